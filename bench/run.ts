@@ -25,6 +25,7 @@ import { isolationScenario } from './scenarios/isolation.ts';
 import { limitsScenario } from './scenarios/limits.ts';
 import { listingsScenario } from './scenarios/listings.ts';
 import { memoryScenario } from './scenarios/memory.ts';
+import { modelScenario } from './scenarios/model.ts';
 import { restartScenario } from './scenarios/restart.ts';
 import { rulesScenario } from './scenarios/rules.ts';
 import { tenantsScenario } from './scenarios/tenants.ts';
@@ -40,6 +41,7 @@ const SCENARIOS: readonly Scenario[] = [
   changesScenario,
   listingsScenario,
   rulesScenario,
+  modelScenario,
   limitsScenario,
   memoryScenario,
   restartScenario,

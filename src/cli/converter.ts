@@ -2,7 +2,7 @@
 // and how it is loaded. Only a command that converts loads it, and a server can be installed without it.
 
 import { InvalidArgumentError, Option } from 'commander';
-import { isRelation, RELATIONS, type Relation } from '../core/tuples.ts';
+import { isRelationName, type Relation } from '../core/tuples.ts';
 import { CliFailure, EXIT } from './failures.ts';
 
 export const ORIGINS = ['openfga', 'spicedb'] as const;
@@ -60,7 +60,7 @@ function parseMapOption(text: string): MapOption {
   if (key === '' || key.endsWith('#')) {
     throw new InvalidArgumentError(`${text} must be NAME=RELATION or TYPE#NAME=RELATION.`);
   }
-  if (!isRelation(relation)) throw new InvalidArgumentError(`The relations are ${RELATIONS.join(', ')}.`);
+  if (!isRelationName(relation)) throw new InvalidArgumentError(`${relation} cannot be the name of a relation.`);
   const hash = key.indexOf('#');
   return { type: hash < 0 ? undefined : key.slice(0, hash), name: key.slice(hash + 1), relation };
 }

@@ -3,8 +3,9 @@
 
 import { GrantdError } from '../core/errors.ts';
 import { parseEntityTags } from '../core/text/entity-tags.ts';
+import { compileConditions } from './conditions/compiled-condition.ts';
 import { parseRuleSet } from './parse-rule-set.ts';
-import { isGate, type RuleElement, type RuleSet, revisionOf, ruleSetRecord } from './rule-set.ts';
+import { type RuleSet, revisionOf, ruleSetRecord } from './rule-set.ts';
 import type { NamespaceRelation } from './rules-diff.ts';
 
 /** Grants that one preview examines: a second or two, unless the store is slow. */
@@ -53,15 +54,6 @@ function revisionsOf(header: string | undefined): readonly string[] | undefined 
   return [...new Set(tags.filter(({ weak, value }) => !weak && REVISION.test(value)).map(({ value }) => value))];
 }
 
-/** What evaluation and storage do not follow yet is refused, lest it be granted or read as something else. */
-function refuseUnbuilt({ conditions, rules }: RuleSet): void {
-  if (conditions.length > 0 || rules.some(({ anyOf }) => anyOf.some(isUnbuilt))) {
-    throw new GrantdError('invalid-request', 'The rules may contain "namespace", "name" and "any_of" with names only.');
-  }
-}
-
-const isUnbuilt = (element: RuleElement): boolean => isGate(element) || element.all === true;
-
 /** Throws `invalid-request` that names what is wrong and where. */
 export function parseRulesRequest(body: unknown, headers: ConditionHeaders): RulesRequest {
   if (headers['if-none-match'] !== undefined) {
@@ -72,7 +64,7 @@ export function parseRulesRequest(body: unknown, headers: ConditionHeaders): Rul
   }
   const ifMatch = revisionsOf(headers['if-match']);
   const ruleSet = parseRuleSet(body);
-  refuseUnbuilt(ruleSet);
+  compileConditions(ruleSet.conditions);
   return { ruleSet, ifMatch };
 }
 

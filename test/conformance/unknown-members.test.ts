@@ -11,6 +11,10 @@ const OPERATOR_PREFIX = '/operator/v1';
 const AUTHZEN_PREFIX = '/access/v1/';
 /** One of a tenant that stands throughout. */
 const TUPLES = ['viewer', 'editor', 'owner'].map((relation) => ({ subject: 'user:ann', relation, object: 'doc:1' }));
+/** It keeps the sample of a rule set from being written, which lacks its condition. */
+const CONDITIONED = { subject: 'user:zed', relation: 'viewer', object: 'doc:9', condition: { name: 'viewer' } };
+/** They declare the condition of the sample bodies. */
+const RULES = { conditions: [{ name: 'viewer', parameters: {}, expression: 'true' }], rules: [] };
 
 let service: HttpService;
 let tenantId: string;
@@ -21,7 +25,9 @@ before(async () => {
   service = await startHttpService();
   ({ tenantId, key } = await service.createTenant('scale'));
   ({ keyId } = await service.createKey(tenantId, { name: 'other', scopes: ['check:read'] }));
-  const written = await service.send({ method: 'POST', path: '/v1/grants/bulk', key, body: { grants: TUPLES } });
+  const ruled = await service.send({ method: 'PUT', path: '/v1/rules', key, body: RULES });
+  assert.equal(ruled.status, 200, ruled.text);
+  const written = await service.send({ method: 'POST', path: '/v1/grants/bulk', key, body: { grants: [...TUPLES, CONDITIONED] } });
   assert.equal(written.status, 200, written.text);
 });
 after(() => service.stop());

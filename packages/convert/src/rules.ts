@@ -1,5 +1,5 @@
-// `grantd rules convert`: turns a model of OpenFGA or a schema of SpiceDB into rules. It reads files and calls no
-// service. If rules cannot express the whole model, it prints none, unless --partial leaves the rest out.
+// `grantd rules convert`: turns a model of OpenFGA or a schema of SpiceDB or Permify into rules. It reads files and
+// calls no service. If rules cannot express the whole model, it prints none, unless --partial leaves the rest out.
 
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -10,9 +10,11 @@ import { renderJson, renderTable } from '../../../src/cli/output/render.ts';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';
 import { ruleSetRecord } from '../../../src/rules/rule-set.ts';
-import { type Conversion, convertModel, type Finding, UnmappedFailure } from './model/conversion.ts';
+import { type Conversion, convertModel } from './model/conversion.ts';
+import type { Finding } from './model/finding.ts';
 import { parseModel, readModelTexts } from './model/model-reader.ts';
 import type { MappedRelation } from './model/relation-map.ts';
+import { mapOf, relationMapRecord } from './tuples/tuple-names.ts';
 
 export interface ConvertOptions {
   readonly from?: Origin;
@@ -37,7 +39,8 @@ function noteFindings(context: CliContext, findings: readonly Finding[], partial
 }
 
 function renderMap(mapped: readonly MappedRelation[]): string {
-  const records = mapped.map(({ type, name, relation, reason }) => ({ name: `${type}#${name}`, relation, reason }));
+  const renamed = mapped.filter(({ reason }) => reason !== 'same name');
+  const records = renamed.map(({ type, name, relation, reason }) => ({ name: `${type}#${name}`, relation, reason }));
   return renderTable(records, [
     ['in the model', 'name'],
     ['in grantd', 'relation'],
@@ -55,11 +58,6 @@ function checkRules({ rules }: Conversion): string {
   }
 }
 
-function renderMapFile(mapped: readonly MappedRelation[]): string {
-  const entries = mapped.map(({ type, name, relation }) => [`${type}#${name}`, relation] as const);
-  return renderJson({ relation_map: Object.fromEntries(entries) });
-}
-
 /** `rules.json` has `rules.relation-map.json` beside it. */
 const mapFileOf = (output: string): string => `${output.replace(/\.json$/i, '')}.relation-map.json`;
 
@@ -68,19 +66,6 @@ async function write(file: string, text: string): Promise<void> {
     await writeFile(file, `${text}\n`);
   } catch (cause) {
     throw new CliFailure(`Cannot write ${file}: ${reasonOf(cause)}.`, EXIT.failed, { cause });
-  }
-}
-
-async function readConversion(
-  context: CliContext,
-  files: readonly string[],
-  options: ConvertOptions,
-): Promise<Conversion> {
-  try {
-    return convertModel(parseModel(await readModelTexts(files, options.from, context.stdin)), options.map);
-  } catch (error) {
-    if (error instanceof UnmappedFailure) noteFindings(context, error.findings, options.partial === true);
-    throw error;
   }
 }
 
@@ -95,7 +80,8 @@ export async function convertRules(
   if (files.some((file) => [output, mapFile].some((written) => written && resolve(written) === resolve(file)))) {
     throw new CliFailure('--output would overwrite a file of the model.', EXIT.usage);
   }
-  const conversion = await readConversion(context, files, options);
+  const model = parseModel(await readModelTexts(files, options.from, context.stdin));
+  const conversion = convertModel(model, options.map);
   noteFindings(context, conversion.findings, partial);
   const unfit = conversion.findings.filter(({ lost }) => lost !== undefined).length;
   if (unfit > 0 && !partial) {
@@ -105,14 +91,14 @@ export async function convertRules(
     );
   }
   const rules = checkRules(conversion);
-  context.note('grantd does not enforce type restrictions: import only what the model allows.');
-  if (conversion.mapped.length > 0) context.note(`\n${renderMap(conversion.mapped)}\n`);
+  if (conversion.mapped.some(({ reason }) => reason !== 'same name'))
+    context.note(`\n${renderMap(conversion.mapped)}\n`);
   if (output === undefined || mapFile === undefined) {
     context.print(rules);
     return EXIT.ok;
   }
   await write(output, rules);
-  await write(mapFile, renderMapFile(conversion.mapped));
+  await write(mapFile, renderJson(relationMapRecord(mapOf(conversion.mapped))));
   context.note(`The rules are in ${output}, and the relation map in ${mapFile}.`);
   return EXIT.ok;
 }

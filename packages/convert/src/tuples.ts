@@ -4,6 +4,7 @@ import type { MapOption, Origin, PeerFormat } from '../../../src/cli/converter.t
 import type { ImportEntry } from '../../../src/cli/import/import-lines.ts';
 import { formatCount } from '../../../src/cli/output/render.ts';
 import type { RevisedRules } from '../../../src/cli/tenant-rules.ts';
+import { compileConditions } from './model/conditions.ts';
 import { convertModel } from './model/conversion.ts';
 import { parseModel } from './model/model-reader.ts';
 import { openPeerFile, type PeerFile } from './tuples/peer-file.ts';
@@ -49,7 +50,8 @@ async function namesOf(peerFile: PeerFile, options: PeerImportOptions): Promise<
   const given = relationMap === undefined ? undefined : await readRelationMap(relationMap);
   if (source === undefined) return { names: given === undefined ? namesOfOptions(map) : namesOfMap(given), notes: [] };
   const model = parseModel(texts);
-  if (given !== undefined) return { names: namesOfModel(model, given, { hasExpirations }), notes: [] };
+  const modelOptions = { hasExpirations, usableConditions: compileConditions(model).usable };
+  if (given !== undefined) return { names: namesOfModel(model, given, modelOptions), notes: [] };
   const { mapped, findings } = convertModel(model, map);
   const unfit = findings.filter(({ lost }) => lost !== undefined).length;
   const notes = [
@@ -57,10 +59,10 @@ async function namesOf(peerFile: PeerFile, options: PeerImportOptions): Promise<
     ...(unfit === 0
       ? []
       : [
-          `The model says ${unfit === 1 ? 'one thing' : `${formatCount(unfit)} things`} that rules cannot say; tuples of such relations are refused.`,
+          `The model says ${unfit === 1 ? 'one thing' : `${formatCount(unfit)} things`} that rules cannot say: "grantd rules convert" names them.`,
         ]),
   ];
-  return { names: namesOfModel(model, mapOf(mapped), { hasExpirations }), notes };
+  return { names: namesOfModel(model, mapOf(mapped), modelOptions), notes };
 }
 
 function missingIn({ ruleSet }: RevisedRules, needs: Needs): string[] {

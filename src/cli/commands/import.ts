@@ -191,10 +191,7 @@ export function registerImportCommand(program: Command, context: CliContext): vo
     )
     .addOption(new Option('--from <system>', 'the file holds tuples of this system').choices(ORIGINS))
     .addOption(
-      mapOption(
-        'with --from: the relation of grantd for this name; TYPE#NAME=RELATION for one type',
-        'as in the model',
-      ),
+      mapOption('with --from: what grants of this relation become; TYPE#NAME=RELATION for one type', 'as in the model'),
     )
     .option('--relation-map <file>', 'with --from: the relation map that "grantd rules convert --output" wrote')
     .option('--dry-run', 'with --from: write nothing, and report what does not fit')
@@ -205,7 +202,7 @@ export function registerImportCommand(program: Command, context: CliContext): vo
     .option('--json', 'print the summary as JSON')
     .addHelpText(
       'after',
-      '\nYou can interrupt an import and run it again at any time: existing grants stay unchanged.\n--from openfga reads a store (.yaml), or tuples as .yaml, .json, .jsonl or .csv; --from spicedb reads a validation\nfile (.yaml), a backup (.zedbackup), or relationships, one per line (.txt). Tuples with a condition are refused.\nExit code: 0 all lines imported, 4 some lines refused, 1 stopped by an error, 2 wrong usage, 130 interrupted.\n\nExamples:\n  grantd import grants.tsv --tenant ten_01k8x0000000000000000000zz\n  zcat grants.ndjson.gz | grantd import - --format ndjson --tenant ten_01k8x0000000000000000000zz\n  grantd import store.fga.yaml --from openfga --dry-run --tenant ten_01k8x0000000000000000000zz\n',
+      '\nYou can interrupt an import and run it again at any time: existing grants stay unchanged.\n--from openfga reads a store (.yaml), or tuples as .yaml, .json, .jsonl or .csv; --from spicedb reads a validation\nfile (.yaml), a backup (.zedbackup), or relationships, one per line (.txt). Set the rules first:\nthe tenant must declare the relations and conditions of the tuples.\nExit code: 0 all lines imported, 4 some lines refused, 1 stopped by an error, 2 wrong usage, 130 interrupted.\n\nExamples:\n  grantd import grants.tsv --tenant ten_01k8x0000000000000000000zz\n  zcat grants.ndjson.gz | grantd import - --format ndjson --tenant ten_01k8x0000000000000000000zz\n  grantd import store.fga.yaml --from openfga --dry-run --tenant ten_01k8x0000000000000000000zz\n',
     )
     .action(context.action((file: string, options: ImportOptions) => importFile(context, file, options)));
 }

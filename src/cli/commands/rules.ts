@@ -157,7 +157,7 @@ function registerShow(rules: Command, context: CliContext): void {
 function registerConvert(rules: Command, context: CliContext): void {
   const convert = rules
     .command('convert')
-    .description('turn an OpenFGA model or a SpiceDB schema into rules')
+    .description('turn a model of OpenFGA or a schema of SpiceDB or Permify into rules')
     .argument(
       '<file...>',
       'a .fga, .json or .zed file, the files of all modules or their fga.mod, or YAML with a model; - for standard input',
@@ -167,8 +167,8 @@ function registerConvert(rules: Command, context: CliContext): void {
     )
     .addOption(
       mapOption(
-        'the relation of grantd for this name; TYPE#NAME=RELATION for one type; may be repeated',
-        'names and synonyms',
+        'what grants of this relation become; TYPE#NAME=RELATION for one type; may be repeated',
+        'the same name',
       ),
     )
     .option('--output <file>', 'write the rules to this file, and the relation map as JSON beside it')
@@ -180,7 +180,7 @@ function registerConvert(rules: Command, context: CliContext): void {
   addExamples(
     convert,
     'rules convert model.fga > rules.json',
-    'rules convert schema.zed --map team#org=parent,triager=commenter --output rules.json',
+    'rules convert schema.zed --map reader=viewer,team#org=parent --output rules.json',
   ).action(
     context.action(async (files: string[], options: ConvertOptions) => {
       const { convertRules } = await loadConverter(() => import('@grantd/convert/rules'));

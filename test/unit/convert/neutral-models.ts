@@ -7,7 +7,7 @@ export type Term =
   | { readonly kind: 'name'; readonly name: string }
   | { readonly kind: 'from'; readonly name: string; readonly from: string }
   | { readonly kind: 'and'; readonly names: readonly [string, string] }
-  /** `not` is a relation that is only granted, so that a fixpoint exists. */
+  /** `not` is a relation that is only granted, and not to groups, so that a fixpoint exists. */
   | { readonly kind: 'not'; readonly name: string; readonly not: string };
 
 export interface NeutralRestriction {
@@ -53,7 +53,10 @@ function fgaGranted({ restrictions, besides }: NeutralRelation): string[] {
   return [besides === undefined ? list : `(${list} ${besides.kind === 'and' ? 'and' : 'but not'} ${besides.name})`];
 }
 
-export function fgaText(model: NeutralModel): string {
+/** `unfit`: the condition cannot be evaluated. */
+const celText = (unfit: boolean): string => (unfit ? 'sky.looks_like("rain}")' : 'sky == "rain}"');
+
+export function fgaText(model: NeutralModel, unfit: boolean): string {
   const types = [...model].map(([type, relations]) => {
     const defines = relations.map((relation) => {
       const { name, terms } = relation;
@@ -62,7 +65,7 @@ export function fgaText(model: NeutralModel): string {
     });
     return `type ${type}\n${defines.length === 0 ? '' : `  relations\n${defines.join('')}`}`;
   });
-  return `model\n  schema 1.1\n${types.join('')}condition rainy(sky: string) {\n  sky == "rain}"\n}\n`;
+  return `model\n  schema 1.1\n${types.join('')}condition rainy(sky: string) {\n  ${celText(unfit)}\n}\n`;
 }
 
 const named = (relation: string): object => ({ computedUserset: { object: '', relation } });
@@ -89,7 +92,7 @@ const jsonRestriction = ({ type, suffix, condition }: NeutralRestriction): objec
   condition: condition ? 'rainy' : '',
 });
 
-export function jsonText(model: NeutralModel): string {
+export function jsonText(model: NeutralModel, unfit: boolean): string {
   const definitions = [...model].map(([type, relations]) => ({
     type,
     relations: Object.fromEntries(
@@ -108,7 +111,12 @@ export function jsonText(model: NeutralModel): string {
       ),
     },
   }));
-  return JSON.stringify({ schema_version: '1.1', type_definitions: definitions, conditions: {} }, undefined, 2);
+  const rainy = {
+    name: 'rainy',
+    expression: celText(unfit),
+    parameters: { sky: { type_name: 'TYPE_NAME_STRING', generic_types: [] } },
+  };
+  return JSON.stringify({ schema_version: '1.1', type_definitions: definitions, conditions: { rainy } }, undefined, 2);
 }
 
 const zedTerm = (term: Term, index: number): string => {
@@ -118,7 +126,7 @@ const zedTerm = (term: Term, index: number): string => {
 };
 
 /** Only of models in which nothing is both granted and derived: SpiceDB keeps them apart. */
-export function zedText(model: NeutralModel): string {
+export function zedText(model: NeutralModel, unfit: boolean): string {
   const types = [...model].map(([type, relations]) => {
     const lines = relations.map(({ name, restrictions, terms }) =>
       restrictions.length > 0
@@ -127,7 +135,7 @@ export function zedText(model: NeutralModel): string {
     );
     return `/* a type */\ndefinition ${type} {\n${lines.join('')}}\n`;
   });
-  return `caveat rainy(sky string) {\n  sky == "rain}"\n}\n${types.join('')}`;
+  return `caveat rainy(sky string) {\n  ${celText(unfit)}\n}\n${types.join('')}`;
 }
 
 // What they mean.
@@ -235,7 +243,7 @@ interface ModelDraw {
   }[];
 }
 
-/** `fits`: only unions over what can be followed. `apart`: nothing is both granted and derived. */
+/** `fits`: walks only over what can be followed. `apart`: nothing is both granted and derived. */
 export interface Drawing {
   readonly fits: boolean;
   readonly apart: boolean;
@@ -248,7 +256,7 @@ function modelFrom({ types }: ModelDraw, { fits, apart }: Drawing): NeutralModel
   const isDerived = (form: string): boolean => form === 'derived';
   const restrictionOf = (draw: { kind: number; type: number; name: number }): NeutralRestriction => {
     const kind = draw.kind % 10;
-    const condition = !fits && draw.kind % 17 === 0;
+    const condition = draw.kind % 17 === 0;
     if (kind < 4) return { type: 'user', suffix: '', condition };
     if (kind === 4) return { type: 'user', suffix: ':*', condition };
     const type = at(TYPES, draw.type) ?? 'group';
@@ -261,27 +269,31 @@ function modelFrom({ types }: ModelDraw, { fits, apart }: Drawing): NeutralModel
     const restrictions = new Map(draws.map((draw) => [draw.name, draw.restrictions.map(restrictionOf)]));
     const onlyGranted = draws.filter(({ form }) => form === 'granted').map(({ name }) => name);
     const followable = onlyGranted.filter((name) => restrictions.get(name)?.every(({ suffix }) => suffix === ''));
+    const excludable = onlyGranted.filter((name) =>
+      restrictions.get(name)?.every(({ suffix }) => !suffix.startsWith('#')),
+    );
     const termOf = (draw: { kind: number; name: number; from: number }): Term => {
       const kind = draw.kind % 12;
       const name = at(draws, draw.name)?.name ?? 'viewer';
       const other = at(draws, draw.from)?.name ?? 'viewer';
-      if (kind >= 11 && !fits) return { kind: 'and', names: [name, other] };
-      const not = at(onlyGranted, draw.from);
-      if (kind === 10 && !fits && not !== undefined) return { kind: 'not', name, not };
+      if (kind >= 11) return { kind: 'and', names: [name, other] };
+      const not = at(excludable, draw.from);
+      if (kind === 10 && not !== undefined) return { kind: 'not', name, not };
       const from = fits || draw.kind % 13 > 0 ? at(followable, draw.from) : other;
       if (kind < 4 || from === undefined) return { kind: 'name', name };
       return { kind: 'from', name: at(NAMES, draw.name) ?? 'viewer', from };
     };
-    const besidesOf = (draw: number): NeutralRelation['besides'] => {
+    // What others exclude stays granted alone, so that a fixpoint exists.
+    const besidesOf = (draw: number, of: string): NeutralRelation['besides'] => {
       const kind = draw % 8 === 0 ? 'and' : 'not';
-      const name = at(kind === 'and' ? draws.map((each) => each.name) : onlyGranted, draw);
-      return fits || apart || draw % 8 > 1 || name === undefined ? undefined : { kind, name };
+      const name = at(kind === 'and' ? draws.map((each) => each.name) : excludable, draw);
+      return apart || excludable.includes(of) || draw % 8 > 1 || name === undefined ? undefined : { kind, name };
     };
     model.set(
       type,
       draws.map(({ name, form, besides, terms }) => ({
         name,
-        besides: besidesOf(besides),
+        besides: besidesOf(besides, name),
         restrictions: isDerived(form) ? [] : (restrictions.get(name) ?? []),
         terms: form === 'granted' || (apart && form === 'both') ? [] : terms.map(termOf),
       })),

@@ -124,7 +124,7 @@ export const LIMITED_ZED = `use expiration
 use self
 
 caveat in_office(ip ipaddress) {
-  ip.in_cidr("10.0.0.0/8}") // an address
+  ip.in_cidr("10.0.0.0/8") && "}" != "{" // an address }
 }
 
 definition user {
@@ -143,6 +143,7 @@ definition document {
   permission view = owner + visitor - banned
   permission both = owner & banned
   permission each = team.all(member)
+  permission rest = each - banned & owner
   permission list = owner + view + each
 }
 `;

@@ -1,123 +1,167 @@
-// Converts a model into rules. Rules are unions only, so everything else is reported and left out. Leaving something
-// out can only take subjects away from a name, never add one: the rules never allow what the model denies.
+// Converts a model into a rule set. What rules cannot say is reported and left out. Leaving something out only takes
+// subjects away from a name, never adds one: where a part that is left out would take away itself, behind `but_not` or
+// `all of`, all that it guards is left out.
 
 import type { MapOption } from '../../../../src/cli/converter.ts';
-import { CliFailure } from '../../../../src/cli/failures.ts';
 import type { JsonObject } from '../../../../src/core/json-members.ts';
-import { ELEMENTS_MAX, RULES_MAX } from '../../../../src/rules/rule-set.ts';
-import { type MappedRelation, mapRelations, type NameMap } from './relation-map.ts';
+import { RELATIONS } from '../../../../src/core/tuples.ts';
+import {
+  ELEMENTS_MAX,
+  type ElementRecord,
+  GATE_DEPTH_MAX,
+  RULES_MAX,
+  TYPES_MAX,
+} from '../../../../src/rules/rule-set.ts';
+import { compileConditions, type UsableConditions } from './conditions.ts';
+import type { Finding } from './finding.ts';
+import { freeName, type MappedRelation, mapRelations, type NameMap, withoutSlash } from './relation-map.ts';
 import {
   type Expression,
   isStored,
   modelFailure,
   type Place,
+  partsOf,
   quote,
+  type Reference,
   type Restriction,
+  referencesOf,
   type SourceModel,
   type SourceRelation,
   type SourceType,
-  type UnfitKind,
 } from './source-model.ts';
-
-/** A difference between the rules and the model. */
-export interface Finding {
-  readonly place: Place;
-  readonly text: string;
-  /** The omitted part, for which some checks are denied; undefined: the finding is for information only. */
-  readonly lost: string | undefined;
-}
 
 export interface Conversion {
   /** The body of `PUT /v1/rules`. */
   readonly rules: JsonObject;
   readonly mapped: readonly MappedRelation[];
+  readonly conditions: UsableConditions;
   /** In the order of the files. */
   readonly findings: readonly Finding[];
 }
 
-type Walk = Extract<Expression, { kind: 'from' }>;
+type Walk = Extract<Reference, { kind: 'from' }>;
+type Exclusion = Extract<Expression, { kind: 'exclusion' }>;
+type GateRecord = Exclude<ElementRecord, string>;
 
-/** A definition, taken apart. */
-interface Parts {
-  readonly names: readonly string[];
-  readonly walks: readonly Walk[];
-  readonly unfit: Extract<Expression, { kind: 'unfit' }> | undefined;
-}
+/** An element; undefined: no subject can hold it. */
+type Built = ElementRecord | undefined;
 
-/** An element of `any_of`: a name on the same object, or one from entities of some types. */
-interface Element {
-  readonly text: string;
-  /** `type#name`: the element has an effect only if a subject can hold one of them. */
-  readonly sources: readonly string[];
+/** Where an expression stands. */
+interface Scope {
+  readonly type: SourceType;
+  readonly relation: SourceRelation;
 }
 
 const keyOf = (type: string, name: string): string => `${type}#${name}`;
+const keyOfScope = ({ type, relation }: Scope): string => quote(keyOf(type.name, relation.name));
+const THIS_PART = 'this part';
 
-function takeApart(expression: Expression): Parts {
-  const names = new Set<string>();
-  const walks = new Map<string, Walk>();
-  let unfit: Parts['unfit'];
-  const visit = (part: Expression): void => {
-    if (part.kind === 'union') for (const inner of part.parts) visit(inner);
-    if (part.kind === 'name') names.add(part.name);
-    if (part.kind === 'from') walks.set(`${part.name} from ${part.from}`, part);
-    if (part.kind === 'unfit') unfit ??= part;
-  };
-  visit(expression);
-  return { names: [...names], walks: [...walks.values()], unfit };
+function subjectText(
+  { type, relation, wildcard, condition }: Restriction,
+  nameOf: (type: string, name: string) => string | undefined = (_, name) => name,
+): string {
+  const userset = relation === undefined ? '' : `#${nameOf(type, relation)}`;
+  const kind = `${withoutSlash(type)}${wildcard ? ':*' : userset}`;
+  return condition === undefined ? kind : `${kind} with ${withoutSlash(condition)}`;
 }
 
-const UNFIT: Readonly<Record<UnfitKind, string>> = {
-  intersection:
-    'needs two relations at once (intersection), and rules know unions only. Check both names in the application',
-  exclusion:
-    'excludes subjects, and rules know unions only. Check both names in the application, or revoke grants instead',
-  all: 'uses ".all()", which needs the name on every entity (intersection), and rules know unions only. Check each entity in the application',
-  self: 'uses "self", which rules do not have. Compare the subject with the object in the application',
-};
-const WHOLE_NAME = 'this name';
+const isPlainUnion = (element: ElementRecord): element is GateRecord & { any_of: readonly ElementRecord[] } =>
+  typeof element !== 'string' && element.any_of !== undefined && element.but_not === undefined;
 
-function describeRestriction({ type, relation, wildcard, condition }: Restriction): string {
-  const userset = relation === undefined ? '' : `#${relation}`;
-  return quote(`${type}${wildcard ? ':*' : userset}${condition === undefined ? '' : ` with ${condition}`}`);
+const isPlainIntersection = (element: ElementRecord): element is GateRecord & { all_of: readonly ElementRecord[] } =>
+  typeof element !== 'string' && element.all_of !== undefined && element.but_not === undefined;
+
+const distinct = (elements: readonly ElementRecord[]): readonly ElementRecord[] => [...new Set(elements)];
+
+/** The elements of which any is enough. */
+const listOf = (element: Built): readonly ElementRecord[] =>
+  element === undefined ? [] : isPlainUnion(element) ? element.any_of : [element];
+
+function anyOf(parts: readonly Built[]): Built {
+  const elements = distinct(parts.flatMap(listOf));
+  return elements.length > 1 ? { any_of: elements } : elements[0];
+}
+
+function allOf(parts: readonly Built[]): Built {
+  if (parts.includes(undefined)) return undefined;
+  const listed = parts.flatMap((part) => (part === undefined ? [] : isPlainIntersection(part) ? part.all_of : [part]));
+  const elements = distinct(listed);
+  return elements.length > 1 ? { all_of: elements } : elements[0];
+}
+
+function butNot(base: Built, subtract: readonly Built[]): Built {
+  const without = distinct(subtract.flatMap(listOf));
+  if (base === undefined || without.length === 0) return base;
+  const gate: GateRecord = typeof base === 'string' ? { any_of: [base] } : base;
+  return { ...gate, but_not: distinct([...(gate.but_not ?? []), ...without]) };
+}
+
+function namesIn(element: ElementRecord): number {
+  if (typeof element === 'string') return 1;
+  const inside = [...(element.any_of ?? []), ...(element.all_of ?? []), ...(element.but_not ?? [])];
+  return inside.reduce((sum, each) => sum + namesIn(each), 0);
+}
+
+function distinctReferences(expression: Expression): Iterable<Reference> {
+  const references = new Map<string, Reference>();
+  for (const each of referencesOf(expression)) {
+    references.set(each.kind === 'name' ? each.name : `${each.name} ${each.from}`, each);
+  }
+  return references.values();
+}
+
+interface RuleRecord {
+  readonly namespace: string;
+  readonly name: string;
+  readonly any_of: readonly ElementRecord[];
 }
 
 class Converter {
   readonly #model: SourceModel;
-  readonly #parts: ReadonlyMap<SourceRelation, Parts>;
-  readonly #leftOut = new Set<SourceRelation>();
+  readonly #names: NameMap;
+  readonly #scopes: readonly Scope[];
+  /** By their names in the model: those that can be evaluated. */
+  readonly #conditions: UsableConditions;
+  /** Relations that hold for fewer subjects than in the model. */
+  readonly #less = new Set<SourceRelation>();
+  /** What was found of parts of expressions, once `#less` is complete. */
+  readonly #lessParts = new Map<Expression, boolean>();
+  readonly #behind = new Map<SourceRelation, readonly string[]>();
+  readonly #rules: RuleRecord[] = [];
   readonly #findings: Finding[] = [];
 
-  constructor(model: SourceModel) {
+  constructor(model: SourceModel, options: readonly MapOption[]) {
     this.#model = model;
-    const relations = [...model.values()].flatMap((type) => [...type.relations.values()]);
-    this.#parts = new Map(relations.map((relation) => [relation, takeApart(relation.expression)]));
+    this.#names = mapRelations(model, options);
+    this.#scopes = [...model.types.values()].flatMap((type) =>
+      Array.from(type.relations.values(), (relation) => ({ type, relation })),
+    );
+    const { usable, findings } = compileConditions(model);
+    this.#conditions = usable;
+    this.#findings.push(...findings);
   }
 
-  convert(options: readonly MapOption[]): Conversion {
-    for (const type of this.#model.values()) for (const relation of type.relations.values()) this.#sort(type, relation);
-    const mapOrFailure = this.#mapNames(options);
-    if (mapOrFailure instanceof CliFailure) throw new UnmappedFailure(mapOrFailure, this.#sorted());
-    const elements = this.#elements(mapOrFailure);
-    const rules = this.#rules(mapOrFailure, elements);
-    return { rules, mapped: mapOrFailure.mapped, findings: this.#sorted() };
-  }
-
-  #mapNames(options: readonly MapOption[]): NameMap | CliFailure {
-    const followed = (type: SourceType): ReadonlySet<string> =>
-      new Set(
-        [...type.relations.values()].flatMap((relation) => this.#partsOf(relation).walks.map(({ from }) => from)),
-      );
-    try {
-      return mapRelations(this.#model, options, (relation) => this.#leftOut.has(relation), followed);
-    } catch (error) {
-      if (error instanceof CliFailure) return error;
-      throw error;
+  convert(): Conversion {
+    this.#findLess();
+    for (const scope of this.#scopes) {
+      this.#reportGrants(scope);
+      this.#addRule(scope);
     }
-  }
-
-  #partsOf(relation: SourceRelation): Parts {
-    return this.#parts.get(relation) ?? { names: [], walks: [], unfit: undefined };
+    const { ownRelations, mapped } = this.#names;
+    const conditions = [...this.#conditions.values()];
+    const types = this.#types();
+    const restrictions = this.#scopes.flatMap(({ relation }) => relation.restrictions);
+    const open = restrictions.filter(({ wildcard }) => wildcard).map(({ type }) => withoutSlash(type));
+    const rules = {
+      ...(ownRelations.length === 0 ? {} : { relations: ownRelations }),
+      ...(conditions.length === 0 ? {} : { conditions }),
+      ...(types.length === 0 ? {} : { types }),
+      rules: this.#rules,
+      // A question may be about a group even where no grant is to one.
+      groups: true,
+      public: [...new Set(open)],
+    };
+    return { rules, mapped, conditions: this.#conditions, findings: this.#sorted() };
   }
 
   #sorted(): Finding[] {
@@ -130,211 +174,268 @@ class Converter {
     this.#findings.push({ place, text, lost });
   }
 
-  /** Leaves out expressions other than unions, and conditional grants. */
-  #sort(type: SourceType, relation: SourceRelation): void {
-    const key = quote(keyOf(type.name, relation.name));
-    const { unfit } = this.#partsOf(relation);
-    if (unfit !== undefined) this.#report(unfit.place, `${key} ${UNFIT[unfit.what]}.`, WHOLE_NAME);
-    const conditional = relation.restrictions.find(({ condition }) => condition !== undefined);
-    if (conditional !== undefined) {
-      this.#report(
-        conditional.place,
-        `${key} can be granted to ${describeRestriction(conditional)}, and grants have no conditions: without its condition, such a grant would allow too much. Use grants that expire, decide the condition in the application, or remove it here if no tuple uses it.`,
-        WHOLE_NAME,
-      );
-    }
-    const expiring = relation.restrictions.find(({ expires }) => expires);
-    if (expiring !== undefined) {
-      this.#report(expiring.place, `${key} takes relationships that expire: import them with "expires_at".`);
-    }
-    if (unfit !== undefined || conditional !== undefined) this.#leftOut.add(relation);
+  #canBeGranted({ condition }: Restriction): boolean {
+    return condition === undefined || this.#conditions.has(condition);
   }
 
-  /** Relations whose definitions have elements, with them. Those that were left out are not among them. */
-  #elements(map: NameMap): Map<SourceRelation, { readonly type: SourceType; elements: readonly Element[] }> {
-    const found = new Map<SourceRelation, { readonly type: SourceType; elements: readonly Element[] }>();
-    for (const type of this.#model.values()) {
-      for (const relation of type.relations.values()) {
-        const { names, walks } = this.#partsOf(relation);
-        if (this.#leftOut.has(relation) || (isStored(relation) && names.length + walks.length === 0)) continue;
-        if (names.length + walks.length > ELEMENTS_MAX) {
-          const what = `${quote(keyOf(type.name, relation.name))} follows from ${names.length + walks.length} others`;
-          throw modelFailure(relation.place, `${what}; at most ${ELEMENTS_MAX} are allowed.`);
-        }
-        if (found.size === RULES_MAX) {
-          throw modelFailure(relation.place, `This is one more rule than the ${RULES_MAX} that a tenant may have.`);
-        }
-        const elements = [
-          ...names.flatMap((name) => this.#nameElement(map, type, relation, name)),
-          ...walks.flatMap((walk) => this.#walkElements(map, type, relation, walk)),
-        ];
-        found.set(relation, { type, elements });
-      }
+  #reportGrants(scope: Scope): void {
+    for (const restriction of scope.relation.restrictions) {
+      if (this.#canBeGranted(restriction)) continue;
+      const subject = quote(subjectText(restriction));
+      const text = `${keyOfScope(scope)} cannot be granted to ${subject}: the condition cannot be evaluated.`;
+      this.#report(restriction.place, text, 'each such grant');
     }
-    return found;
+    const expiring = scope.relation.restrictions.find(({ expires }) => expires);
+    if (expiring === undefined) return;
+    const text = `${keyOfScope(scope)} takes relationships that expire. grantd does not require an expiration of its grants.`;
+    this.#report(expiring.place, text);
   }
 
-  #nameElement(map: NameMap, type: SourceType, relation: SourceRelation, name: string): Element[] {
-    const used = type.relations.get(name);
-    const text = map.nameOf(type.name, name);
-    // A name that follows from itself adds nothing.
-    if (used === undefined || text === undefined || used === relation) return [];
-    if (this.#leftOut.has(used)) {
-      this.#reportLoss(type, relation, quote(name), [keyOf(type.name, name)], relation.place);
-      return [];
-    }
-    return [{ text, sources: [keyOf(type.name, name)] }];
-  }
+  // What is lost.
 
-  #reportLoss(
-    type: SourceType,
-    relation: SourceRelation,
-    what: string,
-    leftOut: readonly string[],
-    place: Place,
-  ): void {
-    const key = quote(keyOf(type.name, relation.name));
-    const names = leftOut.map(quote).join(', ');
-    this.#report(
-      place,
-      `${key} follows from ${what} no longer: ${names} ${leftOut.length > 1 ? 'are' : 'is'} left out.`,
-    );
-  }
-
-  #reportLostGroups(type: SourceType, relation: SourceRelation): void {
-    for (const restriction of relation.restrictions) {
-      const group = this.#model.get(restriction.type)?.relations.get(restriction.relation ?? '');
-      if (group === undefined || !this.#leftOut.has(group)) continue;
-      const key = quote(keyOf(type.name, relation.name));
-      this.#report(
-        restriction.place,
-        `${key} granted to ${describeRestriction(restriction)} holds for no subject: that name is left out.`,
-      );
-    }
-  }
-
-  #walkElements(map: NameMap, type: SourceType, relation: SourceRelation, { name, from, place }: Walk): Element[] {
-    const key = quote(keyOf(type.name, relation.name));
-    const walk = quote(`${name} from ${from}`);
+  /** The types of the entities that `from` follows. Groups and `*` are no entities. */
+  #typesBehind({ type }: Scope, { from }: Walk): readonly string[] {
     const followed = type.relations.get(from);
     if (followed === undefined) return [];
-    const problem = this.#whyNotFollowed(type, followed);
-    if (problem !== undefined) {
-      this.#report(place, `${key} follows from ${walk}, but ${problem}.`, walk);
-      return [];
+    const known = this.#behind.get(followed);
+    if (known !== undefined) return known;
+    const entities = followed.restrictions.filter(({ relation, wildcard }) => relation === undefined && !wildcard);
+    const types = [...new Set(entities.map((each) => each.type))];
+    this.#behind.set(followed, types);
+    return types;
+  }
+
+  /** Why a walk holds for fewer subjects than in the model, apart from the names that it meets. */
+  #walkProblem(scope: Scope, walk: Walk): string | undefined {
+    const followed = scope.type.relations.get(walk.from);
+    if (followed === undefined) return undefined;
+    const key = quote(keyOf(scope.type.name, walk.from));
+    if (!isStored(followed)) return `${key} cannot be granted, and rules only follow grants`;
+    const types = this.#typesBehind(scope, walk);
+    const targets = new Set(types.flatMap((type) => this.#names.nameOf(type, walk.name) ?? []));
+    for (const target of targets) {
+      const confused = types.find((type) => (this.#names.sourceOf(type, target) ?? walk.name) !== walk.name);
+      if (confused === undefined) continue;
+      const source = quote(this.#names.sourceOf(confused, target) ?? target);
+      return `grantd would call it "${target}", and that is how it calls ${source} of "${confused}". Choose other relations with --map`;
     }
-    if (this.#leftOut.has(followed)) {
-      this.#reportLoss(type, relation, walk, [keyOf(type.name, from)], place);
-      return [];
-    }
-    const types = [...new Set(followed.restrictions.map((restriction) => restriction.type))];
-    const having = types.filter((candidate) => this.#model.get(candidate)?.relations.has(name));
-    const [kept, leftOut] = this.#divide(having, name);
-    if (having.length === 0) {
-      this.#report(place, `No type in ${quote(from)} defines ${quote(name)}: ${walk} adds nothing.`);
-    }
-    if (leftOut.length > 0) {
-      this.#reportLoss(
-        type,
-        relation,
-        walk,
-        leftOut.map((candidate) => keyOf(candidate, name)),
-        place,
-      );
-    }
-    const relationName = map.nameOf(type.name, from);
-    return [...new Set(kept.map((candidate) => map.nameOf(candidate, name)))].flatMap((target) => {
-      if (target === undefined) return [];
-      const other = types.find((candidate) => (map.sourceOf(candidate, target) ?? name) !== name);
-      if (other !== undefined) {
-        const [chosen] = kept.filter((candidate) => map.nameOf(candidate, name) === target);
-        const confused = quote(map.sourceOf(other, target) ?? target);
-        this.#report(
-          place,
-          `${key} follows from ${walk}. But grantd would call ${quote(name)} of "${chosen}" "${target}", and that is how it calls ${confused} of "${other}". Choose other relations with --map.`,
-          'this part',
+    return targets.size > 1 && walk.all
+      ? 'its types have different names for it in grantd. Choose other relations with --map'
+      : undefined;
+  }
+
+  /** A kind of subjects that a walk meets and that rules do not follow. */
+  #unfollowed({ type }: Scope, { from }: Walk): Restriction | undefined {
+    const restrictions = type.relations.get(from)?.restrictions ?? [];
+    return restrictions.find(({ relation, wildcard }) => relation !== undefined || wildcard);
+  }
+
+  /** Relations on which a part of an expression depends. */
+  #usedBy(scope: Scope, reference: Reference): readonly SourceRelation[] {
+    const { type } = scope;
+    if (reference.kind === 'name') return [type.relations.get(reference.name)].flatMap((each) => each ?? []);
+    const behind = this.#typesBehind(scope, reference).map((each) => this.#model.types.get(each)?.relations);
+    const met = behind.map((relations) => relations?.get(reference.name));
+    return [type.relations.get(reference.from), ...met].flatMap((each) => each ?? []);
+  }
+
+  /** Whether the expression holds for fewer subjects than in the model. */
+  #isLess(
+    scope: Scope,
+    expression: Expression,
+    judge = (inner: Scope, part: Expression): boolean => this.#isLess(inner, part),
+  ): boolean {
+    switch (expression.kind) {
+      case 'self':
+        return true;
+      case 'stored':
+        return this.#less.has(scope.relation);
+      case 'name':
+        return this.#usedBy(scope, expression).some((relation) => this.#less.has(relation));
+      case 'from':
+        return (
+          this.#walkProblem(scope, expression) !== undefined ||
+          this.#unfollowed(scope, expression) !== undefined ||
+          this.#usedBy(scope, expression).some((relation) => this.#less.has(relation))
         );
-        return [];
-      }
-      const sources = kept.filter((candidate) => map.nameOf(candidate, name) === target);
-      return [{ text: `${target} from ${relationName}`, sources: sources.map((candidate) => keyOf(candidate, name)) }];
-    });
+      default:
+        return partsOf(expression).some((part) => judge(scope, part));
+    }
   }
 
-  /** The types of which the name is converted, and those of which it is left out. */
-  #divide(types: readonly string[], name: string): readonly [kept: string[], leftOut: string[]] {
-    const isLeftOut = (type: string): boolean => {
-      const relation = this.#model.get(type)?.relations.get(name);
-      return relation !== undefined && this.#leftOut.has(relation);
+  /** The same, once it is known of all relations: each part is judged once, however deep it lies. */
+  #isLessPart(scope: Scope, expression: Expression): boolean {
+    const known = this.#lessParts.get(expression);
+    if (known !== undefined) return known;
+    const isLess = this.#isLess(scope, expression, (inner, part) => this.#isLessPart(inner, part));
+    this.#lessParts.set(expression, isLess);
+    return isLess;
+  }
+
+  /** Relations that lose something, and all that depend on one: a relation also on the groups it can be granted to. */
+  #findLess(): void {
+    const dependents = new Map<SourceRelation, SourceRelation[]>();
+    const depend = (relation: SourceRelation, on: SourceRelation | undefined): void => {
+      if (on === undefined) return;
+      const known = dependents.get(on);
+      if (known === undefined) dependents.set(on, [relation]);
+      else known.push(relation);
     };
-    return [types.filter((type) => !isLeftOut(type)), types.filter(isLeftOut)];
+    const queue: SourceRelation[] = [];
+    for (const scope of this.#scopes) {
+      const { relation } = scope;
+      for (const { type, relation: group } of relation.restrictions) {
+        if (group !== undefined) depend(relation, this.#model.types.get(type)?.relations.get(group));
+      }
+      for (const reference of distinctReferences(relation.expression)) {
+        for (const used of this.#usedBy(scope, reference)) depend(relation, used);
+      }
+      const refused = relation.restrictions.some((restriction) => !this.#canBeGranted(restriction));
+      if (refused || this.#isLess(scope, relation.expression)) queue.push(relation);
+    }
+    for (const relation of queue) {
+      if (this.#less.has(relation)) continue;
+      this.#less.add(relation);
+      for (const dependent of dependents.get(relation) ?? []) queue.push(dependent);
+    }
   }
 
-  /** Relations that a rule can follow: only granted, and only to entities. */
-  #whyNotFollowed(type: SourceType, followed: SourceRelation): string | undefined {
-    const key = quote(keyOf(type.name, followed.name));
-    if (this.#leftOut.has(followed)) return undefined;
-    const { names, walks } = this.#partsOf(followed);
-    if (!isStored(followed) || names.length + walks.length > 0) {
-      return `${key} follows from others itself, and rules only follow what is granted`;
+  // What is written.
+
+  #build(scope: Scope, expression: Expression): Built {
+    const build = (part: Expression): Built => this.#build(scope, part);
+    switch (expression.kind) {
+      case 'stored':
+        return this.#names.grantedAs(scope.type.name, scope.relation.name);
+      case 'name':
+        return this.#names.nameOf(scope.type.name, expression.name);
+      case 'from':
+        return this.#buildWalk(scope, expression);
+      case 'union':
+        return anyOf(expression.parts.map(build));
+      case 'intersection':
+        return allOf(expression.parts.map(build));
+      case 'exclusion':
+        return this.#buildExclusion(scope, expression);
+      case 'self': {
+        const text = `${keyOfScope(scope)} uses "self", the object itself, for which rules have no element. Compare the subject with the object in the application.`;
+        this.#report(expression.place, text, THIS_PART);
+        return undefined;
+      }
     }
-    const restriction = followed.restrictions.find(({ relation, wildcard }) => relation !== undefined || wildcard);
-    if (restriction === undefined) return undefined;
-    return `${key} can be granted to ${describeRestriction(restriction)}, and rules only follow single entities`;
   }
 
-  #rules(
-    map: NameMap,
-    found: ReadonlyMap<SourceRelation, { readonly type: SourceType; elements: readonly Element[] }>,
-  ): JsonObject {
-    const held = new Set<string>();
-    const relations: SourceRelation[] = [];
-    for (const type of this.#model.values()) {
-      for (const relation of type.relations.values()) {
-        if (this.#leftOut.has(relation) || !isStored(relation)) continue;
-        this.#reportLostGroups(type, relation);
-        held.add(keyOf(type.name, relation.name));
-        relations.push(relation);
-      }
+  #buildExclusion(scope: Scope, { base, subtract, place }: Exclusion): Built {
+    if (!subtract.some((part) => this.#isLessPart(scope, part))) {
+      const build = (part: Expression): Built => this.#build(scope, part);
+      return butNot(build(base), subtract.map(build));
     }
-    // A name can be held if one of its elements can. Repeats until it finds no new name.
-    for (let before = -1; before < held.size; ) {
-      before = held.size;
-      for (const [{ name }, { type, elements }] of found) {
-        if (elements.some(({ sources }) => sources.some((source) => held.has(source))))
-          held.add(keyOf(type.name, name));
-      }
+    const text = `${keyOfScope(scope)} excludes subjects by names that would hold for fewer than in the model.`;
+    this.#report(place, text, THIS_PART);
+    return undefined;
+  }
+
+  #buildWalk(scope: Scope, walk: Walk): Built {
+    const { name, from, all, place } = walk;
+    const { nameOf, grantedAs } = this.#names;
+    const key = `${keyOfScope(scope)} follows ${quote(`${name} from ${from}`)}`;
+    const unfollowed = this.#unfollowed(scope, walk);
+    if (unfollowed !== undefined) {
+      const text = `${key}, but rules only follow single entities, not ${quote(subjectText(unfollowed))}.`;
+      this.#report(place, text, all ? THIS_PART : 'what follows from those');
     }
-    const rules = [...found].flatMap(([relation, { type, elements }]) => {
-      const anyOf = elements.filter(({ sources }) => sources.some((source) => held.has(source)));
-      if (anyOf.length > 0) {
-        const name = map.nameOf(type.name, relation.name);
-        return [{ namespace: type.name, name, any_of: [...new Set(anyOf.map(({ text }) => text))] }];
-      }
-      if (!isStored(relation)) {
-        this.#report(relation.place, `No subject can hold ${quote(keyOf(type.name, relation.name))}: it gets no rule.`);
-      }
-      return [];
-    });
-    const restrictions = relations.flatMap((relation) => relation.restrictions);
-    const isPublic = restrictions.filter(({ wildcard }) => wildcard).map(({ type }) => type);
+    const followed = scope.type.relations.get(from);
+    const isFewer = followed !== undefined && this.#less.has(followed);
+    const problem =
+      this.#walkProblem(scope, walk) ??
+      (all && isFewer ? 'some of the grants that it follows cannot be converted' : undefined);
+    if (problem !== undefined) this.#report(place, `${key}, but ${problem}.`, THIS_PART);
+    if (problem !== undefined || (all && unfollowed !== undefined)) return undefined;
+    const targets = this.#typesBehind(scope, walk).flatMap((type) => nameOf(type, name) ?? []);
+    const relation = grantedAs(scope.type.name, from);
+    return anyOf([...new Set(targets)].map((target) => `${all ? 'all of ' : ''}${target} from ${relation}`));
+  }
+
+  #addRule(scope: Scope): void {
+    const { type, relation } = scope;
+    const { nameOf, grantedAs } = this.#names;
+    const [name, granted] = [nameOf(type.name, relation.name), grantedAs(type.name, relation.name)];
+    if (name === undefined) return;
+    // Its own grants count anyway, and a name that follows from itself adds nothing.
+    const elements = listOf(this.#build(scope, relation.expression)).filter((element) => element !== name);
+    if (elements.length === 0 && granted === name) return;
+    const count = elements.reduce((sum, element) => sum + namesIn(element), 0);
+    if (count > ELEMENTS_MAX) {
+      const what = `${keyOfScope(scope)} follows from ${count} others`;
+      throw modelFailure(relation.place, `${what}; at most ${ELEMENTS_MAX} are allowed.`);
+    }
+    this.#addElements(scope, name, elements.length === 0 ? [this.#nobody(scope)] : elements);
+  }
+
+  #addElements(scope: Scope, name: string, elements: readonly ElementRecord[]): void {
+    const written = elements.map((element) => this.#shallow(scope, name, element, 0));
+    if (this.#rules.length === RULES_MAX) {
+      const text = `This is one more rule than the ${RULES_MAX} that a tenant may have.`;
+      throw modelFailure(scope.relation.place, text);
+    }
+    this.#rules.push({ namespace: withoutSlash(scope.type.name), name, any_of: written });
+  }
+
+  /** Gates that are nested too deep get names of their own. */
+  #shallow(scope: Scope, name: string, element: ElementRecord, depth: number): ElementRecord {
+    if (typeof element === 'string') return element;
+    if (depth === GATE_DEPTH_MAX) {
+      const { sourceOf } = this.#names;
+      const namespace = withoutSlash(scope.type.name);
+      const part = freeName(
+        `${name}.part`,
+        (each) =>
+          sourceOf(scope.type.name, each) !== undefined ||
+          this.#rules.some((rule) => rule.namespace === namespace && rule.name === each),
+      );
+      this.#addElements(scope, part, [element]);
+      return part;
+    }
+    const inside = (elements: readonly ElementRecord[]) =>
+      elements.map((each) => this.#shallow(scope, name, each, depth + 1));
     return {
-      rules,
-      groups: restrictions.some(({ relation }) => relation !== undefined),
-      public: [...new Set(isPublic)],
+      ...(element.any_of === undefined ? {} : { any_of: inside(element.any_of) }),
+      ...(element.all_of === undefined ? {} : { all_of: inside(element.all_of) }),
+      ...(element.but_not === undefined ? {} : { but_not: inside(element.but_not) }),
     };
   }
-}
 
-/** The relation map could not be made; other findings are reported nevertheless. */
-export class UnmappedFailure extends CliFailure {
-  readonly findings: readonly Finding[];
+  /** An element that no subject holds: a rule needs one. */
+  #nobody({ type, relation }: Scope): ElementRecord {
+    const unused = RELATIONS.find((each) => this.#names.sourceOf(type.name, each) === undefined);
+    if (unused !== undefined) return { any_of: [unused], but_not: [unused] };
+    throw modelFailure(relation.place, `No subject can hold ${quote(relation.name)}: remove it from the model.`);
+  }
 
-  constructor(cause: CliFailure, findings: readonly Finding[]) {
-    super(cause.message, cause.exitCode, { cause });
-    this.findings = findings;
+  /** To whom each relation can be granted; to nobody, where a name of the model means something else. */
+  #types(): JsonObject[] {
+    const { nameOf, grantedAs, ownRelations } = this.#names;
+    const isGrantable = new Set<string>([...RELATIONS, ...ownRelations]);
+    const types = this.#scopes.flatMap(({ type, relation }) => {
+      const namespace = withoutSlash(type.name);
+      const [name, granted] = [nameOf(type.name, relation.name), grantedAs(type.name, relation.name)];
+      const kept = relation.restrictions.filter((restriction) => this.#canBeGranted(restriction));
+      const subjects = [...new Set(kept.map((restriction) => subjectText(restriction, nameOf)))];
+      return [
+        ...(granted === undefined ? [] : [{ namespace, relation: granted, subjects }]),
+        ...(name === undefined || name === granted || !isGrantable.has(name)
+          ? []
+          : [{ namespace, relation: name, subjects: [] }]),
+      ];
+    });
+    const place = this.#scopes[0]?.type.place;
+    if (types.length > TYPES_MAX && place !== undefined) {
+      throw modelFailure(place, `The model has ${types.length} relations in all types; at most ${TYPES_MAX} fit.`);
+    }
+    return types;
   }
 }
 
+/** Throws a CliFailure if the model is larger than a tenant may have, or its names cannot be mapped. */
 export const convertModel = (model: SourceModel, options: readonly MapOption[]): Conversion =>
-  new Converter(model).convert(options);
+  new Converter(model, options).convert();

@@ -88,12 +88,13 @@ export class Lexer {
   }
 
   /**
-   * Skips from the next token, which is `open`, to after the `close` that belongs to it. Between them is an
-   * expression in CEL, whose strings and comments may contain either sign.
+   * Reads from the next token, which is `open`, to after the `close` that belongs to it. Between them is an
+   * expression in CEL, whose strings and comments may contain either sign. Gives it as written.
    */
-  skipCel(open: '(' | '{', close: ')' | '}', where: string): void {
+  cel(open: '(' | '{', close: ')' | '}', where: string): string {
     if (!this.sees(open)) throw this.unexpected(`${quote(open)} ${where}`);
     const { place } = this.#token;
+    const start = this.#at;
     let depth = 1;
     while (depth > 0) {
       const character = this.#text[this.#at];
@@ -111,7 +112,9 @@ export class Lexer {
       if (character === close) depth -= 1;
       this.#advance(this.#at + 1);
     }
+    const text = this.#text.slice(start, this.#at - 1).trim();
     this.#token = this.#scan();
+    return text;
   }
 
   #skipCelString(delimiter: string): void {

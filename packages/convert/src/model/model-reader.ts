@@ -20,7 +20,7 @@ import {
 } from '../../../../src/cli/yaml-file.ts';
 import { parseOpenFgaDsl } from './openfga-dsl.ts';
 import { parseOpenFgaJson } from './openfga-json.ts';
-import { joinDeclarations, MODEL_BYTES_MAX, quote, type SourceModel, type TypeDeclaration } from './source-model.ts';
+import { type Declarations, joinDeclarations, MODEL_BYTES_MAX, quote, type SourceModel } from './source-model.ts';
 import { parseSpiceDbSchema } from './spicedb-schema.ts';
 
 /** A model, or one module of it. The text begins with as many empty lines as precede it in the file. */
@@ -180,17 +180,11 @@ export async function readModelTexts(
 }
 
 /** Throws a CliFailure that names file, line and column if the text is no model. */
-export function parseModelFile(file: string, text: string, origin: Origin): TypeDeclaration[] {
+export function parseModelFile(file: string, text: string, origin: Origin): Declarations {
   if (origin === 'spicedb') return parseSpiceDbSchema(file, text);
   return /^\uFEFF?\s*\{/.test(text) ? parseOpenFgaJson(file, text) : parseOpenFgaDsl(file, text);
 }
 
 /** One model of all texts. */
-export function parseModel(texts: readonly ModelText[]): SourceModel {
-  const declarations: TypeDeclaration[] = [];
-  for (const { file, text, origin } of texts) {
-    // One by one, because a model of a thousand types is a list too long to be spread.
-    for (const declaration of parseModelFile(file, text, origin)) declarations.push(declaration);
-  }
-  return joinDeclarations(declarations);
-}
+export const parseModel = (texts: readonly ModelText[]): SourceModel =>
+  joinDeclarations(texts.map(({ file, text, origin }) => parseModelFile(file, text, origin)));

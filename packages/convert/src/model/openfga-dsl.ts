@@ -1,12 +1,15 @@
 // Parses OpenFGA's modelling language, schema 1.1 and 1.2: models and the files of modules.
 
+import { parametersIn } from './condition-parameters.ts';
 import { type Language, Lexer, lineEnd, type Token } from './lexer.ts';
 import {
+  type Declarations,
   type Expression,
   modelFailure,
   NESTING_MAX,
   quote,
   type Restriction,
+  type SourceCondition,
   type SourceRelation,
   type TypeDeclaration,
 } from './source-model.ts';
@@ -52,7 +55,7 @@ function operandIn(lexer: Lexer, restrictions: Restriction[], depth: number): Ex
   }
   const { text: name, place } = lexer.word('a name, "[" or "("');
   if (!lexer.take('from')) return { kind: 'name', name, place };
-  return { kind: 'from', name, from: lexer.word('the name of a relation').text, place };
+  return { kind: 'from', name, from: lexer.word('the name of a relation').text, all: false, place };
 }
 
 type Operator = 'or' | 'and' | 'but';
@@ -78,9 +81,11 @@ function expressionIn(lexer: Lexer, restrictions: Restriction[], depth: number):
     }
     parts.push(operandIn(lexer, restrictions, depth));
   }
-  if (first === undefined || first.operator === 'or') return { kind: 'union', parts };
-  const what = first.operator === 'and' ? 'intersection' : 'exclusion';
-  return { kind: 'unfit', what, place: first.token.place };
+  const [base, ...subtract] = parts;
+  if (first?.operator === 'but' && base !== undefined) {
+    return { kind: 'exclusion', base, subtract, place: first.token.place };
+  }
+  return { kind: first?.operator === 'and' ? 'intersection' : 'union', parts };
 }
 
 function relationIn(lexer: Lexer): SourceRelation {
@@ -117,20 +122,21 @@ function headIn(lexer: Lexer): void {
   }
 }
 
-export function parseOpenFgaDsl(file: string, text: string): TypeDeclaration[] {
+function conditionIn(lexer: Lexer): SourceCondition {
+  const { text: name, place } = lexer.word('the name of a condition');
+  const parameters = parametersIn(lexer, ':');
+  return { name, place, parameters, expression: lexer.cel('{', '}', 'before the expression') };
+}
+
+export function parseOpenFgaDsl(file: string, text: string): Declarations {
   const lexer = new Lexer(file, text, LANGUAGE);
-  const declarations: TypeDeclaration[] = [];
+  const types: TypeDeclaration[] = [];
+  const conditions: SourceCondition[] = [];
   headIn(lexer);
   while (lexer.token.kind !== 'end') {
-    if (lexer.take('condition')) {
-      lexer.word('the name of a condition');
-      lexer.skipCel('(', ')', 'before the parameters');
-      lexer.skipCel('{', '}', 'before the expression');
-    } else if (lexer.sees('type') || lexer.sees('extend')) {
-      declarations.push(typeIn(lexer));
-    } else {
-      throw lexer.unexpected('"type", "extend type", "define" or "condition"');
-    }
+    if (lexer.take('condition')) conditions.push(conditionIn(lexer));
+    else if (lexer.sees('type') || lexer.sees('extend')) types.push(typeIn(lexer));
+    else throw lexer.unexpected('"type", "extend type", "define" or "condition"');
   }
-  return declarations;
+  return { types, conditions };
 }

@@ -3,14 +3,16 @@
 
 import { type JsonNode, parseJsonNodes } from './json-nodes.ts';
 import {
+  type Declarations,
   type Expression,
   modelFailure,
   NESTING_MAX,
+  NOTHING,
   quote,
   type Restriction,
+  type SourceCondition,
   type SourceRelation,
   type TypeDeclaration,
-  type UnfitKind,
 } from './source-model.ts';
 
 /** An operand is in a list, in an object, in an operator. */
@@ -71,7 +73,7 @@ function fromIn(value: JsonNode): Expression {
   refuseOthers(node, ['tupleset', 'computedUserset', 'computed_userset']);
   const { fields, place } = node;
   const name = nameIn(fields.get('computedUserset') ?? fields.get('computed_userset'), node, 'computedUserset');
-  return { kind: 'from', name, from: nameIn(fields.get('tupleset'), node, 'tupleset'), place };
+  return { kind: 'from', name, from: nameIn(fields.get('tupleset'), node, 'tupleset'), all: false, place };
 }
 
 function partsIn(value: JsonNode, names: readonly string[]): Expression[] {
@@ -84,11 +86,10 @@ function partsIn(value: JsonNode, names: readonly string[]): Expression[] {
   });
 }
 
-const unfit = (what: UnfitKind, value: JsonNode, names: readonly string[]): Expression => {
-  // Reads the operands only to report their errors.
-  partsIn(value, names);
-  return { kind: 'unfit', what, place: value.place };
-};
+function exclusionIn(value: JsonNode): Expression {
+  const [base = NOTHING, ...subtract] = partsIn(value, ['base', 'subtract']);
+  return { kind: 'exclusion', base, subtract, place: value.place };
+}
 
 function expressionIn(value: JsonNode): Expression {
   const node = objectIn(value, 'A definition');
@@ -108,9 +109,9 @@ function expressionIn(value: JsonNode): Expression {
     case 'union':
       return { kind: 'union', parts: partsIn(operand, ['child']) };
     case 'intersection':
-      return unfit('intersection', operand, ['child']);
+      return { kind: 'intersection', parts: partsIn(operand, ['child']) };
     case 'difference':
-      return unfit('exclusion', operand, ['base', 'subtract']);
+      return exclusionIn(operand);
     default:
       throw modelFailure(node.place, `${quote(operator)} is not known in a definition.`);
   }
@@ -162,7 +163,29 @@ function typeIn(value: JsonNode): TypeDeclaration {
   return { name: demandText(node, 'type'), place: node.place, extends: false, relations };
 }
 
-export function parseOpenFgaJson(file: string, text: string): TypeDeclaration[] {
+const TYPE_NAME = /^TYPE_NAME_([A-Z]+)$/;
+
+/** `{"type_name": "TYPE_NAME_LIST", "generic_types": [{"type_name": "TYPE_NAME_STRING"}]}` is `list<string>`. */
+function parameterTypeIn(value: JsonNode): string {
+  const node = objectIn(value, 'The type of a parameter');
+  refuseOthers(node, ['type_name', 'generic_types']);
+  const [, name] = TYPE_NAME.exec(demandText(node, 'type_name')) ?? [];
+  if (name === undefined) throw modelFailure(node.place, '"type_name" must be TYPE_NAME_… of OpenFGA.');
+  const generics = itemsOf(node.fields.get('generic_types'), '"generic_types"').map(parameterTypeIn);
+  return `${name.toLowerCase()}${generics.length === 0 ? '' : `<${generics.join(', ')}>`}`;
+}
+
+function conditionIn(name: string, value: JsonNode): SourceCondition {
+  const node = objectIn(value, 'A condition');
+  refuseOthers(node, ['name', 'expression', 'parameters', 'metadata']);
+  const parameters = [...fieldsOf(node.fields.get('parameters'), '"parameters"')].map(
+    ([parameter, type]) => [parameter, parameterTypeIn(type)] as const,
+  );
+  const expression = demandText(node, 'expression');
+  return { name, place: node.place, parameters: Object.fromEntries(parameters), expression };
+}
+
+export function parseOpenFgaJson(file: string, text: string): Declarations {
   const root = objectIn(parseJsonNodes(file, text, LEVELS_PER_OPERAND * NESTING_MAX + LEVELS_AROUND), 'The model');
   // The API wraps the model that it returns.
   const model = objectIn(root.fields.get('authorization_model') ?? root, '"authorization_model"');
@@ -170,5 +193,10 @@ export function parseOpenFgaJson(file: string, text: string): TypeDeclaration[] 
   if (definitions === undefined) {
     throw modelFailure(model.place, '"type_definitions" is missing: this is not an authorization model of OpenFGA.');
   }
-  return itemsOf(definitions, '"type_definitions"').map(typeIn);
+  return {
+    types: itemsOf(definitions, '"type_definitions"').map(typeIn),
+    conditions: [...fieldsOf(model.fields.get('conditions'), '"conditions"')].map(([name, value]) =>
+      conditionIn(name, value),
+    ),
+  };
 }

@@ -1,85 +1,106 @@
-// Maps each relation of a model to a name in grantd: stored relations become built-in ones, and names that only follow
-// from others stay. Within a type, different names map to different names, so that no grant ever counts for a relation
-// that it was not made for.
+// Names in grantd for the names of a model. Types and relations keep their names; relations that are not built-in
+// become relations of the tenant's own. A relation whose grants are not enough to hold it (`[user] but not blocked`)
+// keeps its name for what it means, and its grants get a relation beside it, `direct_NAME`. Within a type, different
+// names map to different names, so that no grant ever counts for a relation that it was not made for.
 
 import type { MapOption } from '../../../../src/cli/converter.ts';
 import { CliFailure } from '../../../../src/cli/failures.ts';
-import { isRelation, RELATIONS, type Relation } from '../../../../src/core/tuples.ts';
-import { isRuleName } from '../../../../src/rules/rule-set.ts';
+import { isRelation, isRelationName, RELATIONS, type Relation } from '../../../../src/core/tuples.ts';
+import { isRuleName, OWN_RELATIONS_MAX } from '../../../../src/rules/rule-set.ts';
 import {
+  type Expression,
   formatPlace,
   isStored,
   type Place,
+  partsOf,
   quote,
   type SourceModel,
-  type SourceRelation,
   type SourceType,
 } from './source-model.ts';
 
-export type MapReason = '--map' | 'same name' | 'synonym' | 'what arrows follow';
+export type MapReason = '--map' | 'same name' | 'grants alone do not suffice';
 
 export interface MappedRelation {
   readonly type: string;
   readonly name: string;
+  /** Of the grants. */
   readonly relation: Relation;
+  /** What is checked. */
+  readonly heldName: string;
   readonly reason: MapReason;
 }
 
 export interface NameMap {
   /** The name in grantd of a name of a type; undefined if the type does not define it. */
   nameOf(type: string, name: string): string | undefined;
+  /** The relation of its grants; undefined if it cannot be granted. */
+  grantedAs(type: string, name: string): Relation | undefined;
   /** The name of a type that has this name in grantd. */
   sourceOf(type: string, target: string): string | undefined;
+  /** Relations that are granted and not built-in. */
+  readonly ownRelations: readonly Relation[];
   /** The relations that an import translates, in the order of the files. */
   readonly mapped: readonly MappedRelation[];
 }
 
-const SYNONYMS: ReadonlyMap<string, Relation> = new Map<string, Relation>([
-  ['administrator', 'admin'],
-  ['assignee', 'member'],
-  ['author', 'owner'],
-  ['collaborator', 'editor'],
-  ['contributor', 'editor'],
-  ['creator', 'owner'],
-  ['maintainer', 'manager'],
-  ['reader', 'viewer'],
-  ['writer', 'editor'],
-]);
+const NAME_LENGTH_MAX = 64;
+
+/** A namespace or the name of a condition: in grantd, names have no slash. */
+export const withoutSlash = (name: string): string => name.replaceAll('/', '.');
+
+/** The wanted name, or one with a number behind it that is not taken. */
+export function freeName(wanted: string, taken: (name: string) => boolean): string {
+  let name = wanted.slice(0, NAME_LENGTH_MAX);
+  for (let number = 2; taken(name); number += 1) {
+    const end = `_${number}`;
+    name = `${wanted.slice(0, NAME_LENGTH_MAX - end.length)}${end}`;
+  }
+  return name;
+}
+
+/** Whether the stored tuples stand in a gate: then a tuple is not enough to hold the relation. */
+function isGated(expression: Expression, inGate = false): boolean {
+  if (expression.kind === 'stored') return inGate;
+  return partsOf(expression).some((part) => isGated(part, inGate || expression.kind !== 'union'));
+}
 
 /** The names of a type while they are being mapped, both ways. */
 class TypeNames {
   readonly type: SourceType;
-  readonly targets = new Map<string, string>();
+  readonly held = new Map<string, string>();
+  readonly granted = new Map<string, { readonly relation: Relation; readonly reason: MapReason }>();
   readonly sources = new Map<string, string>();
-  readonly reasons = new Map<string, MapReason>();
 
   constructor(type: SourceType) {
     this.type = type;
   }
 
-  set(name: string, target: string, reason?: MapReason): void {
+  hold(name: string, target: string): void {
+    this.#take(name, target);
+    this.held.set(name, target);
+  }
+
+  #take(name: string, target: string): void {
     const other = this.sources.get(target);
     if (other !== undefined) {
       const type = this.type.name;
       throw new CliFailure(
-        `${quote(name)} and ${quote(other)} of ${quote(type)} would both be "${target}". Map one of them to another relation, such as --map '${type}#${other}=…'. The relations are ${RELATIONS.join(', ')}.`,
+        `${quote(name)} and ${quote(other)} of ${quote(type)} would both be "${target}". Map one of them to another relation, such as --map '${type}#${other}=…'.`,
       );
     }
-    this.targets.set(name, target);
     this.sources.set(target, name);
-    if (reason !== undefined) this.reasons.set(name, reason);
   }
 
-  /** Stored relations that have no name yet. */
-  open(): SourceRelation[] {
-    return [...this.type.relations.values()].filter(({ name }) => !this.targets.has(name));
+  grant(name: string, relation: Relation, reason: MapReason): void {
+    if (this.held.get(name) !== relation) this.#take(name, relation);
+    this.granted.set(name, { relation, reason });
   }
 }
 
-function demandMapOptions(model: SourceModel, options: readonly MapOption[]): void {
+function demandMapOptions({ types }: SourceModel, options: readonly MapOption[]): void {
   for (const { type, name } of options) {
-    const types = type === undefined ? [...model.values()] : [model.get(type)];
-    const relations = types.flatMap((candidate) => candidate?.relations.get(name) ?? []);
+    const candidates = type === undefined ? [...types.values()] : [types.get(type)];
+    const relations = candidates.flatMap((candidate) => candidate?.relations.get(name) ?? []);
     if (relations.some(isStored)) continue;
     const where = type === undefined ? 'the model' : quote(type);
     throw new CliFailure(
@@ -90,20 +111,6 @@ function demandMapOptions(model: SourceModel, options: readonly MapOption[]): vo
   }
 }
 
-/** Namespaces and derived names have a form in grantd. */
-function demandForms(names: readonly TypeNames[]): void {
-  const wrong = names.flatMap(({ type, targets }) => [
-    ...(isRuleName(type.name) ? [] : [`${formatPlace(type.place)}: the type ${quote(type.name)}`]),
-    ...[...type.relations.values()]
-      .filter(({ name }) => !isRuleName(targets.get(name) ?? 'x'))
-      .map(({ name, place }) => `${formatPlace(place)}: ${quote(name)} of ${quote(type.name)}`),
-  ]);
-  if (wrong.length === 0) return;
-  throw new CliFailure(
-    `These cannot be names in grantd:\n${listed(wrong)}\n  A name has a letter first, then up to 63 letters, digits, "_", "." or "-". Rename them in the file and in your tuples.`,
-  );
-}
-
 const LISTED_MAX = 50;
 
 function listed(lines: readonly string[]): string {
@@ -111,109 +118,107 @@ function listed(lines: readonly string[]): string {
   return [...lines.slice(0, LISTED_MAX).map((line) => `  ${line}`), ...more].join('\n');
 }
 
-/** No choice fits a type with more stored relations than there are built-in ones. */
-function demandFewEnough(types: readonly TypeNames[], leftOut: (relation: SourceRelation) => boolean): void {
-  for (const { type } of types) {
-    const stored = [...type.relations.values()].filter((relation) => isStored(relation) && !leftOut(relation)).length;
-    if (stored <= RELATIONS.length) continue;
-    throw new CliFailure(
-      `${formatPlace(type.place)}: ${quote(type.name)} has ${stored} relations that can be granted, and grantd has ${RELATIONS.length}: ${RELATIONS.join(', ')}. Give some of them a type of their own, such as a role whose members are granted one relation.`,
-    );
-  }
-}
-
-interface OpenName {
-  readonly names: TypeNames;
-  readonly place: Place;
-  readonly key: string;
-}
-
-/** A possible choice for all of them, as a value of `--map` that can be used as it is. */
-function choiceFor(open: readonly OpenName[]): string {
-  const taken = new Map<TypeNames, Set<string>>();
-  const choices = open.slice(0, LISTED_MAX).map(({ names, key }) => {
-    const used = taken.get(names) ?? new Set(names.sources.keys());
-    taken.set(names, used);
-    const free = RELATIONS.findLast((each) => each !== 'parent' && !used.has(each));
-    const choice = free ?? (used.has('parent') ? '…' : 'parent');
-    used.add(choice);
-    return `${key}=${choice}`;
-  });
-  return choices.join(',');
-}
-
-function demandAll(types: readonly TypeNames[]): void {
-  const open = types.flatMap((names) =>
-    names
-      .open()
-      .map(({ name, place }) => ({ names, place, key: `${names.type.name.slice(0, 64)}#${name.slice(0, 64)}` })),
-  );
-  if (open.length === 0) return;
-  throw new CliFailure(
-    `Choose a relation of grantd for each of these:\n${listed(open.map(({ place, key }) => `${formatPlace(place)}: ${key}`))}\n  For example: --map '${choiceFor(open)}'; without "TYPE#", for all types. The relations are ${RELATIONS.join(', ')}.\n  Within a type, each can be used once; any choice gives the same answers.`,
-  );
-}
-
-/** `followed`: which relations of a type arrows follow. */
-function mapType(
-  type: SourceType,
-  options: readonly MapOption[],
-  leftOut: (relation: SourceRelation) => boolean,
-  followed: ReadonlySet<string>,
-): TypeNames {
-  const names = new TypeNames(type);
-  for (const general of [false, true]) {
-    for (const option of options) {
-      const relation = type.relations.get(option.name);
-      const applies = general ? option.type === undefined : option.type === type.name;
-      // A relation that is left out keeps its name, so that its groups do not become groups of another relation.
-      if (!applies || relation === undefined || !isStored(relation) || leftOut(relation)) continue;
-      if (!names.targets.has(option.name)) names.set(option.name, option.relation, '--map');
+/** Names have a form in grantd, and each type needs a namespace of its own. */
+function demandForms({ types, conditions }: SourceModel, options: readonly MapOption[]): void {
+  const wrong: string[] = [];
+  const demand = (what: string, name: string, place: Place): void => {
+    if (!isRuleName(name)) wrong.push(`${formatPlace(place)}: ${what}`);
+  };
+  const spaces = new Map<string, string>();
+  for (const type of types.values()) {
+    const namespace = withoutSlash(type.name);
+    demand(`the type ${quote(type.name)}`, namespace, type.place);
+    const other = spaces.get(namespace);
+    if (other !== undefined) {
+      throw new CliFailure(
+        `${formatPlace(type.place)}: ${quote(type.name)} and ${quote(other)} would be one namespace.`,
+      );
+    }
+    spaces.set(namespace, type.name);
+    for (const { name, place } of type.relations.values()) {
+      demand(`${quote(name)} of ${quote(type.name)}`, optionFor(options, type, name)?.relation ?? name, place);
     }
   }
-  for (const relation of names.open()) {
-    const stays = !isStored(relation) || leftOut(relation);
-    if (stays) names.set(relation.name, relation.name);
-    else if (isRelation(relation.name)) names.set(relation.name, relation.name, 'same name');
+  for (const { name, place } of conditions.values()) demand(`the condition ${quote(name)}`, withoutSlash(name), place);
+  if (wrong.length === 0) return;
+  throw new CliFailure(
+    `These cannot be names in grantd:\n${listed(wrong)}\n  A name has a letter first, then up to 63 letters, digits, "_", "." or "-". Rename them in the file and in your tuples.`,
+  );
+}
+
+const optionFor = (options: readonly MapOption[], type: SourceType, name: string): MapOption | undefined =>
+  options.find((option) => option.type === type.name && option.name === name) ??
+  options.find((option) => option.type === undefined && option.name === name);
+
+function demandFewEnough(types: Iterable<SourceType>, options: readonly MapOption[]): void {
+  const own = new Set<string>();
+  for (const type of types) {
+    for (const relation of type.relations.values()) {
+      if (!isStored(relation)) continue;
+      const target = optionFor(options, type, relation.name)?.relation;
+      if (target === undefined && isGated(relation.expression)) own.add(`direct_${relation.name}`);
+      else if (!isRelation(target ?? relation.name)) own.add(target ?? relation.name);
+    }
   }
-  for (const { name } of names.open()) {
-    const synonym = SYNONYMS.get(name);
-    if (synonym !== undefined && !names.sources.has(synonym)) names.set(name, synonym, 'synonym');
+  if (own.size <= OWN_RELATIONS_MAX) return;
+  const names = listed([...own]);
+  throw new CliFailure(
+    `The model has ${own.size} relations that are granted, besides the built-in ones; a tenant may have ${OWN_RELATIONS_MAX}:\n${names}\n  Map some of them to built-in relations with --map NAME=RELATION (${RELATIONS.join(', ')}), or to the same relation in different types.`,
+  );
+}
+
+function mapType(type: SourceType, options: readonly MapOption[], directName: (name: string) => Relation): TypeNames {
+  const names = new TypeNames(type);
+  const relations = [...type.relations.values()].map((relation) => ({
+    relation,
+    gated: isStored(relation) && isGated(relation.expression),
+    option: isStored(relation) ? optionFor(options, type, relation.name)?.relation : undefined,
+  }));
+  for (const { relation, gated, option } of relations) {
+    names.hold(relation.name, gated ? relation.name : (option ?? relation.name));
   }
-  const [parent, ...others] = names.open().filter(({ name }) => followed.has(name));
-  if (parent !== undefined && others.length === 0 && !names.sources.has('parent')) {
-    names.set(parent.name, 'parent', 'what arrows follow');
+  for (const { relation, gated, option } of relations) {
+    const held = names.held.get(relation.name);
+    if (!isStored(relation) || held === undefined) continue;
+    if (option !== undefined) names.grant(relation.name, option, '--map');
+    else if (gated) names.grant(relation.name, directName(relation.name), 'grants alone do not suffice');
+    else if (isRelationName(held)) names.grant(relation.name, held, 'same name');
   }
   return names;
 }
 
-/**
- * Throws if a relation has no name in grantd, or two of a type would have the same. `leftOut`: relations that are not
- * converted; they keep their names, so that no other relation takes one.
- */
-export function mapRelations(
-  model: SourceModel,
-  options: readonly MapOption[],
-  leftOut: (relation: SourceRelation) => boolean,
-  followedOf: (type: SourceType) => ReadonlySet<string>,
-): NameMap {
+/** Throws if a name has no form of grantd, two of a type would be the same, or there are too many. */
+export function mapRelations(model: SourceModel, options: readonly MapOption[]): NameMap {
   demandMapOptions(model, options);
-  const types = new Map([...model].map(([name, type]) => [name, mapType(type, options, leftOut, followedOf(type))]));
-  demandFewEnough([...types.values()], leftOut);
-  demandAll([...types.values()]);
-  demandForms([...types.values()]);
-  const mapped: MappedRelation[] = [];
-  for (const { type, targets, reasons } of types.values()) {
-    for (const relation of type.relations.values()) {
-      const target = targets.get(relation.name);
-      const reason = reasons.get(relation.name);
-      if (reason === undefined || target === undefined || !isRelation(target)) continue;
-      mapped.push({ type: type.name, name: relation.name, relation: target, reason });
-    }
-  }
+  demandForms(model, options);
+  demandFewEnough(model.types.values(), options);
+  const sourceTypes = [...model.types.values()];
+  const taken = new Set<string>([
+    ...RELATIONS,
+    ...options.map(({ relation }) => relation),
+    ...sourceTypes.flatMap(({ relations }) => [...relations.keys()]),
+  ]);
+  const directNames = new Map<string, Relation>();
+  const directName = (name: string): Relation => {
+    const known = directNames.get(name);
+    if (known !== undefined) return known;
+    const direct = freeName(`direct_${name}`, (each) => taken.has(each));
+    if (!isRelationName(direct)) throw new CliFailure(`${quote(direct)} cannot be a relation.`);
+    taken.add(direct);
+    directNames.set(name, direct);
+    return direct;
+  };
+  const types = new Map(sourceTypes.map((type) => [type.name, mapType(type, options, directName)]));
+  const mapped = [...types.values()].flatMap(({ type, held, granted }) =>
+    [...granted].map(([name, { relation, reason }]): MappedRelation => {
+      return { type: type.name, name, relation, heldName: held.get(name) ?? name, reason };
+    }),
+  );
   return {
-    nameOf: (type, name) => types.get(type)?.targets.get(name),
+    nameOf: (type, name) => types.get(type)?.held.get(name),
+    grantedAs: (type, name) => types.get(type)?.granted.get(name)?.relation,
     sourceOf: (type, target) => types.get(type)?.sources.get(target),
+    ownRelations: [...new Set(mapped.map(({ relation }) => relation))].filter((relation) => !isRelation(relation)),
     mapped,
   };
 }

@@ -1,4 +1,4 @@
-// A model of OpenFGA or a schema of SpiceDB after parsing: one form for both. Parsers only read. The
+// A model of OpenFGA or a schema of SpiceDB or Permify after parsing: one form for all. Parsers only read. The
 // conversion (conversion.ts) decides what grantd supports, so that parsing loses nothing.
 
 import { CliFailure } from '../../../../src/cli/failures.ts';
@@ -30,20 +30,40 @@ export interface Restriction {
   readonly place: Place;
 }
 
-/** Expressions other than unions. */
-export type UnfitKind = 'intersection' | 'exclusion' | 'all' | 'self';
-
 export type Expression =
   /** The stored tuples of the relation itself. */
   | { readonly kind: 'stored' }
   | { readonly kind: 'name'; readonly name: string; readonly place: Place }
-  /** `name from from`, or `from->name`. */
-  | { readonly kind: 'from'; readonly name: string; readonly from: string; readonly place: Place }
-  | { readonly kind: 'union'; readonly parts: readonly Expression[] }
-  | { readonly kind: 'unfit'; readonly what: UnfitKind; readonly place: Place };
+  /** `name from from`, or `from->name`; with `all`: on each entity of `from`, of which there must be one. */
+  | {
+      readonly kind: 'from';
+      readonly name: string;
+      readonly from: string;
+      readonly all: boolean;
+      readonly place: Place;
+    }
+  | { readonly kind: 'union' | 'intersection'; readonly parts: readonly Expression[] }
+  /** The base without all of `subtract`. */
+  | {
+      readonly kind: 'exclusion';
+      readonly base: Expression;
+      readonly subtract: readonly Expression[];
+      readonly place: Place;
+    }
+  /** The object itself, as a subject. */
+  | { readonly kind: 'self'; readonly place: Place };
 
 /** SpiceDB's `nil`. */
 export const NOTHING: Expression = Object.freeze({ kind: 'union', parts: Object.freeze([]) });
+
+/** An OpenFGA condition, a SpiceDB caveat or a rule of Permify: an expression in CEL. */
+export interface SourceCondition {
+  readonly name: string;
+  readonly place: Place;
+  /** Types by name, as a declaration of grantd has them. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly expression: string;
+}
 
 export interface SourceRelation {
   readonly name: string;
@@ -59,7 +79,10 @@ export interface SourceType {
   readonly relations: ReadonlyMap<string, SourceRelation>;
 }
 
-export type SourceModel = ReadonlyMap<string, SourceType>;
+export interface SourceModel {
+  readonly types: ReadonlyMap<string, SourceType>;
+  readonly conditions: ReadonlyMap<string, SourceCondition>;
+}
 
 /** One declaration, as a file has it. */
 export interface TypeDeclaration {
@@ -68,6 +91,12 @@ export interface TypeDeclaration {
   /** OpenFGA's `extend type`. */
   readonly extends: boolean;
   readonly relations: readonly SourceRelation[];
+}
+
+/** Of one file. */
+export interface Declarations {
+  readonly types: readonly TypeDeclaration[];
+  readonly conditions: readonly SourceCondition[];
 }
 
 export const formatPlace = ({ file, line, column }: Place): string => `${file}:${line}:${column}`;
@@ -105,8 +134,23 @@ function addRelations(relations: Map<string, SourceRelation>, { name: type, rela
   }
 }
 
-/** Joins the declarations of all files. Throws if a type or relation is defined twice, or extended but not defined. */
-export function joinDeclarations(declarations: readonly TypeDeclaration[]): SourceModel {
+function joinConditions(declarations: readonly Declarations[]): ReadonlyMap<string, SourceCondition> {
+  const conditions = new Map<string, SourceCondition>();
+  for (const condition of declarations.flatMap((each) => each.conditions)) {
+    const { name, place } = condition;
+    demandName(name, place);
+    const previous = conditions.get(name);
+    if (previous !== undefined) {
+      throw modelFailure(place, `The condition ${quote(name)} is already defined at ${formatPlace(previous.place)}.`);
+    }
+    conditions.set(name, condition);
+  }
+  return conditions;
+}
+
+/** Joins the declarations of all files. Throws if something is defined twice, or used or extended but not defined. */
+export function joinDeclarations(files: readonly Declarations[]): SourceModel {
+  const declarations = files.flatMap((each) => each.types);
   const types = new Map<string, SourceType & { readonly relations: Map<string, SourceRelation> }>();
   for (const declaration of declarations) {
     const { name, place } = declaration;
@@ -131,24 +175,37 @@ export function joinDeclarations(declarations: readonly TypeDeclaration[]): Sour
     }
     addRelations(type.relations, declaration);
   }
-  demandReferences(types);
-  return types;
+  const model = { types, conditions: joinConditions(files) };
+  demandReferences(model);
+  return model;
 }
 
-function* referencesOf(expression: Expression): Generator<Extract<Expression, { kind: 'name' | 'from' }>> {
-  if (expression.kind === 'union') for (const part of expression.parts) yield* referencesOf(part);
+export type Reference = Extract<Expression, { kind: 'name' | 'from' }>;
+
+/** The names in an expression, in their order. Expressions are nested `NESTING_MAX` deep, or a few times that. */
+export function* referencesOf(expression: Expression): Generator<Reference> {
   if (expression.kind === 'name' || expression.kind === 'from') yield expression;
+  else for (const part of partsOf(expression)) yield* referencesOf(part);
 }
 
-/** Every type and every relation that is used exists, as the peers themselves require. */
-function demandReferences(model: SourceModel): void {
-  for (const type of model.values()) {
+/** The expressions that this one is made of. */
+export function partsOf(expression: Expression): readonly Expression[] {
+  if (expression.kind === 'union' || expression.kind === 'intersection') return expression.parts;
+  return expression.kind === 'exclusion' ? [expression.base, ...expression.subtract] : [];
+}
+
+/** Everything that is used exists, as the peers themselves require. */
+function demandReferences({ types, conditions }: SourceModel): void {
+  for (const type of types.values()) {
     for (const { restrictions, expression } of type.relations.values()) {
-      for (const { type: subject, relation, place } of restrictions) {
-        const found = model.get(subject);
+      for (const { type: subject, relation, condition, place } of restrictions) {
+        const found = types.get(subject);
         if (found === undefined) throw modelFailure(place, `No type ${quote(subject)} is defined.`);
         if (relation !== undefined && !found.relations.has(relation)) {
           throw modelFailure(place, `${quote(subject)} does not define ${quote(relation)}.`);
+        }
+        if (condition !== undefined && !conditions.has(condition)) {
+          throw modelFailure(place, `No condition ${quote(condition)} is defined.`);
         }
       }
       for (const reference of referencesOf(expression)) {

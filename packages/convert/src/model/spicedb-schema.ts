@@ -1,13 +1,16 @@
 // Parses a schema of SpiceDB.
 
+import { parametersIn } from './condition-parameters.ts';
 import { type Language, Lexer, lineEnd, type Token } from './lexer.ts';
 import {
+  type Declarations,
   type Expression,
   modelFailure,
   NESTING_MAX,
   NOTHING,
   quote,
   type Restriction,
+  type SourceCondition,
   type SourceRelation,
   type TypeDeclaration,
 } from './source-model.ts';
@@ -53,6 +56,8 @@ const FEATURES: ReadonlySet<string> = new Set(['expiration', 'typechecking', 'de
 
 const COMPOSED = 'compile the files into one schema first, for example with "zed schema compile"';
 
+const one = <Item>(items: readonly Item[]): Item | undefined => (items.length === 1 ? items[0] : undefined);
+
 class SchemaParser {
   readonly #lexer: Lexer;
   /** Whether `self` is the object itself, and no name. */
@@ -62,19 +67,20 @@ class SchemaParser {
     this.#lexer = lexer;
   }
 
-  parse(): TypeDeclaration[] {
+  parse(): Declarations {
     const lexer = this.#lexer;
-    const declarations: TypeDeclaration[] = [];
+    const types: TypeDeclaration[] = [];
+    const conditions: SourceCondition[] = [];
     while (lexer.token.kind !== 'end') {
       this.#skipDecorators();
-      if (lexer.sees('definition')) declarations.push(this.#definition());
-      else if (lexer.take('caveat')) this.#caveat();
+      if (lexer.sees('definition')) types.push(this.#definition());
+      else if (lexer.take('caveat')) conditions.push(this.#caveat());
       else if (lexer.take('use')) this.#use();
       else if (lexer.sees('import') || lexer.sees('partial')) {
         throw modelFailure(lexer.token.place, `${quote(lexer.token.text)} cannot be converted: ${COMPOSED}.`);
       } else if (!lexer.take(';')) throw lexer.unexpected('"definition", "caveat" or "use"');
     }
-    return declarations;
+    return { types, conditions };
   }
 
   #use(): void {
@@ -87,17 +93,17 @@ class SchemaParser {
     if (text === 'self') this.#self = true;
   }
 
-  #caveat(): void {
-    this.#typePath('the name of a caveat');
-    this.#lexer.skipCel('(', ')', 'before the parameters');
-    this.#lexer.skipCel('{', '}', 'before the expression');
+  #caveat(): SourceCondition {
+    const { text: name, place } = this.#typePath('the name of a caveat');
+    const parameters = parametersIn(this.#lexer, undefined);
+    return { name, place, parameters, expression: this.#lexer.cel('{', '}', 'before the expression') };
   }
 
   /** Decorators such as `@deprecated(…)`, which change no answer. */
   #skipDecorators(): void {
     while (this.#lexer.take('@')) {
       this.#lexer.word('the name of a decorator');
-      if (this.#lexer.sees('(')) this.#lexer.skipCel('(', ')', 'before the options');
+      if (this.#lexer.sees('(')) this.#lexer.cel('(', ')', 'before the options');
     }
   }
 
@@ -170,19 +176,27 @@ class SchemaParser {
     return { name, place, restrictions: [], expression: this.#expression(0) };
   }
 
-  /** Only unions are kept apart, so how tightly the operators bind changes nothing. */
+  /** `+` binds tightest, then `&`, then `-`. */
   #expression(depth: number): Expression {
-    const lexer = this.#lexer;
-    const parts = [this.#operand(depth)];
-    let unfit: Expression | undefined;
-    for (;;) {
-      const { text, place } = lexer.token;
-      if (lexer.take('-')) unfit ??= { kind: 'unfit', what: 'exclusion', place };
-      else if (lexer.take('&')) unfit ??= { kind: 'unfit', what: 'intersection', place };
-      else if (!lexer.take('+')) return unfit ?? { kind: 'union', parts };
-      if (lexer.token.kind === 'end') throw lexer.unexpected(`what follows ${quote(text)}`);
-      parts.push(this.#operand(depth));
+    const { place } = this.#lexer.token;
+    const [base, ...subtract] = this.#operands('-', () => {
+      const all = this.#operands('&', () => {
+        const any = this.#operands('+', () => this.#operand(depth));
+        return one(any) ?? { kind: 'union', parts: any };
+      });
+      return one(all) ?? { kind: 'intersection', parts: all };
+    });
+    if (base === undefined || subtract.length === 0) return base ?? NOTHING;
+    return { kind: 'exclusion', base, subtract, place };
+  }
+
+  #operands(sign: string, operand: () => Expression): Expression[] {
+    const operands = [operand()];
+    while (this.#lexer.take(sign)) {
+      if (this.#lexer.token.kind === 'end') throw this.#lexer.unexpected(`what follows ${quote(sign)}`);
+      operands.push(operand());
     }
+    return operands;
   }
 
   #operand(depth: number): Expression {
@@ -196,16 +210,15 @@ class SchemaParser {
     }
     const { text: name, place } = lexer.word('a name or "("');
     if (name === 'nil') return NOTHING;
-    if (name === 'self' && this.#self) return { kind: 'unfit', what: 'self', place };
-    if (lexer.take('->')) return this.#arrow({ kind: 'from', name: this.#arrowEnd(), from: name, place });
+    if (name === 'self' && this.#self) return { kind: 'self', place };
+    if (lexer.take('->')) return this.#arrow({ kind: 'from', name: this.#arrowEnd(), from: name, all: false, place });
     if (!lexer.take('.')) return { kind: 'name', name, place };
     const { text: walk, place: walkPlace } = lexer.word('"any" or "all"');
     if (walk !== 'any' && walk !== 'all') throw modelFailure(walkPlace, `${quote(walk)} is neither "any" nor "all".`);
     lexer.expect('(', `after "${walk}"`);
     const end = this.#arrowEnd();
     lexer.expect(')', `after ${quote(end)}`);
-    if (walk === 'all') return { kind: 'unfit', what: 'all', place };
-    return this.#arrow({ kind: 'from', name: end, from: name, place });
+    return this.#arrow({ kind: 'from', name: end, from: name, all: walk === 'all', place });
   }
 
   #arrowEnd(): string {
@@ -221,5 +234,5 @@ class SchemaParser {
   }
 }
 
-export const parseSpiceDbSchema = (file: string, text: string): TypeDeclaration[] =>
+export const parseSpiceDbSchema = (file: string, text: string): Declarations =>
   new SchemaParser(new Lexer(file, text, LANGUAGE)).parse();

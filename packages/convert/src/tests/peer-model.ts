@@ -9,6 +9,7 @@ import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import type { RuleSet } from '../../../../src/rules/rule-set.ts';
 import { convertModel } from '../model/conversion.ts';
 import { type ModelText, parseModel } from '../model/model-reader.ts';
+import { withoutSlash } from '../model/relation-map.ts';
 import { formatPlace } from '../model/source-model.ts';
 import { type SourceEntry, splitEntity } from '../tuples/source-tuple.ts';
 import { type Needs, translateEntries } from '../tuples/translation.ts';
@@ -23,7 +24,7 @@ export class PeerModel {
 
   constructor(texts: readonly ModelText[], nowMs: () => number) {
     const model = parseModel(texts);
-    const { rules, mapped, findings } = convertModel(model, []);
+    const { rules, mapped, conditions, findings } = convertModel(model, []);
     try {
       this.ruleSet = parseRuleSet(rules);
     } catch (error) {
@@ -32,7 +33,7 @@ export class PeerModel {
     this.notes = findings
       .filter(({ lost }) => lost !== undefined)
       .map(({ place, text, lost }) => `${formatPlace(place)}: ${text} Left out: ${lost}.`);
-    this.#names = namesOfModel(model, mapOf(mapped), { hasExpirations: true });
+    this.#names = namesOfModel(model, mapOf(mapped), { hasExpirations: true, usableConditions: conditions });
     this.#nowMs = nowMs;
   }
 
@@ -62,7 +63,8 @@ export class PeerModel {
   entity(text: string): { readonly type: string; readonly identifier: string } {
     const entity = splitEntity(text);
     if (entity === undefined) throw new GrantdError('invalid-object', `${JSON.stringify(text)} must be type:id.`);
-    return { type: entity.type, identifier: parseIdentifier('object', text) };
+    const { type, id } = entity;
+    return { type, identifier: parseIdentifier('object', `${withoutSlash(type)}:${id}`) };
   }
 
   /** `type:id`, `type:*` or `type:id#name` */

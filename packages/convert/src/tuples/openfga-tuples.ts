@@ -5,10 +5,10 @@ import { CliFailure } from '../../../../src/cli/failures.ts';
 import { readLines, type SourceLine } from '../../../../src/cli/import/import-lines.ts';
 import type { YamlNode } from '../../../../src/cli/yaml-file.ts';
 import { GrantdError } from '../../../../src/core/errors.ts';
-import { isJsonObject, unknownMember } from '../../../../src/core/json-members.ts';
+import { isJsonObject, type JsonObject, unknownMember } from '../../../../src/core/json-members.ts';
 import { parseCsvLine } from '../../../../src/core/text/csv.ts';
 import { parseJson } from '../../../../src/core/text/json.ts';
-import { lineOf, type SourceEntry, type SourceTuple, splitEntity } from './source-tuple.ts';
+import { lineOf, type SourceEntry, type SourceTuple, type SourceTupleCondition, splitEntity } from './source-tuple.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -20,10 +20,18 @@ interface TupleRecord {
   readonly condition: unknown;
 }
 
-const nameOfCondition = (condition: unknown): string | undefined => {
+const CONDITION_MEMBERS = ['name', 'context'];
+
+/** A string is an error message. */
+function conditionIn(condition: unknown): SourceTupleCondition | undefined | string {
   if (condition === undefined || condition === null) return undefined;
-  return isJsonObject(condition) && typeof condition.name === 'string' ? condition.name : 'unnamed';
-};
+  if (!isJsonObject(condition) || typeof condition.name !== 'string' || condition.name === '') {
+    return '"condition" must be an object with a "name".';
+  }
+  const { name, context = {} } = condition;
+  if (context !== null && !isJsonObject(context)) return '"condition.context" must be an object.';
+  return unknownMember(condition, CONDITION_MEMBERS, 'condition') ?? { name, context: context ?? {} };
+}
 
 /** A string is an error message. */
 function tupleOf({ user, relation, object, condition }: TupleRecord): SourceTuple | string {
@@ -35,6 +43,8 @@ function tupleOf({ user, relation, object, condition }: TupleRecord): SourceTupl
   const target = splitEntity(object);
   if (subject === undefined) return '"user" must be type:id, type:id#relation or type:*.';
   if (target === undefined) return '"object" must be type:id.';
+  const holdsUnder = conditionIn(condition);
+  if (typeof holdsUnder === 'string') return holdsUnder;
   return {
     subjectType: subject.type,
     subjectId: subject.id,
@@ -42,7 +52,7 @@ function tupleOf({ user, relation, object, condition }: TupleRecord): SourceTupl
     relation,
     objectType: target.type,
     objectId: target.id,
-    condition: nameOfCondition(condition),
+    condition: holdsUnder,
     expiresAt: undefined,
   };
 }
@@ -53,15 +63,12 @@ function entryOf(line: SourceLine, record: TupleRecord): SourceEntry {
 }
 
 function plainOf(node: YamlNode | undefined): unknown {
-  if (node === undefined || node.kind === 'null') return undefined;
+  if (node === undefined) return undefined;
+  if (node.kind === 'null') return null;
   if (node.kind === 'text') return node.text;
   if (node.kind === 'map') return Object.fromEntries([...node.fields].map(([name, each]) => [name, plainOf(each)]));
-  return node.kind === 'value' ? node.value : null;
+  return node.kind === 'value' ? node.value : node.items.map(plainOf);
 }
-
-/** A condition of any form counts as one. */
-const conditionOf = (node: YamlNode | undefined): unknown =>
-  node === undefined || node.kind === 'null' ? undefined : (plainOf(node) ?? {});
 
 const TUPLE_MEMBERS = ['user', 'relation', 'object', 'condition'];
 /** The API wraps each tuple that it returns. */
@@ -92,7 +99,7 @@ export function* entriesOfNodes(items: readonly YamlNode[]): Generator<SourceEnt
       user: plainOf(fields.get('user')),
       relation: plainOf(fields.get('relation')),
       object: plainOf(fields.get('object')),
-      condition: conditionOf(fields.get('condition')),
+      condition: plainOf(fields.get('condition')),
     };
     yield entryOf(lineOf(line, JSON.stringify(record)), record);
   }
@@ -160,6 +167,16 @@ function columnsIn(line: SourceLine): ReadonlyMap<Column, number> {
   return found;
 }
 
+/** A string is an error message. */
+function csvConditionIn(name: string, context: string): JsonObject | undefined | string {
+  if (context === '') return name === '' ? undefined : { name };
+  try {
+    return { name, context: parseJson(context, 'The context of the condition') };
+  } catch (error) {
+    return GrantdError.from(error).message;
+  }
+}
+
 function csvEntry(line: SourceLine, columns: ReadonlyMap<Column, number>): SourceEntry | undefined {
   const text = line.cut ? undefined : textIn(line);
   if (text === undefined) return { line, problem: 'The line is too long, or is not valid UTF-8.' };
@@ -176,12 +193,13 @@ function csvEntry(line: SourceLine, columns: ReadonlyMap<Column, number>): Sourc
   }
   const fieldOf = (column: Column): string => fields[columns.get(column) ?? -1] ?? '';
   const relation = fieldOf('user_relation');
-  const isConditional = fieldOf('condition_name') !== '' || fieldOf('condition_context') !== '';
+  const condition = csvConditionIn(fieldOf('condition_name'), fieldOf('condition_context'));
+  if (typeof condition === 'string') return { line, problem: condition };
   return entryOf(line, {
     user: `${fieldOf('user_type')}:${fieldOf('user_id')}${relation === '' ? '' : `#${relation}`}`,
     relation: fieldOf('relation'),
     object: `${fieldOf('object_type')}:${fieldOf('object_id')}`,
-    condition: isConditional ? { name: fieldOf('condition_name') } : undefined,
+    condition,
   });
 }
 

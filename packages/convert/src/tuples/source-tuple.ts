@@ -2,6 +2,13 @@
 // translation (translation.ts) decides whether it can be a grant, so that reading loses nothing.
 
 import type { SourceLine } from '../../../../src/cli/import/import-lines.ts';
+import type { JsonObject } from '../../../../src/core/json-members.ts';
+
+/** An OpenFGA condition or a SpiceDB caveat, with the part of its context that is stored. */
+export interface SourceTupleCondition {
+  readonly name: string;
+  readonly context: JsonObject;
+}
 
 export interface SourceTuple {
   readonly subjectType: string;
@@ -12,8 +19,8 @@ export interface SourceTuple {
   readonly relation: string;
   readonly objectType: string;
   readonly objectId: string;
-  /** An OpenFGA condition or a SpiceDB caveat, by its name; undefined: it always holds. */
-  readonly condition: string | undefined;
+  /** Undefined: it always holds. */
+  readonly condition: SourceTupleCondition | undefined;
   /** ISO 8601. */
   readonly expiresAt: string | undefined;
 }

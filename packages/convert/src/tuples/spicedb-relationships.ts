@@ -2,7 +2,10 @@
 // expiration in brackets.
 
 import { readLines, type SourceLine } from '../../../../src/cli/import/import-lines.ts';
-import { lineOf, type SourceEntry } from './source-tuple.ts';
+import { GrantdError } from '../../../../src/core/errors.ts';
+import { isJsonObject } from '../../../../src/core/json-members.ts';
+import { parseJson } from '../../../../src/core/text/json.ts';
+import { lineOf, type SourceEntry, type SourceTuple } from './source-tuple.ts';
 
 const TYPE = '[a-z][a-z0-9_]*(?:/[a-z][a-z0-9_]*)*';
 const ID = '[A-Za-z0-9/_|=+-]{1,1024}';
@@ -10,16 +13,26 @@ const NAME = '[a-z][a-z0-9_]*';
 const RELATIONSHIP = new RegExp(
   `^(?<objectType>${TYPE}):(?<objectId>${ID})#(?<relation>${NAME})@(?<subjectType>${TYPE}):(?<subjectId>${ID}|\\*)(?:#(?<subjectRelation>${NAME}|\\.\\.\\.))?(?<traits>\\[.*\\])?$`,
 );
-const EXPIRATION = /^\[expiration:(?<time>[^[\]]+)\]$/;
-const CAVEAT = /^\[(?<name>[a-z][a-z0-9_/]*)/;
+const EXPIRATION = /\[expiration:(?<time>[^[\]]+)\]$/;
+const CAVEAT = /^\[(?<name>[a-z][a-z0-9_]*(?:\/[a-z][a-z0-9_]*)*)(?::(?<context>.*))?\]$/;
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Reads the brackets. Anything but an expiration alone is a condition. */
-function traitsIn(traits: string | undefined): { condition: string | undefined; expiresAt: string | undefined } {
-  if (traits === undefined) return { condition: undefined, expiresAt: undefined };
+type Traits = Pick<SourceTuple, 'condition' | 'expiresAt'>;
+
+/** Reads the brackets: a caveat, an expiration or both. */
+function traitsIn(traits: string): Traits | { readonly problem: string } {
   const expiresAt = EXPIRATION.exec(traits)?.groups?.time;
-  if (expiresAt !== undefined) return { condition: undefined, expiresAt };
-  return { condition: CAVEAT.exec(traits)?.groups?.name ?? 'unnamed', expiresAt: undefined };
+  const caveat = traits.replace(EXPIRATION, '');
+  if (caveat === '') return { condition: undefined, expiresAt };
+  const { name, context = '{}' } = CAVEAT.exec(caveat)?.groups ?? {};
+  if (name === undefined) return { problem: 'What is in the brackets is neither a caveat nor an expiration.' };
+  try {
+    const value = parseJson(context, 'The context of the caveat');
+    if (isJsonObject(value)) return { condition: { name, context: value }, expiresAt };
+    return { problem: 'The context of the caveat is not a JSON object.' };
+  } catch (error) {
+    return { problem: GrantdError.from(error).message };
+  }
 }
 
 /** Undefined for an empty line or a comment. */
@@ -31,6 +44,8 @@ function entryOf(line: SourceLine, text: string): SourceEntry | undefined {
     return { line, problem: 'A relationship must be type:id#relation@type:id or type:id#relation@type:id#relation.' };
   }
   const { objectType = '', objectId = '', relation = '', subjectType = '', subjectId = '', subjectRelation } = parts;
+  const traits = traitsIn(parts.traits ?? '');
+  if ('problem' in traits) return { line, ...traits };
   return {
     line,
     tuple: {
@@ -41,7 +56,7 @@ function entryOf(line: SourceLine, text: string): SourceEntry | undefined {
       relation,
       objectType,
       objectId,
-      ...traitsIn(parts.traits),
+      ...traits,
     },
   };
 }

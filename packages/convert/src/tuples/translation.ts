@@ -1,11 +1,14 @@
-// Decides whether a tuple of another system can be a grant, and which. A tuple that holds only under a condition is
-// refused: without its condition, the grant would allow too much.
+// Decides whether a tuple of another system can be a grant, and which. A tuple that cannot be a grant with the same
+// condition and the same expiration is refused: the grant would allow too much.
 
 import type { ImportEntry, Refusal } from '../../../../src/cli/import/import-lines.ts';
 import { GrantdError } from '../../../../src/core/errors.ts';
+import { parseCondition } from '../../../../src/core/grant-condition.ts';
 import { expiryPassed, parseExpiry } from '../../../../src/core/grant-expiry.ts';
+import type { JsonObject } from '../../../../src/core/json-members.ts';
 import { parseTuple } from '../../../../src/core/tuples.ts';
 import { isRuleName } from '../../../../src/rules/rule-set.ts';
+import { withoutSlash } from '../model/relation-map.ts';
 import { quote } from '../model/source-model.ts';
 import type { SourceEntry, SourceTuple } from './source-tuple.ts';
 import type { TupleNames } from './tuple-names.ts';
@@ -30,25 +33,23 @@ interface Translated {
   readonly relation: string;
   readonly object: string;
   readonly expires_at?: string;
+  readonly condition?: { readonly name: string; readonly context: JsonObject };
 }
 
 function subjectOf(tuple: SourceTuple, names: TupleNames): { readonly subject: string } | { readonly problem: string } {
   const { subjectType, subjectId, subjectRelation } = tuple;
-  if (subjectRelation === undefined) return { subject: `${subjectType}:${subjectId}` };
+  const entity = `${withoutSlash(subjectType)}:${subjectId}`;
+  if (subjectRelation === undefined) return { subject: entity };
   if (subjectId === '*') return { problem: 'A subject cannot be both "*" and a group.' };
   const group = names.groupNameOf(subjectType, subjectRelation);
   if ('problem' in group) return group;
   if (!isRuleName(group.name)) return { problem: `${quote(group.name)} cannot be the name of a group.` };
-  return { subject: `${subjectType}:${subjectId}#${group.name}` };
+  return { subject: `${entity}#${group.name}` };
 }
 
 function translate(tuple: SourceTuple, names: TupleNames, wallMs: number): Translated | { readonly refusal: Refusal } {
-  const { condition, expiresAt } = tuple;
-  if (condition !== undefined) {
-    return refuse(
-      `It holds only under the condition ${quote(condition)}, which a grant cannot have: without it, the grant would allow too much.`,
-    );
-  }
+  const { expiresAt } = tuple;
+  const condition = tuple.condition && { ...tuple.condition, name: withoutSlash(tuple.condition.name) };
   const relation = names.relationOf(tuple.objectType, tuple.relation);
   if ('problem' in relation) return refuse(relation.problem, 'invalid-relation');
   const objection = names.objectionTo(tuple);
@@ -59,10 +60,15 @@ function translate(tuple: SourceTuple, names: TupleNames, wallMs: number): Trans
   if (tuple.subjectId.includes('#')) return refuse('The id of a subject cannot have a "#".', 'invalid-subject');
   if (tuple.objectId.includes('#')) return refuse('The id of an object cannot have a "#".', 'invalid-object');
   try {
-    const grant = parseTuple(subject.subject, relation.relation, `${tuple.objectType}:${tuple.objectId}`);
+    const grant = parseTuple(subject.subject, relation.relation, `${withoutSlash(tuple.objectType)}:${tuple.objectId}`);
+    parseCondition(condition);
     const { expiresAtMs } = parseExpiry(expiresAt, wallMs);
     if (typeof expiresAtMs === 'number' && expiresAtMs <= wallMs) return refuse(expiryPassed());
-    return { ...grant, ...(expiresAt === undefined ? {} : { expires_at: expiresAt }) };
+    return {
+      ...grant,
+      ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
+      ...(condition === undefined ? {} : { condition }),
+    };
   } catch (error) {
     const { code, message } = GrantdError.from(error);
     return refuse(message, code);
@@ -83,8 +89,10 @@ export function translateEntries(
     const translated = translate(tuple, names, nowMs());
     if ('refusal' in translated) return { line, ...translated };
     if (tuple.subjectRelation !== undefined) needs.groups += 1;
-    else if (tuple.subjectId === '*' && (needs.public.has(tuple.subjectType) || needs.public.size < PUBLIC_MAX)) {
-      needs.public.set(tuple.subjectType, (needs.public.get(tuple.subjectType) ?? 0) + 1);
+    else if (tuple.subjectId === '*') {
+      const namespace = withoutSlash(tuple.subjectType);
+      const count = needs.public.get(namespace);
+      if (count !== undefined || needs.public.size < PUBLIC_MAX) needs.public.set(namespace, (count ?? 0) + 1);
     }
     return { line, json: JSON.stringify(translated) };
   });

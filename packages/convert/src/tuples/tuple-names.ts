@@ -4,8 +4,10 @@
 import { readFile, stat } from 'node:fs/promises';
 import type { MapOption } from '../../../../src/cli/converter.ts';
 import { CliFailure, reasonOf } from '../../../../src/cli/failures.ts';
-import { isJsonObject } from '../../../../src/core/json-members.ts';
-import { isRelation, type Relation } from '../../../../src/core/tuples.ts';
+import { isJsonObject, type JsonObject } from '../../../../src/core/json-members.ts';
+import { isRelation, isRelationName, type Relation } from '../../../../src/core/tuples.ts';
+import { isRuleName } from '../../../../src/rules/rule-set.ts';
+import type { UsableConditions } from '../model/conditions.ts';
 import type { MappedRelation } from '../model/relation-map.ts';
 import { isStored, MODEL_BYTES_MAX, quote, type SourceModel, type SourceRelation } from '../model/source-model.ts';
 import type { SourceTuple } from './source-tuple.ts';
@@ -24,33 +26,57 @@ export interface TupleNames {
   objectionTo(tuple: SourceTuple): string | undefined;
 }
 
-export type RelationMap = ReadonlyMap<string, Relation>;
+/** By `TYPE#NAME`. */
+export interface RelationMap {
+  /** The relations of grants. */
+  readonly granted: ReadonlyMap<string, Relation>;
+  /** What is held, where that is not the relation of the grants: groups are named by it. */
+  readonly held: ReadonlyMap<string, string>;
+}
 
 const keyOf = (type: string, name: string): string => `${type}#${name}`;
 
-export const mapOf = (mapped: readonly MappedRelation[]): RelationMap =>
-  new Map(mapped.map(({ type, name, relation }) => [keyOf(type, name), relation]));
+export const mapOf = (mapped: readonly MappedRelation[]): RelationMap => ({
+  granted: new Map(mapped.map(({ type, name, relation }) => [keyOf(type, name), relation])),
+  held: new Map(
+    mapped
+      .filter(({ relation, heldName }) => relation !== heldName)
+      .map(({ type, name, heldName }) => [keyOf(type, name), heldName]),
+  ),
+});
+
+/** As "grantd rules convert --output" writes it. */
+export const relationMapRecord = ({ granted, held }: RelationMap): JsonObject => ({
+  relation_map: Object.fromEntries(granted),
+  ...(held.size === 0 ? {} : { name_map: Object.fromEntries(held) }),
+});
+
+/** Texts by `TYPE#NAME`. */
+function entriesOf(value: unknown, field: string): readonly (readonly [string, string])[] {
+  if (!isJsonObject(value)) throw new Error(`it has no object "${field}"`);
+  return Object.entries(value).map(([key, name]) => {
+    if (/^[^#]+#[^#]+$/.test(key) && typeof name === 'string' && isRuleName(name)) return [key, name];
+    throw new Error(`${quote(key)} of "${field}" must be TYPE#NAME, and its value a name of grantd`);
+  });
+}
 
 /** The relation map that "grantd rules convert --output" writes. */
 export async function readRelationMap(file: string): Promise<RelationMap> {
   try {
     if ((await stat(file)).size > MODEL_BYTES_MAX) throw new Error(`it is longer than ${MODEL_BYTES_MAX / 1024} KiB`);
     const value: unknown = JSON.parse(await readFile(file, 'utf8'));
-    const entries = isJsonObject(value) && isJsonObject(value.relation_map) ? value.relation_map : undefined;
-    if (entries === undefined) throw new Error('it has no object "relation_map"');
-    const map = new Map<string, Relation>();
+    if (!isJsonObject(value)) throw new Error('it has no object "relation_map"');
+    const granted = new Map<string, Relation>();
     const sources = new Map<string, string>();
-    for (const [key, relation] of Object.entries(entries)) {
-      if (!/^[^#]+#[^#]+$/.test(key) || typeof relation !== 'string' || !isRelation(relation)) {
-        throw new Error(`${quote(key)} must be TYPE#NAME, and its value a relation of grantd`);
-      }
+    for (const [key, relation] of entriesOf(value.relation_map, 'relation_map')) {
+      if (!isRelationName(relation)) continue;
       const target = keyOf(key.slice(0, key.indexOf('#')), relation);
       const other = sources.get(target);
       if (other !== undefined) throw new Error(`${quote(other)} and ${quote(key)} would be the same relation`);
       sources.set(target, key);
-      map.set(key, relation);
+      granted.set(key, relation);
     }
-    return map;
+    return { granted, held: new Map(entriesOf(value.name_map ?? {}, 'name_map')) };
   } catch (cause) {
     throw new CliFailure(`${file} is no relation map: ${reasonOf(cause)}.`, undefined, { cause });
   }
@@ -61,20 +87,28 @@ const notMapped = (type: string, name: string): Problem => ({
 });
 
 /** A map without its model: it has every relation that may be imported. */
-export const namesOfMap = (map: RelationMap): TupleNames => ({
-  relationOf(type, name) {
-    const relation = map.get(keyOf(type, name));
-    return relation === undefined ? notMapped(type, name) : { relation };
-  },
-  groupNameOf(type, name) {
-    const mapped = map.get(keyOf(type, name));
-    if (mapped !== undefined) return { name: mapped };
-    // A name that follows from others stays; but it must not be the one that another relation has now.
-    const other = [...map].find(([key, relation]) => relation === name && key.startsWith(`${type}#`));
-    return other === undefined ? { name } : notMapped(type, name);
-  },
-  objectionTo: () => undefined,
-});
+export function namesOfMap({ granted, held }: RelationMap): TupleNames {
+  /** The key of each name in grantd. */
+  const sources = new Map<string, string>();
+  for (const [key, relation] of granted) {
+    const type = key.slice(0, key.indexOf('#'));
+    for (const name of [relation, held.get(key) ?? relation]) sources.set(keyOf(type, name), key);
+  }
+  return {
+    relationOf(type, name) {
+      const relation = granted.get(keyOf(type, name));
+      return relation === undefined ? notMapped(type, name) : { relation };
+    },
+    groupNameOf(type, name) {
+      const key = keyOf(type, name);
+      const mapped = held.get(key) ?? granted.get(key);
+      if (mapped !== undefined) return { name: mapped };
+      // A name that follows from others stays; but it must not be the one that another relation has now.
+      return sources.has(key) ? notMapped(type, name) : { name };
+    },
+    objectionTo: () => undefined,
+  };
+}
 
 /** Names by the options alone, for tuples without a model. */
 export function namesOfOptions(options: readonly MapOption[]): TupleNames {
@@ -97,9 +131,10 @@ export function namesOfOptions(options: readonly MapOption[]): TupleNames {
     relationOf(type, name) {
       const target = targetOf(type, name);
       if ('problem' in target) return target;
-      if (isRelation(target.name)) return { relation: target.name };
+      const isKnown = isRelation(target.name) || optionFor(type, name) !== undefined;
+      if (isKnown && isRelationName(target.name)) return { relation: target.name };
       return {
-        problem: `${quote(name)} is no relation of grantd: say what it is with --map ${name.slice(0, 60)}=RELATION, or pass the --relation-map of the model.`,
+        problem: `${quote(name)} is no built-in relation: pass the --relation-map of the model, or say what it is with --map ${name.slice(0, 60)}=RELATION.`,
       };
     },
     groupNameOf: targetOf,
@@ -107,28 +142,37 @@ export function namesOfOptions(options: readonly MapOption[]): TupleNames {
   };
 }
 
-function describeSubject({ subjectType, subjectId, subjectRelation }: SourceTuple): string {
-  if (subjectRelation !== undefined) return `${subjectType}#${subjectRelation}`;
-  return subjectId === '*' ? `${subjectType}:*` : subjectType;
+function describeSubject({ subjectType, subjectId, subjectRelation, condition }: SourceTuple): string {
+  const everyone = subjectId === '*' ? ':*' : '';
+  const kind = `${subjectType}${subjectRelation === undefined ? everyone : `#${subjectRelation}`}`;
+  return condition === undefined ? kind : `${kind} with ${condition.name}`;
 }
 
-/** Whether the file records expirations: without them, a tuple that expires must not become a permanent grant. */
 export interface ModelOptions {
+  /** Whether the file records expirations: without them, a tuple that expires must not become a permanent grant. */
   readonly hasExpirations: boolean;
+  readonly usableConditions: UsableConditions;
 }
 
 function objectionBy(
   relation: SourceRelation,
   tuple: SourceTuple,
-  { hasExpirations }: ModelOptions,
+  { hasExpirations, usableConditions }: ModelOptions,
 ): string | undefined {
-  const { subjectType, subjectId, subjectRelation, expiresAt } = tuple;
+  const { subjectType, subjectId, subjectRelation, condition, expiresAt } = tuple;
   const fitting = relation.restrictions.filter(
-    (each) => each.type === subjectType && each.relation === subjectRelation && each.wildcard === (subjectId === '*'),
+    (each) =>
+      each.type === subjectType &&
+      each.relation === subjectRelation &&
+      each.wildcard === (subjectId === '*') &&
+      each.condition === condition?.name,
   );
   const key = quote(keyOf(tuple.objectType, tuple.relation));
   if (fitting.length === 0)
     return `The model does not allow ${quote(describeSubject(tuple))} as the subject of ${key}.`;
+  if (condition !== undefined && !usableConditions.has(condition.name)) {
+    return `Rules cannot evaluate the condition ${quote(condition.name)}: "grantd rules convert" says why.`;
+  }
   if (expiresAt !== undefined) return undefined;
   if (fitting.every(({ expires }) => expires)) return `The model requires an expiration for ${key}, and there is none.`;
   if (!hasExpirations && fitting.some(({ expires }) => expires)) {
@@ -140,29 +184,26 @@ function objectionBy(
 /** Names by the model. `map`: of its relations, as "grantd rules convert" maps them. */
 export function namesOfModel(model: SourceModel, map: RelationMap, options: ModelOptions): TupleNames {
   const definitionOf = (type: string, name: string): SourceRelation | Problem => {
-    const found = model.get(type)?.relations.get(name);
+    const found = model.types.get(type)?.relations.get(name);
     return found ?? { problem: `The model does not define ${quote(keyOf(type, name))}.` };
   };
-  const relationOf: TupleNames['relationOf'] = (type, name) => {
-    const definition = definitionOf(type, name);
-    if ('problem' in definition) return definition;
-    const relation = map.get(keyOf(type, name));
-    if (relation !== undefined && isStored(definition)) return { relation };
-    const key = quote(keyOf(type, name));
-    return {
-      problem: isStored(definition)
-        ? `${key} is left out, because rules cannot say what it means: "grantd rules convert" says why.`
-        : `${key} only follows from others, so nothing can be granted by it.`,
-    };
-  };
   return {
-    relationOf,
+    relationOf(type, name) {
+      const definition = definitionOf(type, name);
+      if ('problem' in definition) return definition;
+      if (!isStored(definition)) {
+        return { problem: `${quote(keyOf(type, name))} only follows from others, so nothing can be granted by it.` };
+      }
+      const relation = map.granted.get(keyOf(type, name));
+      return relation === undefined ? notMapped(type, name) : { relation };
+    },
     groupNameOf(type, name) {
       const definition = definitionOf(type, name);
       if ('problem' in definition) return definition;
+      const key = keyOf(type, name);
       if (!isStored(definition)) return { name };
-      const mapped = relationOf(type, name);
-      return 'problem' in mapped ? mapped : { name: mapped.relation };
+      const mapped = map.held.get(key) ?? map.granted.get(key);
+      return mapped === undefined ? notMapped(type, name) : { name: mapped };
     },
     objectionTo(tuple) {
       const definition = definitionOf(tuple.objectType, tuple.relation);

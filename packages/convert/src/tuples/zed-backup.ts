@@ -3,7 +3,8 @@
 import { CliFailure } from '../../../../src/cli/failures.ts';
 import { type AvroFile, openAvroFile } from './avro-file.ts';
 import { AvroError, type AvroRecord, type AvroSchema, type AvroValue } from './avro-schema.ts';
-import { lineOf, type SourceEntry } from './source-tuple.ts';
+import { lineOf, type SourceEntry, type SourceTuple } from './source-tuple.ts';
+import { parseStruct, StructError } from './struct-message.ts';
 
 const SCHEMA_RECORD = 'schema_v1';
 const RELATIONSHIP_RECORD = 'relationship_v1';
@@ -45,11 +46,29 @@ function expirationIn({ fields }: AvroRecord): string | undefined {
   return new Date(Number(ms)).toISOString();
 }
 
+function caveatIn(record: AvroRecord): SourceTuple['condition'] {
+  const name = demandText(record, 'caveat_name');
+  if (name === '') return undefined;
+  const context = record.fields.get('caveat_context');
+  return { name, context: Buffer.isBuffer(context) ? parseStruct(context) : {} };
+}
+
+/** The relationship as it is written, so that a report shows it. */
+const relationshipText = (record: AvroRecord): string =>
+  JSON.stringify(Object.fromEntries([...record.fields].filter(([, value]) => typeof value === 'string')));
+
 function entryOf(value: AvroValue, number: number): SourceEntry {
   if (!isRecord(value, RELATIONSHIP_RECORD)) throw new AvroError('Something other than a relationship follows.');
   const part = (name: string): string => demandText(value, name);
   const subjectRelation = part('subject_relation');
-  const caveat = part('caveat_name');
+  const line = lineOf(number, relationshipText(value));
+  let condition: SourceTuple['condition'];
+  try {
+    condition = caveatIn(value);
+  } catch (error) {
+    if (!(error instanceof StructError)) throw error;
+    return { line, problem: `The context of its caveat cannot be read. ${error.message}` };
+  }
   const tuple = {
     subjectType: part('subject_object_type'),
     subjectId: part('subject_object_id'),
@@ -57,10 +76,10 @@ function entryOf(value: AvroValue, number: number): SourceEntry {
     relation: part('relation'),
     objectType: part('object_type'),
     objectId: part('object_id'),
-    condition: caveat === '' ? undefined : caveat,
+    condition,
     expiresAt: expirationIn(value),
   };
-  return { line: lineOf(number, JSON.stringify(tuple)), tuple };
+  return { line, tuple };
 }
 
 async function* entriesOf(
