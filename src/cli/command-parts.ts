@@ -2,10 +2,8 @@
 
 import { createInterface } from 'node:readline/promises';
 import { type Command, InvalidArgumentError } from 'commander';
-import { GrantdError } from '../core/errors.ts';
-import { isJsonObject, type JsonObject } from '../core/json-members.ts';
+import type { JsonObject } from '../core/json-members.ts';
 import { PAGE_LIMIT_MAX } from '../core/limits.ts';
-import { parseJson } from '../core/text/json.ts';
 import type { CliContext } from './cli-context.ts';
 import { CliFailure, EXIT } from './failures.ts';
 import type { OperatorClient, OperatorRequest } from './operator-client.ts';
@@ -32,18 +30,6 @@ export interface ListOptions extends JsonOption {
 export const JSON_OPTION = ['--json', 'print JSON'] as const;
 export const TENANT_OPTION = ['--tenant <id>', 'the tenant, ten_… (default: GRANTD_TENANT)'] as const;
 export const YES_OPTION = ['--yes', 'do not ask for confirmation'] as const;
-
-/** The value of an option that is a JSON object. */
-export function jsonObject(text: string): JsonObject {
-  let value: unknown;
-  try {
-    value = parseJson(text, 'The value');
-  } catch (error) {
-    throw new InvalidArgumentError(GrantdError.from(error).message);
-  }
-  if (isJsonObject(value)) return value;
-  throw new InvalidArgumentError('It must be a JSON object.');
-}
 
 const ROWS_DEFAULT = 1000;
 const ROWS_MAX = 100_000;
@@ -79,6 +65,8 @@ export async function printAnswer(context: CliContext, request: OperatorRequest,
 
 interface Listing {
   readonly items: readonly (JsonRecord | string)[];
+  /** Subjects that `ns:*` in the listing does not stand for. */
+  readonly excluded: readonly unknown[];
   /** Where to continue; undefined at the end. */
   readonly nextCursor: string | undefined;
 }
@@ -92,21 +80,26 @@ export async function readListing(
     readonly rows: number;
     readonly cursor?: string | undefined;
     readonly query?: Readonly<Record<string, string | undefined>> | undefined;
+    /** Sent with the query as members of the body of a POST. */
+    readonly members?: JsonObject | undefined;
   },
 ): Promise<Listing> {
+  const { path, query, members } = listing;
   const items: (JsonRecord | string)[] = [];
+  const excluded: unknown[] = [];
   let cursor = listing.cursor;
   do {
-    const limit = String(Math.min(listing.rows - items.length, PAGE_LIMIT_MAX));
-    const page = await client.readJson({
-      method: 'GET',
-      path: listing.path,
-      query: { ...listing.query, limit, cursor },
-    });
+    const limit = Math.min(listing.rows - items.length, PAGE_LIMIT_MAX);
+    const page = await client.readJson(
+      members === undefined
+        ? { method: 'GET', path, query: { ...query, limit: String(limit), cursor } }
+        : { method: 'POST', path, json: { ...query, ...members, limit, cursor } },
+    );
     items.push(...itemsOf(page, listing.name));
+    if (Array.isArray(page.excluded)) excluded.push(...page.excluded);
     cursor = optionalTextOf(page, 'next_cursor');
   } while (cursor !== undefined && items.length < listing.rows);
-  return { items, nextCursor: cursor };
+  return { items, excluded, nextCursor: cursor };
 }
 
 /**
@@ -118,20 +111,26 @@ export async function printListing(
     readonly path: string;
     readonly name: string;
     readonly query?: Readonly<Record<string, string | undefined>>;
+    readonly members?: JsonObject | undefined;
     readonly columns: readonly Column[];
   },
   options: ListOptions,
 ): Promise<number> {
   const client = await context.connect();
-  const { path, name, query } = listing;
-  const { items, nextCursor } = await readListing(client, {
+  const { path, name, query, members } = listing;
+  const { items, excluded, nextCursor } = await readListing(client, {
     path,
     name,
     query,
+    members,
     rows: options.limit,
     cursor: options.cursor,
   });
-  context.print(options.json ? renderJson(items) : context.tableOf(items.map(rowOf(listing.columns)), listing.columns));
+  const hasExcluded = excluded.length > 0;
+  // A program that expects a mere list must not read "everyone" in it.
+  if (options.json) context.print(renderJson(hasExcluded ? { [name]: items, excluded } : items));
+  else context.print(context.tableOf(items.map(rowOf(listing.columns)), listing.columns));
+  if (hasExcluded) context.note(`Excluded, although all of their namespace are listed: ${excluded.join(', ')}`);
   if (nextCursor !== undefined) context.note(`There are more rows: continue with --cursor ${nextCursor}`);
   return EXIT.ok;
 }

@@ -2,6 +2,7 @@
 // between the two. The shard decides every call; a test sets faults, and what only a cluster would show.
 
 import type { Clock, Random } from '../../src/core/async/clock.ts';
+import { contextOf } from '../../src/core/call-context.ts';
 import { GrantdError } from '../../src/core/errors.ts';
 import { IdFactory, type TenantId } from '../../src/core/ids.ts';
 import { BUILT_IN_PLANS } from '../../src/core/plans.ts';
@@ -291,22 +292,19 @@ export class ScriptedOperator implements OperatorApi {
       },
       check: async (context, check) => {
         this.#enter('check', context);
-        const { authorized, checkedAtMs } = await named(context, { ...STRICT, checks: [check] });
+        const { authorized, checkedAtMs } = await named(context, { ...STRICT, ...contextOf(check), checks: [check] });
         return { authorized: authorized[0] === true, checkedAtMs };
       },
       explain: async (context, check) => {
         this.#enter('explain', context);
-        const { because, proofs, ...answer } = await named(context, { ...STRICT, checks: [check], explain: true });
-        return {
-          ...answer,
-          authorized: answer.authorized[0] === true,
-          because: because[0] ?? [],
-          proof: proofs[0] ?? '',
-        };
+        const asked = { ...STRICT, ...contextOf(check), checks: [check], explain: true };
+        const { because, proofs, authorized, checkedAtMs } = await named(context, asked);
+        const [[grants = []], [proof = '']] = [because, proofs];
+        return { authorized: authorized[0] === true, checkedAtMs, because: grants, proof };
       },
-      checkBulk: async (context, checks) => {
+      checkBulk: async (context, checks, call = {}) => {
         this.#enter('checkBulk', context);
-        return named(context, { ...STRICT, checks, list: 'checks' });
+        return named(context, { ...STRICT, ...contextOf(call), checks, list: 'checks' });
       },
       checkOrDeny: async (context, checks) => {
         this.#enter('checkOrDeny', context);

@@ -2,36 +2,59 @@
 
 import { once } from 'node:events';
 import { type Command, Option } from 'commander';
-import type { JsonObject } from '../../core/json-members.ts';
+import { isJsonObject } from '../../core/json-members.ts';
+import type { NamedTuple } from '../../rules/questions.ts';
+import { describeWanted } from '../../rules/rules-text.ts';
 import { CHECK_OUTPUTS, type CheckOutput, HEADS, renderResults, renderSummary } from '../checks/check-output.ts';
 import { type CheckOutcome, runChecks } from '../checks/check-run.ts';
 import type { CliContext } from '../cli-context.ts';
-import { addExamples, jsonObject, TENANT_EXAMPLE, TENANT_OPTION } from '../command-parts.ts';
+import { addExamples, TENANT_EXAMPLE, TENANT_OPTION } from '../command-parts.ts';
+import { addContextOptions, type ContextOptions, contextMembers } from '../context-options.ts';
 import { CliFailure, EXIT, reasonOf } from '../failures.ts';
 import type { ImportFormat } from '../import/import-lines.ts';
 import { formatOf, formatOption, openSource } from '../import/import-source.ts';
-import { path } from '../operator-client.ts';
+import { type OperatorClient, path } from '../operator-client.ts';
+import type { JsonRecord } from '../output/json-view.ts';
+import { grantLines, proofLines, wantedLines } from '../output/proof-tree.ts';
 import { renderJson } from '../output/render.ts';
 import { createProgress } from '../progress.ts';
 import { describeRetry } from '../retries.ts';
 import { readTenantRules } from '../tenant-rules.ts';
 import { NAME_ARGUMENT, OBJECT_ARGUMENT, SUBJECT_ARGUMENT } from './grants.ts';
 
-interface CheckOptions {
+interface CheckOptions extends ContextOptions {
   readonly tenant: string;
   readonly file?: string;
   readonly format?: ImportFormat;
   readonly output?: CheckOutput;
   readonly json?: boolean;
-  readonly context?: JsonObject;
+  readonly explain?: boolean;
 }
 
-async function checkOne(context: CliContext, json: object, options: CheckOptions): Promise<number> {
+/** Without gates in its rules, a tenant gets no proof of a no: then the rules say what was looked for. */
+async function explanation(
+  client: OperatorClient,
+  tenant: string,
+  { relation, object }: NamedTuple,
+  { authorized, because, proof }: JsonRecord,
+): Promise<readonly string[]> {
+  if (isJsonObject(proof)) return proofLines(proof);
+  if (authorized === true) return grantLines(because);
+  const wanted = describeWanted((await readTenantRules(client, tenant)).ruleSet, relation, object);
+  return wanted === undefined ? [] : wantedLines(wanted, object);
+}
+
+async function checkOne(context: CliContext, question: NamedTuple, options: CheckOptions): Promise<number> {
+  const { tenant, explain = false } = options;
   const client = await context.connect();
-  const answer = await client.readJson({ method: 'POST', path: path`/tenants/${options.tenant}/check`, json });
+  const json = { ...question, ...contextMembers(options), ...(explain && { explain }) };
+  const answer = await client.readJson({ method: 'POST', path: path`/tenants/${tenant}/check`, json });
   const { authorized } = answer;
   if (typeof authorized !== 'boolean') throw new CliFailure('The response to the check is neither true nor false.');
   context.print(options.json ? renderJson(answer) : `authorized ${authorized}`);
+  if (explain && !options.json) {
+    for (const line of await explanation(client, tenant, question, answer)) context.print(line);
+  }
   return authorized ? EXIT.ok : EXIT.denied;
 }
 
@@ -95,7 +118,7 @@ export function registerCheckCommand(program: Command, context: CliContext): voi
     )
     .addOption(formatOption())
     .addOption(new Option('--output <output>', 'form of the results (default: table)').choices(CHECK_OUTPUTS))
-    .option('--context <json>', 'values for parameters of conditions, as a JSON object; for one check', jsonObject)
+    .option('--explain', 'also show why: the grants or the proof on which the answer rests, or what was looked for')
     .option(...TENANT_OPTION)
     .option('--json', 'print JSON; for a file, a line of JSON for each of its lines')
     .addHelpText(
@@ -103,8 +126,9 @@ export function registerCheckCommand(program: Command, context: CliContext): voi
       '\nExit code: 0 authorized, 3 not authorized, 1 the check failed, 2 wrong usage, 130 interrupted. Of a file: 0 all lines\nare as expected, 3 at least one is not, 4 some lines were refused. A line without an expected result expects to be\nauthorized. Results of a file come in its order; lines are checked 100 at a time, each time at one moment.',
     );
   addExamples(
-    command,
+    addContextOptions(command),
     `check user:ann viewer doc:readme --tenant ${TENANT_EXAMPLE}`,
+    `check user:ann can_read doc:readme --explain --context '{"hour":10}' --tenant ${TENANT_EXAMPLE}`,
     `check -f expected.csv --output csv --tenant ${TENANT_EXAMPLE} > results.csv`,
   ).action(
     context.action(
@@ -114,16 +138,16 @@ export function registerCheckCommand(program: Command, context: CliContext): voi
         object: string | undefined,
         options: CheckOptions,
       ) => {
-        const { file, context: values } = options;
-        if (file !== undefined && subject === undefined && values === undefined)
-          return checkFile(context, file, options);
+        const { file, explain } = options;
+        const ofOne = explain !== undefined || contextMembers(options) !== undefined;
+        if (file !== undefined && subject === undefined && !ofOne) return checkFile(context, file, options);
         if (file !== undefined || subject === undefined || relation === undefined || object === undefined) {
           throw new CliFailure(
-            'Pass either a subject, a relation and an object, perhaps with --context, or --file.',
+            'Pass either a subject, a relation and an object, perhaps with --explain, --context and --context-grant, or --file.',
             EXIT.usage,
           );
         }
-        return checkOne(context, { subject, relation, object, ...(values && { context: values }) }, options);
+        return checkOne(context, { subject, relation, object }, options);
       },
     ),
   );

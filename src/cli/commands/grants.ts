@@ -8,7 +8,6 @@ import {
   addExamples,
   addListOptions,
   JSON_OPTION,
-  jsonObject,
   type ListOptions,
   printAnswer,
   printListing,
@@ -17,6 +16,7 @@ import {
   type TenantOption,
   YES_OPTION,
 } from '../command-parts.ts';
+import { addContextOptions, type ContextOptions, contextMembers, jsonObject } from '../context-options.ts';
 import { CliFailure, EXIT } from '../failures.ts';
 import { type RevocationFilter, revokeMatching } from '../grant-revocation.ts';
 import { path } from '../operator-client.ts';
@@ -106,7 +106,7 @@ function registerGrantAdd(grants: Command, context: CliContext): void {
       text === 'never' ? text : parseTime(text),
     )
     .option('--condition <name>', 'the grant holds only where this condition of the rules is met')
-    .option('--context <json>', 'values for parameters of the condition, as a JSON object', jsonObject)
+    .option('--context <json>', 'values for parameters of the condition: a JSON object, or @FILE with one', jsonObject)
     .option('--unconditional', 'an existing grant loses its condition')
     .option(...JSON_OPTION);
   addExamples(
@@ -187,7 +187,7 @@ function registerRevocation(grants: Command, context: CliContext): void {
   );
 }
 
-function registerListings(program: Command, context: CliContext): void {
+function registerObjects(program: Command, context: CliContext): void {
   const objects = program
     .command('objects')
     .description('list the objects on which a subject holds a relation')
@@ -196,25 +196,32 @@ function registerListings(program: Command, context: CliContext): void {
     .option(...TENANT_OPTION)
     .option('--namespace <name>', 'only objects of this namespace');
   addExamples(
-    addListOptions(objects),
+    addListOptions(addContextOptions(objects)),
     `objects user:ann viewer --tenant ${TENANT_EXAMPLE}`,
     `objects user:ann viewer --namespace doc --tenant ${TENANT_EXAMPLE} --json | jq -r ".[]"`,
   ).action(
     context.action(
-      (subject: string, relation: string, options: TenantOption & ListOptions & { readonly namespace?: string }) =>
+      (
+        subject: string,
+        relation: string,
+        options: TenantOption & ListOptions & ContextOptions & { readonly namespace?: string },
+      ) =>
         printListing(
           context,
           {
             path: path`/tenants/${options.tenant}/objects`,
             name: 'objects',
             query: { subject, relation, namespace: options.namespace },
+            members: contextMembers(options),
             columns: [['object', 'object']],
           },
           options,
         ),
     ),
   );
+}
 
+function registerSubjects(program: Command, context: CliContext): void {
   const subjects = program
     .command('subjects')
     .description(
@@ -226,7 +233,7 @@ function registerListings(program: Command, context: CliContext): void {
     .option('--namespace <name>', 'only subjects of this namespace; with a relation and an object')
     .option('--include-self', "also the object's own groups (object#name); with a relation and an object");
   addExamples(
-    addListOptions(subjects),
+    addListOptions(addContextOptions(subjects)),
     `subjects viewer doc:readme --tenant ${TENANT_EXAMPLE}`,
     `subjects --tenant ${TENANT_EXAMPLE} --limit 20`,
   ).action(
@@ -234,19 +241,22 @@ function registerListings(program: Command, context: CliContext): void {
       (
         relation: string | undefined,
         object: string | undefined,
-        options: TenantOption & ListOptions & { readonly namespace?: string; readonly includeSelf?: true },
+        options: TenantOption &
+          ListOptions &
+          ContextOptions & { readonly namespace?: string; readonly includeSelf?: true },
       ) => {
         const { tenant, namespace, includeSelf } = options;
+        const members = contextMembers(options);
         const columns = [['subject', 'subject']] as const;
         if (relation !== undefined && object !== undefined) {
           const query = { object, relation, namespace, include: includeSelf && 'self' };
           return printListing(
             context,
-            { path: path`/tenants/${tenant}/holders`, name: 'subjects', query, columns },
+            { path: path`/tenants/${tenant}/holders`, name: 'subjects', query, members, columns },
             options,
           );
         }
-        if (relation !== undefined || namespace !== undefined || includeSelf !== undefined) {
+        if ([relation, namespace, includeSelf, members].some((each) => each !== undefined)) {
           throw new CliFailure('Pass both a relation and an object, or neither of them.', EXIT.usage);
         }
         return printListing(context, { path: path`/tenants/${tenant}/subjects`, name: 'subjects', columns }, options);
@@ -293,6 +303,7 @@ export function registerGrantsCommands(program: Command, context: CliContext): v
   registerGrantList(grants, context);
   registerGrantAdd(grants, context);
   registerRevocation(grants, context);
-  registerListings(program, context);
+  registerObjects(program, context);
+  registerSubjects(program, context);
   registerNamespaces(program, context);
 }

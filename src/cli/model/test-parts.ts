@@ -4,9 +4,9 @@ import { GrantdError } from '../../core/errors.ts';
 import { parseCondition } from '../../core/grant-condition.ts';
 import { parseExpiry } from '../../core/grant-expiry.ts';
 import { demandMembers, isJsonObject } from '../../core/json-members.ts';
-import { fieldsOf } from '../../core/text/tuple-lines.ts';
 import { parseTuple, TUPLE_MEMBERS } from '../../core/tuples.ts';
 import type { GrantedTuple } from '../../shard/shard.ts';
+import { grantInText } from '../context-options.ts';
 import type { Cursor } from '../yaml-cursor.ts';
 
 const GRANT = [...TUPLE_MEMBERS, 'condition', 'expires_at'];
@@ -21,11 +21,7 @@ export function within<Value>(cursor: Cursor, parse: () => Value): Value {
 }
 
 /** A grant as text, `subject relation object`, which may stand in place of the object in lists of grants. */
-export function grantFields(value: unknown): unknown {
-  if (typeof value !== 'string') return value;
-  const [subject, relation, object, ...more] = fieldsOf(value.trim());
-  return more.length > 0 ? undefined : { subject, relation, object };
-}
+export const grantFields = (value: unknown): unknown => (typeof value === 'string' ? grantInText(value) : value);
 
 /** Throws a GrantdError that says what is wrong. `nowMs`: the wall clock. */
 export function parseGrant(value: unknown, nowMs: number): GrantedTuple {

@@ -129,6 +129,7 @@ const INNER_LAYERS = new Map<string, readonly string[]>([
       'audit-log-stream.ts',
       'retries.ts',
       'command-parts.ts',
+      'context-options.ts',
       'converter.ts',
       'progress.ts',
       'cli-context.ts',

@@ -267,6 +267,41 @@ test('a check answers with its exit code', async () => {
   assert.equal((await grantd(['check', 'user:ann', 'viewer'])).code, 2);
 });
 
+test('a check explains itself: its grants, or what was looked for', async () => {
+  const id = await createTenant();
+  const grants = 'user:ann\tviewer\tfolder:a\nfolder:a\tparent\tdoc:a\n';
+  await grantd(['import', '-', '--tenant', id], { stdin: grants });
+  const rules = '{"rules":[{"namespace":"doc","name":"can_read","any_of":["editor","viewer from parent"]}]}';
+  assert.equal((await grantd(['rules', 'set', '-', '--tenant', id, '--yes'], { stdin: rules })).code, 0);
+  const explain = (subject: string, ...more: readonly string[]) =>
+    grantd(['check', subject, 'can_read', 'doc:a', '--explain', '--tenant', id, ...more]);
+  const yes = await explain('user:ann');
+  assert.equal(yes.stdout, 'authorized true\nuser:ann viewer folder:a\nfolder:a parent doc:a\n');
+  const no = await explain('user:bob');
+  assert.equal(no.stdout, 'authorized false\nfound none of: editor, viewer from parent on doc:a\n');
+  assert.equal((await explain('user:bob', '--context-grant', 'user:bob editor doc:a')).code, 0);
+  assert.equal(JSON.parse((await explain('user:ann', '--json')).stdout).because.length, 2);
+  assert.match((await explain('user:bob', '--context-grant', 'user:bob editor')).stderr, /is no grant: it must be/);
+  assert.equal((await grantd(['check', '-f', 'x.csv', '--explain', '--tenant', id])).code, 2);
+});
+
+test('listings with a context and grants that count for the call', async () => {
+  const id = await createTenant();
+  await grantd(['grants', 'add', 'user:ann', 'viewer', 'doc:a', '--tenant', id]);
+  const sent = ['--context-grant', 'user:ann viewer doc:b', '--context-grant', 'user:bob viewer doc:a'];
+  const listed = async (...args: readonly string[]): Promise<unknown> =>
+    JSON.parse((await grantd([...args, '--json', '--tenant', id])).stdout);
+  assert.deepEqual(await listed('objects', 'user:ann', 'viewer'), ['doc:a']);
+  assert.deepEqual(await listed('objects', 'user:ann', 'viewer', ...sent), ['doc:a', 'doc:b']);
+  assert.deepEqual(await listed('subjects', 'viewer', 'doc:a', ...sent), ['user:ann', 'user:bob']);
+  assert.deepEqual(await listed('subjects', 'viewer', 'doc:a', '--context', '{"hour":9}'), ['user:ann']);
+  assert.equal((await grantd(['subjects', '--context', '{}', '--tenant', id])).code, 2);
+  assert.match(
+    (await grantd(['objects', 'user:ann', 'viewer', '--context', '[]', '--tenant', id])).stderr,
+    /JSON object/,
+  );
+});
+
 test('a refusal of a relation names it, every failure begins alike, and help says what may be asked', async () => {
   const id = await createTenant();
   const refused = await grantd(['grants', 'add', 'user:ann', 'can_read', 'doc:a', '--tenant', id]);

@@ -38,7 +38,7 @@ import {
 } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
 import { namespacesDenied, namespacesOfEmpty, warnOfUnknown } from '../../../front/namespace-warnings.ts';
-import { EXAMPLE_TUPLE } from '../../../http/schema/examples.ts';
+import { EXAMPLE_CONTEXT, EXAMPLE_TUPLE } from '../../../http/schema/examples.ts';
 import { success } from '../../../http/schema/operation-description.ts';
 import {
   bulkResultSchema,
@@ -52,19 +52,23 @@ import {
   grantListSchema,
   grantSchema,
   includeSchema,
+  objectBodySchema,
   objectListSchema,
   revokeResultSchema,
+  subjectBodySchema,
   subjectListSchema,
   subjectSchema,
   tupleSchema,
   viaSchema,
 } from '../../../http/schema/schemas.ts';
+import { validateBody, validateCallContext } from '../../../http/schema/validation.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import { type NamedTuple, parseQuestion, parseRelationName } from '../../../rules/questions.ts';
-import type { GrantRequest, GrantResult } from '../../../shard/shard.ts';
+import type { GrantRequest, GrantResult, HoldersQuery, ObjectsQuery } from '../../../shard/shard.ts';
 import { readJson } from '../../body.ts';
 import { PARAMETERS, pageShape, parseBody, parseQuery } from '../../schemas.ts';
 import {
+  type ApiResponse,
   type Call,
   jsonResponse,
   nextCursor,
@@ -328,6 +332,17 @@ export const listGrants = reading({
   },
 });
 
+/** Of a listing with context grants. */
+const LISTING_ERRORS: readonly ErrorCode[] = [
+  ...TUPLE_ERRORS,
+  'invalid-cursor',
+  'bulk-too-large',
+  ...EVALUATION_ERRORS,
+];
+const { subject: EXAMPLE_SUBJECT, object: EXAMPLE_OBJECT, relation: EXAMPLE_RELATION } = EXAMPLE_TUPLE;
+const EXAMPLE_OBJECTS = { subject: EXAMPLE_SUBJECT, relation: EXAMPLE_RELATION, context: EXAMPLE_CONTEXT };
+const EXAMPLE_SUBJECTS = { object: EXAMPLE_OBJECT, relation: EXAMPLE_RELATION, context: EXAMPLE_CONTEXT };
+
 const ruledShape = {
   ...pageShape,
   relation: mandatory(PARAMETERS.relation),
@@ -341,6 +356,33 @@ const ruledShape = {
     .optional(),
 };
 
+async function answerObjects(
+  call: Call,
+  query: Omit<ObjectsQuery, 'direct'> & { readonly via?: 'direct' | undefined },
+): Promise<ApiResponse> {
+  const session = await sessionOf(call);
+  const { via, ...asked } = query;
+  const page = await session.call(CALLS.listObjects, call.context(), { ...asked, direct: via === 'direct' });
+  const headers = await unknownHeader(session, call, namespacesOfEmpty({ ...asked, entity: asked.subject }, page));
+  return jsonResponse(200, { objects: page.items, next_cursor: page.nextCursor ?? null }, headers);
+}
+
+async function answerHolders(
+  call: Call,
+  query: Omit<HoldersQuery, 'direct' | 'includeSelf'> & {
+    readonly via?: 'direct' | undefined;
+    readonly include?: 'self' | undefined;
+  },
+): Promise<ApiResponse> {
+  const session = await sessionOf(call);
+  const { via, include, ...asked } = query;
+  const [direct, includeSelf] = [via === 'direct', include === 'self'];
+  const page = await session.call(CALLS.listHolders, call.context(), { ...asked, direct, includeSelf });
+  const headers = await unknownHeader(session, call, namespacesOfEmpty({ ...asked, entity: asked.object }, page));
+  const { items, nextCursor = null, excluded } = page;
+  return jsonResponse(200, { subjects: items, next_cursor: nextCursor, excluded }, headers);
+}
+
 export const listObjects = reading({
   id: 'listObjects',
   path: '/tenants/{tenantId}/objects',
@@ -353,13 +395,27 @@ export const listObjects = reading({
     const { namespace, via, limit, cursor } = query;
     const subject = requireIdentifier('subject', query.subject);
     const relation = parseRelationName(query.relation);
-    const session = await sessionOf(call);
-    const asked = { subject, relation, namespace, direct: via === 'direct', limit, cursor };
-    const page = await session.call(CALLS.listObjects, call.context(), asked);
-    const headers = await unknownHeader(session, call, namespacesOfEmpty({ ...query, entity: subject }, page));
-    return jsonResponse(200, { objects: page.items, next_cursor: page.nextCursor ?? null }, headers);
+    return answerObjects(call, { subject, relation, namespace, via, limit, cursor });
   },
 });
+
+export const listObjectsInContext: OperatorOperation = {
+  id: 'listObjectsInContext',
+  method: 'POST',
+  path: '/tenants/{tenantId}/objects',
+  access: 'read-only',
+  tag: 'Within a tenant',
+  summary: 'List the objects on which a subject holds a relation, in a context',
+  body: { name: 'ObjectListRequest', schema: objectBodySchema, example: EXAMPLE_OBJECTS },
+  successes: [success(200, 'One page.', { name: 'ObjectList', schema: objectListSchema, header })],
+  errors: LISTING_ERRORS,
+  async run(call) {
+    const body = await readJson(call.request, BULK_BODY_BYTES_MAX);
+    const called = validateCallContext(objectBodySchema, body);
+    const { context: _, context_grants: __, namespace, cursor, ...query } = validateBody(objectBodySchema, body);
+    return answerObjects(call, { ...query, namespace, cursor, ...called });
+  },
+};
 
 export const listHolders = reading({
   id: 'listHolders',
@@ -382,15 +438,27 @@ export const listHolders = reading({
     const { namespace, via, include, limit, cursor } = query;
     const object = requireIdentifier('object', query.object);
     const relation = parseRelationName(query.relation);
-    const session = await sessionOf(call);
-    const [direct, includeSelf] = [via === 'direct', include === 'self'];
-    const asked = { object, relation, namespace, direct, includeSelf, limit, cursor };
-    const page = await session.call(CALLS.listHolders, call.context(), asked);
-    const headers = await unknownHeader(session, call, namespacesOfEmpty({ ...query, entity: object }, page));
-    const { items, nextCursor = null, excluded } = page;
-    return jsonResponse(200, { subjects: items, next_cursor: nextCursor, excluded }, headers);
+    return answerHolders(call, { object, relation, namespace, via, include, limit, cursor });
   },
 });
+
+export const listHoldersInContext: OperatorOperation = {
+  id: 'listHoldersInContext',
+  method: 'POST',
+  path: '/tenants/{tenantId}/holders',
+  access: 'read-only',
+  tag: 'Within a tenant',
+  summary: 'List the subjects that hold a relation on an object, in a context',
+  body: { name: 'SubjectListRequest', schema: subjectBodySchema, example: EXAMPLE_SUBJECTS },
+  successes: [success(200, 'One page.', { name: 'SubjectList', schema: subjectListSchema, header })],
+  errors: LISTING_ERRORS,
+  async run(call) {
+    const body = await readJson(call.request, BULK_BODY_BYTES_MAX);
+    const called = validateCallContext(subjectBodySchema, body);
+    const { context: _, context_grants: __, namespace, cursor, ...query } = validateBody(subjectBodySchema, body);
+    return answerHolders(call, { ...query, namespace, cursor, ...called });
+  },
+};
 
 export const listSubjects = reading({
   id: 'listSubjects',
