@@ -3,14 +3,19 @@
 import type { ServiceWarning } from '../core/service-warnings.ts';
 import { CALLS } from '../rpc/calls/table.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
-import type { OperatorTenantSession, RequestContext, TenantSession } from './front.ts';
+import type { RulesPreview, RulesRequest } from '../rules/rules-writes.ts';
+import type { RequestContext } from './front.ts';
+
+interface Previewing {
+  call(call: typeof CALLS.previewRules, context: RequestContext, request: RulesRequest): Promise<RulesPreview>;
+}
 
 /**
  * Counts them once the rules are written: from then on there can only be fewer. It never rejects, since the rules stay
  * written; what could not be counted may be outside.
  */
 export async function warnOfOutside(
-  session: Pick<TenantSession | OperatorTenantSession, 'call'>,
+  session: Previewing,
   context: RequestContext,
   ruleSet: RuleSet,
 ): Promise<readonly ServiceWarning[]> {

@@ -73,7 +73,9 @@ function describePreview(preview: JsonRecord, diff: readonly string[]) {
   }
   const outside = numberOf(preview, 'grants_outside_types');
   if (outside > 0) {
-    lines.push(`The types do not allow ${atLeast}${formatCount(outside)} stored grants. They stay until they are revoked.`);
+    lines.push(
+      `The types do not allow ${atLeast}${formatCount(outside)} stored grants. They stay until they are revoked.`,
+    );
   }
   for (const each of Array.isArray(preview.ungranted) ? preview.ungranted : []) {
     lines.push(`The rules use grants of ${each.relation} on objects of ${each.namespace}, but none was found.`);

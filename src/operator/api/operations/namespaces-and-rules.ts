@@ -2,10 +2,10 @@
 
 import { z } from 'zod';
 import { RULES_BODY_BYTES_MAX } from '../../../core/limits.ts';
-import { WARNING_HEADER, warningHeaderOf } from '../../../core/service-warnings.ts';
-import { warnOfOutside } from '../../../front/type-warnings.ts';
 import { namespaceRecord } from '../../../core/records.ts';
+import { WARNING_HEADER, warningHeaderOf } from '../../../core/service-warnings.ts';
 import { isNamespaceName, NAMESPACE_PATTERN } from '../../../core/tuples.ts';
+import { warnOfOutside } from '../../../front/type-warnings.ts';
 import { EXAMPLE_ETAG, EXAMPLE_NAMESPACE, EXAMPLE_RULE_SET } from '../../../http/schema/examples.ts';
 import { success } from '../../../http/schema/operation-description.ts';
 import { ruleSetBodySchema, ruleSetSchema, rulesWrittenSchema } from '../../../http/schema/rule-schemas.ts';

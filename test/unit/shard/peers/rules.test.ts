@@ -240,7 +240,15 @@ test('a preview counts the grants whose meaning changes, and changes nothing', a
     scannedGrants: 8,
     complete: true,
   });
-  const none = { groupSubjects: 0, publicGrants: 0, notFollowed: 0, outsideTypes: 0, ungranted: [], scannedGrants: 0, complete: true };
+  const none = {
+    groupSubjects: 0,
+    publicGrants: 0,
+    notFollowed: 0,
+    outsideTypes: 0,
+    ungranted: [],
+    scannedGrants: 0,
+    complete: true,
+  };
   assert.deepEqual(await preview({ rules: [] }), { revision: revision(NO_RULES), ...none });
   await assert.rejects(preview({ rules: [] }, ['other']), { code: 'precondition-failed' });
   // Without groups and public namespaces, rules do not follow the grants to them.
