@@ -139,7 +139,7 @@ export async function previewRules(
     for (const namespace of publicChanged(present, ruleSet)) publicGrants += await scan.countOf(`${namespace}:*`);
     const countsGroups = present.groups !== ruleSet.groups;
     const used = new Map(relationsUsed(ruleSet).map((each) => [`${each.namespace} ${each.relation}`, each]));
-    const compiled = hasRules(ruleSet) ? new CompiledRules(ruleSet) : undefined;
+    const compiled = hasRules(ruleSet) ? new CompiledRules(ruleSet, undefined, new Map()) : undefined;
     const types = new SubjectTypes(ruleSet);
     let [groupSubjects, notFollowed, outsideTypes] = [0, 0, 0];
     if (countsGroups || compiled !== undefined) {

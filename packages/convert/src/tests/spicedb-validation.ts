@@ -74,9 +74,14 @@ class ValidationReader {
       }
       const expected: string[] = [];
       const excluded: string[] = [];
-      for (const { text } of texts) {
+      const groups: CheckQuestion[] = [];
+      for (const { each, text } of texts) {
         const { everyone, excluded: taken = '' } = EVERYONE.exec(text)?.groups ?? {};
-        expected.push(this.#model.subject(everyone ?? text));
+        const subject = this.#model.subject(everyone ?? text);
+        const question = { subject, relation, object };
+        if (subject.includes('#'))
+          groups.push({ kind: 'check', place: each.location, question, context: {}, expected: true });
+        else expected.push(subject);
         for (const each of taken.split(',').filter((part) => part.trim() !== '')) {
           excluded.push(this.#model.subject(each.trim()));
         }
@@ -88,10 +93,13 @@ class ValidationReader {
           object,
           relation,
           namespace: undefined,
+          group: '',
           context: {},
           expected,
           excluded,
         },
+        // SpiceDB lists the groups that have a relationship, grantd all that hold the name.
+        ...groups,
       ];
     });
   }
