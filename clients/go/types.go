@@ -619,6 +619,9 @@ type RulesPreview struct {
 	// `parent` in `viewer from parent`.
 	GrantsNotFollowed int64 `json:"grants_not_followed"`
 
+	// Grants that the types of the rules do not allow: they stay, and count, but can only be revoked.
+	GrantsOutsideTypes int64 `json:"grants_outside_types"`
+
 	// Relations on which rules rely (as an element, or after `from`), but of which no object of the namespace has a
 	// grant.
 	Ungranted []NamespaceRelation `json:"ungranted"`
@@ -1047,6 +1050,7 @@ func decodeRulesPreview(value any) (RulesPreview, error) {
 	decoded.GroupSubjects = required(o, "group_subjects", decodeInteger)
 	decoded.PublicGrants = required(o, "public_grants", decodeInteger)
 	decoded.GrantsNotFollowed = required(o, "grants_not_followed", decodeInteger)
+	decoded.GrantsOutsideTypes = required(o, "grants_outside_types", decodeInteger)
 	decoded.Ungranted = required(o, "ungranted", listOf(decodeNamespaceRelation))
 	decoded.Complete = required(o, "complete", decodeBoolean)
 	decoded.ScannedGrants = required(o, "scanned_grants", decodeInteger)

@@ -31,6 +31,8 @@ export interface RulesPreview {
   readonly publicGrants: number;
   /** Grants that the new rules could never follow: see `unfollowedReason`. */
   readonly notFollowed: number;
+  /** Grants that the types of the new rules do not allow. They stay, and count. */
+  readonly outsideTypes: number;
   /** Relations of which rules make use, but of which no object of the namespace has a grant. */
   readonly ungranted: readonly NamespaceRelation[];
   /** Grants that were examined. */
@@ -98,6 +100,7 @@ export function rulesPreviewRecord(ruleSet: RuleSet, preview: RulesPreview) {
     group_subjects: preview.groupSubjects,
     public_grants: preview.publicGrants,
     grants_not_followed: preview.notFollowed,
+    grants_outside_types: preview.outsideTypes,
     ungranted: preview.ungranted,
     complete: preview.complete,
     scanned_grants: preview.scannedGrants,

@@ -188,6 +188,7 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
         groupSubjects: 3,
         publicGrants: 1,
         notFollowed: 0,
+        outsideTypes: 0,
         ungranted: [{ namespace: 'folder', relation: 'owner' }],
         scannedGrants: 12,
         complete: true,

@@ -203,6 +203,6 @@ func (c *call) preview(set ruleSet) any {
 		"changed": set.revision() != before.revision(), "group_subjects": len(groups), "public_grants": wildcard,
 		"ungranted": ungranted, "complete": true, "scanned_grants": len(c.fake.grants), "scanned_grants_max": limitMax,
 		// The fake does not look for them.
-		"grants_not_followed": 0,
+		"grants_not_followed": 0, "grants_outside_types": 0,
 	}
 }

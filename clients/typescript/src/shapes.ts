@@ -148,7 +148,14 @@ export function checkPreview(field: Field): void {
   textsAt(field, 'revision', 'current_revision');
   field.at('changed').boolean();
   field.at('complete').boolean();
-  for (const name of ['group_subjects', 'public_grants', 'grants_not_followed', 'scanned_grants', 'scanned_grants_max'])
+  for (const name of [
+    'group_subjects',
+    'public_grants',
+    'grants_not_followed',
+    'grants_outside_types',
+    'scanned_grants',
+    'scanned_grants_max',
+  ])
     field.at(name).count();
   field.at('ungranted').list();
 }

@@ -71,6 +71,12 @@ function describePreview(preview: JsonRecord, diff: readonly string[]) {
       `The rules can never follow ${atLeast}${formatCount(notFollowed)} stored grants: they are to a group or namespace:* without effect under these rules, or where rules follow only single entities.`,
     );
   }
+  const outside = numberOf(preview, 'grants_outside_types');
+  if (outside > 0) {
+    lines.push(
+      `The types do not allow ${atLeast}${formatCount(outside)} stored grants. They stay until they are revoked.`,
+    );
+  }
   for (const each of Array.isArray(preview.ungranted) ? preview.ungranted : []) {
     lines.push(`The rules use grants of ${each.relation} on objects of ${each.namespace}, but none was found.`);
   }

@@ -140,6 +140,9 @@ export const rulesPreviewSchema = z.object({
     description:
       'Grants that the rules could never follow: to a group without `groups`, or of a name that nobody can hold; to `ns:*` where `ns` is not public; to a group or `ns:*` where rules only follow the relation to entities, as `parent` in `viewer from parent`.',
   }),
+  grants_outside_types: z.int().min(0).meta({
+    description: 'Grants that the types of the rules do not allow: they stay, and count, but can only be revoked.',
+  }),
   ungranted: z.array(namespaceRelationSchema).meta({
     description:
       'Relations on which rules rely (as an element, or after `from`), but of which no object of the namespace has a grant.',

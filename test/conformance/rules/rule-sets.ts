@@ -251,6 +251,7 @@ describe('rules', () => {
       group_subjects: 2,
       public_grants: 1,
       grants_not_followed: 1,
+      grants_outside_types: 0,
       ungranted: [
         { namespace: 'document', relation: 'parent' },
         { namespace: 'document', relation: 'owner' },

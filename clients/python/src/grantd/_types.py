@@ -740,6 +740,8 @@ class RulesPreview:
     `ns:*` where `ns` is not public; to a group or `ns:*` where rules only follow the relation to entities, as
     `parent` in `viewer from parent`.
     """
+    grants_outside_types: int
+    """Grants that the types of the rules do not allow: they stay, and count, but can only be revoked."""
     ungranted: list[NamespaceRelation]
     """Relations on which rules rely (as an element, or after `from`), but of which no object of the namespace has a
     grant.
@@ -764,6 +766,7 @@ class RulesPreview:
             group_subjects=required(known, "group_subjects", integer),
             public_grants=required(known, "public_grants", integer),
             grants_not_followed=required(known, "grants_not_followed", integer),
+            grants_outside_types=required(known, "grants_outside_types", integer),
             ungranted=required(known, "ungranted", list_of(NamespaceRelation.decode)),
             complete=required(known, "complete", boolean),
             scanned_grants=required(known, "scanned_grants", integer),

@@ -245,6 +245,10 @@ export interface RulesPreview {
    */
   grants_not_followed: number;
   /**
+   * Grants that the types of the rules do not allow: they stay, and count, but can only be revoked.
+   */
+  grants_outside_types: number;
+  /**
    * Relations on which rules rely (as an element, or after `from`), but of which no object of the namespace has a grant.
    */
   ungranted: readonly NamespaceRelation[];

@@ -232,6 +232,7 @@ test('a preview counts the grants whose meaning changes, and changes nothing', a
     groupSubjects: 1,
     publicGrants: 2,
     notFollowed: 0,
+    outsideTypes: 0,
     ungranted: [
       { namespace: 'doc', relation: 'owner' },
       { namespace: 'doc', relation: 'parent' },
@@ -239,12 +240,23 @@ test('a preview counts the grants whose meaning changes, and changes nothing', a
     scannedGrants: 8,
     complete: true,
   });
-  const none = { groupSubjects: 0, publicGrants: 0, notFollowed: 0, ungranted: [], scannedGrants: 0, complete: true };
+  const none = {
+    groupSubjects: 0,
+    publicGrants: 0,
+    notFollowed: 0,
+    outsideTypes: 0,
+    ungranted: [],
+    scannedGrants: 0,
+    complete: true,
+  };
   assert.deepEqual(await preview({ rules: [] }), { revision: revision(NO_RULES), ...none });
   await assert.rejects(preview({ rules: [] }, ['other']), { code: 'precondition-failed' });
   // Without groups and public namespaces, rules do not follow the grants to them.
   const plain = await preview({ rules: [{ namespace: 'doc', name: 'can_read', any_of: ['viewer'] }] });
   assert.deepEqual(plain, { revision: revision(NO_RULES), ...none, notFollowed: 4, scannedGrants: 6 });
+  const types = [{ namespace: 'doc', relation: 'viewer', subjects: ['user', 'team#member'] }];
+  const { outsideTypes, complete } = await preview({ rules: [], types });
+  assert.deepEqual([outsideTypes, complete], [3, true]);
   assert.deepEqual(await slot.connection.readRules(handle), NO_RULES);
 });
 

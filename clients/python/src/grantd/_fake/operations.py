@@ -333,6 +333,7 @@ def _preview(state: State, wanted: FakeRules) -> Json:
         "public_grants": len(wildcard),
         # The fake does not look for them.
         "grants_not_followed": 0,
+        "grants_outside_types": 0,
         "ungranted": [{"namespace": namespace, "relation": relation} for namespace, relation in ungranted],
         "complete": True,
         "scanned_grants": len(state.grants),
