@@ -232,6 +232,25 @@ type ConditionDeclaration struct {
 	Expression string `json:"expression"`
 }
 
+// ContextGrant: A grant that counts for one call.
+type ContextGrant struct {
+	// Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
+	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
+	// without control characters or white space.
+	Subject string `json:"subject"`
+
+	// One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or one
+	// that the rules of the tenant declare. The rules say what follows from it; without rules, nothing.
+	Relation string `json:"relation"`
+
+	// On what. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
+	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
+	// without control characters or white space.
+	Object string `json:"object"`
+
+	Condition *GrantConditionRequest `json:"condition,omitempty"`
+}
+
 // CreatedKey: an answer of the service.
 type CreatedKey struct {
 	// Names the key; not secret.

@@ -61,6 +61,7 @@ const REQUESTS = [
   'Question',
   'Condition',
   'GrantRequest',
+  'ContextGrant',
   'RuleSetRequest',
   'EvaluationRequest',
   'SubjectSearch',

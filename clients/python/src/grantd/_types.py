@@ -914,6 +914,18 @@ class ConditionDeclarationDict(TypedDict):
     expression: str
 
 
+class _ContextGrantDict(TypedDict):
+    subject: str
+    relation: str
+    object: str
+
+
+class ContextGrantDict(_ContextGrantDict, total=False):
+    """A grant that counts for one call."""
+
+    condition: GrantConditionRequestDict | None
+
+
 class _EvaluationRequestDict(TypedDict):
     subject: AccessEntityDict
     action: AccessActionDict

@@ -76,6 +76,15 @@ export interface GrantConditionRequest {
   };
 }
 /**
+ * A grant that counts for one call.
+ */
+export interface ContextGrant {
+  subject: SubjectIdentifier;
+  relation: Relation;
+  object: ObjectIdentifier;
+  condition?: GrantConditionRequest | null;
+}
+/**
  * A grant of a bulk write.
  */
 export interface WrittenGrant {
