@@ -79,9 +79,9 @@ export const writeRules: PublicOperation = {
     }),
   ],
   errors: ['precondition-failed', 'condition-in-use'],
-  answer(session, context, { body, query, headers }) {
+  async answer(session, context, { body, query, headers }) {
     const { dry_run: dryRun } = validate(rulesQuerySchema, query);
-    const request = parseRulesRequest(body, headers);
+    const request = await parseRulesRequest(body, headers);
     if (dryRun === 'true') {
       return session.call(CALLS.previewRules, context, request).then((preview) => ({
         status: 200,

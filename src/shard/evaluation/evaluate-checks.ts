@@ -273,7 +273,7 @@ class CheckRun {
 
 /** All answers, or undefined if the call has to wait. */
 export function decideNow({ tenure, memory }: Pick<Ruled, 'tenure' | 'memory'>, checks: NamedChecks): Answers {
-  const rules = memory.rules.loaded;
+  const rules = memory.rules.ready;
   if (rules === undefined) return undefined;
   using graph = new PageGraph(memory, CHECK_REACH);
   const terms = termsOf(rules, checks, () => new GrantConditions(CONDITION_STEPS_MAX));

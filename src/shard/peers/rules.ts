@@ -4,7 +4,7 @@
 import { assert } from '../../core/assert.ts';
 import { namespaceOf } from '../../core/tuples.ts';
 import { CompiledRules, parseGroup, unfollowedReason } from '../../rules/compiled-rules.ts';
-import { hasRules, RULE_SET_BYTES_MAX, type RuleSet } from '../../rules/rule-set.ts';
+import { hasRules, RULE_SET_BYTES_MAX, type RuleSet, textOfRules } from '../../rules/rule-set.ts';
 import { publicChanged, relationsUsed } from '../../rules/rules-diff.ts';
 import { PREVIEW_GRANTS_MAX } from '../../rules/rules-writes.ts';
 import { SubjectTypes } from '../../rules/subject-types.ts';
@@ -44,6 +44,7 @@ export const writeRules: Handler<'writeRules'> = async (peer, by, request) => {
   const handle = peer.handles.use(by.handle);
   const { memory } = handle;
   using _rules = await memory.rules.pin();
+  using _prepared = await memory.rules.prepare(textOfRules(request.ruleSet));
   peer.handles.assertGood(handle);
   const bytesMax = OPERATION_BYTES + LOGGED_BYTES_PER_BYTE * 2 * RULE_SET_BYTES_MAX;
   const size = { bytesMax, changesMax: CHANGES_WEIGHT };

@@ -201,6 +201,31 @@ describe('rules', () => {
     assert.match(circle, /^"rules\[\d\]" depends on itself through "but_not": .*can_read > .*is_blocked/);
   });
 
+  it('names each condition that does not compile, beside what else is wrong', async () => {
+    const { key } = await service.createTenant();
+    const conditions = [
+      { name: 'first', parameters: { n: 'int' }, expression: 'n == "a" ||\n m' },
+      { name: 'second', parameters: { at: 'instant' }, expression: 'true' },
+      { name: 'third', parameters: {}, expression: '1 +' },
+    ];
+    const rules = [{ namespace: 'document', name: 'can_read', any_of: ['viewr'] }];
+    const wrong = assertProblem(await put(key, { conditions, rules }), 400, 'invalid-request', service.errorsBase);
+    for (const line of [
+      /^"rules\[0\]\.any_of\[0\]" uses "viewr"/m,
+      /^"conditions\[0\]\.expression", line 1, column \d+: /m,
+      /^"conditions\[0\]\.expression", line 2, column 2: /m,
+      /^"conditions\[1\]\.parameters\.at" has no known type/m,
+      /^"conditions\[2\]\.expression", line 1, column \d+: /m,
+    ]) {
+      assert.match(wrong, line);
+    }
+    assert.deepEqual((await get(key)).json, EMPTY);
+    const right = { ...EMPTY, conditions: [{ name: 'even', parameters: { n: 'int' }, expression: 'n % 2 == 0' }] };
+    const written = await put(key, right);
+    assert.equal(written.status, 200, written.text);
+    assert.deepEqual((await get(key)).json, written.json);
+  });
+
   it('refuses a document of 1 MiB', async () => {
     const { key } = await service.createTenant();
     const body = `{"rules":[]${' '.repeat(1024 * 1024)}}`;

@@ -106,7 +106,7 @@ export const writeRules: OperatorOperation = {
   async run(call) {
     const { dry_run: dryRun } = parseQuery(call.search, writeShape);
     const session = await sessionOf(call);
-    const request = parseRulesRequest(await readJson(call.request, RULES_BODY_BYTES_MAX), call.request.headers);
+    const request = await parseRulesRequest(await readJson(call.request, RULES_BODY_BYTES_MAX), call.request.headers);
     if (dryRun === 'true') {
       const preview = await session.call(CALLS.previewRules, call.context(), request);
       return jsonResponse(200, rulesPreviewRecord(request.ruleSet, preview));
