@@ -75,7 +75,10 @@ describe('a schema of Permify', () => {
       ],
     );
     assert.deepEqual(ruleSet.conditions[0]?.parameters, { balance: 'int', limit: 'double', data: 'map<any>' });
-    assert.match(ruleSet.conditions[0]?.expression ?? '', /^balance >= data\.amount && "context\.data" != ""\s+&& data\./);
+    assert.match(
+      ruleSet.conditions[0]?.expression ?? '',
+      /^balance >= data\.amount && "context\.data" != ""\s+&& data\./,
+    );
   });
 
   it('is refused at the place of what it cannot have', () => {

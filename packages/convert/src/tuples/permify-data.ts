@@ -80,7 +80,8 @@ export function* entriesOfAttributes({ types }: SourceModel, items: readonly Yam
     const text = textOf(item);
     const line = lineOf(item.line, text);
     const { type = '', id = '', name = '', kind = '', list, value = '' } = ATTRIBUTE.exec(text)?.groups ?? {};
-    const values = list === undefined ? parseValue(kind, value) : value.split(',').map((each) => parseValue(kind, each));
+    const values =
+      list === undefined ? parseValue(kind, value) : value.split(',').map((each) => parseValue(kind, each));
     if (values === undefined || (Array.isArray(values) && values.includes(undefined))) {
       yield { line, problem: 'An attribute must be type:id$name|type:value, with a value of its type.' };
       continue;
