@@ -1,5 +1,5 @@
-// What the command line knows of the package @grantd/convert, which reads files of OpenFGA, SpiceDB and Permify: its options,
-// and how it is loaded. Only a command that converts loads it, and a server can be installed without it.
+// What the command line knows of the package @grantd/convert, which reads files of OpenFGA, SpiceDB and Permify: its
+// options, and how it is loaded. Only a command that converts loads it, and a server can be installed without it.
 
 import { InvalidArgumentError, Option } from 'commander';
 import { isRelationName, type Relation } from '../core/tuples.ts';

@@ -154,8 +154,8 @@ class NamespaceRules {
   }
 
   /**
-   * `atMost`: with what a gate needs in the place of the gate, and with what it excludes. Of `all_of`, one operand leads
-   * to every subject, unless it is granted to `ns:*`: then the others name the subjects.
+   * `atMost`: with what a gate needs in the place of the gate, and with what it excludes. Of `all_of`, one operand
+   * leads to every subject, unless it is granted to `ns:*`: then the others name the subjects.
    */
   #wanted(names: NameSet, atMost: boolean): Wanted {
     let closed = 0n;

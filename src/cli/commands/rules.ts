@@ -166,7 +166,7 @@ function registerConvert(rules: Command, context: CliContext): void {
     .description('turn a model of OpenFGA or a schema of SpiceDB or Permify into rules')
     .argument(
       '<file...>',
-      'a .fga, .json or .zed file, the files of all modules or their fga.mod, or YAML with a model; - for standard input',
+      'a .fga, .json, .zed or .perm file, the files of all modules or their fga.mod, or YAML with a model; - for standard input',
     )
     .addOption(
       new Option('--from <system>', 'the system that the model is from (default: by the file name)').choices(ORIGINS),

@@ -58,9 +58,11 @@ function originOfName(file: string): Origin {
 const hasModel = ({ fields }: YamlMap, origin: Origin): boolean =>
   fields.has(FIELDS[origin].text) || fields.has(FIELDS[origin].file);
 
-function originOfYaml(file: string, root: YamlMap): Origin {
+/** Throws a CliFailure if the file has no model, or those of two systems. */
+export function originOfYaml(file: string, root: YamlMap): Origin {
   const [isOpenFga, isSpiceDb] = [hasModel(root, 'openfga'), hasModel(root, 'spicedb')];
   const schema = root.fields.get('schema');
+  if (root.fields.has('schema_file')) return 'permify';
   if (schema?.kind === 'text' && !isOpenFga && PERMIFY_TEXT.test(schema.text)) return 'permify';
   if (isOpenFga !== isSpiceDb) return isOpenFga ? 'openfga' : 'spicedb';
   throw new CliFailure(

@@ -1,6 +1,6 @@
-// Parses a schema of Permify. Permissions may depend on attributes, which are data of an entity: on a boolean alone, or on
-// a rule, an expression in CEL, that is called with some. Either becomes a relation that is granted to everybody, with
-// the rule as the condition of its grants; so an import turns attributes into grants.
+// Parses a schema of Permify. Permissions may depend on attributes, which are data of an entity: on a boolean alone, or
+// on a rule, an expression in CEL, that is called with some. Either becomes a relation that is granted to everybody,
+// with the rule as the condition of its grants; so an import turns attributes into grants.
 
 import { type Language, Lexer, lineEnd } from './lexer.ts';
 import {
