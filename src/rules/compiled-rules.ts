@@ -125,10 +125,18 @@ class NamespaceRules {
   readonly #inherited = new Map<number, Kept<NameSet>>();
   readonly #elements: ReadonlyMap<number, readonly NumberedElement[]>;
   readonly #isRelation: (number: number) => boolean;
+  readonly #hasPublic: boolean;
 
-  constructor(bound: KeptBound, { elements, gates, derived }: Definitions, isRelation: (number: number) => boolean) {
+  /** `hasPublic`: some namespace is public. */
+  constructor(
+    bound: KeptBound,
+    { elements, gates, derived }: Definitions,
+    isRelation: (number: number) => boolean,
+    hasPublic: boolean,
+  ) {
     this.#elements = elements;
     this.#isRelation = isRelation;
+    this.#hasPublic = hasPublic;
     this.gates = gates;
     this.derived = derived;
     this.wanted = new Kept(bound, (names) => this.#wanted(names, false));
@@ -145,7 +153,10 @@ class NamespaceRules {
     return this.#inherited.get(relation)?.get(names) ?? 0n;
   }
 
-  /** `atMost`: with what a gate needs in the place of the gate, and with what it excludes. */
+  /**
+   * `atMost`: with what a gate needs in the place of the gate, and with what it excludes. Of `all_of`, one operand leads
+   * to every subject, unless it is granted to `ns:*`: then the others name the subjects.
+   */
   #wanted(names: NameSet, atMost: boolean): Wanted {
     let closed = 0n;
     const relations: number[] = [];
@@ -158,7 +169,8 @@ class NamespaceRules {
       if (this.#isRelation(number)) relations.push(number);
       const gate = this.gates.get(number);
       if (gate !== undefined && !atMost) gates.push(number);
-      else if (gate?.kind === 'operands') queue.push(...gate.all.slice(0, 1), ...gate.none);
+      else if (gate?.kind === 'operands')
+        queue.push(...gate.all.slice(0, this.#hasPublic ? gate.all.length : 1), ...gate.none);
       else if (gate !== undefined) parents.set(gate.relation, (parents.get(gate.relation) ?? 0n) | bitOf(gate.name));
       for (const { name, from } of this.#elements.get(number) ?? []) {
         if (from === undefined) queue.push(name);
@@ -324,7 +336,7 @@ export class CompiledRules {
   /** Names that rules define or use, other than behind `from`. */
   readonly #used: NameSet;
 
-  /** `conditions`: of the rule set; a shard compiles them before, in turns. */
+  /** `conditions`: of the rule set; a shard compiles them before, in turns. Empty where nothing is evaluated. */
   constructor(
     ruleSet: RuleSet,
     relationNumberOf: RelationNumberOf = inOrder(ruleSet),
@@ -364,7 +376,8 @@ export class CompiledRules {
     this.gated = Array.from(definitions.values()).some(({ gates }) => gates.size > 0);
     const bound = new KeptBound(KEPT_MIN + KEPT_PER_ELEMENT * count);
     const isRelation = (number: number): boolean => relations.has(number);
-    const rulesOf = (of: Definitions): NamespaceRules => new NamespaceRules(bound, of, isRelation);
+    const hasPublic = ruleSet.public.length > 0;
+    const rulesOf = (of: Definitions): NamespaceRules => new NamespaceRules(bound, of, isRelation, hasPublic);
     this.#withoutRules = rulesOf(noDefinitions());
     this.#namespaces = new Map(Array.from(definitions, ([namespace, of]) => [namespace, rulesOf(of)]));
     this.#namesIn = new Kept(bound, (set) => numbersIn(set).flatMap((number) => this.#names[number] ?? []));

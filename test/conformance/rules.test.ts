@@ -1,6 +1,8 @@
 // Rules of a tenant, and what follows from them, on one service.
 
 import './rules/evaluation.ts';
+import './rules/gated-listings.ts';
+import './rules/openfga-models.ts';
 import './rules/own-relations.ts';
 import './rules/rule-sets.ts';
 import './rules/types.ts';

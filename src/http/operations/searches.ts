@@ -5,6 +5,7 @@
 import { EVALUATION_ERRORS, GrantdError } from '../../core/errors.ts';
 import { isJsonObject } from '../../core/json-members.ts';
 import { BODY_BYTES_MAX, PAGE_LIMIT_MAX } from '../../core/limits.ts';
+import { namespaceOf } from '../../core/tuples.ts';
 import type { RequestContext, TenantSession } from '../../front/front.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import { RULES_MAX } from '../../rules/rule-set.ts';
@@ -29,6 +30,8 @@ import { entityBytesMax } from './response-bytes.ts';
 
 interface Listed {
   readonly items: readonly string[];
+  /** Subjects whom a gate takes out of `ns:*`. */
+  readonly excluded?: readonly string[];
   readonly nextCursor: string | undefined;
 }
 
@@ -44,7 +47,7 @@ function searchBytesMax(body: unknown): number {
   const page = isJsonObject(body) && isJsonObject(body.page) ? body.page : {};
   const { limit } = page;
   const isPage = typeof limit === 'number' && limit >= 1 && limit <= PAGE_LIMIT_MAX;
-  return entityBytesMax(isPage ? limit : PAGE_LIMIT_MAX);
+  return entityBytesMax(1 + (isPage ? limit : PAGE_LIMIT_MAX));
 }
 
 /** `{type, id}` of an identifier. */
@@ -52,6 +55,21 @@ function entityText(identifier: string): string {
   const colon = identifier.indexOf(':');
   const [type, id] = [identifier.slice(0, colon), identifier.slice(colon + 1)];
   return `{"type":${JSON.stringify(type)},"id":${JSON.stringify(id)}}`;
+}
+
+/**
+ * The subjects of a page. Those whom a gate excludes stand with all subjects of their type, which are named again for
+ * them on any page but the first.
+ */
+function subjectTexts({ items, excluded = [] }: Listed): readonly string[] {
+  const texts = items.map(entityText);
+  const [first] = excluded;
+  if (first === undefined) return texts;
+  const type = namespaceOf(first);
+  const ids = excluded.map((each) => each.slice(type.length + 1));
+  const all = `{"type":${JSON.stringify(type)},"id":"*","properties":{"excluded":${JSON.stringify(ids)}}}`;
+  const place = items.indexOf(`${type}:*`);
+  return place < 0 ? [all, ...texts] : texts.with(place, all);
 }
 
 /** Names need no escapes. */
@@ -89,12 +107,12 @@ async function listed<Asked>(
   }
 }
 
-function pageText({ items, nextCursor }: Listed, page: SearchPage, textOf: (item: string) => string): string {
-  const shown = page.limit === 0 ? [] : items;
-  const isRest = page.limit === 0 && (items.length > 0 || nextCursor !== undefined);
+function pageText(found: Listed, page: SearchPage, textsOf: (found: Listed) => readonly string[]): string {
+  const { items, nextCursor } = found;
+  const shown = page.limit === 0 ? [] : textsOf(found);
+  const isRest = page.limit === 0 && (items.length > 0 || found.excluded !== undefined || nextCursor !== undefined);
   const token = isRest ? page.tokenAt(page.cursor) : nextCursor === undefined ? '' : page.tokenAt(nextCursor);
-  const results = shown.map(textOf).join(',');
-  return `{"page":{"next_token":${JSON.stringify(token)},"count":${shown.length}},"results":[${results}]}`;
+  return `{"page":{"next_token":${JSON.stringify(token)},"count":${shown.length}},"results":[${shown.join(',')}]}`;
 }
 
 async function answerSearch<Asked>(
@@ -102,10 +120,10 @@ async function answerSearch<Asked>(
   context: RequestContext,
   search: Search<Asked>,
   list: List<Asked>,
-  textOf: (item: string) => string,
+  textsOf: (found: Listed) => readonly string[],
 ): Promise<OperationResponse> {
   const found = await listed(session, context, search, list);
-  return { status: 200, json: () => pageText(found, search.page, textOf) };
+  return { status: 200, json: () => pageText(found, search.page, textsOf) };
 }
 
 export const searchSubjects: PublicOperation = {
@@ -116,7 +134,7 @@ export const searchSubjects: PublicOperation = {
   tag: 'AuthZEN',
   summary: 'Search for the subjects that may perform an action on a resource',
   description:
-    'The Subject Search API. Finds the subjects of the type that the grants name, groups resolved. All subjects of a public namespace appear as the id `*`, and a group of the type as `id#name`. Ascending by the bytes of the id, and complete: a subject that is permitted throughout the search is found exactly once. A page may have fewer results than `limit`, or none, although `next_token` leads on. There are no results for a type or an action that is not known.',
+    'The Subject Search API. Finds the subjects of the type that the grants name, groups resolved. All subjects of a public namespace appear as the id `*`, with the ids of those whom a gate takes out of them among its properties, page by page; and a group of the type as `id#name`. Ascending by the bytes of the id, and complete: a subject that is permitted throughout the search is found exactly once. A page may have fewer results than `limit`, or none, although `next_token` leads on. There are no results for a type or an action that is not known.',
   body: {
     name: 'SubjectSearch',
     schema: subjectSearchSchema,
@@ -145,7 +163,7 @@ export const searchSubjects: PublicOperation = {
       parseSubjectSearch(body),
       ({ entity, relation, namespace }, page) =>
         session.call(CALLS.listHolders, context, { object: entity, relation, namespace, ...page }),
-      entityText,
+      subjectTexts,
     ),
 };
 
@@ -180,7 +198,7 @@ export const searchResources: PublicOperation = {
       parseResourceSearch(body),
       ({ entity, relation, namespace }, page) =>
         session.call(CALLS.listObjects, context, { subject: entity, relation, namespace, ...page }),
-      entityText,
+      ({ items }) => items.map(entityText),
     ),
 };
 
@@ -217,6 +235,6 @@ export const searchActions: PublicOperation = {
       context,
       parseActionSearch(body),
       (asked, page) => session.call(CALLS.listNames, context, { ...asked, ...page }),
-      actionText,
+      ({ items }) => items.map(actionText),
     ),
 };

@@ -7,6 +7,10 @@ import { NAMESPACE_PATTERN } from '../../core/tuples.ts';
 import { SEMANTICS } from './authzen-requests.ts';
 
 const attributes = z.record(z.string(), z.unknown()).meta({ description: 'Ignored.' }).nullish();
+const context = z
+  .record(z.string(), z.unknown())
+  .meta({ description: 'Values for parameters of conditions; those that no condition asks for are ignored.' })
+  .nullish();
 
 const anyType = z.string().meta({ description: 'The namespace of the identifier `type:id`.' });
 const anyId = z.string().meta({ description: 'Unique within its type.' });
@@ -30,7 +34,7 @@ export const actionSchema = z
   .meta({ description: 'What the subject would do. Unknown fields are ignored.' });
 
 export const evaluationSchema = z
-  .object({ subject: entitySchema, action: actionSchema, resource: entitySchema, context: attributes })
+  .object({ subject: entitySchema, action: actionSchema, resource: entitySchema, context })
   .meta({ description: 'May the subject perform the action on the resource? Unknown fields are ignored.' });
 
 export const decisionSchema = z
@@ -63,7 +67,7 @@ export const evaluationsSchema = z
     subject: defaultEntitySchema.nullish(),
     action: defaultAction,
     resource: defaultEntitySchema.nullish(),
-    context: attributes,
+    context,
     evaluations: z
       .array(
         z.unknown().meta({
@@ -122,7 +126,7 @@ const wantedType = z
 /** What occurs in several searches. */
 export const SEARCH_PARTS = { SearchPage: searchPage, GivenEntity: givenEntity, WantedType: wantedType };
 
-const paged = { context: attributes, page: searchPage.nullish() };
+const paged = { context, page: searchPage.nullish() };
 
 export const subjectSearchSchema = z
   .object({ subject: wantedType, action: actionSchema, resource: givenEntity, ...paged })
@@ -144,7 +148,18 @@ export const pageInfoSchema = z
   .meta({ description: 'Where the search goes on.' });
 
 export const foundEntitySchema = z
-  .object({ type: anyType, id: anyId })
+  .object({
+    type: anyType,
+    id: anyId,
+    properties: z
+      .object({
+        excluded: z
+          .array(anyId)
+          .meta({ description: 'Ids of subjects in the place of this page that are not permitted.' }),
+      })
+      .optional()
+      .meta({ description: 'Only of the id `*`: whom a gate of the rules takes out of all subjects of the type.' }),
+  })
   .meta({ description: 'A subject or resource that was found.' });
 
 export const entitySearchResultSchema = z.object({

@@ -40,6 +40,8 @@ const DECIDING_MAX = 2_000_000;
 const ROUNDS_MAX = 1000;
 /** Estimated bytes of a listing while it is evaluated; most take much less. */
 const LISTING_BYTES = 2 * 1024 * 1024;
+/** Candidates that a page reads at once where gates decide. */
+const CANDIDATES_MIN = 1000;
 /** Strings that one step examines for the page. */
 const TEXTS_PER_STEP = 5000;
 
@@ -209,6 +211,8 @@ export function listHoldingSubjects(of: Ruled, object: string, query: HoldersLis
       restsOn: (_subject, changed) => search.visited.has(changed) || visited.has(changed),
       *collect(into) {
         let examined = 0;
+        // Where a gate excludes many, a page goes on behind the strings that it has decided.
+        const first = { ...query, after: into.after, countMax: into.countMax };
         for (const [visited, last] of search.visited) {
           const relations = new Set<number>();
           for (let visit: typeof last | undefined = last; visit !== undefined; visit = visit.earlier) {
@@ -217,7 +221,7 @@ export function listHoldingSubjects(of: Ruled, object: string, query: HoldersLis
             for (const name of rules.namesIn(visit.wanted.names)) into.add(`${visited}#${name}`);
           }
           for (const relation of relations) {
-            for (const subjects of search.cost.known(grants.possible.firstSubjects(visited, relation, query)) ?? []) {
+            for (const subjects of search.cost.known(grants.possible.firstSubjects(visited, relation, first)) ?? []) {
               for (const subject of subjects) {
                 if (into.isBeyond(subject)) break;
                 examined += 1;
@@ -327,12 +331,14 @@ async function pageOf(
   const excluded = new Set<string>();
   let after = query.after;
   for (let isLast = false; !isLast && texts.length < query.countMax; ) {
-    const found = new SmallestTexts(query.countMax, after, query.prefix);
+    // A gate may exclude most candidates, and each read of the next ones begins the page again.
+    const foundMax = attempt.gates === undefined ? query.countMax : Math.max(query.countMax, CANDIDATES_MIN);
+    const found = new SmallestTexts(foundMax, after, query.prefix);
     for (const _ of attempt.collect(found)) if (!(await takeStep())) return 'changed';
     if (cost.exceeded !== undefined) return beyond(limits, cost.exceeded);
     if (cost.misses) return 'missing';
     const { gates } = attempt;
-    isLast = gates === undefined || found.texts.length < query.countMax;
+    isLast = gates === undefined || found.texts.length < foundMax;
     after = found.texts.at(-1) ?? after;
     if (gates === undefined) texts.push(...found.texts);
     else {
@@ -402,31 +408,31 @@ async function decideEach(
  * The smallest of many strings by their UTF-8 bytes, each once: a page of a listing whose items come from many lists.
  */
 export class SmallestTexts {
-  readonly #countMax: number;
+  readonly countMax: number;
   readonly #prefix: string;
-  readonly #after: string;
+  readonly after: string;
   /** Ascending up to `#sorted`, then unordered. */
   #texts: string[] = [];
   #sorted = 0;
 
   /** Only strings after `after` that begin with `prefix`. */
   constructor(countMax: number, after: string, prefix: string) {
-    this.#countMax = countMax;
+    this.countMax = countMax;
     this.#prefix = prefix;
-    this.#after = after;
+    this.after = after;
   }
 
   /** Whether the string, and so every greater one of its list, is too great to be among them. */
   isBeyond(text: string): boolean {
     if (this.#prefix !== '' && !text.startsWith(this.#prefix)) return compareUtf8(text, this.#prefix) > 0;
-    const last = this.#sorted < this.#countMax ? undefined : this.#texts[this.#countMax - 1];
+    const last = this.#sorted < this.countMax ? undefined : this.#texts[this.countMax - 1];
     return last !== undefined && compareUtf8(text, last) > 0;
   }
 
   add(text: string): void {
-    if (!text.startsWith(this.#prefix) || compareUtf8(text, this.#after) <= 0 || this.isBeyond(text)) return;
+    if (!text.startsWith(this.#prefix) || compareUtf8(text, this.after) <= 0 || this.isBeyond(text)) return;
     this.#texts.push(text);
-    if (this.#texts.length >= 2 * this.#countMax + 64) this.#sort();
+    if (this.#texts.length >= 2 * this.countMax + 64) this.#sort();
   }
 
   /** Ascending. */
@@ -437,7 +443,7 @@ export class SmallestTexts {
 
   #sort(): void {
     const ascending = sortUtf8(this.#texts).filter((text, index, texts) => text !== texts[index - 1]);
-    this.#texts = ascending.slice(0, this.#countMax);
+    this.#texts = ascending.slice(0, this.countMax);
     this.#sorted = this.#texts.length;
   }
 }

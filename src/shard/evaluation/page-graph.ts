@@ -373,7 +373,7 @@ export class PageGraph implements Disposable {
     const page = this.#wholePage('object', object);
     if (page === undefined) return undefined;
     if (page !== TOO_MANY) return this.#firstOf(keeps, page, number, query);
-    const key = watchedKey(object, number, '');
+    const key = `${watchedKey(object, number, '')} ${query.countMax} ${query.after}`;
     const first = this.#first?.get(key);
     if (first === undefined && this.#rangeBytes >= this.#reach.bytesMax) return TOO_MANY;
     return (

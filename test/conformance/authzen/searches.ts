@@ -113,6 +113,27 @@ describe('AuthZEN searches', () => {
     }
   });
 
+  it('say beside all subjects of a type whom a gate takes out of them, on each page', async () => {
+    const rules = {
+      rules: [{ namespace: 'record', name: 'read', any_of: [{ any_of: ['viewer'], but_not: ['guest'] }] }],
+      public: ['user'],
+    };
+    const blocked = ['ann', 'bob', 'eve'].map((id) => `user:${id} guest record:1`);
+    const viewers = ['ann', 'bob', 'eve', 'max', '*'].map((id) => `user:${id} viewer record:1`);
+    const gated = await AccessClient.create(service, rules, [...blocked, ...viewers]);
+    const asked = { ...SUBJECTS, resource: record('1') };
+    const all = await gated.ask('search/subject', asked);
+    assert.deepEqual(all.results, [
+      { type: 'user', id: '*', properties: { excluded: ['ann', 'bob', 'eve'] } },
+      { type: 'user', id: 'max' },
+    ]);
+    const first = await gated.ask('search/subject', { ...asked, page: { limit: 2 } });
+    assert.deepEqual(first.results, [{ type: 'user', id: '*', properties: { excluded: ['ann'] } }]);
+    const { next_token: token } = first.page as { next_token: string };
+    const second = await gated.ask('search/subject', { ...asked, page: { limit: 2, token } });
+    assert.deepEqual(second.results, [{ type: 'user', id: '*', properties: { excluded: ['bob', 'eve'] } }]);
+  });
+
   it('have a limit of nothing, too: then they only say whether there is anything', async () => {
     for (const kind of KINDS) {
       const none = await client.page(kind, { ...BODIES[kind], page: { limit: 0 } });
