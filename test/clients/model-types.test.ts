@@ -33,8 +33,7 @@ const RULES = parseRuleSet({
     { namespace: 'doc-archive', name: 'can_open', any_of: ['approved'] },
   ],
 });
-const typesIn = (language: Language): string =>
-  renderTypes(modelTypesOf(RULES, ['user']), language, 'model');
+const typesIn = (language: Language): string => renderTypes(modelTypesOf(RULES, ['user']), language, 'model');
 
 function write(name: string, text: string): string {
   const file = join(directory, name);
