@@ -20,3 +20,4 @@ export type * from './generated/schemas.ts';
 export type { Listing, Page } from './listing.ts';
 export type { GrantdOptions } from './options.ts';
 export type { CallFacts, CallHook, CallOptions } from './transport.ts';
+export type { GrantdFor, Model } from './typed.ts';
