@@ -336,7 +336,7 @@ export class CompiledRules {
   /** Names that rules define or use, other than behind `from`. */
   readonly #used: NameSet;
 
-  /** `conditions`: of the rule set; a shard compiles them before, in turns. */
+  /** `conditions`: of the rule set; a shard compiles them before, in turns. Empty where nothing is evaluated. */
   constructor(
     ruleSet: RuleSet,
     relationNumberOf: RelationNumberOf = inOrder(ruleSet),

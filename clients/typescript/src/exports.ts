@@ -1,6 +1,8 @@
 // The public exports of the package @grantd/client.
 
 export {
+  type CallContext,
+  type CheckOptions,
   type Explanation,
   Grantd,
   type GrantPage,
@@ -8,6 +10,7 @@ export {
   type ListOptions,
   type ObjectsQuery,
   type RevisedRules,
+  type SubjectPage,
   type SubjectsQuery,
   type WrittenNamespace,
 } from './client.ts';

@@ -138,7 +138,7 @@ export async function previewRules(
     for (const namespace of publicChanged(present, ruleSet)) publicGrants += await scan.countOf(`${namespace}:*`);
     const countsGroups = present.groups !== ruleSet.groups;
     const used = new Map(relationsUsed(ruleSet).map((each) => [`${each.namespace} ${each.relation}`, each]));
-    const compiled = hasRules(ruleSet) ? new CompiledRules(ruleSet) : undefined;
+    const compiled = hasRules(ruleSet) ? new CompiledRules(ruleSet, undefined, new Map()) : undefined;
     let [groupSubjects, notFollowed] = [0, 0];
     if (countsGroups || compiled !== undefined) {
       let last = '';

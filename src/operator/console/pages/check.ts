@@ -123,6 +123,7 @@ async function whyNotMarkup(
     <ul class="wanted">
       ${relations.length === 0 ? undefined : html`<li>a grant of ${orList(relations)} on the object, to the subject${ruleSet.public.length > 0 ? ', or to every subject of a public namespace' : ''}</li>`}
       ${derived.length === 0 ? undefined : html`<li>the derived name ${orList(derived)} on the object</li>`}
+      ${wanted.gates.map((gate) => html`<li>${gate} on the object</li>`)}
       ${await lookedAt(call, session, asked, wanted, ruleSet.groups)}
     </ul>
     <p>${grants} · ${grantsLink({ object: question.object }, 'Grants on the object')}</p>`;
