@@ -50,8 +50,8 @@ export const codeSamplesOf = (operation: OperationDescription): readonly CodeSam
   samplesIn(curlSample(operation), CLIENT_SAMPLES[operation.id]);
 
 /**
- * The samples of one check, or of several in one call. `context`: the members `context` and `context_grants`, which only
- * the sample for curl shows.
+ * The samples of one check, or of several in one call. `context`: the members `context` and `context_grants`, which
+ * only the sample for curl shows.
  */
 export function codeSamplesOfChecks(
   questions: NamedTuple | readonly NamedTuple[],

@@ -22,10 +22,10 @@ import { askCheck, checkPage } from './pages/check.ts';
 import { checkMany, checkManyPage, checksFile } from './pages/check-many.ts';
 import { clusterFigures, clusterPage, clusterPast } from './pages/cluster.ts';
 import { createLines, linesPage } from './pages/grant-lines.ts';
-import { askToRevokeGrant, createGrant, grantsPage, revokeGrant } from './pages/grants.ts';
+import { askHolders, askToRevokeGrant, createGrant, grantsPage, revokeGrant } from './pages/grants.ts';
 import { identifyKey, identifyKeyPage } from './pages/identify-key.ts';
 import { askToRevokeKey, askToRotateKey, createKey, keysPage, revokeKey, rotateKey } from './pages/keys.ts';
-import { objectsPage } from './pages/listings.ts';
+import { askObjects, objectsPage } from './pages/listings.ts';
 import { createLogIn } from './pages/log-in.ts';
 import { createNamespace, namespacesPage } from './pages/namespaces.ts';
 import { createProviderLogIn } from './pages/provider-log-in.ts';
@@ -148,7 +148,9 @@ const PAGES: readonly ConsolePage[] = [
   change(`${TENANT}/grants/lines`, 'page-grant-lines', createLines, linesPage),
   ask(`${TENANT}/grants/revoke-all`, 'page-revoke-all', askToRevokeAll),
   send(`${TENANT}/grants/revoke-all`, 'page-revoke-all', revokeAll),
+  query(`${TENANT}/grants/holders`, 'page-grants', askHolders),
   read(`${TENANT}/objects`, 'page-objects', objectsPage),
+  query(`${TENANT}/objects`, 'page-objects', askObjects),
   read(`${TENANT}/check`, 'page-check', checkPage),
   query(`${TENANT}/check`, 'page-check', askCheck),
   read(`${TENANT}/check/many`, 'page-check-many', checkManyPage),

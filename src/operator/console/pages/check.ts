@@ -18,7 +18,6 @@ import {
   askQuestion,
   checkLinkTo,
   contextFields,
-  questionFields,
   questionForm,
   type ReadContext,
   readContext,
@@ -177,7 +176,7 @@ function readAsked(fields: Fields): { readonly asked: Asked } | { readonly refus
 export async function checkPage(call: PageCall): Promise<PageResult> {
   const { tenant, session } = await openTenant(call);
   const ruleSet = await session.call(CALLS.readRules, call.context(), undefined);
-  const fields = questionFields(call);
+  const fields = call.query;
   const introduction = empty(
     'Check an authorization',
     'Does this subject hold this relation on this object? You see the result that the API returns now.',
@@ -199,4 +198,4 @@ export async function checkPage(call: PageCall): Promise<PageResult> {
   return tenantPage(tenant, 'check', `Check for ${tenant.name}`, content, refusal);
 }
 
-export const askCheck = askQuestion('check', checkPage);
+export const askCheck = askQuestion('check', ['subject', 'object'], checkPage);

@@ -10,7 +10,7 @@ import { parseJson } from '../../../core/text/json.ts';
 import { linesOf } from '../../../core/text/tuple-lines.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { tenantIdOf } from '../../path-ids.ts';
-import { type Fields, type Refusal, refuseAll } from '../forms.ts';
+import { type Fields, NO_FIELDS, type Refusal, refuseAll } from '../forms.ts';
 import { type PageCall, type PageResult, type Query, redirect, tenantPath } from '../page.ts';
 import type { OperatorSession } from '../sessions.ts';
 import { type Filled, hidden, textArea } from './form-parts.ts';
@@ -45,9 +45,6 @@ export function linkTo(tenantId: string, path: string, query: Query): string | u
 export const checkLinkTo = (tenantId: string, question: Query, typed: TypedContext): string =>
   linkTo(tenantId, 'check', { ...question, ...typed }) ?? tenantPath(tenantId, 'check', question);
 
-/** What was asked: by the form, or by a link. */
-export const questionFields = ({ form, query }: PageCall): Fields => (form.list('relation').length > 0 ? form : query);
-
 /** The form of a question. It is sent as a body, which has room for a context. */
 export const questionForm = (session: OperatorSession, action: string, content: Markup, label: string): Markup =>
   html`<form method="post" action=${action} class="form-row" novalidate aria-label=${label}>
@@ -56,12 +53,13 @@ export const questionForm = (session: OperatorSession, action: string, content: 
 
 /** Receives that form: leads to the link of the question, or answers at once where it is too long for a link. */
 export const askQuestion =
-  (page: string, answer: (call: PageCall) => Promise<PageResult>, names: readonly string[] = ['subject', 'object']) =>
+  (page: string, names: readonly string[], answer: (call: PageCall) => Promise<PageResult>) =>
   async (call: PageCall): Promise<PageResult> => {
     const { form } = call;
     const asked = Object.fromEntries(['relation', ...names].map((name) => [name, form.typed(name)]));
     const link = linkTo(tenantIdOf(call), page, { ...asked, ...typedContext(form) });
-    return asked.relation === '' || link === undefined ? answer(call) : redirect(link);
+    if (asked.relation !== '' && link !== undefined) return redirect(link);
+    return answer({ ...call, query: form, form: NO_FIELDS });
   };
 
 /** Both boxes, open where one of them is filled in. `of`: completes “they count for …”. */

@@ -140,3 +140,42 @@ it('answers many checks in one context', async () => {
   const wrong = await visitor.post(`${base}/check/many`, { lines: '', context: '{' });
   assert.ok(wrong.text.includes('id="lines-error"') && wrong.text.includes('id="context-error"'));
 });
+
+it('lists in a context, keeps it in every link, and shows whom a gate takes out of everyone', async () => {
+  const objects = await visitor.post(`${base}/objects`, {
+    subject: 'user:ada',
+    relation: 'can_read',
+    context: '{"hour": 9}',
+  });
+  const page = flat((await visitor.get(objects.headers.get('location') ?? '')).text);
+  assert.match(page, /<ul class="subjects"><li><a href="[^"]*check\?[^"]*context=%7B[^"]*"><bdi[^>]*>doc:1</);
+  const without = await visitor.get(`${base}/objects?subject=user:ada&relation=can_read`);
+  assert.equal(without.status, 422);
+  assert.match(without.text, /id="context-error"/);
+  const long = { subject: 'user:ada', relation: 'can_read', context: JSON.stringify({ hour: 9, x: 'x'.repeat(3000) }) };
+  assert.match((await visitor.post(`${base}/objects`, long)).text, /id="context-error"[^>]*>This context is too long/);
+  const held = await visitor.post(`${base}/grants/holders`, {
+    object: 'doc:1',
+    relation: 'can_read',
+    context_grants: 'user:* viewer doc:1\nuser:* approver doc:1',
+    context: '{"hour": 9}',
+  });
+  const holders = flat((await visitor.get(held.headers.get('location') ?? '')).text);
+  assert.match(holders, /everyone of its namespace, but not the following.*<ul class="subjects excluded">.*user:eve/);
+});
+
+it('creates a grant with a condition, and reports a wrong one at its field', async () => {
+  const tuple = { subject: 'user:con', relation: 'approver', object: 'doc:2' };
+  const form = await visitor.get(`${base}/grants?subject=user:con`);
+  assert.match(form.text, /<option value="approver"/);
+  assert.match(form.text, /<datalist id="conditions">.*<option value="office"/s);
+  for (const condition of ['office {"wrong": 1}', 'office {', 'none']) {
+    const visit = await visitor.post(`${base}/grants`, { ...tuple, condition });
+    assert.equal(visit.status, 422);
+    assert.match(visit.text, /id="condition-error"/);
+  }
+  const created = await visitor.post(`${base}/grants`, { ...tuple, condition: 'office {"note": "<i>"}' });
+  assert.equal(created.status, 303);
+  const listed = await visitor.get(created.headers.get('location') ?? '');
+  assert.match(listed.text, /<code[^>]*>office \{&quot;note&quot;:&quot;&lt;i>&quot;\}<\/code>/);
+});
