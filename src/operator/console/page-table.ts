@@ -18,7 +18,7 @@ import type { LogInCode } from './log-in-code.ts';
 import type { ConsolePage, PageCall, PageResult } from './page.ts';
 import { auditLogPage } from './pages/audit-log.ts';
 import { changesPage, liveChanges } from './pages/changes.ts';
-import { checkPage } from './pages/check.ts';
+import { askCheck, checkPage } from './pages/check.ts';
 import { checkMany, checkManyPage, checksFile } from './pages/check-many.ts';
 import { clusterFigures, clusterPage, clusterPast } from './pages/cluster.ts';
 import { createLines, linesPage } from './pages/grant-lines.ts';
@@ -150,6 +150,7 @@ const PAGES: readonly ConsolePage[] = [
   send(`${TENANT}/grants/revoke-all`, 'page-revoke-all', revokeAll),
   read(`${TENANT}/objects`, 'page-objects', objectsPage),
   read(`${TENANT}/check`, 'page-check', checkPage),
+  query(`${TENANT}/check`, 'page-check', askCheck),
   read(`${TENANT}/check/many`, 'page-check-many', checkManyPage),
   query(`${TENANT}/check/many`, 'page-check-many', checkMany),
   query(`${TENANT}/check/many/file`, 'page-check-file', checksFile),
