@@ -3,6 +3,9 @@
 import { conditionContextOf, conditionNameOf, contextIn } from '../core/grant-condition.ts';
 import { memberAt } from '../core/json-members.ts';
 import { nearestName } from '../core/text/nearest-name.ts';
+import { convertValue, ValueRefusal } from './conditions/json-values.ts';
+import { EVALUATION_STEPS_MAX, StepMeter } from './conditions/step-meter.ts';
+import { DYN, parseType } from './conditions/types.ts';
 import type { RuleSet } from './rule-set.ts';
 
 /** Names that one message lists. */
@@ -34,11 +37,19 @@ export function undeclaredIn({ conditions }: RuleSet, condition: string, place =
     const names = conditions.map((each) => each.name);
     return `"${field}.name" is ${quoted(name)}, which the rules do not declare; ${allowed(names, name, 'they declare no condition.')}`;
   }
+  const context = Object.entries(contextIn(conditionContextOf(condition)));
   const parameters = Object.keys(declared.parameters);
-  const unknown = Object.keys(contextIn(conditionContextOf(condition))).find((key) => !parameters.includes(key));
-  if (unknown === undefined) return undefined;
-  const at = memberAt(`${field}.context`, unknown);
-  return `${quoted(at)} is no parameter of the condition ${quoted(name)}; ${allowed(parameters, unknown, 'it has none.')}`;
+  const meter = new StepMeter(EVALUATION_STEPS_MAX);
+  for (const [key, value] of context) {
+    const at = memberAt(`${field}.context`, key);
+    if (!parameters.includes(key)) {
+      return `${quoted(at)} is no parameter of the condition ${quoted(name)}; ${allowed(parameters, key, 'it has none.')}`;
+    }
+    // Rules with an unknown type are refused when they are written.
+    const converted = convertValue(value, parseType(declared.parameters[key] ?? '') ?? DYN, meter);
+    if (converted instanceof ValueRefusal) return `${converted.textAt(at)}.`;
+  }
+  return undefined;
 }
 
 /** The conditions that `next` lacks, or of which it lacks a parameter or has one of another type. */

@@ -1,5 +1,5 @@
-// What a tenant with gates and conditions is about in a run: as in ruled-universe.ts, with own relations in `all_of` and
-// `but_not`, groups that tie a name to its own exclusion, and conditions that need what a call brings along.
+// What a tenant with gates and conditions is about in a run: as in ruled-universe.ts, with own relations in `all_of`
+// and `but_not`, groups that tie a name to its own exclusion, and conditions that need what a call brings along.
 
 import type { CallContext, ContextGrant } from '../../src/core/call-context.ts';
 import { conditionContextOf, conditionNameOf, contextIn } from '../../src/core/grant-condition.ts';

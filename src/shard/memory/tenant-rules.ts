@@ -107,7 +107,10 @@ export class TenantRules {
   #pendingSeq: number | undefined;
   #commits = 0;
 
-  /** `revision`: of the tenant's record, as of the last commit. `relationNumberOf`: in the memory of the tenant. `turn`: of the tenant. */
+  /**
+   * `revision`: of the tenant's record, as of the last commit. `relationNumberOf`: in the memory of the tenant.
+   * `turn`: of the tenant.
+   */
   constructor(
     budget: MemoryBudget,
     revision: () => string | undefined,
