@@ -994,4 +994,17 @@ export const MUTATIONS: readonly Mutation[] = [
       },
     ],
   },
+  {
+    name: 'listing-by-one-operand',
+    what: 'A listing takes an `all_of` for its first operand.',
+    caughtBy: 'gates',
+    edits: [
+      {
+        file: 'src/rules/gate-evaluation.ts',
+        find: 'all: goals(gate.all), none',
+        // The limits of checks have another lead than those of listings.
+        replace: 'all: goals(this.#limits.lead === 128 ? gate.all : gate.all.slice(0, 1)), none',
+      },
+    ],
+  },
 ];
