@@ -951,4 +951,60 @@ export const MUTATIONS: readonly Mutation[] = [
       },
     ],
   },
+  {
+    name: 'goals-over-a-commit',
+    what: 'What gates have decided for a subject decides its later checks, whatever is committed.',
+    caughtBy: 'gates',
+    edits: [
+      {
+        file: 'src/shard/evaluation/evaluate-checks.ts',
+        find: 'this.#evaluations.push(evaluation);',
+        replace: `if (gated && !explain && this.#terms.contextGrants === undefined) {
+      const tables = (rules.goals ??= new Map());
+      const key = [subject, this.#contextOf(index)].join(' ');
+      evaluation.decided = tables.get(key) ?? new Map();
+      tables.set(key, evaluation.decided);
+    }
+    this.#evaluations.push(evaluation);`,
+      },
+      {
+        file: 'src/rules/gate-evaluation.ts',
+        find: 'let goal = this.#goals.get(key);',
+        replace: 'let goal = this.#goals.get(key) ?? this.decided?.get(key);',
+      },
+      {
+        file: 'src/rules/gate-evaluation.ts',
+        find: 'goal.value = value;',
+        replace:
+          "goal.value = value;\n    if (value !== undefined) this.decided?.set(goal.number + ' ' + goal.object, goal);",
+      },
+    ],
+  },
+  {
+    name: 'condition-for-another-context',
+    what: 'The value of a condition in one call is its value in the next one, whose context is another one.',
+    caughtBy: 'gates',
+    edits: [
+      {
+        file: 'src/shard/evaluation/grant-conditions.ts',
+        find: 'const result = evaluateCondition(compiled, storedIn(condition), request, within);',
+        replace: `const kept = (this.#rules.kept ??= new Map());
+    const result = kept.get(condition) ?? evaluateCondition(compiled, storedIn(condition), request, within);
+    kept.set(condition, result);`,
+      },
+    ],
+  },
+  {
+    name: 'listing-by-one-operand',
+    what: 'A listing takes an `all_of` for its first operand.',
+    caughtBy: 'gates',
+    edits: [
+      {
+        file: 'src/rules/gate-evaluation.ts',
+        find: 'all: goals(gate.all), none',
+        // The limits of checks have another lead than those of listings.
+        replace: 'all: goals(this.#limits.lead === 128 ? gate.all : gate.all.slice(0, 1)), none',
+      },
+    ],
+  },
 ];
