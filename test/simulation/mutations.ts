@@ -788,8 +788,8 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/memory/tenant-rules.ts',
-        find: 'this.#table.commit(ROW, this.#store(text), seq);',
-        replace: 'this.#table.commit(ROW, this.loaded ?? this.#store(text), seq);',
+        find: 'this.#table.commit(ROW, prepared ?? this.#store(text), seq);',
+        replace: 'this.#table.commit(ROW, this.loaded ?? prepared ?? this.#store(text), seq);',
       },
     ],
   },
@@ -800,8 +800,8 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/log/write-decisions.ts',
-        find: 'const used = former.filter((relation) => !relations.includes(relation) && countOf(relation) > 0);',
-        replace: 'const used = former.filter((relation) => !relations.includes(relation) && countOf(relation) < 0);',
+        find: "const relations = counted('relation', removed);",
+        replace: "const relations = counted('relation', removed.slice(removed.length));",
       },
     ],
   },

@@ -176,6 +176,42 @@ export const CLIENT_SAMPLES: Readonly<Record<string, ClientSamples>> = {
       '    print(subject)',
     ),
   },
+  listObjectsInContext: {
+    typescript: lines(
+      "const query = { subject: 'user:alice', relation: 'viewer', context: { zone: 'Europe/Vienna' } };",
+      'for await (const object of grantd.listObjects(query)) console.log(object);',
+    ),
+    go: lines(
+      'query := grantd.ObjectsQuery{Subject: "user:alice", Relation: "viewer"}',
+      'query.Context = map[string]any{"zone": "Europe/Vienna"}',
+      'for object, err := range client.ListObjects(ctx, query) {',
+      '\tfmt.Println(object, err)',
+      '}',
+    ),
+    python: lines(
+      'context = {"zone": "Europe/Vienna"}',
+      'for object in client.list_objects(subject="user:alice", relation="viewer", context=context):',
+      '    print(object)',
+    ),
+  },
+  listSubjectsInContext: {
+    typescript: lines(
+      "const query = { object: 'document:readme', relation: 'viewer', context: { zone: 'Europe/Vienna' } };",
+      'for await (const subject of grantd.listSubjects(query)) console.log(subject);',
+    ),
+    go: lines(
+      'query := grantd.SubjectsQuery{Object: "document:readme", Relation: "viewer"}',
+      'query.Context = map[string]any{"zone": "Europe/Vienna"}',
+      'for subject, err := range client.ListSubjects(ctx, query) {',
+      '\tfmt.Println(subject, err)',
+      '}',
+    ),
+    python: lines(
+      'context = {"zone": "Europe/Vienna"}',
+      'for subject in client.list_subjects(object="document:readme", relation="viewer", context=context):',
+      '    print(subject)',
+    ),
+  },
   listNamespaces: {
     typescript: 'for await (const namespace of grantd.listNamespaces()) console.log(namespace.name);',
     go: 'namespaces, err := client.ListNamespaces(ctx)',
@@ -217,8 +253,9 @@ export const CLIENT_SAMPLES: Readonly<Record<string, ClientSamples>> = {
       'await grantd.writeRules({ rules, groups: true }, { revision });',
     ),
     go: lines(
+      'anyOf := grantd.Names("editor", "viewer from parent")',
       'rules, err := client.WriteRules(ctx, grantd.RuleSetRequest{',
-      '\tRules: []grantd.Rule{{Namespace: "document", Name: "viewer", AnyOf: []string{"editor", "viewer from parent"}}},',
+      '\tRules: []grantd.Rule{{Namespace: "document", Name: "viewer", AnyOf: anyOf}},',
       '}, "")',
     ),
     python: lines(

@@ -30,6 +30,8 @@ export function bodiesIn(document: Readonly<Record<string, unknown>>): Described
   );
 }
 
+/** Its members are names that the client chooses. */
+const OPEN = 'parameters';
 /** By the name of the member. */
 const SAMPLES: Readonly<Record<string, Json>> = {
   name: 'viewer',
@@ -44,6 +46,10 @@ const SAMPLES: Readonly<Record<string, Json>> = {
   any_of: ['editor'],
   groups: true,
   public: ['user'],
+  relations: ['approver'],
+  expression: 'true',
+  subjects: ['user', 'user with viewer'],
+  [OPEN]: { zone: 'string' },
   plan: 'scale',
   state: 'active',
   grace_seconds: 5,
@@ -121,7 +127,9 @@ function* objectsIn(value: Json, path: string): Generator<{ readonly path: strin
   } else if (typeof value === 'object' && value !== null) {
     const members = value as JsonMembers;
     yield { path, members };
-    for (const [name, each] of Object.entries(members)) yield* objectsIn(each, path === '' ? name : `${path}.${name}`);
+    for (const [name, each] of Object.entries(members)) {
+      if (name !== OPEN) yield* objectsIn(each, path === '' ? name : `${path}.${name}`);
+    }
   }
 }
 
