@@ -384,12 +384,12 @@ export class GateEvaluation {
     const gateProofOf = (at: GateAt): GateProof => {
       const { all, none, perhaps } = this.#operandsOf(at);
       const decided = (goals: readonly Goal[]) => goals.filter(({ rank }) => rank > 0).map(proofOf);
-      return {
-        gate: this.#rules.describe(at.gate),
-        object: at.object,
-        all: decided([...all, ...perhaps]),
-        none: decided(none),
-      };
+      const { object } = at;
+      const gate = this.#rules.gateOf(object, at.gate);
+      const parents =
+        gate.kind === 'every' ? all.map((goal) => ({ subject: goal.object, relation: gate.relation, object })) : [];
+      const goals = { all: decided([...all, ...perhaps]), none: decided(none) };
+      return { gate: this.#rules.describe(at.gate), object, parents, ...goals };
     };
     return proofOf(this.#goal(number, object, 0));
   }

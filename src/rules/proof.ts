@@ -23,6 +23,8 @@ export interface GateProof {
   /** The text of the gate. */
   readonly gate: string;
   readonly object: string;
+  /** Of an `all of`: the grants that make its entities parents of the object. */
+  readonly parents: readonly Step[];
   /** What must hold, as far as it was decided. */
   readonly all: readonly Proof[];
   /** What must not. */

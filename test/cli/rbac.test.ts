@@ -179,7 +179,7 @@ describe('an import of roles', () => {
   });
 
   test('refused lines are named by their numbers and change nothing', async () => {
-    const bad = [lines[0], 'group:a\tmember', 'group:a\tchief\trole:b', '', 'a b\tmember\trole:b', `${lines[1]}\t\t`];
+    const bad = [lines[0], 'group:a\tmember', 'group:a\tchief\trole:b', '', 'a b\tmember\trole:b', `${lines[1]}\t\t\t`];
     const run = await grantd(['import', '-', '--tenant', tenant], bad.join('\n'));
     assert.equal(run.code, 4);
     assert.match(run.stdout, /^5 lines .*: 0 created, 1 already there, 4 refused\n$/);

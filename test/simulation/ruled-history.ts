@@ -203,8 +203,8 @@ function isReason(
   if (!authorized) return chain.length === 0;
   const existing = new Map([...state.grants, ...FAR.chain.map((tuple) => [textOfTuple(tuple), tuple] as const)]);
   if (!chain.every((tuple) => existing.has(textOfTuple(tuple)))) return false;
-  // What is excluded, and by which grants, is not part of it; nor are the parents of an `all of`.
-  if (check.relation === 'can_review' || check.relation === 'in_all') return true;
+  // What is excluded, and by which grants, is not part of it.
+  if (check.relation === 'can_review') return true;
   const grants = chain.map((tuple) => existing.get(textOfTuple(tuple)) ?? tuple);
   return naiveHeld(state.ruleSet, grantsIn(grants, call), check.subject).has(`${check.relation} ${check.object}`);
 }

@@ -23,11 +23,12 @@ function grantLine({ subject, relation, object, condition, condition_saw: saw }:
 /** Grants, one a line. */
 export const grantLines = (grants: unknown): readonly string[] => objectsIn(grants).map(grantLine);
 
-function gateLines({ gate, object, all_of: all, but_not: none }: JsonObject): string[] {
+function gateLines({ gate, object, parents, all_of: all, but_not: none }: JsonObject): string[] {
   const excluded = objectsIn(none);
   return [
     `gate ${gate} on ${object}`,
     ...indent([
+      ...grantLines(parents),
       ...objectsIn(all).flatMap(proofLines),
       ...(excluded.length === 0 ? [] : ['but not', ...indent(excluded.flatMap(proofLines))]),
     ]),

@@ -6,6 +6,7 @@ import type { GateProof, Proof } from '../../rules/proof.ts';
 interface GateRecord {
   readonly gate: string;
   readonly object: string;
+  readonly parents?: readonly object[];
   readonly all_of: readonly ProofRecord[];
   readonly but_not: readonly ProofRecord[];
 }
@@ -24,12 +25,16 @@ interface ProofRecord {
 /** The grants of all chains of a proof. */
 export function* stepsIn({ chain, gates }: Proof): Generator<Step> {
   yield* chain;
-  for (const { all, none } of gates) for (const proof of [...all, ...none]) yield* stepsIn(proof);
+  for (const { parents, all, none } of gates) {
+    yield* parents;
+    for (const proof of [...all, ...none]) yield* stepsIn(proof);
+  }
 }
 
-const gateRecord = ({ gate, object, all, none }: GateProof, recordOf: (step: Step) => object): GateRecord => ({
+const gateRecord = ({ gate, object, parents, all, none }: GateProof, recordOf: (step: Step) => object): GateRecord => ({
   gate,
   object,
+  ...(parents.length === 0 ? {} : { parents: parents.map(recordOf) }),
   all_of: all.map((proof) => proofRecord(proof, recordOf)),
   but_not: none.map((proof) => proofRecord(proof, recordOf)),
 });

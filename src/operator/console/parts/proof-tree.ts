@@ -55,10 +55,11 @@ function branch(head: Markup, link: Markup, content: readonly Markup[]): Markup 
 const branches = (proofs: readonly JsonObject[], links: ProofLinks): Markup =>
   proofs.length > 0 && html`<ul>${proofs.map((proof) => proofMarkup(proof, links))}</ul>`;
 
-function gateMarkup({ gate, object, all_of: all, but_not: none }: JsonObject, links: ProofLinks): Markup {
+function gateMarkup({ gate, object, parents, all_of: all, but_not: none }: JsonObject, links: ProofLinks): Markup {
   const excluded = objectsIn(none);
   const head = html`gate ${code(textOf(gate))} on ${foreign(textOf(object))}`;
   return branch(head, undefined, [
+    chainMarkup(objectsIn(parents), links.tenantId),
     branches(objectsIn(all), links),
     excluded.length > 0 && html`<p>but not:</p>${branches(excluded, links)}`,
   ]);

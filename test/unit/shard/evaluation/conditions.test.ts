@@ -142,6 +142,18 @@ test('a proof shows the values that a condition saw, and which grants the call b
   assert.equal(denied.gates[0].gate, '(editor and can_read but not guest)');
 });
 
+test('a proof of "all of" names the grants that make its parents, so that the grants suffice', async () => {
+  const rules = { rules: [{ namespace: 'doc', name: 'can_read', any_of: ['all of viewer from parent'] }] };
+  const grants = ['user:ann viewer folder:1', 'user:ann viewer folder:2', 'folder:1 parent doc:1', 'folder:2 parent doc:1'];
+  const ruled = await RuledSlot.open(rules, grants.map(grantOf));
+  const { because, proofs } = await ask(ruled, 'user:ann can_read doc:1', {}, true);
+  const textOf = (each: { subject: string; relation: string; object: string }) =>
+    `${each.subject} ${each.relation} ${each.object}`;
+  assert.deepEqual(because[0]?.map(textOf).sort(), grants.toSorted());
+  const proof = JSON.parse(proofs[0] ?? '');
+  assert.deepEqual(proof.gate.parents.map(textOf).sort(), ['folder:1 parent doc:1', 'folder:2 parent doc:1']);
+});
+
 for (const ruled of [true, false]) {
   test(`grants of a call count for it alone, ${ruled ? 'with' : 'without'} rules`, async () => {
     const slot = await RuledSlot.open(ruled ? RULES : { rules: [] }, [grantOf('user:ann viewer doc:1')]);
