@@ -20,6 +20,7 @@ const ROOTS = [
   'BulkWrite',
   'BulkWriteResult',
   'Change',
+  'ContextGrant',
   'CreatedKey',
   'Decision',
   'EvaluationRequest',

@@ -7,14 +7,29 @@ import (
 	"fmt"
 )
 
+// CallContext is what a check or a listing brings along. Nothing of it is stored, and no other call sees it.
+type CallContext struct {
+	// Values for parameters of conditions; what a grant stores takes precedence. Optional.
+	Context map[string]any `json:"context,omitempty"`
+	// At most 100 grants that count for this call as if they were stored. Optional.
+	ContextGrants []ContextGrant `json:"context_grants,omitempty"`
+}
+
+func (c CallContext) isEmpty() bool { return c.Context == nil && c.ContextGrants == nil }
+
 // Check reports whether the subject has the relation, or the derived name, on the object. Concurrent checks of a client
 // are gathered into bulk checks, unless Config.NoGathering says otherwise.
 func (c *Client) Check(ctx context.Context, subject, relation, object string) (bool, error) {
 	question := Question{Subject: subject, Relation: relation, Object: object}
 	if c.gather == nil {
-		return c.checkAlone(ctx, question)
+		return c.checkAlone(ctx, question, CallContext{})
 	}
 	return c.gather.check(ctx, question)
+}
+
+// CheckWith is Check with what the call brings along. It is never gathered.
+func (c *Client) CheckWith(ctx context.Context, with CallContext, subject, relation, object string) (bool, error) {
+	return c.checkAlone(ctx, Question{Subject: subject, Relation: relation, Object: object}, with)
 }
 
 // CheckEach checks any number of questions, in bulk checks of up to 100 each, and returns the answers in order. An
@@ -31,29 +46,46 @@ func (c *Client) CheckEach(ctx context.Context, questions []Question) []CheckAns
 
 type checkRequest struct {
 	Question
+	CallContext
 	Explain bool `json:"explain,omitempty"`
 }
 
-func (c *Client) checkAlone(ctx context.Context, question Question) (bool, error) {
-	result, _, err := callFor(ctx, c, post("check", "/v1/check", checkRequest{Question: question}), decodeCheckResult)
+func (c *Client) checkAlone(ctx context.Context, question Question, with CallContext) (bool, error) {
+	body := checkRequest{question, with, false}
+	result, _, err := callFor(ctx, c, post("check", "/v1/check", body), decodeCheckResult)
 	return err == nil && result.Authorized, err
 }
 
-// Explain checks, and also returns a shortest chain of grants that proves an "authorized".
+// Explain checks, and also returns a shortest chain of grants that proves an "authorized"; under rules with gates, a
+// proof of either answer.
 func (c *Client) Explain(ctx context.Context, subject, relation, object string) (CheckResult, error) {
-	body := checkRequest{Question{Subject: subject, Relation: relation, Object: object}, true}
+	return c.ExplainWith(ctx, CallContext{}, subject, relation, object)
+}
+
+// ExplainWith is Explain with what the call brings along.
+func (c *Client) ExplainWith(
+	ctx context.Context, with CallContext, subject, relation, object string,
+) (CheckResult, error) {
+	body := checkRequest{Question{Subject: subject, Relation: relation, Object: object}, with, true}
 	result, _, err := callFor(ctx, c, post("check", "/v1/check", body), decodeCheckResult)
 	return result, err
 }
 
 type bulkCheck struct {
 	Checks []Question `json:"checks"`
+	CallContext
 }
 
 // CheckBulk checks up to 100 questions, which are decided at one moment. One result per question, in order. An error of
 // one element refuses the whole call.
 func (c *Client) CheckBulk(ctx context.Context, questions []Question) (BulkCheckResult, error) {
-	call := post("checkBulk", "/v1/check/bulk", bulkCheck{append([]Question{}, questions...)})
+	return c.CheckBulkWith(ctx, CallContext{}, questions)
+}
+
+// CheckBulkWith is CheckBulk with what the call brings along, for all of its checks.
+func (c *Client) CheckBulkWith(ctx context.Context, with CallContext, questions []Question) (BulkCheckResult, error) {
+	body := bulkCheck{append([]Question{}, questions...), with}
+	call := post("checkBulk", "/v1/check/bulk", body)
 	return callForAll(ctx, c, call, func(value any) (BulkCheckResult, error) {
 		result, err := decodeBulkCheckResult(value)
 		if err == nil && len(result.Results) != len(questions) {

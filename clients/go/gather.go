@@ -155,7 +155,7 @@ func (c *Client) checkBatch(ctx context.Context, questions []Question, named int
 		return answers
 	}
 	if len(questions) == 1 {
-		answers[0].Authorized, answers[0].Err = c.checkAlone(ctx, questions[0])
+		answers[0].Authorized, answers[0].Err = c.checkAlone(ctx, questions[0], CallContext{})
 		return answers
 	}
 	result, err := c.CheckBulk(ctx, questions)

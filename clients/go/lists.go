@@ -57,6 +57,27 @@ func pages[T any](first string, page func(cursor string) ([]T, string, error)) i
 	}
 }
 
+// listing is a GET with a query, or with a context the same as a POST.
+func listing(operation, path string, parameters url.Values, with CallContext) request {
+	if with.isEmpty() {
+		return get(operation, path, parameters)
+	}
+	body := map[string]any{}
+	for name := range parameters {
+		body[name] = parameters.Get(name)
+	}
+	if limit, err := strconv.Atoi(parameters.Get("limit")); err == nil {
+		body["limit"] = limit
+	}
+	if with.Context != nil {
+		body["context"] = with.Context
+	}
+	if with.ContextGrants != nil {
+		body["context_grants"] = with.ContextGrants
+	}
+	return post(operation+"InContext", path, body)
+}
+
 func cursorOf(next *string) string {
 	if next == nil {
 		return ""
@@ -76,6 +97,8 @@ type ObjectsQuery struct {
 	Limit int
 	// Where to resume. Optional.
 	Cursor string
+	// Optional.
+	CallContext
 }
 
 // ListObjects yields all objects, ascending by bytes.
@@ -92,7 +115,7 @@ func (c *Client) ListObjectsPage(ctx context.Context, query ObjectsQuery) (Objec
 	parameters := queryOf("namespace", query.Namespace, "via", query.Via, "limit", limitText(query.Limit), "cursor", query.Cursor)
 	parameters.Set("subject", query.Subject)
 	parameters.Set("relation", query.Relation)
-	return callForAll(ctx, c, get("listObjects", "/v1/objects", parameters), decodeObjectList)
+	return callForAll(ctx, c, listing("listObjects", "/v1/objects", parameters, query.CallContext), decodeObjectList)
 }
 
 // SubjectsQuery selects the subjects that have a relation or derived name on an object.
@@ -109,6 +132,8 @@ type SubjectsQuery struct {
 	Limit int
 	// Where to resume. Optional.
 	Cursor string
+	// Optional.
+	CallContext
 }
 
 // ListSubjects yields all subjects, ascending by bytes.
@@ -126,7 +151,7 @@ func (c *Client) ListSubjectsPage(ctx context.Context, query SubjectsQuery) (Sub
 		"limit", limitText(query.Limit), "cursor", query.Cursor)
 	parameters.Set("object", query.Object)
 	parameters.Set("relation", query.Relation)
-	return callForAll(ctx, c, get("listSubjects", "/v1/subjects", parameters), decodeSubjectList)
+	return callForAll(ctx, c, listing("listSubjects", "/v1/subjects", parameters, query.CallContext), decodeSubjectList)
 }
 
 // GrantsQuery selects the grants of a subject, or on an object: one of the two.

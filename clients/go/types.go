@@ -220,6 +220,37 @@ type Condition struct {
 	Exists bool `json:"exists"`
 }
 
+// ConditionDeclaration: What grants may depend on.
+type ConditionDeclaration struct {
+	// By which grants name the condition.
+	Name string `json:"name"`
+
+	// The type of each parameter, by its name; at most 50.
+	Parameters map[string]any `json:"parameters"`
+
+	// In CEL, over the parameters; a bool. At most 2048 bytes in UTF-8.
+	Expression string `json:"expression"`
+}
+
+// ContextGrant: A grant that counts for one call.
+type ContextGrant struct {
+	// Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
+	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
+	// without control characters or white space.
+	Subject string `json:"subject"`
+
+	// One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or one
+	// that the rules of the tenant declare. The rules say what follows from it; without rules, nothing.
+	Relation string `json:"relation"`
+
+	// On what. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
+	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
+	// without control characters or white space.
+	Object string `json:"object"`
+
+	Condition *GrantConditionRequest `json:"condition,omitempty"`
+}
+
 // CreatedKey: an answer of the service.
 type CreatedKey struct {
 	// Names the key; not secret.
@@ -424,7 +455,7 @@ type NamespaceList struct {
 	Namespaces []Namespace `json:"namespaces"`
 }
 
-// NamespaceRelation: A built-in relation on objects of a namespace.
+// NamespaceRelation: A relation on objects of a namespace.
 type NamespaceRelation struct {
 	// The part of subjects and objects before the first colon.
 	Namespace string `json:"namespace"`
@@ -506,17 +537,35 @@ type Rule struct {
 	// The part of subjects and objects before the first colon.
 	Namespace string `json:"namespace"`
 
-	// A built-in relation, whose own grants always count, or a name that is never granted.
+	// A relation, built-in or own, whose own grants always count, or a name that is never granted.
 	Name string `json:"name"`
 
-	// Each a name on the same object, such as `editor`, or `NAME from RELATION`: the name on every entity that has
-	// that built-in relation on the object, such as `viewer from parent`. Every name is a built-in relation or has a
-	// rule.
-	AnyOf []string `json:"any_of"`
+	AnyOf []RuleElement `json:"any_of"`
+}
+
+// RuleGate: Either `any_of` or `all_of`, and perhaps `but_not`. At most 5 lie inside of each other.
+type RuleGate struct {
+	// At least one of these holds.
+	AnyOf []RuleElement `json:"any_of,omitempty"`
+
+	// Each of these holds.
+	AllOf []RuleElement `json:"all_of,omitempty"`
+
+	// None of these holds.
+	ButNot []RuleElement `json:"but_not,omitempty"`
 }
 
 // RuleSet: an answer of the service.
 type RuleSet struct {
+	// Relations of the tenant, which are granted like the built-in ones. Default: none.
+	Relations []string `json:"relations,omitempty"`
+
+	// Conditions that grants may carry. Default: none.
+	Conditions []ConditionDeclaration `json:"conditions,omitempty"`
+
+	// A relation of a namespace that is not named here may be granted to any subject. Default: none.
+	Types []TypeRestriction `json:"types,omitempty"`
+
 	Rules []Rule `json:"rules"`
 
 	Groups bool `json:"groups"`
@@ -526,6 +575,15 @@ type RuleSet struct {
 
 // RuleSetRequest: Unknown fields are refused.
 type RuleSetRequest struct {
+	// Relations of the tenant, which are granted like the built-in ones. Default: none.
+	Relations []string `json:"relations,omitempty"`
+
+	// Conditions that grants may carry. Default: none.
+	Conditions []ConditionDeclaration `json:"conditions,omitempty"`
+
+	// A relation of a namespace that is not named here may be granted to any subject. Default: none.
+	Types []TypeRestriction `json:"types,omitempty"`
+
 	Rules []Rule `json:"rules"`
 
 	// Whether a grant to `ns:id#name` is one to all who have `name` on `ns:id`. Default: false.
@@ -561,8 +619,11 @@ type RulesPreview struct {
 	// `parent` in `viewer from parent`.
 	GrantsNotFollowed int64 `json:"grants_not_followed"`
 
-	// Built-in relations on which rules rely (in `any_of`, or after `from`), but of which no object of the namespace
-	// has a grant.
+	// Grants that the types of the rules do not allow: they stay, and count, but can only be revoked.
+	GrantsOutsideTypes int64 `json:"grants_outside_types"`
+
+	// Relations on which rules rely (as an element, or after `from`), but of which no object of the namespace has a
+	// grant.
 	Ungranted []NamespaceRelation `json:"ungranted"`
 
 	// Whether all grants that matter to the counts were examined. If not, the counts are lower bounds, and a relation
@@ -633,6 +694,18 @@ type Tuple struct {
 	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
 	// without control characters or white space.
 	Object string `json:"object"`
+}
+
+// TypeRestriction: To which subjects the relation may be granted on objects of the namespace.
+type TypeRestriction struct {
+	// The part of subjects and objects before the first colon.
+	Namespace string `json:"namespace"`
+
+	Relation string `json:"relation"`
+
+	// Each `NAMESPACE`, `NAMESPACE:*` or, for groups, `NAMESPACE#NAME`; with ` with CONDITION` behind it, grants to
+	// them carry the condition, without, they carry none.
+	Subjects []string `json:"subjects"`
 }
 
 // WantedType: What is searched for. An `id` is ignored.
@@ -755,6 +828,15 @@ func decodeCheckResult(value any) (CheckResult, error) {
 	decoded.CheckedAt = required(o, "checked_at", decodeTime)
 	decoded.Because = orZero(o, "because", listOf(decodeGrant))
 	decoded.Proof = orZero(o, "proof", decodeMap)
+	return decoded, o.err
+}
+
+func decodeConditionDeclaration(value any) (ConditionDeclaration, error) {
+	var decoded ConditionDeclaration
+	o := objectOf(value)
+	decoded.Name = required(o, "name", decodeText)
+	decoded.Parameters = required(o, "parameters", decodeMap)
+	decoded.Expression = required(o, "expression", decodeText)
 	return decoded, o.err
 }
 
@@ -933,13 +1015,25 @@ func decodeRule(value any) (Rule, error) {
 	o := objectOf(value)
 	decoded.Namespace = required(o, "namespace", decodeText)
 	decoded.Name = required(o, "name", decodeText)
-	decoded.AnyOf = required(o, "any_of", listOf(decodeText))
+	decoded.AnyOf = required(o, "any_of", listOf(decodeRuleElement))
+	return decoded, o.err
+}
+
+func decodeRuleGate(value any) (RuleGate, error) {
+	var decoded RuleGate
+	o := objectOf(value)
+	decoded.AnyOf = orZero(o, "any_of", listOf(decodeRuleElement))
+	decoded.AllOf = orZero(o, "all_of", listOf(decodeRuleElement))
+	decoded.ButNot = orZero(o, "but_not", listOf(decodeRuleElement))
 	return decoded, o.err
 }
 
 func decodeRuleSet(value any) (RuleSet, error) {
 	var decoded RuleSet
 	o := objectOf(value)
+	decoded.Relations = orZero(o, "relations", listOf(decodeText))
+	decoded.Conditions = orZero(o, "conditions", listOf(decodeConditionDeclaration))
+	decoded.Types = orZero(o, "types", listOf(decodeTypeRestriction))
 	decoded.Rules = required(o, "rules", listOf(decodeRule))
 	decoded.Groups = required(o, "groups", decodeBoolean)
 	decoded.Public = required(o, "public", listOf(decodeText))
@@ -956,6 +1050,7 @@ func decodeRulesPreview(value any) (RulesPreview, error) {
 	decoded.GroupSubjects = required(o, "group_subjects", decodeInteger)
 	decoded.PublicGrants = required(o, "public_grants", decodeInteger)
 	decoded.GrantsNotFollowed = required(o, "grants_not_followed", decodeInteger)
+	decoded.GrantsOutsideTypes = required(o, "grants_outside_types", decodeInteger)
 	decoded.Ungranted = required(o, "ungranted", listOf(decodeNamespaceRelation))
 	decoded.Complete = required(o, "complete", decodeBoolean)
 	decoded.ScannedGrants = required(o, "scanned_grants", decodeInteger)
@@ -969,6 +1064,15 @@ func decodeSubjectList(value any) (SubjectList, error) {
 	decoded.Subjects = required(o, "subjects", listOf(decodeText))
 	decoded.NextCursor = nullable(o, "next_cursor", decodeText)
 	decoded.Excluded = orZero(o, "excluded", listOf(decodeText))
+	return decoded, o.err
+}
+
+func decodeTypeRestriction(value any) (TypeRestriction, error) {
+	var decoded TypeRestriction
+	o := objectOf(value)
+	decoded.Namespace = required(o, "namespace", decodeText)
+	decoded.Relation = required(o, "relation", decodeText)
+	decoded.Subjects = required(o, "subjects", listOf(decodeText))
 	return decoded, o.err
 }
 

@@ -90,7 +90,7 @@ SEARCHES = {
     "searchActions": "search_actions",
 }
 CALLS: dict[str, Callable[[dict[str, Any]], tuple[str, dict[str, Any]]]] = {
-    "checkBulk": lambda args: ("check_bulk", {"questions": args["checks"]}),
+    "checkBulk": lambda args: ("check_bulk", {"questions": args.pop("checks"), **args}),
     "createGrant": lambda args: ("create_grant", args),
     "revokeGrant": lambda args: ("revoke_grant", args),
     "writeBulk": lambda args: (
@@ -113,6 +113,8 @@ def rules_json(rules: grantd.Rules | None) -> Json:
 
 def page_json(page: grantd.Page[Any]) -> Json:
     outcome = {"items": plain(page.items), "cursor": page.cursor}
+    if page.excluded:
+        outcome["excluded"] = page.excluded
     return {"page": outcome if page.feed_cursor is None else {**outcome, "feed_cursor": page.feed_cursor}}
 
 

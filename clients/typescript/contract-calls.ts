@@ -28,8 +28,11 @@ async function listed<T, P extends Page<T>>(
   cursor: unknown,
 ): Promise<Outcome> {
   if (!page) return itemsOf(listing, take);
-  const read: P & { readonly feedCursor?: string } = await listing.page(cursor as string | undefined);
-  return { page: { items: read.items, cursor: read.cursor, feed_cursor: read.feedCursor } };
+  const read: P & { readonly feedCursor?: string; readonly excluded?: readonly string[] } = await listing.page(
+    cursor as string | undefined,
+  );
+  const { items, feedCursor: feed_cursor, excluded } = read;
+  return { page: { items, cursor: read.cursor, feed_cursor, ...(excluded?.length ? { excluded } : {}) } };
 }
 
 /** Cases also have ill-typed arguments, so arguments are of any type. */
@@ -81,12 +84,15 @@ export function callsOf(client: Grantd): Record<string, Perform> {
     async (args, { options }) => ({ value: await call(args, options) });
   return {
     check: value((args, options) => {
-      const { subject, relation, object, explain } = as(args);
-      return explain
-        ? client.explain(subject, relation, object, options)
-        : client.check(subject, relation, object, options);
+      const { subject, relation, object, explain, context, context_grants } = as(args);
+      const sent = context ?? context_grants;
+      const all = sent === undefined ? options : { ...options, context, context_grants };
+      return explain ? client.explain(subject, relation, object, all) : client.check(subject, relation, object, all);
     }),
-    checkBulk: value((args, options) => client.checkBulk(as(args).checks, options)),
+    checkBulk: value((args, options) => {
+      const { checks, context, context_grants } = as(args);
+      return client.checkBulk(checks, { ...options, context, context_grants });
+    }),
     createGrant: value((args, options) => client.createGrant(as(args), options)),
     revokeGrant: value((args, options) => client.revokeGrant(as(args), options)),
     writeBulk: value((args, options) => client.writeBulk(as(args), options)),

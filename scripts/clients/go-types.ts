@@ -32,7 +32,7 @@ const plainTypes = {
 
 function typeName(type: FieldType): string {
   if (type.kind === 'list') return `[]${typeName(type.of)}`;
-  return type.kind === 'record' ? type.name : plainTypes[type.kind];
+  return type.kind === 'record' || type.kind === 'textOr' ? type.name : plainTypes[type.kind];
 }
 
 /** Nil says that there is none, except for texts and booleans that may be absent, whose zero value does. */
@@ -75,7 +75,7 @@ function struct({ name, description, fields }: ApiRecord, isRequest: boolean): s
 function decoder(type: FieldType): string {
   if (type.kind === 'list') return `listOf(${decoder(type.of)})`;
   if (type.kind === 'any') throw new Error('Answers have no fields of any type.');
-  return type.kind === 'record' ? `decode${type.name}` : `decode${goName(type.kind)}`;
+  return type.kind === 'record' || type.kind === 'textOr' ? `decode${type.name}` : `decode${goName(type.kind)}`;
 }
 
 function decodeFunction({ name, fields }: ApiRecord): string {

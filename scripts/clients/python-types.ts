@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypedDict
+from typing import Any, TypeAlias, TypedDict, Union
 
 from ._decode import (
     Json,
@@ -27,6 +27,7 @@ from ._decode import (
     optional,
     required,
     text,
+    text_or,
     time,
 )
 `;
@@ -38,13 +39,14 @@ const requestTypes = { ...answerTypes, time: 'str' };
 
 function typeName(type: FieldType, names: typeof answerTypes, list: string, suffix: string): string {
   if (type.kind === 'list') return `${list}[${typeName(type.of, names, list, suffix)}]`;
-  if (type.kind === 'record') return `${type.name}${suffix}`;
+  if (type.kind === 'record' || type.kind === 'textOr') return `${type.name}${suffix}`;
   return type.kind === 'any' ? 'Any' : names[type.kind];
 }
 
 function decoderName(type: FieldType): string {
   if (type.kind === 'list') return `list_of(${decoderName(type.of)})`;
   if (type.kind === 'record') return `${type.name}.decode`;
+  if (type.kind === 'textOr') return `text_or(${type.record}.decode)`;
   if (type.kind === 'any') throw new Error('Answers have no fields of any type.');
   return type.kind === 'map' ? 'mapping' : type.kind;
 }
@@ -115,8 +117,27 @@ function requestClass({ name, description, fields }: ApiRecord): string {
   );
 }
 
+const innermost = (type: FieldType): FieldType => (type.kind === 'list' ? innermost(type.of) : type);
+
+/** What is a text or a record: below the classes, since it is evaluated at once. */
+function unions(records: readonly ApiRecord[], suffix: string): string {
+  const lines = records.flatMap(({ fields }) =>
+    fields.flatMap(({ type }) => {
+      const of = innermost(type);
+      return of.kind === 'textOr' ? [`${of.name}${suffix}: TypeAlias = Union[str, ${of.record}${suffix}]`] : [];
+    }),
+  );
+  return `\n${[...new Set(lines)].join('\n')}\n`;
+}
+
 /** Classes are used before they are declared only inside annotations and functions, which Python allows. */
 export function renderPythonTypes(openapiText: string): string {
   const { answers, requests } = readRecords(openapiText);
-  return [HEAD, ...answers.map(answerClass), ...requests.map(requestClass)].join('\n');
+  return [
+    HEAD,
+    ...answers.map(answerClass),
+    unions(answers, ''),
+    ...requests.map(requestClass),
+    unions(requests, 'Dict'),
+  ].join('\n');
 }

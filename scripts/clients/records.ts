@@ -15,6 +15,8 @@ interface Schema {
 export type FieldType =
   | { readonly kind: 'text' | 'time' | 'integer' | 'boolean' | 'map' | 'any' }
   | { readonly kind: 'record'; readonly name: string }
+  /** A text or a record, by the name of its schema. */
+  | { readonly kind: 'textOr'; readonly name: string; readonly record: string }
   | { readonly kind: 'list'; readonly of: FieldType };
 
 export interface Field {
@@ -59,6 +61,7 @@ const REQUESTS = [
   'Question',
   'Condition',
   'GrantRequest',
+  'ContextGrant',
   'RuleSetRequest',
   'EvaluationRequest',
   'SubjectSearch',
@@ -129,12 +132,18 @@ class Reader {
     return { type: this.#plain(name, schema), nullable: false };
   }
 
+  #textOr(name: string, [text, record, ...others]: readonly Schema[]): FieldType {
+    const of = record === undefined ? undefined : this.#plain(name, record);
+    if (text?.type !== 'string' || of?.kind !== 'record' || others.length > 0) throw new Error(`${name} is a union.`);
+    return { kind: 'textOr', name, record: of.name };
+  }
+
   #plain(name: string, schema: Schema): FieldType {
     if (schema.$ref !== undefined) {
       const target = schema.$ref.slice(PREFIX.length);
       const found = this.#schemas[target];
       if (found === undefined) throw new Error(`${name} refers to ${target}, which does not exist.`);
-      return this.#plain(target, found);
+      return found.anyOf === undefined ? this.#plain(target, found) : this.#textOr(target, found.anyOf);
     }
     switch (schema.type) {
       case 'string':

@@ -25,7 +25,7 @@ function fillTenant(program: Command, defaultTenant: () => string | undefined): 
   program.hook('preAction', (_program, command) => {
     const takesTenant = command.options.some((option) => option.attributeName() === 'tenant');
     if (!takesTenant || command.getOptionValue('tenant') !== undefined) return;
-    if (command.getOptionValue('all') === true) return;
+    if (command.getOptionValue('all') === true || command.getOptionValue('fromFile') !== undefined) return;
     try {
       const tenant = defaultTenant();
       if (tenant === undefined)

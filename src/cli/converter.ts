@@ -1,11 +1,11 @@
-// What the command line knows of the package @grantd/convert, which reads files of OpenFGA and SpiceDB: its options,
-// and how it is loaded. Only a command that converts loads it, and a server can be installed without it.
+// What the command line knows of the package @grantd/convert, which reads files of OpenFGA, SpiceDB and Permify: its
+// options, and how it is loaded. Only a command that converts loads it, and a server can be installed without it.
 
 import { InvalidArgumentError, Option } from 'commander';
 import { isRelationName, type Relation } from '../core/tuples.ts';
 import { CliFailure, EXIT } from './failures.ts';
 
-export const ORIGINS = ['openfga', 'spicedb'] as const;
+export const ORIGINS = ['openfga', 'spicedb', 'permify'] as const;
 export type Origin = (typeof ORIGINS)[number];
 
 export const PEER_FORMATS = ['yaml', 'csv', 'ndjson', 'text', 'avro'] as const;
@@ -26,6 +26,10 @@ const FORMATS: Readonly<Record<Origin, ReadonlyMap<string, PeerFormat>>> = {
     ['.txt', 'text'],
     ['.zedbackup', 'avro'],
     ['.avro', 'avro'],
+  ]),
+  permify: new Map([
+    ['.yaml', 'yaml'],
+    ['.yml', 'yaml'],
   ]),
 };
 
@@ -84,7 +88,7 @@ export async function loadConverter<Module>(load: () => Promise<Module>): Promis
   } catch (cause) {
     if (!(cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND')) throw cause;
     throw new CliFailure(
-      'The converter of OpenFGA and SpiceDB files is not installed. The image has it; in a checkout, run "npm ci".',
+      'The converter of files of OpenFGA, SpiceDB and Permify is not installed. The image has it; in a checkout, run "npm ci".',
       undefined,
       { cause },
     );

@@ -2,7 +2,7 @@
 // that count for this call as if they were stored. Nothing of it is kept, and no other call sees it.
 
 import { createHash } from 'node:crypto';
-import { GrantdError } from './errors.ts';
+import { type ErrorCode, GrantdError } from './errors.ts';
 import { canonicalContext, conditionRecord, parseCondition } from './grant-condition.ts';
 import { demandMembersOfEach, isJsonObject, type JsonObject } from './json-members.ts';
 import { CONTEXT_GRANTS_MAX } from './limits.ts';
@@ -23,6 +23,16 @@ export interface CallContext {
   /** At most 100, at least one. Absent: none. */
   readonly contextGrants?: readonly ContextGrant[];
 }
+
+/** What a call may be refused with for its context grants. */
+export const CONTEXT_GRANT_ERRORS = [
+  'bulk-too-large',
+  'invalid-subject',
+  'invalid-relation',
+  'invalid-object',
+  'invalid-condition',
+  'type-not-allowed',
+] as const satisfies readonly ErrorCode[];
 
 export const NO_CONTEXT: CallContext = Object.freeze({});
 

@@ -22,7 +22,9 @@ export type ServiceWarning =
   /** The tenant has no grant and no rule of the namespace, and never created it. */
   | { readonly code: 'unknown-namespace'; readonly namespace: string }
   /** A grant was written that the rules cannot follow. `grant`: its index in a bulk write. */
-  | { readonly code: 'grant-not-followed'; readonly reason: UnfollowedReason; readonly grant?: number | undefined };
+  | { readonly code: 'grant-not-followed'; readonly reason: UnfollowedReason; readonly grant?: number | undefined }
+  /** Rules were written whose types do not allow so many stored grants; unless `complete`, or more. */
+  | { readonly code: 'grants-outside-types'; readonly grants: number; readonly complete: boolean };
 
 /** A bulk call may have more; these keep a header below a KiB. */
 const WARNINGS_MAX = 10;
@@ -38,6 +40,8 @@ function headerValueOf(warning: ServiceWarning): string {
       return `unknown-namespace; namespace=${warning.namespace}`;
     case 'grant-not-followed':
       return `grant-not-followed; reason=${warning.reason}${warning.grant === undefined ? '' : `; grant=${warning.grant}`}`;
+    case 'grants-outside-types':
+      return `grants-outside-types; grants=${warning.grants}; complete=${warning.complete}`;
     default:
       return assertNever(warning);
   }
@@ -67,6 +71,8 @@ export function describeWarning(warning: ServiceWarning): string {
       return `The tenant has no grant, rule or namespace "${warning.namespace}".`;
     case 'grant-not-followed':
       return `The rules can never follow this grant: ${REASONS_IN_WORDS[warning.reason]}.`;
+    case 'grants-outside-types':
+      return `The types of the rules do not allow ${warning.complete ? '' : 'at least '}${warning.grants} stored grants.`;
     default:
       return assertNever(warning);
   }
@@ -82,6 +88,10 @@ function warningOf(text: string): ServiceWarning | undefined {
   const [code] = text.split('; ');
   const namespace = parameterOf(text, 'namespace');
   if (code === 'unknown-namespace' && namespace !== undefined) return { code, namespace };
+  const grants = Number(parameterOf(text, 'grants'));
+  if (code === 'grants-outside-types' && Number.isSafeInteger(grants)) {
+    return { code, grants, complete: parameterOf(text, 'complete') === 'true' };
+  }
   const reason = UNFOLLOWED_REASONS.find((each) => each === parameterOf(text, 'reason'));
   return code === 'grant-not-followed' && reason !== undefined ? { code, reason } : undefined;
 }

@@ -104,7 +104,7 @@ export interface TenantSession {
   explain(context: RequestContext, check: NamedTuple & CallContext): Promise<ExplainedAnswer>;
   checkBulk(context: RequestContext, checks: readonly NamedTuple[], call?: CallContext): Promise<BulkAnswer>;
   /** Like `checkBulk`, but names that no rule of the tenant defines are denied. */
-  checkOrDeny(context: RequestContext, checks: readonly ContextualCheck[]): Promise<LenientAnswer>;
+  checkOrDeny(context: RequestContext, checks: readonly ContextualCheck[], call?: CallContext): Promise<LenientAnswer>;
   /**
    * Of the namespaces, at most 200, those without a grant or a rule of the tenant that were never created. No promise
    * if all are known here. It is only a hint: it rejects as every call does.

@@ -154,8 +154,8 @@ class NamespaceRules {
   }
 
   /**
-   * `atMost`: with what a gate needs in the place of the gate, and with what it excludes. Of `all_of`, one operand leads
-   * to every subject, unless it is granted to `ns:*`: then the others name the subjects.
+   * `atMost`: with what a gate needs in the place of the gate, and with what it excludes. Of `all_of`, one operand
+   * leads to every subject, unless it is granted to `ns:*`: then the others name the subjects.
    */
   #wanted(names: NameSet, atMost: boolean): Wanted {
     let closed = 0n;
@@ -336,7 +336,7 @@ export class CompiledRules {
   /** Names that rules define or use, other than behind `from`. */
   readonly #used: NameSet;
 
-  /** `conditions`: of the rule set; a shard compiles them before, in turns. */
+  /** `conditions`: of the rule set; a shard compiles them before, in turns. Empty where nothing is evaluated. */
   constructor(
     ruleSet: RuleSet,
     relationNumberOf: RelationNumberOf = inOrder(ruleSet),

@@ -1,6 +1,6 @@
 // A check of names that depend on unions alone, where grants may have conditions: first over the grants that hold for
-// certain. Only if that finds nothing, and met a grant that may hold, over all of those too: whatever they could give is
-// undefined.
+// certain. Only if that finds nothing, and met a grant that may hold, over all of those too: whatever they could give
+// is undefined.
 
 import { CheckEvaluation, type Evaluation, type EvaluationLimits, type Question } from './check-evaluation.ts';
 import type { CompiledRules } from './compiled-rules.ts';

@@ -5,6 +5,7 @@ import { GrantdError } from '../core/errors.ts';
 import { isJsonObject, type JsonObject, unknownMember } from '../core/json-members.ts';
 import { nearestName } from '../core/text/nearest-name.ts';
 import { isNamespaceName, isRelation, isRelationName, RELATIONS, type Relation } from '../core/tuples.ts';
+import { compileCondition, problemText } from './conditions/compiled-condition.ts';
 import {
   CONDITIONS_MAX,
   type Condition,
@@ -327,9 +328,8 @@ function refuseWrongTypes(parser: Parser, { relations, conditions, types, rules 
   }
 }
 
-/** Parses the body of `PUT /v1/rules`. Throws `invalid-request`, which names the places and what to write instead. */
-export function parseRuleSet(body: unknown): RuleSet {
-  const parser = new Parser();
+/** The shape of the body, and of its parts. */
+function parseShape(parser: Parser, body: unknown): RuleSet {
   const fields = parser.fields(body, '', ['relations', 'conditions', 'types', 'rules', 'groups', 'public']);
   const { relations = [], conditions = [], types = [], groups = false, public: namespaces = [] } = fields;
   const rules = parser.list(fields.rules, 'rules', RULES_MAX).map((rule, index) => parser.rule(rule, index));
@@ -350,10 +350,16 @@ export function parseRuleSet(body: unknown): RuleSet {
   if (bytes > RULE_SET_BYTES_MAX)
     parser.wrong(`The rules take ${bytes} bytes; at most ${RULE_SET_BYTES_MAX} are allowed.`);
   parser.assertRight();
+  return parsed;
+}
+
+function refuseWrongNames(parser: Parser, parsed: RuleSet): void {
   refuseAllRepeated(parser, parsed);
   refuseUndefined(parser, parsed);
   refuseWrongTypes(parser, parsed);
-  parser.assertRight();
+}
+
+function refuseCycle(parser: Parser, parsed: RuleSet): void {
   const cycle = findNegativeCycle(parsed);
   if (cycle !== undefined) {
     parser.wrong(
@@ -361,5 +367,33 @@ export function parseRuleSet(body: unknown): RuleSet {
     );
   }
   parser.assertRight();
+}
+
+/**
+ * Parses the body of `PUT /v1/rules`, but for the expressions of its conditions. Throws `invalid-request`, which names
+ * the places and what to write instead.
+ */
+export function parseRuleSet(body: unknown): RuleSet {
+  const parser = new Parser();
+  const parsed = parseShape(parser, body);
+  refuseWrongNames(parser, parsed);
+  parser.assertRight();
+  refuseCycle(parser, parsed);
+  return parsed;
+}
+
+/** The same, with the expressions, which are compiled in steps of at most 10 ms: before each it takes a turn. */
+export async function parseRuleSetInTurns(body: unknown, turn: () => Promise<unknown>): Promise<RuleSet> {
+  const parser = new Parser();
+  const parsed = parseShape(parser, body);
+  refuseWrongNames(parser, parsed);
+  for (const [index, condition] of parsed.conditions.entries()) {
+    await turn();
+    const compiled = compileCondition(condition);
+    if (!('problems' in compiled)) continue;
+    for (const problem of compiled.problems) parser.wrong(() => problemText(`conditions[${index}]`, problem));
+  }
+  parser.assertRight();
+  refuseCycle(parser, parsed);
   return parsed;
 }

@@ -2,7 +2,16 @@
 
 import { isJsonObject } from '../core/json-members.ts';
 import { isRelation, type Relation } from '../core/tuples.ts';
-import { namesInRule, type Rule, type RuleSet, ruleSetRecord, textOfElement } from './rule-set.ts';
+import {
+  type Condition,
+  namesInRule,
+  type Rule,
+  type RuleSet,
+  ruleSetRecord,
+  type TypeRestriction,
+  textOfElement,
+  textOfSubjectType,
+} from './rule-set.ts';
 
 /** A namespace and a relation on its objects. */
 export interface NamespaceRelation {
@@ -35,30 +44,59 @@ const nameOf = ({ namespace, name }: Rule): string => `${namespace} ${name}`;
 const lineOf = ({ namespace, name, anyOf }: Rule): string =>
   `${namespace} ${name}: ${anyOf.map(textOfElement).join(', ')}`;
 
+/** On one line, whatever white space the expression has. */
+const lineOfCondition = ({ name, parameters, expression }: Condition): string => {
+  const declared = Object.entries(parameters).map(([parameter, type]) => `${parameter}: ${type}`);
+  return `condition ${name}(${declared.join(', ')}): ${expression.replaceAll(/\s+/g, ' ').trim()}`;
+};
+const lineOfType = ({ namespace, relation, subjects }: TypeRestriction): string =>
+  `type ${namespace} ${relation}: ${subjects.map(textOfSubjectType).toSorted().join(', ')}`;
+
+/** Removed, changed and added parts, ascending by their keys. */
+function diffOf<Part>(
+  from: readonly Part[],
+  to: readonly Part[],
+  keyOf: (part: Part) => string,
+  lineOf: (part: Part) => string,
+  isSame: (left: Part, right: Part) => boolean,
+): readonly string[] {
+  const [old, current] = [from, to].map((parts) => new Map(parts.map((part) => [keyOf(part), part])));
+  const keys = [...new Set([...(old?.keys() ?? []), ...(current?.keys() ?? [])])].sort();
+  return keys.flatMap((key) => {
+    const [before, after] = [old?.get(key), current?.get(key)];
+    if (before !== undefined && after !== undefined && isSame(before, after)) return [];
+    return [
+      ...(before === undefined ? [] : [`- ${lineOf(before)}`]),
+      ...(after === undefined ? [] : [`+ ${lineOf(after)}`]),
+    ];
+  });
+}
+
 /**
  * The differences as readable lines, `-` for a removed one and `+` for an added one, ascending by namespace and name.
  * Empty if both mean the same; the order of rules and of their elements has no meaning.
  */
 export function diffRules(from: RuleSet, to: RuleSet): readonly string[] {
-  const lines: string[] = [];
-  const oldRules = new Map(from.rules.map((rule) => [nameOf(rule), rule]));
-  const newRules = new Map(to.rules.map((rule) => [nameOf(rule), rule]));
-  for (const name of [...new Set([...oldRules.keys(), ...newRules.keys()])].sort()) {
-    const before = oldRules.get(name);
-    const after = newRules.get(name);
-    if (before !== undefined && after !== undefined && isSameRule(before, after)) continue;
-    if (before !== undefined) lines.push(`- ${lineOf(before)}`);
-    if (after !== undefined) lines.push(`+ ${lineOf(after)}`);
-  }
+  const lines = [...diffOf(from.rules, to.rules, nameOf, lineOf, isSameRule)];
   if (from.groups !== to.groups) lines.push(`- groups: ${from.groups}`, `+ groups: ${to.groups}`);
   for (const relation of [...new Set(from.relations).symmetricDifference(new Set(to.relations))].sort()) {
     lines.push(`${to.relations.includes(relation) ? '+' : '-'} relation: ${relation}`);
   }
+  lines.push(
+    ...diffOf(from.conditions, to.conditions, ({ name }) => name, lineOfCondition, isSameCondition),
+    ...diffOf(from.types, to.types, restrictedBy, lineOfType, (a, b) => lineOfType(a) === lineOfType(b)),
+  );
   for (const namespace of publicChanged(from, to).toSorted()) {
     lines.push(`${to.public.includes(namespace) ? '+' : '-'} public: ${namespace}`);
   }
   return lines;
 }
+
+const restrictedBy = ({ namespace, relation }: TypeRestriction): string => `${namespace} ${relation}`;
+
+/** White space may be within a text of the expression, where it has a meaning. */
+const isSameCondition = (left: Condition, right: Condition): boolean =>
+  left.expression === right.expression && lineOfCondition(left) === lineOfCondition(right);
 
 function isSameRule(left: Rule, right: Rule): boolean {
   const elementsOf = ({ anyOf }: Rule) => new Set(anyOf.map(textOfElement));
@@ -81,11 +119,18 @@ export function summaryOfChange(before: unknown, after: unknown): string | undef
   return old === undefined || current === undefined ? undefined : `${current} (before: ${old})`;
 }
 
-/** For people and editors: a rule per line. */
+/** A part per line. */
+const linesOf = (parts: readonly object[]): string =>
+  parts.length === 0 ? '[]' : `[\n${parts.map((part) => `    ${JSON.stringify(part)}`).join(',\n')}\n  ]`;
+
+/** For people and editors: a condition, a type or a rule per line. */
 export function renderRuleSet(ruleSet: RuleSet): string {
-  const { relations, rules, groups, public: namespaces } = ruleSetRecord(ruleSet);
+  const { relations, conditions, types, rules, groups, public: namespaces } = ruleSetRecord(ruleSet);
   const own = relations === undefined ? '' : `  "relations": ${JSON.stringify(relations)},\n`;
-  const lines = rules.map((rule) => `    ${JSON.stringify(rule)}`);
-  const list = lines.length === 0 ? '[]' : `[\n${lines.join(',\n')}\n  ]`;
-  return `{\n${own}  "rules": ${list},\n  "groups": ${groups},\n  "public": ${JSON.stringify(namespaces)}\n}`;
+  const others = [
+    conditions === undefined ? '' : `  "conditions": ${linesOf(conditions)},\n`,
+    types === undefined ? '' : `  "types": ${linesOf(types)},\n`,
+  ].join('');
+  const switches = `  "groups": ${groups},\n  "public": ${JSON.stringify(namespaces)}\n`;
+  return `{\n${own}${others}  "rules": ${linesOf(rules)},\n${switches}}`;
 }

@@ -91,12 +91,15 @@ export interface WantedInWords {
   /** A grant of one of these. Groups may hold it too. */
   readonly relations: readonly Relation[];
   readonly parents: readonly WantedParent[];
+  /** Or one of these combinations of names, in words. */
+  readonly gates: readonly string[];
 }
 
 /** Undefined if the name is neither a relation nor defined by a rule. */
 export function describeWanted(ruleSet: RuleSet, name: string, object: string): WantedInWords | undefined {
-  if (!hasRules(ruleSet)) return isRelation(name) ? { names: [name], relations: [name], parents: [] } : undefined;
-  const compiled = new CompiledRules(ruleSet);
+  if (!hasRules(ruleSet))
+    return isRelation(name) ? { names: [name], relations: [name], parents: [], gates: [] } : undefined;
+  const compiled = new CompiledRules(ruleSet, undefined, new Map());
   const number = compiled.numberOf(name);
   if (number === undefined) return undefined;
   const wanted = compiled.wanted(object, bitOf(number));
@@ -108,5 +111,6 @@ export function describeWanted(ruleSet: RuleSet, name: string, object: string): 
       const relation = relationsOf(ruleSet)[parent.relation - 1];
       return relation === undefined ? [] : [{ relation, names: compiled.namesIn(parent.names) }];
     }),
+    gates: wanted.gates.map((gate) => compiled.describe(gate)),
   };
 }

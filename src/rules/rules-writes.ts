@@ -1,10 +1,10 @@
 // Writes of rules, and previews of their effects: the requests and responses of both APIs, and the input of the owner
 // of a tenant.
 
+import { setImmediate } from 'node:timers/promises';
 import { GrantdError } from '../core/errors.ts';
 import { parseEntityTags } from '../core/text/entity-tags.ts';
-import { compileConditions } from './conditions/compiled-condition.ts';
-import { parseRuleSet } from './parse-rule-set.ts';
+import { parseRuleSetInTurns } from './parse-rule-set.ts';
 import { type RuleSet, revisionOf, ruleSetRecord } from './rule-set.ts';
 import type { NamespaceRelation } from './rules-diff.ts';
 
@@ -31,6 +31,8 @@ export interface RulesPreview {
   readonly publicGrants: number;
   /** Grants that the new rules could never follow: see `unfollowedReason`. */
   readonly notFollowed: number;
+  /** Grants that the types of the new rules do not allow. They stay, and count. */
+  readonly outsideTypes: number;
   /** Relations of which rules make use, but of which no object of the namespace has a grant. */
   readonly ungranted: readonly NamespaceRelation[];
   /** Grants that were examined. */
@@ -55,7 +57,7 @@ function revisionsOf(header: string | undefined): readonly string[] | undefined 
 }
 
 /** Throws `invalid-request` that names what is wrong and where. */
-export function parseRulesRequest(body: unknown, headers: ConditionHeaders): RulesRequest {
+export async function parseRulesRequest(body: unknown, headers: ConditionHeaders): Promise<RulesRequest> {
   if (headers['if-none-match'] !== undefined) {
     throw new GrantdError(
       'invalid-request',
@@ -63,8 +65,7 @@ export function parseRulesRequest(body: unknown, headers: ConditionHeaders): Rul
     );
   }
   const ifMatch = revisionsOf(headers['if-match']);
-  const ruleSet = parseRuleSet(body);
-  compileConditions(ruleSet.conditions);
+  const ruleSet = await parseRuleSetInTurns(body, () => setImmediate());
   return { ruleSet, ifMatch };
 }
 
@@ -98,6 +99,7 @@ export function rulesPreviewRecord(ruleSet: RuleSet, preview: RulesPreview) {
     group_subjects: preview.groupSubjects,
     public_grants: preview.publicGrants,
     grants_not_followed: preview.notFollowed,
+    grants_outside_types: preview.outsideTypes,
     ungranted: preview.ungranted,
     complete: preview.complete,
     scanned_grants: preview.scannedGrants,

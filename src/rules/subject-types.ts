@@ -37,9 +37,10 @@ export class SubjectTypes {
     );
   }
 
-  /** Whether they restrict nothing. */
-  get isEmpty(): boolean {
-    return this.#allowed.size === 0;
+  allows({ subject, relation, object, condition }: Tuple & { readonly condition?: string | undefined }): boolean {
+    if (this.#allowed.size === 0) return true;
+    const allowed = this.#allowed.get(`${namespaceOf(object)} ${relation}`);
+    return allowed === undefined || allowed.has(textOfSubjectType(subjectTypeOf(subject, condition)));
   }
 
   /**
@@ -47,12 +48,9 @@ export class SubjectTypes {
    * `place`: of the grant in its call; empty: the body itself.
    */
   faultOf({ subject, relation, object }: Tuple, condition: string | undefined, place = ''): string | undefined {
-    if (this.isEmpty) return undefined;
-    const namespace = namespaceOf(object);
-    const allowed = this.#allowed.get(`${namespace} ${relation}`);
-    if (allowed === undefined) return undefined;
-    const type = textOfSubjectType(subjectTypeOf(subject, condition));
-    if (allowed.has(type)) return undefined;
+    if (this.allows({ subject, relation, object, condition })) return undefined;
+    const [namespace, type] = [namespaceOf(object), textOfSubjectType(subjectTypeOf(subject, condition))];
+    const allowed = this.#allowed.get(`${namespace} ${relation}`) ?? [];
     const names = allowedNames([...allowed], 'the types of the rules allow no subject.');
     return `"${memberAt(place, 'subject')}" is of the type "${type}", to which "${relation}" is not granted on objects of "${namespace}"; ${names}`;
   }

@@ -10,8 +10,8 @@ import type { TenantId } from '../core/ids.ts';
 import { scopesOf } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
 import { optionalTimestamp } from '../core/text/timestamps.ts';
-import { type Grant, grantOf } from '../core/tuples.ts';
-import type { AuditLogRow, Stamp, StateWrite } from '../store/store.ts';
+import { type Grant, grantOf, isRelation } from '../core/tuples.ts';
+import type { AuditLogRow, CountKey, KeyCount, Stamp, StateWrite } from '../store/store.ts';
 
 export type Change =
   /**
@@ -85,18 +85,24 @@ export const AUDIT_ACTION_OF: Readonly<Record<Change['kind'], AuditAction>> = {
 /** Whether the tuple holds no grant after the change. */
 export const endsGrant = ({ kind }: GrantChange): boolean => kind === 'grant-revoked' || kind === 'grant-expired';
 
-/** By how much a change alters the number of grants that carry a condition, by the name of the condition. */
-export function conditionDifferences(change: GrantChange): readonly (readonly [condition: string, grants: number])[] {
-  const { condition } = change.grant;
-  const former = change.kind === 'grant-updated' ? change.formerCondition : undefined;
-  if (condition === undefined && former === undefined) return NO_DIFFERENCES;
+/** By how much a change alters the number of grants of its own relation, and of those that carry a condition. */
+export function countDifferences(change: GrantChange): readonly KeyCount[] {
+  const { relation, condition } = change.grant;
+  const updated = change.kind === 'grant-updated';
+  const former = updated ? change.formerCondition : undefined;
+  const isOwn = !updated && !isRelation(relation);
+  if (!isOwn && condition === undefined && former === undefined) return NO_DIFFERENCES;
+  const grants = endsGrant(change) ? -1 : 1;
   return [
-    ...(condition === undefined ? [] : [[conditionNameOf(condition), endsGrant(change) ? -1 : 1] as const]),
-    ...(former === undefined ? [] : [[conditionNameOf(former), -1] as const]),
+    ...(isOwn ? [{ key: `relation:${relation}`, grants } as const] : []),
+    ...(condition === undefined ? [] : [{ key: conditionKey(condition), grants }]),
+    ...(former === undefined ? [] : [{ key: conditionKey(former), grants: -1 }]),
   ];
 }
 
 const NO_DIFFERENCES = Object.freeze([]);
+
+const conditionKey = (condition: string): CountKey => `condition:${conditionNameOf(condition)}`;
 
 /** A change as the audit log stores it, in JSON. Omits the hash of an API key. */
 function describe(change: Change): string {

@@ -298,15 +298,12 @@ export interface AuditLogWrite {
   readonly stamp: Stamp;
 }
 
-/** Grants of one of a tenant's own relations. */
-export interface OwnGrantCount {
-  readonly relation: Relation;
-  readonly grants: number;
-}
+/** What rules must not lose while grants need it: an own relation, or a condition. */
+export type CountKey = `relation:${string}` | `condition:${string}`;
 
-/** Grants that carry one condition of a tenant. */
-export interface ConditionCount {
-  readonly condition: string;
+/** Grants that have the relation, or carry the condition. */
+export interface KeyCount {
+  readonly key: CountKey;
   readonly grants: number;
 }
 
@@ -318,10 +315,8 @@ export interface GrantCountRow {
   readonly grants: number;
   /** UTF-8 bytes of their subjects, relations and objects. */
   readonly bytes: number;
-  /** By own relation, those without a grant left out: at most 50. Undefined: there are none. */
-  readonly own?: readonly OwnGrantCount[];
-  /** By condition, those without a grant left out: at most 100. Undefined: there are none. */
-  readonly conditions?: readonly ConditionCount[];
+  /** Those without a grant left out: at most 50 relations and 100 conditions. Undefined: there are none. */
+  readonly byKey?: readonly KeyCount[];
   /** Every grant that expires no later is collected. Undefined: no grant of the tenant ever had an expiry. */
   readonly collectedToMs?: number;
 }

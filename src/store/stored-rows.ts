@@ -8,16 +8,16 @@ import { GRANT_ATTRIBUTES, grantColumnValues } from '../core/grant-attributes.ts
 import type { KeyId, TenantId } from '../core/ids.ts';
 import { bucketOfSubject } from '../core/slots.ts';
 import { decodeTenantState, encodeTenantState, type Tenant } from '../core/tenants.ts';
-import { isRelationName, type Relation } from '../core/tuples.ts';
+import { isRelationName, RELATION_PATTERN, type Relation } from '../core/tuples.ts';
 import type {
   AuditLogRow,
   Checkpoint,
-  ConditionCount,
+  CountKey,
   ExpiryPlace,
+  KeyCount,
   LogRecord,
   MemberRow,
   Meta,
-  OwnGrantCount,
   SlotRow,
   StateWrite,
 } from './store.ts';
@@ -63,31 +63,18 @@ export function parseRelation(text: string): Relation {
   return text;
 }
 
-/** `assignee:12 blocked:3`; undefined: there are none. */
-export const encodeOwnCounts = (own: readonly OwnGrantCount[] | undefined): string | undefined =>
-  own?.map(({ relation, grants }) => `${relation}:${grants}`).join(' ');
+/** `relation:assignee=12 condition:trial=3`; undefined: there are none. */
+export const encodeKeyCounts = (counts: readonly KeyCount[] | undefined): string | undefined =>
+  counts?.map(({ key, grants }) => `${key}=${grants}`).join(' ');
 
-/** Throws if `encodeOwnCounts` cannot have written this text. */
-export function decodeOwnCounts(text: string): readonly OwnGrantCount[] {
+const KEY_COUNT = new RegExp(`^((?:relation|condition):${RELATION_PATTERN})=(\\d+)$`);
+
+/** Throws if `encodeKeyCounts` cannot have written this text. */
+export function decodeKeyCounts(text: string): readonly KeyCount[] {
   return text.split(' ').map((each) => {
-    const [relation = '', grants = '', ...rest] = each.split(':');
-    assert(/^\d+$/.test(grants) && rest.length === 0, 'a count of grants is a number');
-    return { relation: parseRelation(relation), grants: Number(grants) };
-  });
-}
-
-/** `office_hours:12 trial:3`; undefined: there are none. */
-export const encodeConditionCounts = (conditions: readonly ConditionCount[] | undefined): string | undefined =>
-  conditions?.map(({ condition, grants }) => `${condition}:${grants}`).join(' ');
-
-const CONDITION_COUNT = /^([^: ]+):(\d+)$/;
-
-/** Throws if `encodeConditionCounts` cannot have written this text. */
-export function decodeConditionCounts(text: string): readonly ConditionCount[] {
-  return text.split(' ').map((each) => {
-    const [, condition, grants] = CONDITION_COUNT.exec(each) ?? [];
-    assert(condition !== undefined, 'the counts of grants by condition are names and numbers');
-    return { condition, grants: Number(grants) };
+    const [, key, grants] = KEY_COUNT.exec(each) ?? [];
+    assert(key !== undefined, 'the counts of grants are keys and numbers');
+    return { key: key as CountKey, grants: Number(grants) };
   });
 }
 
@@ -248,7 +235,7 @@ export const STATE_TABLES: Readonly<Record<StateKind, StateTable>> = {
   'grant-count': {
     name: 'grant_counts',
     key: ['slot', 'tenant'],
-    values: ['seq', 'grants', 'bytes', 'own', 'conditions', 'collected_to_ms'],
+    values: ['seq', 'grants', 'bytes', 'by_key', 'collected_to_ms'],
     partition: 1,
   },
 };
@@ -287,9 +274,8 @@ export function cellsOf(write: StateWrite): readonly Cell[] {
       return [write.tenantId, write.month, seq, index, atMs, actor, requestId, change];
     }
     case 'grant-count': {
-      const { tenantId, seq, grants, bytes, own, conditions, collectedToMs } = write.row;
-      const [byRelation, byCondition] = [encodeOwnCounts(own), encodeConditionCounts(conditions)];
-      return [write.slot, tenantId, seq, grants, bytes, byRelation, byCondition, collectedToMs];
+      const { tenantId, seq, grants, bytes, byKey, collectedToMs } = write.row;
+      return [write.slot, tenantId, seq, grants, bytes, encodeKeyCounts(byKey), collectedToMs];
     }
     default:
       return assertNever(write);

@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import type { TenantId } from '../../src/core/ids.ts';
+import { parseTuple } from '../../src/core/tuples.ts';
 import { systemClock, systemRandom } from '../../src/roles/process/system.ts';
 import { CALLS } from '../../src/rpc/calls/table.ts';
 import { parseRuleSet } from '../../src/rules/parse-rule-set.ts';
@@ -187,6 +188,7 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
         groupSubjects: 3,
         publicGrants: 1,
         notFollowed: 0,
+        outsideTypes: 0,
         ungranted: [{ namespace: 'folder', relation: 'owner' }],
         scannedGrants: 12,
         complete: true,
@@ -309,6 +311,51 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
       await page.getByRole('link', { name: 'viewer of folder:1' }).click();
       await page.getByRole('link', { name: 'member of team:eng' }).click();
       await page.getByText('What would suffice').waitFor();
+    });
+
+    it('with gates and conditions are asked with a context, and show their proof', async () => {
+      const { path, session } = await makeTenant();
+      const ruleSet = parseRuleSet({
+        relations: ['approver'],
+        conditions: [{ name: 'office', parameters: { hour: 'int' }, expression: 'hour < 17' }],
+        rules: [
+          { namespace: 'doc', name: 'can_read', any_of: [{ all_of: ['viewer', 'approver'], but_not: ['guest'] }] },
+        ],
+      });
+      await session.call(CALLS.writeRules, context, { ruleSet, ifMatch: undefined });
+      await session.call(CALLS.writeGrants, context, [
+        { ...parseTuple('user:ada', 'approver', 'doc:1'), condition: 'office', revoke: false },
+      ]);
+      for (const javaScriptEnabled of [true, false]) {
+        await using visit = await visitConsole(browser, service.url, { token: OPERATOR_TOKEN, javaScriptEnabled });
+        const { page } = visit;
+        await visit.open(`${path}/check`);
+        await page.getByLabel('Subject').fill('user:ada');
+        await page.getByLabel('Relation').fill('can_read');
+        await page.getByLabel('Object').fill('doc:1');
+        await page.getByText('With a context').click();
+        await page.getByLabel('Context grants').fill('user:ada viewer doc:1');
+        await page.getByRole('button', { name: 'Check', exact: true }).click();
+        // It says which parameter it lacks, beside the field, which stays open.
+        await page.getByText('"context" lacks "hour"').waitFor();
+        const box = page.getByRole('textbox', { name: 'Context', exact: true });
+        if (javaScriptEnabled) {
+          await assertAccessible(page, 'a check that lacks a context');
+          assert.equal(await box.evaluate((element) => element === document.activeElement), true);
+        }
+        await box.fill('{"hour": 9}');
+        await page.getByRole('button', { name: 'Check', exact: true }).click();
+        await page.getByRole('heading', { name: 'Authorized', exact: true }).waitFor();
+        await page.getByText('sent with the check').waitFor();
+        const gate = page.locator('summary', { hasText: 'gate (viewer and approver but not guest)' });
+        await gate.focus();
+        await page.keyboard.press('Enter');
+        await page.getByText('sent with the check').waitFor({ state: 'hidden' });
+        if (javaScriptEnabled) await assertAccessible(page, 'a proof');
+        await gate.click();
+        await page.setViewportSize(NARROW);
+        await assertFits(page, 'a proof, narrow');
+      }
     });
   });
 });

@@ -27,7 +27,12 @@ before(async () => {
   ({ keyId } = await service.createKey(tenantId, { name: 'other', scopes: ['check:read'] }));
   const ruled = await service.send({ method: 'PUT', path: '/v1/rules', key, body: RULES });
   assert.equal(ruled.status, 200, ruled.text);
-  const written = await service.send({ method: 'POST', path: '/v1/grants/bulk', key, body: { grants: [...TUPLES, CONDITIONED] } });
+  const written = await service.send({
+    method: 'POST',
+    path: '/v1/grants/bulk',
+    key,
+    body: { grants: [...TUPLES, CONDITIONED] },
+  });
   assert.equal(written.status, 200, written.text);
 });
 after(() => service.stop());

@@ -306,9 +306,9 @@ export class ScriptedOperator implements OperatorApi {
         this.#enter('checkBulk', context);
         return named(context, { ...STRICT, ...contextOf(call), checks, list: 'checks' });
       },
-      checkOrDeny: async (context, checks) => {
+      checkOrDeny: async (context, checks, call = {}) => {
         this.#enter('checkOrDeny', context);
-        return named(context, { ...STRICT, checks, denyUndefined: true });
+        return named(context, { ...STRICT, ...contextOf(call), checks, denyUndefined: true });
       },
       readChanges: async (context, query) => {
         this.#enter('readChanges', context);

@@ -751,11 +751,11 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/evaluation/page-graph.ts',
-        find: "return this.#kinds.mayExist(subject) ? this.#counterparts('subject', subject, relations) : NOTHING;",
+        find: "return this.#kinds.mayExist(subject) ? this.#counterparts(keeps, 'subject', subject, relations) : NOTHING;",
         replace: `const key = [subject, relations].join(' ');
     const kept = (this.kept ??= new Map());
     if (!kept.has(key)) {
-      const found = this.#counterparts('subject', subject, relations);
+      const found = this.#counterparts(keeps, 'subject', subject, relations);
       if (!Array.isArray(found)) return found;
       kept.set(key, found.map(({ relation, texts }) => ({ relation, texts: [...texts] })));
     }
@@ -800,8 +800,8 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/log/write-decisions.ts',
-        find: 'if (used.length === 0) return;',
-        replace: 'return;',
+        find: 'const used = former.filter((relation) => !relations.includes(relation) && countOf(relation) > 0);',
+        replace: 'const used = former.filter((relation) => !relations.includes(relation) && countOf(relation) < 0);',
       },
     ],
   },
@@ -866,8 +866,8 @@ export const MUTATIONS: readonly Mutation[] = [
       },
       {
         file: 'src/shard/evaluation/evaluate-listings.ts',
-        find: "if (cost.exceeded !== undefined) return beyond(limits, cost.exceeded);\n    if (cost.misses) return 'missing';\n    isLast",
-        replace: "if (cost.misses) return 'missing';\n    isLast",
+        find: "if (cost.exceeded !== undefined) return beyond(limits, cost.exceeded);\n    if (cost.misses) return 'missing';\n    const { gates }",
+        replace: "if (cost.misses) return 'missing';\n    const { gates }",
       },
     ],
   },
@@ -890,8 +890,9 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/evaluation/evaluate-checks.ts',
-        find: 'graph.startRun(this.#time.keeps);',
-        replace: 'graph.startRun(this.#time.keeps);\n    this.#granted = graph.granted ??= new Map();',
+        find: 'graph.startRun();\n    terms.conditions?.startRun(rules);',
+        replace:
+          'graph.startRun();\n    terms.conditions?.startRun(rules);\n    this.#granted = graph.granted ??= new Map();',
       },
       // The workload is small: otherwise there is no search from a subject.
       { file: 'src/shard/evaluation/evaluate-checks.ts', find: 'lead: LEAD,', replace: 'lead: 0,' },

@@ -70,6 +70,8 @@ export const FOCUSES = [
   'expiry',
   /** A tenant has rules, groups and folders, and all of it changes, while owners change and have hardly any memory. */
   'rules',
+  /** As `rules`, with gates, conditions, and calls that bring along a context and grants. */
+  'gates',
   /** The changes of a tenant are followed while owners and fronts come and go, and under keys that are revoked. */
   'feeds',
   /**
@@ -140,6 +142,8 @@ export interface Profile extends OperationProfile {
   readonly lulls: boolean;
   /** Clients per front that ask about a tenant with rules, besides the one that writes. */
   readonly ruledClients: number;
+  /** Whether its rules have gates, and its grants conditions. */
+  readonly gated: boolean;
   /** Whether the changes of a tenant of its own are read and followed. */
   readonly feedReaders: boolean;
   /** Whether the keys of a tenant are rotated. */
@@ -210,6 +214,7 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
     'remove-shard': 1,
     'reset-network': 3,
   },
+  gates: { 'kill-shard': 3, 'stop-shard': 2, 'add-shard': 1, 'remove-shard': 1, 'reset-network': 2 },
   rules: { 'kill-shard': 3, 'stop-shard': 2, 'cut-store': 1, 'add-shard': 1, 'remove-shard': 1, 'reset-network': 3 },
   feeds: {
     'kill-shard': 3,
@@ -304,6 +309,7 @@ function drawNemesisMs(random: SeededRandom, focus: Focus): number {
     case 'stale-scans':
       return random.between(1000, 2500);
     case 'rules':
+    case 'gates':
       return random.between(2000, 5000);
     default:
       return random.between(800, 4500);
@@ -363,6 +369,7 @@ function drawForStore(random: SeededRandom, focus: Focus): Partial<Profile> {
     case 'feeds':
       return { deadlineMs: 3000, tenants: 2, clientsPerFront: 1 };
     case 'rules':
+    case 'gates':
       return { ...RULED, thinkMsMax: random.pick([50, 150]), ...drawSmallPages(random) };
     default:
       return {};
@@ -425,7 +432,8 @@ function drawBroadly(random: SeededRandom, focus: Focus): Profile {
     expiryClients: focus === 'expiry' ? 3 : 0,
     lulls: false,
     uniqueGrants: focus === 'broken-clocks',
-    ruledClients: focus === 'rules' ? 3 : ruled ? 1 : 0,
+    ruledClients: focus === 'rules' || focus === 'gates' ? 3 : ruled ? 1 : 0,
+    gated: focus === 'gates',
     feedReaders: focus === 'feeds',
     rotations: focus === 'rotations',
     ...drawOperations(random.fork('operations'), focus),

@@ -1,11 +1,15 @@
 // The clients of a tenant with rules: one that writes, and many that ask, on all fronts. What they saw is judged at the
 // end of the run (ruled-history.ts).
 
+import { type CallContext, type ContextGrant, NO_CONTEXT } from '../../src/core/call-context.ts';
 import type { Tuple } from '../../src/core/tuples.ts';
+import { compareUtf8 } from '../../src/core/tuples.ts';
 import { CALLS } from '../../src/rpc/calls/table.ts';
 import type { NamedTuple } from '../../src/rules/questions.ts';
 import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../src/rules/rule-set.ts';
+import type { HoldersPage } from '../../src/shard/shard.ts';
 import { type Call, Caller, type WorkloadPorts, type WorkloadTenant } from './caller.ts';
+import { drawCall, drawGatedRules, GATED_NAMES, GATES } from './gated-universe.ts';
 import type { Answer } from './requests.ts';
 import { type Question, type RuledAnswer, RuledHistory, type RuledState, type RuledVersion } from './ruled-history.ts';
 import {
@@ -15,10 +19,11 @@ import {
   FAR,
   FOLDERS,
   GROUPS,
-  hasOwn,
   markOf,
   OWN_RELATIONS,
   textOfTuple,
+  UNIONS,
+  type Universe,
   USERS,
 } from './ruled-universe.ts';
 import type { SeededRandom } from './seeded-random.ts';
@@ -119,10 +124,12 @@ export class RuledWriter extends Caller {
   #next({ grantsVersion, rulesVersion, ruleSet, grants }: RuledState): RuledState {
     if (this.#changes === 'rules') {
       const removes = ruleSet !== NO_RULES && this.#mayRemoveRules && this.random.chance(0.3);
-      const rules = removes ? NO_RULES : drawRules(this.random, this.#versions);
+      const rules = removes
+        ? NO_RULES
+        : (this.ports.profile.gated ? drawGatedRules : drawRules)(this.random, this.#versions);
       return { grantsVersion, rulesVersion: this.#versions, ruleSet: rules, grants };
     }
-    const change = drawGrants(this.random, grants, ruleSet.relations);
+    const change = drawGrants(this.random, this.#universe, grants, ruleSet);
     const next = new Map(grants);
     for (const tuple of change.revocations) next.delete(textOfTuple(tuple));
     for (const tuple of change.grants) next.set(textOfTuple(tuple), tuple);
@@ -150,9 +157,9 @@ export class RuledWriter extends Caller {
     if (answer.kind !== 'value') return this.#outcomeOf(answer, 'write-bulk');
     const { kind } = answer.value;
     // Rules and grants are never both unknown.
-    if (hasOwn([...added, ...gone]) && before.ruleSet.relations.length === 0) {
-      if (kind === 'refused' && answer.value.code === 'invalid-relation') return 'nothing-done';
-      this.ports.report(`${this.name}: a relation is granted that is not declared: ${kind}`);
+    if (!this.#areDeclared(added, before.ruleSet)) {
+      if (kind === 'refused' && /^invalid-(?:relation|condition)$/.test(answer.value.code)) return 'nothing-done';
+      this.ports.report(`${this.name}: a grant is made of what is not declared: ${kind}`);
     }
     if (kind === 'refused') this.ports.report(`${this.name}: a write is refused: ${answer.value.message}`);
     return kind === 'written' ? 'written' : 'another-version';
@@ -168,14 +175,23 @@ export class RuledWriter extends Caller {
       (session, context) => session.call(CALLS.writeRules, context, { ruleSet, ifMatch }),
       front,
     );
-    const removes = hasOwn(before.grants.values()) && ruleSet.relations.length < before.ruleSet.relations.length;
+    const removes = !this.#areDeclared(before.grants.values(), ruleSet);
     if (answer.kind === 'value') {
-      if (removes) this.ports.report(`${this.name}: a relation is removed although it has grants`);
+      if (removes) this.ports.report(`${this.name}: a relation or a condition is removed although it has grants`);
       return 'written';
     }
-    if (removes && answer.kind === 'error' && answer.error.code === 'relation-in-use') return 'nothing-done';
+    if (removes && answer.kind === 'error' && /^(?:relation|condition)-in-use$/.test(answer.error.code))
+      return 'nothing-done';
     const isOther = answer.kind === 'error' && answer.error.code === 'precondition-failed';
     return isOther ? 'another-version' : this.#outcomeOf(answer, 'rules');
+  }
+
+  get #universe(): Universe {
+    return this.ports.profile.gated ? GATES : UNIONS;
+  }
+
+  #areDeclared(grants: Iterable<ContextGrant>, ruleSet: RuleSet): boolean {
+    return [...grants].every((grant) => this.#universe.isDeclared(grant, ruleSet));
   }
 
   #outcomeOf(answer: Answer<never> | Answer<unknown>, what: string): WriteOutcome {
@@ -197,8 +213,10 @@ function textOfChange(before: RuledState, after: RuledState): string {
 }
 
 /** A page of grants may end before it is full, and its cursor alone tells where: it is not judged. */
-const isCutShort = (question: Question, { items, more }: Extract<RuledAnswer, { readonly kind: 'page' }>): boolean =>
-  more && 'limit' in question && items.length < question.limit;
+const isCutShort = (
+  question: Question,
+  { items, excluded, more }: Extract<RuledAnswer, { readonly kind: 'page' }>,
+): boolean => more && 'limit' in question && items.length + excluded.length < question.limit;
 
 /** Asks whatever there is to ask. */
 export class RuledReader extends Caller {
@@ -218,7 +236,8 @@ export class RuledReader extends Caller {
   }
 
   protected override async step(): Promise<void> {
-    const kind = this.random.weighted({ check: 40, named: 8, bulk: 20, explain: 10, far: 3, objects: 10, holders: 9 });
+    const far = this.ports.profile.gated ? 0 : 3;
+    const kind = this.random.weighted({ check: 40, named: 8, bulk: 20, explain: 10, far, objects: 10, holders: 9 });
     switch (kind) {
       case 'far':
         return this.#askFar();
@@ -253,7 +272,12 @@ export class RuledReader extends Caller {
     return this.random.pick(this.random.chance(0.75) ? DOCS : FOLDERS);
   }
 
+  #call(): CallContext {
+    return this.ports.profile.gated && this.random.chance(0.7) ? drawCall(this.random) : NO_CONTEXT;
+  }
+
   #name(): string {
+    if (this.ports.profile.gated && this.random.chance(0.8)) return this.random.pick(GATED_NAMES);
     return this.random.weighted({ viewer: 10, can_read: 6, editor: 1, [OWN_RELATIONS[0] ?? '']: 2 });
   }
 
@@ -279,42 +303,47 @@ export class RuledReader extends Caller {
   async #check(checks: readonly NamedTuple[]): Promise<void> {
     const [only] = checks;
     const single = checks.length === 1 && only !== undefined;
-    await this.#ask({ kind: 'checks', checks }, async (session, context) => {
-      const { authorized } = single ? await session.check(context, only) : await session.checkBulk(context, checks);
+    const call = this.#call();
+    await this.#ask({ kind: 'checks', checks, call }, async (session, context) => {
+      const { authorized } = single
+        ? await session.check(context, { ...only, ...call })
+        : await session.checkBulk(context, checks, call);
       return { kind: 'authorized', authorized: typeof authorized === 'boolean' ? [authorized] : authorized };
     });
   }
 
   async #explain(check: NamedTuple): Promise<void> {
-    await this.#ask({ kind: 'explain', check }, async (session, context) => {
-      const { authorized, because } = await session.explain(context, check);
+    const call = this.#call();
+    await this.#ask({ kind: 'explain', check, call }, async (session, context) => {
+      const { authorized, because } = await session.explain(context, { ...check, ...call });
       return { kind: 'because', authorized, chain: because };
     });
   }
 
   async #list(kind: 'objects' | 'holders', of: string): Promise<void> {
     const name = this.#name();
-    const direct = name !== 'can_read' && this.random.chance(0.15);
+    const direct = !/^(?:can_|in_)/.test(name) && this.random.chance(0.15);
     const limit = this.random.pick([1, 2, 1000]);
     const includeSelf = limit === 2;
     const namespace = this.random.chance(0.3) ? this.random.pick(['doc', 'folder', 'user']) : undefined;
+    const call = this.#call();
     const prefix = namespace === undefined ? '' : `${namespace}:`;
     let cursor: string | undefined;
     let after = prefix;
     for (let page = 0; page < PAGES_MAX; page += 1) {
-      const question: Question = { kind, of, name, direct, includeSelf, prefix, after, limit };
-      const query = { relation: name, namespace, direct, limit, cursor };
+      const question: Question = { kind, of, name, direct, includeSelf, prefix, after, limit, call };
+      const query = { relation: name, namespace, direct, limit, cursor, ...call };
       cursor = undefined;
       const answer = await this.#ask(question, async (session, context) => {
-        const { items, nextCursor } =
+        const page: HoldersPage =
           kind === 'objects'
             ? await session.call(CALLS.listObjects, context, { ...query, subject: of })
             : await session.call(CALLS.listHolders, context, { ...query, includeSelf, object: of });
-        cursor = nextCursor;
-        return { kind: 'page', items, more: nextCursor !== undefined };
+        cursor = page.nextCursor;
+        return { kind: 'page', items: page.items, excluded: page.excluded ?? [], more: cursor !== undefined };
       });
       if (answer?.kind !== 'page' || cursor === undefined) return;
-      after = answer.items.at(-1) ?? after;
+      after = [...answer.items, ...answer.excluded].sort(compareUtf8).at(-1) ?? after;
     }
   }
 
@@ -334,6 +363,8 @@ export class RuledReader extends Caller {
     if (result.kind !== 'error') return undefined;
     const { code } = result.error;
     if (code === 'invalid-relation') return { kind: 'undefined' };
+    if (code === 'invalid-condition') return { kind: 'no-condition' };
+    if (code === 'evaluation-cyclic' || code === 'context-incomplete') return { kind: 'undecided', code };
     if (code === 'evaluation-too-large') return { kind: 'too-large' };
     this.ports.trace.note(this.name, `${code}: ${result.error.message}`);
     this.undone(result.error, 'a question', this.#ruled.tenant.index);

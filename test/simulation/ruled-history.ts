@@ -4,18 +4,20 @@
 // was the tenant's between the question and the answer, and no earlier one than answers before the question rest on:
 // one state for a whole call, so no chain of grants that never existed at once authorizes anything.
 
+import { type CallContext, type ContextGrant, NO_CONTEXT } from '../../src/core/call-context.ts';
 import { compareUtf8, type Tuple } from '../../src/core/tuples.ts';
 import type { NamedTuple } from '../../src/rules/questions.ts';
 import { NO_RULES, type RuleSet } from '../../src/rules/rule-set.ts';
-import { naiveHeld } from '../kit/naive-rules.ts';
-import { EVERYONE, FAR, isFar, SUBJECTS_LISTED, textOfTuple } from './ruled-universe.ts';
+import { type NaiveModel, naiveHeld, naiveModel, type Truth } from '../kit/naive-rules.ts';
+import { GATED_NAMES, GATES, grantsIn, keyOfCall } from './gated-universe.ts';
+import { DOCS, EVERYONE, FAR, FOLDERS, GROUPS, isFar, SUBJECTS_LISTED, textOfTuple, USERS } from './ruled-universe.ts';
 
 export interface RuledState {
   /** Different in every state whose grants are others, and in every one whose rules are. */
   readonly grantsVersion: number;
   readonly rulesVersion: number;
   readonly ruleSet: RuleSet;
-  readonly grants: ReadonlyMap<string, Tuple>;
+  readonly grants: ReadonlyMap<string, ContextGrant>;
 }
 
 export interface RuledVersion {
@@ -39,17 +41,26 @@ export interface ListQuestion {
   readonly limit: number;
 }
 
-export type Question =
+export type Question = { readonly call: CallContext } & (
   | { readonly kind: 'checks'; readonly checks: readonly NamedTuple[] }
   | { readonly kind: 'explain'; readonly check: NamedTuple }
-  | ({ readonly kind: 'objects' | 'holders' } & ListQuestion);
+  | ({ readonly kind: 'objects' | 'holders' } & ListQuestion)
+);
 
 export type RuledAnswer =
   | { readonly kind: 'authorized'; readonly authorized: readonly boolean[] }
   | { readonly kind: 'because'; readonly authorized: boolean; readonly chain: readonly Tuple[] }
-  | { readonly kind: 'page'; readonly items: readonly string[]; readonly more: boolean }
-  /** No rule defines the name. */
+  | {
+      readonly kind: 'page';
+      readonly items: readonly string[];
+      readonly excluded: readonly string[];
+      readonly more: boolean;
+    }
+  /** No rule defines the name, or the relation of a grant that the call brings along. */
   | { readonly kind: 'undefined' }
+  /** The call brings along a grant with a condition that is not declared. */
+  | { readonly kind: 'no-condition' }
+  | { readonly kind: 'undecided'; readonly code: 'evaluation-cyclic' | 'context-incomplete' }
   | { readonly kind: 'too-large' };
 
 export interface Observation {
@@ -63,27 +74,28 @@ export interface Observation {
 /** Of one run. The first ones tell enough. */
 const FAILURES_MAX = 3;
 
-type Held = ReadonlySet<string>;
+const modelsIn = new WeakMap<RuledState, Map<string, NaiveModel>>();
 
-const heldIn = new WeakMap<RuledState, Map<string, Held>>();
-
-/** What the subject holds; `named`: by itself, and not as one of all of its namespace. */
-function heldBy(state: RuledState, subject: string, named = false): Held {
-  const known = heldIn.get(state) ?? new Map<string, Held>();
-  heldIn.set(state, known);
-  const key = `${subject} ${named}`;
-  let held = known.get(key);
-  if (held === undefined) {
-    const all = [...state.grants.values(), ...(isFar(subject) ? FAR.chain : [])];
+/** What the subject holds in a call; `named`: by itself, and not as one of all of its namespace. */
+function modelOf(state: RuledState, call: CallContext, subject: string, named = false): NaiveModel {
+  const known = modelsIn.get(state) ?? new Map<string, NaiveModel>();
+  modelsIn.set(state, known);
+  const key = `${subject} ${named} ${keyOfCall(call)}`;
+  let model = known.get(key);
+  if (model === undefined) {
+    const all = grantsIn([...state.grants.values(), ...(isFar(subject) ? FAR.chain : [])], call);
     const grants = named ? all.filter((grant) => subject === EVERYONE || grant.subject !== EVERYONE) : all;
-    held = naiveHeld(state.ruleSet, grants, subject);
-    known.set(key, held);
+    model = naiveModel(state.ruleSet, grants, subject);
+    known.set(key, model);
   }
-  return held;
+  return model;
 }
 
-const holds = (state: RuledState, { subject, relation, object }: NamedTuple): boolean =>
-  heldBy(state, subject).has(`${relation} ${object}`);
+const truthOf = (state: RuledState, call: CallContext, { subject, relation, object }: NamedTuple): Truth =>
+  modelOf(state, call, subject).truthOf(relation, object);
+
+const holds = (state: RuledState, call: CallContext, check: NamedTuple): boolean =>
+  truthOf(state, call, check) === true;
 
 const BUILT_IN = /^(?:owner|admin|manager|editor|commenter|viewer|member|guest|parent)$/;
 
@@ -93,12 +105,22 @@ const defines = ({ ruleSet }: RuledState, name: string): boolean =>
   ruleSet.rules.some((rule) => rule.name === name);
 
 const reachesFar = (state: RuledState): boolean =>
-  ['viewer', 'can_read'].some((relation) => holds(state, { subject: FAR.subject, relation, object: FAR.object }));
+  ['viewer', 'can_read'].some((relation) =>
+    holds(state, NO_CONTEXT, { subject: FAR.subject, relation, object: FAR.object }),
+  );
 
 const namesIn = (question: Question): readonly string[] => {
-  if (question.kind === 'checks') return question.checks.map(({ relation }) => relation);
-  return [question.kind === 'explain' ? question.check.relation : question.name];
+  const added = (question.call.contextGrants ?? []).map(({ relation }) => relation);
+  if (question.kind === 'checks') return [...question.checks.map(({ relation }) => relation), ...added];
+  return [question.kind === 'explain' ? question.check.relation : question.name, ...added];
 };
+
+/** Whether the rules declare the conditions of the grants that the call brings along. */
+const declaresConditions = ({ ruleSet }: RuledState, { contextGrants = [] }: CallContext): boolean =>
+  contextGrants.every(
+    ({ condition }) =>
+      condition === undefined || GATES.isDeclared({ subject: '', relation: 'viewer', object: '', condition }, ruleSet),
+  );
 
 const isFarQuestion = (question: Question): boolean => {
   if (question.kind === 'checks') return question.checks.some(({ subject }) => isFar(subject));
@@ -107,78 +129,149 @@ const isFarQuestion = (question: Question): boolean => {
 
 /** Whether the answer is right in this state. */
 export function isAnswerIn(state: RuledState, question: Question, answer: RuledAnswer): boolean {
-  if (answer.kind === 'undefined') return !namesIn(question).every((name) => defines(state, name));
-  if (!namesIn(question).every((name) => defines(state, name))) return false;
+  const { call } = question;
+  const isDefined = namesIn(question).every((name) => defines(state, name));
+  const isDeclared = declaresConditions(state, call);
+  if (answer.kind === 'undefined') return !isDefined;
+  if (answer.kind === 'no-condition') return !isDeclared;
+  if (!isDefined || !isDeclared) return false;
   // The bound is no answer: only who holds something too far away may meet it.
   if (answer.kind === 'too-large') return isFarQuestion(question) && reachesFar(state);
+  if (answer.kind === 'undecided') return isUndecided(state, question, answer.code);
   switch (question.kind) {
     case 'checks':
       return (
         answer.kind === 'authorized' &&
-        question.checks.every((check, index) => holds(state, check) === answer.authorized[index])
+        question.checks.every((check, index) => truthOf(state, call, check) === answer.authorized[index])
       );
     case 'explain':
-      return answer.kind === 'because' && isReason(state, question.check, answer.authorized, answer.chain);
+      return answer.kind === 'because' && isReason(state, question, answer.authorized, answer.chain);
     case 'objects':
-      return answer.kind === 'page' && isPageOfObjects(state, question, answer.items, answer.more);
+      return answer.kind === 'page' && isPageOfObjects(state, question, answer);
     case 'holders':
-      return answer.kind === 'page' && isPageOfHolders(state, question, answer.items, answer.more);
+      return answer.kind === 'page' && isPageOfHolders(state, question, answer);
   }
 }
 
-/** The grants of a chain exist, and suffice. */
-function isReason(state: RuledState, check: NamedTuple, authorized: boolean, chain: readonly Tuple[]): boolean {
-  if (holds(state, check) !== authorized) return false;
+/** Whatever may be listed. */
+const ENTITIES = [...DOCS, ...FOLDERS, ...GROUPS];
+const GROUP_TEXTS = ENTITIES.flatMap((entity) =>
+  [...GATED_NAMES, 'member', 'editor', 'parent'].map((name) => `${entity}#${name}`),
+);
+
+function isUndecided(state: RuledState, question: Question, code: 'evaluation-cyclic' | 'context-incomplete'): boolean {
+  const { call } = question;
+  const lacks = grantsIn(state.grants.values(), call).some(({ condition }) => condition === 'undefined');
+  if (code === 'context-incomplete' && !lacks) return false;
+  const isUndefined = (check: NamedTuple): boolean => truthOf(state, call, check) === 'undefined';
+  if (question.kind === 'checks') return question.checks.some(isUndefined);
+  if (question.kind === 'explain') return isUndefined(question.check);
+  const { of, name: relation, direct, prefix, after } = question;
+  const mayList = (text: string): boolean => text.startsWith(prefix) && compareUtf8(text, after) > 0;
+  if (direct) return directTexts(state, question, 'undefined').some(mayList);
+  if (question.kind === 'objects') {
+    return ENTITIES.some((object) => mayList(object) && isUndefined({ subject: of, relation, object }));
+  }
+  const subjects = [...SUBJECTS_LISTED, ...GROUP_TEXTS, ...Array.from(state.grants.values(), ({ subject }) => subject)];
+  return subjects.some((subject) => isUndefined({ subject, relation, object: of }));
+}
+
+/** The other ends of grants of the relation whose condition has this value, and none that is true. */
+function directTexts(state: RuledState, question: Question & ListQuestion, value: true | 'undefined'): string[] {
+  const { of, name } = question;
+  const [from, to] =
+    'kind' in question && question.kind === 'objects'
+      ? (['subject', 'object'] as const)
+      : (['object', 'subject'] as const);
+  const grants = grantsIn(state.grants.values(), question.call).filter(
+    (grant) => grant[from] === of && grant.relation === name,
+  );
+  const withValue = (wanted: Truth): string[] =>
+    grants.filter(({ condition }) => condition === wanted).map((grant) => grant[to]);
+  const met = new Set(withValue(true));
+  return value === true ? [...met] : withValue('undefined').filter((text) => !met.has(text));
+}
+
+/** The grants of a chain, or of a proof, exist, and suffice. */
+function isReason(
+  state: RuledState,
+  { check, call }: Extract<Question, { readonly kind: 'explain' }>,
+  authorized: boolean,
+  chain: readonly Tuple[],
+): boolean {
+  if (truthOf(state, call, check) !== authorized) return false;
   if (!authorized) return chain.length === 0;
   const existing = new Map([...state.grants, ...FAR.chain.map((tuple) => [textOfTuple(tuple), tuple] as const)]);
   if (!chain.every((tuple) => existing.has(textOfTuple(tuple)))) return false;
-  return naiveHeld(state.ruleSet, chain, check.subject).has(`${check.relation} ${check.object}`);
+  // What is excluded, and by which grants, is not part of it; nor are the parents of an `all of`.
+  if (check.relation === 'can_review' || check.relation === 'in_all') return true;
+  const grants = chain.map((tuple) => existing.get(textOfTuple(tuple)) ?? tuple);
+  return naiveHeld(state.ruleSet, grantsIn(grants, call), check.subject).has(`${check.relation} ${check.object}`);
 }
+
+type Page = Extract<RuledAnswer, { readonly kind: 'page' }>;
 
 const isAscending = (items: readonly string[]): boolean =>
   items.every((item, index) => index === 0 || compareUtf8(items[index - 1] ?? '', item) < 0);
 
 /** Behind `after`, and, where more is to follow, not behind the last item. */
-function inPage({ prefix, after }: ListQuestion, items: readonly string[], more: boolean): (text: string) => boolean {
-  const last = more ? items.at(-1) : undefined;
+function inPage({ prefix, after }: ListQuestion, { items, excluded, more }: Page): (text: string) => boolean {
+  const last = more ? [...items, ...excluded].sort(compareUtf8).at(-1) : undefined;
   return (text) =>
     text.startsWith(prefix) && compareUtf8(text, after) > 0 && (last === undefined || compareUtf8(text, last) <= 0);
 }
 
-function isPageOfObjects(state: RuledState, question: ListQuestion, items: readonly string[], more: boolean): boolean {
-  const { of, name, direct } = question;
+function isPageOfObjects(state: RuledState, question: Question & ListQuestion, page: Page): boolean {
+  const { of, name, direct, call } = question;
+  const isListed = inPage(question, page);
   const start = `${name} `;
-  const facts = direct
-    ? [...state.grants.values()].filter(({ subject, relation }) => subject === of && relation === name)
-    : [...heldBy(state, of)]
-        .filter((fact) => fact.startsWith(start))
-        .map((fact) => ({ object: fact.slice(start.length) }));
-  const right = facts.map(({ object }) => object).filter(inPage(question, items, more));
-  return isAscending(items) && items.join(' ') === right.sort(compareUtf8).join(' ');
+  const { held, truthOf: valueFor } = modelOf(state, call, of);
+  const objects = direct
+    ? directTexts(state, question, true)
+    : [...held].filter((fact) => fact.startsWith(start)).map((fact) => fact.slice(start.length));
+  const isUndefined = direct
+    ? directTexts(state, question, 'undefined').some(isListed)
+    : ENTITIES.some((object) => isListed(object) && valueFor(name, object) === 'undefined');
+  const right = objects.filter(isListed);
+  return !isUndefined && isAscending(page.items) && page.items.join(' ') === right.sort(compareUtf8).join(' ');
 }
 
 /**
- * Whoever is listed holds it, and whoever holds it by itself is listed; the object's own groups only if they are asked
- * for, or for a grant to them.
+ * Whoever is listed holds it. Whoever holds it by itself is listed, and whoever holds it though `user:*` does not. Who
+ * does not hold it though `user:*` does is excluded. The object's own groups are listed only if they are asked for, or
+ * for a grant to them.
  */
-function isPageOfHolders(state: RuledState, question: ListQuestion, items: readonly string[], more: boolean): boolean {
-  const { of, name, direct, includeSelf } = question;
-  const fact = `${name} ${of}`;
-  const isListed = inPage(question, items, more);
-  if (!isAscending(items) || !items.every(isListed)) return false;
+function isPageOfHolders(state: RuledState, question: Question & ListQuestion, page: Page): boolean {
+  const { of, name, direct, includeSelf, call } = question;
+  const { items, excluded } = page;
+  const isListed = inPage(question, page);
+  if (!isAscending(items) || !items.every(isListed) || !isAscending(excluded) || !excluded.every(isListed))
+    return false;
   if (direct) {
-    const grants = [...state.grants.values()].filter(({ object, relation }) => object === of && relation === name);
-    const right = grants.map(({ subject }) => subject).filter(isListed);
-    return items.join(' ') === right.sort(compareUtf8).join(' ');
+    if (directTexts(state, question, 'undefined').some(isListed)) return false;
+    const right = directTexts(state, question, true).filter(isListed);
+    return excluded.length === 0 && items.join(' ') === right.sort(compareUtf8).join(' ');
   }
   const listed = new Set(items);
   const isOwn = (subject: string): boolean => !includeSelf && subject.startsWith(`${of}#`);
-  const granted = new Set(Array.from(state.grants.values(), ({ subject }) => subject));
+  const granted = new Set(grantsIn(state.grants.values(), call).map(({ subject }) => subject));
+  const valueFor = (subject: string): Truth => truthOf(state, call, { subject, relation: name, object: of });
+  const everyone = state.ruleSet.public.length > 0 ? valueFor(EVERYONE) : false;
+  const demanded = (subject: string): boolean => {
+    const value = valueFor(subject);
+    if (value === true) return everyone !== true || modelOf(state, call, subject, true).truthOf(name, of) === true;
+    return value === 'undefined' && everyone !== 'undefined';
+  };
+  const isGated = state.ruleSet.rules.some(({ anyOf }) => anyOf.some((each) => 'operator' in each));
+  const mayBeListed = (subject: string): boolean =>
+    (isGated || state.ruleSet.conditions.length > 0
+      ? valueFor(subject)
+      : modelOf(state, call, subject, true).truthOf(name, of)) === true;
+  const without = everyone === true ? USERS.filter((each) => isListed(each) && valueFor(each) === false) : [];
   return (
-    items.every((subject) => heldBy(state, subject, true).has(fact) && (!isOwn(subject) || granted.has(subject))) &&
-    SUBJECTS_LISTED.every(
-      (each) => listed.has(each) || !isListed(each) || isOwn(each) || !heldBy(state, each, true).has(fact),
-    )
+    excluded.join(' ') === without.sort(compareUtf8).join(' ') &&
+    items.every((subject) => mayBeListed(subject) && (!isOwn(subject) || granted.has(subject))) &&
+    SUBJECTS_LISTED.every((each) => listed.has(each) || !isListed(each) || isOwn(each) || !demanded(each))
   );
 }
 

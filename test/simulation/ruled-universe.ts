@@ -1,6 +1,7 @@
 // What tenants with rules are about in a run: few users, groups, folders and documents, so that most changes of a grant
 // change an answer, and a chain of folders that is longer than an evaluation follows.
 
+import type { ContextGrant } from '../../src/core/call-context.ts';
 import { isRelationName, type Relation, type Tuple } from '../../src/core/tuples.ts';
 import { NO_RULES, type Rule, type RuleElement, type RuleSet } from '../../src/rules/rule-set.ts';
 import type { SeededRandom } from './seeded-random.ts';
@@ -35,13 +36,13 @@ export const isFar = (subject: string): boolean => subject === FAR.subject;
 
 export const textOfTuple = ({ subject, relation, object }: Tuple): string => `${subject} ${relation} ${object}`;
 
-const pairs = (subjects: readonly string[], relation: Tuple['relation'], objects: readonly string[]): Tuple[] =>
+export const pairs = (subjects: readonly string[], relation: Tuple['relation'], objects: readonly string[]): Tuple[] =>
   subjects.flatMap((subject) =>
     objects.flatMap((object) => (subject.startsWith(object) ? [] : [{ subject, relation, object }])),
   );
 
 /** All that is granted and revoked; some of it in circles. */
-const GRANTS: readonly Tuple[] = [
+const GRANTS: readonly ContextGrant[] = [
   ...pairs(USERS, 'member', GROUPS),
   ...pairs(MEMBERS, 'member', GROUPS),
   ...pairs(MEMBERS, 'viewer', [...FOLDERS, ...DOCS]),
@@ -62,27 +63,37 @@ const touches = (left: Tuple, right: Tuple): boolean =>
   right.subject.startsWith(left.object) ||
   left.subject.startsWith(right.object);
 
+/** What there is to grant, and which of it only under rules that declare it. */
+export interface Universe {
+  readonly grants: readonly ContextGrant[];
+  isDeclared(grant: ContextGrant, ruleSet: RuleSet): boolean;
+}
+
 export interface GrantsChange {
-  readonly grants: readonly Tuple[];
+  readonly grants: readonly ContextGrant[];
   readonly revocations: readonly Tuple[];
 }
 
 const isOwn = ({ relation }: Tuple): boolean => OWN_RELATIONS.includes(relation);
 
-/** Whether some grant is of a relation that a tenant must declare. */
-export const hasOwn = (tuples: Iterable<Tuple>): boolean => [...tuples].some(isOwn);
+/** Unions alone. */
+export const UNIONS: Universe = {
+  grants: GRANTS,
+  isDeclared: (grant, { relations }) => !isOwn(grant) || relations.includes(grant.relation),
+};
 
-/** Mostly a link of a chain goes as the next one comes: nobody may see both. `declares`: the own relations. */
+/** Mostly a link of a chain goes as the next one comes: nobody may see both. */
 export function drawGrants(
   random: SeededRandom,
-  present: ReadonlyMap<string, Tuple>,
-  declares: readonly Relation[],
+  { grants: all, isDeclared }: Universe,
+  present: ReadonlyMap<string, ContextGrant>,
+  ruleSet: RuleSet,
 ): GrantsChange {
-  const mayGrant = (tuple: Tuple): boolean => !isOwn(tuple) || declares.includes(tuple.relation) || random.chance(0.02);
-  const absent = GRANTS.filter((tuple) => !present.has(textOfTuple(tuple)) && mayGrant(tuple));
-  const own = [...present.values()].filter(isOwn);
+  const mayGrant = (grant: ContextGrant): boolean => isDeclared(grant, ruleSet) || random.chance(0.02);
+  const absent = all.filter((tuple) => !present.has(textOfTuple(tuple)) && mayGrant(tuple));
+  const own = [...present.values()].filter((grant) => !isDeclared(grant, NO_RULES));
   if (own.length > 0 && random.chance(0.15)) return { grants: [], revocations: own };
-  const some = (tuples: readonly Tuple[], most = 3): Tuple[] => [
+  const some = (tuples: readonly ContextGrant[], most = 3): ContextGrant[] => [
     ...new Set(Array.from({ length: random.whole(1, most) }, () => random.pick(tuples))),
   ];
   if (present.size < FEW_GRANTS) return { grants: some(absent, 2 * FEW_GRANTS), revocations: [] };
@@ -93,7 +104,7 @@ export function drawGrants(
   return { grants, revocations: random.chance(0.8) ? gone : [] };
 }
 
-const element = (name: string, from?: string): RuleElement => ({ name, from });
+export const element = (name: string, from?: string): RuleElement => ({ name, from });
 
 /** Defined in one version of the rules alone. */
 export const markOf = (version: number): string => `v${version}`;

@@ -64,8 +64,11 @@ const ROWS: readonly Row[] = [
   row('schemathesis', 'schemathesis from PyPI', ['test/conformance/schemathesis.test.ts', 'conformance/slow'], () =>
     installPythonTool(SCHEMATHESIS),
   ),
-  row('python-client', 'mypy, pytest and others from PyPI', ['test/clients/python.test.ts'], () =>
-    installPythonTool(PYTHON_CLIENT),
+  row(
+    'python-client',
+    'mypy, pytest and others from PyPI',
+    ['test/clients/python.test.ts', 'test/clients/model-types.test.ts'],
+    () => installPythonTool(PYTHON_CLIENT),
   ),
   row(
     'runtimes',

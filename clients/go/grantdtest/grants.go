@@ -3,7 +3,10 @@
 package grantdtest
 
 import (
+	"fmt"
+	"maps"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/grantd/grantd/clients/go"
@@ -11,14 +14,52 @@ import (
 
 const bulkMax = 100
 
+// withSent is a view of the fake that also has the grants that the body brings along. The `context` has no effect: the
+// fake knows no conditions.
+func (c *call) withSent() *Fake {
+	sent := listIn(c.body, "context_grants")
+	if len(sent) > bulkMax {
+		refuse("bulk-too-large", "There are %d context grants; at most %d are allowed.", len(sent), bulkMax)
+	}
+	if context, has := c.body["context"]; has {
+		if _, isObject := context.(object); !isObject {
+			refuse(invalidRequest, `"context" must be an object`)
+		}
+	}
+	grants := maps.Clone(c.fake.grants)
+	for index, one := range sent {
+		of := tupleIn(one, elementOf("context_grants", index))
+		if grants[of] == nil {
+			grants[of] = &grantd.Grant{Subject: of.subject, Relation: of.relation, Object: of.object}
+		}
+	}
+	return &Fake{rules: c.fake.rules, grants: grants}
+}
+
+// inContext is a listing whose parameters are members of a body.
+func inContext(list func(*call) any) func(*call) any {
+	return func(c *call) any {
+		as := *c
+		as.fake, as.query = c.withSent(), url.Values{}
+		for name, value := range c.body {
+			if name != "context" && name != "context_grants" {
+				as.query.Set(name, fmt.Sprint(value))
+			}
+		}
+		return list(&as)
+	}
+}
+
 func check(c *call) any {
 	question := c.questionIn(c.body, "")
-	because, isHeld := c.fake.holds(question.subject, question.relation, question.object)
+	because, isHeld := c.withSent().holds(question.subject, question.relation, question.object)
 	answer := object{"authorized": isHeld, "checked_at": timeText(c.fake.now())}
 	if explain, _ := c.body["explain"].(bool); explain && isHeld {
-		chain := make([]any, len(because))
-		for index, grant := range because {
-			chain[index] = grantJSON(*grant)
+		chain := []any{}
+		for _, grant := range because {
+			if grant.GrantID != "" {
+				chain = append(chain, grantJSON(*grant))
+			}
 		}
 		answer["because"] = chain
 	}
@@ -33,10 +74,11 @@ func checkBulk(c *call) any {
 	if len(checks) > bulkMax {
 		refuse("bulk-too-large", "There are %d checks; at most %d are allowed.", len(checks), bulkMax)
 	}
+	view := c.withSent()
 	results := make([]any, len(checks))
 	for index, one := range checks {
 		question := c.questionIn(one, elementOf("checks", index))
-		_, isHeld := c.fake.holds(question.subject, question.relation, question.object)
+		_, isHeld := view.holds(question.subject, question.relation, question.object)
 		results[index] = object{"authorized": isHeld}
 	}
 	return object{"results": results, "checked_at": timeText(c.fake.now())}

@@ -97,7 +97,7 @@ func (f *Fake) search(wanted fact, visit func(step *step) bool) {
 					continue
 				}
 				for _, element := range rule.AnyOf {
-					name, relation, isFrom := strings.Cut(element, " from ")
+					name, relation, isFrom := strings.Cut(element.Name, " from ")
 					if !isFrom {
 						now = append(now, &step{fact{name, at.object}, nil, at})
 						continue

@@ -134,7 +134,7 @@ func (c *call) rulesIn() ruleSet {
 			refuse(invalidRequest, "A rule has no namespace or no name.")
 		}
 		anyOf := textsIn(one, "any_of", elementPattern.MatchString)
-		set.Rules = append(set.Rules, grantd.Rule{Namespace: namespace, Name: name, AnyOf: anyOf})
+		set.Rules = append(set.Rules, grantd.Rule{Namespace: namespace, Name: name, AnyOf: grantd.Names(anyOf...)})
 	}
 	set.Groups, _ = c.body["groups"].(bool)
 	if _, has := c.body["public"]; has {
@@ -142,7 +142,7 @@ func (c *call) rulesIn() ruleSet {
 	}
 	for _, rule := range set.Rules {
 		for _, element := range rule.AnyOf {
-			name, relation, isFrom := strings.Cut(element, " from ")
+			name, relation, isFrom := strings.Cut(element.Name, " from ")
 			if !slices.Contains(relations, name) && !set.defines(name) {
 				refuse(invalidRequest, "Nothing defines the name %q.", name)
 			}
@@ -188,7 +188,7 @@ func (c *call) preview(set ruleSet) any {
 	ungranted := []any{}
 	for _, rule := range set.Rules {
 		for _, element := range rule.AnyOf {
-			name, relation, _ := strings.Cut(element, " from ")
+			name, relation, _ := strings.Cut(element.Name, " from ")
 			for _, one := range []string{name, relation} {
 				place := [2]string{rule.Namespace, one}
 				if slices.Contains(relations, one) && !granted[place] && (one == relation || relation == "") {
@@ -203,6 +203,6 @@ func (c *call) preview(set ruleSet) any {
 		"changed": set.revision() != before.revision(), "group_subjects": len(groups), "public_grants": wildcard,
 		"ungranted": ungranted, "complete": true, "scanned_grants": len(c.fake.grants), "scanned_grants_max": limitMax,
 		// The fake does not look for them.
-		"grants_not_followed": 0,
+		"grants_not_followed": 0, "grants_outside_types": 0,
 	}
 }

@@ -8,6 +8,7 @@ import type {
   ActionSearch,
   BulkWrite,
   BulkWriteResult,
+  ContextGrant,
   CreatedKey,
   Decision,
   EvaluationRequest,
@@ -50,7 +51,17 @@ export interface ListOptions extends CallOptions {
   readonly limit?: number | undefined;
 }
 
-export interface ObjectsQuery {
+/** What a check or a listing brings along. Nothing of it is stored, and no other call sees it. */
+export interface CallContext {
+  /** Values for parameters of conditions; what a grant stores takes precedence. */
+  readonly context?: Readonly<Record<string, unknown>> | undefined;
+  /** At most 100 grants that count for this call as if they were stored. */
+  readonly context_grants?: readonly ContextGrant[] | undefined;
+}
+
+export interface CheckOptions extends CallOptions, CallContext {}
+
+export interface ObjectsQuery extends CallContext {
   readonly subject: string;
   readonly relation: string;
   readonly namespace?: string | undefined;
@@ -76,10 +87,17 @@ export interface GrantPage extends Page<Grant> {
   readonly feedCursor: string | undefined;
 }
 
+export interface SubjectPage extends Page<string> {
+  /** Those that do not hold the relation although `ns:*` of their namespace is listed, in the range of this page. */
+  readonly excluded: readonly string[];
+}
+
 export interface Explanation {
   readonly authorized: boolean;
   /** If authorized: a shortest chain of grants from the subject to the object. */
   readonly because: readonly Grant[];
+  /** Under rules with gates: why, as a tree that the API describes. */
+  readonly proof?: Readonly<Record<string, unknown>>;
 }
 
 export interface RevisedRules {
@@ -109,6 +127,17 @@ const post = (operation: string, path: string, body: unknown, expected: readonly
   expected,
 });
 
+const hasContext = ({ context, context_grants: grants }: CallContext): boolean =>
+  context !== undefined || grants !== undefined;
+
+/** A listing: a GET with a query, or with a context the same as a POST. */
+const listingCall = (operation: string, path: string, query: ObjectsQuery | SubjectsQuery, page: Query): Call => {
+  const { context, context_grants, ...rest } = query;
+  return hasContext(query)
+    ? post(`${operation}InContext`, path, { ...rest, ...page, context, context_grants })
+    : get(operation, path, { ...rest, ...page });
+};
+
 function revisionOf(reply: Sent): string {
   const [, revision] = /^"([0-9a-f]{32})"$/.exec(reply.headers.get('etag') ?? '') ?? [];
   return revision ?? Field.of(reply).refuse('comes without a revision of the rules');
@@ -134,24 +163,32 @@ export class Grantd {
    * Whether the relationship holds. True only if the service said so for exactly this question; every other outcome is
    * thrown. Checks of one moment are gathered into one request, unless they have options of their own.
    */
-  check(subject: string, relation: string, object: string, options?: CallOptions): Promise<boolean> {
+  check(subject: string, relation: string, object: string, options?: CheckOptions): Promise<boolean> {
     const question = { subject, relation, object };
     if (options !== undefined || this.#gatherer === undefined) return this.#checkOne(question, options);
     return this.#gatherer.check(question);
   }
 
   /** As `check`, with the grants on which the result rests. */
-  async explain(subject: string, relation: string, object: string, options?: CallOptions): Promise<Explanation> {
-    const body = { subject, relation, object, explain: true };
+  async explain(subject: string, relation: string, object: string, options: CheckOptions = {}): Promise<Explanation> {
+    const { context, context_grants } = options;
+    const body = { subject, relation, object, explain: true, context, context_grants };
     const field = Field.of(await this.#transport.send(post('check', '/v1/check', body), options));
     field.at('checked_at').text();
     const authorized = field.at('authorized').boolean();
-    return { authorized, because: authorized ? field.at('because').list().map(grantIn) : [] };
+    const because = authorized ? field.at('because').list().map(grantIn) : [];
+    return {
+      authorized,
+      because,
+      ...(field.has('proof') ? { proof: field.at('proof').checked<Readonly<Record<string, unknown>>>(() => {}) } : {}),
+    };
   }
 
   /** Up to 100 checks, all decided at one moment; the results are in the order of the checks. */
-  async checkBulk(checks: readonly Question[], options?: CallOptions): Promise<readonly boolean[]> {
-    const body = { checks: checks.map(({ subject, relation, object }) => ({ subject, relation, object })) };
+  async checkBulk(checks: readonly Question[], options: CheckOptions = {}): Promise<readonly boolean[]> {
+    const { context, context_grants } = options;
+    const questions = checks.map(({ subject, relation, object }) => ({ subject, relation, object }));
+    const body = { checks: questions, context, context_grants };
     const field = Field.of(await this.#transport.send(post('checkBulk', '/v1/check/bulk', body), options));
     field.at('checked_at').text();
     return field
@@ -212,21 +249,21 @@ export class Grantd {
 
   /** The objects on which the subject has the relation. */
   listObjects(query: ObjectsQuery, options: ListOptions = {}): Listing<string> {
-    return this.#listing('listObjects', '/v1/objects', { ...query, limit: options.limit }, options, 'objects', (each) =>
-      each.text(),
-    );
+    return new Listing(async (cursor, callOptions) => {
+      const call = listingCall('listObjects', '/v1/objects', query, { limit: options.limit, cursor });
+      const field = Field.of(await this.#transport.send(call, callOptions));
+      return { items: field.at('objects').texts(), cursor: field.at('next_cursor').textOrNull() };
+    }, options);
   }
 
   /** The subjects that have the relation on the object. */
-  listSubjects(query: SubjectsQuery, options: ListOptions = {}): Listing<string> {
-    return this.#listing(
-      'listSubjects',
-      '/v1/subjects',
-      { ...query, limit: options.limit },
-      options,
-      'subjects',
-      (each) => each.text(),
-    );
+  listSubjects(query: SubjectsQuery, options: ListOptions = {}): Listing<string, SubjectPage> {
+    return new Listing(async (cursor, callOptions) => {
+      const call = listingCall('listSubjects', '/v1/subjects', query, { limit: options.limit, cursor });
+      const field = Field.of(await this.#transport.send(call, callOptions));
+      const excluded = field.has('excluded') ? field.at('excluded').texts() : [];
+      return { items: field.at('subjects').texts(), cursor: field.at('next_cursor').textOrNull(), excluded };
+    }, options);
   }
 
   async createNamespace(name: string, options?: CallOptions): Promise<WrittenNamespace> {
@@ -342,8 +379,9 @@ export class Grantd {
     });
   }
 
-  async #checkOne({ subject, relation, object }: Question, options?: CallOptions): Promise<boolean> {
-    const call = post('check', '/v1/check', { subject, relation, object });
+  async #checkOne({ subject, relation, object }: Question, options: CheckOptions = {}): Promise<boolean> {
+    const { context, context_grants } = options;
+    const call = post('check', '/v1/check', { subject, relation, object, context, context_grants });
     const field = Field.of(await this.#transport.send(call, options));
     field.at('checked_at').text();
     return field.at('authorized').boolean();

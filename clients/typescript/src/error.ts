@@ -30,6 +30,8 @@ export type ServiceErrorType =
   | 'request-timeout'
   | 'evaluation-too-large'
   | 'evaluation-cyclic'
+  | 'context-incomplete'
+  | 'condition-failed'
   | 'relation-in-use'
   | 'idempotency-key-reused'
   | 'cursor-too-old'

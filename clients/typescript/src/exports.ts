@@ -1,6 +1,8 @@
 // The public exports of the package @grantd/client.
 
 export {
+  type CallContext,
+  type CheckOptions,
   type Explanation,
   Grantd,
   type GrantPage,
@@ -8,6 +10,7 @@ export {
   type ListOptions,
   type ObjectsQuery,
   type RevisedRules,
+  type SubjectPage,
   type SubjectsQuery,
   type WrittenNamespace,
 } from './client.ts';
@@ -17,3 +20,4 @@ export type * from './generated/schemas.ts';
 export type { Listing, Page } from './listing.ts';
 export type { GrantdOptions } from './options.ts';
 export type { CallFacts, CallHook, CallOptions } from './transport.ts';
+export type { GrantdFor, Model } from './typed.ts';

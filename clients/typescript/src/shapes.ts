@@ -125,11 +125,20 @@ export function checkKey(field: Field): void {
   field.at('expires_at').textOrNull();
 }
 
+function checkElements(field: Field): void {
+  for (const element of field.list()) {
+    if (typeof element.value === 'string') continue;
+    for (const member of ['any_of', 'all_of', 'but_not']) if (element.has(member)) checkElements(element.at(member));
+  }
+}
+
 export function checkRuleSet(field: Field): void {
   for (const rule of field.at('rules').list()) {
     textsAt(rule, 'namespace', 'name');
-    rule.at('any_of').texts();
+    checkElements(rule.at('any_of'));
   }
+  if (field.has('relations')) field.at('relations').texts();
+  for (const name of ['conditions', 'types']) if (field.has(name)) field.at(name).list();
   field.at('groups').boolean();
   field.at('public').texts();
 }
@@ -139,7 +148,14 @@ export function checkPreview(field: Field): void {
   textsAt(field, 'revision', 'current_revision');
   field.at('changed').boolean();
   field.at('complete').boolean();
-  for (const name of ['group_subjects', 'public_grants', 'grants_not_followed', 'scanned_grants', 'scanned_grants_max'])
+  for (const name of [
+    'group_subjects',
+    'public_grants',
+    'grants_not_followed',
+    'grants_outside_types',
+    'scanned_grants',
+    'scanned_grants_max',
+  ])
     field.at(name).count();
   field.at('ungranted').list();
 }

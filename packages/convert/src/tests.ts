@@ -1,10 +1,11 @@
-// Models and model tests of OpenFGA and SpiceDB, in the form of `grantd model test`.
+// Models and model tests of OpenFGA, SpiceDB and Permify, in the form of `grantd model test`.
 
 import type { ModelFile } from '../../../src/cli/model/model-tests.ts';
 import type { YamlMap } from '../../../src/cli/yaml-file.ts';
-import { ModelReader } from './model/model-reader.ts';
+import { ModelReader, originOfYaml } from './model/model-reader.ts';
 import { readStoreTests, type TestFileOptions } from './tests/openfga-store.ts';
 import { PeerModel } from './tests/peer-model.ts';
+import { readShape } from './tests/permify-shape.ts';
 import { readValidation } from './tests/spicedb-validation.ts';
 
 const hasOneOf = ({ fields }: YamlMap, names: readonly string[]): boolean => names.some((name) => fields.has(name));
@@ -12,7 +13,8 @@ const hasOneOf = ({ fields }: YamlMap, names: readonly string[]): boolean => nam
 /** Undefined: the file is not one of a peer. Throws a CliFailure that names file and line. */
 export async function readPeerTests(options: TestFileOptions): Promise<ModelFile | undefined> {
   if (hasOneOf(options.root, ['model', 'model_file'])) return readStoreTests(options);
-  return hasOneOf(options.root, ['schema', 'schemaFile']) ? readValidation(options) : undefined;
+  if (!hasOneOf(options.root, ['schema', 'schemaFile', 'schema_file'])) return undefined;
+  return originOfYaml(options.file, options.root) === 'permify' ? readShape(options) : readValidation(options);
 }
 
 /** The rules of a model in a file of its own. */

@@ -2,11 +2,7 @@
 
 import type { ConvertOptions } from '@grantd/convert/rules';
 import { type Command, Option } from 'commander';
-import { GrantdError } from '../../core/errors.ts';
-import { RULES_BODY_BYTES_MAX } from '../../core/limits.ts';
-import { parseJson } from '../../core/text/json.ts';
-import { parseRuleSet } from '../../rules/parse-rule-set.ts';
-import { type RuleSet, ruleSetRecord } from '../../rules/rule-set.ts';
+import { ruleSetRecord } from '../../rules/rule-set.ts';
 import { diffRules, renderRuleSet } from '../../rules/rules-diff.ts';
 import type { CliContext } from '../cli-context.ts';
 import {
@@ -19,30 +15,18 @@ import {
   YES_OPTION,
 } from '../command-parts.ts';
 import { loadConverter, mapOption, ORIGINS } from '../converter.ts';
-import { CliFailure, EXIT, reasonOf } from '../failures.ts';
-import { openSource, readWhole } from '../import/import-source.ts';
+import { CliFailure, EXIT } from '../failures.ts';
 import type { JsonRecord } from '../output/json-view.ts';
 import { formatCount, renderJson } from '../output/render.ts';
 import { putTenantRules, readTenantRules, revised } from '../tenant-rules.ts';
+import { readRulesFile } from './rules-file.ts';
+import { registerRulesTypes } from './rules-types.ts';
 
 const FILE_ARGUMENT = ['<file>', 'a file of JSON, as "grantd rules show" prints it; - for standard input'] as const;
 
 /** Exit codes as of diff(1): a failure must not look like a difference. */
 const DIFFERS = 1;
 const DIFF_FAILED = 2;
-
-async function readRulesFile(context: CliContext, file: string): Promise<RuleSet> {
-  const name = file === '-' ? 'Standard input' : file;
-  const { source } = await openSource(context, file);
-  try {
-    const bytes = await readWhole(source, RULES_BODY_BYTES_MAX);
-    if (bytes === undefined) throw new Error(`it is longer than ${RULES_BODY_BYTES_MAX / 1024} KiB`);
-    return parseRuleSet(parseJson(bytes.toString('utf8'), 'The text'));
-  } catch (error) {
-    const reason = error instanceof GrantdError ? error.message : `${reasonOf(error)}.`;
-    throw new CliFailure(`${name} has no rules that a tenant can have: ${reason}`, EXIT.failed, { cause: error });
-  }
-}
 
 const numberOf = (record: JsonRecord, name: string): number => {
   const value = record[name];
@@ -69,6 +53,12 @@ function describePreview(preview: JsonRecord, diff: readonly string[]) {
   if (notFollowed > 0) {
     lines.push(
       `The rules can never follow ${atLeast}${formatCount(notFollowed)} stored grants: they are to a group or namespace:* without effect under these rules, or where rules follow only single entities.`,
+    );
+  }
+  const outside = numberOf(preview, 'grants_outside_types');
+  if (outside > 0) {
+    lines.push(
+      `The types do not allow ${atLeast}${formatCount(outside)} stored grants. They stay until they are revoked.`,
     );
   }
   for (const each of Array.isArray(preview.ungranted) ? preview.ungranted : []) {
@@ -160,7 +150,7 @@ function registerConvert(rules: Command, context: CliContext): void {
     .description('turn a model of OpenFGA or a schema of SpiceDB or Permify into rules')
     .argument(
       '<file...>',
-      'a .fga, .json or .zed file, the files of all modules or their fga.mod, or YAML with a model; - for standard input',
+      'a .fga, .json, .zed or .perm file, the files of all modules or their fga.mod, or YAML with a model; - for standard input',
     )
     .addOption(
       new Option('--from <system>', 'the system that the model is from (default: by the file name)').choices(ORIGINS),
@@ -223,5 +213,6 @@ export function registerRulesCommands(program: Command, context: CliContext): vo
     context.action((file: string, options: TenantOption) => diffWithFile(context, file, options)),
   );
 
+  registerRulesTypes(rules, context);
   registerConvert(rules, context);
 }

@@ -56,6 +56,8 @@ export interface SubjectsQuestion extends Placed {
   readonly namespace: string | undefined;
   /** Only groups of this name; '': none. Undefined: whatever is listed. */
   readonly group?: string;
+  /** Groups that are listed but not expected make no difference. */
+  readonly moreGroups?: true;
   readonly context: CallContext;
   readonly expected: readonly string[];
   /** Undefined: not compared. */

@@ -142,6 +142,7 @@ class TestRunner {
     relation,
     namespace,
     group,
+    moreGroups,
     context,
     expected,
     excluded,
@@ -151,7 +152,11 @@ class TestRunner {
     const query = { object, relation, namespace, includeSelf, ...context };
     const answer = await answerOf(() => this.#tenant.listSubjects(query));
     if (answer instanceof GrantdError) return { question, expected, ...refused(answer) };
-    const subjects = answer.subjects.filter((each) => group === undefined || groupOf(each) === group);
+    const subjects = answer.subjects.filter((each) =>
+      moreGroups === true
+        ? groupOf(each) === '' || expected.includes(each)
+        : group === undefined || groupOf(each) === group,
+    );
     if (subjects.length > 0) this.#coverage.decided(object, relation, true);
     const listed = compare(expected, subjects);
     const out = excluded === undefined ? [] : compare(excluded, answer.excluded);

@@ -200,13 +200,18 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     return this.#makeCall(CALLS.checkBulk, context, columnsOf(checks), { checks: checks.length });
   }
 
-  checkOrDeny(context: RequestContext, checks: readonly ContextualCheck[]): Promise<LenientAnswer> {
+  checkOrDeny(
+    context: RequestContext,
+    checks: readonly ContextualCheck[],
+    call: CallContext = {},
+  ): Promise<LenientAnswer> {
     const contexts = contextsOf(checks);
-    if (checks.every(isBuiltIn) && contexts === undefined) {
+    if (checks.every(isBuiltIn) && contexts === undefined && !hasContext(call)) {
       return this.checkBulk(context, checks).then((answer) => ({ ...answer, undefinedAt: [] }));
     }
     assert(checks.length <= BULK_CHECKS_MAX, 'a bulk call has at most 100 checks');
-    return this.#checkNamed(context, { checks, list: '', explain: false, denyUndefined: true, ...contexts });
+    const lenient = { checks, list: '', explain: false, denyUndefined: true };
+    return this.#checkNamed(context, { ...lenient, ...contexts, ...contextOf(call) });
   }
 
   explain(context: RequestContext, check: NamedTuple & CallContext): Promise<ExplainedAnswer> {

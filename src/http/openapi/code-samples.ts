@@ -1,6 +1,7 @@
 // The samples of each operation, as viewers of OpenAPI expect them (`x-codeSamples`). The one for curl is built from
 // the example of the operation, so it is a request that the schemas accept. Address and key come from the environment.
 
+import type { JsonObject } from '../../core/json-members.ts';
 import type { NamedTuple } from '../../rules/questions.ts';
 import type { OperationDescription } from '../schema/operation-description.ts';
 import { CLIENT_SAMPLES, type ClientSamples, checkBulkSamples, checkSamples, sampleJson } from './client-samples.ts';
@@ -48,12 +49,18 @@ const samplesIn = (curl: string, clients: ClientSamples | undefined): readonly C
 export const codeSamplesOf = (operation: OperationDescription): readonly CodeSample[] =>
   samplesIn(curlSample(operation), CLIENT_SAMPLES[operation.id]);
 
-/** The samples of one check, or of several in one call. */
-export function codeSamplesOfChecks(questions: NamedTuple | readonly NamedTuple[]): readonly CodeSample[] {
-  if ('subject' in questions) {
-    const curl = curlSample({ method: 'POST', path: '/v1/check', body: { example: questions } });
-    return samplesIn(curl, checkSamples(questions));
-  }
-  const curl = curlSample({ method: 'POST', path: '/v1/check/bulk', body: { example: { checks: questions } } });
-  return samplesIn(curl, checkBulkSamples(questions));
+/**
+ * The samples of one check, or of several in one call. `context`: the members `context` and `context_grants`, which
+ * only the sample for curl shows.
+ */
+export function codeSamplesOfChecks(
+  questions: NamedTuple | readonly NamedTuple[],
+  context: JsonObject = {},
+): readonly CodeSample[] {
+  const [path, body, samples] =
+    'subject' in questions
+      ? ['/v1/check', questions, () => checkSamples(questions)]
+      : ['/v1/check/bulk', { checks: questions }, () => checkBulkSamples(questions)];
+  const curl = curlSample({ method: 'POST', path, body: { example: { ...body, ...context } } });
+  return samplesIn(curl, Object.keys(context).length === 0 ? samples() : undefined);
 }

@@ -88,7 +88,7 @@ export const HEADERS = {
   },
   Warning: {
     description:
-      'For developers: probable mistakes, separated by `, `, at most 10. `unknown-namespace; namespace=NAME`: the result is false or empty, and the tenant has no grant and no rule of this namespace, and never created it. `grant-not-followed; reason=REASON`, in a bulk write with `; grant=INDEX`: the rules can never follow a grant that was written; the reasons are `groups-off`, `unknown-name`, `not-public` and `no-entity`. Clients log it; nothing else may depend on it.',
+      'For developers: probable mistakes, separated by `, `, at most 10. `unknown-namespace; namespace=NAME`: the result is false or empty, and the tenant has no grant and no rule of this namespace, and never created it. `grant-not-followed; reason=REASON`, in a bulk write with `; grant=INDEX`: the rules can never follow a grant that was written; the reasons are `groups-off`, `unknown-name`, `not-public` and `no-entity`. `grants-outside-types; grants=NUMBER; complete=BOOLEAN`: the types of the rules that were written do not allow so many stored grants, or more if not complete. Clients log it; nothing else may depend on it.',
     schema: { type: 'string' },
     example: 'unknown-namespace; namespace=documnt',
   },

@@ -123,7 +123,7 @@ function responsesOf<Operation extends OperationDescription>(
   const responses: JsonObject = {};
   for (const { status, description, bodies, header } of operation.successes) {
     const headers = headersOf(status);
-    if (header !== undefined) headers[header] = headerRef(RESPONSE_HEADERS[header]);
+    for (const name of [header ?? []].flat()) headers[name] = headerRef(RESPONSE_HEADERS[name]);
     responses[status] = { description, headers, ...(bodies.length === 0 ? {} : { content: contentOf(bodies) }) };
   }
   const errors: readonly ErrorCode[] = [

@@ -13,7 +13,15 @@ import {
   SEARCH_PARTS,
 } from '../schema/authzen-schemas.ts';
 import { changeSchema } from '../schema/change-schemas.ts';
-import { namespaceRelationSchema, ruleSchema, rulesPreviewSchema } from '../schema/rule-schemas.ts';
+import {
+  conditionDeclarationSchema,
+  namespaceRelationSchema,
+  ruleElementSchema,
+  ruleGateSchema,
+  ruleSchema,
+  rulesPreviewSchema,
+  typeRestrictionSchema,
+} from '../schema/rule-schemas.ts';
 import {
   bulkAnswerSchema,
   conditionRequestSchema,
@@ -56,6 +64,10 @@ export const TENANT_PARTS = {
   WrittenGrant: writtenGrantSchema,
   Revocation: revocationSchema,
   Key: listedKeySchema,
+  ConditionDeclaration: conditionDeclarationSchema,
+  TypeRestriction: typeRestrictionSchema,
+  RuleElement: ruleElementSchema,
+  RuleGate: ruleGateSchema,
   Rule: ruleSchema,
   RulesPreview: rulesPreviewSchema,
   Change: changeSchema,

@@ -1,6 +1,7 @@
 // One check (POST /v1/check, the hot path: one call to the owner), or up to 100 decided at one moment of the tenant's
 // history (POST /v1/check/bulk).
 
+import { CONTEXT_GRANT_ERRORS } from '../../core/call-context.ts';
 import { EVALUATION_ERRORS, GrantdError } from '../../core/errors.ts';
 import { grantRecord } from '../../core/grant-attributes.ts';
 import { isJsonObject } from '../../core/json-members.ts';
@@ -35,7 +36,7 @@ export const check: PublicOperation = {
       header: WARNING_HEADER,
     }),
   ],
-  errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'bulk-too-large', ...EVALUATION_ERRORS],
+  errors: [...CONTEXT_GRANT_ERRORS, ...EVALUATION_ERRORS],
   answer(session, context, { body }, { outcomes }) {
     const question = validateCheck(body);
     const answered = (answer: TimedAnswer, because = ''): OperationResponse | Promise<OperationResponse> => {
@@ -94,7 +95,7 @@ export const checkBulk: PublicOperation = {
       header: WARNING_HEADER,
     }),
   ],
-  errors: ['bulk-too-large', 'invalid-subject', 'invalid-relation', 'invalid-object', ...EVALUATION_ERRORS],
+  errors: [...CONTEXT_GRANT_ERRORS, ...EVALUATION_ERRORS],
   answer(session, context, { body }, { outcomes }) {
     refuseTooMany(body);
     const { checks, call } = validateBulk(body);

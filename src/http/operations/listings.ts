@@ -2,7 +2,7 @@
 // subjects that hold a relation on an object (GET /v1/subjects). With a context, both are a POST.
 
 import type { z } from 'zod';
-import type { CallContext } from '../../core/call-context.ts';
+import { type CallContext, CONTEXT_GRANT_ERRORS } from '../../core/call-context.ts';
 import { EVALUATION_ERRORS } from '../../core/errors.ts';
 import { BULK_BODY_BYTES_MAX } from '../../core/limits.ts';
 import { WARNING_HEADER } from '../../core/service-warnings.ts';
@@ -37,13 +37,7 @@ const SUBJECTS = success(200, 'One page.', {
 });
 
 /** Of a listing with context grants. */
-const LISTING_ERRORS = [
-  'invalid-subject',
-  'invalid-relation',
-  'invalid-cursor',
-  'bulk-too-large',
-  ...EVALUATION_ERRORS,
-] as const;
+const LISTING_ERRORS = [...CONTEXT_GRANT_ERRORS, 'invalid-cursor', ...EVALUATION_ERRORS] as const;
 
 function answerObjects(
   session: TenantSession,
@@ -112,7 +106,7 @@ export const listObjectsInContext: PublicOperation = {
   },
   responseBytesMax: entityBodyBytesMax,
   successes: [OBJECTS],
-  errors: [...LISTING_ERRORS, 'invalid-object'],
+  errors: LISTING_ERRORS,
   answer(session, context, { body }) {
     const call = validateCallContext(objectBodySchema, body);
     const { context: _, context_grants: __, ...query } = validateBody(objectBodySchema, body);
@@ -154,7 +148,7 @@ export const listSubjectsInContext: PublicOperation = {
   },
   responseBytesMax: entityBodyBytesMax,
   successes: [SUBJECTS],
-  errors: [...LISTING_ERRORS, 'invalid-object'],
+  errors: LISTING_ERRORS,
   answer(session, context, { body }) {
     const call = validateCallContext(subjectBodySchema, body);
     const { context: _, context_grants: __, ...query } = validateBody(subjectBodySchema, body);

@@ -1,6 +1,8 @@
 // The rules of the tenant (/v1/rules): read them with their revision, replace them, or preview what that would change.
 
 import { RULES_BODY_BYTES_MAX } from '../../core/limits.ts';
+import { WARNING_HEADER, warningHeaderOf } from '../../core/service-warnings.ts';
+import { warnOfOutside } from '../../front/type-warnings.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import { RULE_SET_BYTES_MAX, RULES_MAX, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import { demandMatch, etagOf, isKnown, parseRulesRequest, rulesPreviewRecord } from '../../rules/rules-writes.ts';
@@ -52,7 +54,7 @@ export const writeRules: PublicOperation = {
   scope: 'admin',
   tag: 'Rules',
   summary: 'Replace the rules',
-  description: `From the response on, every check and listing follows the new rules; empty ones remove all rules. At most ${RULES_MAX} rules, and ${RULE_SET_BYTES_MAX / 1024} KiB without white space; a body of more than 16 KiB has at most 4,096 JSON values. Every name that a rule uses must be a built-in relation or have a rule. Without \`If-Match\`, the rules are replaced whatever they are. With \`dry_run=true\` nothing changes: the response says what would. The audit log keeps the rules and those before them.`,
+  description: `From the response on, every check and listing follows the new rules; empty ones remove all rules. At most ${RULES_MAX} rules, and ${RULE_SET_BYTES_MAX / 1024} KiB without white space; a body of more than 16 KiB has at most 4,096 JSON values. Every name that a rule uses must be a relation, built-in or own, or have a rule; none may depend on itself through \`but_not\`. Everything that is wrong is named at once, a line each, with its place. Without \`If-Match\`, the rules are replaced whatever they are. With \`dry_run=true\` nothing changes: the response says what would. Stored grants that the types do not allow stay, and count; \`X-Service-Warning\` says how many there are. The audit log keeps the rules and those before them.`,
   body: {
     name: 'RuleSetRequest',
     schema: ruleSetBodySchema,
@@ -73,24 +75,29 @@ export const writeRules: PublicOperation = {
       name: 'RulesWritten',
       schema: rulesWrittenSchema,
       example: EXAMPLE_RULE_SET,
-      header: 'ETag',
+      header: ['ETag', WARNING_HEADER],
     }),
   ],
   errors: ['precondition-failed', 'condition-in-use'],
-  answer(session, context, { body, query, headers }) {
+  async answer(session, context, { body, query, headers }) {
     const { dry_run: dryRun } = validate(rulesQuerySchema, query);
-    const request = parseRulesRequest(body, headers);
+    const request = await parseRulesRequest(body, headers);
     if (dryRun === 'true') {
       return session.call(CALLS.previewRules, context, request).then((preview) => ({
         status: 200,
         json: JSON.stringify(rulesPreviewRecord(request.ruleSet, preview)),
       }));
     }
-    const text = textOfRules(request.ruleSet);
-    return session.call(CALLS.writeRules, context, request).then(() => ({
-      status: 200,
-      etag: etagOf(revisionOfRules(text)),
-      json: text,
-    }));
+    const { ruleSet } = request;
+    const text = textOfRules(ruleSet);
+    return session
+      .call(CALLS.writeRules, context, request)
+      .then(() => warnOfOutside(session, context, ruleSet))
+      .then((warnings) => ({
+        status: 200,
+        etag: etagOf(revisionOfRules(text)),
+        warning: warningHeaderOf(warnings),
+        json: text,
+      }));
   },
 };

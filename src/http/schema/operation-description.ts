@@ -27,9 +27,11 @@ export interface SuccessDescription {
   readonly description: string;
   /** The body in each of the content types that a client may ask for; none: the response has no body. */
   readonly bodies: readonly BodyDescription[];
-  /** A header that the response has, or may have, besides those of every response. */
-  readonly header?: 'ETag' | 'X-Service-Cursor' | 'X-Service-Warning' | undefined;
+  /** Headers that the response has, or may have, besides those of every response. */
+  readonly header?: ResponseHeader | readonly ResponseHeader[] | undefined;
 }
+
+type ResponseHeader = 'ETag' | 'X-Service-Cursor' | 'X-Service-Warning';
 
 export type ParameterDescriptions = Readonly<
   Record<string, { readonly description: string; readonly example: string }>

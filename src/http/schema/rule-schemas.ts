@@ -1,32 +1,101 @@
 // The schemas of rules in requests and responses. Those of requests only document: `parseRuleSet` parses them.
 
 import { z } from 'zod';
-import { ELEMENTS_MAX, NAME_PATTERN, PUBLIC_NAMESPACES_MAX, RULES_MAX } from '../../rules/rule-set.ts';
+import {
+  CONDITIONS_MAX,
+  ELEMENTS_MAX,
+  EXPRESSION_BYTES_MAX,
+  GATE_DEPTH_MAX,
+  NAME_PATTERN,
+  OWN_RELATIONS_MAX,
+  PARAMETERS_MAX,
+  PUBLIC_NAMESPACES_MAX,
+  RULES_MAX,
+  TYPE_SUBJECTS_MAX,
+  TYPES_MAX,
+} from '../../rules/rule-set.ts';
 import { namespaceNameSchema, relationSchema } from './schemas.ts';
 
-const ruleName = z
-  .string()
-  .regex(new RegExp(`^${NAME_PATTERN}$`))
-  .meta({ description: 'A built-in relation, whose own grants always count, or a name that is never granted.' });
+const name = z.string().regex(new RegExp(`^${NAME_PATTERN}$`));
+
+const ruleName = name.meta({
+  description: 'A relation, built-in or own, whose own grants always count, or a name that is never granted.',
+});
+
+/** An element contains others: by reference, since its schema would never end. */
+const elements = z
+  .array(z.unknown().meta({ $ref: '#/components/schemas/RuleElement' }))
+  .min(1)
+  .max(ELEMENTS_MAX);
+
+export const ruleGateSchema = z
+  .strictObject({
+    any_of: elements.optional().meta({ description: 'At least one of these holds.' }),
+    all_of: elements.optional().meta({ description: 'Each of these holds.' }),
+    but_not: elements.optional().meta({ description: 'None of these holds.' }),
+  })
+  .meta({
+    description: `Either \`any_of\` or \`all_of\`, and perhaps \`but_not\`. At most ${GATE_DEPTH_MAX} lie inside of each other.`,
+  });
+
+export const ruleElementSchema = z
+  .union([z.string().regex(new RegExp(`^(all of )?${NAME_PATTERN}( from ${NAME_PATTERN})?$`)), ruleGateSchema])
+  .meta({
+    description:
+      'A name on the same object, such as `editor`; or `NAME from RELATION`: the name on an entity that has the relation on the object, such as `viewer from parent`; or `all of NAME from RELATION`: the name on each such entity, of which there must be one; or an object that combines elements. Every name is a relation, built-in or own, or has a rule.',
+  });
 
 export const ruleSchema = z
+  .strictObject({ namespace: namespaceNameSchema, name: ruleName, any_of: elements })
+  .meta({ description: 'On objects of the namespace, a subject with one of `any_of` has `name`. One rule per name.' });
+
+export const conditionDeclarationSchema = z
   .strictObject({
-    namespace: namespaceNameSchema,
-    name: ruleName,
-    any_of: z
-      .array(z.string().regex(new RegExp(`^${NAME_PATTERN}( from ${NAME_PATTERN})?$`)))
+    name: name.meta({ description: 'By which grants name the condition.' }),
+    parameters: z.record(z.string(), z.string()).meta({
+      description: `The type of each parameter, by its name; at most ${PARAMETERS_MAX}.`,
+    }),
+    expression: z
+      .string()
       .min(1)
-      .max(ELEMENTS_MAX)
       .meta({
-        description:
-          'Each a name on the same object, such as `editor`, or `NAME from RELATION`: the name on every entity that has that built-in relation on the object, such as `viewer from parent`. Every name is a built-in relation or has a rule.',
+        description: `In CEL, over the parameters; a bool. At most ${EXPRESSION_BYTES_MAX} bytes in UTF-8.`,
       }),
   })
-  .meta({ description: 'On objects of the namespace, a subject with one of `any_of` has `name`. One rule per name.' });
+  .meta({ description: 'What grants may depend on.' });
+
+const SUBJECT_TYPE = `^${NAME_PATTERN}(:\\*|#${NAME_PATTERN})?( with ${NAME_PATTERN})?$`;
+
+export const typeRestrictionSchema = z
+  .strictObject({
+    namespace: namespaceNameSchema,
+    relation: name,
+    subjects: z
+      .array(z.string().regex(new RegExp(SUBJECT_TYPE)))
+      .max(TYPE_SUBJECTS_MAX)
+      .meta({
+        description:
+          'Each `NAMESPACE`, `NAMESPACE:*` or, for groups, `NAMESPACE#NAME`; with ` with CONDITION` behind it, grants to them carry the condition, without, they carry none.',
+      }),
+  })
+  .meta({ description: 'To which subjects the relation may be granted on objects of the namespace.' });
+
+const relationsMember = z.array(name).max(OWN_RELATIONS_MAX).optional().meta({
+  description: 'Relations of the tenant, which are granted like the built-in ones. Default: none.',
+});
+const conditionsMember = z.array(conditionDeclarationSchema).max(CONDITIONS_MAX).optional().meta({
+  description: 'Conditions that grants may carry. Default: none.',
+});
+const typesMember = z.array(typeRestrictionSchema).max(TYPES_MAX).optional().meta({
+  description: 'A relation of a namespace that is not named here may be granted to any subject. Default: none.',
+});
 
 /** As documented; `parseRuleSet` parses it. */
 export const ruleSetBodySchema = z
   .strictObject({
+    relations: relationsMember,
+    conditions: conditionsMember,
+    types: typesMember,
     rules: z.array(ruleSchema).max(RULES_MAX),
     groups: z.boolean().optional().meta({
       description: 'Whether a grant to `ns:id#name` is one to all who have `name` on `ns:id`. Default: false.',
@@ -40,6 +109,9 @@ export const ruleSetBodySchema = z
   .meta({ description: 'Unknown fields are refused.' });
 
 export const ruleSetSchema = z.object({
+  relations: relationsMember,
+  conditions: conditionsMember,
+  types: typesMember,
   rules: z.array(ruleSchema),
   groups: z.boolean(),
   public: z.array(namespaceNameSchema),
@@ -47,7 +119,7 @@ export const ruleSetSchema = z.object({
 
 export const namespaceRelationSchema = z
   .object({ namespace: namespaceNameSchema, relation: relationSchema })
-  .meta({ description: 'A built-in relation on objects of a namespace.' });
+  .meta({ description: 'A relation on objects of a namespace.' });
 
 const revision = z.string().regex(/^[0-9a-f]{32}$/);
 
@@ -68,9 +140,12 @@ export const rulesPreviewSchema = z.object({
     description:
       'Grants that the rules could never follow: to a group without `groups`, or of a name that nobody can hold; to `ns:*` where `ns` is not public; to a group or `ns:*` where rules only follow the relation to entities, as `parent` in `viewer from parent`.',
   }),
+  grants_outside_types: z.int().min(0).meta({
+    description: 'Grants that the types of the rules do not allow: they stay, and count, but can only be revoked.',
+  }),
   ungranted: z.array(namespaceRelationSchema).meta({
     description:
-      'Built-in relations on which rules rely (in `any_of`, or after `from`), but of which no object of the namespace has a grant.',
+      'Relations on which rules rely (as an element, or after `from`), but of which no object of the namespace has a grant.',
   }),
   complete: z.boolean().meta({
     description:

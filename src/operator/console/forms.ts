@@ -3,7 +3,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
-import { ERROR_CATALOGUE, type ErrorCode, GrantdError } from '../../core/errors.ts';
+import { ERROR_CATALOGUE, type ErrorCode, EVALUATION_ERRORS, GrantdError } from '../../core/errors.ts';
 import { readBody } from '../body.ts';
 
 /** The sender has not logged in yet. */
@@ -87,6 +87,12 @@ export function refuseAll(messages: Readonly<Record<string, string | undefined>>
   return wrong.length === 0 ? undefined : { status: 422, messages: Object.fromEntries(wrong) };
 }
 
+/** The messages of several parts of a form. */
+export const joinRefusals = (...refusals: readonly (Refusal | undefined)[]): Refusal => ({
+  status: 422,
+  messages: Object.assign({}, ...refusals.map((each) => each?.messages)),
+});
+
 /** The refusal of a zod schema: one sentence per field, the first that applies. */
 export function refuseInvalid(error: z.ZodError): Refusal {
   const messages: Record<string, string> = {};
@@ -106,7 +112,13 @@ export function parseDateTime(text: string): number | undefined {
 /** Errors that no correction of the form can fix: the error page is shown instead. */
 const NOT_OF_THE_FORM: ReadonlySet<ErrorCode> = new Set(['internal', 'tenant-not-found', 'unauthorized']);
 
-const OF_A_QUESTION: ReadonlySet<ErrorCode> = new Set(['invalid-relation', 'evaluation-too-large']);
+/** Errors of a question or of its context. */
+const OF_A_QUESTION: ReadonlySet<ErrorCode> = new Set([
+  'invalid-relation',
+  'invalid-request',
+  'invalid-condition',
+  ...EVALUATION_ERRORS,
+]);
 
 /**
  * Turns an error of the service into a refusal of the form. `fields`: the field that an error concerns; the whole form
@@ -122,12 +134,19 @@ export interface Outcome<Answer> {
   readonly refusal?: Refusal | undefined;
 }
 
-/** Answers a question. Refuses only one that is wrong itself, or too large; rethrows other errors. */
+/** The field of a question that an error concerns. */
+function fieldOfQuestion({ code, message }: GrantdError): string {
+  if (/^"context_grants\b/.test(message)) return 'context_grants';
+  if (code === 'context-incomplete' || /^"context\b/.test(message)) return 'context';
+  return code === 'invalid-relation' ? 'relation' : 'form';
+}
+
+/** Answers a question. Refuses only one that is wrong itself, incomplete, or too large; rethrows other errors. */
 export async function answerQuestion<Answer>(answer: () => Promise<Answer>): Promise<Outcome<Answer>> {
   try {
     return { answer: await answer() };
   } catch (thrown) {
     if (!(thrown instanceof GrantdError) || !OF_A_QUESTION.has(thrown.code)) throw thrown;
-    return { refusal: refuseThrown(thrown, { 'invalid-relation': 'relation' }) };
+    return { refusal: refuseThrown(thrown, { [thrown.code]: fieldOfQuestion(thrown) }) };
   }
 }

@@ -18,14 +18,14 @@ import type { LogInCode } from './log-in-code.ts';
 import type { ConsolePage, PageCall, PageResult } from './page.ts';
 import { auditLogPage } from './pages/audit-log.ts';
 import { changesPage, liveChanges } from './pages/changes.ts';
-import { checkPage } from './pages/check.ts';
+import { askCheck, checkPage } from './pages/check.ts';
 import { checkMany, checkManyPage, checksFile } from './pages/check-many.ts';
 import { clusterFigures, clusterPage, clusterPast } from './pages/cluster.ts';
 import { createLines, linesPage } from './pages/grant-lines.ts';
-import { askToRevokeGrant, createGrant, grantsPage, revokeGrant } from './pages/grants.ts';
+import { askHolders, askToRevokeGrant, createGrant, grantsPage, revokeGrant } from './pages/grants.ts';
 import { identifyKey, identifyKeyPage } from './pages/identify-key.ts';
 import { askToRevokeKey, askToRotateKey, createKey, keysPage, revokeKey, rotateKey } from './pages/keys.ts';
-import { objectsPage } from './pages/listings.ts';
+import { askObjects, objectsPage } from './pages/listings.ts';
 import { createLogIn } from './pages/log-in.ts';
 import { createNamespace, namespacesPage } from './pages/namespaces.ts';
 import { createProviderLogIn } from './pages/provider-log-in.ts';
@@ -148,8 +148,11 @@ const PAGES: readonly ConsolePage[] = [
   change(`${TENANT}/grants/lines`, 'page-grant-lines', createLines, linesPage),
   ask(`${TENANT}/grants/revoke-all`, 'page-revoke-all', askToRevokeAll),
   send(`${TENANT}/grants/revoke-all`, 'page-revoke-all', revokeAll),
+  query(`${TENANT}/grants/holders`, 'page-grants', askHolders),
   read(`${TENANT}/objects`, 'page-objects', objectsPage),
+  query(`${TENANT}/objects`, 'page-objects', askObjects),
   read(`${TENANT}/check`, 'page-check', checkPage),
+  query(`${TENANT}/check`, 'page-check', askCheck),
   read(`${TENANT}/check/many`, 'page-check-many', checkManyPage),
   query(`${TENANT}/check/many`, 'page-check-many', checkMany),
   query(`${TENANT}/check/many/file`, 'page-check-file', checksFile),

@@ -21,13 +21,13 @@ export interface CallTerms {
 
 /** What a call brings along, by these rules. Throws for what they do not declare. */
 export function termsOf(
-  { compiled, ruleSet }: StoredRules,
+  rules: StoredRules,
   { contextGrants }: CallContext,
   conditionsOf: () => GrantConditions,
 ): CallTerms {
   return {
-    conditions: compiled.conditions.size === 0 ? undefined : conditionsOf(),
-    contextGrants: contextGrants && new ContextGrants(compiled, ruleSet, contextGrants),
+    conditions: rules.compiled.conditions.size === 0 ? undefined : conditionsOf(),
+    contextGrants: contextGrants && new ContextGrants(rules, contextGrants),
   };
 }
 

@@ -3,11 +3,10 @@
 import type { ContextGrant } from '../../core/call-context.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { isRelation, undeclaredMessage } from '../../core/tuples.ts';
-import type { CompiledRules } from '../../rules/compiled-rules.ts';
 import { undeclaredIn } from '../../rules/declared-conditions.ts';
 import type { Adjacent } from '../../rules/graph.ts';
-import type { RuleSet } from '../../rules/rule-set.ts';
 import { GROUP_MARK } from '../memory/grant-page.ts';
+import type { StoredRules } from '../memory/tenant-rules.ts';
 
 type Counts = (grant: ContextGrant) => boolean;
 
@@ -22,9 +21,9 @@ export class ContextGrants {
   readonly #bySubject: ReadonlyMap<string, readonly Counterpart[]>;
   readonly #byObject: ReadonlyMap<string, readonly Counterpart[]>;
 
-  /** Throws `invalid-relation` or `invalid-condition` for what the rules do not declare. */
-  constructor(rules: CompiledRules, ruleSet: RuleSet, grants: readonly ContextGrant[]) {
-    const numbered = grants.map((grant, index) => ({ grant, relation: numberOf(rules, ruleSet, grant, index) }));
+  /** Throws `invalid-relation`, `invalid-condition` or `type-not-allowed` for what could not be granted either. */
+  constructor(rules: StoredRules, grants: readonly ContextGrant[]) {
+    const numbered = grants.map((grant, index) => ({ grant, relation: numberOf(rules, grant, index) }));
     const ends = (from: 'subject' | 'object', to: 'subject' | 'object') =>
       new Map(
         Array.from(
@@ -64,7 +63,7 @@ export class ContextGrants {
   }
 }
 
-function numberOf(rules: CompiledRules, ruleSet: RuleSet, grant: ContextGrant, index: number): number {
+function numberOf({ compiled, ruleSet, types }: StoredRules, grant: ContextGrant, index: number): number {
   const { relation, condition } = grant;
   const place = `context_grants[${index}]`;
   if (!isRelation(relation) && !ruleSet.relations.includes(relation)) {
@@ -72,7 +71,9 @@ function numberOf(rules: CompiledRules, ruleSet: RuleSet, grant: ContextGrant, i
   }
   const undeclared = condition === undefined ? undefined : undeclaredIn(ruleSet, condition, place);
   if (undeclared !== undefined) throw new GrantdError('invalid-condition', undeclared);
-  const number = rules.numberOf(relation);
+  const untyped = types.faultOf(grant, condition, place);
+  if (untyped !== undefined) throw new GrantdError('type-not-allowed', untyped);
+  const number = compiled.numberOf(relation);
   if (number === undefined) throw new Error('A declared relation has a number.');
   return number;
 }

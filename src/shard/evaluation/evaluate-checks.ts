@@ -190,10 +190,11 @@ class CheckRun {
   #begin({ subject, object }: NamedTuple, number: number, index: number, spentMax: number): AnyEvaluation {
     const [rules, grants] = [this.#rules, this.#grants];
     const { explain } = this.#checks;
-    const { conditions } = this.#terms;
+    const { conditions, contextGrants } = this.#terms;
     const question = { subject, number, object };
     const limits: EvaluationLimits = { ...CHECK_LIMITS, lead: LEAD, spentMax };
-    const gated = rules.gated || (explain && conditions !== undefined);
+    // The chain of a plain reason has only stored grants, without the values that conditions saw.
+    const gated = rules.gated || (explain && (conditions !== undefined || contextGrants !== undefined));
     // Only a search of its own, from the beginning, finds a shortest chain.
     const granted = explain
       ? undefined
@@ -272,7 +273,7 @@ class CheckRun {
 
 /** All answers, or undefined if the call has to wait. */
 export function decideNow({ tenure, memory }: Pick<Ruled, 'tenure' | 'memory'>, checks: NamedChecks): Answers {
-  const rules = memory.rules.loaded;
+  const rules = memory.rules.ready;
   if (rules === undefined) return undefined;
   using graph = new PageGraph(memory, CHECK_REACH);
   const terms = termsOf(rules, checks, () => new GrantConditions(CONDITION_STEPS_MAX));

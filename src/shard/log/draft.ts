@@ -8,7 +8,8 @@ import type { TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
 import { grantOf, isRelation, type Namespace, type Relation, type Tuple, tupleKey } from '../../core/tuples.ts';
 import { NO_TYPES, type SubjectTypes } from '../../rules/subject-types.ts';
-import { type Change, conditionDifferences, endsGrant } from '../log-changes.ts';
+import type { CountKey } from '../../store/store.ts';
+import { type Change, countDifferences, endsGrant } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { RulesText } from '../memory/tenant-rules.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
@@ -29,10 +30,8 @@ export class Draft {
   readonly #rules = new Map<TenantId, RulesText>();
   /** Grants created minus grants that ended. */
   readonly #grantCounts = new Map<TenantId, number>();
-  /** The same by own relation. */
-  readonly #ownGrantCounts = new Map<TenantId, Map<Relation, number>>();
-  /** The same by condition. */
-  readonly #conditionCounts = new Map<TenantId, Map<string, number>>();
+  /** The same by own relation and by condition. */
+  readonly #keyCounts = new Map<TenantId, Map<string, number>>();
   /** The slot's time once the batch is in the log: a grant that has expired by then does not hold. */
   readonly nowMs: number;
 
@@ -53,13 +52,9 @@ export class Draft {
           nested(this.#grants, tenantId).set(tupleKey(tuple), { tuple, facts: ends ? null : tuple });
           const difference = change.kind === 'grant-updated' ? 0 : ends ? -1 : 1;
           this.#grantCounts.set(tenantId, (this.#grantCounts.get(tenantId) ?? 0) + difference);
-          if (!isRelation(tuple.relation)) {
-            const counts = nested(this.#ownGrantCounts, tenantId);
-            counts.set(tuple.relation, (counts.get(tuple.relation) ?? 0) + difference);
-          }
-          for (const [condition, grants] of conditionDifferences(change)) {
-            const counts = nested(this.#conditionCounts, tenantId);
-            counts.set(condition, (counts.get(condition) ?? 0) + grants);
+          for (const { key, grants } of countDifferences(change)) {
+            const counts = nested(this.#keyCounts, tenantId);
+            counts.set(key, (counts.get(key) ?? 0) + grants);
           }
           break;
         }
@@ -108,14 +103,9 @@ export class Draft {
     return grantCount.grants + (this.#grantCounts.get(tenantId) ?? 0);
   }
 
-  /** Of one own relation. A grant that has expired counts until it is collected. */
-  ownGrantCount({ tenantId, grantCount }: TenantMemory, relation: Relation): number {
-    return grantCount.grantsOf(relation) + (this.#ownGrantCounts.get(tenantId)?.get(relation) ?? 0);
-  }
-
-  /** Grants that carry the condition. One that has expired counts until it is collected. */
-  grantsWith({ tenantId, grantCount }: TenantMemory, condition: string): number {
-    return grantCount.grantsWith(condition) + (this.#conditionCounts.get(tenantId)?.get(condition) ?? 0);
+  /** Of one own relation, or with one condition. A grant that has expired counts until it is collected. */
+  countOf({ tenantId, grantCount }: TenantMemory, key: CountKey): number {
+    return grantCount.countOf(key) + (this.#keyCounts.get(tenantId)?.get(key) ?? 0);
   }
 
   namespace(memory: TenantMemory, name: string): Namespace | undefined {

@@ -168,7 +168,7 @@ export class GrantCollection {
     const { clock } = this.#ports;
     const { grantCount, relations } = memory;
     // A relation that has since been removed has no grants, and its name needs no number.
-    const rows = found.filter(({ relation }) => isRelation(relation) || grantCount.grantsOf(relation) > 0);
+    const rows = found.filter(({ relation }) => isRelation(relation) || grantCount.countOf(`relation:${relation}`) > 0);
     const due = withoutRepeats(rows);
     using held = await memory.pages.holdAll(columnsBy(due, (relation) => relations.of(relation)));
     if (!tenure.serving) return;

@@ -10,16 +10,10 @@ import { expiryPassed } from '../../core/grant-expiry.ts';
 import { type IdFactory, isDerivedId } from '../../core/ids.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
 import { type Tenant, withRulesRevision } from '../../core/tenants.ts';
-import {
-  grantOf,
-  type Namespace,
-  namespaceOf,
-  type Relation,
-  type Tuple,
-  undeclaredMessage,
-} from '../../core/tuples.ts';
+import { grantOf, type Namespace, namespaceOf, type Tuple, undeclaredMessage } from '../../core/tuples.ts';
 import { narrowedConditions, undeclaredIn } from '../../rules/declared-conditions.ts';
 import { hasRules, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
+import type { CountKey } from '../../store/store.ts';
 import type { Change, KeyRotation } from '../log-changes.ts';
 import { NAMES_PER_TENURE_MAX } from '../memory/relation-numbers.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
@@ -337,30 +331,30 @@ export function demandRevision(ifMatch: readonly string[] | undefined, revision:
   );
 }
 
-/** Throws `relation-in-use` if a relation that the rules no longer declare has grants. Such a grant would be lost. */
-export function refuseRemoved(
-  former: readonly Relation[],
-  { relations }: RuleSet,
-  countOf: (relation: Relation) => number,
-): void {
-  const used = former.filter((relation) => !relations.includes(relation) && countOf(relation) > 0);
-  if (used.length === 0) return;
-  const counted = used.map((relation) => `"${relation}" has ${countOf(relation)}`);
-  throw new GrantdError(
-    'relation-in-use',
-    `"relations" lacks relations that still have grants: ${counted.join(', ')}. Revoke them first, or keep the relations. Nothing was changed.`,
-  );
-}
-
-/** Throws `condition-in-use` if the rules no longer allow what grants store. */
-function refuseNarrowed(draft: Draft, memory: TenantMemory, ruleSet: RuleSet): void {
-  const narrowed = narrowedConditions(draft.rules(memory).ruleSet, ruleSet);
-  const used = narrowed.filter((condition) => draft.grantsWith(memory, condition) > 0);
-  if (used.length === 0) return;
-  const counted = used.map((condition) => `"${condition}" has ${draft.grantsWith(memory, condition)}`);
+/**
+ * Throws `relation-in-use` or `condition-in-use` if the next rules lack what grants need: their relation, or their
+ * condition with its parameters. Such a grant would be lost, or mean something else.
+ */
+export function refuseLost(former: RuleSet, next: RuleSet, countOf: (key: CountKey) => number): void {
+  const counted = (of: 'relation' | 'condition', names: readonly string[]): string =>
+    names
+      .map((name) => ({ name, grants: countOf(`${of}:${name}`) }))
+      .filter(({ grants }) => grants > 0)
+      .map(({ name, grants }) => `"${name}" has ${grants}`)
+      .join(', ');
+  const removed = former.relations.filter((relation) => !next.relations.includes(relation));
+  const relations = counted('relation', removed);
+  if (relations !== '') {
+    throw new GrantdError(
+      'relation-in-use',
+      `"relations" lacks relations that still have grants: ${relations}. Revoke them first, or keep the relations. Nothing was changed.`,
+    );
+  }
+  const conditions = counted('condition', narrowedConditions(former, next));
+  if (conditions === '') return;
   throw new GrantdError(
     'condition-in-use',
-    `"conditions" lacks conditions that grants carry, or parameters of them: ${counted.join(', ')}. Revoke these grants first, or keep the conditions. Nothing was changed.`,
+    `"conditions" lacks conditions that grants carry, or parameters of them: ${conditions}. Revoke these grants first, or keep the conditions. Nothing was changed.`,
   );
 }
 
@@ -374,14 +368,13 @@ export function decideRules(memory: TenantMemory, { ruleSet, ifMatch }: RulesReq
     demandRevision(ifMatch, present.rulesRevision);
     const former = draft.rules(memory).text;
     if (former === rules) return { result: { kind: 'rules-written' }, changes: [] };
-    refuseRemoved(draft.ownRelations(memory), ruleSet, (relation) => draft.ownGrantCount(memory, relation));
+    refuseLost(draft.rules(memory).ruleSet, ruleSet, (key) => draft.countOf(memory, key));
     if (!memory.relations.hasRoomFor(ruleSet.relations)) {
       throw new GrantdError(
         'overloaded',
         `The tenant has lately declared ${NAMES_PER_TENURE_MAX} different relations of its own. Nothing was changed.`,
       );
     }
-    refuseNarrowed(draft, memory, ruleSet);
     const tenant = withRulesRevision(present, revision);
     return { result: { kind: 'rules-written' }, changes: [{ kind: 'rules-updated', tenant, rules, former }] };
   };

@@ -5,9 +5,9 @@
 
 import type { GrantAttributes } from '../../core/grant-attributes.ts';
 import type { TenantId } from '../../core/ids.ts';
-import { isRelation, type Relation, type Tuple } from '../../core/tuples.ts';
-import type { GrantCountRow } from '../../store/store.ts';
-import { type Change, conditionDifferences, type GrantChange } from '../log-changes.ts';
+import { isRelationName, type Relation, type Tuple } from '../../core/tuples.ts';
+import type { CountKey, GrantCountRow } from '../../store/store.ts';
+import { type Change, countDifferences, type GrantChange } from '../log-changes.ts';
 import type { TenantGrants } from '../shard.ts';
 
 /** What a grant adds to the bytes of its tenant: its three strings in UTF-8. */
@@ -16,13 +16,18 @@ export const bytesOfGrant = ({ subject, relation, object }: Tuple): number =>
 
 const NO_RELATIONS: readonly Relation[] = Object.freeze([]);
 
+const RELATION_KEY = 'relation:';
+
+function relationIn(key: CountKey): readonly Relation[] {
+  const name = key.slice(RELATION_KEY.length);
+  return key.startsWith(RELATION_KEY) && isRelationName(name) ? [name] : NO_RELATIONS;
+}
+
 export class GrantCount {
   #grants = 0;
   #bytes = 0;
-  /** By own relation, those without a grant left out; undefined: there are none. */
-  #own: Map<Relation, number> | undefined;
-  /** By condition, those without a grant left out; undefined: there are none. */
-  #conditions: Map<string, number> | undefined;
+  /** Those without a grant left out; undefined: there never were any. */
+  #byKey: Map<CountKey, number> | undefined;
   /** The seq of the loaded row: the count includes the entries up to here. */
   #loadedSeq = 0;
   /**
@@ -41,28 +46,22 @@ export class GrantCount {
 
   /** The own relations that have grants. Rules declare each of them. */
   get ownRelations(): readonly Relation[] {
-    return this.#own === undefined ? NO_RELATIONS : [...this.#own.keys()];
-  }
-
-  grantsOf(ownRelation: Relation): number {
-    return this.#own?.get(ownRelation) ?? 0;
+    return this.#byKey === undefined ? NO_RELATIONS : [...this.#byKey.keys()].flatMap(relationIn);
   }
 
   get hasConditions(): boolean {
-    return this.#conditions !== undefined && this.#conditions.size > 0;
+    return this.#byKey?.keys().some((key) => key.startsWith('condition:')) ?? false;
   }
 
-  /** Grants that carry the condition. */
-  grantsWith(condition: string): number {
-    return this.#conditions?.get(condition) ?? 0;
+  countOf(key: CountKey): number {
+    return this.#byKey?.get(key) ?? 0;
   }
 
   /** Continues from a stored row, before any entry is replayed. */
   load(row: GrantCountRow): void {
     this.#grants = row.grants;
     this.#bytes = row.bytes;
-    this.#own = row.own && new Map(row.own.map(({ relation, grants }) => [relation, grants]));
-    this.#conditions = row.conditions && new Map(row.conditions.map(({ condition, grants }) => [condition, grants]));
+    this.#byKey = row.byKey && new Map(row.byKey.map(({ key, grants }) => [key, grants]));
     this.#loadedSeq = row.seq;
     this.collectedToMs = row.collectedToMs;
   }
@@ -100,40 +99,30 @@ export class GrantCount {
   #add(change: GrantChange, sign: 1 | -1): void {
     this.#grants += sign;
     this.#bytes += sign * bytesOfGrant(change.grant);
-    if (!isRelation(change.grant.relation)) this.#addOwn(change.grant.relation, sign);
     this.#recount(change);
   }
 
-  #addOwn(relation: Relation, sign: 1 | -1): void {
-    const count = this.grantsOf(relation) + sign;
-    this.#own ??= new Map();
-    if (count === 0) this.#own.delete(relation);
-    else this.#own.set(relation, count);
-  }
-
-  /** Returns whether the counts by condition have changed. */
+  /** Returns whether the counts by key have changed. */
   #recount(change: GrantChange): boolean {
-    const differences = conditionDifferences(change);
-    for (const [condition, difference] of differences) {
-      const count = this.grantsWith(condition) + difference;
-      this.#conditions ??= new Map();
-      if (count === 0) this.#conditions.delete(condition);
-      else this.#conditions.set(condition, count);
+    const differences = countDifferences(change);
+    for (const { key, grants } of differences) {
+      const count = this.countOf(key) + grants;
+      this.#byKey ??= new Map();
+      if (count === 0) this.#byKey.delete(key);
+      else this.#byKey.set(key, count);
     }
     return differences.length > 0;
   }
 
   /** The row as of `seq`, the last committed entry. */
   row(tenantId: TenantId, seq: number): GrantCountRow {
-    const own = Array.from(this.#own ?? [], ([relation, grants]) => ({ relation, grants }));
-    const conditions = Array.from(this.#conditions ?? [], ([condition, grants]) => ({ condition, grants }));
+    const byKey = Array.from(this.#byKey ?? [], ([key, grants]) => ({ key, grants }));
     return {
       tenantId,
       seq,
       grants: this.#grants,
       bytes: this.#bytes,
-      ...(own.length === 0 ? {} : { own }),
-      ...(conditions.length === 0 ? {} : { conditions }),
+      ...(byKey.length === 0 ? {} : { byKey }),
       ...(this.collectedToMs === undefined ? {} : { collectedToMs: this.collectedToMs }),
     };
   }

@@ -6,6 +6,7 @@
 import type { ApiKeyRecord } from '../../core/api-keys.ts';
 import { assertNever } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
+import { turnOf } from '../../core/async/turns.ts';
 import type { FeedPlace } from '../../core/change-feed.ts';
 import { attributesOf } from '../../core/grant-attributes.ts';
 import { type KeyId, keyIdBefore, type TenantId } from '../../core/ids.ts';
@@ -56,6 +57,8 @@ const TENANT_BYTES = 444;
 const USED_BYTES = 2100;
 /** Additional bytes of the pages of its objects, without the pages themselves. */
 const OBJECT_PAGES_BYTES = 1600;
+/** What the compilation of a condition may take. */
+const COMPILE_MS = 10;
 /** Additional bytes of the object that holds its rules, without the rules themselves (measured). */
 const RULES_BYTES = 1300;
 /** Additional bytes of the kinds of its subjects, of which few tenants have more than ten. */
@@ -159,7 +162,8 @@ export class TenantMemory {
       const readText = () => readFromStore(store.readRules(tenantId, storeDeadline(clock)));
       const revision = () => this.tenant.rulesRevision;
       const numberOf = (relation: Relation) => used.relations.of(relation);
-      used.rules = this.#created(new TenantRules(budget, revision, readText, numberOf), RULES_BYTES);
+      const turn = () => turnOf(budget.turns, tenantId, COMPILE_MS);
+      used.rules = this.#created(new TenantRules(budget, revision, readText, numberOf, turn), RULES_BYTES);
     }
     return used.rules;
   }

@@ -4,6 +4,7 @@
 
 import { GrantdError } from '../../core/errors.ts';
 import { CompiledRules, type RelationNumberOf } from '../../rules/compiled-rules.ts';
+import { type CompiledConditions, compileInTurns } from '../../rules/conditions/compiled-condition.ts';
 import { parseRuleSet } from '../../rules/parse-rule-set.ts';
 import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import { SubjectTypes } from '../../rules/subject-types.ts';
@@ -22,6 +23,8 @@ const ROW = 'rules';
  */
 const BYTES_PER_CHARACTER = 40;
 const STORED_BYTES = 4000;
+
+type Turn = () => Promise<unknown>;
 
 /** The canonical text of a rule set, parsed at its first use. */
 export class RulesText {
@@ -49,14 +52,36 @@ export class StoredRules extends RulesText {
   readonly #relationNumberOf: RelationNumberOf;
   #compiled: CompiledRules | undefined;
   #grantsAlone: CompiledRules | undefined;
+  #conditions: CompiledConditions | undefined;
+  #compiling: Promise<void> | undefined;
 
-  constructor(text: string, relationNumberOf: RelationNumberOf) {
+  /** `conditions`: undefined if they are not compiled yet. */
+  constructor(text: string, relationNumberOf: RelationNumberOf, conditions?: CompiledConditions) {
     super(text);
     this.#relationNumberOf = relationNumberOf;
+    this.#conditions = conditions;
+  }
+
+  /** Whether `compiled` is one short step. */
+  get isReady(): boolean {
+    return this.#conditions !== undefined || this.ruleSet.conditions.length === 0;
+  }
+
+  /** Compiles the conditions, before each of which it takes a turn. Resolves once `isReady` is true. */
+  async prepare(turn: Turn): Promise<void> {
+    if (this.isReady) return;
+    this.#compiling ??= this.#compile(turn).finally(() => {
+      this.#compiling = undefined;
+    });
+    await this.#compiling;
+  }
+
+  async #compile(turn: Turn): Promise<void> {
+    this.#conditions = await compileInTurns(this.ruleSet.conditions, turn);
   }
 
   get compiled(): CompiledRules {
-    this.#compiled ??= new CompiledRules(this.ruleSet, this.#relationNumberOf);
+    this.#compiled ??= new CompiledRules(this.ruleSet, this.#relationNumberOf, this.#conditions);
     return this.#compiled;
   }
 
@@ -75,17 +100,22 @@ export class TenantRules {
   readonly #revision: () => string | undefined;
   readonly #readText: () => Promise<string | undefined>;
   readonly #relationNumberOf: RelationNumberOf;
+  readonly #turn: Turn;
+  /** Of the rules that are being written. */
+  readonly #prepared = new Set<StoredRules>();
   /** Committed, and perhaps not in state yet. */
   #pendingSeq: number | undefined;
   #commits = 0;
 
-  /** `revision`: of the tenant's record, as of the last commit. `relationNumberOf`: in the memory of the tenant. */
+  /** `revision`: of the tenant's record, as of the last commit. `relationNumberOf`: in the memory of the tenant. `turn`: of the tenant. */
   constructor(
     budget: MemoryBudget,
     revision: () => string | undefined,
     readText: () => Promise<string | undefined>,
     relationNumberOf: RelationNumberOf,
+    turn: Turn,
   ) {
+    this.#turn = turn;
     this.#revision = revision;
     this.#readText = readText;
     this.#relationNumberOf = relationNumberOf;
@@ -101,9 +131,32 @@ export class TenantRules {
     return this.#table.loaded?.get(ROW);
   }
 
-  /** Keeps the rules in memory and current until the pin is disposed of. */
-  pin(): Promise<Disposable> {
-    return this.#table.pin();
+  /** The same, if evaluation under them can begin at once. */
+  get ready(): StoredRules | undefined {
+    const { loaded } = this;
+    return loaded?.isReady === true ? loaded : undefined;
+  }
+
+  /** Keeps the rules in memory, compiled and current until the pin is disposed of. */
+  async pin(): Promise<Disposable> {
+    using stack = new DisposableStack();
+    stack.use(await this.#table.pin());
+    // A commit may replace them meanwhile.
+    while (!this.pinned.isReady) await this.pinned.prepare(this.#turn);
+    return stack.move();
+  }
+
+  /**
+   * Compiles rules that are about to be written, so that their commit takes one short step. Until it is disposed of.
+   * Throws `invalid-request` if a condition does not compile.
+   */
+  async prepare(text: string): Promise<Disposable> {
+    const rules = this.#store(text);
+    await rules.prepare(this.#turn);
+    this.#prepared.add(rules);
+    const prepared = new DisposableStack();
+    prepared.defer(() => this.#prepared.delete(rules));
+    return prepared;
   }
 
   /** The rules; only valid while a pin is held. */
@@ -116,7 +169,8 @@ export class TenantRules {
   commit(text: string, seq: number): void {
     this.#commits += 1;
     this.#pendingSeq = seq;
-    this.#table.commit(ROW, this.#store(text), seq);
+    const prepared = [...this.#prepared].find((rules) => rules.text === text);
+    this.#table.commit(ROW, prepared ?? this.#store(text), seq);
   }
 
   /** State now contains every commit up to `seq`. */

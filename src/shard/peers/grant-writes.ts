@@ -157,7 +157,7 @@ function unfollowedBy({
   tenant,
   rules,
 }: TenantMemory): ((grant: Tuple | undefined) => UnfollowedReason | undefined) | undefined {
-  const stored = tenant.rulesRevision === undefined ? undefined : rules.loaded;
+  const stored = tenant.rulesRevision === undefined ? undefined : rules.ready;
   if (stored === undefined || !hasRules(stored.ruleSet)) return undefined;
   return (grant) => grant && unfollowedReason(stored.compiled, grant);
 }

@@ -4,10 +4,11 @@
 import { assert } from '../../core/assert.ts';
 import { namespaceOf } from '../../core/tuples.ts';
 import { CompiledRules, parseGroup, unfollowedReason } from '../../rules/compiled-rules.ts';
-import { hasRules, RULE_SET_BYTES_MAX, type RuleSet } from '../../rules/rule-set.ts';
+import { hasRules, RULE_SET_BYTES_MAX, type RuleSet, textOfRules } from '../../rules/rule-set.ts';
 import { publicChanged, relationsUsed } from '../../rules/rules-diff.ts';
 import { PREVIEW_GRANTS_MAX } from '../../rules/rules-writes.ts';
-import { decideRules, demandRevision, refuseRemoved } from '../log/write-decisions.ts';
+import { SubjectTypes } from '../../rules/subject-types.ts';
+import { decideRules, demandRevision, refuseLost } from '../log/write-decisions.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { NO_RULES_REVISION } from '../memory/tenant-rules.ts';
 import type { RulesPreview, RulesRequest } from '../shard.ts';
@@ -43,6 +44,7 @@ export const writeRules: Handler<'writeRules'> = async (peer, by, request) => {
   const handle = peer.handles.use(by.handle);
   const { memory } = handle;
   using _rules = await memory.rules.pin();
+  using _prepared = await memory.rules.prepare(textOfRules(request.ruleSet));
   peer.handles.assertGood(handle);
   const bytesMax = OPERATION_BYTES + LOGGED_BYTES_PER_BYTE * 2 * RULE_SET_BYTES_MAX;
   const size = { bytesMax, changesMax: CHANGES_WEIGHT };
@@ -131,15 +133,16 @@ export async function previewRules(
 ): Promise<RulesPreview> {
   const { tenure, memory } = listing;
   const { present, revision } = await presentRules(memory, ifMatch);
-  refuseRemoved(present.relations, ruleSet, (relation) => memory.grantCount.grantsOf(relation));
+  refuseLost(present, ruleSet, (key) => memory.grantCount.countOf(key));
   return tenure.budget.calls.run(memory.tenantId, PREVIEW_BYTES, context.clock, async () => {
     const scan = new Scan(context, listing, bounds);
     let publicGrants = 0;
     for (const namespace of publicChanged(present, ruleSet)) publicGrants += await scan.countOf(`${namespace}:*`);
     const countsGroups = present.groups !== ruleSet.groups;
     const used = new Map(relationsUsed(ruleSet).map((each) => [`${each.namespace} ${each.relation}`, each]));
-    const compiled = hasRules(ruleSet) ? new CompiledRules(ruleSet) : undefined;
-    let [groupSubjects, notFollowed] = [0, 0];
+    const compiled = hasRules(ruleSet) ? new CompiledRules(ruleSet, undefined, new Map()) : undefined;
+    const types = new SubjectTypes(ruleSet);
+    let [groupSubjects, notFollowed, outsideTypes] = [0, 0, 0];
     if (countsGroups || compiled !== undefined) {
       let last = '';
       for await (const grant of scan.grants()) {
@@ -148,6 +151,7 @@ export async function previewRules(
         last = subject;
         used.delete(`${namespaceOf(object)} ${relation}`);
         if (compiled !== undefined && unfollowedReason(compiled, grant) !== undefined) notFollowed += 1;
+        if (!types.allows(grant)) outsideTypes += 1;
       }
     }
     const { scannedGrants, complete } = scan;
@@ -156,6 +160,7 @@ export async function previewRules(
       groupSubjects,
       publicGrants,
       notFollowed,
+      outsideTypes,
       ungranted: [...used.values()],
       scannedGrants,
       complete,

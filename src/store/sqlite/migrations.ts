@@ -106,8 +106,7 @@ CREATE TABLE grant_counts (
   seq INTEGER NOT NULL,
   grants INTEGER NOT NULL,
   bytes INTEGER NOT NULL,
-  own TEXT,
-  conditions TEXT,
+  by_key TEXT,
   collected_to_ms INTEGER,
   stamp INTEGER NOT NULL,
   PRIMARY KEY (slot, tenant)

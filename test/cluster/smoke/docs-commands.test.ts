@@ -109,7 +109,8 @@ describe('the commands of the guide to many changes', () => {
 describe('the commands of the guides to permissions and rules', () => {
   const guides = [
     { page: 'docs/guides/modelling-permissions.md', printedMin: 9 },
-    { page: 'docs/guides/modelling-examples.md', printedMin: 7 },
+    { page: 'docs/guides/modelling-gates.md', printedMin: 14 },
+    { page: 'docs/guides/modelling-examples.md', printedMin: 8 },
     { page: 'docs/guides/changing-rules.md', printedMin: 5 },
   ];
 
@@ -187,7 +188,7 @@ describe('the commands of the guide to AuthZEN', () => {
     const { stdout } = await run('bash', ['-euc', script], { cwd: directory, env: testEnvironment(directory) });
     const outputs = stdout.split('=== next\n').slice(1).map(linesOf);
     assert.equal(outputs.length, steps.length);
-    assert.equal(steps.filter(({ printed }) => printed !== undefined).length, 5);
+    assert.equal(steps.filter(({ printed }) => printed !== undefined).length, 6);
     for (const [index, { commands, printed }] of steps.entries()) {
       if (printed !== undefined) assert.deepEqual(outputs[index], printed, commands);
       else assert.doesNotMatch((outputs[index] ?? []).join('\n'), /"status":/, commands);

@@ -139,6 +139,99 @@ describe('rules', () => {
     assert.deepEqual((await get(key)).json, EMPTY);
   });
 
+  it('takes gates, shows them as they were put, and follows them', async () => {
+    const { key } = await service.createTenant();
+    const gate = { all_of: ['viewer', { any_of: ['member from parent', 'owner'] }], but_not: ['guest'] };
+    const gated = {
+      ...EMPTY,
+      rules: [
+        { namespace: 'document', name: 'can_read', any_of: ['editor', gate] },
+        { namespace: 'document', name: 'can_list', any_of: ['all of viewer from parent'] },
+      ],
+    };
+    const preview = await put(key, gated, {}, '?dry_run=true');
+    assert.match(preview.text, /"changed":true/);
+    assert.ok(preview.text.includes(JSON.stringify(gated)), preview.text);
+    assert.deepEqual((await put(key, gated)).json, gated);
+    assert.deepEqual((await get(key)).json, gated);
+    await grant(key, 'user:ann', 'viewer', 'document:1');
+    await grant(key, 'user:ann', 'owner', 'document:1');
+    const check = () =>
+      service.send({
+        method: 'POST',
+        path: '/v1/check',
+        key,
+        body: { subject: 'user:ann', relation: 'can_read', object: 'document:1' },
+      });
+    assert.match((await check()).text, /"authorized":true/);
+    await grant(key, 'user:ann', 'guest', 'document:1');
+    assert.match((await check()).text, /"authorized":false/);
+  });
+
+  it('names everything that is wrong with gates at once, each with its place', async () => {
+    const { key } = await service.createTenant();
+    const rules = [
+      { namespace: 'document', name: 'can_read', any_of: [{ all_of: ['viewr', { any_of: [] }], but_not: ['gest'] }] },
+      { namespace: 'document', name: 'can_edit', any_of: [{ but_not: ['viewer'] }, 'all of viewer'] },
+    ];
+    const wrong = assertProblem(await put(key, { rules }), 400, 'invalid-request', service.errorsBase);
+    assert.deepEqual(
+      wrong.split('\n').map((line) => line.slice(0, line.indexOf('"', 1) + 1)),
+      ['"rules[0].any_of[0].all_of[1].any_of"', '"rules[1].any_of[0]"', '"rules[1].any_of[1]"'],
+    );
+    const names = [{ ...rules[0], any_of: [{ all_of: ['viewr'], but_not: ['gest from pairent'] }] }];
+    const unknown = assertProblem(await put(key, { rules: names }), 400, 'invalid-request', service.errorsBase);
+    for (const line of [
+      /^"rules\[0\]\.any_of\[0\]\.all_of\[0\]" uses "viewr".* Did you mean "viewer"\?$/m,
+      /^"rules\[0\]\.any_of\[0\]\.but_not\[0\]" uses "gest".* Did you mean "guest"\?$/m,
+      /^"rules\[0\]\.any_of\[0\]\.but_not\[0\]" follows "pairent".* Did you mean "parent"\?$/m,
+    ]) {
+      assert.match(unknown, line);
+    }
+    assert.deepEqual((await get(key)).json, EMPTY);
+  });
+
+  it('refuses a circle through but_not, and names it', async () => {
+    const { key } = await service.createTenant();
+    const rules = [
+      { namespace: 'document', name: 'can_read', any_of: [{ any_of: ['viewer'], but_not: ['is_blocked'] }] },
+      { namespace: 'document', name: 'is_blocked', any_of: ['guest', 'can_read'] },
+    ];
+    const circle = assertProblem(await put(key, { rules }), 400, 'invalid-request', service.errorsBase);
+    assert.match(circle, /^"rules\[\d\]" depends on itself through "but_not": .*can_read > .*is_blocked/);
+  });
+
+  it('names each condition that does not compile, beside what else is wrong', async () => {
+    const { key } = await service.createTenant();
+    const conditions = [
+      { name: 'first', parameters: { n: 'int' }, expression: 'n == "a" ||\n m' },
+      { name: 'second', parameters: { at: 'instant' }, expression: 'true' },
+      { name: 'third', parameters: {}, expression: '1 +' },
+    ];
+    const rules = [{ namespace: 'document', name: 'can_read', any_of: ['viewr'] }];
+    const wrong = assertProblem(await put(key, { conditions, rules }), 400, 'invalid-request', service.errorsBase);
+    for (const line of [
+      /^"rules\[0\]\.any_of\[0\]" uses "viewr"/m,
+      /^"conditions\[0\]\.expression", line 1, column \d+: /m,
+      /^"conditions\[0\]\.expression", line 2, column 2: /m,
+      /^"conditions\[1\]\.parameters\.at" has no known type/m,
+      /^"conditions\[2\]\.expression", line 1, column \d+: /m,
+    ]) {
+      assert.match(wrong, line);
+    }
+    assert.deepEqual((await get(key)).json, EMPTY);
+    const right = { ...EMPTY, conditions: [{ name: 'even', parameters: { n: 'int' }, expression: 'n % 2 == 0' }] };
+    const written = await put(key, right);
+    assert.equal(written.status, 200, written.text);
+    assert.deepEqual((await get(key)).json, written.json);
+  });
+
+  it('refuses a document of 1 MiB', async () => {
+    const { key } = await service.createTenant();
+    const body = `{"rules":[]${' '.repeat(1024 * 1024)}}`;
+    assertProblem(await put(key, body), 413, 'payload-too-large', service.errorsBase);
+  });
+
   it('bounds the number of rules, their size and the body', async () => {
     const { key } = await service.createTenant();
     const many = (count: number, length: number) => ({
@@ -183,6 +276,7 @@ describe('rules', () => {
       group_subjects: 2,
       public_grants: 1,
       grants_not_followed: 1,
+      grants_outside_types: 0,
       ungranted: [
         { namespace: 'document', relation: 'parent' },
         { namespace: 'document', relation: 'owner' },

@@ -74,6 +74,33 @@ describe('types', () => {
     assert.match(results[1]?.detail ?? '', /allowed: "user", "team#member"\.$/);
   });
 
+  it('do not end grants that they do not allow, but count them at the write and before', async () => {
+    const { key, tenantId } = await service.createTenant();
+    for (const subject of ['user:ada', 'user:*', 'team:a']) {
+      assert.equal((await send(key, 'POST', '/v1/grants', { ...TUPLE, subject })).status, 201);
+    }
+    const outside = async (method: string, path: string): Promise<unknown> =>
+      fieldsOf(await send(key, method, path, RULES)).grants_outside_types;
+    assert.equal(await outside('PUT', '/v1/rules?dry_run=true'), 2);
+    const warningOf = (answer: Answer) => answer.headers['x-service-warning'];
+    const written = await send(key, 'PUT', '/v1/rules', RULES);
+    assert.equal(warningOf(written), 'grants-outside-types; grants=2; complete=true');
+    assert.equal(fieldsOf(await send(key, 'POST', '/v1/check', { ...TUPLE, subject: 'team:a' })).authorized, true);
+    const again = await operate('PUT', `/tenants/${tenantId}/rules`, RULES);
+    assert.equal(warningOf(again), 'grants-outside-types; grants=2; complete=true');
+    for (const subject of ['user:*', 'team:a']) {
+      assertProblem(
+        await send(key, 'POST', '/v1/grants', { ...TUPLE, subject }),
+        400,
+        'type-not-allowed',
+        service.errorsBase,
+      );
+      assert.equal((await send(key, 'DELETE', '/v1/grants', { ...TUPLE, subject })).status, 204);
+    }
+    assert.equal(warningOf(await send(key, 'PUT', '/v1/rules', RULES)), undefined);
+    assert.equal(await outside('PUT', '/v1/rules?dry_run=true'), 0);
+  });
+
   it('know their namespaces, of which no warning is given', async () => {
     const { key } = await createTenant();
     const warningOf = async (subject: string) =>

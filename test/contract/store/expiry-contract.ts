@@ -57,18 +57,18 @@ export function defineExpiryContract(context: StoreContext): void {
       assert.ok(row !== undefined && !('condition' in row));
     });
 
-    it('keeps with a count those by condition', async () => {
+    it('keeps with a count those by relation and by condition', async () => {
       const slot = newSlot();
       const tenantId = newTenantId();
       const counts = [
         [
-          { condition: 'open', grants: 3 },
-          { condition: 'a.b-c', grants: 1 },
+          { key: 'relation:assignee', grants: 3 },
+          { key: 'condition:a.b-c', grants: 1 },
         ],
         undefined,
-      ];
-      for (const [step, conditions] of counts.entries()) {
-        const row = { tenantId, seq: 7 + step, grants: 4, bytes: 2, ...(conditions && { conditions }) };
+      ] as const;
+      for (const [step, byKey] of counts.entries()) {
+        const row = { tenantId, seq: 7 + step, grants: 4, bytes: 2, ...(byKey && { byKey }) };
         await context.store().writeState([{ kind: 'grant-count', slot, row, stamp: STAMP + step }], soon());
         assert.deepEqual(await context.store().listGrantCounts({ slot, limit: 10 }, soon()), [row]);
       }

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { KeyId, TenantId } from '../../../src/core/ids.ts';
-import { isRelationName } from '../../../src/core/tuples.ts';
 import type { Checkpoint, GrantWrite, StateWrite, Store } from '../../../src/store/store.ts';
 import {
   createGrantWrite,
@@ -65,8 +64,8 @@ function toWrite(scene: Scene, table: string, row: number, step: number): StateW
       return { kind: 'tenant', slot: scene.slot, tenant, stamp };
     }
     case 'grant-count': {
-      const own = step % 2 === 0 ? {} : { own: countsOf(['to', 'own', 'a.b-c'], step) };
-      const counted = { tenantId, seq: step, grants: step, bytes: 2 * step, ...own };
+      const byKey = step % 2 === 0 ? {} : { byKey: COUNTED.map((key) => ({ key, grants: step })) };
+      const counted = { tenantId, seq: step, grants: step, bytes: 2 * step, ...byKey };
       return { kind: 'grant-count', slot: scene.slot, row: counted, stamp };
     }
     default: {
@@ -76,9 +75,8 @@ function toWrite(scene: Scene, table: string, row: number, step: number): StateW
   }
 }
 
-/** Of relations whose names could be mistaken for another part of a count. */
-const countsOf = (names: readonly string[], grants: number) =>
-  names.filter(isRelationName).map((relation) => ({ relation, grants }));
+/** With names that could be mistaken for another part of a count. */
+const COUNTED = ['relation:to', 'relation:relation', 'condition:a.b-c', 'condition:relation'] as const;
 
 async function readScene(store: Store, { tenantId, slot }: Scene): Promise<unknown> {
   const { keys, revoked } = await store.listKeys({ tenantId, limit: 100 }, soon());

@@ -120,6 +120,7 @@ const INNER_LAYERS = new Map<string, readonly string[]>([
       'commands.ts',
       'commands',
       'model',
+      'types',
       'checks',
       'apply',
       'import',

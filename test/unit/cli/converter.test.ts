@@ -12,7 +12,7 @@ describe('the converter', () => {
     const name = '@grantd/not-installed';
     await assert.rejects(
       loadConverter(() => import(name)),
-      /^CliFailure: The converter of OpenFGA and SpiceDB files is not installed\. .* run "npm ci"\.$/,
+      /^CliFailure: The converter of files of OpenFGA, SpiceDB and Permify is not installed\. .* run "npm ci"\.$/,
     );
     const failure = new Error('other');
     await assert.rejects(

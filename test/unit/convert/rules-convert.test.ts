@@ -82,7 +82,7 @@ describe('rules convert', () => {
     assert.equal((await convert(['-', '--from', 'openfga'], DRIVE_FGA)).code, 0);
     const unknown = await convert([await save('drive.txt', DRIVE_FGA)]);
     assert.deepEqual([unknown.code, unknown.stdout], [2, '']);
-    assert.match(unknown.stderr, /pass --from openfga or --from spicedb\.$/m);
+    assert.match(unknown.stderr, /pass --from openfga, --from spicedb, --from permify\.$/m);
     const mixed = await convert([inDirectory('drive.FGA'), inDirectory('drive.zed')]);
     assert.deepEqual([mixed.code, mixed.stderr], [2, 'grantd: The files are of different systems.\n']);
   });

@@ -16,6 +16,8 @@ test('a header is read as the warnings of which it was made', () => {
     { code: 'unknown-namespace', namespace: 'documnt' },
     { code: 'unknown-namespace', namespace: 'usr' },
     ...UNFOLLOWED_REASONS.map((reason) => ({ code: 'grant-not-followed', reason }) as const),
+    { code: 'grants-outside-types', grants: 3, complete: true },
+    { code: 'grants-outside-types', grants: 100_000, complete: false },
   ];
   const header = warningHeaderOf(warnings);
   assert.match(header ?? '', /^unknown-namespace; namespace=documnt, unknown-namespace; namespace=usr, grant-not-fol/);

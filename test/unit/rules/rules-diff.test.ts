@@ -62,8 +62,34 @@ test('a rule set uses the built-in relations on its own objects', () => {
   assert.deepEqual(relationsUsed(NO_RULES), []);
 });
 
+const whole = {
+  relations: ['blocked'],
+  conditions: [{ name: 'open', parameters: { now: 'timestamp' }, expression: 'now.getHours() >=\n 9' }],
+  types: [{ namespace: 'doc', relation: 'blocked', subjects: ['user', 'team#member with open'] }],
+  rules: [{ namespace: 'doc', name: 'can_read', any_of: [{ all_of: ['viewer', 'editor'], but_not: ['blocked'] }] }],
+};
+
+test('gates, conditions and types stand in a line of the difference each', () => {
+  const changed = parseRuleSet({
+    ...whole,
+    conditions: [{ name: 'open', parameters: {}, expression: 'true' }],
+    types: [],
+    rules: [{ namespace: 'doc', name: 'can_read', any_of: [{ all_of: ['viewer', 'editor'] }] }],
+  });
+  assert.deepEqual(diffRules(parseRuleSet(whole), changed), [
+    '- doc can_read: (viewer and editor but not blocked)',
+    '+ doc can_read: (viewer and editor)',
+    '- condition open(now: timestamp): now.getHours() >= 9',
+    '+ condition open(): true',
+    '- type doc blocked: team#member with open, user',
+  ]);
+  const spaced = { ...whole, conditions: [{ ...whole.conditions[0], expression: 'now.getHours() >= 9' }] };
+  assert.equal(diffRules(parseRuleSet(whole), parseRuleSet(spaced)).length, 2);
+  assert.deepEqual(diffRules(parseRuleSet(whole), parseRuleSet(whole)), []);
+});
+
 test('a rule set rendered as text parses to the same rule set', () => {
-  for (const each of [ruleSet, NO_RULES]) {
+  for (const each of [ruleSet, NO_RULES, parseRuleSet(whole)]) {
     const read = parseRuleSet(JSON.parse(renderRuleSet(each)));
     assert.equal(revisionOfRules(textOfRules(read)), revisionOfRules(textOfRules(each)));
   }

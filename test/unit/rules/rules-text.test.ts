@@ -93,16 +93,29 @@ describe('what a check looks for', () => {
         { relation: 'parent', names: ['viewer'] },
         { relation: 'member', names: ['can_read'] },
       ],
+      gates: [],
     });
     assert.deepEqual(describeWanted(WORDED, 'editor', 'doc:1'), {
       names: ['editor', 'owner'],
       relations: ['owner', 'editor'],
       parents: [],
+      gates: [],
+    });
+  });
+
+  it('is a gate, in words', () => {
+    const gate = { all_of: ['editor', { any_of: ['viewer'], but_not: ['guest'] }], but_not: ['member from parent'] };
+    const gated = parseRuleSet({ rules: [{ namespace: 'doc', name: 'can_sign', any_of: ['owner', gate] }] });
+    assert.deepEqual(describeWanted(gated, 'can_sign', 'doc:1'), {
+      names: ['can_sign', 'owner'],
+      relations: ['owner'],
+      parents: [],
+      gates: ['(editor and (viewer but not guest) but not member from parent)'],
     });
   });
 
   it('is the grant alone on objects without rules', () => {
-    const alone = { names: ['editor'], relations: ['editor'], parents: [] };
+    const alone = { names: ['editor'], relations: ['editor'], parents: [], gates: [] };
     assert.deepEqual(describeWanted(WORDED, 'editor', 'folder:1'), alone);
     assert.deepEqual(describeWanted(NO_RULES, 'editor', 'doc:1'), alone);
   });

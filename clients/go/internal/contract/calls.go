@@ -109,17 +109,28 @@ var calls = map[string]func(*call) any{
 	"readOpenapi":     readOpenapi,
 }
 
+// with: what the call brings along, if anything.
+func (c *call) with() grantd.CallContext {
+	var with grantd.CallContext
+	decode(object{"context": c.args["context"], "context_grants": c.args["context_grants"]}, &with)
+	return with
+}
+
 func check(c *call) any {
+	subject, relation, of, with := c.text("subject"), c.text("relation"), c.text("object"), c.with()
 	if explain, _ := c.args["explain"].(bool); explain {
-		return outcomeOf(c.client.Explain(c.ctx, c.text("subject"), c.text("relation"), c.text("object")))
+		return outcomeOf(c.client.ExplainWith(c.ctx, with, subject, relation, of))
 	}
-	return outcomeOf(c.client.Check(c.ctx, c.text("subject"), c.text("relation"), c.text("object")))
+	if with.Context != nil || with.ContextGrants != nil {
+		return outcomeOf(c.client.CheckWith(c.ctx, with, subject, relation, of))
+	}
+	return outcomeOf(c.client.Check(c.ctx, subject, relation, of))
 }
 
 func checkBulk(c *call) any {
 	var questions []grantd.Question
 	decode(c.args["checks"], &questions)
-	result, err := c.client.CheckBulk(c.ctx, questions)
+	result, err := c.client.CheckBulkWith(c.ctx, c.with(), questions)
 	authorized := make([]bool, len(result.Results))
 	for index, one := range result.Results {
 		authorized[index] = one.Authorized
@@ -155,7 +166,7 @@ func revokeGrants(c *call) any {
 func listObjects(c *call) any {
 	query := grantd.ObjectsQuery{
 		Subject: c.text("subject"), Relation: c.text("relation"), Namespace: c.text("namespace"), Via: c.text("via"),
-		Limit: c.limit(), Cursor: c.text("cursor"),
+		Limit: c.limit(), Cursor: c.text("cursor"), CallContext: c.with(),
 	}
 	if c.isPage {
 		page, err := c.client.ListObjectsPage(c.ctx, query)
@@ -167,11 +178,15 @@ func listObjects(c *call) any {
 func listSubjects(c *call) any {
 	query := grantd.SubjectsQuery{
 		Object: c.text("object"), Relation: c.text("relation"), Namespace: c.text("namespace"), Via: c.text("via"),
-		Include: c.text("include"), Limit: c.limit(), Cursor: c.text("cursor"),
+		Include: c.text("include"), Limit: c.limit(), Cursor: c.text("cursor"), CallContext: c.with(),
 	}
 	if c.isPage {
 		page, err := c.client.ListSubjectsPage(c.ctx, query)
-		return pageOf(page.Subjects, page.NextCursor, err)
+		outcome := pageOf(page.Subjects, page.NextCursor, err)
+		if len(page.Excluded) > 0 && err == nil {
+			outcome.(object)["page"].(object)["excluded"] = plain(page.Excluded)
+		}
+		return outcome
 	}
 	return listed(c, c.client.ListSubjects(c.ctx, query))
 }

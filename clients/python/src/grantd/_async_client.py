@@ -17,7 +17,16 @@ from ._core import Core, Hook, Plan
 from ._errors import GrantdError
 from ._feed import Feed, feed_query
 from ._gather import Gatherer  # async only
-from ._operations import BULK_CHECKS_MAX, Expiry, Operations, Question, query_of
+from ._operations import (
+    BULK_CHECKS_MAX,
+    Context,
+    ContextGrants,
+    Expiry,
+    Operations,
+    Question,
+    context_of,
+    query_of,
+)
 from ._options import RETRIES_IN_STOCK, SILENCE_S, TIMEOUT_S, core_of
 from ._results import UNSET, ChangeEvent, CreatedNamespace, Page, Rules
 
@@ -109,19 +118,45 @@ class AsyncGrantd(AsyncTransport):
                 return
             body["page"] = {**(body.get("page") or {}), "token": page.cursor}
 
-    async def check(self, subject: str, relation: str, object: str) -> bool:
-        """Whether the subject has the relation, or the derived name, on the object."""
-        if self._gatherer is not None:  # async only
+    async def check(
+        self,
+        subject: str,
+        relation: str,
+        object: str,
+        *,
+        context: Context = None,
+        context_grants: ContextGrants = None,
+    ) -> bool:
+        """Whether the subject has the relation, or the derived name, on the object.
+
+        context: values for parameters of conditions. context_grants: grants that count for this call alone.
+        """
+        sent = context_of(context, context_grants)
+        if self._gatherer is not None and not sent:  # async only
             return await self._gatherer.check((subject, relation, object))  # async only
-        return await self._run(self._operations.check((subject, relation, object)))
+        return await self._run(self._operations.check((subject, relation, object), sent))
 
-    async def explain(self, subject: str, relation: str, object: str) -> types.CheckResult:
-        """A check that also returns a shortest chain of grants behind an "authorized"."""
-        return await self._run(self._operations.explain((subject, relation, object)))
+    async def explain(
+        self,
+        subject: str,
+        relation: str,
+        object: str,
+        *,
+        context: Context = None,
+        context_grants: ContextGrants = None,
+    ) -> types.CheckResult:
+        """A check that also returns a shortest chain of grants behind an "authorized".
 
-    async def check_bulk(self, questions: Sequence[Question]) -> list[bool]:
+        Under rules with gates, it returns a proof of either answer.
+        """
+        sent = context_of(context, context_grants)
+        return await self._run(self._operations.explain((subject, relation, object), sent))
+
+    async def check_bulk(
+        self, questions: Sequence[Question], *, context: Context = None, context_grants: ContextGrants = None
+    ) -> list[bool]:
         """Up to 100 checks, decided at one moment, in order. One invalid check fails the whole call."""
-        return await self._run(self._operations.check_bulk(questions))
+        return await self._run(self._operations.check_bulk(questions, context_of(context, context_grants)))
 
     async def check_each(self, questions: Sequence[Question]) -> list[bool | GrantdError]:
         """Any number of checks, in bulk checks of up to 100, in order. An invalid one yields its own error."""
@@ -232,10 +267,13 @@ class AsyncGrantd(AsyncTransport):
         via: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        context: Context = None,
+        context_grants: ContextGrants = None,
     ) -> AsyncIterator[str]:
         """The objects on which the subject has the relation, ascending. Over all pages."""
         query = query_of(subject=subject, relation=relation, namespace=namespace, via=via, limit=limit, cursor=cursor)
-        return self._pages(self._operations.list_objects, query)
+        sent = context_of(context, context_grants)
+        return self._pages(lambda page: self._operations.list_objects(page, sent), query)
 
     async def list_objects_page(
         self,
@@ -246,10 +284,12 @@ class AsyncGrantd(AsyncTransport):
         via: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        context: Context = None,
+        context_grants: ContextGrants = None,
     ) -> Page[str]:
         """One page of `list_objects`."""
         query = query_of(subject=subject, relation=relation, namespace=namespace, via=via, limit=limit, cursor=cursor)
-        return await self._run(self._operations.list_objects(query))
+        return await self._run(self._operations.list_objects(query, context_of(context, context_grants)))
 
     def list_subjects(
         self,
@@ -261,6 +301,8 @@ class AsyncGrantd(AsyncTransport):
         include: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        context: Context = None,
+        context_grants: ContextGrants = None,
     ) -> AsyncIterator[str]:
         """The subjects that have the relation on the object, ascending. Over all pages.
 
@@ -275,7 +317,8 @@ class AsyncGrantd(AsyncTransport):
             limit=limit,
             cursor=cursor,
         )
-        return self._pages(self._operations.list_subjects, query)
+        sent = context_of(context, context_grants)
+        return self._pages(lambda page: self._operations.list_subjects(page, sent), query)
 
     async def list_subjects_page(
         self,
@@ -287,6 +330,8 @@ class AsyncGrantd(AsyncTransport):
         include: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        context: Context = None,
+        context_grants: ContextGrants = None,
     ) -> Page[str]:
         """One page of `list_subjects`."""
         query = query_of(
@@ -298,7 +343,7 @@ class AsyncGrantd(AsyncTransport):
             limit=limit,
             cursor=cursor,
         )
-        return await self._run(self._operations.list_subjects(query))
+        return await self._run(self._operations.list_subjects(query, context_of(context, context_grants)))
 
     def list_grants(
         self,

@@ -15,7 +15,16 @@ from . import _types as types
 from ._core import Core, Hook, Plan
 from ._errors import GrantdError
 from ._feed import Feed, feed_query
-from ._operations import BULK_CHECKS_MAX, Expiry, Operations, Question, query_of
+from ._operations import (
+    BULK_CHECKS_MAX,
+    Context,
+    ContextGrants,
+    Expiry,
+    Operations,
+    Question,
+    context_of,
+    query_of,
+)
 from ._options import RETRIES_IN_STOCK, SILENCE_S, TIMEOUT_S, core_of
 from ._results import UNSET, ChangeEvent, CreatedNamespace, Page, Rules
 from ._transport import Transport
@@ -107,17 +116,43 @@ class Grantd(Transport):
                 return
             body["page"] = {**(body.get("page") or {}), "token": page.cursor}
 
-    def check(self, subject: str, relation: str, object: str) -> bool:
-        """Whether the subject has the relation, or the derived name, on the object."""
-        return self._run(self._operations.check((subject, relation, object)))
+    def check(
+        self,
+        subject: str,
+        relation: str,
+        object: str,
+        *,
+        context: Context = None,
+        context_grants: ContextGrants = None,
+    ) -> bool:
+        """Whether the subject has the relation, or the derived name, on the object.
 
-    def explain(self, subject: str, relation: str, object: str) -> types.CheckResult:
-        """A check that also returns a shortest chain of grants behind an "authorized"."""
-        return self._run(self._operations.explain((subject, relation, object)))
+        context: values for parameters of conditions. context_grants: grants that count for this call alone.
+        """
+        sent = context_of(context, context_grants)
+        return self._run(self._operations.check((subject, relation, object), sent))
 
-    def check_bulk(self, questions: Sequence[Question]) -> list[bool]:
+    def explain(
+        self,
+        subject: str,
+        relation: str,
+        object: str,
+        *,
+        context: Context = None,
+        context_grants: ContextGrants = None,
+    ) -> types.CheckResult:
+        """A check that also returns a shortest chain of grants behind an "authorized".
+
+        Under rules with gates, it returns a proof of either answer.
+        """
+        sent = context_of(context, context_grants)
+        return self._run(self._operations.explain((subject, relation, object), sent))
+
+    def check_bulk(
+        self, questions: Sequence[Question], *, context: Context = None, context_grants: ContextGrants = None
+    ) -> list[bool]:
         """Up to 100 checks, decided at one moment, in order. One invalid check fails the whole call."""
-        return self._run(self._operations.check_bulk(questions))
+        return self._run(self._operations.check_bulk(questions, context_of(context, context_grants)))
 
     def check_each(self, questions: Sequence[Question]) -> list[bool | GrantdError]:
         """Any number of checks, in bulk checks of up to 100, in order. An invalid one yields its own error."""
@@ -228,10 +263,13 @@ class Grantd(Transport):
         via: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        context: Context = None,
+        context_grants: ContextGrants = None,
     ) -> Iterator[str]:
         """The objects on which the subject has the relation, ascending. Over all pages."""
         query = query_of(subject=subject, relation=relation, namespace=namespace, via=via, limit=limit, cursor=cursor)
-        return self._pages(self._operations.list_objects, query)
+        sent = context_of(context, context_grants)
+        return self._pages(lambda page: self._operations.list_objects(page, sent), query)
 
     def list_objects_page(
         self,
@@ -242,10 +280,12 @@ class Grantd(Transport):
         via: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        context: Context = None,
+        context_grants: ContextGrants = None,
     ) -> Page[str]:
         """One page of `list_objects`."""
         query = query_of(subject=subject, relation=relation, namespace=namespace, via=via, limit=limit, cursor=cursor)
-        return self._run(self._operations.list_objects(query))
+        return self._run(self._operations.list_objects(query, context_of(context, context_grants)))
 
     def list_subjects(
         self,
@@ -257,6 +297,8 @@ class Grantd(Transport):
         include: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        context: Context = None,
+        context_grants: ContextGrants = None,
     ) -> Iterator[str]:
         """The subjects that have the relation on the object, ascending. Over all pages.
 
@@ -271,7 +313,8 @@ class Grantd(Transport):
             limit=limit,
             cursor=cursor,
         )
-        return self._pages(self._operations.list_subjects, query)
+        sent = context_of(context, context_grants)
+        return self._pages(lambda page: self._operations.list_subjects(page, sent), query)
 
     def list_subjects_page(
         self,
@@ -283,6 +326,8 @@ class Grantd(Transport):
         include: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        context: Context = None,
+        context_grants: ContextGrants = None,
     ) -> Page[str]:
         """One page of `list_subjects`."""
         query = query_of(
@@ -294,7 +339,7 @@ class Grantd(Transport):
             limit=limit,
             cursor=cursor,
         )
-        return self._run(self._operations.list_subjects(query))
+        return self._run(self._operations.list_subjects(query, context_of(context, context_grants)))
 
     def list_grants(
         self,

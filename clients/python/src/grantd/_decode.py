@@ -70,6 +70,10 @@ def text(value: Json) -> str:
     return value
 
 
+def text_or(decode: Callable[[Json], T]) -> Callable[[Json], str | T]:
+    return lambda value: value if isinstance(value, str) else decode(value)
+
+
 def boolean(value: Json) -> bool:
     if not isinstance(value, bool):
         raise WrongShape("it is not a boolean")

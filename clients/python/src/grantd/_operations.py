@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from . import _types as types
 from ._core import Answer, Core, Plan, Request, decoded
-from ._decode import Json, WrongShape, list_of, nullable, object_of, required, text
+from ._decode import Json, WrongShape, list_of, nullable, object_of, optional, required, text
 from ._errors import GrantdError, invalid_response
 from ._results import CreatedNamespace, Page, Rules, Unset
 
@@ -20,6 +20,7 @@ T = TypeVar("T")
 BULK_CHECKS_MAX = 100
 # Refused elements that are taken out of a bulk check one by one. With more, halves cost fewer requests.
 NAMED_MAX = 4
+NOTHING: Mapping[str, Any] = {}
 
 Question: TypeAlias = "types.QuestionDict | tuple[str, str, str]"
 """A subject, a relation or derived name, and an object."""
@@ -27,6 +28,10 @@ Expiry: TypeAlias = "datetime | str | Unset | None"
 """Until when something holds; None: for ever; UNSET: left to the service."""
 
 Body: TypeAlias = Mapping[str, Any]
+Context: TypeAlias = "Mapping[str, Any] | None"
+"""Values for parameters of conditions, which count for one call."""
+ContextGrants: TypeAlias = "Sequence[types.ContextGrantDict] | None"
+"""Grants that count for one call as if they were stored."""
 
 _VISIBLE = re.compile(r"[!-~]+")
 _ELEMENT = re.compile(r"\bchecks\[(\d{1,3})\]\.?", re.ASCII)
@@ -55,6 +60,11 @@ def query_of(**given: str | int | None) -> dict[str, str]:
     return {name: str(value) for name, value in given.items() if value is not None}
 
 
+def context_of(context: Context, context_grants: ContextGrants) -> dict[str, Any]:
+    given = {"context": context, "context_grants": None if context_grants is None else list(context_grants)}
+    return {name: value for name, value in given.items() if value is not None}
+
+
 def get(operation: str, path: str, query: Mapping[str, str] | None = None) -> Request:
     return Request(operation, "GET", path, query or {})
 
@@ -75,16 +85,16 @@ class Operations:
     def __init__(self, core: Core) -> None:
         self._core = core
 
-    def check(self, question: Question) -> Plan[bool]:
-        request = post("check", "/v1/check", question_of(question))
+    def check(self, question: Question, sent: Body = NOTHING) -> Plan[bool]:
+        request = post("check", "/v1/check", {**question_of(question), **sent})
         result = yield from self._core.call_for(request, types.CheckResult.decode)
         return result.authorized
 
-    def explain(self, question: Question) -> Plan[types.CheckResult]:
-        body = {**question_of(question), "explain": True}
+    def explain(self, question: Question, sent: Body) -> Plan[types.CheckResult]:
+        body = {**question_of(question), **sent, "explain": True}
         return (yield from self._core.call_for(post("check", "/v1/check", body), types.CheckResult.decode))
 
-    def check_bulk(self, questions: Sequence[Question]) -> Plan[list[bool]]:
+    def check_bulk(self, questions: Sequence[Question], sent: Body = NOTHING) -> Plan[list[bool]]:
         checks = [question_of(question) for question in questions]
 
         def decode(value: Json) -> list[bool]:
@@ -92,7 +102,7 @@ class Operations:
             same_length(results, checks, "results", "checks")
             return [result.authorized for result in results]
 
-        return (yield from self._core.call_for(post("checkBulk", "/v1/check/bulk", {"checks": checks}), decode))
+        return (yield from self._core.call_for(post("checkBulk", "/v1/check/bulk", {"checks": checks, **sent}), decode))
 
     def ask(self, questions: Sequence[Question], named: int = NAMED_MAX) -> Plan[list[bool | GrantdError]]:
         """Up to 100 questions, each with its own answer.
@@ -180,24 +190,35 @@ class Operations:
                 return revoked
 
     def _page(
-        self, operation: str, path: str, name: str, item: Callable[[Json], T], query: dict[str, str]
+        self,
+        operation: str,
+        path: str,
+        name: str,
+        item: Callable[[Json], T],
+        query: dict[str, str],
+        sent: Body = NOTHING,
     ) -> Plan[Page[T]]:
-        answer = yield from self._core.call(get(operation, path, query))
+        request = get(operation, path, query)
+        if sent:
+            body = {**query, **({"limit": int(query["limit"])} if "limit" in query else {}), **sent}
+            request = post(f"{operation}InContext", path, body)
+        answer = yield from self._core.call(request)
 
         def decode(value: Json) -> Page[T]:
             known = object_of(value)
             items, cursor = required(known, name, list_of(item)), nullable(known, "next_cursor", text)
             if cursor is not None and cursor == query.get("cursor"):
                 raise WrongShape("a page leads to itself")
-            return Page(items, cursor, answer.headers.get("x-service-cursor"))
+            excluded = optional(known, "excluded", list_of(text)) or []
+            return Page(items, cursor, answer.headers.get("x-service-cursor"), excluded)
 
         return decoded(answer, decode)
 
-    def list_objects(self, query: dict[str, str]) -> Plan[Page[str]]:
-        return self._page("listObjects", "/v1/objects", "objects", text, query)
+    def list_objects(self, query: dict[str, str], sent: Body) -> Plan[Page[str]]:
+        return self._page("listObjects", "/v1/objects", "objects", text, query, sent)
 
-    def list_subjects(self, query: dict[str, str]) -> Plan[Page[str]]:
-        return self._page("listSubjects", "/v1/subjects", "subjects", text, query)
+    def list_subjects(self, query: dict[str, str], sent: Body) -> Plan[Page[str]]:
+        return self._page("listSubjects", "/v1/subjects", "subjects", text, query, sent)
 
     def list_grants(self, query: dict[str, str]) -> Plan[Page[types.Grant]]:
         return self._page("listGrants", "/v1/grants", "grants", types.Grant.decode, query)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Generic, TypeVar
 
@@ -20,6 +20,8 @@ class Page(Generic[T]):
     """Where the next page begins; None at the end."""
     feed_cursor: str | None = None
     """Of grants: where the change feed stood before the page was read."""
+    excluded: list[str] = field(default_factory=list)
+    """Of subjects: those that do not hold the relation although `ns:*` of their namespace is listed."""
 
 
 @dataclass(frozen=True, slots=True)

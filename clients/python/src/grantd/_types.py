@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypedDict
+from typing import Any, TypeAlias, TypedDict, Union
 
 from ._decode import (
     Json,
@@ -22,6 +22,7 @@ from ._decode import (
     optional,
     required,
     text,
+    text_or,
     time,
 )
 
@@ -225,6 +226,27 @@ class CheckResult:
             checked_at=required(known, "checked_at", time),
             because=optional(known, "because", list_of(Grant.decode)),
             proof=optional(known, "proof", mapping),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionDeclaration:
+    """What grants may depend on."""
+
+    name: str
+    """By which grants name the condition."""
+    parameters: Mapping[str, Any]
+    """The type of each parameter, by its name; at most 50."""
+    expression: str
+    """In CEL, over the parameters; a bool. At most 2048 bytes in UTF-8."""
+
+    @classmethod
+    def decode(cls, value: Json) -> ConditionDeclaration:
+        known = object_of(value)
+        return cls(
+            name=required(known, "name", text),
+            parameters=required(known, "parameters", mapping),
+            expression=required(known, "expression", text),
         )
 
 
@@ -539,7 +561,7 @@ class NamespaceList:
 
 @dataclass(frozen=True, slots=True)
 class NamespaceRelation:
-    """A built-in relation on objects of a namespace."""
+    """A relation on objects of a namespace."""
 
     namespace: str
     """The part of subjects and objects before the first colon."""
@@ -633,12 +655,8 @@ class Rule:
     namespace: str
     """The part of subjects and objects before the first colon."""
     name: str
-    """A built-in relation, whose own grants always count, or a name that is never granted."""
-    any_of: list[str]
-    """Each a name on the same object, such as `editor`, or `NAME from RELATION`: the name on every entity that has
-    that built-in relation on the object, such as `viewer from parent`. Every name is a built-in relation or has a
-    rule.
-    """
+    """A relation, built-in or own, whose own grants always count, or a name that is never granted."""
+    any_of: list[RuleElement]
 
     @classmethod
     def decode(cls, value: Json) -> Rule:
@@ -646,7 +664,28 @@ class Rule:
         return cls(
             namespace=required(known, "namespace", text),
             name=required(known, "name", text),
-            any_of=required(known, "any_of", list_of(text)),
+            any_of=required(known, "any_of", list_of(text_or(RuleGate.decode))),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RuleGate:
+    """Either `any_of` or `all_of`, and perhaps `but_not`. At most 5 lie inside of each other."""
+
+    any_of: list[RuleElement] | None = None
+    """At least one of these holds."""
+    all_of: list[RuleElement] | None = None
+    """Each of these holds."""
+    but_not: list[RuleElement] | None = None
+    """None of these holds."""
+
+    @classmethod
+    def decode(cls, value: Json) -> RuleGate:
+        known = object_of(value)
+        return cls(
+            any_of=optional(known, "any_of", list_of(text_or(RuleGate.decode))),
+            all_of=optional(known, "all_of", list_of(text_or(RuleGate.decode))),
+            but_not=optional(known, "but_not", list_of(text_or(RuleGate.decode))),
         )
 
 
@@ -657,6 +696,12 @@ class RuleSet:
     rules: list[Rule]
     groups: bool
     public: list[str]
+    relations: list[str] | None = None
+    """Relations of the tenant, which are granted like the built-in ones. Default: none."""
+    conditions: list[ConditionDeclaration] | None = None
+    """Conditions that grants may carry. Default: none."""
+    types: list[TypeRestriction] | None = None
+    """A relation of a namespace that is not named here may be granted to any subject. Default: none."""
 
     @classmethod
     def decode(cls, value: Json) -> RuleSet:
@@ -665,6 +710,9 @@ class RuleSet:
             rules=required(known, "rules", list_of(Rule.decode)),
             groups=required(known, "groups", boolean),
             public=required(known, "public", list_of(text)),
+            relations=optional(known, "relations", list_of(text)),
+            conditions=optional(known, "conditions", list_of(ConditionDeclaration.decode)),
+            types=optional(known, "types", list_of(TypeRestriction.decode)),
         )
 
 
@@ -692,9 +740,11 @@ class RulesPreview:
     `ns:*` where `ns` is not public; to a group or `ns:*` where rules only follow the relation to entities, as
     `parent` in `viewer from parent`.
     """
+    grants_outside_types: int
+    """Grants that the types of the rules do not allow: they stay, and count, but can only be revoked."""
     ungranted: list[NamespaceRelation]
-    """Built-in relations on which rules rely (in `any_of`, or after `from`), but of which no object of the
-    namespace has a grant.
+    """Relations on which rules rely (as an element, or after `from`), but of which no object of the namespace has a
+    grant.
     """
     complete: bool
     """Whether all grants that matter to the counts were examined. If not, the counts are lower bounds, and a
@@ -716,6 +766,7 @@ class RulesPreview:
             group_subjects=required(known, "group_subjects", integer),
             public_grants=required(known, "public_grants", integer),
             grants_not_followed=required(known, "grants_not_followed", integer),
+            grants_outside_types=required(known, "grants_outside_types", integer),
             ungranted=required(known, "ungranted", list_of(NamespaceRelation.decode)),
             complete=required(known, "complete", boolean),
             scanned_grants=required(known, "scanned_grants", integer),
@@ -743,6 +794,28 @@ class SubjectList:
             subjects=required(known, "subjects", list_of(text)),
             next_cursor=nullable(known, "next_cursor", text),
             excluded=optional(known, "excluded", list_of(text)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TypeRestriction:
+    """To which subjects the relation may be granted on objects of the namespace."""
+
+    namespace: str
+    """The part of subjects and objects before the first colon."""
+    relation: str
+    subjects: list[str]
+    """Each `NAMESPACE`, `NAMESPACE:*` or, for groups, `NAMESPACE#NAME`; with ` with CONDITION` behind it, grants to
+    them carry the condition, without, they carry none.
+    """
+
+    @classmethod
+    def decode(cls, value: Json) -> TypeRestriction:
+        known = object_of(value)
+        return cls(
+            namespace=required(known, "namespace", text),
+            relation=required(known, "relation", text),
+            subjects=required(known, "subjects", list_of(text)),
         )
 
 
@@ -791,6 +864,9 @@ class WrittenGrant:
         )
 
 
+RuleElement: TypeAlias = Union[str, RuleGate]
+
+
 class _AccessActionDict(TypedDict):
     name: str
 
@@ -831,6 +907,26 @@ class ConditionDict(TypedDict):
     relation: str
     object: str
     exists: bool
+
+
+class ConditionDeclarationDict(TypedDict):
+    """What grants may depend on."""
+
+    name: str
+    parameters: Mapping[str, Any]
+    expression: str
+
+
+class _ContextGrantDict(TypedDict):
+    subject: str
+    relation: str
+    object: str
+
+
+class ContextGrantDict(_ContextGrantDict, total=False):
+    """A grant that counts for one call."""
+
+    condition: GrantConditionRequestDict | None
 
 
 class _EvaluationRequestDict(TypedDict):
@@ -905,7 +1001,15 @@ class RuleDict(TypedDict):
 
     namespace: str
     name: str
-    any_of: list[str]
+    any_of: list[RuleElementDict]
+
+
+class RuleGateDict(TypedDict, total=False):
+    """Either `any_of` or `all_of`, and perhaps `but_not`. At most 5 lie inside of each other."""
+
+    any_of: list[RuleElementDict]
+    all_of: list[RuleElementDict]
+    but_not: list[RuleElementDict]
 
 
 class _RuleSetRequestDict(TypedDict):
@@ -915,6 +1019,9 @@ class _RuleSetRequestDict(TypedDict):
 class RuleSetRequestDict(_RuleSetRequestDict, total=False):
     """Unknown fields are refused."""
 
+    relations: list[str]
+    conditions: list[ConditionDeclarationDict]
+    types: list[TypeRestrictionDict]
     groups: bool
     public: list[str]
 
@@ -948,6 +1055,14 @@ class TupleDict(TypedDict):
     object: str
 
 
+class TypeRestrictionDict(TypedDict):
+    """To which subjects the relation may be granted on objects of the namespace."""
+
+    namespace: str
+    relation: str
+    subjects: list[str]
+
+
 class _WantedTypeDict(TypedDict):
     type: str
 
@@ -956,3 +1071,6 @@ class WantedTypeDict(_WantedTypeDict, total=False):
     """What is searched for. An `id` is ignored."""
 
     properties: Mapping[str, Any] | None
+
+
+RuleElementDict: TypeAlias = Union[str, RuleGateDict]

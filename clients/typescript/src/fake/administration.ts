@@ -84,6 +84,7 @@ function writeRules({ state, query, headers, body, actor }: FakeRequest) {
       group_subjects: 0,
       public_grants: 0,
       grants_not_followed: 0,
+      grants_outside_types: 0,
       ungranted: [],
       // The fake does not look at the grants.
       complete: false,

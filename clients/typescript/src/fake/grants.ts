@@ -1,5 +1,6 @@
 // The operations of the fake on grants, checks and namespaces.
 
+import type { Grant } from '../generated/schemas.ts';
 import { Evaluation, factOf } from './evaluation.ts';
 import { type FakeOperation, type FakeRequest, ok } from './operation.ts';
 import { feedCursorOf, pageOf } from './pages.ts';
@@ -9,6 +10,7 @@ import {
   expiryIn,
   fieldsIn,
   identifierIn,
+  isFields,
   isIdentifier,
   isNamespaceName,
   isRelation,
@@ -30,11 +32,27 @@ const now = (): string => new Date().toISOString();
 
 export const definedNames = ({ rules }: FakeState): ReadonlySet<string> => new Set(rules.rules.map(({ name }) => name));
 
-export const evaluationOf = (state: FakeState): Evaluation => new Evaluation(state.rules, state.grants());
+/** `sent`: grants that count for one call. */
+export const evaluationOf = (state: FakeState, sent: readonly Grant[] = []): Evaluation =>
+  new Evaluation(state.rules, [...state.grants(), ...sent]);
+
+/** The grants that a body brings along; its `context` has no effect, since the fake knows no conditions. */
+function sentIn(body: unknown): readonly Grant[] {
+  const { context, context_grants: grants } = fieldsIn(body);
+  if (context !== undefined && !isFields(context)) throw invalidRequest('"context" must be an object.');
+  return listIn(grants, 'context_grants', BULK_MAX).map((each, index) => {
+    const tuple = tupleIn(each, `context_grants[${index}].`);
+    return { ...tuple, grant_id: '', created_at: now(), expires_at: null };
+  });
+}
 
 /** The answers to questions that are well-formed, all at one moment. */
-export function holdAll(state: FakeState, questions: readonly NamedTuple[]): readonly boolean[] {
-  const evaluation = evaluationOf(state);
+export function holdAll(
+  state: FakeState,
+  questions: readonly NamedTuple[],
+  sent: readonly Grant[] = [],
+): readonly boolean[] {
+  const evaluation = evaluationOf(state, sent);
   const held = new Map(questions.map(({ subject }) => [subject, evaluation.heldBy(subject)]));
   return questions.map(({ subject, relation, object }) => held.get(subject)?.has(factOf(relation, object)) === true);
 }
@@ -42,8 +60,10 @@ export function holdAll(state: FakeState, questions: readonly NamedTuple[]): rea
 function check({ state, body }: FakeRequest) {
   const question = questionIn(body, definedNames(state));
   const { explain } = fieldsIn(body);
-  const because = evaluationOf(state).heldBy(question.subject).get(factOf(question.relation, question.object));
-  const authorized = because !== undefined;
+  const sent = sentIn(body);
+  const chain = evaluationOf(state, sent).heldBy(question.subject).get(factOf(question.relation, question.object));
+  const authorized = chain !== undefined;
+  const because = chain?.filter((grant) => !sent.includes(grant));
   return ok({ authorized, checked_at: now(), ...(explain === true && authorized ? { because } : {}) });
 }
 
@@ -54,7 +74,10 @@ function checkBulk({ state, body }: FakeRequest) {
   const questions = listIn(checks, 'checks', BULK_MAX).map((each, index) =>
     questionIn(each, defined, `checks[${index}].`),
   );
-  return ok({ results: holdAll(state, questions).map((authorized) => ({ authorized })), checked_at: now() });
+  return ok({
+    results: holdAll(state, questions, sentIn(body)).map((authorized) => ({ authorized })),
+    checked_at: now(),
+  });
 }
 
 function createGrant({ state, body, actor }: FakeRequest) {
@@ -165,31 +188,53 @@ function identifierPage(found: readonly string[], kind: string, query: URLSearch
   return pageOf(wanted, (each) => each, [kind, namespace, ...parameters], query.get('cursor'), limitIn(query));
 }
 
-function listObjects({ state, query }: FakeRequest) {
+/** The members of a body as the parameters of a query, which are the same. */
+function queryOf(body: unknown): URLSearchParams {
+  const { context: _, context_grants: __, ...members } = fieldsIn(body);
+  return new URLSearchParams(Object.entries(members).map(([name, value]) => [name, String(value)]));
+}
+
+const listObjects = ({ state, query }: FakeRequest) => objectPage(state, query);
+const listObjectsInContext = ({ state, body }: FakeRequest) => objectPage(state, queryOf(body), sentIn(body));
+
+function objectPage(state: FakeState, query: URLSearchParams, sent: readonly Grant[] = []) {
   const subject = identifierIn('subject', queried(query, 'subject'));
   const relation = relationIn(queried(query, 'relation'), definedNames(state));
-  const { items, next } = identifierPage(objectsOf(state, subject, relation, isDirect(query)), 'objects', query);
+  const found = objectsOf(state, subject, relation, isDirect(query), sent);
+  const { items, next } = identifierPage(found, 'objects', query);
   return ok({ objects: items, next_cursor: next });
 }
 
-export function objectsOf(state: FakeState, subject: string, relation: string, direct = false): readonly string[] {
+export function objectsOf(
+  state: FakeState,
+  subject: string,
+  relation: string,
+  direct = false,
+  sent: readonly Grant[] = [],
+): readonly string[] {
   if (direct) {
-    const grants = state.grants().filter((grant) => grant.subject === subject && grant.relation === relation);
-    return grants.map(({ object }) => object);
+    const grants = [...state.grants(), ...sent];
+    return grants
+      .filter((grant) => grant.subject === subject && grant.relation === relation)
+      .map(({ object }) => object);
   }
   const start = factOf(relation, '');
-  const facts = [...evaluationOf(state).heldBy(subject).keys()];
+  const facts = [...evaluationOf(state, sent).heldBy(subject).keys()];
   return facts.filter((fact) => fact.startsWith(start)).map((fact) => fact.slice(start.length));
 }
 
-function listSubjects({ state, query }: FakeRequest) {
+const listSubjects = ({ state, query }: FakeRequest) => subjectPage(state, query);
+const listSubjectsInContext = ({ state, body }: FakeRequest) => subjectPage(state, queryOf(body), sentIn(body));
+
+function subjectPage(state: FakeState, query: URLSearchParams, sent: readonly Grant[] = []) {
   const object = identifierIn('object', queried(query, 'object'));
   const relation = relationIn(queried(query, 'relation'), definedNames(state));
-  const granted = state.grants().filter((grant) => grant.object === object && grant.relation === relation);
+  const all = [...state.grants(), ...sent];
+  const granted = all.filter((grant) => grant.object === object && grant.relation === relation);
   const self = hasOnly(query, 'include', 'self');
   const found = isDirect(query)
     ? granted.map(({ subject }) => subject)
-    : evaluationOf(state).subjectsOf(relation, object, self).filter(isIdentifier);
+    : evaluationOf(state, sent).subjectsOf(relation, object, self).filter(isIdentifier);
   const { items, next } = identifierPage(found, 'subjects', query);
   return ok({ subjects: items, next_cursor: next });
 }
@@ -220,7 +265,9 @@ export const GRANT_OPERATIONS: Readonly<Record<string, FakeOperation>> = {
   'POST /v1/grants/bulk': write(writeBulk),
   'POST /v1/grants/revoke': write(revokeGrants),
   'GET /v1/objects': read(listObjects),
+  'POST /v1/objects': read(listObjectsInContext),
   'GET /v1/subjects': read(listSubjects),
+  'POST /v1/subjects': read(listSubjectsInContext),
   'GET /v1/namespaces': read(listNamespaces),
   'POST /v1/namespaces': write(createNamespace),
 };

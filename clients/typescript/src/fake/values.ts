@@ -1,6 +1,6 @@
 // Parses requests to the fake, by the rules of the service.
 
-import type { Relation, RuleSet, Tuple } from '../generated/schemas.ts';
+import type { Relation, RuleElement, RuleSet, Tuple } from '../generated/schemas.ts';
 import { invalidRequest, Refusal } from './problem.ts';
 
 export const RELATIONS: readonly Relation[] = [
@@ -95,8 +95,8 @@ interface Element {
 }
 
 /** Of an element of `any_of` that has been accepted. */
-export function elementOf(text: string): Element {
-  const [, name = '', from] = ELEMENT.exec(text) ?? [];
+export function elementOf(element: RuleElement): Element {
+  const [, name = '', from] = (typeof element === 'string' ? ELEMENT.exec(element) : null) ?? [];
   return { name, from };
 }
 
@@ -108,6 +108,12 @@ export function ruleSetIn(value: unknown): RuleSet {
   if (!Array.isArray(open) || !open.every(isNamespaceName)) throw invalidRequest('"public" must name namespaces.');
   const parsed = rules.map((rule: unknown, index) => {
     const { namespace, name, any_of: elements } = isFields(rule) ? rule : {};
+    if (
+      Array.isArray(elements) &&
+      elements.some((each: unknown) => isFields(each) || String(each).startsWith('all of '))
+    ) {
+      throw invalidRequest('The fake does not evaluate "all_of", "but_not" and "all of".');
+    }
     const isRule =
       isNamespaceName(namespace) &&
       isNamespaceName(name) &&
@@ -131,7 +137,7 @@ function refuseUndefined(rules: RuleSet['rules']): void {
       const { name, from } = elementOf(text);
       const isKnown = from === undefined ? defined.has(`${namespace} ${name}`) : anywhere.has(name);
       if (!(isRelation(name) || isKnown) || !(from === undefined || isRelation(from))) {
-        throw invalidRequest(`A rule uses "${text}", which nothing defines.`);
+        throw invalidRequest(`A rule uses "${String(text)}", which nothing defines.`);
       }
     }
   }

@@ -20,6 +20,10 @@ export type ObjectIdentifier = string;
  * No scope implies another.
  */
 export type Scope = 'check:read' | 'grant:write' | 'admin';
+/**
+ * A name on the same object, such as `editor`; or `NAME from RELATION`: the name on an entity that has the relation on the object, such as `viewer from parent`; or `all of NAME from RELATION`: the name on each such entity, of which there must be one; or an object that combines elements. Every name is a relation, built-in or own, or has a rule.
+ */
+export type RuleElement = string | RuleGate;
 
 /**
  * A relationship, granted or following from the rules. Unknown fields are refused.
@@ -72,6 +76,15 @@ export interface GrantConditionRequest {
   };
 }
 /**
+ * A grant that counts for one call.
+ */
+export interface ContextGrant {
+  subject: SubjectIdentifier;
+  relation: Relation;
+  object: ObjectIdentifier;
+  condition?: GrantConditionRequest | null;
+}
+/**
  * A grant of a bulk write.
  */
 export interface WrittenGrant {
@@ -120,6 +133,56 @@ export interface Key {
   last_used_at: string | null;
 }
 /**
+ * What grants may depend on.
+ */
+export interface ConditionDeclaration {
+  /**
+   * By which grants name the condition.
+   */
+  name: string;
+  /**
+   * The type of each parameter, by its name; at most 50.
+   */
+  parameters: {
+    [k: string]: string;
+  };
+  /**
+   * In CEL, over the parameters; a bool. At most 2048 bytes in UTF-8.
+   */
+  expression: string;
+}
+/**
+ * To which subjects the relation may be granted on objects of the namespace.
+ */
+export interface TypeRestriction {
+  /**
+   * The part of subjects and objects before the first colon.
+   */
+  namespace: string;
+  relation: string;
+  /**
+   * Each `NAMESPACE`, `NAMESPACE:*` or, for groups, `NAMESPACE#NAME`; with ` with CONDITION` behind it, grants to them carry the condition, without, they carry none.
+   */
+  subjects: readonly string[];
+}
+/**
+ * Either `any_of` or `all_of`, and perhaps `but_not`. At most 5 lie inside of each other.
+ */
+export interface RuleGate {
+  /**
+   * At least one of these holds.
+   */
+  any_of?: readonly RuleElement[];
+  /**
+   * Each of these holds.
+   */
+  all_of?: readonly RuleElement[];
+  /**
+   * None of these holds.
+   */
+  but_not?: readonly RuleElement[];
+}
+/**
  * On objects of the namespace, a subject with one of `any_of` has `name`. One rule per name.
  */
 export interface Rule {
@@ -128,19 +191,28 @@ export interface Rule {
    */
   namespace: string;
   /**
-   * A built-in relation, whose own grants always count, or a name that is never granted.
+   * A relation, built-in or own, whose own grants always count, or a name that is never granted.
    */
   name: string;
-  /**
-   * Each a name on the same object, such as `editor`, or `NAME from RELATION`: the name on every entity that has that built-in relation on the object, such as `viewer from parent`. Every name is a built-in relation or has a rule.
-   */
-  any_of: readonly string[];
+  any_of: readonly RuleElement[];
 }
 export interface RulesPreview {
   /**
    * The rules as they would stand.
    */
   rule_set: {
+    /**
+     * Relations of the tenant, which are granted like the built-in ones. Default: none.
+     */
+    relations?: readonly string[];
+    /**
+     * Conditions that grants may carry. Default: none.
+     */
+    conditions?: readonly ConditionDeclaration[];
+    /**
+     * A relation of a namespace that is not named here may be granted to any subject. Default: none.
+     */
+    types?: readonly TypeRestriction[];
     rules: readonly Rule[];
     groups: boolean;
     /**
@@ -173,7 +245,11 @@ export interface RulesPreview {
    */
   grants_not_followed: number;
   /**
-   * Built-in relations on which rules rely (in `any_of`, or after `from`), but of which no object of the namespace has a grant.
+   * Grants that the types of the rules do not allow: they stay, and count, but can only be revoked.
+   */
+  grants_outside_types: number;
+  /**
+   * Relations on which rules rely (as an element, or after `from`), but of which no object of the namespace has a grant.
    */
   ungranted: readonly NamespaceRelation[];
   /**
@@ -190,7 +266,7 @@ export interface RulesPreview {
   scanned_grants_max: number;
 }
 /**
- * A built-in relation on objects of a namespace.
+ * A relation on objects of a namespace.
  */
 export interface NamespaceRelation {
   /**
@@ -259,6 +335,18 @@ export interface Grant {
   condition?: GrantCondition;
 }
 export interface RuleSet {
+  /**
+   * Relations of the tenant, which are granted like the built-in ones. Default: none.
+   */
+  relations?: readonly string[];
+  /**
+   * Conditions that grants may carry. Default: none.
+   */
+  conditions?: readonly ConditionDeclaration[];
+  /**
+   * A relation of a namespace that is not named here may be granted to any subject. Default: none.
+   */
+  types?: readonly TypeRestriction[];
   rules: readonly Rule[];
   groups: boolean;
   /**
@@ -470,6 +558,18 @@ export interface CreatedKey {
  * Unknown fields are refused.
  */
 export interface RuleSetRequest {
+  /**
+   * Relations of the tenant, which are granted like the built-in ones. Default: none.
+   */
+  relations?: readonly string[];
+  /**
+   * Conditions that grants may carry. Default: none.
+   */
+  conditions?: readonly ConditionDeclaration[];
+  /**
+   * A relation of a namespace that is not named here may be granted to any subject. Default: none.
+   */
+  types?: readonly TypeRestriction[];
   rules: readonly Rule[];
   /**
    * Whether a grant to `ns:id#name` is one to all who have `name` on `ns:id`. Default: false.

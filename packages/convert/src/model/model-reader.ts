@@ -6,7 +6,7 @@
 import { createReadStream } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { Origin } from '../../../../src/cli/converter.ts';
+import { ORIGINS, type Origin } from '../../../../src/cli/converter.ts';
 import { CliFailure, EXIT, reasonOf } from '../../../../src/cli/failures.ts';
 import { readWhole } from '../../../../src/cli/import/import-source.ts';
 import {
@@ -20,6 +20,7 @@ import {
 } from '../../../../src/cli/yaml-file.ts';
 import { parseOpenFgaDsl } from './openfga-dsl.ts';
 import { parseOpenFgaJson } from './openfga-json.ts';
+import { parsePermifySchema } from './permify-schema.ts';
 import { type Declarations, joinDeclarations, MODEL_BYTES_MAX, quote, type SourceModel } from './source-model.ts';
 import { parseSpiceDbSchema } from './spicedb-schema.ts';
 
@@ -38,7 +39,10 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const FIELDS: Readonly<Record<Origin, { readonly text: string; readonly file: string; readonly endings: RegExp }>> = {
   openfga: { text: 'model', file: 'model_file', endings: /\.(fga|json|mod)$/i },
   spicedb: { text: 'schema', file: 'schemaFile', endings: /\.zed$/i },
+  permify: { text: 'schema', file: 'schema_file', endings: /\.perm$/i },
 };
+/** Of a schema of Permify; one of SpiceDB begins otherwise. */
+const PERMIFY_TEXT = /^\s*(?:entity|rule)\s/m;
 
 export const isYamlName = (file: string): boolean => /\.ya?ml$/i.test(file);
 const isModuleList = (file: string): boolean => /\.mod$/i.test(file);
@@ -46,20 +50,25 @@ const isModuleList = (file: string): boolean => /\.mod$/i.test(file);
 function originOfName(file: string): Origin {
   if (/\.(fga|json|mod)$/i.test(file)) return 'openfga';
   if (/\.zed$/i.test(file)) return 'spicedb';
-  const unknown = `The name of ${file} does not say which format it has: pass --from openfga or --from spicedb.`;
+  if (/\.perm$/i.test(file)) return 'permify';
+  const unknown = `The name of ${file} does not say which format it has: pass --from ${ORIGINS.join(', --from ')}.`;
   throw new CliFailure(unknown, EXIT.usage);
 }
 
 const hasModel = ({ fields }: YamlMap, origin: Origin): boolean =>
   fields.has(FIELDS[origin].text) || fields.has(FIELDS[origin].file);
 
-function originOfYaml(file: string, root: YamlMap): Origin {
+/** Throws a CliFailure if the file has no model, or those of two systems. */
+export function originOfYaml(file: string, root: YamlMap): Origin {
   const [isOpenFga, isSpiceDb] = [hasModel(root, 'openfga'), hasModel(root, 'spicedb')];
+  const schema = root.fields.get('schema');
+  if (root.fields.has('schema_file')) return 'permify';
+  if (schema?.kind === 'text' && !isOpenFga && PERMIFY_TEXT.test(schema.text)) return 'permify';
   if (isOpenFga !== isSpiceDb) return isOpenFga ? 'openfga' : 'spicedb';
   throw new CliFailure(
     isOpenFga
       ? `${file} has a model of OpenFGA and a schema of SpiceDB: pass --from openfga or --from spicedb.`
-      : `${file} has no model: a store of OpenFGA has "model" or "model_file", and a validation file of SpiceDB has "schema" or "schemaFile".`,
+      : `${file} has no model: a store of OpenFGA has "model" or "model_file", and a file of SpiceDB or Permify has "schema", or "schemaFile".`,
     isOpenFga ? EXIT.usage : EXIT.failed,
   );
 }
@@ -182,6 +191,7 @@ export async function readModelTexts(
 /** Throws a CliFailure that names file, line and column if the text is no model. */
 export function parseModelFile(file: string, text: string, origin: Origin): Declarations {
   if (origin === 'spicedb') return parseSpiceDbSchema(file, text);
+  if (origin === 'permify') return parsePermifySchema(file, text);
   return /^\uFEFF?\s*\{/.test(text) ? parseOpenFgaJson(file, text) : parseOpenFgaDsl(file, text);
 }
 

@@ -65,12 +65,23 @@ export interface SourceCondition {
   readonly expression: string;
 }
 
+/** An attribute of Permify on which the grants of a relation depend. */
+export interface SourceAttribute {
+  readonly name: string;
+  /** As a declaration of grantd has it. */
+  readonly type: string;
+  /** Of the rule that is the condition of the grants; undefined: the attribute is a boolean, and they have none. */
+  readonly parameter: string | undefined;
+}
+
 export interface SourceRelation {
   readonly name: string;
   readonly place: Place;
   /** The subjects it can be granted to; empty if it only follows from others. */
   readonly restrictions: readonly Restriction[];
   readonly expression: Expression;
+  /** Only of Permify: its grants are made from these attributes of the object. */
+  readonly attributes?: readonly SourceAttribute[];
 }
 
 export interface SourceType {

@@ -74,14 +74,9 @@ class ValidationReader {
       }
       const expected: string[] = [];
       const excluded: string[] = [];
-      const groups: CheckQuestion[] = [];
-      for (const { each, text } of texts) {
+      for (const { text } of texts) {
         const { everyone, excluded: taken = '' } = EVERYONE.exec(text)?.groups ?? {};
-        const subject = this.#model.subject(everyone ?? text);
-        const question = { subject, relation, object };
-        if (subject.includes('#'))
-          groups.push({ kind: 'check', place: each.location, question, context: {}, expected: true });
-        else expected.push(subject);
+        expected.push(this.#model.subject(everyone ?? text));
         for (const each of taken.split(',').filter((part) => part.trim() !== '')) {
           excluded.push(this.#model.subject(each.trim()));
         }
@@ -93,13 +88,12 @@ class ValidationReader {
           object,
           relation,
           namespace: undefined,
-          group: '',
+          // SpiceDB names groups that are granted something, and not those that follow from rules.
+          moreGroups: true,
           context: {},
           expected,
           excluded,
         },
-        // SpiceDB lists the groups that have a relationship, grantd all that hold the name.
-        ...groups,
       ];
     });
   }

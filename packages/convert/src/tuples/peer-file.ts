@@ -5,9 +5,10 @@ import type { Origin, PeerFormat } from '../../../../src/cli/converter.ts';
 import { CliFailure } from '../../../../src/cli/failures.ts';
 import { readWhole } from '../../../../src/cli/import/import-source.ts';
 import { listIn, parseYaml, textIn, YAML_BYTES_MAX, type YamlNode } from '../../../../src/cli/yaml-file.ts';
-import { ModelReader, type ModelText } from '../model/model-reader.ts';
+import { ModelReader, type ModelText, parseModel } from '../model/model-reader.ts';
 import { MODEL_BYTES_MAX } from '../model/source-model.ts';
 import { entriesOfNodes, readJsonLines, readTupleCsv } from './openfga-tuples.ts';
+import { entriesOfAttributes, entriesOfRelationships } from './permify-data.ts';
 import type { SourceEntry } from './source-tuple.ts';
 import { entriesOfText, readRelationshipLines } from './spicedb-relationships.ts';
 import { openZedBackup } from './zed-backup.ts';
@@ -81,6 +82,20 @@ async function openValidation(file: string, root: YamlNode): Promise<PeerFile> {
   return { model, entries: inGroups(entries), hasExpirations: true, notes: [] };
 }
 
+async function openShape(file: string, root: YamlNode): Promise<PeerFile> {
+  if (root.kind !== 'map') throw new CliFailure(`${file} is no file of Permify: it has no "relationships".`);
+  const model = await new ModelReader().readInYaml(file, root, 'permify');
+  const attributes = listIn(file, root, 'attributes') ?? [];
+  if (attributes.length > 0 && model.length === 0) {
+    throw new CliFailure(`${file} has attributes and no "schema", without which they cannot become grants.`);
+  }
+  const entries = [
+    ...entriesOfRelationships(listIn(file, root, 'relationships') ?? []),
+    ...(model.length === 0 ? [] : entriesOfAttributes(parseModel(model), attributes)),
+  ];
+  return { model, entries: inGroups(entries), hasExpirations: true, notes: [] };
+}
+
 /** Throws a CliFailure, here or from `entries`, if it is not in that format. */
 export async function openPeerFile(
   chunks: AsyncIterable<Uint8Array>,
@@ -91,6 +106,7 @@ export async function openPeerFile(
   switch (format) {
     case 'yaml': {
       const root = parseYaml(file, await readYamlBytes(chunks, file));
+      if (origin === 'permify') return openShape(file, root);
       return origin === 'openfga' ? openStore(file, root) : openValidation(file, root);
     }
     case 'csv':

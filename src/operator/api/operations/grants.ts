@@ -12,7 +12,7 @@ import {
   parseTerms,
   refuseTerms,
 } from '../../../core/bulk-writes.ts';
-import { type CallContext, parseCallContext } from '../../../core/call-context.ts';
+import { type CallContext, CONTEXT_GRANT_ERRORS, parseCallContext } from '../../../core/call-context.ts';
 import { type ErrorCode, EVALUATION_ERRORS, GrantdError } from '../../../core/errors.ts';
 import { grantRecord } from '../../../core/grant-attributes.ts';
 import { demandMembers, isJsonObject, type JsonObject } from '../../../core/json-members.ts';
@@ -124,7 +124,7 @@ export const check: OperatorOperation = {
   summary: 'Check one relationship',
   body: { name: 'CheckRequest', schema: checkSchema, example: EXAMPLE_TUPLE },
   successes: [success(200, 'The result of the check.', { name: 'CheckResult', schema: checkResultSchema, header })],
-  errors: [...TUPLE_ERRORS, 'bulk-too-large', ...EVALUATION_ERRORS],
+  errors: [...CONTEXT_GRANT_ERRORS, ...EVALUATION_ERRORS],
   async run(call) {
     const session = await sessionOf(call);
     const { explain, ...question } = await readCheck(call);
@@ -171,7 +171,7 @@ export const checkBulk: OperatorOperation = {
   successes: [
     success(200, 'One result for each check.', { name: 'BulkCheckResult', schema: bulkResultSchema, header }),
   ],
-  errors: [...TUPLE_ERRORS, 'bulk-too-large', ...EVALUATION_ERRORS],
+  errors: [...CONTEXT_GRANT_ERRORS, ...EVALUATION_ERRORS],
   async run(call) {
     const session = await sessionOf(call);
     const { checks, context } = parseChecks(await readBulk(call));
@@ -333,12 +333,7 @@ export const listGrants = reading({
 });
 
 /** Of a listing with context grants. */
-const LISTING_ERRORS: readonly ErrorCode[] = [
-  ...TUPLE_ERRORS,
-  'invalid-cursor',
-  'bulk-too-large',
-  ...EVALUATION_ERRORS,
-];
+const LISTING_ERRORS: readonly ErrorCode[] = [...CONTEXT_GRANT_ERRORS, 'invalid-cursor', ...EVALUATION_ERRORS];
 const { subject: EXAMPLE_SUBJECT, object: EXAMPLE_OBJECT, relation: EXAMPLE_RELATION } = EXAMPLE_TUPLE;
 const EXAMPLE_OBJECTS = { subject: EXAMPLE_SUBJECT, relation: EXAMPLE_RELATION, context: EXAMPLE_CONTEXT };
 const EXAMPLE_SUBJECTS = { object: EXAMPLE_OBJECT, relation: EXAMPLE_RELATION, context: EXAMPLE_CONTEXT };

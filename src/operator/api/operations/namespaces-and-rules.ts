@@ -3,7 +3,9 @@
 import { z } from 'zod';
 import { RULES_BODY_BYTES_MAX } from '../../../core/limits.ts';
 import { namespaceRecord } from '../../../core/records.ts';
+import { WARNING_HEADER, warningHeaderOf } from '../../../core/service-warnings.ts';
 import { isNamespaceName, NAMESPACE_PATTERN } from '../../../core/tuples.ts';
+import { warnOfOutside } from '../../../front/type-warnings.ts';
 import { EXAMPLE_ETAG, EXAMPLE_NAMESPACE, EXAMPLE_RULE_SET } from '../../../http/schema/examples.ts';
 import { success } from '../../../http/schema/operation-description.ts';
 import { ruleSetBodySchema, ruleSetSchema, rulesWrittenSchema } from '../../../http/schema/rule-schemas.ts';
@@ -54,8 +56,8 @@ export const createNamespace: OperatorOperation = {
   },
 };
 
-const rulesResponse = (ruleSet: RuleSet): ApiResponse =>
-  jsonResponse(200, ruleSetRecord(ruleSet), { ETag: etagOf(revisionOf(ruleSet)) });
+const rulesResponse = (ruleSet: RuleSet, headers: Readonly<Record<string, string>> = {}): ApiResponse =>
+  jsonResponse(200, ruleSetRecord(ruleSet), { ETag: etagOf(revisionOf(ruleSet)), ...headers });
 
 export const readRules = reading({
   id: 'readRules',
@@ -97,19 +99,20 @@ export const writeRules: OperatorOperation = {
     success(200, 'The rules, or what would change.', {
       name: 'RulesWritten',
       schema: rulesWrittenSchema,
-      header: 'ETag',
+      header: ['ETag', WARNING_HEADER],
     }),
   ],
   errors: ['precondition-failed', 'condition-in-use'],
   async run(call) {
     const { dry_run: dryRun } = parseQuery(call.search, writeShape);
     const session = await sessionOf(call);
-    const request = parseRulesRequest(await readJson(call.request, RULES_BODY_BYTES_MAX), call.request.headers);
+    const request = await parseRulesRequest(await readJson(call.request, RULES_BODY_BYTES_MAX), call.request.headers);
     if (dryRun === 'true') {
       const preview = await session.call(CALLS.previewRules, call.context(), request);
       return jsonResponse(200, rulesPreviewRecord(request.ruleSet, preview));
     }
     await session.call(CALLS.writeRules, call.context(), request);
-    return rulesResponse(request.ruleSet);
+    const warning = warningHeaderOf(await warnOfOutside(session, call.context(), request.ruleSet));
+    return rulesResponse(request.ruleSet, warning === undefined ? {} : { [WARNING_HEADER]: warning });
   },
 };

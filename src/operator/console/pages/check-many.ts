@@ -1,6 +1,7 @@
 // Many checks at once, pasted as lines or JSON, perhaps with the results that they expect: all are answered at one
 // moment, and what differs is marked. The results make a file that `grantd check -f` compares with later.
 
+import type { CallContext } from '../../../core/call-context.ts';
 import { BULK_CHECKS_MAX } from '../../../core/limits.ts';
 import type { LenientAnswer, OperatorTenantSession } from '../../../front/front.ts';
 import { namespacesDenied } from '../../../front/namespace-warnings.ts';
@@ -12,8 +13,15 @@ import {
   formatExpectedChecks,
   parseExpectedChecks,
 } from '../../../rules/expected-checks.ts';
-import { answerQuestion, type Outcome, type Refusal, refuse } from '../forms.ts';
+import { answerQuestion, joinRefusals, type Outcome, type Refusal, refuse } from '../forms.ts';
 import { openTenant, type PageCall, type PageResult, tenantPath } from '../page.ts';
+import {
+  checkLinkTo,
+  contextFields,
+  type ReadContext,
+  readContext,
+  type TypedContext,
+} from '../parts/context-fields.ts';
 import { changeForm, formError, hidden, submit, textArea } from '../parts/form-parts.ts';
 import { tenantPage } from '../parts/layout.ts';
 import {
@@ -48,12 +56,17 @@ const isAnswered = (row: Row): row is Answered => 'authorized' in row;
 const differs = ({ expected, authorized }: Answered): boolean => expected !== undefined && expected !== authorized;
 const shown = (authorized: boolean): string => (authorized ? 'authorized' : 'not authorized');
 
-async function check(call: PageCall, session: OperatorTenantSession, lines: readonly ExpectedLine[]): Promise<Results> {
+async function check(
+  call: PageCall,
+  session: OperatorTenantSession,
+  lines: readonly ExpectedLine[],
+  context: CallContext,
+): Promise<Results> {
   const asked = lines.flatMap((line) => ('question' in line ? [line] : []));
   const questions = asked.map(({ question }) => question);
   const answer: LenientAnswer =
     questions.length > 0
-      ? await session.checkOrDeny(call.context(), questions)
+      ? await session.checkOrDeny(call.context(), questions, context)
       : { authorized: [], undefinedAt: [], checkedAtMs: call.clock.wallMs() };
   const { authorized, undefinedAt, checkedAtMs } = answer;
   const rows = lines.map((line): Row => {
@@ -66,9 +79,9 @@ async function check(call: PageCall, session: OperatorTenantSession, lines: read
   return { rows, checkedAtMs };
 }
 
-function resultCell(tenantId: string, row: Answered): Markup {
+function resultCell(tenantId: string, row: Answered, typed: TypedContext): Markup {
   const { question, authorized, expected } = row;
-  const why = html`<a href=${tenantPath(tenantId, 'check', { ...question })}>${authorized ? 'why' : 'why not'}</a>`;
+  const why = html`<a href=${checkLinkTo(tenantId, { ...question }, typed)}>${authorized ? 'why' : 'why not'}</a>`;
   const badge = html`<span class="badge ${authorized ? 'state-active' : ''}">${shown(authorized)}</span>`;
   const difference =
     expected !== undefined && differs(row)
@@ -77,7 +90,12 @@ function resultCell(tenantId: string, row: Answered): Markup {
   return html`${badge} ${difference}${why}`;
 }
 
-function resultsMarkup(call: PageCall, session: OperatorTenantSession, { rows, checkedAtMs }: Results): Markup {
+function resultsMarkup(
+  call: PageCall,
+  session: OperatorTenantSession,
+  { rows, checkedAtMs }: Results,
+  { members, typed }: ReadContext,
+): Markup {
   const answered = rows.filter(isAnswered);
   const authorized = answered.filter((row) => row.authorized).length;
   const expecting = answered.filter(({ expected }) => expected !== undefined).length;
@@ -100,7 +118,7 @@ function resultsMarkup(call: PageCall, session: OperatorTenantSession, { rows, c
       'Result',
       (row) =>
         isAnswered(row)
-          ? resultCell(tenantId, row)
+          ? resultCell(tenantId, row, typed)
           : html`<strong class="differs">▲ not checked:</strong> <bdi>${row.refusal}</bdi>`,
     ],
   ]);
@@ -113,7 +131,7 @@ function resultsMarkup(call: PageCall, session: OperatorTenantSession, { rows, c
       <p class="id">Checked at one moment, ${moment(checkedAtMs)} UTC</p>
     </section>
     ${resultsTable}
-    ${questions.length > 0 && [fileSection(call, tenantId, file), codeSamples('These checks as code', codeSamplesOfChecks(questions))]}`;
+    ${questions.length > 0 && [fileSection(call, tenantId, file), codeSamples('These checks as code', codeSamplesOfChecks(questions, members))]}`;
 }
 
 /** Results are kept in the repository of the application that needs them, not here. */
@@ -161,6 +179,7 @@ function manyForm(call: PageCall, tenantId: string, refusal: Refusal | undefined
     tenantPath(tenantId, 'check/many'),
     html`${formError(filled)}
       ${textArea(lines, filled)}
+      ${contextFields(filled, 'these checks')}
       ${submit('Check all')}`,
     { changesNothing: true, label: 'Checks' },
   );
@@ -170,25 +189,29 @@ async function showResults(
   call: PageCall,
   session: OperatorTenantSession,
   lines: readonly ExpectedLine[],
+  context: ReadContext,
 ): Promise<Markup> {
-  const results = await check(call, session, lines);
+  const results = await check(call, session, lines, context.call);
   const answered = results.rows.filter(isAnswered);
   const denied = namespacesDenied(
     answered.map(({ question }) => question),
     answered.map(({ authorized }) => authorized),
   );
-  return [await unknownNamespacesMarkup(call, session, denied), resultsMarkup(call, session, results)];
+  return [await unknownNamespacesMarkup(call, session, denied), resultsMarkup(call, session, results, context)];
+}
+
+async function answerLines(call: PageCall, session: OperatorTenantSession): Promise<Outcome<Markup>> {
+  const [lines, context] = [readLines(call.form.text('lines')), readContext(call.form)];
+  if ('messages' in lines || 'refusal' in context) {
+    const wrongLines = 'messages' in lines ? lines : undefined;
+    return { refusal: joinRefusals(wrongLines, 'refusal' in context ? context.refusal : undefined) };
+  }
+  return answerQuestion(() => showResults(call, session, lines, context));
 }
 
 async function manyPage(call: PageCall, isAsked: boolean): Promise<PageResult> {
   const { tenant, session } = await openTenant(call);
-  const lines = isAsked ? readLines(call.form.text('lines')) : undefined;
-  const { answer, refusal }: Outcome<Markup> =
-    lines === undefined
-      ? {}
-      : 'messages' in lines
-        ? { refusal: lines }
-        : await answerQuestion(() => showResults(call, session, lines));
+  const { answer, refusal }: Outcome<Markup> = isAsked ? await answerLines(call, session) : {};
   const content = html`<section class="many-checks" aria-labelledby="many-title">
       ${crumb(tenantPath(tenant.tenantId, 'check'), 'One check, with its reason')}
       <h2 id="many-title">Check many at once</h2>

@@ -1,5 +1,7 @@
 // A check with its result and the reason: the chain of grants that allows it, or the grants that would have.
 
+import { hasContext } from '../../../core/call-context.ts';
+import { grantRecord } from '../../../core/grant-attributes.ts';
 import type { Grant } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
 import { namespacesDenied } from '../../../front/namespace-warnings.ts';
@@ -10,30 +12,30 @@ import { parseGroup } from '../../../rules/compiled-rules.ts';
 import type { NamedTuple } from '../../../rules/questions.ts';
 import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
 import { describeWanted, namesToAsk, orList, type WantedInWords } from '../../../rules/rules-text.ts';
-import { answerQuestion, type Outcome } from '../forms.ts';
+import { answerQuestion, type Fields, joinRefusals, type Outcome, type Refusal } from '../forms.ts';
 import { openTenant, type PageCall, type PageResult, type Query, tenantPath } from '../page.ts';
-import { formError, queryForm, submit } from '../parts/form-parts.ts';
+import {
+  askQuestion,
+  checkLinkTo,
+  contextFields,
+  questionForm,
+  type ReadContext,
+  readContext,
+} from '../parts/context-fields.ts';
+import { formError, submit } from '../parts/form-parts.ts';
 import { nameField, objectField, readQuestion, subjectField } from '../parts/grant-form.ts';
 import { tenantPage } from '../parts/layout.ts';
-import {
-  codeSamples,
-  copyCode,
-  empty,
-  entityLink,
-  foreign,
-  moment,
-  objectLink,
-  unknownNamespacesMarkup,
-} from '../parts/parts.ts';
+import { codeSamples, copyCode, empty, foreign, moment, unknownNamespacesMarkup } from '../parts/parts.ts';
+import { chainMarkup, proofTree } from '../parts/proof-tree.ts';
+
+/** A check with what it brings along. */
+interface Asked extends ReadContext {
+  readonly question: NamedTuple;
+}
 
 /** Maximum grants searched for groups and parents of the object, and maximum shown of each. */
 const GRANTS_READ = 200;
 const ENTITIES_SHOWN_MAX = 5;
-
-const grantStep = (tenantId: string, { subject, relation, object, grantId, createdAtMs }: Grant): Markup => html`<li>
-    ${entityLink(tenantId, subject)} <strong>${relation}</strong> ${objectLink(tenantId, object)}
-    <small>grant ${copyCode(grantId)}, created ${moment(createdAtMs)} UTC</small>
-  </li>`;
 
 function whyMarkup(tenantId: string, question: NamedTuple, because: readonly Grant[]): Markup {
   const { subject, relation, object } = question;
@@ -47,7 +49,7 @@ function whyMarkup(tenantId: string, question: NamedTuple, because: readonly Gra
   }
   const rules = html`<a href=${tenantPath(tenantId, 'rules')}>rules</a>`;
   return html`<p>Allowed by ${because.length === 1 ? 'this grant' : 'this chain of grants'} and the ${rules}:</p>
-    <ol class="chain">${because.map((grant) => grantStep(tenantId, grant))}</ol>
+    ${chainMarkup(because.map(grantRecord), tenantId)}
     <p>${grants}</p>`;
 }
 
@@ -62,7 +64,7 @@ function someOf(texts: readonly Markup[], more: boolean): Markup {
 async function lookedAt(
   call: PageCall,
   session: OperatorTenantSession,
-  question: NamedTuple,
+  { question, typed }: Asked,
   wanted: WantedInWords,
   groups: boolean,
 ): Promise<Markup> {
@@ -71,7 +73,7 @@ async function lookedAt(
   const { items, nextCursor } = await session.call(CALLS.listGrants, call.context(), query);
   const more = nextCursor !== undefined;
   const link = (relation: string, entity: string): Markup =>
-    html`<a href=${tenantPath(session.tenantId, 'check', { subject, relation, object: entity })}>${relation} of ${foreign(entity)}</a>`;
+    html`<a href=${checkLinkTo(session.tenantId, { subject, relation, object: entity }, typed)}>${relation} of ${foreign(entity)}</a>`;
   const members = items.flatMap(({ subject: holder, relation }) => {
     const group = groups && wanted.relations.includes(relation) ? parseGroup(holder) : undefined;
     return group === undefined ? [] : [link(group.name, group.object)];
@@ -103,9 +105,10 @@ async function lookedAt(
 async function whyNotMarkup(
   call: PageCall,
   session: OperatorTenantSession,
-  question: NamedTuple,
+  asked: Asked,
   ruleSet: RuleSet,
 ): Promise<Markup> {
+  const { question } = asked;
   const grantsLink = (query: Query, text: string): Markup =>
     html`<a href=${tenantPath(session.tenantId, 'grants', query)}>${text}</a>`;
   const grants = grantsLink({ subject: question.subject }, 'Grants of the subject');
@@ -119,7 +122,8 @@ async function whyNotMarkup(
     <ul class="wanted">
       ${relations.length === 0 ? undefined : html`<li>a grant of ${orList(relations)} on the object, to the subject${ruleSet.public.length > 0 ? ', or to every subject of a public namespace' : ''}</li>`}
       ${derived.length === 0 ? undefined : html`<li>the derived name ${orList(derived)} on the object</li>`}
-      ${await lookedAt(call, session, question, wanted, ruleSet.groups)}
+      ${wanted.gates.map((gate) => html`<li>${gate} on the object</li>`)}
+      ${await lookedAt(call, session, asked, wanted, ruleSet.groups)}
     </ul>
     <p>${grants} · ${grantsLink({ object: question.object }, 'Grants on the object')}</p>`;
 }
@@ -127,45 +131,71 @@ async function whyNotMarkup(
 async function answerMarkup(
   call: PageCall,
   session: OperatorTenantSession,
-  question: NamedTuple,
+  asked: Asked,
   ruleSet: RuleSet,
 ): Promise<Markup> {
+  const { tenantId } = session;
+  const { question, call: context, members, typed } = asked;
   const { subject, relation, object } = question;
-  const { authorized, because, checkedAtMs } = await session.explain(call.context(), question);
-  const why = authorized
-    ? whyMarkup(session.tenantId, question, because)
-    : await whyNotMarkup(call, session, question, ruleSet);
+  const answer = await session.explain(call.context(), { ...question, ...context });
+  const { authorized, because, proof, checkedAtMs } = answer;
+  const check = (name: string, on: string): string =>
+    checkLinkTo(tenantId, { subject, relation: name, object: on }, typed);
+  const why =
+    proof !== ''
+      ? html`${proofTree(proof, { tenantId, check })}
+          <p><a href=${tenantPath(tenantId, 'grants', { subject })}>Grants of the subject</a> ·
+            <a href=${tenantPath(tenantId, 'grants', { object })}>Grants on the object</a></p>`
+      : authorized
+        ? whyMarkup(tenantId, question, because)
+        : await whyNotMarkup(call, session, asked, ruleSet);
   return html`<section class="answer ${authorized ? 'yes' : 'no'}" role="status" aria-labelledby="answer-title">
     <h2 id="answer-title">${authorized ? 'Authorized' : 'Not authorized'}</h2>
-    <p>${foreign(subject)} <strong>${relation}</strong> ${foreign(object)}</p>
+    <p>${foreign(subject)} <strong>${relation}</strong> ${foreign(object)}${hasContext(context) && ', with a context'}</p>
     ${why}
     ${await unknownNamespacesMarkup(call, session, namespacesDenied([question], [authorized]))}
     ${session.suspended ? html`<p>The tenant is suspended: its own requests are refused, whatever the result of this check.</p>` : undefined}
     <p class="id">Checked at ${moment(checkedAtMs)} UTC</p>
   </section>
-  ${codeSamples('This check as code', codeSamplesOfChecks(question))}`;
+  ${codeSamples('This check as code', codeSamplesOfChecks(question, members))}`;
+}
+
+function readAsked(fields: Fields): { readonly asked: Asked } | { readonly refusal: Refusal } {
+  const [question, context] = [readQuestion(fields), readContext(fields)];
+  if ('question' in question && 'call' in context) {
+    return { asked: { ...question, ...context } };
+  }
+  return {
+    refusal: joinRefusals(
+      'refusal' in question ? question.refusal : undefined,
+      'refusal' in context ? context.refusal : undefined,
+    ),
+  };
 }
 
 export async function checkPage(call: PageCall): Promise<PageResult> {
   const { tenant, session } = await openTenant(call);
   const ruleSet = await session.call(CALLS.readRules, call.context(), undefined);
-  const { query } = call;
+  const fields = call.query;
   const introduction = empty(
     'Check an authorization',
     'Does this subject hold this relation on this object? You see the result that the API returns now.',
   );
-  const read = query.list('relation').length > 0 ? readQuestion(query) : { answer: introduction };
+  const read = fields.list('relation').length > 0 ? readAsked(fields) : { answer: introduction };
   const { answer, refusal }: Outcome<Markup> =
-    'question' in read ? await answerQuestion(() => answerMarkup(call, session, read.question, ruleSet)) : read;
-  const filled = { fields: query, refusal };
-  const fields = [
+    'asked' in read ? await answerQuestion(() => answerMarkup(call, session, read.asked, ruleSet)) : read;
+  const filled = { fields, refusal };
+  const form = [
     subjectField({ required: true }, filled),
     nameField(namesToAsk(ruleSet), filled),
     objectField(filled),
+    contextFields(filled),
     submit('Check'),
   ];
-  const content = html`${queryForm(tenantPath(tenant.tenantId, 'check'), fields, 'Check')}
+  const content = html`${questionForm(call.session, tenantPath(tenant.tenantId, 'check'), form, 'Check')}
     ${formError(filled)}${answer}
     <p><a href=${tenantPath(tenant.tenantId, 'check/many')}>Check many at once</a></p>`;
   return tenantPage(tenant, 'check', `Check for ${tenant.name}`, content, refusal);
 }
+
+export const askCheck = askQuestion('check', ['subject', 'object'], checkPage);

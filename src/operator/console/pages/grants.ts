@@ -2,7 +2,7 @@
 // grant is added next to the others of its subject, and revoked from its row, after a confirmation and with an undo.
 
 import { assert } from '../../../core/assert.ts';
-import type { GrantFilter } from '../../../core/bulk-writes.ts';
+import type { GrantFilter, GrantRefusal } from '../../../core/bulk-writes.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import { describeWarning, unfollowedWarnings } from '../../../core/service-warnings.ts';
 import { type Grant, isIdentifier } from '../../../core/tuples.ts';
@@ -12,8 +12,10 @@ import { CALLS } from '../../../rpc/calls/table.ts';
 import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
 import { type Refusal, refuse } from '../forms.ts';
 import { openTenant, type PageCall, type PageResult, readTenant, tenantPath, tenantSessionOf } from '../page.ts';
+import { askQuestion } from '../parts/context-fields.ts';
 import { changeForm, formError, hidden, queryForm, refilled, submit, submitOrLeave } from '../parts/form-parts.ts';
 import {
+  conditionField,
   expiryFields,
   objectField,
   readTerms,
@@ -42,6 +44,12 @@ import {
 import { holdersSection } from './listings.ts';
 
 const ROWS_PER_PAGE = 50;
+/** The field of the form that a refusal of the tenant's owner concerns; others concern the plan. */
+const FIELDS_REFUSED: Partial<Record<GrantRefusal, string>> = {
+  'invalid-relation': 'relation',
+  'invalid-condition': 'condition',
+  'type-not-allowed': 'subject',
+};
 
 /** The link also has the terms of the grant, so that it can be undone. */
 function revokeLink(tenantId: string, grant: Grant): Markup {
@@ -179,6 +187,7 @@ function grantForm(
       ${relationField(ruleSet, filled)}
       ${objectField(filled)}
       ${expiryFields(filled)}
+      ${conditionField(ruleSet, filled)}
       ${submit('Create the grant')}`,
   );
   const many = html`<p><a href=${tenantPath(tenantId, 'grants/lines')}>Create many grants at once</a></p>`;
@@ -255,9 +264,8 @@ async function writeGrant(call: PageCall, revoke: boolean): Promise<PageResult |
   ]);
   assert(result !== undefined, 'every write has a result');
   if (result.kind === 'refused') {
-    return result.code === 'invalid-relation'
-      ? refuse('relation', result.message)
-      : refuse('form', result.message, 403);
+    const field = FIELDS_REFUSED[result.code];
+    return field === undefined ? refuse('form', result.message, 403) : refuse(field, result.message);
   }
   const held = `${tuple.subject} ${tuple.relation} ${tuple.object}`;
   const event = {
@@ -278,3 +286,5 @@ async function writeGrant(call: PageCall, revoke: boolean): Promise<PageResult |
 
 export const createGrant = (call: PageCall): Promise<PageResult | Refusal> => writeGrant(call, false);
 export const revokeGrant = (call: PageCall): Promise<PageResult | Refusal> => writeGrant(call, true);
+
+export const askHolders = askQuestion('grants', ['object', 'direct'], (call) => grantsPage(call));

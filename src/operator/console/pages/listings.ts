@@ -1,6 +1,7 @@
 // The listings that follow groups and rules, as in the public API: the objects on which a subject holds a relation, and
 // the subjects that hold one on an object.
 
+import type { CallContext } from '../../../core/call-context.ts';
 import type { OperatorTenantSession, TenantSession } from '../../../front/front.ts';
 import { namespacesOfEmpty } from '../../../front/namespace-warnings.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
@@ -9,9 +10,19 @@ import { parseGroup } from '../../../rules/compiled-rules.ts';
 import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
 import { namesToAsk } from '../../../rules/rules-text.ts';
 import type { ResultPage } from '../../../shard/shard.ts';
-import { answerQuestion, type Outcome, type Refusal } from '../forms.ts';
+import { answerQuestion, joinRefusals, type Outcome, type Refusal, refuse } from '../forms.ts';
 import { openTenant, type PageCall, type PageResult, type Query, tenantPath } from '../page.ts';
-import { checkBox, formError, hidden, queryForm, submit, textField } from '../parts/form-parts.ts';
+import {
+  askQuestion,
+  checkLinkTo,
+  contextFields,
+  linkTo,
+  questionForm,
+  readContext,
+  type TypedContext,
+  typedContext,
+} from '../parts/context-fields.ts';
+import { checkBox, formError, hidden, submit, textField } from '../parts/form-parts.ts';
 import { nameField, refuseTyped, subjectField } from '../parts/grant-form.ts';
 import { tenantPage } from '../parts/layout.ts';
 import { empty, entityLink, foreign, pager, section, unknownNamespacesMarkup } from '../parts/parts.ts';
@@ -23,6 +34,8 @@ interface Asked {
   readonly isAsked: boolean;
   readonly relation: string;
   readonly direct: boolean;
+  readonly context: ReturnType<typeof readContext>;
+  readonly typed: TypedContext;
   /** Cursor and page size of the call that answers it. */
   readonly paging: { readonly direct: boolean; readonly limit: number; readonly cursor: string | undefined };
 }
@@ -33,15 +46,29 @@ function askedOf({ query }: PageCall): Asked {
     isAsked: query.list('relation').length > 0,
     relation: query.typed('relation'),
     direct,
+    context: readContext(query),
+    typed: typedContext(query),
     paging: { direct, limit: ROWS_PER_PAGE, cursor: query.optional('cursor') },
   };
 }
 
-const answerIf = async (
-  { isAsked }: Asked,
-  refusal: Refusal | undefined,
-  answer: () => Promise<Markup>,
-): Promise<Outcome<Markup>> => (!isAsked ? {} : refusal === undefined ? answerQuestion(answer) : { refusal });
+/** Pages of a listing are links, so its context has to fit into one. */
+const CONTEXT_TOO_LONG = 'This context is too long for a link to the next page. Use the API, or a shorter one.';
+
+/** `link`: of the question, if there is room for it. */
+async function answerIf(
+  { isAsked, context }: Asked,
+  refused: Refusal | undefined,
+  link: string | undefined,
+  answer: (context: CallContext) => Promise<Markup>,
+): Promise<Outcome<Markup>> {
+  if (!isAsked) return {};
+  if (refused !== undefined || 'refusal' in context) {
+    return { refusal: joinRefusals(refused, 'refusal' in context ? context.refusal : undefined) };
+  }
+  if (link === undefined) return { refusal: refuse('context', CONTEXT_TOO_LONG) };
+  return answerQuestion(() => answer(context.call));
+}
 
 const directBox = (ruleSet: RuleSet, { direct }: Asked): Markup =>
   hasRules(ruleSet) && checkBox({ name: 'direct', text: 'Only direct grants', checked: direct });
@@ -60,13 +87,21 @@ const linksBelow = (
   session: TenantSession,
   path: string,
   query: Query,
-  { direct, paging: { cursor } }: Asked,
+  { direct, typed, paging: { cursor } }: Asked,
   { nextCursor }: ResultPage<string>,
-): Markup =>
-  pager(tenantPath(session.tenantId, path), { ...query, direct: direct ? 'yes' : undefined }, cursor, nextCursor);
+): Markup => {
+  const asked = { ...query, ...typed, direct: direct ? 'yes' : undefined };
+  return pager(tenantPath(session.tenantId, path), asked, cursor, nextCursor);
+};
 
-const checkLink = (session: TenantSession, question: Query, shown: string): Markup =>
-  html`<a href=${tenantPath(session.tenantId, 'check', question)}>${foreign(shown)}</a>`;
+const checkLink = (session: TenantSession, question: Query, shown: string, { typed }: Asked): Markup =>
+  html`<a href=${checkLinkTo(session.tenantId, question, typed)}>${foreign(shown)}</a>`;
+
+/** Of a page with `ns:*`: those for whom it is not true. */
+const excludedMarkup = (excluded: readonly string[] = [], item: (text: string) => Markup): Markup =>
+  excluded.length > 0 &&
+  html`<p class="warning">“*” is everyone of its namespace, but not the following; other pages may name more:</p>
+    <ul class="subjects excluded">${excluded.map((text) => html`<li>${item(text)}</li>`)}</ul>`;
 
 export async function objectsPage(call: PageCall): Promise<PageResult> {
   const { tenant, session } = await openTenant(call);
@@ -75,10 +110,11 @@ export async function objectsPage(call: PageCall): Promise<PageResult> {
   const { relation, direct, paging } = asked;
   const [subject, namespace] = [call.query.typed('subject'), call.query.typed('namespace')];
   const refused = refuseTyped({ subject, name: relation, namespace });
-  const { answer, refusal } = await answerIf(asked, refused, async () => {
-    const query = { subject, relation, namespace: namespace === '' ? undefined : namespace, ...paging };
+  const link = linkTo(tenant.tenantId, 'objects', { subject, relation, namespace, ...asked.typed });
+  const { answer, refusal } = await answerIf(asked, refused, link, async (context) => {
+    const query = { subject, relation, namespace: namespace === '' ? undefined : namespace, ...paging, ...context };
     const page = await session.call(CALLS.listObjects, call.context(), query);
-    const list = listMarkup(page, (object) => checkLink(session, { subject, relation, object }, object), {
+    const list = listMarkup(page, (object) => checkLink(session, { subject, relation, object }, object, asked), {
       title: 'No objects',
       text: html`${foreign(subject)} does not hold <strong>${relation}</strong> on any object${namespace === '' ? '' : ' in this namespace'}${direct ? ' by a grant of its own' : ''}.`,
       soFar: 'Many grants of this subject were revoked: continue with the next page.',
@@ -96,16 +132,19 @@ export async function objectsPage(call: PageCall): Promise<PageResult> {
     ${nameField(namesToAsk(ruleSet), filled)}
     ${textField({ name: 'namespace', label: 'Namespace', hint: 'Empty: all.' }, filled)}
     ${directBox(ruleSet, asked)}
+    ${contextFields(filled, 'this listing')}
     ${submit('List objects', 'secondary')}`;
   const introduction = empty(
     'List the objects of a subject',
     'All objects on which it holds the relation, as the API lists them.',
   );
-  const content = html`<search>${queryForm(tenantPath(tenant.tenantId, 'objects'), fields)}</search>
+  const content = html`<search>${questionForm(call.session, tenantPath(tenant.tenantId, 'objects'), fields, 'Objects')}</search>
     ${formError(filled)}
     ${asked.isAsked ? answer : introduction}`;
   return tenantPage(tenant, 'objects', `Objects of ${tenant.name}`, content, refusal);
 }
+
+export const askObjects = askQuestion('objects', ['subject', 'namespace', 'direct'], objectsPage);
 
 export interface HoldersSection {
   readonly markup: Markup;
@@ -123,13 +162,14 @@ export async function holdersSection(
 ): Promise<HoldersSection> {
   const asked = askedOf(call);
   const { isAsked, relation, direct, paging } = asked;
-  const { answer, refusal } = await answerIf(asked, refuseTyped({ name: relation }), async () => {
-    const query = { object, relation, namespace: undefined, ...paging };
+  const link = linkTo(session.tenantId, 'grants', { object, relation, ...asked.typed });
+  const { answer, refusal } = await answerIf(asked, refuseTyped({ name: relation }), link, async (context) => {
+    const query = { object, relation, namespace: undefined, ...paging, ...context };
     const page = await session.call(CALLS.listHolders, call.context(), query);
     const item = (subject: string): Markup =>
       ruleSet.groups && parseGroup(subject) !== undefined
         ? html`${entityLink(session.tenantId, subject)} <small>group</small>`
-        : checkLink(session, { subject, relation, object }, subject);
+        : checkLink(session, { subject, relation, object }, subject, asked);
     const list = listMarkup(page, item, {
       title: 'Nobody',
       text: html`No subject holds <strong>${relation}</strong> on this object${direct ? ' by a grant of its own' : ''}.`,
@@ -140,17 +180,19 @@ export async function holdersSection(
       session,
       namespacesOfEmpty({ ...query, entity: object }, page),
     );
-    return [list, warnings, linksBelow(session, 'grants', { object, relation }, asked, page)];
+    const excluded = excludedMarkup(page.excluded, item);
+    return [list, excluded, warnings, linksBelow(session, 'grants', { object, relation }, asked, page)];
   });
   const filled = { fields: call.query, refusal };
-  const path = tenantPath(session.tenantId, 'grants');
+  const path = tenantPath(session.tenantId, 'grants/holders');
   const fields = html`${hidden({ object })}
     ${nameField(namesToAsk(ruleSet), filled, 'held-relation')}
     ${directBox(ruleSet, asked)}
+    ${contextFields(filled, 'this listing')}
     ${submit('List who holds it', 'secondary')}`;
   const holds =
     isAsked && refusal === undefined ? html`<strong>${relation}</strong> on ${foreign(object)}` : 'a relation on it';
-  const content = html`${queryForm(path, fields, 'Who holds')}${formError(filled)}${answer}
+  const content = html`${questionForm(call.session, path, fields, 'Who holds')}${formError(filled)}${answer}
     ${isAsked && html`<p><a href=${tenantPath(session.tenantId, 'grants', { object })}>All grants on the object</a></p>`}`;
   return { markup: section('holders', html`Who holds ${holds}`, content), isAsked, refusal };
 }

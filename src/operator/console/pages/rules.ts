@@ -171,12 +171,13 @@ const again = (call: PageCall, shown: Partial<Shown>): Promise<PageResult> =>
   showPage(call, { revision: typedRevision(call), text: call.form.text('rules'), ...shown });
 
 function figuresMarkup(preview: RulesPreview): Markup {
-  const { groupSubjects, publicGrants, notFollowed, ungranted, complete, scannedGrants } = preview;
+  const { groupSubjects, publicGrants, notFollowed, outsideTypes, ungranted, complete, scannedGrants } = preview;
   const atLeast = complete ? '' : 'at least ';
   return html`<dl class="facts">
       ${fact('Subjects that become or cease to be groups', `${atLeast}${count(groupSubjects)}`)}
       ${fact('Grants that become or cease to be public', `${atLeast}${count(publicGrants)}`)}
       ${fact('Grants that these rules can never follow', `${atLeast}${count(notFollowed)}`)}
+      ${fact('Grants that the types do not allow, and which stay', `${atLeast}${count(outsideTypes)}`)}
       ${fact('Grants looked at', `${count(scannedGrants)}${complete ? '' : ', not all of them'}`)}
     </dl>
     ${

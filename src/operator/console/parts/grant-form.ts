@@ -103,6 +103,16 @@ export const expiryFields = (filled: Filled | undefined): Markup =>
     filled,
   )}`;
 
+/** Only for a tenant whose rules declare conditions. */
+export function conditionField({ conditions }: RuleSet, filled: Filled | undefined): Markup {
+  if (conditions.length === 0 && filled?.refusal?.messages.condition === undefined) return undefined;
+  const hint = html`The grant counts only where it is met: ${conditions.map(({ name }) => name).join(', ')}. Its context
+    may follow as JSON: <code>NAME {"zone": "UTC"}</code>. Empty: none, and an existing grant keeps its own.`;
+  const list = 'conditions';
+  const field = textField({ name: 'condition', label: 'Condition', hint, attributes: { list } }, filled);
+  return html`${field}<datalist id=${list}>${conditions.map(({ name }) => html`<option value=${name} />`)}</datalist>`;
+}
+
 /** Reads a date in the future from the field of that name. */
 export function readFuture(
   fields: Fields,
@@ -155,7 +165,7 @@ export function readTerms(
   try {
     return { terms: { ...end.expiry, ...parseCondition(conditionInText(condition)) } };
   } catch (error) {
-    return { refusal: refuse('form', GrantdError.from(error).message) };
+    return { refusal: refuse('condition', GrantdError.from(error).message) };
   }
 }
 

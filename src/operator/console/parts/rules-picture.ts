@@ -5,7 +5,7 @@ import { scalePoint } from 'd3-scale';
 import { curveBumpX, line } from 'd3-shape';
 import { isRelation } from '../../../core/tuples.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
-import { hasRules, isGate, type Rule, type RuleSet, textOfElement } from '../../../rules/rule-set.ts';
+import { hasRules, isGate, type Rule, type RuleElement, type RuleSet, textOfElement } from '../../../rules/rule-set.ts';
 import { sentenceOfRule } from '../../../rules/rules-text.ts';
 import { code, count } from './parts.ts';
 import { round } from './plots.ts';
@@ -24,30 +24,43 @@ const HEAD = { length: 8, half: 4 };
 
 export interface RulesNode {
   readonly text: string;
-  readonly kind: 'built-in' | 'derived' | 'inherited';
+  readonly kind: 'built-in' | 'derived' | 'inherited' | 'gate';
   /** To the right of every node that it follows from. */
   readonly column: number;
 }
 
+/** `from` and `to` are the texts of nodes. */
+interface RulesArrow {
+  readonly from: string;
+  readonly to: string;
+  /** `to` does not hold where `from` does. */
+  readonly excludes?: true;
+}
+
 export interface RulesGraph {
   readonly nodes: readonly RulesNode[];
-  /** `from` and `to` are the texts of nodes. */
-  readonly arrows: readonly { readonly from: string; readonly to: string }[];
+  readonly arrows: readonly RulesArrow[];
 }
 
 /** The graph of one namespace. If names follow from each other, some arrows lead back to an earlier column. */
 export function graphOfRules(rules: readonly Rule[]): RulesGraph {
   const sources = new Map<string, readonly string[]>();
-  const inherited = new Set<string>();
-  for (const { name, anyOf } of rules) {
-    const texts = anyOf.map(textOfElement);
+  const excluded = new Map<string, readonly string[]>();
+  const kinds = new Map<string, RulesNode['kind']>();
+  const enter = (to: string, elements: readonly RuleElement[], without: readonly RuleElement[]): void => {
+    excluded.set(to, without.map(textOfElement));
     sources.set(
-      name,
-      [...new Set(texts)].filter((text) => text !== name),
+      to,
+      [...new Set([...elements, ...without].map(textOfElement))].filter((text) => text !== to),
     );
-    for (const element of anyOf)
-      if (!isGate(element) && element.from !== undefined) inherited.add(textOfElement(element));
-  }
+    for (const element of [...elements, ...without]) {
+      if (isGate(element)) {
+        kinds.set(textOfElement(element), 'gate');
+        enter(textOfElement(element), element.elements, element.butNot);
+      } else if (element.from !== undefined) kinds.set(textOfElement(element), 'inherited');
+    }
+  };
+  for (const { name, anyOf } of rules) enter(name, anyOf, []);
   const columns = new Map<string, number>();
   const entered = new Set<string>();
   const columnOf = (text: string): number => {
@@ -60,7 +73,9 @@ export function graphOfRules(rules: readonly Rule[]): RulesGraph {
     return column;
   };
   for (const name of sources.keys()) columnOf(name);
-  const arrows = Array.from(sources, ([to, texts]) => texts.map((from) => ({ from, to }))).flat();
+  const arrows = Array.from(sources, ([to, texts]) =>
+    texts.map((from): RulesArrow => (excluded.get(to)?.includes(from) ? { from, to, excludes: true } : { from, to })),
+  ).flat();
   // A node without sources goes beside the first name that follows from it, so that no arrow passes behind a box.
   for (const text of columns.keys()) {
     if ((sources.get(text) ?? []).length > 0) continue;
@@ -68,7 +83,7 @@ export function graphOfRules(rules: readonly Rule[]): RulesGraph {
     columns.set(text, Math.max(0, Math.min(...following) - 1));
   }
   const nodes = Array.from(columns, ([text, column]): RulesNode => {
-    const kind = inherited.has(text) ? 'inherited' : isRelation(text) ? 'built-in' : 'derived';
+    const kind = kinds.get(text) ?? (isRelation(text) ? 'built-in' : 'derived');
     return { text, kind, column };
   });
   return { nodes, arrows };
@@ -120,13 +135,13 @@ function boxMarkup({ text, kind, x, y, width }: Box): Markup {
 
 const curve = line().curve(curveBumpX).digits(1);
 
-function arrowMarkup(from: Box, to: Box): Markup {
+function arrowMarkup(from: Box, to: Box, excludes: boolean): Markup {
   const head = `M${round(to.x)},${round(to.y)}l${-HEAD.length},${-HEAD.half}v${2 * HEAD.half}z`;
   const path = curve([
     [from.x + from.width, from.y],
     [to.x - HEAD.length, to.y],
   ]);
-  return html`<g class="rule-arrow"><path class="rule-line" d=${path} /><path class="rule-head" d=${head} /></g>`;
+  return html`<g class=${excludes ? 'rule-arrow excludes' : 'rule-arrow'}><path class="rule-line" d=${path} /><path class="rule-head" d=${head} /></g>`;
 }
 
 function drawing(namespace: string, rules: readonly Rule[], id: string): Markup {
@@ -136,14 +151,14 @@ function drawing(namespace: string, rules: readonly Rule[], id: string): Markup 
     return html`<p class="hint">${count(nodes.length)} names and ${count(arrows.length)} arrows are too many for a picture.</p>`;
   }
   const { boxes, width, height } = placeBoxes(graph);
-  const lines = arrows.map(({ from, to }) => {
+  const lines = arrows.map(({ from, to, excludes }) => {
     const [start, end] = [boxes.get(from), boxes.get(to)];
-    return start === undefined || end === undefined ? undefined : arrowMarkup(start, end);
+    return start === undefined || end === undefined ? undefined : arrowMarkup(start, end, excludes === true);
   });
   return html`<svg class="rules-picture" role="img" aria-labelledby="${id}-title ${id}-description"
     viewBox="0 0 ${round(width)} ${round(height)}" width=${round(width)} height=${round(height)}>
     <title id="${id}-title">Relations of ${namespace}</title>
-    <desc id="${id}-description">Arrows lead from what suffices to what follows from it. The sentences below say the same.</desc>
+    <desc id="${id}-description">Arrows lead from what suffices, or is needed, to what follows from it; dashed ones from what excludes it. The sentences below say the same.</desc>
     ${lines}${[...boxes.values()].map(boxMarkup)}
   </svg>`;
 }

@@ -16,10 +16,8 @@ import type {
   ObjectGrantRow,
 } from '../../store.ts';
 import {
-  decodeConditionCounts,
-  decodeOwnCounts,
-  encodeConditionCounts,
-  encodeOwnCounts,
+  decodeKeyCounts,
+  encodeKeyCounts,
   integerAt,
   logRecordOf,
   META_COLUMNS,
@@ -128,17 +126,12 @@ export const objectGrantRowOf = (row: Row): ObjectGrantRow => ({ ...objectGrantP
 // A count is one text in one cell. Of two writes with the same timestamp, Cassandra keeps the greater value of each
 // cell: in separate cells, the parts of two counts could mix.
 
-/**
- * seq, grants, bytes; then up to when expired grants are collected, if any ever had an expiry; then the counts of the
- * own relations that have grants, and those by condition.
- */
-const COUNT_TEXT = /^(\d+) (\d+) (\d+)(?: to:(\d+))?(?: own ((?:[^ ]+:\d+ ?)+?))?(?: if (.+))?$/;
+/** seq, grants, bytes; then up to when expired grants are collected, if any ever had an expiry; then counts by key. */
+const COUNT_TEXT = /^(\d+) (\d+) (\d+)(?: to:(\d+))?(?: (.+))?$/;
 
-export function encodeGrantCount({ seq, grants, bytes, own, conditions, collectedToMs }: GrantCountRow): string {
+export function encodeGrantCount({ seq, grants, bytes, byKey, collectedToMs }: GrantCountRow): string {
   const collected = collectedToMs === undefined ? '' : ` to:${collectedToMs}`;
-  const byRelation = own === undefined ? '' : ` own ${encodeOwnCounts(own)}`;
-  const byCondition = conditions === undefined ? '' : ` if ${encodeConditionCounts(conditions)}`;
-  return `${seq} ${grants} ${bytes}${collected}${byRelation}${byCondition}`;
+  return `${seq} ${grants} ${bytes}${collected}${byKey === undefined ? '' : ` ${encodeKeyCounts(byKey)}`}`;
 }
 
 /** Throws if `encodeGrantCount` cannot have written this text. */
@@ -151,8 +144,7 @@ export function decodeGrantCount(tenantId: TenantId, text: string): GrantCountRo
     seq,
     grants,
     bytes,
-    ...(match[5] === undefined ? {} : { own: decodeOwnCounts(match[5]) }),
-    ...(match[6] === undefined ? {} : { conditions: decodeConditionCounts(match[6]) }),
+    ...(match[5] === undefined ? {} : { byKey: decodeKeyCounts(match[5]) }),
     ...(match[4] === undefined ? {} : { collectedToMs: Number(match[4]) }),
   };
 }

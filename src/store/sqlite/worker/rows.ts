@@ -5,8 +5,7 @@ import { assert } from '../../../core/assert.ts';
 import { GRANT_ATTRIBUTES, type GrantAttributes, readGrantAttributes } from '../../../core/grant-attributes.ts';
 import type { GrantCountRow, GrantRow, LogRecord, Meta, ObjectGrantRow } from '../../store.ts';
 import {
-  decodeConditionCounts,
-  decodeOwnCounts,
+  decodeKeyCounts,
   integerAt,
   isNullAt,
   logRecordOf,
@@ -18,7 +17,7 @@ import {
 import type { FlatRow, Row } from '../database.ts';
 
 export const CHECKPOINT_COLUMNS = 'seq, stamp, window_from';
-export const GRANT_COUNT_COLUMNS = 'tenant, seq, grants, bytes, own, conditions, collected_to_ms';
+export const GRANT_COUNT_COLUMNS = 'tenant, seq, grants, bytes, by_key, collected_to_ms';
 
 export const recordOf = (row: Row): LogRecord => logRecordOf(row, textAt(row, 'body'));
 
@@ -30,8 +29,7 @@ export function grantCountRowOf(row: Row): GrantCountRow {
     seq: integerAt(row, 'seq'),
     grants: integerAt(row, 'grants'),
     bytes: integerAt(row, 'bytes'),
-    ...(isNullAt(row, 'own') ? {} : { own: decodeOwnCounts(textAt(row, 'own')) }),
-    ...(isNullAt(row, 'conditions') ? {} : { conditions: decodeConditionCounts(textAt(row, 'conditions')) }),
+    ...(isNullAt(row, 'by_key') ? {} : { byKey: decodeKeyCounts(textAt(row, 'by_key')) }),
     ...(isNullAt(row, 'collected_to_ms') ? {} : { collectedToMs: integerAt(row, 'collected_to_ms') }),
   };
 }

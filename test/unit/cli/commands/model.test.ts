@@ -355,3 +355,17 @@ validation:
     assert.equal(code, 1);
   });
 });
+
+test('rules types of a file, by the ending of what it writes', async () => {
+  const target = { url: 'http://127.0.0.1:1', token: '' };
+  const rules = fileOf('types.json', '{"rules":[{"namespace":"doc","name":"can_read","any_of":["viewer"]}]}');
+  const out = join(directory, 'model.py');
+  assert.equal((await runCli(['rules', 'types', '--from-file', rules, '--out', out], { target })).code, 0);
+  assert.match(readFileSync(out, 'utf8'), /class Doc:\n(.*\n)+ {4}can_read: Final = "can_read"\n/);
+  const go = await runCli(['rules', 'types', '--from-file', rules, '--language', 'go', '--package', 'names'], {
+    target,
+  });
+  assert.match(go.stdout, /package names\n(.*\n)+\tDocCanRead = "can_read"\n/);
+  assert.equal((await runCli(['rules', 'types', '--from-file', rules], { target })).code, 2);
+  assert.equal((await runCli(['rules', 'types', '--language', 'go'], { target })).code, 2, 'without a tenant');
+});

@@ -331,6 +331,7 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
         groupSubjects: uint32,
         publicGrants: uint32,
         notFollowed: uint32,
+        outsideTypes: uint32,
         ungranted: many(record({ namespace: text, relation })),
         scannedGrants: uint32,
         complete: fc.boolean(),

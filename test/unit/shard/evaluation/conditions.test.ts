@@ -176,6 +176,20 @@ for (const ruled of [true, false]) {
   });
 }
 
+test('grants of a call keep to the types of the rules', async () => {
+  const types = [{ namespace: 'doc', relation: 'viewer', subjects: ['user', 'user with in_zone'] }];
+  const ruled = await RuledSlot.open({ ...RULES, types });
+  const brought = (subject: string, condition?: Conditional) =>
+    callOf({ zone: 'CET', home: 'CET' }, [
+      { subject, relation: 'viewer', object: 'doc:1', ...(condition === undefined ? {} : { condition }) },
+    ]);
+  assert.equal(await holds(ruled, 'user:ann can_read doc:1', brought('user:ann')), true);
+  assert.equal(await holds(ruled, 'user:ann can_read doc:1', brought('user:ann', { name: 'in_zone' })), true);
+  const refused = { code: 'type-not-allowed', message: /^"context_grants\[0\]\.subject"/ };
+  await assert.rejects(ask(ruled, 'user:ann can_read doc:1', brought('team:1#member')), refused);
+  await assert.rejects(ask(ruled, 'user:ann can_read doc:1', brought('user:ann', { name: 'ratio' })), refused);
+});
+
 for (const large of [false, true]) {
   test(`grants listed directly depend on their conditions, too: ${large ? 'large entities' : 'whole pages'}`, async () => {
     const pages = large ? { pageLimits: { rowsMax: 2, rowsPerRead: 1, rowsPerListing: 2 } } : {};

@@ -142,6 +142,40 @@ test('rules in memory are counted, evicted and read again', async () => {
   assert.deepEqual(await slot.connection.readRules(handle), LONG);
 });
 
+const WITH_CONDITIONS = parseRuleSet({
+  conditions: ['even', 'odd'].map((name, rest) => ({ name, parameters: { n: 'int' }, expression: `n % 2 == ${rest}` })),
+  rules: [],
+});
+
+test('conditions are compiled before rules are written, and by the next owner when they are pinned', async () => {
+  const { slot, tenantId, handle } = await openSlot();
+  const rules = slot.tenure.tenants.get(tenantId)?.rules;
+  assert.ok(rules);
+  // A pin that is held over the commit finds them compiled.
+  using pin = await rules.pin();
+  await write(slot, handle, WITH_CONDITIONS);
+  assert.equal(rules.ready, rules.pinned);
+  assert.deepEqual([...rules.pinned.compiled.conditions.keys()], ['even', 'odd']);
+  pin[Symbol.dispose]();
+  const next = await slot.restart();
+  const theirs = next.tenure.tenants.get(tenantId)?.rules;
+  assert.ok(theirs);
+  const conditions = () => theirs.ready?.compiled.conditions;
+  assert.equal(conditions(), undefined);
+  using _theirs = await theirs.pin();
+  assert.deepEqual(conditions()?.get('odd')?.declaration, WITH_CONDITIONS.conditions[1]);
+});
+
+test('a condition that does not compile is refused by the owner too, and named', async () => {
+  const { slot, handle } = await openSlot();
+  const wrong = { ...NO_RULES, conditions: [{ name: 'odd', parameters: {}, expression: 'n %' }] };
+  await assert.rejects(write(slot, handle, wrong), {
+    code: 'invalid-request',
+    message: /^"conditions\[0\]\.expression"/,
+  });
+  assert.deepEqual(await slot.connection.readRules(handle), NO_RULES);
+});
+
 test('rules that state lacks are those that were committed, even if they were evicted', async () => {
   const { slot, tenantId, handle } = await openSlot({ cacheBytesMax: 400_000 });
   await write(slot, handle, FIRST);
@@ -232,6 +266,7 @@ test('a preview counts the grants whose meaning changes, and changes nothing', a
     groupSubjects: 1,
     publicGrants: 2,
     notFollowed: 0,
+    outsideTypes: 0,
     ungranted: [
       { namespace: 'doc', relation: 'owner' },
       { namespace: 'doc', relation: 'parent' },
@@ -239,12 +274,23 @@ test('a preview counts the grants whose meaning changes, and changes nothing', a
     scannedGrants: 8,
     complete: true,
   });
-  const none = { groupSubjects: 0, publicGrants: 0, notFollowed: 0, ungranted: [], scannedGrants: 0, complete: true };
+  const none = {
+    groupSubjects: 0,
+    publicGrants: 0,
+    notFollowed: 0,
+    outsideTypes: 0,
+    ungranted: [],
+    scannedGrants: 0,
+    complete: true,
+  };
   assert.deepEqual(await preview({ rules: [] }), { revision: revision(NO_RULES), ...none });
   await assert.rejects(preview({ rules: [] }, ['other']), { code: 'precondition-failed' });
   // Without groups and public namespaces, rules do not follow the grants to them.
   const plain = await preview({ rules: [{ namespace: 'doc', name: 'can_read', any_of: ['viewer'] }] });
   assert.deepEqual(plain, { revision: revision(NO_RULES), ...none, notFollowed: 4, scannedGrants: 6 });
+  const types = [{ namespace: 'doc', relation: 'viewer', subjects: ['user', 'team#member'] }];
+  const { outsideTypes, complete } = await preview({ rules: [], types });
+  assert.deepEqual([outsideTypes, complete], [3, true]);
   assert.deepEqual(await slot.connection.readRules(handle), NO_RULES);
 });
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import rules as held
@@ -60,11 +60,32 @@ class Caller:
         return cut(query, items, sort_key, limit, self.query.get("cursor"))
 
 
+def _with_sent(c: Caller) -> Caller:
+    """The same on a state that also has the grants that the body brings along.
+
+    The `context` has no effect: the fake knows no conditions.
+    """
+    sent = objects_in(c.body, "context_grants")
+    if len(sent) > BULK_MAX:
+        raise Problem("bulk-too-large", f"There are {len(sent)} context grants; at most {BULK_MAX} are allowed.")
+    if not isinstance(c.body.get("context", {}), dict):
+        raise invalid('"context" must be an object')
+    given = [tuple_in(each, f"context_grants[{index}].") for index, each in enumerate(sent)]
+    added = {of: StoredGrant(of, "", c.state.now(), None) for of in given}
+    return replace(c, state=replace(c.state, grants={**added, **c.state.grants}))
+
+
+def _in_context(c: Caller) -> Caller:
+    """A listing whose parameters are members of the body."""
+    query = {name: str(value) for name, value in c.body.items() if name not in ("context", "context_grants")}
+    return replace(_with_sent(c), query=query)
+
+
 def check(c: Caller) -> Json:
-    because = c.holds(question_in(c.body, c.state.rules))
+    because = _with_sent(c).holds(question_in(c.body, c.state.rules))
     answer: Json = {"authorized": because is not None, "checked_at": time_json(c.state.now())}
     if because is not None and c.body.get("explain") is True:
-        answer["because"] = [c.state.grants[of].to_json() for of in because]
+        answer["because"] = [c.state.grants[of].to_json() for of in because if of in c.state.grants]
     return answer
 
 
@@ -75,7 +96,8 @@ def check_bulk(c: Caller) -> Json:
     if len(checks) > BULK_MAX:
         raise Problem("bulk-too-large", f"There are {len(checks)} checks; at most {BULK_MAX} are allowed.")
     questions = [question_in(each, c.state.rules, f"checks[{index}].") for index, each in enumerate(checks)]
-    results = [{"authorized": c.holds(each) is not None} for each in questions]
+    view = _with_sent(c)
+    results = [{"authorized": view.holds(each) is not None} for each in questions]
     return {"results": results, "checked_at": time_json(c.state.now())}
 
 
@@ -173,6 +195,14 @@ def list_objects(c: Caller) -> Json:
     subject, name = identifier_in(query, "subject"), name_in(query, c.state.rules)
     direct = query.get("via") == "direct"
     return _identifiers(c, "objects", held.objects_of(c.state.rules, c.state.grants, subject, name, direct))
+
+
+def list_objects_in_context(c: Caller) -> Json:
+    return list_objects(_in_context(c))
+
+
+def list_subjects_in_context(c: Caller) -> Json:
+    return list_subjects(_in_context(c))
 
 
 def list_subjects(c: Caller) -> Json:
@@ -303,6 +333,7 @@ def _preview(state: State, wanted: FakeRules) -> Json:
         "public_grants": len(wildcard),
         # The fake does not look for them.
         "grants_not_followed": 0,
+        "grants_outside_types": 0,
         "ungranted": [{"namespace": namespace, "relation": relation} for namespace, relation in ungranted],
         "complete": True,
         "scanned_grants": len(state.grants),

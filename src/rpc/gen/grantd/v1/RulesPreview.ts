@@ -10,6 +10,7 @@ export interface RulesPreview {
   'scannedGrants'?: (number);
   'complete'?: (boolean);
   'notFollowed'?: (number);
+  'outsideTypes'?: (number);
 }
 
 export interface RulesPreview__Output {
@@ -20,4 +21,5 @@ export interface RulesPreview__Output {
   'scannedGrants': (number);
   'complete': (boolean);
   'notFollowed': (number);
+  'outsideTypes': (number);
 }

@@ -38,6 +38,27 @@ describe('the graph of rules', () => {
     ]);
   });
 
+  it('has a node for each gate, to which its operands and what it excludes lead', () => {
+    const { rules } = parseRuleSet({
+      rules: [
+        { namespace: 'doc', name: 'can_read', any_of: ['owner', { all_of: ['viewer', 'editor'], but_not: ['guest'] }] },
+      ],
+    });
+    const { nodes, arrows } = graphOfRules(rules);
+    const gate = '(viewer and editor but not guest)';
+    assert.deepEqual(
+      nodes.filter(({ kind }) => kind !== 'built-in').map(({ text, kind, column }) => `${text}: ${kind} ${column}`),
+      [`${gate}: gate 1`, 'can_read: derived 2'],
+    );
+    assert.deepEqual(arrows, [
+      { from: 'owner', to: 'can_read' },
+      { from: gate, to: 'can_read' },
+      { from: 'viewer', to: gate },
+      { from: 'editor', to: gate },
+      { from: 'guest', to: gate, excludes: true },
+    ]);
+  });
+
   it('ends where names follow from each other', () => {
     const { rules } = parseRuleSet({
       rules: [

@@ -1,0 +1,40 @@
+// `grantd rules types`: what the rules of a tenant define, as types in the language of an application.
+
+import { writeFile } from 'node:fs/promises';
+import { CliFailure, EXIT, reasonOf } from '../failures.ts';
+import type { Language, ModelTypes } from './model-types.ts';
+import { renderGo } from './render-go.ts';
+import { renderPython } from './render-python.ts';
+import { renderTypeScript } from './render-typescript.ts';
+
+const ENDINGS: readonly (readonly [ending: string, language: Language])[] = [
+  ['.ts', 'typescript'],
+  ['.go', 'go'],
+  ['.py', 'python'],
+];
+
+/** By the option, or by the name of the file. */
+export function languageOf(language: Language | undefined, out: string | undefined): Language {
+  const known = language ?? ENDINGS.find(([ending]) => out?.endsWith(ending) === true)?.[1];
+  if (known !== undefined) return known;
+  throw new CliFailure('Pass --language, or --out with a name that ends in .ts, .go or .py.', EXIT.usage);
+}
+
+export function renderTypes(types: ModelTypes, language: Language, packageName: string): string {
+  switch (language) {
+    case 'typescript':
+      return renderTypeScript(types);
+    case 'go':
+      return renderGo(types, packageName);
+    case 'python':
+      return renderPython(types);
+  }
+}
+
+export async function writeTypes(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text);
+  } catch (cause) {
+    throw new CliFailure(`Cannot write ${file}: ${reasonOf(cause)}.`, EXIT.failed, { cause });
+  }
+}

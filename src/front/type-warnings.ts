@@ -1,0 +1,27 @@
+// The warning of a write of rules whose types do not allow some of the stored grants.
+
+import type { ServiceWarning } from '../core/service-warnings.ts';
+import { CALLS } from '../rpc/calls/table.ts';
+import type { RuleSet } from '../rules/rule-set.ts';
+import type { RulesPreview, RulesRequest } from '../rules/rules-writes.ts';
+import type { RequestContext } from './front.ts';
+
+interface Previewing {
+  call(call: typeof CALLS.previewRules, context: RequestContext, request: RulesRequest): Promise<RulesPreview>;
+}
+
+/**
+ * Counts them once the rules are written: from then on there can only be fewer. It never rejects, since the rules stay
+ * written; what could not be counted may be outside.
+ */
+export async function warnOfOutside(
+  session: Previewing,
+  context: RequestContext,
+  ruleSet: RuleSet,
+): Promise<readonly ServiceWarning[]> {
+  if (ruleSet.types.length === 0) return [];
+  const { outsideTypes: grants, complete } = await session
+    .call(CALLS.previewRules, context, { ruleSet, ifMatch: undefined })
+    .catch(() => ({ outsideTypes: 0, complete: false }));
+  return grants === 0 && complete ? [] : [{ code: 'grants-outside-types', grants, complete }];
+}

@@ -1,0 +1,137 @@
+// What a tenant with gates and conditions is about in a run: as in ruled-universe.ts, with own relations in `all_of` and
+// `but_not`, groups that tie a name to its own exclusion, and conditions that need what a call brings along.
+
+import type { CallContext, ContextGrant } from '../../src/core/call-context.ts';
+import { conditionContextOf, conditionNameOf, contextIn } from '../../src/core/grant-condition.ts';
+import { isRelationName, type Relation } from '../../src/core/tuples.ts';
+import { type Condition, NO_RULES, type Rule, type RuleElement, type RuleSet } from '../../src/rules/rule-set.ts';
+import type { NaiveGrant, Truth } from '../kit/naive-rules.ts';
+import {
+  DOCS,
+  drawRules,
+  EVERYONE,
+  element,
+  FOLDERS,
+  GROUPS,
+  pairs,
+  textOfTuple,
+  UNIONS,
+  type Universe,
+  USERS,
+} from './ruled-universe.ts';
+import type { SeededRandom } from './seeded-random.ts';
+
+export const GATED_NAMES = ['viewer', 'can_read', 'can_review', 'in_all', 'approver', 'blocked'];
+const WORDS: readonly string[] = ['approver', 'blocked'];
+const OWN: readonly Relation[] = WORDS.filter(isRelationName);
+
+const CONDITIONS: readonly Condition[] = [
+  { name: 'small', parameters: { n: 'int' }, expression: 'n < 3' },
+  { name: 'both', parameters: { n: 'int', m: 'int' }, expression: 'n < 3 && m < 3' },
+];
+const STORED = ['small', 'small {"n":1}', 'small {"n":7}', 'both', 'both {"m":1}'];
+const CONTEXTS = ['{"n":1}', '{"n":1}', '{"n":5}', '{"m":1,"n":1}', '{"m":5}', '{}'];
+
+const relationsOf = (...names: readonly string[]): readonly Relation[] => OWN.filter((each) => names.includes(each));
+
+/** Every third grant has a condition. */
+const conditioned = (grants: readonly ContextGrant[]): ContextGrant[] =>
+  grants.map((grant, index) => {
+    const condition = index % 3 === 1 ? STORED[((index - 1) / 3) % STORED.length] : undefined;
+    return condition === undefined ? grant : { ...grant, condition };
+  });
+
+const GATED_GRANTS: readonly ContextGrant[] = [
+  ...UNIONS.grants.filter(({ relation, subject }) => !WORDS.includes(relation) && !USERS.includes(subject)),
+  ...conditioned([
+    ...UNIONS.grants.filter(({ relation, subject }) => !WORDS.includes(relation) && USERS.includes(subject)),
+    ...relationsOf('approver').flatMap((own) => pairs([...USERS, EVERYONE], own, [...DOCS.slice(0, 3), 'folder:f1'])),
+    ...relationsOf('blocked').flatMap((own) => pairs(USERS, own, [...DOCS.slice(0, 2), ...FOLDERS.slice(0, 2)])),
+  ]),
+  ...relationsOf('blocked').flatMap((own) => [
+    ...pairs(
+      GROUPS.slice(0, 1).map((group) => `${group}#member`),
+      own,
+      ['doc:d1', 'folder:f1'],
+    ),
+    // Circles through `but_not`, where the other one is granted, too.
+    { subject: 'folder:f1#can_read', relation: own, object: 'doc:d1' },
+    { subject: 'doc:d1#can_read', relation: own, object: 'folder:f1' },
+  ]),
+];
+
+export const GATES: Universe = {
+  grants: GATED_GRANTS,
+  isDeclared: ({ relation, condition }, ruleSet) =>
+    (!WORDS.includes(relation) || ruleSet.relations.includes(relation)) &&
+    (condition === undefined || ruleSet.conditions.some(({ name }) => name === conditionNameOf(condition))),
+};
+
+export function drawGatedRules(random: SeededRandom, version: number): RuleSet {
+  const unions = drawRules(random, version);
+  const own = (name: string): RuleElement => element(name);
+  const guarded: RuleElement = {
+    operator: random.chance(0.7) ? 'all_of' : 'any_of',
+    elements: [own('viewer'), own('approver')],
+    butNot: random.chance(0.7) ? [own('blocked')] : [],
+  };
+  const open: RuleElement = { operator: 'any_of', elements: [own('viewer')], butNot: [own('blocked')] };
+  const ungated = unions.rules.filter(({ name }) => name !== 'can_read');
+  const rules: readonly Rule[] = [
+    ...ungated,
+    { namespace: 'doc', name: 'can_read', anyOf: [guarded, ...(random.chance(0.4) ? [own('owner')] : [])] },
+    { namespace: 'folder', name: 'can_read', anyOf: [open] },
+    {
+      namespace: 'doc',
+      name: 'can_review',
+      anyOf: [{ operator: 'any_of', elements: [own('viewer')], butNot: [own('can_read')] }],
+    },
+    { namespace: 'doc', name: 'in_all', anyOf: [{ name: 'can_read', from: 'parent', all: true }] },
+  ];
+  const relations = random.chance(0.9) ? OWN : [];
+  return {
+    ...NO_RULES,
+    relations,
+    conditions: random.chance(0.9) ? CONDITIONS : [],
+    rules: relations.length > 0 ? rules : ungated,
+    groups: unions.groups,
+    public: unions.public,
+  };
+}
+
+/** Values for the parameters of conditions, and grants that count for one call. */
+export function drawCall(random: SeededRandom): CallContext {
+  const context = random.pick(CONTEXTS);
+  const count = random.chance(0.2) ? random.whole(1, 2) : 0;
+  const grants = Array.from({ length: count }, () => random.pick(GATED_GRANTS));
+  const distinct = [...new Map(grants.map((grant) => [textOfTuple(grant), grant])).values()];
+  return {
+    ...(context === '{}' ? {} : { context }),
+    ...(distinct.length === 0 ? {} : { contextGrants: distinct }),
+  };
+}
+
+/** The value of the condition in a call. Both expressions demand that each parameter is less than 3. */
+function truthOf(condition: string | undefined, context: string | undefined): Truth {
+  if (condition === undefined) return true;
+  const values = { ...contextIn(context ?? '{}'), ...contextIn(conditionContextOf(condition)) };
+  const parameters = CONDITIONS.find(({ name }) => name === conditionNameOf(condition))?.parameters ?? {};
+  const truths = Object.keys(parameters).map((name): Truth => {
+    const value = values[name];
+    return typeof value === 'number' ? value < 3 : 'undefined';
+  });
+  if (truths.includes(false)) return false;
+  return truths.includes('undefined') ? 'undefined' : true;
+}
+
+/** Different for different calls. */
+export const keyOfCall = ({ context = '', contextGrants = [] }: CallContext): string =>
+  JSON.stringify([context, contextGrants]);
+
+/** The grants as a call sees them. */
+
+export const grantsIn = (grants: Iterable<ContextGrant>, { context, contextGrants = [] }: CallContext): NaiveGrant[] =>
+  [...grants, ...contextGrants].map(({ condition, ...grant }) => ({
+    ...grant,
+    condition: truthOf(condition, context),
+  }));
