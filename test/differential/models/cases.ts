@@ -139,13 +139,8 @@ class ModelDrawing {
     if (this.#dialect === 'spicedb' || this.#random.chance(0.6)) return { name, subjects, expression: stored };
     const other = this.#expression(type, { level: NAMES.indexOf(name), negated: false, depth: 1 });
     const kind = this.#random.pick(['union', 'intersection', 'exclusion'] as const);
-    if (kind === 'union' || other === undefined) {
-      return {
-        name,
-        subjects,
-        expression: { kind: 'union', parts: [stored, ...(other === undefined ? [] : [other])] },
-      };
-    }
+    if (other === undefined) return { name, subjects, expression: stored };
+    if (kind === 'union') return { name, subjects, expression: { kind, parts: [stored, other] } };
     if (kind === 'intersection') return { name, subjects, expression: { kind, parts: [stored, other] } };
     const subtract = this.#expression(type, { level: NAMES.indexOf(name), negated: true, depth: 1 });
     return { name, subjects, expression: subtract === undefined ? stored : { kind, base: stored, subtract } };
