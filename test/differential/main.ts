@@ -1,9 +1,13 @@
 // `npm run fuzz -- rules`: asks grantd, OpenFGA and SpiceDB the same random questions about the same random rules and
-// grants. Ends with status 0 if all answers agree, with 1 after a difference, with 2 if the arguments are wrong, and
-// with 3 if a peer is not available on this machine.
+// grants; `npm run fuzz -- models`, about random models in the language of the peer. Ends with status 0 if all answers
+// agree, with 1 after a difference, with 2 if the arguments are wrong, and with 3 if a peer is not available on this
+// machine.
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { compareAll, type RunResult } from './compare.ts';
+import { compareModels, renderModelRun } from './models/compare.ts';
+import { MODEL_PEERS, startModelPeer } from './models/peers.ts';
+import { GrantdModels } from './models/systems.ts';
 import { MUTATIONS, withMutation } from './mutations.ts';
 import { renderDifference, renderRun } from './render.ts';
 import { shrink } from './shrink.ts';
@@ -76,6 +80,28 @@ async function run(options: Options): Promise<void> {
   print(await renderDifference(difference, await shrink(own, difference.peer, difference), seed));
 }
 
+async function runModels({ seed, questions, peers, case: only }: Options): Promise<void> {
+  print(`seed ${seed}`);
+  const own = await GrantdModels.start();
+  for (const dialect of MODEL_PEERS.filter((each) => peers.includes(each))) {
+    const peer = await startModelPeer(dialect);
+    if (peer === undefined) {
+      process.exitCode = STATUS_MISSING;
+      continue;
+    }
+    try {
+      const startMs = performance.now();
+      const result = await compareModels(own, peer, { seed, questions, dialect, only });
+      print(`${renderModelRun(dialect, result)}\n${((performance.now() - startMs) / 1000).toFixed(0)} s`);
+      print(result.difference ?? 'No difference that is not explained.');
+      if (result.difference !== undefined) process.exitCode = STATUS_DIFFERENCE;
+    } finally {
+      await peer.stop();
+    }
+  }
+  await own.stop();
+}
+
 const program = new Command('fuzz')
   .description('Differential tests: grantd and its peers must give the same answers.')
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : STATUS_USAGE));
@@ -88,4 +114,12 @@ program
   .option('--case <number>', 'only this case of the run', parseNumber)
   .addOption(new Option('--mutation <name>', 'gives grantd a fault').choices(MUTATIONS.map(({ name }) => name)))
   .action(run);
+program
+  .command('models')
+  .description('random models in the languages of OpenFGA and SpiceDB, with gates and conditions')
+  .option('--seed <number>', 'of the run; the same seed asks the same', parseNumber, Date.now() % SEED_MAX)
+  .option('--questions <count>', 'that each peer is asked, at least', parseNumber, QUESTIONS_DEFAULT)
+  .option('--peers <names>', `some of ${MODEL_PEERS.join(', ')}`, parsePeers, MODEL_PEERS)
+  .option('--case <number>', 'only this case of the run', parseNumber)
+  .action(runModels);
 await program.parseAsync();

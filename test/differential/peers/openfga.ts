@@ -14,8 +14,8 @@ import { demandJson, type JsonAnswer, type Peer, partsOf, post } from './peer.ts
 
 const START_SECONDS_MAX = 120;
 /** Its defaults of listObjects-max-results and listUsers-max-results: lists end there without a word. */
-const RESULTS_MAX = 1000;
-const CONSISTENCY = { consistency: 'HIGHER_CONSISTENCY' };
+export const RESULTS_MAX = 1000;
+export const CONSISTENCY = { consistency: 'HIGHER_CONSISTENCY' };
 const SETTINGS: readonly string[] = [
   '--playground-enabled=false',
   '--log-level=none',
@@ -37,6 +37,27 @@ function textOf({ object, userset, wildcard }: User): string {
   return `${wildcard?.type}:*`;
 }
 
+/** An empty OpenFGA. */
+export interface OpenfgaServer {
+  readonly url: string;
+  readonly parts: AsyncDisposableStack;
+}
+
+export async function startOpenfga(program: string): Promise<OpenfgaServer> {
+  await using parts = new AsyncDisposableStack();
+  const directory = mkdtempSync(join(tmpdir(), 'grantd-openfga-'));
+  parts.defer(() => rmSync(directory, { recursive: true, force: true }));
+  const [http = '', grpc = ''] = (await freePorts(2)).map((port) => `127.0.0.1:${port}`);
+  const server = new BackgroundProcess({
+    name: 'openfga',
+    command: [program, 'run', '--http-addr', http, '--grpc-addr', grpc, '--datastore-engine=memory', ...SETTINGS],
+    logFile: join(directory, 'openfga.log'),
+  });
+  parts.defer(() => server.stop());
+  await server.waitUntil(() => answersOk(`http://${http}/healthz`), START_SECONDS_MAX);
+  return { url: `http://${http}`, parts: parts.move() };
+}
+
 export class OpenfgaPeer implements Peer {
   readonly name = 'openfga';
   readonly standsTangles = true;
@@ -47,21 +68,10 @@ export class OpenfgaPeer implements Peer {
   #model = '';
 
   static async start(program: string): Promise<OpenfgaPeer> {
-    await using parts = new AsyncDisposableStack();
-    const directory = mkdtempSync(join(tmpdir(), 'grantd-openfga-'));
-    parts.defer(() => rmSync(directory, { recursive: true, force: true }));
-    const [http = '', grpc = ''] = (await freePorts(2)).map((port) => `127.0.0.1:${port}`);
-    const server = new BackgroundProcess({
-      name: 'openfga',
-      command: [program, 'run', '--http-addr', http, '--grpc-addr', grpc, '--datastore-engine=memory', ...SETTINGS],
-      logFile: join(directory, 'openfga.log'),
-    });
-    parts.defer(() => server.stop());
-    await server.waitUntil(() => answersOk(`http://${http}/healthz`), START_SECONDS_MAX);
-    return new OpenfgaPeer(`http://${http}`, parts.move());
+    return new OpenfgaPeer(await startOpenfga(program));
   }
 
-  private constructor(url: string, parts: AsyncDisposableStack) {
+  private constructor({ url, parts }: OpenfgaServer) {
     this.#url = url;
     this.#parts = parts;
   }

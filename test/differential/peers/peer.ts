@@ -19,7 +19,7 @@ export interface Peer {
 /** All interfaces allow at least so many changes in one write. */
 export const CHANGES_PER_WRITE = 100;
 
-export function* partsOf(changes: readonly Change[]): Generator<readonly Change[]> {
+export function* partsOf<Item>(changes: readonly Item[]): Generator<readonly Item[]> {
   for (let start = 0; start < changes.length; start += CHANGES_PER_WRITE)
     yield changes.slice(start, start + CHANGES_PER_WRITE);
 }

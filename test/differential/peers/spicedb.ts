@@ -21,7 +21,7 @@ const CONSISTENCY = { consistency: { fullyConsistent: true } };
 const MEMORY_BYTES_MAX = 4 * 1024 ** 3;
 /** It goes round in cycles of grants until it reaches its limit of depth: if there are several, that takes forever. */
 const ASK_MS_MAX = 10_000;
-const TOO_LATE: Limited = { limit: 'no answer in 10 s' };
+export const TOO_LATE: Limited = { limit: 'no answer in 10 s' };
 const SETTINGS: readonly string[] = [
   '--skip-release-check',
   '--telemetry-endpoint=',
@@ -41,12 +41,53 @@ function subjectOf(text: string): object {
 }
 
 /** A line of a streamed answer. */
-interface Line<Found> {
+export interface Line<Found> {
   readonly result?: Found;
   readonly error?: { readonly message?: string };
 }
 
-const isDepthError = (text: string): boolean => /maximum depth|max depth/i.test(text);
+export const isDepthError = (text: string): boolean => /maximum depth|max depth/i.test(text);
+
+/** An empty SpiceDB. */
+export interface SpicedbServer {
+  readonly url: string;
+  readonly parts: AsyncDisposableStack;
+}
+
+export async function startSpicedb(program: string): Promise<SpicedbServer> {
+  await using parts = new AsyncDisposableStack();
+  const directory = mkdtempSync(join(tmpdir(), 'grantd-spicedb-'));
+  parts.defer(() => rmSync(directory, { recursive: true, force: true }));
+  const [http = '', grpc = ''] = (await freePorts(2)).map((port) => `127.0.0.1:${port}`);
+  const addresses = ['--grpc-addr', grpc, '--http-enabled', '--http-addr', http, '--grpc-preshared-key', KEY];
+  const server = new BackgroundProcess({
+    name: 'spicedb',
+    command: ['prlimit', `--as=${MEMORY_BYTES_MAX}`, program, 'serve', ...addresses, ...SETTINGS],
+    logFile: join(directory, 'spicedb.log'),
+  });
+  parts.defer(() => server.stop());
+  const url = `http://${http}`;
+  const writesSchema = (): Promise<boolean> =>
+    callSpicedb(url, 'schema/write', { schema: 'definition user {}' }).then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+  await server.waitUntil(writesSchema, START_SECONDS_MAX);
+  return { url, parts: parts.move() };
+}
+
+export const callSpicedb = (url: string, path: string, body: object): Promise<JsonAnswer> =>
+  post(`${url}/v1/${path}`, body, { key: KEY });
+
+/** A question. Undefined: there was no answer in time. */
+export async function askSpicedb(url: string, path: string, body: object): Promise<JsonAnswer | undefined> {
+  try {
+    return await post(`${url}/v1/permissions/${path}`, { ...CONSISTENCY, ...body }, { key: KEY, boundMs: ASK_MS_MAX });
+  } catch (error) {
+    if (error instanceof NoAnswer) return undefined;
+    throw error;
+  }
+}
 
 export class SpicedbPeer implements Peer {
   readonly name = 'spicedb';
@@ -56,45 +97,20 @@ export class SpicedbPeer implements Peer {
   #world: World | undefined;
 
   static async start(program: string): Promise<SpicedbPeer> {
-    await using parts = new AsyncDisposableStack();
-    const directory = mkdtempSync(join(tmpdir(), 'grantd-spicedb-'));
-    parts.defer(() => rmSync(directory, { recursive: true, force: true }));
-    const [http = '', grpc = ''] = (await freePorts(2)).map((port) => `127.0.0.1:${port}`);
-    const addresses = ['--grpc-addr', grpc, '--http-enabled', '--http-addr', http, '--grpc-preshared-key', KEY];
-    const server = new BackgroundProcess({
-      name: 'spicedb',
-      command: ['prlimit', `--as=${MEMORY_BYTES_MAX}`, program, 'serve', ...addresses, ...SETTINGS],
-      logFile: join(directory, 'spicedb.log'),
-    });
-    parts.defer(() => server.stop());
-    const peer = new SpicedbPeer(`http://${http}`, parts);
-    const writesSchema = (): Promise<boolean> =>
-      peer.#call('schema/write', { schema: 'definition user {}' }).then(
-        ({ status }) => status === 200,
-        () => false,
-      );
-    await server.waitUntil(writesSchema, START_SECONDS_MAX);
-    return new SpicedbPeer(`http://${http}`, parts.move());
+    return new SpicedbPeer(await startSpicedb(program));
   }
 
-  private constructor(url: string, parts: AsyncDisposableStack) {
+  private constructor({ url, parts }: SpicedbServer) {
     this.#url = url;
     this.#parts = parts;
   }
 
   #call(path: string, body: object): Promise<JsonAnswer> {
-    return post(`${this.#url}/v1/${path}`, body, { key: KEY });
+    return callSpicedb(this.#url, path, body);
   }
 
-  /** Undefined: there was no answer in time. */
-  async #ask(path: string, body: object): Promise<JsonAnswer | undefined> {
-    try {
-      const url = `${this.#url}/v1/permissions/${path}`;
-      return await post(url, { ...CONSISTENCY, ...body }, { key: KEY, boundMs: ASK_MS_MAX });
-    } catch (error) {
-      if (error instanceof NoAnswer) return undefined;
-      throw error;
-    }
+  #ask(path: string, body: object): Promise<JsonAnswer | undefined> {
+    return askSpicedb(this.#url, path, body);
   }
 
   async begin(world: World): Promise<void> {

@@ -3,35 +3,17 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { JsonObject } from '../../../src/core/json-members.ts';
-import { compileConditions } from '../../../src/rules/conditions/compiled-condition.ts';
-import { checkRequestContext } from '../../../src/rules/conditions/contexts.ts';
-import { evaluateCondition } from '../../../src/rules/conditions/evaluate-condition.ts';
-import { ConditionBudget, EVALUATION_STEPS_MAX } from '../../../src/rules/conditions/step-meter.ts';
 import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';
-import type { RuleSet } from '../../../src/rules/rule-set.ts';
+import { conditionValues } from '../../kit/condition-values.ts';
 import { type NaiveGrant, naiveModel, naiveSubjects, type Truth } from '../../kit/naive-rules.ts';
 import {
   type Asked,
-  type ConvertedGrant,
   convertStage,
   DIFFERENCES,
   type ListUsersAssertion,
   type OpenFgaTuple,
   readOpenFgaTests,
 } from '../../kit/openfga-cases.ts';
-
-/** The grants with the values of their conditions in the context of a call. */
-function grantsIn(ruleSet: RuleSet, grants: readonly ConvertedGrant[], context: JsonObject = {}): NaiveGrant[] {
-  const conditions = compileConditions(ruleSet.conditions);
-  return grants.map(({ condition, ...grant }) => {
-    if (condition === undefined) return grant;
-    const compiled = conditions.get(condition.name) ?? assert.fail(`no condition ${condition.name}`);
-    const request = checkRequestContext(context);
-    const value = evaluateCondition(compiled, condition.context, request, new ConditionBudget(EVALUATION_STEPS_MAX));
-    return { ...grant, condition: typeof value === 'boolean' ? value : 'undefined' };
-  });
-}
 
 /** OpenFGA's code for a tuple that its model does not allow. */
 const INVALID_TUPLE = 2027;
@@ -56,7 +38,7 @@ describe("OpenFGA's tests of models", () => {
         const ruleSet = parseRuleSet(rules);
         tuples.push(...(stage.tuples ?? []));
         const grantsFor = async ({ contextualTuples = [], context }: Asked<unknown>): Promise<NaiveGrant[]> =>
-          grantsIn(ruleSet, await grantsOf([...tuples, ...contextualTuples]), context);
+          conditionValues(ruleSet, await grantsOf([...tuples, ...contextualTuples]), context);
 
         for (const assertion of stage.checkAssertions ?? []) {
           const { tuple, expectation, errorCode } = assertion;
