@@ -144,7 +144,12 @@ test('a proof shows the values that a condition saw, and which grants the call b
 
 test('a proof of "all of" names the grants that make its parents, so that the grants suffice', async () => {
   const rules = { rules: [{ namespace: 'doc', name: 'can_read', any_of: ['all of viewer from parent'] }] };
-  const grants = ['user:ann viewer folder:1', 'user:ann viewer folder:2', 'folder:1 parent doc:1', 'folder:2 parent doc:1'];
+  const grants = [
+    'user:ann viewer folder:1',
+    'user:ann viewer folder:2',
+    'folder:1 parent doc:1',
+    'folder:2 parent doc:1',
+  ];
   const ruled = await RuledSlot.open(rules, grants.map(grantOf));
   const { because, proofs } = await ask(ruled, 'user:ann can_read doc:1', {}, true);
   const textOf = (each: { subject: string; relation: string; object: string }) =>
