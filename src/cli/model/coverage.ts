@@ -2,7 +2,7 @@
 // test of one of its sides.
 
 import { conditionContextOf, conditionNameOf, contextIn } from '../../core/grant-condition.ts';
-import { isJsonObject, type JsonObject } from '../../core/json-members.ts';
+import { type JsonObject, objectsIn } from '../../core/json-members.ts';
 import { namespaceOf } from '../../core/tuples.ts';
 import { type CompiledConditions, compileConditions } from '../../rules/conditions/compiled-condition.ts';
 import { RequestContext } from '../../rules/conditions/contexts.ts';
@@ -27,8 +27,6 @@ function* gatesIn(element: RuleElement): Generator<string> {
   yield textOfElement(element);
   for (const each of [...element.elements, ...element.butNot]) yield* gatesIn(each);
 }
-
-const objectsIn = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isJsonObject) : []);
 
 export class Coverage {
   readonly #parts = new Map<string, Covered>();

@@ -1,11 +1,10 @@
 // Why a check is answered as it is, as indented lines: the proof that the APIs return, or the grants on which a yes
 // rests.
 
-import { isJsonObject, type JsonObject } from '../../core/json-members.ts';
+import { isJsonObject, type JsonObject, objectsIn } from '../../core/json-members.ts';
 import type { WantedInWords } from '../../rules/rules-text.ts';
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-const objectsIn = (value: unknown): readonly JsonObject[] => listOf(value).filter(isJsonObject);
 const indent = (lines: readonly string[]): string[] => lines.map((line) => `  ${line}`);
 
 const VERDICTS: ReadonlyMap<unknown, string> = new Map([

@@ -1,14 +1,13 @@
 // Why a check is answered as it is, as a tree: the proof that the APIs return. Each part can be folded, without a
 // script too.
 
-import { isJsonObject, type JsonObject } from '../../../core/json-members.ts';
+import { isJsonObject, type JsonObject, objectsIn } from '../../../core/json-members.ts';
 import { parseTimestamp } from '../../../core/text/timestamps.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { isRuleName } from '../../../rules/rule-set.ts';
 import { code, copyCode, entityLink, foreign, moment, objectLink } from './parts.ts';
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-const objectsIn = (value: unknown): readonly JsonObject[] => listOf(value).filter(isJsonObject);
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 const VERDICTS: ReadonlyMap<unknown, string> = new Map([
