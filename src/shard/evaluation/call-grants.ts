@@ -5,7 +5,7 @@ import type { CallContext } from '../../core/call-context.ts';
 import type { GrantTerms } from '../../core/grant-attributes.ts';
 import { sortUtf8 } from '../../core/tuples.ts';
 import type { Grants } from '../../rules/gate-evaluation.ts';
-import { type Enumerated, type Graph, TOO_MANY } from '../../rules/graph.ts';
+import { type Adjacent, type Enumerated, type Graph, TOO_MANY } from '../../rules/graph.ts';
 import type { ListingTime } from '../log/slot-time.ts';
 import type { StoredRules } from '../memory/tenant-rules.ts';
 import { ContextGrants } from './context-grants.ts';
@@ -60,23 +60,17 @@ export class GrantsView implements Graph {
 
   groupsOn(object: string, relations: readonly number[]): Enumerated {
     const stored = this.#graph.groupsOn(this.#keeps, object, relations);
-    return this.#whole(
-      this.#added === undefined ? stored : joined(stored, this.#added.groupsOn(this.#meets, object, relations)),
-    );
+    return this.#whole(joined(stored, this.#added?.groupsOn(this.#meets, object, relations)));
   }
 
   subjectsOn(object: string, relations: readonly number[]): Enumerated {
     const stored = this.#graph.subjectsOn(this.#keeps, object, relations);
-    return this.#whole(
-      this.#added === undefined ? stored : joined(stored, this.#added.subjectsOn(this.#meets, object, relations)),
-    );
+    return this.#whole(joined(stored, this.#added?.subjectsOn(this.#meets, object, relations)));
   }
 
   objectsOf(subject: string, relations: readonly number[] | undefined): Enumerated {
     const stored = this.#graph.objectsOf(this.#keeps, subject, relations);
-    return this.#whole(
-      this.#added === undefined ? stored : joined(stored, this.#added.objectsOf(this.#meets, subject, relations)),
-    );
+    return this.#whole(joined(stored, this.#added?.objectsOf(this.#meets, subject, relations)));
   }
 
   /** The first subjects of one relation on an object, and those that the call brings along, each list ascending. */
@@ -101,8 +95,8 @@ export class GrantsView implements Graph {
   }
 }
 
-function joined(stored: Enumerated, added: Exclude<Enumerated, typeof TOO_MANY | undefined>): Enumerated {
-  return stored === undefined || stored === TOO_MANY || added.length === 0 ? stored : [...stored, ...added];
+function joined(stored: Enumerated, added: readonly Adjacent[] | undefined): Enumerated {
+  return stored === undefined || stored === TOO_MANY || !added?.length ? stored : [...stored, ...added];
 }
 
 export class CallGrants implements Grants {

@@ -21,7 +21,7 @@ const NO_CONTEXT = '{}';
 type Conditioned = { readonly condition?: string };
 type Undecided = Exclude<ConditionResult, boolean> | { readonly kind: 'too-many' };
 
-/** Whether a grant holds, as far as its condition goes: `meets` for certain, `mayMeet` perhaps. */
+/** What was found out under one context. */
 interface ContextResults {
   readonly request: RequestContext;
   readonly budget: ConditionBudget;
@@ -53,6 +53,7 @@ export class GrantConditions {
     if (this.#rules !== rules) {
       this.#rules = rules;
       this.#byContext.clear();
+      this.#used = undefined;
       this.#characters = 0;
     }
     this.#pending.clear();
@@ -63,20 +64,9 @@ export class GrantConditions {
     this.#allowed = STEPS_AT_ONCE_MAX;
   }
 
-  /** What follows is asked under this context, canonical JSON of an object. */
+  /** What follows is asked under this context, canonical JSON of an object; undefined: an empty one. */
   use(context: string | undefined): void {
-    const text = context ?? NO_CONTEXT;
-    let used = this.#byContext.get(text);
-    if (used === undefined) {
-      used = {
-        request: new RequestContext(contextIn(text), 'context'),
-        budget: new ConditionBudget(this.#stepsMax),
-        byCondition: new Map(),
-        undecided: new Map(),
-      };
-      this.#byContext.set(text, used);
-    }
-    this.#used = used;
+    this.#used = this.#resultsUnder(context ?? NO_CONTEXT);
   }
 
   /** Some conditions were met that the present step had no time for: `settle` evaluates them. */
@@ -101,7 +91,7 @@ export class GrantConditions {
     return compiled === undefined ? {} : contextSeen(compiled, storedIn(condition), this.#context.request);
   }
 
-  /** Evaluates what is pending, in turns. */
+  /** Evaluates what is pending, in turns. Several may run at once: loads of one round do. */
   async settle(): Promise<void> {
     for (const [context, conditions] of this.#pending) {
       for (const condition of conditions) {
@@ -109,10 +99,11 @@ export class GrantConditions {
           await this.#takeTurn();
           this.startStep();
         }
-        this.#evaluate(context, condition, EVALUATION_STEPS_MAX);
+        if (!context.byCondition.has(condition)) this.#evaluate(context, condition, EVALUATION_STEPS_MAX);
+        conditions.delete(condition);
       }
+      this.#pending.delete(context);
     }
-    this.#pending.clear();
   }
 
   /** Evaluates, in turns, those of the grants under the context in use. */
@@ -148,9 +139,21 @@ export class GrantConditions {
   }
 
   get #context(): ContextResults {
-    if (this.#used === undefined) this.use(undefined);
-    if (this.#used === undefined) throw new Error('A context is in use.');
+    this.#used ??= this.#resultsUnder(NO_CONTEXT);
     return this.#used;
+  }
+
+  #resultsUnder(context: string): ContextResults {
+    const known = this.#byContext.get(context);
+    if (known !== undefined) return known;
+    const results: ContextResults = {
+      request: new RequestContext(contextIn(context), 'context'),
+      budget: new ConditionBudget(this.#stepsMax),
+      byCondition: new Map(),
+      undecided: new Map(),
+    };
+    this.#byContext.set(context, results);
+    return results;
   }
 
   /** Undefined: it is pending. */
