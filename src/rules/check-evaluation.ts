@@ -71,8 +71,8 @@ export class CheckEvaluation {
     this.#begun = granted;
     this.#wanted = new WantedSearch(rules, graph, limits);
     const start = this.#wanted.start(object, bitOf(number));
-    // A group holds its own name without a grant.
-    if (rules.groupOf(subject) !== undefined) this.#begin();
+    // What it holds without a grant, the search from the subject knows from its beginning.
+    if (rules.ownOf(subject) !== undefined) this.#begin();
     if (start !== undefined) this.#suffices(start);
   }
 

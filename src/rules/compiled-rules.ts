@@ -9,7 +9,15 @@ import { assert } from '../core/assert.ts';
 import type { UnfollowedReason } from '../core/service-warnings.ts';
 import { namespaceOf, RELATIONS, type Relation, relationNumber, type Tuple } from '../core/tuples.ts';
 import { type CompiledConditions, compileConditions } from './conditions/compiled-condition.ts';
-import { type GateElement, isGate, isRuleName, type RuleElement, type RuleSet, textOfElement } from './rule-set.ts';
+import {
+  type GateElement,
+  isGate,
+  isRuleName,
+  type RuleElement,
+  type RuleSet,
+  SELF,
+  textOfElement,
+} from './rule-set.ts';
 
 /** Bit n stands for the name with number n; relations come first, with the numbers that their grants have. */
 export type NameSet = bigint;
@@ -237,6 +245,8 @@ class Numbering {
   readonly texts = new Map<number, string>();
   readonly relations: ReadonlySet<number>;
   readonly definitions = new Map<string, Definitions>();
+  /** Of the object itself; undefined: no rule uses it. */
+  self: number | undefined;
 
   constructor({ relations, rules }: RuleSet, relationNumberOf: RelationNumberOf) {
     for (const relation of [...RELATIONS, ...relations]) {
@@ -259,7 +269,10 @@ class Numbering {
   }
 
   #numberOf(name: string): number {
-    return this.numbers.get(name) ?? 0;
+    if (name !== SELF) return this.numbers.get(name) ?? 0;
+    this.self ??= this.names.push(undefined) - 1;
+    this.texts.set(this.self, SELF);
+    return this.self;
   }
 
   /** As a part of a union. */
@@ -341,6 +354,8 @@ export class CompiledRules {
   readonly #followed = new Map<number, NameSet>();
   /** Names that rules define or use, other than behind `from`. */
   readonly #used: NameSet;
+  /** The element for the object itself; empty: no rule uses it. */
+  readonly #self: NameSet;
 
   /** `conditions`: of the rule set; a shard compiles them before, in turns. Empty where nothing is evaluated. */
   constructor(
@@ -352,7 +367,8 @@ export class CompiledRules {
     this.conditions = conditions;
     this.#public = new Set(ruleSet.public);
     this.#relations = [...RELATIONS, ...ruleSet.relations];
-    const { names, numbers, texts, relations, definitions } = new Numbering(ruleSet, relationNumberOf);
+    const { names, numbers, texts, relations, definitions, self } = new Numbering(ruleSet, relationNumberOf);
+    this.#self = self === undefined ? 0n : bitOf(self);
     this.#texts = texts;
     this.#names = names;
     this.#numbers = numbers;
@@ -468,8 +484,8 @@ export class CompiledRules {
   canHold(object: string, name: string): boolean {
     const number = this.numberOf(name);
     if (number === undefined) return false;
-    const { relations, parents, gates } = this.wanted(object, bitOf(number));
-    return relations.length + parents.length + gates.length > 0;
+    const { names, relations, parents, gates } = this.wanted(object, bitOf(number));
+    return relations.length + parents.length + gates.length > 0 || this.includesSelf(names);
   }
 
   #of(object: string): NamespaceRules {
@@ -486,6 +502,21 @@ export class CompiledRules {
     const group = this.groupOf(subject);
     const number = group && this.numberOf(group.name);
     return group && number !== undefined ? { object: group.object, names: bitOf(number) } : undefined;
+  }
+
+  /**
+   * What the subject holds without a grant: a group its own name, and an entity, where rules use `self`, the object that
+   * it is.
+   */
+  ownOf(subject: string): { readonly object: string; readonly names: NameSet } | undefined {
+    const membership = this.membershipOf(subject);
+    if (membership !== undefined || this.#self === 0n || !this.isEntity(subject)) return membership;
+    return { object: subject, names: this.#self };
+  }
+
+  /** Whether the object itself holds one of the names. */
+  includesSelf(names: NameSet): boolean {
+    return (names & this.#self) !== 0n;
   }
 
   /** The subject, and `ns:*` if grants to it are grants to this subject too. A group is no subject of a namespace. */

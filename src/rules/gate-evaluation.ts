@@ -126,7 +126,7 @@ export class GateEvaluation {
     this.#limits = limits;
     this.#subject = subject;
     this.#subjects = rules.subjectsOf(subject);
-    this.#own = rules.membershipOf(subject);
+    this.#own = rules.ownOf(subject);
     this.#granted = granted;
   }
 
@@ -331,8 +331,8 @@ export class GateEvaluation {
   }
 
   /**
-   * The grant of a wanted relation to the subject, or to one that includes it; none if the subject is a group of a
-   * wanted name.
+   * The grant of a wanted relation to the subject, or to one that includes it; none if the subject holds a wanted name
+   * without one.
    */
   #grantIn({ object, wanted }: WantedObject, cost: SearchCost, graph: Graph): readonly Step[] | undefined {
     const own = this.#own;

@@ -10,7 +10,7 @@ export interface HeldObject {
   readonly object: string;
   readonly names: NameSet;
   readonly depth: number;
-  /** The grant that gives them; `relation` 0: the subject is a group of the object itself. */
+  /** The grant that gives them; `relation` 0: the subject is the object itself, or a group of it. */
   readonly subject: string;
   readonly relation: number;
   /** What the subject of that grant rests on; undefined: it is the subject of the search. */
@@ -49,7 +49,7 @@ export class GrantedSearch {
     this.#graph = graph;
     this.cost = new SearchCost(limits);
     this.#starts = rules.subjectsOf(subject);
-    const own = rules.membershipOf(subject);
+    const own = rules.ownOf(subject);
     if (own !== undefined) {
       const names = rules.held(own.object, own.names);
       this.#find(own.object, names, { depth: 0, subject, relation: 0, after: undefined });

@@ -25,6 +25,7 @@ import {
   type Rule,
   type RuleElement,
   type RuleSet,
+  SELF,
   type SubjectType,
   TYPE_SUBJECTS_MAX,
   TYPES_MAX,
@@ -101,6 +102,7 @@ class Parser {
   }
 
   name(value: unknown, field: string): string {
+    if (value === SELF) this.wrong(`"${field}" is "${SELF}", which in a list of elements is the object itself.`);
     if (typeof value === 'string' && isRuleName(value)) return value;
     this.wrong(`"${field}" must be ${NAME_FORM}; it ${describe(value)}.`);
     return '';
@@ -289,7 +291,11 @@ function refuseUndefined(parser: Parser, { relations, rules }: RuleSet): void {
             `"${place}" follows ${JSON.stringify(from)}; after "from" stands a built-in relation (${RELATIONS.join(', ')}) or one of "relations".${didYouMean(from, [...granted])}`,
         );
       }
-      if (granted.has(name) || (from === undefined ? defined.has(`${namespace} ${name}`) : anywhere.has(name)))
+      if (
+        name === SELF ||
+        granted.has(name) ||
+        (from === undefined ? defined.has(`${namespace} ${name}`) : anywhere.has(name))
+      )
         continue;
       const where = from === undefined ? `no rule of "${namespace}" defines it` : 'no rule defines it';
       parser.wrong(

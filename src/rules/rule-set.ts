@@ -109,6 +109,9 @@ export const hasRules = (ruleSet: RuleSet): boolean =>
     ({ length }) => length > 0,
   );
 
+/** The element that holds for the object itself: no relation and no rule has this name. */
+export const SELF = 'self';
+
 /** Whether the text can be the name of a relation, built-in, own or derived: all have the same form. */
 export const isRuleName = (text: string): boolean => isRelationName(text);
 

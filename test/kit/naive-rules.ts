@@ -12,6 +12,7 @@ import {
   type NameElement,
   type RuleElement,
   type RuleSet,
+  SELF,
   textOfElement,
 } from '../../src/rules/rule-set.ts';
 
@@ -83,9 +84,10 @@ class Program {
   /** All that follows on this side, where what `but_not` excludes holds if it is in `excluded`. */
   consequences(side: Side, excluded: (fact: string) => boolean): Facts {
     const facts = new Set<string>();
-    const own = this.#own;
-    if (own !== undefined) facts.add(factOf(own.name, own.object));
-    const objects = new Set([...this.#grantsOn.keys(), ...(own === undefined ? [] : [own.object])]);
+    // A subject that is no group holds `self` on the object that it is.
+    const own = this.#own ?? { name: SELF, object: this.#subject };
+    if (this.#own !== undefined || this.#isEntity(this.#subject)) facts.add(factOf(own.name, own.object));
+    const objects = new Set([...this.#grantsOn.keys(), own.object]);
     for (let size = -1; size < facts.size; ) {
       size = facts.size;
       for (const object of objects) {
@@ -114,6 +116,10 @@ class Program {
     return this.#ruleSet.public.includes(namespaceOf(text)) && this.#groupOf(text) === undefined;
   }
 
+  #isEntity(text: string): boolean {
+    return this.#groupOf(text) === undefined && !(this.#isPublic(text) && text === `${namespaceOf(text)}:*`);
+  }
+
   #isToSubject({ subject: text }: NaiveGrant, facts: Facts): boolean {
     const subject = this.#subject;
     if (text === subject) return true;
@@ -125,10 +131,7 @@ class Program {
   #isNamed({ name, from, all }: NameElement, object: string, side: Side, facts: Facts): boolean {
     if (from === undefined) return facts.has(factOf(name, object));
     const edges = (this.#grantsOn.get(object) ?? []).filter(
-      ({ subject, relation }) =>
-        relation === from &&
-        this.#groupOf(subject) === undefined &&
-        !(this.#isPublic(subject) && subject === `${namespaceOf(subject)}:*`),
+      ({ subject, relation }) => relation === from && this.#isEntity(subject),
     );
     const holds = (edge: NaiveGrant): boolean => facts.has(factOf(name, edge.subject));
     if (!edges.some((edge) => counts(edge, side) && holds(edge))) return false;
@@ -153,7 +156,7 @@ export function naiveModel(ruleSet: RuleSet, grants: readonly NaiveGrant[], subj
       const fact = factOf(name, object);
       return least.has(fact) || (most.has(fact) ? 'undefined' : false);
     },
-    held: new Set([...least].filter((fact) => !fact.startsWith('!'))),
+    held: new Set([...least].filter((fact) => !fact.startsWith('!') && !fact.startsWith(`${SELF} `))),
   };
 }
 

@@ -217,6 +217,7 @@ export function listHoldingSubjects(of: Ruled, object: string, query: HoldersLis
           const relations = new Set<number>();
           for (let visit: typeof last | undefined = last; visit !== undefined; visit = visit.earlier) {
             for (const relation of visit.wanted.relations) relations.add(relation);
+            if (rules.includesSelf(visit.wanted.names) && rules.isEntity(visited)) into.add(visited);
             if (!rules.groups || (visited === object && !query.includeSelf)) continue;
             for (const name of rules.namesIn(visit.wanted.names)) into.add(`${visited}#${name}`);
           }

@@ -136,6 +136,7 @@ export function testEvaluation(cases: number): void {
             const listed = new Set<string>();
             for (const [entity, last] of search.visited) {
               for (let visit: typeof last | undefined = last; visit !== undefined; visit = visit.earlier) {
+                if (rules.includesSelf(visit.wanted.names) && rules.isEntity(entity)) listed.add(entity);
                 for (const grant of grants) {
                   const number = rules.numberOf(grant.relation) ?? 0;
                   if (grant.object === entity && visit.wanted.relations.includes(number)) listed.add(grant.subject);

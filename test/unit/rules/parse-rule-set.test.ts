@@ -170,3 +170,17 @@ describe('parsing of a rule set', () => {
     assert.match(found[0] ?? '', /^The rules take \d+ bytes; at most 65536 are allowed\.$/);
   });
 });
+
+it('"self" is an element, and no name of a rule or a relation', () => {
+  const rules = (name: string, element: string) => ({ rules: [{ namespace: 'user', name, any_of: [element] }] });
+  for (const element of ['self', 'self from owner', 'all of self from owner']) {
+    assert.equal(textOfRules(parseRuleSet(rules('can_edit', element))).includes(`"${element}"`), true);
+  }
+  for (const body of [
+    rules('self', 'owner'),
+    { relations: ['self'], rules: [] },
+    rules('can_edit', 'owner from self'),
+  ]) {
+    assert.throws(() => parseRuleSet(body), /"self"/);
+  }
+});

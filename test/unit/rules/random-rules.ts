@@ -11,6 +11,7 @@ import {
   type Rule,
   type RuleElement,
   type RuleSet,
+  SELF,
 } from '../../../src/rules/rule-set.ts';
 import { findNegativeCycle } from '../../../src/rules/strata.ts';
 import type { NaiveGrant, Truth } from '../../kit/naive-rules.ts';
@@ -74,6 +75,7 @@ function unionCase(random: Random): RandomCase {
   const rules = defined.map(({ namespace, name }) => {
     const here = [...GRANTED, ...defined.filter((rule) => rule.namespace === namespace).map((rule) => rule.name)];
     const anyOf = Array.from({ length: 1 + random(3) }, (): RuleElement => {
+      if (random(8) === 0) return { name: SELF, from: random(3) === 0 ? pick(FOLLOWED) : undefined };
       return random(2) === 0 ? { name: pick(here), from: undefined } : { name: pick(names), from: pick(FOLLOWED) };
     });
     return { namespace, name, anyOf };
@@ -129,6 +131,7 @@ function randomName(random: Random, { here, anywhere, granted }: Names, negated:
   const isPlain = negated && granted.length > 0 && random(4) > 0;
   const from = pick(random(4) === 0 ? WHOLE_GRANTED : ['parent' as const]);
   const kind = random(6);
+  if (random(12) === 0) return { name: SELF, from: kind === 0 ? from : undefined };
   if (kind < 3) return { name: pick(isPlain ? granted : here), from: undefined };
   const name = pick(isPlain ? granted : anywhere);
   return kind < 5 ? { name, from } : { name, from, all: true };

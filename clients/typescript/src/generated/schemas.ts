@@ -21,7 +21,7 @@ export type ObjectIdentifier = string;
  */
 export type Scope = 'check:read' | 'grant:write' | 'admin';
 /**
- * A name on the same object, such as `editor`; or `NAME from RELATION`: the name on an entity that has the relation on the object, such as `viewer from parent`; or `all of NAME from RELATION`: the name on each such entity, of which there must be one; or an object that combines elements. Every name is a relation, built-in or own, or has a rule.
+ * A name on the same object, such as `editor`; or `NAME from RELATION`: the name on an entity that has the relation on the object, such as `viewer from parent`; or `all of NAME from RELATION`: the name on each such entity, of which there must be one; or an object that combines elements. Every name is a relation, built-in or own, or has a rule; `self` holds for the object itself.
  */
 export type RuleElement = string | RuleGate;
 

@@ -10,6 +10,7 @@ import {
   type ElementRecord,
   GATE_DEPTH_MAX,
   RULES_MAX,
+  SELF,
   TYPES_MAX,
 } from '../../../../src/rules/rule-set.ts';
 import { compileConditions, type UsableConditions } from './conditions.ts';
@@ -247,7 +248,7 @@ class Converter {
   ): boolean {
     switch (expression.kind) {
       case 'self':
-        return true;
+        return false;
       case 'stored':
         return this.#less.has(scope.relation);
       case 'name':
@@ -317,11 +318,8 @@ class Converter {
         return allOf(expression.parts.map(build));
       case 'exclusion':
         return this.#buildExclusion(scope, expression);
-      case 'self': {
-        const text = `${keyOfScope(scope)} uses "self", the object itself, for which rules have no element. Compare the subject with the object in the application.`;
-        this.#report(expression.place, text, THIS_PART);
-        return undefined;
-      }
+      case 'self':
+        return SELF;
     }
   }
 

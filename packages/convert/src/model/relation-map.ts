@@ -6,7 +6,7 @@
 import type { MapOption } from '../../../../src/cli/converter.ts';
 import { CliFailure } from '../../../../src/cli/failures.ts';
 import { isRelation, isRelationName, RELATIONS, type Relation } from '../../../../src/core/tuples.ts';
-import { isRuleName, OWN_RELATIONS_MAX } from '../../../../src/rules/rule-set.ts';
+import { isRuleName, OWN_RELATIONS_MAX, SELF } from '../../../../src/rules/rule-set.ts';
 import {
   type Expression,
   formatPlace,
@@ -122,7 +122,7 @@ function listed(lines: readonly string[]): string {
 function demandForms({ types, conditions }: SourceModel, options: readonly MapOption[]): void {
   const wrong: string[] = [];
   const demand = (what: string, name: string, place: Place): void => {
-    if (!isRuleName(name)) wrong.push(`${formatPlace(place)}: ${what}`);
+    if (!isRuleName(name) || name === SELF) wrong.push(`${formatPlace(place)}: ${what}`);
   };
   const spaces = new Map<string, string>();
   for (const type of types.values()) {
@@ -142,7 +142,7 @@ function demandForms({ types, conditions }: SourceModel, options: readonly MapOp
   for (const { name, place } of conditions.values()) demand(`the condition ${quote(name)}`, withoutSlash(name), place);
   if (wrong.length === 0) return;
   throw new CliFailure(
-    `These cannot be names in grantd:\n${listed(wrong)}\n  A name has a letter first, then up to 63 letters, digits, "_", "." or "-". Rename them in the file and in your tuples.`,
+    `These cannot be names in grantd:\n${listed(wrong)}\n  A name has a letter first, then up to 63 letters, digits, "_", "." or "-", and "${SELF}" is the object itself. Rename them in the file and in your tuples.`,
   );
 }
 

@@ -198,8 +198,10 @@ async function compareListings(
     const isUndefined = (each: NamedTuple): boolean => definition.truthOf(each) === 'undefined';
     const unlessUndecided = async <Result>(listed: Promise<Result>, possible: boolean): Promise<Result | undefined> =>
       unlessRefused(refusals, possible ? orUndecided(listed) : listed);
-    const objects = of.objects.filter((each) => definition.holds({ subject, relation, object: each }));
-    const objectsUndecided = of.objects.some((each) => isUndefined({ subject, relation, object: each }));
+    // By `self`, a subject holds names on itself.
+    const places = [...new Set([...of.objects, subject])];
+    const objects = places.filter((each) => definition.holds({ subject, relation, object: each }));
+    const objectsUndecided = places.some((each) => isUndefined({ subject, relation, object: each }));
     const found = await unlessUndecided(ruled.objects(subject, relation, limit, namespace, call), objectsUndecided);
     const all = objects.filter(inNamespace).sort(compareUtf8);
     if (found !== undefined) assert.deepEqual(found, all, `${what}: objects of ${subject} ${relation}`);
