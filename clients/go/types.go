@@ -22,6 +22,7 @@ const (
 	TypeGrantLimitReached     = "grant-limit-reached"
 	TypeGrantNotFound         = "grant-not-found"
 	TypeKeyNotFound           = "key-not-found"
+	TypeRulesVersionNotFound  = "rules-version-not-found"
 	TypeTenantNotFound        = "tenant-not-found"
 	TypeNotFound              = "not-found"
 	TypeMethodNotAllowed      = "method-not-allowed"
