@@ -1,5 +1,7 @@
 // The versions of a tenant's rules: one for each change of them, numbered from 1. The newest are kept.
 
+import { formatTimestamp } from './text/timestamps.ts';
+
 /**
  * A version as listings show it, without its text. The version is a number; the revision is a digest of the text, which
  * versions with the same rules share.
@@ -17,6 +19,23 @@ export interface RulesVersion {
   readonly added: number;
   readonly removed: number;
 }
+
+/** As both APIs return it. */
+export const rulesVersionRecord = ({ version, revision, atMs, actor, requestId, added, removed }: RulesVersion) => ({
+  version,
+  revision,
+  at: formatTimestamp(atMs),
+  actor,
+  request_id: requestId,
+  added,
+  removed,
+});
+
+const VERSION_TEXT = /^[1-9]\d{0,8}$/;
+
+/** From a path or a command line; undefined: no version has this number. */
+export const parseVersion = (text: unknown): number | undefined =>
+  typeof text === 'string' && VERSION_TEXT.test(text) ? Number(text) : undefined;
 
 /**
  * Versions of one tenant that are kept, so at most 6.4 MB of text. Stored rows depend on it: it stays. A version has
