@@ -163,7 +163,7 @@ export const rulesPreviewSchema = z.object({
     .meta({ description: 'How many are examined at most; fewer if the store is slow.' }),
 });
 
-const rulesVersionSchema = z
+export const rulesVersionSchema = z
   .object({
     version: z.int().min(1).meta({ description: 'Its number: 1 for the first change of the rules, without gaps.' }),
     revision: revision.meta({ description: 'Of its rules. Versions with the same rules have the same one.' }),
