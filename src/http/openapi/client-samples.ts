@@ -275,11 +275,11 @@ export const CLIENT_SAMPLES: Readonly<Record<string, ClientSamples>> = {
   readRulesVersion: {
     typescript: lines(
       'const { revision } = await grantd.readRules();',
-      'const { rule_set: earlier } = await grantd.readRulesVersion(3);',
+      'const { rule_set: earlier } = await grantd.readRulesVersion(1);',
       'await grantd.writeRules(earlier, { revision });',
     ),
-    go: 'earlier, err := client.ReadRulesVersion(ctx, 3)',
-    python: 'earlier = client.read_rules_version(3)',
+    go: 'earlier, err := client.ReadRulesVersion(ctx, 1)',
+    python: 'earlier = client.read_rules_version(1)',
   },
   listChanges: {
     typescript: lines(
