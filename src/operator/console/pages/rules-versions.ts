@@ -1,5 +1,6 @@
-// The versions of a tenant's rules: who changed them and when, what a version changed, and the way back to it. To restore
-// a version is to save its rules: the form goes to the page of the rules, which asks and refuses as for any others.
+// The versions of a tenant's rules: who changed them and when, what a version changed, and the way back to it. To
+// restore a version is to save its rules: the form goes to the page of the rules, which asks and refuses as for any
+// others.
 
 import { parseVersion, RULES_VERSIONS_MAX, type RulesVersion } from '../../../core/rules-versions.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
