@@ -105,16 +105,23 @@ const versionsOf = (state: FakeState): readonly (RulesVersion & { readonly rules
     )
     .map(({ rules, former, ...by }, index) => {
       const [lines, before] = [linesOf(rules), linesOf(former)];
-      const [added, removed] = [lines.difference(before).size, before.difference(lines).size];
+      const [added, removed] = [countLacking(lines, before), countLacking(before, lines)];
       return { version: index + 1, revision: revisionOf(rules), ...by, added, removed, rules };
     });
 
-const linesOf = ({ rules, groups, public: open }: RuleSet): ReadonlySet<string> =>
-  new Set([...rules.map((rule) => JSON.stringify(rule)), `groups: ${groups}`, ...open]);
+const linesOf = ({ rules, groups, public: open }: RuleSet): readonly string[] => [
+  ...rules.map((rule) => JSON.stringify(rule)),
+  `groups: ${groups}`,
+  ...open,
+];
+
+/** How many of the lines the others lack. */
+const countLacking = (lines: readonly string[], others: readonly string[]): number =>
+  lines.filter((line) => !others.includes(line)).length;
 
 function listRulesVersions({ state }: FakeRequest) {
   const versions = versionsOf(state).map(({ rules: _, ...version }) => version);
-  return ok({ versions: versions.toReversed() });
+  return ok({ versions: versions.reverse() });
 }
 
 function readRulesVersion({ state, id }: FakeRequest) {
