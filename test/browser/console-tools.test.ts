@@ -269,6 +269,41 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
       assert.equal((await session.call(CALLS.readRules, context, undefined)).rules.length, 1);
     });
 
+    it('have a history, from which an earlier version is restored', async () => {
+      const { path, session } = await makeTenant();
+      const rulesOf = (...names: readonly string[]) =>
+        parseRuleSet({ rules: names.map((name) => ({ namespace: 'doc', name, any_of: ['editor'] })) });
+      for (const ruleSet of [rulesOf('can_read'), rulesOf('can_read', 'can_edit')]) {
+        await session.call(CALLS.writeRules, context, { ruleSet, ifMatch: undefined });
+      }
+      await using visit = await visitConsole(browser, service.url, { token: OPERATOR_TOKEN });
+      const { page } = visit;
+      await visit.open(`${path}/rules`);
+      await page.getByRole('table', { name: 'Versions of the rules' }).waitFor();
+      await page.getByRole('link', { name: 'Version 1' }).click();
+      await page.getByRole('heading', { name: 'What it set' }).waitFor();
+      await page.getByText('- doc can_edit: editor').waitFor();
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await using other = await visitConsole(browser, service.url, {
+          token: OPERATOR_TOKEN,
+          colorScheme,
+          viewport: NARROW,
+        });
+        for (const each of ['rules/versions', 'rules/versions/1']) {
+          await other.open(`${path}/${each}`);
+          await assertAccessible(other.page, `${each}, ${colorScheme}`);
+          await assertFits(other.page, `${each}, narrow`);
+        }
+      }
+      await page.getByLabel('Compare with').selectOption('version 2');
+      await page.getByRole('button', { name: 'Compare' }).click();
+      await page.getByRole('heading', { name: 'What it changed since version 2' }).waitFor();
+      await page.getByRole('button', { name: 'Restore version 1' }).click();
+      await page.getByText('Rules saved: 1 rule.').waitFor();
+      await page.getByRole('link', { name: 'Version 3' }).waitFor();
+      assert.deepEqual(await session.call(CALLS.readRules, context, undefined), rulesOf('can_read'));
+    });
+
     it('tell a check why, and why not', async () => {
       const { path, session } = await makeTenant();
       const ruleSet = parseRuleSet({

@@ -23,8 +23,10 @@ import {
 import { changeForm, formError, hidden, refilled, submit, textArea } from '../parts/form-parts.ts';
 import { confirmPage, tenantPage } from '../parts/layout.ts';
 import { code, count, fact, plural, section, UNLESS_FAILED } from '../parts/parts.ts';
+import { cutList, diffMarkup } from '../parts/rules-diff.ts';
 import { RULES_EXAMPLES } from '../parts/rules-examples.ts';
 import { rulesPicture } from '../parts/rules-picture.ts';
+import { newestVersions } from './rules-versions.ts';
 
 /**
  * UTF-16 units that the box takes, more than rules of the largest size have, one a line. Percent-encoded, it takes less
@@ -33,8 +35,6 @@ import { rulesPicture } from '../parts/rules-picture.ts';
 const TEXT_LENGTH_MAX = 200_000;
 const ROWS_MIN = 12;
 const ROWS_MAX = 30;
-/** Maximum lines shown; the rest is counted. */
-const LINES_SHOWN_MAX = 50;
 const REVISION = /^[0-9a-f]{32}$/;
 
 /** Of the rules on which the text in the form is based; empty: the form had none. */
@@ -50,16 +50,6 @@ function parseTyped(text: string): ParsedRules {
 }
 
 const sentenceOf = ({ line, message }: Extract<ParsedRules, { kind: 'wrong' }>): string => `Line ${line}: ${message}`;
-
-function cutList(lines: readonly Markup[]): Markup {
-  const rest = lines.length - LINES_SHOWN_MAX;
-  return html`<ul class="lines">
-    ${lines.slice(0, LINES_SHOWN_MAX).map((line) => html`<li>${line}</li>`)}
-    ${rest > 0 ? html`<li>… and ${count(rest)} more</li>` : undefined}
-  </ul>`;
-}
-
-const diffMarkup = (lines: readonly string[]): Markup => cutList(lines.map(code));
 
 /** The state of the text, in a sentence that a screen reader announces while it is typed. */
 function stateMarkup(parsed: ParsedRules | undefined): Markup {
@@ -90,6 +80,8 @@ interface Shown {
   /** Above the form, and below it. */
   readonly above?: Markup;
   readonly below?: Markup;
+  /** Below the picture. */
+  readonly end?: Markup;
 }
 
 function editor(call: PageCall, tenantId: string, { revision, text, refusal }: Shown): Markup {
@@ -123,14 +115,14 @@ function editor(call: PageCall, tenantId: string, { revision, text, refusal }: S
 }
 
 async function showPage(call: PageCall, shown: Shown): Promise<PageResult> {
-  const { ruleSet, refusal, above, below } = shown;
+  const { ruleSet, refusal, above, below, end } = shown;
   const isTyped = call.form.list('rules').length > 0;
   const tenant = await (isTyped ? readTenantOrId(call) : readTenant(call));
   const rules = html`
     <p>By rules, a relation follows from others: on the same object, on its parent, or through a group. Without rules, only
       grants count. Every check and listing that starts after you save follows the new rules.</p>
     ${editor(call, tenant.tenantId, shown)}`;
-  const content = [above, section('rules', 'Rules', rules, 'card rules-editor'), below, pictureMarkup(ruleSet)];
+  const content = [above, section('rules', 'Rules', rules, 'card rules-editor'), below, pictureMarkup(ruleSet), end];
   return tenantPage(tenant, 'rules', `Rules of ${tenant.name}`, content, refusal);
 }
 
@@ -155,6 +147,7 @@ export async function rulesPage(call: PageCall): Promise<PageResult> {
     text: renderRuleSet(ruleSet),
     ruleSet,
     above: hasRules(present) ? undefined : examplesMarkup(session.tenantId),
+    end: await newestVersions(call, session),
   });
 }
 
