@@ -38,7 +38,7 @@ const PLACE = /^"([^"]+)"(?:, line (\d+), column (\d+):)?/;
 const TWICE = / at line (\d+), column (\d+)\.$/;
 
 /** What is wrong with an expression is marked up to the end of the word. */
-const WORD = /\w+|[^]/y;
+const WORD = /\w+|./sy;
 
 function syntaxProblem(text: string): RulesProblem {
   const found = findJsonPlaces(text, []);

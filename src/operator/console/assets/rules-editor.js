@@ -15,7 +15,7 @@ import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
 import { bracketMatching, indentOnInput, syntaxHighlighting } from '@codemirror/language';
 import { lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
-import { EditorState, StateField } from '@codemirror/state';
+import { EditorState, Prec, StateField } from '@codemirror/state';
 import { Decoration, drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { classHighlighter } from '@lezer/highlight';
 import { changeFor, complete } from './rules-completion.js';
@@ -89,7 +89,8 @@ const decorationsOf = (doc) =>
 const marks = StateField.define({
   create: ({ doc }) => decorationsOf(doc),
   update: (value, { docChanged, newDoc }) => (docChanged ? decorationsOf(newDoc) : value),
-  provide: (field) => EditorView.decorations.from(field),
+  // Inside of what is highlighted as a string.
+  provide: (field) => Prec.highest(EditorView.decorations.from(field)),
 });
 
 /**

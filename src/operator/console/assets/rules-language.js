@@ -174,7 +174,7 @@ const TOKENS = [
   ['string', new RegExp(`[bBrR]{0,2}(?:${DOUBLE}|${SINGLE})`, 'y')],
   ['number', /0x[0-9a-fA-F]+u?|(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?u?/y],
   ['word', /[A-Za-z_][A-Za-z0-9_]*/y],
-  ['operator', /&&|\|\||[=!<>]=|[^]/y],
+  ['operator', /&&|\|\||[=!<>]=|./sy],
 ];
 
 /**
