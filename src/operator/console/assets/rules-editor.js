@@ -139,6 +139,7 @@ function replaceBox(box) {
       EditorView.contentAttributes.of({
         'aria-label': label?.textContent ?? 'Rules',
         'aria-describedby': describedBy,
+        tabindex: '0',
         ...(isReadOnly ? { 'aria-readonly': 'true' } : {}),
       }),
       EditorState.readOnly.of(isReadOnly),
@@ -151,7 +152,8 @@ function replaceBox(box) {
       indentOnInput(),
       bracketMatching(),
       closeBrackets(),
-      autocompletion({ override: [completionSource(vocabulary)] }),
+      // In a string, the Enter key is never meant for anything else.
+      autocompletion({ override: [completionSource(vocabulary)], interactionDelay: 0 }),
       json(),
       syntaxHighlighting(classHighlighter),
       marks,
