@@ -101,10 +101,6 @@ export async function parseRulesText(text: string, turn: () => Promise<unknown>)
   }
 }
 
-/** `Line 8: "groups" must be true or false.` */
-export const problemSentence = ({ message, place }: RulesProblem): string =>
-  place === undefined ? message : `Line ${place.line}: ${message}`;
-
 // ---- rules in words ----
 
 /** The names that rules define and that are no relations; each once, in the order of the rules. */

@@ -134,7 +134,7 @@ export function findJsonPlaces(text: string, paths: readonly string[]): JsonPlac
 /** One UTF-16 unit of the value of a JSON string, as it is written. */
 const UNIT = /\\(?:u[0-9a-fA-F]{4}|.)|[^\\]/gs;
 
-/** The length of what stands in a JSON string, from its first character on, for the first `length` units of its value. */
+/** The length of what stands in a JSON string for the first `length` units of its value. */
 export const writtenLength = (json: string, length: number): number =>
   (json.match(UNIT) ?? []).slice(0, length).join('').length;
 

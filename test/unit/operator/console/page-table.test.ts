@@ -545,6 +545,7 @@ describe('whatever is shown', () => {
 
 describe('the page with the editor of rules', () => {
   it('allows the style sheet of the editor alone, by a nonce of this response, and names every module', async () => {
+    const tenantId = await makeTenant();
     const nonces = new Set<string>();
     for (let visits = 0; visits < 2; visits += 1) {
       const { text, headers } = await visitor.get(`/console/tenants/${tenantId}/rules`);
