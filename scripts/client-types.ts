@@ -38,6 +38,7 @@ const ROOTS = [
   'RuleSet',
   'RuleSetRequest',
   'RulesPreview',
+  'RulesVersion',
   'SubjectSearch',
   'Tuple',
 ];

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -164,6 +165,19 @@ func (c *Client) ReadRulesUnless(ctx context.Context, revision string) (*Rules, 
 		return nil, err
 	}
 	return &rules, nil
+}
+
+// ListRulesVersions returns the versions of the rules that are kept, from the newest back.
+func (c *Client) ListRulesVersions(ctx context.Context) ([]RulesVersion, error) {
+	call := get("listRulesVersions", "/v1/rules/versions", nil)
+	list, err := callForAll(ctx, c, call, decodeRulesVersionList)
+	return list.Versions, err
+}
+
+// ReadRulesVersion returns the rules of a version. If it is not kept, the error has the type TypeRulesVersionNotFound.
+func (c *Client) ReadRulesVersion(ctx context.Context, version int64) (Rules, error) {
+	path := "/v1/rules/versions/" + strconv.FormatInt(version, 10)
+	return rulesOf(callFor(ctx, c, get("readRulesVersion", path, nil), decodeRuleSet))
 }
 
 // WriteRules replaces the rules if their revision is the given one, or unconditionally with "". If the revision

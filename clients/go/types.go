@@ -22,6 +22,7 @@ const (
 	TypeGrantLimitReached     = "grant-limit-reached"
 	TypeGrantNotFound         = "grant-not-found"
 	TypeKeyNotFound           = "key-not-found"
+	TypeRulesVersionNotFound  = "rules-version-not-found"
 	TypeTenantNotFound        = "tenant-not-found"
 	TypeNotFound              = "not-found"
 	TypeMethodNotAllowed      = "method-not-allowed"
@@ -637,6 +638,36 @@ type RulesPreview struct {
 	ScannedGrantsMax int64 `json:"scanned_grants_max"`
 }
 
+// RulesVersion: A version of the rules: who changed them, and when.
+type RulesVersion struct {
+	// Its number: 1 for the first change of the rules, without gaps.
+	Version int64 `json:"version"`
+
+	// Of its rules. Versions with the same rules have the same one.
+	Revision string `json:"revision"`
+
+	// When it was decided. ISO 8601 in UTC with milliseconds.
+	At time.Time `json:"at"`
+
+	// The id of a key, or `operator:` and a name.
+	Actor string `json:"actor"`
+
+	// The request that wrote it.
+	RequestID string `json:"request_id"`
+
+	// How many rules, conditions, types and settings are new, or differ from the version before.
+	Added int64 `json:"added"`
+
+	// How many of those of the version before are gone, or differ.
+	Removed int64 `json:"removed"`
+}
+
+// RulesVersionList: an answer of the service.
+type RulesVersionList struct {
+	// The newest 100, from the newest back.
+	Versions []RulesVersion `json:"versions"`
+}
+
 // SearchPage: Which page. Requests for further pages repeat the first one with a token; the limit may be left out.
 type SearchPage struct {
 	// The `next_token` of the page before.
@@ -1055,6 +1086,26 @@ func decodeRulesPreview(value any) (RulesPreview, error) {
 	decoded.Complete = required(o, "complete", decodeBoolean)
 	decoded.ScannedGrants = required(o, "scanned_grants", decodeInteger)
 	decoded.ScannedGrantsMax = required(o, "scanned_grants_max", decodeInteger)
+	return decoded, o.err
+}
+
+func decodeRulesVersion(value any) (RulesVersion, error) {
+	var decoded RulesVersion
+	o := objectOf(value)
+	decoded.Version = required(o, "version", decodeInteger)
+	decoded.Revision = required(o, "revision", decodeText)
+	decoded.At = required(o, "at", decodeTime)
+	decoded.Actor = required(o, "actor", decodeText)
+	decoded.RequestID = required(o, "request_id", decodeText)
+	decoded.Added = required(o, "added", decodeInteger)
+	decoded.Removed = required(o, "removed", decodeInteger)
+	return decoded, o.err
+}
+
+func decodeRulesVersionList(value any) (RulesVersionList, error) {
+	var decoded RulesVersionList
+	o := objectOf(value)
+	decoded.Versions = required(o, "versions", listOf(decodeRulesVersion))
 	return decoded, o.err
 }
 

@@ -84,6 +84,7 @@ LISTS = {
     "listGrants": "list_grants",
     "listKeys": "list_keys",
 }
+WHOLE_LISTS = {"listNamespaces": "list_namespaces", "listRulesVersions": "list_rules_versions"}
 SEARCHES = {
     "searchSubjects": "search_subjects",
     "searchResources": "search_resources",
@@ -132,8 +133,8 @@ async def perform(caller: Caller, step: dict[str, Any], args: dict[str, Any]) ->
         return page_json(await caller.call(f"{SEARCHES[call]}_page", args))
     if call in SEARCHES:
         return {"items": plain(await caller.items(take, SEARCHES[call], args))}
-    if call == "listNamespaces":
-        items = plain(await caller.call("list_namespaces"))
+    if call in WHOLE_LISTS:
+        items = plain(await caller.call(WHOLE_LISTS[call]))
         return {"page": {"items": items, "cursor": None}} if page else {"items": items}
     if call == "listChanges":
         action = args.pop("action", None)
@@ -145,6 +146,8 @@ async def perform(caller: Caller, step: dict[str, Any], args: dict[str, Any]) ->
         return {"value": rules_json(await caller.call("read_rules_unless", args["unless_revision"]))}
     if call == "readRules":
         return {"value": rules_json(await caller.call("read_rules"))}
+    if call == "readRulesVersion":
+        return {"value": rules_json(await caller.call("read_rules_version", args["version"]))}
     if call == "writeRules":
         given = {"rules": args["rule_set"], "revision": args.get("revision")}
         if args.get("dry_run", False):

@@ -70,6 +70,10 @@ function ruleCalls(client: Grantd): Record<string, Perform> {
           : await client.readRules({ ...options, unlessRevision: String(unlessRevision) });
       return { value: read ?? null };
     },
+    listRulesVersions: (args, how) => listed(client.listRulesVersions(how.options), how, args.cursor),
+    async readRulesVersion({ version }, { options }) {
+      return { value: await client.readRulesVersion(Number(version), options) };
+    },
     async writeRules(args, { options }) {
       const { rule_set: ruleSet, revision, dry_run: dryRun } = as(args);
       const all = { ...options, revision };

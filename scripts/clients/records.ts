@@ -48,6 +48,7 @@ const ANSWERS = [
   'CreatedKey',
   'RuleSet',
   'RulesPreview',
+  'RulesVersionList',
   'ChangeList',
   'ChangeLine',
   'Decision',

@@ -23,6 +23,7 @@ const HINTS: Readonly<Record<string, string>> = Object.freeze({
   unauthorized: 'Does GRANTD_OPERATOR_TOKEN (or dev.json in GRANTD_DATA_DIR) belong to this service?',
   'tenant-not-found': '"grantd tenants list" shows the existing tenants.',
   'key-not-found': '"grantd keys list" shows the existing keys.',
+  'rules-version-not-found': '"grantd rules history" shows the versions that are kept.',
   'grant-not-found': '"grantd grants list" shows the grants of a subject.',
   'precondition-failed': 'They have changed in the meantime. Look at them again: "grantd rules show".',
   'invalid-cursor':

@@ -19,8 +19,20 @@ export const revised = (ruleSet: RuleSet): RevisedRules => ({
   revision: revisionOf(ruleSet),
 });
 
-export async function readTenantRules(client: OperatorClient, tenant: string): Promise<RevisedRules> {
-  const record = await client.readJson({ method: 'GET', path: path`/tenants/${tenant}/rules` });
+export const readTenantRules = async (client: OperatorClient, tenant: string): Promise<RevisedRules> =>
+  parseRules(await client.readJson({ method: 'GET', path: path`/tenants/${tenant}/rules` }));
+
+/** Rejects with a ProblemFailure `rules-version-not-found`. */
+export const readRulesVersion = async (
+  client: OperatorClient,
+  tenant: string,
+  version: number,
+): Promise<RevisedRules> =>
+  parseRules(
+    await client.readJson({ method: 'GET', path: path`/tenants/${tenant}/rules/versions/${String(version)}` }),
+  );
+
+function parseRules(record: JsonRecord): RevisedRules {
   try {
     return revised(parseRuleSet(record));
   } catch (error) {

@@ -106,6 +106,12 @@ export const ERROR_CATALOGUE = Object.freeze({
   ),
   'grant-not-found': entry(404, 5, 'Grant not found', 'No such grant exists, so there was nothing to revoke.'),
   'key-not-found': entry(404, 5, 'API key not found', 'The tenant has no active API key with this ID.'),
+  'rules-version-not-found': entry(
+    404,
+    5,
+    'Version of the rules not found',
+    'The rules of the tenant have no version with this number. It has not been written yet, or it is older than the newest 100 versions, which are kept.',
+  ),
   'tenant-not-found': entry(404, 5, 'Tenant not found', 'There is no tenant with this ID.'),
   'not-found': entry(404, 5, 'Not found', 'There is nothing at this path.'),
   'method-not-allowed': entry(

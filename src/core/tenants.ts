@@ -18,14 +18,20 @@ export interface Tenant {
   readonly state: TenantState;
   /** Wall clock, ms since the Unix epoch. */
   readonly createdAtMs: number;
+  /** The number of the present version of its rules; undefined: it has never set any. */
+  readonly rulesVersion?: number | undefined;
   /** The revision of its rules; undefined: relations follow from grants alone. */
   readonly rulesRevision?: string | undefined;
 }
 
-/** The tenant with other rules, or without any. */
-export function withRulesRevision({ rulesRevision: _, ...tenant }: Tenant, revision: string | undefined): Tenant {
-  return revision === undefined ? tenant : { ...tenant, rulesRevision: revision };
+/** The tenant with the next version of its rules. `revision`: undefined if they are empty. */
+export function withNextRules({ rulesRevision: _, ...tenant }: Tenant, revision: string | undefined): Tenant {
+  const next = { ...tenant, rulesVersion: (tenant.rulesVersion ?? 0) + 1 };
+  return revision === undefined ? next : { ...next, rulesRevision: revision };
 }
+
+/** The tenant as if it had never set rules. */
+export const withoutRules = ({ rulesVersion: _v, rulesRevision: _r, ...tenant }: Tenant): Tenant => tenant;
 
 /** Whether its name or id contains the text (case-insensitive). An empty text matches. */
 export function tenantMatches({ tenantId, name }: Tenant, text: string): boolean {
@@ -54,17 +60,22 @@ export function isLeaving(tenant: Tenant): boolean {
   return tenant.state === 'deleting' || tenant.state === 'deleted';
 }
 
-const STATE_TEXT = /^(active|suspended|deleting|deleted)(?: rules:([0-9a-f]{32}))?$/;
+const STATE_TEXT = /^(active|suspended|deleting|deleted)(?: rules:(\d{1,15})(?::([0-9a-f]{32}))?)?$/;
 
-/** The state and the revision of the rules, as one text for one column. */
-export const encodeTenantState = ({ state, rulesRevision }: Tenant): string =>
-  rulesRevision === undefined ? state : `${state} rules:${rulesRevision}`;
+/** The state, and the version and revision of the rules, as one text for one column. */
+export function encodeTenantState({ state, rulesVersion, rulesRevision }: Tenant): string {
+  assert(rulesVersion !== undefined || rulesRevision === undefined, 'rules with a revision have a version');
+  if (rulesVersion === undefined) return state;
+  return `${state} rules:${rulesVersion}${rulesRevision === undefined ? '' : `:${rulesRevision}`}`;
+}
 
 /** Throws if `encodeTenantState` cannot have written this text. */
-export function decodeTenantState(text: string): Pick<Tenant, 'state' | 'rulesRevision'> {
+export function decodeTenantState(text: string): Pick<Tenant, 'state' | 'rulesVersion' | 'rulesRevision'> {
   const match = STATE_TEXT.exec(text);
   assert(match !== null, 'the column state holds a state');
   const state = match[1] as Tenant['state'];
-  const rulesRevision = match[2];
-  return rulesRevision === undefined ? { state } : { state, rulesRevision };
+  if (match[2] === undefined) return { state };
+  const rulesVersion = Number(match[2]);
+  const rulesRevision = match[3];
+  return rulesRevision === undefined ? { state, rulesVersion } : { state, rulesVersion, rulesRevision };
 }

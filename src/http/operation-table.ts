@@ -10,6 +10,7 @@ import { listObjects, listObjectsInContext, listSubjects, listSubjectsInContext 
 import { createNamespace, listNamespaces } from './operations/namespaces.ts';
 import type { PublicOperation } from './operations/operation.ts';
 import { readRules, writeRules } from './operations/rules.ts';
+import { listRulesVersions, readRulesVersion } from './operations/rules-versions.ts';
 import { searchActions, searchResources, searchSubjects } from './operations/searches.ts';
 import { success } from './schema/operation-description.ts';
 
@@ -53,6 +54,8 @@ export const OPERATIONS: readonly PublicOperation[] = [
   revokeKey,
   readRules,
   writeRules,
+  listRulesVersions,
+  readRulesVersion,
   listChanges,
   evaluate,
   evaluateMany,

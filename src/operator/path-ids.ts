@@ -1,8 +1,9 @@
-// The tenant and the key in the path of a request, in the operator's API and in the console, and the errors for those
-// that do not exist.
+// The tenant, the key and the version of rules in the path of a request, in the operator's API and in the console, and
+// the errors for those that do not exist.
 
 import { GrantdError } from '../core/errors.ts';
 import { type KeyId, parseKeyId, parseTenantId, type TenantId } from '../core/ids.ts';
+import { parseVersion } from '../core/rules-versions.ts';
 import type { Tenant } from '../core/tenants.ts';
 
 interface WithPath {
@@ -27,6 +28,13 @@ export function keyIdOf({ parameters }: WithPath): KeyId {
   const keyId = parseKeyId(parameters.keyId ?? '');
   if (keyId === undefined) throw noKey();
   return keyId;
+}
+
+/** The version of rules in the path. Throws `rules-version-not-found` for one that no rules can have. */
+export function versionOf({ parameters }: WithPath): number {
+  const version = parseVersion(parameters.version);
+  if (version !== undefined) return version;
+  throw new GrantdError('rules-version-not-found', 'The rules have no version with this number.');
 }
 
 /** The tenant itself. Throws `tenant-not-found` for one that no longer exists. */

@@ -92,6 +92,13 @@ export function diffRules(from: RuleSet, to: RuleSet): readonly string[] {
   return lines;
 }
 
+/** How many lines each of the two has that the other lacks. */
+export function countLines(from: RuleSet, to: RuleSet): { readonly added: number; readonly removed: number } {
+  const lines = diffRules(from, to);
+  const added = lines.filter((line) => line.startsWith('+')).length;
+  return { added, removed: lines.length - added };
+}
+
 const restrictedBy = ({ namespace, relation }: TypeRestriction): string => `${namespace} ${relation}`;
 
 /** White space may be within a text of the expression, where it has a meaning. */

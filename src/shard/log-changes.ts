@@ -2,15 +2,17 @@
 // from them alone, so every owner that reads the same log has the same state.
 
 import type { ApiKeyRecord } from '../core/api-keys.ts';
-import { assertNever } from '../core/assert.ts';
+import { assert, assertNever } from '../core/assert.ts';
 import type { AuditAction } from '../core/audit-filter.ts';
 import { auditedAttributes, withoutTerms } from '../core/grant-attributes.ts';
 import { conditionNameOf } from '../core/grant-condition.ts';
 import type { TenantId } from '../core/ids.ts';
+import type { RulesVersion } from '../core/rules-versions.ts';
 import { scopesOf } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
 import { optionalTimestamp } from '../core/text/timestamps.ts';
 import { type Grant, grantOf, isRelation } from '../core/tuples.ts';
+import { revisionOfRules } from '../rules/rule-set.ts';
 import type { AuditLogRow, CountKey, KeyCount, Stamp, StateWrite } from '../store/store.ts';
 
 export type Change =
@@ -32,8 +34,19 @@ export type Change =
   | ({ readonly kind: 'key-rotated' } & KeyRotation)
   | { readonly kind: 'tenant-created'; readonly tenant: Tenant }
   | { readonly kind: 'tenant-updated'; readonly tenant: Tenant }
-  /** The tenant has other rules from here on. Both texts are canonical; those of no rules are too. */
-  | { readonly kind: 'rules-updated'; readonly tenant: Tenant; readonly rules: string; readonly former: string };
+  | RulesChange;
+
+/** The tenant, whose record names the version, has other rules from here on. */
+export interface RulesChange {
+  readonly kind: 'rules-updated';
+  readonly tenant: Tenant;
+  /** Both texts are canonical; those of no rules are too. */
+  readonly rules: string;
+  readonly former: string;
+  /** Lines by which they differ. */
+  readonly added: number;
+  readonly removed: number;
+}
 
 /** `key` replaces `former`. */
 export interface KeyRotation {
@@ -142,6 +155,13 @@ function describe(change: Change): string {
   }
 }
 
+function versionOf({ tenant, rules, added, removed }: RulesChange, origin: ChangeOrigin): RulesVersion {
+  const { rulesVersion: version, rulesRevision: revision = revisionOfRules(rules) } = tenant;
+  assert(version !== undefined, 'the record of a tenant names the version of its rules');
+  const { atMs, actor, requestId } = origin;
+  return { version, revision, atMs, actor, requestId, added, removed };
+}
+
 /** How many rows `deriveState` derives from the change. */
 export function countStateRows(change: Change): number {
   switch (change.kind) {
@@ -194,7 +214,7 @@ function deriveRows(change: Change, origin: ChangeOrigin, position: ChangePositi
     case 'rules-updated':
       return [
         { kind: 'tenant', slot: position.slot, tenant: change.tenant, stamp },
-        { kind: 'rules', tenantId, rules: change.rules, stamp },
+        { kind: 'rules', tenantId, version: versionOf(change, origin), rules: change.rules, stamp },
       ];
     default:
       return assertNever(change);

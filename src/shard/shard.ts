@@ -8,6 +8,7 @@ import type { CallContext } from '../core/call-context.ts';
 import type { FeedFilter, FeedPlace } from '../core/change-feed.ts';
 import type { GrantAttributes } from '../core/grant-attributes.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
+import type { RulesVersion } from '../core/rules-versions.ts';
 import type { Scope, ScopeMask } from '../core/scopes.ts';
 import type { Unfollowed } from '../core/service-warnings.ts';
 import type { Tenant } from '../core/tenants.ts';
@@ -144,6 +145,10 @@ export interface TenantCalls {
   writeRules: Write<RulesRequest, void>;
   /** What the write would change. Changes nothing. */
   previewRules: Read<RulesRequest, RulesPreview>;
+  /** The versions that are kept, from the newest back; the first is the present one, if the rules ever changed. */
+  listRulesVersions: Read<undefined, readonly RulesVersion[]>;
+  /** The canonical text of a version. Rejects as `rules-version-not-found`. */
+  readRulesVersion: Read<number, string>;
   /**
    * A page of the change feed. Rejects as `cursor-too-old` with the earliest cursor, and as `overloaded` if too many
    * calls wait for changes.

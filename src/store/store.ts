@@ -9,6 +9,7 @@
 
 import type { ApiKeyRecord } from '../core/api-keys.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
+import type { RulesVersion } from '../core/rules-versions.ts';
 import type { Tenant } from '../core/tenants.ts';
 import type { Grant, Relation, Tuple } from '../core/tuples.ts';
 
@@ -262,11 +263,15 @@ export interface TenantWrite {
   readonly stamp: Stamp;
 }
 
-/** The canonical text of a tenant's rules. Removed rules are written as the empty rule set. */
+/**
+ * A version of a tenant's rules. Removed rules are written as the empty rule set. It replaces the version
+ * RULES_VERSIONS_MAX before it.
+ */
 export interface RulesWrite {
   readonly kind: 'rules';
   readonly tenantId: TenantId;
-  /** At most 64 KiB. */
+  readonly version: RulesVersion;
+  /** Their canonical text, at most 64 KiB. */
   readonly rules: string;
   readonly stamp: Stamp;
 }
@@ -474,8 +479,10 @@ export interface StateStore {
     query: { readonly slot: number; readonly after?: TenantId; readonly limit: number },
     deadline: DeadlineMs,
   ): Promise<readonly Tenant[]>;
-  /** The rules of a tenant as last written; undefined: never written. */
-  readRules(tenantId: TenantId, deadline: DeadlineMs): Promise<string | undefined>;
+  /** The rules of a version of a tenant; undefined: not written yet, or replaced by a later version. */
+  readRules(tenantId: TenantId, version: number, deadline: DeadlineMs): Promise<string | undefined>;
+  /** All stored versions of a tenant's rules, in any order: RULES_VERSIONS_MAX at most. */
+  listRulesVersions(tenantId: TenantId, deadline: DeadlineMs): Promise<readonly RulesVersion[]>;
   /** The counts of grants of a slot's tenants, ascending by tenant, after `after`. A tenant may have none. */
   listGrantCounts(
     query: { readonly slot: number; readonly after?: TenantId; readonly limit: number },

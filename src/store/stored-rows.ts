@@ -6,6 +6,7 @@ import { type ApiKeyRecord, keyLinks } from '../core/api-keys.ts';
 import { assert, assertNever } from '../core/assert.ts';
 import { GRANT_ATTRIBUTES, grantColumnValues } from '../core/grant-attributes.ts';
 import type { KeyId, TenantId } from '../core/ids.ts';
+import { placeOfVersion, type RulesVersion } from '../core/rules-versions.ts';
 import { bucketOfSubject } from '../core/slots.ts';
 import { decodeTenantState, encodeTenantState, type Tenant } from '../core/tenants.ts';
 import { isRelationName, RELATION_PATTERN, type Relation } from '../core/tuples.ts';
@@ -94,6 +95,8 @@ export const OBJECT_GRANT_COLUMNS = grantColumns('subject');
 export const EXPIRY_COLUMNS = 'expires_at_ms, subject, relation, object';
 export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, hash, rotated_from, rotated_to';
 export const TENANT_COLUMNS = 'tenant, name, plan, state, created_at_ms';
+/** Without the text of the rules. */
+export const RULES_VERSION_COLUMNS = 'version, revision, at_ms, actor, request_id, added, removed';
 export const AUDIT_LOG_COLUMNS = 'seq, position, at_ms, actor, request_id, change';
 
 /** `secrets`: the content of the column `cursor_secrets`. */
@@ -165,6 +168,20 @@ export const tenantOf = (row: StoredRow): Tenant => ({
   createdAtMs: integerAt(row, 'created_at_ms'),
 });
 
+export const rulesVersionOf = (row: StoredRow): RulesVersion => ({
+  version: integerAt(row, 'version'),
+  revision: textAt(row, 'revision'),
+  atMs: integerAt(row, 'at_ms'),
+  actor: textAt(row, 'actor'),
+  requestId: textAt(row, 'request_id'),
+  added: integerAt(row, 'added'),
+  removed: integerAt(row, 'removed'),
+});
+
+/** The rules of a version, if the row has not got another one since. */
+export const rulesOfVersion = (row: StoredRow, version: number): string | undefined =>
+  integerAt(row, 'version') === version ? textAt(row, 'rules') : undefined;
+
 export const auditLogRowOf = (row: StoredRow): AuditLogRow => ({
   seq: integerAt(row, 'seq'),
   index: integerAt(row, 'position'),
@@ -225,7 +242,12 @@ export const STATE_TABLES: Readonly<Record<StateKind, StateTable>> = {
     values: ['name', 'plan', 'state', 'created_at_ms'],
     partition: 1,
   },
-  rules: { name: 'tenant_rules', key: ['tenant'], values: ['rules'], partition: 1 },
+  rules: {
+    name: 'tenant_rules',
+    key: ['tenant', 'place'],
+    values: ['version', 'revision', 'at_ms', 'actor', 'request_id', 'added', 'removed', 'rules'],
+    partition: 1,
+  },
   'audit-log': {
     name: 'changes',
     key: ['tenant', 'month', 'seq', 'position'],
@@ -267,8 +289,11 @@ export function cellsOf(write: StateWrite): readonly Cell[] {
       const { tenantId, name, plan, createdAtMs } = write.tenant;
       return [write.slot, tenantId, name, plan, encodeTenantState(write.tenant), createdAtMs];
     }
-    case 'rules':
-      return [write.tenantId, write.rules];
+    case 'rules': {
+      const { version, revision, atMs, actor, requestId, added, removed } = write.version;
+      const what = [atMs, actor, requestId, added, removed, write.rules];
+      return [write.tenantId, placeOfVersion(version), version, revision, ...what];
+    }
     case 'audit-log': {
       const { seq, index, atMs, actor, requestId, change } = write.row;
       return [write.tenantId, write.month, seq, index, atMs, actor, requestId, change];

@@ -56,6 +56,7 @@ export function traceStore(store: Store, database: DatabaseName): Store {
     listKeys: trace('SELECT', 'keys', store.listKeys),
     listTenants: trace('SELECT', 'tenants', store.listTenants),
     readRules: trace('SELECT', 'tenant_rules', store.readRules),
+    listRulesVersions: trace('SELECT', 'tenant_rules', store.listRulesVersions),
     listGrantCounts: trace('SELECT', 'grant_counts', store.listGrantCounts),
     listAuditLog: trace('SELECT', 'changes', store.listAuditLog),
     readAuditLogKeptMs: trace('SELECT', 'tables', store.readAuditLogKeptMs),

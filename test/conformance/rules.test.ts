@@ -6,3 +6,4 @@ import './rules/openfga-models.ts';
 import './rules/own-relations.ts';
 import './rules/rule-sets.ts';
 import './rules/types.ts';
+import './rules/versions.ts';

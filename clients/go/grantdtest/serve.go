@@ -22,7 +22,7 @@ type problem struct {
 
 var statuses = map[string]int{
 	invalidRequest: 400, "invalid-subject": 400, "invalid-relation": 400, "invalid-object": 400, "invalid-cursor": 400,
-	"bulk-too-large": 400, "unauthorized": 401, "insufficient-scope": 403, "grant-not-found": 404, "key-not-found": 404,
+	"bulk-too-large": 400, "unauthorized": 401, "insufficient-scope": 403, "grant-not-found": 404, "key-not-found": 404, "rules-version-not-found": 404,
 	"not-found": 404, "method-not-allowed": 405, "already-created": 409, "precondition-failed": 412,
 	"idempotency-key-reused": 422, "unavailable": 503,
 }
@@ -76,6 +76,8 @@ var routes = map[string]route{
 	"DELETE /v1/keys/":                {"admin", revokeKey},
 	"GET /v1/rules":                   {"admin", readRules},
 	"PUT /v1/rules":                   {"admin", writeRules},
+	"GET /v1/rules/versions":          {"admin", listRulesVersions},
+	"GET /v1/rules/versions/":         {"admin", readRulesVersion},
 	"GET /v1/changes":                 {"check:read", listChanges},
 	"POST /access/v1/evaluation":      {"check:read", evaluate},
 	"POST /access/v1/evaluations":     {"check:read", evaluateMany},
@@ -153,8 +155,10 @@ func (c *call) serve(method string, body []byte) any {
 		refuse("unauthorized", "The bearer token is no key of this tenant.")
 	}
 	path := c.path
-	if strings.HasPrefix(path, "/v1/keys/") {
-		path = "/v1/keys/"
+	for _, prefix := range []string{"/v1/keys/", "/v1/rules/versions/"} {
+		if strings.HasPrefix(path, prefix) {
+			path = prefix
+		}
 	}
 	to, isKnown := routes[method+" "+path]
 	if !isKnown {

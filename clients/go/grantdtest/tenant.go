@@ -3,9 +3,11 @@
 package grantdtest
 
 import (
+	"encoding/json"
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/grantd/grantd/clients/go"
@@ -118,6 +120,61 @@ func readRules(c *call) any {
 		return nil
 	}
 	return c.fake.rules
+}
+
+// rulesVersions has a version for each change of the rules, ascending, and its rules.
+func (f *Fake) rulesVersions() (versions []object, rules []ruleSet) {
+	for _, change := range f.changes {
+		set, isRules := change["rules"].(ruleSet)
+		if !isRules {
+			continue
+		}
+		lines, before := set.lines(), change["former"].(ruleSet).lines()
+		versions = append(versions, object{
+			"version": len(versions) + 1, "revision": set.revision(), "at": change["at"], "actor": change["actor"],
+			"request_id": change["request_id"], "added": lacking(lines, before), "removed": lacking(before, lines),
+		})
+		rules = append(rules, set)
+	}
+	return versions, rules
+}
+
+func (s ruleSet) lines() []string {
+	lines := append([]string{strconv.FormatBool(s.Groups)}, s.Public...)
+	for _, rule := range s.Rules {
+		text, _ := json.Marshal(rule)
+		lines = append(lines, string(text))
+	}
+	return lines
+}
+
+// lacking counts the lines that the others lack.
+func lacking(lines, others []string) (count int) {
+	for _, line := range lines {
+		if !slices.Contains(others, line) {
+			count++
+		}
+	}
+	return count
+}
+
+func listRulesVersions(c *call) any {
+	versions, _ := c.fake.rulesVersions()
+	list := []any{}
+	for _, version := range slices.Backward(versions) {
+		list = append(list, version)
+	}
+	return object{"versions": list}
+}
+
+func readRulesVersion(c *call) any {
+	_, rules := c.fake.rulesVersions()
+	version, _ := strconv.Atoi(strings.TrimPrefix(c.path, "/v1/rules/versions/"))
+	if version < 1 || version > len(rules) {
+		refuse("rules-version-not-found", "The rules have no such version.")
+	}
+	c.answer.Set("ETag", `"`+rules[version-1].revision()+`"`)
+	return rules[version-1]
 }
 
 var elementPattern = regexp.MustCompile(`^` + namespaceRule + `( from ` + namespaceRule + `)?$`)

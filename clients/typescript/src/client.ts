@@ -27,6 +27,7 @@ import type {
   RuleSet,
   RuleSetRequest,
   RulesPreview,
+  RulesVersion,
   SubjectSearch,
   Tuple,
   WrittenGrant,
@@ -40,6 +41,7 @@ import {
   checkNamespace,
   checkPreview,
   checkRuleSet,
+  checkRulesVersion,
   Field,
   grantIn,
   grantOf,
@@ -332,6 +334,21 @@ export class Grantd {
   ): Promise<RulesPreview> {
     const reply = await this.#putRules(ruleSet, options, { dry_run: 'true' });
     return Field.of(reply).checked<RulesPreview>(checkPreview);
+  }
+
+  /** The versions of the rules that are kept, from the newest back. */
+  listRulesVersions(options: CallOptions = {}): Listing<RulesVersion> {
+    return new Listing(async (_, callOptions) => {
+      const field = Field.of(await this.#transport.send(get('listRulesVersions', '/v1/rules/versions'), callOptions));
+      const versions = field.at('versions').list();
+      return { items: versions.map((each) => each.checked<RulesVersion>(checkRulesVersion)), cursor: null };
+    }, options);
+  }
+
+  /** Throws a GrantdError `rules-version-not-found` if the version is not kept. */
+  async readRulesVersion(version: number, options?: CallOptions): Promise<RevisedRules> {
+    const reply = await this.#transport.send(get('readRulesVersion', `/v1/rules/versions/${version}`), options);
+    return { rule_set: Field.of(reply).checked<RuleSet>(checkRuleSet), revision: revisionOf(reply) };
   }
 
   /** The change feed: an endless iteration that resumes after interruptions. */

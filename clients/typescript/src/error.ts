@@ -21,6 +21,7 @@ export type ServiceErrorType =
   | 'grant-limit-reached'
   | 'grant-not-found'
   | 'key-not-found'
+  | 'rules-version-not-found'
   | 'tenant-not-found'
   | 'not-found'
   | 'method-not-allowed'

@@ -115,6 +115,11 @@ export function grantOf<T extends Grant>(
   });
 }
 
+export function checkRulesVersion(field: Field): void {
+  for (const name of ['version', 'added', 'removed']) field.at(name).count();
+  textsAt(field, 'revision', 'at', 'actor', 'request_id');
+}
+
 export function checkNamespace(field: Field): void {
   textsAt(field, 'name', 'created_at');
 }

@@ -2,12 +2,11 @@
 
 import type { ConvertOptions } from '@grantd/convert/rules';
 import { type Command, Option } from 'commander';
-import { ruleSetRecord } from '../../rules/rule-set.ts';
+import { type RuleSet, ruleSetRecord } from '../../rules/rule-set.ts';
 import { diffRules, renderRuleSet } from '../../rules/rules-diff.ts';
 import type { CliContext } from '../cli-context.ts';
 import {
   addExamples,
-  confirm,
   JSON_OPTION,
   TENANT_EXAMPLE,
   TENANT_OPTION,
@@ -16,10 +15,11 @@ import {
 } from '../command-parts.ts';
 import { loadConverter, mapOption, ORIGINS } from '../converter.ts';
 import { CliFailure, EXIT } from '../failures.ts';
-import type { JsonRecord } from '../output/json-view.ts';
-import { formatCount, renderJson } from '../output/render.ts';
-import { putTenantRules, readTenantRules, revised } from '../tenant-rules.ts';
+import { renderJson } from '../output/render.ts';
+import { type ReplaceOptions, replaceRules } from '../rules-replacement.ts';
+import { readRulesVersion, readTenantRules, revised } from '../tenant-rules.ts';
 import { readRulesFile } from './rules-file.ts';
+import { registerRulesHistory, versionOf } from './rules-history.ts';
 import { registerRulesTypes } from './rules-types.ts';
 
 const FILE_ARGUMENT = ['<file>', 'a file of JSON, as "grantd rules show" prints it; - for standard input'] as const;
@@ -28,93 +28,33 @@ const FILE_ARGUMENT = ['<file>', 'a file of JSON, as "grantd rules show" prints 
 const DIFFERS = 1;
 const DIFF_FAILED = 2;
 
-const numberOf = (record: JsonRecord, name: string): number => {
-  const value = record[name];
-  return typeof value === 'number' ? value : 0;
-};
-
-/** The findings of a dry run, as sentences; `changesGrants`: stored grants would mean something else. */
-function describePreview(preview: JsonRecord, diff: readonly string[]) {
-  const groupSubjects = numberOf(preview, 'group_subjects');
-  const publicGrants = numberOf(preview, 'public_grants');
-  const complete = preview.complete === true;
-  const atLeast = complete ? '' : 'at least ';
-  const switches = diff.some((line) => /^[+-] (?:groups|public):/.test(line));
-  const lines: string[] = [];
-  if (groupSubjects > 0) {
-    lines.push(
-      `The grants of ${atLeast}${formatCount(groupSubjects)} subjects of the form namespace:id#name become, or cease to be, grants to groups.`,
-    );
-  }
-  if (publicGrants > 0) {
-    lines.push(`In all, ${atLeast}${formatCount(publicGrants)} grants to namespace:* become, or cease to be, public.`);
-  }
-  const notFollowed = numberOf(preview, 'grants_not_followed');
-  if (notFollowed > 0) {
-    lines.push(
-      `The rules can never follow ${atLeast}${formatCount(notFollowed)} stored grants: they are to a group or namespace:* without effect under these rules, or where rules follow only single entities.`,
-    );
-  }
-  const outside = numberOf(preview, 'grants_outside_types');
-  if (outside > 0) {
-    lines.push(
-      `The types do not allow ${atLeast}${formatCount(outside)} stored grants. They stay until they are revoked.`,
-    );
-  }
-  for (const each of Array.isArray(preview.ungranted) ? preview.ungranted : []) {
-    lines.push(`The rules use grants of ${each.relation} on objects of ${each.namespace}, but none was found.`);
-  }
-  if (!complete) {
-    lines.push(
-      `Only ${formatCount(numberOf(preview, 'scanned_grants'))} grants were looked at: there may be more of each.`,
-    );
-  }
-  return { lines, changesGrants: groupSubjects > 0 || publicGrants > 0 || (!complete && switches) };
-}
-
-interface SetOptions extends TenantOption {
-  readonly dryRun?: boolean;
-  readonly ifMatch?: string;
-  readonly yes?: boolean;
-}
-
-async function setRules(context: CliContext, file: string, options: SetOptions): Promise<number> {
-  const { tenant, json = false } = options;
+async function setRules(context: CliContext, file: string, options: ReplaceOptions): Promise<number> {
   const wanted = revised(await readRulesFile(context, file));
-  const client = await context.connect();
-  const present = await readTenantRules(client, tenant);
-  const ifMatch = options.ifMatch ?? present.revision;
-  const diff = diffRules(present.ruleSet, wanted.ruleSet);
-  const record = ruleSetRecord(wanted.ruleSet);
-  const preview = await putTenantRules(client, tenant, record, { ifMatch, dryRun: true });
-  const { lines, changesGrants } = describePreview(preview, diff);
-  if (!json) for (const line of [...diff, ...lines]) context.print(line);
-  if (options.dryRun) {
-    if (json) context.print(renderJson(preview));
-    else context.print(preview.changed === true ? 'Nothing was changed.' : 'The tenant has these rules already.');
-    return EXIT.ok;
-  }
-  if (preview.changed !== true) {
-    context.print(json ? renderJson(preview) : 'The tenant has these rules already.');
-    return EXIT.ok;
-  }
-  if (changesGrants && !options.yes) {
-    await confirm(context, {
-      what: 'With these rules, stored grants mean something else, as listed above.',
-      answer: 'yes',
-      declined: 'Nothing was changed.',
-    });
-  }
-  await putTenantRules(client, tenant, record, { ifMatch });
-  context.print(json ? renderJson(preview) : `The rules are set. Their revision is ${wanted.revision}.`);
-  return EXIT.ok;
+  return replaceRules(context, await context.connect(), wanted, options);
 }
 
-async function diffWithFile(context: CliContext, file: string, options: TenantOption): Promise<number> {
+interface DiffOptions extends TenantOption {
+  readonly from?: number;
+  readonly to?: number;
+}
+
+async function diffOf(context: CliContext, file: string | undefined, options: DiffOptions): Promise<readonly string[]> {
+  const { tenant, from, to } = options;
+  if (file !== undefined && to !== undefined) throw new CliFailure('Name either a file or --to.', EXIT.usage);
+  if (file === undefined && from === undefined && to === undefined) {
+    throw new CliFailure('Name a file, or versions with --from and --to.', EXIT.usage);
+  }
+  const wanted = file === undefined ? undefined : await readRulesFile(context, file);
+  const client = await context.connect();
+  const rulesAt = async (version: number | undefined): Promise<RuleSet> =>
+    (await (version === undefined ? readTenantRules(client, tenant) : readRulesVersion(client, tenant, version)))
+      .ruleSet;
+  return diffRules(await rulesAt(from), wanted ?? (await rulesAt(to)));
+}
+
+async function diff(context: CliContext, file: string | undefined, options: DiffOptions): Promise<number> {
   try {
-    const wanted = await readRulesFile(context, file);
-    const present = await readTenantRules(await context.connect(), options.tenant);
-    const diff = diffRules(present.ruleSet, wanted);
+    const diff = await diffOf(context, file, options);
     if (options.json) context.print(renderJson(diff));
     else for (const line of diff) context.print(line);
     return diff.length === 0 ? EXIT.ok : DIFFERS;
@@ -129,15 +69,20 @@ function registerShow(rules: Command, context: CliContext): void {
   const show = rules
     .command('show')
     .description('print the rules of a tenant, as "grantd rules set" takes them')
+    .argument('[version]', 'a number from "grantd rules history" (default: the present rules)', versionOf)
     .option(...TENANT_OPTION)
     .option('--json', 'print JSON with the revision of the rules');
   addExamples(
     show,
     `rules show --tenant ${TENANT_EXAMPLE} > rules.json`,
     `rules show --tenant ${TENANT_EXAMPLE} --json | jq -r .revision`,
+    `rules show 3 --tenant ${TENANT_EXAMPLE}`,
   ).action(
-    context.action(async ({ tenant, json }: TenantOption) => {
-      const { ruleSet, revision } = await readTenantRules(await context.connect(), tenant);
+    context.action(async (version: number | undefined, { tenant, json }: TenantOption) => {
+      const client = await context.connect();
+      const { ruleSet, revision } = await (version === undefined
+        ? readTenantRules(client, tenant)
+        : readRulesVersion(client, tenant, version));
       context.print(json ? renderJson({ revision, rule_set: ruleSetRecord(ruleSet) }) : renderRuleSet(ruleSet));
       return EXIT.ok;
     }),
@@ -197,22 +142,31 @@ export function registerRulesCommands(program: Command, context: CliContext): vo
     `rules set rules.json --tenant ${TENANT_EXAMPLE} --dry-run`,
     `rules set rules.json --tenant ${TENANT_EXAMPLE}`,
     `rules set - --tenant ${TENANT_EXAMPLE} --yes < rules.json`,
-  ).action(context.action((file: string, options: SetOptions) => setRules(context, file, options)));
+  ).action(context.action((file: string, options: ReplaceOptions) => setRules(context, file, options)));
 
-  const diff = rules
+  registerDiff(rules, context);
+  registerRulesHistory(rules, context);
+  registerRulesTypes(rules, context);
+  registerConvert(rules, context);
+}
+
+function registerDiff(rules: Command, context: CliContext): void {
+  const command = rules
     .command('diff')
-    .description('show how the rules of a file differ from those of a tenant')
-    .argument(...FILE_ARGUMENT)
+    .description('show how the rules of a file differ from those of a tenant, or two versions from each other')
+    .argument('[file]', FILE_ARGUMENT[1])
     .option(...TENANT_OPTION)
+    .option('--from <version>', 'the version to compare with (default: the present rules)', versionOf)
+    .option('--to <version>', 'the version to compare, in place of a file (default: the present rules)', versionOf)
     .option('--json', 'print the lines as JSON')
     .addHelpText(
       'after',
-      '\n"-" is what the tenant has, "+" what the file has. The order of rules has no meaning.\nExit code: 0 no difference, 1 a difference, 2 failed or wrong usage.',
+      '\n"-" is what the tenant has, or --from; "+" what the file has, or --to. The order of rules has no meaning.\nExit code: 0 no difference, 1 a difference, 2 failed or wrong usage.',
     );
-  addExamples(diff, `rules diff rules.json --tenant ${TENANT_EXAMPLE}`).action(
-    context.action((file: string, options: TenantOption) => diffWithFile(context, file, options)),
-  );
-
-  registerRulesTypes(rules, context);
-  registerConvert(rules, context);
+  addExamples(
+    command,
+    `rules diff rules.json --tenant ${TENANT_EXAMPLE}`,
+    `rules diff --from 3 --tenant ${TENANT_EXAMPLE}`,
+    `rules diff --from 3 --to 4 --tenant ${TENANT_EXAMPLE}`,
+  ).action(context.action((file: string | undefined, options: DiffOptions) => diff(context, file, options)));
 }

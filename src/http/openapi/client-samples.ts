@@ -263,6 +263,24 @@ export const CLIENT_SAMPLES: Readonly<Record<string, ClientSamples>> = {
       'client.write_rules({"rules": rules, "groups": True})',
     ),
   },
+  listRulesVersions: {
+    typescript: lines(
+      'for await (const { version, actor, at } of grantd.listRulesVersions()) {',
+      '  console.log(version, actor, at);',
+      '}',
+    ),
+    go: 'versions, err := client.ListRulesVersions(ctx)',
+    python: 'versions = client.list_rules_versions()',
+  },
+  readRulesVersion: {
+    typescript: lines(
+      'const { revision } = await grantd.readRules();',
+      'const { rule_set: earlier } = await grantd.readRulesVersion(1);',
+      'await grantd.writeRules(earlier, { revision });',
+    ),
+    go: 'earlier, err := client.ReadRulesVersion(ctx, 1)',
+    python: 'earlier = client.read_rules_version(1)',
+  },
   listChanges: {
     typescript: lines(
       "for await (const { change, cursor } of grantd.changes({ since: 'now' })) {",

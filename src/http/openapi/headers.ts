@@ -23,6 +23,7 @@ export const RATE_LIMIT = {
 
 export const PATH_PARAMETERS = {
   key_id: { description: 'The id of the key, not the key itself.', example: EXAMPLE_KEY_ID },
+  version: { description: 'The number of the version.', example: '1' },
 } satisfies ParameterDescriptions;
 
 /** Parameters of every operation. */

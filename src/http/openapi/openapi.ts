@@ -20,6 +20,7 @@ import {
   ruleGateSchema,
   ruleSchema,
   rulesPreviewSchema,
+  rulesVersionSchema,
   typeRestrictionSchema,
 } from '../schema/rule-schemas.ts';
 import {
@@ -70,6 +71,7 @@ export const TENANT_PARTS = {
   RuleGate: ruleGateSchema,
   Rule: ruleSchema,
   RulesPreview: rulesPreviewSchema,
+  RulesVersion: rulesVersionSchema,
   Change: changeSchema,
   NamespaceRelation: namespaceRelationSchema,
 } satisfies Record<string, z.ZodType>;

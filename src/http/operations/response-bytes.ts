@@ -9,6 +9,7 @@ import {
   PAGE_LIMIT_MAX,
   parsePageLimit,
 } from '../../core/limits.ts';
+import { RULES_VERSIONS_MAX } from '../../core/rules-versions.ts';
 import { IDENTIFIER_LENGTH_MAX } from '../../core/tuples.ts';
 import { RULE_SET_BYTES_MAX } from '../../rules/rule-set.ts';
 import type { OperationRequest } from './operation.ts';
@@ -67,6 +68,9 @@ export const keyListBytesMax = (request: Listing): number => limitOf(request) * 
 
 /** A preview adds at most as many bytes as the rules have: it names relations that the rules name. */
 export const RULES_BYTES = 2 * RULE_SET_BYTES_MAX + 64 * 1024;
+
+/** The name of an operator is the longest part of a version. */
+export const RULES_VERSIONS_BYTES = RULES_VERSIONS_MAX * 640;
 
 /** UTF-8 takes up to three bytes for each UTF-16 unit, escaped or not. */
 const unitsOf = (value: unknown): number => (typeof value === 'string' ? value.length : 0);

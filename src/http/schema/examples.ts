@@ -46,4 +46,5 @@ export const EXAMPLE_RULE_SET = {
   public: ['user'],
 };
 
-export const EXAMPLE_ETAG = '"5f2c7a1e9b04d8366ac1f0e2b7d49583"';
+export const EXAMPLE_REVISION = '5f2c7a1e9b04d8366ac1f0e2b7d49583';
+export const EXAMPLE_ETAG = `"${EXAMPLE_REVISION}"`;

@@ -1,6 +1,7 @@
 // The schemas of rules in requests and responses. Those of requests only document: `parseRuleSet` parses them.
 
 import { z } from 'zod';
+import { RULES_VERSIONS_MAX } from '../../core/rules-versions.ts';
 import {
   CONDITIONS_MAX,
   ELEMENTS_MAX,
@@ -14,6 +15,7 @@ import {
   TYPE_SUBJECTS_MAX,
   TYPES_MAX,
 } from '../../rules/rule-set.ts';
+import { EXAMPLE_KEY_ID, EXAMPLE_REQUEST_ID, EXAMPLE_REVISION, EXAMPLE_TIMESTAMP } from './examples.ts';
 import { namespaceNameSchema, relationSchema } from './schemas.ts';
 
 const name = z.string().regex(new RegExp(`^${NAME_PATTERN}$`));
@@ -160,6 +162,43 @@ export const rulesPreviewSchema = z.object({
     .min(0)
     .meta({ description: 'How many are examined at most; fewer if the store is slow.' }),
 });
+
+export const rulesVersionSchema = z
+  .object({
+    version: z.int().min(1).meta({ description: 'Its number: 1 for the first change of the rules, without gaps.' }),
+    revision: revision.meta({ description: 'Of its rules. Versions with the same rules have the same one.' }),
+    at: z
+      .string()
+      .meta({ format: 'date-time', description: 'When it was decided. ISO 8601 in UTC with milliseconds.' }),
+    actor: z.string().meta({ description: 'The id of a key, or `operator:` and a name.' }),
+    request_id: z.string().meta({ description: 'The request that wrote it.' }),
+    added: z.int().min(0).meta({
+      description: 'How many rules, conditions, types and settings are new, or differ from the version before.',
+    }),
+    removed: z.int().min(0).meta({ description: 'How many of those of the version before are gone, or differ.' }),
+  })
+  .meta({ description: 'A version of the rules: who changed them, and when.' });
+
+export const rulesVersionListSchema = z.object({
+  versions: z
+    .array(rulesVersionSchema)
+    .max(RULES_VERSIONS_MAX)
+    .meta({ description: `The newest ${RULES_VERSIONS_MAX}, from the newest back.` }),
+});
+
+export const EXAMPLE_RULES_VERSIONS = {
+  versions: [
+    {
+      version: 3,
+      revision: EXAMPLE_REVISION,
+      at: EXAMPLE_TIMESTAMP,
+      actor: EXAMPLE_KEY_ID,
+      request_id: EXAMPLE_REQUEST_ID,
+      added: 2,
+      removed: 1,
+    },
+  ],
+};
 
 /** With `dry_run`, and without. */
 export const rulesWrittenSchema = z.union([ruleSetSchema, rulesPreviewSchema]);

@@ -23,6 +23,7 @@ import {
 import { exportGrants, importGrants } from './operations/import-export.ts';
 import { createKey, identifyKey, listKeys, readKey, revokeKey, rotateKey } from './operations/keys.ts';
 import { createNamespace, listNamespaces, readRules, writeRules } from './operations/namespaces-and-rules.ts';
+import { listRulesVersions, readRulesVersion } from './operations/rules-versions.ts';
 import { createTenant, deleteTenant, listTenants, readTenant, readUsage, updateTenant } from './operations/tenants.ts';
 import { createOperatorOpenapi } from './operator-openapi.ts';
 
@@ -66,6 +67,8 @@ export function createOperatorOperations(errorsBase: string): readonly OperatorO
     createNamespace,
     readRules,
     writeRules,
+    listRulesVersions,
+    readRulesVersion,
     listSubjects,
     listAuditLog,
     createExportAuditLog(),

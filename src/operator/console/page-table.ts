@@ -31,6 +31,7 @@ import { createNamespace, namespacesPage } from './pages/namespaces.ts';
 import { createProviderLogIn } from './pages/provider-log-in.ts';
 import { askToRevokeAll, revokeAll } from './pages/revoke-all.ts';
 import { rulesPage, validateRules, writeRules } from './pages/rules.ts';
+import { versionPage, versionsPage } from './pages/rules-versions.ts';
 import { slotsPage } from './pages/slots.ts';
 import {
   changeName,
@@ -159,6 +160,8 @@ const PAGES: readonly ConsolePage[] = [
   read(`${TENANT}/rules`, 'page-rules', rulesPage),
   send(`${TENANT}/rules`, 'page-write-rules', writeRules),
   send(`${TENANT}/rules/validate`, 'page-validate-rules', validateRules),
+  read(`${TENANT}/rules/versions`, 'page-rules-versions', versionsPage),
+  read(`${TENANT}/rules/versions/:version`, 'page-rules-version', versionPage),
   read(`${TENANT}/changes`, 'page-changes', changesPage),
   refresh(`${TENANT}/changes/live`, 'page-changes-live', liveChanges),
   read(`${TENANT}/audit-log`, 'page-audit-log', auditLogPage),

@@ -63,4 +63,21 @@ export const ruleCalls = {
       ungranted: ungranted.map(({ namespace, relation }) => ({ namespace, relation: knownRelation(relation) })),
     }),
   }),
+
+  listRulesVersions: defineCall('listRulesVersions', {
+    access: 'admin',
+    ...EMPTY_REQUEST,
+    reply: 'rulesVersions',
+    replyToWire: (versions) => ({ versions: [...versions] }),
+    replyFromWire: ({ versions }) => versions,
+  }),
+
+  readRulesVersion: defineCall('readRulesVersion', {
+    access: 'admin',
+    requestToWire: (version) => ({ version }),
+    requestFromWire: ({ version }) => version,
+    reply: 'rules',
+    replyToWire: (rules) => ({ rules }),
+    replyFromWire: ({ rules }) => rules,
+  }),
 };

@@ -46,6 +46,7 @@ import type { ListMembers as _grantd_v1_ListMembers, ListMembers__Output as _gra
 import type { ListNames as _grantd_v1_ListNames, ListNames__Output as _grantd_v1_ListNames__Output } from './grantd/v1/ListNames.ts';
 import type { ListNamespaces as _grantd_v1_ListNamespaces, ListNamespaces__Output as _grantd_v1_ListNamespaces__Output } from './grantd/v1/ListNamespaces.ts';
 import type { ListObjects as _grantd_v1_ListObjects, ListObjects__Output as _grantd_v1_ListObjects__Output } from './grantd/v1/ListObjects.ts';
+import type { ListRulesVersions as _grantd_v1_ListRulesVersions, ListRulesVersions__Output as _grantd_v1_ListRulesVersions__Output } from './grantd/v1/ListRulesVersions.ts';
 import type { ListSlots as _grantd_v1_ListSlots, ListSlots__Output as _grantd_v1_ListSlots__Output } from './grantd/v1/ListSlots.ts';
 import type { ListSubjects as _grantd_v1_ListSubjects, ListSubjects__Output as _grantd_v1_ListSubjects__Output } from './grantd/v1/ListSubjects.ts';
 import type { ListTenants as _grantd_v1_ListTenants, ListTenants__Output as _grantd_v1_ListTenants__Output } from './grantd/v1/ListTenants.ts';
@@ -70,6 +71,7 @@ import type { ReadChanges as _grantd_v1_ReadChanges, ReadChanges__Output as _gra
 import type { ReadLoad as _grantd_v1_ReadLoad, ReadLoad__Output as _grantd_v1_ReadLoad__Output } from './grantd/v1/ReadLoad.ts';
 import type { ReadLog as _grantd_v1_ReadLog, ReadLog__Output as _grantd_v1_ReadLog__Output } from './grantd/v1/ReadLog.ts';
 import type { ReadRules as _grantd_v1_ReadRules, ReadRules__Output as _grantd_v1_ReadRules__Output } from './grantd/v1/ReadRules.ts';
+import type { ReadRulesVersion as _grantd_v1_ReadRulesVersion, ReadRulesVersion__Output as _grantd_v1_ReadRulesVersion__Output } from './grantd/v1/ReadRulesVersion.ts';
 import type { ReadTenant as _grantd_v1_ReadTenant, ReadTenant__Output as _grantd_v1_ReadTenant__Output } from './grantd/v1/ReadTenant.ts';
 import type { ReadUsage as _grantd_v1_ReadUsage, ReadUsage__Output as _grantd_v1_ReadUsage__Output } from './grantd/v1/ReadUsage.ts';
 import type { Reasons as _grantd_v1_Reasons, Reasons__Output as _grantd_v1_Reasons__Output } from './grantd/v1/Reasons.ts';
@@ -83,6 +85,8 @@ import type { RotatedKey as _grantd_v1_RotatedKey, RotatedKey__Output as _grantd
 import type { Routes as _grantd_v1_Routes, Routes__Output as _grantd_v1_Routes__Output } from './grantd/v1/Routes.ts';
 import type { Rules as _grantd_v1_Rules, Rules__Output as _grantd_v1_Rules__Output } from './grantd/v1/Rules.ts';
 import type { RulesPreview as _grantd_v1_RulesPreview, RulesPreview__Output as _grantd_v1_RulesPreview__Output } from './grantd/v1/RulesPreview.ts';
+import type { RulesVersion as _grantd_v1_RulesVersion, RulesVersion__Output as _grantd_v1_RulesVersion__Output } from './grantd/v1/RulesVersion.ts';
+import type { RulesVersions as _grantd_v1_RulesVersions, RulesVersions__Output as _grantd_v1_RulesVersions__Output } from './grantd/v1/RulesVersions.ts';
 import type { ShardClient as _grantd_v1_ShardClient, ShardDefinition as _grantd_v1_ShardDefinition } from './grantd/v1/Shard.ts';
 import type { ShardLoad as _grantd_v1_ShardLoad, ShardLoad__Output as _grantd_v1_ShardLoad__Output } from './grantd/v1/ShardLoad.ts';
 import type { ShardMessage as _grantd_v1_ShardMessage, ShardMessage__Output as _grantd_v1_ShardMessage__Output } from './grantd/v1/ShardMessage.ts';
@@ -163,6 +167,7 @@ export interface ProtoGrpcType {
       ListNames: MessageTypeDefinition<_grantd_v1_ListNames, _grantd_v1_ListNames__Output>
       ListNamespaces: MessageTypeDefinition<_grantd_v1_ListNamespaces, _grantd_v1_ListNamespaces__Output>
       ListObjects: MessageTypeDefinition<_grantd_v1_ListObjects, _grantd_v1_ListObjects__Output>
+      ListRulesVersions: MessageTypeDefinition<_grantd_v1_ListRulesVersions, _grantd_v1_ListRulesVersions__Output>
       ListSlots: MessageTypeDefinition<_grantd_v1_ListSlots, _grantd_v1_ListSlots__Output>
       ListSubjects: MessageTypeDefinition<_grantd_v1_ListSubjects, _grantd_v1_ListSubjects__Output>
       ListTenants: MessageTypeDefinition<_grantd_v1_ListTenants, _grantd_v1_ListTenants__Output>
@@ -188,6 +193,7 @@ export interface ProtoGrpcType {
       ReadLoad: MessageTypeDefinition<_grantd_v1_ReadLoad, _grantd_v1_ReadLoad__Output>
       ReadLog: MessageTypeDefinition<_grantd_v1_ReadLog, _grantd_v1_ReadLog__Output>
       ReadRules: MessageTypeDefinition<_grantd_v1_ReadRules, _grantd_v1_ReadRules__Output>
+      ReadRulesVersion: MessageTypeDefinition<_grantd_v1_ReadRulesVersion, _grantd_v1_ReadRulesVersion__Output>
       ReadTenant: MessageTypeDefinition<_grantd_v1_ReadTenant, _grantd_v1_ReadTenant__Output>
       ReadUsage: MessageTypeDefinition<_grantd_v1_ReadUsage, _grantd_v1_ReadUsage__Output>
       Reasons: MessageTypeDefinition<_grantd_v1_Reasons, _grantd_v1_Reasons__Output>
@@ -202,6 +208,8 @@ export interface ProtoGrpcType {
       Routes: MessageTypeDefinition<_grantd_v1_Routes, _grantd_v1_Routes__Output>
       Rules: MessageTypeDefinition<_grantd_v1_Rules, _grantd_v1_Rules__Output>
       RulesPreview: MessageTypeDefinition<_grantd_v1_RulesPreview, _grantd_v1_RulesPreview__Output>
+      RulesVersion: MessageTypeDefinition<_grantd_v1_RulesVersion, _grantd_v1_RulesVersion__Output>
+      RulesVersions: MessageTypeDefinition<_grantd_v1_RulesVersions, _grantd_v1_RulesVersions__Output>
       Shard: SubtypeConstructor<typeof grpc.Client, _grantd_v1_ShardClient> & { service: _grantd_v1_ShardDefinition }
       ShardLoad: MessageTypeDefinition<_grantd_v1_ShardLoad, _grantd_v1_ShardLoad__Output>
       ShardMessage: MessageTypeDefinition<_grantd_v1_ShardMessage, _grantd_v1_ShardMessage__Output>

@@ -123,6 +123,7 @@ const tenantSchema = z.object({
   plan: z.string(),
   state: z.enum(['active', 'suspended', 'deleting', 'deleted']),
   createdAtMs: z.int(),
+  rulesVersion: z.int().optional(),
   rulesRevision: z.string().optional(),
 });
 
@@ -137,7 +138,14 @@ const changeSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('key-rotated'), key: keySchema, former: keySchema, revoked: z.boolean() }),
   z.object({ kind: z.literal('tenant-created'), tenant: tenantSchema }),
   z.object({ kind: z.literal('tenant-updated'), tenant: tenantSchema }),
-  z.object({ kind: z.literal('rules-updated'), tenant: tenantSchema, rules: z.string(), former: z.string() }),
+  z.object({
+    kind: z.literal('rules-updated'),
+    tenant: tenantSchema,
+    rules: z.string(),
+    former: z.string(),
+    added: z.int(),
+    removed: z.int(),
+  }),
 ]);
 
 const headSchema = z.object({

@@ -9,10 +9,11 @@ import { attributesOf, attributesOfId, type GrantAttributes, withTerms } from '.
 import { expiryPassed } from '../../core/grant-expiry.ts';
 import { type IdFactory, isDerivedId } from '../../core/ids.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
-import { type Tenant, withRulesRevision } from '../../core/tenants.ts';
+import { type Tenant, withNextRules, withoutRules } from '../../core/tenants.ts';
 import { grantOf, type Namespace, namespaceOf, type Tuple, undeclaredMessage } from '../../core/tuples.ts';
 import { narrowedConditions, undeclaredIn } from '../../rules/declared-conditions.ts';
 import { hasRules, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
+import { countLines } from '../../rules/rules-diff.ts';
 import type { CountKey } from '../../store/store.ts';
 import type { Change, KeyRotation } from '../log-changes.ts';
 import { NAMES_PER_TENURE_MAX } from '../memory/relation-numbers.ts';
@@ -260,7 +261,7 @@ export function decideTenantUpdate(
     const state = present.state === 'deleted' ? 'deleted' : (update.state ?? present.state);
     const named = { ...present, name: update.name ?? present.name, plan: update.plan ?? present.plan, state };
     // Its rules are removed by then.
-    const tenant = state === 'deleted' ? withRulesRevision(named, undefined) : named;
+    const tenant = state === 'deleted' ? withoutRules(named) : named;
     const same = tenant.name === present.name && tenant.plan === present.plan && tenant.state === present.state;
     return { result: { kind: 'tenant', tenant }, changes: same ? [] : [{ kind: 'tenant-updated', tenant }] };
   };
@@ -375,7 +376,8 @@ export function decideRules(memory: TenantMemory, { ruleSet, ifMatch }: RulesReq
         `The tenant has lately declared ${NAMES_PER_TENURE_MAX} different relations of its own. Nothing was changed.`,
       );
     }
-    const tenant = withRulesRevision(present, revision);
-    return { result: { kind: 'rules-written' }, changes: [{ kind: 'rules-updated', tenant, rules, former }] };
+    const tenant = withNextRules(present, revision);
+    const lines = countLines(draft.rules(memory).ruleSet, ruleSet);
+    return { result: { kind: 'rules-written' }, changes: [{ kind: 'rules-updated', tenant, rules, former, ...lines }] };
   };
 }

@@ -159,7 +159,8 @@ export class TenantMemory {
     if (used.rules === undefined) {
       const { tenantId } = this;
       const { store, clock, budget } = this.#dependencies;
-      const readText = () => readFromStore(store.readRules(tenantId, storeDeadline(clock)));
+      const readText = () =>
+        readFromStore(store.readRules(tenantId, this.tenant.rulesVersion ?? 0, storeDeadline(clock)));
       const revision = () => this.tenant.rulesRevision;
       const numberOf = (relation: Relation) => used.relations.of(relation);
       const turn = () => turnOf(budget.turns, tenantId, COMPILE_MS);

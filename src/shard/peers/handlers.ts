@@ -14,6 +14,7 @@ import { createNamespace, listNamespaces, unknownNamespaces } from './namespaces
 import type { Handler, Peer, ShardParts } from './peer.ts';
 import { checkNamed, listNames } from './ruled-checks.ts';
 import { previewRules, readRules, writeRules } from './rules.ts';
+import { listRulesVersions, readRulesVersion } from './rules-versions.ts';
 import { createTenant, findTenants, listTenants, readTenant, readUsage, updateTenant } from './tenants.ts';
 
 type Handlers<Name extends CallName> = { readonly [Each in Name]: Handler<Each> };
@@ -45,6 +46,8 @@ export const TENANT_HANDLERS: Handlers<keyof TenantCalls> = {
   readRules: reading(readRules),
   writeRules,
   previewRules: reading(previewRules),
+  listRulesVersions: reading(listRulesVersions),
+  readRulesVersion: reading(readRulesVersion),
   readChanges,
 };
 

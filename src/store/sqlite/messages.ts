@@ -95,6 +95,7 @@ export type ReadCalls = Calls<
   | 'listKeys'
   | 'listTenants'
   | 'readRules'
+  | 'listRulesVersions'
   | 'listGrantCounts'
   | 'listAuditLog'
   | 'listKeyUses'

@@ -130,9 +130,17 @@ CREATE TABLE namespaces (
 
 CREATE TABLE tenant_rules (
   tenant TEXT NOT NULL,
+  place INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  revision TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  actor TEXT NOT NULL,
+  request_id TEXT NOT NULL,
+  added INTEGER NOT NULL,
+  removed INTEGER NOT NULL,
   rules TEXT NOT NULL,
   stamp INTEGER NOT NULL,
-  PRIMARY KEY (tenant)
+  PRIMARY KEY (tenant, place)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE keys (

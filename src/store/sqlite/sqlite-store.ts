@@ -186,6 +186,7 @@ function createStore(workers: Workers, hold: DirectoryHold, clock: Clock, standi
     listKeys: reader.forward('listKeys'),
     listTenants: reader.forward('listTenants'),
     readRules: reader.forward('readRules'),
+    listRulesVersions: reader.forward('listRulesVersions'),
     listGrantCounts: reader.forward('listGrantCounts'),
     listAuditLog: reader.forward('listAuditLog'),
     readAuditLogKeptMs: async () => AUDIT_LOG_KEPT_MS,

@@ -8,6 +8,7 @@ import type { RemovableRow, StateWrite, Store } from '../../../src/store/store.t
 import {
   createGrantWrite,
   createKeyRecord,
+  createRulesWrite,
   newSlot,
   newTenantId,
   readAllGrants,
@@ -35,7 +36,8 @@ function everything(tenantId: TenantId, slot: number, stamp: number, grants: num
     { kind: 'namespace', tenantId, name: 'user', createdAtMs: 1, stamp },
     { kind: 'key', tenantId, key: createKeyRecord(), tombstone: false, stamp },
     { kind: 'tenant', slot, tenant, stamp },
-    { kind: 'rules', tenantId, rules: '{}', stamp },
+    createRulesWrite(tenantId, 1, { stamp }),
+    createRulesWrite(tenantId, 2, { stamp }),
     { kind: 'grant-count', slot, row: { tenantId, seq: 1, grants, bytes: 1 }, stamp },
     { kind: 'audit-log', tenantId, month: '2026-11', row, stamp },
   ];
@@ -49,7 +51,7 @@ async function countRows(store: Store, slot: number, tenantId: TenantId, keyIds:
     subjects: (await store.listSubjects({ tenantId, bucket, limit: 10 }, soon())).length,
     namespaces: (await store.listNamespaces(tenantId, soon())).length,
     keys: (await store.listKeys({ tenantId, limit: 10 }, soon())).keys.length,
-    rules: (await store.readRules(tenantId, soon())) === undefined ? 0 : 1,
+    rules: (await store.listRulesVersions(tenantId, soon())).length,
     keyUses: (await store.listKeyUses(tenantId, keyIds, soon())).size,
     grantCounts: (await store.listGrantCounts({ slot, limit: 10 }, soon())).length,
   };
@@ -242,7 +244,7 @@ export function defineRemovalContract(context: StoreContext): void {
         subjects: 1,
         namespaces: 1,
         keys: 1,
-        rules: 1,
+        rules: 2,
         grantCounts: 1,
       });
       assert.equal(await context.store().purgeTenant({ slot, tenantId }, STAMP, soon()), true);
@@ -259,7 +261,7 @@ export function defineRemovalContract(context: StoreContext): void {
         subjects: 1,
         namespaces: 1,
         keys: 1,
-        rules: 1,
+        rules: 2,
         keyUses: 0,
         grantCounts: 1,
       });

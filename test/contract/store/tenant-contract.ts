@@ -3,8 +3,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KeyId, TenantId } from '../../../src/core/ids.ts';
+import { RULES_VERSIONS_MAX } from '../../../src/core/rules-versions.ts';
 import type { AuditLogRow } from '../../../src/store/store.ts';
-import { createKeyRecord, newKeyId, newSlot, newTenantId, soon } from '../../kit/store/store-fixtures.ts';
+import {
+  createKeyRecord,
+  createRulesWrite,
+  newKeyId,
+  newSlot,
+  newTenantId,
+  soon,
+} from '../../kit/store/store-fixtures.ts';
 import type { StoreContext } from './store-contract.ts';
 
 const STAMP = 1_780_000_000_000_000;
@@ -55,11 +63,11 @@ export function defineTenantContract(context: StoreContext): void {
       assert.deepEqual(await context.store().listGrantCounts({ slot: newSlot(), limit: 2 }, soon()), []);
     });
 
-    it('keeps the revision of the rules in the record of a tenant, whatever its state', async () => {
+    it('keeps version and revision of the rules in the record of a tenant, whatever its state', async () => {
       const slot = newSlot();
-      const rulesRevision = '0123456789abcdef'.repeat(2);
+      const rules = { rulesVersion: 7, rulesRevision: '0123456789abcdef'.repeat(2) };
       const tenants = (['active', 'suspended', 'deleting'] as const)
-        .map((state) => ({ tenantId: newTenantId(), name: 'T', plan: 'free', state, createdAtMs: 1, rulesRevision }))
+        .map((state) => ({ tenantId: newTenantId(), name: 'T', plan: 'free', state, createdAtMs: 1, ...rules }))
         .sort((left, right) => (left.tenantId < right.tenantId ? -1 : 1));
       const writes = tenants.map((tenant) => ({ kind: 'tenant', slot, tenant, stamp: STAMP }) as const);
       await context.store().writeState(writes, soon());
@@ -70,17 +78,42 @@ export function defineTenantContract(context: StoreContext): void {
       assert.deepEqual(await context.store().listTenants({ slot, limit: 10 }, soon()), without);
     });
 
-    it('reads the rules of a tenant as last written, of this tenant only', async () => {
+    it('reads a version of the rules of a tenant as written, of this tenant only', async () => {
       const tenantId = newTenantId();
+      const read = (version: number, of = tenantId) => context.store().readRules(of, version, soon());
       const long = JSON.stringify({ rules: 'x'.repeat(64 * 1024) });
-      const write = (rules: string, stamp: number) => ({ kind: 'rules', tenantId, rules, stamp }) as const;
-      assert.equal(await context.store().readRules(tenantId, soon()), undefined);
-      await context.store().writeState([write(long, STAMP + 1), write('{}', STAMP)], soon());
-      assert.equal(await context.store().readRules(tenantId, soon()), long);
-      await context.store().writeState([write('{"rules":[]}', STAMP + 2)], soon());
-      await context.store().writeState([write(long, STAMP + 1)], soon());
-      assert.equal(await context.store().readRules(tenantId, soon()), '{"rules":[]}');
-      assert.equal(await context.store().readRules(newTenantId(), soon()), undefined);
+      assert.equal(await read(1), undefined);
+      const second = createRulesWrite(tenantId, 2, { rules: long, stamp: STAMP + 1 });
+      await context.store().writeState([second, createRulesWrite(tenantId, 1, { rules: '{}', stamp: STAMP })], soon());
+      assert.deepEqual([await read(1), await read(2), await read(3)], ['{}', long, undefined]);
+      assert.equal(await read(1, newTenantId()), undefined);
+    });
+
+    it('keeps the newest versions of the rules of a tenant, in whatever order they come', async () => {
+      const tenantId = newTenantId();
+      const list = async () => {
+        const versions = await context.store().listRulesVersions(tenantId, soon());
+        return versions.toSorted((left, right) => left.version - right.version);
+      };
+      assert.deepEqual(await list(), []);
+      const writes = Array.from({ length: RULES_VERSIONS_MAX + 3 }, (_, index) =>
+        createRulesWrite(tenantId, index + 1, { stamp: STAMP + index }),
+      );
+      const oldest = writes.slice(0, 3);
+      await context.store().writeState(oldest, soon());
+      assert.deepEqual(
+        await list(),
+        oldest.map(({ version }) => version),
+      );
+      await context.store().writeState(writes.toReversed(), soon());
+      await context.store().writeState(oldest, soon());
+      assert.deepEqual(
+        await list(),
+        writes.slice(3).map(({ version }) => version),
+      );
+      const read = (version: number) => context.store().readRules(tenantId, version, soon());
+      assert.deepEqual([await read(3), await read(4)], [undefined, writes[3]?.rules]);
+      assert.equal(await read(RULES_VERSIONS_MAX + 3), writes.at(-1)?.rules);
     });
 
     it('lists namespaces by name, of this tenant only', async () => {

@@ -5,6 +5,7 @@ import type { Clock } from '../../../src/core/async/clock.ts';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { attributesOf } from '../../../src/core/grant-attributes.ts';
 import type { KeyId, TenantId } from '../../../src/core/ids.ts';
+import { placeOfVersion } from '../../../src/core/rules-versions.ts';
 import { segmentOf } from '../../../src/core/slots.ts';
 import { compareUtf8, type Relation } from '../../../src/core/tuples.ts';
 import type {
@@ -341,8 +342,17 @@ export class MemoryStore implements Store {
     });
   }
 
-  readRules(...[tenantId, deadline]: Arguments<'readRules'>): Answer<'readRules'> {
-    return this.#run('readRules', deadline, () => this.#tables.rules.get([tenantId], [])?.rules);
+  readRules(...[tenantId, version, deadline]: Arguments<'readRules'>): Answer<'readRules'> {
+    return this.#run('readRules', deadline, () => {
+      const row = this.#tables.rules.get([tenantId], [placeOfVersion(version)]);
+      return row?.version.version === version ? row.rules : undefined;
+    });
+  }
+
+  listRulesVersions(...[tenantId, deadline]: Arguments<'listRulesVersions'>): Answer<'listRulesVersions'> {
+    return this.#run('listRulesVersions', deadline, () =>
+      this.#tables.rules.list([tenantId]).map(({ version }) => version),
+    );
   }
 
   listGrantCounts(...[{ slot, after, limit }, deadline]: Arguments<'listGrantCounts'>): Answer<'listGrantCounts'> {

@@ -4,6 +4,7 @@
 import { randomInt } from 'node:crypto';
 import type { ApiKeyRecord } from '../../../src/core/api-keys.ts';
 import { IdFactory, type KeyId, type TenantId } from '../../../src/core/ids.ts';
+import type { RulesVersion } from '../../../src/core/rules-versions.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 import type {
   GrantWrite,
@@ -11,6 +12,7 @@ import type {
   MemberRow,
   Meta,
   ObjectGrantPlace,
+  RulesWrite,
   SlotRow,
   Store,
 } from '../../../src/store/store.ts';
@@ -72,6 +74,20 @@ export function createGrantWrite(tenantId: TenantId, change: Partial<GrantWrite>
     stamp: 1_700_000_000_000_000,
     ...change,
   };
+}
+
+/** `number`: of the version. */
+export function createRulesWrite(tenantId: TenantId, number: number, change: Partial<RulesWrite> = {}): RulesWrite {
+  const version: RulesVersion = {
+    version: number,
+    revision: 'a'.repeat(32),
+    atMs: 1_700_000_000_123 + number,
+    actor: 'operator:ann',
+    requestId: ids.create('req'),
+    added: number,
+    removed: 0,
+  };
+  return { kind: 'rules', tenantId, version, rules: `{"rules":[${number}]}`, stamp: 1_700_000_000_000_000, ...change };
 }
 
 export function createKeyRecord(change: Partial<ApiKeyRecord> = {}): ApiKeyRecord {

@@ -57,7 +57,10 @@ export function createGatedStore(store: Store, gate: Gate): Store {
     readKey: (tenantId, keyId, deadline) => gate('readKey', deadline, () => store.readKey(tenantId, keyId, deadline)),
     listKeys: (query, deadline) => gate('listKeys', deadline, () => store.listKeys(query, deadline)),
     listTenants: (query, deadline) => gate('listTenants', deadline, () => store.listTenants(query, deadline)),
-    readRules: (tenantId, deadline) => gate('readRules', deadline, () => store.readRules(tenantId, deadline)),
+    readRules: (tenantId, version, deadline) =>
+      gate('readRules', deadline, () => store.readRules(tenantId, version, deadline)),
+    listRulesVersions: (tenantId, deadline) =>
+      gate('listRulesVersions', deadline, () => store.listRulesVersions(tenantId, deadline)),
     listGrantCounts: (query, deadline) =>
       gate('listGrantCounts', deadline, () => store.listGrantCounts(query, deadline)),
     listAuditLog: (query, deadline) => gate('listAuditLog', deadline, () => store.listAuditLog(query, deadline)),

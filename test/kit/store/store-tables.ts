@@ -1,6 +1,7 @@
 // The state tables of the memory store: rows by key, of which the greatest stamp stands, listed in the order of their
 // bytes. Keys are JSON, so that no two lists of parts make the same one.
 
+import { placeOfVersion } from '../../../src/core/rules-versions.ts';
 import { bucketOfSubject } from '../../../src/core/slots.ts';
 import { compareUtf8 } from '../../../src/core/tuples.ts';
 import type {
@@ -167,7 +168,7 @@ export class StateTables {
     this.namespaces = new StampedTable((left, right) => compareUtf8(left.name, right.name), shadows);
     this.keys = new StampedTable((left, right) => compareUtf8(left.key.keyId, right.key.keyId), shadows);
     this.tenants = new StampedTable((left, right) => compareUtf8(left.tenant.tenantId, right.tenant.tenantId), shadows);
-    this.rules = new StampedTable(() => 0, shadows);
+    this.rules = new StampedTable((left, right) => left.version.version - right.version.version, shadows);
     this.auditLog = new StampedTable((left, right) => left.row.seq - right.row.seq || left.row.index - right.row.index);
     this.grantCounts = new StampedTable((left, right) => compareUtf8(left.row.tenantId, right.row.tenantId), shadows);
   }
@@ -233,7 +234,7 @@ export class StateTables {
         this.tenants.put([write.slot], [write.tenant.tenantId], write);
         return;
       case 'rules':
-        this.rules.put([write.tenantId], [], write);
+        this.rules.put([write.tenantId], [placeOfVersion(write.version.version)], write);
         return;
       case 'audit-log':
         this.auditLog.put([write.tenantId, write.month], [write.row.seq, write.row.index], write);

@@ -127,6 +127,7 @@ const INNER_LAYERS = new Map<string, readonly string[]>([
       'secrets',
       'deletion-wait.ts',
       'grant-revocation.ts',
+      'rules-replacement.ts',
       'audit-log-stream.ts',
       'retries.ts',
       'command-parts.ts',

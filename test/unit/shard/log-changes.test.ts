@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { withNextRules } from '../../../src/core/tenants.ts';
 import { type Change, countStateRows, deriveState, monthOf } from '../../../src/shard/log-changes.ts';
 import { ids, SLOT, tuple } from './tools.ts';
 
@@ -62,7 +63,14 @@ test('the rows of a change are counted without deriving them', () => {
     { kind: 'key-rotated', key, former: key, revoked: false },
     { kind: 'tenant-created', tenant },
     { kind: 'tenant-updated', tenant },
-    { kind: 'rules-updated', tenant, rules: '{}', former: '{}' },
+    {
+      kind: 'rules-updated',
+      tenant: withNextRules(tenant, undefined),
+      rules: '{}',
+      former: '{}',
+      added: 0,
+      removed: 0,
+    },
   ];
   const position = { slot: SLOT, seq: 7, index: 0, stamp: 1_700_000_000_000_000 };
   for (const change of changes) {

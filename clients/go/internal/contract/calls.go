@@ -84,29 +84,31 @@ func withCreated(value any, created bool, err error) any {
 }
 
 var calls = map[string]func(*call) any{
-	"check":           check,
-	"checkBulk":       checkBulk,
-	"createGrant":     createGrant,
-	"revokeGrant":     revokeGrant,
-	"writeBulk":       writeBulk,
-	"revokeGrants":    revokeGrants,
-	"listObjects":     listObjects,
-	"listSubjects":    listSubjects,
-	"listGrants":      listGrants,
-	"listNamespaces":  listNamespaces,
-	"createNamespace": createNamespace,
-	"listKeys":        listKeys,
-	"createKey":       createKey,
-	"revokeKey":       revokeKey,
-	"readRules":       readRules,
-	"writeRules":      writeRules,
-	"listChanges":     listChanges,
-	"evaluate":        evaluate,
-	"evaluateMany":    evaluateMany,
-	"searchSubjects":  searchSubjects,
-	"searchResources": searchResources,
-	"searchActions":   searchActions,
-	"readOpenapi":     readOpenapi,
+	"check":             check,
+	"checkBulk":         checkBulk,
+	"createGrant":       createGrant,
+	"revokeGrant":       revokeGrant,
+	"writeBulk":         writeBulk,
+	"revokeGrants":      revokeGrants,
+	"listObjects":       listObjects,
+	"listSubjects":      listSubjects,
+	"listGrants":        listGrants,
+	"listNamespaces":    listNamespaces,
+	"createNamespace":   createNamespace,
+	"listKeys":          listKeys,
+	"createKey":         createKey,
+	"revokeKey":         revokeKey,
+	"readRules":         readRules,
+	"listRulesVersions": listRulesVersions,
+	"readRulesVersion":  readRulesVersion,
+	"writeRules":        writeRules,
+	"listChanges":       listChanges,
+	"evaluate":          evaluate,
+	"evaluateMany":      evaluateMany,
+	"searchSubjects":    searchSubjects,
+	"searchResources":   searchResources,
+	"searchActions":     searchActions,
+	"readOpenapi":       readOpenapi,
 }
 
 // with: what the call brings along, if anything.
@@ -246,6 +248,19 @@ func readRules(c *call) any {
 		return rulesOutcome(*rules, nil)
 	}
 	return rulesOutcome(c.client.ReadRules(c.ctx))
+}
+
+func listRulesVersions(c *call) any {
+	versions, err := c.client.ListRulesVersions(c.ctx)
+	if err != nil || c.isPage {
+		return pageOf(versions, nil, err)
+	}
+	return object{"items": plain(versions)}
+}
+
+func readRulesVersion(c *call) any {
+	version, _ := c.args["version"].(float64)
+	return rulesOutcome(c.client.ReadRulesVersion(c.ctx, int64(version)))
 }
 
 func rulesOutcome(rules grantd.Rules, err error) any {

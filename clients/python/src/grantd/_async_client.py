@@ -233,6 +233,14 @@ class AsyncGrantd(AsyncTransport):
         """None if the rules still have the revision."""
         return await self._run(self._operations.read_rules(revision))
 
+    async def list_rules_versions(self) -> list[types.RulesVersion]:
+        """The versions of the rules that are kept, from the newest back."""
+        return await self._run(self._operations.list_rules_versions())
+
+    async def read_rules_version(self, version: int) -> Rules:
+        """The rules of a version. Raises `rules-version-not-found` if it is not kept."""
+        return await self._run(self._operations.read_rules_version(version))
+
     async def write_rules(self, rules: types.RuleSetRequestDict, *, revision: str | None = None) -> Rules:
         """Replaces the rules: with a revision, only if they still have it."""
         return await self._run(self._operations.write_rules(rules, revision))

@@ -279,6 +279,14 @@ class Operations:
         answer = yield from self._core.call(request)
         return None if answer.status == 304 else rules_of(answer)
 
+    def list_rules_versions(self) -> Plan[list[types.RulesVersion]]:
+        request = get("listRulesVersions", "/v1/rules/versions")
+        return (yield from self._core.call_for(request, types.RulesVersionList.decode)).versions
+
+    def read_rules_version(self, version: int) -> Plan[Rules]:
+        request = get("readRulesVersion", f"/v1/rules/versions/{version}")
+        return rules_of((yield from self._core.call(request)))
+
     def write_rules(self, rules: types.RuleSetRequestDict, revision: str | None) -> Plan[Rules]:
         return rules_of((yield from self._core.call(self._write(rules, revision, {}))))
 

@@ -775,6 +775,54 @@ class RulesPreview:
 
 
 @dataclass(frozen=True, slots=True)
+class RulesVersion:
+    """A version of the rules: who changed them, and when."""
+
+    version: int
+    """Its number: 1 for the first change of the rules, without gaps."""
+    revision: str
+    """Of its rules. Versions with the same rules have the same one."""
+    at: datetime
+    """When it was decided. ISO 8601 in UTC with milliseconds."""
+    actor: str
+    """The id of a key, or `operator:` and a name."""
+    request_id: str
+    """The request that wrote it."""
+    added: int
+    """How many rules, conditions, types and settings are new, or differ from the version before."""
+    removed: int
+    """How many of those of the version before are gone, or differ."""
+
+    @classmethod
+    def decode(cls, value: Json) -> RulesVersion:
+        known = object_of(value)
+        return cls(
+            version=required(known, "version", integer),
+            revision=required(known, "revision", text),
+            at=required(known, "at", time),
+            actor=required(known, "actor", text),
+            request_id=required(known, "request_id", text),
+            added=required(known, "added", integer),
+            removed=required(known, "removed", integer),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RulesVersionList:
+    """An answer of the service."""
+
+    versions: list[RulesVersion]
+    """The newest 100, from the newest back."""
+
+    @classmethod
+    def decode(cls, value: Json) -> RulesVersionList:
+        known = object_of(value)
+        return cls(
+            versions=required(known, "versions", list_of(RulesVersion.decode)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class SubjectList:
     """An answer of the service."""
 

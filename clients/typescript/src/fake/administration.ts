@@ -1,10 +1,10 @@
 // The operations of the fake on API keys and rules.
 
-import type { Key, RuleSet, Scope } from '../generated/schemas.ts';
+import type { Key, RuleSet, RulesVersion, Scope } from '../generated/schemas.ts';
 import { type FakeOperation, type FakeRequest, ok } from './operation.ts';
 import { pageOf } from './pages.ts';
 import { invalidRequest, Refusal } from './problem.ts';
-import type { FakeKey } from './state.ts';
+import type { FakeKey, FakeState } from './state.ts';
 import { expiryIn, fieldsIn, limitIn, ruleSetIn } from './values.ts';
 
 const SCOPES: readonly unknown[] = ['check:read', 'grant:write', 'admin'] satisfies readonly Scope[];
@@ -97,6 +97,32 @@ function writeRules({ state, query, headers, body, actor }: FakeRequest) {
   return ok(rules, { etag: etagOf(rules) });
 }
 
+/** Each change of the rules is a version. */
+const versionsOf = (state: FakeState): readonly (RulesVersion & { readonly rules: RuleSet })[] =>
+  state.changes
+    .flatMap(({ rules, former, at, actor, request_id }) =>
+      rules && former ? [{ rules, former, at, actor, request_id }] : [],
+    )
+    .map(({ rules, former, ...by }, index) => {
+      const [lines, before] = [linesOf(rules), linesOf(former)];
+      const [added, removed] = [lines.difference(before).size, before.difference(lines).size];
+      return { version: index + 1, revision: revisionOf(rules), ...by, added, removed, rules };
+    });
+
+const linesOf = ({ rules, groups, public: open }: RuleSet): ReadonlySet<string> =>
+  new Set([...rules.map((rule) => JSON.stringify(rule)), `groups: ${groups}`, ...open]);
+
+function listRulesVersions({ state }: FakeRequest) {
+  const versions = versionsOf(state).map(({ rules: _, ...version }) => version);
+  return ok({ versions: versions.toReversed() });
+}
+
+function readRulesVersion({ state, id }: FakeRequest) {
+  const found = versionsOf(state).find(({ version }) => String(version) === id);
+  if (found !== undefined) return ok(found.rules, { etag: etagOf(found.rules) });
+  throw new Refusal(404, 'rules-version-not-found', 'The rules have no such version.');
+}
+
 const administer = (answer: FakeOperation['answer']): FakeOperation => ({ scope: 'admin', answer });
 
 export const ADMINISTRATION: Readonly<Record<string, FakeOperation>> = {
@@ -105,4 +131,6 @@ export const ADMINISTRATION: Readonly<Record<string, FakeOperation>> = {
   'DELETE /v1/keys/': administer(revokeKey),
   'GET /v1/rules': administer(readRules),
   'PUT /v1/rules': administer(writeRules),
+  'GET /v1/rules/versions': administer(listRulesVersions),
+  'GET /v1/rules/versions/': administer(readRulesVersion),
 };

@@ -276,6 +276,39 @@ export interface NamespaceRelation {
   relation: Relation;
 }
 /**
+ * A version of the rules: who changed them, and when.
+ */
+export interface RulesVersion {
+  /**
+   * Its number: 1 for the first change of the rules, without gaps.
+   */
+  version: number;
+  /**
+   * Of its rules. Versions with the same rules have the same one.
+   */
+  revision: string;
+  /**
+   * When it was decided. ISO 8601 in UTC with milliseconds.
+   */
+  at: string;
+  /**
+   * The id of a key, or `operator:` and a name.
+   */
+  actor: string;
+  /**
+   * The request that wrote it.
+   */
+  request_id: string;
+  /**
+   * How many rules, conditions, types and settings are new, or differ from the version before.
+   */
+  added: number;
+  /**
+   * How many of those of the version before are gone, or differ.
+   */
+  removed: number;
+}
+/**
  * A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after the change, or was before its end. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`: the previous ones.
  */
 export interface Change {

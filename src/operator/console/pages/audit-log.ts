@@ -3,13 +3,11 @@
 
 import { z } from 'zod';
 import { AUDIT_ACTIONS } from '../../../core/audit-filter.ts';
-import { GrantdError } from '../../../core/errors.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import { summaryOfChange } from '../../../rules/rules-diff.ts';
 import type { AuditLogPage, AuditRecord } from '../../../shard/shard.ts';
 import { type AuditFilterFields, auditFilterOf, auditFilterShape } from '../../audit-filters.ts';
-import { KEYS_PER_READ } from '../../find-key.ts';
 import { tenantIdOf } from '../../path-ids.ts';
 import { parseDateTime, type Refusal, refuseAll, refuseInvalid } from '../forms.ts';
 import {
@@ -18,12 +16,12 @@ import {
   type PageResult,
   readTenant,
   tenantPath,
-  tenantSessionOf,
   unlessGone,
   withQuery,
 } from '../page.ts';
+import { actorMarkup, liveKeys } from '../parts/actors.ts';
 import { choicesOf, type Filled, queryForm, selectField, submit, textField } from '../parts/form-parts.ts';
-import { type KeyLabel, keyIdEnd, keyLabelOf, keyMarkup } from '../parts/key-facts.ts';
+import { type KeyLabel, keyIdEnd, keyMarkup } from '../parts/key-facts.ts';
 import { tenantPage } from '../parts/layout.ts';
 import { actionBadge, code, copyId, count, empty, foreign, moment, pager, section, table } from '../parts/parts.ts';
 
@@ -147,13 +145,6 @@ function groupMarkup(row: Row, narrowing: Narrowing): Markup {
   </details>`;
 }
 
-function actorMarkup(actor: string, keys: ReadonlyMap<string, KeyLabel>): Markup {
-  const name = /^operator:(.*)$/su.exec(actor)?.[1];
-  if (name !== undefined) return html`operator token ${foreign(name)}`;
-  const key = keys.get(actor);
-  return key === undefined ? code(actor) : html`key ${keyMarkup(key)}`;
-}
-
 /** The keys that made these changes, if known: those of the tenant and those that the rows mention. */
 async function knownKeys(
   call: PageCall,
@@ -168,15 +159,7 @@ async function knownKeys(
   const isUnknown = ({ actor }: AuditRecord): boolean => actor.startsWith('key_') && !keys.has(actor);
   const hasKeys = tenant.state === 'active' || tenant.state === 'suspended';
   if (!hasKeys || !rows.some(isUnknown)) return keys;
-  try {
-    const session = await tenantSessionOf(call);
-    const { items } = await session.call(CALLS.listKeys, call.context(), { limit: KEYS_PER_READ, cursor: undefined });
-    for (const key of items) keys.set(key.keyId, keyLabelOf(key));
-  } catch (error) {
-    // Names are a convenience: without them, the changes show IDs.
-    if (!(error instanceof GrantdError)) throw error;
-  }
-  return keys;
+  return new Map([...keys, ...(await liveKeys(call))]);
 }
 
 /** The tenant; if it is deleted, what the last entry of its log says. Throws `tenant-not-found` if it never existed. */

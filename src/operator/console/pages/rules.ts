@@ -24,12 +24,12 @@ import {
 import { changeForm, formError, hidden, refilled, submit } from '../parts/form-parts.ts';
 import { confirmPage, tenantPage } from '../parts/layout.ts';
 import { code, count, fact, plural, section } from '../parts/parts.ts';
+import { cutList, diffMarkup } from '../parts/rules-diff.ts';
 import { countProblems, RULES_TEXT_LENGTH_MAX, rulesBox, rulesState } from '../parts/rules-editor.ts';
 import { RULES_EXAMPLES } from '../parts/rules-examples.ts';
 import { rulesPicture } from '../parts/rules-picture.ts';
+import { newestVersions } from './rules-versions.ts';
 
-/** Maximum lines shown; the rest is counted. */
-const LINES_SHOWN_MAX = 50;
 const REVISION = /^[0-9a-f]{32}$/;
 
 /** Of the rules on which the text in the form is based; empty: the form had none. */
@@ -44,16 +44,6 @@ async function parseTyped(text: string): Promise<ParsedRules> {
   const message = `The text is longer than ${count(RULES_TEXT_LENGTH_MAX)} characters.`;
   return { kind: 'wrong', problems: [{ message, place: undefined }] };
 }
-
-function cutList(lines: readonly Markup[]): Markup {
-  const rest = lines.length - LINES_SHOWN_MAX;
-  return html`<ul class="lines">
-    ${lines.slice(0, LINES_SHOWN_MAX).map((line) => html`<li>${line}</li>`)}
-    ${rest > 0 ? html`<li>… and ${count(rest)} more</li>` : undefined}
-  </ul>`;
-}
-
-const diffMarkup = (lines: readonly string[]): Markup => cutList(lines.map(code));
 
 /** `outOfBand`: htmx puts it into the page that requested it, outside of the target of the request. */
 function pictureMarkup(ruleSet: RuleSet | undefined, outOfBand = false): Markup {
@@ -75,6 +65,8 @@ interface Shown {
   /** Above the form, and below it. */
   readonly above?: Markup;
   readonly below?: Markup;
+  /** Below the picture. */
+  readonly end?: Markup;
 }
 
 function editor(call: PageCall, tenantId: string, shown: Shown & { readonly namespaces: readonly string[] }): Markup {
@@ -103,7 +95,7 @@ async function namespacesOf(call: PageCall): Promise<readonly string[]> {
 }
 
 async function showPage(call: PageCall, shown: Shown): Promise<PageResult> {
-  const { ruleSet, refusal, above, below } = shown;
+  const { ruleSet, refusal, above, below, end } = shown;
   const isTyped = call.form.list('rules').length > 0;
   const tenant = await (isTyped ? readTenantOrId(call) : readTenant(call));
   const namespaces = await namespacesOf(call);
@@ -111,7 +103,7 @@ async function showPage(call: PageCall, shown: Shown): Promise<PageResult> {
     <p>By rules, a relation follows from others: on the same object, on its parent, or through a group. Without rules, only
       grants count. Every check and listing that starts after you save follows the new rules.</p>
     ${editor(call, tenant.tenantId, { ...shown, namespaces })}`;
-  const content = [above, section('rules', 'Rules', rules, 'card rules-editor'), below, pictureMarkup(ruleSet)];
+  const content = [above, section('rules', 'Rules', rules, 'card rules-editor'), below, pictureMarkup(ruleSet), end];
   return { ...tenantPage(tenant, 'rules', `Rules of ${tenant.name}`, content, refusal), hasEditor: true };
 }
 
@@ -136,6 +128,7 @@ export async function rulesPage(call: PageCall): Promise<PageResult> {
     text: renderRuleSet(ruleSet),
     ruleSet,
     above: hasRules(present) ? undefined : examplesMarkup(session.tenantId),
+    end: await newestVersions(call, session),
   });
 }
 

@@ -139,8 +139,17 @@ export const MIGRATIONS: readonly Migration[] = [
         PRIMARY KEY (tenant, name)
       ) WITH ${READ_SOON} AND ${LEVELED}`,
       `CREATE TABLE IF NOT EXISTS ${keyspace}.tenant_rules (
-        tenant text PRIMARY KEY,
-        rules text
+        tenant text,
+        place int,
+        version bigint,
+        revision text,
+        at_ms bigint,
+        actor text,
+        request_id text,
+        added int,
+        removed int,
+        rules text,
+        PRIMARY KEY (tenant, place)
       ) WITH ${READ_SOON} AND ${LEVELED}`,
       `CREATE TABLE IF NOT EXISTS ${keyspace}.keys (
         tenant text,

@@ -2,6 +2,7 @@
 // clustering columns; text is ordered by its bytes.
 
 import type { KeyId, TenantId } from '../../../core/ids.ts';
+import { placeOfVersion } from '../../../core/rules-versions.ts';
 import type { Relation } from '../../../core/tuples.ts';
 import { AUDIT_LOG_KEPT_MS, type AuditLogRow, type DeadlineMs, type StateStore } from '../../store.ts';
 import {
@@ -16,6 +17,9 @@ import {
   keyIdAt,
   keyRecordOf,
   OBJECT_GRANT_COLUMNS,
+  RULES_VERSION_COLUMNS,
+  rulesOfVersion,
+  rulesVersionOf,
   TENANT_COLUMNS,
   tenantIdAt,
   tenantOf,
@@ -84,7 +88,8 @@ export function createStateReads(executor: Executor, keyspace: string): Calls {
   const key = `SELECT ${KEY_COLUMNS}, gone FROM ${table('keys')} WHERE tenant = ? AND key_id = ?`;
   const keys = `SELECT ${KEY_COLUMNS}, gone FROM ${table('keys')} WHERE tenant = ? AND key_id > ? LIMIT ?`;
   const tenants = `SELECT ${TENANT_COLUMNS} FROM ${table('tenants')} WHERE slot = ? AND tenant > ? LIMIT ?`;
-  const rules = `SELECT rules FROM ${table('tenant_rules')} WHERE tenant = ?`;
+  const rules = `SELECT version, rules FROM ${table('tenant_rules')} WHERE tenant = ? AND place = ?`;
+  const rulesVersions = `SELECT ${RULES_VERSION_COLUMNS} FROM ${table('tenant_rules')} WHERE tenant = ?`;
   const grantCounts = `SELECT tenant, count FROM ${table('grant_counts')} WHERE slot = ? AND tenant > ? LIMIT ?`;
   const auditLog = `SELECT ${AUDIT_LOG_COLUMNS} FROM ${table('changes')}
     WHERE tenant = ? AND month = ? AND (seq, position) > (?, ?) LIMIT ?`;
@@ -168,8 +173,13 @@ export function createStateReads(executor: Executor, keyspace: string): Calls {
       return (await readAll(tenants, [slot, after ?? '', limit], deadline)).map(tenantOf);
     },
 
-    async readRules(tenantId, deadline) {
-      return (await readAll(rules, [tenantId], deadline)).map((row) => textAt(row, 'rules'))[0];
+    async readRules(tenantId, version, deadline) {
+      const rows = await readAll(rules, [tenantId, placeOfVersion(version)], deadline);
+      return rows.map((row) => rulesOfVersion(row, version))[0];
+    },
+
+    async listRulesVersions(tenantId, deadline) {
+      return (await readAll(rulesVersions, [tenantId], deadline)).map(rulesVersionOf);
     },
 
     async listGrantCounts({ slot, after, limit }, deadline) {

@@ -2,6 +2,7 @@
 // before it began: that makes serial reads serial in a single database.
 
 import type { DatabaseSync } from 'node:sqlite';
+import { placeOfVersion } from '../../../core/rules-versions.ts';
 import type { Relation } from '../../../core/tuples.ts';
 import type { AuditLogRow, KeyPage } from '../../store.ts';
 import {
@@ -20,6 +21,9 @@ import {
   META_COLUMNS,
   memberRowOf,
   OBJECT_GRANT_COLUMNS,
+  RULES_VERSION_COLUMNS,
+  rulesOfVersion,
+  rulesVersionOf,
   SLOT_COLUMNS,
   slotRowOf,
   TENANT_COLUMNS,
@@ -150,7 +154,8 @@ function createTenantReads(database: DatabaseSync) {
     database,
     `SELECT ${TENANT_COLUMNS} FROM tenants WHERE slot = ? AND tenant > ? ORDER BY tenant LIMIT ?`,
   );
-  const rules = prepare(database, 'SELECT rules FROM tenant_rules WHERE tenant = ?');
+  const rules = prepare(database, 'SELECT version, rules FROM tenant_rules WHERE tenant = ? AND place = ?');
+  const rulesVersions = prepare(database, `SELECT ${RULES_VERSION_COLUMNS} FROM tenant_rules WHERE tenant = ?`);
   const grantCounts = prepare(
     database,
     `SELECT ${GRANT_COUNT_COLUMNS} FROM grant_counts WHERE slot = ? AND tenant > ? ORDER BY tenant LIMIT ?`,
@@ -176,7 +181,9 @@ function createTenantReads(database: DatabaseSync) {
     readKey: (tenantId, keyId) => key.all(tenantId, keyId).map(keyRecordOf)[0],
     listKeys: ({ tenantId, after, limit }) => keyPageOf(keys.all(tenantId, after ?? '', limit), limit),
     listTenants: ({ slot, after, limit }) => tenants.all(slot, after ?? '', limit).map(tenantOf),
-    readRules: (tenantId) => rules.all(tenantId).map((row) => textAt(row, 'rules'))[0],
+    readRules: (tenantId, version) =>
+      rules.all(tenantId, placeOfVersion(version)).map((row) => rulesOfVersion(row, version))[0],
+    listRulesVersions: (tenantId) => rulesVersions.all(tenantId).map(rulesVersionOf),
     listGrantCounts: ({ slot, after, limit }) => grantCounts.all(slot, after ?? '', limit).map(grantCountRowOf),
     listAuditLog: ({ tenantId, month, newestFirst = false, after, limit, lengthMax = Number.POSITIVE_INFINITY }) => {
       const statement = newestFirst ? auditLogBackwards : auditLog;

@@ -166,6 +166,97 @@ describe('rules set, show and diff', () => {
   });
 });
 
+describe('rules history and rollback', () => {
+  const onto = (id: string, ...args: readonly string[]) => grantd(['rules', ...args, '--tenant', id]);
+  const SMALL = { ...EMPTY, rules: RULES.rules.slice(0, 1) };
+
+  test('each change is a version, which is listed, shown and compared', async () => {
+    const id = await createTenant();
+    const none = await onto(id, 'history', '--json');
+    assert.deepEqual([none.code, JSON.parse(none.stdout)], [0, []]);
+    await set(id, SMALL);
+    await set(id, RULES);
+    const listed = (await onto(id, 'history')).stdout;
+    assert.match(
+      listed,
+      /^VERSION +AT +ACTOR +LINES +REQUEST\n2 .+ operator:\w+ +\+3 -1 +req_\w+\n1 .+ \+1 -0 +req_\w+\n$/,
+    );
+    const [newest] = JSON.parse((await onto(id, 'history', '--json')).stdout);
+    assert.deepEqual([newest.version, newest.revision], [2, REVISION]);
+    assert.deepEqual(JSON.parse((await onto(id, 'show', '1')).stdout), SMALL);
+    assert.deepEqual(JSON.parse((await onto(id, 'show', '2', '--json')).stdout), {
+      revision: REVISION,
+      rule_set: RULES,
+    });
+    const forth = '+ doc can_read: viewer\n- groups: false\n+ groups: true\n+ public: user\n';
+    for (const args of [
+      ['--from', '1'],
+      ['--from', '1', '--to', '2'],
+    ]) {
+      const { code, stdout } = await onto(id, 'diff', ...args);
+      assert.deepEqual([code, stdout], [1, forth]);
+    }
+    const back = await onto(id, 'diff', '--to', '1', '--json');
+    assert.deepEqual([back.code, JSON.parse(back.stdout).length], [1, 4]);
+    const file = await onto(id, 'diff', fileOf(SMALL), '--from', '1');
+    assert.deepEqual([file.code, file.stdout], [0, '']);
+  });
+
+  test('a rollback shows the difference, asks, and makes a new version', async () => {
+    const id = await createTenant();
+    await set(id, SMALL);
+    await set(id, RULES);
+    const difference = /^- doc can_read: viewer\n- groups: true\n\+ groups: false\n- public: user\n/;
+    const tried = await onto(id, 'rollback', '1', '--dry-run');
+    assert.equal(tried.code, 0, tried.stderr);
+    assert.match(tried.stdout, difference);
+    assert.match(tried.stdout, /Nothing was changed\.\n$/);
+    const asked = await onto(id, 'rollback', '1');
+    assert.equal(asked.code, 2);
+    assert.match(asked.stderr, /This replaces the present rules\. .*pass --yes/);
+    const refused = await onto(id, 'rollback', '1', '--yes', '--if-match', '0'.repeat(32));
+    assert.match(refused.stderr, /precondition-failed/);
+    assert.deepEqual(await shown(id), RULES);
+    const done = await onto(id, 'rollback', '1', '--yes');
+    assert.equal(done.code, 0, done.stderr);
+    assert.match(done.stdout, /The rules are set\. Their revision is [0-9a-f]{32}\.\n$/);
+    assert.deepEqual(await shown(id), SMALL);
+    const versions: { version: number; revision: string }[] = JSON.parse((await onto(id, 'history', '--json')).stdout);
+    assert.deepEqual(
+      versions.map(({ version }) => version),
+      [3, 2, 1],
+    );
+    assert.equal(versions[0]?.revision, versions[2]?.revision);
+    const again = await onto(id, 'rollback', '3');
+    assert.deepEqual([again.code, again.stdout.split('\n').at(-2)], [0, 'The tenant has these rules already.']);
+  });
+
+  test('a version that is none, or not kept, is named with what to do', async () => {
+    const id = await createTenant();
+    for (const args of [
+      ['show', '1'],
+      ['rollback', '1', '--yes'],
+    ]) {
+      const run = await onto(id, ...args);
+      assert.equal(run.code, 1);
+      assert.match(run.stderr, /rules-version-not-found.*grantd rules history/s);
+    }
+    assert.equal((await onto(id, 'diff', '--from', '1')).code, 2);
+    for (const args of [
+      ['show', 'x'],
+      ['show', '0'],
+      ['rollback'],
+      ['rollback', '-1'],
+      ['diff'],
+      ['diff', '--to', '1.5'],
+    ]) {
+      assert.equal((await onto(id, ...args)).code, 2, args.join(' '));
+    }
+    const both = await onto(id, 'diff', fileOf(EMPTY), '--to', '1');
+    assert.match(both.stderr, /either a file or --to/);
+  });
+});
+
 describe('rules in exports and imports', () => {
   const exported = (id: string, format: string) => grantd(['export', '--tenant', id, '--format', format]);
   const imported = (id: string, text: string, format = 'ndjson') =>

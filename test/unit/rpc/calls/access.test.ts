@@ -35,6 +35,8 @@ const RIGHTS: Readonly<Record<CallName, Scope | 'peer' | 'any handle' | 'console
   readRules: 'admin',
   writeRules: 'admin',
   previewRules: 'admin',
+  listRulesVersions: 'admin',
+  readRulesVersion: 'admin',
   readChanges: 'check:read',
   createTenant: 'console',
   updateTenant: 'console',

@@ -337,6 +337,22 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
         complete: fc.boolean(),
       }),
   },
+  listRulesVersions: {
+    request: nothing,
+    answer: () =>
+      many(
+        record({
+          version: uint32,
+          revision: text,
+          atMs: timeMs,
+          actor: text,
+          requestId: text,
+          added: uint32,
+          removed: uint32,
+        }),
+      ),
+  },
+  readRulesVersion: { request: uint32, answer: () => text },
   readChanges: {
     request: record({
       cursor: orUndefined(someText),

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseTenantId } from '../../../../src/core/ids.ts';
+import { withNextRules } from '../../../../src/core/tenants.ts';
 import type { CommittedEntry } from '../../../../src/shard/log/append-batch.ts';
 import { Applier } from '../../../../src/shard/log/applier.ts';
 import { IdempotencyWindow } from '../../../../src/shard/log/idempotency/window.ts';
@@ -71,8 +72,10 @@ class Bench {
     assert.ok(TENANT !== undefined);
     this.#seq += 1;
     const rules = JSON.stringify({ rules: 'x'.repeat(length) });
-    const tenant = { tenantId: TENANT, name: 'T', plan: 'free', state: 'active', createdAtMs: 1 } as const;
-    this.#addChanges(this.#seq * 10_000, [{ kind: 'rules-updated', tenant, rules, former: rules }]);
+    const plain = { tenantId: TENANT, name: 'T', plan: 'free', state: 'active', createdAtMs: 1 } as const;
+    const tenant = withNextRules({ ...plain, rulesVersion: this.#seq }, undefined);
+    const change = { kind: 'rules-updated', tenant, rules, former: rules, added: 0, removed: 0 } as const;
+    this.#addChanges(this.#seq * 10_000, [change]);
   }
 
   #addChanges(base: number, changes: readonly Change[]): void {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseKeyId, parseTenantId } from '../../../../src/core/ids.ts';
-import { withRulesRevision } from '../../../../src/core/tenants.ts';
+import { withNextRules } from '../../../../src/core/tenants.ts';
 import {
   decodeEntry,
   decodeTailEntry,
@@ -314,15 +314,16 @@ describe('a stored rotation', () => {
 
 describe('stored rules', () => {
   const plain = { tenantId, name: 'Acme', plan: 'free', state: 'active', createdAtMs: 1 } as const;
-  const tenant = withRulesRevision(plain, '0123456789abcdef0123456789abcdef');
+  const revision = '0123456789abcdef0123456789abcdef';
+  const tenant = withNextRules({ ...plain, rulesVersion: 2 }, revision);
   const NONE = '{"rules":[],"groups":false,"public":[]}';
   const RULES = '{"rules":[],"groups":true,"public":[]}';
-  const change: Change = { kind: 'rules-updated', tenant, rules: RULES, former: NONE };
+  const change: Change = { kind: 'rules-updated', tenant, rules: RULES, former: NONE, added: 1, removed: 2 };
   const origin = { tenantId, actor: 'key_1', requestId: 'req_1', atMs: 5 };
   const operation: EntryOperation = { ...origin, index: 0, changes: [change] };
   const TENANT =
-    '{"tenantId":"ten_01jhm9r0g0e8xsg4k6t2v8w0ya","name":"Acme","plan":"free","state":"active","createdAtMs":1,"rulesRevision":"0123456789abcdef0123456789abcdef"}';
-  const BODY = `{"format":1,"base":1000,"elapsedMs":5,"operations":[{"tenantId":"ten_01jhm9r0g0e8xsg4k6t2v8w0ya","actor":"key_1","requestId":"req_1","atMs":5,"index":0,"changes":[{"kind":"rules-updated","tenant":${TENANT},"rules":${JSON.stringify(RULES)},"former":${JSON.stringify(NONE)}}]}]}`;
+    '{"tenantId":"ten_01jhm9r0g0e8xsg4k6t2v8w0ya","name":"Acme","plan":"free","state":"active","createdAtMs":1,"rulesVersion":3,"rulesRevision":"0123456789abcdef0123456789abcdef"}';
+  const BODY = `{"format":1,"base":1000,"elapsedMs":5,"operations":[{"tenantId":"ten_01jhm9r0g0e8xsg4k6t2v8w0ya","actor":"key_1","requestId":"req_1","atMs":5,"index":0,"changes":[{"kind":"rules-updated","tenant":${TENANT},"rules":${JSON.stringify(RULES)},"former":${JSON.stringify(NONE)},"added":1,"removed":2}]}]}`;
 
   it('an entry with rules is read back the same', () => {
     assert.equal(encodeEntry({ base: 1000, elapsedMs: 5 }, [encodeOperation(operation)]), BODY);
@@ -336,7 +337,13 @@ describe('stored rules', () => {
     const rows = deriveState(change, origin, { slot: SLOT, seq: 7, index: 0, stamp: 1_780_000_000_000_000 });
     assert.deepEqual(rows.slice(0, 2), [
       { kind: 'tenant', slot: SLOT, tenant, stamp: 1_780_000_000_000_000 },
-      { kind: 'rules', tenantId, rules: RULES, stamp: 1_780_000_000_000_000 },
+      {
+        kind: 'rules',
+        tenantId,
+        version: { version: 3, revision, atMs: 5, actor: 'key_1', requestId: 'req_1', added: 1, removed: 2 },
+        rules: RULES,
+        stamp: 1_780_000_000_000_000,
+      },
     ]);
     const last = rows[2];
     assert.ok(last?.kind === 'audit-log');

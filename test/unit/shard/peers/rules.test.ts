@@ -7,6 +7,7 @@ import { NO_RULES, type RuleSet, revisionOfRules, ruleSetRecord, textOfRules } f
 import { purgeTenants } from '../../../../src/shard/log/maintenance.ts';
 import { previewRules } from '../../../../src/shard/peers/rules.ts';
 import { WRITE_BEHIND } from '../../../kit/store/faulty-store.ts';
+import { createRulesWrite, soon } from '../../../kit/store/store-fixtures.ts';
 import {
   auditLogPage,
   ids,
@@ -216,7 +217,7 @@ test('stored rules that are not those of the record are never answered from', as
   await slot.applied();
   await slot.tenure.checkpointed();
   const stamp = Date.now() * 1000 + 1_000_000_000;
-  await memory.writeState([{ kind: 'rules', tenantId, rules: textOfRules(SECOND), stamp }], Number.MAX_SAFE_INTEGER);
+  await memory.writeState([createRulesWrite(tenantId, 1, { rules: textOfRules(SECOND), stamp })], soon());
   const next = await slot.restart();
   await assert.rejects(next.connection.readRules(await next.handle(tenantId)), { code: 'unavailable' });
 });

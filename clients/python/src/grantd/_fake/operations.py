@@ -277,6 +277,38 @@ def read_rules(c: Caller) -> Json | None:
     return c.state.rules.to_json()
 
 
+def _lines_of(rules: Json) -> set[str]:
+    return {json.dumps(each) for each in (*rules["rules"], rules["groups"], *rules["public"])}
+
+
+def _versions(state: State) -> list[tuple[Json, Json]]:
+    """A version for each change of the rules, ascending, and its rules."""
+    versions: list[tuple[Json, Json]] = []
+    for change in state.changes:
+        if change["action"] != "rules.updated":
+            continue
+        rules, former = change["rules"], change["former"]
+        lines, before = _lines_of(rules), _lines_of(former)
+        by = {name: change[name] for name in ("at", "actor", "request_id")}
+        counts = {"added": len(lines - before), "removed": len(before - lines)}
+        version = {"version": len(versions) + 1, "revision": held.revision_of(rules), **by, **counts}
+        versions.append((version, rules))
+    return versions
+
+
+def list_rules_versions(c: Caller) -> Json:
+    return {"versions": [version for version, _ in reversed(_versions(c.state))]}
+
+
+def read_rules_version(c: Caller) -> Json:
+    number = c.path.removeprefix("/v1/rules/versions/")
+    for version, rules in _versions(c.state):
+        if str(version["version"]) == number:
+            c.answer["ETag"] = f'"{version["revision"]}"'
+            return rules
+    raise Problem("rules-version-not-found", "The rules have no such version.")
+
+
 def _rules_in(body: Json) -> FakeRules:
     if "rules" not in body:
         raise invalid('"rules" is missing')

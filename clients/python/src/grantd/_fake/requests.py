@@ -27,6 +27,7 @@ STATUSES = {
     "insufficient-scope": 403,
     "grant-not-found": 404,
     "key-not-found": 404,
+    "rules-version-not-found": 404,
     "not-found": 404,
     "already-created": 409,
     "precondition-failed": 412,

@@ -22,6 +22,10 @@ def namespace_of(identifier: str) -> str:
     return identifier.split(":", 1)[0]
 
 
+def revision_of(rules: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(rules).encode()).hexdigest()[:32]
+
+
 @dataclass(frozen=True)
 class FakeRule:
     namespace: str
@@ -41,7 +45,7 @@ class FakeRules:
 
     @property
     def revision(self) -> str:
-        return hashlib.sha256(json.dumps(self.to_json()).encode()).hexdigest()[:32]
+        return revision_of(self.to_json())
 
     def defines(self, name: str) -> bool:
         return any(rule.name == name for rule in self.rules)

@@ -14,6 +14,8 @@ from .state import State, StoredKey, new_id
 
 _Serve = Callable[[Caller], "Json | FakeFeed | None"]
 
+# What follows in the path is an id.
+PREFIXES = ("/v1/keys/", "/v1/rules/versions/")
 ROUTES: dict[tuple[str, str], tuple[str, _Serve]] = {
     ("POST", "/v1/check"): ("check:read", operations.check),
     ("POST", "/v1/check/bulk"): ("check:read", operations.check_bulk),
@@ -33,6 +35,8 @@ ROUTES: dict[tuple[str, str], tuple[str, _Serve]] = {
     ("DELETE", "/v1/keys/"): ("admin", operations.revoke_key),
     ("GET", "/v1/rules"): ("admin", operations.read_rules),
     ("PUT", "/v1/rules"): ("admin", operations.write_rules),
+    ("GET", "/v1/rules/versions"): ("admin", operations.list_rules_versions),
+    ("GET", "/v1/rules/versions/"): ("admin", operations.read_rules_version),
     ("GET", "/v1/changes"): ("check:read", FakeFeed),
     ("POST", "/access/v1/evaluation"): ("check:read", authzen.evaluate),
     ("POST", "/access/v1/evaluations"): ("check:read", authzen.evaluate_many),
@@ -71,7 +75,8 @@ def serve(
                 raise Problem("unavailable", "The service cannot answer right now.")
             state.expire()
             key = _authenticated(state, headers)
-            route = ROUTES.get((method, "/v1/keys/" if path.startswith("/v1/keys/") else path))
+            prefix = next((each for each in PREFIXES if path.startswith(each)), path)
+            route = ROUTES.get((method, prefix))
             if route is None:
                 raise Problem("not-found", f"There is nothing at {method} {path}.")
             scope, operation = route

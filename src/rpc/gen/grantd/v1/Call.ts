@@ -30,6 +30,8 @@ import type { WriteRules as _grantd_v1_WriteRules, WriteRules__Output as _grantd
 import type { PreviewRules as _grantd_v1_PreviewRules, PreviewRules__Output as _grantd_v1_PreviewRules__Output } from '../../grantd/v1/PreviewRules.ts';
 import type { CheckNamed as _grantd_v1_CheckNamed, CheckNamed__Output as _grantd_v1_CheckNamed__Output } from '../../grantd/v1/CheckNamed.ts';
 import type { ReadChanges as _grantd_v1_ReadChanges, ReadChanges__Output as _grantd_v1_ReadChanges__Output } from '../../grantd/v1/ReadChanges.ts';
+import type { ListRulesVersions as _grantd_v1_ListRulesVersions, ListRulesVersions__Output as _grantd_v1_ListRulesVersions__Output } from '../../grantd/v1/ListRulesVersions.ts';
+import type { ReadRulesVersion as _grantd_v1_ReadRulesVersion, ReadRulesVersion__Output as _grantd_v1_ReadRulesVersion__Output } from '../../grantd/v1/ReadRulesVersion.ts';
 import type { ListNames as _grantd_v1_ListNames, ListNames__Output as _grantd_v1_ListNames__Output } from '../../grantd/v1/ListNames.ts';
 import type { UnknownNamespaces as _grantd_v1_UnknownNamespaces, UnknownNamespaces__Output as _grantd_v1_UnknownNamespaces__Output } from '../../grantd/v1/UnknownNamespaces.ts';
 import type { ListLogEnds as _grantd_v1_ListLogEnds, ListLogEnds__Output as _grantd_v1_ListLogEnds__Output } from '../../grantd/v1/ListLogEnds.ts';
@@ -74,6 +76,8 @@ export interface Call {
   'previewRules'?: (_grantd_v1_PreviewRules | null);
   'checkNamed'?: (_grantd_v1_CheckNamed | null);
   'readChanges'?: (_grantd_v1_ReadChanges | null);
+  'listRulesVersions'?: (_grantd_v1_ListRulesVersions | null);
+  'readRulesVersion'?: (_grantd_v1_ReadRulesVersion | null);
   'listNames'?: (_grantd_v1_ListNames | null);
   'unknownNamespaces'?: (_grantd_v1_UnknownNamespaces | null);
   'listLogEnds'?: (_grantd_v1_ListLogEnds | null);
@@ -83,7 +87,7 @@ export interface Call {
   'readLoad'?: (_grantd_v1_ReadLoad | null);
   'readUsage'?: (_grantd_v1_ReadUsage | null);
   'findTenants'?: (_grantd_v1_FindTenants | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"unknownNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"readLoad"|"readUsage"|"findTenants"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey";
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"unknownNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"readLoad"|"readUsage"|"findTenants"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"listRulesVersions"|"readRulesVersion"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey";
 }
 
 export interface Call__Output {
@@ -120,6 +124,8 @@ export interface Call__Output {
   'previewRules'?: (_grantd_v1_PreviewRules__Output | null);
   'checkNamed'?: (_grantd_v1_CheckNamed__Output | null);
   'readChanges'?: (_grantd_v1_ReadChanges__Output | null);
+  'listRulesVersions'?: (_grantd_v1_ListRulesVersions__Output | null);
+  'readRulesVersion'?: (_grantd_v1_ReadRulesVersion__Output | null);
   'listNames'?: (_grantd_v1_ListNames__Output | null);
   'unknownNamespaces'?: (_grantd_v1_UnknownNamespaces__Output | null);
   'listLogEnds'?: (_grantd_v1_ListLogEnds__Output | null);
@@ -129,5 +135,5 @@ export interface Call__Output {
   'readLoad'?: (_grantd_v1_ReadLoad__Output | null);
   'readUsage'?: (_grantd_v1_ReadUsage__Output | null);
   'findTenants'?: (_grantd_v1_FindTenants__Output | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"unknownNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"readLoad"|"readUsage"|"findTenants"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey";
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"unknownNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"readLoad"|"readUsage"|"findTenants"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"listRulesVersions"|"readRulesVersion"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey";
 }

@@ -23,6 +23,7 @@ import type { Rules as _grantd_v1_Rules, Rules__Output as _grantd_v1_Rules__Outp
 import type { RulesPreview as _grantd_v1_RulesPreview, RulesPreview__Output as _grantd_v1_RulesPreview__Output } from '../../grantd/v1/RulesPreview.ts';
 import type { NamedResults as _grantd_v1_NamedResults, NamedResults__Output as _grantd_v1_NamedResults__Output } from '../../grantd/v1/NamedResults.ts';
 import type { Changes as _grantd_v1_Changes, Changes__Output as _grantd_v1_Changes__Output } from '../../grantd/v1/Changes.ts';
+import type { RulesVersions as _grantd_v1_RulesVersions, RulesVersions__Output as _grantd_v1_RulesVersions__Output } from '../../grantd/v1/RulesVersions.ts';
 import type { Names as _grantd_v1_Names, Names__Output as _grantd_v1_Names__Output } from '../../grantd/v1/Names.ts';
 import type { LogEnds as _grantd_v1_LogEnds, LogEnds__Output as _grantd_v1_LogEnds__Output } from '../../grantd/v1/LogEnds.ts';
 import type { LoggedChanges as _grantd_v1_LoggedChanges, LoggedChanges__Output as _grantd_v1_LoggedChanges__Output } from '../../grantd/v1/LoggedChanges.ts';
@@ -56,6 +57,7 @@ export interface Reply {
   'rulesPreview'?: (_grantd_v1_RulesPreview | null);
   'namedResults'?: (_grantd_v1_NamedResults | null);
   'changes'?: (_grantd_v1_Changes | null);
+  'rulesVersions'?: (_grantd_v1_RulesVersions | null);
   'names'?: (_grantd_v1_Names | null);
   'logEnds'?: (_grantd_v1_LogEnds | null);
   'loggedChanges'?: (_grantd_v1_LoggedChanges | null);
@@ -63,7 +65,7 @@ export interface Reply {
   'identifiedKey'?: (_grantd_v1_IdentifiedKey | null);
   'shardLoad'?: (_grantd_v1_ShardLoad | null);
   'usageMinutes'?: (_grantd_v1_UsageMinutes | null);
-  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"shardLoad"|"usageMinutes"|"identifiedKey";
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"rulesVersions"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"shardLoad"|"usageMinutes"|"identifiedKey";
 }
 
 export interface Reply__Output {
@@ -91,6 +93,7 @@ export interface Reply__Output {
   'rulesPreview'?: (_grantd_v1_RulesPreview__Output | null);
   'namedResults'?: (_grantd_v1_NamedResults__Output | null);
   'changes'?: (_grantd_v1_Changes__Output | null);
+  'rulesVersions'?: (_grantd_v1_RulesVersions__Output | null);
   'names'?: (_grantd_v1_Names__Output | null);
   'logEnds'?: (_grantd_v1_LogEnds__Output | null);
   'loggedChanges'?: (_grantd_v1_LoggedChanges__Output | null);
@@ -98,5 +101,5 @@ export interface Reply__Output {
   'identifiedKey'?: (_grantd_v1_IdentifiedKey__Output | null);
   'shardLoad'?: (_grantd_v1_ShardLoad__Output | null);
   'usageMinutes'?: (_grantd_v1_UsageMinutes__Output | null);
-  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"shardLoad"|"usageMinutes"|"identifiedKey";
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"rulesVersions"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"shardLoad"|"usageMinutes"|"identifiedKey";
 }
