@@ -68,7 +68,9 @@ class Parser {
   /** A function, where the message takes work: those beyond the bound are only counted. */
   wrong(message: string | (() => string)): undefined {
     this.#count += 1;
-    if (this.#count <= PROBLEMS_MAX) this.#problems.push(typeof message === 'string' ? message : message());
+    if (this.#count > PROBLEMS_MAX) return undefined;
+    // Expressions and names that a sentence quotes may have line ends.
+    this.#problems.push((typeof message === 'string' ? message : message()).replaceAll(/[\r\n]+/g, ' '));
     return undefined;
   }
 

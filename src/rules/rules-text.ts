@@ -1,47 +1,103 @@
-// Rules as people write and read them: JSON text, with the line of an error in it; and sentences.
+// Rules as people write and read them: JSON text, with the place of each error in it; and sentences.
 
 import { GrantdError } from '../core/errors.ts';
 import { parseJson } from '../core/text/json.ts';
-import { findJsonPlace, lineAt } from '../core/text/json-places.ts';
+import {
+  findJsonPlaces,
+  type JsonValuePlace,
+  type LineAndColumn,
+  lineAndColumnAt,
+  writtenLength,
+} from '../core/text/json-places.ts';
 import { isRelation, RELATIONS, type Relation } from '../core/tuples.ts';
 import { bitOf, CompiledRules } from './compiled-rules.ts';
-import { parseRuleSet } from './parse-rule-set.ts';
+import { parseRuleSetInTurns } from './parse-rule-set.ts';
 import { hasRules, isGate, type Rule, type RuleElement, type RuleSet, textOfElement } from './rule-set.ts';
+
+/** From 1; columns and length in UTF-16 units of the text. The length is that of a string, or 1. */
+interface RulesPlace extends LineAndColumn {
+  readonly length: number;
+}
+
+export interface RulesProblem {
+  /** One sentence or more; it names the part of the rules and what to write instead. */
+  readonly message: string;
+  /** Undefined: of no part. */
+  readonly place: RulesPlace | undefined;
+}
 
 export type ParsedRules =
   | { readonly kind: 'parsed'; readonly ruleSet: RuleSet }
-  /** `line` is counted from 1. `message` is one sentence or more; it names the place and what to write instead. */
-  | { readonly kind: 'wrong'; readonly line: number; readonly message: string };
+  /** At least one, at most 21, in the order of the text. */
+  | { readonly kind: 'wrong'; readonly problems: readonly RulesProblem[] };
 
-/** What a message of `parseRuleSet` begins with, if it is about a part of the rules. */
-const PLACE = /^"([^"]+)"/;
+/** How a sentence begins that is about a part of the rules, and if it is an expression, about a place in it. */
+const PLACE = /^"([^"]+)"(?:, line (\d+), column (\d+):)?/;
 
-/** What a message ends with, if a member is given twice. */
-const LINE = / at line (\d+), column \d+\.$/;
+/** How a message ends if a member is given twice. */
+const TWICE = / at line (\d+), column (\d+)\.$/;
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+/** What is wrong with an expression is marked up to the end of the word. */
+const WORD = /\w+|./sy;
+
+function syntaxProblem(text: string): RulesProblem {
+  const found = findJsonPlaces(text, []);
+  const [offset, message] = found.kind === 'syntax' ? [found.offset, found.message] : [0, 'something is wrong'];
+  return {
+    message: `This is not JSON: ${message}.`,
+    place: { ...lineAndColumnAt(text, offset), length: 1 },
+  };
 }
 
-export function parseRulesText(text: string): ParsedRules {
-  try {
-    return { kind: 'parsed', ruleSet: parseRuleSet(parseJson(text, 'The text')) };
-  } catch (error) {
-    if (!isJson(text)) {
-      const place = findJsonPlace(text, '');
-      const message = place.kind === 'syntax' ? place.message : 'something is wrong';
-      return { kind: 'wrong', line: lineAt(text, place.offset), message: `This is not JSON: ${message}.` };
+/** The place in the text of a place in the expression that stands there as a JSON string. */
+function placeInExpression(text: string, { offset, length }: JsonValuePlace, at: LineAndColumn): RulesPlace {
+  const json = text.slice(offset + 1, offset + length - 1);
+  const lines = (JSON.parse(`"${json}"`) as string).split('\n').slice(0, at.line - 1);
+  const units = lines.reduce((sum, line) => sum + line.length + 1, at.column - 1);
+  const inJson = writtenLength(json, units);
+  WORD.lastIndex = inJson;
+  const word = WORD.exec(json)?.[0] ?? '"';
+  return { ...lineAndColumnAt(text, offset + 1 + inJson), length: word.length };
+}
+
+/** `sentences`: what is wrong with the rules, which are JSON. */
+function problemsIn(text: string, sentences: readonly string[]): readonly RulesProblem[] {
+  const places = sentences.map((sentence) => PLACE.exec(sentence));
+  const found = findJsonPlaces(
+    text,
+    places.map((place) => place?.[1] ?? ''),
+  );
+  const problems = sentences.map((sentence, index): RulesProblem => {
+    const message = sentence.replace(/^The body/, 'The text');
+    const [, line, column] = TWICE.exec(message) ?? [];
+    if (line !== undefined) return { message, place: { line: Number(line), column: Number(column), length: 1 } };
+    const at = found.kind === 'values' ? found.places[index] : undefined;
+    const [, , lineInExpression, columnInExpression] = places[index] ?? [];
+    if (at === undefined || /^And \d+ more\.$/.test(message)) return { message, place: undefined };
+    if (lineInExpression !== undefined && at.exact) {
+      const inExpression = { line: Number(lineInExpression), column: Number(columnInExpression) };
+      return { message, place: placeInExpression(text, at, inExpression) };
     }
+    return { message, place: { ...lineAndColumnAt(text, at.offset), length: at.length } };
+  });
+  return problems.sort(({ place: left }, { place: right }) =>
+    left === undefined || right === undefined
+      ? Number(left === undefined) - Number(right === undefined)
+      : left.line - right.line || left.column - right.column,
+  );
+}
+
+/** Expressions are compiled in steps of at most 10 ms: before each it takes a turn. */
+export async function parseRulesText(text: string, turn: () => Promise<unknown>): Promise<ParsedRules> {
+  let isJson = false;
+  try {
+    JSON.parse(text);
+    isJson = true;
+    return { kind: 'parsed', ruleSet: await parseRuleSetInTurns(parseJson(text, 'The text'), turn) };
+  } catch (error) {
+    if (!isJson) return { kind: 'wrong', problems: [syntaxProblem(text)] };
     if (!(error instanceof GrantdError)) throw error;
-    const [, line] = LINE.exec(error.message) ?? [];
-    if (line !== undefined) return { kind: 'wrong', line: Number(line), message: error.message };
-    const { offset } = findJsonPlace(text, PLACE.exec(error.message)?.[1] ?? '');
-    return { kind: 'wrong', line: lineAt(text, offset), message: error.message.replace(/^The body/, 'The text') };
+    return { kind: 'wrong', problems: problemsIn(text, error.message.split('\n')) };
   }
 }
 

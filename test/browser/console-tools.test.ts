@@ -171,12 +171,18 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
       const state = page.locator('#rules-state');
       const picture = page.getByRole('img', { name: 'Relations of document' });
       await picture.waitFor();
-      const text = await box.inputValue();
+      // What is sent, behind the editor.
+      const sent = page.locator('#rules');
+      const text = await sent.inputValue();
 
       await page.evaluate(() => document.documentElement.setAttribute('data-mark', 'same page'));
       await box.fill(text.replace('"can_share"', '"can share"'));
-      await page.getByText('Line 8: "rules[5].name" must be a letter').waitFor();
-      assert.equal(await state.getAttribute('role'), 'status');
+      await page.getByText('1 problem, in line 8.').waitFor();
+      assert.match(
+        (await state.getByRole('listitem').textContent()) ?? '',
+        /^Line 8: "rules\[5\]\.name" must be a letter/,
+      );
+      assert.equal(await state.getByRole('status').count(), 1);
       await assertAccessible(page, 'an error as it is typed');
       await box.fill(text.replace('"can_share"', '"can_invite"'));
       await page.getByText('No errors: 6 rules.').waitFor();
@@ -197,14 +203,14 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
       await page.getByRole('heading', { name: 'What saving would change' }).waitFor();
       await page.getByText('+ document can_invite: owner').waitFor();
       await assertAccessible(page, 'rules that were tried');
-      assert.match(await box.inputValue(), /can_invite/);
+      assert.match(await sent.inputValue(), /can_invite/);
 
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       await page.getByRole('heading', { name: 'Grants change their meaning' }).waitFor();
       await assertAccessible(page, 'the confirmation');
       assert.deepEqual((await session.call(CALLS.readRules, context, undefined)).rules, []);
       await page.getByRole('button', { name: 'Back to the text' }).click();
-      assert.match(await box.inputValue(), /can_invite/);
+      assert.match(await sent.inputValue(), /can_invite/);
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       await page.getByRole('button', { name: 'Save the rules' }).click();
       await page.getByText('Rules saved: 6 rules.').waitFor();
@@ -235,7 +241,7 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       await page.getByRole('heading', { name: 'Another operator changed the rules in the meantime' }).waitFor();
       await page.getByText('- doc can_read: viewer').waitFor();
-      assert.equal(await box.inputValue(), mine);
+      assert.equal(await page.locator('#rules').inputValue(), mine);
       await assertAccessible(page, 'a conflict');
       assert.deepEqual(await session.call(CALLS.readRules, context, undefined), theirs);
       await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -250,6 +256,7 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
       const box = page.getByRole('textbox', { name: 'Rules' });
       await box.fill('{"rules": [{"namespace": "doc", "name": "viewer", "any_of": ["auditor"]}]}');
       await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByText('1 problem, in line 1. Nothing was saved.').waitFor();
       await page.getByText('Line 1: "rules[0].any_of[0]" uses "auditor"').waitFor();
       assert.match(await box.inputValue(), /auditor/);
 
@@ -302,6 +309,85 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
       await page.getByText('Rules saved: 1 rule.').waitFor();
       await page.getByRole('link', { name: 'Version 3' }).waitFor();
       assert.deepEqual(await session.call(CALLS.readRules, context, undefined), rulesOf('can_read'));
+    });
+
+    it('are completed by keyboard, and marked where they are wrong, in light and dark', async () => {
+      const { path, session } = await makeTenant();
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await using visit = await visitConsole(browser, service.url, { token: OPERATOR_TOKEN, colorScheme });
+        const { page } = visit;
+        const { keyboard } = page;
+        await visit.open(`${path}/rules`);
+        const box = page.getByRole('textbox', { name: 'Rules' });
+        const sent = page.locator('#rules');
+        const marked = page.locator('.cm-lintRange-error');
+        await box.fill(`{
+  "conditions": [{"name": "late", "parameters": {"hour": "int"}, "expression": "hour > time"}],
+  "types": [{"namespace": "doc", "relation": "viewer", "subjects": ["user with late"]}],
+  "rules": [
+    {"namespace": "doc", "name": "can_read", "any_of": ["viewer", "auditor"]}
+  ]
+}`);
+        await page.getByText('2 problems, the first in line 2.').waitFor();
+        await marked.nth(1).waitFor();
+        assert.deepEqual(await marked.allTextContents(), ['time', '"auditor"']);
+        assert.equal(await box.getAttribute('aria-invalid'), 'true');
+        assert.deepEqual(await page.locator('.tok-cel-parameter').allTextContents(), ['hour']);
+        await assertAccessible(page, `an editor with marks, ${colorScheme}`);
+
+        // The link of a problem selects what it is about; F8 goes on to the next, and tells it.
+        await page.getByRole('link', { name: 'Line 2' }).click();
+        await keyboard.type('1');
+        await page.getByText('1 problem, in line 5.').waitFor();
+        await keyboard.press('F8');
+        await page.getByRole('tooltip').or(page.locator('.cm-tooltip-lint')).getByText('uses "auditor"').waitFor();
+        await keyboard.type('"vie');
+        const completions = page.getByRole('listbox', { name: 'Completions' });
+        await completions
+          .getByRole('option', { name: /^viewer/ })
+          .first()
+          .waitFor();
+        await assertAccessible(page, `completions, ${colorScheme}`);
+        await keyboard.press('Control+A');
+        await keyboard.insertText('{"rules": [{"namespace": "doc", "name": "can_read", "any_of": ["vie');
+        await keyboard.press('Control+Space');
+        await completions
+          .getByRole('option', { name: /^viewer/ })
+          .first()
+          .waitFor();
+        await keyboard.press('Enter');
+        await keyboard.press('Control+End');
+        await keyboard.insertText('"]}]}');
+        await page.getByText('No errors: 1 rule.').waitFor();
+        assert.match(await sent.inputValue(), /"any_of": \["viewer"\]\}\]\}$/);
+        assert.equal(await marked.count(), 0);
+
+        // Undo and redo, and the way out.
+        await keyboard.press('Control+Z');
+        await page.getByText('1 problem, in line 1.').waitFor();
+        await keyboard.press('Control+Y');
+        await page.getByText('No errors: 1 rule.').waitFor();
+        await keyboard.press('Escape');
+        await tabTo(page, 'Try');
+        await page.getByRole('button', { name: 'Save', exact: true }).click();
+        await page.getByText('Rules saved: 1 rule.').waitFor();
+        assert.equal((await session.call(CALLS.readRules, context, undefined)).rules.length, 1);
+      }
+    });
+
+    it('that were refused are marked once they are shown again', async () => {
+      const { path } = await makeTenant();
+      await using visit = await visitConsole(browser, service.url, { token: OPERATOR_TOKEN, viewport: NARROW });
+      const { page } = visit;
+      await visit.open(`${path}/rules`);
+      const box = page.getByRole('textbox', { name: 'Rules' });
+      await box.fill('{"rules": [\n{"namespace": "doc", "name": "viewer", "any_of": ["auditor"]}]}');
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByText('1 problem, in line 2. Nothing was saved.').waitFor();
+      assert.deepEqual(await page.locator('.cm-lintRange-error').allTextContents(), ['"auditor"']);
+      assert.ok(await box.evaluate((element) => element === document.activeElement));
+      await assertAccessible(page, 'refused rules, narrow');
+      await assertFits(page, 'refused rules, narrow');
     });
 
     it('tell a check why, and why not', async () => {

@@ -2,6 +2,7 @@
 // Invariant: files that it names are read only by a relative path, and only with an ending that says what they are.
 
 import { dirname, isAbsolute, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { CALL_CONTEXT_BYTES_MAX, type CallContext, parseCallContext } from '../../core/call-context.ts';
 import { GrantdError, isErrorCode } from '../../core/errors.ts';
 import { canonicalContext } from '../../core/grant-condition.ts';
@@ -196,8 +197,12 @@ async function readRulesFile(context: CliContext, file: string): Promise<Pick<Mo
     return readPeerRules(file);
   }
   const text = (await readBytes(context, file, RULES_BODY_BYTES_MAX)).toString('utf8');
-  const parsed = parseRulesText(text);
-  if (parsed.kind === 'wrong') throw new CliFailure(`${file}:${parsed.line}: ${parsed.message}`);
+  const parsed = await parseRulesText(text, () => setImmediate());
+  if (parsed.kind === 'wrong') {
+    throw new CliFailure(
+      parsed.problems.map(({ message, place }) => `${file}:${place?.line ?? 1}: ${message}`).join('\n'),
+    );
+  }
   return { ruleSet: parsed.ruleSet, notes: [] };
 }
 

@@ -1,4 +1,4 @@
-// Places in a JSON text, for the people who write it: of the first syntax error, and of a value.
+// Places in a JSON text, for the people who write it: of the first syntax error, and of values.
 
 /** Deeper than any text that this parses; recursion ends there. */
 const DEPTH_MAX = 100;
@@ -7,23 +7,37 @@ const SPACE = /[ \t\n\r]*/y;
 const STRING = /"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/uy;
 const SCALAR = /(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)(?![\w.])/y;
 
-export type JsonPlace =
-  /** The text is JSON. */
-  | { readonly kind: 'value'; readonly offset: number }
+/** Of a string, a number or a word: all of it; of an object or an array, its first character. In UTF-16 units. */
+export interface JsonValuePlace {
+  readonly offset: number;
+  readonly length: number;
+  /** Whether it is the value at the path itself, and not one around it. */
+  readonly exact: boolean;
+}
+
+export type JsonPlaces =
+  /** The text is JSON. The places are those of the paths, in their order. */
+  | { readonly kind: 'values'; readonly places: readonly JsonValuePlace[] }
   /** It is not, from `offset` on. `message` completes "Line 3: ". */
   | { readonly kind: 'syntax'; readonly offset: number; readonly message: string };
 
+/** The path, and those of the values around it, the innermost first. */
+function pathsTo(path: string): readonly string[] {
+  const ends = Array.from(path.matchAll(/[.[]/g), ({ index }) => index);
+  return [path, ...ends.reverse().map((end) => path.slice(0, end)), ''];
+}
+
 class JsonScanner {
   readonly #text: string;
-  readonly #path: string;
+  readonly #wanted: ReadonlySet<string>;
   #at = 0;
-  /** Of the value at the path, or of the innermost one around it. */
-  found = 0;
+  /** By path, for those wanted. */
+  readonly found = new Map<string, { readonly offset: number; readonly length: number }>();
   wrong: { readonly offset: number; readonly message: string } | undefined;
 
-  constructor(text: string, path: string) {
+  constructor(text: string, wanted: ReadonlySet<string>) {
     this.#text = text;
-    this.#path = path;
+    this.#wanted = wanted;
   }
 
   scan(): void {
@@ -56,20 +70,26 @@ class JsonScanner {
 
   #value(path: string, depth: number): void {
     this.#skip(SPACE);
-    if (this.#leadsTo(path)) this.found = this.#at;
+    const offset = this.#at;
+    const note = (length: number): void => {
+      if (this.#wanted.has(path)) this.found.set(path, { offset, length });
+    };
     if (depth > DEPTH_MAX) this.#fail('this is nested too deeply');
-    else if (this.#pass('{')) this.#members(path, depth);
-    else if (this.#pass('[')) this.#elements(path, depth);
-    else if (this.#skip(STRING) === undefined && this.#skip(SCALAR) === undefined) {
-      this.#fail(
-        'a value is missing here: an object, an array, a string in double quotes, a number, true, false or null',
-      );
+    else if (this.#pass('{')) {
+      note(1);
+      this.#members(path, depth);
+    } else if (this.#pass('[')) {
+      note(1);
+      this.#elements(path, depth);
+    } else {
+      const scalar = this.#skip(STRING) ?? this.#skip(SCALAR);
+      if (scalar !== undefined) note(scalar.length);
+      else {
+        this.#fail(
+          'a value is missing here: an object, an array, a string in double quotes, a number, true, false or null',
+        );
+      }
     }
-  }
-
-  #leadsTo(path: string): boolean {
-    if (!this.#path.startsWith(path)) return false;
-    return path === '' || ['', '.', '['].includes(this.#path.charAt(path.length));
   }
 
   #members(path: string, depth: number): void {
@@ -96,17 +116,39 @@ class JsonScanner {
 }
 
 /**
- * The place of the value at a path such as `rules[3].any_of[0]`; if there is none, of the value that would contain it.
- * Offsets are in UTF-16 units.
+ * The places of the values at paths such as `rules[3].any_of[0]`, in one pass; where there is none, of the innermost
+ * value that would contain it.
  */
-export function findJsonPlace(text: string, path: string): JsonPlace {
-  const scanner = new JsonScanner(text, path);
+export function findJsonPlaces(text: string, paths: readonly string[]): JsonPlaces {
+  const scanner = new JsonScanner(text, new Set(paths.flatMap(pathsTo)));
   scanner.scan();
   const { wrong, found } = scanner;
-  return wrong === undefined ? { kind: 'value', offset: found } : { kind: 'syntax', ...wrong };
+  if (wrong !== undefined) return { kind: 'syntax', ...wrong };
+  const places = paths.map((path): JsonValuePlace => {
+    const inner = pathsTo(path).find((each) => found.has(each)) ?? '';
+    return { ...(found.get(inner) ?? { offset: 0, length: 0 }), exact: inner === path };
+  });
+  return { kind: 'values', places };
 }
 
-/** The line of an offset, from 1. */
-export function lineAt(text: string, offset: number): number {
-  return text.slice(0, offset).split(/\r\n|\n|\r/).length;
+/** One UTF-16 unit of the value of a JSON string, as it is written. */
+const UNIT = /\\(?:u[0-9a-fA-F]{4}|.)|[^\\]/gs;
+
+/** The length of what stands in a JSON string for the first `length` units of its value. */
+export const writtenLength = (json: string, length: number): number =>
+  (json.match(UNIT) ?? []).slice(0, length).join('').length;
+
+const LINE_END = /\r\n|\n|\r/g;
+
+/** From 1; columns in UTF-16 units. */
+export interface LineAndColumn {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Of an offset. */
+export function lineAndColumnAt(text: string, offset: number): LineAndColumn {
+  const ends = [...text.slice(0, offset).matchAll(LINE_END)];
+  const last = ends.at(-1);
+  return { line: ends.length + 1, column: offset - (last === undefined ? 0 : last.index + last[0].length) + 1 };
 }

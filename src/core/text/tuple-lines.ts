@@ -1,8 +1,11 @@
 // Tuples as people write them, one per line: subject, relation, object and optionally the expiry, separated by commas
-// as in CSV, or by spaces or tabs. None of them contains white space, so a line is unambiguous.
+// as in CSV, or by spaces or tabs; then perhaps `with` and a condition. None of them but the condition contains white
+// space, so a line is unambiguous.
 
 import { GrantdError } from '../errors.ts';
-import { type ExpiryRequest, expiryPassed, parseExpiry } from '../grant-expiry.ts';
+import type { TermsRequest } from '../grant-attributes.ts';
+import { conditionInText, parseCondition } from '../grant-condition.ts';
+import { expiryPassed, parseExpiry } from '../grant-expiry.ts';
 import { parseTuple, type Tuple, tupleKey } from '../tuples.ts';
 import { parseCsvLine } from './csv.ts';
 
@@ -16,13 +19,16 @@ export function fieldsOf(line: string): readonly string[] {
 }
 
 export type TupleLine = { readonly number: number } & (
-  | { readonly tuple: Tuple & ExpiryRequest }
+  | { readonly tuple: Tuple & TermsRequest }
   /** What is wrong with the line, as a sentence. */
   | { readonly refusal: string }
 );
 
+const WITH = /\s+with\s+/;
+
 function parseLine(number: number, line: string, wallMs: number): TupleLine {
-  const fields = fieldsOf(line);
+  const at = WITH.exec(line);
+  const fields = fieldsOf(at === null ? line : line.slice(0, at.index));
   if (!fits(fields)) {
     const counted = fields.length === 1 ? '1 part' : `${fields.length} parts`;
     return {
@@ -36,7 +42,8 @@ function parseLine(number: number, line: string, wallMs: number): TupleLine {
     const expiry = parseExpiry(end === '' ? undefined : end, wallMs);
     const { expiresAtMs } = expiry;
     if (typeof expiresAtMs === 'number' && expiresAtMs <= wallMs) return { number, refusal: expiryPassed() };
-    return { number, tuple: { ...tuple, ...expiry } };
+    const condition = at === null ? undefined : conditionInText(line.slice(at.index + at[0].length));
+    return { number, tuple: { ...tuple, ...expiry, ...parseCondition(condition) } };
   } catch (error) {
     return { number, refusal: GrantdError.from(error).message };
   }

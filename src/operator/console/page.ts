@@ -23,6 +23,8 @@ export interface ShownPage {
   readonly status: number;
   readonly title: string;
   readonly body: Markup;
+  /** Whether the page has an editor, for which the browser loads a script of its own. */
+  readonly hasEditor?: boolean;
 }
 
 export type PageResult =

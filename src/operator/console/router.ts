@@ -2,9 +2,8 @@
 // response. Failures are pages too. No code of a page runs without a session that has the access it declares, and no
 // form from another session changes anything.
 
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import { assert } from '../../core/assert.ts';
 import { GrantdError } from '../../core/errors.ts';
@@ -13,7 +12,7 @@ import { type Operator, requireAccess } from '../../core/scopes.ts';
 import { renderMarkup } from '../../http/pages/markup.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { RequestOrigin } from '../client-address.ts';
-import type { Assets } from './assets.ts';
+import { type Assets, compress } from './assets.ts';
 import { Fields, FORM_BYTES_MAX, LOG_IN_FORM_BYTES_MAX, NO_FIELDS, readForm } from './forms.ts';
 import {
   type ConsolePage,
@@ -29,16 +28,19 @@ import { LOG_IN_SECONDS_MAX, type ProviderLogIn, showContinue } from './pages/pr
 import { type ConsoleIdentity, renderDocument } from './parts/layout.ts';
 import { isFormOf, type OperatorSession, type OperatorSessions } from './sessions.ts';
 
+/** `styles`: more styles that the browser may apply. */
+const policyOf = (styles = ''): string =>
+  `default-src 'none'; script-src 'self'; style-src 'self'${styles && ` ${styles}`}; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
+const NONCE_BYTES = 16;
+
 const HEADERS: Readonly<Record<string, string>> = {
-  'Content-Security-Policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  'Content-Security-Policy': policyOf(),
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'same-origin',
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 const HTML = 'text/html; charset=utf-8';
-const compress = promisify<Buffer, Buffer>(gzip);
 const ASSET_AGE_SECONDS = 31_536_000;
 interface Cookie {
   readonly name: string;
@@ -156,20 +158,22 @@ class Exchange {
   }
 
   /**
-   * A part that a page requests again and again. Only such a part is compressed: it has no form, hence no secret that
-   * its length could reveal next to a text of another user.
+   * Compresses what has no secret that its length could reveal next to a text of another user: a file, or a part
+   * without a form, which a page requests again and again.
    */
-  async sendRefreshed(text: string): Promise<void> {
+  async sendCompressed(type: string, bytes: Buffer, compress: (bytes: Buffer) => Promise<Buffer>): Promise<void> {
     this.response.setHeader('Vary', 'Accept-Encoding');
     const accepted = /(?:^|,)\s*gzip\s*(?:,|$)/.test(String(this.request.headers['accept-encoding'] ?? ''));
-    const bytes = Buffer.from(text, 'utf8');
-    if (!accepted || bytes.length < COMPRESSED_BYTES_MIN) this.send(200, HTML, bytes);
-    else this.send(200, HTML, await compress(bytes), { 'Content-Encoding': 'gzip' });
+    if (!accepted || bytes.length < COMPRESSED_BYTES_MIN) this.send(200, type, bytes);
+    else this.send(200, type, await compress(bytes), { 'Content-Encoding': 'gzip' });
   }
 
-  sendDocument(session: OperatorSession | undefined, { status, title, body }: ShownPage): void {
+  sendDocument(session: OperatorSession | undefined, { status, title, body, hasEditor }: ShownPage): void {
     const path = `${PAGES_PREFIX}${this.request.path}`;
-    const text = renderDocument({ ...this.options, assets: this.site.assets, title, session, path, body });
+    const styleNonce = hasEditor === true ? randomBytes(NONCE_BYTES).toString('base64') : undefined;
+    if (styleNonce !== undefined) this.response.setHeader('Content-Security-Policy', policyOf(`'nonce-${styleNonce}'`));
+    const facts = { title, session, path, body, styleNonce };
+    const text = renderDocument({ ...this.options, assets: this.site.assets, ...facts });
     if (session !== undefined) session.notice = undefined;
     this.send(status, HTML, text);
   }
@@ -213,11 +217,11 @@ function enter(exchange: Exchange, { id, operator }: OperatorSession): void {
   exchange.setCookie(SESSION_COOKIE, id);
 }
 
-function sendAsset(exchange: Exchange): void {
+async function sendAsset(exchange: Exchange): Promise<void> {
   const asset = exchange.site.assets.find(String(exchange.request.params.name));
   if (asset === undefined) throw new GrantdError('not-found', 'There is nothing at this path.');
   exchange.response.setHeader('Cache-Control', `public, max-age=${ASSET_AGE_SECONDS}, immutable`);
-  exchange.send(200, asset.contentType, asset.bytes);
+  await exchange.sendCompressed(asset.contentType, asset.bytes, () => asset.compressed());
 }
 
 function begin(exchange: Exchange): void {
@@ -306,7 +310,7 @@ async function runPage(page: ConsolePage, exchange: Exchange): Promise<void> {
   if (result.kind === 'page') exchange.sendDocument(session, result);
   else if (result.kind === 'part') {
     const text = renderMarkup(result.body);
-    if (page.unattended === true) await exchange.sendRefreshed(text);
+    if (page.unattended === true) await exchange.sendCompressed(HTML, Buffer.from(text, 'utf8'), compress);
     else exchange.send(200, HTML, text);
   } else if (result.kind === 'file') {
     // The name is one of the console's own.

@@ -18,13 +18,27 @@ const RULES = parseRuleSet({
 });
 const TEXT = renderRuleSet(RULES);
 
+const parse = (text: string) => parseRulesText(text, () => Promise.resolve());
+
+/** What is wrong with a text: each place with what stands there, and the sentence. */
+async function problemsOf(text: string): Promise<readonly string[]> {
+  const parsed = await parse(text);
+  assert.ok(parsed.kind === 'wrong', text);
+  return parsed.problems.map(({ message, place }) => {
+    if (place === undefined) return message;
+    const { line, column, length } = place;
+    const marked = text.split(/\r?\n/)[line - 1]?.slice(column - 1, column - 1 + length);
+    return `${line}:${column} ${marked}: ${message}`;
+  });
+}
+
 describe('the text of rules', () => {
-  it('parses to the rule set that it was rendered from', () => {
-    assert.deepEqual(parseRulesText(TEXT), { kind: 'parsed', ruleSet: RULES });
-    assert.deepEqual(parseRulesText(renderRuleSet(NO_RULES)), { kind: 'parsed', ruleSet: NO_RULES });
+  it('parses to the rule set that it was rendered from', async () => {
+    assert.deepEqual(await parse(TEXT), { kind: 'parsed', ruleSet: RULES });
+    assert.deepEqual(await parse(renderRuleSet(NO_RULES)), { kind: 'parsed', ruleSet: NO_RULES });
   });
 
-  it('is refused if invalid, with the line of the error', () => {
+  it('is refused if invalid, with the line of the error', async () => {
     const cases: readonly (readonly [from: string, to: string, line: number, message: RegExp])[] = [
       ['"groups": true', '"groups": 1', 6, /^"groups" must be true or false/],
       ['"viewer from parent"', '"reader from parent"', 4, /^"rules\[1\]\.any_of\[1\]" uses "reader"/],
@@ -33,7 +47,7 @@ describe('the text of rules', () => {
         '"name":"can_read"',
         '"title":"can_read"',
         4,
-        /^"rules\[1\]\.title" is unknown; known here: "namespace", "name", "any_of"\.\n"rules\[1\]\.name" .* is missing\.$/,
+        /^"rules\[1\]\.name" .* is missing\.\n"rules\[1\]\.title" is unknown; known here: "namespace", "name", "any_of"\.$/,
       ],
       ['["owner"]', '[]', 3, /^"rules\[0\]\.any_of" is empty/],
       ['"public"', '"everyone"', 7, /^"everyone" is unknown; known here: "relations", /],
@@ -41,19 +55,77 @@ describe('the text of rules', () => {
     ];
     for (const [from, to, line, message] of cases) {
       assert.ok(TEXT.includes(from), from);
-      const parsed = parseRulesText(TEXT.replace(from, to));
+      const parsed = await parse(TEXT.replace(from, to));
       assert.ok(parsed.kind === 'wrong', to);
-      assert.match(parsed.message, message);
-      assert.equal(parsed.line, line, parsed.message);
+      assert.match(parsed.problems.map((each) => each.message).join('\n'), message);
+      for (const { place } of parsed.problems) assert.equal(place?.line, line, to);
     }
   });
 
-  it('is refused if it is not an object', () => {
+  it('is refused if it is not an object', async () => {
     for (const text of ['[]', 'null', '1', '"x"']) {
-      const parsed = parseRulesText(text);
-      assert.ok(parsed.kind === 'wrong');
-      assert.match(parsed.message, /^The text must be a JSON object/);
+      assert.match((await problemsOf(text)).join('\n'), /^1:1 .*: The text must be a JSON object/);
     }
+  });
+
+  it('is refused with everything that is wrong, each with what to mark, in the order of the text', async () => {
+    const text = `{
+  "rules": [
+    {"namespace": "doc", "name": "can read", "any_of": ["viewer", {"all_of": ["editor", 7]}]},
+    {"namespace": "doc", "any_of": []}
+  ],
+  "groups": 1,
+  "groupz": true
+}`.replaceAll('\n', '\r\n');
+    assert.deepEqual(
+      (await problemsOf(text)).map((each) => each.slice(0, 46)),
+      [
+        '3:34 "can read": "rules[0].name" must be a let',
+        '3:89 7: "rules[0].any_of[1].all_of[1]" must be',
+        '4:5 {: "rules[1].name" must be a letter, then ',
+        '4:36 [: "rules[1].any_of" is empty; it needs a',
+        '6:13 1: "groups" must be true or false.',
+        '7:13 true: "groupz" is unknown; the nearest kn',
+      ],
+    );
+  });
+
+  it('is refused with the words of its expressions that are wrong, however they are escaped', async () => {
+    const conditions = [
+      { name: 'a', parameters: { a: 'string', n: 'int' }, expression: 'a == "x" &&\n  n < zone && "y\\"" > 3' },
+      { name: 'b', parameters: { z: 'text' }, expression: 'true' },
+      { name: 'c', parameters: {}, expression: '1 +' },
+    ];
+    const text = `{"rules": [], "conditions": [\n${conditions.map((each) => JSON.stringify(each)).join(',\n')}]}`;
+    assert.deepEqual(await problemsOf(text), [
+      '2:86 zone: "conditions[0].expression", line 2, column 7: "zone" is unknown; known here: "a", "n".',
+      '2:104 >: "conditions[0].expression", line 2, column 21: `>` does not apply to string and int.',
+      '3:31 "text": "conditions[1].parameters.z" has no known type; the types are any, bool, bytes, double, duration, int, ipaddress, string, timestamp, uint, list<T>, map<T>.',
+      '4:46 ": "conditions[2].expression", line 1, column 4: Expected a value, but the expression ends.',
+    ]);
+  });
+
+  it('is refused with at most 20 places, and the number of the others', async () => {
+    const rules = Array.from({ length: 30 }, () => ({ namespace: 'doc', name: 'x y', any_of: ['viewer'] }));
+    const problems = await problemsOf(JSON.stringify({ rules }));
+    assert.equal(problems.length, 21);
+    assert.equal(problems.at(-1), 'And 10 more.');
+  });
+
+  it('is refused where a member is given twice', async () => {
+    assert.deepEqual(await problemsOf('{"rules": [],\n "groups": true, "groups": false}'), [
+      '2:18 ": The text gives "groups" twice in one object, the second time at line 2, column 18.',
+    ]);
+  });
+
+  it('takes a turn before each expression', async () => {
+    const conditions = ['a', 'b'].map((name) => ({ name, parameters: {}, expression: 'true' }));
+    let turns = 0;
+    const turn = async (): Promise<void> => {
+      turns += 1;
+    };
+    await parseRulesText(JSON.stringify({ rules: [], conditions }), turn);
+    assert.equal(turns, 2);
   });
 });
 

@@ -51,7 +51,8 @@ export async function linesPage(call: PageCall, refusal?: Refusal | RefusedLines
     label: 'Grants, one per line',
     required: true,
     hint: html`Subject, relation and object, separated by spaces, tabs or commas: <code>user:ada viewer document:plan</code>.
-      A fourth part says when the grant expires: <code>2030-01-31T12:00:00Z</code>`,
+      A fourth part says when the grant expires: <code>2030-01-31T12:00:00Z</code>. A condition stands at the end:${' '}
+      <code>with office_hours {"zone": "UTC"}</code>`,
     rows: 12,
     lengthMax: TEXT_LENGTH_MAX,
   };
@@ -65,7 +66,7 @@ export async function linesPage(call: PageCall, refusal?: Refusal | RefusedLines
   );
   const content = html`<h2>Create many grants</h2>
     <p>Up to ${BULK_CHANGES_MAX} grants are created at one moment, or none of them if anything is wrong. Grants that exist
-      already stay as they are, unless their line has another expiry. For longer lists, use <code>grantd import</code>.</p>
+      already stay as they are, unless their line has another expiry or condition. For longer lists, use <code>grantd import</code>.</p>
     ${form}`;
   return confirmPage(tenant, 'grants', 'Create many grants', content, { refusal, wide: true });
 }

@@ -1,13 +1,14 @@
 // The rules of a tenant: written as text, tried, and saved, with a picture of what follows from what. The text stays in
 // the box on any error, and rules that another operator has saved meanwhile are never overwritten unseen.
 
+import { setImmediate } from 'node:timers/promises';
 import { GrantdError } from '../../../core/errors.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import { hasRules, NO_RULES, type RuleSet, revisionOf } from '../../../rules/rule-set.ts';
 import { diffRules, publicChanged, renderRuleSet } from '../../../rules/rules-diff.ts';
-import { type ParsedRules, parseRulesText } from '../../../rules/rules-text.ts';
+import { type ParsedRules, parseRulesText, type RulesProblem } from '../../../rules/rules-text.ts';
 import type { RulesPreview } from '../../../rules/rules-writes.ts';
 import { tenantIdOf } from '../../path-ids.ts';
 import { type Refusal, refuse, refuseThrown } from '../forms.ts';
@@ -20,21 +21,15 @@ import {
   tenantPath,
   tenantSessionOf,
 } from '../page.ts';
-import { changeForm, formError, hidden, refilled, submit, textArea } from '../parts/form-parts.ts';
+import { changeForm, formError, hidden, refilled, submit } from '../parts/form-parts.ts';
 import { confirmPage, tenantPage } from '../parts/layout.ts';
-import { code, count, fact, plural, section, UNLESS_FAILED } from '../parts/parts.ts';
+import { code, count, fact, plural, section } from '../parts/parts.ts';
 import { cutList, diffMarkup } from '../parts/rules-diff.ts';
+import { countProblems, RULES_TEXT_LENGTH_MAX, rulesBox, rulesState } from '../parts/rules-editor.ts';
 import { RULES_EXAMPLES } from '../parts/rules-examples.ts';
 import { rulesPicture } from '../parts/rules-picture.ts';
 import { newestVersions } from './rules-versions.ts';
 
-/**
- * UTF-16 units that the box takes, more than rules of the largest size have, one a line. Percent-encoded, it takes less
- * than a form may have.
- */
-const TEXT_LENGTH_MAX = 200_000;
-const ROWS_MIN = 12;
-const ROWS_MAX = 30;
 const REVISION = /^[0-9a-f]{32}$/;
 
 /** Of the rules on which the text in the form is based; empty: the form had none. */
@@ -43,23 +38,11 @@ function typedRevision({ form }: PageCall): string {
   return REVISION.test(text) ? text : '';
 }
 
-function parseTyped(text: string): ParsedRules {
+async function parseTyped(text: string): Promise<ParsedRules> {
   if (text.trim() === '') return { kind: 'parsed', ruleSet: NO_RULES };
-  if (text.length <= TEXT_LENGTH_MAX) return parseRulesText(text);
-  return { kind: 'wrong', line: 1, message: `The text is longer than ${count(TEXT_LENGTH_MAX)} characters.` };
-}
-
-const sentenceOf = ({ line, message }: Extract<ParsedRules, { kind: 'wrong' }>): string => `Line ${line}: ${message}`;
-
-/** The state of the text, in a sentence that a screen reader announces while it is typed. */
-function stateMarkup(parsed: ParsedRules | undefined): Markup {
-  const text =
-    parsed === undefined
-      ? ''
-      : parsed.kind === 'wrong'
-        ? sentenceOf(parsed)
-        : `No errors: ${plural(parsed.ruleSet.rules.length, 'rule')}.`;
-  return html`<p id="rules-state" class=${parsed?.kind === 'wrong' ? 'wrong' : undefined} role="status">${text}</p>`;
+  if (text.length <= RULES_TEXT_LENGTH_MAX) return parseRulesText(text, () => setImmediate());
+  const message = `The text is longer than ${count(RULES_TEXT_LENGTH_MAX)} characters.`;
+  return { kind: 'wrong', problems: [{ message, place: undefined }] };
 }
 
 /** `outOfBand`: htmx puts it into the page that requested it, outside of the target of the request. */
@@ -76,6 +59,8 @@ interface Shown {
   readonly revision: string;
   readonly text: string;
   readonly ruleSet?: RuleSet | undefined;
+  /** What is wrong with the text. */
+  readonly problems?: readonly RulesProblem[];
   readonly refusal?: Refusal;
   /** Above the form, and below it. */
   readonly above?: Markup;
@@ -84,46 +69,42 @@ interface Shown {
   readonly end?: Markup;
 }
 
-function editor(call: PageCall, tenantId: string, { revision, text, refusal }: Shown): Markup {
+function editor(call: PageCall, tenantId: string, shown: Shown & { readonly namespaces: readonly string[] }): Markup {
+  const { revision, text, refusal, problems, namespaces } = shown;
   const filled = refilled(call.form, refusal);
-  const rules = {
-    name: 'rules',
-    label: 'Rules',
-    hint: html`${code('"any_of"')} lists what suffices for ${code('"name"')}: a name on the same object, or ${code('NAME from RELATION')}.`,
-    rows: Math.min(ROWS_MAX, Math.max(ROWS_MIN, text.split('\n').length + 2)),
-    lengthMax: TEXT_LENGTH_MAX,
-    value: text,
-    attributes: {
-      'hx-post': tenantPath(tenantId, 'rules/validate'),
-      'hx-trigger': 'input changed delay:400ms',
-      'hx-target': '#rules-state',
-      'hx-swap': 'outerMorph',
-      'hx-sync': 'this:replace',
-      ...UNLESS_FAILED,
-    },
-  };
   return changeForm(
     call.session,
     tenantPath(tenantId, 'rules'),
     html`${hidden({ revision })}${formError(filled)}
-      ${textArea(rules, filled)}
-      ${stateMarkup(undefined)}
+      ${rulesBox({ text, namespaces, validatePath: tenantPath(tenantId, 'rules/validate') }, filled)}
+      ${rulesState(problems && { kind: 'wrong', problems })}
       <p class="buttons">${submit('Try', 'secondary', { name: 'action', value: 'try' })}${' '}
         ${submit('Save', 'primary', { name: 'action', value: 'save' })}</p>`,
     { label: 'Rules' },
   );
 }
 
+/** For completion, so they are worth no error. */
+async function namespacesOf(call: PageCall): Promise<readonly string[]> {
+  try {
+    const session = await tenantSessionOf(call);
+    return (await session.call(CALLS.listNamespaces, call.context(), undefined)).map(({ name }) => name);
+  } catch {
+    return [];
+  }
+}
+
 async function showPage(call: PageCall, shown: Shown): Promise<PageResult> {
   const { ruleSet, refusal, above, below, end } = shown;
   const isTyped = call.form.list('rules').length > 0;
   const tenant = await (isTyped ? readTenantOrId(call) : readTenant(call));
+  const namespaces = await namespacesOf(call);
   const rules = html`
     <p>By rules, a relation follows from others: on the same object, on its parent, or through a group. Without rules, only
       grants count. Every check and listing that starts after you save follows the new rules.</p>
-    ${editor(call, tenant.tenantId, shown)}`;
+    ${editor(call, tenant.tenantId, { ...shown, namespaces })}`;
   const content = [above, section('rules', 'Rules', rules, 'card rules-editor'), below, pictureMarkup(ruleSet), end];
-  return tenantPage(tenant, 'rules', `Rules of ${tenant.name}`, content, refusal);
+  return { ...tenantPage(tenant, 'rules', `Rules of ${tenant.name}`, content, refusal), hasEditor: true };
 }
 
 function examplesMarkup(tenantId: string): Markup {
@@ -152,11 +133,11 @@ export async function rulesPage(call: PageCall): Promise<PageResult> {
 }
 
 /** Validates locally; errors are shown inline. */
-export function validateRules(call: PageCall): PageResult {
+export async function validateRules(call: PageCall): Promise<PageResult> {
   tenantIdOf(call);
-  const parsed = parseTyped(call.form.text('rules'));
+  const parsed = await parseTyped(call.form.text('rules'));
   const picture = parsed.kind === 'parsed' ? pictureMarkup(parsed.ruleSet, true) : undefined;
-  return { kind: 'part', body: [stateMarkup(parsed), picture] };
+  return { kind: 'part', body: [rulesState(parsed), picture] };
 }
 
 /** The page with the text as it was typed. */
@@ -264,9 +245,10 @@ async function saveRules(call: PageCall, session: OperatorTenantSession, ruleSet
 }
 
 export async function writeRules(call: PageCall): Promise<PageResult> {
-  const parsed = parseTyped(call.form.text('rules'));
+  const parsed = await parseTyped(call.form.text('rules'));
   if (parsed.kind === 'wrong') {
-    return again(call, { refusal: refuse('rules', `${sentenceOf(parsed)} Nothing was saved.`) });
+    const { problems } = parsed;
+    return again(call, { problems, refusal: refuse('rules', `${countProblems(problems)} Nothing was saved.`) });
   }
   const { ruleSet } = parsed;
   try {

@@ -31,6 +31,8 @@ interface DocumentFacts extends ConsoleIdentity {
   /** The path of the page, for the navigation. */
   readonly path: string;
   readonly body: Markup;
+  /** Of the page that has an editor: what allows the editor's style sheet. */
+  readonly styleNonce: string | undefined;
 }
 
 const SECTIONS = [
@@ -71,8 +73,14 @@ function noticeMarkup({ notice, csrf }: OperatorSession): Markup {
   </div>`;
 }
 
+/** The modules are named, so that the browser requests them at once. The script reads the nonce from its own tag. */
+const editorScripts = ({ paths, editorModules }: Assets, nonce: string): Markup => [
+  ...editorModules.map((path) => html`<link rel="modulepreload" href=${path} />`),
+  html`<script type="module" src=${paths.editor} nonce=${nonce} data-editor></script>`,
+];
+
 export function renderDocument(facts: DocumentFacts): string {
-  const { assets, title, session, path, body, version, clusterName } = facts;
+  const { assets, title, session, path, body, styleNonce, version, clusterName } = facts;
   const { paths } = assets;
   const cluster =
     clusterName === undefined ? undefined : html`<span class="cluster-name">${foreign(clusterName)}</span>`;
@@ -88,6 +96,7 @@ export function renderDocument(facts: DocumentFacts): string {
       <link rel="stylesheet" href=${paths.style} />
       <script src=${paths.htmx} defer></script>
       <script src=${paths.script} defer></script>
+      ${styleNonce === undefined ? undefined : editorScripts(assets, styleNonce)}
     </head>
     <body>
       <a class="skip" href="#content">Skip to content</a>

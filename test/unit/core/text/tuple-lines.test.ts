@@ -54,6 +54,35 @@ test('a line that is no tuple is refused with its number and what is wrong', () 
   assert.match(single ?? '', /^5 The line has 1 part instead/);
 });
 
+test('a condition stands at the end, with its context as JSON', () => {
+  const parsed = parseTupleLines(
+    linesOf(
+      [
+        'user:ada viewer doc:1 with office_hours',
+        'user:bob,viewer,doc:1,2030-01-31T12:00:00Z with office {"zone": "with  x", "a": 1}',
+        'user:eve viewer doc:1 with office {"zone"',
+        'user:eve viewer doc:1 with 1office',
+        'with office',
+      ].join('\n'),
+    ),
+    NOW_MS,
+  );
+  assert.deepEqual(
+    parsed.map((line) => ('refusal' in line ? line.refusal : line.tuple.condition)),
+    [
+      'office_hours',
+      'office {"a":1,"zone":"with  x"}',
+      'The context of the condition is not valid JSON: it ends too early, at line 1, column 8.',
+      '"condition.name" must be the name of a condition that the rules declare.',
+      'The line has 2 parts instead of 3 or 4: subject, relation, object and perhaps the expiry.',
+    ],
+  );
+  assert.deepEqual(
+    parsed.map(({ number }) => number),
+    [1, 2, 3, 4, 5],
+  );
+});
+
 test('a fourth part is the expiry, which lies in the future', () => {
   const expiresAtMs = Date.UTC(2030, 0, 31, 12);
   const lines = [

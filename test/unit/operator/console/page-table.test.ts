@@ -543,6 +543,38 @@ describe('whatever is shown', () => {
   });
 });
 
+describe('the page with the editor of rules', () => {
+  it('allows the style sheet of the editor alone, by a nonce of this response, and names every module', async () => {
+    const tenantId = await makeTenant();
+    const nonces = new Set<string>();
+    for (let visits = 0; visits < 2; visits += 1) {
+      const { text, headers } = await visitor.get(`/console/tenants/${tenantId}/rules`);
+      const policy = headers.get('content-security-policy') ?? '';
+      const [, nonce = ''] = /; style-src 'self' 'nonce-([A-Za-z0-9+/=]{24})';/.exec(policy) ?? [];
+      assert.match(policy, /^default-src 'none'; script-src 'self'; /);
+      assert.ok(text.includes(`nonce="${nonce}"`));
+      nonces.add(nonce);
+      const modules = [...text.matchAll(/<link rel="modulepreload" href="([^"]+)"/g)].map(([, path]) => path ?? '');
+      const script = /<script type="module" src="([^"]+)"/.exec(text)?.[1] ?? '';
+      assert.equal(new Set(modules).size, modules.length);
+      for (const path of [script, ...modules]) {
+        assert.match(path, /-[0-9a-f]{16}\.js$/);
+        const asset = await new ConsoleVisitor(service.url).get(path);
+        assert.equal(asset.status, 200);
+        const imported = [...asset.text.matchAll(/^(?:import|export) .*?from ['"]([^'"]+)['"]/gm)].map(
+          ([, name]) => name ?? '',
+        );
+        assert.deepEqual(
+          imported.filter((name) => !modules.includes(name)),
+          [],
+          path,
+        );
+      }
+    }
+    assert.equal(nonces.size, 2);
+  });
+});
+
 describe('what is not there', () => {
   it('is a page that says what to do next', async () => {
     for (const id of [UNKNOWN_TENANT, 'x', '%2E.%2F', '%3Cscript%3E']) {

@@ -172,6 +172,13 @@ describe('pasted lines', () => {
     assert.match((await visitor.get(base)).text, /1 grant created; 1 existed already/);
   });
 
+  it('may have conditions, which are refused with their line where they are wrong', async () => {
+    const wrong = await paste('user:ada viewer doc:1\nuser:ada viewer doc:2 with office {"a"');
+    assert.equal(wrong.status, 422);
+    assert.match(wrong.text, /Line 2: The context of the condition is not valid JSON/);
+    assert.deepEqual(await held(), []);
+  });
+
   it('stay in the box where any of them is wrong, each with its number, and none is created', async () => {
     const lines = 'user:ada viewer doc:1\nuser:ada re#ads <b>doc:2</b>\n\nuser:ada viewer\nuser:ada viewer doc:1';
     const visit = await paste(lines);

@@ -51,7 +51,8 @@ const revisionOf = (ruleSet: typeof RULES): string => revisionOfRules(textOfRule
 const rulesNow = () => session.call(CALLS.readRules, context, undefined);
 const plainText = (text: string): string =>
   text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
-const boxOf = (text: string): string => plainText(/<textarea[^>]*>([^<]*)<\/textarea>/.exec(text)?.[1] ?? '');
+const boxOf = (text: string): string =>
+  plainText(/<textarea(?:[^>"]|"[^"]*")*>([^<]*)<\/textarea>/.exec(text)?.[1] ?? '');
 const revisionIn = (text: string): string => /name="revision" value="([^"]*)"/.exec(text)?.[1] ?? '';
 const send = (action: string, rules: string, revision = revisionOf(NO_RULES), fields = {}) =>
   visitor.post(path, { action, rules, revision, ...fields });
@@ -93,11 +94,16 @@ describe('a text that is being typed', () => {
     assert.equal(wrong.status, 200);
     assert.match(
       wrong.text,
-      /<p id="rules-state" class="wrong" role="status">Line 3: &quot;rules\[0\]\.any_of\[0\]&quot; uses/,
+      /<p role="status">1 problem, in line 3\.<\/p><ol[^>]*><li><a href="#rules" data-line="3" data-column="50" data-length="9">Line 3<\/a>: <bdi>&quot;rules\[0\]\.any_of\[0\]&quot; uses/,
     );
     assert.doesNotMatch(wrong.text, /rules-picture/);
     const right = await validate(TEXT);
     assert.match(right.text, /role="status">No errors: 1 rule\.<\/p>/);
+    const conditions = [{ name: 'late', parameters: { hour: 'int' }, expression: 'hour > "x"' }];
+    assert.match(
+      (await validate(JSON.stringify({ rules: [], conditions }))).text,
+      /data-line="1" data-column="89" data-length="1">Line 1<\/a>: <bdi>&quot;conditions\[0\]\.expression&quot;, line 1, column 6/,
+    );
     assert.match(right.text, /<section id="rules-picture"[^>]* hx-swap-oob="true"/);
     assert.match((await validate('')).text, /No errors: 0 rules/);
     assert.match((await validate('x'.repeat(200_001))).text, /longer than 200,000 characters/);
@@ -170,10 +176,8 @@ describe('saving rules', () => {
     const wrong = TEXT.replace('"groups"', '"group"');
     const { status, text } = await send('save', wrong);
     assert.equal(status, 422);
-    assert.match(
-      text,
-      /id="rules-error" role="alert">Line 5: &quot;group&quot; is unknown; the nearest known name is &quot;groups&quot;[^<]*Nothing was saved\./,
-    );
+    assert.match(text, /id="rules-error" role="alert">1 problem, in line 5\. Nothing was saved\./);
+    assert.match(text, /Line 5<\/a>: <bdi>&quot;group&quot; is unknown; the nearest known name is &quot;groups&quot;/);
     assert.match(text, /<textarea[^>]* aria-invalid="true"/);
     assert.equal(boxOf(text), wrong);
     assert.equal(revisionIn(text), revisionOf(NO_RULES));
