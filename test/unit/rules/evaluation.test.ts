@@ -2,6 +2,6 @@
 
 import { testEvaluation } from './evaluation-cases.ts';
 
-const CASES = 12;
+const CASES = 16;
 
 testEvaluation(CASES);

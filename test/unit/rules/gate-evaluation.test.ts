@@ -2,6 +2,6 @@
 
 import { testGateEvaluation } from './gate-evaluation-cases.ts';
 
-const CASES = 10;
+const CASES = 16;
 
 testGateEvaluation(CASES);
