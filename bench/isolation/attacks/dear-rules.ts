@@ -4,76 +4,21 @@
 
 import { runAttack } from '../attacker/attack-run.ts';
 import { bodyRequest, postRequest, runClosedLoop } from '../attacker/closed-loop.ts';
+import { manyConditions, manyGates, manyNames } from '../large-rules.ts';
 
 const CONNECTIONS = 16;
-/** Less than the bound on the canonical text, by what the other members take. */
-const RULES_BYTES = 63 * 1024;
-const RULES = 200;
-const NAMES = 199;
-/** Bytes of an expression. */
-const EXPRESSION_BYTES = 1900;
 
-const name = (index: number): string => `n${index % NAMES}`;
-
-/** Rules whose elements come from `element`, of the number of those before, until the bytes are used up. */
-function filled(element: (number: number) => unknown): readonly object[] {
-  const each = Math.floor(RULES_BYTES / RULES);
-  let count = 0;
-  return Array.from({ length: RULES }, (_, rule) => {
-    const elements: unknown[] = [];
-    const head = JSON.stringify({ namespace: 'document', name: `n${rule}`, any_of: [] }).length;
-    for (let bytes = head; ; count += 1) {
-      const next = element(count);
-      bytes += JSON.stringify(next).length + 1;
-      if (bytes > each) break;
-      elements.push(next);
-    }
-    return { namespace: 'document', name: `n${rule}`, any_of: elements.length === 0 ? ['viewer'] : elements };
-  });
-}
-
-/** Five gates in each other. */
-const deep = (number: number): unknown => {
-  let element: unknown = name(number);
-  for (let depth = 0; depth < 5; depth += 1) element = { all_of: [element, 'viewer'] };
-  return element;
-};
-
-/** The only rule that is asked refers to all others in a chain; the last one closes a circle if it may. */
-const gates = (closing: readonly string[]) => ({
-  relations: ['blocked'],
-  rules: filled((number) =>
-    number % 8 === 0 ? { all_of: ['viewer', 'editor'], but_not: ['blocked', ...closing] } : deep(number),
-  ),
-  groups: true,
-});
-
-const conditions = (salt: number) => ({
-  conditions: Array.from({ length: Math.floor(RULES_BYTES / (EXPRESSION_BYTES + 100)) }, (_, index) => {
-    const term = (part: number): string => `l.exists(x, x==${salt}+${part})`;
-    const terms: string[] = [];
-    for (let bytes = 0, part = 0; bytes < EXPRESSION_BYTES - 30; part += 1) {
-      terms.push(term(part));
-      bytes += term(part).length + 2;
-    }
-    return { name: `c${index}`, parameters: { l: 'list<int>' }, expression: terms.join('||') };
-  }),
-  rules: [],
-});
-
-const names = () => ({ rules: filled((number) => `${name(number * 7)} from parent`), groups: true });
-
-runAttack(async ({ baseUrl, adminKey }, run) => {
+runAttack(async ({ baseUrl, key, adminKey }, run) => {
   const put = (rules: object): string => bodyRequest('PUT', '/v1/rules', adminKey, JSON.stringify(rules));
   const check = { subject: 'user:a', relation: 'viewer', object: 'document:a' };
   const requests = [
-    put(gates([])),
-    put(conditions(1)),
-    put(gates(['n0'])),
-    put(names()),
-    put(conditions(2)),
-    postRequest('/v1/check', adminKey, JSON.stringify(check)),
-    postRequest('/v1/check', adminKey, JSON.stringify({ ...check, context: {} })),
+    put(manyGates([])),
+    put(manyConditions(1)),
+    put(manyGates(['n0'])),
+    put(manyNames()),
+    put(manyConditions(2)),
+    postRequest('/v1/check', key, JSON.stringify(check)),
+    postRequest('/v1/check', key, JSON.stringify({ ...check, context: {} })),
   ];
   let written = 0;
   await runClosedLoop(run, {

@@ -1,4 +1,4 @@
-// A few of the cases of `evaluation-cases.ts`; `test/property` runs many.
+// A few of the cases of `evaluation-cases.ts`; `test/property/slow` runs many.
 
 import { testEvaluation } from './evaluation-cases.ts';
 

@@ -1,4 +1,4 @@
-// A few of the cases of `gate-evaluation-cases.ts`; `test/property` runs many.
+// A few of the cases of `gate-evaluation-cases.ts`; `test/property/slow` runs many.
 
 import { testGateEvaluation } from './gate-evaluation-cases.ts';
 

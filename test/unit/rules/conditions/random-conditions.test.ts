@@ -1,4 +1,4 @@
-// Some of the cases of `random-conditions-cases.ts`; `test/property` runs many.
+// Some of the cases of `random-conditions-cases.ts`; `test/property/slow` runs many.
 
 import { testConditions } from './random-conditions-cases.ts';
 
