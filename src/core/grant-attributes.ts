@@ -111,7 +111,7 @@ export const withoutTerms = (attributes: GrantAttributes): GrantAttributes =>
   withTerms(attributes, { expiresAtMs: null, condition: null });
 
 /** Whether the grant has ended at this moment of its slot's time. */
-export const hasExpired = ({ expiresAtMs }: GrantAttributes, nowMs: number): boolean =>
+export const hasExpired = ({ expiresAtMs }: GrantTerms, nowMs: number): boolean =>
   expiresAtMs !== undefined && expiresAtMs <= nowMs;
 
 /** Whether it depends on the moment, or on the context of a call, that the grant holds. */
@@ -169,6 +169,7 @@ const GRANT_ID_PREFIX = 'grt_';
 export const PACKED_ID_LENGTH = 4 * UUID_WORDS;
 const PACKED_EXPIRING_LENGTH = PACKED_ID_LENGTH + EXPIRY_BYTES;
 
+const NO_TERMS: GrantTerms = Object.freeze({});
 const words = new Uint32Array(UUID_WORDS);
 const bytes = Buffer.alloc(PACKED_EXPIRING_LENGTH + CONDITION_BYTES_MAX);
 
@@ -217,15 +218,27 @@ export function isPackedContingent(packed: string): boolean {
   return !isWrittenOut(packed) || isContingent(unpackWrittenOut(packed));
 }
 
+/** Only the terms: the id costs more to write out than they do. */
+export function unpackTerms(packed: string): GrantTerms {
+  if (packed.length === PACKED_ID_LENGTH) return NO_TERMS;
+  if (isWrittenOut(packed)) return unpackWrittenOut(packed);
+  return termsIn(bytes.write(packed, 'latin1'));
+}
+
+/** Of a packed grant of this length in `bytes`. */
+function termsIn(length: number): GrantTerms {
+  if (length === PACKED_ID_LENGTH) return NO_TERMS;
+  const expiresAtMs = bytes.readUIntBE(PACKED_ID_LENGTH, EXPIRY_BYTES);
+  if (length === PACKED_EXPIRING_LENGTH) return { expiresAtMs };
+  const condition = bytes.toString('utf8', PACKED_EXPIRING_LENGTH, length);
+  return expiresAtMs === NEVER ? { condition } : { expiresAtMs, condition };
+}
+
 export function unpackAttributes(packed: string): GrantAttributes {
   if (isWrittenOut(packed)) return unpackWrittenOut(packed);
   const length = bytes.write(packed, 'latin1');
   for (let word = 0; word < UUID_WORDS; word += 1) words[word] = bytes.readUInt32BE(4 * word);
   const grantId = GRANT_ID_PREFIX + uuidTextOf(words, 0);
   const createdAtMs = timeOfId(grantId) ?? 0;
-  if (length === PACKED_ID_LENGTH) return { grantId, createdAtMs };
-  const expiresAtMs = bytes.readUIntBE(PACKED_ID_LENGTH, EXPIRY_BYTES);
-  if (length === PACKED_EXPIRING_LENGTH) return { grantId, createdAtMs, expiresAtMs };
-  const condition = bytes.toString('utf8', PACKED_EXPIRING_LENGTH, length);
-  return expiresAtMs === NEVER ? { grantId, createdAtMs, condition } : { grantId, createdAtMs, expiresAtMs, condition };
+  return { grantId, createdAtMs, ...termsIn(length) };
 }

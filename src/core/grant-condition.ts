@@ -34,28 +34,30 @@ const quoted = (place: string): string => JSON.stringify(place);
 /**
  * The canonical JSON of a value that JSON.parse made: members ascending by name, no white space. Throws
  * `invalid-request`, which names the place, for what JSON could not give back unchanged: a number that is not exact, a
- * lone surrogate.
+ * lone surrogate. `placeOf`: called only for what has parts, and for a message.
  */
-function canonicalJson(value: unknown, place: string, depth: number): string {
+function canonicalJson(value: unknown, placeOf: () => string, depth: number): string {
   if (typeof value === 'number') {
     if (Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value)) return JSON.stringify(value);
-    throw invalid(`${quoted(place)} is a number beyond 2^53, which JSON does not carry exactly; write it as a string.`);
+    const why = 'is a number beyond 2^53, which JSON does not carry exactly; write it as a string.';
+    throw invalid(`${quoted(placeOf())} ${why}`);
   }
   if (typeof value === 'string' && !value.isWellFormed()) {
-    throw invalid(`${quoted(place)} contains half of a surrogate pair.`);
+    throw invalid(`${quoted(placeOf())} contains half of a surrogate pair.`);
   }
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const place = placeOf();
   if (depth >= CONTEXT_DEPTH_MAX) {
     throw invalid(`${quoted(place)} lies inside of ${CONTEXT_DEPTH_MAX} objects and arrays; more are not allowed.`);
   }
   if (Array.isArray(value)) {
-    return `[${value.map((each, index) => canonicalJson(each, `${place}[${index}]`, depth + 1)).join(',')}]`;
+    return `[${value.map((each, index) => canonicalJson(each, () => `${place}[${index}]`, depth + 1)).join(',')}]`;
   }
-  const members = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1));
-  const written = members.map(([name, member]) => {
-    const at = memberAt(place, name);
-    if (!name.isWellFormed()) throw invalid(`${quoted(at)} contains half of a surrogate pair.`);
-    return `${JSON.stringify(name)}:${canonicalJson(member, at, depth + 1)}`;
+  const members = Object.keys(value).sort();
+  const written = members.map((name) => {
+    if (!name.isWellFormed()) throw invalid(`${quoted(memberAt(place, name))} contains half of a surrogate pair.`);
+    const member: unknown = Reflect.get(value, name);
+    return `${JSON.stringify(name)}:${canonicalJson(member, () => memberAt(place, name), depth + 1)}`;
   });
   return `{${written.join(',')}}`;
 }
@@ -63,7 +65,7 @@ function canonicalJson(value: unknown, place: string, depth: number): string {
 /** The canonical JSON of a context. Throws `invalid-request`, which names the place. */
 export function canonicalContext(value: unknown, place: string, bytesMax: number): string {
   if (!isJsonObject(value)) throw invalid(`${quoted(place)} must be a JSON object.`);
-  const text = canonicalJson(value, place, 0);
+  const text = canonicalJson(value, () => place, 0);
   const bytes = Buffer.byteLength(text);
   if (bytes <= bytesMax) return text;
   throw invalid(`${quoted(place)} takes ${bytes} bytes as compact JSON; at most ${bytesMax} are allowed.`);

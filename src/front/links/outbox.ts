@@ -2,6 +2,7 @@
 // go before calls; calls take turns by handle, so no client waits for all the long calls of another; no message exceeds
 // what its receiver accepts.
 
+import { NAMED, type SingleCheck } from '../../rpc/calls/checks.ts';
 import type { CallBody } from '../../rpc/calls/define-call.ts';
 import type { Call } from '../../rpc/gen/grantd/v1/Call.ts';
 import type { Checks } from '../../rpc/gen/grantd/v1/Checks.ts';
@@ -14,6 +15,8 @@ import type { Metrics } from '../../telemetry/metrics.ts';
 
 /** Tags, lengths and numbers of one check, without its strings. */
 const CHECK_OVERHEAD_BYTES = 24;
+/** Lengths of the name and the context of a check. */
+const NAMED_BYTES = 8;
 /** Extra bytes of a traced check. */
 const TRACED_BYTES = 64;
 /** About twenty of the largest writes. More would only wait in memory for a shard that cannot keep up. */
@@ -45,6 +48,9 @@ export class Outbox {
   #subjects: string[] = [];
   #relations: Relation[] = [];
   #objects: string[] = [];
+  /** Of the named checks. */
+  #names: string[] = [];
+  #contexts: string[] = [];
   #traced: TracedCheck[] = [];
   /** Calls by handle, in the order of their turns. */
   #calls = new Map<number, WaitingCall[]>();
@@ -60,9 +66,11 @@ export class Outbox {
   }
 
   /** `traceparent`: for a traced check. */
-  addCheck(id: number, handle: number, subject: string, relation: number, object: string, traceparent?: string): void {
+  addCheck(id: number, handle: number, check: SingleCheck, traceparent?: string): void {
+    const { subject, relation, object, name, context } = check;
     // A UTF-16 unit takes 3 bytes at most.
-    let bytes = CHECK_OVERHEAD_BYTES + 3 * (subject.length + object.length);
+    let bytes = CHECK_OVERHEAD_BYTES + 3 * (subject.length + object.length + name.length + context.length);
+    if (relation === NAMED) bytes += NAMED_BYTES;
     if (traceparent !== undefined) bytes += TRACED_BYTES;
     if (this.#bytes + bytes > BATCH_BYTES_MAX || this.#ids.length >= CHECKS_PER_MESSAGE_MAX) {
       this.#sealed.push(this.#seal());
@@ -73,6 +81,10 @@ export class Outbox {
     // A relation has the same number in the core and on the wire.
     this.#relations.push(relation as Relation);
     this.#objects.push(object);
+    if (relation === NAMED) {
+      this.#names.push(name);
+      this.#contexts.push(context);
+    }
     if (traceparent !== undefined) this.#traced.push({ index: this.#ids.length - 1, traceparent });
     this.#bytes += bytes;
     this.#waitingBytes += bytes;
@@ -135,6 +147,8 @@ export class Outbox {
       subjects: this.#subjects,
       relations: this.#relations,
       objects: this.#objects,
+      names: this.#names,
+      contexts: this.#contexts,
     };
     if (this.#traced.length > 0) {
       checks.traced = this.#traced;
@@ -148,6 +162,8 @@ export class Outbox {
     this.#subjects = [];
     this.#relations = [];
     this.#objects = [];
+    this.#names = [];
+    this.#contexts = [];
     return { checks, bytes };
   }
 }

@@ -6,6 +6,7 @@
 import type { Clock, Random, Timer } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
 import { GrantdError } from '../../core/errors.ts';
+import type { SingleCheck } from '../../rpc/calls/checks.ts';
 import type { Attempt } from '../../rpc/gen/grantd/v1/Attempt.ts';
 import type { CheckResults__Output } from '../../rpc/gen/grantd/v1/CheckResults.ts';
 import type { Hello } from '../../rpc/gen/grantd/v1/Hello.ts';
@@ -148,16 +149,9 @@ export class ShardLink {
    * Sends a check with everything else that gathers in this turn. Returns its id, for `forget`; 0 if it failed at once.
    * `traceparent`: of the requesting span, if any.
    */
-  check(
-    receiver: Receiver,
-    handle: number,
-    subject: string,
-    relation: number,
-    object: string,
-    traceparent?: string,
-  ): number {
+  check(receiver: Receiver, handle: number, check: SingleCheck, traceparent?: string): number {
     const id = this.#enlist(receiver);
-    if (id !== 0) this.#outbox.addCheck(id, handle, subject, relation, object, traceparent);
+    if (id !== 0) this.#outbox.addCheck(id, handle, check, traceparent);
     return id;
   }
 

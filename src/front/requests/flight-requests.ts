@@ -3,6 +3,7 @@
 
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
+import type { SingleCheck } from '../../rpc/calls/checks.ts';
 import type { DefinedCall, Write } from '../../rpc/calls/define-call.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
 import type { AnswerOf, CallName, RequestOf, TimedAnswer } from '../../shard/shard.ts';
@@ -27,22 +28,12 @@ export const SUSPENSION_MS_MAX = 1000;
 
 /** One check: the hot path. */
 export class CheckRequest implements FlightRequest {
-  readonly #subject: string;
-  readonly #relation: number;
-  readonly #object: string;
+  readonly #check: SingleCheck;
   readonly #resolve: (answer: TimedAnswer) => void;
   readonly #reject: (error: GrantdError) => void;
 
-  constructor(
-    subject: string,
-    relation: number,
-    object: string,
-    resolve: (answer: TimedAnswer) => void,
-    reject: (error: GrantdError) => void,
-  ) {
-    this.#subject = subject;
-    this.#relation = relation;
-    this.#object = object;
+  constructor(check: SingleCheck, resolve: (answer: TimedAnswer) => void, reject: (error: GrantdError) => void) {
+    this.#check = check;
     this.#resolve = resolve;
     this.#reject = reject;
   }
@@ -56,7 +47,7 @@ export class CheckRequest implements FlightRequest {
   }
 
   send(flight: Flight, link: ShardLink, handle: number): void {
-    flight.sendCheck(link, handle, this.#subject, this.#relation, this.#object);
+    flight.sendCheck(link, handle, this.#check);
   }
 
   takeCheck(flight: Flight, authorized: boolean, checkedAtMs: number): void {

@@ -10,6 +10,7 @@
 import { type Clock, delay, type Random, type Timer } from '../../core/async/clock.ts';
 import { type ErrorCode, GrantdError } from '../../core/errors.ts';
 import { beginCall, CHECK, endCall } from '../../rpc/call-spans.ts';
+import type { SingleCheck } from '../../rpc/calls/checks.ts';
 import type { Write } from '../../rpc/calls/define-call.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
@@ -121,8 +122,8 @@ export class Flight implements Receiver, Waiter {
   }
 
   /** Sends a check as this try. */
-  sendCheck(link: ShardLink, handle: number, subject: string, relation: number, object: string): void {
-    const id = link.check(this, handle, subject, relation, object, this.#beginTry(link));
+  sendCheck(link: ShardLink, handle: number, check: SingleCheck): void {
+    const id = link.check(this, handle, check, this.#beginTry(link));
     if (id !== 0) this.#sent(link, id);
   }
 

@@ -10,6 +10,7 @@ import type { IdFactory, KeyId, TenantId } from '../../core/ids.ts';
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import type { ScopeMask } from '../../core/scopes.ts';
 import { type BuiltInTuple, columnsOf, isRelation, relationNumber } from '../../core/tuples.ts';
+import { NAMED } from '../../rpc/calls/checks.ts';
 import type { DefinedCall, Write } from '../../rpc/calls/define-call.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { NamedTuple } from '../../rules/questions.ts';
@@ -179,15 +180,16 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
 
   check(context: RequestContext, question: NamedTuple & CallContext): Promise<TimedAnswer> {
     const { subject, relation: name, object } = question;
-    const relation = relationNumber(name);
-    if (relation === undefined || hasContext(question)) {
+    if (question.contextGrants !== undefined) {
       const checks = [{ subject, relation: name, object }];
       return this.#checkNamed(context, { ...STRICT, checks, list: '', ...contextOf(question) }).then(onlyAnswer);
     }
+    const relation = question.context === undefined ? (relationNumber(name) ?? NAMED) : NAMED;
+    const check = { subject, relation, object, name: relation === NAMED ? name : '', context: question.context ?? '' };
     this.usage.checks += 1;
     return new Promise((resolve, reject) => {
-      const check = new CheckRequest(subject, relation, object, resolve, reject);
-      this.#control.flights.start(new Flight(this.#control, context, this.path, check));
+      const request = new CheckRequest(check, resolve, reject);
+      this.#control.flights.start(new Flight(this.#control, context, this.path, request));
     });
   }
 

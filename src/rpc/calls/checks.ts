@@ -5,7 +5,7 @@
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import type { TupleColumns } from '../../core/tuples.ts';
 import { isRuleName } from '../../rules/rule-set.ts';
-import type { NamedChecks } from '../../shard/shard.ts';
+import type { CheckAnswer, NamedChecks, TenantConnection } from '../../shard/shard.ts';
 import type { CheckBulk, CheckBulk__Output } from '../gen/grantd/v1/CheckBulk.ts';
 import type { CheckNamed__Output } from '../gen/grantd/v1/CheckNamed.ts';
 import type { Checks__Output } from '../gen/grantd/v1/Checks.ts';
@@ -18,7 +18,22 @@ import { grantFrom, grantToWire } from './grants.ts';
 import { demandIdentifiers, demandTuple } from './request-fields.ts';
 
 const BULK_CHECK_MS = 0.01;
-const NAMED_CHECK_MS = 0.02;
+export const NAMED_CHECK_MS = 0.02;
+
+/** A single check, as a message carries it. */
+export interface SingleCheck {
+  readonly subject: string;
+  /** The number of a built-in relation, or `NAMED`. */
+  readonly relation: number;
+  readonly object: string;
+  /** Only if it is named. */
+  readonly name: string;
+  /** Canonical JSON; empty: none. Only a named check has one. */
+  readonly context: string;
+}
+
+/** The relation of a check that has a name instead. */
+export const NAMED = 0;
 
 /** Refuses columns of unequal length. `demandCheck` validates the checks one by one. */
 export function demandColumns(checks: Checks__Output): void {
@@ -31,11 +46,41 @@ export function demandColumns(checks: Checks__Output): void {
       checks.objects.length === count,
     'The columns of the checks differ in length.',
   );
+  const named = checks.relations.filter((relation) => relation === NAMED).length;
+  demand(
+    checks.names.length === named && checks.contexts.length === named,
+    'The names of the checks differ from the checks in number.',
+  );
 }
 
 export function demandCheck(handle: number, subject: string, relation: number, object: string): void {
   demand(handle > 0, 'A check has no handle.');
   demandTuple(subject, relation, object);
+}
+
+/** A single check by name, under a handle. */
+export interface NamedCheck extends Omit<SingleCheck, 'relation'> {
+  readonly handle: number;
+}
+
+export function demandNamed({ handle, subject, name, object, context }: NamedCheck): void {
+  demand(handle > 0, 'A check has no handle.');
+  demandIdentifiers(subject, object);
+  demand(isRuleName(name), 'A check has no name.');
+  if (context !== '') contextFrom(context);
+}
+
+/** Answers as `checkNamed` does. Throws if the handle lacks the right. */
+export async function serveNamed(
+  connection: TenantConnection,
+  { handle, subject, name, object, context }: NamedCheck,
+): Promise<CheckAnswer> {
+  connection.demandRight(handle, 'check:read');
+  const checks = [{ subject, relation: name, object }];
+  const call = context === '' ? {} : { context };
+  const request = { checks, list: '', explain: false, denyUndefined: false, ...call };
+  const { authorized, checkedAtMs } = await connection.call('checkNamed', { handle }, request);
+  return { authorized: authorized[0] === true, checkedAtMs };
 }
 
 function bulkFrom(bulk: CheckBulk__Output): TupleColumns {

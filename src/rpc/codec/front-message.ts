@@ -15,6 +15,8 @@ const CHECKS_HANDLES = fieldWithLength(2);
 const CHECKS_SUBJECTS = fieldWithLength(3);
 const CHECKS_RELATIONS = fieldWithLength(4);
 const CHECKS_OBJECTS = fieldWithLength(5);
+const CHECKS_NAMES = fieldWithLength(7);
+const CHECKS_CONTEXTS = fieldWithLength(8);
 
 const CALLS = fieldWithLength(3);
 const CALL_ID = fieldWithNumber(1);
@@ -32,13 +34,16 @@ const writer = new WireWriter();
 /** Whether the call is only a bulk check. Relations are numbers, here and below, although the types allow names. */
 const isBulk = (call: Call): boolean => !!call.checkBulk && !call.attempt && !call.traceparent;
 
-function writeChecks({ ids = [], handles = [], subjects = [], relations = [], objects = [] }: Checks): void {
+function writeChecks(checks: Checks): void {
+  const { ids = [], handles = [], subjects = [], relations = [], objects = [], names = [], contexts = [] } = checks;
   const mark = writer.open(CHECKS);
   writer.packed(CHECKS_IDS, ids);
   writer.packed(CHECKS_HANDLES, handles);
   writer.strings(CHECKS_SUBJECTS, subjects);
   writer.packed(CHECKS_RELATIONS, relations as number[]);
   writer.strings(CHECKS_OBJECTS, objects);
+  writer.strings(CHECKS_NAMES, names);
+  writer.strings(CHECKS_CONTEXTS, contexts);
   writer.close(mark);
 }
 
@@ -69,13 +74,24 @@ export function encodeFrontMessage(message: FrontMessage, encodeRest: (rest: Fro
 }
 
 function readChecks(reader: WireReader, end: number): Checks__Output | undefined {
-  const checks: Checks__Output = { ids: [], handles: [], subjects: [], relations: [], objects: [], traced: [] };
+  const checks: Checks__Output = {
+    ids: [],
+    handles: [],
+    subjects: [],
+    relations: [],
+    objects: [],
+    traced: [],
+    names: [],
+    contexts: [],
+  };
   const read = reader.fields(end, (tag) => {
     if (tag === CHECKS_IDS) checks.ids = reader.packed(end);
     else if (tag === CHECKS_HANDLES) checks.handles = reader.packed(end);
     else if (tag === CHECKS_SUBJECTS) checks.subjects = reader.strings(tag, end);
     else if (tag === CHECKS_RELATIONS) checks.relations = reader.packed(end, ENUM_MAX) as Checks__Output['relations'];
     else if (tag === CHECKS_OBJECTS) checks.objects = reader.strings(tag, end);
+    else if (tag === CHECKS_NAMES) checks.names = reader.strings(tag, end);
+    else if (tag === CHECKS_CONTEXTS) checks.contexts = reader.strings(tag, end);
     else return false;
     return true;
   });

@@ -10,7 +10,15 @@ import type { CheckAnswer, Shard, TenantConnection } from '../../shard/shard.ts'
 import type { Log } from '../../telemetry/log.ts';
 import type { TraceSpan, Tracing } from '../../telemetry/spans.ts';
 import { beginServing, CHECK, serveInSpan } from '../call-spans.ts';
-import { demandCheck, demandColumns } from '../calls/checks.ts';
+import {
+  demandCheck,
+  demandColumns,
+  demandNamed,
+  NAMED,
+  NAMED_CHECK_MS,
+  type NamedCheck,
+  serveNamed,
+} from '../calls/checks.ts';
 import { reportFrom } from '../calls/cluster.ts';
 import type { ReplyBody, ServedPeer } from '../calls/define-call.ts';
 import { shortText } from '../calls/request-fields.ts';
@@ -183,19 +191,27 @@ export class PeerStream {
 
   #takeChecks(connection: TenantConnection, checks: Checks__Output): void {
     demandColumns(checks);
-    const { ids, handles, subjects, relations, objects } = checks;
+    const { ids, handles, subjects, relations, objects, names, contexts } = checks;
     const spans = checks.traced.length === 0 ? undefined : this.#spansOf(checks);
     let hasTime = false;
+    let named = 0;
     for (let index = 0; index < ids.length; index += 1) {
       const id = ids[index] ?? 0;
       const handle = handles[index] ?? 0;
       const subject = subjects[index] ?? '';
       const relation = relations[index] ?? 0;
       const object = objects[index] ?? '';
+      const span = spans?.get(index);
+      if (relation === NAMED) {
+        const name = names[named] ?? '';
+        const context = contexts[named] ?? '';
+        named += 1;
+        this.#takeNamed(connection, span, id, { handle, subject, name, object, context });
+        continue;
+      }
       demandCheck(handle, subject, relation, object);
       // Memory decides most of them, in less time than it takes to queue them.
       if (index % CHECKS_PER_LOOK === 0) hasTime = this.#turns.hasTime(this.#clock.monotonicMs());
-      const span = spans?.get(index);
       if (hasTime) this.#serveCheck(connection, span, id, handle, subject, relation, object);
       else {
         this.#defer(connection.tenantOf(handle), (error) => {
@@ -204,6 +220,17 @@ export class PeerStream {
         });
       }
     }
+  }
+
+  /** It may cost as much as a call: it takes its turn as one. */
+  #takeNamed(connection: TenantConnection, span: TraceSpan | undefined, id: number, check: NamedCheck): void {
+    demandNamed(check);
+    const answer = (): Promise<CheckAnswer> => serveNamed(connection, check);
+    const serve = (error?: GrantdError): void => {
+      if (error !== undefined) this.#answers.failCheck(id, error);
+      else this.#awaitCheck(id, span === undefined ? answer() : serveInSpan(span, answer));
+    };
+    this.#defer(connection.tenantOf(check.handle), serve, NAMED_CHECK_MS);
   }
 
   #serveCheck(

@@ -3,7 +3,7 @@
 // answers are the state of that moment; across an await it keeps only tuples and ranges, which receive every commit.
 
 import { inParallel } from '../../core/async/in-parallel.ts';
-import type { GrantAttributes } from '../../core/grant-attributes.ts';
+import type { GrantAttributes, GrantTerms } from '../../core/grant-attributes.ts';
 import { RELATIONS, type Relation } from '../../core/tuples.ts';
 import { type Adjacent, type Enumerated, type Step, TOO_MANY } from '../../rules/graph.ts';
 import { CHANGES_MAX } from '../memory/grant-deltas.ts';
@@ -37,7 +37,7 @@ type Side = 'subject' | 'object';
 /** Loads a part of an entity: its page, a whole page, one tuple, the grants of one relation. */
 type Load = (assertWanted: () => void) => Promise<void>;
 /** Whether a grant counts. */
-export type Keeps = (facts: GrantAttributes) => boolean;
+export type Keeps = (terms: GrantTerms) => boolean;
 
 /** How far the grants of entities that are too large for whole pages are enumerated. */
 export interface Reach {
@@ -152,9 +152,9 @@ export class PageGraph implements Disposable {
     return page;
   }
 
-  #facts(page: GrantPage, relation: number, object: string): GrantAttributes | null | undefined {
-    const facts = page.find(relation, object);
-    return facts === undefined ? this.#tuples?.get(watchedKey(page.entity, relation, object))?.tuples[0]?.facts : facts;
+  /** The facts of a grant of which the page, a sparse one, does not know whether it exists. */
+  #heldFacts({ entity }: GrantPage, relation: number, object: string): GrantAttributes | null | undefined {
+    return this.#tuples?.get(watchedKey(entity, relation, object))?.tuples[0]?.facts;
   }
 
   /** As in `Graph`, of the grants that count. */
@@ -169,15 +169,16 @@ export class PageGraph implements Disposable {
     if (page === undefined) return undefined;
     let otherwise: typeof TOO_MANY | 0 | undefined = 0;
     for (const relation of relations) {
-      const holds = page.holds(relation, object);
-      if (holds === true) return relation;
-      if (holds !== undefined) continue;
-      const facts = this.#facts(page, relation, object);
-      if (facts === undefined) {
+      const known = page.contingent ? undefined : page.holds(relation, object);
+      if (known === true) return relation;
+      if (known === false) continue;
+      const found = page.termsOf(relation, object);
+      const terms = found === undefined ? this.#heldFacts(page, relation, object) : found;
+      if (terms === undefined) {
         const isFull = (this.#tuples?.size ?? 0) >= TUPLES_MAX;
         otherwise = isFull ? TOO_MANY : undefined;
         if (!isFull) this.#missTuple(subject, relation, object);
-      } else if (facts !== null && keeps(facts)) return relation;
+      } else if (terms !== null && keeps(terms)) return relation;
     }
     return otherwise;
   }
@@ -411,7 +412,7 @@ export class PageGraph implements Disposable {
   /** The attributes of a grant that a run has met. */
   attributesOf({ subject, relation, object }: Step): GrantAttributes | undefined {
     const page = this.#memory.pages.get(subject);
-    const facts = page && this.#facts(page, relation, object);
+    const facts = page && (page.find(relation, object) ?? this.#heldFacts(page, relation, object));
     if (facts) return facts;
     return this.#memory.objectPages.get(object)?.find(relation, subject) ?? undefined;
   }

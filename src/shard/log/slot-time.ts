@@ -22,7 +22,13 @@
 //   - An expired lease: the owner answers nothing at all.
 
 import type { Clock } from '../../core/async/clock.ts';
-import { type GrantAttributes, hasExpired, isContingent, meetsNone } from '../../core/grant-attributes.ts';
+import {
+  type GrantAttributes,
+  type GrantTerms,
+  hasExpired,
+  isContingent,
+  meetsNone,
+} from '../../core/grant-attributes.ts';
 import type { Stamp } from '../../store/store.ts';
 import { wallStamp } from './entries.ts';
 
@@ -74,13 +80,13 @@ export class ListingTime {
   }
 
   /** Whether a grant holds where no condition is evaluated: one with a condition does not. */
-  readonly holds = (facts: GrantAttributes): boolean => this.keeps(facts) && meetsNone(facts);
+  readonly holds = (terms: GrantTerms): boolean => this.keeps(terms) && meetsNone(terms);
 
   /** Whether a grant exists; whether its condition is met does not matter. */
-  readonly keeps = (facts: GrantAttributes): boolean => {
-    if (isContingent(facts)) this.depends = true;
-    if (!hasExpired(facts, this.#nowMs)) return true;
-    if (!hasExpired(facts, this.#loggedMs)) this.waits = true;
+  readonly keeps = (terms: GrantTerms): boolean => {
+    if (isContingent(terms)) this.depends = true;
+    if (!hasExpired(terms, this.#nowMs)) return true;
+    if (!hasExpired(terms, this.#loggedMs)) this.waits = true;
     return false;
   };
 }

@@ -6,10 +6,12 @@
 import { assert } from '../../core/assert.ts';
 import {
   type GrantAttributes,
+  type GrantTerms,
   isContingent,
   isPackedContingent,
   packAttributes,
   unpackAttributes,
+  unpackTerms,
 } from '../../core/grant-attributes.ts';
 import { type Relation, sortUtf8 } from '../../core/tuples.ts';
 import { Evictable } from './memory-budget.ts';
@@ -133,19 +135,26 @@ export class GrantPage extends Evictable {
 
   /** The grant, whether it counts or not; `null` if there is none; `undefined` if this (sparse) page does not know. */
   find(relation: number, counterpart: string): GrantAttributes | null | undefined {
-    let packed = this.#table.get(relation, counterpart);
-    if (packed === undefined) {
-      if (this.whole) return null;
-      packed = this.#previous?.get(relation, counterpart);
-      if (packed === undefined) return undefined;
-    }
-    return packed === null ? null : unpackAttributes(packed);
+    const packed = this.#packed(relation, counterpart);
+    return packed === null || packed === undefined ? packed : unpackAttributes(packed);
+  }
+
+  /** The terms of what `find` returns. */
+  termsOf(relation: number, counterpart: string): GrantTerms | null | undefined {
+    const packed = this.#packed(relation, counterpart);
+    return packed === null || packed === undefined ? packed : unpackTerms(packed);
+  }
+
+  #packed(relation: number, counterpart: string): string | null | undefined {
+    const packed = this.#table.get(relation, counterpart);
+    if (packed !== undefined) return packed;
+    return this.whole ? null : this.#previous?.get(relation, counterpart);
   }
 
   /** Whether the page has the grant, and it is one of those that `keeps` keeps. */
-  counts(relation: number, counterpart: string, keeps: (facts: GrantAttributes) => boolean): boolean {
-    const facts = this.find(relation, counterpart);
-    return facts !== undefined && facts !== null && keeps(facts);
+  counts(relation: number, counterpart: string, keeps: (terms: GrantTerms) => boolean): boolean {
+    const terms = this.termsOf(relation, counterpart);
+    return terms !== undefined && terms !== null && keeps(terms);
   }
 
   /** Whether the grant exists; `undefined` if this (sparse) page does not know, or the grant is contingent. */
@@ -155,14 +164,9 @@ export class GrantPage extends Evictable {
       if (has !== undefined) return has;
       return this.whole ? false : this.#previous?.has(relation, counterpart);
     }
-    let packed = this.#table.get(relation, counterpart);
-    if (packed === undefined) {
-      if (this.whole) return false;
-      packed = this.#previous?.get(relation, counterpart);
-      if (packed === undefined) return undefined;
-    }
-    if (packed !== null && isPackedContingent(packed)) return undefined;
-    return packed !== null;
+    const packed = this.#packed(relation, counterpart);
+    if (packed === null || packed === undefined) return packed === null ? false : undefined;
+    return isPackedContingent(packed) ? undefined : true;
   }
 
   /** Sets the current facts of a tuple. Costs one search and one move, however many grants there are. */

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Outbox } from '../../../../src/front/links/outbox.ts';
+import { NAMED, type SingleCheck } from '../../../../src/rpc/calls/checks.ts';
 import type { FrontMessage } from '../../../../src/rpc/gen/grantd/v1/FrontMessage.ts';
 import { BATCH_BYTES_MAX, CHECKS_PER_MESSAGE_MAX } from '../../../../src/rpc/protocol.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
@@ -16,12 +17,20 @@ function drain(outbox: Outbox): FrontMessage[] {
   }
 }
 
+const checkOf = (subject = '', relation = 1, object = ''): SingleCheck => ({
+  subject,
+  relation,
+  object,
+  name: '',
+  context: '',
+});
+
 test('what gathers is one message, and nothing is none', () => {
   const outbox = new Outbox(createMetrics());
   assert.deepEqual(drain(outbox), []);
-  outbox.addCheck(1, 7, 'user:a', 6, 'doc:1');
+  outbox.addCheck(1, 7, checkOf('user:a', 6, 'doc:1'));
   outbox.addCall({ id: 2, handle: 7, confirm: {} });
-  outbox.addCheck(3, 7, 'user:b', 1, 'doc:2');
+  outbox.addCheck(3, 7, checkOf('user:b', 1, 'doc:2'));
   assert.deepEqual(drain(outbox), [
     {
       checks: {
@@ -30,6 +39,8 @@ test('what gathers is one message, and nothing is none', () => {
         subjects: ['user:a', 'user:b'],
         relations: [6, 1],
         objects: ['doc:1', 'doc:2'],
+        names: [],
+        contexts: [],
       },
       calls: [{ id: 2, handle: 7, confirm: {} }],
     },
@@ -40,7 +51,7 @@ test('what gathers is one message, and nothing is none', () => {
 test('messages are cut by number and by size, in order, without loss', () => {
   const outbox = new Outbox(createMetrics());
   const count = 2 * CHECKS_PER_MESSAGE_MAX + 1;
-  for (let id = 1; id <= count; id += 1) outbox.addCheck(id, 1, '', 1, '');
+  for (let id = 1; id <= count; id += 1) outbox.addCheck(id, 1, checkOf());
   const ids = drain(outbox).map(({ checks }) => checks?.ids ?? []);
   assert.deepEqual(
     ids.map(({ length }) => length),
@@ -82,12 +93,23 @@ test('it is full above its bound, until that is sent or given up', () => {
 
 test('a check that is traced says so in the message that it travels in, and no other does', () => {
   const outbox = new Outbox(createMetrics());
-  for (let id = 1; id <= CHECKS_PER_MESSAGE_MAX; id += 1) outbox.addCheck(id, 1, '', 1, '', id === 3 ? 'a' : undefined);
-  outbox.addCheck(CHECKS_PER_MESSAGE_MAX + 1, 1, '', 1, '');
-  outbox.addCheck(CHECKS_PER_MESSAGE_MAX + 2, 1, '', 1, '', 'b');
+  for (let id = 1; id <= CHECKS_PER_MESSAGE_MAX; id += 1) outbox.addCheck(id, 1, checkOf(), id === 3 ? 'a' : undefined);
+  outbox.addCheck(CHECKS_PER_MESSAGE_MAX + 1, 1, checkOf());
+  outbox.addCheck(CHECKS_PER_MESSAGE_MAX + 2, 1, checkOf(), 'b');
   const [first, second] = drain(outbox);
   assert.deepEqual(first?.checks?.traced, [{ index: 2, traceparent: 'a' }]);
   assert.deepEqual(second?.checks?.traced, [{ index: 1, traceparent: 'b' }]);
+});
+
+test('the names and contexts of named checks follow each other, without those of the others', () => {
+  const outbox = new Outbox(createMetrics());
+  outbox.addCheck(1, 1, { ...checkOf('user:a', NAMED, 'doc:1'), name: 'can_read' });
+  outbox.addCheck(2, 1, checkOf('user:b', 6, 'doc:2'));
+  outbox.addCheck(3, 1, { ...checkOf('user:c', NAMED, 'doc:3'), name: 'viewer', context: '{"hour":9}' });
+  const [message] = drain(outbox);
+  assert.deepEqual(message?.checks?.relations, [NAMED, 6, NAMED]);
+  assert.deepEqual(message.checks.names, ['can_read', 'viewer']);
+  assert.deepEqual(message.checks.contexts, ['', '{"hour":9}']);
 });
 
 test('checks go before calls, and calls take turns by handle', () => {
@@ -95,7 +117,7 @@ test('checks go before calls, and calls take turns by handle', () => {
   const name = 'x'.repeat(BATCH_BYTES_MAX / 6);
   for (let id = 1; id <= 6; id += 1) outbox.addCall({ id, handle: 1, createNamespace: { name } });
   outbox.addCall({ id: 7, handle: 2, confirm: {} });
-  outbox.addCheck(8, 3, 'user:a', 6, 'doc:1');
+  outbox.addCheck(8, 3, checkOf('user:a', 6, 'doc:1'));
   outbox.addCall({ id: 9, handle: 1, confirm: {} });
   const messages = drain(outbox);
   assert.deepEqual(messages[0]?.checks?.ids, [8]);
@@ -108,7 +130,7 @@ test('checks go before calls, and calls take turns by handle', () => {
 test('a call that is longer than a message otherwise is goes, alone among calls', () => {
   const outbox = new Outbox(createMetrics());
   outbox.addCall({ id: 1, handle: 1, createNamespace: { name: 'x'.repeat(BATCH_BYTES_MAX) } });
-  outbox.addCheck(2, 1, 'user:a', 6, 'doc:1');
+  outbox.addCheck(2, 1, checkOf('user:a', 6, 'doc:1'));
   outbox.addCall({ id: 3, handle: 1, confirm: {} });
   const messages = drain(outbox);
   assert.deepEqual(

@@ -10,6 +10,8 @@ export interface Checks {
   'relations'?: (_grantd_v1_Relation)[];
   'objects'?: (string)[];
   'traced'?: (_grantd_v1_TracedCheck)[];
+  'names'?: (string)[];
+  'contexts'?: (string)[];
 }
 
 export interface Checks__Output {
@@ -19,4 +21,6 @@ export interface Checks__Output {
   'relations': (_grantd_v1_Relation__Output)[];
   'objects': (string)[];
   'traced': (_grantd_v1_TracedCheck__Output)[];
+  'names': (string)[];
+  'contexts': (string)[];
 }
