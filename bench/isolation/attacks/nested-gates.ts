@@ -24,27 +24,26 @@ runAttack(async ({ baseUrl, key }, run) => {
   const bulk = postRequest('/v1/check/bulk', key, JSON.stringify({ checks: asked.map(({ check }) => check) }));
   const bulkStart = `{"results":${JSON.stringify(asked.map(({ authorized }) => ({ authorized })))},`;
   const holders = { object: GATED_OBJECT, relation: RELATION, limit: 1000 };
-  const questions = [
-    {
-      text: (number: number) => postRequest('/v1/check', key, JSON.stringify(questionAbout(number).check)),
-      start: (number: number) => `{"authorized":${questionAbout(number).authorized},`,
+  const check = {
+    text: (number: number) => postRequest('/v1/check', key, JSON.stringify(questionAbout(number).check)),
+    start: (number: number) => `{"authorized":${questionAbout(number).authorized},`,
+  };
+  const several = { text: () => bulk, start: () => bulkStart };
+  const objects = {
+    text: (number: number) => {
+      const { subject } = questionAbout(number).check;
+      return postRequest('/v1/objects', key, JSON.stringify({ subject, relation: RELATION }));
     },
-    { text: () => bulk, start: () => bulkStart },
-    {
-      text: () => postRequest('/v1/subjects', key, JSON.stringify(holders)),
-      start: () => '{"subjects":["user:member-',
-    },
-    {
-      text: (number: number) => {
-        const { subject } = questionAbout(number).check;
-        return postRequest('/v1/objects', key, JSON.stringify({ subject, relation: RELATION }));
-      },
-      start: (number: number) => `{"objects":[${questionAbout(number).authorized ? `"${GATED_OBJECT}"` : ''}]`,
-    },
-  ];
+    start: (number: number) => `{"objects":[${questionAbout(number).authorized ? `"${GATED_OBJECT}"` : ''}]`,
+  };
+  // It decides ten thousand candidates.
+  const subjects = {
+    text: () => postRequest('/v1/subjects', key, JSON.stringify(holders)),
+    start: () => '{"subjects":["user:member-',
+  };
+  const questions = [check, several, objects, check, check, several, objects, subjects];
   const changeAt = (number: number): number | undefined => {
-    const round = Math.floor(number / questions.length);
-    return number % questions.length === 0 && round % 2 === 0 ? round / 2 : undefined;
+    return number % questions.length === 0 ? number / questions.length : undefined;
   };
   let answered = 0;
   await runClosedLoop(run, {

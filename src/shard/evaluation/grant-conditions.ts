@@ -6,8 +6,8 @@ import { GrantdError } from '../../core/errors.ts';
 import { conditionContextOf, conditionNameOf, contextIn } from '../../core/grant-condition.ts';
 import type { JsonObject } from '../../core/json-members.ts';
 import type { CompiledRules } from '../../rules/compiled-rules.ts';
-import { RequestContext } from '../../rules/conditions/request-context.ts';
 import { type ConditionResult, contextSeen, evaluateCondition } from '../../rules/conditions/evaluate-condition.ts';
+import { RequestContext } from '../../rules/conditions/request-context.ts';
 import { ConditionBudget, EVALUATION_STEPS_MAX } from '../../rules/conditions/step-meter.ts';
 
 /** Steps of all evaluations in one step of the event loop: a millisecond at worst, mostly much less. */
