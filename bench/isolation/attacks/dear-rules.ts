@@ -20,15 +20,15 @@ runAttack(async ({ baseUrl, key, adminKey }, run) => {
     postRequest('/v1/check', key, JSON.stringify(check)),
     postRequest('/v1/check', key, JSON.stringify({ ...check, context: {} })),
   ];
-  let written = 0;
+  let answered = 0;
   await runClosedLoop(run, {
     url: baseUrl,
     connections: CONNECTIONS,
     requestOf: (number) => requests[number % requests.length] ?? '',
-    onResponse: (status, body, number) => {
+    onResponse: (status, body) => {
       run.expect(status, [200, 400, 429, 503], body);
-      if (status === 200 && number % requests.length < 5) written += 1;
+      if (status !== 503) answered += 1;
     },
   });
-  if (written === 0) run.reject('no rules were written');
+  if (answered === 0) run.reject('nothing was answered');
 });

@@ -1,5 +1,5 @@
-// An attack of one tenant on another of each kind, in its shortest form. `cluster/slow` has all attacks, longer and with
-// uncached subjects that do not fit the heap.
+// An attack of one tenant on another of each kind, in its shortest form. `cluster/slow` has all attacks, longer, and
+// with uncached subjects that do not fit the heap.
 
 import { ATTACKS } from '../../../bench/isolation/attack-list.ts';
 import { describeIsolation } from '../support/isolation.ts';
