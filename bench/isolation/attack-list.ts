@@ -12,8 +12,11 @@ export interface Attack {
   readonly summary: string;
   /** The plan of the attacker. */
   readonly plan: string;
-  /** The grants of the attacker's tenant: long names, large subjects, groups and folders under rules, or none. */
-  readonly tenant: 'long' | 'large' | 'graph' | 'new';
+  /**
+   * The grants of the attacker's tenant: long names, large subjects, groups and folders under rules, gates and
+   * conditions, or none.
+   */
+  readonly tenant: 'long' | 'large' | 'graph' | 'gates' | 'new';
   /** Nothing from the store may be cached. */
   readonly isCold?: boolean;
   /** The victim uses a new connection for every request. */
@@ -144,5 +147,29 @@ export const ATTACKS: readonly Attack[] = [
     summary: 'rules, no limit: bulks of 100 and listings through a grid of folders with 9^24 paths',
     plan: 'unlimited',
     tenant: 'graph',
+  },
+  {
+    name: 'nested-gates',
+    summary: 'rules, no limit: a gate at each level of a nest of 24 over a group of 10,000, whose members change',
+    plan: 'unlimited',
+    tenant: 'gates',
+  },
+  {
+    name: 'dear-conditions',
+    summary: 'rules, no limit: conditions with nested loops that use every step, with contexts of 32 KiB',
+    plan: 'unlimited',
+    tenant: 'gates',
+  },
+  {
+    name: 'backtracking',
+    summary: 'rules, no limit: patterns that make an engine backtrack, over the longest texts',
+    plan: 'unlimited',
+    tenant: 'gates',
+  },
+  {
+    name: 'dear-rules',
+    summary: 'no limit: rules of 64 KiB, full of gates or of conditions, written back to back',
+    plan: 'unlimited',
+    tenant: 'new',
   },
 ];

@@ -14,6 +14,8 @@ export interface AttackTarget {
   readonly tenantId: string;
   /** With the scopes check:read and grant:write. */
   readonly key: string;
+  /** With all scopes; only for an attack by somebody who may write the rules of the tenant. */
+  readonly adminKey: string;
   readonly operatorToken: string;
   /** How many subjects with many grants the store has. */
   readonly largeSubjects: number;

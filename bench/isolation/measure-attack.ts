@@ -117,6 +117,7 @@ export async function measureAttack(
       opsUrls: parts.map(({ opsUrl }) => opsUrl),
       tenantId: attacker.tenantId,
       key: attacker.key,
+      adminKey: attacker.adminKey,
       operatorToken: addresses.operator_token,
       largeSubjects: tenants.largeSubjects,
       durationMs: attackMs,

@@ -2,7 +2,6 @@
 // are written through the store's adapter, which takes seconds where an import would take minutes.
 
 import { IdFactory, parseTenantId, type TenantId } from '../../src/core/ids.ts';
-import type { Tuple } from '../../src/core/tuples.ts';
 import { systemClock, systemRandom } from '../../src/roles/process/system.ts';
 import type { StateWrite, Store } from '../../src/store/store.ts';
 import { forEachAtATime } from '../at-a-time.ts';
@@ -10,6 +9,7 @@ import { DataSet } from '../data-set.ts';
 import type { PreparedRequest } from '../load/load-job.ts';
 import type { Addresses } from '../server/grantd-process.ts';
 import { importGrants, type TenantAccess } from '../server/operator.ts';
+import { type FilledGrant, GATE_RULES, gateTuples } from './filled-gates.ts';
 import {
   GRAPH_RULES,
   graphTuples,
@@ -31,7 +31,7 @@ const WRITES_IN_FLIGHT = 4;
 const WRITE_MS_MAX = 60_000;
 
 export interface Attacker extends TenantAccess {
-  /** With all scopes: the key of the owner, who is no attacker. */
+  /** With all scopes: the key of the owner, who is mostly no attacker. */
   readonly adminKey: string;
 }
 
@@ -41,6 +41,7 @@ export interface Tenants {
   readonly long: Attacker;
   readonly large: Attacker;
   readonly graph: Attacker;
+  readonly gates: Attacker;
   readonly largeSubjects: number;
 }
 
@@ -86,13 +87,17 @@ export async function createTenants(addresses: Addresses, largeSubjects: number)
   });
   const long = await createAttacker(addresses, 'free');
   const large = await createAttacker(addresses, 'free');
-  const graph = await createAttacker(addresses, 'free');
-  await callOperator(addresses, `/tenants/${graph.tenantId}/rules`, { method: 'PUT', body: GRAPH_RULES });
-  return { victim, questions, long, large, graph, largeSubjects };
+  const withRules = async (rules: object): Promise<Attacker> => {
+    const attacker = await createAttacker(addresses, 'free');
+    await callOperator(addresses, `/tenants/${attacker.tenantId}/rules`, { method: 'PUT', body: rules });
+    return attacker;
+  };
+  const [graph, gates] = [await withRules(GRAPH_RULES), await withRules(GATE_RULES)];
+  return { victim, questions, long, large, graph, gates, largeSubjects };
 }
 
 /** Every grant and the rows that belong to it, by subject. */
-function* tuplesOf({ long, large, graph, largeSubjects }: Tenants): Generator<readonly [string, Tuple]> {
+function* grantsOf({ long, large, graph, gates, largeSubjects }: Tenants): Generator<readonly [string, FilledGrant]> {
   for (let subject = 0; subject < LONG_SUBJECTS; subject += 1) {
     for (let number = 0; number < LONG_GRANTS_PER_SUBJECT; number += 1) {
       yield [long.tenantId, longTuple(subject, number)];
@@ -100,6 +105,7 @@ function* tuplesOf({ long, large, graph, largeSubjects }: Tenants): Generator<re
   }
   for (let number = 0; number < WIDE_GRANTS; number += 1) yield [long.tenantId, wideTuple(number)];
   for (const tuple of graphTuples()) yield [graph.tenantId, tuple];
+  for (const grant of gateTuples()) yield [gates.tenantId, grant];
   for (let subject = 0; subject < largeSubjects; subject += 1) {
     for (let number = 0; number < LARGE_GRANTS_PER_SUBJECT; number += 1) {
       yield [large.tenantId, largeTuple(subject, number)];
@@ -120,13 +126,13 @@ function* batchesOf(tenants: Tenants): Generator<readonly StateWrite[]> {
   const stamp = createdAtMs * 1000;
   let batch: StateWrite[] = [];
   let subject = '';
-  for (const [text, tuple] of tuplesOf(tenants)) {
+  for (const [text, grant] of grantsOf(tenants)) {
     const tenantId = tenantIdOf(text);
-    if (tuple.subject !== subject) {
-      subject = tuple.subject;
+    if (grant.subject !== subject) {
+      subject = grant.subject;
       batch.push({ kind: 'subject', tenantId, subject, stamp });
     }
-    batch.push({ kind: 'grant', tenantId, ...tuple, grantId: ids.create('grt'), createdAtMs, tombstone: false, stamp });
+    batch.push({ kind: 'grant', tenantId, ...grant, grantId: ids.create('grt'), createdAtMs, tombstone: false, stamp });
     if (batch.length < ROWS_PER_WRITE) continue;
     yield batch;
     batch = [];

@@ -14,6 +14,8 @@ import { processorMs } from './usage.ts';
 
 /** Processors that the linter or the type checker keeps busy. */
 const CHECK_WEIGHT = 1;
+/** Of the processors: every process waits now and then, and what is measured beside others is too low. */
+const OVERCOMMIT = 1.25;
 
 const stepJob = (step: Step, report: Report): Job => ({
   name: step.name,
@@ -61,7 +63,7 @@ export async function runSelection(
     const jobs = [...[...installs, ...steps].map((step) => stepJob(step, report)), ...batches];
     await runJobs(
       jobs.map((job) => ({ ...job, run: () => around(job.name, () => job.run()) })),
-      processors,
+      OVERCOMMIT * processors,
       signal,
     );
     const othersBusy = report.hasInconclusive ? await busyProcessors() : 0;

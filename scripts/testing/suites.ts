@@ -36,7 +36,6 @@ export const SUITES: readonly Suite[] = [
   row('model', 'beside', 1, 'a shard compared with a plain map, and the checker of histories'),
   row('differential', 'beside', 1, 'random rules and questions, compared with the definition of rules'),
   row('tidy', 'together', 0.5, 'the code and the docs read as text'),
-  row('property', 'together', 0.5, 'random cases of rules and conversions, in great numbers'),
   row('unit', 'together', 0.5, 'single parts of the code, in the folders of src'),
   row('image', 'beside', 1, 'the Dockerfile compared with what the program loads'),
   row(
@@ -63,6 +62,7 @@ export const SUITES: readonly Suite[] = [
     1,
     'a shard compared with a plain map in many more random sequences, and longer histories',
   ),
+  row('property/slow', 'on-request', 1, 'random cases of rules, conditions and conversions, in great numbers'),
   row('differential/slow', 'on-request', 1, 'the same questions to grantd, OpenFGA and SpiceDB'),
   row('kubernetes', 'on-request', 1, 'the image, and the chart on a real cluster; needs root'),
 ];

@@ -241,8 +241,8 @@ class Numbering {
   /** By number; undefined: no name has it. */
   readonly names: (string | undefined)[] = [undefined];
   readonly numbers = new Map<string, number>();
-  /** Of gates, and of what else has a number and no name. */
-  readonly texts = new Map<number, string>();
+  /** Of gates, and of what else has a number and no name: it follows from any of these. */
+  readonly unnamed = new Map<number, readonly RuleElement[]>();
   readonly relations: ReadonlySet<number>;
   readonly definitions = new Map<string, Definitions>();
   /** Of the object itself; undefined: no rule uses it. */
@@ -271,7 +271,7 @@ class Numbering {
   #numberOf(name: string): number {
     if (name !== SELF) return this.numbers.get(name) ?? 0;
     this.self ??= this.names.push(undefined) - 1;
-    this.texts.set(this.self, SELF);
+    this.unnamed.set(this.self, [{ name: SELF, from: undefined }]);
     return this.self;
   }
 
@@ -286,7 +286,7 @@ class Numbering {
 
   #add(of: Definitions, gate: Gate, element: RuleElement): number {
     const number = this.names.push(undefined) - 1;
-    this.texts.set(number, textOfElement(element));
+    this.unnamed.set(number, [element]);
     of.gates.set(number, gate);
     return number;
   }
@@ -304,7 +304,7 @@ class Numbering {
     const [first] = parts;
     if (parts.length === 1 && first !== undefined && first.from === undefined) return first.name;
     const number = this.names.push(undefined) - 1;
-    this.texts.set(number, elements.map(textOfElement).join(' or '));
+    this.unnamed.set(number, elements);
     of.elements.set(number, parts);
     return number;
   }
@@ -345,7 +345,7 @@ export class CompiledRules {
   /** By number; undefined at 0, and of gates. */
   readonly #names: readonly (string | undefined)[];
   readonly #numbers: ReadonlyMap<string, number>;
-  readonly #texts: ReadonlyMap<number, string>;
+  readonly #unnamed: ReadonlyMap<number, readonly RuleElement[]>;
   readonly #namespaces: ReadonlyMap<string, NamespaceRules>;
   readonly #withoutRules: NamespaceRules;
   readonly #namesIn: Kept<readonly string[]>;
@@ -353,7 +353,7 @@ export class CompiledRules {
   /** By relation: the names N of all elements "N from relation". */
   readonly #followed = new Map<number, NameSet>();
   /** Names that rules define or use, other than behind `from`. */
-  readonly #used: NameSet;
+  readonly #used: ReadonlySet<number>;
   /** The element for the object itself; empty: no rule uses it. */
   readonly #self: NameSet;
 
@@ -367,31 +367,31 @@ export class CompiledRules {
     this.conditions = conditions;
     this.#public = new Set(ruleSet.public);
     this.#relations = [...RELATIONS, ...ruleSet.relations];
-    const { names, numbers, texts, relations, definitions, self } = new Numbering(ruleSet, relationNumberOf);
+    const { names, numbers, unnamed, relations, definitions, self } = new Numbering(ruleSet, relationNumberOf);
     this.#self = self === undefined ? 0n : bitOf(self);
-    this.#texts = texts;
+    this.#unnamed = unnamed;
     this.#names = names;
     this.#numbers = numbers;
-    let used = 0n;
+    const used = new Set<number>();
     let count = 0;
     const follow = (relation: number, name: number): void => {
       this.#followed.set(relation, (this.#followed.get(relation) ?? 0n) | bitOf(name));
     };
     for (const { elements, gates } of definitions.values()) {
       for (const [defined, parts] of elements) {
-        used |= bitOf(defined);
+        used.add(defined);
         count += parts.length;
         for (const { name, from } of parts) {
-          used |= bitOf(name);
+          used.add(name);
           if (from !== undefined) follow(from, name);
         }
       }
       for (const gate of gates.values()) {
         count += 1;
         if (gate.kind === 'every') {
-          used |= bitOf(gate.name);
+          used.add(gate.name);
           follow(gate.relation, gate.name);
-        } else for (const name of [...gate.all, ...gate.none]) used |= bitOf(name);
+        } else for (const name of [...gate.all, ...gate.none]) used.add(name);
       }
     }
     this.#used = used;
@@ -417,7 +417,7 @@ export class CompiledRules {
 
   /** A name, or the text of a gate. */
   describe(number: number): string {
-    return this.#names[number] ?? this.#texts.get(number) ?? '';
+    return this.#names[number] ?? (this.#unnamed.get(number) ?? []).map(textOfElement).join(' or ');
   }
 
   /** Names by ascending number; gates have none. */
@@ -477,7 +477,7 @@ export class CompiledRules {
 
   /** Whether rules of the object's namespace use the relation behind `from`, and no rule has it as a name. */
   leadsToEntitiesOnly(object: string, relation: number): boolean {
-    return (this.#used & bitOf(relation)) === 0n && this.#of(object).leading.has(relation);
+    return !this.#used.has(relation) && this.#of(object).leading.has(relation);
   }
 
   /** Whether any grant could give a subject the name on the object. */

@@ -80,6 +80,8 @@ interface Goal {
 const OPEN_GOALS_MAX = 400;
 /** Steps of solving goals that rest on each other: some milliseconds. */
 const SOLVING_STEPS_MAX = 200_000;
+/** A search for a goal takes as long as so many entities and grants, and most goals examine only a few. */
+const SPENT_PER_GOAL = 30;
 
 export class GateEvaluation {
   readonly #rules: CompiledRules;
@@ -104,6 +106,7 @@ export class GateEvaluation {
   #isSolving = false;
   #open = 0;
   #ranks = 0;
+  #searches = 0;
   #circle: readonly string[] = [];
   #solvingSteps = 0;
   #progress: Generator<void, Truth> | undefined;
@@ -130,8 +133,14 @@ export class GateEvaluation {
     this.#granted = granted;
   }
 
-  get spent(): number {
+  /** Entities and grants, and steps of solving goals that rest on each other. */
+  get examined(): number {
     return this.#total.spent + (this.#granted?.cost.spent ?? 0) + this.#solvingSteps;
+  }
+
+  /** Grows with the time that it has taken. */
+  get spent(): number {
+    return this.examined + SPENT_PER_GOAL * this.#searches;
   }
 
   /**
@@ -303,6 +312,8 @@ export class GateEvaluation {
   }
 
   *#searchIn(graph: Graph, { number, object, depth }: Goal): Generator<void, Searched> {
+    this.#searches += 1;
+    if (this.spent > this.#spentMax) yield;
     const bit = bitOf(number);
     const gates: GateAt[] = [];
     const search = new WantedSearch(this.#rules, graph, this.#limits, this.#total, this.#mayHold);

@@ -115,19 +115,24 @@ export const SELF = 'self';
 /** Whether the text can be the name of a relation, built-in, own or derived: all have the same form. */
 export const isRuleName = (text: string): boolean => isRelationName(text);
 
-/** The names in an element, those inside of gates included, each with whether `but_not` takes it away. */
-export function* namesInElement(element: RuleElement, negated = false): Generator<NameElement & { negated: boolean }> {
-  if (!isGate(element)) {
-    yield { ...element, negated };
-    return;
+/** A name in an element, with whether `but_not` takes it away. */
+export type UsedName = NameElement & { readonly negated: boolean };
+
+function collectNames(elements: readonly RuleElement[], negated: boolean, names: UsedName[]): void {
+  for (const element of elements) {
+    if (isGate(element)) {
+      collectNames(element.elements, negated, names);
+      collectNames(element.butNot, true, names);
+    } else names.push({ ...element, negated });
   }
-  for (const each of element.elements) yield* namesInElement(each, negated);
-  for (const each of element.butNot) yield* namesInElement(each, true);
 }
 
-/** The names in the elements of a rule. */
-export const namesInRule = ({ anyOf }: Rule): readonly (NameElement & { negated: boolean })[] =>
-  anyOf.flatMap((element) => [...namesInElement(element)]);
+/** The names in the elements of a rule, those inside of gates included. */
+export function namesInRule({ anyOf }: Rule): readonly UsedName[] {
+  const names: UsedName[] = [];
+  collectNames(anyOf, false, names);
+  return names;
+}
 
 /** `viewer`, `viewer from parent` or `all of viewer from parent`. */
 export const textOfName = ({ name, from, all }: NameElement): string =>

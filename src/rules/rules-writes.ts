@@ -65,7 +65,7 @@ export async function parseRulesRequest(body: unknown, headers: ConditionHeaders
     );
   }
   const ifMatch = revisionsOf(headers['if-match']);
-  const ruleSet = await parseRuleSetInTurns(body, () => setImmediate());
+  const ruleSet = await parseRuleSetInTurns(body, () => setImmediate(), { expressions: true });
   return { ruleSet, ifMatch };
 }
 

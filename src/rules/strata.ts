@@ -40,6 +40,7 @@ function dependenciesOf(ruleSet: RuleSet): Dependencies {
   const dependencies = new Map<Node, readonly Dependency[]>();
   const behind = entitiesBehind(ruleSet);
   const defining = Map.groupBy(ruleSet.rules, ({ name }) => name);
+  const defined = new Set(ruleSet.rules.map(({ namespace, name }) => `${namespace} ${name}`));
   for (const [name, rules] of defining) {
     dependencies.set(
       `* ${name}`,
@@ -47,19 +48,28 @@ function dependenciesOf(ruleSet: RuleSet): Dependencies {
     );
   }
   for (const rule of ruleSet.rules) {
+    const own = rule.namespace;
     const negatedByNode = new Map<Node, boolean>();
-    const elements = new Map(namesInRule(rule).map((each) => [`${each.from} ${each.name} ${each.negated}`, each]));
-    for (const { name, from, negated } of elements.values()) {
-      const add = (namespace: string): void => {
-        const on = `${namespace} ${name}`;
-        negatedByNode.set(on, negated || negatedByNode.get(on) === true);
-      };
-      const namespaces = from === undefined ? new Set([rule.namespace]) : behind.get(`${rule.namespace} ${from}`);
-      if (namespaces === undefined) add('*');
-      else for (const { namespace } of defining.get(name) ?? []) if (namespaces.has(namespace)) add(namespace);
+    const add = (on: Node, negated: boolean): void => {
+      if (negated || !negatedByNode.has(on)) negatedByNode.set(on, negated);
+    };
+    const known = new Set<string>();
+    for (const { name, from, negated } of namesInRule(rule)) {
+      const namespaces = from === undefined ? undefined : behind.get(`${own} ${from}`);
+      const here = `${own} ${name}`;
+      if (from === undefined) {
+        if (defined.has(here)) add(here, negated);
+      } else if (namespaces === undefined) add(`* ${name}`, negated);
+      else {
+        const element = `${from} ${name} ${negated}`;
+        if (known.has(element)) continue;
+        known.add(element);
+        for (const { namespace } of defining.get(name) ?? [])
+          if (namespaces.has(namespace)) add(`${namespace} ${name}`, negated);
+      }
     }
     dependencies.set(
-      `${rule.namespace} ${rule.name}`,
+      `${own} ${rule.name}`,
       Array.from(negatedByNode, ([on, negated]) => ({ on, negated })),
     );
   }

@@ -1,54 +1,7 @@
-// The comparison finds faults of grantd, and makes them small enough to be read. The definition of rules stands in for
-// the peers, so that this needs none of them.
+// The comparison finds each planted fault; slow/teeth.test.ts makes all of them small.
 
-import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { compareAll, differsStill } from './compare.ts';
-import { MUTATIONS, withMutation } from './mutations.ts';
-import { GrantdPeer } from './peers/grantd.ts';
-import { NaivePeer } from './peers/naive.ts';
-import { renderDifference } from './render.ts';
-import { shrink } from './shrink.ts';
+import { testTeeth } from './teeth-cases.ts';
 
-const SEED = 1;
-const QUESTIONS = 600;
-/** Until a fault is found; it takes a hundredth of that or so. */
-const QUESTIONS_MAX = 6000;
-/** None of the faults needs more than a chain of three grants and its revocation to show. */
-const CHANGES_MAX = 4;
-const RULES_MAX = 2;
+const MADE_SMALL = 'groups-ignored';
 
-describe('a comparison with the definition', () => {
-  let grantd: GrantdPeer;
-  before(async () => {
-    grantd = await GrantdPeer.start();
-  });
-  after(() => grantd.stop());
-  const run = (own: Parameters<typeof compareAll>[0], questions: number) =>
-    compareAll(own, [new NaivePeer()], { seed: SEED, questions, onCase: () => {} });
-
-  test('finds nothing in grantd, and asks what is answered with yes as well', async () => {
-    const { difference, tallies } = await run(grantd, QUESTIONS);
-    assert.equal(difference === undefined ? '' : await renderDifference(difference, undefined, SEED), '');
-    const tally = tallies.get('the definition');
-    assert.ok(tally !== undefined && tally.asked >= QUESTIONS);
-    assert.ok(tally.positive > QUESTIONS / 10, `${tally.positive} of ${tally.asked} questions were answered with yes`);
-  });
-
-  for (const mutation of MUTATIONS) {
-    test(`finds that ${mutation.what}, and makes it small`, async () => {
-      const faulty = withMutation(grantd, mutation);
-      const { difference } = await run(faulty, QUESTIONS_MAX);
-      assert.ok(difference !== undefined, 'a difference is found');
-      const smallest = await shrink(faulty, difference.peer, difference);
-      const text = await renderDifference(difference, smallest, SEED);
-      assert.ok(smallest !== undefined, `it shows again: ${text}`);
-      const { world, changes } = smallest;
-      assert.ok(changes.flat().length <= CHANGES_MAX, `few changes: ${text}`);
-      assert.ok(world.ruleSet.rules.length <= RULES_MAX, `few rules: ${text}`);
-      assert.ok(await differsStill(faulty, difference.peer, smallest), `it still differs: ${text}`);
-      assert.equal(await differsStill(grantd, difference.peer, smallest), false, `without the fault: ${text}`);
-      assert.match(text, new RegExp(`seed ${SEED}, case ${difference.case}`));
-    });
-  }
-});
+testTeeth(({ name }) => name === MADE_SMALL);

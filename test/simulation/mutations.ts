@@ -54,7 +54,7 @@ export const MUTATIONS: readonly Mutation[] = [
       },
       {
         file: 'src/shard/log/slot-time.ts',
-        find: 'if (!hasExpired(facts, this.#loggedMs)) this.waits = true;',
+        find: 'if (!hasExpired(terms, this.#loggedMs)) this.waits = true;',
         replace: '',
       },
     ],
@@ -71,7 +71,7 @@ export const MUTATIONS: readonly Mutation[] = [
       },
       {
         file: 'src/shard/log/slot-time.ts',
-        find: 'if (!hasExpired(facts, this.#loggedMs)) this.waits = true;',
+        find: 'if (!hasExpired(terms, this.#loggedMs)) this.waits = true;',
         replace: '',
       },
     ],
@@ -824,7 +824,7 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/log/slot-time.ts',
-        find: 'if (isContingent(facts)) this.depends = true;',
+        find: 'if (isContingent(terms)) this.depends = true;',
         replace: '',
       },
     ],

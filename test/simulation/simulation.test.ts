@@ -3,12 +3,20 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { MUTATIONS } from './mutations.ts';
+import { FOCUSES } from './profile.ts';
 import { runSeeds, TEST_MS_MAX, testFocuses } from './test-seeds.ts';
 
-testFocuses({ broad: 24, focused: 2 });
+const BROAD_SEEDS = 8;
+const FOCUSED_SEEDS = 2;
+
+/** mutations.test.ts runs the code as it is, too, by a seed of each other focus. */
+const others = FOCUSES.filter((focus) => !MUTATIONS.some(({ caughtBy }) => caughtBy === focus));
+
+testFocuses(new Map([['broad', BROAD_SEEDS], ...others.map((focus) => [focus, FOCUSED_SEEDS] as const)]));
 
 test('the same seed is the same run, in this process and in another', { timeout: TEST_MS_MAX }, async () => {
-  const seeds = { from: 20, count: 3 };
+  const seeds = { from: 20, count: 2 };
   const { runSeed } = await import('./simulation-run.ts');
   const elsewhere = new Map((await runSeeds(seeds.from, seeds.count, 'broad')).map(({ seed, hash }) => [seed, hash]));
   for (const round of ['first', 'second']) {

@@ -1,9 +1,9 @@
-// Tests that run seeds of every focus of the code as it is.
+// Tests that run seeds of the code as it is.
 
 import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { after, test } from 'node:test';
-import { FOCUSES, type Focus } from './profile.ts';
+import type { Focus } from './profile.ts';
 import { renderFailure, renderSummary, totalsOf } from './render-results.ts';
 import { SeedWorkers } from './seed-workers.ts';
 import type { RunResult } from './simulation-run.ts';
@@ -21,10 +21,9 @@ export async function runSeeds(from: number, count: number, focus: Focus): Promi
   return results.flatMap((each) => each ?? []);
 }
 
-export function testFocuses({ broad, focused }: { broad: number; focused: number }): void {
+export function testFocuses(counts: ReadonlyMap<Focus, number>): void {
   after(() => workers.end());
-  for (const focus of FOCUSES) {
-    const count = focus === 'broad' ? broad : focused;
+  for (const [focus, count] of counts) {
     const name = `no order of faults brings about a wrong answer: ${count} seeds, ${focus}`;
     test(name, { timeout: TEST_MS_MAX }, async (t) => {
       const startedMs = performance.now();

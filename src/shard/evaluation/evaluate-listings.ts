@@ -79,6 +79,7 @@ class GateDecisions {
   #evaluation: GateEvaluation | undefined;
   readonly #isShared: boolean;
   #spentBefore = 0;
+  #examinedBefore = 0;
 
   /** `isShared`: one evaluation decides all of them. */
   constructor(
@@ -97,6 +98,10 @@ class GateDecisions {
     return this.#spentBefore + (this.#evaluation?.spent ?? 0);
   }
 
+  get examined(): number {
+    return this.#examinedBefore + (this.#evaluation?.examined ?? 0);
+  }
+
   /** The subjects whose grants are also grants to this one, beside itself; those of an object: none. */
   includedIn(text: string): readonly string[] {
     return this.#isShared ? [] : this.#rules.subjectsOf(text).slice(1);
@@ -108,6 +113,7 @@ class GateDecisions {
     const decided = this.#decide(this.#evaluation, text);
     if (decided.kind !== 'interrupted' && !this.#isShared) {
       this.#spentBefore += this.#evaluation.spent;
+      this.#examinedBefore += this.#evaluation.examined;
       this.#evaluation = undefined;
     }
     return decided;
@@ -391,7 +397,7 @@ async function decideEach(
       const decided = everyone.get(each) ?? (await decide(each));
       if (decided === 'changed') return decided;
       if (each !== text) everyone.set(each, decided);
-      if (gates.spent > DECIDING_MAX) return beyond(limits, 'grantsMax');
+      if (gates.examined > DECIDING_MAX) return beyond(limits, 'grantsMax');
       if (decided.kind === 'too-large') return beyond(limits, decided.bound);
       if (decided.kind === 'undefined') throw undecided(decided.circle, conditions);
       // What the others miss is loaded in the same round.

@@ -5,7 +5,7 @@
 import { GrantdError } from '../../core/errors.ts';
 import { CompiledRules, type RelationNumberOf } from '../../rules/compiled-rules.ts';
 import { type CompiledConditions, compileInTurns } from '../../rules/conditions/compiled-condition.ts';
-import { parseRuleSet } from '../../rules/parse-rule-set.ts';
+import { parseRuleSet, parseRuleSetInTurns } from '../../rules/parse-rule-set.ts';
 import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import { SubjectTypes } from '../../rules/subject-types.ts';
 import { LazyTable } from './lazy-table.ts';
@@ -23,6 +23,8 @@ const ROW = 'rules';
  */
 const BYTES_PER_CHARACTER = 40;
 const STORED_BYTES = 4000;
+/** Rules that are parsed and compiled in one step of a few milliseconds; longer ones take several. */
+const CHARACTERS_AT_ONCE_MAX = 8192;
 
 type Turn = () => Promise<unknown>;
 
@@ -41,6 +43,12 @@ export class RulesText {
     return this.#ruleSet;
   }
 
+  /** Parses it in several steps, before each of which it takes a turn. */
+  async parse(turn: Turn): Promise<RuleSet> {
+    this.#ruleSet ??= await parseRuleSetInTurns(JSON.parse(this.text), turn, { expressions: false });
+    return this.#ruleSet;
+  }
+
   get types(): SubjectTypes {
     this.#types ??= new SubjectTypes(this.ruleSet);
     return this.#types;
@@ -53,31 +61,46 @@ export class StoredRules extends RulesText {
   #compiled: CompiledRules | undefined;
   #grantsAlone: CompiledRules | undefined;
   #conditions: CompiledConditions | undefined;
-  #compiling: Promise<void> | undefined;
+  #preparing: Promise<void> | undefined;
 
-  /** `conditions`: undefined if they are not compiled yet. */
-  constructor(text: string, relationNumberOf: RelationNumberOf, conditions?: CompiledConditions) {
+  constructor(text: string, relationNumberOf: RelationNumberOf) {
     super(text);
     this.#relationNumberOf = relationNumberOf;
-    this.#conditions = conditions;
   }
 
   /** Whether `compiled` is one short step. */
   get isReady(): boolean {
+    if (this.#compiled !== undefined) return true;
+    if (this.text.length > CHARACTERS_AT_ONCE_MAX) return false;
     return this.#conditions !== undefined || this.ruleSet.conditions.length === 0;
   }
 
-  /** Compiles the conditions, before each of which it takes a turn. Resolves once `isReady` is true. */
+  /**
+   * Parses them and compiles the conditions, in steps before each of which it takes a turn, unless all of it is one
+   * short step.
+   */
   async prepare(turn: Turn): Promise<void> {
-    if (this.isReady) return;
-    this.#compiling ??= this.#compile(turn).finally(() => {
-      this.#compiling = undefined;
+    if (this.isReady || this.#conditions !== undefined) return;
+    this.#preparing ??= this.#prepare(turn).finally(() => {
+      this.#preparing = undefined;
     });
-    await this.#compiling;
+    await this.#preparing;
   }
 
-  async #compile(turn: Turn): Promise<void> {
-    this.#conditions = await compileInTurns(this.ruleSet.conditions, turn);
+  async #prepare(turn: Turn): Promise<void> {
+    const { conditions } = await this.parse(turn);
+    this.#conditions = await compileInTurns(conditions, turn);
+  }
+
+  /**
+   * The same, and the rules, in a turn of their own. Resolves once `isReady` is true. Only for rules that are
+   * committed: their relations get numbers.
+   */
+  async compile(turn: Turn): Promise<void> {
+    await this.prepare(turn);
+    if (this.isReady) return;
+    await turn();
+    void this.compiled;
   }
 
   get compiled(): CompiledRules {
@@ -145,7 +168,7 @@ export class TenantRules {
     using stack = new DisposableStack();
     stack.use(await this.#table.pin());
     // A commit may replace them meanwhile.
-    while (!this.pinned.isReady) await this.pinned.prepare(this.#turn);
+    while (!this.pinned.isReady) await this.pinned.compile(this.#turn);
     return stack.move();
   }
 

@@ -1,4 +1,4 @@
-// `npm run cluster` twice on the same data.
+// `npm run cluster` as a person uses it, twice on the same data.
 
 import { describe, it } from 'node:test';
 import { missingCassandra } from '../../../tools/engines/cassandra.ts';
@@ -7,5 +7,6 @@ import { useCluster } from '../support/cluster-command.ts';
 const missing = await missingCassandra('the cluster on one machine, twice');
 
 describe('npm run cluster', { skip: missing ?? false }, () => {
-  it('goes on with what it kept', () => useCluster({ again: true }));
+  it('loses no check with the shard in use, starts it again, leaves no process behind, and goes on with what it kept', () =>
+    useCluster());
 });

@@ -1,4 +1,4 @@
-// `npm run cluster` as a process on its ports: what a person does with it, and what it refuses.
+// `npm run cluster` as a process on its ports: what it refuses. `cluster/slow` uses a cluster, twice.
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { readOptions } from '../../../scripts/cluster/options.ts';
 import { portOf } from '../../../scripts/cluster/ports.ts';
 import { missingCassandra } from '../../../tools/engines/cassandra.ts';
-import { freeRange, startCommand, useCluster } from '../support/cluster-command.ts';
+import { freeRange, startCommand } from '../support/cluster-command.ts';
 
 const missing = await missingCassandra('the cluster on one machine');
 
@@ -28,7 +28,4 @@ describe('npm run cluster', { skip: missing ?? false }, () => {
       assert.throws(() => readOptions(args), args.join(' '));
     }
   });
-
-  it('loses no check with the shard in use, starts it again, leaves no process behind, and keeps the data', () =>
-    useCluster({ again: false }));
 });

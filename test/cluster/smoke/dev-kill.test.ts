@@ -4,8 +4,8 @@ import { it } from 'node:test';
 import { killInBulkWrites } from '../support/bulk-kills.ts';
 import { killInWrites } from '../support/write-kills.ts';
 
-const KILLS = 4;
-const KILLS_IN_BULK = 3;
+const KILLS = 2;
+const KILLS_IN_BULK = 2;
 
 it(`nothing acknowledged is lost, and nothing is half done, over ${KILLS} kills in the middle of writes`, async (context) => {
   context.diagnostic(await killInWrites(KILLS));

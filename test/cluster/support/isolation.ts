@@ -1,12 +1,12 @@
-// Whatever one client does, another tenant is served: every attack of the benchmark `isolation` for a short time,
-// against one process with a small heap, as tests. Judged by counts, by memory, and by a bound of time.
+// Whatever one client does, another tenant is served: attacks of the benchmark `isolation` for a short time, against
+// one process with a small heap, as tests. Judged by counts, by memory, and by a bound of time.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { ATTACKS } from '../../../bench/isolation/attack-list.ts';
+import type { Attack } from '../../../bench/isolation/attack-list.ts';
 import { VictimProgram } from '../../../bench/isolation/child-programs.ts';
 import { type Durations, measureAttack } from '../../../bench/isolation/measure-attack.ts';
 import { EmbeddedService } from '../../../bench/isolation/service.ts';
@@ -27,6 +27,7 @@ export function describeIsolation(
   name: string,
   durations: Omit<Durations, keyof typeof BOUNDS>,
   largeSubjects: number,
+  attacks: readonly Attack[],
 ): void {
   describe(name, () => {
     const directory = mkdtempSync(join(tmpdir(), 'grantd-isolation-'));
@@ -48,7 +49,7 @@ export function describeIsolation(
       rmSync(directory, { recursive: true });
     });
 
-    for (const attack of ATTACKS) {
+    for (const attack of attacks) {
       it(attack.summary, async (context) => {
         assert.ok(service !== undefined && victim !== undefined);
         const measurement = await measureAttack(service, victim, attack, { ...durations, ...BOUNDS });

@@ -1,6 +1,6 @@
 // A converted model means what the model means: random models and tuples, written in each language, converted, and
 // evaluated by brute force on both sides. With --partial, it may allow less, never more. `test/unit` runs a few of the
-// cases, `test/property` many.
+// cases, `test/property/slow` many.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -1,4 +1,4 @@
-// A few of the cases of `meaning-cases.ts`; `test/property` runs many.
+// A few of the cases of `meaning-cases.ts`; `test/property/slow` runs many.
 
 import { testMeaning } from './meaning-cases.ts';
 

@@ -1,6 +1,6 @@
 // Evaluation against the definition of what rules mean: checks, chains and both listings, on random rules and grants,
 // with everything in memory and with entities that are loaded as the search misses them. `test/unit` runs a few of the
-// cases, `test/property` many.
+// cases, `test/property/slow` many.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

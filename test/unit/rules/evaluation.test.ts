@@ -1,7 +1,7 @@
-// A few of the cases of `evaluation-cases.ts`; `test/property` runs many.
+// A few of the cases of `evaluation-cases.ts`; `test/property/slow` runs many.
 
 import { testEvaluation } from './evaluation-cases.ts';
 
-const CASES = 12;
+const CASES = 16;
 
 testEvaluation(CASES);

@@ -1,5 +1,5 @@
 // Evaluation of gates against the definition of what rules mean, on random cases of the whole model, three-valued.
-// `test/unit` runs a few of the cases, `test/property` many.
+// `test/unit` runs a few of the cases, `test/property/slow` many.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';

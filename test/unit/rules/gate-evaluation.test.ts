@@ -1,7 +1,7 @@
-// A few of the cases of `gate-evaluation-cases.ts`; `test/property` runs many.
+// A few of the cases of `gate-evaluation-cases.ts`; `test/property/slow` runs many.
 
 import { testGateEvaluation } from './gate-evaluation-cases.ts';
 
-const CASES = 10;
+const CASES = 16;
 
 testGateEvaluation(CASES);

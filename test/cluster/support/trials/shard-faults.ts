@@ -373,8 +373,8 @@ const drainMany: Trial = {
   },
 };
 
-export const SHARD_FAULTS: readonly Trial[] = [killShard, crashShard, pauseShard, rollingRestart, cutOffFromStore];
-/** More than a minute, or what others cover in part: not in every run. */
-export const SLOW_SHARD_FAULTS: readonly Trial[] = [stopShard, scale];
+export const SHARD_FAULTS: readonly Trial[] = [killShard, rollingRestart];
+/** More than a minute, or what others or the simulation cover in part: not in every run. */
+export const SLOW_SHARD_FAULTS: readonly Trial[] = [crashShard, pauseShard, cutOffFromStore, stopShard, scale];
 /** Each starts a cluster of its own beside the other, with many slots. */
 export const MANY_SLOTS_FAULTS: readonly Trial[] = [restartAll, drainMany];

@@ -221,3 +221,26 @@ test('a check of too many entities is refused, and expensive checks take many st
   assert.equal(authorized[0], authorized.at(-1));
   assert.deepEqual((await ruled.named([same])).authorized, [true]);
 });
+
+test('gates in a nest are decided in short steps, although each search examines next to nothing', async (t) => {
+  const gate = [{ all_of: ['member', 'owner'], but_not: ['editor'] }];
+  const rules = [
+    { namespace: 'team', name: 'trusted', any_of: gate },
+    { namespace: 'document', name: 'can_read', any_of: ['viewer'] },
+  ];
+  const users = numbered(100, (index) => `user:${index}`);
+  const ruled = await RuledSlot.open({ rules, groups: true }, [
+    ...users.map((user) => grantOf(`${user} member team:1`)),
+    ...numbered(DEPTH_MAX - 2, (index) => grantOf(`team:${index + 1}#trusted member team:${index + 2}`)),
+    ...numbered(DEPTH_MAX - 1, (index) => grantOf(`team:1#member owner team:${index + 1}`)),
+    grantOf(`team:${DEPTH_MAX - 1}#trusted viewer document:1`),
+  ]);
+  const checks = users.map((user) => grantOf(`${user} can_read document:1`));
+  assert.ok((await ruled.named(checks)).authorized.every(Boolean));
+  const { work, reset } = measure(t, ruled);
+  reset();
+  assert.ok((await ruled.named(checks)).authorized.every(Boolean));
+  assert.equal((await ruled.holders('document:1', 'can_read', 1000, 'user')).length, users.length);
+  assert.ok(work.total > STEP_MAX, `${work.total}`);
+  assert.ok(work.stepMax <= STEP_MAX / 20, `${work.stepMax}`);
+});

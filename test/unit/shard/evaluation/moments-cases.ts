@@ -1,6 +1,6 @@
 // An answer is that of one moment, whatever is committed while the call waits for the store: grants, and rules. Every
 // read that a call makes is held once, before and after the store answers it, and the change happens meanwhile.
-// `test/unit` holds some of the reads, `test/property` every one.
+// `test/unit` holds some of the reads, `test/property/slow` every one.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
 // An answer is that of one moment, whatever is committed while the call waits for the store: some of the cases of
-// `moments-cases.ts` (`test/property` runs all), and rules that change meanwhile.
+// `moments-cases.ts` (`test/property/slow` runs all), and rules that change meanwhile.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,6 +1,6 @@
 // Many cases of `gate-evaluation-cases.ts`.
 
-import { testGateEvaluation } from '../unit/rules/gate-evaluation-cases.ts';
+import { testGateEvaluation } from '../../unit/rules/gate-evaluation-cases.ts';
 
 const CASES = 100;
 

@@ -1,6 +1,6 @@
 // The evaluation of rules against their definition, on many random rules and grants.
 
-import { testEvaluation } from '../unit/rules/evaluation-cases.ts';
+import { testEvaluation } from '../../unit/rules/evaluation-cases.ts';
 
 const CASES = 60;
 

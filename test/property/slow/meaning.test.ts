@@ -1,6 +1,6 @@
 // Converted models against the models, on many random models and tuples.
 
-import { testMeaning } from '../unit/convert/meaning-cases.ts';
+import { testMeaning } from '../../unit/convert/meaning-cases.ts';
 
 const CASES = 400;
 
