@@ -28,6 +28,7 @@ const RULES: Readonly<Record<ModelShape, object>> = {
     groups: true,
   },
   conditional: {
+    rules: [],
     conditions: [
       {
         name: 'at_work',
