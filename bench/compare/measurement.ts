@@ -47,7 +47,7 @@ const HALF = 0.5;
 /** Different ones that a model decides, with the fewest grants. */
 const QUESTIONS_MIN: Readonly<Record<ModelShape, number>> = {
   ruled: 8_000_000,
-  gated: 4_000_000,
+  gated: 2_000_000,
   conditional: 100_000_000,
 };
 /**

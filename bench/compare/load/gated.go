@@ -11,8 +11,8 @@ package main
 import "fmt"
 
 const (
-	gatedUnitGrants   = 10_000
-	gatedUnitsMin     = 10
+	gatedUnitGrants   = 20_000
+	gatedUnitsMin     = 5
 	gatedUsers        = 400
 	gatedPages        = 1000
 	gatedSides        = 2
