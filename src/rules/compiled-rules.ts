@@ -170,7 +170,7 @@ class NamespaceRules {
       const gate = this.gates.get(number);
       if (gate !== undefined && !atMost) gates.push(number);
       else if (gate?.kind === 'operands')
-        queue.push(...gate.all.slice(0, this.#hasPublic ? gate.all.length : 1), ...gate.none);
+        queue.push(...(this.#hasPublic ? gate.all : [this.#narrowest(gate)]), ...gate.none);
       else if (gate !== undefined) parents.set(gate.relation, (parents.get(gate.relation) ?? 0n) | bitOf(gate.name));
       for (const { name, from } of this.#elements.get(number) ?? []) {
         if (from === undefined) queue.push(name);
@@ -183,6 +183,12 @@ class NamespaceRules {
       parents: Array.from(parents, ([relation, each]) => ({ relation, names: each })),
       gates,
     };
+  }
+
+  /** The operand that leads to the fewest: grants on the object itself are fewer than what follows through others. */
+  #narrowest({ all: [first = 0, ...others] }: OperandGate): number {
+    const isPlain = (number: number): boolean => this.#isRelation(number) && !this.#elements.has(number);
+    return [first, ...others].find(isPlain) ?? first;
   }
 
   /** With every gate whose operands hold, whatever it excludes. */

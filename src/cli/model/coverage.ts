@@ -5,7 +5,7 @@ import { conditionContextOf, conditionNameOf, contextIn } from '../../core/grant
 import { type JsonObject, objectsIn } from '../../core/json-members.ts';
 import { namespaceOf } from '../../core/tuples.ts';
 import { type CompiledConditions, compileConditions } from '../../rules/conditions/compiled-condition.ts';
-import { RequestContext } from '../../rules/conditions/contexts.ts';
+import { RequestContext } from '../../rules/conditions/request-context.ts';
 import { evaluateCondition } from '../../rules/conditions/evaluate-condition.ts';
 import { ConditionBudget, EVALUATION_STEPS_MAX } from '../../rules/conditions/step-meter.ts';
 import { isGate, type RuleElement, type RuleSet, textOfElement, textOfName } from '../../rules/rule-set.ts';

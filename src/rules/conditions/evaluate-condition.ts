@@ -5,8 +5,8 @@
 import { type JsonObject, memberAt } from '../../core/json-members.ts';
 import type { CompiledCondition } from './compiled-condition.ts';
 import type { Evaluation } from './compiler.ts';
-import type { RequestContext } from './contexts.ts';
 import { convertValue, ValueRefusal } from './json-values.ts';
+import type { RequestContext } from './request-context.ts';
 import { type ConditionBudget, EVALUATION_STEPS_MAX, StepMeter, TooManySteps } from './step-meter.ts';
 import { type Result, Unresolved } from './values.ts';
 

@@ -1,14 +1,12 @@
 // Values of declared types out of JSON. A value that JSON cannot carry without loss, or that means one moment here and
 // another there, is refused: an integer beyond 2^53 as a number, a timestamp without zone.
 
+import { CONTEXT_DEPTH_MAX } from '../../core/grant-condition.ts';
 import { parseIpAddress } from './ip-addresses.ts';
 import type { StepMeter } from './step-meter.ts';
 import { lacksZone, parseDuration, parseRfc3339 } from './times.ts';
 import { type CelType, DYN, STRING } from './types.ts';
 import { CelMap, INT_MAX, INT_MIN, type MapKey, stepsOf, UINT_MAX, Uint, type Value } from './values.ts';
-
-/** Arrays and objects within each other in a context, itself included. */
-export const CONTEXT_DEPTH_MAX = 32;
 
 /** Why a value is refused. */
 export class ValueRefusal {

@@ -6,7 +6,7 @@ import { GrantdError } from '../../core/errors.ts';
 import { conditionContextOf, conditionNameOf, contextIn } from '../../core/grant-condition.ts';
 import type { JsonObject } from '../../core/json-members.ts';
 import type { CompiledRules } from '../../rules/compiled-rules.ts';
-import { RequestContext } from '../../rules/conditions/contexts.ts';
+import { RequestContext } from '../../rules/conditions/request-context.ts';
 import { type ConditionResult, contextSeen, evaluateCondition } from '../../rules/conditions/evaluate-condition.ts';
 import { ConditionBudget, EVALUATION_STEPS_MAX } from '../../rules/conditions/step-meter.ts';
 

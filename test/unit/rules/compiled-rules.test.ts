@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isRelation } from '../../../src/core/tuples.ts';
-import { CompiledRules, parseGroup, unfollowedReason } from '../../../src/rules/compiled-rules.ts';
+import { isRelation, relationNumber } from '../../../src/core/tuples.ts';
+import { bitOf, CompiledRules, parseGroup, unfollowedReason } from '../../../src/rules/compiled-rules.ts';
 import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';
 
 test('a subject is one of a group if a name follows its last "#"', () => {
@@ -53,4 +53,19 @@ test('a public subject needs a public namespace', () => {
   assert.equal(reasonOf('user:* viewer document:1'), undefined);
   assert.equal(reasonOf('team:* viewer document:1'), 'not-public');
   assert.equal(reasonOf('user:ann viewer document:1', { public: [] }), undefined);
+});
+
+test('an all_of is listed by its first plain relation, or else by its first element', () => {
+  const relationsOf = (allOf: readonly string[], of: object = {}): readonly number[] => {
+    const rules = [
+      { namespace: 'doc', name: 'editor', any_of: ['owner'] },
+      { namespace: 'doc', name: 'both', any_of: [{ all_of: allOf }] },
+    ];
+    const compiled = new CompiledRules(parseRuleSet({ rules, ...of }));
+    return compiled.wantedAtMost('doc:1', bitOf(compiled.numberOf('both') ?? 0)).relations;
+  };
+  const numbers = (...relations: readonly string[]) => relations.map((relation) => relationNumber(relation));
+  assert.deepEqual(relationsOf(['member from parent', 'editor', 'guest', 'viewer']), numbers('guest'));
+  assert.deepEqual(relationsOf(['editor', 'member from parent']), numbers('owner', 'editor'));
+  assert.deepEqual(relationsOf(['viewer', 'guest'], { public: ['user'] }), numbers('viewer', 'guest'));
 });

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonObject } from '../../../../src/core/json-members.ts';
-import { checkRequestContext } from '../../../../src/rules/conditions/contexts.ts';
 import { contextSeen } from '../../../../src/rules/conditions/evaluate-condition.ts';
+import { RequestContext } from '../../../../src/rules/conditions/request-context.ts';
 import { answer, compiled, type Parameters } from './condition-kit.ts';
 
 const missing = (...parameters: readonly string[]) => ({ kind: 'missing', parameters });
@@ -70,7 +70,11 @@ describe('a condition', () => {
     assert.equal(answer(condition, { region: 'eu', limit: 9 }, { region: 'us' }), false);
     // A stored value is not replaced even by one that is refused.
     assert.equal(answer(condition, { region: 1, limit: 9 }, { region: 'eu' }), true);
-    const seen = contextSeen(condition, { region: 'eu' }, checkRequestContext({ region: 'us', limit: 9, other: 1 }));
+    const seen = contextSeen(
+      condition,
+      { region: 'eu' },
+      new RequestContext({ region: 'us', limit: 9, other: 1 }, 'context'),
+    );
     assert.deepEqual(seen, { region: 'eu', limit: 9 });
   });
 

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonObject } from '../../../../src/core/json-members.ts';
-import { checkRequestContext } from '../../../../src/rules/conditions/contexts.ts';
 import { evaluateCondition } from '../../../../src/rules/conditions/evaluate-condition.ts';
+import { RequestContext } from '../../../../src/rules/conditions/request-context.ts';
 import { ConditionBudget, EVALUATION_STEPS_MAX } from '../../../../src/rules/conditions/step-meter.ts';
 import { answer, compiled, type Parameters } from './condition-kit.ts';
 
@@ -54,7 +54,7 @@ describe('a hostile condition', () => {
 
 describe('the budget of a check', () => {
   const condition = compiled('l.all(x, x >= 0)', P);
-  const request = checkRequestContext({ l: numbers(100) });
+  const request = new RequestContext({ l: numbers(100) }, 'context');
 
   it('is spent by all evaluations together, and then none has an answer', () => {
     const once = new ConditionBudget(10_000);
@@ -70,7 +70,7 @@ describe('the budget of a check', () => {
   it('is spent in the same steps each time', () => {
     const steps = Array.from({ length: 3 }, () => {
       const budget = new ConditionBudget(10_000);
-      evaluateCondition(condition, undefined, checkRequestContext({ l: numbers(100) }), budget);
+      evaluateCondition(condition, undefined, new RequestContext({ l: numbers(100) }, 'context'), budget);
       return budget.spent;
     });
     assert.deepEqual(new Set(steps).size, 1);

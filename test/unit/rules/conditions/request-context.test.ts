@@ -1,0 +1,110 @@
+// Contexts out of JSON: which values are taken for which types.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { undeclaredIn } from '../../../../src/rules/declared-conditions.ts';
+import { NO_RULES } from '../../../../src/rules/rule-set.ts';
+import { answer, compiled } from './condition-kit.ts';
+
+const PARAMETERS = {
+  flag: 'bool',
+  id: 'int',
+  size: 'uint',
+  ratio: 'double',
+  name: 'string',
+  digest: 'bytes',
+  at: 'timestamp',
+  wait: 'duration',
+  ip: 'ipaddress',
+  data: 'any',
+  ids: 'list<int>',
+  limits: 'map<int>',
+};
+
+/** Why a grant may not store this context; undefined: it may. */
+function problemOf(context: object, parameters: Readonly<Record<string, string>> = PARAMETERS): string | undefined {
+  const ruleSet = { ...NO_RULES, conditions: [{ name: 'c', parameters, expression: 'true' }] };
+  return undeclaredIn(ruleSet, `c ${JSON.stringify(context)}`, 'grants[3]');
+}
+
+const nested = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
+
+describe('a context that is stored with a grant', () => {
+  const ACCEPTED: readonly (readonly [name: string, value: unknown])[] = [
+    ['id', 2 ** 53 - 1],
+    ['id', '-9223372036854775808'],
+    ['size', '18446744073709551615'],
+    ['ratio', 1e300],
+    ['ratio', '0.5'],
+    ['digest', ''],
+    ['at', '2026-02-28T23:59:59.123456789+05:30'],
+    ['at', '0001-01-01T00:00:00Z'],
+    ['wait', '-1h30.5m'],
+    ['wait', '0'],
+    ['ip', '::'],
+    ['ip', '::ffff:10.0.0.1'],
+    ['data', { a: [null, true, 'x', 0.5] }],
+    ['ids', [1, '2']],
+    ['limits', { __proto__: 1 }],
+  ];
+  for (const [name, value] of ACCEPTED) {
+    it(`may have ${name}: ${JSON.stringify(value)}`, () => assert.equal(problemOf({ [name]: value }), undefined));
+  }
+
+  const REFUSED: readonly (readonly [name: string, value: unknown, problem: RegExp])[] = [
+    ['flag', 'true', /^"grants\[3\]\.condition\.context\.flag" must be a bool/],
+    ['id', 2 ** 53, /must be an int of 64 bits: beyond 2\^53, where JSON numbers lose digits, as a string of digits/],
+    ['id', 1.5, /must be an int of 64 bits; it is 1\.5\./],
+    ['id', '9223372036854775808', /must be an int of 64 bits; it is "9223372036854775808"\./],
+    ['id', ' 1', /must be an int/],
+    ['id', null, /must be an int of 64 bits; it is null\./],
+    ['size', -1, /must be a uint/],
+    ['ratio', 'NaN', /must be a double/],
+    ['name', 1, /must be a string; it is 1\./],
+    ['digest', 'AP8', /must be bytes in base64, with padding/],
+    ['at', '2026-01-01T00:00:00', /must be a timestamp with a time zone, such as "Z" for UTC at its end/],
+    ['at', '2026-02-30T00:00:00Z', /must be a timestamp such as/],
+    ['at', '2026-01-01', /must be a timestamp such as/],
+    ['at', '10000-01-01T00:00:00Z', /must be a timestamp such as/],
+    ['at', 1_700_000_000, /must be a timestamp such as/],
+    ['wait', '1 hour', /must be a duration such as "1h30m"/],
+    ['wait', '9999999h', /must be a duration/],
+    ['ip', '010.0.0.1', /must be an IP address/],
+    ['ip', 'fe80::1%eth0', /must be an IP address/],
+    [
+      'data',
+      [{ a: 2 ** 53 }],
+      /^"grants\[3\]\.condition\.context\.data\[0\]\.a" must be a string of digits, since JSON numbers beyond 2\^53/,
+    ],
+    ['ids', { 0: 1 }, /must be a list, which is an array; it is an object\./],
+    ['ids', [1, true], /^"grants\[3\]\.condition\.context\.ids\[1\]" must be an int of 64 bits; it is true\./],
+    ['limits', { a: 'x' }, /^"grants\[3\]\.condition\.context\.limits\.a" must be an int/],
+    ['limits', [], /must be a map, which is an object; it is an array\./],
+  ];
+  for (const [name, value, problem] of REFUSED) {
+    it(`may not have ${name}: ${JSON.stringify(value)}`, () =>
+      assert.match(problemOf({ [name]: value }) ?? '', problem));
+  }
+
+  it('has no key that the condition does not declare', () => {
+    assert.equal(
+      problemOf({ ration: 'x' }),
+      '"grants[3].condition.context.ration" is no parameter of the condition "c"; did you mean "ratio"?',
+    );
+    assert.match(problemOf({ other: 1 }) ?? '', /is no parameter of the condition "c"; allowed: "flag", "id"/);
+    assert.match(problemOf({ a: 1 }, {}) ?? '', /is no parameter of the condition "c"; it has none\.$/);
+  });
+});
+
+describe('the context of a request', () => {
+  it('may have more members than a condition asks for', () => {
+    assert.equal(answer(compiled('a == 1', { a: 'int' }), { a: 1, b: 2 ** 60, c: nested(20) }), true);
+  });
+
+  it('gives one member to conditions that declare different types', () => {
+    const context = { a: '12' };
+    assert.equal(answer(compiled('a == 12', { a: 'int' }), context), true);
+    assert.equal(answer(compiled('a == "12"', { a: 'string' }), context), true);
+    assert.equal(answer(compiled('a == 12.0', { a: 'double' }), context), true);
+  });
+});
