@@ -3,10 +3,11 @@
 import { join } from 'node:path';
 import { freePorts } from '../../../tools/engines/free-port.ts';
 import { BackgroundProcess } from '../../server/background-process.ts';
+import type { ModelShape } from '../load-job.ts';
 import { AT_WORK } from './at-work.ts';
 import { callJson } from './json-call.ts';
 import { POSTGRES_CONNECTIONS_MAX, type Postgres, startPostgres } from './postgres.ts';
-import type { BulkLoad, Channel, System, SystemContext } from './system.ts';
+import type { BulkLoad, Channel, Place, System, SystemContext } from './system.ts';
 
 const VERSION = '1.54.0';
 const START_SECONDS_MAX = 60;
@@ -86,6 +87,13 @@ async function readRevision(http: string): Promise<string> {
   return writtenAt.token;
 }
 
+/** One schema has all models. */
+const modelledIn = (place: Place): Readonly<Record<ModelShape, Place>> => ({
+  ruled: place,
+  gated: place,
+  conditional: place,
+});
+
 export async function startSpicedb(
   context: SystemContext,
   program: string,
@@ -144,8 +152,7 @@ export async function startSpicedb(
       return channelsOf();
     },
     get modelled() {
-      const place = { channels: channelsOf(), bulk };
-      return { ruled: place, gated: place, conditional: place };
+      return modelledIn({ channels: channelsOf(), bulk });
     },
     batches: BATCHES,
     lists: true,
