@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeDirectory } from '../server/grantd-process.ts';
 import { EqualLoads } from './equal-loads.ts';
-import type { LoadResult, Shape } from './load-job.ts';
+import { type LoadResult, MODEL_SHAPES, type ModelShape } from './load-job.ts';
 import { type LoadProgram, NoAnswer } from './load-program.ts';
 import { Measurement } from './measurement.ts';
 import type { Part, SystemRecord } from './results.ts';
@@ -59,8 +59,8 @@ export class Comparison {
     onTask: (task: TaskName, part: Pick<Part, 'systems' | 'series' | 'loads'>) => void,
   ): Promise<void> {
     const { pace, rates, progress } = this.#options;
-    const isRuled = tasks.some((name) => taskOf(name).shape === 'ruled');
-    const systems = await this.#start(grants, isRuled);
+    const shapes = MODEL_SHAPES.filter((shape) => tasks.some((name) => taskOf(name).shape === shape));
+    const systems = await this.#start(grants, shapes);
     const context: MeasureContext = {
       load: this.#program,
       grants,
@@ -81,7 +81,7 @@ export class Comparison {
     await this.#stop(...this.#running);
   }
 
-  async #start(grants: number, isRuled: boolean): Promise<readonly SystemRecord[]> {
+  async #start(grants: number, shapes: readonly ModelShape[]): Promise<readonly SystemRecord[]> {
     const { systems, progress } = this.#options;
     const starters = createStarters(this.#context);
     const records: SystemRecord[] = [];
@@ -93,7 +93,7 @@ export class Comparison {
         continue;
       }
       this.#running.push(system);
-      const record = await this.#fill(system, grants, isRuled);
+      const record = await this.#fill(system, grants, shapes);
       if (record.out !== undefined) {
         progress(`${system.name} is out: ${record.out}`);
         await this.#stop(system);
@@ -104,14 +104,16 @@ export class Comparison {
   }
 
   /** Loads the grants with the system's own bulk write, within its time limit. */
-  async #fill(system: System, grants: number, isRuled: boolean): Promise<SystemRecord> {
-    const { name, version, settings, bulk, ruled, grantsMax = grants } = system;
+  async #fill(system: System, grants: number, shapes: readonly ModelShape[]): Promise<SystemRecord> {
+    const { name, version, settings, bulk, modelled, grantsMax = grants } = system;
     const record = { name, version, settings };
     if (bulk === undefined) return record;
     if (grants > grantsMax) return { ...record, out: `it is measured with at most ${grantsMax} grants` };
     try {
       const { seconds, memoryBytes } = await this.#load(system, grants, bulk);
-      if (ruled !== undefined && isRuled) await this.#load(system, grants, ruled.bulk, 'ruled');
+      if (modelled !== undefined) {
+        for (const shape of shapes) await this.#load(system, grants, modelled[shape].bulk, shape);
+      }
       await system.settle();
       return { ...record, bulkSeconds: seconds, memoryBytes };
     } catch (error) {
@@ -120,9 +122,9 @@ export class Comparison {
     }
   }
 
-  #load({ name, product, processes }: System, grants: number, bulk: BulkLoad, shape?: Shape): Promise<LoadResult> {
+  #load({ name, product, processes }: System, grants: number, bulk: BulkLoad, shape?: ModelShape): Promise<LoadResult> {
     const { progress, bulkSecondsMax } = this.#options;
-    progress(`${name}: ${grants} grants${shape === undefined ? '' : ', of the questions about rules'}`);
+    progress(`${name}: ${shape === undefined ? `${grants} grants` : `the grants of the shape ${shape}`}`);
     return this.#program.run({
       ...bulk,
       system: product,

@@ -5,10 +5,19 @@ export type Protocol = 'http' | 'grpc';
 export type Product = 'grantd' | 'echo' | 'openfga' | 'spicedb';
 export type Operation = 'load' | 'check' | 'batch' | 'list' | 'subjects' | 'write';
 /**
- * `wide`: subjects with ten objects, and a hundred subjects on each object. `deep`: a thousand objects, and two
- * subjects. `ruled`: what follows from rules, through groups and folders.
+ * What a model decides. `ruled`: what follows from rules, through groups and folders. `gated`: through "and" and
+ * "but not". `conditional`: grants with a condition, and checks with the values of its parameters.
  */
-export type Shape = 'wide' | 'deep' | 'ruled';
+export const MODEL_SHAPES = ['ruled', 'gated', 'conditional'] as const;
+export type ModelShape = (typeof MODEL_SHAPES)[number];
+/**
+ * `wide`: subjects with ten objects, and a hundred subjects on each object. `deep`: a thousand objects, and two
+ * subjects.
+ */
+export type Shape = 'wide' | 'deep' | ModelShape;
+
+export const isModelShape = (shape: Shape | undefined): shape is ModelShape =>
+  MODEL_SHAPES.some((each) => each === shape);
 
 /** Where a system is reached, and what requests to it must carry. */
 export interface Access {

@@ -27,7 +27,7 @@ const PACE_QUICK: Pace = {
   rounds: 2,
   warmUpSeconds: 0.5,
   seconds: 1.5,
-  firstSeconds: 90,
+  firstSeconds: 300,
   heatSeconds: 2,
   batchMax: 1000,
 };

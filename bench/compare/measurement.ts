@@ -1,7 +1,14 @@
 // What each system can do at most, and the latencies at half of that: in turns, in several rounds.
 
 import { median } from '../statistics.ts';
-import type { LoadJob, LoadResult, Product, Protocol } from './load-job.ts';
+import {
+  isModelShape,
+  type LoadJob,
+  type LoadResult,
+  type ModelShape,
+  type Product,
+  type Protocol,
+} from './load-job.ts';
 import { NoAnswer } from './load-program.ts';
 import type { System } from './systems/system.ts';
 import { listAsked, type Task, type TaskName, taskOf } from './tasks.ts';
@@ -37,8 +44,12 @@ interface Measured extends Candidate {
 
 /** The load for latencies, as a share of the rate at saturation. */
 const HALF = 0.5;
-/** Different ones about rules, with the fewest grants. */
-const RULED_QUESTIONS_MIN = 8_000_000;
+/** Different ones that a model decides, with the fewest grants. */
+const QUESTIONS_MIN: Readonly<Record<ModelShape, number>> = {
+  ruled: 8_000_000,
+  gated: 2_000_000,
+  conditional: 100_000_000,
+};
 /**
  * A store or protocol that takes more than this in the first round, relative to the best, by either measure, cannot be
  * the better one.
@@ -114,13 +125,15 @@ export class Measurement {
     return this.#measured.map(toSeries);
   }
 
-  /** grantd and the echo cache no answers, so questions may repeat. */
+  /** grantd caches no answers without rules, and the echo none at all, so these questions may repeat. */
   #countAsked(system: System, asked: number): void {
-    if (this.#task.everNew !== true || system.product === 'grantd' || system.product === 'echo') return;
+    const { everNew, shape } = this.#task;
+    const isCached = isModelShape(shape) || (system.product !== 'grantd' && system.product !== 'echo');
+    if (everNew !== true || !isCached) return;
     const next = (this.#next.get(system) ?? QUESTIONS_KEPT) + asked;
     this.#next.set(system, next);
     // Of the others, there are as many as grants.
-    const questions = this.#task.shape === 'ruled' ? RULED_QUESTIONS_MIN : this.#context.grants;
+    const questions = isModelShape(shape) ? QUESTIONS_MIN[shape] : this.#context.grants;
     if (next > questions) throw new NoAnswer('Every question was asked: it takes more grants.');
   }
 

@@ -24,6 +24,11 @@ const TITLES: Readonly<Record<TaskName, string>> = {
   'ruled-new': 'The same, never asked before',
   'ruled-list': 'Listing the 1,000 objects that a subject holds through ten groups and ten folders',
   'ruled-subjects': 'Listing the 1,000 subjects that hold an object through ten groups and two folders',
+  gated: 'Single checks through "and" and "but not", in turn, of groups. Half hits, half misses',
+  'gated-new': 'The same, never asked before',
+  'gated-list': 'Listing the 1,000 of 10,000 objects that a subject holds through "and"',
+  conditional: 'Single checks of grants with a condition, each with three values. Half hits, half misses',
+  'conditional-new': 'The same, with other values each time',
 };
 const MIB = 1024 ** 2;
 const REASON_LENGTH_MAX = 120;

@@ -108,6 +108,37 @@ const WANTED: readonly Wanted[] = [
       against: allPeers,
     }),
   ),
+  ...(['gated', 'gated-new'] as const).map(
+    (task): Wanted => ({
+      title: `CPU per check through a gate${task === 'gated' ? '' : ', never asked before'}`,
+      task,
+      rounds: 'saturated',
+      of: cpu,
+      better: 'less',
+      times: task === 'gated' ? 5 : 15,
+      against: allPeers,
+    }),
+  ),
+  {
+    title: 'CPU of listing 1,000 of 10,000 objects behind a gate',
+    task: 'gated-list',
+    rounds: 'saturated',
+    of: cpu,
+    better: 'less',
+    times: 5,
+    against: allPeers,
+  },
+  ...(['conditional', 'conditional-new'] as const).map(
+    (task): Wanted => ({
+      title: `CPU per check through a condition${task === 'conditional' ? '' : ', with new values'}`,
+      task,
+      rounds: 'saturated',
+      of: cpu,
+      better: 'less',
+      times: 5,
+      against: allPeers,
+    }),
+  ),
   {
     title: 'durable writes a second',
     task: 'write',

@@ -1,6 +1,6 @@
 // What the comparison measures: one task at a time, on every system that can do it.
 
-import type { Operation, Protocol, Shape } from './load-job.ts';
+import { isModelShape, type Operation, type Protocol, type Shape } from './load-job.ts';
 import type { Channel, System } from './systems/system.ts';
 
 export interface Task {
@@ -35,6 +35,11 @@ export const TASKS = {
   'ruled-new': { operation: 'check', shape: 'ruled', workers: 64, everNew: true },
   'ruled-list': { operation: 'list', shape: 'ruled', workers: 4 },
   'ruled-subjects': { operation: 'subjects', shape: 'ruled', workers: 4 },
+  gated: { operation: 'check', shape: 'gated', workers: 64 },
+  'gated-new': { operation: 'check', shape: 'gated', workers: 64, everNew: true },
+  'gated-list': { operation: 'list', shape: 'gated', workers: 4 },
+  conditional: { operation: 'check', shape: 'conditional', workers: 64 },
+  'conditional-new': { operation: 'check', shape: 'conditional', workers: 64, everNew: true },
 } satisfies Readonly<Record<string, Task>>;
 export type TaskName = keyof typeof TASKS;
 
@@ -42,9 +47,9 @@ export const TASK_NAMES = Object.keys(TASKS) as readonly TaskName[];
 /** By its interface; the names of TASKS have types of their own. */
 export const taskOf = (name: TaskName): Task => TASKS[name];
 
-/** Questions about rules have grants of their own. */
-const channelsOf = ({ channels, ruled }: System, { shape }: Task): readonly Channel[] =>
-  shape === 'ruled' ? (ruled?.channels ?? []) : channels;
+/** What a model decides has grants of its own. */
+const channelsOf = ({ channels, modelled }: System, { shape }: Task): readonly Channel[] =>
+  isModelShape(shape) ? (modelled?.[shape].channels ?? []) : channels;
 
 function canDo(system: System, { operation }: Task): boolean {
   switch (operation) {

@@ -58,6 +58,8 @@ type listing struct {
 type question struct {
 	tuple
 	allowed bool
+	// Of a question about a condition; otherwise nil.
+	context *moment
 }
 
 type dataSet struct {
@@ -88,12 +90,18 @@ func (d dataSet) crowd(object, index int) tuple {
 	return tuple{fmt.Sprintf("c-%09d", subject), fmt.Sprintf("c-%09d", object), flat}
 }
 
-// The grants that a load writes: those of the questions about rules, or all others.
+// The grants that a load writes: those of one kind of questions about a model, or all others.
 func (d dataSet) loaded(shape string) (count int, of func(number int) tuple) {
-	if shape == "ruled" {
+	switch shape {
+	case "ruled":
 		return d.ruledUnits() * ruledGrantsOfUnit, d.ruledGrant
+	case "gated":
+		return d.gatedCount(), d.gatedGrant
+	case "conditional":
+		return d.conditionalCount(), d.conditionalGrant
+	default:
+		return d.grants, d.grant
 	}
-	return d.grants, d.grant
 }
 
 func (d dataSet) grant(number int) tuple {
@@ -118,17 +126,22 @@ func (d dataSet) shape(name string) (subjects, held int, of func(subject, index 
 // Every other question is allowed; the next one is about the same subject and an object on which it has no grant. There
 // are twice as many different questions as grants of the shape; then they repeat.
 func (d dataSet) question(shape string, number int) question {
-	if shape == "ruled" {
+	switch shape {
+	case "ruled":
 		return d.ruledQuestion(number)
+	case "gated":
+		return d.gatedQuestion(number)
+	case "conditional":
+		return d.conditionalQuestion(number)
 	}
 	half := number / 2
 	subjects, held, of := d.shape(shape)
 	subject := half * stride % subjects
 	index := (half + half/subjects) % held
 	if number%2 == 0 {
-		return question{of(subject, index), true}
+		return question{of(subject, index), true, nil}
 	}
-	return question{of(subject, held+index), false}
+	return question{of(subject, held+index), false, nil}
 }
 
 // One question of a batch: in the wide shape any question, in the deep shape all about one subject, as when filtering a
@@ -140,9 +153,9 @@ func (d dataSet) batchQuestion(shape string, batch, size, index int) question {
 	subjects, held, of := d.shape(shape)
 	object := (batch/subjects*size + index) / 2 % held
 	if index%2 == 0 {
-		return question{of(batch%subjects, object), true}
+		return question{of(batch%subjects, object), true, nil}
 	}
-	return question{of(batch%subjects, held+object), false}
+	return question{of(batch%subjects, held+object), false, nil}
 }
 
 // A grant outside every data set: for an existing subject, on a new object.
@@ -165,8 +178,11 @@ func (s *nameSum) add(name []byte) {
 
 // The subjects whose objects are listed, and the objects whose subjects are: their number, and each.
 func (d dataSet) objectLists(shape string) (count int, of func(number int) listing) {
-	if shape == "ruled" {
+	switch shape {
+	case "ruled":
 		return d.ruledUnits(), d.ruledObjects
+	case "gated":
+		return gatedListers, gatedObjects
 	}
 	return d.deepSubjectCount(), d.objectsOf
 }

@@ -19,10 +19,32 @@ type grantdTuple struct {
 	Subject  string `json:"subject"`
 	Relation string `json:"relation"`
 	Object   string `json:"object"`
+	// Of a grant only.
+	Condition *grantdCondition `json:"condition,omitempty"`
+	// Of a check only.
+	Context *moment `json:"context,omitempty"`
+}
+
+type grantdCondition struct {
+	Name string `json:"name"`
 }
 
 func grantdTupleOf(t tuple) grantdTuple {
-	return grantdTuple{t.fullSubject(), t.of.relation, t.fullObject()}
+	return grantdTuple{Subject: t.fullSubject(), Relation: t.of.relation, Object: t.fullObject()}
+}
+
+func grantdGrantOf(t tuple) grantdTuple {
+	grant := grantdTupleOf(t)
+	if name := t.of.condition(); name != "" {
+		grant.Condition = &grantdCondition{name}
+	}
+	return grant
+}
+
+func grantdCheckOf(asked question) grantdTuple {
+	check := grantdTupleOf(asked.tuple)
+	check.Context = asked.context
+	return check
 }
 
 // It encodes only our own strings and numbers, so it cannot fail.
@@ -67,7 +89,7 @@ func grantdCalls(asked *job, data dataSet) (callList, error) {
 func grantdImport(asked *job, tuples []tuple) *call {
 	var lines bytes.Buffer
 	for _, each := range tuples {
-		lines.Write(mustJSON(grantdTupleOf(each)))
+		lines.Write(mustJSON(grantdGrantOf(each)))
 		lines.WriteByte('\n')
 	}
 	path := "/operator/v1/tenants/" + asked.Tenant + "/import"
@@ -87,7 +109,7 @@ func grantdCheck(asked question, echo bool) *call {
 	if !asked.allowed && !echo {
 		right, other = other, right
 	}
-	body := mustJSON(grantdTupleOf(asked.tuple))
+	body := mustJSON(grantdCheckOf(asked))
 	return &call{method: http.MethodPost, path: "/v1/check", contentType: jsonType, body: body, judge: func(a answer) error {
 		switch {
 		case a.status == http.StatusOK && bytes.HasPrefix(a.body(), right):
@@ -106,7 +128,7 @@ func grantdBulk(asked []question) *call {
 	}
 	expected := []byte(`{"results":[`)
 	for index, each := range asked {
-		request.Checks = append(request.Checks, grantdTupleOf(each.tuple))
+		request.Checks = append(request.Checks, grantdCheckOf(each))
 		if index > 0 {
 			expected = append(expected, ',')
 		}
@@ -170,7 +192,7 @@ func namesIn(text []byte, namespace string) nameSum {
 }
 
 func grantdWrite(grant tuple) *call {
-	body := mustJSON(grantdTupleOf(grant))
+	body := mustJSON(grantdGrantOf(grant))
 	return &call{method: http.MethodPost, path: "/v1/grants", contentType: jsonType, body: body, judge: func(a answer) error {
 		return expectStatus(a, http.StatusCreated)
 	}}
@@ -181,7 +203,7 @@ func grantdBulkWrite(grants []tuple) *call {
 		Grants []grantdTuple `json:"grants"`
 	}
 	for _, each := range grants {
-		request.Grants = append(request.Grants, grantdTupleOf(each))
+		request.Grants = append(request.Grants, grantdGrantOf(each))
 	}
 	return &call{method: http.MethodPost, path: "/v1/grants/bulk", contentType: jsonType, body: mustJSON(request), judge: func(a answer) error {
 		if err := expectStatus(a, http.StatusOK); err != nil {

@@ -22,8 +22,9 @@ type job struct {
 	// load, check, batch, list (the objects of a subject), subjects (of an object) or write.
 	Operation string `json:"operation"`
 	Grants    int    `json:"grants"`
-	// wide, deep or ruled (the questions about rules and their grants) for check; wide or deep for batch, where a deep
-	// batch is about one subject; ruled or empty for load, list and subjects.
+	// For check: wide, deep, or what a model decides, which has grants of its own: ruled, gated or conditional. For batch:
+	// wide or deep, where a deep batch is about one subject. For load: one of the models', or empty for all other grants.
+	// For list: ruled, gated or empty. For subjects: ruled or empty.
 	Shape string `json:"shape"`
 	// Grants in a call of load or of write (one, if 0), checks in a call of batch.
 	PerCall int `json:"perCall"`

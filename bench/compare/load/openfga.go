@@ -85,6 +85,7 @@ func openfgaCheck(asked *job, about question) *call {
 		TupleKey: &openfga.CheckRequestTupleKey{
 			User: about.fullSubject(), Relation: about.of.relation, Object: about.fullObject(),
 		},
+		Context: about.context.asStruct(),
 	}
 	return openfgaCall(asked, "Check", "check", request, func(a answer) error {
 		if asked.Protocol == "http" {
@@ -123,6 +124,7 @@ func openfgaBatch(asked *job, about []question) *call {
 			TupleKey: &openfga.CheckRequestTupleKey{
 				User: each.fullSubject(), Relation: each.of.relation, Object: each.fullObject(),
 			},
+			Context: each.context.asStruct(),
 		})
 	}
 	return openfgaCall(asked, "BatchCheck", "batch-check", request, func(a answer) error {
@@ -192,6 +194,9 @@ func openfgaWrite(asked *job, tuples []tuple) *call {
 	for index, each := range tuples {
 		keys[index] = &openfga.TupleKey{
 			User: each.fullSubject(), Relation: each.of.relation, Object: each.fullObject(),
+		}
+		if name := each.of.condition(); name != "" {
+			keys[index].Condition = &openfga.RelationshipCondition{Name: name}
 		}
 	}
 	request := &openfga.WriteRequest{

@@ -143,10 +143,10 @@ func (d dataSet) ruledQuestion(number int) question {
 	about := (half + half/users) % ruledFiles
 	subject := ruledUser(unit, user%ruledUsers)
 	if number%2 == 0 {
-		return question{tuple{subject, file(unit, about), fileViewer}, true}
+		return question{tuple{subject, file(unit, about), fileViewer}, true, nil}
 	}
 	foreign := (unit + 1 + foreignTeams + half%(units-1-foreignTeams)) % units
-	return question{tuple{subject, file(foreign, about), fileViewer}, false}
+	return question{tuple{subject, file(foreign, about), fileViewer}, false, nil}
 }
 
 func (d dataSet) ruledObjects(unit int) listing {

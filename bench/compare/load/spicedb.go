@@ -69,9 +69,13 @@ func spicedbRelationship(t tuple) *spicedb.Relationship {
 	if t.of == sharedFolder {
 		relation = "shared_with"
 	}
-	return &spicedb.Relationship{
+	found := &spicedb.Relationship{
 		Resource: spicedbObject(t.object, t.of), Relation: relation, Subject: spicedbSubject(t.subject, t.of),
 	}
+	if name := t.of.condition(); name != "" {
+		found.OptionalCaveat = &spicedb.ContextualizedCaveat{CaveatName: name}
+	}
+	return found
 }
 
 func spicedbImport(tuples []tuple) *call {
@@ -112,6 +116,7 @@ func spicedbCheck(asked *job, about question) *call {
 		Resource:    spicedbObject(about.object, about.of),
 		Permission:  about.of.relation,
 		Subject:     spicedbSubject(about.subject, about.of),
+		Context:     about.context.asStruct(),
 	}
 	return spicedbCall(asked, "CheckPermission", "/v1/permissions/check", request, func(a answer) error {
 		if asked.Protocol == "http" {
@@ -144,6 +149,7 @@ func spicedbBulk(asked *job, about []question) *call {
 	for _, each := range about {
 		request.Items = append(request.Items, &spicedb.CheckBulkPermissionsRequestItem{
 			Resource: spicedbObject(each.object, each.of), Permission: each.of.relation, Subject: spicedbSubject(each.subject, each.of),
+			Context: each.context.asStruct(),
 		})
 	}
 	return spicedbCall(asked, "CheckBulkPermissions", "/v1/permissions/checkbulk", request, func(a answer) error {

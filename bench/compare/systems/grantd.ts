@@ -3,7 +3,9 @@
 import manifest from '../../../package.json' with { type: 'json' };
 import type { Addresses } from '../../server/grantd-process.ts';
 import { createTenant, type TenantAccess, writeRules } from '../../server/operator.ts';
-import type { BulkLoad, Channel, System } from './system.ts';
+import type { ModelShape } from '../load-job.ts';
+import { AT_WORK } from './at-work.ts';
+import type { BulkLoad, Channel, Place, System } from './system.ts';
 
 /** The interface's limit of checks in one bulk. */
 const CHECKS_PER_BULK = 100;
@@ -11,10 +13,30 @@ const CHECKS_PER_BULK = 100;
 const LINES_PER_IMPORT = 1000;
 const IMPORTS_UNDER_WAY = 4;
 
-/** Whoever views a folder, views what is in it; teams are groups. */
-const RULES = {
-  rules: ['folder', 'file'].map((namespace) => ({ namespace, name: 'viewer', any_of: ['viewer from parent'] })),
-  groups: true,
+/** Teams are groups. */
+const RULES: Readonly<Record<ModelShape, object>> = {
+  /** Whoever views a folder, views what is in it. */
+  ruled: {
+    rules: ['folder', 'file'].map((namespace) => ({ namespace, name: 'viewer', any_of: ['viewer from parent'] })),
+    groups: true,
+  },
+  gated: {
+    rules: [
+      { namespace: 'page', name: 'publish', any_of: [{ all_of: ['viewer', 'editor'] }] },
+      { namespace: 'page', name: 'read', any_of: [{ any_of: ['viewer'], but_not: ['guest'] }] },
+    ],
+    groups: true,
+  },
+  conditional: {
+    rules: [],
+    conditions: [
+      {
+        name: 'at_work',
+        parameters: { second: 'int', zone: 'string', home: 'string' },
+        expression: AT_WORK,
+      },
+    ],
+  },
 };
 
 const channelOf = ({ base_url: url }: Addresses, { key }: TenantAccess): Channel => ({
@@ -32,23 +54,46 @@ const bulkOf = (addresses: Addresses, { tenantId }: TenantAccess): BulkLoad => (
   workers: IMPORTS_UNDER_WAY,
 });
 
-/** A tenant without rules, and one with rules. */
-export async function createTenants(addresses: Addresses): Promise<readonly [flat: TenantAccess, ruled: TenantAccess]> {
-  const [flat, ruled] = [await createTenant(addresses), await createTenant(addresses)];
-  await writeRules(addresses, ruled, RULES);
-  return [flat, ruled];
+interface Tenants {
+  /** Without rules. */
+  readonly flat: TenantAccess;
+  readonly modelled: Readonly<Record<ModelShape, TenantAccess>>;
 }
+
+export async function createTenants(addresses: Addresses): Promise<Tenants> {
+  const withRules = async (shape: ModelShape): Promise<TenantAccess> => {
+    const tenant = await createTenant(addresses);
+    await writeRules(addresses, tenant, RULES[shape]);
+    return tenant;
+  };
+  return {
+    flat: await createTenant(addresses),
+    modelled: {
+      ruled: await withRules('ruled'),
+      gated: await withRules('gated'),
+      conditional: await withRules('conditional'),
+    },
+  };
+}
+
+const placeOf = (addresses: Addresses, tenant: TenantAccess): Place => ({
+  channels: [channelOf(addresses, tenant)],
+  bulk: bulkOf(addresses, tenant),
+});
 
 export const describeGrantd = (
   addresses: Addresses,
-  [flat, ruled]: readonly [TenantAccess, TenantAccess],
+  { flat, modelled: { ruled, gated, conditional } }: Tenants,
 ): Omit<System, 'name' | 'settings' | 'processes' | 'settle' | 'stop'> => ({
   product: 'grantd',
   version: manifest.version,
-  channels: [channelOf(addresses, flat)],
+  ...placeOf(addresses, flat),
   batches: [CHECKS_PER_BULK],
   lists: true,
   durable: true,
-  bulk: bulkOf(addresses, flat),
-  ruled: { channels: [channelOf(addresses, ruled)], bulk: bulkOf(addresses, ruled) },
+  modelled: {
+    ruled: placeOf(addresses, ruled),
+    gated: placeOf(addresses, gated),
+    conditional: placeOf(addresses, conditional),
+  },
 });

@@ -6,8 +6,9 @@ import { freePorts } from '../../../tools/engines/free-port.ts';
 import { answersOk, BackgroundProcess } from '../../server/background-process.ts';
 import type { Access } from '../load-job.ts';
 import { callJson } from './json-call.ts';
+import { MODEL, MODELS } from './openfga-models.ts';
 import { POSTGRES_CONNECTIONS_MAX, type Postgres, startPostgres } from './postgres.ts';
-import type { BulkLoad, Channel, System, SystemContext } from './system.ts';
+import type { Place, System, SystemContext } from './system.ts';
 
 const VERSION = '1.22.1';
 const START_SECONDS_MAX = 60;
@@ -38,53 +39,6 @@ const SETTINGS: readonly string[] = [
   '--check-cache-limit=1000000',
   `--max-checks-per-batch-check=${Math.max(...BATCHES)}`,
 ];
-const MODEL = {
-  schema_version: '1.1',
-  type_definitions: [
-    { type: 'user' },
-    {
-      type: 'document',
-      relations: { viewer: { this: {} } },
-      metadata: { relations: { viewer: { directly_related_user_types: [{ type: 'user' }] } } },
-    },
-  ],
-};
-
-/** Whoever views a folder, views what is in it. */
-const viewable = (type: string): object => ({
-  type,
-  relations: {
-    parent: { this: {} },
-    viewer: {
-      union: {
-        child: [
-          { this: {} },
-          { tupleToUserset: { tupleset: { relation: 'parent' }, computedUserset: { relation: 'viewer' } } },
-        ],
-      },
-    },
-  },
-  metadata: {
-    relations: {
-      parent: { directly_related_user_types: [{ type: 'folder' }] },
-      viewer: { directly_related_user_types: [{ type: 'user' }, { type: 'team', relation: 'member' }] },
-    },
-  },
-});
-const MODEL_RULED = {
-  schema_version: '1.1',
-  type_definitions: [
-    { type: 'user' },
-    {
-      type: 'team',
-      relations: { member: { this: {} } },
-      metadata: { relations: { member: { directly_related_user_types: [{ type: 'user' }] } } },
-    },
-    viewable('folder'),
-    viewable('file'),
-  ],
-};
-
 export type OpenfgaStore = 'memory' | 'sqlite' | 'postgres';
 
 const STORE_NAMES: Readonly<Record<OpenfgaStore, string>> = {
@@ -102,13 +56,8 @@ async function createStore(url: string, model: object): Promise<Pick<Access, 'st
   return { store: store.id, model: written.authorization_model_id };
 }
 
-interface Opened {
-  readonly channels: readonly Channel[];
-  readonly bulk: BulkLoad;
-}
-
 /** A new store with the model, by both protocols. */
-async function openStore(http: string, grpc: string, workers: number, model: object): Promise<Opened> {
+async function openStore(http: string, grpc: string, workers: number, model: object): Promise<Place> {
   const ids = await createStore(`http://${http}`, model);
   return {
     channels: [
@@ -162,7 +111,11 @@ export async function startOpenfga(
   // SQLite and memory serialize writes; more at a time only fail because the database is busy.
   const workers = store === 'postgres' ? 8 : 1;
   const flat = await openStore(http, grpc, workers, MODEL);
-  const ruled = await openStore(http, grpc, workers, MODEL_RULED);
+  const modelled = {
+    ruled: await openStore(http, grpc, workers, MODELS.ruled),
+    gated: await openStore(http, grpc, workers, MODELS.gated),
+    conditional: await openStore(http, grpc, workers, MODELS.conditional),
+  };
   const running = parts.move();
   return {
     name: `OpenFGA, ${STORE_NAMES[store]}`,
@@ -176,7 +129,7 @@ export async function startOpenfga(
     durable: store !== 'memory',
     ...(store === 'memory' ? { grantsMax: GRANTS_MAX_IN_MEMORY } : {}),
     bulk: flat.bulk,
-    ruled,
+    modelled,
     settle: async () => {},
     stop: () => running.disposeAsync(),
   };

@@ -3,9 +3,11 @@
 import { join } from 'node:path';
 import { freePorts } from '../../../tools/engines/free-port.ts';
 import { BackgroundProcess } from '../../server/background-process.ts';
+import type { ModelShape } from '../load-job.ts';
+import { AT_WORK } from './at-work.ts';
 import { callJson } from './json-call.ts';
 import { POSTGRES_CONNECTIONS_MAX, type Postgres, startPostgres } from './postgres.ts';
-import type { BulkLoad, Channel, System, SystemContext } from './system.ts';
+import type { BulkLoad, Channel, Place, System, SystemContext } from './system.ts';
 
 const VERSION = '1.54.0';
 const START_SECONDS_MAX = 60;
@@ -32,7 +34,7 @@ const SETTINGS: readonly string[] = [
   '--enable-revision-heartbeat=false',
   '--grpc-max-conn-age=24h',
 ];
-/** The last three: for the questions about rules. */
+/** The document is of the flat grants; what follows it is for what a model decides. */
 const SCHEMA = `definition user {}
 definition document {
   relation viewer: user
@@ -49,6 +51,19 @@ definition file {
   relation parent: folder
   relation shared_with: user | team#member
   permission viewer = shared_with + parent->viewer
+}
+definition page {
+  relation viewer: user | team#member
+  relation editor: user | team#member
+  relation guest: user | team#member
+  permission publish = viewer & editor
+  permission read = viewer - guest
+}
+caveat at_work(second int, zone string, home string) {
+  ${AT_WORK}
+}
+definition record {
+  relation viewer: user with at_work
 }`;
 
 export type SpicedbStore = 'memory' | 'postgres';
@@ -71,6 +86,13 @@ async function readRevision(http: string): Promise<string> {
   );
   return writtenAt.token;
 }
+
+/** One schema has all models. */
+const modelledIn = (place: Place): Readonly<Record<ModelShape, Place>> => ({
+  ruled: place,
+  gated: place,
+  conditional: place,
+});
 
 export async function startSpicedb(
   context: SystemContext,
@@ -129,8 +151,8 @@ export async function startSpicedb(
     get channels(): readonly Channel[] {
       return channelsOf();
     },
-    get ruled() {
-      return { channels: channelsOf(), bulk };
+    get modelled() {
+      return modelledIn({ channels: channelsOf(), bulk });
     },
     batches: BATCHES,
     lists: true,

@@ -1,6 +1,6 @@
 // The port of the comparison: a running system, its processes, and how the load reaches it.
 
-import type { Access, LoadJob, Product, Protocol } from '../load-job.ts';
+import type { Access, LoadJob, ModelShape, Product, Protocol } from '../load-job.ts';
 
 export interface Channel extends Access {
   readonly protocol: Protocol;
@@ -28,13 +28,19 @@ export interface System {
   /** How to write many grants: the system's own bulk write. Undefined: it has none. */
   readonly bulk?: BulkLoad;
   /**
-   * For the questions about rules: the same system, with grants and rules of their own, so that those of the others
-   * stay flat. Undefined: it has no rules.
+   * For what a model decides: the same system, with grants and a model of their own for each shape, so that those of
+   * the others stay flat. Undefined: it has no models.
    */
-  readonly ruled?: { readonly channels: readonly Channel[]; readonly bulk: BulkLoad };
+  readonly modelled?: Readonly<Record<ModelShape, Place>>;
   /** Called after the bulk writes, so that all later answers are known. */
   settle(): Promise<void>;
   stop(): Promise<void>;
+}
+
+/** Where a system has some of the grants. */
+export interface Place {
+  readonly channels: readonly Channel[];
+  readonly bulk: BulkLoad;
 }
 
 export type BulkLoad = Access & Required<Pick<LoadJob, 'protocol' | 'perCall' | 'workers'>>;

@@ -4,14 +4,20 @@
 import assert from 'node:assert/strict';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Arrivals, LoadJob, LoadResult } from '../../../bench/compare/load-job.ts';
 import { LoadProgram, NoAnswer, WrongAnswer } from '../../../bench/compare/load-program.ts';
 import { installTool } from '../../../bench/compare/tools.ts';
 import { reportMissing } from '../../../tools/engines/engine-script.ts';
+import { findGo } from '../../../tools/engines/go.ts';
+import { ROOT } from '../../kit/source-tree.ts';
 
+/** What go.mod says. */
+const GO_MINOR = 26;
 const path = installTool('load');
 if (path === undefined) reportMissing('the load program of the comparison', 'It needs Go and its modules.');
+const go = path === undefined ? undefined : await findGo('the load program of the comparison', GO_MINOR);
 
 const RIGHT = '{"authorized":true,"checked":1}';
 const PER_SECOND = 500;
@@ -91,6 +97,10 @@ describe('the load program', { skip: path === undefined }, () => {
     assert.equal(arrivals.right + failed, arrivals.due);
     assert.match(firstFailed ?? '', /^status 503/);
     await assert.rejects(program.run({ ...job, mode: 'rate' }), NoAnswer);
+  });
+
+  it('expects of gates and conditions what the grants say, and never asks the same twice', async () => {
+    await go?.run(['test', '-count=1', '.'], join(ROOT, 'bench', 'compare', 'load'));
   });
 
   it('ends the comparison at a wrong answer', async () => {
