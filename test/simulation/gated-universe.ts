@@ -1,10 +1,20 @@
 // What a tenant with gates and conditions is about in a run: as in ruled-universe.ts, with own relations in `all_of`
-// and `but_not`, groups that tie a name to its own exclusion, and conditions that need what a call brings along.
+// and `but_not`, groups that tie a name to its own exclusion, conditions that need what a call brings along, types that
+// allow a part of it, and grants that expire.
 
 import type { CallContext, ContextGrant } from '../../src/core/call-context.ts';
 import { conditionContextOf, conditionNameOf, contextIn } from '../../src/core/grant-condition.ts';
 import { isRelationName, type Relation } from '../../src/core/tuples.ts';
-import { type Condition, NO_RULES, type Rule, type RuleElement, type RuleSet } from '../../src/rules/rule-set.ts';
+import type { NamedTuple } from '../../src/rules/questions.ts';
+import {
+  type Condition,
+  NO_RULES,
+  type Rule,
+  type RuleElement,
+  type RuleSet,
+  type SubjectType,
+  type TypeRestriction,
+} from '../../src/rules/rule-set.ts';
 import type { NaiveGrant, Truth } from '../kit/naive-rules.ts';
 import {
   DOCS,
@@ -60,12 +70,43 @@ const GATED_GRANTS: readonly ContextGrant[] = [
   ]),
 ];
 
+const isPart = (grant: ContextGrant, { namespace, of, name, condition }: SubjectType): boolean => {
+  const [entity = '', group] = grant.subject.split('#');
+  const kind = group !== undefined ? 'group' : entity.endsWith(':*') ? 'everyone' : 'single';
+  const carried = grant.condition === undefined ? undefined : conditionNameOf(grant.condition);
+  return entity.startsWith(`${namespace}:`) && kind === of && group === name && carried === condition;
+};
+
 export const GATES: Universe = {
   grants: GATED_GRANTS,
+  isAllowed: (grant, { types }) =>
+    types
+      .filter(({ namespace, relation }) => grant.object.startsWith(`${namespace}:`) && grant.relation === relation)
+      .every(({ subjects }) => subjects.some((each) => isPart(grant, each))),
   isDeclared: ({ relation, condition }, ruleSet) =>
     (!WORDS.includes(relation) || ruleSet.relations.includes(relation)) &&
     (condition === undefined || ruleSet.conditions.some(({ name }) => name === conditionNameOf(condition))),
 };
+
+/** A part of what the relation is granted to. */
+const restriction = (relation: string, ...subjects: readonly SubjectType[]): TypeRestriction => ({
+  namespace: 'doc',
+  relation,
+  subjects,
+});
+const SINGLE: SubjectType = { namespace: 'user', of: 'single' };
+const MEMBERS: SubjectType = { namespace: 'group', of: 'group', name: 'member' };
+
+function drawTypes(random: SeededRandom, { relations, conditions }: Pick<RuleSet, 'relations' | 'conditions'>) {
+  const guarded = conditions.slice(0, 1).map(({ name }): SubjectType => ({ ...SINGLE, condition: name }));
+  const types = [
+    restriction('viewer', MEMBERS),
+    ...(relations.length === 0
+      ? []
+      : [restriction('approver', SINGLE, ...guarded), restriction('blocked', SINGLE, ...guarded, MEMBERS)]),
+  ];
+  return types.filter(() => random.chance(0.25));
+}
 
 export function drawGatedRules(random: SeededRandom, version: number): RuleSet {
   const unions = drawRules(random, version);
@@ -89,21 +130,26 @@ export function drawGatedRules(random: SeededRandom, version: number): RuleSet {
     { namespace: 'doc', name: 'in_all', anyOf: [{ name: 'can_read', from: 'parent', all: true }] },
   ];
   const relations = random.chance(0.9) ? OWN : [];
+  const conditions = random.chance(0.9) ? CONDITIONS : [];
   return {
     ...NO_RULES,
     relations,
-    conditions: random.chance(0.9) ? CONDITIONS : [],
+    conditions,
+    types: drawTypes(random, { relations, conditions }),
     rules: relations.length > 0 ? rules : ungated,
     groups: unions.groups,
     public: unions.public,
   };
 }
 
-/** Values for the parameters of conditions, and grants that count for one call. */
-export function drawCall(random: SeededRandom): CallContext {
+/** Values for the parameters of conditions, and grants that count for one call, mostly about what it asks. */
+export function drawCall(random: SeededRandom, { subject, object }: Partial<NamedTuple>): CallContext {
   const context = random.pick(CONTEXTS);
-  const count = random.chance(0.2) ? random.whole(1, 2) : 0;
-  const grants = Array.from({ length: count }, () => random.pick(GATED_GRANTS));
+  const count = random.chance(0.3) ? random.whole(1, 2) : 0;
+  const near = GATED_GRANTS.filter((grant) => grant.subject === subject || grant.object === object);
+  const grants = Array.from({ length: count }, () =>
+    random.pick(near.length > 0 && random.chance(0.7) ? near : GATED_GRANTS),
+  );
   const distinct = [...new Map(grants.map((grant) => [textOfTuple(grant), grant])).values()];
   return {
     ...(context === '{}' ? {} : { context }),
@@ -129,7 +175,6 @@ export const keyOfCall = ({ context = '', contextGrants = [] }: CallContext): st
   JSON.stringify([context, contextGrants]);
 
 /** The grants as a call sees them. */
-
 export const grantsIn = (grants: Iterable<ContextGrant>, { context, contextGrants = [] }: CallContext): NaiveGrant[] =>
   [...grants, ...contextGrants].map(({ condition, ...grant }) => ({
     ...grant,

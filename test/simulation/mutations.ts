@@ -1007,4 +1007,66 @@ export const MUTATIONS: readonly Mutation[] = [
       },
     ],
   },
+  {
+    name: 'negation-of-two-moments',
+    what: 'What a `but_not` has found in one round decides it in the next one, after a load.',
+    caughtBy: 'gates',
+    edits: [
+      {
+        file: 'src/shard/evaluation/evaluate-checks.ts',
+        find: 'this.#evaluations.push(evaluation);',
+        replace: `if (gated) {
+      const tables = (this.#graph.negations ??= new Map());
+      const key = [subject, this.#contextOf(index)].join(' ');
+      evaluation.negations = tables.get(key) ?? new Map();
+      tables.set(key, evaluation.negations);
+    }
+    this.#evaluations.push(evaluation);`,
+      },
+      {
+        file: 'src/rules/gate-evaluation.ts',
+        find: 'for (const goal of none) {\n      const holds = yield* this.#decide(goal);',
+        replace: `for (const goal of none) {
+      const key = goal.number + ' ' + goal.object;
+      const holds = this.negations?.get(key) ?? (yield* this.#decide(goal));
+      if (holds !== undefined) this.negations?.set(key, holds);`,
+      },
+    ],
+  },
+  {
+    name: 'context-grant-for-all',
+    what: 'An answer that rests on a grant that its call brought along is kept for other calls.',
+    caughtBy: 'gates',
+    edits: [
+      {
+        file: 'src/shard/evaluation/evaluate-checks.ts',
+        find: 'this.#answers = terms.contextGrants === undefined ? answers : undefined;',
+        replace: 'this.#answers = answers;',
+      },
+    ],
+  },
+  {
+    name: 'listing-without-exclusion',
+    what: 'A listing forgets `but_not`.',
+    caughtBy: 'gates',
+    edits: [
+      {
+        file: 'src/rules/gate-evaluation.ts',
+        find: 'none: goals(gate.none), perhaps',
+        replace: 'none: this.#limits.lead === 128 ? goals(gate.none) : [], perhaps',
+      },
+    ],
+  },
+  {
+    name: 'removing-a-carried-condition',
+    what: 'Rules that no longer declare a condition are written although grants carry it.',
+    caughtBy: 'gates',
+    edits: [
+      {
+        file: 'src/shard/log/write-decisions.ts',
+        find: "const conditions = counted('condition', narrowedConditions(former, next));",
+        replace: "const conditions = counted('condition', narrowedConditions(former, former));",
+      },
+    ],
+  },
 ];

@@ -9,6 +9,7 @@ import type { NamedTuple } from '../../src/rules/questions.ts';
 import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../src/rules/rule-set.ts';
 import type { HoldersPage } from '../../src/shard/shard.ts';
 import { type Call, Caller, type WorkloadPorts, type WorkloadTenant } from './caller.ts';
+import { isSurelyOver, mayBeOver, slotTimeAt } from './expired-states.ts';
 import { drawCall, drawGatedRules, GATED_NAMES, GATES } from './gated-universe.ts';
 import type { Answer } from './requests.ts';
 import { type Question, type RuledAnswer, RuledHistory, type RuledState, type RuledVersion } from './ruled-history.ts';
@@ -21,6 +22,7 @@ import {
   GROUPS,
   markOf,
   OWN_RELATIONS,
+  type RuledGrant,
   textOfTuple,
   UNIONS,
   type Universe,
@@ -59,6 +61,8 @@ export class RuledWriter extends Caller {
   /** What they change: what else there is to change waits for them. */
   #changes: 'grants' | 'rules' = 'grants';
   #versions = 0;
+  /** Perhaps not collected yet, and so counted. */
+  readonly #expired: RuledGrant[] = [];
   /** No rules are always the same: once the outcome of a write that replaces them is unknown, they never come back. */
   #mayRemoveRules = true;
 
@@ -129,17 +133,29 @@ export class RuledWriter extends Caller {
         : (this.ports.profile.gated ? drawGatedRules : drawRules)(this.random, this.#versions);
       return { grantsVersion, rulesVersion: this.#versions, ruleSet: rules, grants };
     }
-    const change = drawGrants(this.random, this.#universe, grants, ruleSet);
-    const next = new Map(grants);
+    const now = this.ports.now();
+    const next = new Map([...grants].filter(([, grant]) => !isSurelyOver(grant, now)));
+    this.#expired.push(...[...grants.values()].filter((grant) => isSurelyOver(grant, now)));
+    const change = drawGrants(this.random, this.#universe, next, ruleSet);
     for (const tuple of change.revocations) next.delete(textOfTuple(tuple));
-    for (const tuple of change.grants) next.set(textOfTuple(tuple), tuple);
+    for (const tuple of change.grants) next.set(textOfTuple(tuple), this.#mayExpire(tuple));
     return { grantsVersion: this.#versions, rulesVersion, ruleSet, grants: next };
+  }
+
+  #mayExpire(grant: ContextGrant): RuledGrant {
+    if (!this.ports.profile.gated || this.random.chance(0.8)) return grant;
+    return { ...grant, expiresAtMs: Math.round(slotTimeAt(this.ports.now()) + this.random.between(500, 5000)) };
   }
 
   async #writeGrants(before: RuledState, after: RuledState, front: RunningFront): Promise<WriteOutcome> {
     const isFirst = before.grantsVersion === 0;
-    const added = [...after.grants].filter(([text]) => !before.grants.has(text)).map(([, tuple]) => tuple);
-    const gone = [...before.grants].filter(([text]) => !after.grants.has(text)).map(([, tuple]) => tuple);
+    const added = [...after.grants]
+      .filter(([text, grant]) => before.grants.get(text) !== grant)
+      .map(([, each]) => each);
+    const asked = this.ports.now();
+    const gone = [...before.grants]
+      .filter(([text, grant]) => !after.grants.has(text) && !isSurelyOver(grant, asked))
+      .map(([, tuple]) => tuple);
     const { tenant } = this.#ruled;
     const answer = await this.ask(
       tenant,
@@ -156,10 +172,16 @@ export class RuledWriter extends Caller {
     );
     if (answer.kind !== 'value') return this.#outcomeOf(answer, 'write-bulk');
     const { kind } = answer.value;
+    const code = kind === 'refused' ? answer.value.code : undefined;
+    if (code === 'invalid-request' && added.some((grant) => mayBeOver(grant, this.ports.now()))) return 'nothing-done';
     // Rules and grants are never both unknown.
     if (!this.#areDeclared(added, before.ruleSet)) {
-      if (kind === 'refused' && /^invalid-(?:relation|condition)$/.test(answer.value.code)) return 'nothing-done';
+      if (code !== undefined && /^invalid-(?:relation|condition)$/.test(code)) return 'nothing-done';
       this.ports.report(`${this.name}: a grant is made of what is not declared: ${kind}`);
+    }
+    if (!added.every((grant) => this.#universe.isAllowed(grant, before.ruleSet))) {
+      if (code === 'type-not-allowed') return 'nothing-done';
+      this.ports.report(`${this.name}: a grant is made that types do not allow: ${kind}`);
     }
     if (kind === 'refused') this.ports.report(`${this.name}: a write is refused: ${answer.value.message}`);
     return kind === 'written' ? 'written' : 'another-version';
@@ -175,12 +197,15 @@ export class RuledWriter extends Caller {
       (session, context) => session.call(CALLS.writeRules, context, { ruleSet, ifMatch }),
       front,
     );
-    const removes = !this.#areDeclared(before.grants.values(), ruleSet);
+    const lost = [...before.grants.values()].filter((grant) => !this.#areDeclared([grant], ruleSet));
     if (answer.kind === 'value') {
-      if (removes) this.ports.report(`${this.name}: a relation or a condition is removed although it has grants`);
+      // What has expired may be collected.
+      if (lost.some((grant) => !mayBeOver(grant, this.ports.now())))
+        this.ports.report(`${this.name}: a relation or a condition is removed although it has grants`);
       return 'written';
     }
-    if (removes && answer.kind === 'error' && /^(?:relation|condition)-in-use$/.test(answer.error.code))
+    const counted = [...lost, ...this.#expired.filter((grant) => !this.#areDeclared([grant], ruleSet))];
+    if (counted.length > 0 && answer.kind === 'error' && /^(?:relation|condition)-in-use$/.test(answer.error.code))
       return 'nothing-done';
     const isOther = answer.kind === 'error' && answer.error.code === 'precondition-failed';
     return isOther ? 'another-version' : this.#outcomeOf(answer, 'rules');
@@ -221,6 +246,7 @@ const isCutShort = (
 /** Asks whatever there is to ask. */
 export class RuledReader extends Caller {
   readonly #ruled: Ruled;
+  #last: NamedTuple | undefined;
 
   constructor(name: string, frontName: string, ports: WorkloadPorts, random: SeededRandom, ruled: Ruled) {
     super(name, frontName, ports, random);
@@ -272,8 +298,8 @@ export class RuledReader extends Caller {
     return this.random.pick(this.random.chance(0.75) ? DOCS : FOLDERS);
   }
 
-  #call(): CallContext {
-    return this.ports.profile.gated && this.random.chance(0.7) ? drawCall(this.random) : NO_CONTEXT;
+  #call(about: Partial<NamedTuple>): CallContext {
+    return this.ports.profile.gated && this.random.chance(0.7) ? drawCall(this.random, about) : NO_CONTEXT;
   }
 
   #name(): string {
@@ -281,10 +307,14 @@ export class RuledReader extends Caller {
     return this.random.weighted({ viewer: 10, can_read: 6, editor: 1, [OWN_RELATIONS[0] ?? '']: 2 });
   }
 
+  /** Under gates, often the last one, which another call may answer otherwise. */
   #question(): NamedTuple {
+    if (this.ports.profile.gated && this.#last !== undefined && this.random.chance(0.3)) return this.#last;
     const subject = this.#subject();
-    if (this.random.chance(0.12)) return { subject, relation: 'member', object: this.random.pick(GROUPS) };
-    return { subject, relation: this.#name(), object: this.#object() };
+    this.#last = this.random.chance(0.12)
+      ? { subject, relation: 'member', object: this.random.pick(GROUPS) }
+      : { subject, relation: this.#name(), object: this.#object() };
+    return this.#last;
   }
 
   /** About what is further away than an evaluation follows. */
@@ -303,7 +333,7 @@ export class RuledReader extends Caller {
   async #check(checks: readonly NamedTuple[]): Promise<void> {
     const [only] = checks;
     const single = checks.length === 1 && only !== undefined;
-    const call = this.#call();
+    const call = this.#call(only ?? {});
     await this.#ask({ kind: 'checks', checks, call }, async (session, context) => {
       const { authorized } = single
         ? await session.check(context, { ...only, ...call })
@@ -313,7 +343,7 @@ export class RuledReader extends Caller {
   }
 
   async #explain(check: NamedTuple): Promise<void> {
-    const call = this.#call();
+    const call = this.#call(check);
     await this.#ask({ kind: 'explain', check, call }, async (session, context) => {
       const { authorized, because } = await session.explain(context, { ...check, ...call });
       return { kind: 'because', authorized, chain: because };
@@ -326,7 +356,7 @@ export class RuledReader extends Caller {
     const limit = this.random.pick([1, 2, 1000]);
     const includeSelf = limit === 2;
     const namespace = this.random.chance(0.3) ? this.random.pick(['doc', 'folder', 'user']) : undefined;
-    const call = this.#call();
+    const call = this.#call(kind === 'objects' ? { subject: of } : { object: of });
     const prefix = namespace === undefined ? '' : `${namespace}:`;
     let cursor: string | undefined;
     let after = prefix;
@@ -364,6 +394,7 @@ export class RuledReader extends Caller {
     const { code } = result.error;
     if (code === 'invalid-relation') return { kind: 'undefined' };
     if (code === 'invalid-condition') return { kind: 'no-condition' };
+    if (code === 'type-not-allowed') return { kind: 'not-allowed' };
     if (code === 'evaluation-cyclic' || code === 'context-incomplete') return { kind: 'undecided', code };
     if (code === 'evaluation-too-large') return { kind: 'too-large' };
     this.ports.trace.note(this.name, `${code}: ${result.error.message}`);

@@ -4,20 +4,32 @@
 // was the tenant's between the question and the answer, and no earlier one than answers before the question rest on:
 // one state for a whole call, so no chain of grants that never existed at once authorizes anything.
 
-import { type CallContext, type ContextGrant, NO_CONTEXT } from '../../src/core/call-context.ts';
+import { type CallContext, NO_CONTEXT } from '../../src/core/call-context.ts';
 import { compareUtf8, type Tuple } from '../../src/core/tuples.ts';
 import type { NamedTuple } from '../../src/rules/questions.ts';
 import { NO_RULES, type RuleSet } from '../../src/rules/rule-set.ts';
 import { type NaiveModel, naiveHeld, naiveModel, type Truth } from '../kit/naive-rules.ts';
+import { statesWithin } from './expired-states.ts';
 import { GATED_NAMES, GATES, grantsIn, keyOfCall } from './gated-universe.ts';
-import { DOCS, EVERYONE, FAR, FOLDERS, GROUPS, isFar, SUBJECTS_LISTED, textOfTuple, USERS } from './ruled-universe.ts';
+import {
+  DOCS,
+  EVERYONE,
+  FAR,
+  FOLDERS,
+  GROUPS,
+  isFar,
+  type RuledGrant,
+  SUBJECTS_LISTED,
+  textOfTuple,
+  USERS,
+} from './ruled-universe.ts';
 
 export interface RuledState {
   /** Different in every state whose grants are others, and in every one whose rules are. */
   readonly grantsVersion: number;
   readonly rulesVersion: number;
   readonly ruleSet: RuleSet;
-  readonly grants: ReadonlyMap<string, ContextGrant>;
+  readonly grants: ReadonlyMap<string, RuledGrant>;
 }
 
 export interface RuledVersion {
@@ -60,6 +72,8 @@ export type RuledAnswer =
   | { readonly kind: 'undefined' }
   /** The call brings along a grant with a condition that is not declared. */
   | { readonly kind: 'no-condition' }
+  /** The call brings along a grant that types do not allow. */
+  | { readonly kind: 'not-allowed' }
   | { readonly kind: 'undecided'; readonly code: 'evaluation-cyclic' | 'context-incomplete' }
   | { readonly kind: 'too-large' };
 
@@ -132,9 +146,11 @@ export function isAnswerIn(state: RuledState, question: Question, answer: RuledA
   const { call } = question;
   const isDefined = namesIn(question).every((name) => defines(state, name));
   const isDeclared = declaresConditions(state, call);
+  const isAllowed = (call.contextGrants ?? []).every((grant) => GATES.isAllowed(grant, state.ruleSet));
   if (answer.kind === 'undefined') return !isDefined;
   if (answer.kind === 'no-condition') return !isDeclared;
-  if (!isDefined || !isDeclared) return false;
+  if (answer.kind === 'not-allowed') return !isAllowed;
+  if (!isDefined || !isDeclared || !isAllowed) return false;
   // The bound is no answer: only who holds something too far away may meet it.
   if (answer.kind === 'too-large') return isFarQuestion(question) && reachesFar(state);
   if (answer.kind === 'undecided') return isUndecided(state, question, answer.code);
@@ -318,7 +334,10 @@ export class RuledHistory {
       const { question, answer, from, until } = observation;
       const right = (index: number): boolean => {
         const version = this.versions[index];
-        return version !== undefined && isAnswerIn(version.state, question, answer);
+        return (
+          version !== undefined &&
+          statesWithin(version.state, from, until).some((state) => isAnswerIn(state, question, answer))
+        );
       };
       // The first one is the best choice: it leaves most to the answers that follow.
       let found = this.#firstSince(from, floor);
@@ -340,7 +359,9 @@ export class RuledHistory {
   #complaint({ client, question, answer, from, until }: Observation, floor: number): string {
     const first = this.#firstSince(from, floor);
     const last = this.versions.findLastIndex((version) => version.from < until);
-    const elsewhere = this.versions.flatMap(({ state }, index) => (isAnswerIn(state, question, answer) ? [index] : []));
+    const elsewhere = this.versions.flatMap(({ state }, index) =>
+      statesWithin(state, from, until).some((each) => isAnswerIn(each, question, answer)) ? [index] : [],
+    );
     const nearest = elsewhere.toSorted((left, right) => Math.abs(left - first) - Math.abs(right - first)).slice(0, 3);
     return (
       `${client}: ${JSON.stringify(question)} is answered ${JSON.stringify(answer)} between ${from.toFixed(3)} and ` +

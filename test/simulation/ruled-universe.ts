@@ -67,6 +67,13 @@ const touches = (left: Tuple, right: Tuple): boolean =>
 export interface Universe {
   readonly grants: readonly ContextGrant[];
   isDeclared(grant: ContextGrant, ruleSet: RuleSet): boolean;
+  /** Whether the types of the rules allow it. */
+  isAllowed(grant: ContextGrant, ruleSet: RuleSet): boolean;
+}
+
+export interface RuledGrant extends ContextGrant {
+  /** By the time of the slot. Absent: never. */
+  readonly expiresAtMs?: number;
 }
 
 export interface GrantsChange {
@@ -80,16 +87,18 @@ const isOwn = ({ relation }: Tuple): boolean => OWN_RELATIONS.includes(relation)
 export const UNIONS: Universe = {
   grants: GRANTS,
   isDeclared: (grant, { relations }) => !isOwn(grant) || relations.includes(grant.relation),
+  isAllowed: () => true,
 };
 
 /** Mostly a link of a chain goes as the next one comes: nobody may see both. */
 export function drawGrants(
   random: SeededRandom,
-  { grants: all, isDeclared }: Universe,
+  { grants: all, isDeclared, isAllowed }: Universe,
   present: ReadonlyMap<string, ContextGrant>,
   ruleSet: RuleSet,
 ): GrantsChange {
-  const mayGrant = (grant: ContextGrant): boolean => isDeclared(grant, ruleSet) || random.chance(0.02);
+  const mayGrant = (grant: ContextGrant): boolean =>
+    (isDeclared(grant, ruleSet) && isAllowed(grant, ruleSet)) || random.chance(0.02);
   const absent = all.filter((tuple) => !present.has(textOfTuple(tuple)) && mayGrant(tuple));
   const own = [...present.values()].filter((grant) => !isDeclared(grant, NO_RULES));
   if (own.length > 0 && random.chance(0.15)) return { grants: [], revocations: own };

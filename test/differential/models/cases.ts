@@ -6,6 +6,9 @@
 
 import type { JsonObject } from '../../../src/core/json-members.ts';
 import { SeededRandom } from '../../simulation/seeded-random.ts';
+import type { Fact } from './chains.ts';
+import { hasEntryPoints } from './entry-points.ts';
+import { mayHold } from './may-hold.ts';
 import {
   type Condition,
   conditionOf,
@@ -40,10 +43,12 @@ const PARENTS: Readonly<Record<string, readonly string[]>> = {
 const IDS = ['n1', 'n2', 'n3', 'n4'];
 const STEPS = 2;
 const QUESTIONS_PER_STEP = 20;
-const TUPLES_MAX = 50;
+const TUPLES_MAX = 80;
 /** Operators within operators. */
 const NESTING_MAX = 2;
-const TANGLED = 0.1;
+const TANGLED = 0.2;
+/** Of the questions: those about what tuples lead the subject to. The others ask at random. */
+const CONNECTED = 0.8;
 const CONTEXT_TUPLES_MAX = 3;
 
 const PARAMETERS: Readonly<Record<string, Parameter>> = {
@@ -206,22 +211,35 @@ class Drawing {
     return Object.fromEntries(chosen.map((each) => [each, this.#random.pick(PARAMETERS[each]?.values ?? [])]));
   }
 
+  /** Half of them are between two that another tuple is between, as an `and` or a `but not` wants it. */
   #tuple(): Tuple | undefined {
     const random = this.#random;
-    const type = random.pick(this.#model.types.filter(({ relations }) => relations.length > 0));
+    const beside = this.#tuples.size > 0 && random.chance(0.5) ? random.pick([...this.#tuples.values()]) : undefined;
+    const ofType = ({ name }: Type): boolean => beside === undefined || name === typeOf(beside.object);
+    const type = random.pick(this.#model.types.filter((each) => each.relations.length > 0 && ofType(each)));
     const relation = random.pick(type.relations.filter(({ subjects }) => subjects.length > 0));
-    const kind = random.pick(relation.subjects);
-    const object = this.#entity(type.name);
-    const entity = kind.of === 'everyone' ? `${kind.type}:*` : this.#entity(kind.type);
-    const isForward = (this.#order.get(entity) ?? 0) < (this.#order.get(object) ?? 0);
-    const isLeaf = typeOf(entity) === 'user';
-    if (!isLeaf && !(isForward || (this.#isTangled && entity !== object))) return undefined;
-    const subject = kind.of === 'group' ? `${entity}#${kind.name}` : entity;
+    const given = beside === undefined ? undefined : kindOf(beside.subject);
+    const kinds = relation.subjects.filter((each) => given === undefined || isSameKind(each, given));
+    if (kinds.length === 0) return undefined;
+    const kind = random.pick(kinds);
+    const object = beside?.object ?? this.#entity(type.name);
+    const subject = beside?.subject ?? this.#subjectOfKind(kind);
+    if (!this.#isAllowed(entityOf(subject), object)) return undefined;
     const guard = conditionOf(this.#model, kind.condition);
     const plain = { subject, relation: relation.name, object };
     if (guard === undefined) return plain;
     const context = this.#someContext(Object.keys(guard.parameters), 0.4);
     return { ...plain, condition: { name: guard.name, context } };
+  }
+
+  #subjectOfKind({ type, of, name }: SubjectKind): string {
+    if (of === 'everyone') return `${type}:*`;
+    return of === 'group' ? `${this.#entity(type)}#${name}` : this.#entity(type);
+  }
+
+  #isAllowed(entity: string, object: string): boolean {
+    const isForward = (this.#order.get(entity) ?? 0) < (this.#order.get(object) ?? 0);
+    return typeOf(entity) === 'user' || isForward || (this.#isTangled && entity !== object);
   }
 
   step(count: number): ModelStep {
@@ -246,35 +264,50 @@ class Drawing {
     return [...new Map(fresh.flatMap((each) => (each === undefined ? [] : [[tupleKey(each), each]]))).values()];
   }
 
-  #subject(): string {
-    const tuples = [...this.#tuples.values()];
+  #subject(tuples: readonly Tuple[]): string {
     if (tuples.length === 0 || this.#random.chance(0.3)) return this.#entity('user');
     const { subject } = this.#random.pick(tuples);
     if (subject.endsWith(':*')) return this.#random.chance(0.2) ? subject : this.#entity('user');
     const entity = entityOf(subject);
-    if (this.#random.chance(0.3)) return entity;
-    return typeOf(entity) === 'user' ? entity : this.#random.chance(0.5) ? subject : this.#entity('user');
+    if (typeOf(entity) === 'user') return entity;
+    return this.#random.pick([entity, subject, this.#entity('user')]);
+  }
+
+  /** Mostly what tuples lead the subject to. */
+  #fact(tuples: readonly Tuple[], subject: string): Fact {
+    const random = this.#random;
+    const facts = random.chance(CONNECTED) ? mayHold(this.#model, tuples, subject) : [];
+    const connected = facts.filter(({ object }) => typeOf(object) !== 'user');
+    if (connected.length > 0) return random.pick(connected);
+    const object =
+      tuples.length > 0 && random.chance(0.8) ? random.pick(tuples).object : this.#entity(random.pick(OBJECT_TYPES));
+    const relations = this.#model.types.find(({ name }) => name === typeOf(object))?.relations ?? [];
+    return { name: random.pick(relations).name, object };
   }
 
   #question(): ModelQuestion {
     const random = this.#random;
-    const tuples = [...this.#tuples.values()];
-    const object =
-      tuples.length > 0 && random.chance(0.8) ? random.pick(tuples).object : this.#entity(random.pick(OBJECT_TYPES));
-    const relations = this.#model.types.find(({ name }) => name === typeOf(object))?.relations ?? [];
-    const names = relations.map(({ name }) => name);
-    const derived = names.filter((name) => relationOf(this.#model, typeOf(object), name)?.subjects.length === 0);
-    const relation = random.pick(derived.length > 0 && random.chance(0.6) ? derived : names);
     const kind = random.weighted({ check: 3, objects: 1, subjects: 1 });
-    // A list whose context lacks something is refused as a whole by some and answered in part by others.
-    const share = kind === 'check' && random.chance(0.3) ? 0.6 : 1;
+    const share = random.chance(kind === 'check' ? 0.3 : 0.1) ? 0.6 : 1;
     const used = this.#model.conditions.flatMap(({ parameters }) => Object.keys(parameters));
     const call = { context: this.#someContext([...new Set(used)], share), contextTuples: this.#contextTuples() };
-    if (kind === 'check') return { kind, subject: this.#subject(), relation, object, ...call };
-    if (kind === 'objects') return { kind, subject: this.#subject(), relation, type: typeOf(object), ...call };
-    return { kind, object, relation, type: random.chance(0.8) ? 'user' : random.pick(OBJECT_TYPES), ...call };
+    const tuples = [...this.#tuples.values(), ...call.contextTuples];
+    const subject = this.#subject(tuples);
+    const { name: relation, object } = this.#fact(tuples, subject);
+    if (kind === 'check') return { kind, subject, relation, object, ...call };
+    if (kind === 'objects') return { kind, subject, relation, type: typeOf(object), ...call };
+    return { kind, object, relation, type: random.chance(0.8) ? typeOf(subject) : random.pick(TYPES), ...call };
   }
 }
+
+const kindOf = (subject: string): Omit<SubjectKind, 'condition'> => {
+  const [entity = '', name] = subject.split('#');
+  const of = name !== undefined ? 'group' : entity.endsWith(':*') ? 'everyone' : 'single';
+  return { type: typeOf(entity), of, name };
+};
+
+const isSameKind = (one: SubjectKind, other: Omit<SubjectKind, 'condition'>): boolean =>
+  one.type === other.type && one.of === other.of && one.name === other.name;
 
 /** A group may be named by a permission of SpiceDB that has `*` in it, but not by a relation. */
 function withoutOpenGroups(model: Model): Model {
@@ -287,10 +320,17 @@ function withoutOpenGroups(model: Model): Model {
   return { ...model, types };
 }
 
+function drawModel(random: SeededRandom, dialect: Dialect): Model {
+  for (;;) {
+    const model = new ModelDrawing(random, dialect).model();
+    if (dialect === 'spicedb') return withoutOpenGroups(model);
+    if (hasEntryPoints(model)) return model;
+  }
+}
+
 export function modelCaseOf(seed: string, dialect: Dialect): ModelCase {
   const random = new SeededRandom(`${seed}/${dialect}`);
-  const drawn = new ModelDrawing(random.fork('model'), dialect).model();
-  const model = dialect === 'spicedb' ? withoutOpenGroups(drawn) : drawn;
+  const model = drawModel(random.fork('model'), dialect);
   const drawing = new Drawing(random.fork('tuples'), model, dialect === 'openfga' && random.chance(TANGLED));
   const steps = Array.from({ length: STEPS }, (_, index) =>
     drawing.step(index === 0 ? random.whole(5, TUPLES_MAX) : random.whole(1, 10)),

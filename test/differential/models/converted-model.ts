@@ -12,7 +12,7 @@ import type { JsonObject } from '../../../src/core/json-members.ts';
 import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';
 import type { RuleSet } from '../../../src/rules/rule-set.ts';
 import { conditionValues } from '../../kit/condition-values.ts';
-import { naiveModel, naiveSubjects } from '../../kit/naive-rules.ts';
+import { type NaiveGrant, naiveModel, naiveSubjects, type Truth } from '../../kit/naive-rules.ts';
 import type { ConvertedGrant } from '../../kit/openfga-cases.ts';
 import { entityOf, type Model, type ModelQuestion, type Tuple, typeOf } from './model.ts';
 import { openfgaDsl, openfgaJson } from './openfga-model.ts';
@@ -30,11 +30,26 @@ async function entriesOf(model: Model, tuples: readonly Tuple[]): Promise<readon
   return entries;
 }
 
-/** What a system answers: of a check, `true`, `false` or `undefined`; of a list, entities of one type and `type:*`. */
+/**
+ * What a system answers: of a check, `true`, `false` or `undefined`; of a list, entities of one type and `type:*`, or
+ * `undefined` alone if the system does not tell of which of them it is.
+ */
 export interface Facts {
   readonly items: readonly string[];
+  /** Of a list: those of which it is undefined. */
+  readonly unknown?: readonly string[];
   /** Of a list of subjects: those that `type:*` among the items does not stand for. Absent: the system cannot tell. */
   readonly excluded?: readonly string[];
+}
+
+/** What the definition says. */
+export type Meaning = Facts & Required<Pick<Facts, 'unknown'>>;
+
+/** A parent that holds nothing, for a grant that does not hold for certain. */
+function standIn({ subject, relation, object, condition = true }: NaiveGrant): readonly NaiveGrant[] {
+  if (condition === true) return [];
+  const nobody = { subject: `${typeOf(subject)}:nobody`, relation, object };
+  return [condition === false ? nobody : { ...nobody, condition }];
 }
 
 export class ConvertedModel {
@@ -82,32 +97,57 @@ export class ConvertedModel {
     return name === undefined ? entity : `${entity}#${this.nameOf(typeOf(entity), name)}`;
   }
 
-  /** What the definition says; of a list, `undefined` alone if it is undefined of a candidate. */
-  async meaningOf(tuples: readonly Tuple[], question: ModelQuestion): Promise<Facts> {
+  /**
+   * What the definition says. `lacking`: the value of a condition, as JSON, for which the call lacks a parameter.
+   * `unmet`: whether tuples whose condition is not met count as parents that hold nothing.
+   */
+  async meaningOf(
+    tuples: readonly Tuple[],
+    question: ModelQuestion,
+    {
+      lacking = () => 'undefined',
+      unmet = false,
+    }: { readonly lacking?: (condition: string) => Truth; readonly unmet?: boolean } = {},
+  ): Promise<Meaning> {
     const { context, contextTuples } = question;
-    const grants = conditionValues(this.ruleSet, await this.grantsOf([...tuples, ...contextTuples]), context);
+    const stored = await this.grantsOf([...tuples, ...contextTuples]);
+    const grants = conditionValues(this.ruleSet, stored, context).map((grant, index): NaiveGrant => {
+      if (grant.condition !== 'undefined') return grant;
+      return { ...grant, condition: lacking(JSON.stringify(stored[index]?.condition)) };
+    });
+    if (unmet) grants.push(...grants.flatMap(standIn));
     const type = question.kind === 'objects' ? question.type : typeOf(question.object);
     const name = this.nameOf(type, question.relation);
     if (question.kind === 'check') {
       const truth = naiveModel(this.ruleSet, grants, this.subjectOf(question.subject)).truthOf(name, question.object);
-      return { items: [String(truth)] };
+      return { items: [String(truth)], unknown: [] };
     }
     const named = [...tuples, ...contextTuples].flatMap(({ subject, object }) => [entityOf(subject), object]);
     const asked = question.kind === 'objects' ? entityOf(question.subject) : question.object;
     const candidates = [...new Set([...named, asked])].filter((each) => typeOf(each) === question.type);
     if (question.kind === 'subjects') {
-      const { held, undefined: unknown } = naiveSubjects(
-        this.ruleSet,
-        grants,
-        { name, object: question.object },
-        candidates,
-      );
+      const asked = { name, object: question.object };
+      const { held, undefined: unknown } = naiveSubjects(this.ruleSet, grants, asked, candidates);
       const excluded = candidates.filter((each) => !held.includes(each) && !each.endsWith(':*'));
-      return { items: unknown.length > 0 ? ['undefined'] : held, excluded };
+      return { items: held, unknown, excluded };
     }
     const model = naiveModel(this.ruleSet, grants, this.subjectOf(question.subject));
-    const objects = candidates.filter((each) => !each.endsWith(':*'));
-    if (objects.some((each) => model.truthOf(name, each) === 'undefined')) return { items: ['undefined'] };
-    return { items: objects.filter((each) => model.truthOf(name, each) === true) };
+    const objectsOf = (truth: Truth): readonly string[] =>
+      candidates.filter((each) => !each.endsWith(':*') && model.truthOf(name, each) === truth);
+    return { items: objectsOf(true), unknown: objectsOf('undefined') };
+  }
+
+  /** Whether it is undefined of a group of the type, which a list of grantd names beside the entities. */
+  async isOpenOfGroups(tuples: readonly Tuple[], question: ModelQuestion & { readonly kind: 'subjects' }) {
+    const { context, contextTuples, object, type } = question;
+    const all = [...tuples, ...contextTuples];
+    const grants = conditionValues(this.ruleSet, await this.grantsOf(all), context);
+    const entities = new Set(all.flatMap(({ subject, object }) => [entityOf(subject), object]));
+    const names = this.model.types.find(({ name }) => name === type)?.relations ?? [];
+    const groups = [...entities]
+      .filter((entity) => typeOf(entity) === type)
+      .flatMap((entity) => names.map(({ name }) => `${entity}#${this.nameOf(type, name)}`));
+    const asked = { name: this.nameOf(typeOf(object), question.relation), object };
+    return naiveSubjects(this.ruleSet, grants, asked, groups).undefined.length > 0;
   }
 }

@@ -24,6 +24,8 @@ export interface ModelSystem {
   stop(): Promise<void>;
 }
 
+/** Of the peers, by what stands in the answer. */
+export const REFUSALS = { depth: 'depth', parameters: 'missing parameters', time: TOO_LATE.limit } as const;
 const UNDEFINED: Facts = { items: ['undefined'] };
 /** Small, so that most lists take several pages. */
 const PAGE_LIMITS = [1, 3, 1000];
@@ -207,10 +209,10 @@ export class OpenfgaModels implements ModelSystem {
   }
 
   #read<Found>(answer: JsonAnswer, itemsOf: (found: Found) => readonly string[]): ModelAnswer {
-    if (answer.text.includes('authorization_model_resolution_too_complex')) return { limit: 'depth' };
+    if (answer.text.includes('authorization_model_resolution_too_complex')) return { limit: REFUSALS.depth };
     // It refuses what hangs on any missing parameter.
     if (answer.status === 400 && /missing context|missing parameters|context parameter/i.test(answer.text))
-      return { limit: 'missing parameters' };
+      return { limit: REFUSALS.parameters };
     return { items: itemsOf(demandJson<Found>('openfga, a question', answer)) };
   }
 
@@ -293,7 +295,7 @@ export class SpicedbModels implements ModelSystem {
         const body = { resource: objectOf(object), permission, subject: subjectOf(subject), context };
         const answer = await askSpicedb(this.#url, 'check', body);
         if (answer === undefined) return TOO_LATE;
-        if (isDepthError(answer.text)) return { limit: 'depth' };
+        if (isDepthError(answer.text)) return { limit: REFUSALS.depth };
         const { permissionship } = demandJson<{ readonly permissionship: string }>('spicedb, a check', answer);
         return { items: [TRUTHS[permissionship] ?? permissionship] };
       }
@@ -301,31 +303,39 @@ export class SpicedbModels implements ModelSystem {
         const body = { resourceObjectType: question.type, permission, subject: subjectOf(question.subject), context };
         const answer = await askSpicedb(this.#url, 'resources', body);
         return this.#read(answer, (found: { readonly resourceObjectId: string; readonly permissionship: string }) => ({
-          items: found.permissionship === LISTED ? [`${question.type}:${found.resourceObjectId}`] : ['undefined'],
-          excluded: [],
+          [found.permissionship === LISTED ? 'items' : 'unknown']: [`${question.type}:${found.resourceObjectId}`],
         }));
       }
       case 'subjects': {
         const resource = objectOf(question.object);
         const body = { resource, permission, subjectObjectType: question.type, context };
-        const textOf = (found: Listed): string =>
-          found.permissionship === LISTED ? `${question.type}:${found.subjectObjectId}` : 'undefined';
+        const of = (found: readonly Listed[], isKnown: boolean): readonly string[] =>
+          found
+            .filter(({ permissionship }) => (permissionship === LISTED) === isKnown)
+            .map(({ subjectObjectId }) => `${question.type}:${subjectObjectId}`);
         const answer = await askSpicedb(this.#url, 'subjects', body);
         return this.#read(
           answer,
-          (found: { readonly subject: Listed; readonly excludedSubjects?: readonly Listed[] }) => ({
-            items: [textOf(found.subject)],
-            excluded: (found.excludedSubjects ?? []).map(textOf),
+          ({
+            subject,
+            excludedSubjects = [],
+          }: {
+            readonly subject: Listed;
+            readonly excludedSubjects?: readonly Listed[];
+          }) => ({
+            items: of([subject], true),
+            unknown: [...of([subject], false), ...of(excludedSubjects, false)],
+            excluded: [...of(excludedSubjects, true), ...of(excludedSubjects, false)],
           }),
         );
       }
     }
   }
 
-  #read<Found>(answer: JsonAnswer | undefined, factsOf: (found: Found) => Required<Facts>): ModelAnswer {
+  #read<Found>(answer: JsonAnswer | undefined, factsOf: (found: Found) => Partial<Facts>): ModelAnswer {
     if (answer === undefined) return TOO_LATE;
     const { status, text } = answer;
-    if (isDepthError(text)) return { limit: 'depth' };
+    if (isDepthError(text)) return { limit: REFUSALS.depth };
     if (status !== 200) throw new Error(`spicedb, a list: ${status} ${text}`);
     const lines = text.split('\n').filter((line) => line !== '');
     const facts = lines.map((line) => {
@@ -334,8 +344,9 @@ export class SpicedbModels implements ModelSystem {
       return factsOf(result);
     });
     return {
-      items: [...new Set(facts.flatMap(({ items }) => items))],
-      excluded: facts.flatMap(({ excluded }) => excluded),
+      items: [...new Set(facts.flatMap(({ items = [] }) => items))],
+      unknown: facts.flatMap(({ unknown = [] }) => unknown),
+      excluded: facts.flatMap(({ excluded = [] }) => excluded),
     };
   }
 
