@@ -93,7 +93,10 @@ export async function parseRulesText(text: string, turn: () => Promise<unknown>)
   try {
     JSON.parse(text);
     isJson = true;
-    return { kind: 'parsed', ruleSet: await parseRuleSetInTurns(parseJson(text, 'The text'), turn) };
+    return {
+      kind: 'parsed',
+      ruleSet: await parseRuleSetInTurns(parseJson(text, 'The text'), turn, { expressions: true }),
+    };
   } catch (error) {
     if (!isJson) return { kind: 'wrong', problems: [syntaxProblem(text)] };
     if (!(error instanceof GrantdError)) throw error;
