@@ -505,8 +505,8 @@ export class CompiledRules {
   }
 
   /**
-   * What the subject holds without a grant: a group its own name, and an entity, where rules use `self`, the object that
-   * it is.
+   * What the subject holds without a grant: a group its own name, and an entity, where rules use `self`, the object
+   * that it is.
    */
   ownOf(subject: string): { readonly object: string; readonly names: NameSet } | undefined {
     const membership = this.membershipOf(subject);

@@ -89,7 +89,7 @@ function assertProof(world: World, subject: string, model: NaiveModel, proof: Pr
   const [gate] = gates;
   const from = chain[0]?.subject;
   if (gate === undefined) {
-    const own = world.rules.membershipOf(subject)?.object;
+    const own = world.rules.ownOf(subject)?.object;
     const isOwn = from === own || from?.startsWith(`${own}#`) === true;
     assert.ok(from === undefined || isOwn || world.rules.subjectsOf(subject).includes(from), `${place}: ${from}`);
     return;
