@@ -25,6 +25,8 @@ const PATHS: Readonly<Record<string, readonly string[]>> = {
   '/v1/subjects': ['GET', 'POST'],
   '/v1/namespaces': ['GET', 'POST'],
   '/v1/rules': ['GET', 'PUT'],
+  '/v1/rules/versions': ['GET'],
+  '/v1/rules/versions/1': ['GET'],
   '/v1/keys': ['GET', 'POST'],
   '/v1/keys/key_00000000000000000000000000': ['DELETE'],
   '/v1/changes': ['GET'],
@@ -235,7 +237,7 @@ describe('the interface', () => {
     );
     assert.deepEqual(answer.json.servers, [{ url: service.baseUrl }]);
     const described = Object.entries(answer.json.paths as Record<string, object>).map(([path, operations]) => [
-      path.replace('{key_id}', 'key_00000000000000000000000000'),
+      path.replace('{key_id}', 'key_00000000000000000000000000').replace('{version}', '1'),
       Object.keys(operations).map((method) => method.toUpperCase()),
     ]);
     assert.deepEqual(Object.fromEntries(described), PATHS);
