@@ -30,6 +30,18 @@ interface Wanted {
 }
 
 const allPeers = PEERS.map((product) => ({ product }));
+
+/** At saturation. `times`: how many times less; undefined: no target. */
+const cpuTarget = (title: string, task: TaskName, times?: number): Wanted => ({
+  title,
+  task,
+  rounds: 'saturated',
+  of: cpu,
+  better: 'less',
+  against: allPeers,
+  ...(times === undefined ? {} : { times }),
+});
+
 const WANTED: readonly Wanted[] = [
   ...(['wide', 'deep'] as const).flatMap((task): readonly Wanted[] => [
     {
@@ -56,89 +68,20 @@ const WANTED: readonly Wanted[] = [
       against: allPeers,
     },
   ]),
-  {
-    title: 'CPU per single check never asked before',
-    task: 'new',
-    rounds: 'saturated',
-    of: cpu,
-    better: 'less',
-    against: allPeers,
-  },
-  ...(['batch', 'filter'] as const).map(
-    (task): Wanted => ({
-      title: task === 'batch' ? 'CPU per check in batches' : 'CPU per check in batches about one subject',
-      task,
-      rounds: 'saturated',
-      of: cpu,
-      better: 'less',
-      times: 20,
-      against: allPeers,
-    }),
-  ),
-  ...(['list', 'subjects'] as const).map(
-    (task): Wanted => ({
-      title: `CPU of listing 1,000 ${task === 'list' ? 'objects' : 'subjects'}`,
-      task,
-      rounds: 'saturated',
-      of: cpu,
-      better: 'less',
-      times: 5,
-      against: allPeers,
-    }),
-  ),
-  ...(['ruled', 'ruled-new'] as const).map(
-    (task): Wanted => ({
-      title: `CPU per check by rules${task === 'ruled' ? '' : ', never asked before'}`,
-      task,
-      rounds: 'saturated',
-      of: cpu,
-      better: 'less',
-      times: task === 'ruled' ? 6 : 20,
-      against: allPeers,
-    }),
-  ),
-  ...(['ruled-list', 'ruled-subjects'] as const).map(
-    (task): Wanted => ({
-      title: `CPU of listing 1,000 ${task === 'ruled-list' ? 'objects' : 'subjects'} by rules`,
-      task,
-      rounds: 'saturated',
-      of: cpu,
-      better: 'less',
-      times: 5,
-      against: allPeers,
-    }),
-  ),
-  ...(['gated', 'gated-new'] as const).map(
-    (task): Wanted => ({
-      title: `CPU per check through a gate${task === 'gated' ? '' : ', never asked before'}`,
-      task,
-      rounds: 'saturated',
-      of: cpu,
-      better: 'less',
-      times: task === 'gated' ? 5 : 15,
-      against: allPeers,
-    }),
-  ),
-  {
-    title: 'CPU of listing 1,000 of 10,000 objects behind a gate',
-    task: 'gated-list',
-    rounds: 'saturated',
-    of: cpu,
-    better: 'less',
-    times: 5,
-    against: allPeers,
-  },
-  ...(['conditional', 'conditional-new'] as const).map(
-    (task): Wanted => ({
-      title: `CPU per check through a condition${task === 'conditional' ? '' : ', with new values'}`,
-      task,
-      rounds: 'saturated',
-      of: cpu,
-      better: 'less',
-      times: 5,
-      against: allPeers,
-    }),
-  ),
+  cpuTarget('CPU per single check never asked before', 'new'),
+  cpuTarget('CPU per check in batches', 'batch', 20),
+  cpuTarget('CPU per check in batches about one subject', 'filter', 20),
+  cpuTarget('CPU of listing 1,000 objects', 'list', 5),
+  cpuTarget('CPU of listing 1,000 subjects', 'subjects', 5),
+  cpuTarget('CPU per check by rules', 'ruled', 6),
+  cpuTarget('CPU per check by rules, never asked before', 'ruled-new', 20),
+  cpuTarget('CPU of listing 1,000 objects by rules', 'ruled-list', 5),
+  cpuTarget('CPU of listing 1,000 subjects by rules', 'ruled-subjects', 5),
+  cpuTarget('CPU per check through a gate', 'gated', 5),
+  cpuTarget('CPU per check through a gate, never asked before', 'gated-new', 15),
+  cpuTarget('CPU of listing 1,000 of 10,000 objects behind a gate', 'gated-list', 5),
+  cpuTarget('CPU per check through a condition', 'conditional', 5),
+  cpuTarget('CPU per check through a condition, with new values', 'conditional-new', 5),
   {
     title: 'durable writes a second',
     task: 'write',

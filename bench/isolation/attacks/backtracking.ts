@@ -2,8 +2,8 @@
 // an engine backtrack, over texts as long as the steps of an evaluation allow and longer ones, the pattern in the
 // condition or in the context.
 
+import { type AskedInTurn, askInTurn } from '../attacker/asked-in-turn.ts';
 import { runAttack } from '../attacker/attack-run.ts';
-import { postRequest, runClosedLoop } from '../attacker/closed-loop.ts';
 import { CONDITIONAL_SUBJECT, GRANTS_PER_PATTERN, PATTERNS, patternObject } from '../filled-gates.ts';
 
 const CONNECTIONS = 64;
@@ -17,7 +17,7 @@ const checkOf = (pattern: number, number: number) => ({
 });
 
 runAttack(async ({ baseUrl, key }, run) => {
-  const requests = PATTERNS.flatMap(({ pattern, text }, index) => {
+  const questions = PATTERNS.flatMap(({ pattern, text }, index): AskedInTurn[] => {
     const checks = Array.from({ length: GRANTS_PER_PATTERN }, (_, number) => checkOf(index, number));
     const denied = JSON.stringify(checks.map(() => ({ authorized: false })));
     return [
@@ -31,19 +31,6 @@ runAttack(async ({ baseUrl, key }, run) => {
         start: '{"authorized":false,',
       },
     ];
-  }).map(({ path, body, start }) => ({ text: postRequest(path, key, JSON.stringify(body)), start }));
-  let answered = 0;
-  await runClosedLoop(run, {
-    url: baseUrl,
-    connections: CONNECTIONS,
-    requestOf: (number) => requests[number % requests.length]?.text ?? '',
-    onResponse: (status, body, number) => {
-      const start = requests[number % requests.length]?.start;
-      run.expect(status, start === undefined ? [422, 503] : [200, 503], body);
-      if (status !== 503) answered += 1;
-      if (status !== 200) return;
-      if (start === undefined || !body.startsWith(start)) run.reject(`a wrong response: ${body.slice(0, 300)}`);
-    },
   });
-  if (answered === 0) run.reject('nothing was answered');
+  await askInTurn(run, { url: baseUrl, key, connections: CONNECTIONS }, questions);
 });

@@ -1,8 +1,8 @@
 // A tenant with rules on an unlimited plan: checks, bulks and both listings through grants whose conditions loop in
 // loops, until the steps of an evaluation, of a check or of a listing are used up, each with the largest context.
 
+import { type AskedInTurn, askInTurn } from '../attacker/asked-in-turn.ts';
 import { runAttack } from '../attacker/attack-run.ts';
-import { postRequest, runClosedLoop } from '../attacker/closed-loop.ts';
 import {
   CONDITIONAL_OBJECT,
   CONDITIONAL_SUBJECT,
@@ -25,15 +25,15 @@ const checkOf = (object: string) => ({ subject: CONDITIONAL_SUBJECT, relation: R
 
 runAttack(async ({ baseUrl, key }, run) => {
   const checks = Array.from({ length: NESTED_GRANTS }, (_, number) => checkOf(nestedObject(number)));
-  /** `authorized`: of the only acceptable answer; undefined: it exceeds a bound. */
-  const requests = [
+  const questions: AskedInTurn[] = [
     { path: '/v1/check', body: { ...checkOf(nestedObject(0)), context: CONTEXT }, start: '{"authorized":false,' },
     { path: '/v1/check', body: { ...checkOf(CONDITIONAL_OBJECT), context: CONTEXT } },
     { path: '/v1/check', body: { ...checkOf(nestedObject(1)), context: { l: numbers(LONG_LIST) } } },
     { path: '/v1/check/bulk', body: { checks, context: CONTEXT } },
     {
       path: '/v1/objects',
-      body: { subject: CONDITIONAL_SUBJECT, relation: RELATION, context: CONTEXT },
+      // The subject has grants with patterns, too.
+      body: { subject: CONDITIONAL_SUBJECT, relation: RELATION, context: { ...CONTEXT, s: '', p: 'z' } },
       start: '{"objects":[]',
     },
     {
@@ -41,19 +41,6 @@ runAttack(async ({ baseUrl, key }, run) => {
       body: { object: CONDITIONAL_OBJECT, relation: RELATION, context: CONTEXT },
       start: '{"subjects":[]',
     },
-  ].map(({ path, body, start }) => ({ text: postRequest(path, key, JSON.stringify(body)), start }));
-  let answered = 0;
-  await runClosedLoop(run, {
-    url: baseUrl,
-    connections: CONNECTIONS,
-    requestOf: (number) => requests[number % requests.length]?.text ?? '',
-    onResponse: (status, body, number) => {
-      const start = requests[number % requests.length]?.start;
-      run.expect(status, start === undefined ? [422, 503] : [200, 503], body);
-      if (status !== 503) answered += 1;
-      if (status !== 200) return;
-      if (start === undefined || !body.startsWith(start)) run.reject(`a wrong response: ${body.slice(0, 300)}`);
-    },
-  });
-  if (answered === 0) run.reject('nothing was answered');
+  ];
+  await askInTurn(run, { url: baseUrl, key, connections: CONNECTIONS }, questions);
 });
