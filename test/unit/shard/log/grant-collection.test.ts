@@ -146,7 +146,9 @@ test('many grants that expire at once are all collected, in entries of bounded s
   await slot.connection.writeGrants(handle, slot.attempt(), writes);
   time.ms = START_MS + 12;
   slot.batches.length = 0;
-  await slot.collect();
+  // A round ends with the tenant's turn, so a slow machine needs several.
+  do await slot.collect();
+  while ((await indexOf(memory, tenantId)) > 0);
   assert.equal(slot.tenure.tenants.get(tenantId)?.grantCount.grants, 0);
   assert.equal((await auditOf(slot, tenantId)).filter((line) => line.startsWith('grant.expired')).length, 700);
   assert.equal(await indexOf(memory, tenantId), 0);
