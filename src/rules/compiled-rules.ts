@@ -342,6 +342,7 @@ export class CompiledRules {
   readonly conditions: CompiledConditions;
   readonly #public: ReadonlySet<string>;
   readonly #relations: readonly Relation[];
+  readonly #isRelation: (number: number) => boolean;
   /** By number; undefined at 0, and of gates. */
   readonly #names: readonly (string | undefined)[];
   readonly #numbers: ReadonlyMap<string, number>;
@@ -398,6 +399,7 @@ export class CompiledRules {
     this.gated = Array.from(definitions.values()).some(({ gates }) => gates.size > 0);
     const bound = new KeptBound(KEPT_MIN + KEPT_PER_ELEMENT * count);
     const isRelation = (number: number): boolean => relations.has(number);
+    this.#isRelation = isRelation;
     const hasPublic = ruleSet.public.length > 0;
     const rulesOf = (of: Definitions): NamespaceRules => new NamespaceRules(bound, of, isRelation, hasPublic);
     this.#withoutRules = rulesOf(noDefinitions());
@@ -413,6 +415,12 @@ export class CompiledRules {
   /** The number of a relation or of a name that some rule defines. */
   numberOf(name: string): number | undefined {
     return this.#numbers.get(name);
+  }
+
+  /** The number of a relation, built-in or own, that its grants have. */
+  relationNumberOf(name: string): number | undefined {
+    const number = this.#numbers.get(name);
+    return number !== undefined && this.#isRelation(number) ? number : undefined;
   }
 
   /** A name, or the text of a gate. */

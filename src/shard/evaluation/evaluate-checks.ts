@@ -5,7 +5,7 @@
 
 import { assert } from '../../core/assert.ts';
 import { type CallContext, type ContextGrant, contextGrantRecord } from '../../core/call-context.ts';
-import { grantRecord } from '../../core/grant-attributes.ts';
+import { grantRecord, hasExpired } from '../../core/grant-attributes.ts';
 import { type Grant, grantOf } from '../../core/tuples.ts';
 import { CheckEvaluation, type Evaluation, type EvaluationLimits } from '../../rules/check-evaluation.ts';
 import type { CompiledRules } from '../../rules/compiled-rules.ts';
@@ -17,6 +17,8 @@ import { type NamedTuple, undefinedName } from '../../rules/questions.ts';
 import { ListingTime } from '../log/slot-time.ts';
 import type { Tenure } from '../log/tenure.ts';
 import { type AnswerCache, checkKey } from '../memory/answer-cache.ts';
+import type { GrantPage } from '../memory/grant-page.ts';
+import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { NamedAnswer, NamedChecks } from '../shard.ts';
 import { CallGrants, type CallTerms, termsOf } from './call-grants.ts';
 import { GrantConditions } from './grant-conditions.ts';
@@ -269,6 +271,33 @@ class CheckRun {
     const condition = (added ?? stored)?.condition;
     return condition === undefined ? record : { ...record, condition_saw: this.#terms.conditions?.seen(condition) };
   }
+}
+
+/**
+ * The page with the grant that alone allows a single check: whatever the rules are, a grant of the relation counts
+ * whose condition is met. Undefined: an evaluation has to decide.
+ */
+export function grantingPage(
+  memory: TenantMemory,
+  nowMs: number,
+  { checks, context, contexts, contextGrants }: NamedChecks,
+): GrantPage | undefined {
+  const [check] = checks;
+  const rules = memory.rules.ready?.compiled;
+  if (rules === undefined || check === undefined || checks.length > 1 || contextGrants !== undefined) return undefined;
+  const relation = rules.relationNumberOf(check.relation);
+  const page = memory.pages.get(check.subject);
+  if (relation === undefined || page === undefined) return undefined;
+  return page.counts(relation, check.object, (terms) => {
+    if (hasExpired(terms, nowMs)) return false;
+    if (terms.condition === undefined) return true;
+    const conditions = new GrantConditions(CONDITION_STEPS_MAX);
+    conditions.startRun(rules);
+    conditions.use(contexts?.[0] ?? context);
+    return conditions.meets(terms);
+  })
+    ? page
+    : undefined;
 }
 
 /** All answers, or undefined if the call has to wait. */
