@@ -952,6 +952,18 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
+    name: 'grant-whatever-its-condition',
+    what: 'A grant of the asked relation allows a single check even if its condition is not met.',
+    caughtBy: 'gates',
+    edits: [
+      {
+        file: 'src/shard/evaluation/evaluate-checks.ts',
+        find: 'return conditions.meets(terms);',
+        replace: 'return true;',
+      },
+    ],
+  },
+  {
     name: 'goals-over-a-commit',
     what: 'What gates have decided for a subject decides its later checks, whatever is committed.',
     caughtBy: 'gates',
