@@ -80,6 +80,8 @@ class CheckRun {
   readonly #time: ListingTime;
   readonly #nowMs: number;
   readonly #checks: NamedChecks;
+  /** Of the names of the checks. Undefined: no rule defines the name. */
+  readonly #numbers: readonly (number | undefined)[];
   /** Of a run in one synchronous step: an answer from it would not be watched. */
   readonly #answers: AnswerCache | undefined;
   /** By subject and context, shared by the checks of the call. */
@@ -93,7 +95,10 @@ class CheckRun {
   #interrupted: AnyEvaluation | undefined;
   #spent = 0;
 
-  /** `rules`, `terms`: of this run. */
+  /**
+   * `rules`, `terms`: of this run. Throws `invalid-relation` for a name that no rule defines, unless such checks are to
+   * be denied: before any check is decided, so that the error does not depend on what is in memory.
+   */
   constructor(
     { rules, graph, terms }: { readonly rules: CompiledRules; readonly graph: PageGraph; readonly terms: CallTerms },
     { slotTime }: Tenure,
@@ -108,10 +113,14 @@ class CheckRun {
     this.#time = new ListingTime(slotTime, nowMs);
     this.#grants = new CallGrants(graph, this.#time, terms);
     this.#checks = checks;
+    this.#numbers = checks.checks.map(({ relation }) => rules.numberOf(relation));
     // What a call brings along makes no answer for another one.
     this.#answers = terms.contextGrants === undefined ? answers : undefined;
     graph.startRun();
     terms.conditions?.startRun(rules);
+    const unknown = checks.denyUndefined ? -1 : this.#numbers.indexOf(undefined);
+    const { relation } = checks.checks[unknown] ?? {};
+    if (relation !== undefined) throw undefinedName(relation, checks.list, unknown);
   }
 
   /** A denial rests on a grant that has expired since the log was written. */
@@ -143,13 +152,12 @@ class CheckRun {
     this.#evaluations.some((evaluation) => evaluation.restsOn(subject, object));
 
   /**
-   * Decides the check at `index`, or continues with it. Throws `evaluation-too-large`, or `invalid-relation` for a name
-   * that no rule defines, unless such checks are to be denied.
+   * Decides the check at `index`, or continues with it. Throws `evaluation-too-large`, `context-incomplete` or
+   * `evaluation-cyclic`.
    */
   decide(check: NamedTuple, index: number, spentMax: number): 'decided' | 'missing' | 'interrupted' {
-    const number = this.#rules.numberOf(check.relation);
+    const number = this.#numbers[index];
     if (number === undefined) {
-      if (!this.#checks.denyUndefined) throw undefinedName(check.relation, this.#checks.list, index);
       this.#undefinedAt.push(index);
       return this.#decided(false, []);
     }

@@ -129,6 +129,10 @@ describe('a condition under rules with gates', () => {
     const missing = await post(key, '/v1/check', asked);
     assertProblem(missing, 422, 'context-incomplete', service.errorsBase);
     assert.match(String(recordOf(missing).detail), /^"context" lacks "now", .*"office_hours"/);
+    // A name that no rule defines is refused first, wherever it stands.
+    const misnamed = await post(key, '/v1/check/bulk', { checks: [asked, { ...asked, relation: 'can_raed' }] });
+    assertProblem(misnamed, 400, 'invalid-relation', service.errorsBase);
+    assert.match(String(recordOf(misnamed).detail), /^"checks\[1\]\.relation" must be/);
     const wrong = await post(key, '/v1/check', { ...asked, context: { now: '2026-01-15T08:30:00' } });
     assertProblem(wrong, 400, 'invalid-request', service.errorsBase);
     assert.match(String(recordOf(wrong).detail), /"context\.now"/);
