@@ -137,6 +137,12 @@ export class ConvertedModel {
     return { items: objectsOf(true), unknown: objectsOf('undefined') };
   }
 
+  /** Those that count in a call with this context, for certain. */
+  async metOf(tuples: readonly Tuple[], context: JsonObject): Promise<readonly Tuple[]> {
+    const values = conditionValues(this.ruleSet, await this.grantsOf(tuples), context);
+    return tuples.filter((_, index) => (values[index]?.condition ?? true) === true);
+  }
+
   /** Whether it is undefined of a group of the type, which a list of grantd names beside the entities. */
   async isOpenOfGroups(tuples: readonly Tuple[], question: ModelQuestion & { readonly kind: 'subjects' }) {
     const { context, contextTuples, object, type } = question;

@@ -63,11 +63,39 @@ function isLost({ subject, relation, object, condition }: Tuple, { converted, qu
   return isPlain && subjects.some((each) => each.of === 'group' && each.type === typeOf(subject) && !each.condition);
 }
 
-async function isForLostTuples(situation: Situation, theirs: Facts, meant: Meaning): Promise<boolean> {
+/** Whether OpenFGA needs a value for the condition that neither the tuple nor the call has, though none may matter. */
+const lacksParameter = ({ condition }: Tuple, { converted, question }: Situation): boolean =>
+  Object.keys(conditionOf(converted.model, condition?.name)?.parameters ?? {}).some(
+    (name) => condition?.context[name] === undefined && question.context[name] === undefined,
+  );
+
+/** Whether OpenFGA may read both tuples at once: those on an object, or those of a subject, with the same relation. */
+function areReadTogether(one: Tuple, other: Tuple): boolean {
+  if (one.relation !== other.relation) return false;
+  if (one.object === other.object) return true;
+  const [from, to] = [one.subject, other.subject];
+  const isSameSubject = from === to || [from, to].includes(`${typeOf(from)}:*`);
+  return typeOf(one.object) === typeOf(other.object) && typeOf(from) === typeOf(to) && isSameSubject;
+}
+
+/**
+ * Those that OpenFGA 1.22.1 passes over: they lack a parameter, and another one that it reads with them does not, and
+ * is met (`ConditionsFilteredTupleKeyIterator` then drops the error).
+ */
+async function passedOver(situation: Situation): Promise<readonly Tuple[]> {
   const { converted, tuples, question } = situation;
-  const found = tuples.filter((tuple) => !isLost(tuple, situation));
-  if (found.length === tuples.length) return false;
-  return liesBetween(question, theirs, [meant, await converted.meaningOf(found, question)]);
+  const all = [...tuples, ...question.contextTuples];
+  const met = (await converted.metOf(all, question.context)).filter((each) => !lacksParameter(each, situation));
+  return all.filter((each) => lacksParameter(each, situation) && met.some((other) => areReadTogether(each, other)));
+}
+
+/** Whether the peer answers of each entity, and of a check, as if these tuples were not there, or as it should. */
+async function missesSome(situation: Situation, theirs: Facts, meant: Meaning, missed: readonly Tuple[]) {
+  if (missed.length === 0) return false;
+  const { converted, tuples, question } = situation;
+  const isFound = (tuple: Tuple): boolean => !missed.includes(tuple);
+  const asked = { ...question, contextTuples: question.contextTuples.filter(isFound) };
+  return liesBetween(question, theirs, [meant, await converted.meaningOf(tuples.filter(isFound), asked)]);
 }
 
 async function reasonOfRefusal(situation: Situation, limit: string, meant: Meaning): Promise<string | undefined> {
@@ -80,11 +108,7 @@ async function reasonOfRefusal(situation: Situation, limit: string, meant: Meani
     // A list of objects begins with the tuples of the subject, wherever they lead.
     const isRead = ({ relation: name, object }: Tuple): boolean =>
       question.kind === 'objects' || chains.some(({ facts }) => facts.has(textOfFact({ name, object })));
-    const lacksParameter = ({ condition }: Tuple): boolean =>
-      Object.keys(conditionOf(converted.model, condition?.name)?.parameters ?? {}).some(
-        (name) => condition?.context[name] === undefined && question.context[name] === undefined,
-      );
-    if (!all.some((tuple) => lacksParameter(tuple) && isRead(tuple))) return undefined;
+    if (!all.some((tuple) => lacksParameter(tuple, situation) && isRead(tuple))) return undefined;
     return isUndefined(meant)
       ? 'refuses a call that lacks a parameter'
       : 'refuses a call for a parameter that does not matter';
@@ -125,10 +149,13 @@ export async function knownReason(
   if (isLimited(theirs)) return reasonOfRefusal(situation, theirs.limit, meant);
   const { converted, tuples, question } = situation;
   const isSpicedb = converted.model.dialect === 'spicedb';
-  if (isSpicedb && (await isForLostTuples(situation, theirs, meant)))
+  const lost = isSpicedb ? tuples.filter((tuple) => isLost(tuple, situation)) : [];
+  if (await missesSome(situation, theirs, meant, lost))
     return 'does not find a tuple with a condition, as its relation takes groups of the type of its subject';
   if (isSpicedb && agrees(question, theirs, await converted.meaningOf(tuples, question, { unmet: true })))
     return 'demands the condition of each tuple that ".all" follows';
+  if (!isSpicedb && (await missesSome(situation, theirs, meant, await passedOver(situation))))
+    return 'passes over a tuple that lacks a parameter beside one that is met';
   if (!isSpicedb && chainsOf(situation).some(({ excludesCircle }) => excludesCircle) && isLess(question, theirs, meant))
     return 'denies where what a "but not" excludes leads into a circle';
   if (await listsOtherwise(situation, theirs, meant, ask))
