@@ -53,8 +53,15 @@ const JSON_CONTENT_TYPE = 'application/json';
 
 const schemaRef = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
 
+/** The two interfaces of a process share schemas, and converting them takes most of the time of a document. */
+const converted = new WeakMap<z.ZodType, JsonObject>();
+
+/** The same object each time, so nobody may change it. */
 function jsonSchema(schema: z.ZodType): JsonObject {
+  const known = converted.get(schema);
+  if (known !== undefined) return known;
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: 'draft-2020-12', io: 'input' });
+  converted.set(schema, rest);
   return rest;
 }
 
