@@ -7,7 +7,7 @@ import { MUTATIONS } from './mutations.ts';
 import { FOCUSES } from './profile.ts';
 import { runSeeds, TEST_MS_MAX, testFocuses } from './test-seeds.ts';
 
-const BROAD_SEEDS = 8;
+const BROAD_SEEDS = 4;
 const FOCUSED_SEEDS = 2;
 
 /** mutations.test.ts runs the code as it is, too, by a seed of each other focus. */
