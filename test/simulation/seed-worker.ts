@@ -18,17 +18,17 @@ const tell = (message: WorkerMessage): Promise<void> =>
     process.send?.(message, undefined, undefined, (error) => (error === null ? resolve() : reject(error)));
   });
 
-async function run({ from, count, focus, mutation, stopAtFailure }: Chunk): Promise<void> {
+async function run({ from, count, focus, mutation, stopAtFailure = false }: Chunk): Promise<void> {
   const { runSeed } = await loaded;
   // At the end it is killed.
   flushCompileCache();
   switchOn(mutation);
   for (let seed = from; seed < from + count; seed += 1) {
     const before = process.cpuUsage();
-    const result = await runSeed({ seed, focus });
+    const result = await runSeed({ seed, focus, stopAtFailure });
     const { user, system } = process.cpuUsage(before);
     await tell({ result: { ...result, cpuMs: (user + system) / 1000 } });
-    if (stopAtFailure === true && result.failures.length > 0) break;
+    if (stopAtFailure && result.failures.length > 0) break;
   }
   await tell({ result: undefined });
 }

@@ -25,7 +25,7 @@ export interface Chunk {
   readonly focus: Focus;
   /** The one that is on, in a worker with switches. */
   readonly mutation?: string | undefined;
-  /** Ends the chunk with the first run that fails. */
+  /** Ends the chunk with the first failure, and the run in which it is. */
   readonly stopAtFailure?: boolean;
 }
 

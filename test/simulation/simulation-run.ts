@@ -37,6 +37,8 @@ export interface RunOptions {
   readonly focus?: Focus;
   /** Called with each line of the trace. */
   readonly write?: (line: string) => void;
+  /** Ends the run at the first failure that it reports, and judges nothing after it. */
+  readonly stopAtFailure?: boolean;
 }
 
 export interface RunResult {
@@ -138,7 +140,8 @@ class Simulation {
       await this.#live();
     }
     for (const process of this.#cluster.processes()) process.kill();
-    const verdict = checkHistory(this.#history.operations(), { budget: CHECKER_BUDGET });
+    const judged = this.#hasStopped() ? [] : this.#history.operations();
+    const verdict = checkHistory(judged, { budget: CHECKER_BUDGET });
     for (const { text } of verdict.violations) this.report(text);
     if (verdict.undecided > 0) this.report(`${verdict.undecided} groups of tuples take too long to be judged`);
     this.#scheduler.mixText(JSON.stringify(this.#history.operations()));
@@ -164,7 +167,12 @@ class Simulation {
     };
   }
 
-  /** Runs the world until the work is done. False: it is not, in time, or it failed. */
+  /** Whether what is known is enough. */
+  #hasStopped(): boolean {
+    return this.#options.stopAtFailure === true && this.#failures.length > 0;
+  }
+
+  /** Runs the world until the work is done. False: it is not, in time, or it failed, or the run has stopped. */
   async #go(work: Promise<unknown>, complaint: string, limitMs: number): Promise<boolean> {
     const progress = { over: false, done: false };
     work.then(
@@ -177,9 +185,10 @@ class Simulation {
         this.report(`${complaint}: ${error instanceof Error ? error.stack : String(error)}`);
       },
     );
-    const over = await this.#scheduler.runUntil(() => progress.over, this.#scheduler.nowMs + limitMs);
+    const isOver = (): boolean => progress.over || this.#hasStopped();
+    const over = await this.#scheduler.runUntil(isOver, this.#scheduler.nowMs + limitMs);
     if (!over) this.report(`${complaint} within ${Math.round(limitMs)} ms`);
-    return progress.done;
+    return progress.done && !this.#hasStopped();
   }
 
   // ---- the parts of a run ----
