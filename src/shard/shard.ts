@@ -216,11 +216,16 @@ export interface Calling<Calls extends Partial<ShardCalls>> {
 export interface TenantConnection extends Calling<TenantCalls> {
   /** Answers synchronously if memory decides. `relation` is a wire number. */
   check(handle: number, subject: string, relation: number, object: string): CheckAnswer | Promise<CheckAnswer>;
+  /**
+   * A check by name, without a context, that costs as little as one by number: its grant is in memory, or its answer
+   * since the last commit. Undefined: `checkNamed` decides it.
+   */
+  checkKnown(handle: number, check: NamedTuple): CheckAnswer | undefined;
   /** The tenant of a handle; empty if the handle is unknown. */
   tenantOf(handle: number): string;
   /**
    * Throws `insufficient-scope` if the handle lacks the right. Call it right before every call under a handle, tenant
-   * or operator, except `check`, which verifies the scope itself.
+   * or operator, except `check` and `checkKnown`, which verify the scope themselves.
    */
   demandRight(handle: number, right: HandleRight): void;
   /** Calls that wait for changes are answered now; later ones do not wait. */

@@ -11,6 +11,7 @@ import { type Tenant, tenantMatches } from '../../src/core/tenants.ts';
 import { isRelation, type Tuple } from '../../src/core/tuples.ts';
 import { systemClock, systemRandom } from '../../src/roles/process/system.ts';
 import type { ServedPeer } from '../../src/rpc/calls/define-call.ts';
+import type { NamedTuple } from '../../src/rules/questions.ts';
 import {
   type AnswerOf,
   type Attempt,
@@ -326,6 +327,11 @@ class ScriptedConnection implements TenantConnection {
     this.#shard.countOne('check');
     this.#demandTenure(handle);
     return this.#shard.onCheck?.(subject, object) ?? this.#real.tenant.check(handle, subject, relation, object);
+  }
+
+  checkKnown(handle: number, check: NamedTuple): CheckAnswer | undefined {
+    this.#demandTenure(handle);
+    return this.#real.tenant.checkKnown(handle, check);
   }
 
   async call<Name extends CallName>(

@@ -202,16 +202,17 @@ export class PeerStream {
       const relation = relations[index] ?? 0;
       const object = objects[index] ?? '';
       const span = spans?.get(index);
+      // Memory decides most of them, in less time than it takes to queue them.
+      if (index % CHECKS_PER_LOOK === 0) hasTime = this.#turns.hasTime(this.#clock.monotonicMs());
       if (relation === NAMED) {
-        const name = names[named] ?? '';
-        const context = contexts[named] ?? '';
+        const check = { handle, subject, name: names[named] ?? '', object, context: contexts[named] ?? '' };
         named += 1;
-        this.#takeNamed(connection, span, id, { handle, subject, name, object, context });
+        demandNamed(check);
+        const isKnown = hasTime && span === undefined && this.#answerKnown(connection, id, check);
+        if (!isKnown) this.#takeNamed(connection, span, id, check);
         continue;
       }
       demandCheck(handle, subject, relation, object);
-      // Memory decides most of them, in less time than it takes to queue them.
-      if (index % CHECKS_PER_LOOK === 0) hasTime = this.#turns.hasTime(this.#clock.monotonicMs());
       if (hasTime) this.#serveCheck(connection, span, id, handle, subject, relation, object);
       else {
         this.#defer(connection.tenantOf(handle), (error) => {
@@ -222,9 +223,22 @@ export class PeerStream {
     }
   }
 
+  /** Whether memory has answered it. */
+  #answerKnown(connection: TenantConnection, id: number, check: NamedCheck): boolean {
+    const { handle, subject, name, object, context } = check;
+    if (context !== '') return false;
+    try {
+      const known = connection.checkKnown(handle, { subject, relation: name, object });
+      if (known !== undefined) this.#answers.check(id, known);
+      return known !== undefined;
+    } catch (error) {
+      this.#answers.failCheck(id, error);
+      return true;
+    }
+  }
+
   /** It may cost as much as a call: it takes its turn as one. */
   #takeNamed(connection: TenantConnection, span: TraceSpan | undefined, id: number, check: NamedCheck): void {
-    demandNamed(check);
     const answer = (): Promise<CheckAnswer> => serveNamed(connection, check);
     const serve = (error?: GrantdError): void => {
       if (error !== undefined) this.#answers.failCheck(id, error);

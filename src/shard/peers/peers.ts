@@ -1,6 +1,7 @@
 // The peers of a shard: one connection for each, and a notification of every change of the routes.
 
 import { parseTenantId } from '../../core/ids.ts';
+import type { NamedTuple } from '../../rules/questions.ts';
 import type {
   AnswerOf,
   CallerOf,
@@ -16,6 +17,7 @@ import { check } from './checks.ts';
 import { OPERATOR_HANDLERS, TENANT_HANDLERS } from './handlers.ts';
 import { LoadWindow } from './load.ts';
 import { Peer, type ShardParts } from './peer.ts';
+import { checkKnown } from './ruled-checks.ts';
 
 class PeerConnection implements TenantConnection {
   /** The load from this peer. */
@@ -30,6 +32,10 @@ class PeerConnection implements TenantConnection {
 
   check(handle: number, subject: string, relation: number, object: string): CheckAnswer | Promise<CheckAnswer> {
     return check(this.#peer, handle, subject, relation, object);
+  }
+
+  checkKnown(handle: number, check: NamedTuple): CheckAnswer | undefined {
+    return checkKnown(this.#peer, handle, check);
   }
 
   call<Name extends keyof TenantCalls>(

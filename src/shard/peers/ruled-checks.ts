@@ -8,7 +8,7 @@ import type { NamedTuple } from '../../rules/questions.ts';
 import { decideNow, evaluateChecks, grantingPage, listHeldNames } from '../evaluation/evaluate-checks.ts';
 import { checkKey } from '../memory/answer-cache.ts';
 import type { BulkAnswer, CheckAnswer, NamedAnswer, NamedChecks } from '../shard.ts';
-import type { Handle } from './handles.ts';
+import { CHECK_READ, type Handle } from './handles.ts';
 import { cursorAt, positionOf } from './listings.ts';
 import type { Handler, Peer, ReadHandler } from './peer.ts';
 
@@ -20,17 +20,8 @@ export function checkByRules(
   relation: number,
   object: string,
 ): CheckAnswer | Promise<CheckAnswer> {
-  const page = handle.memory.pages.get(subject);
-  // Whatever the rules are, a grant counts.
-  if (page?.holds(relation, object) === true) {
-    peer.shard.lookups.hit(handle, page);
-    return true;
-  }
-  const known = handle.memory.answers.check(checkKey(subject, relation, object));
-  if (known !== undefined) {
-    peer.shard.lookups.hits += 1;
-    return single(handle, known, handle.tenure.slotTime.nowMs);
-  }
+  const known = knownAnswer(peer, handle, subject, relation, object);
+  if (known !== undefined) return known;
   const name = relationOf(relation);
   assert(name !== undefined, 'a check on the wire has a built-in relation');
   const checks = strictly([{ subject, relation: name, object }], '');
@@ -38,6 +29,35 @@ export function checkByRules(
   return answers === undefined
     ? evaluate(peer, handle, checks).then((evaluated) => onlyOf(handle, evaluated))
     : onlyOf(handle, answers);
+}
+
+/** A check by name that what is in memory answers without an evaluation. Undefined: it does not. */
+export function checkKnown(peer: Peer, id: number, { subject, relation, object }: NamedTuple): CheckAnswer | undefined {
+  const handle = peer.handles.use(id, CHECK_READ);
+  const { memory } = handle;
+  const number =
+    memory.tenant.rulesRevision === undefined ? undefined : memory.rules.ready?.compiled.numberOf(relation);
+  return number === undefined ? undefined : knownAnswer(peer, handle, subject, number, object);
+}
+
+/** By a grant, which counts whatever the rules are, or by what was answered since the last commit. */
+function knownAnswer(
+  peer: Peer,
+  handle: Handle,
+  subject: string,
+  number: number,
+  object: string,
+): CheckAnswer | undefined {
+  const { memory, tenure } = handle;
+  const page = memory.pages.get(subject);
+  if (page?.holds(number, object) === true) {
+    peer.shard.lookups.hit(handle, page);
+    return true;
+  }
+  const known = memory.answers.check(checkKey(subject, number, object));
+  if (known === undefined) return undefined;
+  peer.shard.lookups.hits += 1;
+  return single(handle, known, tenure.slotTime.nowMs);
 }
 
 export async function checkBulkByRules(
