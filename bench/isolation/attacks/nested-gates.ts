@@ -39,7 +39,7 @@ runAttack(async ({ baseUrl, key }, run) => {
   // It decides ten thousand candidates.
   const subjects = {
     text: () => postRequest('/v1/subjects', key, JSON.stringify(holders)),
-    start: () => '{"subjects":["user:member-',
+    start: () => '{"subjects":["group:gated-0#member","user:',
   };
   const questions = [check, several, objects, check, check, several, objects, subjects];
   const changeAt = (number: number): number | undefined => {
