@@ -67,11 +67,6 @@ export class LoadGate {
     return this.#waiting;
   }
 
-  /** What one call counts as at most. */
-  get callBytesMax(): number {
-    return this.#options.tenantBytesMax / AT_ONCE_MIN;
-  }
-
   /** Calls refused since the start. */
   get refused(): number {
     return this.#refused;
@@ -132,7 +127,7 @@ export class LoadGate {
   }
 
   #bounded(bytes: number): number {
-    return Math.min(bytes, this.callBytesMax);
+    return Math.min(bytes, this.#options.tenantBytesMax / AT_ONCE_MIN);
   }
 
   #share(tenant: string): Share {

@@ -1,7 +1,6 @@
 // The bounds within which subjects are kept in memory and read from the store.
 
 import { REVOKED_PER_CALL_MAX } from '../../core/limits.ts';
-import { SUBJECT_BUCKETS } from '../../core/slots.ts';
 
 export interface PageLimits {
   /** Live rows and tombstone rows up to which a page is kept whole, and tuples of a sparse page. */
@@ -14,7 +13,7 @@ export interface PageLimits {
   readonly readsBeforeWhole: number;
   /** Rows in one read of the store for a listing, whatever limit the listing has. */
   readonly rowsPerListing: number;
-  /** Subjects of a tenant that are read before all its subjects are; more, if it has many. Infinite: never. */
+  /** Entities read for evaluations of a tenant under rules, after which reading all its subjects once pays off. */
   readonly readsBeforeScan: number;
   /** Grants that one call revokes by a filter. */
   readonly revokedPerCall: number;
@@ -31,7 +30,6 @@ export const PAGE_LIMITS: PageLimits = Object.freeze({
   readsBeforeWhole: 32,
   // The longest page of a listing plus one row, which shows whether there is a next page.
   rowsPerListing: 1001,
-  // Reading all subjects takes a read for each of their buckets.
-  readsBeforeScan: SUBJECT_BUCKETS,
+  readsBeforeScan: 256,
   revokedPerCall: REVOKED_PER_CALL_MAX,
 });
