@@ -340,9 +340,10 @@ export class CompiledRules {
   readonly gated: boolean;
   /** By name. */
   readonly conditions: CompiledConditions;
+  /** Whether grants may have the number: it is that of a relation, built-in or own. */
+  readonly isRelation: (number: number) => boolean;
   readonly #public: ReadonlySet<string>;
   readonly #relations: readonly Relation[];
-  readonly #isRelation: (number: number) => boolean;
   /** By number; undefined at 0, and of gates. */
   readonly #names: readonly (string | undefined)[];
   readonly #numbers: ReadonlyMap<string, number>;
@@ -398,10 +399,9 @@ export class CompiledRules {
     this.#used = used;
     this.gated = Array.from(definitions.values()).some(({ gates }) => gates.size > 0);
     const bound = new KeptBound(KEPT_MIN + KEPT_PER_ELEMENT * count);
-    const isRelation = (number: number): boolean => relations.has(number);
-    this.#isRelation = isRelation;
+    this.isRelation = (number) => relations.has(number);
     const hasPublic = ruleSet.public.length > 0;
-    const rulesOf = (of: Definitions): NamespaceRules => new NamespaceRules(bound, of, isRelation, hasPublic);
+    const rulesOf = (of: Definitions): NamespaceRules => new NamespaceRules(bound, of, this.isRelation, hasPublic);
     this.#withoutRules = rulesOf(noDefinitions());
     this.#namespaces = new Map(Array.from(definitions, ([namespace, of]) => [namespace, rulesOf(of)]));
     this.#namesIn = new Kept(bound, (set) => numbersIn(set).flatMap((number) => this.#names[number] ?? []));
@@ -415,12 +415,6 @@ export class CompiledRules {
   /** The number of a relation or of a name that some rule defines. */
   numberOf(name: string): number | undefined {
     return this.#numbers.get(name);
-  }
-
-  /** The number of a relation, built-in or own, that its grants have. */
-  relationNumberOf(name: string): number | undefined {
-    const number = this.#numbers.get(name);
-    return number !== undefined && this.#isRelation(number) ? number : undefined;
   }
 
   /** A name, or the text of a gate. */

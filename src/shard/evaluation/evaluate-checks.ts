@@ -293,10 +293,10 @@ export function grantingPage(
   const [check] = checks;
   const rules = memory.rules.ready?.compiled;
   if (rules === undefined || check === undefined || checks.length > 1 || contextGrants !== undefined) return undefined;
-  const relation = rules.relationNumberOf(check.relation);
+  const number = rules.numberOf(check.relation);
   const page = memory.pages.get(check.subject);
-  if (relation === undefined || page === undefined) return undefined;
-  return page.counts(relation, check.object, (terms) => {
+  if (number === undefined || !rules.isRelation(number) || page === undefined) return undefined;
+  return page.counts(number, check.object, (terms) => {
     if (hasExpired(terms, nowMs)) return false;
     if (terms.condition === undefined) return true;
     const conditions = new GrantConditions(CONDITION_STEPS_MAX);

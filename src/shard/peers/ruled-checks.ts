@@ -20,7 +20,8 @@ export function checkByRules(
   relation: number,
   object: string,
 ): CheckAnswer | Promise<CheckAnswer> {
-  const known = knownAnswer(peer, handle, subject, relation, object);
+  const known =
+    isGranted(peer, handle, subject, relation, object) || keptAnswer(peer, handle, subject, relation, object);
   if (known !== undefined) return known;
   const name = relationOf(relation);
   assert(name !== undefined, 'a check on the wire has a built-in relation');
@@ -35,13 +36,24 @@ export function checkByRules(
 export function checkKnown(peer: Peer, id: number, { subject, relation, object }: NamedTuple): CheckAnswer | undefined {
   const handle = peer.handles.use(id, CHECK_READ);
   const { memory } = handle;
-  const number =
-    memory.tenant.rulesRevision === undefined ? undefined : memory.rules.ready?.compiled.numberOf(relation);
-  return number === undefined ? undefined : knownAnswer(peer, handle, subject, number, object);
+  const rules = memory.tenant.rulesRevision === undefined ? undefined : memory.rules.ready?.compiled;
+  const number = rules?.numberOf(relation);
+  if (rules === undefined || number === undefined) return undefined;
+  // A derived name may have the number of a relation that the rules no longer have: its pages are not asked.
+  const isHeld = rules.isRelation(number) && isGranted(peer, handle, subject, number, object);
+  return isHeld || keptAnswer(peer, handle, subject, number, object);
 }
 
-/** By a grant, which counts whatever the rules are, or by what was answered since the last commit. */
-function knownAnswer(
+/** Whether a page has the grant, which counts whatever the rules are. */
+function isGranted(peer: Peer, handle: Handle, subject: string, relation: number, object: string): boolean {
+  const page = handle.memory.pages.get(subject);
+  if (page?.holds(relation, object) !== true) return false;
+  peer.shard.lookups.hit(handle, page);
+  return true;
+}
+
+/** What was answered since the last commit. */
+function keptAnswer(
   peer: Peer,
   handle: Handle,
   subject: string,
@@ -49,11 +61,6 @@ function knownAnswer(
   object: string,
 ): CheckAnswer | undefined {
   const { memory, tenure } = handle;
-  const page = memory.pages.get(subject);
-  if (page?.holds(number, object) === true) {
-    peer.shard.lookups.hit(handle, page);
-    return true;
-  }
   const known = memory.answers.check(checkKey(subject, number, object));
   if (known === undefined) return undefined;
   peer.shard.lookups.hits += 1;
@@ -77,9 +84,8 @@ export async function checkBulkByRules(
 /** Of any tenant. Rejects as `invalid-relation` for a name that no rule of it defines, unless it is to be denied. */
 export const checkNamed: Handler<'checkNamed'> = async (peer, by, checks) => {
   const handle = peer.handles.use(by.handle);
-  const now =
-    checks.explain || handle.memory.tenant.rulesRevision === undefined ? undefined : answerNow(peer, handle, checks);
-  return now ?? evaluate(peer, handle, checks);
+  if (checks.explain || handle.memory.tenant.rulesRevision === undefined) return evaluate(peer, handle, checks);
+  return grantedNow(peer, handle, checks) ?? answerNow(peer, handle, checks) ?? evaluate(peer, handle, checks);
 };
 
 /** Of any tenant. */
@@ -93,13 +99,16 @@ export const listNames: ReadHandler<'listNames'> = async (context, listing, quer
   return { items, nextCursor: last === undefined ? undefined : cursorAt(context, scope, [last]) };
 };
 
-function answerNow(peer: Peer, handle: Handle, checks: NamedChecks): NamedAnswer | undefined {
+/** By a grant of the asked name, of a single check. */
+function grantedNow(peer: Peer, handle: Handle, checks: NamedChecks): NamedAnswer | undefined {
   const { nowMs } = handle.tenure.slotTime;
   const page = grantingPage(handle.memory, nowMs, checks);
-  if (page !== undefined) {
-    peer.shard.lookups.hit(handle, page);
-    return { authorized: [true], checkedAtMs: nowMs, because: [], proofs: [], undefinedAt: [] };
-  }
+  if (page === undefined) return undefined;
+  peer.shard.lookups.hit(handle, page);
+  return { authorized: [true], checkedAtMs: nowMs, because: [], proofs: [], undefinedAt: [] };
+}
+
+function answerNow(peer: Peer, handle: Handle, checks: NamedChecks): NamedAnswer | undefined {
   const answers = decideNow(handle, checks);
   if (answers !== undefined) peer.shard.lookups.hits += checks.checks.length;
   return answers;

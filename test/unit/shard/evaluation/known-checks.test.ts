@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { scopeMask } from '../../../../src/core/scopes.ts';
 import { attempt, tuple } from '../tools.ts';
 import { grantOf, RuledSlot } from './ruled-slot.ts';
 
@@ -10,12 +11,11 @@ const RULES = {
   conditions: [{ name: 'late', parameters: { hour: 'int' }, expression: 'hour > 20' }],
   rules: [{ namespace: 'doc', name: 'can_read', any_of: [{ all_of: ['viewer', 'auditor'] }] }],
 };
-const CHECK = grantOf('user:a can_read doc:1');
 
 test('what was answered is known until the next commit, and a grant always', async () => {
   const ruled = await RuledSlot.open(RULES, [grantOf('user:a viewer doc:1'), grantOf('user:a auditor doc:1')]);
   const known = (text: string) => ruled.slot.connection.checkKnown(ruled.handle, grantOf(text));
-  assert.equal(ruled.slot.connection.checkKnown(ruled.handle, CHECK), undefined);
+  assert.equal(known('user:a can_read doc:1'), undefined);
   assert.equal(await ruled.check('user:a can_read doc:1'), true);
   // The first time, its page is loaded.
   for (let time = 0; time < 2; time += 1) assert.equal(await ruled.check('user:b can_read doc:1'), false);
@@ -42,8 +42,7 @@ test('a grant with a condition, or that expires, is not known to hold', async ()
   ];
   await ruled.slot.connection.writeGrants(ruled.handle, attempt(), writes);
   for (const subject of ['user:a', 'user:b']) {
-    const check = { subject, relation: tuple(subject, 'doc:1').relation, object: 'doc:1' };
-    assert.equal(ruled.slot.connection.checkKnown(ruled.handle, check), undefined);
+    assert.equal(ruled.slot.connection.checkKnown(ruled.handle, tuple(subject, 'doc:1')), undefined);
   }
 });
 
@@ -53,6 +52,9 @@ test('a key without the scope, and one that was revoked, learn nothing', async (
   const [tenantId] = [...slot.tenure.tenants.keys()];
   assert.ok(tenantId !== undefined);
   const check = grantOf('user:a auditor doc:1');
+  const writer = await slot.createKey(handle, tenantId, undefined, scopeMask(['grant:write']));
+  const { handle: ofWriter } = await slot.front.authenticate(writer);
+  assert.throws(() => slot.front.checkKnown(ofWriter, check), { code: 'insufficient-scope' });
   const key = await slot.createKey(handle, tenantId);
   const { handle: front } = await slot.front.authenticate(key);
   assert.equal(slot.front.checkKnown(front, check), true);
