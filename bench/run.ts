@@ -19,6 +19,7 @@ import { clusterScenario } from './scenarios/cluster.ts';
 import { coldScenario } from './scenarios/cold.ts';
 import { expiryScenario } from './scenarios/expiry.ts';
 import { failoverScenario } from './scenarios/failover.ts';
+import { firstChecksScenario } from './scenarios/first-checks.ts';
 import { grantsScenario } from './scenarios/grants.ts';
 import { hopScenario } from './scenarios/hop.ts';
 import { isolationScenario } from './scenarios/isolation.ts';
@@ -50,6 +51,7 @@ const SCENARIOS: readonly Scenario[] = [
   hopScenario,
   clusterScenario,
   failoverScenario,
+  firstChecksScenario,
   cassandraScenario,
   isolationScenario,
 ];

@@ -442,6 +442,14 @@ export interface StateStore {
     deadline: DeadlineMs,
   ): Promise<{ readonly grants: readonly ObjectGrantRow[]; readonly next: ObjectGrantPlace | undefined }>;
   /**
+   * The live grants of several subjects, in their order: of each what `listGrants` returns for at most `limit` rows,
+   * and whether these are all.
+   */
+  listGrantsOfEach(
+    query: { readonly tenantId: TenantId; readonly subjects: readonly string[]; readonly limit: number },
+    deadline: DeadlineMs,
+  ): Promise<readonly { readonly grants: readonly GrantRow[]; readonly isAll: boolean }[]>;
+  /**
    * Subjects of one bucket: every subject that has a grant, and some that once had one; ascending by bytes, after
    * `after`.
    */

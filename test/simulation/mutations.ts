@@ -751,7 +751,7 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/evaluation/page-graph.ts',
-        find: "return this.#kinds.mayExist(subject) ? this.#counterparts(keeps, 'subject', subject, relations) : NOTHING;",
+        find: "return this.#subjects.mayHave(subject) ? this.#counterparts(keeps, 'subject', subject, relations) : NOTHING;",
         replace: `const key = [subject, relations].join(' ');
     const kept = (this.kept ??= new Map());
     if (!kept.has(key)) {
@@ -764,22 +764,22 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
-    name: 'kinds-of-commits',
-    what: 'A subject of a new kind that gets a grant is not known to exist.',
+    name: 'filter-without-commits',
+    what: 'A subject that gets a grant is not added to the filter of subjects.',
     caughtBy: 'rules',
     edits: [
       {
         file: 'src/shard/memory/tenant-memory.ts',
-        find: 'if (facts !== null) this.#used?.subjectKinds?.add(subject);',
+        find: 'if (facts !== null) (this.#isNew ? this.subjects : this.#used?.subjects)?.add(subject);',
         replace: '',
       },
     ],
   },
   {
-    name: 'kinds-before-applied',
-    what: 'The kinds of subjects are read before the state tables contain every commit.',
+    name: 'filter-before-applied',
+    what: 'The subjects for the filter are read before the state tables contain every commit.',
     caughtBy: 'rules',
-    edits: [{ file: 'src/shard/memory/subject-kinds.ts', find: 'await applied();\n', replace: '' }],
+    edits: [{ file: 'src/shard/memory/subject-filter.ts', find: 'await applied();\n', replace: '' }],
   },
   {
     name: 'former-rules',

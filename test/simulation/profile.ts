@@ -336,9 +336,13 @@ const SHORT_WINDOW = { deadlineMs: 3000, clusterDeadlineMs: 3000, logRetentionMs
 /** Clients whose question was lost with an owner ask something else soon. */
 const RULED = { deadlineMs: 3000, tenants: 2, clientsPerFront: 1 };
 
-/** In half of the runs, hardly any subject or object has a page that is whole. Some owners read all subjects early. */
+/** Some owners read all subjects early; without a filter, they read those that have no grant, too. */
+const drawReadsBeforeScan = (random: SeededRandom): number =>
+  random.pick([0, 3, PAGE_LIMITS.readsBeforeScan, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]);
+
+/** In half of the runs, hardly any subject or object has a page that is whole. */
 function drawSmallPages(random: SeededRandom): Partial<Profile> {
-  const readsBeforeScan = random.pick([0, 3, PAGE_LIMITS.readsBeforeScan]);
+  const readsBeforeScan = drawReadsBeforeScan(random);
   if (random.chance(0.5)) return { pageLimits: { readsBeforeScan } };
   return { pageLimits: { rowsMax: random.whole(1, 3), rowsPerListing: random.whole(1, 3), readsBeforeScan } };
 }
@@ -413,11 +417,10 @@ function drawBroadly(random: SeededRandom, focus: Focus): Profile {
     subjects: focus === 'listings' || focus === 'transactions' ? 2 : crowded ? 1 : random.whole(2, 3),
     objects: focus === 'listings' ? 9 : focus === 'transactions' ? 3 : crowded ? 2 : random.whole(2, 5),
     segmentSize: random.pick([4, 8, 32]),
-    pageLimits: drawPageLimits(
-      random.fork('page limits'),
-      focus,
-      sparse ? { rowsMax: random.whole(1, 3) } : sliced ? SLICED : {},
-    ),
+    pageLimits: drawPageLimits(random.fork('page limits'), focus, {
+      ...(sparse ? { rowsMax: random.whole(1, 3) } : sliced ? SLICED : {}),
+      readsBeforeScan: drawReadsBeforeScan(random.fork('filter')),
+    }),
     memoryBytesMax: pressed ? random.whole(2400, 12_000) : 1_000_000,
     // A wall clock that jumps ahead makes entries older than they are, by an hour.
     logRetentionMs: trims ? SHORT_RETENTION_MS : 10 * HOUR_MS,

@@ -19,15 +19,18 @@ const [SEED = 0, FACTOR = 0] = getRandomValues(new Int32Array(2)).map((value) =>
 /** Bound: V8 would look up a method for each character, since keys have many internal representations. */
 export const unitAt: (key: string, index: number) => number = Function.prototype.call.bind(String.prototype.charCodeAt);
 
-function hashOf(key: string): number {
+/** 32 bits. `factor`: odd. */
+export function hashWith(seed: number, factor: number, key: string): number {
   const { length } = key;
-  let hash = SEED ^ length;
+  let hash = seed ^ length;
   for (let index = 0; index < length; index += 1) {
-    hash = Math.imul(hash ^ unitAt(key, index), FACTOR);
+    hash = Math.imul(hash ^ unitAt(key, index), factor);
     hash ^= hash >>> 15;
   }
   return hash;
 }
+
+const hashOf = (key: string): number => hashWith(SEED, FACTOR, key);
 
 /** The index, among the entries, of the entry of an occupied bucket. */
 const offsetIn = (buckets: Int32Array, bucket: number): number => 2 * ((buckets[2 * bucket + 1] ?? 0) - 1);

@@ -16,7 +16,7 @@ import {
   type PageRow,
 } from '../memory/grant-page.ts';
 import type { GrantPages, HeldTuples } from '../memory/grant-pages.ts';
-import type { SubjectKinds } from '../memory/subject-kinds.ts';
+import type { SubjectFilter } from '../memory/subject-filter.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { firstAfter } from '../memory/text-order.ts';
 import { watchedKey } from '../memory/watched-tuples.ts';
@@ -61,7 +61,7 @@ export class PageGraph implements Disposable {
   readonly #memory: TenantMemory;
   readonly #reach: Reach;
   readonly #loads: GraphLoads | undefined;
-  readonly #kinds: SubjectKinds;
+  readonly #subjects: SubjectFilter;
   /** Reads that cost about one each. */
   #missing: Map<string, Load> | undefined;
   /** Reads of many rows: started only once a run misses nothing else, since it may be decided without them. */
@@ -84,7 +84,7 @@ export class PageGraph implements Disposable {
     this.#memory = memory;
     this.#reach = reach;
     this.#loads = loads;
-    this.#kinds = memory.subjectKinds;
+    this.#subjects = memory.subjects;
   }
 
   [Symbol.dispose](): void {
@@ -111,7 +111,6 @@ export class PageGraph implements Disposable {
   async load(assertWanted: () => void): Promise<void> {
     const loads = [...((this.#missing ?? this.#missingRows)?.values() ?? [])];
     if (this.#missing === undefined && this.#missesRanges) await this.reserve();
-    if (this.#loads !== undefined) this.#kinds.countReads(loads.length, this.#loads.applied);
     await inParallel(loads, LOADS_AT_ONCE, (load) => {
       assertWanted();
       return load(assertWanted);
@@ -164,7 +163,7 @@ export class PageGraph implements Disposable {
     relations: readonly number[],
     object: string,
   ): number | typeof TOO_MANY | undefined {
-    if (!this.#kinds.mayExist(subject)) return 0;
+    if (!this.#subjects.mayHave(subject)) return 0;
     const page = this.#page('subject', subject);
     if (page === undefined) return undefined;
     let otherwise: typeof TOO_MANY | 0 | undefined = 0;
@@ -211,7 +210,7 @@ export class PageGraph implements Disposable {
   }
 
   objectsOf(keeps: Keeps, subject: string, relations: readonly number[] | undefined): Enumerated {
-    return this.#kinds.mayExist(subject) ? this.#counterparts(keeps, 'subject', subject, relations) : NOTHING;
+    return this.#subjects.mayHave(subject) ? this.#counterparts(keeps, 'subject', subject, relations) : NOTHING;
   }
 
   #counterparts(keeps: Keeps, side: Side, entity: string, relations: readonly number[] | undefined): Enumerated {

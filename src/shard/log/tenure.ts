@@ -13,7 +13,7 @@ import type { GrantCountWrite, SlotRow, Stamp, Store } from '../../store/store.t
 import { endsGrant } from '../log-changes.ts';
 import type { MemoryBudget } from '../memory/memory-budget.ts';
 import type { PageLimits } from '../memory/page-limits.ts';
-import { TenantMemory } from '../memory/tenant-memory.ts';
+import { TenantMemory, type TenantMemoryDependencies } from '../memory/tenant-memory.ts';
 import type { HeldBytes, WriteKind } from '../memory/write-memory.ts';
 import { ShardFailure, type SlotStatus } from '../shard.ts';
 import type { AppenderPorts, CommittedEntry, Proposal } from './append-batch.ts';
@@ -55,6 +55,7 @@ export class Tenure {
   /** Tenants that have, or had, grants that expire. */
   readonly expiring = new Set<TenantMemory>();
   readonly #dependencies: TenureDependencies;
+  readonly #memoryDependencies: TenantMemoryDependencies;
   readonly #row: SlotRow;
   readonly #operations: OperationMemory;
   readonly #held: { readonly [Kind in WriteKind]: HeldBytes };
@@ -74,6 +75,7 @@ export class Tenure {
     this.#row = row;
     this.first = row.first;
     this.#dependencies = dependencies;
+    this.#memoryDependencies = { ...dependencies, applied: () => this.applied() };
     const { clock, operationsKeptMs, budget } = dependencies;
     this.budget = budget;
     this.slotTime = new SlotTime(clock, this);
@@ -140,7 +142,7 @@ export class Tenure {
       this.#applier = this.#createApplier(checkpoint, window);
       for await (const tenant of readTenants(ports, this.slot)) {
         if (tenant.state === 'deleted') this.leftovers.deletedTenants ??= { after: undefined };
-        else this.#addTenant(tenant);
+        else this.#addTenant(tenant, false);
       }
       for await (const row of readGrantCounts(ports, this.slot)) {
         const memory = this.tenants.get(row.tenantId);
@@ -349,7 +351,7 @@ export class Tenure {
     const counted = new Set<TenantMemory>();
     for (const { tenantId, changes } of entry.operations) {
       for (const change of changes) {
-        if (change.kind === 'tenant-created' && !this.tenants.has(tenantId)) this.#addTenant(change.tenant);
+        if (change.kind === 'tenant-created' && !this.tenants.has(tenantId)) this.#addTenant(change.tenant, true);
         const memory = this.tenants.get(tenantId);
         memory?.commit(change, entry.seq);
         if (memory?.grantCount.commit(change, entry.seq)) counted.add(memory);
@@ -390,8 +392,9 @@ export class Tenure {
     this.expiring.add(memory);
   }
 
-  #addTenant(tenant: Tenant): void {
-    this.tenants.set(tenant.tenantId, new TenantMemory(tenant, this.#dependencies));
+  /** `isNew`: every grant that it has is committed after this. */
+  #addTenant(tenant: Tenant, isNew: boolean): void {
+    this.tenants.set(tenant.tenantId, new TenantMemory(tenant, isNew, this.#memoryDependencies));
   }
 }
 

@@ -24,12 +24,26 @@ import { GrantPage, type PagePlace } from './grant-page.ts';
 import { SweptRanges } from './grant-range.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import type { PageLimits } from './page-limits.ts';
-import { type PageRows, type PageRowsQuery, type PageSide, READ_MS, RowReader } from './page-side.ts';
+import {
+  type FirstRows,
+  type PageRows,
+  type PageRowsQuery,
+  type PageSide,
+  READ_MS,
+  ROWS_AT_ONCE,
+  RowReader,
+  SLICE_MS,
+} from './page-side.ts';
 import type { RelationNumbers } from './relation-numbers.ts';
 import { takeFrom, type WatchedTuple, WatchedTuples, watchedBytes } from './watched-tuples.ts';
 
 /** Estimated bytes of a row while it is read: the longest take slightly more, most take much less. */
 const ROW_BYTES = 1024;
+/** Entities of one read, and rows of each: most have fewer, and the others are then read one by one. */
+const ENTITIES_PER_READ = 32;
+const ROWS_OF_EACH = 32;
+/** Such reads at once, ahead of calls. */
+const PRELOADED_READS = 8;
 /** A point read and its waiting callers. */
 const POINT_READ_BYTES = 16 * 1024;
 /**
@@ -54,6 +68,22 @@ export interface GrantPagesDependencies {
   readonly pageLimits: PageLimits;
 }
 
+/** Of a side whose entities with grants can be known. */
+export interface EntityFilter {
+  /** Whether the entity is known to have no grant, given everything committed so far. */
+  lacks(entity: string): boolean;
+  /** An entity is read that may have grants. */
+  countRead(): void;
+}
+
+interface WaitingLoad {
+  readonly entity: string;
+  readonly resolve: (page: GrantPage) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const NO_ROWS: FirstRows = { rows: [], isAll: false };
+
 /** The tuples of a call, each known and current until they are disposed of. */
 export interface HeldTuples extends Disposable {
   readonly tuples: readonly WatchedTuple[];
@@ -66,6 +96,7 @@ export class GrantPages {
   /** Of the tenant. */
   readonly relations: RelationNumbers;
   readonly #reader: RowReader;
+  readonly #filter: EntityFilter | undefined;
   #pages = new StringMap<GrantPage>();
   readonly #deltas = new GrantDeltas();
   readonly #watched = new WatchedTuples();
@@ -74,13 +105,22 @@ export class GrantPages {
   /** Reads of entities, and reads to their end, that calls wait for. Each map is created at its first use. */
   #loads: Map<string, Promise<GrantPage>> | undefined;
   #wholeLoads: Map<string, Promise<void>> | undefined;
+  /** Loads that begin in the next turn of the tenant. */
+  #queue: WaitingLoad[] | undefined;
   #dropped = false;
   /** One function for all pages: there may be millions. */
   readonly #forget = (page: GrantPage): void => {
     this.#pages.delete(page.entity);
   };
 
-  constructor(tenantId: TenantId, side: PageSide, relations: RelationNumbers, dependencies: GrantPagesDependencies) {
+  constructor(
+    tenantId: TenantId,
+    side: PageSide,
+    relations: RelationNumbers,
+    dependencies: GrantPagesDependencies,
+    filter?: EntityFilter,
+  ) {
+    this.#filter = filter;
     this.#tenantId = tenantId;
     this.#side = side;
     this.relations = relations;
@@ -187,13 +227,29 @@ export class GrantPages {
     let load = loads.get(entity);
     if (load === undefined) {
       const kept = copyOf(entity);
-      load = this.#load(kept).catch((error: unknown) => {
+      if (this.#filter?.lacks(entity) === true) {
+        const page = new GrantPage(kept, true, this.#forget);
+        this.#install(page);
+        return Promise.resolve(page);
+      }
+      this.#filter?.countRead();
+      load = this.#enqueue(kept).catch((error: unknown) => {
         loads.delete(kept);
         throw error;
       });
       loads.set(kept, load);
     }
     return load;
+  }
+
+  /** Loads the pages of entities that are not in memory, in few reads, while there is room. */
+  async preload(entities: readonly string[]): Promise<void> {
+    const { budget } = this.#dependencies;
+    const step = ENTITIES_PER_READ * PRELOADED_READS;
+    for (let start = 0; start < entities.length && !budget.isNearlyFull; start += step) {
+      const absent = entities.slice(start, start + step).filter((entity) => !this.#pages.has(entity));
+      await Promise.all(absent.map((entity) => this.load(entity)));
+    }
   }
 
   /**
@@ -251,6 +307,70 @@ export class GrantPages {
       await this.#reader.takeIn(read);
       return read;
     });
+  }
+
+  /** What is asked for until the tenant has its turn is read together. */
+  #enqueue(entity: string): Promise<GrantPage> {
+    if (this.#side.listRowsOfEach === undefined) return this.#load(entity);
+    return new Promise((resolve, reject) => {
+      this.#queue ??= [];
+      this.#queue.push({ entity, resolve, reject });
+      if (this.#queue.length === 1) void this.#readQueue();
+    });
+  }
+
+  async #readQueue(): Promise<void> {
+    const { budget, pageLimits } = this.#dependencies;
+    const limit = Math.min(ROWS_OF_EACH, pageLimits.rowsPerRead, pageLimits.rowsMax);
+    const countMax = Math.min(
+      ENTITIES_PER_READ,
+      Math.max(1, Math.floor(budget.loads.callBytesMax / (ROW_BYTES * limit))),
+    );
+    await this.#reader.turn(0);
+    const queue = this.#queue ?? [];
+    this.#queue = undefined;
+    for (let start = 0; start < queue.length; start += countMax) {
+      const waiting = queue.slice(start, start + countMax);
+      const [first] = waiting;
+      if (first !== undefined && waiting.length === 1) this.#load(first.entity).then(first.resolve, first.reject);
+      else {
+        this.#loadEach(waiting, limit).catch((error: unknown) => {
+          for (const { reject } of waiting) reject(error);
+        });
+      }
+    }
+  }
+
+  async #loadEach(waiting: readonly WaitingLoad[], limit: number): Promise<void> {
+    const { clock, budget } = this.#dependencies;
+    const entities = waiting.map(({ entity }) => entity);
+    const bytes = ROW_BYTES * limit * entities.length;
+    const larger = await budget.loads.run(this.#tenantId, bytes, clock, async () => {
+      await this.#reader.turn(READ_MS * entities.length);
+      const deltas = entities.map((entity) => this.#deltas.open(entity));
+      const read = await this.#reader.listOfEach({ entities, limit });
+      const others: WaitingLoad[] = [];
+      let processed = 0;
+      for (const [index, each] of waiting.entries()) {
+        const [{ rows, isAll } = NO_ROWS, delta] = [read[index], deltas[index]];
+        processed += rows.length + 1;
+        if (processed > ROWS_AT_ONCE) {
+          await this.#reader.turn(SLICE_MS);
+          processed = 0;
+        }
+        if (!isAll || delta === undefined || delta.size > CHANGES_MAX) others.push(each);
+        else {
+          const page = new GrantPage(each.entity, true, this.#forget);
+          for (const row of rows) page.set(this.relations.of(row.relation), row.counterpart, row);
+          putOver(page, delta);
+          this.#loads?.delete(each.entity);
+          this.#install(page);
+          each.resolve(page);
+        }
+      }
+      return others;
+    });
+    for (const { entity, resolve, reject } of larger) this.#load(entity).then(resolve, reject);
   }
 
   async #load(entity: string): Promise<GrantPage> {

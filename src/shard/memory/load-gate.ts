@@ -67,6 +67,11 @@ export class LoadGate {
     return this.#waiting;
   }
 
+  /** What one call counts as at most. */
+  get callBytesMax(): number {
+    return this.#options.tenantBytesMax / AT_ONCE_MIN;
+  }
+
   /** Calls refused since the start. */
   get refused(): number {
     return this.#refused;
@@ -127,7 +132,7 @@ export class LoadGate {
   }
 
   #bounded(bytes: number): number {
-    return Math.min(bytes, this.#options.tenantBytesMax / AT_ONCE_MIN);
+    return Math.min(bytes, this.callBytesMax);
   }
 
   #share(tenant: string): Share {

@@ -1,6 +1,7 @@
 // The bounds within which subjects are kept in memory and read from the store.
 
 import { REVOKED_PER_CALL_MAX } from '../../core/limits.ts';
+import { SUBJECT_BUCKETS } from '../../core/slots.ts';
 
 export interface PageLimits {
   /** Live rows and tombstone rows up to which a page is kept whole, and tuples of a sparse page. */
@@ -13,7 +14,7 @@ export interface PageLimits {
   readonly readsBeforeWhole: number;
   /** Rows in one read of the store for a listing, whatever limit the listing has. */
   readonly rowsPerListing: number;
-  /** Entities read for evaluations of a tenant under rules, after which reading all its subjects once pays off. */
+  /** Subjects of a tenant that are read before all its subjects are; more, if it has many. Infinite: never. */
   readonly readsBeforeScan: number;
   /** Grants that one call revokes by a filter. */
   readonly revokedPerCall: number;
@@ -30,6 +31,7 @@ export const PAGE_LIMITS: PageLimits = Object.freeze({
   readsBeforeWhole: 32,
   // The longest page of a listing plus one row, which shows whether there is a next page.
   rowsPerListing: 1001,
-  readsBeforeScan: 256,
+  // Reading all subjects takes a read for each of their buckets.
+  readsBeforeScan: SUBJECT_BUCKETS,
   revokedPerCall: REVOKED_PER_CALL_MAX,
 });

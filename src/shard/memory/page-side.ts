@@ -1,12 +1,13 @@
 // The two sides from which grants are read: by subject and by object. Pages of both sides get rows of the same form,
 // whichever table of the store they come from.
 
+import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { type Turns, turnOf } from '../../core/async/turns.ts';
 import { attributesOf, type GrantAttributes } from '../../core/grant-attributes.ts';
 import type { TenantId } from '../../core/ids.ts';
 import type { Relation } from '../../core/tuples.ts';
-import type { DeadlineMs, StateStore } from '../../store/store.ts';
+import type { DeadlineMs, GrantRow, StateStore } from '../../store/store.ts';
 import { readFromStore, storeDeadline } from '../store-calls.ts';
 import type { GrantPage, PagePlace, PageRow } from './grant-page.ts';
 import type { RelationNumbers } from './relation-numbers.ts';
@@ -27,9 +28,27 @@ export interface PageRows {
   readonly next: PagePlace | undefined;
 }
 
+export interface RowsOfEachQuery {
+  readonly entities: readonly string[];
+  /** Rows to examine of each, tombstone rows included. */
+  readonly limit: number;
+}
+
+export interface FirstRows {
+  readonly rows: readonly PageRow[];
+  readonly isAll: boolean;
+}
+
 export interface PageSide {
   readonly name: 'subject' | 'object';
   listRows(store: StateStore, tenantId: TenantId, query: PageRowsQuery, deadline: DeadlineMs): Promise<PageRows>;
+  /** The first rows of several entities, in their order; undefined: they are read one by one. */
+  readonly listRowsOfEach?: (
+    store: StateStore,
+    tenantId: TenantId,
+    query: RowsOfEachQuery,
+    deadline: DeadlineMs,
+  ) => Promise<readonly FirstRows[]>;
   readTuple(
     store: StateStore,
     tenantId: TenantId,
@@ -38,15 +57,25 @@ export interface PageSide {
   ): Promise<GrantAttributes | undefined>;
 }
 
+const pageRowOf = (row: GrantRow): PageRow => ({
+  relation: row.relation,
+  counterpart: row.object,
+  ...attributesOf(row),
+});
+
 export const SUBJECT_SIDE: PageSide = {
   name: 'subject',
   async listRows(store, tenantId, { entity, after, ...range }, deadline) {
     const from = after && { after: { relation: after.relation, object: after.counterpart } };
     const { grants, next } = await store.listGrants({ tenantId, subject: entity, ...range, ...from }, deadline);
     return {
-      rows: grants.map((row) => ({ relation: row.relation, counterpart: row.object, ...attributesOf(row) })),
+      rows: grants.map(pageRowOf),
       next: next && { relation: next.relation, counterpart: next.object },
     };
+  },
+  async listRowsOfEach(store, tenantId, { entities, limit }, deadline) {
+    const listed = await store.listGrantsOfEach({ tenantId, subjects: entities, limit }, deadline);
+    return listed.map(({ grants, isAll }) => ({ rows: grants.map(pageRowOf), isAll }));
   },
   readTuple: (store, tenantId, { entity, relation, counterpart }, deadline) =>
     store.readGrant(tenantId, entity, relation, counterpart, deadline),
@@ -69,11 +98,11 @@ export const OBJECT_SIDE: PageSide = {
 // ---- reads of the store ----
 
 /** Rows processed at once; with more rows, each slice waits for its own turn. */
-const ROWS_AT_ONCE = 32;
+export const ROWS_AT_ONCE = 32;
 /** Approximate cost to the process of a read, of each of its rows, and of processing one slice. */
 export const READ_MS = 0.2;
 const ROW_MS = 0.01;
-const SLICE_MS = 0.3;
+export const SLICE_MS = 0.3;
 /** Weight of the last read in the estimate for the tenant's next read. */
 const LAST_READ_WEIGHT = 0.25;
 
@@ -113,6 +142,14 @@ export class RowReader {
     const read = await readFromStore(this.#side.listRows(store, this.#tenantId, query, storeDeadline(clock)));
     this.#rowsExpected += LAST_READ_WEIGHT * (read.rows.length - this.#rowsExpected);
     return read;
+  }
+
+  /** In a turn already: see `turn`. */
+  async listOfEach(query: RowsOfEachQuery): Promise<readonly FirstRows[]> {
+    const { store, clock } = this.#dependencies;
+    const read = this.#side.listRowsOfEach;
+    assert(read !== undefined, 'the entities of this side are read together');
+    return readFromStore(read(store, this.#tenantId, query, storeDeadline(clock)));
   }
 
   /** Results of many reads may arrive together; they are processed in turns, so that other work gets its share. */

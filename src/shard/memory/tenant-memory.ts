@@ -18,12 +18,12 @@ import type { TenantDeletion } from '../shard.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
 import { AnswerCache } from './answer-cache.ts';
 import { GrantCount } from './grant-count.ts';
-import { GrantPages, type GrantPagesDependencies } from './grant-pages.ts';
+import { type EntityFilter, GrantPages, type GrantPagesDependencies } from './grant-pages.ts';
 import { LazyTable } from './lazy-table.ts';
 import { OBJECT_SIDE, SUBJECT_SIDE } from './page-side.ts';
 import { RecentChanges } from './recent-changes.ts';
 import { RelationNumbers } from './relation-numbers.ts';
-import { SubjectKinds } from './subject-kinds.ts';
+import { SubjectFilter } from './subject-filter.ts';
 import { TenantRules } from './tenant-rules.ts';
 import { TenantUsage } from './tenant-usage.ts';
 
@@ -61,11 +61,19 @@ const OBJECT_PAGES_BYTES = 1600;
 const COMPILE_MS = 10;
 /** Additional bytes of the object that holds its rules, without the rules themselves (measured). */
 const RULES_BYTES = 1300;
-/** Additional bytes of the kinds of its subjects, of which few tenants have more than ten. */
-const KINDS_BYTES = 2000;
+/** Estimated bytes of a grant in memory, and the divisor of the budget for a tenant that is read whole. */
+const GRANT_BYTES = 400;
+const WHOLE_TENANT_SHARE = 16;
+/** Additional bytes of the filter of its subjects, without its bits. */
+const FILTER_BYTES = 700;
 
 /** Additional bytes of the cache of its answers under rules, without the answers. */
 const ANSWERS_BYTES = 700;
+
+export interface TenantMemoryDependencies extends GrantPagesDependencies {
+  /** Resolves when the state tables contain every commit so far. */
+  readonly applied: () => Promise<void>;
+}
 
 /** Created at the first use. */
 interface UsedMemory {
@@ -78,7 +86,7 @@ interface UsedMemory {
   /** Created at their first use: most tenants have none. */
   rules: TenantRules | undefined;
   /** The same. */
-  subjectKinds: SubjectKinds | undefined;
+  subjects: SubjectFilter | undefined;
   /** The same. */
   answers: AnswerCache | undefined;
   /** Set while the change feed has followers. */
@@ -88,7 +96,7 @@ interface UsedMemory {
   readonly handles: IssuedHandles;
 }
 
-export class TenantMemory {
+export class TenantMemory implements EntityFilter {
   readonly tenantId: TenantId;
   tenant: Tenant;
   readonly grantCount = new GrantCount();
@@ -108,14 +116,17 @@ export class TenantMemory {
   #revokedKeys = 0;
   /** By evaluations that take several steps. */
   #watches: Set<(subject?: string, object?: string) => void> | undefined;
-  readonly #dependencies: GrantPagesDependencies;
+  readonly #dependencies: TenantMemoryDependencies;
+  readonly #isNew: boolean;
   #used: UsedMemory | undefined;
   #heldBytes = 0;
   #dropped = false;
 
-  constructor(tenant: Tenant, dependencies: GrantPagesDependencies) {
+  /** `isNew`: it has had no grant so far. */
+  constructor(tenant: Tenant, isNew: boolean, dependencies: TenantMemoryDependencies) {
     this.tenantId = tenant.tenantId;
     this.tenant = tenant;
+    this.#isNew = isNew;
     this.#dependencies = dependencies;
     this.#hold(TENANT_BYTES + 2 * (tenant.name.length + tenant.plan.length));
   }
@@ -169,10 +180,29 @@ export class TenantMemory {
     return used.rules;
   }
 
-  get subjectKinds(): SubjectKinds {
+  /** Which subjects may have grants. */
+  get subjects(): SubjectFilter {
     const used = this.#used ?? this.#use();
-    used.subjectKinds ??= this.#created(new SubjectKinds(this.tenantId, this.#dependencies), KINDS_BYTES);
-    return used.subjectKinds;
+    used.subjects ??= this.#created(
+      new SubjectFilter(this.tenantId, this.#isNew, (some) => this.#preload(some), this.#dependencies),
+      FILTER_BYTES,
+    );
+    return used.subjects;
+  }
+
+  /** A tenant that is small enough is read whole, ahead of calls: 40,000 grants with a budget of 256 MiB. */
+  async #preload(subjects: readonly string[]): Promise<void> {
+    const { bytesMax } = this.#dependencies.budget;
+    if (this.grantCount.grants * GRANT_BYTES > bytesMax / WHOLE_TENANT_SHARE) return;
+    await this.pages.preload(subjects);
+  }
+
+  lacks(subject: string): boolean {
+    return this.#used?.subjects?.mayHave(subject) === false;
+  }
+
+  countRead(): void {
+    this.subjects.countRead(this.grantCount.grants);
   }
 
   /** Answers under its rules, as of the last commit. */
@@ -205,7 +235,7 @@ export class TenantMemory {
     });
     const used: UsedMemory = {
       relations,
-      pages: new GrantPages(tenantId, SUBJECT_SIDE, relations, this.#dependencies),
+      pages: new GrantPages(tenantId, SUBJECT_SIDE, relations, this.#dependencies, this),
       objectPages: undefined,
       namespaces: new LazyTable(budget, async () => {
         const rows = await readFromStore(store.listNamespaces(tenantId, storeDeadline(clock)));
@@ -213,7 +243,7 @@ export class TenantMemory {
       }),
       keys: new LazyTable(budget, (onLong) => this.#readKeys(store, clock, onLong)),
       rules: undefined,
-      subjectKinds: undefined,
+      subjects: undefined,
       answers: undefined,
       recentChanges: undefined,
       keyUses: new Map(),
@@ -320,7 +350,7 @@ export class TenantMemory {
         const facts = endsGrant(change) ? null : attributesOf(change.grant);
         const number = this.relations.of(relation);
         this.pages.commit(subject, number, object, facts, seq);
-        if (facts !== null) this.#used?.subjectKinds?.add(subject);
+        if (facts !== null) (this.#isNew ? this.subjects : this.#used?.subjects)?.add(subject);
         this.objectPages.commit(object, number, subject, facts, seq);
         this.#used?.answers?.clear();
         for (const watch of this.#watches ?? []) watch(subject, object);
@@ -407,7 +437,7 @@ export class TenantMemory {
 
 function dropUsed(used: UsedMemory): void {
   for (const each of [used.pages, used.objectPages, used.namespaces, used.keys]) each?.drop();
-  for (const each of [used.rules, used.subjectKinds, used.answers, used.recentChanges, used.usage]) each?.drop();
+  for (const each of [used.rules, used.subjects, used.answers, used.recentChanges, used.usage]) each?.drop();
 }
 
 // ---- handles ----

@@ -38,6 +38,9 @@ export function check(
         return answer;
       }
     }
+  } else if (handle.memory.lacks(subject)) {
+    peer.shard.lookups.hits += 1;
+    return handle.memory.nextExpiryMs === undefined ? false : timed(handle.tenure, false);
   }
   return checkSlowly(peer, handle, subject, relation, object);
 }
@@ -98,16 +101,16 @@ function decide(
 ): boolean[] | undefined {
   const { tenure, memory } = handle;
   const found = memory.pages.getMany(subjects);
-  for (const page of found) {
-    if (page === undefined) return undefined;
-    page.referenced = true;
+  for (const [index, page] of found.entries()) {
+    if (page !== undefined) page.referenced = true;
+    else if (!memory.lacks(subjects[index] ?? '')) return undefined;
   }
   const authorized: boolean[] = [];
   for (let index = 0; index < subjects.length; index += 1) {
     const page = found[index];
     const relation = relations[index] ?? 0;
     const object = objects[index] ?? '';
-    let holds = page?.holds(relation, object);
+    let holds = page === undefined ? false : page.holds(relation, object);
     if (holds === undefined && page?.contingent === true) {
       const facts = page.find(relation, object);
       holds = facts === undefined ? undefined : tenure.slotTime.holds(facts, nowMs);

@@ -109,6 +109,10 @@ export type ReadCalls = Calls<
     readonly result: readonly LogRecord[];
   };
   readonly listGrants: { readonly args: Call<Store['listGrants']>['args']; readonly result: FlatGrants };
+  readonly listGrantsOfEach: {
+    readonly args: Call<Store['listGrantsOfEach']>['args'];
+    readonly result: readonly FlatGrants[];
+  };
   readonly listObjectGrants: { readonly args: Call<Store['listObjectGrants']>['args']; readonly result: FlatGrants };
 };
 

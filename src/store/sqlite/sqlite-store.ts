@@ -179,6 +179,10 @@ function createStore(workers: Workers, hold: DirectoryHold, clock: Clock, standi
       const next = page.next && { relation: page.next.relation, subject: page.next.entity };
       return { grants: unflatten(page, objectGrantRowOf), next };
     },
+    async listGrantsOfEach(query, deadline) {
+      const pages = await reader.call('listGrantsOfEach', [query], deadline);
+      return pages.map((page) => ({ grants: unflatten(page, grantRowOf), isAll: page.next === undefined }));
+    },
     listSubjects: reader.forward('listSubjects'),
     listExpiries: reader.forward('listExpiries'),
     listNamespaces: reader.forward('listNamespaces'),

@@ -82,6 +82,29 @@ export function defineGrantContract(context: StoreContext): void {
       });
     });
 
+    it('lists the first grants of several subjects, and says of each whether these are all', async () => {
+      const tenantId = newTenantId();
+      const writes = [1, 2, 3].flatMap((count) =>
+        OBJECTS_BY_BYTES.slice(0, count).map((object) =>
+          createGrantWrite(tenantId, {
+            subject: `user:${count}`,
+            object,
+            tombstone: count === 2 && object === 'doc:1',
+          }),
+        ),
+      );
+      await context.store().writeState(writes.toReversed(), soon());
+      await context.store().writeState([createGrantWrite(newTenantId(), { subject: 'user:none' })], soon());
+      const subjects = ['user:3', 'user:none', 'user:1', 'user:2'];
+      for (const limit of [1, 2, 3, 4, 1000]) {
+        const listed = await context.store().listGrantsOfEach({ tenantId, subjects, limit }, soon());
+        const single = subjects.map((subject) => context.store().listGrants({ tenantId, subject, limit }, soon()));
+        const expected = (await Promise.all(single)).map(({ grants, next }) => ({ grants, isAll: next === undefined }));
+        assert.deepEqual(listed, expected, `at most ${limit}`);
+      }
+      assert.deepEqual(await context.store().listGrantsOfEach({ tenantId, subjects: [], limit: 9 }, soon()), []);
+    });
+
     it('lists one relation only, from wherever `after` points', async () => {
       const tenantId = newTenantId();
       const subject = 'user:ann';

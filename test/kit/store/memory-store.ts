@@ -288,6 +288,17 @@ export class MemoryStore implements Store {
     });
   }
 
+  listGrantsOfEach(...[query, deadline]: Arguments<'listGrantsOfEach'>): Answer<'listGrantsOfEach'> {
+    const { tenantId, subjects, limit } = query;
+    return this.#run('listGrantsOfEach', deadline, () =>
+      subjects.map((subject) => {
+        const rows = this.#tables.grants.list([tenantId, subject]);
+        const { live, last } = rangeOf(rows, ({ object }) => object, undefined, undefined, limit);
+        return { grants: live.map(grantRow), isAll: last === undefined };
+      }),
+    );
+  }
+
   listSubjects(...[query, deadline]: Arguments<'listSubjects'>): Answer<'listSubjects'> {
     const { tenantId, bucket, after, limit } = query;
     return this.#run('listSubjects', deadline, () => {

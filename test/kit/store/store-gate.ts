@@ -46,6 +46,8 @@ export function createGatedStore(store: Store, gate: Gate): Store {
     readGrant: (tenantId, subject, relation, object, deadline) =>
       gate('readGrant', deadline, () => store.readGrant(tenantId, subject, relation, object, deadline)),
     listGrants: (query, deadline) => gate('listGrants', deadline, () => store.listGrants(query, deadline)),
+    // A read of grants, too, to whoever holds or fails those.
+    listGrantsOfEach: (query, deadline) => gate('listGrants', deadline, () => store.listGrantsOfEach(query, deadline)),
     listObjectGrants: (query, deadline) =>
       gate('listObjectGrants', deadline, () => store.listObjectGrants(query, deadline)),
     listSubjects: (query, deadline) => gate('listSubjects', deadline, () => store.listSubjects(query, deadline)),

@@ -89,6 +89,9 @@ export interface SlotOptions {
   readonly deadlineMs?: number;
 }
 
+/** A check of any subject that is not in memory reads the store. */
+export const WITHOUT_FILTER = { readsBeforeScan: Number.POSITIVE_INFINITY };
+
 /** A release that finishes everything. */
 export const RELEASE = { limitMs: 5000, flush: true };
 

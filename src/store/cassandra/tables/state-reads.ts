@@ -80,6 +80,8 @@ export function createStateReads(executor: Executor, keyspace: string): Calls {
   const grant = `SELECT ${GRANT_COLUMNS}, gone FROM ${table('grants')}
     WHERE tenant = ? AND subject = ? AND relation = ? AND object = ?`;
   const bySubject = `SELECT ${GRANT_COLUMNS}, gone FROM ${table('grants')} WHERE tenant = ? AND subject = ?`;
+  const bySubjects = `SELECT subject, ${GRANT_COLUMNS}, gone FROM ${table('grants')}
+    WHERE tenant = ? AND subject IN ? PER PARTITION LIMIT ?`;
   const byObject = `SELECT ${OBJECT_GRANT_COLUMNS}, gone FROM ${table('grants_by_object')} WHERE tenant = ? AND object = ?`;
   const subjects = `SELECT subject FROM ${table('subjects')} WHERE tenant = ? AND bucket = ? AND subject > ? LIMIT ?`;
   const expiries = `SELECT ${EXPIRY_COLUMNS} FROM ${table('grants_by_expiry')} WHERE tenant = ? AND bucket = ?
@@ -137,6 +139,19 @@ export function createStateReads(executor: Executor, keyspace: string): Calls {
       const range = { partition: [tenantId, object], relation, after: from, limit } as const;
       const { rows, last } = await readRange(selectRange(byObject, 'subject', range), limit, deadline);
       return { grants: rows.map(objectGrantRowOf), next: last && objectGrantPlaceOf(last) };
+    },
+
+    async listGrantsOfEach({ tenantId, subjects: each, limit }, deadline) {
+      const found = new Map(each.map((subject) => [subject, [] as Row[]]));
+      const all = each.length === 0 ? [] : await readAll(bySubjects, [tenantId, each, limit], deadline);
+      for (const row of all) {
+        found.get(textAt(row, 'subject'))?.push(row);
+      }
+      return each.map((subject) => {
+        const rows = found.get(subject) ?? [];
+        const live = rows.filter((row) => !booleanAt(row, 'gone'));
+        return { grants: live.map(grantRowOf), isAll: rows.length < limit };
+      });
     },
 
     async listSubjects({ tenantId, bucket, after, limit }, deadline) {

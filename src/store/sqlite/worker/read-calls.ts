@@ -134,6 +134,8 @@ function createGrantReads(database: DatabaseSync) {
       grant.all(tenantId, subject, relation, object).map((row) => grantRowOf(row))[0],
     listGrants: ({ tenantId, subject, relation, after, limit }) =>
       bySubject([tenantId, subject], relation, after && { relation: after.relation, entity: after.object }, limit),
+    listGrantsOfEach: ({ tenantId, subjects: each, limit }) =>
+      each.map((subject) => bySubject([tenantId, subject], undefined, undefined, limit)),
     listObjectGrants: ({ tenantId, object, relation, after, limit }) =>
       byObject([tenantId, object], relation, after && { relation: after.relation, entity: after.subject }, limit),
     listSubjects: ({ tenantId, bucket, after, limit }) =>

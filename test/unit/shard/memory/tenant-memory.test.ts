@@ -17,7 +17,8 @@ const USED_BYTES_MAX = 3500;
 
 test('an idle tenant takes some hundred bytes, one in use some more, and both are counted', () => {
   const budget = new MemoryBudget(256 * 1024 * 1024, new FairTurns(real));
-  const dependencies = { store: new MemoryStore({ clock: real }), clock: real, budget, pageLimits: PAGE_LIMITS };
+  const store = new MemoryStore({ clock: real });
+  const dependencies = { store, clock: real, budget, pageLimits: PAGE_LIMITS, applied: async () => {} };
   const before = liveBytes();
   const tenants = Array.from({ length: TENANTS }, (_, number): TenantMemory => {
     const tenantId = ids.create('ten');
@@ -28,7 +29,7 @@ test('an idle tenant takes some hundred bytes, one in use some more, and both ar
       state: 'active',
       createdAtMs: Date.now(),
     };
-    return new TenantMemory(tenant, dependencies);
+    return new TenantMemory(tenant, false, dependencies);
   });
   const idleBytes = (liveBytes() - before) / TENANTS;
   const countedIdle = budget.bytes / TENANTS;

@@ -32,11 +32,15 @@ test('what was decided earlier in the same entry counts as the state before', as
   const ahead = slot.grant(handle, C);
   await waitFor(() => slot.faults.heldCalls() === 1);
   slot.batches.length = 0;
-  const [first, single] = [write(slot, handle, { grants: [A], revocations: [C] }), slot.grant(handle, B)];
+  const queued = (length: number): Promise<void> => waitFor(() => slot.tenure.queueLength === length);
+  const first = write(slot, handle, { grants: [A], revocations: [C] });
+  await queued(1);
+  const single = slot.grant(handle, B);
+  await queued(2);
   const late = write(slot, handle, { grants: [A, C], revocations: [B], conditions: [exists(A), absent(C), exists(B)] });
+  await queued(3);
   const unmet = write(slot, handle, { grants: [A], conditions: [exists(B)] });
-  // All have read what they need, and wait.
-  await waitFor(() => slot.tenure.queueLength === 4);
+  await queued(4);
   slot.faults.restore(['append']);
   await Promise.all([ahead, first, single]);
   const result = written(await late);

@@ -4,13 +4,25 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { columnsOf } from '../../../../src/core/tuples.ts';
 import { HandleTable } from '../../../../src/shard/peers/handles.ts';
-import { attempt, createMemoryStore, ids, OpenSlot, RELEASE, settled, soon, tuple, turns, waitFor } from '../tools.ts';
+import {
+  attempt,
+  createMemoryStore,
+  ids,
+  OpenSlot,
+  RELEASE,
+  settled,
+  soon,
+  tuple,
+  turns,
+  WITHOUT_FILTER,
+  waitFor,
+} from '../tools.ts';
 
 const TUPLE = tuple('user:a', 'doc:1');
 
 async function openSlot(wallMs?: () => number) {
   const memory = await createMemoryStore();
-  const slot = await OpenSlot.open(memory, wallMs === undefined ? {} : { wallMs });
+  const slot = await OpenSlot.open(memory, { pageLimits: WITHOUT_FILTER, ...(wallMs === undefined ? {} : { wallMs }) });
   const tenantId = await slot.createTenant();
   const handle = await slot.handle(tenantId);
   return { memory, slot, tenantId, handle };

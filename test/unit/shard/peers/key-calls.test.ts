@@ -7,7 +7,7 @@ import { hashApiKey } from '../../../../src/core/api-keys.ts';
 import { derivedKeyId } from '../../../../src/core/idempotency-keys.ts';
 import type { KeyId, TenantId } from '../../../../src/core/ids.ts';
 import { BUILT_IN_PLANS } from '../../../../src/core/plans.ts';
-import { ids, type OpenSlot, openSlot, tuple, waitFor } from '../tools.ts';
+import { ids, type OpenSlot, openSlot, tuple, WITHOUT_FILTER, waitFor } from '../tools.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW_MS = Date.UTC(2030, 0, 31);
@@ -15,7 +15,7 @@ const NOW_MS = Date.UTC(2030, 0, 31);
 /** A slot whose wall clock the test moves. */
 async function openAt() {
   const time = { nowMs: NOW_MS };
-  return { ...(await openSlot({ wallMs: () => time.nowMs })), time };
+  return { ...(await openSlot({ wallMs: () => time.nowMs, pageLimits: WITHOUT_FILTER })), time };
 }
 
 const textOf = (keyId: KeyId): string => `the text of ${keyId}`;

@@ -7,7 +7,7 @@ import type { GrantWrite, StateWrite } from '../../../../src/store/store.ts';
 import type { MemoryStore } from '../../../kit/store/memory-store.ts';
 import { readAll } from '../../../kit/store/read-all.ts';
 import { createGrantWrite } from '../../../kit/store/store-fixtures.ts';
-import { createMemoryStore, OpenSlot, type SlotOptions, soon, tuple } from '../tools.ts';
+import { createMemoryStore, OpenSlot, type SlotOptions, soon, tuple, WITHOUT_FILTER } from '../tools.ts';
 
 /** Rows that one page may read. */
 const ROWS_MAX = 10_000;
@@ -18,7 +18,7 @@ const numbered = (index: number, prefix = 'doc:'): string => `${prefix}${String(
 async function openLarge(count: number, isLive: (index: number) => boolean, options: SlotOptions = {}) {
   const memory = await createMemoryStore();
   // No page is read whole behind the calls: that would count as well.
-  const slot = await OpenSlot.open(memory, { pageLimits: { rowsMax: 256 }, ...options });
+  const slot = await OpenSlot.open(memory, { pageLimits: { rowsMax: 256, ...WITHOUT_FILTER }, ...options });
   const tenantId = await slot.createTenant();
   const handle = await slot.handle(tenantId);
   await slot.applied();

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KeyId } from '../../../../src/core/ids.ts';
 import { columnsOf } from '../../../../src/core/tuples.ts';
-import { attempt, createMemoryStore, OpenSlot, tuple, waitFor } from '../tools.ts';
+import { attempt, createMemoryStore, OpenSlot, tuple, WITHOUT_FILTER, waitFor } from '../tools.ts';
 
 interface Reader {
   readonly slot: OpenSlot;
@@ -72,7 +72,7 @@ const ENDINGS = [
 for (const { of, reads, told, end } of ENDINGS) {
   for (const [name, read] of Object.entries(reads)) {
     test(`${name} that waits for the store is refused when ${of} ends meanwhile`, async () => {
-      const slot = await OpenSlot.open(await createMemoryStore());
+      const slot = await OpenSlot.open(await createMemoryStore(), { pageLimits: WITHOUT_FILTER });
       const tenantId = await slot.createTenant();
       const operator = await slot.handle(tenantId);
       const key = await slot.createKey(operator, tenantId);
