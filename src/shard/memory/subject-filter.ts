@@ -4,6 +4,7 @@
 // any more; and it takes a few others for its own.
 
 import type { Clock } from '../../core/async/clock.ts';
+import { inParallel } from '../../core/async/in-parallel.ts';
 import { type Turns, turnOf } from '../../core/async/turns.ts';
 import type { TenantId } from '../../core/ids.ts';
 import { SUBJECT_BUCKETS } from '../../core/slots.ts';
@@ -20,6 +21,7 @@ const TENANT_SHARE = 64;
 const SUBJECTS_PER_READ = 1000;
 const READ_BYTES = 128 * SUBJECTS_PER_READ;
 const READ_MS = 1;
+const BUCKETS_AT_ONCE = 4;
 /** Some megabytes, while they are taken. */
 const TAKEN_MAX = 50_000;
 const RETRY_MS = 5000;
@@ -133,22 +135,24 @@ export class SubjectFilter extends Evictable {
     const tenantId = this.#tenantId;
     const found: string[] = [];
     await applied();
-    for (let bucket = 0; bucket < SUBJECT_BUCKETS; bucket += 1) {
+    const buckets = Array.from({ length: SUBJECT_BUCKETS }, (_, bucket) => bucket);
+    await inParallel(buckets, BUCKETS_AT_ONCE, async (bucket) => {
       let after: string | undefined;
       do {
-        if (this.#filter !== filter) return undefined;
         const from = after === undefined ? {} : { after };
         const subjects = await budget.loads.run(tenantId, READ_BYTES, clock, async () => {
           await turnOf(budget.turns, tenantId, READ_MS);
+          if (this.#filter !== filter) return [];
           const query = { tenantId, bucket, limit: SUBJECTS_PER_READ, ...from };
           return readFromStore(store.listSubjects(query, storeDeadline(clock)));
         });
-        if (this.#filter !== filter) return undefined;
+        if (this.#filter !== filter) return;
         for (const subject of subjects) this.add(subject);
         if (found.length <= TAKEN_MAX) found.push(...subjects);
         after = subjects.length < SUBJECTS_PER_READ ? undefined : subjects.at(-1);
       } while (after !== undefined);
-    }
+    });
+    if (this.#filter !== filter) return undefined;
     this.#isComplete = true;
     return found.length <= TAKEN_MAX ? found : undefined;
   }

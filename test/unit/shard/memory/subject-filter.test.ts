@@ -46,7 +46,7 @@ test('a subject counts from its first grant on, also while subjects are read', a
   const { faults } = ruled.slot;
   faults.turn('hold', ['listSubjects']);
   await ruled.check('user:a can_read document:none');
-  await waitFor(() => faults.heldCalls() === 1);
+  await waitFor(() => faults.heldCalls() > 0);
   await ruled.write([grantOf('user:b member crew:1'), grantOf('crew:1#member viewer document:00')]);
   faults.restore(['listSubjects']);
   await allRead(ruled);
@@ -149,7 +149,7 @@ test('a store that cannot be read leaves them unknown', async () => {
   const { faults } = ruled.slot;
   faults.turn('fail-before', ['listSubjects']);
   await ruled.check('user:a can_read document:none');
-  await waitFor(() => faults.calls('listSubjects') === 1);
+  await waitFor(() => faults.calls('listSubjects') > 0);
   assert.equal(await ruled.check('user:b can_read document:00'), true);
   faults.restore(['listSubjects']);
   assert.deepEqual(await ruled.objects('user:a', 'can_read'), DOCUMENTS);
