@@ -27,6 +27,7 @@ import { limitsScenario } from './scenarios/limits.ts';
 import { listingsScenario } from './scenarios/listings.ts';
 import { memoryScenario } from './scenarios/memory.ts';
 import { modelScenario } from './scenarios/model.ts';
+import { movesScenario } from './scenarios/moves.ts';
 import { restartScenario } from './scenarios/restart.ts';
 import { rulesScenario } from './scenarios/rules.ts';
 import { tenantsScenario } from './scenarios/tenants.ts';
@@ -51,6 +52,7 @@ const SCENARIOS: readonly Scenario[] = [
   hopScenario,
   clusterScenario,
   failoverScenario,
+  movesScenario,
   firstChecksScenario,
   cassandraScenario,
   isolationScenario,

@@ -123,7 +123,12 @@ export class GrantdCluster {
     await this.#shards.find(({ name }) => name === shard.name)?.program.stop('SIGKILL');
   }
 
-  /** Starts a shard that was killed, and resolves once all slots are where they were. */
+  /** Stops a shard in order: it hands its slots over first. */
+  async stopShard(shard: Member): Promise<void> {
+    await this.#shards.find(({ name }) => name === shard.name)?.program.stop();
+  }
+
+  /** Starts a shard that has stopped, and resolves once all slots are where they were. */
   async restoreShard(shard: Member): Promise<void> {
     const index = this.#shards.findIndex(({ name }) => name === shard.name);
     const restored = await this.#startShard(index);
