@@ -50,6 +50,7 @@ const SERVICE = 'grantd.v1.Shard';
 export const shardService = {
   Exchange: {
     path: `/${SERVICE}/Exchange`,
+    originalName: 'exchange',
     requestStream: true,
     responseStream: true,
     requestSerialize: encodeFrontMessage,
