@@ -17,6 +17,7 @@ import { changesScenario } from './scenarios/changes.ts';
 import { checkScenario } from './scenarios/check.ts';
 import { clusterScenario } from './scenarios/cluster.ts';
 import { coldScenario } from './scenarios/cold.ts';
+import { crashScenario } from './scenarios/crash.ts';
 import { expiryScenario } from './scenarios/expiry.ts';
 import { failoverScenario } from './scenarios/failover.ts';
 import { firstChecksScenario } from './scenarios/first-checks.ts';
@@ -53,6 +54,7 @@ const SCENARIOS: readonly Scenario[] = [
   clusterScenario,
   failoverScenario,
   movesScenario,
+  crashScenario,
   firstChecksScenario,
   cassandraScenario,
   isolationScenario,

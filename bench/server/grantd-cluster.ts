@@ -6,7 +6,7 @@ import { rankShards } from '../../src/core/slots.ts';
 import type { CassandraCluster } from '../../tools/engines/cassandra.ts';
 import { freePorts } from '../../tools/engines/free-port.ts';
 import { answersOk, BackgroundProcess } from './background-process.ts';
-import { type Addresses, delay, PLANS } from './grantd-process.ts';
+import { type Addresses, COMPILE_CACHE, delay, PLANS } from './grantd-process.ts';
 import { readMetric } from './metrics-text.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
@@ -34,6 +34,7 @@ export interface Member {
   /** Of HTTP at a front, of gRPC at a shard, of the operator's API at a console. */
   readonly address: string;
   readonly opsAddress: string;
+  readonly logFile: string;
   readonly program: { readonly hasEnded: boolean };
 }
 
@@ -228,17 +229,21 @@ export class GrantdCluster {
       await program.stop('SIGKILL');
       throw error;
     }
-    return { name, pid: program.pid, address, opsAddress, program };
+    return { name, pid: program.pid, address, opsAddress, logFile: this.#logFileOf(name), program };
   }
 
   #launch(role: string, name: string, settings: Readonly<Record<string, string>>): BackgroundProcess {
-    const { directory, keyspace } = this.#options;
     return new BackgroundProcess({
       name: `grantd ${name}`,
       command: [process.execPath, MAIN, role],
-      environment: settings,
-      logFile: join(directory, `${keyspace}-${name}.log`),
+      environment: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...settings },
+      logFile: this.#logFileOf(name),
     });
+  }
+
+  #logFileOf(name: string): string {
+    const { directory, keyspace } = this.#options;
+    return join(directory, `${keyspace}-${name}.log`);
   }
 
   /** Resolves once every slot is served by its wanted owner: joining shards take their share from the others. */

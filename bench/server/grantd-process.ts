@@ -9,7 +9,7 @@ import { readMetric } from './metrics-text.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 /** As `npm start` sets it. */
-const COMPILE_CACHE = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'grantd');
+export const COMPILE_CACHE = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'grantd');
 const START_MS_MAX = 120_000;
 const STOP_MS_MAX = 60_000;
 const READY_POLL_MS = 10;

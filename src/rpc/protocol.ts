@@ -2,49 +2,68 @@
 // types, and the bounds and timings of a connection that both ends keep.
 
 import { fileURLToPath } from 'node:url';
-import { type ChannelOptions, loadPackageDefinition, makeClientConstructor } from '@grpc/grpc-js';
-import { loadSync } from '@grpc/proto-loader';
+import { type ChannelOptions, makeClientConstructor, type ServiceDefinition } from '@grpc/grpc-js';
+import protobuf from 'protobufjs';
 import * as frontMessages from './codec/front-message.ts';
 import * as shardMessages from './codec/shard-message.ts';
 import type { FrontMessage, FrontMessage__Output } from './gen/grantd/v1/FrontMessage.ts';
-import type { ShardDefinition } from './gen/grantd/v1/Shard.ts';
 import type { ShardMessage, ShardMessage__Output } from './gen/grantd/v1/ShardMessage.ts';
 import type { ProtoGrpcType } from './gen/shard.ts';
 
 export const PROTO_PATH = fileURLToPath(new URL('../../proto/grantd/v1/shard.proto', import.meta.url));
 
 /** The same as in scripts/generate.ts. */
-const LOADER_OPTIONS = { longs: Number, enums: Number, defaults: true, arrays: true, oneofs: true };
+const CONVERSION = { longs: Number, enums: Number, defaults: true, arrays: true, oneofs: true };
 
-// The generated types describe what the loader returns for this very file; the loader itself cannot know them.
-const types = loadPackageDefinition(loadSync(PROTO_PATH, LOADER_OPTIONS)) as unknown as ProtoGrpcType;
+// proto-loader also describes every type for reflection, which nobody asks for. That would take most of the time of the
+// loading, and a shard that starts again after a crash has clients waiting.
+const root = new protobuf.Root().loadSync(PROTO_PATH).resolveAll();
+const frontMessageType = root.lookupType('grantd.v1.FrontMessage');
+const shardMessageType = root.lookupType('grantd.v1.ShardMessage');
 
-const library = types.grantd.v1.Shard.service.Exchange;
+const serializer = (type: protobuf.Type) => (message: object) =>
+  // The writer of the library for Node makes buffers.
+  type.encode(type.fromObject(message)).finish() as Buffer;
+// The generated types describe what the library returns for this very file and these options; it cannot know them.
+const deserializer =
+  <Output>(type: protobuf.Type) =>
+  (bytes: Buffer): Output =>
+    type.toObject(type.decode(bytes), CONVERSION) as Output;
+
+const serializeFrontMessage = serializer(frontMessageType);
+const deserializeFrontMessage = deserializer<FrontMessage__Output>(frontMessageType);
+const serializeShardMessage = serializer(shardMessageType);
+const deserializeShardMessage = deserializer<ShardMessage__Output>(shardMessageType);
 
 /** The bytes of messages, also for a transport that carries them itself. */
 export const encodeFrontMessage = (message: FrontMessage): Buffer =>
-  frontMessages.encodeFrontMessage(message, library.requestSerialize);
+  frontMessages.encodeFrontMessage(message, serializeFrontMessage);
 export const decodeFrontMessage = (bytes: Buffer): FrontMessage__Output =>
-  frontMessages.decodeFrontMessage(bytes, library.requestDeserialize);
+  frontMessages.decodeFrontMessage(bytes, deserializeFrontMessage);
 export const encodeShardMessage = (message: ShardMessage): Buffer =>
-  shardMessages.encodeShardMessage(message, library.responseSerialize);
+  shardMessages.encodeShardMessage(message, serializeShardMessage);
 export const decodeShardMessage = (bytes: Buffer): ShardMessage__Output =>
-  shardMessages.decodeShardMessage(bytes, library.responseDeserialize);
+  shardMessages.decodeShardMessage(bytes, deserializeShardMessage);
 
-export const shardService: ShardDefinition = {
+const SERVICE = 'grantd.v1.Shard';
+
+export const shardService = {
   Exchange: {
-    ...library,
+    path: `/${SERVICE}/Exchange`,
+    originalName: 'exchange',
+    requestStream: true,
+    responseStream: true,
     requestSerialize: encodeFrontMessage,
     requestDeserialize: decodeFrontMessage,
     responseSerialize: encodeShardMessage,
     responseDeserialize: decodeShardMessage,
   },
-};
+} satisfies ServiceDefinition;
 
 export const ShardClient = makeClientConstructor(
   shardService,
-  'grantd.v1.Shard',
-) as unknown as (typeof types)['grantd']['v1']['Shard'];
+  SERVICE,
+) as unknown as ProtoGrpcType['grantd']['v1']['Shard'];
 
 /** Size of one message, either way. The longest write call (1,000 tuples of the longest identifiers) has 2.3 MB. */
 export const MESSAGE_BYTES_MAX = 4 * 1024 * 1024;

@@ -24,7 +24,7 @@ import { HealthWatch } from './ownership/health-watch.ts';
 import { Membership } from './ownership/membership.ts';
 import { MembershipLease } from './ownership/membership-lease.ts';
 import { Ownership } from './ownership/ownership.ts';
-import { declarePredecessors } from './ownership/predecessors.ts';
+import { declarePredecessors, findPredecessors } from './ownership/predecessors.ts';
 import { Readiness } from './ownership/readiness.ts';
 import { createSharing, type StoreSharing } from './ownership/store-sharing.ts';
 import { WatchLoop } from './ownership/watch-loop.ts';
@@ -141,8 +141,8 @@ export class ShardNode implements Shard {
   async join(): Promise<void> {
     const { place } = this.#options;
     const isThere = () => this.#state === 'new';
-    if (place !== undefined) await declarePredecessors(this.#dependencies, { place, isThere });
-    await this.#session.join();
+    const earlier = place === undefined ? [] : await findPredecessors(this.#dependencies, { place, isThere });
+    await Promise.all([declarePredecessors(this.#dependencies, earlier), this.#session.join()]);
   }
 
   /**

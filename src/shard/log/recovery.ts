@@ -12,7 +12,17 @@
 import { type Clock, delay } from '../../core/async/clock.ts';
 import type { IdFactory, TenantId } from '../../core/ids.ts';
 import { segmentOf } from '../../core/slots.ts';
-import type { Checkpoint, ConditionalOutcome, LogRecord, SlotRow, SlotStore, Stamp, Store } from '../../store/store.ts';
+import type { Tenant } from '../../core/tenants.ts';
+import type {
+  Checkpoint,
+  ConditionalOutcome,
+  GrantCountRow,
+  LogRecord,
+  SlotRow,
+  SlotStore,
+  Stamp,
+  Store,
+} from '../../store/store.ts';
 import { REBUILD_READ_BYTES } from '../memory/rebuild-queue.ts';
 import { ShardFailure } from '../shard.ts';
 import { storeDeadline, yieldTurn } from '../store-calls.ts';
@@ -78,11 +88,6 @@ export async function claimSlot(
   return store.claimSlot({ slot, expected, owner }, storeDeadline(clock));
 }
 
-export async function readCheckpoint(ports: RecoveryPorts, slot: number): Promise<Checkpoint> {
-  const checkpoint = await ports.store.readCheckpoint(slot, storeDeadline(ports.clock));
-  return checkpoint ?? { seq: 0, stamp: 0, windowFrom: 1 };
-}
-
 /** The log from a seq to its end, record by record. Throws LogUnreadableError at a gap. */
 async function* readLog(ports: RecoveryPorts, slot: number, fromSeq: number): AsyncGenerator<LogRecord> {
   let seq = fromSeq;
@@ -132,6 +137,7 @@ export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint:
   }
   const slice = new Slice(ports.clock);
   while (true) {
+    const following = readFollowing(ports, slot, lastSeq);
     for await (const record of readLog(ports, slot, lastSeq + 1)) {
       if (record.epoch > epoch)
         throw new ShardFailure('not-serving', `Slot ${slot} already has epoch ${record.epoch}.`);
@@ -155,7 +161,7 @@ export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint:
         `The log of slot ${slot} lacks seq ${checkpoint.seq}, although the state tables contain it up to there.`,
       );
     }
-    if (!(await endsAt(ports, slot, lastSeq))) continue;
+    if (!(await endsAt(ports, slot, lastSeq, following))) continue;
     if (row.opened !== undefined && lastSeq < row.opened) {
       throw new LogUnreadableError(
         `The log of slot ${slot} ends at seq ${lastSeq}, but an owner has recorded an entry at seq ${row.opened}.`,
@@ -197,14 +203,29 @@ class Slice {
   }
 }
 
+/** The start of the segment behind the one in which the log goes on. */
+interface Following {
+  readonly seq: number;
+  readonly records: Promise<readonly LogRecord[]>;
+}
+
+function readFollowing({ store, clock, segmentSize }: RecoveryPorts, slot: number, lastSeq: number): Following {
+  const seq = (segmentOf(lastSeq + 1, segmentSize) + 1) * segmentSize;
+  const records = store.readRecords(slot, seq, 1, storeDeadline(clock));
+  // It may not be needed.
+  records.catch(() => {});
+  return { seq, records };
+}
+
 /**
  * Whether the log ends here. An empty result covers only one segment, and entries of the next segment after a gap would
- * be acknowledged writes. False: a previous owner has appended since.
+ * be acknowledged writes. `read`: begun beside the replay; an entry that was appended since makes the append collide.
+ * False: a previous owner has appended since.
  */
-async function endsAt(ports: RecoveryPorts, slot: number, lastSeq: number): Promise<boolean> {
+async function endsAt(ports: RecoveryPorts, slot: number, lastSeq: number, read: Following): Promise<boolean> {
   const { store, clock, segmentSize } = ports;
-  const next = (segmentOf(lastSeq + 1, segmentSize) + 1) * segmentSize;
-  const [record] = await store.readRecords(slot, next, 1, storeDeadline(clock));
+  const isNext = segmentOf(lastSeq + 1, segmentSize) + 1 === segmentOf(read.seq, segmentSize);
+  const [record] = await (isNext ? read : readFollowing(ports, slot, lastSeq)).records;
   if (record === undefined) return true;
   if ((await store.readRecord(slot, lastSeq + 1, storeDeadline(clock))) !== undefined) return false;
   throw new LogUnreadableError(
@@ -316,21 +337,35 @@ async function* everyTenant<Row extends { readonly tenantId: TenantId }>(
   }
 }
 
-/** Every tenant of a slot in the state tables, including fully deleted ones. */
-export const readTenants = ({ store, clock }: Pick<RecoveryPorts, 'store' | 'clock'>, slot: number) =>
-  everyTenant((page) => store.listTenants({ slot, ...page }, storeDeadline(clock)));
+/** What the state tables say about a slot. */
+export interface SlotState {
+  readonly checkpoint: Checkpoint;
+  /** Including fully deleted ones. */
+  readonly tenants: readonly Tenant[];
+  readonly grantCounts: readonly GrantCountRow[];
+}
 
 /**
- * The grant counts of a slot's tenants. Read them after the checkpoint: a count is written with the entries that
- * changed it, so it is never behind a checkpoint that was read before it, and a replay from there completes it.
+ * The tables are read after the checkpoint, so that they are never behind it: a count is written with the entries that
+ * changed it. A replay from the checkpoint completes them. So the state need not be the latest: whatever an owner has
+ * written since is in the log, from that checkpoint on.
  */
-export const readGrantCounts = ({ store, clock }: Pick<RecoveryPorts, 'store' | 'clock'>, slot: number) =>
-  everyTenant((page) => store.listGrantCounts({ slot, ...page }, storeDeadline(clock)));
+export async function readSlotState(
+  { store, clock }: Pick<RecoveryPorts, 'store' | 'clock'>,
+  slot: number,
+): Promise<SlotState> {
+  const checkpoint = await store.readCheckpoint(slot, storeDeadline(clock));
+  const [tenants, grantCounts] = await Promise.all([
+    Array.fromAsync(everyTenant((page) => store.listTenants({ slot, ...page }, storeDeadline(clock)))),
+    Array.fromAsync(everyTenant((page) => store.listGrantCounts({ slot, ...page }, storeDeadline(clock)))),
+  ]);
+  return { checkpoint: checkpoint ?? { seq: 0, stamp: 0, windowFrom: 1 }, tenants, grantCounts };
+}
 
 // ---- after recovery ----
 
-/** When many slots are opened at once, this conditional write can wait for the others. */
-const RECORD_OPENED_MS = 1000;
+/** When many slots are opened at once, this conditional write waits until all of them are served. */
+const RECORD_OPENED_MS = 3000;
 const RECORD_RETRY_MS = 200;
 
 interface Owned {

@@ -16,6 +16,7 @@ import type { PageLimits } from '../memory/page-limits.ts';
 import { TenantMemory, type TenantMemoryDependencies } from '../memory/tenant-memory.ts';
 import type { HeldBytes, WriteKind } from '../memory/write-memory.ts';
 import { ShardFailure, type SlotStatus } from '../shard.ts';
+import { yieldTurn } from '../store-calls.ts';
 import type { AppenderPorts, CommittedEntry, Proposal } from './append-batch.ts';
 import { Appender } from './appender.ts';
 import { Applier } from './applier.ts';
@@ -27,18 +28,20 @@ import { IdempotencyWindow } from './idempotency/window.ts';
 import type { LogEnd, LogTime } from './log-time.ts';
 import {
   type RecoveryPorts,
-  readCheckpoint,
-  readGrantCounts,
-  readTenants,
+  readSlotState,
   rebuildWindow,
   recordOpened,
   recoverLog,
+  type SlotState,
 } from './recovery.ts';
 import { SlotTime, timeOfStamp } from './slot-time.ts';
 import type { OperationResult } from './write-decisions.ts';
 
 /** The interval at which an opening that waits for the lease checks it. */
 const LEASE_POLL_MS = 20;
+
+/** Tenants taken in during one step of the event loop. */
+const TENANTS_PER_STEP = 1000;
 
 export class Tenure {
   readonly slot: number;
@@ -128,23 +131,27 @@ export class Tenure {
     return { slot, epoch, state: this.#state, logEnd, checkpoint, tenants };
   }
 
-  /** Recovers the slot and serves it. Throws if it cannot; the tenure has then ended. */
-  async open(): Promise<void> {
+  /**
+   * Recovers the slot and serves it. Throws if it cannot; the tenure has then ended. `reading`: the state of the slot, if
+   * somebody has begun to read it.
+   */
+  async open(reading?: Promise<SlotState>): Promise<void> {
     const { store, clock, ids, segmentSize } = this.#dependencies;
     const replay = (entry: CommittedEntry) => this.#replay(entry);
     const ports: RecoveryPorts = { store, clock, ids, segmentSize, replay, leased: () => this.#leased() };
     try {
-      const checkpoint = await readCheckpoint(ports, this.slot);
+      const { checkpoint, tenants, grantCounts } = await (reading ?? readSlotState(ports, this.slot));
       if (this.#state !== 'opening') throw this.#notServing();
       const windowFrom = Math.max(checkpoint.windowFrom, this.#row.first);
       const window = new IdempotencyWindow(clock, this.#dependencies.operationsKeptMs, windowFrom);
       this.#window = window;
       this.#applier = this.#createApplier(checkpoint, window);
-      for await (const tenant of readTenants(ports, this.slot)) {
+      for (const [index, tenant] of tenants.entries()) {
+        if (index % TENANTS_PER_STEP === TENANTS_PER_STEP - 1) await yieldTurn(clock);
         if (tenant.state === 'deleted') this.leftovers.deletedTenants ??= { after: undefined };
         else this.#addTenant(tenant, false);
       }
-      for await (const row of readGrantCounts(ports, this.slot)) {
+      for (const row of grantCounts) {
         const memory = this.tenants.get(row.tenantId);
         memory?.grantCount.load(row);
         if (memory !== undefined && row.collectedToMs !== undefined) this.#expect(memory, row.collectedToMs);

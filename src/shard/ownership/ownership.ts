@@ -15,7 +15,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Clock, delay } from '../../core/async/clock.ts';
 import type { SlotRow, Store } from '../../store/store.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { claimSlot } from '../log/recovery.ts';
+import { claimSlot, readSlotState } from '../log/recovery.ts';
 import type { Tenure } from '../log/tenure.ts';
 import { ShardFailure } from '../shard.ts';
 import { storeDeadline } from '../store-calls.ts';
@@ -24,6 +24,7 @@ import type { Membership } from './membership.ts';
 import type { MembershipLease } from './membership-lease.ts';
 import { type SlotPlan, SlotPlanner } from './slot-plan.ts';
 import { type SlotTask, SlotTasks } from './slot-tasks.ts';
+import { StateReadsAhead } from './state-reads-ahead.ts';
 
 /** After this, a handover that the successor has not finished no longer holds up the next one. */
 const MOVE_MS_MAX = 2000;
@@ -70,6 +71,7 @@ export class Ownership {
   readonly #tenures = new Map<number, Tenure>();
   readonly #rows = new Map<number, SlotRow>();
   readonly #tasks: SlotTasks;
+  readonly #states: StateReadsAhead;
   /** Slots that this shard released and has not yet seen claimed by the next owner. */
   readonly #moves = new Map<number, Move>();
   /**
@@ -88,6 +90,7 @@ export class Ownership {
     this.#options = options;
     this.#planner = new SlotPlanner(options.slots);
     this.#settled = options.alone;
+    this.#states = new StateReadsAhead((slot) => readSlotState(ports, slot));
     this.#tasks = new SlotTasks({
       clock: ports.clock,
       movingMax: () => this.pace.limit - this.#moves.size,
@@ -226,6 +229,7 @@ export class Ownership {
       tasks.push({ slot, kind, run: () => this.#handOver(slot, session, successor) });
     }
     if (this.#settled) {
+      this.#states.plan(plan.claims);
       for (const slot of plan.claims) tasks.push({ slot, kind: 'opening', run: () => this.#open(slot, session) });
     }
     return tasks;
@@ -271,6 +275,7 @@ export class Ownership {
   async #open(slot: number, session: MembershipLease): Promise<void> {
     const { store, clock, membership } = this.#ports;
     if (session.state !== 'alive' || !session.leaseValid || this.#tenures.has(slot)) return;
+    const reading = this.#states.take(slot);
     const claim = { slot, owner: session.incarnation, known: this.#rows.get(slot) };
     const { applied, row } = await claimSlot({ store, clock }, claim, (owner) => membership.confirmDead(owner));
     if (row !== undefined) this.#takeRow(row);
@@ -279,7 +284,7 @@ export class Ownership {
     const tenure = this.#ports.createTenure(row, session);
     this.#tenures.set(slot, tenure);
     try {
-      await tenure.open();
+      await tenure.open(reading);
     } catch (error) {
       if (this.#tenures.get(slot) === tenure) this.#tenures.delete(slot);
       throw error;

@@ -31,28 +31,47 @@ export async function declareEnded(
 }
 
 /**
- * Declares the earlier members of this place dead. Only for a process that is already there, before it becomes a
- * member. `isThere` becomes false before the process leaves the place: from then on a listing may show rows of later
- * processes. A member that the listing does not show yet, or whose store does not respond, is later found dead by its
- * silence.
+ * The earlier members of this place that are not yet declared dead. Only for a process that is already there, before it
+ * becomes a member itself. `isThere` becomes false before the process leaves the place: from then on a listing may show
+ * rows of later processes. A member that the listing does not show yet, or whose store does not respond, is later found
+ * dead by its silence.
  */
-export async function declarePredecessors(
+export async function findPredecessors(
   { store, clock, log }: PredecessorsPorts & { readonly log: Log },
   { place, isThere }: { readonly place: string; readonly isThere: () => boolean },
-): Promise<void> {
+): Promise<readonly MemberRow[]> {
   try {
     const rows = await store.listMembers(storeDeadline(clock));
-    if (!isThere()) return;
-    for (const row of rows) {
-      if (row.place !== place || row.state === 'dead') continue;
-      if (!(await declareEnded({ store, clock }, row))) continue;
-      const { incarnation, shardName } = row;
-      log.warn({ incarnation, shardName }, 'an earlier process in the same place did not deregister; declared it dead');
-    }
+    return isThere() ? rows.filter((row) => row.place === place && row.state !== 'dead') : [];
   } catch (error) {
-    log.warn(
-      { err: error },
-      'cannot declare earlier processes in the same place dead; waiting for their leases to expire',
-    );
+    warn(log, error);
+    return [];
   }
 }
+
+/** Declares dead what `findPredecessors` has found. */
+export async function declarePredecessors(
+  { store, clock, log }: PredecessorsPorts & { readonly log: Log },
+  rows: readonly MemberRow[],
+): Promise<void> {
+  await Promise.all(
+    rows.map(async (row) => {
+      try {
+        if (!(await declareEnded({ store, clock }, row))) return;
+        const { incarnation, shardName } = row;
+        log.warn(
+          { incarnation, shardName },
+          'an earlier process in the same place did not deregister; declared it dead',
+        );
+      } catch (error) {
+        warn(log, error);
+      }
+    }),
+  );
+}
+
+const warn = (log: Log, error: unknown): void =>
+  log.warn(
+    { err: error },
+    'cannot declare earlier processes in the same place dead; waiting for their leases to expire',
+  );

@@ -42,7 +42,7 @@ export async function openCassandraStore(ports: ConnectionPorts, options: Cassan
     ...createLogCalls(executor, meta, keyspace),
     ...createSlotCalls(scans, meta, keyspace),
     ...createMemberCalls(scans, keyspace),
-    ...createStateReads(executor, keyspace),
+    ...createStateReads({ executor, clock: ports.clock }, keyspace),
     ...createStateWrites(executor, keyspace),
     removeTombstones: createRowRemoval(executor, keyspace),
     removeExpiries: async ({ tenantId, bucket, toMs }, stamp, deadline) => {

@@ -32,7 +32,7 @@ export function createMemberCalls(ports: TableScanPorts, keyspace: string): Memb
     some: `SELECT ${MEMBER_COLUMNS} FROM ${name} WHERE incarnation IN ?`,
   });
   /** From the last listing: a member that has joined since cannot be read by its key. */
-  let listed: readonly string[] | undefined;
+  let listed: ReadonlyMap<string, MemberRow> | undefined;
   const remove = `DELETE FROM ${name} WHERE incarnation = ? IF state = 'dead'`;
 
   return {
@@ -46,17 +46,20 @@ export function createMemberCalls(ports: TableScanPorts, keyspace: string): Memb
       ),
 
     declareDead: ({ incarnation, heartbeat }, deadline) =>
-      table.change(incarnation, deadline, (row) =>
-        row.state !== 'dead' && row.heartbeat === heartbeat ? { ...row, state: 'dead' } : undefined,
+      table.change(
+        incarnation,
+        deadline,
+        (row) => (row.state !== 'dead' && row.heartbeat === heartbeat ? { ...row, state: 'dead' } : undefined),
+        listed?.get(incarnation),
       ),
 
     readMember: (incarnation, deadline) => table.read(incarnation, deadline),
 
     async listMembers(deadline) {
       const keys = (): string[] | undefined =>
-        listed === undefined ? undefined : [...new Set([...listed, ...table.remembered.keys()])];
+        listed === undefined ? undefined : [...new Set([...listed.keys(), ...table.remembered.keys()])];
       const members = (await scan.list(keys, deadline)).map(memberRowOf);
-      listed = members.map(({ incarnation }) => incarnation);
+      listed = new Map(members.map((member) => [member.incarnation, member]));
       return members;
     },
 

@@ -25,7 +25,8 @@ import {
   tenantOf,
   textAt,
 } from '../../stored-rows.ts';
-import type { Executor, Row, Statement, Value } from '../driver/executor.ts';
+import type { Row, Statement, Value } from '../driver/executor.ts';
+import { GroupedReads, type GroupedReadsPorts } from './grouped-reads.ts';
 import {
   booleanAt,
   CHECKPOINT_COLUMNS,
@@ -73,9 +74,13 @@ function selectRange(select: string, other: string, range: GrantRange): Statemen
   };
 }
 
-export function createStateReads(executor: Executor, keyspace: string): Calls {
+export function createStateReads(ports: GroupedReadsPorts, keyspace: string): Calls {
+  const { executor } = ports;
   const table = (name: string): string => `${keyspace}.${name}`;
-  const checkpoint = `SELECT ${CHECKPOINT_COLUMNS} FROM ${table('checkpoints')} WHERE slot = ?`;
+  const checkpoints = new GroupedReads(
+    ports,
+    `SELECT slot, ${CHECKPOINT_COLUMNS} FROM ${table('checkpoints')} WHERE slot IN ? PER PARTITION LIMIT ?`,
+  );
   const hotPages = `SELECT pages FROM ${table('hot_pages')} WHERE slot = ?`;
   const grant = `SELECT ${GRANT_COLUMNS}, gone FROM ${table('grants')}
     WHERE tenant = ? AND subject = ? AND relation = ? AND object = ?`;
@@ -90,9 +95,17 @@ export function createStateReads(executor: Executor, keyspace: string): Calls {
   const key = `SELECT ${KEY_COLUMNS}, gone FROM ${table('keys')} WHERE tenant = ? AND key_id = ?`;
   const keys = `SELECT ${KEY_COLUMNS}, gone FROM ${table('keys')} WHERE tenant = ? AND key_id > ? LIMIT ?`;
   const tenants = `SELECT ${TENANT_COLUMNS} FROM ${table('tenants')} WHERE slot = ? AND tenant > ? LIMIT ?`;
+  const firstTenants = new GroupedReads(
+    ports,
+    `SELECT slot, ${TENANT_COLUMNS} FROM ${table('tenants')} WHERE slot IN ? PER PARTITION LIMIT ?`,
+  );
   const rules = `SELECT version, rules FROM ${table('tenant_rules')} WHERE tenant = ? AND place = ?`;
   const rulesVersions = `SELECT ${RULES_VERSION_COLUMNS} FROM ${table('tenant_rules')} WHERE tenant = ?`;
   const grantCounts = `SELECT tenant, count FROM ${table('grant_counts')} WHERE slot = ? AND tenant > ? LIMIT ?`;
+  const firstGrantCounts = new GroupedReads(
+    ports,
+    `SELECT slot, tenant, count FROM ${table('grant_counts')} WHERE slot IN ? PER PARTITION LIMIT ?`,
+  );
   const auditLog = `SELECT ${AUDIT_LOG_COLUMNS} FROM ${table('changes')}
     WHERE tenant = ? AND month = ? AND (seq, position) > (?, ?) LIMIT ?`;
   const auditLogBackwards = `SELECT ${AUDIT_LOG_COLUMNS} FROM ${table('changes')}
@@ -113,7 +126,7 @@ export function createStateReads(executor: Executor, keyspace: string): Calls {
 
   return {
     async readCheckpoint(slot, deadline) {
-      const rows = await readAll(checkpoint, [slot], deadline);
+      const rows = await checkpoints.read(slot, 1, deadline);
       return rows.map(checkpointOf)[0];
     },
 
@@ -185,7 +198,11 @@ export function createStateReads(executor: Executor, keyspace: string): Calls {
     },
 
     async listTenants({ slot, after, limit }, deadline) {
-      return (await readAll(tenants, [slot, after ?? '', limit], deadline)).map(tenantOf);
+      const rows =
+        after === undefined
+          ? await firstTenants.read(slot, limit, deadline)
+          : await readAll(tenants, [slot, after, limit], deadline);
+      return rows.map(tenantOf);
     },
 
     async readRules(tenantId, version, deadline) {
@@ -198,7 +215,10 @@ export function createStateReads(executor: Executor, keyspace: string): Calls {
     },
 
     async listGrantCounts({ slot, after, limit }, deadline) {
-      const rows = await readAll(grantCounts, [slot, after ?? '', limit], deadline);
+      const rows =
+        after === undefined
+          ? await firstGrantCounts.read(slot, limit, deadline)
+          : await readAll(grantCounts, [slot, after, limit], deadline);
       return rows.map((row) => decodeGrantCount(tenantIdAt(row), textAt(row, 'count')));
     },
 

@@ -340,11 +340,12 @@ test('the log is read back and replayed about a mebibyte at a time, and nothing 
   await rebuildWindow(ports, SLOT, { windowFrom: 1, checkpointSeq });
   assert.equal(rooms, reads.length);
   assert.ok(rooms >= 20 && Math.max(...reads) <= 1024 * 1024, `${reads}`);
-  // A replay begins with a few, since most logs have none.
+  // A replay begins with a few records, since most logs have none; only these may be more than a mebibyte.
   reads.length = 0;
   const heir = await OpenSlot.open(memory);
   await waitFor(() => heir.tenure.restored);
-  assert.ok(reads.slice(1).every((bytes) => bytes <= 1024 * 1024) && (reads[0] ?? 0) <= 8 * 400_200, `${reads}`);
+  const large = reads.filter((bytes) => bytes > 1024 * 1024);
+  assert.ok(large.length <= 1 && Math.max(...reads) <= 8 * 400_200, `${reads}`);
 });
 
 test('a write that changed nothing still changes nothing when an earlier attempt of it arrives late', async () => {

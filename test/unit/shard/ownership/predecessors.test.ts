@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { declareEnded, declarePredecessors } from '../../../../src/shard/ownership/predecessors.ts';
+import { declareEnded, declarePredecessors, findPredecessors } from '../../../../src/shard/ownership/predecessors.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
 import { MemoryStore } from '../../../kit/store/memory-store.ts';
 import { createMember } from '../../../kit/store/store-fixtures.ts';
@@ -16,8 +16,8 @@ describe('predecessors', () => {
 
   const soon = () => clock.monotonicMs() + 60_000;
   const stateOf = async (incarnation: string) => (await store.readMember(incarnation, soon()))?.state;
-  const declare = (place: string, isThere = () => true) =>
-    declarePredecessors({ store, clock, log }, { place, isThere });
+  const declare = async (place: string, isThere = () => true) =>
+    declarePredecessors({ store, clock, log }, await findPredecessors({ store, clock, log }, { place, isThere }));
   const insert = async (change: Parameters<typeof createMember>[0]) => {
     const member = createMember(change);
     await store.insertMember(member, soon());
@@ -61,6 +61,8 @@ describe('predecessors', () => {
   it('leaves the others to their leases if the store does not respond', async () => {
     const earlier = await insert({ place: 'here' });
     store.declareDead = () => Promise.reject(new Error('away'));
+    await declare('here');
+    store.listMembers = () => Promise.reject(new Error('away'));
     await declare('here');
     assert.equal(await stateOf(earlier), 'alive');
   });
