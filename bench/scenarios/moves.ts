@@ -23,7 +23,8 @@ const IMPORTS_AT_ONCE = 8;
 const INTERVAL_MS = 100;
 /** A front that does not know of a move yet learns it from the shard that has stopped. */
 const DRAIN_SECONDS = '2';
-const WARM_MS = 25_000;
+/** An owner stores which pages are hot every 30 seconds. */
+const WARM_MS = 45_000;
 /** Just before the stop. */
 const WARM_COUNTED_MS = 5000;
 const ROUNDS_MAX = 3;

@@ -214,12 +214,13 @@ export class ShardNode implements Shard {
   }
 
   #createOwnership(): Ownership {
-    const { store, clock, log, metrics } = this.#dependencies;
+    const { store, clock, log, metrics, budget } = this.#dependencies;
     const { meta, shardName } = this.#options;
     return new Ownership(
       {
         store,
         clock,
+        budget,
         log,
         membership: this.#membership,
         createTenure: (row, session) => this.#createTenure(row, session),

@@ -104,6 +104,8 @@ export interface SlotStore {
   readSlot(slot: number, deadline: DeadlineMs): Promise<SlotRow | undefined>;
   /** A hint: every row, not necessarily the latest. */
   listSlots(deadline: DeadlineMs): Promise<readonly SlotRow[]>;
+  /** The same of a few slots. */
+  listSomeSlots(slots: readonly number[], deadline: DeadlineMs): Promise<readonly SlotRow[]>;
   /**
    * Makes `owner` the owner at epoch + 1 if owner and epoch are as expected (`expected` undefined: if there is no row).
    */

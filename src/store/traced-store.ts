@@ -31,6 +31,7 @@ export function traceStore(store: Store, database: DatabaseName): Store {
     removeSegment: trace('DELETE', 'log', store.removeSegment),
     readSlot: trace('SELECT', 'slots', store.readSlot),
     listSlots: trace('SELECT', 'slots', store.listSlots),
+    listSomeSlots: trace('SELECT', 'slots', store.listSomeSlots),
     claimSlot: trace('UPDATE', 'slots', store.claimSlot),
     recordOpened: trace('UPDATE', 'slots', store.recordOpened),
     recordFirst: trace('UPDATE', 'slots', store.recordFirst),

@@ -12,7 +12,7 @@ import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { storeDeadline } from '../store-calls.ts';
 
 /** A list is stored at most this often. An owner that dies leaves one of this age, in which little has changed. */
-const WRITE_MS = 60_000;
+const WRITE_MS = 30_000;
 
 /** The outcome of preloading a page. */
 export type PreloadOutcome = 'loaded' | 'skipped' | 'failed';

@@ -37,6 +37,7 @@ import {
   wallStamp,
 } from './entries.ts';
 import type { LogEnd } from './log-time.ts';
+import type { PagesAhead } from './pages-ahead.ts';
 
 /** Records in one read of the log: few in the first, then as many as take about a mebibyte. */
 const RECORDS_PER_FIRST_READ = 8;
@@ -343,6 +344,8 @@ export interface SlotState {
   /** Including fully deleted ones. */
   readonly tenants: readonly Tenant[];
   readonly grantCounts: readonly GrantCountRow[];
+  /** Read after the checkpoint, too; undefined: pages are loaded once the slot is served. */
+  readonly ahead?: PagesAhead | undefined;
 }
 
 /**

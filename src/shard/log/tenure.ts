@@ -26,6 +26,7 @@ import { OperationMemory } from './idempotency/cache.ts';
 import { decidedIn, rebuildWithin } from './idempotency/rebuild.ts';
 import { IdempotencyWindow } from './idempotency/window.ts';
 import type { LogEnd, LogTime } from './log-time.ts';
+import type { PageAhead } from './pages-ahead.ts';
 import {
   type RecoveryPorts,
   readSlotState,
@@ -42,6 +43,8 @@ const LEASE_POLL_MS = 20;
 
 /** Tenants taken in during one step of the event loop. */
 const TENANTS_PER_STEP = 1000;
+/** The same of pages, of up to 32 rows. */
+const PAGES_PER_STEP = 16;
 
 export class Tenure {
   readonly slot: number;
@@ -140,7 +143,7 @@ export class Tenure {
     const replay = (entry: CommittedEntry) => this.#replay(entry);
     const ports: RecoveryPorts = { store, clock, ids, segmentSize, replay, leased: () => this.#leased() };
     try {
-      const { checkpoint, tenants, grantCounts } = await (reading ?? readSlotState(ports, this.slot));
+      const { checkpoint, tenants, grantCounts, ahead } = await this.#stateOf(reading);
       if (this.#state !== 'opening') throw this.#notServing();
       const windowFrom = Math.max(checkpoint.windowFrom, this.#row.first);
       const window = new IdempotencyWindow(clock, this.#dependencies.operationsKeptMs, windowFrom);
@@ -156,6 +159,7 @@ export class Tenure {
         memory?.grantCount.load(row);
         if (memory !== undefined && row.collectedToMs !== undefined) this.#expect(memory, row.collectedToMs);
       }
+      await this.#takeIn(ahead?.pages ?? []);
       const end = await recoverLog(ports, this.#row, checkpoint);
       this.#appender = new Appender(
         {
@@ -181,6 +185,22 @@ export class Tenure {
     } catch (error) {
       this.end('The slot could not be opened.');
       throw error;
+    }
+  }
+
+  /** What was read of the slot, unless the log has been trimmed since, so that a replay can no longer complete it. */
+  async #stateOf(reading: Promise<SlotState> | undefined): Promise<SlotState> {
+    const state = await reading;
+    if (state !== undefined && state.checkpoint.seq + 1 >= this.#row.first) return state;
+    return readSlotState(this.#dependencies, this.slot);
+  }
+
+  /** Pages that were read before: the replay of the log puts over them whatever was committed since. */
+  async #takeIn(pages: readonly PageAhead[]): Promise<void> {
+    for (const [index, { tenantId, subject, rows }] of pages.entries()) {
+      if (index % PAGES_PER_STEP === PAGES_PER_STEP - 1) await yieldTurn(this.#dependencies.clock);
+      this.tenants.get(tenantId)?.pages.take(subject, rows);
+      this.#dependencies.observePreload('loaded');
     }
   }
 
@@ -421,7 +441,7 @@ export interface TenureDependencies {
   readonly observeState: (outcome: { readonly rows: number } | { readonly error: unknown }) => void;
   /** Called when writes of a slot wait for memory. */
   readonly observeWait: (slot: number, kind: WriteKind) => void;
-  /** A slot's list of hot pages is stored at most this often. Default: once a minute. */
+  /** A slot's list of hot pages is stored at most this often. Default: every 30 seconds. */
   readonly hotPagesWriteMs?: number | undefined;
   readonly observePreload: (outcome: PreloadOutcome) => void;
   /** The tenure ended unexpectedly. */

@@ -20,7 +20,7 @@ import type { Relation, TupleColumns } from '../../core/tuples.ts';
 import type { StateStore } from '../../store/store.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
 import { CHANGES_MAX, type GrantDelta, GrantDeltas } from './grant-deltas.ts';
-import { GrantPage, type PagePlace } from './grant-page.ts';
+import { GrantPage, type PagePlace, type PageRow } from './grant-page.ts';
 import { SweptRanges } from './grant-range.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import type { PageLimits } from './page-limits.ts';
@@ -240,6 +240,14 @@ export class GrantPages {
       loads.set(kept, load);
     }
     return load;
+  }
+
+  /** Takes a page that was read before the log was replayed from there. */
+  take(entity: string, rows: readonly PageRow[]): void {
+    if (rows.length > this.limits.rowsMax || this.#pages.has(entity)) return;
+    const page = new GrantPage(entity, true, this.#forget);
+    for (const row of rows) page.set(this.relations.of(row.relation), row.counterpart, row);
+    this.#install(page);
   }
 
   /** Loads the pages of entities that are not in memory, in few reads, while there is room. */

@@ -2,10 +2,10 @@
 // other member knows that it is leaving, and when it knows which others are leaving, so that two leaving shards do not
 // hand slots to each other.
 //
-// A joining shard gets as many slots at once as it claims promptly. The limit starts low, grows by one for each slot
-// that is claimed soon, and halves for each one that is not: the new process, the store or this process may be slow. A
-// leaving shard has limited time, so it uses the full limit: the slots that it does not hand over have to wait, all at
-// once, until its lease ends.
+// As many slots move at once as are claimed promptly: each pauses for about as long as all of them take together. The
+// limit starts low, grows by one for each slot that is claimed soon, and halves for each one that is not: the new owner,
+// the store or this process may be slow. A leaving shard has limited time, so after a while it uses the full limit: the
+// slots that it does not hand over have to wait, all at once, until its lease ends.
 
 import { SCAN_MS } from './membership.ts';
 import { HEARTBEAT_INTERVAL_MS } from './membership-lease.ts';
@@ -17,14 +17,16 @@ const HANDOVERS_MIN = 2;
 const DRAIN_NOTICE_MS = HEARTBEAT_INTERVAL_MS + SCAN_MS;
 /** Two owners that hand over to one new shard use all the openings that it runs at once (16). */
 export const HANDOVERS_MAX = 8;
-/** From the release to the claim, as seen by the previous owner: 50 to 150 ms on an idle machine. */
-const PROMPT_MS = 400;
-const SLOW_MS = 1000;
+/** From the release to the claim, as seen by the previous owner: 50 to 100 ms on an idle machine. */
+const PROMPT_MS = 150;
+const SLOW_MS = 400;
+/** A third of the time that a shard has to stop, by default. */
+const LEAVING_MS_MAX = 8000;
 
 export class HandoverPace {
   #limit = HANDOVERS_MIN;
   #noticedAtMs = Number.POSITIVE_INFINITY;
-  #leaves = false;
+  #leavesSinceMs: number | undefined;
 
   /** The session has begun to announce that it drains. */
   leave(nowMs: number): void {
@@ -33,22 +35,23 @@ export class HandoverPace {
 
   /** Whether the others know, and only a scan of the members is still missing. */
   awaitsScan(nowMs: number): boolean {
-    return !this.#leaves && nowMs >= this.#noticedAtMs;
+    return !this.leaves && nowMs >= this.#noticedAtMs;
   }
 
   /** A scan of the members, which began at `startMs`, has finished. */
   scanned(startMs: number): void {
-    this.#leaves = startMs >= this.#noticedAtMs;
+    if (startMs >= this.#noticedAtMs) this.#leavesSinceMs ??= startMs;
   }
 
   /** Whether a draining shard may hand over its slots. */
   get leaves(): boolean {
-    return this.#leaves;
+    return this.#leavesSinceMs !== undefined;
   }
 
   /** Maximum number of handovers in flight. */
-  get limit(): number {
-    return this.#leaves ? HANDOVERS_MAX : this.#limit;
+  limitAt(nowMs: number): number {
+    const isLate = nowMs - (this.#leavesSinceMs ?? nowMs) > LEAVING_MS_MAX;
+    return isLate ? HANDOVERS_MAX : this.#limit;
   }
 
   /** The next owner claimed a slot this long after its release, or this shard gave up waiting for it. */

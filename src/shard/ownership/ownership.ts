@@ -15,16 +15,18 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Clock, delay } from '../../core/async/clock.ts';
 import type { SlotRow, Store } from '../../store/store.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { claimSlot, readSlotState } from '../log/recovery.ts';
+import { PagesAhead } from '../log/pages-ahead.ts';
+import { claimSlot, readSlotState, type SlotState } from '../log/recovery.ts';
 import type { Tenure } from '../log/tenure.ts';
+import type { MemoryBudget } from '../memory/memory-budget.ts';
 import { ShardFailure } from '../shard.ts';
 import { storeDeadline } from '../store-calls.ts';
-import { HandoverPace } from './handover-pace.ts';
+import { HANDOVERS_MAX, HandoverPace } from './handover-pace.ts';
 import type { Membership } from './membership.ts';
 import type { MembershipLease } from './membership-lease.ts';
 import { type SlotPlan, SlotPlanner } from './slot-plan.ts';
 import { type SlotTask, SlotTasks } from './slot-tasks.ts';
-import { StateReadsAhead } from './state-reads-ahead.ts';
+import { disposeState, StateReadsAhead } from './state-reads-ahead.ts';
 
 /** After this, a handover that the successor has not finished no longer holds up the next one. */
 const MOVE_MS_MAX = 2000;
@@ -36,6 +38,12 @@ const FLUSH_MS_MAX = 1000;
 const RELEASE_TRIES = 3;
 /** How often the rows are read while no member comes or goes and this shard has its share. */
 const SCAN_MS = 3000;
+/** While slots move, those that move next are read more often. */
+const MOVING_SCAN_MS = 400;
+/** Of each owner: more than usually move at once. */
+const NEXT_READ = 4;
+/** From the first sight of a new member to its first slot. */
+const LEAD_MS = 1000;
 /** In a cold start all members arrive within moments. Waiting lets each slot be claimed only once. */
 const SETTLE_MS = 1000;
 const SETTLE_MS_MAX = 2000;
@@ -45,6 +53,7 @@ export interface OwnershipPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly membership: Membership;
+  readonly budget: MemoryBudget;
   readonly createTenure: (row: SlotRow, session: MembershipLease) => Tenure;
   /** The set of slots that this shard serves has changed. */
   readonly onRoutesChanged: () => void;
@@ -72,6 +81,8 @@ export class Ownership {
   readonly #rows = new Map<number, SlotRow>();
   readonly #tasks: SlotTasks;
   readonly #states: StateReadsAhead;
+  /** By successor: since when this shard has had slots for it. */
+  readonly #seenAtMs = new Map<string, number>();
   /** Slots that this shard released and has not yet seen claimed by the next owner. */
   readonly #moves = new Map<number, Move>();
   /**
@@ -90,10 +101,13 @@ export class Ownership {
     this.#options = options;
     this.#planner = new SlotPlanner(options.slots);
     this.#settled = options.alone;
-    this.#states = new StateReadsAhead((slot) => readSlotState(ports, slot));
+    this.#states = new StateReadsAhead(
+      (slot, withPages) => this.#readState(slot, withPages),
+      () => ports.clock.monotonicMs(),
+    );
     this.#tasks = new SlotTasks({
       clock: ports.clock,
-      movingMax: () => this.pace.limit - this.#moves.size,
+      movingMax: () => this.pace.limitAt(ports.clock.monotonicMs()) - this.#moves.size,
       onFailed: ({ slot, error, retryInMs }) => {
         ports.onMoved('failed');
         ports.log.error({ slot, err: error, retryInMs }, 'cannot open or release the slot; retrying');
@@ -143,7 +157,7 @@ export class Ownership {
   get moving(): boolean {
     if (!this.#settled) return true;
     const nowMs = this.#ports.clock.monotonicMs();
-    const waits = this.#plan?.expecting === true || this.#moves.size > 0 || this.#tasks.moving > 0;
+    const waits = (this.#plan?.expected.length ?? 0) > 0 || this.#moves.size > 0 || this.#tasks.moving > 0;
     return waits && nowMs - this.#changedAtMs < MOVE_MS_MAX;
   }
 
@@ -159,7 +173,7 @@ export class Ownership {
     this.#forgetMoves(nowMs);
     const plan = this.#planFor(session, nowMs);
     // A slot that is expected to come or go is worth frequent reads.
-    if (plan.expecting && this.#plan?.expecting !== true) this.#changedAtMs = nowMs;
+    if (plan.expected.length > 0 && (this.#plan?.expected.length ?? 0) === 0) this.#changedAtMs = nowMs;
     this.#plan = plan;
     if (!this.#settled) this.#settle(nowMs);
     this.#tasks.plan(this.#tasksOf(plan, session));
@@ -183,6 +197,8 @@ export class Ownership {
     this.#tenures.clear();
     this.#tasks.reset();
     this.#moves.clear();
+    this.#seenAtMs.clear();
+    this.#states.plan([], []);
     this.#ports.onRoutesChanged();
   }
 
@@ -198,12 +214,28 @@ export class Ownership {
   async #refreshRows(): Promise<void> {
     const { store, clock, membership } = this.#ports;
     const members = membership.rows().map(({ incarnation, state }) => `${incarnation} ${state}`);
-    const isDue = clock.monotonicMs() - this.#scannedAtMs >= SCAN_MS;
-    const isSettled = this.complete && !this.moving && isDeepStrictEqual(members, this.#scannedMembers);
-    if (isSettled && !isDue) return;
+    const sinceMs = clock.monotonicMs() - this.#scannedAtMs;
+    const isSame = isDeepStrictEqual(members, this.#scannedMembers);
+    if (this.complete && !this.moving && isSame && sinceMs < SCAN_MS) return;
+    if (this.#settled && this.moving && isSame && sinceMs < MOVING_SCAN_MS) {
+      const next = [...this.#moves.keys(), ...this.#nextExpected(NEXT_READ)];
+      if (next.length > 0) this.#takeRows(await store.listSomeSlots(next, storeDeadline(clock)));
+      return;
+    }
     this.#scannedAtMs = clock.monotonicMs();
     this.#takeRows(await store.listSlots(storeDeadline(clock)));
     this.#scannedMembers = members;
+  }
+
+  /** What each owner releases next: it begins with the first slot, and few move at once. */
+  #nextExpected(countMax: number): readonly number[] {
+    const counts = new Map<string | undefined, number>();
+    return (this.#plan?.expected ?? []).filter((slot) => {
+      const owner = this.#rows.get(slot)?.owner;
+      const count = counts.get(owner) ?? 0;
+      counts.set(owner, count + 1);
+      return count < countMax;
+    });
   }
 
   #planFor(session: MembershipLease, nowMs: number): SlotPlan {
@@ -225,14 +257,23 @@ export class Ownership {
       tasks.push({ slot: row.slot, kind: 'opening', run: () => this.#releaseRow(row, successor) });
     }
     for (const { slot, successor } of plan.handovers) {
+      if (!this.pace.leaves && successor !== undefined && !this.#isExpecting(successor)) continue;
       const kind = successor === undefined ? 'opening' : 'moving';
       tasks.push({ slot, kind, run: () => this.#handOver(slot, session, successor) });
     }
     if (this.#settled) {
-      this.#states.plan(plan.claims);
+      this.#states.plan(plan.claims, this.#nextExpected(HANDOVERS_MAX));
       for (const slot of plan.claims) tasks.push({ slot, kind: 'opening', run: () => this.#open(slot, session) });
     }
     return tasks;
+  }
+
+  /** Whether a member has had the time to read ahead what it takes over. */
+  #isExpecting(successor: string): boolean {
+    const nowMs = this.#ports.clock.monotonicMs();
+    const sinceMs = this.#seenAtMs.get(successor);
+    if (sinceMs === undefined) this.#seenAtMs.set(successor, nowMs);
+    return sinceMs !== undefined && nowMs - sinceMs >= LEAD_MS;
   }
 
   #takeRows(rows: readonly SlotRow[]): void {
@@ -272,10 +313,23 @@ export class Ownership {
     this.#settled = running || nowMs - sinceMs >= SETTLE_MS || nowMs - startedMs >= SETTLE_MS_MAX;
   }
 
+  async #readState(slot: number, withPages: boolean): Promise<SlotState> {
+    const state = await readSlotState(this.#ports, slot);
+    return withPages ? { ...state, ahead: new PagesAhead(this.#ports, slot) } : state;
+  }
+
   async #open(slot: number, session: MembershipLease): Promise<void> {
-    const { store, clock, membership } = this.#ports;
     if (session.state !== 'alive' || !session.leaseValid || this.#tenures.has(slot)) return;
     const reading = this.#states.take(slot);
+    try {
+      await this.#openWith(slot, session, reading);
+    } finally {
+      disposeState(reading);
+    }
+  }
+
+  async #openWith(slot: number, session: MembershipLease, reading: Promise<SlotState>): Promise<void> {
+    const { store, clock, membership } = this.#ports;
     const claim = { slot, owner: session.incarnation, known: this.#rows.get(slot) };
     const { applied, row } = await claimSlot({ store, clock }, claim, (owner) => membership.confirmDead(owner));
     if (row !== undefined) this.#takeRow(row);

@@ -37,8 +37,8 @@ export interface SlotPlan {
   readonly releases: readonly { readonly row: SlotRow; readonly successor: string | undefined }[];
   /** Slots that this shard serves and another one should serve. `successor` undefined: no member can take the slot. */
   readonly handovers: readonly { readonly slot: number; readonly successor: string | undefined }[];
-  /** Whether another living member owns a slot that this shard should own: it may release the slot at any moment. */
-  readonly expecting: boolean;
+  /** Slots that this shard should own, and another living member owns: it may release them at any moment. */
+  readonly expected: readonly number[];
   /** The slots that this shard should own, given the known members. */
   readonly wanted: ReadonlySet<number>;
 }
@@ -94,7 +94,7 @@ export class SlotPlanner {
     const releases: { row: SlotRow; successor: string | undefined }[] = [];
     const handovers: { slot: number; successor: string | undefined }[] = [];
     const states = new Map(view.members.map(({ incarnation, state }) => [incarnation, state]));
-    let expecting = false;
+    const expected: number[] = [];
     const owned = new Set<number>();
     for (let slot = 0; slot < this.#slots; slot += 1) {
       const ranking = this.#ranks[slot] ?? [];
@@ -110,7 +110,7 @@ export class SlotPlanner {
       const claimable = claimableAs(row, view.incarnation, states);
       if (claimable === undefined) {
         this.#claimable.delete(slot);
-        if (isWanted) expecting = true;
+        if (isWanted) expected.push(slot);
         continue;
       }
       if (view.busy.has(slot)) continue;
@@ -130,7 +130,7 @@ export class SlotPlanner {
       }
       if (view.nowMs - sinceMs >= waitMs(claimable, rank, successor)) claims.push(slot);
     }
-    return { claims, releases, handovers, expecting, wanted: owned };
+    return { claims, releases, handovers, expected, wanted: owned };
   }
 
   #lookWhoClaims({ rows, nowMs }: SlotView): void {

@@ -83,6 +83,7 @@ export type ReadCalls = Calls<
   | 'readMeta'
   | 'readSlot'
   | 'listSlots'
+  | 'listSomeSlots'
   | 'readMember'
   | 'listMembers'
   | 'readCheckpoint'

@@ -145,6 +145,7 @@ function createStore(workers: Workers, hold: DirectoryHold, clock: Clock, standi
 
     readSlot: reader.forward('readSlot'),
     listSlots: reader.forward('listSlots'),
+    listSomeSlots: reader.forward('listSomeSlots'),
     claimSlot: writer.forward('claimSlot'),
     recordOpened: writer.forward('recordOpened'),
     recordFirst: writer.forward('recordFirst'),

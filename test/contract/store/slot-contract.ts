@@ -130,6 +130,9 @@ export function defineSlotContract(context: StoreContext): void {
         listed.filter((row) => row.owner === owner).sort((left, right) => left.slot - right.slot),
         rows,
       );
+      const [first] = rows;
+      assert.deepEqual(await context.store().listSomeSlots([first?.slot ?? 0], soon()), [first]);
+      assert.deepEqual(await context.store().listSomeSlots([], soon()), []);
     });
   });
 }

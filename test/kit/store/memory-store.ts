@@ -163,6 +163,10 @@ export class MemoryStore implements Store {
     return this.#run('listSlots', deadline, () => [...this.#slots.values()]);
   }
 
+  listSomeSlots(...[slots, deadline]: Arguments<'listSomeSlots'>): Answer<'listSomeSlots'> {
+    return this.#run('listSlots', deadline, () => slots.flatMap((slot) => this.#slots.get(slot) ?? []));
+  }
+
   claimSlot(...[claim, deadline]: Arguments<'claimSlot'>): Answer<'claimSlot'> {
     return this.#run('claimSlot', deadline, () => {
       const { slot, owner, expected } = claim;

@@ -24,6 +24,7 @@ export function createGatedStore(store: Store, gate: Gate): Store {
       gate('removeSegment', deadline, () => store.removeSegment(slot, segment, deadline)),
     readSlot: (slot, deadline) => gate('readSlot', deadline, () => store.readSlot(slot, deadline)),
     listSlots: (deadline) => gate('listSlots', deadline, () => store.listSlots(deadline)),
+    listSomeSlots: (slots, deadline) => gate('listSlots', deadline, () => store.listSomeSlots(slots, deadline)),
     claimSlot: (claim, deadline) => gate('claimSlot', deadline, () => store.claimSlot(claim, deadline)),
     recordOpened: (opened, deadline) => gate('recordOpened', deadline, () => store.recordOpened(opened, deadline)),
     recordFirst: (first, deadline) => gate('recordFirst', deadline, () => store.recordFirst(first, deadline)),

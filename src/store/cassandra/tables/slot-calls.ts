@@ -67,6 +67,12 @@ export function createSlotCalls(ports: TableScanPorts, meta: MetaCalls, keyspace
       return rows;
     },
 
+    async listSomeSlots(slots, deadline) {
+      const rows = (await scan.some(slots, deadline)).map(slotRowOf);
+      scanned = new Map([...scanned, ...rows.map((row) => [row.slot, row] as const)]);
+      return rows;
+    },
+
     claimSlot({ slot, expected, owner }, deadline) {
       if (expected === undefined) {
         const unused = { opened: undefined, first: FIRST_SEQ, successor: undefined };

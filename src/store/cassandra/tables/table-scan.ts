@@ -48,13 +48,13 @@ export class TableScan {
     const nowMs = clock.monotonicMs();
     const known = keys();
     if (known === undefined) return this.#range(deadline);
-    if (isNodeSilent() || nowMs < trust.againAtMs) return this.#some(known, deadline);
+    if (isNodeSilent() || nowMs < trust.againAtMs) return this.some(known, deadline);
     try {
       return await this.#range(Math.min(deadline, nowMs + RANGE_MS_MAX));
     } catch (error) {
       if (!GrantdError.from(error).retryable || clock.monotonicMs() >= deadline) throw error;
       trust.againAtMs = clock.monotonicMs() + RANGE_AGAIN_MS;
-      return this.#some(known, deadline);
+      return this.some(known, deadline);
     }
   }
 
@@ -62,7 +62,8 @@ export class TableScan {
     return this.#ports.executor.readAll(this.#statements.all, [], deadline);
   }
 
-  async #some(keys: readonly (string | number)[], deadline: DeadlineMs): Promise<readonly Row[]> {
+  /** Only the rows of these keys. */
+  async some(keys: readonly (string | number)[], deadline: DeadlineMs): Promise<readonly Row[]> {
     const parts: Promise<readonly Row[]>[] = [];
     for (let start = 0; start < keys.length; start += KEYS_PER_READ) {
       const part = keys.slice(start, start + KEYS_PER_READ);

@@ -81,6 +81,7 @@ function createTruthReads(database: DatabaseSync) {
       records.all(slotNumber, segment, fromSeq, limit).map(recordOf),
     readSlot: (slotNumber) => slot.all(slotNumber).map(slotRowOf)[0],
     listSlots: () => slots.all().map(slotRowOf),
+    listSomeSlots: (some) => some.flatMap((slotNumber) => slot.all(slotNumber)).map(slotRowOf),
     readMember: (incarnation) => member.all(incarnation).map(memberRowOf)[0],
     listMembers: () => members.all().map(memberRowOf),
   } satisfies Partial<Handlers<ReadCalls>>;

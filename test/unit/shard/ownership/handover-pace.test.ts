@@ -8,7 +8,7 @@ describe('the pace of handovers', () => {
   it('begins with two, and grows with each promptly claimed slot, up to its bound', () => {
     const pace = new HandoverPace();
     const limits = Array.from({ length: 10 }, () => {
-      const { limit } = pace;
+      const limit = pace.limitAt(0);
       pace.took(100);
       return limit;
     });
@@ -21,18 +21,18 @@ describe('the pace of handovers', () => {
     for (let count = 0; count < 10; count += 1) pace.took(100);
     const limits = Array.from({ length: 4 }, () => {
       pace.took(1500);
-      return pace.limit;
+      return pace.limitAt(0);
     });
     assert.deepEqual(limits, [4, 2, 2, 2]);
   });
 
-  it('is the full one for a shard that leaves, whatever it has seen', () => {
+  it('is the full one for a shard that has not left after a while, whatever it has seen', () => {
     const pace = new HandoverPace();
     pace.leave(5000);
     pace.scanned(7000);
-    assert.equal(pace.limit, HANDOVERS_MAX);
+    assert.equal(pace.limitAt(15_000), 2);
     pace.took(1500);
-    assert.equal(pace.limit, HANDOVERS_MAX);
+    assert.equal(pace.limitAt(15_001), HANDOVERS_MAX);
   });
 
   it('hands over nothing before the notice is over and a later scan has begun', () => {
@@ -49,7 +49,7 @@ describe('the pace of handovers', () => {
 
   it('stays as it is while claims are neither', () => {
     const pace = new HandoverPace();
-    pace.took(700);
-    assert.equal(pace.limit, 2);
+    pace.took(300);
+    assert.equal(pace.limitAt(0), 2);
   });
 });

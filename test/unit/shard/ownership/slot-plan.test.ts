@@ -63,7 +63,7 @@ describe('the plan of ownership', () => {
   it('claims nothing from a live owner, not even from a draining one', () => {
     const plan = see({ rows: rowsOf((slot) => row(slot, slot % 2 === 0 ? 'b' : 'c')), nowMs: 60_000 });
     assert.deepEqual(plan.claims, []);
-    assert.equal(plan.expecting, true);
+    assert.deepEqual(plan.expected, ofRank(['a', 'b', 'c'], 0));
     const draining = [member('a'), member('b', { state: 'draining' }), member('c')];
     assert.deepEqual(see({ members: draining, nowMs: 120_000 }).claims, []);
   });
