@@ -11,7 +11,7 @@ import type { ClientStream, OpenStream } from './transport.ts';
  * Together with the time for a welcome, 2 s: that soon after a cut has healed the connection is back, whenever the last
  * try was.
  */
-const REDIAL = { firstMs: 100, maxMs: 500 };
+const REDIAL = { firstMs: 100, maxMs: 250 };
 /** From the dial to the shard's welcome. A host that swallows everything must not delay the next try for long. */
 const WELCOME_MS_MAX = 1500;
 
