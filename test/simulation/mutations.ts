@@ -166,8 +166,8 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/ownership/predecessors.ts',
-        find: 'row.place !== place ||',
-        replace: '(row.place !== place && row.heartbeat % 2 === 0) ||',
+        find: '(row) => row.place === place &&',
+        replace: '(row) => (row.place === place || row.heartbeat % 2 !== 0) &&',
       },
     ],
   },

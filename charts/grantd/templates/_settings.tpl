@@ -182,6 +182,7 @@ GRANTD_RPC_TLS_CONSOLE_NAMES: {{ include "grantd.consoleNames" . | quote }}
 {{- else if .Values.tls.allowInsecure }}
 GRANTD_RPC_INSECURE: "true"
 {{- end }}
+NODE_COMPILE_CACHE: /var/cache/grantd
 GRANTD_RPC_ADDRESS: {{ printf "%s:8082" (include "grantd.listen" .) | quote }}
 GRANTD_RPC_ADVERTISE: {{ ternary "[$(POD_IP)]:8082" "$(POD_IP):8082" (eq .Values.ipFamily "IPv6") | quote }}
 GRANTD_OPS_ADDRESS: {{ printf "%s:8081" (include "grantd.listen" .) | quote }}

@@ -81,8 +81,8 @@ export async function runRole(
     const role = await start(signal);
     started = !signal.aborted;
     if (started) {
-      // A process that crashes writes nothing at its end, and its successor is the one that must start fast. Does nothing
-      // without NODE_COMPILE_CACHE.
+      // A process that crashes writes nothing at its end, and its successor is the one that must start fast. Without
+      // NODE_COMPILE_CACHE, this does nothing.
       flushCompileCache();
       collectStartGarbage();
     }

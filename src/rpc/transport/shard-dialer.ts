@@ -8,10 +8,10 @@ import type { Welcome__Output } from '../gen/grantd/v1/Welcome.ts';
 import type { ClientStream, OpenStream } from './transport.ts';
 
 /**
- * Together with the time for a welcome, 2 s: that soon after a cut has healed the connection is back, whenever the last
- * try was.
+ * Clients wait for a shard that starts again after a crash. Together with the time for a welcome, less than 2 s: that
+ * soon after a cut has healed the connection is back, whenever the last try was.
  */
-const REDIAL = { firstMs: 100, maxMs: 500 };
+const REDIAL = { firstMs: 100, maxMs: 250 };
 /** From the dial to the shard's welcome. A host that swallows everything must not delay the next try for long. */
 const WELCOME_MS_MAX = 1500;
 

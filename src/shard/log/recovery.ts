@@ -367,11 +367,12 @@ export async function readSlotState(
 
 // ---- after recovery ----
 
-/** When many slots are opened at once, this conditional write waits until all of them are served. */
+/** By then the checkpoint has usually passed the entry, also when many slots are opened at once. */
 const RECORD_OPENED_MS = 3000;
 const RECORD_RETRY_MS = 200;
 
 interface Owned {
+  readonly checkpointSeq: number;
   readonly slot: number;
   readonly owner: string;
   readonly epoch: number;
@@ -380,7 +381,8 @@ interface Owned {
 
 /**
  * Records the seq of a tenure's first entry in the row of its slot, so that a later owner detects that the log has lost
- * that entry; the entry itself already fences. Retries until the store has recorded it, or the tenure has ended.
+ * that entry; the entry itself already fences. A checkpoint from that seq on is the same evidence, so the conditional
+ * write is made only if none is stored by then. Retries until the store has recorded it, or the tenure has ended.
  */
 export async function recordOpened(
   { store, clock }: { readonly store: SlotStore; readonly clock: Clock },
@@ -390,7 +392,7 @@ export async function recordOpened(
 ): Promise<void> {
   const { slot, owner, epoch } = tenure;
   await delay(clock, RECORD_OPENED_MS);
-  while (tenure.state !== 'ended') {
+  while (tenure.state !== 'ended' && tenure.checkpointSeq < opened) {
     try {
       const { applied, row } = await store.recordOpened({ slot, owner, epoch, opened }, storeDeadline(clock));
       if (applied) return;

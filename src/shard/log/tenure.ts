@@ -135,8 +135,8 @@ export class Tenure {
   }
 
   /**
-   * Recovers the slot and serves it. Throws if it cannot; the tenure has then ended. `reading`: the state of the slot, if
-   * somebody has begun to read it.
+   * Recovers the slot and serves it. Throws if it cannot; the tenure has then ended. `reading`: the state of the slot,
+   * if the caller has begun to read it.
    */
   async open(reading?: Promise<SlotState>): Promise<void> {
     const { store, clock, ids, segmentSize } = this.#dependencies;

@@ -173,12 +173,12 @@ test('a store that fails while a slot is opened ends the tenure, and the next cl
   assert.equal(await heir.check(await heir.handle(tenantId), tuple('user:a', 'doc:10')), true);
 });
 
-test('a slot is served once its open entry is stored, and its row records that as soon as possible', async () => {
+test('a slot is served once its open entry is stored, and its row records that while no checkpoint does', async () => {
   const { memory, slot, tenantId } = await writeUnapplied(2);
   slot.kill();
   const before = (await memory.readSlot(SLOT, soon()))?.opened;
   const heir = await OpenSlot.claim(memory);
-  heir.faults.turn('fail-before', ['recordOpened']);
+  heir.faults.turn('fail-before', ['recordOpened', 'writeCheckpoint']);
   await heir.tenure.open();
   assert.equal(await heir.check(await heir.handle(tenantId), tuple('user:a', 'doc:2')), true);
   const opened = heir.tenure.lastSeq;
