@@ -14,8 +14,8 @@ import type { Connection, Gate } from './connection.ts';
 /** The shortest request has 18 bytes, so a piece contains at most the end of one head and the whole of another. */
 const HEAD_PIECE_MIN = 16;
 
-/** What a piece of an unwanted body costs besides feeding it: its read from the socket, and its buffer. */
-const DISCARD_MS = 0.1;
+/** What a piece of a body costs besides feeding it: its read from the socket, and its buffer. */
+const PIECE_MS = 0.1;
 
 /** For a body of unknown length: up to about 50 requests may follow its end in one piece. */
 const BODY_PIECE = 1024;
@@ -38,7 +38,10 @@ export interface RequestGateOptions {
   /** Reports how many bytes of a connection wait in memory. */
   readonly hold: (connection: Connection, bytes: number) => void;
   readonly nowMs: () => number;
-  /** A head, and each piece of an unwanted body, is read when the turn of its client comes. */
+  /**
+   * A head, and each piece of an unwanted body, is read when the turn of its client comes; so is a wanted body once this
+   * turn of the event loop is used up.
+   */
   readonly turns: Turns;
 }
 
@@ -170,6 +173,7 @@ export class RequestGate implements Gate {
     }
     if (this.#mayFeed || this.#isOver || !this.#takesTurns) {
       this.#feedPieces(bytes);
+      this.#pauseBody();
       return;
     }
     this.#arrived = bytes;
@@ -179,10 +183,26 @@ export class RequestGate implements Gate {
     this.#hold(bytes, 0);
   };
 
+  /** One read of the event loop could bring whole bodies of many connections: the rest of this one waits for its turn. */
+  #pauseBody(): void {
+    if (!this.#isBodyFlowing || this.#socket.isPaused() || this.#options.turns.hasTime(this.#options.nowMs())) return;
+    this.#socket.pause();
+    const resume = (): boolean => {
+      // If the request is paused, Node resumes the socket together with it.
+      if (this.#isBodyFlowing) this.#socket.resume();
+      return false;
+    };
+    this.#options.turns.run(this.#connection.turnKey, resume, PIECE_MS);
+  }
+
+  get #isBodyFlowing(): boolean {
+    return this.#bodyWanted && this.#isInBody && this.#newest?.isPaused() === false && !this.#isOver;
+  }
+
   #askForTurn(): void {
     if (this.#waitsForTurn) return;
     this.#waitsForTurn = true;
-    this.#options.turns.run(this.#connection.turnKey, this.#takeTurn, this.#isInBody ? DISCARD_MS : 0);
+    this.#options.turns.run(this.#connection.turnKey, this.#takeTurn, this.#isInBody ? PIECE_MS : 0);
   }
 
   /** Begins one of the requests that have arrived, or discards the part of an unwanted body that has arrived. */
