@@ -153,16 +153,19 @@ export class RequestGate implements Gate {
   }
 
   /**
-   * Whether the parser may be fed: with a wanted body at any time; with a head, and with the rest of an unwanted body,
-   * only in turn.
+   * Whether the parser may be fed: with a head, and with the rest of an unwanted body, only in turn; with a wanted body
+   * also while this turn of the event loop has time. Otherwise one turn could read whole bodies of many connections.
    */
   get #mayFeed(): boolean {
-    return (this.#isInBody && this.#bodyWanted) || (this.#inTurn && this.#takesTurns);
+    const { turns, nowMs } = this.#options;
+    if (this.#isInBody && this.#bodyWanted) return this.#inTurn || turns.hasTime(nowMs());
+    return this.#inTurn && this.#takesTurns;
   }
 
-  /** Whether bytes that arrive are read in turns, unless they are a wanted body. */
+  /** Whether bytes that arrive are read in turns. A paused request resumes the socket by itself. */
   get #takesTurns(): boolean {
-    return this.#open === 0 || (this.#isInBody && this.#bodyDiscarded);
+    if (this.#open === 0) return true;
+    return this.#isInBody && (this.#bodyDiscarded || (this.#bodyWanted && this.#newest?.isPaused() === false));
   }
 
   readonly #onData = (bytes: Buffer): void => {
@@ -173,7 +176,6 @@ export class RequestGate implements Gate {
     }
     if (this.#mayFeed || this.#isOver || !this.#takesTurns) {
       this.#feedPieces(bytes);
-      this.#pauseBody();
       return;
     }
     this.#arrived = bytes;
@@ -182,22 +184,6 @@ export class RequestGate implements Gate {
     this.#arrived = undefined;
     this.#hold(bytes, 0);
   };
-
-  /** One read of the event loop could bring whole bodies of many connections: the rest of this one waits for its turn. */
-  #pauseBody(): void {
-    if (!this.#isBodyFlowing || this.#socket.isPaused() || this.#options.turns.hasTime(this.#options.nowMs())) return;
-    this.#socket.pause();
-    const resume = (): boolean => {
-      // If the request is paused, Node resumes the socket together with it.
-      if (this.#isBodyFlowing) this.#socket.resume();
-      return false;
-    };
-    this.#options.turns.run(this.#connection.turnKey, resume, PIECE_MS);
-  }
-
-  get #isBodyFlowing(): boolean {
-    return this.#bodyWanted && this.#isInBody && this.#newest?.isPaused() === false && !this.#isOver;
-  }
 
   #askForTurn(): void {
     if (this.#waitsForTurn) return;
