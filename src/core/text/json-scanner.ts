@@ -37,6 +37,15 @@ const isHex = (text: string, start: number): boolean =>
   HEX[text.charCodeAt(start + 2)] === 1 &&
   HEX[text.charCodeAt(start + 3)] === 1;
 
+function endOfBlanks(text: string, start: number, stop: number): number {
+  let at = start;
+  for (; at < stop; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code !== SPACE && code !== LF && code !== CR && code !== TAB) break;
+  }
+  return at;
+}
+
 function endOfDigits(text: string, start: number): number {
   let at = start;
   while (isDigit(text.charCodeAt(at))) at += 1;
@@ -140,9 +149,8 @@ export class JsonScanner {
     const stop = Math.min(text.length, Math.max(this.#index, this.#stringAt) + charactersMax);
     if (this.#stringAt > 0) this.#readString(stop);
     while (this.#index < stop && this.#stringAt === 0) {
-      const code = text.charCodeAt(this.#index);
-      if (code === SPACE || code === LF || code === CR || code === TAB) this.#index += 1;
-      else this.#readToken(code, stop);
+      this.#index = endOfBlanks(text, this.#index, stop);
+      if (this.#index < stop) this.#readToken(text.charCodeAt(this.#index), stop);
     }
     if (this.#index < text.length) return true;
     if (this.#expected !== 'nothing') this.#refuse('is not valid JSON: it ends too early, at');

@@ -15,6 +15,8 @@ const REPLACEMENT = '\uFFFD';
 const tooLarge = (bytesMax: number): GrantdError =>
   new GrantdError('payload-too-large', `The body is larger than ${bytesMax / 1024} KiB.`, { details: { bytesMax } });
 
+const malformed = (): GrantdError => new GrantdError('invalid-request', 'The body is not well-formed UTF-8.');
+
 /** Takes a body that has arrived completely: the bytes from `start` on; perhaps none. */
 export function takeBody(bytes: Buffer, start: number, bytesMax: number, done: BodyDone): void {
   const length = bytes.length - start;
@@ -28,10 +30,47 @@ export function takeBody(bytes: Buffer, start: number, bytesMax: number, done: B
   const text = long && !isUtf8(bytes.subarray(start)) ? undefined : bytes.toString('utf8', start);
   // The replacement character stands for anything malformed, or for itself.
   if (text === undefined || (!long && text.includes(REPLACEMENT) && !isUtf8(bytes.subarray(start)))) {
-    done(new GrantdError('invalid-request', 'The body is not well-formed UTF-8.'), '');
+    done(malformed(), '');
     return;
   }
   done(undefined, text);
+}
+
+const [CONTINUED, LEADS, LEADS_THREE, LEADS_FOUR] = [0x80, 0xc0, 0xe0, 0xf0];
+
+/** The bytes at the end of a piece that begin a character of the next one (RFC 3629): up to three. */
+function cutBytesOf(piece: Buffer): number {
+  for (let count = 1; count <= Math.min(3, piece.length); count += 1) {
+    const byte = piece[piece.length - count] ?? 0;
+    if (byte < CONTINUED) return 0;
+    if (byte < LEADS) continue;
+    const length = byte >= LEADS_FOUR ? 4 : byte >= LEADS_THREE ? 3 : 2;
+    return count < length ? count : 0;
+  }
+  return 0;
+}
+
+const NO_BYTES = Buffer.alloc(0);
+
+/** The text of a body that arrives in pieces: each is decoded as it comes, so that no step has to decode all of them. */
+export class ArrivingText {
+  /** Undefined: it is not well-formed UTF-8. */
+  #text: string | undefined = '';
+  #cut = NO_BYTES;
+
+  add(piece: Buffer): void {
+    if (this.#text === undefined) return;
+    const bytes = this.#cut.length === 0 ? piece : Buffer.concat([this.#cut, piece]);
+    const end = bytes.length - cutBytesOf(bytes);
+    const whole = end === bytes.length ? bytes : bytes.subarray(0, end);
+    this.#text = isUtf8(whole) ? this.#text + whole.toString('utf8') : undefined;
+    this.#cut = end === bytes.length ? NO_BYTES : Buffer.from(bytes.subarray(end));
+  }
+
+  /** All of it; undefined: it is not well-formed UTF-8. */
+  end(): string | undefined {
+    return this.#cut.length === 0 ? this.#text : undefined;
+  }
 }
 
 interface BodySource {
@@ -48,7 +87,7 @@ export class ReadBody {
   readonly #tenantId: string;
   readonly #done: BodyDone;
   readonly #reservations: Reservation[] = [];
-  readonly #chunks: Buffer[] = [];
+  readonly #text = new ArrivingText();
   /** Bytes that have arrived, and bytes that may arrive without a further reservation. */
   #length = 0;
   #claimedLength = BODY_UNCLAIMED_BYTES_MAX;
@@ -126,10 +165,12 @@ export class ReadBody {
   readonly #onData = (chunk: Buffer): void => {
     const length = this.#length + chunk.length;
     this.#length = length;
-    this.#chunks.push(chunk);
     if (length > this.#bytesMax) {
       this.#finish(tooLarge(this.#bytesMax));
-    } else if (length > this.#claimedLength) {
+      return;
+    }
+    this.#text.add(chunk);
+    if (length > this.#claimedLength) {
       const { request } = this.#incoming;
       request.pause();
       this.#claimUpTo(Math.min(length + BODY_CLAIM_BYTES, this.#bytesMax), () => request.resume());
@@ -145,7 +186,6 @@ export class ReadBody {
     connection.failBody = undefined;
     request.removeListener('data', this.#onData);
     request.removeListener('end', this.#onEnd);
-    const chunks = this.#chunks.splice(0);
     for (const reservation of this.#reservations) reservation.drop = undefined;
     if (error !== undefined) {
       request.pause();
@@ -153,8 +193,8 @@ export class ReadBody {
       response.once('close', () => request.resume());
       this.#done(error, '');
     } else {
-      const [first = Buffer.alloc(0)] = chunks;
-      takeBody(chunks.length > 1 ? Buffer.concat(chunks, this.#length) : first, 0, this.#bytesMax, this.#done);
+      const text = this.#text.end();
+      this.#done(text === undefined ? malformed() : undefined, text ?? '');
     }
   }
 }

@@ -14,8 +14,8 @@ import type { Connection, Gate } from './connection.ts';
 /** The shortest request has 18 bytes, so a piece contains at most the end of one head and the whole of another. */
 const HEAD_PIECE_MIN = 16;
 
-/** What a piece of an unwanted body costs besides feeding it: its read from the socket, and its buffer. */
-const DISCARD_MS = 0.1;
+/** What a piece of a body costs besides feeding it: its read from the socket, and its buffer. */
+const PIECE_MS = 0.1;
 
 /** For a body of unknown length: up to about 50 requests may follow its end in one piece. */
 const BODY_PIECE = 1024;
@@ -38,7 +38,10 @@ export interface RequestGateOptions {
   /** Reports how many bytes of a connection wait in memory. */
   readonly hold: (connection: Connection, bytes: number) => void;
   readonly nowMs: () => number;
-  /** A head, and each piece of an unwanted body, is read when the turn of its client comes. */
+  /**
+   * A head, and each piece of an unwanted body, is read when the turn of its client comes; so is a wanted body once this
+   * turn of the event loop is used up.
+   */
   readonly turns: Turns;
 }
 
@@ -150,16 +153,19 @@ export class RequestGate implements Gate {
   }
 
   /**
-   * Whether the parser may be fed: with a wanted body at any time; with a head, and with the rest of an unwanted body,
-   * only in turn.
+   * Whether the parser may be fed: with a head, and with the rest of an unwanted body, only in turn; with a wanted body
+   * also while this turn of the event loop has time. Otherwise one turn could read whole bodies of many connections.
    */
   get #mayFeed(): boolean {
-    return (this.#isInBody && this.#bodyWanted) || (this.#inTurn && this.#takesTurns);
+    const { turns, nowMs } = this.#options;
+    if (this.#isInBody && this.#bodyWanted) return this.#inTurn || turns.hasTime(nowMs());
+    return this.#inTurn && this.#takesTurns;
   }
 
-  /** Whether bytes that arrive are read in turns, unless they are a wanted body. */
+  /** Whether bytes that arrive are read in turns. A paused request resumes the socket by itself. */
   get #takesTurns(): boolean {
-    return this.#open === 0 || (this.#isInBody && this.#bodyDiscarded);
+    if (this.#open === 0) return true;
+    return this.#isInBody && (this.#bodyDiscarded || (this.#bodyWanted && this.#newest?.isPaused() === false));
   }
 
   readonly #onData = (bytes: Buffer): void => {
@@ -182,7 +188,7 @@ export class RequestGate implements Gate {
   #askForTurn(): void {
     if (this.#waitsForTurn) return;
     this.#waitsForTurn = true;
-    this.#options.turns.run(this.#connection.turnKey, this.#takeTurn, this.#isInBody ? DISCARD_MS : 0);
+    this.#options.turns.run(this.#connection.turnKey, this.#takeTurn, this.#isInBody ? PIECE_MS : 0);
   }
 
   /** Begins one of the requests that have arrived, or discards the part of an unwanted body that has arrived. */

@@ -1,11 +1,11 @@
-// A body that has arrived whole, behind other bytes.
+// A body that has arrived whole, behind other bytes, or in pieces.
 
 import assert from 'node:assert/strict';
 import { isUtf8 } from 'node:buffer';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { GrantdError } from '../../../../src/core/errors.ts';
-import { takeBody } from '../../../../src/http/wire/request-body.ts';
+import { ArrivingText, takeBody } from '../../../../src/http/wire/request-body.ts';
 
 function take(bytes: Buffer, start: number, bytesMax = 1000): { code: string | undefined; text: string } {
   const results: { code: string | undefined; text: string }[] = [];
@@ -48,4 +48,19 @@ test('that is long is never decoded where it is no text', (context) => {
 test('is refused beyond its bound, of which the bytes before it are no part', () => {
   assert.equal(take(Buffer.from('head1234'), 4, 4).text, '1234');
   assert.equal(take(Buffer.from('head12345'), 4, 4).code, 'payload-too-large');
+});
+
+test('in pieces is the text of the whole, or none where that is none', () => {
+  const bytesOf = fc.oneof(nearlyText, fc.uint8Array({ minLength: 1, maxLength: 12 }).map(Buffer.from));
+  fc.assert(
+    fc.property(bytesOf, fc.array(fc.nat(12)), (bytes, cuts) => {
+      const arriving = new ArrivingText();
+      const places = [0, ...cuts.sort((left, right) => left - right), bytes.length];
+      for (const [index, place] of places.entries()) arriving.add(bytes.subarray(place, places[index + 1] ?? place));
+      const text = arriving.end();
+      assert.equal(text !== undefined, isUtf8(bytes));
+      if (text !== undefined) assert.deepEqual(Buffer.from(text), bytes);
+    }),
+    { numRuns: 1000 },
+  );
 });

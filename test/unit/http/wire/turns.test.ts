@@ -105,6 +105,22 @@ describe('requests in turns', () => {
     connection.destroy();
   });
 
+  it('have a long body read piece by piece, each in a turn of their address', async () => {
+    const { key } = await knownTenant();
+    turns.readsHeads = false;
+    const bodyBytes = 8 * READ_BYTES;
+    const body = `{"checks":[]${' '.repeat(bodyBytes)}}`;
+    const answered = send({ method: 'POST', path: '/v1/check/bulk', key, body });
+    let ofAddress = 0;
+    for (let done = false; !done; ) {
+      if (turns.keys[0]?.startsWith('address ') === true) ofAddress += 1;
+      turns.release();
+      done = await Promise.race([answered.then(() => true), setImmediate(false)]);
+    }
+    assert.equal((await answered).status, 200);
+    assert.ok(ofAddress >= bodyBytes / READ_BYTES, `${ofAddress} turns of the address`);
+  });
+
   it('wait together if they have no known key', async () => {
     const withoutKey = send(CHECK);
     await waitFor('it waits', () => turns.waiting === 1);
