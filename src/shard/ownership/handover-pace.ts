@@ -12,14 +12,14 @@ import { HEARTBEAT_INTERVAL_MS } from './membership-lease.ts';
 
 /** How often the shard checks its slots while some are moving; otherwise as often as the members. */
 export const MOVING_ROUND_MS = 50;
-const HANDOVERS_MIN = 2;
+const HANDOVERS_MIN = 1;
 /** By then every other member has seen that this one drains: one heartbeat and one scan of the members. */
 const DRAIN_NOTICE_MS = HEARTBEAT_INTERVAL_MS + SCAN_MS;
 /** Two owners that hand over to one new shard use all the openings that it runs at once (16). */
 export const HANDOVERS_MAX = 8;
 /** From the release to the claim, as seen by the previous owner: 50 to 100 ms on an idle machine. */
-const PROMPT_MS = 150;
-const SLOW_MS = 400;
+const PROMPT_MS = 100;
+const SLOW_MS = 250;
 /** A third of the time that a shard has to stop, by default. */
 const LEAVING_MS_MAX = 8000;
 

@@ -5,32 +5,32 @@ import { describe, it } from 'node:test';
 import { HANDOVERS_MAX, HandoverPace } from '../../../../src/shard/ownership/handover-pace.ts';
 
 describe('the pace of handovers', () => {
-  it('begins with two, and grows with each promptly claimed slot, up to its bound', () => {
+  it('begins with one, and grows with each promptly claimed slot, up to its bound', () => {
     const pace = new HandoverPace();
     const limits = Array.from({ length: 10 }, () => {
       const limit = pace.limitAt(0);
-      pace.took(100);
+      pace.took(80);
       return limit;
     });
-    assert.deepEqual(limits, [2, 3, 4, 5, 6, 7, 8, 8, 8, 8]);
+    assert.deepEqual(limits, [1, 2, 3, 4, 5, 6, 7, 8, 8, 8]);
     assert.equal(HANDOVERS_MAX, 8);
   });
 
   it('halves with each slot that stays unclaimed for long, and never stops', () => {
     const pace = new HandoverPace();
-    for (let count = 0; count < 10; count += 1) pace.took(100);
+    for (let count = 0; count < 10; count += 1) pace.took(80);
     const limits = Array.from({ length: 4 }, () => {
       pace.took(1500);
       return pace.limitAt(0);
     });
-    assert.deepEqual(limits, [4, 2, 2, 2]);
+    assert.deepEqual(limits, [4, 2, 1, 1]);
   });
 
   it('is the full one for a shard that has not left after a while, whatever it has seen', () => {
     const pace = new HandoverPace();
     pace.leave(5000);
     pace.scanned(7000);
-    assert.equal(pace.limitAt(15_000), 2);
+    assert.equal(pace.limitAt(15_000), 1);
     pace.took(1500);
     assert.equal(pace.limitAt(15_001), HANDOVERS_MAX);
   });
@@ -49,7 +49,7 @@ describe('the pace of handovers', () => {
 
   it('stays as it is while claims are neither', () => {
     const pace = new HandoverPace();
-    pace.took(300);
-    assert.equal(pace.limitAt(0), 2);
+    pace.took(200);
+    assert.equal(pace.limitAt(0), 1);
   });
 });
