@@ -426,6 +426,32 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
+    name: 'state-behind-its-checkpoint',
+    what: 'A new owner replays the log from a later checkpoint than that of the state that it read ahead.',
+    caughtBy: 'moves',
+    edits: [
+      {
+        file: 'src/shard/log/tenure.ts',
+        find: 'if (state !== undefined && state.checkpoint.seq + 1 >= this.#row.first) return state;',
+        replace:
+          'if (state !== undefined) return { ...state, checkpoint: (await readSlotState(this.#dependencies, this.slot)).checkpoint };',
+      },
+    ],
+  },
+  {
+    name: 'pages-ahead-after-replay',
+    what: 'Pages that were read before a claim are put over what the replay of the log has committed.',
+    caughtBy: 'moves',
+    edits: [
+      {
+        file: 'src/shard/log/tenure.ts',
+        find: 'await this.#takeIn(ahead?.pages ?? []);\n      const end = await recoverLog(ports, this.#row, checkpoint);',
+        replace:
+          'const end = await recoverLog(ports, this.#row, checkpoint);\n      await this.#takeIn(ahead?.pages ?? []);',
+      },
+    ],
+  },
+  {
     name: 'contiguous-replay',
     what: 'A recovery goes on over a gap in the log.',
     caughtBy: 'lost-records',
