@@ -52,7 +52,7 @@ function cutBytesOf(piece: Buffer): number {
 
 const NO_BYTES = Buffer.alloc(0);
 
-/** The text of a body that arrives in pieces: each is decoded as it comes, so that no step has to decode all of them. */
+/** The text of a body that arrives in pieces. Each is decoded as it comes, so no step decodes all. */
 export class ArrivingText {
   /** Undefined: it is not well-formed UTF-8. */
   #text: string | undefined = '';

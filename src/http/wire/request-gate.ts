@@ -39,8 +39,8 @@ export interface RequestGateOptions {
   readonly hold: (connection: Connection, bytes: number) => void;
   readonly nowMs: () => number;
   /**
-   * A head, and each piece of an unwanted body, is read when the turn of its client comes; so is a wanted body once this
-   * turn of the event loop is used up.
+   * A head, and each piece of an unwanted body, is read when the turn of its client comes. So is a wanted body once
+   * this turn of the event loop is used up.
    */
   readonly turns: Turns;
 }
