@@ -1,5 +1,5 @@
-// A planned move of slots: a shard stops in order and starts again, under checks of all tenants. It hands its slots over
-// to the others, and takes them back. What counts is how long a tenant waits at most.
+// A planned move of slots: a shard stops in order and starts again, under checks of all tenants. It hands its slots
+// over to the others, and takes them back. What counts is how long a tenant waits at most.
 
 import { forEachAtATime } from '../at-a-time.ts';
 import { DataSet } from '../data-set.ts';

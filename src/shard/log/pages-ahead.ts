@@ -1,7 +1,7 @@
-// The hot pages of a slot, read before the slot is claimed, so that a handover leaves nothing cold behind. Invariant: they
-// are read after the checkpoint that the replay of the log begins with, so they lack nothing from before it, and the
-// replay puts everything later over them. Bound: a few subjects of a slot and a few rows of each, counted in the budget
-// until they are disposed of. An opening waits for none of them.
+// The hot pages of a slot, read before the slot is claimed, so that a handover leaves nothing cold behind. Invariant:
+// they are read after the checkpoint that the replay of the log begins with, so they lack nothing from before it, and
+// the replay puts everything later over them. Bound: a few subjects of a slot and a few rows of each, counted in the
+// budget until they are disposed of. An opening waits for none of them.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { TenantId } from '../../core/ids.ts';

@@ -3,9 +3,9 @@
 // hand slots to each other.
 //
 // As many slots move at once as are claimed promptly: each pauses for about as long as all of them take together. The
-// limit starts low, grows by one for each slot that is claimed soon, and halves for each one that is not: the new owner,
-// the store or this process may be slow. A leaving shard has limited time, so after a while it uses the full limit: the
-// slots that it does not hand over have to wait, all at once, until its lease ends.
+// limit starts at one, grows by one for each slot that is claimed soon, and halves for each one that is not: the new
+// owner, the store or this process may be slow. A leaving shard has limited time, so after a while it uses the full
+// limit: the slots that it does not hand over have to wait, all at once, until its lease ends.
 
 import { SCAN_MS } from './membership.ts';
 import { HEARTBEAT_INTERVAL_MS } from './membership-lease.ts';

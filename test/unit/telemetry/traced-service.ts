@@ -73,7 +73,15 @@ export async function startTracedService(
       metrics,
       budget: createMemoryBudget(metrics, new FairTurns(clock), 16 * 1024 * 1024),
     },
-    { shardName: 'shard-1', address: server.address, meta: SERVICE_META, plans: BUILT_IN_PLANS, exclusive: true },
+    {
+      shardName: 'shard-1',
+      address: server.address,
+      meta: SERVICE_META,
+      plans: BUILT_IN_PLANS,
+      exclusive: true,
+      // A subject without grants has to be read, too.
+      pageLimits: { readsBeforeScan: Number.POSITIVE_INFINITY },
+    },
   );
   parts.defer(() => shard.stop());
   await shard.join();

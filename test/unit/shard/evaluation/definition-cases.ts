@@ -34,7 +34,7 @@ const STATES: readonly { name: string; cold: boolean; options: SlotOptions; case
   {
     name: 'a budget that evicts',
     cold: true,
-    options: { cacheBytesMax: 100_000 },
+    options: { cacheBytesMax: 90_000 },
     cases: 8,
     // A call whose pages together exceed the budget.
     refusal: 'overloaded',
