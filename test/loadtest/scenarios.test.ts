@@ -150,7 +150,7 @@ describe('the load scenarios', { skip: k6 === undefined }, () => {
       response.end(`process_start_time_seconds 1\nprocess_resident_memory_bytes ${resident}\n`);
     });
     const { ops_url: real } = readDevFacts(directory);
-    const given = ['--rate', '20', '--duration', '3s', '--ops-urls', `${url}/level,${url}/growing,${real}`];
+    const given = ['--rate', '20', '--duration', '8s', '--ops-urls', `${url}/level,${url}/growing,${real}`];
     const { status, output } = await loadtest('soak', ...given, ...PATIENCE);
     server.close();
     assert.equal(status, STATUS_THRESHOLDS, output);
