@@ -2,6 +2,7 @@
 // the one before, so an owner that has gone holds up one check of each of its tenants. Every response is compared with
 // the known right one; only a 503 may come instead, and does not count as a response.
 
+import { percentile } from '../statistics.ts';
 import { Connection } from './connection.ts';
 import type { PreparedRequest } from './load-job.ts';
 
@@ -16,6 +17,12 @@ export interface Sample {
   readonly tenant: number;
   readonly sentMs: number;
   readonly answeredMs: number;
+}
+
+/** In ms. */
+export function latenciesOf(samples: readonly Sample[]): { readonly p50: number; readonly p99: number } {
+  const ascending = Float64Array.from(samples, ({ sentMs, answeredMs }) => answeredMs - sentMs).sort();
+  return { p50: percentile(ascending, 0.5), p99: percentile(ascending, 0.99) };
 }
 
 const HTTP_OK = 200;

@@ -8,6 +8,7 @@ import { forEachAtATime } from '../at-a-time.ts';
 import { DataSet } from '../data-set.ts';
 import type { Figure } from '../figure.ts';
 import { type LoadJob, type LoadResult, type PreparedRequest, REST_MS } from '../load/load-job.ts';
+import type { ProbedTenant } from '../load/tenant-probes.ts';
 import { type BenchContext, CONNECTIONS, MissingEngine } from '../scenario.ts';
 import type { GrantdCluster, Member } from '../server/grantd-cluster.ts';
 import { createTenant, importGrants, type TenantAccess } from '../server/operator.ts';
@@ -83,6 +84,32 @@ export function checkJob(cluster: GrantdCluster, requests: readonly PreparedRequ
   };
 }
 
+/** The same grants for each tenant. Resolves once they are in the state tables. */
+async function importForEach(
+  cluster: GrantdCluster,
+  tenants: readonly TenantAccess[],
+  grants: number,
+): Promise<DataSet> {
+  const data = new DataSet(grants);
+  await forEachAtATime(tenants, TENANTS_UNDER_WAY, async (access) => {
+    await importGrants(cluster.addresses, access, data);
+  });
+  await cluster.waitForCheckpoint();
+  return data;
+}
+
+/** Imports grants for each tenant; what `TenantProbes` asks about them, through the first front. */
+export async function fillProbed(
+  cluster: GrantdCluster,
+  tenants: readonly TenantAccess[],
+  grants: number,
+  questions: number,
+): Promise<readonly ProbedTenant[]> {
+  const data = await importForEach(cluster, tenants, grants);
+  const { base_url: url } = cluster.addresses;
+  return tenants.map(({ key }) => ({ url, key, requests: questionsOf(data, questions, key) }));
+}
+
 /** Checks of all tenants in turn, equally many of each. */
 export async function fillEvenly(
   context: BenchContext,
@@ -92,11 +119,7 @@ export async function fillEvenly(
   const count = tenantsPerShard * cluster.shards.length;
   context.progress(`importing ${count * GRANTS_PER_TENANT} grants of ${count} tenants`);
   const tenants = await createTenantsEvenly(cluster, tenantsPerShard);
-  const data = new DataSet(GRANTS_PER_TENANT);
-  await forEachAtATime(tenants, TENANTS_UNDER_WAY, async (access) => {
-    await importGrants(cluster.addresses, access, data);
-  });
-  await cluster.waitForCheckpoint();
+  const data = await importForEach(cluster, tenants, GRANTS_PER_TENANT);
   const byTenant = tenants.map(({ key }) => questionsOf(data, QUESTIONS_PER_TENANT, key));
   const inTurn = Array.from({ length: QUESTIONS_PER_TENANT }, (_, number) =>
     byTenant.flatMap((questions) => questions.slice(number, number + 1)),

@@ -3,16 +3,13 @@
 // says when each step of its start was over. With one node of Cassandra, and with three on the same processors.
 
 import { readFileSync } from 'node:fs';
-import { forEachAtATime } from '../at-a-time.ts';
-import { DataSet } from '../data-set.ts';
 import type { Figure } from '../figure.ts';
 import { TenantProbes } from '../load/tenant-probes.ts';
 import type { BenchContext, Scenario } from '../scenario.ts';
 import { GrantdCluster, type Member } from '../server/grantd-cluster.ts';
 import { delay } from '../server/grantd-process.ts';
-import { importGrants } from '../server/operator.ts';
 import { percentile } from '../statistics.ts';
-import { createTenantsEvenly, figureOf, questionsOf, startCassandraFor } from './cluster-load.ts';
+import { createTenantsEvenly, figureOf, fillProbed, startCassandraFor } from './cluster-load.ts';
 
 const PARTS = [
   { name: 'one-node', summary: 'over one Cassandra node', nodes: 1, secondsMax: 2 },
@@ -20,7 +17,8 @@ const PARTS = [
 ] as const;
 const TENANTS_PER_SHARD = 20;
 const GRANTS_PER_TENANT = 100;
-const IMPORTS_AT_ONCE = 8;
+/** One about each subject. */
+const QUESTIONS_PER_TENANT = 10;
 /** Between two checks of a tenant. */
 const INTERVAL_MS = 300;
 const WARM_MS = 5000;
@@ -103,15 +101,7 @@ async function measure(context: BenchContext, part: (typeof PARTS)[number]): Pro
   const cluster = await GrantdCluster.start({ cassandra, directory, keyspace: 'crash', shards: 3, fronts: 1 });
   parts.defer(() => cluster.stop());
   const tenants = await createTenantsEvenly(cluster, TENANTS_PER_SHARD);
-  const data = new DataSet(GRANTS_PER_TENANT);
-  await forEachAtATime(tenants, IMPORTS_AT_ONCE, async (access) => {
-    await importGrants(cluster.addresses, access, data);
-  });
-  const probed = tenants.map(({ key }) => ({
-    url: cluster.addresses.base_url,
-    key,
-    requests: questionsOf(data, data.subjects, key),
-  }));
+  const probed = await fillProbed(cluster, tenants, GRANTS_PER_TENANT, QUESTIONS_PER_TENANT);
   const rounds: Crash[] = [];
   for (let round = 0; round < context.rounds; round += 1) {
     context.progress(`a crash ${part.summary}: round ${round + 1} of ${context.rounds}`);

@@ -2,22 +2,18 @@
 // slots. Its memory knows none of their pages, except those that the list of hot pages names. What counts is a tenant's
 // first second from its first answer on; how long the tenants wait for that is shown next to it.
 
-import { forEachAtATime } from '../at-a-time.ts';
-import { DataSet } from '../data-set.ts';
 import type { Figure } from '../figure.ts';
-import { type Sample, TenantProbes } from '../load/tenant-probes.ts';
+import { latenciesOf, type Sample, TenantProbes } from '../load/tenant-probes.ts';
 import type { BenchContext, Scenario } from '../scenario.ts';
 import { GrantdCluster, type Member } from '../server/grantd-cluster.ts';
 import { delay } from '../server/grantd-process.ts';
-import { importGrants } from '../server/operator.ts';
-import { median, percentile } from '../statistics.ts';
-import { createTenantsEvenly, questionsOf, startCassandraFor } from './cluster-load.ts';
+import { median } from '../statistics.ts';
+import { createTenantsEvenly, figureOf, fillProbed, startCassandraFor } from './cluster-load.ts';
 
 const P99_RATIO_MAX = 3;
 const TENANTS = 32;
 const GRANTS_PER_TENANT = 1000;
 const QUESTIONS_PER_TENANT = 100;
-const IMPORTS_AT_ONCE = 8;
 /** Between two checks of a tenant: 1,600 checks a second in all. */
 const INTERVAL_MS = 20;
 /** An owner stores which pages are hot once a minute. */
@@ -38,11 +34,6 @@ interface Failover {
   readonly unavailable: number;
   readonly preloaded: number;
   readonly reads: number;
-}
-
-function latenciesOf(samples: readonly Sample[]): { readonly p50: number; readonly p99: number } {
-  const ascending = Float64Array.from(samples, ({ sentMs, answeredMs }) => answeredMs - sentMs).sort();
-  return { p50: percentile(ascending, 0.5), p99: percentile(ascending, 0.99) };
 }
 
 /** By tenant: when its new owner first answered. Undefined until each tenant has been answered for long enough. */
@@ -99,10 +90,8 @@ async function failOver(cluster: GrantdCluster, probes: TenantProbes): Promise<F
 }
 
 function figuresOf(rounds: readonly Failover[]): readonly Figure[] {
-  const of = (name: string, unit: string, value: (round: Failover) => number): Figure => {
-    const values = rounds.map(value);
-    return { name, unit, value: median(values), rounds: values };
-  };
+  const of = (name: string, unit: string, value: (round: Failover) => number): Figure =>
+    figureOf(name, unit, rounds, value);
   return [
     {
       ...of('p99 in the first second after a failover ÷ before', '×', ({ first, warm }) => first.p99 / warm.p99),
@@ -129,16 +118,7 @@ async function run(context: BenchContext): Promise<readonly Figure[]> {
   parts.defer(() => cluster.stop());
   context.progress(`importing ${TENANTS * GRANTS_PER_TENANT} grants of ${TENANTS} tenants of one shard`);
   const tenants = (await createTenantsEvenly(cluster, TENANTS)).slice(0, TENANTS);
-  const data = new DataSet(GRANTS_PER_TENANT);
-  await forEachAtATime(tenants, IMPORTS_AT_ONCE, async (access) => {
-    await importGrants(cluster.addresses, access, data);
-  });
-  await cluster.waitForCheckpoint();
-  const probed = tenants.map(({ key }) => ({
-    url: cluster.addresses.base_url,
-    key,
-    requests: questionsOf(data, QUESTIONS_PER_TENANT, key),
-  }));
+  const probed = await fillProbed(cluster, tenants, GRANTS_PER_TENANT, QUESTIONS_PER_TENANT);
   const count = context.quick ? 1 : Math.min(ROUNDS_MAX, context.rounds);
   const rounds: Failover[] = [];
   for (let round = 1; round <= count; round += 1) {

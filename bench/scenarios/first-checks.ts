@@ -10,8 +10,7 @@ import { CassandraUse } from '../server/cassandra-use.ts';
 import { GrantdCluster } from '../server/grantd-cluster.ts';
 import { createTenant, importGrants } from '../server/operator.ts';
 import { readCpuSeconds } from '../server/resource-use.ts';
-import { median } from '../statistics.ts';
-import { type CheckJob, checkJob, questionsOf, startCassandraFor } from './cluster-load.ts';
+import { type CheckJob, checkJob, figureOf, questionsOf, startCassandraFor } from './cluster-load.ts';
 
 const NODES = 3;
 const GRANTS = 28_000;
@@ -76,10 +75,8 @@ async function measure(
 }
 
 function figuresOf(rounds: readonly FirstRound[]): readonly Figure[] {
-  const of = (name: string, unit: string, value: (round: FirstRound) => number): Figure => {
-    const values = rounds.map(value);
-    return { name, unit, value: median(values), rounds: values };
-  };
+  const of = (name: string, unit: string, value: (round: FirstRound) => number): Figure =>
+    figureOf(name, unit, rounds, value);
   return [
     {
       ...of('first checks a second', '/s', ({ perSecond }) => perSecond),

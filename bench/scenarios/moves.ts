@@ -1,16 +1,13 @@
 // A planned move of slots: a shard stops in order and starts again, under checks of all tenants. It hands its slots
 // over to the others, and takes them back. What counts is how long a tenant waits at most.
 
-import { forEachAtATime } from '../at-a-time.ts';
-import { DataSet } from '../data-set.ts';
 import type { Figure } from '../figure.ts';
-import { type Sample, TenantProbes } from '../load/tenant-probes.ts';
+import { latenciesOf, type Sample, TenantProbes } from '../load/tenant-probes.ts';
 import type { BenchContext, Scenario } from '../scenario.ts';
 import { GrantdCluster } from '../server/grantd-cluster.ts';
 import { delay } from '../server/grantd-process.ts';
-import { importGrants } from '../server/operator.ts';
-import { median, percentile } from '../statistics.ts';
-import { createTenantsEvenly, questionsOf, startCassandraFor } from './cluster-load.ts';
+import { median } from '../statistics.ts';
+import { createTenantsEvenly, figureOf, fillProbed, startCassandraFor } from './cluster-load.ts';
 
 const PAUSE_MS_MAX = 250;
 const P99_MS_MAX = 100;
@@ -18,7 +15,6 @@ const SHARDS = 3;
 const TENANTS_PER_SHARD = 20;
 const GRANTS_PER_TENANT = 1000;
 const QUESTIONS_PER_TENANT = 100;
-const IMPORTS_AT_ONCE = 8;
 /** Between two checks of a tenant: 600 checks a second in all. */
 const INTERVAL_MS = 100;
 /** A front that does not know of a move yet learns it from the shard that has stopped. */
@@ -40,10 +36,6 @@ interface Move {
 
 const waitOf = ({ sentMs, answeredMs }: Sample): number => answeredMs - sentMs;
 
-function p99Of(samples: readonly Sample[]): number {
-  return percentile(Float64Array.from(samples, waitOf).sort(), 0.99);
-}
-
 function longestByTenant(samples: readonly Sample[]): readonly number[] {
   const longest = new Map<number, number>();
   for (const sample of samples) {
@@ -64,10 +56,10 @@ async function move(cluster: GrantdCluster, probes: TenantProbes): Promise<Move>
   probes.assertRight();
   const during = probes.samples.filter(({ answeredMs, sentMs }) => answeredMs >= startMs && sentMs <= endMs);
   return {
-    p99: p99Of(during),
-    before: p99Of(
+    p99: latenciesOf(during).p99,
+    before: latenciesOf(
       probes.samples.filter(({ sentMs, answeredMs }) => sentMs > startMs - WARM_COUNTED_MS && answeredMs < startMs),
-    ),
+    ).p99,
     pauses: longestByTenant(during),
     seconds: (endMs - startMs) / 1000,
     unavailable: probes.unavailable - unavailable,
@@ -75,10 +67,8 @@ async function move(cluster: GrantdCluster, probes: TenantProbes): Promise<Move>
 }
 
 function figuresOf(rounds: readonly Move[]): readonly Figure[] {
-  const of = (name: string, unit: string, value: (round: Move) => number): Figure => {
-    const values = rounds.map(value);
-    return { name, unit, value: median(values), rounds: values };
-  };
+  const of = (name: string, unit: string, value: (round: Move) => number): Figure =>
+    figureOf(name, unit, rounds, value);
   return [
     {
       ...of('the longest wait of a tenant', 'ms', ({ pauses }) => Math.max(...pauses)),
@@ -108,16 +98,7 @@ async function run(context: BenchContext): Promise<readonly Figure[]> {
   parts.defer(() => cluster.stop());
   context.progress(`importing ${SHARDS * TENANTS_PER_SHARD * GRANTS_PER_TENANT} grants`);
   const tenants = await createTenantsEvenly(cluster, TENANTS_PER_SHARD);
-  const data = new DataSet(GRANTS_PER_TENANT);
-  await forEachAtATime(tenants, IMPORTS_AT_ONCE, async (access) => {
-    await importGrants(cluster.addresses, access, data);
-  });
-  await cluster.waitForCheckpoint();
-  const probed = tenants.map(({ key }) => ({
-    url: cluster.addresses.base_url,
-    key,
-    requests: questionsOf(data, QUESTIONS_PER_TENANT, key),
-  }));
+  const probed = await fillProbed(cluster, tenants, GRANTS_PER_TENANT, QUESTIONS_PER_TENANT);
   const count = context.quick ? 1 : Math.min(ROUNDS_MAX, context.rounds);
   const rounds: Move[] = [];
   for (let round = 1; round <= count; round += 1) {

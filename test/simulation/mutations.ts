@@ -445,9 +445,9 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/log/tenure.ts',
-        find: 'await this.#takeIn(ahead?.pages ?? []);\n      const end = await recoverLog(ports, this.#row, checkpoint);',
+        find: 'await this.#takeIn(ahead?.pages ?? [], slice);\n      const end = await recoverLog(ports, this.#row, checkpoint);',
         replace:
-          'const end = await recoverLog(ports, this.#row, checkpoint);\n      await this.#takeIn(ahead?.pages ?? []);',
+          'const end = await recoverLog(ports, this.#row, checkpoint);\n      await this.#takeIn(ahead?.pages ?? [], slice);',
       },
     ],
   },

@@ -36,40 +36,29 @@ export function takeBody(bytes: Buffer, start: number, bytesMax: number, done: B
   done(undefined, text);
 }
 
-const [CONTINUED, LEADS, LEADS_THREE, LEADS_FOUR] = [0x80, 0xc0, 0xe0, 0xf0];
-
-/** The bytes at the end of a piece that begin a character of the next one (RFC 3629): up to three. */
-function cutBytesOf(piece: Buffer): number {
-  for (let count = 1; count <= Math.min(3, piece.length); count += 1) {
-    const byte = piece[piece.length - count] ?? 0;
-    if (byte < CONTINUED) return 0;
-    if (byte < LEADS) continue;
-    const length = byte >= LEADS_FOUR ? 4 : byte >= LEADS_THREE ? 3 : 2;
-    return count < length ? count : 0;
-  }
-  return 0;
-}
-
-const NO_BYTES = Buffer.alloc(0);
-
 /** The text of a body that arrives in pieces. Each is decoded as it comes, so no step decodes all. */
 export class ArrivingText {
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   /** Undefined: it is not well-formed UTF-8. */
   #text: string | undefined = '';
-  #cut = NO_BYTES;
 
   add(piece: Buffer): void {
-    if (this.#text === undefined) return;
-    const bytes = this.#cut.length === 0 ? piece : Buffer.concat([this.#cut, piece]);
-    const end = bytes.length - cutBytesOf(bytes);
-    const whole = end === bytes.length ? bytes : bytes.subarray(0, end);
-    this.#text = isUtf8(whole) ? this.#text + whole.toString('utf8') : undefined;
-    this.#cut = end === bytes.length ? NO_BYTES : Buffer.from(bytes.subarray(end));
+    this.#decode(piece, true);
   }
 
   /** All of it; undefined: it is not well-formed UTF-8. */
   end(): string | undefined {
-    return this.#cut.length === 0 ? this.#text : undefined;
+    this.#decode(undefined, false);
+    return this.#text;
+  }
+
+  #decode(piece: Buffer | undefined, stream: boolean): void {
+    if (this.#text === undefined) return;
+    try {
+      this.#text += this.#decoder.decode(piece, { stream });
+    } catch {
+      this.#text = undefined;
+    }
   }
 }
 

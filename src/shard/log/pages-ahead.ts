@@ -8,18 +8,14 @@ import type { TenantId } from '../../core/ids.ts';
 import type { StateStore } from '../../store/store.ts';
 import type { PageRow } from '../memory/grant-page.ts';
 import type { MemoryBudget } from '../memory/memory-budget.ts';
-import { SUBJECT_SIDE } from '../memory/page-side.ts';
+import { ENTITIES_PER_READ, ROW_BYTES, ROWS_OF_EACH, SUBJECT_SIDE } from '../memory/page-side.ts';
 import { decodeHotPages } from '../memory/page-uses.ts';
 import { storeDeadline } from '../store-calls.ts';
 
 /** The hottest subjects of a slot; the others are loaded once it is served. */
 const SUBJECTS_MAX = 128;
-/** Subjects in one statement, and rows of each: a subject with more is left out. */
-const SUBJECTS_PER_READ = 32;
-const ROWS_OF_EACH = 32;
-/** Estimated bytes of a row without its characters, and of the longest one while it is read. */
-const ROW_BYTES = 200;
-const READ_ROW_BYTES = 1024;
+/** Estimated bytes of a row that was read, without its characters. */
+const HELD_ROW_BYTES = 200;
 
 export interface PageAhead {
   readonly tenantId: TenantId;
@@ -63,8 +59,8 @@ export class PagesAhead implements Disposable {
     const named = (text === undefined ? undefined : decodeHotPages(text)) ?? [];
     const hottest = named.filter(({ side }) => side === 'subject').slice(0, SUBJECTS_MAX);
     for (const [tenantId, ofTenant] of Map.groupBy(hottest, (page) => page.tenantId)) {
-      for (let start = 0; start < ofTenant.length; start += SUBJECTS_PER_READ) {
-        const subjects = ofTenant.slice(start, start + SUBJECTS_PER_READ).map(({ entity }) => entity);
+      for (let start = 0; start < ofTenant.length; start += ENTITIES_PER_READ) {
+        const subjects = ofTenant.slice(start, start + ENTITIES_PER_READ).map(({ entity }) => entity);
         if (this.#disposed || budget.isNearlyFull) return;
         await this.#readSome(tenantId, subjects);
       }
@@ -73,7 +69,7 @@ export class PagesAhead implements Disposable {
 
   async #readSome(tenantId: TenantId, entities: readonly string[]): Promise<void> {
     const { store, clock, budget } = this.#ports;
-    const leave = budget.loads.tryEnter(tenantId, entities.length * ROWS_OF_EACH * READ_ROW_BYTES);
+    const leave = budget.loads.tryEnter(tenantId, entities.length * ROWS_OF_EACH * ROW_BYTES);
     if (leave === undefined) return;
     try {
       const query = { entities, limit: ROWS_OF_EACH };
@@ -96,4 +92,4 @@ export class PagesAhead implements Disposable {
 }
 
 const bytesOf = ({ subject, rows }: PageAhead): number =>
-  rows.reduce((sum, { counterpart }) => sum + ROW_BYTES + counterpart.length, ROW_BYTES + subject.length);
+  rows.reduce((sum, { counterpart }) => sum + HELD_ROW_BYTES + counterpart.length, HELD_ROW_BYTES + subject.length);

@@ -187,7 +187,7 @@ export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint:
 }
 
 /** A time slice of long work. */
-class Slice {
+export class Slice {
   readonly #clock: Clock;
   #startMs: number;
 

@@ -16,7 +16,6 @@ import type { PageLimits } from '../memory/page-limits.ts';
 import { TenantMemory, type TenantMemoryDependencies } from '../memory/tenant-memory.ts';
 import type { HeldBytes, WriteKind } from '../memory/write-memory.ts';
 import { ShardFailure, type SlotStatus } from '../shard.ts';
-import { yieldTurn } from '../store-calls.ts';
 import type { AppenderPorts, CommittedEntry, Proposal } from './append-batch.ts';
 import { Appender } from './appender.ts';
 import { Applier } from './applier.ts';
@@ -33,6 +32,7 @@ import {
   rebuildWindow,
   recordOpened,
   recoverLog,
+  Slice,
   type SlotState,
 } from './recovery.ts';
 import { SlotTime, timeOfStamp } from './slot-time.ts';
@@ -40,11 +40,6 @@ import type { OperationResult } from './write-decisions.ts';
 
 /** The interval at which an opening that waits for the lease checks it. */
 const LEASE_POLL_MS = 20;
-
-/** Tenants taken in during one step of the event loop. */
-const TENANTS_PER_STEP = 1000;
-/** The same of pages, of up to 32 rows. */
-const PAGES_PER_STEP = 16;
 
 export class Tenure {
   readonly slot: number;
@@ -149,8 +144,9 @@ export class Tenure {
       const window = new IdempotencyWindow(clock, this.#dependencies.operationsKeptMs, windowFrom);
       this.#window = window;
       this.#applier = this.#createApplier(checkpoint, window);
-      for (const [index, tenant] of tenants.entries()) {
-        if (index % TENANTS_PER_STEP === TENANTS_PER_STEP - 1) await yieldTurn(clock);
+      const slice = new Slice(clock);
+      for (const tenant of tenants) {
+        await slice.giveWay();
         if (tenant.state === 'deleted') this.leftovers.deletedTenants ??= { after: undefined };
         else this.#addTenant(tenant, false);
       }
@@ -159,7 +155,7 @@ export class Tenure {
         memory?.grantCount.load(row);
         if (memory !== undefined && row.collectedToMs !== undefined) this.#expect(memory, row.collectedToMs);
       }
-      await this.#takeIn(ahead?.pages ?? []);
+      await this.#takeIn(ahead?.pages ?? [], slice);
       const end = await recoverLog(ports, this.#row, checkpoint);
       this.#appender = new Appender(
         {
@@ -196,9 +192,9 @@ export class Tenure {
   }
 
   /** Pages that were read before: the replay of the log puts over them whatever was committed since. */
-  async #takeIn(pages: readonly PageAhead[]): Promise<void> {
-    for (const [index, { tenantId, subject, rows }] of pages.entries()) {
-      if (index % PAGES_PER_STEP === PAGES_PER_STEP - 1) await yieldTurn(this.#dependencies.clock);
+  async #takeIn(pages: readonly PageAhead[], slice: Slice): Promise<void> {
+    for (const { tenantId, subject, rows } of pages) {
+      await slice.giveWay();
       this.tenants.get(tenantId)?.pages.take(subject, rows);
       this.#dependencies.observePreload('loaded');
     }

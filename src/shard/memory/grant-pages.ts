@@ -25,24 +25,22 @@ import { SweptRanges } from './grant-range.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import type { PageLimits } from './page-limits.ts';
 import {
+  ENTITIES_PER_READ,
   type FirstRows,
   type PageRows,
   type PageRowsQuery,
   type PageSide,
   READ_MS,
+  ROW_BYTES,
   ROWS_AT_ONCE,
+  ROWS_OF_EACH,
   RowReader,
   SLICE_MS,
 } from './page-side.ts';
 import type { RelationNumbers } from './relation-numbers.ts';
 import { takeFrom, type WatchedTuple, WatchedTuples, watchedBytes } from './watched-tuples.ts';
 
-/** Estimated bytes of a row while it is read: the longest take slightly more, most take much less. */
-const ROW_BYTES = 1024;
-/** Entities of one read, and rows of each: most have fewer, and the others are then read one by one. */
-const ENTITIES_PER_READ = 32;
-const ROWS_OF_EACH = 32;
-/** Such reads at once, ahead of calls. */
+/** Reads of several entities at once, ahead of calls. */
 const PRELOADED_READS = 8;
 /** A point read and its waiting callers. */
 const POINT_READ_BYTES = 16 * 1024;
@@ -245,9 +243,14 @@ export class GrantPages {
   /** Takes a page that was read before the log was replayed from there. */
   take(entity: string, rows: readonly PageRow[]): void {
     if (rows.length > this.limits.rowsMax || this.#pages.has(entity)) return;
+    this.#install(this.#pageOf(entity, rows));
+  }
+
+  /** With all of its rows. */
+  #pageOf(entity: string, rows: readonly PageRow[]): GrantPage {
     const page = new GrantPage(entity, true, this.#forget);
     for (const row of rows) page.set(this.relations.of(row.relation), row.counterpart, row);
-    this.#install(page);
+    return page;
   }
 
   /** Loads the pages of entities that are not in memory, in few reads, while there is room. */
@@ -368,8 +371,7 @@ export class GrantPages {
         }
         if (!isAll || delta === undefined || delta.size > CHANGES_MAX) others.push(each);
         else {
-          const page = new GrantPage(each.entity, true, this.#forget);
-          for (const row of rows) page.set(this.relations.of(row.relation), row.counterpart, row);
+          const page = this.#pageOf(each.entity, rows);
           putOver(page, delta);
           this.#loads?.delete(each.entity);
           this.#install(page);

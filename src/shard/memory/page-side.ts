@@ -97,6 +97,11 @@ export const OBJECT_SIDE: PageSide = {
 
 // ---- reads of the store ----
 
+/** Estimated bytes of a row while it is read: the longest take slightly more, most take much less. */
+export const ROW_BYTES = 1024;
+/** Entities of one read, and rows of each: most have fewer, and the others are then read one by one. */
+export const ENTITIES_PER_READ = 32;
+export const ROWS_OF_EACH = 32;
 /** Rows processed at once; with more rows, each slice waits for its own turn. */
 export const ROWS_AT_ONCE = 32;
 /** Approximate cost to the process of a read, of each of its rows, and of processing one slice. */
