@@ -228,6 +228,7 @@ export class ShardNode implements Shard {
           this.#readiness.update(this.#ownership);
           this.#peers.routesChanged();
         },
+        onExpectedAsked: () => this.#watch.hurry(),
         onMoved: (kind) => {
           metrics.slotMoves.inc({ kind });
           // Opening the slot appended the first entry of its epoch.
@@ -351,9 +352,7 @@ export class ShardNode implements Shard {
   readonly connectConsole = () => this.#peers.connectConsole();
 
   routes(): Routes {
-    const epochs = new Map<number, number>();
-    for (const { slot, epoch, serving } of this.#ownership.tenures.values()) if (serving) epochs.set(slot, epoch);
-    return { epochs, members: this.#watch.neighbours };
+    return { epochs: this.#ownership.routes(), members: this.#watch.neighbours };
   }
 
   watchRoutes(onChange: () => void): () => void {

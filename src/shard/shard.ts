@@ -255,7 +255,7 @@ export interface Shard {
 }
 
 export interface Routes {
-  /** The slots that this shard serves: slot → epoch. */
+  /** The slots that this shard serves, and those whose new owner it can name: slot → epoch. */
   readonly epochs: ReadonlyMap<number, number>;
   /** The other living members that this shard knows. Fronts look for the other slots there. */
   readonly members?: readonly MemberAddress[];

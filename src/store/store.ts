@@ -89,8 +89,6 @@ export interface SlotRow {
   readonly opened: number | undefined;
   /** The log holds every seq from here on; smaller ones may have been trimmed. */
   readonly first: number;
-  /** After a release: the incarnation expected to claim next, a hint. */
-  readonly successor: string | undefined;
 }
 
 /** Whether a conditional write was applied, and the row after it (undefined: none). */
@@ -129,12 +127,7 @@ export interface SlotStore {
   ): Promise<ConditionalOutcome<SlotRow>>;
   /** Removes the owner if owner and epoch are as given. The epoch stays. */
   releaseSlot(
-    release: {
-      readonly slot: number;
-      readonly owner: string;
-      readonly epoch: number;
-      readonly successor: string | undefined;
-    },
+    release: { readonly slot: number; readonly owner: string; readonly epoch: number },
     deadline: DeadlineMs,
   ): Promise<ConditionalOutcome<SlotRow>>;
 }

@@ -86,7 +86,7 @@ export const keyIdAt = (row: StoredRow): KeyId => textAt(row, 'key_id') as KeyId
 
 export const META_COLUMNS = 'slots, segment_size, lease_ms, deadline_ms, log_format, cursor_secrets';
 export const LOG_COLUMNS = 'slot, seq, epoch, entry_id, body';
-export const SLOT_COLUMNS = 'slot, owner, epoch, opened, first, successor';
+export const SLOT_COLUMNS = 'slot, owner, epoch, opened, first';
 export const MEMBER_COLUMNS = 'incarnation, shard_name, address, state, beat, started_at_ms, healthy_beat, place';
 const grantColumns = (counterpart: string): string =>
   ['relation', counterpart, ...GRANT_ATTRIBUTES.map(({ column }) => column)].join(', ');
@@ -126,7 +126,6 @@ export const slotRowOf = (row: StoredRow): SlotRow => ({
   epoch: integerAt(row, 'epoch'),
   opened: optionalIntegerAt(row, 'opened'),
   first: integerAt(row, 'first'),
-  successor: optionalTextAt(row, 'successor'),
 });
 
 export const memberRowOf = (row: StoredRow): MemberRow => ({

@@ -2,8 +2,8 @@
 // other member knows that it is leaving, and when it knows which others are leaving, so that two leaving shards do not
 // hand slots to each other.
 //
-// As many slots move at once as are claimed promptly: each pauses for about as long as all of them take together. The
-// limit starts at one, grows by one for each slot that is claimed soon, and halves for each one that is not: the new
+// As many slots move at once as the successor opens promptly: each pauses for about as long as all of them take together. The
+// limit starts at one, grows by one for each slot that is opened soon, and halves for each one that is not: the new
 // owner, the store or this process may be slow. A leaving shard has limited time, so after a while it uses the full
 // limit: the slots that it does not hand over have to wait, all at once, until its lease ends.
 
@@ -17,8 +17,8 @@ const HANDOVERS_MIN = 1;
 const DRAIN_NOTICE_MS = HEARTBEAT_INTERVAL_MS + SCAN_MS;
 /** Two owners that hand over to one new shard use all the openings that it runs at once (16). */
 export const HANDOVERS_MAX = 8;
-/** From the release to the claim, as seen by the previous owner: 50 to 100 ms on an idle machine. */
-const PROMPT_MS = 100;
+/** The pause of a slot, as seen by the previous owner: 50 to 100 ms on an idle machine. */
+const PROMPT_MS = 120;
 const SLOW_MS = 250;
 /** A third of the time that a shard has to stop, by default. */
 const LEAVING_MS_MAX = 8000;
@@ -54,7 +54,7 @@ export class HandoverPace {
     return isLate ? HANDOVERS_MAX : this.#limit;
   }
 
-  /** The next owner claimed a slot this long after its release, or this shard gave up waiting for it. */
+  /** The successor opened a slot this long after this shard stopped to serve it, or this shard gave up waiting. */
   took(elapsedMs: number): void {
     if (elapsedMs <= PROMPT_MS) this.#limit = Math.min(this.#limit + 1, HANDOVERS_MAX);
     else if (elapsedMs > SLOW_MS) this.#limit = Math.max(Math.floor(this.#limit / 2), HANDOVERS_MIN);

@@ -1,15 +1,17 @@
 // The slots of one shard: it claims, opens, hands over and releases them in rounds, according to the plan. Invariant:
-// the shard serves a slot only in an epoch that this incarnation claimed by a conditional write. Once it has sent a
-// release of that epoch, it never serves the slot in that epoch again, whatever the store replies.
+// the shard serves a slot only in an epoch that a conditional write has given to this incarnation: its own claim, or a
+// handover of the previous owner. It opens each epoch once at most, and never after it has sent a handover or release
+// of that epoch, whatever the store replies.
 //
-//            claim (epoch + 1)        recovered                  hand over              release sent
+//        claimed, or handed over      recovered               hand over           handover sent
 //   (none) ────────────────▶ opening ──────────▶ serving ──────────────────▶ releasing ─────────────▶ (none)
 //      ▲                        │ failed            │ another epoch in the log
 //      └────── retried ◀────────┴───────────────────┘ or the session ended
 //
 // If a reply was lost, this shard may be the owner without knowing it. The plan then finds the row, and opens the slot
-// in a new epoch or releases it. Few slots move at a time (handover-pace.ts); the next ones move once those have been
-// claimed.
+// or hands it over. Few slots move at a time (handover-pace.ts); the next ones move once the successor has opened those.
+// A front that asks for a slot meanwhile hears from the previous owner who the successor is, and the successor looks at
+// once whether the slot is its own by now.
 
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, delay } from '../../core/async/clock.ts';
@@ -21,7 +23,7 @@ import type { Tenure } from '../log/tenure.ts';
 import type { MemoryBudget } from '../memory/memory-budget.ts';
 import { ShardFailure } from '../shard.ts';
 import { storeDeadline } from '../store-calls.ts';
-import { HANDOVERS_MAX, HandoverPace } from './handover-pace.ts';
+import { HANDOVERS_MAX, HandoverPace, MOVING_ROUND_MS } from './handover-pace.ts';
 import type { Membership } from './membership.ts';
 import type { MembershipLease } from './membership-lease.ts';
 import { type SlotPlan, SlotPlanner } from './slot-plan.ts';
@@ -55,8 +57,10 @@ export interface OwnershipPorts {
   readonly membership: Membership;
   readonly budget: MemoryBudget;
   readonly createTenure: (row: SlotRow, session: MembershipLease) => Tenure;
-  /** The set of slots that this shard serves has changed. */
+  /** What fronts should know about the slots of this shard has changed. */
   readonly onRoutesChanged: () => void;
+  /** A slot that this shard may own by now was asked for. */
+  readonly onExpectedAsked: () => void;
   readonly onMoved: (kind: 'claimed' | 'released' | 'failed') => void;
 }
 
@@ -65,11 +69,6 @@ export interface OwnershipOptions {
   readonly shardName: string;
   /** No other shard can come: slots are claimed at once. */
   readonly alone: boolean;
-}
-
-interface Move {
-  readonly epoch: number;
-  readonly sinceMs: number;
 }
 
 export class Ownership {
@@ -83,8 +82,12 @@ export class Ownership {
   readonly #states: StateReadsAhead;
   /** By successor: since when this shard has had slots for it. */
   readonly #seenAtMs = new Map<string, number>();
-  /** Slots that this shard released and has not yet seen claimed by the next owner. */
-  readonly #moves = new Map<number, Move>();
+  /** Slots that this shard hands over, until the successor has opened them: in which epoch this shard served them. */
+  readonly #moves = new Map<number, number>();
+  /** Slots that were asked for since the last round, and that this shard may own by now. */
+  readonly #asked = new Set<number>();
+  /** By slot: the last epoch that this shard has opened or given up. It opens only later ones. */
+  readonly #spentEpochs = new Map<number, number>();
   /**
    * During a cold start: the living members, since when they have been the same, and since when the shard has waited.
    */
@@ -107,7 +110,7 @@ export class Ownership {
     );
     this.#tasks = new SlotTasks({
       clock: ports.clock,
-      movingMax: () => this.pace.limitAt(ports.clock.monotonicMs()) - this.#moves.size,
+      movingMax: () => this.pace.limitAt(ports.clock.monotonicMs()),
       onFailed: ({ slot, error, retryInMs }) => {
         ports.onMoved('failed');
         ports.log.error({ slot, err: error, retryInMs }, 'cannot open or release the slot; retrying');
@@ -117,6 +120,13 @@ export class Ownership {
 
   get tenures(): ReadonlyMap<number, Tenure> {
     return this.#tenures;
+  }
+
+  /** By slot, the epoch of those that fronts may ask for here: this shard serves them, or knows the successor. */
+  routes(): ReadonlyMap<number, number> {
+    const epochs = new Map(this.#moves);
+    for (const { slot, epoch, state } of this.#tenures.values()) if (state !== 'opening') epochs.set(slot, epoch);
+    return epochs;
   }
 
   /** Rows as last seen. */
@@ -134,6 +144,10 @@ export class Ownership {
   /** Why this shard, as `incarnation`, does not answer for a slot. Names the owner if this shard knows it. */
   notServing(slot: number, incarnation: string): ShardFailure {
     const row = this.#rows.get(slot);
+    if (this.#plan?.expected.includes(slot) === true) {
+      this.#asked.add(slot);
+      this.#ports.onExpectedAsked();
+    }
     const owner = row?.owner === undefined ? undefined : this.#ports.membership.row(row.owner);
     if (row === undefined || owner === undefined || owner.state === 'dead' || owner.incarnation === incarnation) {
       return new ShardFailure('not-serving', `Slot ${slot} has no owner known to this shard.`);
@@ -157,7 +171,7 @@ export class Ownership {
   get moving(): boolean {
     if (!this.#settled) return true;
     const nowMs = this.#ports.clock.monotonicMs();
-    const waits = (this.#plan?.expected.length ?? 0) > 0 || this.#moves.size > 0 || this.#tasks.moving > 0;
+    const waits = (this.#plan?.expected.length ?? 0) > 0 || this.#tasks.moving > 0;
     return waits && nowMs - this.#changedAtMs < MOVE_MS_MAX;
   }
 
@@ -170,7 +184,6 @@ export class Ownership {
       return;
     }
     const nowMs = this.#ports.clock.monotonicMs();
-    this.#forgetMoves(nowMs);
     const plan = this.#planFor(session, nowMs);
     // A slot that is expected to come or go is worth frequent reads.
     if (plan.expected.length > 0 && (this.#plan?.expected.length ?? 0) === 0) this.#changedAtMs = nowMs;
@@ -184,7 +197,7 @@ export class Ownership {
     return this.#tasks.idle();
   }
 
-  /** Releases every slot without naming a successor. */
+  /** Releases every slot without a successor. */
   async releaseAll(session: MembershipLease): Promise<void> {
     this.#tasks.clear();
     await this.idle();
@@ -196,7 +209,6 @@ export class Ownership {
     for (const tenure of this.#tenures.values()) tenure.end(reason);
     this.#tenures.clear();
     this.#tasks.reset();
-    this.#moves.clear();
     this.#seenAtMs.clear();
     this.#states.plan([], []);
     this.#ports.onRoutesChanged();
@@ -217,8 +229,9 @@ export class Ownership {
     const sinceMs = clock.monotonicMs() - this.#scannedAtMs;
     const isSame = isDeepStrictEqual(members, this.#scannedMembers);
     if (this.complete && !this.moving && isSame && sinceMs < SCAN_MS) return;
-    if (this.#settled && this.moving && isSame && sinceMs < MOVING_SCAN_MS) {
-      const next = [...this.#moves.keys(), ...this.#nextExpected(NEXT_READ)];
+    const next = [...new Set([...this.#asked, ...(this.moving ? this.#nextExpected(NEXT_READ) : [])])];
+    this.#asked.clear();
+    if (this.#settled && isSame && sinceMs < MOVING_SCAN_MS && (this.moving || next.length > 0)) {
       if (next.length > 0) this.#takeRows(await store.listSomeSlots(next, storeDeadline(clock)));
       return;
     }
@@ -254,7 +267,7 @@ export class Ownership {
   #tasksOf(plan: SlotPlan, session: MembershipLease): readonly SlotTask[] {
     const tasks: SlotTask[] = [];
     for (const { row, successor } of plan.releases) {
-      tasks.push({ slot: row.slot, kind: 'opening', run: () => this.#releaseRow(row, successor) });
+      tasks.push({ slot: row.slot, kind: 'opening', run: () => this.#giveUp(row, successor) });
     }
     for (const { slot, successor } of plan.handovers) {
       if (!this.pace.leaves && successor !== undefined && !this.#isExpecting(successor)) continue;
@@ -289,15 +302,6 @@ export class Ownership {
     this.#rows.set(row.slot, row);
   }
 
-  #forgetMoves(nowMs: number): void {
-    for (const [slot, { epoch, sinceMs }] of this.#moves) {
-      const claimed = (this.#rows.get(slot)?.epoch ?? 0) > epoch;
-      if (!claimed && nowMs - sinceMs < MOVE_MS_MAX) continue;
-      this.#moves.delete(slot);
-      this.pace.took(nowMs - sinceMs);
-    }
-  }
-
   /** Settles once the members have stayed the same for a while, or some slot already has a living owner. */
   #settle(nowMs: number): void {
     const living = this.#ports.membership.rows().filter(({ state }) => state !== 'dead');
@@ -329,12 +333,10 @@ export class Ownership {
   }
 
   async #openWith(slot: number, session: MembershipLease, reading: Promise<SlotState>): Promise<void> {
-    const { store, clock, membership } = this.#ports;
-    const claim = { slot, owner: session.incarnation, known: this.#rows.get(slot) };
-    const { applied, row } = await claimSlot({ store, clock }, claim, (owner) => membership.confirmDead(owner));
-    if (row !== undefined) this.#takeRow(row);
+    const row = this.#handedOver(slot, session) ?? (await this.#claim(slot, session));
     // If the session ended after its claim, the next round of any shard finds the row.
-    if (!applied || row === undefined || session.ended) return;
+    if (row === undefined || session.ended) return;
+    this.#spentEpochs.set(slot, row.epoch);
     const tenure = this.#ports.createTenure(row, session);
     this.#tenures.set(slot, tenure);
     try {
@@ -351,6 +353,21 @@ export class Ownership {
     this.#ports.onRoutesChanged();
   }
 
+  /** The row, if it gives the slot to this session in an epoch that this shard has not opened or given up. */
+  #handedOver(slot: number, { incarnation }: MembershipLease): SlotRow | undefined {
+    const row = this.#rows.get(slot);
+    return row?.owner === incarnation && row.epoch > (this.#spentEpochs.get(slot) ?? 0) ? row : undefined;
+  }
+
+  /** Undefined: another one was first. */
+  async #claim(slot: number, session: MembershipLease): Promise<SlotRow | undefined> {
+    const { store, clock, membership } = this.#ports;
+    const claim = { slot, owner: session.incarnation, known: this.#rows.get(slot) };
+    const { applied, row } = await claimSlot({ store, clock }, claim, (owner) => membership.confirmDead(owner));
+    if (row !== undefined) this.#takeRow(row);
+    return applied ? row : undefined;
+  }
+
   async #handOver(slot: number, session: MembershipLease, successor: string | undefined): Promise<void> {
     const { clock } = this.#ports;
     const tenure = this.#tenures.get(slot);
@@ -362,26 +379,51 @@ export class Ownership {
     if (session.ended || this.#tenures.get(slot) !== tenure) return;
     // The successor may be draining or dead by now; the next plan finds another one.
     if (successor !== undefined && this.#ports.membership.row(successor)?.state !== 'alive') return;
+    const sinceMs = clock.monotonicMs();
     // The successor reads the last entries from the log; applying them here would only lengthen the pause.
     await tenure.release({ limitMs: FLUSH_MS_MAX, flush: successor === undefined });
-    if (this.#tenures.get(slot) === tenure) this.#tenures.delete(slot);
-    this.#ports.onRoutesChanged();
     const { owner, epoch } = tenure;
-    const sinceMs = clock.monotonicMs();
-    await this.#releaseRow({ slot, owner, epoch }, successor);
-    if (successor !== undefined) this.#moves.set(slot, { epoch, sinceMs });
+    if (this.#tenures.get(slot) === tenure) this.#tenures.delete(slot);
+    this.#moves.set(slot, epoch);
+    try {
+      await this.#giveUp({ slot, owner, epoch }, successor);
+      // Fronts that wait ask again, and hear who the successor is.
+      this.#ports.onRoutesChanged();
+      if (successor === undefined) return;
+      await this.#opened(slot, tenure.lastSeq + 1, sinceMs + MOVE_MS_MAX);
+      this.pace.took(clock.monotonicMs() - sinceMs);
+    } finally {
+      this.#moves.delete(slot);
+    }
   }
 
-  /** Retries until the store reports the outcome. If it never does, the plan finds the row again. */
-  async #releaseRow(
+  /** Resolves once the log has an entry at this seq, the first one of the successor, or the time is over. */
+  async #opened(slot: number, seq: number, untilMs: number): Promise<void> {
+    const { store, clock } = this.#ports;
+    while (clock.monotonicMs() < untilMs) {
+      await delay(clock, MOVING_ROUND_MS);
+      const record = await store.readRecord(slot, seq, storeDeadline(clock)).catch(() => undefined);
+      if (record !== undefined) return;
+    }
+  }
+
+  /**
+   * Makes the successor the owner, in the next epoch; without one, leaves the slot without an owner. Retries until the
+   * store reports the outcome. If it never does, the plan finds the row again.
+   */
+  async #giveUp(
     { slot, owner, epoch }: Pick<SlotRow, 'slot' | 'owner' | 'epoch'>,
     successor: string | undefined,
   ): Promise<void> {
     const { store, clock } = this.#ports;
     if (owner === undefined) return;
+    this.#spentEpochs.set(slot, epoch);
     for (let tries = 1; ; tries += 1) {
       try {
-        const { row } = await store.releaseSlot({ slot, owner, epoch, successor }, storeDeadline(clock));
+        const deadline = storeDeadline(clock);
+        const { row } = await (successor === undefined
+          ? store.releaseSlot({ slot, owner, epoch }, deadline)
+          : store.claimSlot({ slot, expected: { owner, epoch }, owner: successor }, deadline));
         if (row !== undefined) this.#takeRow(row);
         this.#ports.onMoved('released');
         return;

@@ -5,16 +5,15 @@
 //   a slot, by its row and its owner's member row         │ who claims it, and when
 //   no row yet · owner dead · the owner has no row        │ by rank: the wanted owner at once, each next one 2 s
 //                                                         │ after the ones before it have claimed anything
-//   released, successor named                             │ the successor at once; anyone else after 300 ms, by rank
-//   mine, but not served (a lost reply, a failed opening) │ the wanted owner opens it in a new epoch, any other
-//                                                         │ releases it
+//   released, since no member could take it               │ by rank, 150 ms after one another
+//   mine, but not served (handed over to this shard,      │ the wanted owner opens it, any other hands it over to
+//   a lost reply, a failed opening)                       │ that one
 
 import { isDeepStrictEqual } from 'node:util';
 import { rankShards } from '../../core/slots.ts';
 import type { MemberRow, SlotRow } from '../../store/store.ts';
 
 const RANK_WAIT_MS = 2000;
-const RELEASED_WAIT_MS = 300;
 const RELEASED_RANK_WAIT_MS = 150;
 
 export interface SlotView {
@@ -33,11 +32,11 @@ export interface SlotView {
 
 export interface SlotPlan {
   readonly claims: readonly number[];
-  /** Rows to release: they name this shard, which neither serves the slot nor is its wanted owner. */
+  /** Rows to hand over: they name this shard, which neither serves the slot nor is its wanted owner. */
   readonly releases: readonly { readonly row: SlotRow; readonly successor: string | undefined }[];
   /** Slots that this shard serves and another one should serve. `successor` undefined: no member can take the slot. */
   readonly handovers: readonly { readonly slot: number; readonly successor: string | undefined }[];
-  /** Slots that this shard should own, and another living member owns: it may release them at any moment. */
+  /** Slots that this shard should own, and another living member owns: it may hand them over at any moment. */
   readonly expected: readonly number[];
   /** The slots that this shard should own, given the known members. */
   readonly wanted: ReadonlySet<number>;
@@ -120,7 +119,6 @@ export class SlotPlanner {
       }
       if (!takes) continue;
       const rank = ranking.indexOf(view.shardName);
-      const successor = row?.successor === view.incarnation;
       let sinceMs = this.#since(slot, row, claimable, view.nowMs);
       // Shards that rank higher are busy: they have many slots to open.
       if (claimable === 'unclaimed' || claimable === 'dead') {
@@ -128,7 +126,7 @@ export class SlotPlanner {
           sinceMs = Math.max(sinceMs, this.#claimedAtMs.get(incarnationOf(name) ?? '') ?? 0);
         }
       }
-      if (view.nowMs - sinceMs >= waitMs(claimable, rank, successor)) claims.push(slot);
+      if (view.nowMs - sinceMs >= waitMs(claimable, rank)) claims.push(slot);
     }
     return { claims, releases, handovers, expected, wanted: owned };
   }
@@ -170,8 +168,7 @@ function claimableAs(
   return state === undefined || state === 'dead' ? 'dead' : undefined;
 }
 
-function waitMs(claimable: Claimable, rank: number, successor: boolean): number {
-  if (claimable === 'mine' || successor) return 0;
-  if (claimable === 'released') return RELEASED_WAIT_MS + rank * RELEASED_RANK_WAIT_MS;
-  return rank * RANK_WAIT_MS;
+function waitMs(claimable: Claimable, rank: number): number {
+  if (claimable === 'mine') return 0;
+  return rank * (claimable === 'released' ? RELEASED_RANK_WAIT_MS : RANK_WAIT_MS);
 }

@@ -11,7 +11,7 @@ export function defineSlotContract(context: StoreContext): void {
       const slot = newSlot();
       const owner = newIncarnation();
       assert.equal(await context.store().readSlot(slot, soon()), undefined);
-      const row = { slot, owner, epoch: 1, opened: undefined, first: 1, successor: undefined };
+      const row = { slot, owner, epoch: 1, opened: undefined, first: 1 };
       const claim = await context.store().claimSlot({ slot, expected: undefined, owner }, soon());
       assert.deepEqual(claim, { applied: true, row });
       assert.deepEqual(await context.store().readSlot(slot, soon()), row);
@@ -65,32 +65,33 @@ export function defineSlotContract(context: StoreContext): void {
       }
     });
 
-    it('releases a slot of this owner and epoch, names a successor, and keeps the epoch', async () => {
+    it('releases a slot of this owner and epoch, and keeps the epoch', async () => {
       const owner = newIncarnation();
-      const successor = newIncarnation();
+      const next = newIncarnation();
       const row = await claimFresh(context.store(), owner);
-      const release = (change: { owner?: string; epoch?: number }) =>
-        context.store().releaseSlot({ slot: row.slot, owner, epoch: 1, successor, ...change }, soon());
-      assert.deepEqual(await release({ owner: successor }), { applied: false, row });
+      const release = (change: { owner?: string; epoch?: number; slot?: number }) =>
+        context.store().releaseSlot({ slot: row.slot, owner, epoch: 1, ...change }, soon());
+      assert.deepEqual(await release({ owner: next }), { applied: false, row });
       assert.deepEqual(await release({ epoch: 2 }), { applied: false, row });
-      const released = { ...row, owner: undefined, successor };
+      assert.deepEqual(await release({ slot: newSlot() }), { applied: false, row: undefined });
+      const released = { ...row, owner: undefined };
       assert.deepEqual(await release({}), { applied: true, row: released });
       assert.deepEqual(await release({}), { applied: false, row: released });
       const expected = { owner: undefined, epoch: 1 };
-      const claim = await context.store().claimSlot({ slot: row.slot, expected, owner: successor }, soon());
-      assert.deepEqual(claim, { applied: true, row: { ...row, owner: successor, epoch: 2 } });
+      const claim = await context.store().claimSlot({ slot: row.slot, expected, owner: next }, soon());
+      assert.deepEqual(claim, { applied: true, row: { ...row, owner: next, epoch: 2 } });
     });
 
-    it('releases without a successor, and nothing where there is no row', async () => {
+    it('is handed over by its owner, once, in the next epoch', async () => {
       const owner = newIncarnation();
+      const next = newIncarnation();
       const row = await claimFresh(context.store(), owner);
-      const release = { slot: row.slot, owner, epoch: 1, successor: undefined };
-      const released = { ...row, owner: undefined };
-      assert.deepEqual(await context.store().releaseSlot(release, soon()), { applied: true, row: released });
-      assert.deepEqual(await context.store().releaseSlot({ ...release, slot: newSlot() }, soon()), {
-        applied: false,
-        row: undefined,
-      });
+      const handover = { slot: row.slot, expected: { owner, epoch: 1 }, owner: next };
+      const handedOver = { ...row, owner: next, epoch: 2 };
+      assert.deepEqual(await context.store().claimSlot(handover, soon()), { applied: true, row: handedOver });
+      assert.deepEqual(await context.store().claimSlot(handover, soon()), { applied: false, row: handedOver });
+      const late = context.store().releaseSlot({ slot: row.slot, owner, epoch: 1 }, soon());
+      assert.deepEqual(await late, { applied: false, row: handedOver });
     });
 
     it('records the open entry of this owner and epoch, and keeps it through a change of owner', async () => {

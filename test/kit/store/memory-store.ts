@@ -174,12 +174,12 @@ export class MemoryStore implements Store {
       if (row === undefined || expected === undefined) {
         const applied = row === undefined && expected === undefined;
         if (applied) {
-          this.#slots.set(slot, { slot, owner, epoch: 1, opened: undefined, first: 1, successor: undefined });
+          this.#slots.set(slot, { slot, owner, epoch: 1, opened: undefined, first: 1 });
         }
         return { applied, row: this.#slots.get(slot) };
       }
       const matches = row.owner === expected.owner && row.epoch === expected.epoch;
-      return this.#setSlot(slot, matches, { owner, epoch: row.epoch + 1, successor: undefined });
+      return this.#setSlot(slot, matches, { owner, epoch: row.epoch + 1 });
     });
   }
 
@@ -198,7 +198,7 @@ export class MemoryStore implements Store {
 
   releaseSlot(...[release, deadline]: Arguments<'releaseSlot'>): Answer<'releaseSlot'> {
     return this.#run('releaseSlot', deadline, () =>
-      this.#setSlot(release.slot, this.#owns(release), { owner: undefined, successor: release.successor }),
+      this.#setSlot(release.slot, this.#owns(release), { owner: undefined }),
     );
   }
 

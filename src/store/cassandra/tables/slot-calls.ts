@@ -8,19 +8,18 @@ import { TableScan, type TableScanPorts } from './table-scan.ts';
 
 const FIRST_EPOCH = 1;
 const FIRST_SEQ = 1;
-const CHANGING = ['owner', 'epoch', 'opened', 'first', 'successor'];
+const CHANGING = ['owner', 'epoch', 'opened', 'first'];
 
 const SHAPE: Omit<ConditionalShape<SlotRow>, 'table'> = {
   key: 'slot',
   columns: SLOT_COLUMNS,
   recordOf: slotRowOf,
-  cellsOf: ({ slot, owner = '', epoch, opened = 0, first, successor = '' }) => ({
+  cellsOf: ({ slot, owner = '', epoch, opened = 0, first }) => ({
     slot,
     owner,
     epoch: BigInt(epoch),
     opened: BigInt(opened),
     first: BigInt(first),
-    successor,
   }),
   written: CHANGING,
   tested: CHANGING,
@@ -75,12 +74,12 @@ export function createSlotCalls(ports: TableScanPorts, meta: MetaCalls, keyspace
 
     claimSlot({ slot, expected, owner }, deadline) {
       if (expected === undefined) {
-        const unused = { opened: undefined, first: FIRST_SEQ, successor: undefined };
+        const unused = { opened: undefined, first: FIRST_SEQ };
         return table.insert(slot, { slot, owner, epoch: FIRST_EPOCH, ...unused }, deadline);
       }
       return change(slot, deadline, (row) =>
         row.owner === expected.owner && row.epoch === expected.epoch
-          ? { ...row, owner, epoch: row.epoch + 1, successor: undefined }
+          ? { ...row, owner, epoch: row.epoch + 1 }
           : undefined,
       );
     },
@@ -91,7 +90,7 @@ export function createSlotCalls(ports: TableScanPorts, meta: MetaCalls, keyspace
     recordFirst: ({ slot, first, ...ownership }, deadline) =>
       changeOwned(slot, ownership, deadline, (row) => (row.first < first ? { ...row, first } : undefined)),
 
-    releaseSlot: ({ slot, successor, ...ownership }, deadline) =>
-      changeOwned(slot, ownership, deadline, (row) => ({ ...row, owner: undefined, successor })),
+    releaseSlot: ({ slot, ...ownership }, deadline) =>
+      changeOwned(slot, ownership, deadline, (row) => ({ ...row, owner: undefined })),
   };
 }

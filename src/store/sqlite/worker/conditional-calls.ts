@@ -62,17 +62,14 @@ function createSlotCalls(database: DatabaseSync) {
   );
   const claim = prepare(
     database,
-    'UPDATE slots SET owner = ?, epoch = epoch + 1, successor = NULL WHERE slot = ? AND owner IS ? AND epoch = ?',
+    'UPDATE slots SET owner = ?, epoch = epoch + 1 WHERE slot = ? AND owner IS ? AND epoch = ?',
   );
   const setOpened = prepare(database, 'UPDATE slots SET opened = ? WHERE slot = ? AND owner = ? AND epoch = ?');
   const setFirst = prepare(
     database,
     'UPDATE slots SET first = ?1 WHERE slot = ?2 AND owner = ?3 AND epoch = ?4 AND first < ?1',
   );
-  const release = prepare(
-    database,
-    'UPDATE slots SET owner = NULL, successor = ? WHERE slot = ? AND owner = ? AND epoch = ?',
-  );
+  const release = prepare(database, 'UPDATE slots SET owner = NULL WHERE slot = ? AND owner = ? AND epoch = ?');
   return {
     claimSlot: ({ slot, expected, owner }) => {
       const changes =
@@ -85,8 +82,7 @@ function createSlotCalls(database: DatabaseSync) {
       outcome(setOpened.run(opened, slot, owner, epoch), read, slot, slotRowOf),
     recordFirst: ({ slot, owner, epoch, first }) =>
       outcome(setFirst.run(first, slot, owner, epoch), read, slot, slotRowOf),
-    releaseSlot: ({ slot, owner, epoch, successor }) =>
-      outcome(release.run(successor ?? null, slot, owner, epoch), read, slot, slotRowOf),
+    releaseSlot: ({ slot, owner, epoch }) => outcome(release.run(slot, owner, epoch), read, slot, slotRowOf),
   } satisfies Partial<Handlers<ConditionalCalls>>;
 }
 

@@ -19,7 +19,6 @@ const row = (slot: number, owner: string | undefined, change: Partial<SlotRow> =
   epoch: 1,
   opened: 1,
   first: 1,
-  successor: undefined,
   ...change,
 });
 
@@ -74,14 +73,14 @@ describe('the plan of ownership', () => {
     assert.deepEqual(see({ members: [member('a')], rows: rowsOf((slot) => row(slot, 'z')) }).claims, ALL);
   });
 
-  it('claims a released slot at once as its successor, otherwise after 300 ms', () => {
-    const released = (successor: string | undefined) => rowsOf((slot) => row(slot, undefined, { successor }));
-    assert.deepEqual(see({ rows: released('inc_a') }).claims, ALL);
-    planner = new SlotPlanner(SLOTS);
-    assert.deepEqual(see({ rows: released('inc_b') }).claims, []);
-    assert.deepEqual(see({ nowMs: 299 }).claims, []);
-    assert.deepEqual(see({ nowMs: 300 }).claims, ofRank(['a', 'b', 'c'], 0));
-    assert.deepEqual(see({ nowMs: 600 }).claims, ALL);
+  it('claims a released slot by rank, soon', () => {
+    const names = ['a', 'b', 'c'];
+    assert.deepEqual(see({ rows: rowsOf((slot) => row(slot, undefined)) }).claims, ofRank(names, 0));
+    assert.deepEqual(
+      see({ nowMs: 150 }).claims,
+      ALL.filter((slot) => rankOfA(names, slot) <= 1),
+    );
+    assert.deepEqual(see({ nowMs: 300 }).claims, ALL);
   });
 
   it('counts the wait of a slot again when its row has changed', () => {
@@ -97,7 +96,7 @@ describe('the plan of ownership', () => {
     assert.ok(later.claims.length < ALL.length);
   });
 
-  it('opens a slot whose row names it if it is the wanted owner, otherwise releases it', () => {
+  it('opens a slot whose row names it if it is the wanted owner, otherwise hands it over', () => {
     const plan = see({ rows: rowsOf((slot) => row(slot, 'a')) });
     assert.deepEqual(plan.claims, ofRank(['a', 'b', 'c'], 0));
     assert.deepEqual(
