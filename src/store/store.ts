@@ -125,9 +125,17 @@ export interface SlotStore {
     first: { readonly slot: number; readonly owner: string; readonly epoch: number; readonly first: number },
     deadline: DeadlineMs,
   ): Promise<ConditionalOutcome<SlotRow>>;
-  /** Removes the owner if owner and epoch are as given. The epoch stays. */
+  /**
+   * If owner and epoch are as given: makes the successor the owner at epoch + 1. Without a successor, removes the owner,
+   * and the epoch stays.
+   */
   releaseSlot(
-    release: { readonly slot: number; readonly owner: string; readonly epoch: number },
+    release: {
+      readonly slot: number;
+      readonly owner: string;
+      readonly epoch: number;
+      readonly successor: string | undefined;
+    },
     deadline: DeadlineMs,
   ): Promise<ConditionalOutcome<SlotRow>>;
 }

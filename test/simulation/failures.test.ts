@@ -100,7 +100,7 @@ test('a slot that is claimed from a member that lives fails the run; from a dead
   await store.claimSlot({ slot: SLOT, expected: { owner: 'inc_b', epoch: 2 }, owner: 'inc_c' }, NEVER);
   await store.insertMember(createMember({ incarnation: 'inc_c' }), NEVER);
   await store.claimSlot({ slot: SLOT, expected: { owner: 'inc_c', epoch: 3 }, owner: 'inc_c' }, NEVER);
-  await store.releaseSlot({ slot: SLOT, owner: 'inc_c', epoch: 4 }, NEVER);
+  await store.releaseSlot({ slot: SLOT, owner: 'inc_c', epoch: 4, successor: undefined }, NEVER);
   await store.claimSlot({ slot: SLOT, expected: { owner: undefined, epoch: 4 }, owner: 'inc_c' }, NEVER);
   assert.deepEqual(failures, []);
   await store.claimSlot({ slot: SLOT, expected: { owner: 'inc_c', epoch: 1 }, owner: 'inc_d' }, NEVER);

@@ -420,10 +420,7 @@ export class Ownership {
     this.#spentEpochs.set(slot, epoch);
     for (let tries = 1; ; tries += 1) {
       try {
-        const deadline = storeDeadline(clock);
-        const { row } = await (successor === undefined
-          ? store.releaseSlot({ slot, owner, epoch }, deadline)
-          : store.claimSlot({ slot, expected: { owner, epoch }, owner: successor }, deadline));
+        const { row } = await store.releaseSlot({ slot, owner, epoch, successor }, storeDeadline(clock));
         if (row !== undefined) this.#takeRow(row);
         this.#ports.onMoved('released');
         return;

@@ -70,7 +70,7 @@ export function defineSlotContract(context: StoreContext): void {
       const next = newIncarnation();
       const row = await claimFresh(context.store(), owner);
       const release = (change: { owner?: string; epoch?: number; slot?: number }) =>
-        context.store().releaseSlot({ slot: row.slot, owner, epoch: 1, ...change }, soon());
+        context.store().releaseSlot({ slot: row.slot, owner, epoch: 1, successor: undefined, ...change }, soon());
       assert.deepEqual(await release({ owner: next }), { applied: false, row });
       assert.deepEqual(await release({ epoch: 2 }), { applied: false, row });
       assert.deepEqual(await release({ slot: newSlot() }), { applied: false, row: undefined });
@@ -86,11 +86,12 @@ export function defineSlotContract(context: StoreContext): void {
       const owner = newIncarnation();
       const next = newIncarnation();
       const row = await claimFresh(context.store(), owner);
-      const handover = { slot: row.slot, expected: { owner, epoch: 1 }, owner: next };
+      const handover = { slot: row.slot, owner, epoch: 1, successor: next };
       const handedOver = { ...row, owner: next, epoch: 2 };
-      assert.deepEqual(await context.store().claimSlot(handover, soon()), { applied: true, row: handedOver });
-      assert.deepEqual(await context.store().claimSlot(handover, soon()), { applied: false, row: handedOver });
-      const late = context.store().releaseSlot({ slot: row.slot, owner, epoch: 1 }, soon());
+      for (const applied of [true, false]) {
+        assert.deepEqual(await context.store().releaseSlot(handover, soon()), { applied, row: handedOver });
+      }
+      const late = context.store().releaseSlot({ ...handover, successor: undefined }, soon());
       assert.deepEqual(await late, { applied: false, row: handedOver });
     });
 

@@ -198,7 +198,10 @@ export class MemoryStore implements Store {
 
   releaseSlot(...[release, deadline]: Arguments<'releaseSlot'>): Answer<'releaseSlot'> {
     return this.#run('releaseSlot', deadline, () =>
-      this.#setSlot(release.slot, this.#owns(release), { owner: undefined }),
+      this.#setSlot(release.slot, this.#owns(release), {
+        owner: release.successor,
+        epoch: release.successor === undefined ? release.epoch : release.epoch + 1,
+      }),
     );
   }
 

@@ -90,7 +90,11 @@ export function createSlotCalls(ports: TableScanPorts, meta: MetaCalls, keyspace
     recordFirst: ({ slot, first, ...ownership }, deadline) =>
       changeOwned(slot, ownership, deadline, (row) => (row.first < first ? { ...row, first } : undefined)),
 
-    releaseSlot: ({ slot, ...ownership }, deadline) =>
-      changeOwned(slot, ownership, deadline, (row) => ({ ...row, owner: undefined })),
+    releaseSlot: ({ slot, successor, ...ownership }, deadline) =>
+      changeOwned(slot, ownership, deadline, (row) => ({
+        ...row,
+        owner: successor,
+        epoch: successor === undefined ? row.epoch : row.epoch + 1,
+      })),
   };
 }

@@ -69,7 +69,10 @@ function createSlotCalls(database: DatabaseSync) {
     database,
     'UPDATE slots SET first = ?1 WHERE slot = ?2 AND owner = ?3 AND epoch = ?4 AND first < ?1',
   );
-  const release = prepare(database, 'UPDATE slots SET owner = NULL WHERE slot = ? AND owner = ? AND epoch = ?');
+  const release = prepare(
+    database,
+    'UPDATE slots SET owner = ?1, epoch = epoch + (?1 IS NOT NULL) WHERE slot = ?2 AND owner = ?3 AND epoch = ?4',
+  );
   return {
     claimSlot: ({ slot, expected, owner }) => {
       const changes =
@@ -82,7 +85,8 @@ function createSlotCalls(database: DatabaseSync) {
       outcome(setOpened.run(opened, slot, owner, epoch), read, slot, slotRowOf),
     recordFirst: ({ slot, owner, epoch, first }) =>
       outcome(setFirst.run(first, slot, owner, epoch), read, slot, slotRowOf),
-    releaseSlot: ({ slot, owner, epoch }) => outcome(release.run(slot, owner, epoch), read, slot, slotRowOf),
+    releaseSlot: ({ slot, owner, epoch, successor }) =>
+      outcome(release.run(successor ?? null, slot, owner, epoch), read, slot, slotRowOf),
   } satisfies Partial<Handlers<ConditionalCalls>>;
 }
 

@@ -181,16 +181,17 @@ describe('the ownership of slots', () => {
     assert.equal(servedBy(a).length + servedBy(b).length, SLOTS);
   });
 
-  for (const { claimMs, leaves, atOnce, what } of [
-    { claimMs: 3, leaves: false, atOnce: [3, HANDOVERS_MAX], what: 'more to one that joins and claims them promptly' },
-    { claimMs: 1200, leaves: false, atOnce: [1, 4], what: 'few at once to one that joins and is slow' },
-    { claimMs: 1200, leaves: true, atOnce: [1, HANDOVERS_MAX], what: 'at most eight at once when it leaves' },
+  for (const { openMs, leaves, atOnce, what } of [
+    { openMs: 3, leaves: false, atOnce: [3, HANDOVERS_MAX], what: 'more to one that joins and opens them promptly' },
+    { openMs: 1200, leaves: false, atOnce: [1, 4], what: 'few at once to one that joins and is slow' },
+    { openMs: 1200, leaves: true, atOnce: [1, HANDOVERS_MAX], what: 'at most eight at once when it leaves' },
   ]) {
     it(`hands over ${what}`, async () => {
       const a = start(add('a'));
       if (leaves) start(add('b'));
       await until(settled(leaves ? ['a', 'b'] : ['a']), 3000);
-      fault = (_, operation) => (operation === 'claimSlot' ? { kind: 'delay', until: later(claimMs) } : latency());
+      fault = (name, operation) =>
+        name === 'b' && operation === 'append' ? { kind: 'delay', until: later(openMs) } : latency();
       if (leaves) void a.node.stop();
       else start(add('b'));
       let most = 0;
@@ -362,7 +363,7 @@ describe('the ownership of slots', () => {
     await until(settled(['a', 'b']), 3000);
     const released = new Map<number, number>();
     fault = (name, operation) => {
-      if (name === 'a' && operation === 'claimSlot') return { kind: 'apply-late', until: later(3000) };
+      if (name === 'a' && operation === 'releaseSlot') return { kind: 'apply-late', until: later(3000) };
       return latency();
     };
     const serving = new Map(a.node.routes().epochs);
