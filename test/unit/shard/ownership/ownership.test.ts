@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { FairTurns } from '../../../../src/core/async/turns.ts';
 import { BUILT_IN_PLANS } from '../../../../src/core/plans.ts';
-import { rankShards } from '../../../../src/core/slots.ts';
+import { rankShards, slotOfTenant } from '../../../../src/core/slots.ts';
 import { MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
 import { HANDOVERS_MAX } from '../../../../src/shard/ownership/handover-pace.ts';
 import { createShardNode, type ShardNode } from '../../../../src/shard/shard-node.ts';
@@ -202,6 +202,25 @@ describe('the ownership of slots', () => {
       assert.ok(most >= least && most <= bound, `${most} at once`);
     });
   }
+
+  it('reads at once whether a slot that it expects is its own by now, if it is asked for it', async () => {
+    start(add('b'));
+    await until(settled(['b']), 3000);
+    const asked = { tenantId: 'ten_01m7zap26vec39w1gswcyac0nr' };
+    assert.ok(wantedBy('a', ['a', 'b']).includes(slotOfTenant(asked.tenantId, SLOTS)));
+    const a = start(add('a'));
+    // It has seen the rows of all slots, and has not been given one.
+    await until(() => a.faults.calls('listSlots') >= 2, 1000);
+    await clock.advance(20);
+    const ask = () =>
+      assert.rejects(a.node.connectConsole().operator.call('readTenant', {}, asked), { kind: 'wrong-owner' });
+    for (let time = 1; time <= 3; time += 1) {
+      const reads = a.faults.calls('listSlots');
+      for (let count = 0; count < 10; count += 1) await ask();
+      await until(() => a.faults.calls('listSlots') > reads, 20);
+      assert.ok(a.faults.calls('listSlots') - reads <= 2, 'they share a read');
+    }
+  });
 
   it('leaves every slot without an owner when all members stop', async () => {
     start(add('a'));
