@@ -228,7 +228,6 @@ export class ShardNode implements Shard {
           this.#readiness.update(this.#ownership);
           this.#peers.routesChanged();
         },
-        onExpectedAsked: () => this.#watch.hurry(),
         onMoved: (kind) => {
           metrics.slotMoves.inc({ kind });
           // Opening the slot appended the first entry of its epoch.

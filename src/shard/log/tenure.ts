@@ -198,6 +198,8 @@ export class Tenure {
       this.tenants.get(tenantId)?.pages.take(subject, rows);
       this.#dependencies.observePreload('loaded');
     }
+    // Calls authenticate first.
+    for (const tenantId of new Set(pages.map((page) => page.tenantId))) void this.tenants.get(tenantId)?.loadKeys();
   }
 
   /** Whether the operation ids of earlier owners are known, so that no more of the log is read back. */

@@ -164,6 +164,12 @@ export class TenantMemory implements EntityFilter {
     return (this.#used ?? this.#use()).keys;
   }
 
+  /** Reads its keys ahead of calls, which read them otherwise. */
+  async loadKeys(): Promise<void> {
+    const pin = await this.keys.pin().catch(() => undefined);
+    pin?.[Symbol.dispose]();
+  }
+
   /** Its rules. A tenant whose record names no revision has none. */
   get rules(): TenantRules {
     const used = this.#used ?? this.#use();

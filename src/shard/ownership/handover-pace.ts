@@ -17,9 +17,9 @@ const HANDOVERS_MIN = 1;
 const DRAIN_NOTICE_MS = HEARTBEAT_INTERVAL_MS + SCAN_MS;
 /** Two owners that hand over to one new shard use all the openings that it runs at once (16). */
 export const HANDOVERS_MAX = 8;
-/** The pause of a slot, as seen by the previous owner: 50 to 100 ms on an idle machine. */
-const PROMPT_MS = 120;
-const SLOW_MS = 250;
+/** The pause of a slot, as seen by the previous owner: about 50 ms on an idle machine. */
+const PROMPT_MS = 80;
+const SLOW_MS = 160;
 /** A third of the time that a shard has to stop, by default. */
 const LEAVING_MS_MAX = 8000;
 

@@ -59,8 +59,6 @@ export interface OwnershipPorts {
   readonly createTenure: (row: SlotRow, session: MembershipLease) => Tenure;
   /** What fronts should know about the slots of this shard has changed. */
   readonly onRoutesChanged: () => void;
-  /** A slot that this shard may own by now was asked for. */
-  readonly onExpectedAsked: () => void;
   readonly onMoved: (kind: 'claimed' | 'released' | 'failed') => void;
 }
 
@@ -84,8 +82,9 @@ export class Ownership {
   readonly #seenAtMs = new Map<string, number>();
   /** Slots that this shard hands over, until the successor has opened them: in which epoch this shard served them. */
   readonly #moves = new Map<number, number>();
-  /** Slots that were asked for since the last round, and that this shard may own by now. */
+  /** Slots that were asked for, and that this shard may own by now; and whether their rows are being read. */
   readonly #asked = new Set<number>();
+  #looking = false;
   /** By slot: the last epoch that this shard has opened or given up. It opens only later ones. */
   readonly #spentEpochs = new Map<number, number>();
   /**
@@ -98,6 +97,8 @@ export class Ownership {
   /** Incarnation and state of each. */
   #scannedMembers: readonly string[] = [];
   #plan: SlotPlan | undefined;
+  /** Of the last round. */
+  #session: MembershipLease | undefined;
 
   constructor(ports: OwnershipPorts, options: OwnershipOptions) {
     this.#ports = ports;
@@ -146,7 +147,7 @@ export class Ownership {
     const row = this.#rows.get(slot);
     if (this.#plan?.expected.includes(slot) === true) {
       this.#asked.add(slot);
-      this.#ports.onExpectedAsked();
+      void this.#lookForAsked();
     }
     const owner = row?.owner === undefined ? undefined : this.#ports.membership.row(row.owner);
     if (row === undefined || owner === undefined || owner.state === 'dead' || owner.incarnation === incarnation) {
@@ -177,7 +178,12 @@ export class Ownership {
 
   /** Reads the rows if they may have changed, plans, and starts what is due. Throws if the store does not respond. */
   async round(session: MembershipLease): Promise<void> {
+    this.#session = session;
     await this.#refreshRows();
+    this.#replan(session);
+  }
+
+  #replan(session: MembershipLease): void {
     if (session.ended || !session.leaseValid) return;
     if (session.state === 'draining' && !this.pace.leaves) {
       this.#tasks.clear();
@@ -229,15 +235,32 @@ export class Ownership {
     const sinceMs = clock.monotonicMs() - this.#scannedAtMs;
     const isSame = isDeepStrictEqual(members, this.#scannedMembers);
     if (this.complete && !this.moving && isSame && sinceMs < SCAN_MS) return;
-    const next = [...new Set([...this.#asked, ...(this.moving ? this.#nextExpected(NEXT_READ) : [])])];
-    this.#asked.clear();
-    if (this.#settled && isSame && sinceMs < MOVING_SCAN_MS && (this.moving || next.length > 0)) {
+    if (this.#settled && this.moving && isSame && sinceMs < MOVING_SCAN_MS) {
+      const next = this.#nextExpected(NEXT_READ);
       if (next.length > 0) this.#takeRows(await store.listSomeSlots(next, storeDeadline(clock)));
       return;
     }
     this.#scannedAtMs = clock.monotonicMs();
     this.#takeRows(await store.listSlots(storeDeadline(clock)));
     this.#scannedMembers = members;
+  }
+
+  /** Between the rounds, since somebody waits. */
+  async #lookForAsked(): Promise<void> {
+    if (this.#looking) return;
+    this.#looking = true;
+    const { store, clock } = this.#ports;
+    try {
+      while (this.#asked.size > 0) {
+        const asked = [...this.#asked];
+        this.#asked.clear();
+        this.#takeRows(await store.listSomeSlots(asked, storeDeadline(clock)));
+        if (this.#session !== undefined) this.#replan(this.#session);
+      }
+    } catch {
+      // The rounds find them.
+    }
+    this.#looking = false;
   }
 
   /** What each owner releases next: it begins with the first slot, and few move at once. */

@@ -12,9 +12,6 @@ import type { Ownership } from './ownership.ts';
 import type { Readiness } from './readiness.ts';
 import type { StoreSharing } from './store-sharing.ts';
 
-/** Rounds that somebody waits for are at least this far apart. */
-const HURRIED_MS = 5;
-
 export interface WatchLoopPorts {
   readonly clock: Clock;
   readonly log: Log;
@@ -35,8 +32,6 @@ export class WatchLoop {
   #neighbours: readonly MemberAddress[] = [];
   #scannedAtMs = Number.NEGATIVE_INFINITY;
   #failing = false;
-  #hurried = false;
-  #endPause: () => void = () => {};
 
   constructor(ports: WatchLoopPorts) {
     this.#ports = ports;
@@ -48,7 +43,7 @@ export class WatchLoop {
   }
 
   async run(): Promise<void> {
-    const { log, membership, ownership } = this.#ports;
+    const { clock, log, membership, ownership } = this.#ports;
     while (!this.#ports.stopped()) {
       const session = this.#ports.session();
       const scanMs = membership.scanMs(session.incarnation);
@@ -59,26 +54,8 @@ export class WatchLoop {
         if (!this.#failing) log.warn({ err: error }, 'cannot read members and slots; retrying');
         this.#failing = true;
       }
-      await this.#pause(ownership.moving || this.#ports.stopping() ? MOVING_ROUND_MS : scanMs);
+      await delay(clock, ownership.moving || this.#ports.stopping() ? MOVING_ROUND_MS : scanMs);
     }
-  }
-
-  /** The next round begins at once, or if one is running, right after it. */
-  hurry(): void {
-    this.#hurried = true;
-    this.#endPause();
-  }
-
-  async #pause(ms: number): Promise<void> {
-    const { clock } = this.#ports;
-    if (!this.#hurried) {
-      const hurried = new Promise<void>((resolve) => {
-        this.#endPause = resolve;
-      });
-      await Promise.race([delay(clock, ms), hurried]);
-    }
-    if (this.#hurried) await delay(clock, HURRIED_MS);
-    this.#hurried = false;
   }
 
   async #round(session: MembershipLease, scanMs: number): Promise<void> {
