@@ -490,14 +490,14 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'release',
-    what: 'A shard goes on serving a slot while its release is in flight.',
+    what: 'A shard goes on serving a slot while its handover is in flight.',
     caughtBy: 'moves',
     edits: [
       {
         file: 'src/shard/ownership/ownership.ts',
         find: 'await tenure.release({ limitMs: FLUSH_MS_MAX, flush: successor === undefined });',
         replace:
-          'await this.#releaseRow({ slot, owner: tenure.owner, epoch: tenure.epoch }, successor).catch(() => {}); await delay(clock, 2000); await tenure.release({ limitMs: FLUSH_MS_MAX, flush: false });',
+          'await this.#giveUp({ slot, owner: tenure.owner, epoch: tenure.epoch }, successor).catch(() => {}); await delay(clock, 2000); await tenure.release({ limitMs: FLUSH_MS_MAX, flush: false });',
       },
     ],
   },
