@@ -20,9 +20,9 @@ import {
   underLoad,
 } from './trial.ts';
 
-const FAILOVER_MS_MAX = 6000;
+const FAILOVER_MS_MAX = 4000;
 /** Of a process that starts again in the same place: nobody waits for its lease. */
-const CRASH_MS_MAX = 4000;
+const CRASH_MS_MAX = 2000;
 /** Of a tenant whose slot moves, and of the slowest of them all. */
 const HANDOVER_MS_MAX = 300;
 const WORST_HANDOVER_MS_MAX = 900;

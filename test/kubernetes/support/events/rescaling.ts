@@ -7,7 +7,7 @@ import { letRun, waitFor } from '../../../kit/wait-for.ts';
 import type { Component, Pod } from '../release.ts';
 import { assertUnnoticed, during, type Event, type EventBench, loaded } from './event.ts';
 
-const P99_MS_MAX = 500;
+const P99_MS_MAX = 100;
 /** From when a pod is ready. */
 const TAKES_LOAD_MS_MAX = 10_000;
 /** Moments of Kubernetes are whole seconds. */

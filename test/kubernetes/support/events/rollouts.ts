@@ -5,7 +5,7 @@ import type { Window } from '../../../cluster/support/load.ts';
 import type { Component } from '../release.ts';
 import { assertUnnoticed, during, type Event, type EventBench, loaded } from './event.ts';
 
-const P99_MS_MAX = 500;
+const P99_MS_MAX = 100;
 const COMPONENTS: readonly Component[] = ['shard', 'front', 'console'];
 export const NEXT_TAG = '1.0.1';
 
