@@ -126,8 +126,8 @@ export interface SlotStore {
     deadline: DeadlineMs,
   ): Promise<ConditionalOutcome<SlotRow>>;
   /**
-   * If owner and epoch are as given: makes the successor the owner at epoch + 1. Without a successor, removes the owner,
-   * and the epoch stays.
+   * If owner and epoch are as given: makes the successor the owner at epoch + 1. Without a successor, removes the
+   * owner, and the epoch stays.
    */
   releaseSlot(
     release: {

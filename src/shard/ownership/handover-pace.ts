@@ -2,10 +2,10 @@
 // other member knows that it is leaving, and when it knows which others are leaving, so that two leaving shards do not
 // hand slots to each other.
 //
-// As many slots move at once as the successor opens promptly: each pauses for about as long as all of them take together. The
-// limit starts at one, grows by one for each slot that is opened soon, and halves for each one that is not: the new
-// owner, the store or this process may be slow. A leaving shard has limited time, so after a while it uses the full
-// limit: the slots that it does not hand over have to wait, all at once, until its lease ends.
+// As many slots move at once as the successor opens promptly: each pauses for about as long as all of them take
+// together. The limit starts at one, grows by one for each slot that is opened soon, and halves for each one that is
+// not: the successor, the store or this process may be slow. A leaving shard has limited time, so after a while it uses
+// the full limit: the slots that it does not hand over have to wait, all at once, until its lease ends.
 
 import { SCAN_MS } from './membership.ts';
 import { HEARTBEAT_INTERVAL_MS } from './membership-lease.ts';

@@ -9,9 +9,9 @@
 //      └────── retried ◀────────┴───────────────────┘ or the session ended
 //
 // If a reply was lost, this shard may be the owner without knowing it. The plan then finds the row, and opens the slot
-// or hands it over. Few slots move at a time (handover-pace.ts); the next ones move once the successor has opened those.
-// A front that asks for a slot meanwhile hears from the previous owner who the successor is, and the successor looks at
-// once whether the slot is its own by now.
+// or hands it over. Few slots move at a time (handover-pace.ts); the next ones move once the successor has opened
+// those. A front that asks for a slot meanwhile hears from the previous owner who the successor is, and the successor
+// looks at once whether the slot is its own by now.
 
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, delay } from '../../core/async/clock.ts';
