@@ -19,6 +19,7 @@ const DURATIONS: Durations = {
   duringMs: 10_000,
   p99FloorMs,
   mayLastAsFlood: false,
+  hasControl: true,
 };
 const DURATIONS_QUICK: Durations = {
   warmUpRequests: 500,
@@ -27,6 +28,7 @@ const DURATIONS_QUICK: Durations = {
   duringMs: 2000,
   p99FloorMs,
   mayLastAsFlood: false,
+  hasControl: true,
 };
 /** With 10,000 grants and 10 MB each: four times what fits the heap. */
 const LARGE_SUBJECTS = 200;
