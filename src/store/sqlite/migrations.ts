@@ -1,8 +1,8 @@
 // The schema's history: numbered steps. New ones are appended; a released one is never edited. The tables are clustered
 // like those of the Cassandra adapter: rows are stored in the order of their primary key, so a subject's grants and a
-// tenant's audit log are each one contiguous range. Text is compared by its bytes (BINARY, UTF-8). Only tables with rows
-// longer than a page, the log among them, have row ids: a search in a clustered table reads the whole of each row that it
-// compares with, so the lookup of one slot would read the entries of another.
+// tenant's audit log are each one contiguous range. Text is compared by its bytes (BINARY, UTF-8). Only tables whose
+// rows may be longer than a page, the log among them, have row ids: a search in a clustered table reads the whole of
+// each row that it compares with, so the lookup of one slot would read the entries of another.
 
 export interface Migration {
   /** 1 and up, without gaps. */
