@@ -76,6 +76,10 @@ export class AttackProgram {
     });
   }
 
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
   /** Resolves when the attack is done, or its time is over. */
   async run(target: AttackTarget): Promise<AttackReport> {
     const late = setTimeout(() => this.#child.kill('SIGKILL'), target.durationMs + PREPARATION_MS_MAX + LATE_MS_MAX);

@@ -1,8 +1,9 @@
 // One attack: the victim alone, then the victim during the attack, and the effects on the service.
 
 import type { Attack } from './attack-list.ts';
-import type { AttackReport } from './attack-messages.ts';
+import type { AttackReport, AttackTarget } from './attack-messages.ts';
 import { AttackProgram, type VictimProgram } from './child-programs.ts';
+import { type BurnJob, LoadRecording, prepareBurners } from './control.ts';
 import { PartsObservation, type PartUse, readLostLeases } from './observed-parts.ts';
 import { type ProbeResult, Probes } from './probes.ts';
 import type { ServiceUnderAttack } from './service.ts';
@@ -13,6 +14,8 @@ const RATIO_MAX = 2;
 const IDLE_ATTEMPTS = 3;
 /** How long the victim continues after the attacker has ended. */
 const ENDING_MS = 500;
+/** Before a control, so that what the attack has left to do is done. */
+const REST_MS = 2000;
 
 export interface Durations {
   /** Requests of the victim before the measurement, until the code for checks is compiled. */
@@ -25,6 +28,8 @@ export interface Durations {
   readonly p99FloorMs: (strain: number) => number;
   /** Whether a p99 may also be as long as the service took for all connections of a flood. */
   readonly mayLastAsFlood: boolean;
+  /** Whether the victim is measured again next to processes that only burn what the attacker took. */
+  readonly hasControl: boolean;
 }
 
 export interface AttackMeasurement {
@@ -34,6 +39,7 @@ export interface AttackMeasurement {
   readonly during: VictimResult;
   /** While the attacker's connections end, all at once. */
   readonly ending: VictimResult;
+  readonly control: VictimResult | undefined;
   readonly strain: number;
   readonly p99MsMax: number;
   readonly parts: readonly PartUse[];
@@ -50,6 +56,24 @@ function attackerOf(
   { tenant, plan }: Attack,
 ): Promise<Attacker> | Attacker {
   return tenant === 'new' ? createAttacker(addresses, plan) : tenants[tenant];
+}
+
+function targetOf(
+  { addresses, parts, tenants }: ServiceUnderAttack,
+  attacker: Attacker,
+  durationMs: number,
+): AttackTarget {
+  return {
+    baseUrl: addresses.base_url,
+    consoleUrl: addresses.console_url,
+    opsUrls: parts.map(({ opsUrl }) => opsUrl),
+    tenantId: attacker.tenantId,
+    key: attacker.key,
+    adminKey: attacker.adminKey,
+    operatorToken: addresses.operator_token,
+    largeSubjects: tenants.largeSubjects,
+    durationMs,
+  };
 }
 
 async function measureVictim(victim: VictimProgram, job: VictimJob, during: () => Promise<void>) {
@@ -84,11 +108,22 @@ async function measureIdle(
   return best;
 }
 
+async function measureControl(victim: VictimProgram, job: VictimJob, jobs: readonly BurnJob[]): Promise<VictimResult> {
+  await delay(REST_MS);
+  const burn = await prepareBurners(jobs);
+  return measureVictim(victim, job, burn);
+}
+
+/** What the machine alone adds to a response: the longer of the echo's, and of the service's in the control. */
+function machineMsOf(during: VictimResult, control: VictimResult | undefined): number {
+  return Math.max(during.echoP99Ms, control?.latencyMs.p99 ?? 0);
+}
+
 export async function measureAttack(
   service: ServiceUnderAttack,
   victim: VictimProgram,
   attack: Attack,
-  { warmUpRequests, idleMs, attackMs, duringMs, p99FloorMs, mayLastAsFlood }: Durations,
+  { warmUpRequests, idleMs, attackMs, duringMs, p99FloorMs, mayLastAsFlood, hasControl }: Durations,
 ): Promise<AttackMeasurement> {
   await service.restart({ isCold: attack.isCold === true, settings: attack.settings ?? {} });
   const { addresses, parts, tenants, mode } = service;
@@ -108,22 +143,13 @@ export async function measureAttack(
 
   await using program = new AttackProgram(attack.name);
   using observed = new PartsObservation(parts);
+  using load = new LoadRecording(program.pid, service.storePids);
   probes.start();
   let report: AttackReport | undefined;
   const during = await measureVictim(victim, job, async () => {
-    const target = {
-      baseUrl: addresses.base_url,
-      consoleUrl: addresses.console_url,
-      opsUrls: parts.map(({ opsUrl }) => opsUrl),
-      tenantId: attacker.tenantId,
-      key: attacker.key,
-      adminKey: attacker.adminKey,
-      operatorToken: addresses.operator_token,
-      largeSubjects: tenants.largeSubjects,
-      durationMs: attackMs,
-    };
-    [report] = await Promise.all([program.run(target), delay(duringMs)]);
+    [report] = await Promise.all([program.run(targetOf(service, attacker, attackMs)), delay(duringMs)]);
   });
+  const jobs = load.stop();
   const ending = await measureVictim(victim, job, async () => {
     await program.end();
     await delay(ENDING_MS);
@@ -133,16 +159,18 @@ export async function measureAttack(
   if (report === undefined) throw new Error(`The attack ${attack.name} has reported nothing.`);
   const lostAfter = await readLostLeases(parts).catch(() => undefined);
   const strain = strainOf(uses);
+  const control = hasControl ? await measureControl(victim, job, jobs) : undefined;
   return {
     attack,
     mode,
     idle,
     during,
     ending,
+    control,
     strain,
     p99MsMax: Math.max(
       RATIO_MAX * idle.latencyMs.p99,
-      p99FloorMs(strain) + during.echoP99Ms,
+      p99FloorMs(strain) + machineMsOf(during, control),
       mayLastAsFlood ? (report.floodMs ?? 0) : 0,
     ),
     parts: uses,

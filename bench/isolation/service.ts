@@ -6,6 +6,7 @@ import { openStore as openSqliteStore } from '../../test/kit/store/store-directo
 import type { CassandraCluster } from '../../tools/engines/cassandra.ts';
 import { GrantdCluster } from '../server/grantd-cluster.ts';
 import { type Addresses, GrantdProcess } from '../server/grantd-process.ts';
+import { findDescendants } from '../server/resource-use.ts';
 import { createTenants, fillStore, type Tenants } from './tenants.ts';
 
 /** The kernel ends it together with this process, however that ends. */
@@ -42,6 +43,8 @@ export interface ServiceUnderAttack {
   readonly tenants: Tenants;
   readonly addresses: Addresses;
   readonly parts: readonly Part[];
+  /** The processes of the store, if it has any. */
+  readonly storePids: readonly number[];
   /** Starts new processes; if `isCold`, those with a page cache start without any cached grants. */
   restart(options: { readonly isCold: boolean; readonly settings: Readonly<Record<string, string>> }): Promise<void>;
   stop(): Promise<void>;
@@ -57,6 +60,7 @@ export interface EmbeddedOptions {
 
 export class EmbeddedService implements ServiceUnderAttack {
   readonly mode = 'embedded';
+  readonly storePids = [];
   readonly #options: EmbeddedOptions;
   readonly tenants: Tenants;
   #process: GrantdProcess | undefined;
@@ -111,6 +115,7 @@ function startDev(
 
 export class ClusterService implements ServiceUnderAttack {
   readonly mode = 'cluster';
+  readonly storePids = findDescendants('CassandraDaemon');
   readonly #cluster: GrantdCluster;
   readonly tenants: Tenants;
 

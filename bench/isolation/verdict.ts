@@ -10,7 +10,8 @@ const MEBIBYTE = 1024 ** 2;
 const P99 = 'p99 during';
 
 export function figuresOf(measurement: AttackMeasurement): readonly Figure[] {
-  const { attack, mode, idle, during, ending, strain, p99MsMax, parts, probes, report, lostLeases } = measurement;
+  const { attack, mode, idle, during, ending, control, strain, p99MsMax, parts, probes, report, lostLeases } =
+    measurement;
   const row = `${mode}: ${attack.name}`;
   const atMost = (value: number): NonNullable<Figure['target']> => ({ kind: 'at most', value });
   return [
@@ -20,6 +21,7 @@ export function figuresOf(measurement: AttackMeasurement): readonly Figure[] {
     { row, name: P99, value: during.latencyMs.p99, unit: 'ms', target: atMost(p99MsMax) },
     { row, name: 'p99 at its end', value: ending.latencyMs.p99, unit: 'ms' },
     { row, name: 'echo p99', value: during.echoP99Ms, unit: 'ms' },
+    ...(control === undefined ? [] : [{ row, name: 'control p99', value: control.latencyMs.p99, unit: 'ms' }]),
     { row, name: 'strain', value: strain, unit: '×' },
     { row, name: 'failed', value: during.failed + ending.failed + probes.failed, unit: '', target: atMost(0) },
     { row, name: 'wrong to attacker', value: report.unexpected, unit: '', target: atMost(0) },
@@ -46,11 +48,12 @@ export const notMeasured = (mode: ServiceUnderAttack['mode'], { name }: Attack):
 });
 
 /** What the attacker saw, so that an ineffective attack is noticed, and what the service needed. */
-export function describeOutcomes({ report, parts, during, ending, strain }: AttackMeasurement): string {
+export function describeOutcomes({ report, parts, during, ending, control, strain }: AttackMeasurement): string {
   const seen = Object.entries(report.outcomes).map(([outcome, count]) => `${count} × ${outcome}`);
   const peaks = parts.map(({ name, peakBytes }) => `${name} peak ${Math.round(peakBytes / MEBIBYTE)} MiB`);
   const flood = report.floodMs === undefined ? '' : `flood of ${Math.round(report.floodMs)} ms, `;
-  const p99 = `${flood}victim p99 ${Math.round(during.latencyMs.p99)} ms, at its end ${Math.round(ending.latencyMs.p99)} ms, echo ${Math.round(during.echoP99Ms)} ms, strain ${strain.toFixed(1)}`;
+  const controlled = control === undefined ? '' : `, control ${Math.round(control.latencyMs.p99)} ms`;
+  const p99 = `${flood}victim p99 ${Math.round(during.latencyMs.p99)} ms, at its end ${Math.round(ending.latencyMs.p99)} ms, echo ${Math.round(during.echoP99Ms)} ms${controlled}, strain ${strain.toFixed(1)}`;
   return [...seen, ...peaks, p99].join(', ');
 }
 

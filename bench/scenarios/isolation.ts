@@ -11,22 +11,18 @@ import { type BenchContext, MissingEngine, type Scenario } from '../scenario.ts'
 import { startCassandraFor } from './cluster-load.ts';
 
 const P99_FLOOR_MS = 25;
-const p99FloorMs = (strain: number): number => P99_FLOOR_MS * strain;
-const DURATIONS: Durations = {
+type Timing = Omit<Durations, 'p99FloorMs' | 'mayLastAsFlood' | 'hasControl'>;
+const DURATIONS: Timing = {
   warmUpRequests: 2000,
   idleMs: 10_000,
   attackMs: 12_000,
   duringMs: 10_000,
-  p99FloorMs,
-  mayLastAsFlood: false,
 };
-const DURATIONS_QUICK: Durations = {
+const DURATIONS_QUICK: Timing = {
   warmUpRequests: 500,
   idleMs: 1500,
   attackMs: 3000,
   duringMs: 2000,
-  p99FloorMs,
-  mayLastAsFlood: false,
 };
 /** With 10,000 grants and 10 MB each: four times what fits the heap. */
 const LARGE_SUBJECTS = 200;
@@ -44,6 +40,21 @@ const CLUSTER_QUICK: ReadonlySet<string> = new Set([
   'dear-requests',
 ]);
 
+function durationsFor(
+  { quick }: BenchContext,
+  { mode }: ServiceUnderAttack,
+  { p99FloorMs, victimReconnects = false }: Attack,
+): Durations {
+  const floorMs = p99FloorMs?.[mode] ?? P99_FLOOR_MS;
+  return {
+    ...(quick ? DURATIONS_QUICK : DURATIONS),
+    p99FloorMs: (strain) => floorMs * strain,
+    // New connections wait in the system's queue behind those that an attacker opens at once.
+    mayLastAsFlood: victimReconnects,
+    hasControl: true,
+  };
+}
+
 async function attackAll(
   context: BenchContext,
   service: ServiceUnderAttack,
@@ -54,7 +65,7 @@ async function attackAll(
     context.progress(`${service.mode}: ${attack.name}`);
     const victim = await VictimProgram.start();
     try {
-      const measurement = await measureAttack(service, victim, attack, context.quick ? DURATIONS_QUICK : DURATIONS);
+      const measurement = await measureAttack(service, victim, attack, durationsFor(context, service, attack));
       context.progress(`  ${describeOutcomes(measurement)}`);
       for (const miss of describeMisses(measurement)) context.progress(`  missed: ${miss}`);
       figures.push(...figuresOf(measurement));

@@ -11,7 +11,7 @@ import { median } from '../statistics.ts';
 import { type FilledDirectory, type Filling, fillDirectory, readDiskBytes } from './filled-directory.ts';
 import { measureInTurns, type Round, type Side } from './turns.ts';
 
-const RATIO_MAX = 1.15;
+const RATIO_MAX = 1.4;
 const MEBIBYTE = 1024 ** 2;
 const FEW: Filling = { tenants: 10, grantsPerTenant: 10_000 };
 const MANY: Filling = { tenants: 10_000, grantsPerTenant: 1000 };

@@ -17,7 +17,7 @@ export interface Side {
 
 const sumCpuSeconds = (pids: readonly number[]): number => pids.reduce((sum, pid) => sum + readCpuSeconds(pid), 0);
 
-async function measure(context: BenchContext, { pids, job }: Side, mode: LoadJob['mode']): Promise<Round> {
+export async function measureSide(context: BenchContext, { pids, job }: Side, mode: LoadJob['mode']): Promise<Round> {
   const before = sumCpuSeconds(pids);
   const result = await context.client.run({ ...job, mode });
   return { ...result, cpuMicros: ((sumCpuSeconds(pids) - before) * 1e6) / result.answered };
@@ -32,7 +32,7 @@ export async function measureInTurns(
   const measured: (readonly [Round, Round])[] = [];
   for (let round = 1; round <= rounds; round += 1) {
     context.progress(`${mode.kind}, round ${round} of ${rounds}`);
-    measured.push([await measure(context, sides[0], mode), await measure(context, sides[1], mode)]);
+    measured.push([await measureSide(context, sides[0], mode), await measureSide(context, sides[1], mode)]);
   }
   return measured;
 }

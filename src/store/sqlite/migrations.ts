@@ -1,6 +1,8 @@
 // The schema's history: numbered steps. New ones are appended; a released one is never edited. The tables are clustered
-// like those of the Cassandra adapter: rows are stored in the order of their primary key, so a subject's grants, a
-// slot's log and a tenant's audit log are each one contiguous range. Text is compared by its bytes (BINARY, UTF-8).
+// like those of the Cassandra adapter: rows are stored in the order of their primary key, so a subject's grants and a
+// tenant's audit log are each one contiguous range. Text is compared by its bytes (BINARY, UTF-8). Only tables whose
+// rows may be longer than a page, the log among them, have row ids: a search in a clustered table reads the whole of
+// each row that it compares with, so the lookup of one slot would read the entries of another.
 
 export interface Migration {
   /** 1 and up, without gaps. */
@@ -32,7 +34,7 @@ CREATE TABLE log (
   entry_id TEXT NOT NULL,
   body TEXT NOT NULL,
   PRIMARY KEY (slot, segment, seq)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE TABLE slots (
   slot INTEGER NOT NULL PRIMARY KEY,
@@ -141,7 +143,7 @@ CREATE TABLE tenant_rules (
   rules TEXT NOT NULL,
   stamp INTEGER NOT NULL,
   PRIMARY KEY (tenant, place)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE TABLE keys (
   tenant TEXT NOT NULL,
@@ -194,7 +196,7 @@ CREATE TABLE hot_pages (
   pages TEXT NOT NULL,
   at_ms INTEGER NOT NULL,
   PRIMARY KEY (slot)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 `,
   },
 ];

