@@ -9,6 +9,8 @@ import type { Executor, Row } from '../driver/executor.ts';
 
 /** Partitions in one statement: the node that gets it reads them all at once. */
 const SLOTS_PER_READ = 32;
+/** In one statement at most: some 5 ms to decode and share out. */
+const ROWS_PER_READ = 8192;
 
 export interface GroupedReadsPorts {
   readonly executor: Executor;
@@ -45,16 +47,17 @@ export class GroupedReads {
   #flush(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (let start = 0; start < waiting.length; start += SLOTS_PER_READ) {
-      void this.#readGroup(waiting.slice(start, start + SLOTS_PER_READ));
+    const limitMax = Math.max(...waiting.map(({ limit }) => limit));
+    const count = Math.min(SLOTS_PER_READ, Math.max(1, Math.floor(ROWS_PER_READ / limitMax)));
+    for (let start = 0; start < waiting.length; start += count) {
+      void this.#readGroup(waiting.slice(start, start + count), limitMax);
     }
   }
 
   /** Never rejects. */
-  async #readGroup(group: readonly Waiting[]): Promise<void> {
+  async #readGroup(group: readonly Waiting[], limitMax: number): Promise<void> {
     const slots = [...new Set(group.map(({ slot }) => slot))];
     const deadline = Math.max(...group.map((each) => each.deadline));
-    const limitMax = Math.max(...group.map(({ limit }) => limit));
     try {
       const rows = await this.#ports.executor.readAll(this.#statement, [slots, limitMax], deadline);
       const bySlot = Map.groupBy(rows, (row) => integerAt(row, 'slot'));
