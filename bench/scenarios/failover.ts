@@ -10,7 +10,7 @@ import { delay } from '../server/grantd-process.ts';
 import { median } from '../statistics.ts';
 import { createTenantsEvenly, figureOf, fillProbed, startCassandraFor } from './cluster-load.ts';
 
-const P99_RATIO_MAX = 3;
+const P99_MS_MAX = 1000;
 const TENANTS = 32;
 const GRANTS_PER_TENANT = 1000;
 const QUESTIONS_PER_TENANT = 100;
@@ -94,10 +94,9 @@ function figuresOf(rounds: readonly Failover[]): readonly Figure[] {
     figureOf(name, unit, rounds, value);
   return [
     {
-      ...of('p99 in the first second after a failover ÷ before', '×', ({ first, warm }) => first.p99 / warm.p99),
-      target: { kind: 'at most', value: P99_RATIO_MAX },
+      ...of('p99 in the first second after a failover', 'ms', ({ first }) => first.p99),
+      target: { kind: 'at most', value: P99_MS_MAX },
     },
-    of('p99 in the first second', 'ms', ({ first }) => first.p99),
     of('p99 before', 'ms', ({ warm }) => warm.p99),
     of('p50 in the first second', 'ms', ({ first }) => first.p50),
     of('p50 before', 'ms', ({ warm }) => warm.p50),
@@ -133,6 +132,6 @@ async function run(context: BenchContext): Promise<readonly Figure[]> {
 
 export const failoverScenario: Scenario = {
   name: 'failover',
-  summary: `a shard is killed: p99 of its tenants' checks in the first second, once answered, ≤ ${P99_RATIO_MAX} × that before`,
+  summary: `a shard is killed: p99 of its tenants' checks in the first second, once answered, ≤ ${P99_MS_MAX} ms`,
   run,
 };

@@ -14,7 +14,7 @@ import { startLoadedService } from './loaded-service.ts';
 import { measureInTurns, type Round, type Side } from './turns.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
-const CPU_RATIO_MAX = 1.3;
+const CPU_RATIO_MAX = 1.4;
 const QUESTIONS = 50_000;
 /** Until the code of all processes is fully compiled. */
 const WARM_UP_MS = 4000;
