@@ -128,11 +128,16 @@ export class Membership {
 
   /** Time until the next scan. Short while another member is silent, so that its death is noticed in time. */
   scanMs(incarnation: string): number {
+    return this.suspects(incarnation).size > 0 ? SUSPECT_SCAN_MS : SCAN_MS;
+  }
+
+  /** The other members that have been silent for so long that they may be dead. */
+  suspects(incarnation: string): ReadonlySet<string> {
     const nowMs = this.#ports.clock.monotonicMs();
-    for (const [other, { sinceMs }] of this.#sightings) {
-      if (other !== incarnation && nowMs - sinceMs > SUSPECT_MS) return SUSPECT_SCAN_MS;
-    }
-    return SCAN_MS;
+    const silent = [...this.#sightings].filter(
+      ([other, { sinceMs }]) => other !== incarnation && nowMs - sinceMs > SUSPECT_MS,
+    );
+    return new Set(silent.map(([other]) => other));
   }
 
   /** When another member that accepts slots was last seen to report that it is healthy. */

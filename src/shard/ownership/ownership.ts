@@ -44,6 +44,8 @@ const SCAN_MS = 3000;
 const MOVING_SCAN_MS = 400;
 /** Of each owner: more than usually move at once. */
 const NEXT_READ = 4;
+/** Slots of owners that may be dead, read ahead while it is not certain yet. */
+const IMPENDING_MAX = 64;
 /** From the first sight of a new member to its first slot. */
 const LEAD_MS = 1000;
 /** In a cold start all members arrive within moments. Waiting lets each slot be claimed only once. */
@@ -281,6 +283,7 @@ export class Ownership {
       shardName: this.#options.shardName,
       takes: session.state === 'alive',
       members: this.#ports.membership.rows(),
+      suspects: this.#ports.membership.suspects(session.incarnation),
       rows: this.#rows,
       served: new Set(this.#tenures.keys()),
       busy: this.#tasks.busySlots(),
@@ -298,7 +301,8 @@ export class Ownership {
       tasks.push({ slot, kind, run: () => this.#handOver(slot, session, successor) });
     }
     if (this.#settled) {
-      this.#states.plan(plan.claims, this.#nextExpected(HANDOVERS_MAX));
+      const ahead = [...this.#nextExpected(HANDOVERS_MAX), ...plan.impending.slice(0, IMPENDING_MAX)];
+      this.#states.plan(plan.claims, ahead);
       for (const slot of plan.claims) tasks.push({ slot, kind: 'opening', run: () => this.#open(slot, session) });
     }
     return tasks;

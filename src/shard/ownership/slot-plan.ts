@@ -23,6 +23,8 @@ export interface SlotView {
   /** Whether this shard accepts slots; false while it drains. */
   readonly takes: boolean;
   readonly members: readonly MemberRow[];
+  /** The members that may be dead. */
+  readonly suspects: ReadonlySet<string>;
   readonly rows: ReadonlyMap<number, SlotRow>;
   /** Slots that this shard serves. */
   readonly served: ReadonlySet<number>;
@@ -38,6 +40,8 @@ export interface SlotPlan {
   readonly handovers: readonly { readonly slot: number; readonly successor: string | undefined }[];
   /** Slots that this shard should own, and another living member owns: it may hand them over at any moment. */
   readonly expected: readonly number[];
+  /** Slots that this shard would claim if the members that may be dead were dead. */
+  readonly impending: readonly number[];
   /** The slots that this shard should own, given the known members. */
   readonly wanted: ReadonlySet<number>;
 }
@@ -94,6 +98,7 @@ export class SlotPlanner {
     const handovers: { slot: number; successor: string | undefined }[] = [];
     const states = new Map(view.members.map(({ incarnation, state }) => [incarnation, state]));
     const expected: number[] = [];
+    const impending: number[] = [];
     const owned = new Set<number>();
     for (let slot = 0; slot < this.#slots; slot += 1) {
       const ranking = this.#ranks[slot] ?? [];
@@ -110,6 +115,10 @@ export class SlotPlanner {
       if (claimable === undefined) {
         this.#claimable.delete(slot);
         if (isWanted) expected.push(slot);
+        else if (takes && view.suspects.has(row?.owner ?? '')) {
+          const heir = ranking.find((name) => !view.suspects.has(incarnationOf(name) ?? ''));
+          if (heir === view.shardName) impending.push(slot);
+        }
         continue;
       }
       if (view.busy.has(slot)) continue;
@@ -128,7 +137,7 @@ export class SlotPlanner {
       }
       if (view.nowMs - sinceMs >= waitMs(claimable, rank)) claims.push(slot);
     }
-    return { claims, releases, handovers, expected, wanted: owned };
+    return { claims, releases, handovers, expected, impending, wanted: owned };
   }
 
   #lookWhoClaims({ rows, nowMs }: SlotView): void {

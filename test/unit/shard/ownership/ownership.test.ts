@@ -341,6 +341,20 @@ describe('the ownership of slots', () => {
     await until(settled(['a', 'b']), 10_000);
   });
 
+  it('reads the slots of a silent member before its death is certain', async () => {
+    const [a, b] = [start(add('a')), start(add('b'))];
+    await until(settled(['a', 'b']), 3000);
+    // Each has seen what the other one claimed.
+    await clock.advance(5000);
+    const lost = servedBy(b).length;
+    const [claims, reads] = [a.faults.calls('claimSlot'), a.faults.calls('readCheckpoint')];
+    b.faults.turn('hold', STORE_OPERATIONS);
+    await until(() => a.faults.calls('readCheckpoint') >= reads + lost, 2600);
+    assert.equal(a.faults.calls('claimSlot'), claims);
+    await until(() => servedBy(a).length === SLOTS, 3000);
+    assert.equal(a.faults.calls('readCheckpoint'), reads + lost, 'once each');
+  });
+
   it('does not change during an outage of the whole store', async () => {
     const [a, b] = [start(add('a')), start(add('b'))];
     await until(settled(['a', 'b']), 3000);

@@ -42,6 +42,7 @@ describe('the plan of ownership', () => {
       shardName: 'a',
       takes: true,
       members: [member('a'), member('b'), member('c')],
+      suspects: new Set(),
       rows: new Map(),
       served: new Set(),
       busy: new Set(),
@@ -71,6 +72,23 @@ describe('the plan of ownership', () => {
     const members = [member('a'), member('b', { state: 'dead' })];
     assert.deepEqual(see({ members, rows: rowsOf((slot) => row(slot, 'b')) }).claims, ALL);
     assert.deepEqual(see({ members: [member('a')], rows: rowsOf((slot) => row(slot, 'z')) }).claims, ALL);
+  });
+
+  it('foresees the slots that it would claim if a silent owner were dead, and claims none of them yet', () => {
+    const owned = (slot: number) => `${rankShards(['a', 'b', 'c'], slot)[0]}`;
+    const rows = rowsOf((slot) => row(slot, owned(slot)));
+    const served = new Set(ALL.filter((slot) => owned(slot) === 'a'));
+    assert.deepEqual(see({ rows, served }).impending, []);
+    const plan = see({ suspects: new Set(['inc_b']) });
+    const inherited = ALL.filter((slot) => owned(slot) === 'b' && rankShards(['a', 'c'], slot)[0] === 'a');
+    assert.ok(inherited.length > 0);
+    assert.deepEqual([plan.impending, plan.claims, plan.expected], [inherited, [], []]);
+    const both = see({ suspects: new Set(['inc_b', 'inc_c']) });
+    assert.deepEqual(
+      both.impending,
+      ALL.filter((slot) => owned(slot) !== 'a'),
+    );
+    assert.deepEqual(see({ takes: false }).impending, []);
   });
 
   it('claims a released slot by rank, soon', () => {
