@@ -1,10 +1,9 @@
 // Burns processor time after the example of another process, and does nothing else: the load of a control.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import type { BurnJob } from './control.ts';
 
 const REST_MS = 1;
-
-const delay = (delayMs: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, delayMs));
 
 /** User and system time of this process. */
 function usedSeconds(): number {

@@ -1,5 +1,6 @@
 // One attack: the victim alone, then the victim during the attack, and the effects on the service.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Attack } from './attack-list.ts';
 import type { AttackReport, AttackTarget } from './attack-messages.ts';
 import { AttackProgram, type VictimProgram } from './child-programs.ts';
@@ -48,8 +49,6 @@ export interface AttackMeasurement {
   /** Undefined if it is unknown because a process has ended. */
   readonly lostLeases: number | undefined;
 }
-
-const delay = (delayMs: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, delayMs));
 
 function attackerOf(
   { addresses, tenants }: ServiceUnderAttack,

@@ -364,7 +364,7 @@ export class ShardNode implements Shard {
       tenure.assertServing();
       return tenure;
     }
-    throw this.#ownership.notServing(slot, this.incarnation);
+    throw this.#ownership.notServing(slot, this.#session);
   }
 }
 

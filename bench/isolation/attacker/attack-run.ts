@@ -1,9 +1,8 @@
 // The frame of an attack's process: it gets its target, runs until it is done or its time is over, and reports. It ends
 // when its parent process says so or ends.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { type AttackTarget, type FromAttack, PREPARATION_MS_MAX } from '../attack-messages.ts';
-
-const delay = (delayMs: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, delayMs));
 
 export class AttackRun {
   readonly #outcomes: Record<string, number> = {};

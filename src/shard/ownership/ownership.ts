@@ -99,8 +99,6 @@ export class Ownership {
   /** Incarnation and state of each. */
   #scannedMembers: readonly string[] = [];
   #plan: SlotPlan | undefined;
-  /** Of the last round. */
-  #session: MembershipLease | undefined;
 
   constructor(ports: OwnershipPorts, options: OwnershipOptions) {
     this.#ports = ports;
@@ -144,15 +142,20 @@ export class Ownership {
     return true;
   }
 
-  /** Why this shard, as `incarnation`, does not answer for a slot. Names the owner if this shard knows it. */
-  notServing(slot: number, incarnation: string): ShardFailure {
+  /** Why this shard does not answer for a slot in this session. Names the owner if this shard knows it. */
+  notServing(slot: number, session: MembershipLease): ShardFailure {
     const row = this.#rows.get(slot);
     if (this.#plan?.expected.includes(slot) === true) {
       this.#asked.add(slot);
-      void this.#lookForAsked();
+      void this.#lookForAsked(session);
     }
     const owner = row?.owner === undefined ? undefined : this.#ports.membership.row(row.owner);
-    if (row === undefined || owner === undefined || owner.state === 'dead' || owner.incarnation === incarnation) {
+    if (
+      row === undefined ||
+      owner === undefined ||
+      owner.state === 'dead' ||
+      owner.incarnation === session.incarnation
+    ) {
       return new ShardFailure('not-serving', `Slot ${slot} has no owner known to this shard.`);
     }
     const { epoch } = row;
@@ -180,7 +183,6 @@ export class Ownership {
 
   /** Reads the rows if they may have changed, plans, and starts what is due. Throws if the store does not respond. */
   async round(session: MembershipLease): Promise<void> {
-    this.#session = session;
     await this.#refreshRows();
     this.#replan(session);
   }
@@ -248,7 +250,7 @@ export class Ownership {
   }
 
   /** Between the rounds, since somebody waits. */
-  async #lookForAsked(): Promise<void> {
+  async #lookForAsked(session: MembershipLease): Promise<void> {
     if (this.#looking) return;
     this.#looking = true;
     const { store, clock } = this.#ports;
@@ -257,7 +259,7 @@ export class Ownership {
         const asked = [...this.#asked];
         this.#asked.clear();
         this.#takeRows(await store.listSomeSlots(asked, storeDeadline(clock)));
-        if (this.#session !== undefined) this.#replan(this.#session);
+        this.#replan(session);
       }
     } catch {
       // The rounds find them.

@@ -41,8 +41,7 @@ CREATE TABLE slots (
   owner TEXT,
   epoch INTEGER NOT NULL,
   opened INTEGER,
-  first INTEGER NOT NULL,
-  successor TEXT
+  first INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE members (

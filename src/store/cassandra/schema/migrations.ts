@@ -69,8 +69,7 @@ export const MIGRATIONS: readonly Migration[] = [
         owner text,
         epoch bigint,
         opened bigint,
-        first bigint,
-        successor text
+        first bigint
       ) WITH ${READ_SOON}`,
       `CREATE TABLE IF NOT EXISTS ${keyspace}.members (
         incarnation text PRIMARY KEY,

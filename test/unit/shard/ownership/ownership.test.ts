@@ -248,6 +248,7 @@ describe('the ownership of slots', () => {
       const [a, b, c] = [start(add('a')), start(add('b')), start(add('c'))];
       await until(settled(['a', 'b', 'c']), 3000);
       const before = await owners();
+      const claims = [a, b].map(({ faults }) => faults.calls('claimSlot'));
       let stopped = 0;
       void a.node.stop().then(() => (stopped += 1));
       for (let elapsedMs = 0; stopped < 2 && elapsedMs < 10_000; elapsedMs += 10) {
@@ -257,6 +258,10 @@ describe('the ownership of slots', () => {
       }
       assert.equal(stopped, 2);
       await until(settled(['c']), 3000);
+      assert.deepEqual(
+        [a, b].map(({ faults }) => faults.calls('claimSlot')),
+        claims,
+      );
       for (const [slot, { owner, epoch }] of await owners()) {
         const was = before.get(slot);
         assert.equal(owner, c.node.incarnation);
