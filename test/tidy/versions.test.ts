@@ -16,9 +16,11 @@ const PLACES: Readonly<Record<string, RegExp>> = {
   'charts/grantd/Chart.yaml': new RegExp(`^(?:version|appVersion): "?${SEMANTIC}"?$`, 'gm'),
   'clients/typescript/package.json': new RegExp(`"version": "${SEMANTIC}"`, 'g'),
   'clients/typescript/testing/package.json': new RegExp(`"(?:version|@grantd/client)": "\\^?${SEMANTIC}"`, 'g'),
+  'clients/typescript/src/agent.ts': new RegExp(`^const VERSION = '${SEMANTIC}';$`, 'gm'),
   'clients/python/pyproject.toml': new RegExp(`^version = "${SEMANTIC}"$`, 'gm'),
   'clients/python/src/grantd/__init__.py': new RegExp(`^__version__ = "${SEMANTIC}"$`, 'gm'),
   'clients/python/src/grantd/_core.py': new RegExp(`^VERSION = "${SEMANTIC}"$`, 'gm'),
+  'clients/go/grantdotel/go.mod': new RegExp(`^\\s*github.com/grantd/grantd/clients/go v${SEMANTIC}$`, 'gm'),
   'clients/go/client.go': new RegExp(`^\\s*version = "${SEMANTIC}"$`, 'gm'),
 };
 const COUNTS: Readonly<Record<string, number>> = {
