@@ -71,7 +71,12 @@ const ROWS: readonly Row[] = [
     ['test/clients/python.test.ts', 'test/clients/model-types.test.ts'],
     () => installPythonTool(PYTHON_CLIENT),
   ),
-  row('java', 'Java from Debian', ['test/conformance/code-samples.test.ts'], provideJava),
+  row(
+    'java',
+    'Java from Debian',
+    ['test/conformance/code-samples.test.ts', 'test/clients/model-types.test.ts'],
+    provideJava,
+  ),
   row('java-client', 'Java and Maven from Debian, the rest from Maven', ['test/clients/java.test.ts'], provideMaven),
   row(
     'runtimes',

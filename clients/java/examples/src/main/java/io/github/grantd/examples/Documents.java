@@ -11,10 +11,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.nio.file.Files;
-import org.apache.catalina.Context;
 import org.apache.catalina.startup.Tomcat;
-import org.apache.tomcat.util.descriptor.web.FilterDef;
-import org.apache.tomcat.util.descriptor.web.FilterMap;
 
 public final class Documents {
     private static final String PATHS = "/documents/*";
@@ -42,18 +39,12 @@ public final class Documents {
         tomcat.setBaseDir(Files.createTempDirectory("documents").toString());
         tomcat.setPort(Integer.parseInt(System.getenv().getOrDefault("PORT", "0")));
         tomcat.getConnector().setProperty("address", "127.0.0.1");
-        Context context = tomcat.addContext("", null);
-        Tomcat.addServlet(context, "documents", new Pages());
-        context.addServletMappingDecoded(PATHS, "documents");
-        FilterDef filter = new FilterDef();
-        filter.setFilterName("viewers");
-        filter.setFilter(new RequiresFilter(
-            guard, request -> request.getHeader("X-Subject"), "viewer", request -> "document:" + idOf(request)));
-        context.addFilterDef(filter);
-        FilterMap paths = new FilterMap();
-        paths.setFilterName("viewers");
-        paths.addURLPatternDecoded(PATHS);
-        context.addFilterMap(paths);
+        RequiresFilter viewers = new RequiresFilter(
+            guard, request -> request.getHeader("X-Subject"), "viewer", request -> "document:" + idOf(request));
+        tomcat.addContext("", null).addServletContainerInitializer((classes, context) -> {
+            context.addServlet("documents", new Pages()).addMapping(PATHS);
+            context.addFilter("viewers", viewers).addMappingForUrlPatterns(null, false, PATHS);
+        }, null);
         tomcat.start();
         System.out.println("http://127.0.0.1:" + tomcat.getConnector().getLocalPort());
         tomcat.getServer().await();
