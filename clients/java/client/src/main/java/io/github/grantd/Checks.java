@@ -45,7 +45,7 @@ final class Checks {
         }, deadline);
     }
 
-    /** Up to 100 questions. The answers are in order; the future never fails. */
+    /** Up to 100 questions. The answers are in order; the future only fails with what a hook throws. */
     CompletableFuture<List<CheckAnswer>> each(List<Question> questions, Deadline deadline) {
         return each(questions, REFUSED_MAX, deadline);
     }
@@ -69,7 +69,8 @@ final class Checks {
     private static GrantdException known(Throwable error) {
         if (error == null) return null;
         Throwable cause = error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
-        return cause instanceof GrantdException found ? found : GrantdException.of(Failure.cancelled(cause));
+        if (cause instanceof GrantdException found) return found;
+        throw Waiting.thrown(cause);
     }
 
     private CompletableFuture<List<CheckAnswer>> afterRefusal(

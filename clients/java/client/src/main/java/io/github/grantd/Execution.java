@@ -32,11 +32,15 @@ final class Execution<T> {
 
     CompletableFuture<T> start() {
         Call call = new Call(request.operation());
-        ended = transport.hook() == null ? null : transport.hook().begin(call);
         try {
+            ended = transport.hook() == null ? null : transport.hook().begin(call);
             sent = transport.build(request, "application/json", call.headers());
         } catch (GrantdException e) {
             fail(e.failure());
+            return result;
+        } catch (RuntimeException e) {
+            // Of the hook.
+            result.completeExceptionally(e);
             return result;
         }
         transport.budget().earn();

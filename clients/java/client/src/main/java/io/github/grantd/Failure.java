@@ -4,6 +4,7 @@ package io.github.grantd;
 
 import io.github.grantd.internal.Json;
 import java.io.IOException;
+import java.io.Serializable;
 import java.net.http.HttpHeaders;
 import java.time.Duration;
 import java.util.Map;
@@ -27,7 +28,7 @@ record Failure(
     Throwable cause,
     boolean isRepeatable,
     boolean isUnknown,
-    String where) {
+    String where) implements Serializable {
     static final HttpHeaders NO_HEADERS = HttpHeaders.of(Map.of(), (name, value) -> true);
     private static final Set<Integer> RETRYABLE = Set.of(408, 429, 502, 503, 504);
     private static final long RETRY_AFTER_MAX = Integer.MAX_VALUE;

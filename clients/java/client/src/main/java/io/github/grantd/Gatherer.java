@@ -61,14 +61,7 @@ final class Gatherer {
         // Callers that have given up need no answer.
         List<WaitingCheck> wanted = batch.stream().filter(one -> !one.answer().isDone()).toList();
         List<Question> questions = wanted.stream().map(WaitingCheck::question).toList();
-        CompletableFuture<List<CheckAnswer>> answers;
-        try {
-            answers = checks.each(questions, Deadline.in(timeout));
-        } catch (RuntimeException e) {
-            // The hook of the application.
-            answers = CompletableFuture.failedFuture(e);
-        }
-        answers.whenComplete((found, error) -> {
+        checks.each(questions, Deadline.in(timeout)).whenComplete((found, error) -> {
             List<WaitingCheck> next = null;
             synchronized (this) {
                 inFlight--;

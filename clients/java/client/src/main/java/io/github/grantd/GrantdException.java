@@ -21,7 +21,8 @@ public class GrantdException extends RuntimeException {
     /** A condition fails in a repeated write whose first attempt may have taken effect. Read before you write again. */
     public static final String OUTCOME_UNKNOWN = "outcome-unknown";
 
-    private final transient Failure failure;
+    /** What is known of the call. */
+    private final Failure failure;
 
     GrantdException(Failure failure) {
         super(textOf(failure), failure.cause());

@@ -106,14 +106,14 @@ record Transport(
         Request request, HttpRequest sent, int number, Deadline deadline,
         BodyHandler<Object> handler, Function<HttpResponse<Object>, T> judge) {
         long begun = System.nanoTime();
-        CompletableFuture<HttpResponse<Object>> exchange = http.sendAsync(sent, handler);
+        CompletableFuture<HttpResponse<Object>> exchange = exchange(sent, handler);
         CompletableFuture<HttpResponse<Object>> timed = exchange.copy();
         CompletableFuture<T> judged = timed
             .orTimeout(Math.max(deadline.leftNanos(), 0), TimeUnit.NANOSECONDS)
             .handleAsync((got, error) -> {
                 try {
                     if (error != null) {
-                        exchange.cancel(true);
+                        abandon(exchange);
                         throw GrantdException.of(failureOf(error));
                     }
                     warn(got.headers());
@@ -127,9 +127,26 @@ record Transport(
                 }
             });
         judged.whenComplete((result, error) -> {
-            if (judged.isCancelled()) exchange.cancel(true);
+            if (judged.isCancelled()) abandon(exchange);
         });
         return judged;
+    }
+
+    private CompletableFuture<HttpResponse<Object>> exchange(HttpRequest sent, BodyHandler<Object> handler) {
+        try {
+            return http.sendAsync(sent, handler);
+        } catch (RuntimeException e) {
+            // Such as that of a client that has been closed.
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    /** Ends it, and a stream that has come in the meantime. */
+    private static void abandon(CompletableFuture<HttpResponse<Object>> exchange) {
+        exchange.cancel(true);
+        exchange.thenAccept(got -> {
+            if (got.body() instanceof LineStream stream) stream.close();
+        });
     }
 
     private static String shown(Failure failure) {
