@@ -1,6 +1,6 @@
 // The Java client: its build with Maven, which runs its own tests and the code of its README; the contract on a real
-// service behind the fault proxy and on its fake; the application of the examples; and a program in an empty folder, which
-// gets the client from a repository.
+// service behind the fault proxy and on its fake; the application of the examples; and a program in an empty folder,
+// which gets the client from a repository.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

@@ -1,5 +1,5 @@
-// Java and Maven for the Java client: from Debian if the machine lacks them. What its build needs from Maven is downloaded
-// once, into a folder of its own, by a build of the client itself; later builds need no network.
+// Java and Maven for the Java client: from Debian if the machine lacks them. What its build needs from Maven is
+// downloaded once, into a folder of its own, by a build of the client itself; later builds need no network.
 
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -20,7 +20,7 @@ const OUTPUT_BYTES_MAX = 16 << 20;
 export interface Maven {
   /** Runs it without a network, in a directory. Rejects with its output if it fails. */
   run(directory: string, args: readonly string[]): Promise<void>;
-  /** A folder with a file of a library, and those that it is with, such as `tomcat`. */
+  /** The local repository of this run. */
   readonly repository: string;
 }
 
@@ -37,7 +37,7 @@ async function mavenRun(directory: string, repository: string, args: readonly st
   }
 }
 
-/** By the files that say what is needed. */
+/** Named by the files that say what is needed. */
 function homeOf(): string {
   const hash = createHash('sha256');
   for (const pom of globSync('{.,*}/pom.xml', { cwd: CLIENT }).toSorted()) hash.update(readFileSync(join(CLIENT, pom)));
@@ -74,9 +74,7 @@ export const deployment = (folder: string): readonly string[] => [
   'deploy',
 ];
 
-/**
- * A repository with everything that is downloaded, but without artifacts of the client, so that it can get one of its own.
- */
+/** A repository with everything that is downloaded, but without artifacts of the client: it gets its own. */
 function withoutClient(repository: string, target: string): void {
   mkdirSync(join(target, 'io'), { recursive: true });
   for (const name of readdirSync(repository))
@@ -86,7 +84,7 @@ function withoutClient(repository: string, target: string): void {
   }
 }
 
-/** Undefined if this machine cannot have Maven: reports that, and fails if CI is set. `folder`: for files of this run. */
+/** Undefined if this machine has no Maven: reports that, and fails if CI is set. `folder`: for files of this run. */
 export async function installMaven(what: string, folder: string): Promise<Maven | undefined> {
   if (!(await provideMaven())) {
     reportMissing(what, 'It needs Java 17 and Maven.');

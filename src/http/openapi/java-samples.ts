@@ -6,7 +6,7 @@ import { EXAMPLE_TUPLE } from '../schema/examples.ts';
 /** Characters that are invisible or change the direction of what follows: one text could look like another. */
 const INVISIBLE = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Java reads `\u000a` as an end of line, not as a character of the literal: octal escapes say the same of the literal. */
+/** Java reads `\u000a` as an end of line before it reads literals. An octal escape is part of the literal. */
 const unit = (code: number): string =>
   code < 0x100 ? `\\${code.toString(8).padStart(3, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
 
