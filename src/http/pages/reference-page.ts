@@ -21,29 +21,31 @@ type Section = Reference['sections'][number];
 const sectionAnchor = (name: string): string => `section-${name.toLowerCase()}`;
 const errorAnchor = (code: ErrorCode): string => `error-${code}`;
 
-/** One page of the reference. `kind`: what the search calls it. */
-function view(
-  {
-    id,
-    title,
-    group,
-    kind,
-  }: { readonly id: string; readonly title: string; readonly group?: string; readonly kind?: string },
-  {
-    prose,
-    aside,
-    data = {},
-  }: { readonly prose: Markup; readonly aside?: Markup; readonly data?: Readonly<Record<string, string>> },
-): Markup {
-  return html`<section class="view" data-view data-find=${kind} aria-labelledby=${id} ...${data}>
+interface View {
+  readonly id: string;
+  readonly title: string;
+  /** Where it belongs. */
+  readonly group?: string;
+  /** What the search calls it; undefined: the search does not find it. */
+  readonly kind?: string;
+  readonly data?: Readonly<Record<string, string>>;
+  readonly opening: Markup;
+  /** Stands beside the two others; where there is no room, between them. */
+  readonly aside?: Markup;
+  readonly rest?: Markup;
+}
+
+/** One page of the reference. */
+const view = ({ id, title, group, kind, data = {}, opening, aside, rest }: View): Markup =>
+  html`<section class="view" data-view data-find=${kind} aria-labelledby=${id} ...${data}>
     <div class="prose">
       ${group === undefined ? undefined : html`<p class="group">${group}</p>`}
       <h2 id=${id} tabindex="-1"><a href=${`#${id}`}>${title}</a></h2>
-      ${prose}
+      ${opening}
     </div>
     ${aside === undefined ? undefined : html`<div class="aside">${aside}</div>`}
+    ${rest === undefined ? undefined : html`<div class="prose rest">${rest}</div>`}
   </section>`;
-}
 
 const codeBlock = (text: string): Markup => html`<pre tabindex="0"><code>${text}</code></pre>`;
 
@@ -94,9 +96,8 @@ function exampleMarkup({ status, bodies }: ReferenceResponse): Markup {
 function operationMarkup(operation: ReferenceOperation, group: string): Markup {
   const { id, method, path, summary, description, readsOnly, parameters, body, successes, errors, samples } = operation;
   const [first] = successes.filter(({ bodies }) => bodies.some(({ example }) => example !== undefined)).slice(-1);
-  const prose = html`<p class="endpoint">${methodMark(method)} <code>${path}</code></p>
-    ${paragraphs(description)}
-    ${sectionWithFields('Parameters', fieldList(parameters))}
+  const opening = html`<p class="endpoint">${methodMark(method)} <code>${path}</code></p>${paragraphs(description)}`;
+  const rest = html`${sectionWithFields('Parameters', fieldList(parameters))}
     ${requestBody(body)}
     <h3>Responses</h3>
     ${successes.map(responseMarkup)}
@@ -112,7 +113,7 @@ function operationMarkup(operation: ReferenceOperation, group: string): Markup {
     ...(readsOnly ? {} : { 'data-writes': 'true' }),
     ...(body?.example === undefined ? {} : { 'data-body': body.example }),
   };
-  return view({ id, title: summary, group, kind: 'operation' }, { prose, aside, data });
+  return view({ id, title: summary, group, kind: 'operation', data, opening, aside, rest });
 }
 
 function sectionMarkup({ name, description, operations }: Section): Markup {
@@ -120,20 +121,20 @@ function sectionMarkup({ name, description, operations }: Section): Markup {
     ({ id, method, path, summary }) =>
       html`<li><a href=${`#${id}`}>${summary}</a><br />${methodMark(method)} <code>${path}</code></li>`,
   );
-  const prose = html`${paragraphs(description)}<ul class="contents">${list}</ul>`;
-  return html`${view({ id: sectionAnchor(name), title: name, kind: 'section' }, { prose })}
+  const opening = html`${paragraphs(description)}<ul class="contents">${list}</ul>`;
+  return html`${view({ id: sectionAnchor(name), title: name, kind: 'section', opening })}
     ${operations.map((operation) => operationMarkup(operation, name))}`;
 }
 
 function typesMarkup(types: readonly ReferenceType[]): Markup {
   const list = types.map(({ name }) => html`<li><a href=${`#${typeAnchor(name)}`}>${name}</a></li>`);
   const overview = html`<p>What occurs in the bodies of several operations has a name.</p><ul class="columns">${list}</ul>`;
-  return html`${view({ id: 'types', title: 'Types' }, { prose: overview })}
+  return html`${view({ id: 'types', title: 'Types', opening: overview })}
     ${types.map(({ name, type, description, fields }) => {
-      const prose = html`${fields.length === 0 ? html`<p class="soft">${type}</p>` : undefined}
+      const opening = html`${fields.length === 0 ? html`<p class="soft">${type}</p>` : undefined}
         ${paragraphs(description)}
         ${sectionWithFields('Fields', fieldList(fields))}`;
-      return view({ id: typeAnchor(name), title: name, group: 'Types', kind: 'type' }, { prose });
+      return view({ id: typeAnchor(name), title: name, group: 'Types', kind: 'type', opening });
     })}`;
 }
 
@@ -143,18 +144,18 @@ function errorsMarkup(commonErrors: readonly ErrorCode[]): Markup {
     .map((code) => {
       const { httpStatus, title, meaning, retryable } = ERROR_CATALOGUE[code];
       return html`<li id=${errorAnchor(code)} data-find="error" data-title=${code} tabindex="-1">
-        <p class="field"><code>${code}</code> <strong class="status">${httpStatus}</strong> ${title}${retryable ? html` <span class="soft">safe to repeat</span>` : ''}
-        ${' '}<a href=${`errors/${code}`} aria-label=${`The page of ${code}`}>Page</a></p>
+        <p class="field"><strong class="status">${httpStatus}</strong> <a href=${`errors/${code}`}><code>${code}</code></a> ${title}
+        ${retryable ? html` <span class="soft">safe to repeat</span>` : ''}</p>
         <p>${inline(meaning)}</p>
       </li>`;
     });
-  const prose = html`<p>
+  const opening = html`<p>
       Errors are problem documents (RFC 9457). Match on <code>type</code>, which ends with one of these names, not on
       ${' '}<code>detail</code>. No error ever means “no”: whoever gets one knows nothing about the grant.
-    </p>
-    <h3>Of every operation</h3><ul class="errors">${commonErrors.map(errorLink)}</ul>
-    <h3>All</h3><ul class="fields">${rows}</ul>`;
-  return view({ id: 'errors', title: 'Errors' }, { prose });
+    </p>`;
+  const aside = html`<div class="example"><p class="caption">Errors of every operation</p>
+    <ul class="errors">${commonErrors.map(errorLink)}</ul></div>`;
+  return view({ id: 'errors', title: 'Errors', opening, aside, rest: html`<ul class="fields">${rows}</ul>` });
 }
 
 function navigation({ sections, types }: Reference): Markup {
@@ -176,8 +177,13 @@ function navigation({ sections, types }: Reference): Markup {
   </nav>`;
 }
 
+/** The first sentence, as an entry of a list. */
+const firstSentence = (text: string): string => /^.*?[.?](?= |$)/.exec(text)?.[0] ?? text;
+
 function introduction({ sections, description }: Reference, baseUrl: string): Markup {
-  const prose = html`${paragraphs(description)}
+  const [about = '', ...announced] = description.split('\n\n');
+  const check = sections.flatMap(({ operations }) => operations).find(({ id }) => id === 'check');
+  const opening = html`${paragraphs(about)}
     <h3>Authentication</h3>
     <p>
       Send an API key with every request, as <code>Authorization: Bearer gk1_…</code>. The samples take the address of the
@@ -187,20 +193,19 @@ function introduction({ sections, description }: Reference, baseUrl: string): Ma
     <p>
       Bodies are JSON in UTF-8. Every response has a request id, in <code>X-Service-Request-Id</code>, and those to a
       ${' '}known key have the state of its rate limit, in <code>RateLimit</code>. Failures are
-      ${' '}<a href="#errors">problem documents</a>.
+      ${' '}<a href="#errors">problem documents</a>. The <a href="docs/openapi.json">OpenAPI document</a> says all of this to
+      ${' '}machines; with a key, it is at <code>/openapi.json</code>, too.
     </p>
-    <h3>Operations</h3>
-    <ul class="contents">${sections.map(
-      ({ name, description: about }) =>
-        html`<li><a href=${`#${sectionAnchor(name)}`}>${name}</a><br />${inline(about.split('. ')[0]?.replace(/\.?$/, '.') ?? '')}</li>`,
-    )}</ul>
-    <p>
-      The <a href="docs/openapi.json">OpenAPI document</a> of the service says all of this to machines. With a key, it is at
-      ${' '}<code>/openapi.json</code>, too.
-    </p>`;
+    ${paragraphs(announced.join('\n\n'))}`;
   const aside = html`<div class="example"><p class="caption">Environment of the samples</p>
-    ${codeBlock(`export GRANTD_URL=${baseUrl}\nexport GRANTD_KEY=gk1_…`)}</div>`;
-  return view({ id: 'start', title: 'The API of grantd' }, { prose, aside });
+      ${codeBlock(`export GRANTD_URL=${baseUrl}\nexport GRANTD_KEY=gk1_…`)}</div>
+    ${check === undefined ? undefined : samplesMarkup(check.samples)}`;
+  const rest = html`<h3>Operations</h3>
+    <ul class="contents">${sections.map(
+      ({ name, description: meaning }) =>
+        html`<li><a href=${`#${sectionAnchor(name)}`}>${name}</a><br />${inline(firstSentence(meaning))}</li>`,
+    )}</ul>`;
+  return view({ id: 'start', title: 'The API of grantd', opening, aside, rest });
 }
 
 export function createReferencePage(reference: Reference, baseUrl: string): PublicPage {

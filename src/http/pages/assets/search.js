@@ -2,6 +2,9 @@
 
 const FOUND_MAX = 12;
 
+/** Without samples and examples. */
+const proseOf = (view) => [...view.querySelectorAll('.prose')].map(({ textContent }) => textContent).join(' ');
+
 /** What can be found, with the texts in which words are looked for, the more telling ones first. */
 function readIndex() {
   return [...document.querySelectorAll('[data-find]')].map((element) => {
@@ -18,7 +21,7 @@ function readIndex() {
         title,
         `${heading?.id ?? ''} ${path}`,
         fields.join(' '),
-        element.querySelector('.prose')?.textContent ?? element.textContent,
+        heading === null ? element.textContent : proseOf(element),
       ].map((text) => text.toLowerCase()),
     };
   });
