@@ -195,7 +195,7 @@ describe('the commands of the tutorial', () => {
     const { stdout } = await run('bash', ['-euc', script], { cwd: checkout, env });
     const outputs = stdout.split('=== next\n').slice(2).map(linesOf);
     assert.equal(outputs.length, steps.length);
-    assert.equal(steps.filter(({ printed }) => printed !== undefined).length, 4);
+    assert.equal(steps.filter(({ printed }) => printed !== undefined).length, 5);
     for (const [index, { commands, printed }] of steps.entries()) {
       assert.deepEqual(outputs[index], printed ?? [], commands);
     }
