@@ -28,6 +28,7 @@ import {
   parseClusterName,
   parseHeaders,
   parseIssuer,
+  parseKeyText,
   parseLogInScope,
   parseOperatorToken,
   parsePairs,
@@ -410,6 +411,30 @@ export const SETTINGS = Object.freeze({
     ...URL_TEXT,
     unset: '`console_url` of `dev.json`',
     description: "URL of the operator's API for the operator's commands. Requires `GRANTD_OPERATOR_TOKEN`.",
+  }),
+  apiUrl: optional({
+    name: 'GRANTD_URL',
+    roles: ['cli'],
+    ...URL_TEXT,
+    description:
+      "URL of the service's API, for the commands that work with an API key, and for the clients. Goes together with `GRANTD_KEY`.",
+  }),
+  apiKey: optional({
+    name: 'GRANTD_KEY',
+    roles: ['cli'],
+    form: 'API key',
+    parse: parseKeyText,
+    file: true,
+    secret: true,
+    description: 'An API key, with which commands work within its tenant. Goes together with `GRANTD_URL`.',
+  }),
+  contextName: optional({
+    name: 'GRANTD_CONTEXT',
+    roles: ['cli'],
+    form: 'name',
+    parse: parseToken,
+    unset: 'the one that `grantd context use` chose',
+    description: 'The context of the command line, as `--use-context` names it.',
   }),
   tenant: optional({
     name: 'GRANTD_TENANT',
