@@ -442,7 +442,7 @@ export const SETTINGS = Object.freeze({
     form: 'tenant ID',
     parse: parseTenant,
     unset: 'none: pass `--tenant`',
-    description: "The default for `--tenant` of the operator's commands.",
+    description: "The default for `--tenant` of commands that call the operator's API.",
   }),
   plans: optional({
     name: 'GRANTD_PLANS',

@@ -12,6 +12,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { installNpmProgram, NODE_22 } from '../../tools/engines/npm-program.ts';
 import { type DevFacts, type DevProcess, readDevFacts, startDev } from '../kit/dev-process.ts';
+import { shellBlocks } from '../kit/shell-blocks.ts';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -122,6 +123,16 @@ describe('the package', () => {
     assert.deepEqual([lines.code, lines.stdout.split('\n')[1]], [3, '1,user:ann,viewer,doc:a,false,,']);
   });
 
+  it('does what its README shows', async () => {
+    writeFileSync(join(work, 'key.txt'), `${facts.key}\n`, { mode: 0o600 });
+    const blocks = shellBlocks('packages/cli/README.md');
+    assert.equal(blocks.length, 2);
+    const script = blocks.join('\n').replaceAll('http://127.0.0.1:8080', facts.base_url);
+    const { stdout } = await run('bash', ['-euc', script], { cwd: work, env: { PATH: path, HOME: home } });
+    assert.match(stdout, /^authorized true$/m);
+    assert.match(stdout, /^document:plan$/m);
+  });
+
   it('says what an API key cannot do, and where to go', async () => {
     for (const [command, code, message] of [
       ['tenants list', 2, /^grantd: Only the operator's API has this, and the environment names an API key\. Set /],
@@ -147,6 +158,7 @@ describe('the package', () => {
   });
 
   it('keeps the service and the key in a file of its user', async () => {
+    assert.equal((await grantd(words('context remove dev'), {})).code, 0);
     const add = words(`context add local --url ${facts.base_url} --key-stdin`);
     assert.equal((await grantd(add, {}, facts.key)).code, 0);
     assert.equal(statSync(join(home, '.config', 'grantd', 'contexts.json')).mode & 0o777, 0o600);
