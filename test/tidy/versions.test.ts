@@ -13,7 +13,8 @@ const JAVA_PARENT = new RegExp(`<artifactId>grantd-parent</artifactId>\\s*<versi
 /** Each finds at least one version, and all versions of a release in its file. */
 const PLACES: Readonly<Record<string, RegExp>> = {
   'package-lock.json': new RegExp(`(?<="name": "grantd",\\s+"version": )"${SEMANTIC}"`, 'g'),
-  'package.json': new RegExp(`"@grantd/convert": "${SEMANTIC}"`, 'g'),
+  'package.json': new RegExp(`"@grantd/(?:cli|convert)": "${SEMANTIC}"`, 'g'),
+  'packages/cli/package.json': new RegExp(`"version": "${SEMANTIC}"`, 'g'),
   'packages/convert/package.json': new RegExp(`"version": "${SEMANTIC}"`, 'g'),
   'charts/grantd/Chart.yaml': new RegExp(`^(?:version|appVersion): "?${SEMANTIC}"?$`, 'gm'),
   'clients/typescript/package.json': new RegExp(`"version": "${SEMANTIC}"`, 'g'),
@@ -36,6 +37,7 @@ const PLACES: Readonly<Record<string, RegExp>> = {
 };
 const COUNTS: Readonly<Record<string, number>> = {
   'package-lock.json': 2,
+  'package.json': 2,
   'charts/grantd/Chart.yaml': 2,
   'clients/typescript/testing/package.json': 2,
 };
