@@ -13,7 +13,7 @@ const PLACES: Readonly<Record<string, RegExp>> = {
   'package-lock.json': new RegExp(`(?<="name": "grantd",\\s+"version": )"${SEMANTIC}"`, 'g'),
   'package.json': new RegExp(`"@grantd/convert": "${SEMANTIC}"`, 'g'),
   'packages/convert/package.json': new RegExp(`"version": "${SEMANTIC}"`, 'g'),
-  'charts/grantd/Chart.yaml': new RegExp(`^(?:version|appVersion): "?${SEMANTIC}"?$`, 'gm'),
+  'charts/grantd/Chart.yaml': new RegExp(`(?:^(?:version|appVersion): |/v)${SEMANTIC}`, 'gm'),
   'clients/typescript/package.json': new RegExp(`"version": "${SEMANTIC}"`, 'g'),
   'clients/typescript/testing/package.json': new RegExp(`"(?:version|@grantd/client)": "\\^?${SEMANTIC}"`, 'g'),
   'clients/python/pyproject.toml': new RegExp(`^version = "${SEMANTIC}"$`, 'gm'),
@@ -23,7 +23,7 @@ const PLACES: Readonly<Record<string, RegExp>> = {
 };
 const COUNTS: Readonly<Record<string, number>> = {
   'package-lock.json': 2,
-  'charts/grantd/Chart.yaml': 2,
+  'charts/grantd/Chart.yaml': 6,
   'clients/typescript/testing/package.json': 2,
 };
 
@@ -47,7 +47,7 @@ describe('the version of a release', () => {
   });
 
   it('is the one of every image that a page or an example names', () => {
-    const IMAGE = new RegExp(`\\b(?:grantd:|--build-arg VERSION=)${SEMANTIC}`, 'g');
+    const IMAGE = new RegExp(`(?:\\bgrantd[:-]|--version |--build-arg VERSION=)${SEMANTIC}`, 'g');
     const pages = listFiles().filter(
       (path) => /^(README\.md|docs\/|k8s\/|examples\/)/.test(path) && /\.(md|ya?ml)$/.test(path),
     );
