@@ -1,5 +1,5 @@
-// compose.yaml and compose.dev.yaml against the schema of the Compose Specification, and against the program: each service
-// is started with settings that its role accepts, finds the others, and is reached from this machine alone.
+// compose.yaml and compose.dev.yaml against the schema of the Compose Specification, and against the program: each
+// service is started with settings that its role accepts, finds the others, and is reached from this machine alone.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -72,7 +72,7 @@ describe(NAME, { skip: missing ?? false }, () => {
           await kubernetes.apply(JSON.stringify({ ...object, metadata }));
         }
         const args = files.flatMap((file) => ['--values', file]);
-        await release.helm(['install', 'grantd', CHART, ...args, '--wait', '--timeout=5m']);
+        await release.helm(['install', 'grantd', CHART, ...args, '--wait', '--timeout=4m']);
         assert.match(await release.helm(['test', 'grantd', '--logs']), /grantd works as expected\./);
         await release.helm(['uninstall', 'grantd', '--wait', '--timeout=3m']);
         assert.equal(await release.kubectl(['get', 'deployment,statefulset,pod', '--output', 'name']), '');

@@ -59,7 +59,7 @@ describe(NAME, { skip: missing ?? false }, () => {
     const values = ['standalone.enabled=true', 'standalone.persistence.enabled=false'];
     const set = values.flatMap((each) => ['--set', each]);
     try {
-      await helm(['install', 'grantd', chart, '--version', version, '--plain-http', ...set, '--wait', '--timeout=5m']);
+      await helm(['install', 'grantd', chart, '--version', version, '--plain-http', ...set, '--wait', '--timeout=4m']);
       assert.match(await helm(['test', 'grantd', '--logs']), /grantd works as expected\./);
     } catch (error) {
       process.stderr.write(await kubernetes.kubectl(['describe', 'pods', '--namespace', NAMESPACE]).catch(String));
@@ -79,7 +79,8 @@ describe(NAME, { skip: missing ?? false }, () => {
     commands = [...notes.matchAll(/^ {5}((?:kubectl|helm) .+)$/gm)].map(([, command = '']) => command);
     const outputs: string[] = [];
     for (const command of commands.slice(0, -1)) {
-      const tenant = /\bten_\w+/.exec(outputs.join('\n'))?.[0] ?? '';
+      // The first ones are those of the test, which it has deleted.
+      const tenant = [...outputs.join('\n').matchAll(/\bten_\w+/g)].at(-1)?.[0] ?? '';
       outputs.push(await kubernetes.shell(command.replace('TENANT_ID', tenant), directory));
     }
     assert.match(outputs.join('\n'), /\bgk1_\w+/);
@@ -91,11 +92,12 @@ describe(NAME, { skip: missing ?? false }, () => {
     assert.match(command, / port-forward service\/grantd-console 8090:8090$/);
     const port = await freePort();
     const forwarded = kubernetes.shell(`timeout 60 ${command.replace('8090:', `${port}:`)}`, directory).catch(() => '');
+    let last = '';
     const logIn = async (): Promise<boolean> => {
-      const response = await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined);
-      return (await response?.text())?.includes('operator token') === true;
+      last = await fetch(`http://127.0.0.1:${port}/`).then((response) => response.text(), String);
+      return last.includes('type="password"');
     };
-    await waitFor('the log-in page of the console', logIn, SERVED_MS_MAX);
+    await waitFor('the log-in page of the console', logIn, SERVED_MS_MAX, () => last);
     await kubernetes.kubectl(['delete', 'pod', '--namespace', NAMESPACE, '--all', '--grace-period=1']);
     await forwarded;
   });

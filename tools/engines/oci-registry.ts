@@ -1,5 +1,5 @@
-// A registry of images and charts for tests: that of crane, on an address of this machine, in plain HTTP, as empty as it
-// starts. A shell runs it and ends it when this process ends, however it ends.
+// A registry of images and charts for tests: that of crane, on an address of this machine, in plain HTTP, empty at its
+// start. A shell runs it and ends it when this process ends, however it ends.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -43,7 +43,8 @@ write_containerd() { # node
 ]}
 JSON
   mkdir -p "$home/registries/$registry"
-  printf 'server = "http://%s"\n' "$registry" > "$home/registries/$registry/hosts.toml"
+  # Without a host of its own, containerd 1.6 ignores the file.
+  printf 'server = "http://%s"\n[host."http://%s"]\n' "$registry" "$registry" > "$home/registries/$registry/hosts.toml"
   # If the OOM score of a process must not be lowered, runc would fail for every sandbox: hence restrict_oom_score_adj.
   cat > "$home/containerd.toml" << TOML
 version = 2
