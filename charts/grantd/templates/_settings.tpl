@@ -49,7 +49,7 @@ GRANTD_OPERATOR_TOKENS_FILE: /etc/grantd/operator-tokens/tokens
 {{- end }}
 {{- with .Values.operator.oidc }}
 {{- if .issuer }}
-GRANTD_CONSOLE_URL: {{ .consoleUrl | quote }}
+GRANTD_CONSOLE_URL: {{ .consoleUrl | default (include "grantd.consolePublicUrl" $) | quote }}
 GRANTD_OIDC_ISSUER: {{ .issuer | quote }}
 GRANTD_OIDC_CLIENT_ID: {{ .clientId | quote }}
 {{- if .existingSecret }}
