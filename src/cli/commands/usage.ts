@@ -4,7 +4,6 @@ import type { Command } from 'commander';
 import type { CliContext } from '../cli-context.ts';
 import { addExamples, JSON_OPTION, TENANT_EXAMPLE, TENANT_OPTION, type TenantOption } from '../command-parts.ts';
 import { EXIT } from '../failures.ts';
-import { path } from '../operator-client.ts';
 import { asRecord, type JsonRecord, recordsOf } from '../output/json-view.ts';
 import { type Column, formatCount, renderJson } from '../output/render.ts';
 
@@ -55,8 +54,8 @@ export function registerUsageCommand(program: Command, context: CliContext): voi
     .option(...JSON_OPTION);
   addExamples(command, `usage --tenant ${TENANT_EXAMPLE}`, `usage --tenant ${TENANT_EXAMPLE} --json`).action(
     context.action(async (options: TenantOption) => {
-      const client = await context.connect();
-      const usage = await client.readJson({ method: 'GET', path: path`/tenants/${options.tenant}/usage` });
+      const client = context.connectOperatorTenant(options.tenant);
+      const usage = await client.readJson({ method: 'GET', path: '/usage' });
       context.print(options.json ? renderJson(usage) : render(context, usage));
       return EXIT.ok;
     }),

@@ -272,8 +272,11 @@ describe('the commands of the guide to the command line', () => {
     const [install = '', ...blocks] = shellBlocks('docs/operating/cli.md');
     assert.match(install, /^ln -s /);
     assert.ok(blocks.length >= 5);
+    const { base_url: baseUrl, key } = readDevFacts(join(directory, 'data'));
+    writeFileSync(join(work, 'key.txt'), `${key}\n`);
     const commands = blocks
       .join('\n')
+      .replaceAll('http://127.0.0.1:8080', baseUrl)
       .replaceAll('ten_…', '"$TENANT"')
       .replaceAll('; then …', '; then echo guarded; fi')
       // What each prints is for a shell of its own; test/cli/completion.test.ts gives it to them.
@@ -300,6 +303,28 @@ describe('the commands of the guide to the command line', () => {
     // The export was written over what was imported first.
     assert.match(stdout, /^user:bob\tviewer\tdoc:readme$/m);
   });
+});
+
+describe('the commands of the guides to agents and to retrieval', () => {
+  for (const page of ['docs/guides/agents.md', 'docs/guides/retrieval.md']) {
+    it(`print what ${page} shows`, async () => {
+      const directory = await newFolder(basename(page), '.grantd');
+      linkProgram(directory);
+      const steps = shellSteps(page);
+      const { base_url: baseUrl } = readDevFacts(join(directory, '.grantd'));
+      const node = join(ROOT, 'node_modules', '.bin');
+      const script = [`export PATH='${directory}/bin:${node}':"$PATH"`, ...steps.map(({ commands }) => commands)]
+        .join('\necho "=== next"\n')
+        .replaceAll('http://127.0.0.1:8080', baseUrl);
+      const { stdout } = await run('bash', ['-euc', script], { cwd: directory, env: testEnvironment(directory) });
+      const outputs = stdout.split('=== next\n').slice(1).map(linesOf);
+      assert.equal(outputs.length, steps.length);
+      assert.ok(steps.filter(({ printed }) => printed !== undefined).length >= 2);
+      for (const [index, { commands, printed }] of steps.entries()) {
+        if (printed !== undefined) assert.deepEqual(outputs[index], printed, commands);
+      }
+    });
+  }
 });
 
 describe('the commands of the page on the export of the audit log', () => {
