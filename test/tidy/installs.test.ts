@@ -23,6 +23,8 @@ const PROVIDERS: readonly (readonly [imported: RegExp, install: string])[] = [
   [/\binstallNpmProgram\b/, 'runtimes'],
   [/\binstallPythonTool\b.*\bSCHEMATHESIS\b/, 'schemathesis'],
   [/\binstallPythonTool\b.*\bPYTHON_CLIENT\b/, 'python-client'],
+  [/\bprovideJava\b/, 'java'],
+  [/\binstallMaven\b/, 'java-client'],
   [/\bmissingShell\b/, 'shells'],
   [/\bmissingKubernetes\b|\bmissingImageTools\b/, 'kubernetes'],
   [/\binstallTool\b/, 'peers'],

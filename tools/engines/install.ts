@@ -13,6 +13,7 @@ import { provideCassandra } from './cassandra.ts';
 import { provideChromium } from './chromium.ts';
 import { provideProgram } from './debian-program.ts';
 import { provide } from './engine-script.ts';
+import { provideJava, provideMaven } from './java.ts';
 import { BUN, DENO, installNpmProgram, NODE_20, NODE_22 } from './npm-program.ts';
 import { installPythonTool, PYTHON_CLIENT, SCHEMATHESIS } from './python-tool.ts';
 import { LOGS_DIRECTORY } from './tools-directory.ts';
@@ -70,6 +71,13 @@ const ROWS: readonly Row[] = [
     ['test/clients/python.test.ts', 'test/clients/model-types.test.ts'],
     () => installPythonTool(PYTHON_CLIENT),
   ),
+  row(
+    'java',
+    'Java from Debian',
+    ['test/conformance/code-samples.test.ts', 'test/clients/model-types.test.ts'],
+    provideJava,
+  ),
+  row('java-client', 'Java and Maven from Debian, the rest from Maven', ['test/clients/java.test.ts'], provideMaven),
   row(
     'runtimes',
     'Node 20 and 22, Deno and Bun from npm',

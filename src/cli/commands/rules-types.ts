@@ -3,7 +3,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { CliContext } from '../cli-context.ts';
 import { addExamples, TENANT_EXAMPLE, TENANT_OPTION } from '../command-parts.ts';
-import { EXIT } from '../failures.ts';
+import { CliFailure, EXIT } from '../failures.ts';
 import { recordsOf, textOf } from '../output/json-view.ts';
 import { readTenantRules } from '../tenant-rules.ts';
 import { LANGUAGES, type Language, type ModelTypes, modelTypesOf } from '../types/model-types.ts';
@@ -19,8 +19,8 @@ interface TypesOptions {
 }
 
 function parsePackage(text: string): string {
-  if (/^[a-z][a-z0-9_]*$/.test(text)) return text;
-  throw new InvalidArgumentError('It must be the name of a package of Go.');
+  if (/^[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)*$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be the name of a package of Go or Java.');
 }
 
 async function typesOf(context: CliContext, { tenant, fromFile }: TypesOptions): Promise<ModelTypes> {
@@ -36,6 +36,9 @@ async function typesOf(context: CliContext, { tenant, fromFile }: TypesOptions):
 
 async function writeRulesTypes(context: CliContext, options: TypesOptions): Promise<number> {
   const language = languageOf(options.language, options.out);
+  if (language === 'go' && options.package.includes('.')) {
+    throw new CliFailure('The name of a package of Go has no dots.', EXIT.usage);
+  }
   const text = renderTypes(await typesOf(context, options), language, options.package);
   if (options.out === undefined) context.print(text.trimEnd());
   else await writeTypes(options.out, text);
@@ -49,7 +52,7 @@ export function registerRulesTypes(rules: Command, context: CliContext): void {
     .addOption(new Option('--language <language>', 'default: by the name of the file to write').choices(LANGUAGES))
     .option('--out <file>', 'write to this file (default: standard output)')
     .option('--from-file <file>', 'the rules of this file, in place of those of a tenant')
-    .option('--package <name>', 'of the file in Go', parsePackage, 'model')
+    .option('--package <name>', 'of the file in Go or Java', parsePackage, 'model')
     .option(...TENANT_OPTION)
     .addHelpText(
       'after',

@@ -77,14 +77,41 @@ function matchesShown(line: string, shown: string): boolean {
 
 describe('the commands of the README', () => {
   it('work in their order', async () => {
-    const stdout = await commandsOf('README.md', 2, '\n');
+    const stdout = await commandsOf('README.md', 1, '\n');
     assert.match(stdout, /"authorized":true.*"authorized":false/s);
-    assert.match(
-      stdout,
-      /"authorized":true[^}]*"because":\[[^\]]*user:bob[^\]]*team:planning#member[^\]]*folder:plans/,
+  });
+});
+
+describe('the commands of the page for platform teams', () => {
+  const PAGE = 'docs/operating/production-in-an-hour.md';
+
+  it('create the first tenant, and its key is answered as the page shows', async () => {
+    const directory = await newFolder('production', 'data');
+    linkProgram(directory);
+    const { base_url: baseUrl } = readDevFacts(join(directory, 'data'));
+    const steps = shellSteps(PAGE);
+    const first = steps.findIndex(({ commands }) => commands.includes('grantd tenants create'));
+    const [tenant, ask] = steps.slice(first, first + 2);
+    // Here, the program is on this machine and not in a pod.
+    const program = /^grantd\(\) \{ kubectl --namespace grantd exec deployment\/grantd-console -- grantd "\$@"; \}$/m;
+    assert.match(tenant?.commands ?? '', program);
+    const checks = steps.find(({ commands }) => commands.includes('seq 300'))?.commands ?? '';
+    const script = [
+      `export PATH='${directory}/bin':"$PATH"`,
+      tenant?.commands.replace(program, ''),
+      ask?.commands,
+      checks.replace('seq 300', 'seq 3').replace(/^kubectl .*$/m, ''),
+    ]
+      .join('\n')
+      .replaceAll('https://grantd.example.com', baseUrl);
+    const env = testEnvironment(join(directory, 'data'));
+    const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: directory, env });
+    const lines = linesOf(stdout);
+    const shown = [...(ask?.printed ?? []), '      3 "authorized":true'];
+    assert.deepEqual(
+      lines.map((line, at) => (matchesShown(line, shown[at] ?? '') ? shown[at] : line)),
+      shown,
     );
-    assert.match(stdout, /Acme/);
-    assert.match(stdout, /serving/);
   });
 });
 
@@ -108,7 +135,8 @@ describe('the commands of the guide to many changes', () => {
 
 describe('the commands of the guides to permissions and rules', () => {
   const guides = [
-    { page: 'docs/guides/modelling-permissions.md', printedMin: 9 },
+    { page: 'docs/guides/modelling-permissions.md', printedMin: 5 },
+    { page: 'docs/guides/modelling-groups.md', printedMin: 4 },
     { page: 'docs/guides/modelling-gates.md', printedMin: 14 },
     { page: 'docs/guides/modelling-examples.md', printedMin: 8 },
     { page: 'docs/guides/changing-rules.md', printedMin: 5 },
@@ -167,7 +195,7 @@ describe('the commands of the tutorial', () => {
     const { stdout } = await run('bash', ['-euc', script], { cwd: checkout, env });
     const outputs = stdout.split('=== next\n').slice(2).map(linesOf);
     assert.equal(outputs.length, steps.length);
-    assert.equal(steps.filter(({ printed }) => printed !== undefined).length, 4);
+    assert.equal(steps.filter(({ printed }) => printed !== undefined).length, 5);
     for (const [index, { commands, printed }] of steps.entries()) {
       assert.deepEqual(outputs[index], printed ?? [], commands);
     }

@@ -212,7 +212,7 @@ function listingMarkup(
   // A page filtered by request shows every entry of it.
   const rows = narrowing.asked.request_id === undefined ? groupByRequest(items) : items.map((item): Row => [item]);
   return table<Row>('Changes', rows, [
-    ['When (UTC)', ([{ atMs }]) => moment(atMs)],
+    ['When', ([{ atMs }]) => moment(atMs)],
     ['What', (row) => (row.length === 1 ? whatMarkup(row[0].change, narrowing) : groupMarkup(row, narrowing))],
     ['By', ([{ actor }]) => narrow(narrowing, 'actor', actor, actorMarkup(actor, keys))],
     ['Request', ([{ requestId }]) => copyId(requestId, narrow(narrowing, 'request_id', requestId, code(requestId)))],
@@ -248,6 +248,6 @@ async function listing(
   // One page reads a bounded number of changes.
   const isShort = nextCursor !== undefined && scannedToMs !== undefined;
   return html`${listingMarkup(page, narrowing, keys, tenant.state === 'deleted')}
-    ${isShort && html`<p role="status">Searched back to ${moment(scannedToMs)} UTC so far. The next page continues from there.</p>`}
+    ${isShort && html`<p role="status">Searched back to ${moment(scannedToMs)} so far. The next page continues from there.</p>`}
     ${pager(path, asked, cursor, nextCursor)}`;
 }

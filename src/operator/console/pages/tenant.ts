@@ -57,7 +57,7 @@ async function usageMarkup(call: PageCall, { tenantId, plan: planNow }: Tenant):
   const refused = sum((minute) => minute.refused);
   const used = minutes.filter(({ requests }) => requests > 0).toReversed();
   const usedTable = table<UsageMinute>('Requests per minute', used, [
-    ['Minute (UTC)', ({ atMs }) => moment(atMs)],
+    ['Minute', ({ atMs }) => moment(atMs)],
     ['Requests', ({ requests }) => count(requests), 'number'],
     ['Checks', ({ checks }) => count(checks), 'number'],
     ['Refused', (minute) => count(minute.refused), 'number'],
@@ -133,7 +133,7 @@ function deletionMarkup(tenant: TenantStatus | undefined, tenantId: string): Mar
   const progress =
     partsRemoved === 0
       ? 'Nothing has been removed yet.'
-      : html`${plural(partsRemoved, 'part')} removed${lastPartAtMs && html`, the last one at ${moment(lastPartAtMs)} UTC`}.`;
+      : html`${plural(partsRemoved, 'part')} removed${lastPartAtMs && html`, the last one at ${moment(lastPartAtMs)}`}.`;
   return html`<div id="deletion" ...${refreshing(tenantPath(tenantId, 'deletion'), 2000)}>
     <h2>Deletion</h2>
     <p>The data of this tenant is being removed in the background. Restarts do not stop this.</p>
@@ -164,7 +164,7 @@ function factsMarkup({ plans }: PageCall, tenant: TenantStatus): Markup {
     ${bound('Keys', 'keys', counts?.keys, keysMax)}
     ${bound('Namespaces', 'namespaces', counts?.namespaces, namespacesMax)}
     ${bound('Grants', 'grants', grants?.grants, grantsMax, ` (${count(kibibytes)} KiB)`)}
-    ${fact('Created', html`${moment(createdAtMs)} UTC`)}
+    ${fact('Created', moment(createdAtMs))}
   </dl>`;
 }
 

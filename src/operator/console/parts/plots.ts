@@ -4,7 +4,7 @@
 
 import { scaleLinear, scaleUtc } from 'd3-scale';
 import { area, curveStep, line } from 'd3-shape';
-import { MS_PER_MINUTE } from '../../../core/text/timestamps.ts';
+import { formatTimestamp, MS_PER_MINUTE } from '../../../core/text/timestamps.ts';
 import type { UsageMinute } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { type Figure, HISTORY_MS, type Sample } from '../../cluster-history.ts';
@@ -29,7 +29,8 @@ const tickLine = (
 </g>`;
 
 const timeText = (x: number, y: number, anchor: 'start' | 'middle' | 'end', atMs: number): Markup =>
-  html`<text class="plot-time" x=${round(x)} y=${y} text-anchor=${anchor}>${clockTime(atMs).slice(0, 5)}</text>`;
+  html`<text class="plot-time" x=${round(x)} y=${y} text-anchor=${anchor} data-as="hour" data-at=${formatTimestamp(atMs)}
+    >${clockTime(atMs).slice(0, 5)}</text>`;
 
 /**
  * Samples are grouped into buckets, which stay the same from one drawing to the next. A bucket shows its highest
@@ -37,6 +38,8 @@ const timeText = (x: number, y: number, anchor: 'start' | 'middle' | 'end', atMs
  * one even if the machine is too busy to take each in time.
  */
 const BUCKET_MS = 15_000;
+/** The shortest time that a plot shows, however young its first sample is. */
+const SHOWN_MS_MIN = 5 * MS_PER_MINUTE;
 const WIDTH = 380;
 const HEIGHT = 132;
 const EDGES = { left: 44, right: 6, top: 8, bottom: 20 };
@@ -51,11 +54,14 @@ interface Bucket {
   readonly value: number | undefined;
 }
 
-/** From the first whole bucket of the hour to the last one that has ended or has a sample. */
+const startOf = (atMs: number): number => Math.floor(atMs / BUCKET_MS) * BUCKET_MS;
+
+/** From the first sample of the hour to the last bucket that has ended or has one. */
 export function bucketsOf(samples: readonly Sample[], figure: Figure, nowMs: number): readonly Bucket[] {
-  const byStart = Map.groupBy(samples, ({ atMs }) => Math.floor(atMs / BUCKET_MS) * BUCKET_MS);
+  const byStart = Map.groupBy(samples, ({ atMs }) => startOf(atMs));
   const buckets: Bucket[] = [];
-  const firstMs = Math.ceil((nowMs - HISTORY_MS) / BUCKET_MS) * BUCKET_MS;
+  const earliestMs = Math.ceil((nowMs - HISTORY_MS) / BUCKET_MS) * BUCKET_MS;
+  const firstMs = Math.max(earliestMs, startOf(samples[0]?.atMs ?? 0));
   for (let atMs = firstMs; atMs <= nowMs; atMs += BUCKET_MS) {
     const inside = byStart.get(atMs);
     if (inside === undefined && atMs + BUCKET_MS > nowMs) break;
@@ -122,7 +128,8 @@ export function timePlot(plot: TimePlot, samples: readonly Sample[], nowMs: numb
   const showsBound = bound !== undefined && bound.value <= most * LINE_SHOWN_TIMES;
   const { left, right, top, bottom } = EDGES;
   const [floor, end] = [HEIGHT - bottom, WIDTH - right];
-  const x = scaleUtc([nowMs - HISTORY_MS, nowMs], [left, end]);
+  const firstMs = Math.min(buckets[0]?.atMs ?? nowMs, nowMs - SHOWN_MS_MIN);
+  const x = scaleUtc([Math.max(firstMs, nowMs - HISTORY_MS), nowMs], [left, end]);
   const y = scaleLinear([0, Math.max(most, showsBound ? bound.value : 0) || 1], [floor, top]).nice(TICKS_OF_FIGURE);
   const inside = (atMs: number): number => Math.min(end, Math.max(left, x(atMs)));
   const isKnown = ({ value }: Bucket): boolean => value !== undefined;
@@ -199,13 +206,23 @@ export function limitsOf(
 /** The limit, converted to requests per minute. */
 export const limitPerMinute = ({ requests, windowSeconds }: Limit): number => (requests * 60) / windowSeconds;
 
-/** Texts scale with the picture, so the picture is drawn twice, and the style sheet shows the one that fits. */
-export const usagePlot = (minutes: readonly UsageMinute[], limits: readonly (number | undefined)[]): Markup =>
-  html`${drawUsage(minutes, limits, 'wide')}${drawUsage(minutes, limits, 'narrow')}
+/** The fewest minutes that a plot shows, however young the first request is. */
+const MINUTES_SHOWN_MIN = 10;
+
+/**
+ * From the first request of the hour. Texts scale with the picture, so the picture is drawn twice, and the style sheet
+ * shows the one that fits.
+ */
+export function usagePlot(all: readonly UsageMinute[], allLimits: readonly (number | undefined)[]): Markup {
+  const used = all.findIndex(({ requests }) => requests > 0);
+  const first = used < 0 ? 0 : Math.max(0, Math.min(used, all.length - MINUTES_SHOWN_MIN));
+  const [minutes, limits] = [all.slice(first), allLimits.slice(first)];
+  return html`${drawUsage(minutes, limits, 'wide')}${drawUsage(minutes, limits, 'narrow')}
     <ul class="legend">
       <li>${swatch('plot-area')} accepted</li><li>${swatch('plot-refused')} refused, on top</li>
-      <li><small>requests per minute, times in UTC</small></li>
+      <li><small>requests per minute</small></li>
     </ul>`;
+}
 
 const PLOT_SIZES = { wide: [1180, 250], narrow: [345, 200] } as const;
 
@@ -258,7 +275,9 @@ function drawUsage(
     .curve(curveStep)
     .digits(1);
   const ticks = y.ticks(4).map((tick) => tickLine(y(tick), left, width - 8, 8, count(tick)));
-  const times = (size === 'wide' ? [0, 15, 30, 45, last] : [0, 30, last]).map((index) => {
+  const stops = size === 'wide' ? [0, 0.25, 0.5, 0.75, 1] : [0, 0.5, 1];
+  const times = stops.map((stop) => {
+    const index = Math.round(stop * last);
     const anchor = index === last ? 'end' : index === 0 ? 'start' : 'middle';
     return timeText(x(index), height - 6, anchor, minutes[index]?.atMs ?? 0);
   });
