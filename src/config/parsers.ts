@@ -106,6 +106,16 @@ export function choiceParser<Choice extends string>(choices: readonly Choice[]):
 }
 
 /** Without a trailing `/`, so that paths can be appended. */
+/** An address that a page links to: it may have a query, but no password. */
+export function parseLinkUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain = url !== undefined && url.username === '' && url.password === '' && !/[#\s]/.test(text);
+  if (isPlain && ['http:', 'https:'].includes(url.protocol)) return text;
+  throw new WrongSetting(
+    `must be an http or https URL without user or fragment, like https://grafana.example.com/d/grantd; it is ${quote(text.replace(/\/\/[^/]*@/, '//…@'))}`,
+  );
+}
+
 export function parseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const plain = url !== undefined && url.search === '' && url.hash === '' && url.username === '' && url.password === '';

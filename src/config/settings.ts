@@ -29,6 +29,7 @@ import {
   parseHeaders,
   parseIssuer,
   parseKeyText,
+  parseLinkUrl,
   parseLogInScope,
   parseOperatorToken,
   parsePairs,
@@ -383,6 +384,21 @@ export const SETTINGS = Object.freeze({
     parse: parseClusterName,
     description:
       'The name of this cluster in the console, such as `production eu`, to distinguish it from other clusters.',
+  }),
+  dashboardUrl: optional({
+    name: 'GRANTD_DASHBOARD_URL',
+    roles: ['dev', 'console'],
+    form: 'an http or https URL',
+    parse: parseLinkUrl,
+    description: 'The dashboard of the metrics, such as that of Grafana. The console links to it.',
+  }),
+  runbookUrl: optional({
+    name: 'GRANTD_RUNBOOK_URL',
+    roles: ['dev', 'console'],
+    form: 'an http or https URL',
+    parse: parseLinkUrl,
+    description:
+      'The page with the runbook of the alerts, such as `docs/operating/monitoring.md`. The console links to it, and appends the name of an alert in lower case as an anchor.',
   }),
   operatorToken: optional({
     name: 'GRANTD_OPERATOR_TOKEN',

@@ -46,7 +46,7 @@ describe('the page for platform teams', { skip: missing ?? false }, () => {
     const flat = (source: Source): readonly Source[] => [source, ...(source.projected?.sources.flatMap(flat) ?? [])];
     const wanted = new Map<string, Set<string>>();
     for (const { spec } of podsOf(found)) {
-      for (const { secret } of ((spec as { volumes?: Source[] }).volumes ?? []).flatMap(flat)) {
+      for (const { secret } of ((spec.volumes ?? []) as readonly Source[]).flatMap(flat)) {
         const name = secret?.secretName ?? secret?.name;
         if (name === undefined) continue;
         wanted.set(name, wanted.get(name) ?? new Set());

@@ -16,7 +16,7 @@ const PLACES: Readonly<Record<string, RegExp>> = {
   'package.json': new RegExp(`"@grantd/(?:cli|convert)": "${SEMANTIC}"`, 'g'),
   'packages/cli/package.json': new RegExp(`"version": "${SEMANTIC}"`, 'g'),
   'packages/convert/package.json': new RegExp(`"version": "${SEMANTIC}"`, 'g'),
-  'charts/grantd/Chart.yaml': new RegExp(`^(?:version|appVersion): "?${SEMANTIC}"?$`, 'gm'),
+  'charts/grantd/Chart.yaml': new RegExp(`(?:^(?:version|appVersion): |/v)${SEMANTIC}`, 'gm'),
   'clients/typescript/package.json': new RegExp(`"version": "${SEMANTIC}"`, 'g'),
   'clients/typescript/testing/package.json': new RegExp(`"(?:version|@grantd/client)": "\\^?${SEMANTIC}"`, 'g'),
   'clients/typescript/src/agent.ts': new RegExp(`^const VERSION = '${SEMANTIC}';$`, 'gm'),
@@ -39,6 +39,7 @@ const COUNTS: Readonly<Record<string, number>> = {
   'package-lock.json': 2,
   'package.json': 2,
   'charts/grantd/Chart.yaml': 2,
+  'charts/grantd/Chart.yaml': 6,
   'clients/typescript/testing/package.json': 2,
 };
 
@@ -62,7 +63,7 @@ describe('the version of a release', () => {
   });
 
   it('is the one of every image that a page or an example names', () => {
-    const IMAGE = new RegExp(`\\b(?:grantd:|--build-arg VERSION=)${SEMANTIC}`, 'g');
+    const IMAGE = new RegExp(`(?:\\bgrantd[:-]|--version |--build-arg VERSION=)${SEMANTIC}`, 'g');
     const pages = listFiles().filter(
       (path) => /^(README\.md|docs\/|k8s\/|examples\/)/.test(path) && /\.(md|ya?ml)$/.test(path),
     );

@@ -1,5 +1,5 @@
-// The files that the public pages load: their style, the modules of their script, their icon. One hash of all of them is
-// part of their path, so that browsers keep them forever, and modules import each other by plain relative names.
+// The files that the public pages load: their style, the modules of their script, their icon. One hash of all of them
+// is part of their path, so that browsers keep them forever, and modules import each other by plain relative names.
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
