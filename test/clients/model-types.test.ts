@@ -1,4 +1,4 @@
-// What `grantd rules types` writes: with it, a misspelled name does not compile, in each of the three languages.
+// What `grantd rules types` writes: with it, a misspelled name does not compile, in each of the languages.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -11,6 +11,7 @@ import { type Language, modelTypesOf } from '../../src/cli/types/model-types.ts'
 import { renderTypes } from '../../src/cli/types/write-types.ts';
 import { parseRuleSet } from '../../src/rules/parse-rule-set.ts';
 import { reportMissing } from '../../tools/engines/engine-script.ts';
+import { provideJava } from '../../tools/engines/java.ts';
 import { installPythonTool, PYTHON_CLIENT } from '../../tools/engines/python-tool.ts';
 import { ROOT } from '../kit/source-tree.ts';
 
@@ -132,6 +133,34 @@ func main() { println(model.Document("plan"), ${name}, model.ConditionOfficeHour
     assert.equal(await build('model.DocumentCanRead'), '');
     assert.equal((await run('gofmt', ['-l', join(directory, 'go', 'model')])).stdout, '');
     assert.match(await build('model.DocumentCanRaed'), /undefined: model\.DocumentCanRaed/);
+  });
+});
+
+const hasJava = await provideJava();
+if (!hasJava) reportMissing('Java', 'It needs Java 17.');
+
+describe('Java', { skip: !hasJava }, () => {
+  const build = async (name: string): Promise<string> => {
+    const model = write('java/model/Model.java', typesIn('java'));
+    const use = write(
+      'java/Use.java',
+      `import model.Model;
+class Use {
+    String[] names = {Model.Document.of("plan"), ${name}, Model.Conditions.OFFICE_HOURS, Model.OfficeHoursParameters.NOW,
+        Model.Relations.CLASS, Model.DocArchive.CAN_OPEN, Model.Document.CAN_READ2};
+}
+`,
+    );
+    const options = ['-Xlint:all', '-Werror', '-Xdoclint:all,-missing', '-d', join(directory, 'java/out')];
+    return run('javac', [...options, model, use]).then(
+      () => '',
+      ({ stderr }) => String(stderr),
+    );
+  };
+
+  test('constants', async () => {
+    assert.equal(await build('Model.Document.CAN_READ'), '');
+    assert.match(await build('Model.Document.CAN_RAED'), /cannot find symbol/);
   });
 });
 
