@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { isIP, SocketAddress } from 'node:net';
+import { parseApiKey } from '../core/api-keys.ts';
 import { GrantdError } from '../core/errors.ts';
 import { parseTenantId, type TenantId } from '../core/ids.ts';
 import { isUnknown } from '../core/json-members.ts';
@@ -186,6 +187,14 @@ export function parseOperatorToken(text: string): Secret {
     throw new WrongSetting(
       `must be ${OPERATOR_TOKEN_LENGTH_MIN} to ${OPERATOR_TOKEN_LENGTH_MAX} printable ASCII characters without spaces; it has ${text.length} characters`,
     );
+  }
+  return new Secret(text);
+}
+
+/** An API key, as far as its text shows. */
+export function parseKeyText(text: string): Secret {
+  if (parseApiKey(text) === undefined) {
+    throw new WrongSetting(`must be a whole API key: gk1_ and 81 more characters; it has ${text.length} characters`);
   }
   return new Secret(text);
 }

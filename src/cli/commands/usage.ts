@@ -4,7 +4,6 @@ import type { Command } from 'commander';
 import type { CliContext } from '../cli-context.ts';
 import { addExamples, JSON_OPTION, TENANT_EXAMPLE, TENANT_OPTION, type TenantOption } from '../command-parts.ts';
 import { EXIT } from '../failures.ts';
-import { path } from '../operator-client.ts';
 import { asRecord, type JsonRecord, recordsOf } from '../output/json-view.ts';
 import { type Column, formatCount, renderJson } from '../output/render.ts';
 import { TIME_FORMS, timeParser } from '../output/times.ts';
@@ -66,9 +65,9 @@ export function registerUsageCommand(program: Command, context: CliContext): voi
     `usage --tenant ${TENANT_EXAMPLE} --json`,
   ).action(
     context.action(async ({ tenant, since, json }: TenantOption & { readonly since?: string }) => {
-      const client = await context.connect();
+      const client = context.connectOperatorTenant(tenant);
       const query = since === undefined ? {} : { since };
-      const usage = await client.readJson({ method: 'GET', path: path`/tenants/${tenant}/usage`, query });
+      const usage = await client.readJson({ method: 'GET', path: '/usage', query });
       context.print(json ? renderJson(usage) : render(context, usage, since));
       return EXIT.ok;
     }),

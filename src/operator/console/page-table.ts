@@ -23,15 +23,17 @@ import { askCheck, checkPage } from './pages/check.ts';
 import { checkMany, checkManyPage, checksFile } from './pages/check-many.ts';
 import { clusterFigures, clusterPage, clusterPast } from './pages/cluster.ts';
 import { createLines, linesPage } from './pages/grant-lines.ts';
-import { askHolders, askToRevokeGrant, createGrant, grantsPage, revokeGrant } from './pages/grants.ts';
+import { askHolders, grantsPage } from './pages/grants.ts';
 import { identifyKey, identifyKeyPage } from './pages/identify-key.ts';
 import { keyPage } from './pages/key.ts';
 import { askToRevokeKey, askToRotateKey, createKey, keysPage, revokeKey, rotateKey } from './pages/keys.ts';
 import { askObjects, objectsPage } from './pages/listings.ts';
 import { createLogIn } from './pages/log-in.ts';
 import { createNamespace, namespacesPage } from './pages/namespaces.ts';
+import { createGrant, newGrantPage } from './pages/new-grant.ts';
 import { createProviderLogIn } from './pages/provider-log-in.ts';
 import { askToRevokeAll, revokeAll } from './pages/revoke-all.ts';
+import { askToRevokeGrant, revokeGrant } from './pages/revoke-grant.ts';
 import { rulesPage, validateRules, writeRules } from './pages/rules.ts';
 import { versionPage, versionsPage } from './pages/rules-versions.ts';
 import { search, searchPage } from './pages/search.ts';
@@ -150,9 +152,10 @@ const PAGES: readonly ConsolePage[] = [
   read(`${TENANT}/namespaces`, 'page-namespaces', namespacesPage),
   change(`${TENANT}/namespaces`, 'page-create-namespace', createNamespace, namespacesPage),
   read(`${TENANT}/grants`, 'page-grants', grantsPage),
-  change(`${TENANT}/grants`, 'page-create-grant', createGrant, grantsPage),
+  change(`${TENANT}/grants`, 'page-create-grant', createGrant, newGrantPage),
+  ask(`${TENANT}/grants/new`, 'page-new-grant', newGrantPage),
   ask(`${TENANT}/grants/revoke`, 'page-revoke-grant', askToRevokeGrant),
-  change(`${TENANT}/grants/revoke`, 'page-revoke-grant', revokeGrant, grantsPage),
+  change(`${TENANT}/grants/revoke`, 'page-revoke-grant', revokeGrant, askToRevokeGrant),
   ask(`${TENANT}/grants/lines`, 'page-grant-lines', linesPage),
   change(`${TENANT}/grants/lines`, 'page-grant-lines', createLines, linesPage),
   ask(`${TENANT}/grants/revoke-all`, 'page-revoke-all', askToRevokeAll),

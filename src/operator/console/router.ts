@@ -179,8 +179,10 @@ class Exchange {
     this.send(status, HTML, text);
   }
 
+  /** For a request of htmx, the whole window goes there. */
   redirect(to: string): void {
-    this.response.writeHead(303, { Location: to, 'Content-Length': 0 });
+    const isPart = this.request.headers['hx-request'] === 'true';
+    this.response.writeHead(isPart ? 200 : 303, { [isPart ? 'HX-Redirect' : 'Location']: to, 'Content-Length': 0 });
     this.response.end();
   }
 }

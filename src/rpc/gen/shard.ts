@@ -107,6 +107,7 @@ import type { UsageBucket as _grantd_v1_UsageBucket, UsageBucket__Output as _gra
 import type { UsageSeries as _grantd_v1_UsageSeries, UsageSeries__Output as _grantd_v1_UsageSeries__Output } from './grantd/v1/UsageSeries.ts';
 import type { Welcome as _grantd_v1_Welcome, Welcome__Output as _grantd_v1_Welcome__Output } from './grantd/v1/Welcome.ts';
 import type { WireTuple as _grantd_v1_WireTuple, WireTuple__Output as _grantd_v1_WireTuple__Output } from './grantd/v1/WireTuple.ts';
+import type { WithoutGrants as _grantd_v1_WithoutGrants, WithoutGrants__Output as _grantd_v1_WithoutGrants__Output } from './grantd/v1/WithoutGrants.ts';
 import type { WriteBulk as _grantd_v1_WriteBulk, WriteBulk__Output as _grantd_v1_WriteBulk__Output } from './grantd/v1/WriteBulk.ts';
 import type { WriteCondition as _grantd_v1_WriteCondition, WriteCondition__Output as _grantd_v1_WriteCondition__Output } from './grantd/v1/WriteCondition.ts';
 import type { WriteGrants as _grantd_v1_WriteGrants, WriteGrants__Output as _grantd_v1_WriteGrants__Output } from './grantd/v1/WriteGrants.ts';
@@ -230,6 +231,7 @@ export interface ProtoGrpcType {
       UsageSeries: MessageTypeDefinition<_grantd_v1_UsageSeries, _grantd_v1_UsageSeries__Output>
       Welcome: MessageTypeDefinition<_grantd_v1_Welcome, _grantd_v1_Welcome__Output>
       WireTuple: MessageTypeDefinition<_grantd_v1_WireTuple, _grantd_v1_WireTuple__Output>
+      WithoutGrants: MessageTypeDefinition<_grantd_v1_WithoutGrants, _grantd_v1_WithoutGrants__Output>
       WriteBulk: MessageTypeDefinition<_grantd_v1_WriteBulk, _grantd_v1_WriteBulk__Output>
       WriteCondition: MessageTypeDefinition<_grantd_v1_WriteCondition, _grantd_v1_WriteCondition__Output>
       WriteGrants: MessageTypeDefinition<_grantd_v1_WriteGrants, _grantd_v1_WriteGrants__Output>

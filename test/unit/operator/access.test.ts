@@ -101,6 +101,7 @@ const PAGES: Readonly<Record<string, 'read-only' | 'full'>> = {
   'POST /tenants/:tenantId/namespaces': 'full',
   'GET /tenants/:tenantId/grants': 'read-only',
   'POST /tenants/:tenantId/grants': 'full',
+  'GET /tenants/:tenantId/grants/new': 'full',
   'GET /tenants/:tenantId/grants/revoke': 'full',
   'POST /tenants/:tenantId/grants/revoke': 'full',
   'GET /tenants/:tenantId/grants/lines': 'full',

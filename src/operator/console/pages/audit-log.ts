@@ -112,7 +112,7 @@ async function listing(
   // One page reads a bounded number of changes.
   const isShort = nextCursor !== undefined && scannedToMs !== undefined;
   return html`${listingMarkup(page, narrowing, keys, tenant.state === 'deleted')}
-    ${isShort && html`<p role="status">Searched back to ${moment(scannedToMs)} UTC so far. The next page continues from there.</p>`}
+    ${isShort && html`<p role="status">Searched back to ${moment(scannedToMs)} so far. The next page continues from there.</p>`}
     ${pager(path, asked, cursor, nextCursor)}`;
 }
 

@@ -73,7 +73,7 @@ const lastMarkup = (
 ): Markup => html`<div class="empty alarming" role="status">
     <p class="empty-title">No shard responds</p>
     <p>${message} This page keeps retrying. Check that the shards are running and that this console can reach them.</p>
-    ${last && html`<p>The figures below are ${asOf(last.atMs, clock.wallMs())} (${moment(last.atMs)} UTC).</p>`}
+    ${last && html`<p>The figures below are ${asOf(last.atMs, clock.wallMs())} (${moment(last.atMs)}).</p>`}
   </div>
   ${last && html`<div class="outdated">${lookMarkup(last, events, links)}</div>`}`;
 
@@ -126,7 +126,7 @@ async function figures(call: PageCall): Promise<Markup> {
   }
   const events = section(
     'moves',
-    heading('Slot moves and lost shards', 'in the last hour, UTC'),
+    heading('Slot moves and lost shards', 'in the last hour'),
     eventsList(watch.events()),
   );
   return html`<div id="live" ...${refreshing(pathTo(['cluster', 'live']), FIGURES_MS)}>${content}${events}</div>`;
@@ -150,7 +150,7 @@ export async function clusterPage(call: PageCall): Promise<PageResult> {
     'Cluster',
     html`<h1>Cluster</h1>
       ${staleWarning(stale)}${await figures(call)}
-      ${section('past', heading('Figures', 'of the last hour, UTC'), past(call))}`,
+      ${section('past', heading('Figures', 'of the last hour'), past(call))}`,
   );
 }
 

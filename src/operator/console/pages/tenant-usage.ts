@@ -45,7 +45,7 @@ function usageTable({ rowMs, text }: UsageRange, rows: readonly UsageBucket[]): 
     rowMs < 3_600_000 ? ['minute', 'Minute'] : rowMs < 24 * 3_600_000 ? ['hour', 'Hour'] : ['day', 'Day'];
   const used = rows.filter(({ requests }) => requests > 0).toReversed();
   const shown = table<UsageBucket>(`Requests per ${each}`, used, [
-    [`${unit} (UTC)`, ({ atMs }) => minute(atMs)],
+    [unit, ({ atMs }) => minute(atMs)],
     ['Requests', ({ requests }) => count(requests), 'number'],
     ['Checks', ({ checks }) => count(checks), 'number'],
     ['Refused', (row) => count(row.refused), 'number'],

@@ -81,7 +81,7 @@ function deletionMarkup(tenant: TenantStatus | undefined, tenantId: string): Mar
   const progress =
     partsRemoved === 0
       ? 'Nothing has been removed yet.'
-      : html`${plural(partsRemoved, 'part')} removed${lastPartAtMs && html`, the last one at ${moment(lastPartAtMs)} UTC`}.`;
+      : html`${plural(partsRemoved, 'part')} removed${lastPartAtMs && html`, the last one at ${moment(lastPartAtMs)}`}.`;
   return html`<div id="deletion" ...${refreshing(tenantPath(tenantId, 'deletion'), 2000)}>
     <h2>Deletion</h2>
     <p>The data of this tenant is being removed in the background. Restarts do not stop this.</p>
@@ -112,7 +112,7 @@ function factsMarkup({ plans }: PageCall, tenant: TenantStatus): Markup {
     ${bound('Keys', 'keys', counts?.keys, keysMax)}
     ${bound('Namespaces', 'namespaces', counts?.namespaces, namespacesMax)}
     ${bound('Grants', 'grants', grants?.grants, grantsMax, ` (${count(kibibytes)} KiB)`)}
-    ${fact('Created', html`${moment(createdAtMs)} UTC`)}
+    ${fact('Created', moment(createdAtMs))}
   </dl>`;
 }
 

@@ -190,7 +190,7 @@ export function entriesTable(
   // A page filtered by request shows every entry of it.
   const rows = narrowing.asked.request_id === undefined ? groupByRequest(items) : items.map((item): Row => [item]);
   return table<Row>('Changes', rows, [
-    ['When (UTC)', ([{ atMs }]) => moment(atMs)],
+    ['When', ([{ atMs }]) => moment(atMs)],
     ...(narrowing.tenantNames === undefined ? [] : [['Tenant', (row: Row) => tenantCell(narrowing, row)] as const]),
     ['What', (row) => (row.length === 1 ? whatMarkup(row[0].change, narrowing) : groupMarkup(row, narrowing))],
     [

@@ -1,8 +1,9 @@
-// Plots of the last hour, drawn on the server as SVG: a figure of the cluster over time. Invariant: nothing is drawn where nothing was sampled. The shapes come from d3; every number in
-// them is rounded, so that pages stay small.
+// Plots of the last hour, drawn on the server as SVG: a figure of the cluster over time. Invariant: nothing is drawn
+// where nothing was sampled. The shapes come from d3; every number in them is rounded, so that pages stay small.
 
 import { scaleLinear, scaleUtc } from 'd3-scale';
 import { area, line } from 'd3-shape';
+import { formatTimestamp, MS_PER_MINUTE } from '../../../core/text/timestamps.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { type Figure, HISTORY_MS, type Sample } from '../../cluster-history.ts';
 import { clockTime, count } from './parts.ts';
@@ -26,7 +27,8 @@ export const tickLine = (
 </g>`;
 
 const timeText = (x: number, y: number, anchor: 'start' | 'middle' | 'end', atMs: number): Markup =>
-  html`<text class="plot-time" x=${round(x)} y=${y} text-anchor=${anchor}>${clockTime(atMs).slice(0, 5)}</text>`;
+  html`<text class="plot-time" x=${round(x)} y=${y} text-anchor=${anchor} data-as="hour" data-at=${formatTimestamp(atMs)}
+    >${clockTime(atMs).slice(0, 5)}</text>`;
 
 /**
  * Samples are grouped into buckets, which stay the same from one drawing to the next. A bucket shows its highest
@@ -34,6 +36,8 @@ const timeText = (x: number, y: number, anchor: 'start' | 'middle' | 'end', atMs
  * one even if the machine is too busy to take each in time.
  */
 const BUCKET_MS = 15_000;
+/** The shortest time that a plot shows, however young its first sample is. */
+const SHOWN_MS_MIN = 5 * MS_PER_MINUTE;
 const WIDTH = 380;
 const HEIGHT = 132;
 const EDGES = { left: 44, right: 6, top: 8, bottom: 20 };
@@ -48,11 +52,14 @@ interface Bucket {
   readonly value: number | undefined;
 }
 
-/** From the first whole bucket of the hour to the last one that has ended or has a sample. */
+const startOf = (atMs: number): number => Math.floor(atMs / BUCKET_MS) * BUCKET_MS;
+
+/** From the first sample of the hour to the last bucket that has ended or has one. */
 export function bucketsOf(samples: readonly Sample[], figure: Figure, nowMs: number): readonly Bucket[] {
-  const byStart = Map.groupBy(samples, ({ atMs }) => Math.floor(atMs / BUCKET_MS) * BUCKET_MS);
+  const byStart = Map.groupBy(samples, ({ atMs }) => startOf(atMs));
   const buckets: Bucket[] = [];
-  const firstMs = Math.ceil((nowMs - HISTORY_MS) / BUCKET_MS) * BUCKET_MS;
+  const earliestMs = Math.ceil((nowMs - HISTORY_MS) / BUCKET_MS) * BUCKET_MS;
+  const firstMs = Math.max(earliestMs, startOf(samples[0]?.atMs ?? 0));
   for (let atMs = firstMs; atMs <= nowMs; atMs += BUCKET_MS) {
     const inside = byStart.get(atMs);
     if (inside === undefined && atMs + BUCKET_MS > nowMs) break;
@@ -119,7 +126,8 @@ export function timePlot(plot: TimePlot, samples: readonly Sample[], nowMs: numb
   const showsBound = bound !== undefined && bound.value <= most * LINE_SHOWN_TIMES;
   const { left, right, top, bottom } = EDGES;
   const [floor, end] = [HEIGHT - bottom, WIDTH - right];
-  const x = scaleUtc([nowMs - HISTORY_MS, nowMs], [left, end]);
+  const firstMs = Math.min(buckets[0]?.atMs ?? nowMs, nowMs - SHOWN_MS_MIN);
+  const x = scaleUtc([Math.max(firstMs, nowMs - HISTORY_MS), nowMs], [left, end]);
   const y = scaleLinear([0, Math.max(most, showsBound ? bound.value : 0) || 1], [floor, top]).nice(TICKS_OF_FIGURE);
   const inside = (atMs: number): number => Math.min(end, Math.max(left, x(atMs)));
   const isKnown = ({ value }: Bucket): boolean => value !== undefined;

@@ -94,7 +94,7 @@ describe('a version of rules', () => {
   it('that is the present one cannot be restored', async () => {
     await write(FIRST);
     const { text } = await visitor.get(`${path}/versions/1`);
-    assert.match(text, /These are the present rules/);
+    assert.match(text, /These are the current rules/);
     assert.doesNotMatch(text, /Restore version/);
   });
 

@@ -36,17 +36,25 @@ describe('a figure of the last hour', () => {
     }
   });
 
-  it('has a gap where nothing was sampled, before the start too, and none where it was sampled without a value', () => {
+  it('has a gap where nothing was sampled, and none where it was sampled without a value', () => {
     const of = [...samples(1807, 1207, 5), ...samples(607, 307, undefined), ...samples(307, 0, 7)];
-    const gaps = gapsIn(bucketsOf(of, 'checksPerSecond', NOW));
-    assert.deepEqual(gaps.map(agoInSeconds), [
-      [3592, 1807],
-      [1207, 607],
-    ]);
+    assert.deepEqual(gapsIn(bucketsOf(of, 'checksPerSecond', NOW)).map(agoInSeconds), [[1207, 607]]);
     const svg = draw(of);
     assert.equal(piecesIn(svg), 2);
-    assert.equal(svg.match(/class="plot-gap"/g)?.length, 2);
-    assert.match(svg, /Checks, last hour: 7 at 12:00:00; at most 7 at [\d:]+; no samples from 11:00:15 to 11:30:00/);
+    assert.equal(svg.match(/class="plot-gap"/g)?.length, 1);
+    assert.match(svg, /Checks, last hour: 7 at 12:00:00; at most 7 at [\d:]+; no samples from 11:40:00 to 11:50:00/);
+  });
+
+  it('begins at the first sample, but is never shorter than five minutes', () => {
+    const acrossOf = (of: readonly Sample[]): readonly number[] => {
+      const [, path = ''] = /class="plot-line" d="([^"]*)"/.exec(draw(of)) ?? [];
+      return path.split(/[ML]/).filter(Boolean).map(Number.parseFloat);
+    };
+    const [left, right] = [44, 374];
+    const [first = 0] = acrossOf(samples(1200, 0, 5));
+    assert.ok(first - left < 5, `twenty minutes of samples fill the plot: ${first}`);
+    const [begin = 0] = acrossOf(samples(30, 0, 5));
+    assert.ok(begin > (left + right) / 2, `half a minute of samples does not: ${begin}`);
   });
 
   it('does not count the quarter of a minute that has only begun as a gap', () => {
