@@ -52,9 +52,9 @@ import type { Client, Conditions } from './model.ts';
 const grantd: Client = new Grantd({ url: '', key: '' });
 const id: string = 'plan';
 export const right = async () => {
-  await grantd.check('user:ada', 'can_read', \`document:\${id}\`, { context: { hour: 1 } });
-  await grantd.check('user:ada', 'class', 'doc-archive:a');
-  await grantd.checkBulk([{ subject: 'user:ada', relation: 'can_open', object: 'doc-archive:a' }]);
+  await grantd.check({ subject: 'user:ada', relation: 'can_read', object: \`document:\${id}\`, context: { hour: 1 } });
+  await grantd.check({ subject: 'user:ada', relation: 'class', object: 'doc-archive:a' });
+  await grantd.checkBulk({ checks: [{ subject: 'user:ada', relation: 'can_open', object: 'doc-archive:a' }] });
   await grantd.createGrant({ subject: 'user:ada', relation: 'approved', object: 'document:plan', condition: null });
   const context: Conditions['office_hours'] = { now: '2026-01-01T00:00:00Z', hours: [1, '2'], by_day: { mo: [1] } };
   await grantd.createGrant({
@@ -68,17 +68,17 @@ export const right = async () => {
 };
 export const wrong = async () => {
   // @ts-expect-error a misspelled name
-  await grantd.check('user:ada', 'can_raed', 'document:plan');
+  await grantd.check({ subject: 'user:ada', relation: 'can_raed', object: 'document:plan' });
   // @ts-expect-error a name of another namespace
-  await grantd.check('user:ada', 'can_open', 'document:plan');
+  await grantd.check({ subject: 'user:ada', relation: 'can_open', object: 'document:plan' });
   // @ts-expect-error an unknown namespace
-  await grantd.check('user:ada', 'viewer', 'documnet:plan');
+  await grantd.check({ subject: 'user:ada', relation: 'viewer', object: 'documnet:plan' });
   // @ts-expect-error a name that cannot be granted
   await grantd.createGrant({ subject: 'user:ada', relation: 'can_read', object: 'document:plan' });
   // @ts-expect-error an unknown parameter
   await grantd.createGrant({ subject: 'user:ada', relation: 'viewer', object: 'document:plan', condition: { name: 'office_hours', context: { hour: 1 } } });
   // @ts-expect-error a name of another namespace
-  await grantd.checkBulk([{ subject: 'user:ada', relation: 'can_open', object: 'document:plan' }]);
+  await grantd.checkBulk({ checks: [{ subject: 'user:ada', relation: 'can_open', object: 'document:plan' }] });
   // @ts-expect-error a misspelled name
   grantd.listObjects({ subject: 'user:ada', relation: 'can_raed' });
   // @ts-expect-error a misspelled name

@@ -18,7 +18,7 @@ const PROVIDERS: readonly (readonly [imported: RegExp, install: string])[] = [
   [/\bmissingCassandra\b/, 'cassandra'],
   [/\bmissingRedis\b/, 'redis'],
   [/\bmissingChromium\b/, 'chromium'],
-  [/\bmissingHelm\b|\bmissingKustomize\b/, 'helm'],
+  [/\bmissingHelm\b|\bmissingKustomize\b|\bmissingRegistry\b/, 'helm'],
   [/\bfindK6\b/, 'k6'],
   [/\binstallNpmProgram\b/, 'runtimes'],
   [/\binstallPythonTool\b.*\bSCHEMATHESIS\b/, 'schemathesis'],

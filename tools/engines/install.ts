@@ -52,8 +52,8 @@ const ROWS: readonly Row[] = [
   row('k6', 'k6, built with Go', ['test/loadtest/scenarios.test.ts', 'test/loadtest/soak.test.ts'], async () =>
     provideK6(),
   ),
-  row('helm', 'Helm and Kustomize, built with Go', ['chart'], () =>
-    script(join(KUBERNETES, 'tools.sh'), 'install', 'helm', 'kustomize'),
+  row('helm', 'Helm, Kustomize and crane, built with Go', ['chart', 'kubernetes'], () =>
+    script(join(KUBERNETES, 'tools.sh'), 'install', 'helm', 'kustomize', 'crane'),
   ),
   row(
     'cassandra',

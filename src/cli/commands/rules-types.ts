@@ -4,7 +4,6 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { CliContext } from '../cli-context.ts';
 import { addExamples, TENANT_EXAMPLE, TENANT_OPTION } from '../command-parts.ts';
 import { CliFailure, EXIT } from '../failures.ts';
-import { path } from '../operator-client.ts';
 import { recordsOf, textOf } from '../output/json-view.ts';
 import { readTenantRules } from '../tenant-rules.ts';
 import { LANGUAGES, type Language, type ModelTypes, modelTypesOf } from '../types/model-types.ts';
@@ -12,7 +11,7 @@ import { languageOf, renderTypes, writeTypes } from '../types/write-types.ts';
 import { readRulesFile } from './rules-file.ts';
 
 interface TypesOptions {
-  readonly tenant: string;
+  readonly tenant?: string;
   readonly fromFile?: string;
   readonly language?: Language;
   readonly out?: string;
@@ -26,9 +25,9 @@ function parsePackage(text: string): string {
 
 async function typesOf(context: CliContext, { tenant, fromFile }: TypesOptions): Promise<ModelTypes> {
   if (fromFile !== undefined) return modelTypesOf(await readRulesFile(context, fromFile), []);
-  const client = await context.connect();
-  const { ruleSet } = await readTenantRules(client, tenant);
-  const listed = await client.readJson({ method: 'GET', path: path`/tenants/${tenant}/namespaces` });
+  const client = context.connectTenant(tenant);
+  const { ruleSet } = await readTenantRules(client);
+  const listed = await client.readJson({ method: 'GET', path: '/namespaces' });
   return modelTypesOf(
     ruleSet,
     recordsOf(listed, 'namespaces').map((each) => textOf(each, 'name')),

@@ -3,7 +3,7 @@
 
 import { assert } from '../../core/assert.ts';
 import type { Clock, Random } from '../../core/async/clock.ts';
-import { type CallContext, contextOf, hasContext } from '../../core/call-context.ts';
+import { type CallContext, changesGrants, contextOf, hasContext } from '../../core/call-context.ts';
 import type { FeedFilter } from '../../core/change-feed.ts';
 import type { GrantdError } from '../../core/errors.ts';
 import type { IdFactory, KeyId, TenantId } from '../../core/ids.ts';
@@ -180,7 +180,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
 
   check(context: RequestContext, question: NamedTuple & CallContext): Promise<TimedAnswer> {
     const { subject, relation: name, object } = question;
-    if (question.contextGrants !== undefined) {
+    if (changesGrants(question)) {
       const checks = [{ subject, relation: name, object }];
       return this.#checkNamed(context, { ...STRICT, checks, list: '', ...contextOf(question) }).then(onlyAnswer);
     }

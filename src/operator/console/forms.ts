@@ -103,9 +103,11 @@ export function refuseInvalid(error: z.ZodError): Refusal {
   return { status: 422, messages };
 }
 
-/** Milliseconds since the Unix epoch, from a browser's field for date and time in UTC; undefined if it is neither. */
+/** Milliseconds since the Unix epoch, from a date and time in UTC as a person types it; undefined if it is neither. */
 export function parseDateTime(text: string): number | undefined {
-  const ms = /^\d{4,6}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?$/.test(text) ? Date.parse(`${text}Z`) : Number.NaN;
+  const [, date, time] =
+    /^(\d{4,6}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)(?: ?(?:Z|UTC))?$/.exec(text) ?? [];
+  const ms = date === undefined ? Number.NaN : Date.parse(`${date}T${time}Z`);
   return Number.isNaN(ms) ? undefined : ms;
 }
 

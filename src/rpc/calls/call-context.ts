@@ -1,12 +1,15 @@
 // What a check or a listing brings along besides its question, as requests carry it.
 
-import { CALL_CONTEXT_BYTES_MAX, type CallContext, hasContext } from '../../core/call-context.ts';
+import { CALL_CONTEXT_BYTES_MAX, type CallContext, hasContext, type WithoutGrants } from '../../core/call-context.ts';
 import { isCondition } from '../../core/grant-condition.ts';
 import { isJsonObject } from '../../core/json-members.ts';
 import { CONTEXT_GRANTS_MAX } from '../../core/limits.ts';
+import { isIdentifier } from '../../core/tuples.ts';
 import type { CallContext__Output, CallContext as WireContext } from '../gen/grantd/v1/CallContext.ts';
+import type { WithoutGrants__Output } from '../gen/grantd/v1/WithoutGrants.ts';
 import { demand } from '../wire-violation.ts';
 import { tuplesFrom, tupleToWire } from './grants.ts';
+import { relationFrom } from './request-fields.ts';
 
 export const callContextToWire = (call: CallContext): { readonly callContext?: WireContext } =>
   hasContext(call)
@@ -17,6 +20,7 @@ export const callContextToWire = (call: CallContext): { readonly callContext?: W
             ...tupleToWire(grant),
             condition: grant.condition ?? '',
           })),
+          ...(call.without === undefined ? {} : { without: call.without }),
         },
       }
     : {};
@@ -34,9 +38,20 @@ export function contextFrom(text: string): string {
   return text;
 }
 
+function withoutFrom({ subject, relation, object }: WithoutGrants__Output): WithoutGrants {
+  demand(`${subject}${relation}${object}` !== '', 'A call is to do without every grant.');
+  demand(subject === '' || isIdentifier(subject), 'The subject of grants to do without is ill-formed.');
+  demand(object === '' || isIdentifier(object), 'The object of grants to do without is ill-formed.');
+  return {
+    ...(subject === '' ? {} : { subject }),
+    ...(relation === '' ? {} : { relation: relationFrom(relation) }),
+    ...(object === '' ? {} : { object }),
+  };
+}
+
 export function callContextFrom(wire: CallContext__Output | null): CallContext {
   if (wire === null) return {};
-  const { context, grants } = wire;
+  const { context, grants, without } = wire;
   demand(grants.length <= CONTEXT_GRANTS_MAX, `A call has more than ${CONTEXT_GRANTS_MAX} context grants.`);
   const tuples = tuplesFrom(grants, 'context_grants');
   const contextGrants = tuples.map((tuple, index) => {
@@ -47,5 +62,6 @@ export function callContextFrom(wire: CallContext__Output | null): CallContext {
   return {
     ...(context === '' ? {} : { context: contextFrom(context) }),
     ...(contextGrants.length === 0 ? {} : { contextGrants }),
+    ...(without === null ? {} : { without: withoutFrom(without) }),
   };
 }

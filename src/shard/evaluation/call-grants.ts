@@ -1,5 +1,5 @@
-// The grants of a tenant as one call sees them: those that exist at its time, those that the call brings along, and of
-// both only those whose condition is met. Under one context at a time.
+// The grants of a tenant as one call sees them: those that exist at its time, but for what it does without, those that it
+// brings along, and of both only those whose condition is met. Under one context at a time.
 
 import type { CallContext } from '../../core/call-context.ts';
 import type { GrantTerms } from '../../core/grant-attributes.ts';
@@ -12,22 +12,25 @@ import { ContextGrants } from './context-grants.ts';
 import type { TextsQuery } from './enumerated-range.ts';
 import type { GrantConditions } from './grant-conditions.ts';
 import type { Keeps, PageGraph } from './page-graph.ts';
+import { HiddenGrants } from './without-grants.ts';
 
-/** Of a call without context grants, to rules without conditions: both are undefined. */
+/** Of a call that sees the stored grants, to rules without conditions: all are undefined. */
 export interface CallTerms {
   readonly conditions: GrantConditions | undefined;
   readonly contextGrants: ContextGrants | undefined;
+  readonly hidden: HiddenGrants | undefined;
 }
 
 /** What a call brings along, by these rules. Throws for what they do not declare. */
 export function termsOf(
   rules: StoredRules,
-  { contextGrants }: CallContext,
+  { contextGrants, without }: CallContext,
   conditionsOf: () => GrantConditions,
 ): CallTerms {
   return {
     conditions: rules.compiled.conditions.size === 0 ? undefined : conditionsOf(),
     contextGrants: contextGrants && new ContextGrants(rules, contextGrants),
+    hidden: without && new HiddenGrants(rules, without),
   };
 }
 
@@ -42,35 +45,43 @@ export class GrantsView implements Graph {
   readonly #meets: Meets;
   readonly #conditions: GrantConditions | undefined;
   readonly #added: ContextGrants | undefined;
+  readonly #hidden: HiddenGrants | undefined;
 
-  constructor(graph: PageGraph, keeps: Keeps, meets: Meets | undefined, { conditions, contextGrants }: CallTerms) {
+  constructor(graph: PageGraph, keeps: Keeps, meets: Meets | undefined, terms: CallTerms) {
     this.#graph = graph;
     this.#keeps = meets === undefined ? keeps : (facts) => keeps(facts) && meets(facts);
     this.#meets = meets ?? always;
-    this.#conditions = conditions;
-    this.#added = contextGrants;
+    this.#conditions = terms.conditions;
+    this.#added = terms.contextGrants;
+    this.#hidden = terms.hidden;
   }
 
   relationOf(subject: string, relations: readonly number[], object: string): number | typeof TOO_MANY | undefined {
     const added = this.#added?.relationOf(this.#meets, subject, relations, object) ?? 0;
     if (added !== 0) return added;
-    const relation = this.#graph.relationOf(this.#keeps, subject, relations, object);
+    const left = this.#hidden?.relationsLeft(subject, relations, object) ?? relations;
+    const relation = left.length === 0 ? 0 : this.#graph.relationOf(this.#keeps, subject, left, object);
     return relation === 0 ? this.#whole(relation) : relation;
   }
 
   groupsOn(object: string, relations: readonly number[]): Enumerated {
-    const stored = this.#graph.groupsOn(this.#keeps, object, relations);
+    const stored = this.#subjectsLeft(object, this.#graph.groupsOn(this.#keeps, object, relations));
     return this.#whole(joined(stored, this.#added?.groupsOn(this.#meets, object, relations)));
   }
 
   subjectsOn(object: string, relations: readonly number[]): Enumerated {
-    const stored = this.#graph.subjectsOn(this.#keeps, object, relations);
+    const stored = this.#subjectsLeft(object, this.#graph.subjectsOn(this.#keeps, object, relations));
     return this.#whole(joined(stored, this.#added?.subjectsOn(this.#meets, object, relations)));
   }
 
   objectsOf(subject: string, relations: readonly number[] | undefined): Enumerated {
-    const stored = this.#graph.objectsOf(this.#keeps, subject, relations);
+    const found = this.#graph.objectsOf(this.#keeps, subject, relations);
+    const stored = this.#hidden === undefined ? found : this.#hidden.objectsLeft(subject, found);
     return this.#whole(joined(stored, this.#added?.objectsOf(this.#meets, subject, relations)));
+  }
+
+  #subjectsLeft(object: string, found: Enumerated): Enumerated {
+    return this.#hidden === undefined ? found : this.#hidden.subjectsLeft(object, found);
   }
 
   /** The first subjects of one relation on an object, and those that the call brings along, each list ascending. */
@@ -81,8 +92,11 @@ export class GrantsView implements Graph {
   ): readonly (readonly string[])[] | typeof TOO_MANY | undefined {
     const conditions = this.#conditions;
     const settle = conditions && ((rows: readonly GrantTerms[]) => conditions.settleThose(rows));
-    const stored = this.#whole(this.#graph.firstSubjects(this.#keeps, object, number, query, settle));
-    if (stored === undefined || stored === TOO_MANY) return stored;
+    // Of the subjects that are hidden in part, there is one: with one more read, enough are left.
+    const read = this.#hidden === undefined ? query : { ...query, countMax: query.countMax + 1 };
+    const found = this.#whole(this.#graph.firstSubjects(this.#keeps, object, number, read, settle));
+    if (found === undefined || found === TOO_MANY) return found;
+    const stored = this.#hidden?.firstLeft(object, number, found) ?? found;
     const added = this.#added?.subjectsOn(this.#meets, object, [number]) ?? [];
     return this.#whole([stored, ...added.map(({ texts }) => sortUtf8([...texts]))]);
   }

@@ -4,7 +4,7 @@
 // again if a commit changes a grant that they rest on.
 
 import { assert } from '../../core/assert.ts';
-import { type CallContext, type ContextGrant, contextGrantRecord } from '../../core/call-context.ts';
+import { type CallContext, type ContextGrant, changesGrants, contextGrantRecord } from '../../core/call-context.ts';
 import { grantRecord, hasExpired } from '../../core/grant-attributes.ts';
 import { type Grant, grantOf } from '../../core/tuples.ts';
 import { CheckEvaluation, type Evaluation, type EvaluationLimits } from '../../rules/check-evaluation.ts';
@@ -115,7 +115,7 @@ class CheckRun {
     this.#checks = checks;
     this.#numbers = checks.checks.map(({ relation }) => rules.numberOf(relation));
     // What a call brings along makes no answer for another one.
-    this.#answers = terms.contextGrants === undefined ? answers : undefined;
+    this.#answers = changesGrants(checks) ? undefined : answers;
     graph.startRun();
     terms.conditions?.startRun(rules);
     const unknown = checks.denyUndefined ? -1 : this.#numbers.indexOf(undefined);
@@ -285,14 +285,11 @@ class CheckRun {
  * The page with the grant that alone allows a single check: whatever the rules are, a grant of the relation counts
  * whose condition is met. Undefined: an evaluation has to decide.
  */
-export function grantingPage(
-  memory: TenantMemory,
-  nowMs: number,
-  { checks, context, contexts, contextGrants }: NamedChecks,
-): GrantPage | undefined {
+export function grantingPage(memory: TenantMemory, nowMs: number, call: NamedChecks): GrantPage | undefined {
+  const { checks, context, contexts } = call;
   const [check] = checks;
   const rules = memory.rules.ready?.compiled;
-  if (rules === undefined || check === undefined || checks.length > 1 || contextGrants !== undefined) return undefined;
+  if (rules === undefined || check === undefined || checks.length > 1 || changesGrants(call)) return undefined;
   const number = rules.numberOf(check.relation);
   const page = memory.pages.get(check.subject);
   if (number === undefined || !rules.isRelation(number) || page === undefined) return undefined;

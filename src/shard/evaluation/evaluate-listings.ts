@@ -3,7 +3,7 @@
 // it rests on; so it is the state of one moment. Nothing is kept between pages.
 
 import { assert } from '../../core/assert.ts';
-import type { CallContext } from '../../core/call-context.ts';
+import { type CallContext, changesGrants } from '../../core/call-context.ts';
 import { compareUtf8, sortUtf8 } from '../../core/tuples.ts';
 import type { Evaluation, EvaluationLimits } from '../../rules/check-evaluation.ts';
 import { bitOf, type CompiledRules } from '../../rules/compiled-rules.ts';
@@ -260,9 +260,8 @@ const keyOf = (what: string, entity: string, query: ListingQuery): string =>
 
 /** Most listings are small. One that is not begins again, with memory reserved for it. */
 async function evaluate(of: Ruled, listing: Listing): Promise<HeldPage> {
-  const { contextGrants } = listing.query.call;
-  // What a call brings along makes no page for another one.
-  const known = contextGrants === undefined ? of.memory.answers.page(listing.key) : undefined;
+  // What a call brings along, or does without, makes no page for another one.
+  const known = changesGrants(listing.query.call) ? undefined : of.memory.answers.page(listing.key);
   if (known !== undefined) return { texts: known, excluded: NONE };
   const small = await evaluateWithin(of, listing, SMALL_LIMITS);
   const page = small === TOO_LARGE ? await evaluateWithin(of, listing, LISTING_LIMITS) : small;
@@ -358,7 +357,7 @@ async function pageOf(
     }
   }
   // Still in the step of which it is the state.
-  if (!time.depends && excluded.size === 0 && terms.contextGrants === undefined) of.memory.answers.keepPage(key, texts);
+  if (!time.depends && excluded.size === 0 && !changesGrants(query.call)) of.memory.answers.keepPage(key, texts);
   return { texts, excluded };
 }
 

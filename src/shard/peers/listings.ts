@@ -7,7 +7,7 @@
 // when no front waits for the result.
 
 import type { Clock } from '../../core/async/clock.ts';
-import { type CallContext, contextOf, contextScope } from '../../core/call-context.ts';
+import { type CallContext, changesGrants, contextOf, contextScope } from '../../core/call-context.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { type CursorSecrets, createCursor, parseCursor } from '../../core/text/cursors.ts';
 import { type Grant, isRelation, isRelationName, type Relation, undeclaredMessage } from '../../core/tuples.ts';
@@ -102,8 +102,8 @@ export async function listObjects(
  * Whether grants without conditions are not all that makes the page. Ask again after an await: the tenant may have got
  * its first rules, or its first grant with a condition.
  */
-const isEvaluated = ({ memory }: Listing, { direct, contextGrants }: NamedQuery): boolean =>
-  contextGrants !== undefined ||
+const isEvaluated = ({ memory }: Listing, { direct, ...query }: NamedQuery): boolean =>
+  changesGrants(query) ||
   (direct === true ? memory.grantCount.hasConditions : memory.tenant.rulesRevision !== undefined);
 
 export async function listHolders(

@@ -131,12 +131,12 @@ describe('the console of a tenant with a million grants', { skip: missing ?? fal
   const textsOf = (selector: string) => (): Promise<string[]> => page.locator(selector).allTextContents();
 
   it('shows the subjects a page at a time, and finds one', async () => {
-    const subjects = await turnPages('/grants', ROWS_PER_PAGE, textsOf('.subjects li'));
+    const subjects = await turnPages('/grants', ROWS_PER_PAGE, textsOf('td[data-title=Subject] bdi'));
     assert.equal(subjects[0], LARGE_SUBJECT);
     assert.deepEqual(subjects, subjects.toSorted());
     const { subject } = grantAt(GRANTS - 1);
-    await page.getByRole('search').getByLabel('Subject').fill(subject);
-    await look('one of the subjects', () => page.getByRole('button', { name: 'Show grants' }).click());
+    await page.getByRole('search').getByLabel('Subject or object').fill(subject);
+    await look('one of the subjects', () => page.getByRole('button', { name: 'Find its grants' }).click());
     assert.equal(await page.getByRole('button', { name: /^Revoke/ }).count(), GRANTS_PER_SUBJECT);
   });
 

@@ -24,7 +24,7 @@ export async function visitConsole(
   options: BrowserContextOptions & { readonly token?: string } = {},
 ): Promise<ConsolePage> {
   const { token, ...contextOptions } = options;
-  const context = await browser.newContext({ viewport: WIDE, ...contextOptions });
+  const context = await browser.newContext({ viewport: WIDE, timezoneId: 'UTC', ...contextOptions });
   context.setDefaultTimeout(10_000);
   const page = await context.newPage();
   const complaints: string[] = [];

@@ -71,7 +71,10 @@ function forward(target: string, path: string, { incoming, body, method, record 
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest({ hostname, port, method, path, headers, agent: false }, resolve);
     outgoing.on('error', reject);
-    incoming.socket.on('close', () => outgoing.destroy());
+    const abandon = (): void => void outgoing.destroy();
+    incoming.socket.once('close', abandon);
+    // A connection that is kept carries many requests.
+    outgoing.once('close', () => incoming.socket.off('close', abandon));
     outgoing.end(body);
   });
 }

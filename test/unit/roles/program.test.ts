@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { describe, it } from 'node:test';
 import packageFile from '../../../package.json' with { type: 'json' };
-import { type ProgramProcess, runProgram } from '../../../src/roles/program.ts';
+import type { ProgramProcess } from '../../../src/roles/command-line.ts';
+import { runProgram } from '../../../src/roles/program.ts';
 
 interface Ended {
   readonly code: unknown;

@@ -3,6 +3,104 @@
 // fills in the form of the log-in.
 
 (() => {
+  // Times are in UTC. Here they appear in the zone of the person, with UTC in the title, or the reverse, as the person
+  // chooses; fields for a date take one in that zone, show it in UTC beside, and send it in UTC.
+  const ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const ZONE_KEY = 'grantd.times';
+  const hasZone = !/^(?:Etc\/)?(?:UTC|UCT|Universal|Zulu|GMT)$/.test(ZONE ?? 'UTC');
+  /** Characters of `2026-11-27 18:29:02`. */
+  const SHOWN = { second: [0, 19], minute: [0, 16], clock: [11, 19], hour: [11, 16] };
+  let showsUtc = !hasZone;
+  try {
+    showsUtc ||= localStorage.getItem(ZONE_KEY) === 'utc';
+  } catch {
+    // A browser that keeps nothing forgets the choice.
+  }
+  const pad = (number) => String(number).padStart(2, '0');
+  const textInUtc = (date) => date.toISOString().slice(0, 19).replace('T', ' ');
+  const textInZone = (date) =>
+    `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())} ` +
+    `${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}`;
+
+  function showTimes() {
+    for (const each of hasZone ? document.querySelectorAll('[data-as]') : []) {
+      const date = new Date(each.getAttribute('datetime') ?? each.dataset.at);
+      const range = SHOWN[each.dataset.as];
+      if (each.localName === 'time') each.title = `${textInZone(date)} ${ZONE} = ${textInUtc(date)} UTC`;
+      if (range === undefined) continue;
+      const text = showsUtc ? textInUtc(date) : textInZone(date);
+      each.textContent = text.slice(...range) + (showsUtc && each.localName === 'time' ? ' UTC' : '');
+    }
+    const button = document.getElementById('zone');
+    if (button === null) return;
+    button.textContent = showsUtc ? `Times in UTC. Show ${ZONE}` : `Times in ${ZONE}. Show UTC`;
+    button.parentElement.hidden = document.querySelector('[data-as]') === null;
+  }
+
+  function addZoneButton() {
+    const main = document.getElementById('content');
+    if (!hasZone || main === null) return;
+    const line = document.createElement('p');
+    line.className = 'zone';
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.id = 'zone';
+    button.className = 'secondary outline';
+    button.addEventListener('click', () => {
+      showsUtc = !showsUtc;
+      try {
+        localStorage.setItem(ZONE_KEY, showsUtc ? 'utc' : 'zone');
+      } catch {
+        // As above.
+      }
+      showTimes();
+    });
+    line.append(button);
+    main.after(line);
+  }
+
+  /** A field in UTC becomes one in the zone of the person; what is sent stays in UTC. */
+  function replaceDateField(field) {
+    const before = new Date(`${field.value.replace(' ', 'T')}Z`);
+    // What is no date stays as it was typed.
+    if (field.value !== '' && Number.isNaN(before.getTime())) return;
+    const sent = document.createElement('input');
+    sent.type = 'hidden';
+    sent.name = field.name;
+    const beside = document.createElement('output');
+    const value = field.value === '' ? '' : textInZone(before);
+    field.removeAttribute('name');
+    field.type = 'datetime-local';
+    if (!value.endsWith(':00') && value !== '') field.step = '1';
+    field.value = value.replace(/:00$/, '');
+    for (const { firstChild } of field.labels) firstChild.data = firstChild.data.replace(' (UTC)', '');
+    field.after(sent, beside);
+    const read = () => {
+      const date = new Date(field.value);
+      const isDate = !Number.isNaN(date.getTime());
+      sent.value = isDate ? date.toISOString().slice(0, 19) : '';
+      beside.textContent = isDate ? `= ${textInUtc(date)} UTC` : ZONE;
+    };
+    field.addEventListener('input', read);
+    read();
+  }
+  function replaceDateFields() {
+    for (const field of hasZone ? document.querySelectorAll('input[data-date]') : []) {
+      field.removeAttribute('data-date');
+      replaceDateField(field);
+    }
+  }
+
+  const localize = () => {
+    showTimes();
+    replaceDateFields();
+  };
+  document.addEventListener('DOMContentLoaded', () => {
+    addZoneButton();
+    localize();
+  });
+  document.addEventListener('htmx:after:swap', localize);
+
   const isPaused = (element) => element.closest('[data-paused]') !== null;
   const isLive = (element) => element instanceof Element && element.hasAttribute('data-live');
 
@@ -137,6 +235,21 @@
   document.addEventListener('DOMContentLoaded', noteItems);
   document.addEventListener('htmx:after:swap', noteItems);
 
+  // A link to a form opens its dialog, if the page has it.
+  document.addEventListener('click', (event) => {
+    const link = event.target instanceof Element ? event.target.closest('[data-dialog], dialog [data-close]') : null;
+    if (link === null || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const dialog = link.closest('dialog') ?? document.getElementById(link.dataset.dialog);
+    if (!(dialog instanceof HTMLDialogElement)) return;
+    event.preventDefault();
+    if (dialog.open) dialog.close();
+    else {
+      dialog.showModal();
+      const fields = [...dialog.querySelectorAll('input[required]')];
+      (fields.find(({ value }) => value === '') ?? fields[0])?.focus();
+    }
+  });
+
   // The slots: the pointer, a finger or the arrow keys choose one, and the line below the picture describes it. A
   // refresh replaces the picture, so the chosen slot is marked again afterwards.
   let chosenSlot;
@@ -196,6 +309,16 @@
   }
   document.addEventListener('DOMContentLoaded', logInByLink);
 
+  // Ctrl-K, or Command-K, goes to the search.
+  document.addEventListener('keydown', (event) => {
+    const isSearch = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key === 'k';
+    const field = isSearch ? document.querySelector('.top-search input[type="search"]') : null;
+    if (field === null) return;
+    event.preventDefault();
+    field.focus();
+    field.select();
+  });
+
   // Focuses a refused field first, otherwise what was just created.
   function focusWhatMatters() {
     const invalid = document.querySelector('[aria-invalid="true"]');
@@ -204,8 +327,9 @@
   }
   document.addEventListener('DOMContentLoaded', focusWhatMatters);
   document.addEventListener('htmx:after:swap', (event) => {
-    if (!isLive(event.detail.ctx?.sourceElement) && event.detail.ctx?.sourceElement?.matches('form[method="post"]')) {
-      focusWhatMatters();
-    }
+    const source = event.detail.ctx?.sourceElement;
+    // The form itself, or what has taken its place.
+    const isSent = source?.matches('form[method="post"]') || source?.querySelector('form[method="post"]');
+    if (isSent && !isLive(source)) focusWhatMatters();
   });
 })();

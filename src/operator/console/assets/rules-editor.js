@@ -4,10 +4,12 @@
 // validated is the box. The Tab key leaves the editor; Escape closes what is open in it.
 
 import {
+  acceptCompletion,
   autocompletion,
   closeBrackets,
   closeBracketsKeymap,
   completionKeymap,
+  completionStatus,
   pickedCompletion,
   startCompletion,
 } from '@codemirror/autocomplete';
@@ -24,6 +26,7 @@ import { marksOf, scanJson } from './rules-language.js';
 /** @import { CompletionContext, CompletionResult } from '@codemirror/autocomplete' */
 /** @import { Diagnostic } from '@codemirror/lint' */
 /** @import { Text } from '@codemirror/state' */
+/** @import { Command } from '@codemirror/view' */
 /** @import { Vocabulary } from './rules-completion.js' */
 
 /** The icons of the list of completions. */
@@ -77,6 +80,27 @@ const completionSource =
     };
     return result;
   };
+
+/**
+ * What Enter accepts in a list that is about to be renewed, where the editor would put a line break into a string: the
+ * first choice of the renewed list.
+ */
+function acceptRenewed() {
+  let isAwaited = false;
+  /** @type {Command} */
+  const run = (view) => {
+    isAwaited =
+      completionStatus(view.state) === 'pending' && view.dom.querySelector('.cm-tooltip-autocomplete') !== null;
+    return isAwaited;
+  };
+  const accept = EditorView.updateListener.of(({ docChanged, selectionSet, state, view }) => {
+    if (!isAwaited) return;
+    const isChanged = docChanged || selectionSet;
+    isAwaited = !isChanged && completionStatus(state) === 'pending';
+    if (!isChanged && !isAwaited) queueMicrotask(() => acceptCompletion(view));
+  });
+  return [Prec.high(keymap.of([{ key: 'Enter', run }])), accept];
+}
 
 /** @param {Text} doc */
 const decorationsOf = (doc) =>
@@ -154,6 +178,7 @@ function replaceBox(box) {
       closeBrackets(),
       // In a string, the Enter key is never meant for anything else.
       autocompletion({ override: [completionSource(vocabulary)], interactionDelay: 0 }),
+      acceptRenewed(),
       json(),
       syntaxHighlighting(classHighlighter),
       marks,

@@ -20,7 +20,6 @@ import { tenantPage } from '../parts/layout.ts';
 import {
   actionBadge,
   buttonLink,
-  clockTime,
   code,
   copyId,
   entityLink,
@@ -31,6 +30,7 @@ import {
   refreshing,
   section,
   staleWarning,
+  timeOfDay,
 } from '../parts/parts.ts';
 
 /** Changes of one response: a few tens of kilobytes. */
@@ -131,7 +131,7 @@ function itemsMarkup(tenantId: string, { from: _, ...filter }: Asked, { page, ga
   const path = tenantPath(tenantId, 'changes/live', { ...filter, cursor: page.cursor });
   const next = refreshing(path, REFRESH_MS, 'outerHTML', page.atEnd ? '' : 'load delay:100ms, ');
   return html`<li id="changes-next" class="changes-next" ...${next}>
-      <small>${page.atEnd ? `Nothing newer at ${clockTime(page.atMs)} UTC.` : 'Reading what came since …'}</small>
+      <small>${page.atEnd ? html`Nothing newer at ${timeOfDay(page.atMs)}.` : 'Reading what came since …'}</small>
     </li>
     ${page.changes.toReversed().map((change) => changeItem(tenantId, change, nowMs))}
     ${

@@ -128,7 +128,7 @@ function resultsMarkup(
         authorized.${expecting === 0 ? undefined : ` ${count(expecting - different)} of ${count(expecting)} as expected.`}
         ${wrong === 0 ? undefined : html`${' '}<strong>${plural(wrong, 'line')} could not be checked.</strong>`}</p>
       ${session.suspended ? html`<p>The tenant is suspended: its own requests are refused, whatever the results of these checks.</p>` : undefined}
-      <p class="id">Checked at one moment, ${moment(checkedAtMs)} UTC</p>
+      <p class="id">Checked at one moment, ${moment(checkedAtMs)}</p>
     </section>
     ${resultsTable}
     ${questions.length > 0 && [fileSection(call, tenantId, file), codeSamples('These checks as code', codeSamplesOfChecks(questions, members))]}`;
@@ -137,8 +137,8 @@ function resultsMarkup(
 /** Results are kept in the repository of the application that needs them, not here. */
 function fileSection(call: PageCall, tenantId: string, file: string): Markup {
   const content = html`
-    <p>A file with these checks and the results that they should have. Where you gave none, it is the present one. Put it
-      into the repository of your application, and let its pipeline compare:${' '}
+    <p>A file with these checks and the results they should have: those you gave, otherwise the current ones. Add it to the
+      repository of your application, and let its pipeline compare:${' '}
       <code>grantd check -f checks.csv --tenant ${tenantId}</code></p>
     ${copyBlock(file, 'the file')}
     ${changeForm(

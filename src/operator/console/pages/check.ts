@@ -45,7 +45,7 @@ function whyMarkup(tenantId: string, question: NamedTuple, because: readonly Gra
     return html`<p>The subject is the group of those who hold ${relation} on the object.</p>`;
   }
   if (because.length === 1 && first.subject === subject && first.relation === relation && first.object === object) {
-    return html`<p>Allowed by the grant ${copyCode(first.grantId)}, created ${moment(first.createdAtMs)} UTC. ${grants}</p>`;
+    return html`<p>Allowed by the grant ${copyCode(first.grantId)}, created ${moment(first.createdAtMs)}. ${grants}</p>`;
   }
   const rules = html`<a href=${tenantPath(tenantId, 'rules')}>rules</a>`;
   return html`<p>Allowed by ${because.length === 1 ? 'this grant' : 'this chain of grants'} and the ${rules}:</p>
@@ -90,14 +90,14 @@ async function lookedAt(
               more,
             )
           : more
-            ? 'none among the first grants.'
+            ? 'none among the first grants read.'
             : 'it has none.'
       }</li>`;
   });
   return [
     members.length === 0
       ? undefined
-      : html`<li>a group with such a grant, of which the subject would be one: ${someOf(members, more)}</li>`,
+      : html`<li>membership in a group that has such a grant: ${someOf(members, more)}</li>`,
     inherited,
   ];
 }
@@ -155,7 +155,7 @@ async function answerMarkup(
     ${why}
     ${await unknownNamespacesMarkup(call, session, namespacesDenied([question], [authorized]))}
     ${session.suspended ? html`<p>The tenant is suspended: its own requests are refused, whatever the result of this check.</p>` : undefined}
-    <p class="id">Checked at ${moment(checkedAtMs)} UTC</p>
+    <p class="id">Checked at ${moment(checkedAtMs)}</p>
   </section>
   ${codeSamples('This check as code', codeSamplesOfChecks(question, members))}`;
 }
@@ -179,7 +179,7 @@ export async function checkPage(call: PageCall): Promise<PageResult> {
   const fields = call.query;
   const introduction = empty(
     'Check an authorization',
-    'Does this subject hold this relation on this object? You see the result that the API returns now.',
+    'Does this subject hold this relation on this object? The answer is the one that the API gives now, with its reason.',
   );
   const read = fields.list('relation').length > 0 ? readAsked(fields) : { answer: introduction };
   const { answer, refusal }: Outcome<Markup> =

@@ -65,8 +65,8 @@ export async function linesPage(call: PageCall, refusal?: Refusal | RefusedLines
       ${submitOrLeave('Create the grants', 'primary', tenantPath(tenant.tenantId, 'grants'))}`,
   );
   const content = html`<h2>Create many grants</h2>
-    <p>Up to ${BULK_CHANGES_MAX} grants are created at one moment, or none of them if anything is wrong. Grants that exist
-      already stay as they are, unless their line has another expiry or condition. For longer lists, use <code>grantd import</code>.</p>
+    <p>All grants are created at one moment, at most ${BULK_CHANGES_MAX} of them, or none if a line is wrong. A grant that exists already
+      stays as it is, unless its line has another expiry or condition. For longer lists, use <code>grantd import</code>.</p>
     ${form}`;
   return confirmPage(tenant, 'grants', 'Create many grants', content, { refusal, wide: true });
 }

@@ -1,35 +1,25 @@
-// The grants of a tenant: a page of subjects, then the grants of one of them, or those on an object ("who may"). A
-// grant is added next to the others of its subject, and revoked from its row, after a confirmation and with an undo.
+// The grants of a tenant: its subjects with how many they have, and the two sides of one entity: the grants of it as a
+// subject, and those on it as an object, with who holds a name there by the rules. One search leads to either side.
 
-import { assert } from '../../../core/assert.ts';
-import type { GrantFilter, GrantRefusal } from '../../../core/bulk-writes.ts';
+import type { GrantFilter } from '../../../core/bulk-writes.ts';
 import { GrantdError } from '../../../core/errors.ts';
-import { describeWarning, unfollowedWarnings } from '../../../core/service-warnings.ts';
-import { type Grant, isIdentifier } from '../../../core/tuples.ts';
+import { PAGE_LIMIT_MAX } from '../../../core/limits.ts';
+import { type Grant, isIdentifier, isRelationName, type Relation } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
 import { type Refusal, refuse } from '../forms.ts';
-import { openTenant, type PageCall, type PageResult, readTenant, tenantPath, tenantSessionOf } from '../page.ts';
+import { openTenant, type PageCall, type PageResult, type Query, redirect, tenantPath } from '../page.ts';
 import { askQuestion } from '../parts/context-fields.ts';
-import { changeForm, formError, hidden, queryForm, refilled, submit, submitOrLeave } from '../parts/form-parts.ts';
-import {
-  conditionField,
-  expiryFields,
-  objectField,
-  readTerms,
-  readTuple,
-  refuseTyped,
-  relationField,
-  subjectField,
-  termsAsTyped,
-} from '../parts/grant-form.ts';
-import { confirmPage, tenantPage } from '../parts/layout.ts';
+import { queryForm, refilled, submit, textField } from '../parts/form-parts.ts';
+import { grantDialog, termsAsTyped } from '../parts/grant-form.ts';
+import { tenantPage } from '../parts/layout.ts';
 import {
   buttonLink,
   code,
   copyCode,
+  count,
   crumb,
   empty,
   entityLink,
@@ -44,12 +34,139 @@ import {
 import { holdersSection } from './listings.ts';
 
 const ROWS_PER_PAGE = 50;
-/** The field of the form that a refusal of the tenant's owner concerns; others concern the plan. */
-const FIELDS_REFUSED: Partial<Record<GrantRefusal, string>> = {
-  'invalid-relation': 'relation',
-  'invalid-condition': 'condition',
-  'type-not-allowed': 'subject',
-};
+/** Grants of a subject that the list of subjects counts. */
+const COUNTED_MAX = 50;
+/** Of them, the list shows these. */
+const SHOWN_MAX = 2;
+/** Namespaces that the search offers. */
+const OFFERED_MAX = 100;
+const ENTITY_REFUSED = 'Enter a subject or an object as namespace:id, such as user:ada, without spaces.';
+
+type Of = GrantFilter['of'];
+
+/** The grants of one side of an entity, by relation. */
+interface Tally {
+  readonly total: number;
+  readonly relations: ReadonlyMap<Relation, number>;
+  /** There are more. */
+  readonly isCut: boolean;
+}
+
+const isSubject = (of: Of): of is { readonly subject: string } => 'subject' in of;
+const entityOf = (of: Of): string => (isSubject(of) ? of.subject : of.object);
+const countText = (number: number, isCut: boolean): string => `${count(number)}${isCut ? '+' : ''}`;
+
+async function readTally(call: PageCall, session: OperatorTenantSession, of: Of): Promise<Tally> {
+  const query = { of, relation: undefined, limit: PAGE_LIMIT_MAX, cursor: undefined };
+  const { items, nextCursor } = await session.call(CALLS.listGrants, call.context(), query);
+  const byRelation = Map.groupBy(items, ({ relation }) => relation);
+  const relations = new Map(Array.from(byRelation, ([relation, grants]) => [relation, grants.length]));
+  return { total: items.length, relations, isCut: nextCursor !== undefined };
+}
+
+/** The namespaces that the search offers while one types; they are worth no error. */
+async function namespacesOf(call: PageCall, session: OperatorTenantSession): Promise<readonly string[]> {
+  try {
+    const namespaces = await session.call(CALLS.listNamespaces, call.context(), undefined);
+    return namespaces.slice(0, OFFERED_MAX).map(({ name }) => `${name}:`);
+  } catch (error) {
+    if (!(error instanceof GrantdError)) throw error;
+    return [];
+  }
+}
+
+interface Search {
+  readonly entity: string;
+  /** What the browser offers while one types. */
+  readonly offered: readonly string[];
+  readonly refusal?: Refusal | undefined;
+}
+
+function searchForm(call: PageCall, tenantId: string, { entity, offered, refusal }: Search): Markup {
+  const field = {
+    name: 'entity',
+    label: 'Subject or object',
+    type: 'search',
+    placeholder: 'user:ada or document:plan',
+    value: entity,
+    required: true,
+    attributes: { list: 'entities' },
+  } as const;
+  const options = offered.map((value) => html`<option value=${value} />`);
+  const content = html`${textField(field, refilled(call.query, refusal))}<datalist id="entities">${options}</datalist>
+    ${submit('Find its grants', 'secondary')}`;
+  return html`<search>${queryForm(tenantPath(tenantId, 'grants'), content, 'Find grants')}</search>`;
+}
+
+/** The grants of a subject as the list of subjects shows them; undefined: they could not be read. */
+async function countGrants(call: PageCall, session: OperatorTenantSession, subject: string) {
+  try {
+    const query = { of: { subject }, relation: undefined, limit: COUNTED_MAX, cursor: undefined };
+    const { items, nextCursor } = await session.call(CALLS.listGrants, call.context(), query);
+    return { items, isCut: nextCursor !== undefined };
+  } catch (error) {
+    // The count is a convenience: the page of the subject says the same.
+    if (!(error instanceof GrantdError)) throw error;
+    return undefined;
+  }
+}
+
+interface CountedSubject {
+  readonly subject: string;
+  readonly counted: Awaited<ReturnType<typeof countGrants>>;
+}
+
+/** The first grants of a subject. */
+function someGrants({ counted }: CountedSubject): Markup {
+  if (counted === undefined) return html`<small>could not be read</small>`;
+  const { items, isCut } = counted;
+  // Subjects whose last grant was revoked or has expired remain listed for a while.
+  if (items.length === 0 && !isCut) return html`<small>none left</small>`;
+  const shown = items.slice(0, SHOWN_MAX).map(({ relation, object }) => html`${relation} ${foreign(object)}`);
+  const parts = shown.flatMap((each, index) => (index === 0 ? [each] : [', ', each]));
+  return html`<small>${parts}${items.length > SHOWN_MAX || isCut ? ', …' : ''}</small>`;
+}
+
+async function subjectsListing(
+  call: PageCall,
+  session: OperatorTenantSession,
+): Promise<{ readonly markup: Markup; readonly subjects: readonly string[] }> {
+  const { tenantId } = session;
+  const cursor = call.query.optional('cursor');
+  const page = await session.call(CALLS.listSubjects, call.context(), { limit: ROWS_PER_PAGE, cursor });
+  const { items: subjects, nextCursor } = page;
+  const rows = await Promise.all(
+    subjects.map(async (subject) => ({ subject, counted: await countGrants(call, session, subject) })),
+  );
+  const listing =
+    rows.length === 0
+      ? empty(
+          'This tenant has no grants',
+          'Nobody is authorized for anything yet. Create the first grant, or import a file with “grantd import”.',
+        )
+      : table<CountedSubject>('Subjects', rows, [
+          ['Subject', ({ subject }) => entityLink(tenantId, subject, false)],
+          ['Grants', ({ counted }) => counted && countText(counted.items.length, counted.isCut), 'number'],
+          ['Such as', someGrants],
+        ]);
+  const order = rows.length > 1 && html`<p class="hint">Sorted by characters: “user:10” comes before “user:2”.</p>`;
+  const markup = section('subjects', 'Subjects with grants', [
+    listing,
+    order,
+    pager(tenantPath(tenantId, 'grants'), {}, cursor, nextCursor),
+  ]);
+  return { markup, subjects };
+}
+
+/** What else may follow from groups and rules. */
+function scopeHint(tenantId: string, of: Of, ruleSet: RuleSet): Markup {
+  if (!hasRules(ruleSet)) return undefined;
+  const hint = isSubject(of)
+    ? html`These are its own grants. <a href=${tenantPath(tenantId, 'objects', { subject: of.subject })}>Objects</a> also
+        lists what follows from groups and rules.`
+    : 'These are the grants on the object itself. Others may hold a name on it by the rules: see below.';
+  return html`<p class="hint">${hint}</p>`;
+}
 
 /** The link also has the terms of the grant, so that it can be undone. */
 function revokeLink(tenantId: string, grant: Grant): Markup {
@@ -59,232 +176,172 @@ function revokeLink(tenantId: string, grant: Grant): Markup {
   return buttonLink(path, 'Revoke …', 'danger outline', `Revoke ${relation} on ${object}`);
 }
 
-/** Subjects whose last grant was revoked or has expired remain listed for a while. */
-async function withoutGrants(
-  call: PageCall,
-  session: OperatorTenantSession,
-  subjects: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const empties = await Promise.all(
-    subjects.map(async (subject) => {
-      try {
-        const query = { of: { subject }, relation: undefined, limit: 1, cursor: undefined };
-        const { items, nextCursor } = await session.call(CALLS.listGrants, call.context(), query);
-        return items.length === 0 && nextCursor === undefined ? [subject] : [];
-      } catch (error) {
-        // The mark is a convenience: without it, the page of the subject says the same.
-        if (!(error instanceof GrantdError)) throw error;
-        return [];
-      }
-    }),
+function grantsTable(call: PageCall, tenantId: string, of: Of, ruleSet: RuleSet, grants: readonly Grant[]): Markup {
+  const nowMs = call.clock.wallMs();
+  const hasConditions = grants.some(({ condition }) => condition !== undefined);
+  return table<Grant>(`Grants of the ${isSubject(of) ? 'subject' : 'object'}`, grants, [
+    ['Relation', ({ relation }) => relation],
+    isSubject(of)
+      ? ['Object', ({ object }) => objectLink(tenantId, object)]
+      : ['Subject', ({ subject }) => entityLink(tenantId, subject, ruleSet.groups)],
+    ...(hasConditions ? [['Condition', ({ condition }: Grant) => condition && code(condition)] as const] : []),
+    ['Expires', ({ expiresAtMs }) => expiry(expiresAtMs, nowMs)],
+    ['Created', ({ createdAtMs }) => moment(createdAtMs)],
+    ['ID', ({ grantId }) => copyCode(grantId)],
+    ['Actions', (grant) => revokeLink(tenantId, grant), 'actions'],
+  ]);
+}
+
+type Tallies = Readonly<Record<'subject' | 'object', Tally>>;
+
+/** Links with counts, of which one is the current page. */
+function countedLinks(
+  label: string,
+  kind: string,
+  links: readonly {
+    readonly href: string;
+    readonly text: Markup;
+    readonly counted: string;
+    readonly isCurrent: boolean;
+  }[],
+): Markup {
+  const items = links.map(
+    ({ href, text, counted, isCurrent }) =>
+      html`<li><a href=${href} aria-current=${isCurrent ? 'page' : undefined}>${text} <span class="count">${counted}</span></a></li>`,
   );
-  return new Set(empties.flat());
+  return html`<nav class=${kind} aria-label=${label}><ul>${items}</ul></nav>`;
 }
 
-async function subjectsListing(call: PageCall, session: OperatorTenantSession): Promise<Markup> {
-  const { tenantId } = session;
-  const cursor = call.query.optional('cursor');
-  const { items, nextCursor } = await session.call(CALLS.listSubjects, call.context(), {
-    limit: ROWS_PER_PAGE,
-    cursor,
+/** Both sides of the entity, with how many grants each has. */
+function sidesMarkup(tenantId: string, of: Of, tallies: Tallies): Markup {
+  const entity = entityOf(of);
+  const side = (query: Query, text: string, { total, isCut }: Tally, isCurrent: boolean) => ({
+    href: tenantPath(tenantId, 'grants', query),
+    text,
+    counted: countText(total, isCut),
+    isCurrent,
   });
-  const empties = await withoutGrants(call, session, items);
-  const listing =
-    items.length === 0
-      ? empty(
-          'This tenant has no grants',
-          'No subject is authorized for anything yet. Create the first grant below, or import a file with “grantd import”.',
-        )
-      : html`<p class="hint">In the order of their characters: “u10” comes before “u2”.</p>
-          <ul class="subjects">${items.map(
-            (subject) =>
-              html`<li>${entityLink(tenantId, subject, false)}${empties.has(subject) && html` <small>no grants any more</small>`}</li>`,
-          )}</ul>`;
-  return section('subjects', 'Subjects', [listing, pager(tenantPath(tenantId, 'grants'), {}, cursor, nextCursor)]);
+  return countedLinks('Sides', 'sides', [
+    side({ subject: entity }, 'As a subject', tallies.subject, isSubject(of)),
+    side({ object: entity }, 'As an object', tallies.object, !isSubject(of)),
+  ]);
 }
 
-/** What else may follow from groups and rules. */
-function scopeHint(tenantId: string, of: GrantFilter['of'], ruleSet: RuleSet | undefined): Markup {
-  const hint =
-    'subject' in of
-      ? html`Only its own grants. What follows from groups and rules too is under <a href=${tenantPath(tenantId, 'objects', { subject: of.subject })}>Objects</a>.`
-      : ruleSet !== undefined &&
-        hasRules(ruleSet) &&
-        'Only grants on the object itself. By the rules, others may hold a relation too: list who holds it below.';
-  return hint && html`<p class="hint">${hint}</p>`;
+/** The relations of the grants, each with its count, as a filter. */
+function relationsMarkup(
+  tenantId: string,
+  of: Of,
+  { relations, total, isCut }: Tally,
+  only: string | undefined,
+): Markup {
+  if (relations.size < 2 && only === undefined) return undefined;
+  const link = (relation: string | undefined, text: string, counted: string) => ({
+    href: tenantPath(tenantId, 'grants', { ...of, only: relation }),
+    text,
+    counted,
+    isCurrent: relation === only,
+  });
+  const last = [...relations.keys()].at(-1);
+  const each = Array.from(relations, ([relation, number]) =>
+    link(relation, relation, countText(number, isCut && relation === last)),
+  );
+  return countedLinks('Relations', 'filters', [link(undefined, 'All', countText(total, isCut)), ...each]);
 }
 
+/** The grants of one side of an entity. */
 async function grantsListing(
   call: PageCall,
   session: OperatorTenantSession,
-  of: GrantFilter['of'],
-  ruleSet?: RuleSet,
+  of: Of,
+  ruleSet: RuleSet,
+  tally: Tally,
 ): Promise<Markup> {
   const { tenantId } = session;
   const cursor = call.query.optional('cursor');
-  const query = { of, relation: undefined, limit: ROWS_PER_PAGE, cursor };
+  const typed = call.query.text('only');
+  const only = isRelationName(typed) ? typed : undefined;
+  const query = { of, relation: only, limit: ROWS_PER_PAGE, cursor };
   const { items, nextCursor } = await session.call(CALLS.listGrants, call.context(), query);
-  const [kind, title] =
-    'subject' in of
-      ? ['subject', html`What ${foreign(of.subject)} holds`]
-      : ['object', html`Who may on ${foreign(of.object)}`];
-  const nowMs = call.clock.wallMs();
+  const kind = isSubject(of) ? 'subject' : 'object';
   const listing =
     items.length > 0
-      ? table<Grant>(`Grants of the ${kind}`, items, [
-          ['Relation', ({ relation }) => relation],
-          kind === 'subject'
-            ? ['Object', ({ object }) => objectLink(tenantId, object)]
-            : ['Subject', ({ subject }) => entityLink(tenantId, subject, ruleSet?.groups === true)],
-          ['Created', ({ createdAtMs }) => moment(createdAtMs)],
-          ['Expires', ({ expiresAtMs }) => expiry(expiresAtMs, nowMs)],
-          ['Condition', ({ condition }) => (condition === undefined ? '' : code(condition))],
-          ['Id', ({ grantId }) => copyCode(grantId)],
-          ['Actions', (grant) => revokeLink(tenantId, grant), 'actions'],
-        ])
+      ? grantsTable(call, tenantId, of, ruleSet, items)
       : nextCursor === undefined
-        ? empty(`This ${kind} has no grants`, `Create a grant below, or search for another ${kind}.`)
-        : empty('Nothing here', `Many grants of this ${kind} were revoked: continue with the next page.`);
-  const revokeAll = buttonLink(
-    tenantPath(tenantId, 'grants/revoke-all', { ...of }),
-    'Revoke all of them …',
-    'danger outline',
-  );
-  return html`<section aria-labelledby="grants-title">
-    ${crumb(tenantPath(tenantId, 'grants'), 'All subjects')}
-    <h2 id="grants-title">${title}</h2>
+        ? empty(`This ${kind} has no grants`, `Create one, or look for another ${kind}.`)
+        : empty('Nothing on this page', 'Its grants were revoked: continue with the next page.');
+  const revokeAll = tenantPath(tenantId, 'grants/revoke-all', { ...of });
+  return html`${relationsMarkup(tenantId, of, tally, only)}
+    ${listing}
     ${scopeHint(tenantId, of, ruleSet)}
-    ${listing}${pager(tenantPath(tenantId, 'grants'), { ...of }, cursor, nextCursor)}
-    ${items.length > 0 && html`<p>${revokeAll}</p>`}
-  </section>`;
+    ${pager(tenantPath(tenantId, 'grants'), { ...of, only }, cursor, nextCursor)}
+    ${items.length > 0 && html`<p>${buttonLink(revokeAll, 'Revoke all of them …', 'danger outline')}</p>`}`;
 }
 
-/** Who may: the grants on the object, and who holds a relation on it, by grants and rules. */
-async function objectSections(
+/** One side of an entity; `link`: to the form of a new grant. */
+async function entityPart(
   call: PageCall,
   session: OperatorTenantSession,
+  of: Of,
   ruleSet: RuleSet,
-  object: string,
+  link: Markup,
 ): Promise<{ readonly markup: Markup; readonly refusal: Refusal | undefined }> {
-  const { markup, isAsked, refusal } = await holdersSection(call, session, ruleSet, object);
-  const grants = isAsked ? undefined : await grantsListing(call, session, { object }, ruleSet);
-  return { markup: [grants, markup], refusal };
+  const { tenantId } = session;
+  const entity = entityOf(of);
+  const [subject, object, holders] = await Promise.all([
+    readTally(call, session, { subject: entity }),
+    readTally(call, session, { object: entity }),
+    isSubject(of) ? undefined : holdersSection(call, session, ruleSet, entity),
+  ]);
+  const title = html`Grants ${isSubject(of) ? 'of' : 'on'} ${foreign(entity)}`;
+  const tally = isSubject(of) ? subject : object;
+  const head = html`${crumb(tenantPath(tenantId, 'grants'), 'All subjects')}
+    <div class="title-row"><h2 id="grants-title">${title}</h2>${link}</div>
+    ${sidesMarkup(tenantId, of, { subject, object })}`;
+  // Who holds a relation takes the place of the grants.
+  const grants = holders?.isAsked === true ? undefined : await grantsListing(call, session, of, ruleSet, tally);
+  const markup = [html`<section aria-labelledby="grants-title">${head}${grants}</section>`, holders?.markup];
+  return { markup, refusal: holders?.refusal };
 }
 
-function grantForm(
-  call: PageCall,
-  tenantId: string,
-  ruleSet: RuleSet,
-  subject: string,
-  refusal: Refusal | undefined,
-): Markup {
-  const filled = refilled(call.form, refusal);
-  const form = changeForm(
-    call.session,
-    tenantPath(tenantId, 'grants'),
-    html`${formError(filled)}
-      ${subjectField({ id: 'new-subject', value: subject, required: true }, filled)}
-      ${relationField(ruleSet, filled)}
-      ${objectField(filled)}
-      ${expiryFields(filled)}
-      ${conditionField(ruleSet, filled)}
-      ${submit('Create the grant')}`,
-  );
-  const many = html`<p><a href=${tenantPath(tenantId, 'grants/lines')}>Create many grants at once</a></p>`;
-  return section('new-grant', 'Create a grant', [form, many], 'card');
+/** The entity that was searched for leads to the side on which it has grants. */
+async function find(call: PageCall, session: OperatorTenantSession, entity: string): Promise<PageResult> {
+  const isOneOf = async (of: Of): Promise<boolean> => {
+    const query = { of, relation: undefined, limit: 1, cursor: undefined };
+    const { items, nextCursor } = await session.call(CALLS.listGrants, call.context(), query);
+    return items.length > 0 || nextCursor !== undefined;
+  };
+  const [isOfSubject, isOnObject] = await Promise.all([isOneOf({ subject: entity }), isOneOf({ object: entity })]);
+  const of = isOnObject && !isOfSubject ? { object: entity } : { subject: entity };
+  return redirect(tenantPath(session.tenantId, 'grants', of));
 }
 
-/** `refusal`: of a write, whose subject stays chosen. */
+function refuseEntity(entity: string): Refusal | undefined {
+  return entity === '' || isIdentifier(entity) ? undefined : refuse('entity', ENTITY_REFUSED);
+}
+
 export async function grantsPage(call: PageCall, refusal?: Refusal): Promise<PageResult> {
   const { tenant, session } = await openTenant(call);
   const { tenantId } = tenant;
+  const { query } = call;
+  const [searched, subject, object] = ['entity', 'subject', 'object'].map((name) => query.typed(name));
+  const entity = searched || subject || object || '';
+  const refusedSearch = refuseEntity(entity);
+  if (searched && refusedSearch === undefined) return find(call, session, entity);
   const ruleSet = await session.call(CALLS.readRules, call.context(), undefined);
-  const path = tenantPath(tenantId, 'grants');
-  const written = isIdentifier(call.form.typed('subject')) ? call.form.typed('subject') : '';
-  const subject = refusal === undefined ? call.query.typed('subject') : written;
-  const object = refusal === undefined ? call.query.typed('object') : '';
-  const refusedSearch = refuseTyped({
-    subject: subject === '' ? undefined : subject,
-    object: object === '' ? undefined : object,
-  });
-  const searched = refilled(call.query, refusedSearch);
-  const finder = html`<search>
-    ${queryForm(path, [subjectField({ value: subject }, searched), submit('Show grants', 'secondary')])}
-    ${queryForm(path, [objectField(searched, { id: 'searched-object', value: object }), submit('Show who may', 'secondary')])}
-  </search>`;
-  const fits = isIdentifier(subject);
-  const onObject = fits || !isIdentifier(object) ? undefined : await objectSections(call, session, ruleSet, object);
-  const listing = fits
-    ? await grantsListing(call, session, { subject })
-    : onObject !== undefined
-      ? onObject.markup
-      : refusedSearch === undefined && (await subjectsListing(call, session));
-  const content = [finder, listing, grantForm(call, tenantId, ruleSet, fits ? subject : '', refusal)];
-  const refused = refusal ?? refusedSearch ?? onObject?.refusal;
-  return tenantPage(tenant, 'grants', `Grants of ${tenant.name}`, content, refused);
-}
-
-/** Asks for confirmation: a click on the wrong row would remove an access. */
-export async function askToRevokeGrant(call: PageCall): Promise<PageResult> {
-  const read = readTuple(call.query);
-  if ('refusal' in read) return grantsPage(call, read.refusal);
-  const tenant = await readTenant(call);
-  const { subject, relation, object } = read.tuple;
-  const typed = Object.fromEntries(
-    ['expires', 'expires-at', 'condition']
-      .map((name) => [name, call.query.text(name)])
-      .filter(([, value]) => value !== ''),
-  );
-  const form = changeForm(
-    call.session,
-    tenantPath(tenant.tenantId, 'grants/revoke'),
-    html`${hidden({ ...read.tuple, ...typed })}
-      ${submitOrLeave('Revoke', 'danger', tenantPath(tenant.tenantId, 'grants', { subject }))}`,
-  );
-  const content = html`<h2>Revoke this grant</h2>
-    <p>${foreign(subject)} <strong>${relation}</strong> ${foreign(object)}</p>
-    <p>Checks that start afterwards are denied, on every front, unless other grants and the tenant’s rules still allow
-      them. You can undo this on the next page, which creates the grant
-      again with a new ID.</p>
-    ${form}`;
-  return confirmPage(tenant, 'grants', 'Revoke a grant', content);
-}
-
-async function writeGrant(call: PageCall, revoke: boolean): Promise<PageResult | Refusal> {
-  const { form, clock } = call;
-  const read = readTuple(form);
-  if ('refusal' in read) return read.refusal;
-  const { tuple } = read;
-  const asked = readTerms(form, clock.wallMs());
-  if ('refusal' in asked && !revoke) return asked.refusal;
-  const terms = 'terms' in asked ? asked.terms : {};
-  const session = await tenantSessionOf(call);
-  const [result] = await session.call(CALLS.writeGrants, call.context(), [
-    revoke ? { ...tuple, revoke } : { ...tuple, ...terms, revoke },
-  ]);
-  assert(result !== undefined, 'every write has a result');
-  if (result.kind === 'refused') {
-    const field = FIELDS_REFUSED[result.code];
-    return field === undefined ? refuse('form', result.message, 403) : refuse(field, result.message);
+  const offered = await namespacesOf(call, session);
+  const of = refusedSearch !== undefined || entity === '' ? undefined : subject ? { subject } : { object: entity };
+  const { link, dialog } = grantDialog(call.session, tenantId, ruleSet, of ?? {});
+  const search = (more: readonly string[]): Markup =>
+    searchForm(call, tenantId, { entity, offered: [...offered, ...more], refusal: refusedSearch });
+  const title = `Grants of ${tenant.name}`;
+  const refused = refusal ?? refusedSearch;
+  if (of !== undefined) {
+    const part = await entityPart(call, session, of, ruleSet, link);
+    return tenantPage(tenant, 'grants', title, [search([]), part.markup, dialog], refused ?? part.refusal);
   }
-  const held = `${tuple.subject} ${tuple.relation} ${tuple.object}`;
-  const event = {
-    created: 'Grant created',
-    exists: `The grant ${terms.expiresAtMs === undefined ? 'already existed' : 'has the new expiry now'}`,
-    revoked: 'Grant revoked',
-    'not-found': 'The grant had already been revoked',
-  }[result.kind];
-  const warnings = 'grantId' in result ? unfollowedWarnings([result]).map(describeWarning) : [];
-  const to = tenantPath(session.tenantId, 'grants', { subject: tuple.subject });
-  const done = { kind: 'redirect', to, notice: [`${event}: ${held}`, ...warnings].join('. ') } as const;
-  if (result.kind !== 'revoked' || 'refusal' in asked) return done;
-  // The form that creates it: if it is sent twice, or after another operator was faster, it changes nothing more.
-  const fields = { ...tuple, ...termsAsTyped(terms) };
-  const path = tenantPath(session.tenantId, 'grants');
-  return { ...done, undo: { path, fields, label: `Undo: create ${held} again` } };
+  const listing = await subjectsListing(call, session);
+  const head = html`<div class="toolbar">${search(listing.subjects)}${link}</div>`;
+  return tenantPage(tenant, 'grants', title, [head, listing.markup, dialog], refused);
 }
-
-export const createGrant = (call: PageCall): Promise<PageResult | Refusal> => writeGrant(call, false);
-export const revokeGrant = (call: PageCall): Promise<PageResult | Refusal> => writeGrant(call, true);
 
 export const askHolders = askQuestion('grants', ['object', 'direct'], (call) => grantsPage(call));

@@ -82,7 +82,7 @@ const keysTable = (tenantId: string, keys: readonly ListedKey[], nowMs: number):
     ['Created', ({ createdAtMs }) => moment(createdAtMs)],
     ['Expires', (key) => keyEnd(key, nowMs)],
     ['Last used', (key) => keyLastUse(key, nowMs)],
-    ['Id', ({ keyId }) => copyCode(keyId)],
+    ['ID', ({ keyId }) => copyCode(keyId)],
     ['Actions', (key) => keyActions(tenantId, key, nowMs), 'actions'],
   ]);
 
@@ -243,7 +243,7 @@ export async function rotateKey(call: PageCall): Promise<PageResult | Refusal> {
   const rotation = { keyId: keyIdOf(call), graceMs: Number(grace) };
   const { key, text, former, revoked } = await session.rotateKey(call.context(), rotation);
   const end =
-    revoked || former.expiresAtMs === undefined ? 'is revoked' : html`works until ${moment(former.expiresAtMs)} UTC`;
+    revoked || former.expiresAtMs === undefined ? 'is revoked' : html`works until ${moment(former.expiresAtMs)}`;
   const formerEnd = html`<p>The previous key ${code(keyIdEnd(former.keyId))} ${end}.</p>`;
   const content = html`${createdPanel(key, text, 'is rotated', formerEnd)}
     <p><a href=${tenantPath(tenant.tenantId, 'keys')}>Keys of the tenant</a></p>`;

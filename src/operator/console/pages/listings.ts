@@ -80,7 +80,7 @@ function listMarkup(
   none: { readonly title: string; readonly text: Markup; readonly soFar: string },
 ): Markup {
   if (items.length > 0) return html`<ul class="subjects">${items.map((text) => html`<li>${item(text)}</li>`)}</ul>`;
-  return nextCursor === undefined ? empty(none.title, none.text) : empty('Nothing here', none.soFar);
+  return nextCursor === undefined ? empty(none.title, none.text) : empty('Nothing on this page', none.soFar);
 }
 
 const linksBelow = (
@@ -100,7 +100,7 @@ const checkLink = (session: TenantSession, question: Query, shown: string, { typ
 /** Of a page with `ns:*`: those for whom it is not true. */
 const excludedMarkup = (excluded: readonly string[] = [], item: (text: string) => Markup): Markup =>
   excluded.length > 0 &&
-  html`<p class="warning">“*” is everyone of its namespace, but not the following; other pages may name more:</p>
+  html`<p class="warning">“*” stands for everyone of its namespace, except the following. Other pages may list more exceptions:</p>
     <ul class="subjects excluded">${excluded.map((text) => html`<li>${item(text)}</li>`)}</ul>`;
 
 export async function objectsPage(call: PageCall): Promise<PageResult> {
@@ -117,7 +117,7 @@ export async function objectsPage(call: PageCall): Promise<PageResult> {
     const list = listMarkup(page, (object) => checkLink(session, { subject, relation, object }, object, asked), {
       title: 'No objects',
       text: html`${foreign(subject)} does not hold <strong>${relation}</strong> on any object${namespace === '' ? '' : ' in this namespace'}${direct ? ' by a grant of its own' : ''}.`,
-      soFar: 'Many grants of this subject were revoked: continue with the next page.',
+      soFar: 'Its grants were revoked: continue with the next page.',
     });
     const warnings = await unknownNamespacesMarkup(
       call,
@@ -125,7 +125,11 @@ export async function objectsPage(call: PageCall): Promise<PageResult> {
       namespacesOfEmpty({ ...query, entity: subject }, page),
     );
     const links = linksBelow(session, 'objects', { subject, relation, namespace }, asked, page);
-    return section('objects', html`${foreign(subject)} is <strong>${relation}</strong> of`, [list, warnings, links]);
+    return section('objects', html`Objects on which ${foreign(subject)} holds <strong>${relation}</strong>`, [
+      list,
+      warnings,
+      links,
+    ]);
   });
   const filled = { fields: call.query, refusal };
   const fields = html`${subjectField({ required: true }, filled)}
@@ -136,7 +140,7 @@ export async function objectsPage(call: PageCall): Promise<PageResult> {
     ${submit('List objects', 'secondary')}`;
   const introduction = empty(
     'List the objects of a subject',
-    'All objects on which it holds the relation, as the API lists them.',
+    'Every object on which the subject holds the relation, as the API lists them.',
   );
   const content = html`<search>${questionForm(call.session, tenantPath(tenant.tenantId, 'objects'), fields, 'Objects')}</search>
     ${formError(filled)}
@@ -171,7 +175,7 @@ export async function holdersSection(
         ? html`${entityLink(session.tenantId, subject)} <small>group</small>`
         : checkLink(session, { subject, relation, object }, subject, asked);
     const list = listMarkup(page, item, {
-      title: 'Nobody',
+      title: 'Nobody holds it',
       text: html`No subject holds <strong>${relation}</strong> on this object${direct ? ' by a grant of its own' : ''}.`,
       soFar: 'Continue with the next page.',
     });

@@ -4,10 +4,11 @@
 import { anchorOf, type GrantFilter } from '../../../core/bulk-writes.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import { PAGE_LIMIT_MAX } from '../../../core/limits.ts';
-import { isIdentifier } from '../../../core/tuples.ts';
+import { type Grant, isIdentifier } from '../../../core/tuples.ts';
 import type { TenantSession } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
+import { accessChanges } from '../access-changes.ts';
 import { type Fields, type Refusal, refuse, refuseThrown } from '../forms.ts';
 import {
   openTenant,
@@ -18,6 +19,7 @@ import {
   tenantPath,
   tenantSessionOf,
 } from '../page.ts';
+import { accessChangesMarkup } from '../parts/access-changes.ts';
 import { changeForm, formError, hidden, submitOrLeave, textField } from '../parts/form-parts.ts';
 import { confirmPage, tenantPage } from '../parts/layout.ts';
 import { count, empty, foreign, plural } from '../parts/parts.ts';
@@ -37,19 +39,23 @@ interface Counted {
   readonly grants: number;
   /** There are more. */
   readonly cut: boolean;
+  /** Those of the first page. */
+  readonly first: readonly Grant[];
 }
 
 async function countGrants(call: PageCall, session: TenantSession, of: GrantFilter['of']): Promise<Counted> {
   let grants = 0;
+  let first: readonly Grant[] | undefined;
   let cursor: string | undefined;
   for (let reads = 0; reads < READS_MAX; reads += 1) {
     const query = { of, relation: undefined, limit: PAGE_LIMIT_MAX, cursor };
     const page = await session.call(CALLS.listGrants, call.context(), query);
     grants += page.items.length;
+    first ??= page.items;
     cursor = page.nextCursor;
-    if (cursor === undefined) return { grants, cut: false };
+    if (cursor === undefined) return { grants, cut: false, first };
   }
-  return { grants, cut: true };
+  return { grants, cut: true, first: first ?? [] };
 }
 
 const countText = ({ grants, cut }: Counted): string => `${cut ? 'more than ' : ''}${plural(grants, 'grant')}`;
@@ -68,6 +74,10 @@ async function ask(call: PageCall, of: GrantFilter['of'], refusal?: Refusal): Pr
     const next = html`There are no grants ${whose(of)}. <a href=${back}>Back to the grants</a>`;
     return tenantPage(tenant, 'grants', title, empty('There is nothing to revoke', next), refusal);
   }
+  const ruleSet = await session.call(CALLS.readRules, call.context(), undefined);
+  const comparing = { session, clock: call.clock, context: () => call.context(), ruleSet };
+  const isCut = counted.first.length < counted.grants || counted.cut;
+  const changes = await accessChanges(comparing, { without: of, grants: counted.first, isCut });
   const filled = { fields: call.form, refusal };
   const form = changeForm(
     call.session,
@@ -77,11 +87,11 @@ async function ask(call: PageCall, of: GrantFilter['of'], refusal?: Refusal): Pr
       ${submitOrLeave('Revoke all', 'danger', back)}`,
   );
   const content = html`<h2>Revoke ${countText(counted)} ${whose(of)}</h2>
-    <p>Checks that start afterwards are denied, on every front, unless other grants and the tenant’s rules still allow
-      them. This cannot be undone; the audit log keeps what was
-      revoked. Grants that are created meanwhile are revoked too.</p>
+    ${accessChangesMarkup(tenant.tenantId, ruleSet, changes)}
+    <p>The revocation holds for every check that starts afterwards, on every front. It cannot be undone; the audit log
+      keeps what was revoked. Grants that are created in the meantime are revoked too.</p>
     ${form}`;
-  return confirmPage(tenant, 'grants', title, content, { refusal });
+  return confirmPage(tenant, 'grants', title, content, { refusal, wide: true });
 }
 
 /** A number from a hidden field of the page; it is only shown. */

@@ -35,7 +35,7 @@ async function versionsTable(call: PageCall, tenantId: string, versions: readonl
   const keys = await keysOf(call, versions);
   return table('Versions of the rules', versions, [
     ['Version', ({ version }) => html`<a href=${pathOf(tenantId, version)}>Version ${version}</a>`],
-    ['When (UTC)', ({ atMs }) => moment(atMs)],
+    ['When', ({ atMs }) => moment(atMs)],
     ['By', ({ actor }) => actorMarkup(actor, keys)],
     ['Lines', linesMarkup],
   ]);
@@ -94,9 +94,9 @@ function comparison({ tenantId, version, versions, ruleSet, from }: Compared): M
 
 function restoration(call: PageCall, { tenantId, version, ruleSet }: Compared, present: RuleSet): Markup {
   const lines = diffRules(present, ruleSet);
-  if (revisionOf(present) === revisionOf(ruleSet)) return html`<p>These are the present rules.</p>`;
-  return html`<p>It would change the present rules by this, and become a new version:</p>
-    ${lines.length === 0 ? html`<p>Nothing but their order.</p>` : diffMarkup(lines)}
+  if (revisionOf(present) === revisionOf(ruleSet)) return html`<p>These are the current rules.</p>`;
+  return html`<p>Restoring it creates a new version and changes the current rules as follows:</p>
+    ${lines.length === 0 ? html`<p>Only their order changes.</p>` : diffMarkup(lines)}
     ${changeForm(
       call.session,
       tenantPath(tenantId, 'rules'),
@@ -126,7 +126,7 @@ export async function versionPage(call: PageCall): Promise<PageResult> {
   const keys = await keysOf(call, [version]);
   const facts = html`${crumb(versionsPath(tenantId), 'History of the rules')}
     <dl class="facts">
-      ${fact('When', html`${moment(version.atMs)} UTC`)}
+      ${fact('When', moment(version.atMs))}
       ${fact('By', actorMarkup(version.actor, keys))}
       ${fact('Request', copyCode(version.requestId))}
       ${fact('Revision', copyCode(version.revision))}

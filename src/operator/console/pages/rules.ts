@@ -50,7 +50,7 @@ function pictureMarkup(ruleSet: RuleSet | undefined, outOfBand = false): Markup 
   const swap = outOfBand ? { 'hx-swap-oob': 'true' } : {};
   return html`<section id="rules-picture" aria-labelledby="rules-picture-title" ...${swap}>
     <h2 id="rules-picture-title">What follows from what</h2>
-    ${ruleSet === undefined ? html`<p>There is a picture once the text has no error.</p>` : rulesPicture(ruleSet)}
+    ${ruleSet === undefined ? html`<p>The picture appears once the text has no errors.</p>` : rulesPicture(ruleSet)}
   </section>`;
 }
 
@@ -113,7 +113,7 @@ function examplesMarkup(tenantId: string): Markup {
       html`<li><a href=${tenantPath(tenantId, 'rules', { example: name })}>${title}</a>: ${about}</li>`,
   );
   const content = html`
-    <p>Write them below, or start from an example. Nothing changes before you save.</p>
+    <p>Write them below, or start from an example. Nothing changes until you save.</p>
     <ul>${examples}</ul>`;
   return section('examples', 'This tenant has no rules', content);
 }
@@ -170,10 +170,10 @@ async function showConflict(call: PageCall, session: OperatorTenantSession, rule
     <h2 id="conflict-title">Another operator changed the rules in the meantime</h2>
     ${
       differences.length === 0
-        ? html`<p>They are now what you have written.</p>`
-        : html`<p>Your text is still below. If you save it now, it changes the present rules by this:</p>
+        ? html`<p>They are now the same as yours.</p>`
+        : html`<p>Your text is still below. Saving it now changes the current rules as follows:</p>
           ${diffMarkup(differences)}
-          <details><summary>The present rules</summary><pre tabindex="0">${renderRuleSet(present)}</pre></details>`
+          <details><summary>The current rules</summary><pre tabindex="0">${renderRuleSet(present)}</pre></details>`
     }
   </section>`;
   const refusal = refuse('form', 'Another operator changed the rules in the meantime. Nothing was saved.', 412);
@@ -190,7 +190,7 @@ async function tryRules(call: PageCall, session: OperatorTenantSession, ruleSet:
         ? undefined
         : html`<p class="warning">Another operator changed the rules since you opened this page.</p>`
     }
-    ${differences.length === 0 ? html`<p>Nothing: the present rules say the same.</p>` : diffMarkup(differences)}
+    ${differences.length === 0 ? html`<p>Nothing: the current rules are the same.</p>` : diffMarkup(differences)}
     ${figuresMarkup(preview)}
     <p class="hint">Nothing has been saved.</p>
   </section>`;

@@ -190,7 +190,7 @@ const tenantsTable = (tenants: readonly TenantStatus[]): Markup =>
     ['State', ({ state }) => (state === 'active' ? state : stateBadge(state))],
     ['Grants', ({ grants }) => (grants === undefined ? '' : count(grants.grants)), 'number'],
     ['Requests, last minute', requestsCell, 'number'],
-    ['Created (UTC)', ({ createdAtMs }) => minute(createdAtMs)],
+    ['Created', ({ createdAtMs }) => minute(createdAtMs)],
     ['Id', ({ tenantId }) => copyCode(tenantId)],
   ]);
 

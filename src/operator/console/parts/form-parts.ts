@@ -109,13 +109,17 @@ function field(
 }
 
 export interface TextFieldOptions extends FieldOptions {
+  /** `datetime-local`: in UTC, as text; the page's script makes it a field in the zone of the person. */
   readonly type?: 'text' | 'password' | 'search' | 'datetime-local';
   readonly placeholder?: string;
   readonly autocomplete?: string;
 }
 
 export function textField(options: TextFieldOptions, filled?: Filled): Markup {
-  const { name, type = 'text', placeholder, autocomplete = 'off' } = options;
+  const { name, autocomplete = 'off' } = options;
+  const isDate = options.type === 'datetime-local';
+  const type = isDate ? 'text' : (options.type ?? 'text');
+  const placeholder = isDate ? '2030-01-31 17:00' : options.placeholder;
   // A password must be typed again.
   const value = type === 'password' ? '' : (filled?.fields.optional(name) ?? options.value ?? '');
   return field(
@@ -123,7 +127,7 @@ export function textField(options: TextFieldOptions, filled?: Filled): Markup {
     filled,
     (attributes) => html`<input
       type=${type} value=${value} placeholder=${placeholder} autocomplete=${autocomplete} spellcheck="false"
-      autocapitalize="none" dir=${type === 'text' ? 'auto' : undefined} ...${attributes}
+      autocapitalize="none" dir=${type === 'text' ? 'auto' : undefined} data-date=${isDate} ...${attributes}
     />`,
   );
 }

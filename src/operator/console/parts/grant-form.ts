@@ -1,7 +1,6 @@
 // The fields of a grant, or of a question about one, as a person types them: subject, relation, object, and when the
 // grant expires. Reading them reports one error for each wrong field.
 
-import { assertNever } from '../../../core/assert.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import type { TermsRequest } from '../../../core/grant-attributes.ts';
 import { conditionInText, parseCondition } from '../../../core/grant-condition.ts';
@@ -13,7 +12,18 @@ import type { NamedTuple } from '../../../rules/questions.ts';
 import { isRuleName, type RuleSet } from '../../../rules/rule-set.ts';
 import { relationsOf } from '../../../rules/rules-text.ts';
 import { type Fields, parseDateTime, type Refusal, refuse, refuseAll } from '../forms.ts';
-import { choicesOf, type Filled, selectField, type TextFieldOptions, textField } from './form-parts.ts';
+import { tenantPath } from '../page.ts';
+import type { OperatorSession } from '../sessions.ts';
+import {
+  changeForm,
+  choicesOf,
+  type Filled,
+  formError,
+  selectField,
+  submit,
+  type TextFieldOptions,
+  textField,
+} from './form-parts.ts';
 
 const SUBJECT_HINT = 'namespace:id, such as user:ada';
 const OBJECT_HINT = 'namespace:id, such as document:plan';
@@ -76,10 +86,24 @@ export function readTuple(fields: Fields): { readonly tuple: Tuple } | { readonl
   return { refusal: { status: 422, messages: { ...messages, ...refusal?.messages } } };
 }
 
-const DAY_MS = 24 * 3_600_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
-const PRESETS = [
+/** Choices with a time from now on. */
+const DURATIONS_MS: ReadonlyMap<string, number> = new Map([
+  ['1h', HOUR_MS],
+  ['1d', DAY_MS],
+  ['7d', 7 * DAY_MS],
+  ['30d', 30 * DAY_MS],
+  ['90d', 90 * DAY_MS],
+  ['1y', 365 * DAY_MS],
+]);
+
+const EXPIRIES = [
   { value: '', text: 'No expiry' },
+  { value: '1h', text: 'In an hour' },
+  { value: '1d', text: 'In a day' },
+  { value: '7d', text: 'In 7 days' },
   { value: '30d', text: 'In 30 days' },
   { value: '90d', text: 'In 90 days' },
   { value: '1y', text: 'In a year' },
@@ -87,21 +111,36 @@ const PRESETS = [
   { value: 'never', text: 'Remove the expiry' },
 ] as const;
 
+/** A part of a form that few need: closed, unless it is filled in or refused. */
+const optionalPart = (
+  summary: string,
+  names: readonly string[],
+  filled: Filled | undefined,
+  fields: Markup,
+): Markup => {
+  const isOpen = names.some(
+    (name) => filled?.fields.optional(name) !== undefined || filled?.refusal?.messages[name] !== undefined,
+  );
+  return html`<details class="optional" open=${isOpen}><summary>${summary}</summary>${fields}</details>`;
+};
+
 export const expiryFields = (filled: Filled | undefined): Markup =>
-  html`${selectField(
-    {
-      name: 'expires',
-      label: 'Expires',
-      hint: 'An existing grant keeps its expiry with “No expiry”.',
-      choices: PRESETS,
-      value: '',
-    },
+  optionalPart(
+    'Expiry',
+    ['expires', 'expires-at'],
     filled,
-  )}
-  ${textField(
-    { name: 'expires-at', label: 'Date (UTC)', type: 'datetime-local', hint: 'Only for “At a date”.' },
-    filled,
-  )}`;
+    html`<div class="expiry">${selectField(
+      {
+        name: 'expires',
+        label: 'Expires',
+        hint: 'A grant that exists already keeps its expiry with “No expiry”.',
+        choices: EXPIRIES,
+        value: '',
+      },
+      filled,
+    )}
+    ${textField({ name: 'expires-at', label: 'Date and time (UTC)', type: 'datetime-local' }, filled)}</div>`,
+  );
 
 /** Only for a tenant whose rules declare conditions. */
 export function conditionField({ conditions }: RuleSet, filled: Filled | undefined): Markup {
@@ -110,7 +149,8 @@ export function conditionField({ conditions }: RuleSet, filled: Filled | undefin
     may follow as JSON: <code>NAME {"zone": "UTC"}</code>. Empty: none, and an existing grant keeps its own.`;
   const list = 'conditions';
   const field = textField({ name: 'condition', label: 'Condition', hint, attributes: { list } }, filled);
-  return html`${field}<datalist id=${list}>${conditions.map(({ name }) => html`<option value=${name} />`)}</datalist>`;
+  const names = html`<datalist id=${list}>${conditions.map(({ name }) => html`<option value=${name} />`)}</datalist>`;
+  return optionalPart('Condition', ['condition'], filled, [field, names]);
 }
 
 /** Reads a date in the future from the field of that name. */
@@ -128,29 +168,20 @@ export function readExpiry(
   fields: Fields,
   nowMs: number,
 ): { readonly expiry: ExpiryRequest } | { readonly refusal: Refusal } {
-  const preset = PRESETS.find(({ value }) => value === fields.text('expires'))?.value;
-  if (preset === undefined) return { refusal: refuse('expires', 'This must be one of the choices.') };
-  if (preset !== 'date' && fields.typed('expires-at') !== '') {
+  const chosen = fields.text('expires');
+  if (!EXPIRIES.some(({ value }) => value === chosen)) {
+    return { refusal: refuse('expires', 'This must be one of the choices.') };
+  }
+  if (chosen === 'date') {
+    const read = readFuture(fields, 'expires-at', nowMs);
+    return 'ms' in read ? { expiry: { expiresAtMs: read.ms } } : read;
+  }
+  if (fields.typed('expires-at') !== '') {
     return { refusal: refuse('expires-at', 'Choose “At a date”, or leave this empty.') };
   }
-  switch (preset) {
-    case '':
-      return { expiry: {} };
-    case '30d':
-      return { expiry: { expiresAtMs: nowMs + 30 * DAY_MS } };
-    case '90d':
-      return { expiry: { expiresAtMs: nowMs + 90 * DAY_MS } };
-    case '1y':
-      return { expiry: { expiresAtMs: nowMs + 365 * DAY_MS } };
-    case 'never':
-      return { expiry: { expiresAtMs: null } };
-    case 'date': {
-      const read = readFuture(fields, 'expires-at', nowMs);
-      return 'ms' in read ? { expiry: { expiresAtMs: read.ms } } : read;
-    }
-    default:
-      return assertNever(preset);
-  }
+  if (chosen === 'never') return { expiry: { expiresAtMs: null } };
+  const durationMs = DURATIONS_MS.get(chosen);
+  return { expiry: durationMs === undefined ? {} : { expiresAtMs: nowMs + durationMs } };
 }
 
 /** What the form requests of a grant besides its tuple. */
@@ -176,3 +207,44 @@ export const termsAsTyped = ({ expiresAtMs, condition }: TermsRequest): Readonly
     : {}),
   ...(typeof condition === 'string' ? { condition } : {}),
 });
+
+/** What the form of a new grant already says. */
+export type GrantShown = Readonly<Partial<Record<'subject' | 'object', string>>>;
+
+/** The form that creates a grant: in a dialog of the grants page, or on a page of its own. */
+export function grantForm(
+  session: OperatorSession,
+  tenantId: string,
+  ruleSet: RuleSet,
+  { subject, object }: GrantShown,
+  filled: Filled | undefined,
+): Markup {
+  const path = tenantPath(tenantId, 'grants');
+  const leave = tenantPath(tenantId, 'grants', subject === undefined ? { object } : { subject });
+  const fields = html`${formError(filled)}
+    <div class="tuple">
+      ${subjectField({ id: 'new-subject', value: subject ?? '', required: true }, filled)}
+      ${relationField(ruleSet, filled)}
+      ${objectField(filled, { id: 'new-object', value: object ?? '', required: true })}
+    </div>
+    ${expiryFields(filled)}
+    ${conditionField(ruleSet, filled)}
+    <p class="buttons">${submit('Create the grant')}
+      <a class="button secondary outline" href=${leave} data-close>Cancel</a></p>`;
+  return html`<article id="grant-form">
+    <h2 id="grant-form-title">Create a grant</h2>
+    ${changeForm(session, path, fields, { htmxTarget: '#grant-form' })}
+    <p class="hint"><a href=${tenantPath(tenantId, 'grants/lines')}>Create many grants at once</a></p>
+  </article>`;
+}
+
+/** The link to that form, and the dialog in which the page's script opens it. Only for who may send it. */
+export const grantDialog = (session: OperatorSession, tenantId: string, ruleSet: RuleSet, shown: GrantShown) =>
+  session.access === 'full'
+    ? {
+        link: html`<a class="button" href=${tenantPath(tenantId, 'grants/new', shown)} data-dialog="grant-dialog">Create a grant</a>`,
+        dialog: html`<dialog id="grant-dialog" aria-labelledby="grant-form-title">
+          ${grantForm(session, tenantId, ruleSet, shown, undefined)}
+        </dialog>`,
+      }
+    : { link: undefined, dialog: undefined };

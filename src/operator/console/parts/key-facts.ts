@@ -53,8 +53,8 @@ export const keyFacts = (
   nowMs: number,
 ): Markup => html`<p><strong>${keyMarkup(keyLabelOf(key))}</strong></p>
     <dl class="facts">
-      ${fact('Id', copyCode(key.keyId))}
-      ${fact('Created', html`${moment(key.createdAtMs)} UTC`)}
+      ${fact('ID', copyCode(key.keyId))}
+      ${fact('Created', moment(key.createdAtMs))}
       ${fact('Expires', keyEnd(key, nowMs))}
       ${fact('Last used', keyLastUse(key, nowMs))}
     </dl>`;

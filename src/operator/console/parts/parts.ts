@@ -15,16 +15,25 @@ export const foreign = (text: string): Markup => html`<bdi class="foreign">${tex
 /** An ID or another text that is copied rather than read. */
 export const code = (text: string): Markup => html`<code dir="ltr">${text}</code>`;
 
-/** `shown`: from the whole timestamp, which becomes the title. */
-function time(wallMs: number, shown: (text: string) => string): Markup {
+/**
+ * A time in UTC. The page's script shows it in the zone of the person, with UTC in the title. `as`: what is shown, for
+ * the script; undefined: words that hold in every zone.
+ */
+function time(wallMs: number, shown: string, as?: 'second' | 'minute' | 'clock'): Markup {
   const text = formatTimestamp(wallMs);
-  return html`<time datetime=${text} title=${text}>${shown(text)}</time>`;
+  return html`<time datetime=${text} title=${text} data-as=${as ?? 'title'}>${shown}</time>`;
 }
 
-export const moment = (wallMs: number): Markup => time(wallMs, (text) => `${text.slice(0, 10)} ${text.slice(11, 19)}`);
+/** `2026-11-27 11:32:25 UTC` */
+export const moment = (wallMs: number): Markup => time(wallMs, `${dateTime(wallMs, 19)} UTC`, 'second');
 
 /** To the minute: for lists, where seconds are noise. */
-export const minute = (wallMs: number): Markup => time(wallMs, (text) => `${text.slice(0, 10)} ${text.slice(11, 16)}`);
+export const minute = (wallMs: number): Markup => time(wallMs, `${dateTime(wallMs, 16)} UTC`, 'minute');
+
+/** The time of the day: `11:32:25 UTC`. */
+export const timeOfDay = (wallMs: number): Markup => time(wallMs, `${clockTime(wallMs)} UTC`, 'clock');
+
+const dateTime = (wallMs: number, length: number): string => formatTimestamp(wallMs).slice(0, length).replace('T', ' ');
 
 /** The time of the day in UTC: `11:32:25`. */
 export const clockTime = (wallMs: number): string => formatTimestamp(wallMs).slice(11, 19);
@@ -45,13 +54,13 @@ export function span(ms: number): string {
   return plural(Math.floor(amount), unit);
 }
 
-export const ago = (wallMs: number, nowMs: number): Markup => time(wallMs, () => `${span(nowMs - wallMs)} ago`);
+export const ago = (wallMs: number, nowMs: number): Markup => time(wallMs, `${span(nowMs - wallMs)} ago`);
 
 /** `in 3 days`, for the end of a grant. */
 export const expiry = (expiresAtMs: number | undefined, nowMs: number): Markup =>
   expiresAtMs === undefined
     ? 'never'
-    : time(expiresAtMs, () => (expiresAtMs <= nowMs ? 'now' : `in ${span(expiresAtMs - nowMs)}`));
+    : time(expiresAtMs, expiresAtMs <= nowMs ? 'now' : `in ${span(expiresAtMs - nowMs)}`);
 
 /** The age of a figure that could not be refreshed. In the browser it keeps counting. */
 export function asOf(wallMs: number, nowMs: number): Markup {

@@ -32,7 +32,7 @@ function grantMarkup(grant: JsonObject, tenantId: string): Markup {
   const origin =
     isSent === true
       ? html`<small>sent with the check</small>`
-      : html`<small>grant ${copyCode(textOf(grantId))}${createdAtMs !== undefined && html`, created ${moment(createdAtMs)} UTC`}</small>`;
+      : html`<small>grant ${copyCode(textOf(grantId))}${createdAtMs !== undefined && html`, created ${moment(createdAtMs)}`}</small>`;
   return html`<li>
     ${entityLink(tenantId, textOf(subject))} <strong>${textOf(relation)}</strong> ${objectLink(tenantId, textOf(object))}
     ${conditionMarkup(grant)} ${origin}

@@ -3,6 +3,7 @@
 
 import fc from 'fast-check';
 import { createApiKey, keyLinks } from '../../../../src/core/api-keys.ts';
+import type { CallContext } from '../../../../src/core/call-context.ts';
 import { FEED_ACTIONS } from '../../../../src/core/change-feed.ts';
 import { IdFactory } from '../../../../src/core/ids.ts';
 import { ALL_SCOPES } from '../../../../src/core/scopes.ts';
@@ -70,6 +71,12 @@ const apiKey = fc
 const pageQuery = { limit, cursor: orUndefined(someText) };
 const pageOf = <Item>(item: fc.Arbitrary<Item>): fc.Arbitrary<ResultPage<Item>> =>
   record({ items: many(item), nextCursor: orUndefined(someText) });
+
+/** A listing that may do without some grants. */
+const perhapsWithout = <Query extends object>(query: fc.Arbitrary<Query>): fc.Arbitrary<Query & CallContext> =>
+  fc
+    .tuple(query, fc.constantFrom({ subject: 'user:ada' }, { relation: 'viewer' as const, object: 'doc:1' }, undefined))
+    .map(([each, without]) => (without === undefined ? each : { ...each, without }));
 
 const handleGrant: fc.Arbitrary<IssuedHandle> = record({
   handle: fc.integer({ min: 1, max: 0xffff_ffff }),
@@ -265,14 +272,16 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
     answer: () => record({ revoked: fc.integer({ min: 0, max: 1000 }), complete: fc.boolean() }),
   },
   listHolders: {
-    request: record({
-      ...pageQuery,
-      object: text,
-      relation: name,
-      namespace: orUndefined(someText),
-      direct: fc.boolean(),
-      includeSelf: fc.boolean(),
-    }),
+    request: perhapsWithout(
+      record({
+        ...pageQuery,
+        object: text,
+        relation: name,
+        namespace: orUndefined(someText),
+        direct: fc.boolean(),
+        includeSelf: fc.boolean(),
+      }),
+    ),
     answer: () =>
       fc
         .tuple(pageOf(text), fc.array(someText, { maxLength: 3 }))
@@ -291,13 +300,15 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
     answer: () => grantsPage,
   },
   listObjects: {
-    request: record({
-      ...pageQuery,
-      subject: text,
-      relation: name,
-      namespace: orUndefined(someText),
-      direct: fc.boolean(),
-    }),
+    request: perhapsWithout(
+      record({
+        ...pageQuery,
+        subject: text,
+        relation: name,
+        namespace: orUndefined(someText),
+        direct: fc.boolean(),
+      }),
+    ),
     answer: () => pageOf(text),
   },
   listNamespaces: { request: nothing, answer: () => many(namespace) },
@@ -399,16 +410,19 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
   },
   readTenant: { request: record({ tenantId: text }), answer: () => tenant },
   readUsage: {
-    request: record({ tenantId: text }),
+    request: record({ tenantId: text, sinceMs: fc.maxSafeInteger() }),
     answer: () =>
-      many(
-        fc
-          .record(
-            { requests: uint32, refused: uint32, checks: uint32, plan: someText },
-            { requiredKeys: ['requests', 'refused', 'checks'] },
-          )
-          .chain((counts) => uint32.map((minute) => ({ atMs: minute * 60_000, ...counts }))),
-      ),
+      record({
+        bucketMs: fc.constantFrom(60_000, 3_600_000),
+        buckets: many(
+          fc
+            .record(
+              { requests: fc.maxSafeNat(), refused: fc.maxSafeNat(), checks: fc.maxSafeNat(), plan: someText },
+              { requiredKeys: ['requests', 'refused', 'checks'] },
+            )
+            .chain((counts) => uint32.map((minute) => ({ atMs: minute * 60_000, ...counts }))),
+        ),
+      }),
   },
   listTenants: { request: record({ after: orUndefined(someText), limit }), answer: () => many(tenant) },
   findTenants: {

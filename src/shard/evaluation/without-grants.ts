@@ -1,0 +1,58 @@
+// The stored grants that a call does without: it is answered as if they were revoked.
+
+import type { WithoutGrants } from '../../core/call-context.ts';
+import { type Adjacent, type Enumerated, TOO_MANY } from '../../rules/graph.ts';
+import type { StoredRules } from '../memory/tenant-rules.ts';
+
+export class HiddenGrants {
+  readonly #subject: string | undefined;
+  readonly #object: string | undefined;
+  /** Undefined: of every relation. 0: of one that has no grants. */
+  readonly #relation: number | undefined;
+
+  constructor({ compiled }: StoredRules, { subject, relation, object }: WithoutGrants) {
+    this.#subject = subject;
+    this.#object = object;
+    this.#relation = relation === undefined ? undefined : (compiled.numberOf(relation) ?? 0);
+  }
+
+  #hidesRelation(relation: number): boolean {
+    return this.#relation === undefined || this.#relation === relation;
+  }
+
+  #hidesSubject(subject: string): boolean {
+    return this.#subject === undefined || this.#subject === subject;
+  }
+
+  #hidesObject(object: string): boolean {
+    return this.#object === undefined || this.#object === object;
+  }
+
+  /** Those of the relations that the subject may still have on the object. */
+  relationsLeft(subject: string, relations: readonly number[], object: string): readonly number[] {
+    if (!this.#hidesSubject(subject) || !this.#hidesObject(object)) return relations;
+    return relations.filter((relation) => !this.#hidesRelation(relation));
+  }
+
+  objectsLeft(subject: string, objects: Enumerated): Enumerated {
+    return this.#hidesSubject(subject) ? this.#left(objects, (text) => this.#hidesObject(text)) : objects;
+  }
+
+  subjectsLeft(object: string, subjects: Enumerated): Enumerated {
+    return this.#hidesObject(object) ? this.#left(subjects, (text) => this.#hidesSubject(text)) : subjects;
+  }
+
+  /** Of the subjects of one relation on the object. */
+  firstLeft(object: string, relation: number, subjects: readonly string[]): readonly string[] {
+    if (!this.#hidesObject(object) || !this.#hidesRelation(relation)) return subjects;
+    return subjects.filter((text) => !this.#hidesSubject(text));
+  }
+
+  #left(lists: Enumerated, hides: (text: string) => boolean): Enumerated {
+    if (lists === undefined || lists === TOO_MANY) return lists;
+    return lists.map((list): Adjacent => {
+      const { relation, texts } = list;
+      return this.#hidesRelation(relation) ? { relation, texts: texts.filter((text) => !hides(text)) } : list;
+    });
+  }
+}
