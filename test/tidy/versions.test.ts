@@ -38,7 +38,6 @@ const PLACES: Readonly<Record<string, RegExp>> = {
 const COUNTS: Readonly<Record<string, number>> = {
   'package-lock.json': 2,
   'package.json': 2,
-  'charts/grantd/Chart.yaml': 2,
   'charts/grantd/Chart.yaml': 6,
   'clients/typescript/testing/package.json': 2,
 };
