@@ -42,7 +42,7 @@ GRANTD_ERRORS_BASE: {{ .Values.errorsBase | quote }}
 {{- define "grantd.settings.operator" -}}
 GRANTD_CLUSTER_NAME: {{ .Values.clusterName | quote }}
 GRANTD_DASHBOARD_URL: {{ .Values.dashboardUrl | quote }}
-GRANTD_RUNBOOK_URL: {{ .Values.monitoring.prometheusRule.runbookUrl | quote }}
+GRANTD_RUNBOOK_URL: {{ include "grantd.runbookUrl" . | quote }}
 GRANTD_OPERATOR_TOKEN_FILE: /etc/grantd/operator/token
 {{- if .Values.operator.namedTokens.existingSecret }}
 GRANTD_OPERATOR_TOKENS_FILE: /etc/grantd/operator-tokens/tokens

@@ -52,7 +52,10 @@ interface Listed {
 }
 
 const newestFirst = (left: LoggedChange, right: LoggedChange): number =>
-  right.atMs - left.atMs || (left.tenantId < right.tenantId ? -1 : 1) || right.seq - left.seq;
+  right.atMs - left.atMs ||
+  Number(left.tenantId > right.tenantId) - Number(left.tenantId < right.tenantId) ||
+  right.seq - left.seq ||
+  right.index - left.index;
 
 /** The newest entries and all others of the same moment: the page before begins with the moment before. */
 function newest(entries: readonly LoggedChange[]): readonly LoggedChange[] {

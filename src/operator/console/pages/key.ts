@@ -15,13 +15,13 @@ export async function keyPage(call: PageCall): Promise<PageResult> {
   if (key === undefined) throw noKey();
   const { tenantId } = tenant;
   const path = tenantPath(tenantId, `keys/${keyId}`);
-  const changes = html`<a href=${tenantPath(tenantId, 'audit-log', { actor: keyId })}>What it has changed</a>`;
-  const content = html`${crumb(tenantPath(tenantId, 'keys'), 'Keys')}
-    ${keyFacts(key, call.clock.wallMs())}
-    <p>${changes}</p>
+  const changes = tenantPath(tenantId, 'audit-log', { actor: keyId });
+  const content = html`${keyFacts(key, call.clock.wallMs())}
     <p class="buttons">
+      ${buttonLink(changes, 'What it has changed')}
       ${mayRotate(key, call.clock.wallMs()) && buttonLink(`${path}/rotate`, 'Rotate …')}
       ${buttonLink(`${path}/revoke`, 'Revoke …', 'danger outline')}
     </p>`;
-  return tenantPage(tenant, 'keys', `Key of ${tenant.name}`, section('key', 'Key', content, 'card'));
+  const shown = html`${crumb(tenantPath(tenantId, 'keys'), 'Keys')}${section('key', 'Key', content, 'card')}`;
+  return tenantPage(tenant, 'keys', `Key of ${tenant.name}`, shown);
 }

@@ -2,7 +2,6 @@
 // belongs. Invariants: what was typed arrives in the body of a form, since it may be an API key, and is never part of an
 // address unless it is an ID or a name; a search reads a bounded number of changes and tenants, and says how far it got.
 
-import { parseApiKey } from '../../../core/api-keys.ts';
 import { inParallel } from '../../../core/async/in-parallel.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import { type KeyId, parseKeyId, parseTenantId, type TenantId, timeOfId } from '../../../core/ids.ts';
@@ -32,6 +31,8 @@ const SHOWN_MAX = 20;
 const CLOCK_STEP_MS = 60_000;
 const REQUEST_MS_MAX = 3_600_000;
 
+/** Also a part of one: it must not become part of an address. */
+const API_KEY = /^gk\d/i;
 const ID = /^(?:ten|key|grt|req)_[0-9a-z]{26}$/;
 
 /** A page that says what was not found, how far the search got, and what to do next. */
@@ -72,7 +73,7 @@ export function searchPage(_call: PageCall): PageResult {
 export async function search(call: PageCall): Promise<PageResult> {
   const text = call.form.typed('q').slice(0, SEARCH_LENGTH_MAX);
   if (text === '') return searchPage(call);
-  if (parseApiKey(text) !== undefined) {
+  if (API_KEY.test(text)) {
     const result = await identifyKey({ ...call, form: new Fields(`key=${encodeURIComponent(text)}`) });
     return 'kind' in result ? result : nothing(call, 'This is not an API key', 'A part of it may be missing.', false);
   }
@@ -108,9 +109,13 @@ async function findId(call: PageCall, id: string): Promise<PageResult> {
   return nothing(
     call,
     `No change with this ${kind} found`,
-    html`${isWhole ? 'All' : 'The first'} ${plural(read, 'change')} of all tenants from its time on ${isWhole ? 'were' : 'was as far as the search got, and they were'} looked at.
-      ${kind === 'request' ? 'Only requests that change something are in the audit log: search the logs of the fronts for a check.' : 'Its grant may be older than the logs of all tenants, which keep some days.'}
-      The audit log of one tenant goes back 400 days.`,
+    [
+      farInLog(read, isWhole),
+      kind === 'request'
+        ? 'Only requests that change something are in the audit log: search the logs of the fronts for a check.'
+        : 'The grant may be older than the logs of all tenants, which keep some days.',
+      'The audit log of one tenant goes back 400 days.',
+    ].join(' '),
   );
 }
 
@@ -124,6 +129,11 @@ async function findTenant(call: PageCall, tenantId: TenantId): Promise<PageResul
   const next = html`It may be of another cluster, or was deleted more than 400 days ago. <a href=${pathTo(['tenants'])}>All tenants</a>`;
   return nothing(call, 'No tenant has this ID', next, false);
 }
+
+const farInLog = (read: number, isWhole: boolean): string =>
+  isWhole
+    ? `All changes of all tenants from its time on were looked at: ${count(read)}.`
+    : `The search looked at ${plural(read, 'change')} of all tenants from its time on, and ended there.`;
 
 /** The first change that has the ID, from the time that is in the ID on. */
 async function findChange(call: PageCall, id: string) {
@@ -164,20 +174,24 @@ async function hasKey(call: PageCall, tenantId: TenantId, keyId: KeyId): Promise
 async function findKeyId(call: PageCall, keyId: KeyId, chosen: TenantStatus | undefined): Promise<PageResult> {
   const pageOf = (tenantId: string): PageResult => redirect(tenantPath(tenantId, `keys/${keyId}`));
   if (chosen !== undefined && (await hasKey(call, chosen.tenantId, keyId))) return pageOf(chosen.tenantId);
-  const { tenants, looked, isWhole } = await tenantsWith(call, (tenantId) => hasKey(call, tenantId, keyId), 1);
+  const { change, read, isWhole } = await findChange(call, keyId);
+  if (change !== undefined) {
+    const { tenantId, requestId } = change;
+    if (await hasKey(call, tenantId as TenantId, keyId)) return pageOf(tenantId);
+    const path = tenantPath(tenantId, 'audit-log', { request_id: requestId });
+    return redirect(path, 'This key no longer exists. The change that created it is below.');
+  }
+  const { tenants, looked, isAll } = await tenantsWith(call, (tenantId) => hasKey(call, tenantId, keyId), 1);
   const [found] = tenants;
   if (found !== undefined) return pageOf(found.tenantId);
-  const { change, read } = await findChange(call, keyId);
-  if (change !== undefined) {
-    return redirect(
-      tenantPath(change.tenantId, 'audit-log', { request_id: change.requestId }),
-      'This key no longer exists. The change that created it is below.',
-    );
-  }
   return nothing(
     call,
     'No key with this ID found',
-    html`The keys of ${isWhole ? 'all' : 'the first'} ${plural(looked, 'tenant')} were looked at, and ${plural(read, 'change')} of the audit log. It may have been revoked some time ago: the audit log of its tenant goes back 400 days.`,
+    [
+      farInTenants(looked, isAll),
+      farInLog(read, isWhole),
+      'It may have been revoked some time ago: the audit log of its tenant goes back 400 days.',
+    ].join(' '),
   );
 }
 
@@ -226,7 +240,7 @@ async function findEntity(call: PageCall, entity: string): Promise<PageResult> {
 
 async function findEntityInAll(call: PageCall, entity: string): Promise<PageResult> {
   const sides = new Map<TenantId, Sides>();
-  const { tenants, looked, isWhole } = await tenantsWith(
+  const { tenants, looked, isAll } = await tenantsWith(
     call,
     async (tenantId) => {
       const found = await sidesOf(call, tenantId, entity);
@@ -235,7 +249,7 @@ async function findEntityInAll(call: PageCall, entity: string): Promise<PageResu
     },
     SHOWN_MAX,
   );
-  const far = html`${isWhole ? 'All' : 'The first'} ${plural(looked, 'tenant')} ${looked === 1 ? 'was' : 'were'} looked at.`;
+  const far = farInTenants(looked, isAll);
   if (tenants.length === 0)
     return nothing(
       call,
@@ -253,7 +267,7 @@ async function findEntityInAll(call: PageCall, entity: string): Promise<PageResu
   });
   const shown = links.filter((link) => link !== undefined);
   const [only] = tenants;
-  if (isWhole && shown.length === 1 && only !== undefined) {
+  if (isAll && shown.length === 1 && only !== undefined) {
     return redirect(
       pageOfEntity(only.tenantId, entity, sides.get(only.tenantId)?.asSubject === true ? 'subject' : 'object'),
     );
@@ -266,6 +280,11 @@ async function findEntityInAll(call: PageCall, entity: string): Promise<PageResu
     ${tenantForm(call)}`;
   return page('Search', body);
 }
+
+const farInTenants = (looked: number, isAll: boolean): string =>
+  isAll
+    ? `All tenants were looked at: ${count(looked)}.`
+    : `The search looked at ${plural(looked, 'tenant')}, and ended there.`;
 
 /** Tenants of which something holds, up to `max`, among the first ones by ID. */
 async function tenantsWith(call: PageCall, holds: (tenantId: TenantId) => Promise<boolean>, max: number) {
@@ -288,10 +307,10 @@ async function tenantsWith(call: PageCall, holds: (tenantId: TenantId) => Promis
       }
     },
   );
-  const isWhole = next === undefined && looked === tenants.length;
+  const isAll = next === undefined && looked === tenants.length;
   return {
     tenants: found.slice(0, max).sort((left, right) => (left.tenantId < right.tenantId ? -1 : 1)),
     looked,
-    isWhole,
+    isAll,
   };
 }

@@ -73,7 +73,7 @@ function searchForm({ csrf }: OperatorSession, path: string): Markup {
   return html`<search class="top-search">
     <form method="post" action=${pathTo(['search'])}>
       ${hidden({ csrf, ...(tenant === undefined ? {} : { tenant }) })}
-      <input type="search" name="q" aria-label="Search everything" placeholder="Search: ID, subject, object, tenant"
+      <input type="search" name="q" aria-label="Search everything" placeholder="Search IDs, subjects, objects"
         autocomplete="off" autocapitalize="off" spellcheck="false" dir="auto" maxlength="1000" aria-keyshortcuts="Control+K Meta+K" />
     </form>
   </search>`;

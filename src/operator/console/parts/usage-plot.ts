@@ -22,8 +22,6 @@ export interface UsageRange {
   /** One row of the table. */
   readonly rowMs: number;
   readonly refreshMs: number;
-  /** Of the times below the plot: from a timestamp. */
-  readonly timeText: (timestamp: string) => string;
   /** `each` step, in words. */
   readonly step: string;
 }
@@ -34,22 +32,22 @@ const dayOfMonth = (timestamp: string): string =>
   `${Number(timestamp.slice(8, 10))} ${MONTHS[Number(timestamp.slice(5, 7)) - 1]}`;
 
 const HOUR: UsageRange = {
-  ...{ name: 'hour', text: 'hour', step: 'minute', timeText: timeOfDay, refreshMs: 10_000 },
+  ...{ name: 'hour', text: 'hour', step: 'minute', refreshMs: 10_000 },
   ...{ lengthMs: MS_PER_HOUR, stepMs: MS_PER_MINUTE, rowMs: MS_PER_MINUTE },
 };
 
 export const USAGE_RANGES: readonly UsageRange[] = [
   HOUR,
   {
-    ...{ name: 'day', text: 'day', step: '10 minutes', timeText: timeOfDay, refreshMs: 30_000 },
+    ...{ name: 'day', text: 'day', step: '10 minutes', refreshMs: 30_000 },
     ...{ lengthMs: MS_PER_DAY, stepMs: 10 * MS_PER_MINUTE, rowMs: MS_PER_HOUR },
   },
   {
-    ...{ name: 'week', text: 'week', step: 'hour', timeText: dayOfMonth, refreshMs: 60_000 },
+    ...{ name: 'week', text: 'week', step: 'hour', refreshMs: 60_000 },
     ...{ lengthMs: 7 * MS_PER_DAY, stepMs: MS_PER_HOUR, rowMs: MS_PER_DAY },
   },
   {
-    ...{ name: 'month', text: '30 days', step: '4 hours', timeText: dayOfMonth, refreshMs: 60_000 },
+    ...{ name: 'month', text: '30 days', step: '4 hours', refreshMs: 60_000 },
     ...{ lengthMs: 30 * MS_PER_DAY, stepMs: 4 * MS_PER_HOUR, rowMs: MS_PER_DAY },
   },
 ];
@@ -200,11 +198,13 @@ function drawUsage(
     .curve(curveStepAfter)
     .digits(1);
   const ticks = y.ticks(4).map((tick) => tickLine(y(tick), left, right, 8, shown(tick)));
+  // A tenant may be younger than the range: then the days alone would be the same all along.
+  const isShort = (steps.at(-1)?.atMs ?? 0) - (steps[0]?.atMs ?? 0) < 2 * MS_PER_DAY;
   const times = x
     .ticks(TICKS_OF_TIME[size])
     .filter((at) => x(at) > left + TIME_TEXT_HALF && x(at) < right - TIME_TEXT_HALF)
     .map((at) => {
-      const text = range.timeText(formatTimestamp(at.getTime()));
+      const text = (isShort ? timeOfDay : dayOfMonth)(formatTimestamp(at.getTime()));
       return html`<text class="plot-time" x=${round(x(at))} y=${height - 6} text-anchor="middle">${text}</text>`;
     });
   const refused = steps.reduce((sum, step) => sum + step.refused, 0);
