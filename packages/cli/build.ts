@@ -1,6 +1,6 @@
 // Makes the package @grantd/cli, ready for `npm publish`, in a folder: `node build.ts FOLDER`. Everything it runs is in
-// it, so that it has no dependencies: an installation is one download, and nothing else gets into it later. The texts of
-// the licenses of what is inside are in THIRD-PARTY-LICENSES.txt.
+// it, so that it has no dependencies: an installation is one download, and nothing else gets into it later. The texts
+// of the licenses of what is inside are in THIRD-PARTY-LICENSES.txt.
 
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

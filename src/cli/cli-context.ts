@@ -3,24 +3,15 @@
 
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
-import type { ContextFile } from './context-file.ts';
+import { type ConnectionDependencies, type Connections, createConnections } from './connections.ts';
 import type { EmbeddedShard } from './embedded-tenant.ts';
 import { CliFailure, EXIT, renderFailure } from './failures.ts';
 import type { JsonRecord } from './output/json-view.ts';
 import { type Column, renderTable } from './output/render.ts';
-import { keyTarget, operatorTarget, operatorTenantTarget, type ServiceChoice, tenantTarget } from './service-choice.ts';
-import { ServiceClient, type ServiceTarget } from './service-client.ts';
 
-export interface CliDependencies {
+export interface CliDependencies extends ConnectionDependencies {
   /** Of this program. */
   readonly version: string;
-  /**
-   * Which service to call. Called only once a command needs it. `contextName`: the context that the command line names.
-   * Throws a CliFailure that says what to set if nothing names a service.
-   */
-  chooseService(contextName: string | undefined): ServiceChoice;
-  /** The file with the contexts. */
-  readonly contexts?: ContextFile;
   /**
    * Whether errors go to standard error as JSON. Known in advance, because usage errors come before options are parsed.
    */
@@ -32,7 +23,6 @@ export interface CliDependencies {
   readonly stderr: Writable & { readonly isTTY?: boolean };
   /** By default the time of this machine. */
   readonly nowMs?: () => number;
-  readonly fetch?: typeof fetch;
   /** Takes the exit code of a finished command. By default it sets that of this process. */
   readonly setExitCode?: (code: number) => void;
   /** Ends the process at once, after a usage error or help. By default it ends this process. */
@@ -45,7 +35,7 @@ export interface CliDependencies {
   readonly pause?: (delayMs: number, signal: AbortSignal) => Promise<boolean>;
 }
 
-export interface CliContext {
+export interface CliContext extends Connections {
   readonly stdin: CliDependencies['stdin'];
   readonly stdout: CliDependencies['stdout'];
   readonly stderr: CliDependencies['stderr'];
@@ -58,19 +48,6 @@ export interface CliContext {
   /** A table: in full for programs, cut to the width of the terminal for people. */
   tableOf(records: readonly JsonRecord[], columns: readonly Column[]): string;
   nowMs(): number;
-  /** The context that the command line names. */
-  useContext(name: string | undefined): void;
-  /** Which service is called, and why. */
-  chooseService(): ServiceChoice;
-  readonly contexts: ContextFile;
-  /** All of the operator's API. Throws a usage failure if only an API key is known. */
-  connect(): ServiceClient;
-  /** What one tenant has: with its API key, or in the operator's API as `--tenant` or the settings say. */
-  connectTenant(tenant: string | undefined): ServiceClient;
-  /** With the API key, and never with the operator's token. */
-  connectKey(): ServiceClient;
-  /** What one tenant has, for what only the operator's API offers. */
-  connectOperatorTenant(tenant: string | undefined): ServiceClient;
   /** A new shard in this process, to be closed. */
   openShard(): Promise<EmbeddedShard>;
   /** Runs with a signal that aborts at an interruption (SIGINT). */
@@ -121,12 +98,6 @@ export function createCliContext(dependencies: CliDependencies): CliContext {
     stderr.write(`${text}\n`);
   };
   const reportFailure = (failure: CliFailure): void => note(renderFailure(failure, dependencies.json === true));
-  let contextName: string | undefined;
-  const chooseService = (): ServiceChoice => dependencies.chooseService(contextName);
-  const clientOf = (target: ServiceTarget, tenant?: string): ServiceClient => {
-    const onWarning = (warning: string): void => note(`Warning: ${warning}`);
-    return new ServiceClient(target, { onWarning, ...(dependencies.fetch && { fetch: dependencies.fetch }) }, tenant);
-  };
   const ignoreClosedPipe = (error: NodeJS.ErrnoException): void => {
     if (error.code !== 'EPIPE') note(`grantd: cannot write the output: ${error.message}`);
   };
@@ -141,24 +112,7 @@ export function createCliContext(dependencies: CliDependencies): CliContext {
     reportFailure,
     tableOf: (records, columns) => renderTable(records, columns, stdout.isTTY ? stdout.columns : undefined),
     nowMs: dependencies.nowMs ?? Date.now,
-    useContext(name) {
-      contextName = name;
-    },
-    chooseService,
-    get contexts() {
-      if (dependencies.contexts === undefined) throw new CliFailure('This program keeps no contexts.', EXIT.usage);
-      return dependencies.contexts;
-    },
-    connect: () => clientOf(operatorTarget(chooseService())),
-    connectKey: () => clientOf(keyTarget(chooseService())),
-    connectOperatorTenant(named) {
-      const { target, tenant } = operatorTenantTarget(chooseService(), named);
-      return clientOf(target, tenant);
-    },
-    connectTenant(named) {
-      const { target, tenant } = tenantTarget(chooseService(), named);
-      return clientOf(target, tenant);
-    },
+    ...createConnections(dependencies, (warning) => note(`Warning: ${warning}`)),
     openShard: dependencies.openShard ?? refuseShard,
     async untilInterrupted(run) {
       const interruption = new AbortController();

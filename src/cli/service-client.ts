@@ -1,7 +1,7 @@
-// The service as the commands call it: one request, one response, every failure a CliFailure. It never repeats a call by
-// itself; a caller that knows that a repeat is safe does. What a tenant has is under the same paths in both APIs: below
-// /v1 with an API key, below /operator/v1/tenants/{id} with the operator's token. So a command of one tenant names only
-// what follows, and works with either.
+// The service as the commands call it: one request, one response, every failure a CliFailure. It never repeats a call
+// by itself; a caller that knows that a repeat is safe does. What a tenant has is under the same paths in both APIs:
+// below /v1 with an API key, below /operator/v1/tenants/{id} with the operator's token. So a command of one tenant
+// names only what follows, and works with either.
 
 import { describeWarnings, WARNING_HEADER } from '../core/service-warnings.ts';
 import { ConnectionFailure, ProblemFailure, reasonOf, UNREACHABLE_HINT } from './failures.ts';

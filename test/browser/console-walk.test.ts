@@ -118,7 +118,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     );
     await grantForm.getByLabel('Object').fill('document:plan');
     // Half past five hours ahead of UTC, which is what is sent.
-    await grantForm.getByText('Expiry').click();
+    await grantForm.getByText('Expiry', { exact: true }).click();
     await grantForm.getByLabel('Expires').selectOption('At a date');
     await grantForm.getByLabel('Date and time').fill('2090-01-31T17:30');
     await grantForm.getByText('= 2090-01-31 12:00:00 UTC').waitFor();

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { deployment, installMaven, type Maven } from '../../tools/engines/java.ts';
+import { deployment, installMaven, type Maven, OFFLINE } from '../../tools/engines/java.ts';
 import type { HttpService } from '../kit/http-service.ts';
 import { ROOT } from '../kit/source-tree.ts';
 import { checkApplication } from './support/application.ts';
@@ -141,7 +141,7 @@ describe('the Java client', { skip: found === undefined }, () => {
       join(application, 'src', 'main', 'java', 'App.java'),
       `import io.github.grantd.*;\npublic class App { public static void main(String[] args) {\n${body}} }\n`,
     );
-    await maven.run(application, ['compile']);
+    await maven.run(application, [...OFFLINE, 'compile']);
     const { key } = await service.createTenant();
     const environment = { ...process.env, GRANTD_URL: service.baseUrl, GRANTD_KEY: key };
     const parts = classpath(join(application, 'target', 'classes'), ...jars('io/github/grantd/grantd-client/*/*.jar'));

@@ -24,7 +24,7 @@ import {
   runTool,
 } from './support/client-packages.ts';
 import { runContract, startContractService } from './support/contract.ts';
-import { type FaultProxy, startFaultProxy } from './support/fault-proxy.ts';
+import { startFaultProxy } from './support/fault-proxy.ts';
 import { type Registry, startNpmRegistry } from './support/registries.ts';
 
 const run = promisify(execFile);
@@ -215,31 +215,26 @@ describe('the examples', () => {
         { ...check, skip: 5, times: 1, do: 'respond', problem: 'unavailable', retry_after: '3600' },
         { ...check, skip: 5, times: 6, do: 'cut-before' },
       ];
-      const proxy: FaultProxy = await startFaultProxy(service.baseUrl, faults);
+      await using stack = new AsyncDisposableStack();
+      const proxy = await startFaultProxy(service.baseUrl, faults);
+      stack.defer(() => proxy.close());
       const application = await startExample(name, proxy.url, key);
+      stack.defer(() => endExample(application));
       const ask = async (id: string, user?: string): Promise<number> => {
         const headers = user === undefined ? {} : { 'x-authenticated-user': user };
         const { status, text } = await call(application.url, { method: 'GET', path: `/documents/${id}`, headers });
         assert.equal(status === 200, text.includes('"id":'), `${status} ${text}`);
         return status;
       };
-      try {
-        assert.deepEqual(
-          [await ask('plan', 'ada'), await ask('plan', 'bob'), await ask('other', 'ada')],
-          [200, 403, 403],
-        );
-        assert.equal(await ask('plan'), 401);
-        // What no grant can name is nobody's.
-        assert.deepEqual([await ask('a%20b', 'ada'), await ask('plan', 'a b')], [403, 403]);
-        assert.deepEqual(
-          [await ask('plan', 'ada'), await ask('plan', 'ada'), await ask('plan', 'ada')],
-          [503, 503, 503],
-        );
-        assert.equal(await ask('plan', 'ada'), 200);
-      } finally {
-        await endExample(application);
-        await proxy.close();
-      }
+      assert.deepEqual(
+        [await ask('plan', 'ada'), await ask('plan', 'bob'), await ask('other', 'ada')],
+        [200, 403, 403],
+      );
+      assert.equal(await ask('plan'), 401);
+      // What no grant can name is nobody's.
+      assert.deepEqual([await ask('a%20b', 'ada'), await ask('plan', 'a b')], [403, 403]);
+      assert.deepEqual([await ask('plan', 'ada'), await ask('plan', 'ada'), await ask('plan', 'ada')], [503, 503, 503]);
+      assert.equal(await ask('plan', 'ada'), 200);
     });
   }
 });

@@ -18,7 +18,7 @@ const MAVEN_MS_MAX = 580_000;
 const OUTPUT_BYTES_MAX = 16 << 20;
 
 export interface Maven {
-  /** Runs it without a network, in a directory. Rejects with its output if it fails. */
+  /** Runs it in a directory. Rejects with its output if it fails. */
   run(directory: string, args: readonly string[]): Promise<void>;
   /** The local repository of this run. */
   readonly repository: string;
@@ -67,6 +67,9 @@ export async function provideMaven(): Promise<boolean> {
   return true;
 }
 
+/** Without a network: Maven still reads from repositories that are folders. It deploys nothing then. */
+export const OFFLINE = ['-o', '-Daether.offline.protocols=file'] as const;
+
 /** Builds, tests and packages the client, and deploys it into `repository` within a folder. */
 export const deployment = (folder: string): readonly string[] => [
   `-Dbuild.folder=${join(folder, 'target')}`,
@@ -92,7 +95,5 @@ export async function installMaven(what: string, folder: string): Promise<Maven 
   }
   const repository = join(folder, 'maven');
   withoutClient(join(homeOf(), 'repository'), repository);
-  // Offline, Maven still reads from folders.
-  const offline = ['-o', '-Daether.offline.protocols=file'];
-  return { repository, run: (directory, args) => mavenRun(directory, repository, [...offline, ...args]) };
+  return { repository, run: (directory, args) => mavenRun(directory, repository, args) };
 }

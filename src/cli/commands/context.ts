@@ -1,5 +1,5 @@
-// `grantd context …`: services that are called by name. A secret comes from standard input, goes into a file that only
-// its owner can read, and is never printed.
+// `grantd context …`: services that are called by name. A secret comes from standard input, goes into a file that
+// only its owner can read, and is never printed.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseKeyText, parseOperatorToken, parseTenant, parseUrl } from '../../config/parsers.ts';
@@ -101,15 +101,15 @@ function registerAdd(group: Command, context: CliContext): void {
     'context add prod --url https://operator.grantd.example.com --token-stdin < token.txt',
   ).action(
     context.action(async (name: string, options: AddOptions) => {
-      if (context.contexts.read().named.has(name) && !options.replace) {
+      if (context.contextFile().read().named.has(name) && !options.replace) {
         throw new CliFailure(
           `There is a context "${name}" already. Pass --replace, or choose another name.`,
           EXIT.usage,
         );
       }
       const added = await contextOf(context, options);
-      const { current, named } = context.contexts.read();
-      context.contexts.write({ current: current ?? name, named: new Map(named).set(name, added) });
+      const { current, named } = context.contextFile().read();
+      context.contextFile().write({ current: current ?? name, named: new Map(named).set(name, added) });
       context.note(
         current === undefined || current === name
           ? `Commands now use the context "${name}".`
@@ -150,7 +150,7 @@ function registerReads(group: Command, context: CliContext): void {
     .option(...JSON_OPTION);
   addExamples(list, 'context list').action(
     context.action(async (options: JsonOption) => {
-      const rows = listed(context.contexts.read());
+      const rows = listed(context.contextFile().read());
       context.print(options.json ? renderJson(rows) : context.tableOf(rows, COLUMNS));
       return EXIT.ok;
     }),
@@ -183,9 +183,9 @@ export function registerContextCommands(program: Command, context: CliContext): 
     .argument(...NAME_ARGUMENT, parseName);
   addExamples(use, 'context use prod').action(
     context.action(async (name: string) => {
-      const contexts = context.contexts.read();
+      const contexts = context.contextFile().read();
       demand(contexts, name);
-      context.contexts.write({ ...contexts, current: name });
+      context.contextFile().write({ ...contexts, current: name });
       context.note(`Commands now use the context "${name}".`);
       return EXIT.ok;
     }),
@@ -197,17 +197,19 @@ export function registerContextCommands(program: Command, context: CliContext): 
     .argument(...NAME_ARGUMENT, parseName);
   addExamples(remove, 'context remove prod').action(
     context.action(async (name: string) => {
-      const contexts = context.contexts.read();
+      const contexts = context.contextFile().read();
       demand(contexts, name);
       const named = new Map(contexts.named);
       named.delete(name);
-      context.contexts.write({ named, current: contexts.current === name ? undefined : contexts.current });
+      context.contextFile().write({ named, current: contexts.current === name ? undefined : contexts.current });
       context.note('Forgotten. The secret itself stays valid until it is revoked.');
       return EXIT.ok;
     }),
   );
 }
 
-/** For every command that calls the service. It cannot be `--context`: that gives values to the conditions of a check. */
+/**
+ * For every command that calls the service. It cannot be `--context`: that gives values to the conditions of a check.
+ */
 export const contextOption = (): Option =>
   new Option('--use-context <name>', 'call the service of this context').argParser(parseName);

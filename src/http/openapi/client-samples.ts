@@ -164,7 +164,7 @@ export const CLIENT_SAMPLES: Readonly<Record<string, ClientSamples>> = {
       '}',
     ),
     python: lines(
-      'for object in client.list_objects(subject="user:alice", relation="viewer", namespace="document"):',
+      'for object in client.list_objects("user:alice", "viewer", namespace="document"):',
       '    print(object)',
     ),
   },
@@ -180,7 +180,7 @@ export const CLIENT_SAMPLES: Readonly<Record<string, ClientSamples>> = {
       '}',
     ),
     python: lines(
-      'for subject in client.list_subjects(object="document:readme", relation="viewer", namespace="user"):',
+      'for subject in client.list_subjects("document:readme", "viewer", namespace="user"):',
       '    print(subject)',
     ),
   },
@@ -198,7 +198,7 @@ export const CLIENT_SAMPLES: Readonly<Record<string, ClientSamples>> = {
     ),
     python: lines(
       'context = {"zone": "Europe/Vienna"}',
-      'for object in client.list_objects(subject="user:alice", relation="viewer", context=context):',
+      'for object in client.list_objects("user:alice", "viewer", context=context):',
       '    print(object)',
     ),
   },
@@ -216,7 +216,7 @@ export const CLIENT_SAMPLES: Readonly<Record<string, ClientSamples>> = {
     ),
     python: lines(
       'context = {"zone": "Europe/Vienna"}',
-      'for subject in client.list_subjects(object="document:readme", relation="viewer", context=context):',
+      'for subject in client.list_subjects("document:readme", "viewer", context=context):',
       '    print(subject)',
     ),
   },

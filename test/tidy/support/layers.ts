@@ -139,6 +139,7 @@ const INNER_LAYERS = new Map<string, readonly string[]>([
       'converter.ts',
       'progress.ts',
       'cli-context.ts',
+      'connections.ts',
       'embedded-tenant.ts',
       'tenant-rules.ts',
       'yaml-cursor.ts',

@@ -39,9 +39,12 @@ describe('the file of contexts', () => {
     });
 
   it('is where programs keep such files', () => {
-    assert.equal(contextFilePath({}, '/home/ann'), '/home/ann/.config/grantd/contexts.json');
-    assert.equal(contextFilePath({ XDG_CONFIG_HOME: '/cfg' }, '/home/ann'), '/cfg/grantd/contexts.json');
-    assert.equal(contextFilePath({ XDG_CONFIG_HOME: 'cfg' }, '/home/ann'), '/home/ann/.config/grantd/contexts.json');
+    assert.equal(contextFilePath({}, '/people/ann'), '/people/ann/.config/grantd/contexts.json');
+    assert.equal(contextFilePath({ XDG_CONFIG_HOME: '/cfg' }, '/people/ann'), '/cfg/grantd/contexts.json');
+    assert.equal(
+      contextFilePath({ XDG_CONFIG_HOME: 'cfg' }, '/people/ann'),
+      '/people/ann/.config/grantd/contexts.json',
+    );
   });
 
   it('is none at first, and keeps what was written, for its owner only', () => {

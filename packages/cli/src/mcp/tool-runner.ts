@@ -1,5 +1,5 @@
-// How a tool calls the service: its answer is the structured result, and a failure is a result too, with the text of the
-// problem, so that the agent can act on it. Invariant: no failure looks like an answer to a check.
+// How a tool calls the service: its answer is the structured result, and a failure is a result too, with the text of
+// the problem, so that the agent can act on it. Invariant: no failure looks like an answer to a check.
 
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { CliFailure } from '../../../../src/cli/failures.ts';

@@ -274,16 +274,15 @@ async function grantsListing(
     ${listing}
     ${scopeHint(tenantId, of, ruleSet)}
     ${pager(tenantPath(tenantId, 'grants'), { ...of, only }, cursor, nextCursor)}
-    ${items.length > 0 && html`<p>${buttonLink(revokeAll, 'Revoke all of them …', 'danger outline')}</p>`}`;
+    ${items.length > 0 && html`<p class="below">${buttonLink(revokeAll, 'Revoke all of them …', 'danger outline')}</p>`}`;
 }
 
-/** One side of an entity; `link`: to the form of a new grant. */
+/** One side of an entity. */
 async function entityPart(
   call: PageCall,
   session: OperatorTenantSession,
   of: Of,
   ruleSet: RuleSet,
-  link: Markup,
 ): Promise<{ readonly markup: Markup; readonly refusal: Refusal | undefined }> {
   const { tenantId } = session;
   const entity = entityOf(of);
@@ -295,7 +294,7 @@ async function entityPart(
   const title = html`Grants ${isSubject(of) ? 'of' : 'on'} ${foreign(entity)}`;
   const tally = isSubject(of) ? subject : object;
   const head = html`${crumb(tenantPath(tenantId, 'grants'), 'All subjects')}
-    <div class="title-row"><h2 id="grants-title">${title}</h2>${link}</div>
+    <h2 id="grants-title">${title}</h2>
     ${sidesMarkup(tenantId, of, { subject, object })}`;
   // Who holds a relation takes the place of the grants.
   const grants = holders?.isAsked === true ? undefined : await grantsListing(call, session, of, ruleSet, tally);
@@ -331,17 +330,18 @@ export async function grantsPage(call: PageCall, refusal?: Refusal): Promise<Pag
   const offered = await namespacesOf(call, session);
   const of = refusedSearch !== undefined || entity === '' ? undefined : subject ? { subject } : { object: entity };
   const { link, dialog } = grantDialog(call.session, tenantId, ruleSet, of ?? {});
-  const search = (more: readonly string[]): Markup =>
-    searchForm(call, tenantId, { entity, offered: [...offered, ...more], refusal: refusedSearch });
+  const toolbar = (more: readonly string[]): Markup => {
+    const search = { entity, offered: [...offered, ...more], refusal: refusedSearch };
+    return html`<div class="toolbar">${searchForm(call, tenantId, search)}${link}</div>`;
+  };
   const title = `Grants of ${tenant.name}`;
   const refused = refusal ?? refusedSearch;
   if (of !== undefined) {
-    const part = await entityPart(call, session, of, ruleSet, link);
-    return tenantPage(tenant, 'grants', title, [search([]), part.markup, dialog], refused ?? part.refusal);
+    const part = await entityPart(call, session, of, ruleSet);
+    return tenantPage(tenant, 'grants', title, [toolbar([]), part.markup, dialog], refused ?? part.refusal);
   }
   const listing = await subjectsListing(call, session);
-  const head = html`<div class="toolbar">${search(listing.subjects)}${link}</div>`;
-  return tenantPage(tenant, 'grants', title, [head, listing.markup, dialog], refused);
+  return tenantPage(tenant, 'grants', title, [toolbar(listing.subjects), listing.markup, dialog], refused);
 }
 
 export const askHolders = askQuestion('grants', ['object', 'direct'], (call) => grantsPage(call));

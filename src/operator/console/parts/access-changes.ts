@@ -8,6 +8,7 @@ import { count, entityLink, objectLink, plural, table } from './parts.ts';
 
 const ROWS_MAX = 20;
 const OBJECTS_MAX = 5;
+const SUBJECTS_MAX = 10;
 
 const reasonOf = (open: Open, { subjects }: AccessChanges): string => {
   switch (open) {
@@ -26,53 +27,62 @@ const reasonOf = (open: Open, { subjects }: AccessChanges): string => {
   }
 };
 
-/** A subject, and names that it loses or gains on the same objects. */
-interface Row {
-  readonly subject: string;
-  readonly names: string;
-  readonly objects: readonly string[];
-}
-
 const isGroupIn =
   ({ groups }: RuleSet) =>
-  ({ subject }: { readonly subject: string }): boolean =>
+  (subject: string): boolean =>
     groups && parseGroup(subject) !== undefined;
 
-function rowsOf(changes: readonly AccessChange[]): readonly Row[] {
-  const same = Map.groupBy(changes, ({ subject, objects }) => [subject, ...objects].join(' '));
-  return Array.from(same.values(), (each) => ({
-    subject: each[0]?.subject ?? '',
-    names: each.map(({ name }) => name).join(', '),
-    objects: each[0]?.objects ?? [],
-  }));
+/** The first few, separated by commas, and how many more there are. */
+function someOf(texts: readonly string[], shownMax: number, shown: (text: string) => Markup): Markup {
+  const rest = texts.length - shownMax;
+  return html`${texts.slice(0, shownMax).map((text, index) => html`${index > 0 && ', '}${shown(text)}`)}${
+    rest > 0 && ` and ${count(rest)} more`
+  }`;
 }
 
-function objectsMarkup(tenantId: string, objects: readonly string[]): Markup {
-  const links = objects
-    .slice(0, OBJECTS_MAX)
-    .flatMap((object, index) => [index === 0 ? '' : ', ', objectLink(tenantId, object)]);
-  const rest = objects.length - OBJECTS_MAX;
-  return html`${links}${rest > 0 && ` and ${count(rest)} more`}`;
+/** Names that several subjects lose or gain on the same objects. */
+interface Row {
+  readonly names: readonly string[];
+  readonly objects: readonly string[];
+  /** Groups last: they stand for their members, who are listed too. */
+  readonly subjects: readonly string[];
+}
+
+/** Changes that differ in their subject alone, or in their name alone, share a row. */
+function rowsOf(changes: readonly AccessChange[], isGroup: (subject: string) => boolean): readonly Row[] {
+  const byName = Map.groupBy(changes, ({ name, objects }) => [name, ...objects].join(' '));
+  const rows = Array.from(byName.values(), (each): Row => {
+    const subjects = each.map(({ subject }) => subject);
+    return {
+      names: each.slice(0, 1).map(({ name }) => name),
+      objects: each[0]?.objects ?? [],
+      subjects: subjects.toSorted((one, other) => Number(isGroup(one)) - Number(isGroup(other))),
+    };
+  });
+  const same = Map.groupBy(rows, ({ subjects, objects }) => `${subjects.join(' ')} on ${objects.join(' ')}`);
+  return Array.from(same.values(), (each) => ({
+    names: each.flatMap(({ names }) => names),
+    objects: each[0]?.objects ?? [],
+    subjects: each[0]?.subjects ?? [],
+  }));
 }
 
 function changesTable(tenantId: string, ruleSet: RuleSet, verb: string, changes: readonly AccessChange[]): Markup {
   const isGroup = isGroupIn(ruleSet);
-  // A group stands for its members, who are listed too.
-  const rows = rowsOf(changes).toSorted((one, other) => Number(isGroup(one)) - Number(isGroup(other)));
+  const rows = rowsOf(changes, isGroup);
+  const subjectMarkup = (subject: string): Markup =>
+    html`${entityLink(tenantId, subject, ruleSet.groups)}${isGroup(subject) && html` <small>group</small>`}`;
   return html`${table<Row>(`Who ${verb.toLowerCase()} access`, rows.slice(0, ROWS_MAX), [
-    [
-      'Subject',
-      (row) => html`${entityLink(tenantId, row.subject, ruleSet.groups)}${isGroup(row) && html` <small>group</small>`}`,
-    ],
-    [verb, ({ names }) => html`<strong>${names}</strong>`],
-    ['On', ({ objects }) => objectsMarkup(tenantId, objects)],
+    ['Who', ({ subjects }) => someOf(subjects, SUBJECTS_MAX, subjectMarkup)],
+    [verb, ({ names }) => html`<strong>${names.join(', ')}</strong>`],
+    ['On', ({ objects }) => someOf(objects, OBJECTS_MAX, (object) => objectLink(tenantId, object))],
   ])}${rows.length > ROWS_MAX && html`<p class="hint">… and ${plural(rows.length - ROWS_MAX, 'more line')}</p>`}`;
 }
 
 /** `2 subjects lose access to 3 objects`. A group counts through its members. */
 function headline(ruleSet: RuleSet, { lost, open }: AccessChanges): string {
   const isGroup = isGroupIn(ruleSet);
-  const single = lost.filter((change) => !isGroup(change));
+  const single = lost.filter(({ subject }) => !isGroup(subject));
   const subjects = new Set(single.map(({ subject }) => subject)).size;
   const objects = new Set(single.flatMap((change) => change.objects)).size;
   if (subjects > 0) {
@@ -90,7 +100,7 @@ export function accessChangesMarkup(tenantId: string, ruleSet: RuleSet, changes:
   return html`<section class="access-changes" aria-labelledby="access-changes-title">
     <h3 id="access-changes-title">${headline(ruleSet, changes)}</h3>
     ${lost.length > 0 && changesTable(tenantId, ruleSet, 'Loses', lost)}
-    ${lost.length > 0 && isKnown && lost.every(isOfGroup) && html`<p>Only those who join the group later would have had it.</p>`}
+    ${lost.length > 0 && isKnown && lost.every(({ subject }) => isOfGroup(subject)) && html`<p>Only those who join the group later would have had it.</p>`}
     ${lost.length === 0 && isKnown && html`<p>Other grants and the rules still give everything that these grants give.</p>`}
     ${
       gained.length > 0 &&

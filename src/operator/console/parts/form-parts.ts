@@ -127,7 +127,7 @@ export function textField(options: TextFieldOptions, filled?: Filled): Markup {
     filled,
     (attributes) => html`<input
       type=${type} value=${value} placeholder=${placeholder} autocomplete=${autocomplete} spellcheck="false"
-      autocapitalize="none" dir=${type === 'text' ? 'auto' : undefined} data-date=${isDate} ...${attributes}
+      autocapitalize="none" dir=${type === 'text' ? 'auto' : undefined} data-date=${isDate ? 'utc' : undefined} ...${attributes}
     />`,
   );
 }
