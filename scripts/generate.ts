@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { committedOpenapiText } from '../src/http/openapi/openapi.ts';
 import { CLIENT_TYPES, renderClientTypes } from './client-types.ts';
 import { renderGoTypes } from './clients/go-types.ts';
+import { JAVA_TYPES_FOLDER, renderJavaTypes } from './clients/java-types.ts';
 import { renderSyncPythonClient } from './clients/python-sync.ts';
 import { renderPythonTypes } from './clients/python-types.ts';
 import { renderApiPage } from './docs/api-page.ts';
@@ -55,6 +56,7 @@ const MAKERS: Readonly<Record<string, () => void | Promise<void>>> = {
     process.stdout.write('src/rpc/gen\n');
     write(CLIENT_TYPES, await renderClientTypes());
     write('clients/go/types.go', renderGoTypes(committedOpenapiText()));
+    for (const [name, text] of renderJavaTypes(committedOpenapiText())) write(`${JAVA_TYPES_FOLDER}/${name}`, text);
     write('clients/python/src/grantd/_types.py', renderPythonTypes(committedOpenapiText()));
     const asyncClient = readFileSync(join(ROOT, 'clients/python/src/grantd/_async_client.py'), 'utf8');
     write('clients/python/src/grantd/_client.py', renderSyncPythonClient(asyncClient));

@@ -7,7 +7,7 @@ import { GRANTS_PER_SUBJECT } from '../loadtest/data-set.ts';
 import { SCENARIO_NAMES, SCENARIOS, type ScenarioName } from '../loadtest/scenarios.ts';
 import { readSettings, SETTING_ROWS, SETTINGS } from '../loadtest/settings.ts';
 import { reasonOf } from '../src/cli/failures.ts';
-import type { OperatorTarget } from '../src/roles/dev/dev-file.ts';
+import type { ServiceTarget } from '../src/cli/service-client.ts';
 import { StartError } from '../src/roles/process/start-error.ts';
 import { K6Missing, provideK6, runK6 } from './loadtest/k6.ts';
 import { describeShards, findLost, readServingShards } from './loadtest/members.ts';
@@ -88,7 +88,7 @@ function areUsable(name: ScenarioName, settings: Readonly<Record<string, string>
   return problems.length === 0;
 }
 
-function findOperator(target: LoadTarget): OperatorTarget | undefined {
+function findOperator(target: LoadTarget): ServiceTarget | undefined {
   try {
     return target.operator();
   } catch (error) {

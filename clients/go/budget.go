@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	attemptsMax = 6
+	retriesMaxDefault = 5
 	// Enough for a short disturbance at any rate of calls.
 	retriesInStockDefault = 10
 	earnedByCall          = 0.1
@@ -52,10 +52,10 @@ func (b *retryBudget) spend() bool {
 }
 
 // pauseBefore is the time to wait before a retry, counted from 1: the service's Retry-After, and a random time.
-func pauseBefore(retry int, minimum time.Duration) time.Duration {
-	jitter := jitterMax
-	if doublings := retry - 1; doublings < 10 {
-		jitter = min(jitterFirst<<doublings, jitterMax)
+func (r retries) pauseBefore(retry int, minimum time.Duration) time.Duration {
+	jitter := r.first
+	for doubled := 1; doubled < retry && jitter < r.longest; doubled++ {
+		jitter += min(jitter, r.longest-jitter)
 	}
 	return minimum + rand.N(jitter)
 }

@@ -70,7 +70,7 @@ func (c *Client) Changes(ctx context.Context, query ChangesQuery) iter.Seq2[Chan
 		feed := &feed{client: c, query: query, yield: yield}
 		for failures := 1; ; failures++ {
 			delivered := feed.delivered
-			err := feed.follow(ctx)
+			err := feed.follow(ctx, failures).about(c.nameOf(feed.call()))
 			if feed.isOver {
 				return
 			}
@@ -81,7 +81,7 @@ func (c *Client) Changes(ctx context.Context, query ChangesQuery) iter.Seq2[Chan
 			if feed.delivered > delivered {
 				failures = 1
 			}
-			if stopped := wait(ctx, pauseBefore(failures, err.RetryAfter)); stopped != nil {
+			if stopped := wait(ctx, c.retries.pauseBefore(failures, err.RetryAfter)); stopped != nil {
 				yield(ChangeEvent{}, stopped)
 				return
 			}
@@ -115,13 +115,15 @@ func (f *feed) start(ctx context.Context) *Error {
 	return nil
 }
 
+func (f *feed) call() request { return get("listChanges", "/v1/changes", f.query.values()) }
+
 var (
 	errSilence = errors.New("no data for too long")
 	errEnded   = errors.New("the stream has ended")
 )
 
 // follow reads one connection to its end. The error says why it ended, unless isOver.
-func (f *feed) follow(parent context.Context) *Error {
+func (f *feed) follow(parent context.Context, attempt int) *Error {
 	if err := f.start(parent); err != nil {
 		return err
 	}
@@ -140,13 +142,16 @@ func (f *feed) follow(parent context.Context) *Error {
 		return connectionError(ctx, cause)
 	}
 	header := http.Header{"Accept": {"application/x-ndjson"}}
-	got, err := f.client.send(ctx, get("listChanges", "/v1/changes", f.query.values()), header, nil)
+	call, begin := f.call(), time.Now()
+	got, err := f.client.send(ctx, call, header, nil)
+	if err != nil && silent.Load() {
+		err = why(err)
+	}
 	if err != nil {
-		if silent.Load() {
-			return why(err)
-		}
+		f.client.logAttempt(ctx, call, attempt, begin, 0, nil, err)
 		return err
 	}
+	f.client.logAttempt(ctx, call, attempt, begin, got.StatusCode, got.Header, nil)
 	defer got.Body.Close()
 	lines := bufio.NewScanner(got.Body)
 	lines.Buffer(nil, lineBytesMax)

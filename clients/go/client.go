@@ -5,7 +5,6 @@ package grantd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -22,14 +21,20 @@ const (
 	idleConnectionsMax = 100
 )
 
-// Config says where the service is and how to call it. Only URL and Key are needed.
+// Config says where the service is and how to call it. Nothing is needed if the environment has GRANTD_URL and
+// GRANTD_KEY.
 type Config struct {
-	// Where the service is, such as "https://grantd.example".
+	// Where the service is, such as "https://grantd.example". Default: GRANTD_URL of the environment.
 	URL string
-	// The API key.
+	// The API key. Default: GRANTD_KEY of the environment.
 	Key string
 	// For a call with all its retries, unless the context ends earlier. Default: 10 s.
 	Timeout time.Duration
+	// How often one call is repeated at most. Default: 5. Negative: never.
+	MaxRetries int
+	// The bounds of the random pause before a retry: of the first, which doubles from retry to retry, and of any.
+	// Default: 50 ms and 2 s.
+	BackoffFirst, BackoffMax time.Duration
 	// The initial and maximum number of retries in stock. Each call adds a tenth of one, so a lasting outage adds a
 	// tenth to the calls. Default: 10. Negative: no retries.
 	RetryBudget int
@@ -38,9 +43,14 @@ type Config struct {
 	// How long the change feed may be silent before its connection counts as lost. Default: 45 s, three times the longest
 	// silence of the service.
 	Silence time.Duration
+	// Sent with each request. Those that the client sets itself are refused.
+	Header http.Header
+	// Added to the User-Agent, such as "documents/1.2".
+	UserAgent string
 	// Around each call, for tracing and metrics.
 	Hook Hook
-	// Logs hints of the service for developers, each text once. Default: slog.Default().
+	// Logs hints of the service for developers, each text once, and each attempt of a call at the level "debug".
+	// Default: slog.Default().
 	Logger *slog.Logger
 	// For proxies and certificates. It does not follow redirects; its CheckRedirect is ignored.
 	HTTPClient *http.Client
@@ -54,6 +64,9 @@ type Hook func(ctx context.Context, call *Call) (context.Context, func(Outcome))
 type Call struct {
 	// As the OpenAPI file names it, such as "checkBulk".
 	Operation string
+	Method    string
+	// Without its query.
+	URL string
 	// Sent with each attempt: a place for "traceparent".
 	Header http.Header
 }
@@ -77,6 +90,9 @@ type Client struct {
 	silence  time.Duration
 	http     *http.Client
 	hook     Hook
+	logger   *slog.Logger
+	header   http.Header
+	retries  retries
 	budget   *retryBudget
 	warnings *warnings
 	gather   *gatherer
@@ -84,25 +100,40 @@ type Client struct {
 
 // New checks the settings. It does not connect.
 func New(config Config) (*Client, error) {
-	address, err := url.Parse(config.URL)
+	given, key, err := addressAndKey(config)
+	if err != nil {
+		return nil, err
+	}
+	address, err := url.Parse(given)
 	if err != nil || address.Host == "" || (address.Scheme != "https" && address.Scheme != "http") {
-		return nil, fmt.Errorf("grantd: %q is not the URL of a service", config.URL)
+		return nil, errors.New("grantd: the URL is not that of a service, such as https://grantd.example")
 	}
 	if address.RawQuery != "" || address.Fragment != "" || address.User != nil {
 		return nil, errors.New("grantd: the URL has a user, a query or a fragment")
 	}
-	if config.Key == "" || strings.ContainsFunc(config.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, errors.New("grantd: the key is empty, or has characters that no key has")
+	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, errors.New("grantd: the key has characters that no key has")
+	}
+	retries, err := retriesOf(config)
+	if err != nil {
+		return nil, err
+	}
+	header, err := headerOf(config)
+	if err != nil {
+		return nil, err
 	}
 	c := &Client{
-		base:     strings.TrimRight(config.URL, "/"),
-		key:      config.Key,
+		base:     strings.TrimRight(given, "/"),
+		key:      key,
 		timeout:  config.Timeout,
 		silence:  config.Silence,
 		http:     httpClient(config.HTTPClient),
 		hook:     config.Hook,
+		logger:   config.Logger,
+		header:   header,
+		retries:  retries,
 		budget:   newRetryBudget(config.RetryBudget),
-		warnings: newWarnings(config.Logger),
+		warnings: newWarnings(),
 	}
 	if c.timeout <= 0 {
 		c.timeout = timeoutDefault

@@ -220,9 +220,27 @@ func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
 		{URL: "ftp://grantd.example", Key: key},
 		{URL: "https://grantd.example?a=b", Key: key},
 		{URL: "https://grantd.example", Key: "gk1\r\nX-Evil: 1"},
+		{URL: "https://grantd.example", Key: key, BackoffFirst: -1},
+		{URL: "https://grantd.example", Key: key, BackoffFirst: 2, BackoffMax: 1},
+		{URL: "https://grantd.example", Key: key, Header: http.Header{"authorization": {"Bearer other"}}},
+		{URL: "https://grantd.example", Key: key, Header: http.Header{"a b": {"c"}}},
+		{URL: "https://grantd.example", Key: key, Header: http.Header{"a": {" b"}}},
+		{URL: "https://grantd.example", Key: key, UserAgent: "a\nb"},
+		{URL: "https://grantd.example", Key: key, UserAgent: strings.Repeat("a", userAgentMax+1)},
 	} {
 		if _, err := New(config); err == nil {
 			t.Errorf("%+v was accepted", config)
+		}
+	}
+}
+
+func TestPausesDoubleUpToTheirBound(t *testing.T) {
+	own := retries{first: 50 * time.Millisecond, longest: time.Second}
+	for retry, longest := range map[int]time.Duration{1: 50 * time.Millisecond, 3: 200 * time.Millisecond, 1000: time.Second} {
+		for range 100 {
+			if pause := own.pauseBefore(retry, time.Minute); pause < time.Minute || pause >= time.Minute+longest {
+				t.Errorf("%v before retry %d", pause, retry)
+			}
 		}
 	}
 }

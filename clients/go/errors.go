@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -46,6 +47,8 @@ type Error struct {
 	KeyID string
 	// Of "cursor-too-old": the cursor at which the change feed begins now.
 	Earliest string
+	// The method and the URL of the request, without its query.
+	Request string
 
 	cause error
 	// Whether the client repeats the call.
@@ -59,10 +62,21 @@ func (e *Error) Error() string {
 	if e.Detail != "" {
 		text += ": " + e.Detail
 	}
-	if e.RequestID != "" {
-		text += " (" + e.RequestID + ")"
+	switch {
+	case e.Request != "" && e.RequestID != "":
+		text += " (" + e.Request + ", " + e.RequestID + ")"
+	case e.Request+e.RequestID != "":
+		text += " (" + e.Request + e.RequestID + ")"
 	}
 	return text
+}
+
+// about says where the request of the error went.
+func (e *Error) about(request string) *Error {
+	if e != nil && e.Request == "" {
+		e.Request = request
+	}
+	return e
 }
 
 // Unwrap leads to context.DeadlineExceeded, context.Canceled, or the error of the connection.
@@ -91,8 +105,14 @@ func connectionError(ctx context.Context, cause error) *Error {
 	if ctx.Err() != nil {
 		return contextError(ctx)
 	}
+	text := cause.Error()
+	var failed *url.Error
+	if errors.As(cause, &failed) {
+		// Its own text has the query.
+		text = failed.Err.Error()
+	}
 	return &Error{
-		Type: TypeConnectionLost, Retryable: true, Detail: cause.Error(),
+		Type: TypeConnectionLost, Retryable: true, Detail: text,
 		cause: cause, repeatable: true, unknown: true,
 	}
 }

@@ -1,8 +1,12 @@
 package grantd_test
 
-import "net/http/httptest"
+import (
+	"net/http/httptest"
+	"os"
+)
 
-// address is where the service of the examples is.
-func address() (url, key string) {
-	return httptest.NewServer(fake).URL, fake.Key()
+// setAddress says in the environment where the service of the examples is.
+func setAddress() {
+	os.Setenv("GRANTD_URL", httptest.NewServer(fake).URL)
+	os.Setenv("GRANTD_KEY", fake.Key())
 }

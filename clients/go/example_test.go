@@ -20,13 +20,13 @@ var (
 )
 
 func Example() {
-	url, key := address()
-	client, err := grantd.New(grantd.Config{URL: url, Key: key})
+	setAddress()
+	client, err := grantd.New(grantd.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	ada := grantd.GrantRequest{Subject: "user:ada", Relation: "viewer", Object: "document:plan"}
-	if _, _, err := client.CreateGrant(ctx, ada); err != nil {
+	if _, err := client.CreateGrant(ctx, ada); err != nil {
 		log.Fatal(err)
 	}
 	allowed, err := client.Check(ctx, "user:ada", "viewer", "document:plan")
@@ -43,17 +43,17 @@ func ExampleError() {
 	_, err := client.Check(ctx, "ada", "viewer", "document:plan")
 	var failed *grantd.Error
 	if errors.As(err, &failed) {
-		fmt.Println(failed.Type, failed.Status, failed.Retryable)
+		fmt.Println(failed.Type, failed.Status, failed.Retryable, failed.Request)
 	}
 	fmt.Println(grantd.ErrorType(err) == grantd.TypeInvalidSubject)
 	// Output:
-	// invalid-subject 400 false
+	// invalid-subject 400 false POST http://grantd.test/v1/check
 	// true
 }
 
 func ExampleConfig_Timeout() {
-	url, key := address()
-	client, err := grantd.New(grantd.Config{URL: url, Key: key, Timeout: 2 * time.Second, RetryBudget: 20})
+	setAddress()
+	client, err := grantd.New(grantd.Config{Timeout: 2 * time.Second, MaxRetries: 3, BackoffMax: time.Second})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -64,6 +64,17 @@ func ExampleConfig_Timeout() {
 		fmt.Println("no answer in time")
 	}
 	// Output:
+}
+
+func ExampleConfig_Header() {
+	setAddress()
+	client, err := grantd.New(grantd.Config{
+		Header:    http.Header{"X-Team": {"documents"}},
+		UserAgent: "documents/1.2",
+	})
+	fmt.Println(client != nil, err)
+	// Output:
+	// true <nil>
 }
 
 func ExampleClient_CheckEach() {
@@ -98,7 +109,7 @@ func ExampleHook() {
 	fake := grantdtest.New()
 	client := fake.ClientWith(grantd.Config{
 		Hook: func(ctx context.Context, call *grantd.Call) (context.Context, func(grantd.Outcome)) {
-			call.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+			call.Header.Set("X-Request-Id", "mine")
 			return ctx, func(outcome grantd.Outcome) {
 				fmt.Println(call.Operation, outcome.Status, outcome.Attempts, outcome.Err)
 			}
@@ -112,7 +123,7 @@ func ExampleHook() {
 func Example_fake() {
 	fake := grantdtest.New()
 	client := fake.Client()
-	_, _, _ = client.CreateGrant(ctx, grantd.GrantRequest{
+	_, _ = client.CreateGrant(ctx, grantd.GrantRequest{
 		Subject: "user:ada", Relation: "viewer", Object: "document:plan",
 		Expires: grantd.ExpiresAt(time.Now().Add(time.Hour)),
 	})

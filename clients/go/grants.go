@@ -56,8 +56,8 @@ func (g GrantRequest) isFor(subject, relation, object string) bool {
 
 var errOtherTuple = errors.New("it is the grant of another tuple")
 
-// CreateGrant creates a grant, or returns the existing one; `created` says which. It is durable when this returns.
-func (c *Client) CreateGrant(ctx context.Context, grant GrantRequest) (stored Grant, created bool, err error) {
+// CreateGrant creates a grant, or returns the existing one; Created says which. It is durable when this returns.
+func (c *Client) CreateGrant(ctx context.Context, grant GrantRequest) (WrittenGrant, error) {
 	call := post("createGrant", "/v1/grants", grant, http.StatusOK, http.StatusCreated)
 	stored, answer, err := callFor(ctx, c, call, func(value any) (Grant, error) {
 		stored, err := decodeGrant(value)
@@ -67,9 +67,13 @@ func (c *Client) CreateGrant(ctx context.Context, grant GrantRequest) (stored Gr
 		return stored, err
 	})
 	if err != nil {
-		return Grant{}, false, err
+		return WrittenGrant{}, err
 	}
-	return stored, answer.status == http.StatusCreated, nil
+	return WrittenGrant{
+		GrantID: stored.GrantID, Subject: stored.Subject, Relation: stored.Relation, Object: stored.Object,
+		CreatedAt: stored.CreatedAt, ExpiresAt: stored.ExpiresAt, Condition: stored.Condition,
+		Created: answer.status == http.StatusCreated,
+	}, nil
 }
 
 // RevokeGrant revokes the grant of one tuple and reports whether it existed. After a lost response, the retry may find

@@ -24,14 +24,21 @@ type namespaceRequest struct {
 	Name string `json:"name"`
 }
 
-// CreateNamespace creates a namespace, or returns the existing one; `created` says which.
-func (c *Client) CreateNamespace(ctx context.Context, name string) (namespace Namespace, created bool, err error) {
+// CreatedNamespace is a namespace, and whether the call has created it.
+type CreatedNamespace struct {
+	Namespace
+	// False: it existed already.
+	Created bool `json:"created"`
+}
+
+// CreateNamespace creates a namespace, or returns the existing one; Created says which.
+func (c *Client) CreateNamespace(ctx context.Context, name string) (CreatedNamespace, error) {
 	call := post("createNamespace", "/v1/namespaces", namespaceRequest{name}, http.StatusOK, http.StatusCreated)
 	namespace, answer, err := callFor(ctx, c, call, decodeNamespace)
 	if err != nil {
-		return Namespace{}, false, err
+		return CreatedNamespace{}, err
 	}
-	return namespace, answer.status == http.StatusCreated, nil
+	return CreatedNamespace{namespace, answer.status == http.StatusCreated}, nil
 }
 
 // KeysQuery says where a listing of keys begins.
@@ -135,7 +142,7 @@ func rulesOf(set RuleSet, answer *response, err error) (Rules, error) {
 	}
 	tag := answer.header.Get("ETag")
 	if len(tag) < 3 || tag[0] != '"' || tag[len(tag)-1] != '"' {
-		return Rules{}, invalidResponse(answer.status, answer.header, errNoRevision)
+		return Rules{}, answer.invalid(errNoRevision)
 	}
 	return Rules{set, tag[1 : len(tag)-1]}, nil
 }

@@ -35,11 +35,20 @@ type request struct {
 }
 
 type response struct {
-	status int
-	header http.Header
+	// Of an Error about the response.
+	request string
+	status  int
+	header  http.Header
 	// Parsed JSON; nil if there is no body.
 	value any
 }
+
+func (r *response) invalid(cause error) *Error {
+	return invalidResponse(r.status, r.header, cause).about(r.request)
+}
+
+// nameOf is how an Error names the request.
+func (c *Client) nameOf(r request) string { return r.method + " " + c.base + r.path }
 
 func (c *Client) call(ctx context.Context, r request) (*response, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
@@ -50,13 +59,15 @@ func (c *Client) call(ctx context.Context, r request) (*response, error) {
 	}
 	ended := func(Outcome) {}
 	if c.hook != nil {
+		call := Call{Operation: r.operation, Method: r.method, URL: c.base + r.path, Header: header}
 		var done func(Outcome)
-		if ctx, done = c.hook(ctx, &Call{Operation: r.operation, Header: header}); done != nil {
+		if ctx, done = c.hook(ctx, &call); done != nil {
 			ended = done
 		}
 	}
 	answer, attempts, err := c.repeat(ctx, r, header)
 	if err != nil {
+		err = err.about(c.nameOf(r))
 		ended(Outcome{Status: err.Status, RequestID: err.RequestID, Attempts: attempts, Err: err})
 		return nil, err
 	}
@@ -77,17 +88,20 @@ func (c *Client) repeat(ctx context.Context, r request, header http.Header) (*re
 	c.budget.earn()
 	unknown := false
 	for attempt := 1; ; attempt++ {
+		start := time.Now()
 		answer, err := c.attempt(ctx, r, header, body)
 		if err == nil {
+			c.logAttempt(ctx, r, attempt, start, answer.status, answer.header, nil)
 			return answer, attempt, nil
 		}
+		c.logAttempt(ctx, r, attempt, start, 0, nil, err)
 		if unknown && r.conditional && err.Type == TypePreconditionFailed {
 			return nil, attempt, outcomeUnknown(err)
 		}
 		unknown = unknown || err.unknown
-		pause := pauseBefore(attempt, err.RetryAfter)
+		pause := c.retries.pauseBefore(attempt, err.RetryAfter)
 		deadline, _ := ctx.Deadline()
-		if !err.repeatable || attempt == attemptsMax || time.Until(deadline) <= pause || !c.budget.spend() {
+		if !err.repeatable || attempt > c.retries.most || time.Until(deadline) <= pause || !c.budget.spend() {
 			return nil, attempt, err
 		}
 		if stopped := wait(ctx, pause); stopped != nil {
@@ -123,11 +137,15 @@ func (c *Client) send(ctx context.Context, r request, header http.Header, body [
 	}
 	// Without it, net/http repeats nothing by itself that has a body: retries are counted in one place.
 	sent.GetBody = nil
-	for name, values := range header {
-		sent.Header[name] = values
+	for _, each := range []http.Header{header, c.header} {
+		for name, values := range each {
+			if sent.Header[name] == nil {
+				sent.Header[name] = values
+			}
+		}
 	}
 	sent.Header.Set("Authorization", "Bearer "+c.key)
-	sent.Header.Set("User-Agent", "grantd-go/"+version)
+	sent.Header.Set("User-Agent", c.header.Get("User-Agent"))
 	if sent.Header.Get("Accept") == "" {
 		sent.Header.Set("Accept", "application/json")
 	}
@@ -138,7 +156,7 @@ func (c *Client) send(ctx context.Context, r request, header http.Header, body [
 	if err != nil {
 		return nil, connectionError(ctx, err)
 	}
-	c.warnings.logFrom(got.Header)
+	c.warnings.logFrom(got.Header, c.log())
 	if !slices.Contains(r.accepts, got.StatusCode) {
 		defer got.Body.Close()
 		return nil, refusal(ctx, got)
@@ -189,7 +207,7 @@ func (c *Client) attempt(ctx context.Context, r request, header http.Header, bod
 	if err != nil {
 		return nil, connectionError(ctx, err)
 	}
-	answer := &response{status: got.StatusCode, header: got.Header}
+	answer := &response{request: c.nameOf(r), status: got.StatusCode, header: got.Header}
 	if isEmpty(got.StatusCode) {
 		return answer, nil
 	}
@@ -218,7 +236,7 @@ func callFor[T any](ctx context.Context, c *Client, r request, decode func(any) 
 	}
 	decoded, wrong := decode(answer.value)
 	if wrong != nil {
-		return none, nil, invalidResponse(answer.status, answer.header, wrong)
+		return none, nil, answer.invalid(wrong)
 	}
 	return decoded, answer, nil
 }

@@ -17,33 +17,24 @@ const (
 )
 
 type warnings struct {
-	// Nil: slog.Default, as it is when there is something to log.
-	logger *slog.Logger
 	mutex  sync.Mutex
 	logged map[string]bool
 }
 
-func newWarnings(logger *slog.Logger) *warnings {
-	return &warnings{logger: logger, logged: map[string]bool{}}
-}
+func newWarnings() *warnings { return &warnings{logged: map[string]bool{}} }
 
 // logFrom logs the warnings of a response.
-func (w *warnings) logFrom(header http.Header) {
+func (w *warnings) logFrom(header http.Header, logger *slog.Logger) {
 	text := strings.Join(header.Values("X-Service-Warning"), ", ")
 	if !isWarning(text) || !w.remember(text) {
 		return
-	}
-	logger := w.logger
-	if logger == nil {
-		logger = slog.Default()
 	}
 	logger.Warn("grantd", "warning", text)
 }
 
 // isWarning: printable ASCII, which any log shows as it is.
 func isWarning(text string) bool {
-	return text != "" && len(text) <= warningBytesMax &&
-		!strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
+	return text != "" && len(text) <= warningBytesMax && isPrintable(text)
 }
 
 // remember reports whether the text is new and fits.

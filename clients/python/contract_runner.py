@@ -23,7 +23,7 @@ AT_ONCE = 8
 THREADS = 64
 IS_SYNC = "--sync" in sys.argv
 # Of the case that is performed. Its tasks and threads inherit it.
-WARNINGS: ContextVar[list[str]] = ContextVar("WARNINGS")
+SHOWN: ContextVar[dict[str, list[str]]] = ContextVar("SHOWN")
 
 Json = Any
 
@@ -41,7 +41,7 @@ def plain(value: object) -> Json:
 
 def error_outcome(error: grantd.GrantdError) -> Json:
     names = ("type", "status", "retryable", "request_id", "detail", "key_id", "earliest")
-    return {"error": {name: getattr(error, name) for name in names}}
+    return {"error": {**{name: getattr(error, name) for name in names}, "text": str(error)}}
 
 
 class Caller:
@@ -119,7 +119,13 @@ def page_json(page: grantd.Page[Any]) -> Json:
     return {"page": outcome if page.feed_cursor is None else {**outcome, "feed_cursor": page.feed_cursor}}
 
 
+# Their methods take the object of the request under another name than its field has.
+NAMED_OBJECT = ("check", "createGrant", "revokeGrant", "revokeGrants", "listSubjects", "listGrants")
+
+
 async def perform(caller: Caller, step: dict[str, Any], args: dict[str, Any]) -> Json:
+    if step["call"] in NAMED_OBJECT:
+        args = {("object_" if name == "object" else name): value for name, value in args.items()}
     call, page, take = step["call"], step.get("page", False), step.get("take", 0)
     if call == "check":
         explain = args.pop("explain", False)
@@ -177,8 +183,12 @@ class Run:
                 options["timeout"] = self.settings["timeout_ms"] / 1000
             if "silence_ms" in self.settings:
                 options["silence"] = self.settings["silence_ms"] / 1000
-            if "retry_budget" in self.settings:
-                options["retry_budget"] = self.settings["retry_budget"]
+            for name in ("backoff_first", "backoff_max"):
+                if f"{name}_ms" in self.settings:
+                    options[name] = self.settings[f"{name}_ms"] / 1000
+            for name in ("retry_budget", "max_retries", "headers", "user_agent"):
+                if name in self.settings:
+                    options[name] = self.settings[name]
             if not IS_SYNC:
                 options["batching"] = self.gathers
             self.callers[chosen] = Caller(self.client(chosen, options))
@@ -188,7 +198,7 @@ class Run:
         if self.fake is not None:
             create = self.fake.client if IS_SYNC else self.fake.async_client
             return create(key=key or None, **options)
-        return (grantd.Grantd if IS_SYNC else grantd.AsyncGrantd)(self.case["url"], key, **options)
+        return (grantd.Grantd if IS_SYNC else grantd.AsyncGrantd)(self.case.get("url"), key or None, **options)
 
     def fill(self, value: Json) -> Json:
         if isinstance(value, str):
@@ -218,7 +228,10 @@ class Run:
 
     async def step(self, step: dict[str, Any]) -> Json:
         key = step.get("key")
-        caller = self.caller(None if key is None else self.fill(key))
+        try:
+            caller = self.caller(None if key is None else self.fill(key))
+        except ValueError as error:
+            return {"refused": str(error)}
         outcome: Json
         if "each" in step:
             outcome = {"each": await self.each(caller, step)}
@@ -234,23 +247,23 @@ class Run:
         return outcome
 
     async def report(self) -> Json:
-        warnings: list[str] = []
-        WARNINGS.set(warnings)
+        shown: dict[str, list[str]] = {"warnings": [], "log": []}
+        SHOWN.set(shown)
         try:
             outcomes = [await self.step(step) for step in self.case["steps"]]
-            report = {"name": self.case["name"], "outcomes": outcomes}
-            return {**report, "warnings": warnings} if warnings else report
+            return {"name": self.case["name"], "outcomes": outcomes, **shown}
         except Exception as error:
             return {"name": self.case["name"], "failure": repr(error)}
 
 
-class Warned(logging.Handler):
+class Shown(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
-        WARNINGS.get().append(record.getMessage())
+        SHOWN.get()["log" if record.levelno == logging.DEBUG else "warnings"].append(record.getMessage())
 
 
 async def main() -> None:
-    logging.getLogger("grantd").addHandler(Warned())
+    logging.getLogger("grantd").addHandler(Shown())
+    logging.getLogger("grantd").setLevel(logging.DEBUG)
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS))
     slots = asyncio.Semaphore(AT_ONCE)
 

@@ -28,9 +28,9 @@ async function listed<T, P extends Page<T>>(
   cursor: unknown,
 ): Promise<Outcome> {
   if (!page) return itemsOf(listing, take);
-  const read: P & { readonly feedCursor?: string; readonly excluded?: readonly string[] } = await listing.page(
-    cursor as string | undefined,
-  );
+  const read: P & { readonly feedCursor?: string; readonly excluded?: readonly string[] } = await listing.page({
+    cursor: as({ cursor }).cursor,
+  });
   const { items, feedCursor: feed_cursor, excluded } = read;
   return { page: { items, cursor: read.cursor, feed_cursor, ...(excluded?.length ? { excluded } : {}) } };
 }
@@ -39,15 +39,14 @@ async function listed<T, P extends Page<T>>(
 // biome-ignore lint/suspicious/noExplicitAny: see above
 const as = (args: Args): any => args;
 
-const withLimit = ({ limit }: Args, { options }: How) => ({ ...options, limit: as({ limit }).limit });
-const query = ({ limit: _, cursor: __, ...rest }: Args) => as(rest);
+const query = ({ cursor: _, ...rest }: Args) => as(rest);
 
 function listingCalls(client: Grantd): Record<string, Perform> {
   return {
-    listObjects: (args, how) => listed(client.listObjects(query(args), withLimit(args, how)), how, args.cursor),
-    listSubjects: (args, how) => listed(client.listSubjects(query(args), withLimit(args, how)), how, args.cursor),
-    listGrants: (args, how) => listed(client.listGrants(query(args), withLimit(args, how)), how, args.cursor),
-    listKeys: (args, how) => listed(client.listKeys(withLimit(args, how)), how, args.cursor),
+    listObjects: (args, how) => listed(client.listObjects(query(args), how.options), how, args.cursor),
+    listSubjects: (args, how) => listed(client.listSubjects(query(args), how.options), how, args.cursor),
+    listGrants: (args, how) => listed(client.listGrants(query(args), how.options), how, args.cursor),
+    listKeys: (args, how) => listed(client.listKeys(query(args), how.options), how, args.cursor),
     listNamespaces: (args, how) => listed(client.listNamespaces(how.options), how, args.cursor),
     searchSubjects: (args, how) => listed(client.searchSubjects(as(args), how.options), how, undefined),
     searchResources: (args, how) => listed(client.searchResources(as(args), how.options), how, undefined),
@@ -64,20 +63,16 @@ function listingCalls(client: Grantd): Record<string, Perform> {
 function ruleCalls(client: Grantd): Record<string, Perform> {
   return {
     async readRules({ unless_revision: unlessRevision }, { options }) {
-      const read =
-        unlessRevision === undefined
-          ? await client.readRules(options)
-          : await client.readRules({ ...options, unlessRevision: String(unlessRevision) });
+      const read = await client.readRules(as({ unless_revision: unlessRevision }), options);
       return { value: read ?? null };
     },
     listRulesVersions: (args, how) => listed(client.listRulesVersions(how.options), how, args.cursor),
     async readRulesVersion({ version }, { options }) {
-      return { value: await client.readRulesVersion(Number(version), options) };
+      return { value: await client.readRulesVersion({ version: Number(version) }, options) };
     },
     async writeRules(args, { options }) {
-      const { rule_set: ruleSet, revision, dry_run: dryRun } = as(args);
-      const all = { ...options, revision };
-      return { value: await (dryRun ? client.previewRules(ruleSet, all) : client.writeRules(ruleSet, all)) };
+      const { dry_run: isPreview, ...change } = as(args);
+      return { value: await (isPreview ? client.previewRules(change, options) : client.writeRules(change, options)) };
     },
   };
 }
@@ -88,24 +83,17 @@ export function callsOf(client: Grantd): Record<string, Perform> {
     async (args, { options }) => ({ value: await call(args, options) });
   return {
     check: value((args, options) => {
-      const { subject, relation, object, explain, context, context_grants } = as(args);
-      const sent = context ?? context_grants;
-      const all = sent === undefined ? options : { ...options, context, context_grants };
-      return explain ? client.explain(subject, relation, object, all) : client.check(subject, relation, object, all);
+      const { explain, ...request } = as(args);
+      return explain ? client.explain(request, options) : client.check(request, options);
     }),
-    checkBulk: value((args, options) => {
-      const { checks, context, context_grants } = as(args);
-      return client.checkBulk(checks, { ...options, context, context_grants });
-    }),
+    checkBulk: value((args, options) => client.checkBulk(as(args), options)),
     createGrant: value((args, options) => client.createGrant(as(args), options)),
     revokeGrant: value((args, options) => client.revokeGrant(as(args), options)),
     writeBulk: value((args, options) => client.writeBulk(as(args), options)),
     revokeGrants: value((args, options) => client.revokeGrants(as(args), options)),
-    createNamespace: value((args, options) => client.createNamespace(as(args).name, options)),
-    createKey: value(({ idempotency_key: idempotencyKey, ...request }, options) =>
-      client.createKey(as(request), { ...options, idempotencyKey: as({ idempotencyKey }).idempotencyKey }),
-    ),
-    revokeKey: value((args, options) => client.revokeKey(as(args).key_id, options)),
+    createNamespace: value((args, options) => client.createNamespace(as(args), options)),
+    createKey: value((args, options) => client.createKey(as(args), options)),
+    revokeKey: value((args, options) => client.revokeKey(as(args), options)),
     evaluate: value((args, options) => client.evaluate(as(args), options)),
     evaluateMany: value((args, options) => client.evaluateMany(as(args), options)),
     readOpenapi: value((_, options) => client.readOpenapi(options)),

@@ -29,6 +29,11 @@ interface Case {
     readonly batching?: boolean;
     readonly silence_ms?: number;
     readonly retry_budget?: number;
+    readonly max_retries?: number;
+    readonly backoff_first_ms?: number;
+    readonly backoff_max_ms?: number;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly user_agent?: string;
   };
   readonly steps: readonly Step[];
 }
@@ -46,8 +51,8 @@ const { FakeGrantd } = (await import(fakeModule)) as typeof import('./src/testin
 
 function errorOutcome(error: unknown): Outcome {
   if (!(error instanceof GrantdError)) throw error;
-  const { type, status, retryable, requestId, detail, keyId, earliest }: ErrorClass = error;
-  return { error: { type, status, retryable, request_id: requestId, detail, key_id: keyId, earliest } };
+  const { type, status, retryable, requestId, detail, keyId, earliest, message: text }: ErrorClass = error;
+  return { error: { type, status, retryable, request_id: requestId, detail, key_id: keyId, earliest, text } };
 }
 
 function filledIn(value: unknown, saved: Saved): unknown {
@@ -77,7 +82,13 @@ async function perform(client: GrantdClass, step: Step, args: Record<string, unk
 }
 
 async function performStep(clientOf: ClientOf, step: Step, saved: Saved): Promise<Outcome> {
-  const client = clientOf(step.key === undefined ? undefined : String(filledIn(step.key, saved)));
+  let client: GrantdClass;
+  try {
+    client = clientOf(step.key === undefined ? undefined : String(filledIn(step.key, saved)));
+  } catch (error) {
+    if (error instanceof TypeError) return { refused: error.message };
+    throw error;
+  }
   const fill = (args: unknown) => filledIn(args ?? {}, saved) as Record<string, unknown>;
   if (step.each !== undefined) {
     return { each: await Promise.all(step.each.map((args) => perform(client, step, fill(args)))) };
@@ -88,18 +99,28 @@ async function performStep(clientOf: ClientOf, step: Step, saved: Saved): Promis
   return { each };
 }
 
-function clientsOf({ on, url = '', key, client = {} }: Case, onWarning: (warning: string) => void): ClientOf {
+interface Shown {
+  readonly warnings: string[];
+  readonly log: string[];
+}
+
+function clientsOf({ on, url, key, client = {} }: Case, { warnings, log }: Shown): ClientOf {
   const options = {
     timeoutMs: client.timeout_ms,
     batching: client.batching,
     silenceMs: client.silence_ms,
     retryBudget: client.retry_budget,
-    onWarning,
+    maxRetries: client.max_retries,
+    backoff: { firstMs: client.backoff_first_ms, maxMs: client.backoff_max_ms },
+    headers: client.headers,
+    userAgent: client.user_agent,
+    logger: { debug: (entry: string) => void log.push(entry) },
+    onWarning: (warning: string) => void warnings.push(warning),
   };
   const fake = on === 'fake' ? new FakeGrantd() : undefined;
   const create = (other: string | undefined): GrantdClass =>
     fake === undefined
-      ? new Grantd({ ...options, url, key: other ?? key ?? '' })
+      ? new Grantd({ ...options, url, key: other ?? key })
       : new Grantd({ ...options, ...fake.options, key: other ?? key ?? fake.options.key });
   const clients = new Map<string | undefined, GrantdClass>();
   return (other) => {
@@ -112,8 +133,8 @@ function clientsOf({ on, url = '', key, client = {} }: Case, onWarning: (warning
 async function performCase(one: Case): Promise<object> {
   const { name, steps } = one;
   try {
-    const warnings: string[] = [];
-    const clientOf = clientsOf(one, (warning) => warnings.push(warning));
+    const shown: Shown = { warnings: [], log: [] };
+    const clientOf = clientsOf(one, shown);
     const saved: Saved = new Map();
     const outcomes: Outcome[] = [];
     for (const step of steps) {
@@ -121,7 +142,7 @@ async function performCase(one: Case): Promise<object> {
       outcomes.push(outcome);
       for (const [key, path] of Object.entries(step.save ?? {})) saved.set(key, partOf(outcome, path));
     }
-    return { name, outcomes, ...(warnings.length === 0 ? {} : { warnings }) };
+    return { name, outcomes, ...shown };
   } catch (error) {
     return { name, failure: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }

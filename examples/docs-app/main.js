@@ -6,20 +6,16 @@ import { finishDeletions } from './deletion.js';
 import { logError } from './errors.js';
 import { RULE_SET } from './rules.js';
 
-const { GRANTD_URL: url = '', GRANTD_KEY: key = '', PORT = '3000', TIMEOUT_MS = '2000' } = process.env;
-if (url === '' || key === '') {
-  console.error('GRANTD_URL and GRANTD_KEY must say where grantd is, and with which key to call it.');
-  process.exit(1);
-}
+const { PORT = '3000', TIMEOUT_MS = '2000' } = process.env;
 /** A change of the rules may wait while grantd starts or moves a tenant; a person in front of a page does not. */
 const START_MS = 30_000;
 const DELETIONS_EVERY_MS = 5000;
 
-const grantd = new Grantd({ url, key, timeoutMs: Number(TIMEOUT_MS) });
+const grantd = new Grantd({ timeoutMs: Number(TIMEOUT_MS) });
 
 // This needs a key with the scope `admin`. In production, a pipeline writes the rules, and the key of the application
 // has only `check:read` and `grant:write`.
-await grantd.writeRules(RULE_SET, { timeoutMs: START_MS });
+await grantd.writeRules({ rule_set: RULE_SET }, { timeoutMs: START_MS });
 
 setInterval(() => finishDeletions(grantd).catch(logError), DELETIONS_EVERY_MS);
 

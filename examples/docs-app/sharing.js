@@ -60,7 +60,7 @@ export async function whoMay(grantd, object) {
     shown.map(async ([subject, relation]) => ({
       subject,
       relation,
-      ...(await grantd.explain(subject, relation, object)),
+      ...(await grantd.explain({ subject, relation, object })),
     })),
   );
   // A user may have lost access since the listing.

@@ -3,8 +3,8 @@
 
 const ASYNC_ONLY = /^.*# async only\n/gm;
 const DEADLINE_NOTE = `
-    A read waits for at most the time that is left when its request is sent, and the deadline is checked between reads:
-    a service that sends single bytes can hold a call for twice its time at most.
+        A read waits for at most the time that is left when its request is sent, and the deadline is checked between
+        reads: a service that sends single bytes can hold a call for twice its time at most.
 `;
 
 /** The first match wins. Each occurs in the source. */
@@ -18,7 +18,7 @@ const REPLACEMENTS: readonly (readonly [from: string, to: string])[] = [
     'Calls the service. Create it once, and use it from as many threads as you like.',
   ],
   [
-    '    batching: checks that are started in one turn of the loop go out as one bulk check, each with its own answer.\n',
+    '        batching: checks that are started in one turn of the loop go out as one bulk check, each with its own answer.\n',
     '',
   ],
   ['the caller closes it.\n', `the caller closes it.\n${DEADLINE_NOTE}`],

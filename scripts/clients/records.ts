@@ -1,5 +1,6 @@
-// The objects of the public API as the clients in Go and Python see them, read from the OpenAPI file: a flat list of
-// records whose fields have one of a few types. A schema that these types cannot express is an error, never a guess.
+// The objects of the public API as the clients in Go, Java and Python see them, read from the OpenAPI file: a flat
+// list of records whose fields have one of a few types. A schema that these types cannot express is an error, never a
+// guess.
 
 interface Schema {
   readonly $ref?: string;

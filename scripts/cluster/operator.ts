@@ -1,8 +1,8 @@
 // The operator's API as the cluster on this machine uses it: a demo tenant with a key, and the shard that serves it.
 
-import { OperatorClient, path } from '../../src/cli/operator-client.ts';
 import { recordsOf, textOf } from '../../src/cli/output/json-view.ts';
 import { withRetries } from '../../src/cli/retries.ts';
+import { path, ServiceClient } from '../../src/cli/service-client.ts';
 import { slotOfTenant } from '../../src/core/slots.ts';
 
 export interface Demo {
@@ -14,11 +14,11 @@ export interface Demo {
 export const DEMO_TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' } as const;
 
 export class ClusterOperator {
-  readonly #client: OperatorClient;
+  readonly #client: ServiceClient;
   readonly #signal: AbortSignal;
 
   constructor(url: string, token: string, signal: AbortSignal) {
-    this.#client = new OperatorClient({ url, token });
+    this.#client = new ServiceClient({ api: 'operator', url, secret: token });
     this.#signal = signal;
   }
 

@@ -11,7 +11,13 @@ import {
 } from '../../src/http/openapi/reference.ts';
 import { renderTable } from './markdown-table.ts';
 
-const LANGUAGES: Readonly<Record<string, string>> = { curl: 'sh', TypeScript: 'ts', Go: 'go', Python: 'python' };
+const LANGUAGES: Readonly<Record<string, string>> = {
+  curl: 'sh',
+  TypeScript: 'ts',
+  Go: 'go',
+  Python: 'python',
+  Java: 'java',
+};
 
 const fenced = (language: string, text: string): string[] => [`\`\`\`${language}`, text, '```', ''];
 

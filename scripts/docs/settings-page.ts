@@ -40,7 +40,7 @@ export function renderSettingsPage(): string {
     'ignores one line break at the end of the file. Every secret can be given this way.',
     '',
     'Read by: `dev` is the whole service in one process (`npm start`); `front`, `shard`, `console` and `migrate` are the',
-    "parts of a cluster ([how to run one](../operating/cluster.md)); `cli` is the operator's commands.",
+    'parts of a cluster ([how to run one](../operating/cluster.md)); `cli` is the commands that call a service.',
     '',
     ...renderTable(['setting', 'form', 'default', 'read by', 'meaning'], table),
     '',

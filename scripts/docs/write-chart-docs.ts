@@ -140,6 +140,7 @@ const typeOf = (entry: Entry): string => {
   if (Array.isArray(choices)) return choices.map((choice) => `\`${choice === '' ? '""' : choice}\``).join(', ');
   if (shared === '#/$defs/numberOrPercentage') return 'integer or percentage';
   if (shared === '#/$defs/pod') return 'as `pod`';
+  if (shared === '#/$defs/probes') return 'as `probes`';
   if (shared !== undefined) return 'object';
   return Array.isArray(type) ? type.filter((each) => each !== 'null').join(' or ') : String(type);
 };

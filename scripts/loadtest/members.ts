@@ -1,6 +1,6 @@
 // Lists the serving shards, before and after a run that tests the loss of one.
 
-import { OperatorClient, type OperatorTarget } from '../../src/cli/operator-client.ts';
+import { ServiceClient, type ServiceTarget } from '../../src/cli/service-client.ts';
 
 export interface ServingShard {
   readonly shard: string;
@@ -9,8 +9,8 @@ export interface ServingShard {
 }
 
 /** Every living incarnation of a shard. */
-export async function readServingShards(target: OperatorTarget): Promise<readonly ServingShard[]> {
-  const { members } = await new OperatorClient(target).readJson({ method: 'GET', path: '/members' });
+export async function readServingShards(target: ServiceTarget): Promise<readonly ServingShard[]> {
+  const { members } = await new ServiceClient(target).readJson({ method: 'GET', path: '/members' });
   const all: unknown[] = Array.isArray(members) ? members : [];
   return all.flatMap((member) => {
     const { shard, address, incarnation, state } = Object(member);

@@ -7,8 +7,8 @@ import { grantAt } from '../../loadtest/data-set.ts';
 import { parseTenants, type Tenant } from '../../loadtest/tenants.ts';
 import { ProblemFailure } from '../../src/cli/failures.ts';
 import { deliverBatch } from '../../src/cli/import/import-delivery.ts';
-import { OperatorClient, type OperatorTarget, path } from '../../src/cli/operator-client.ts';
 import { asRecord, textOf } from '../../src/cli/output/json-view.ts';
+import { path, ServiceClient, type ServiceTarget } from '../../src/cli/service-client.ts';
 
 /** The maximum of one import call. */
 const LINES_PER_CALL = 1000;
@@ -39,7 +39,7 @@ async function unlessUnknown<Answer>(call: Promise<Answer>): Promise<Answer | un
 const readTenants = (file: string): readonly Tenant[] => parseTenants(readFileSync(file, 'utf8'), file);
 
 /** The tenants of the file, if the service has them; none if it is another service or was recreated. */
-async function readKept(client: OperatorClient, { file, note }: SeedOptions): Promise<Tenant[]> {
+async function readKept(client: ServiceClient, { file, note }: SeedOptions): Promise<Tenant[]> {
   if (!existsSync(file)) return [];
   const tenants = readTenants(file);
   const ends = await Promise.all(
@@ -61,7 +61,7 @@ function writeTenants(file: string, tenants: readonly Tenant[]): void {
   renameSync(draft, file);
 }
 
-async function createTenant(client: OperatorClient, plan: string, number: number): Promise<Tenant> {
+async function createTenant(client: ServiceClient, plan: string, number: number): Promise<Tenant> {
   const name = `loadtest ${number + 1}`;
   const tenant = await client.readJson({ method: 'POST', path: '/tenants', json: { name, plan } });
   const id = textOf(tenant, 'tenant_id');
@@ -70,14 +70,14 @@ async function createTenant(client: OperatorClient, plan: string, number: number
   return { tenant_id: id, key: textOf(asRecord(key), 'key'), grants: 0 };
 }
 
-async function importGrants(client: OperatorClient, tenant: Tenant, { grantsPerTenant, signal, note }: SeedOptions) {
+async function importGrants(client: ServiceClient, tenant: Tenant, { grantsPerTenant, signal, note }: SeedOptions) {
   for (let start = tenant.grants; start < grantsPerTenant; start += LINES_PER_CALL) {
     const length = Math.min(LINES_PER_CALL, grantsPerTenant - start);
     const lines = Array.from({ length }, (_, index) => JSON.stringify(grantAt(start + index)));
     const results = await deliverBatch(
-      client,
+      client.ofTenant(tenant.tenant_id),
       { body: lines.join('\n'), length },
-      { tenant: tenant.tenant_id, signal, onRetry: (reason) => note(`${reason} Retrying.`) },
+      { signal, onRetry: (reason) => note(`${reason} Retrying.`) },
     );
     const refused = results.find(({ result }) => result === 'refused');
     if (refused !== undefined) throw new Error(`A grant was refused: ${refused.detail}`);
@@ -88,9 +88,9 @@ async function importGrants(client: OperatorClient, tenant: Tenant, { grantsPerT
  * Creates a file of at least this many tenants, each with at least this many grants. Resolves to how many tenants
  * changed.
  */
-export async function seed(target: OperatorTarget, options: SeedOptions): Promise<number> {
+export async function seed(target: ServiceTarget, options: SeedOptions): Promise<number> {
   const { file, plan, grantsPerTenant, signal, note } = options;
-  const client = new OperatorClient(target);
+  const client = new ServiceClient(target);
   const tenants = await readKept(client, options);
   const count = Math.max(options.tenants, tenants.length);
   const missing = Array.from({ length: count }, (_, index) => index).filter(
@@ -127,8 +127,8 @@ export async function seed(target: OperatorTarget, options: SeedOptions): Promis
 }
 
 /** Deletes the tenants of a file from the service, and the file. Skips tenants that the service does not know. */
-export async function removeTenants(target: OperatorTarget, file: string, note: (text: string) => void): Promise<void> {
-  const client = new OperatorClient(target);
+export async function removeTenants(target: ServiceTarget, file: string, note: (text: string) => void): Promise<void> {
+  const client = new ServiceClient(target);
   const rest = [...readTenants(file)];
   let deleted = 0;
   const deleteInTurn = async (): Promise<void> => {

@@ -3,14 +3,15 @@
 
 import { join } from 'node:path';
 import type { ScenarioName } from '../../loadtest/scenarios.ts';
+import type { ServiceTarget } from '../../src/cli/service-client.ts';
 import { type Environment, readConfig } from '../../src/config/read-config.ts';
-import { type DevFile, type OperatorTarget, readDevFile, resolveOperatorTarget } from '../../src/roles/dev/dev-file.ts';
+import { type DevFile, readDevFile, resolveOperatorTarget } from '../../src/roles/dev/dev-file.ts';
 
 export interface LoadTarget {
   /** Of the service that `npm start` runs; undefined if there is none. */
   readonly devFile: DevFile | undefined;
   /** Throws, naming the settings, if none names an operator's API. */
-  operator(): OperatorTarget;
+  operator(): ServiceTarget;
   /** The default file of tenants of a scenario. Scenarios with the same needs share it. */
   tenantsPath(scenario: ScenarioName): string;
 }

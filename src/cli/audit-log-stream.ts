@@ -10,9 +10,9 @@ import { formatTimestamp } from '../core/text/timestamps.ts';
 import { summaryOfChange } from '../rules/rules-diff.ts';
 import type { CliContext } from './cli-context.ts';
 import { CliFailure, EXIT, reasonOf } from './failures.ts';
-import { type OperatorRequest, path } from './operator-client.ts';
 import { asRecord, type JsonRecord, optionalTextOf, recordsOf, textOf } from './output/json-view.ts';
 import { followUntilInterrupted, type PatientReader } from './retries.ts';
+import type { ServiceRequest } from './service-client.ts';
 
 /**
  * Between two requests, where the service does not wait itself. A request for one tenant's newest entries costs it a
@@ -21,7 +21,7 @@ import { followUntilInterrupted, type PatientReader } from './retries.ts';
 const LOOK_MS = 1000;
 
 interface FollowOptions {
-  readonly tenant: string;
+  readonly tenant?: string;
   readonly cursor?: string;
   readonly since?: string;
   /** The filters for changes, including the time range. */
@@ -53,7 +53,7 @@ const isDeletion = (record: JsonRecord): boolean => asRecord(record.change).stat
 
 /** Rejects at once if the first request fails; later it waits until the service is back. */
 export const followAuditLog = (context: CliContext, options: FollowOptions): Promise<number> =>
-  followUntilInterrupted(context, async (reader) => {
+  followUntilInterrupted(context, context.connectOperatorTenant(options.tenant), async (reader) => {
     const deleted = await follow(context, reader, options);
     if (deleted) context.note('The tenant is deleted: its audit log has ended.');
     return deleted;
@@ -62,9 +62,9 @@ export const followAuditLog = (context: CliContext, options: FollowOptions): Pro
 /** Resolves to true once the tenant no longer exists, to false if interrupted. */
 async function follow(context: CliContext, reader: PatientReader, options: FollowOptions): Promise<boolean> {
   const { since, json, filter } = options;
-  const request = (query: Record<string, string | undefined>): OperatorRequest => ({
+  const request = (query: Record<string, string | undefined>): ServiceRequest => ({
     method: 'GET',
-    path: path`/tenants/${options.tenant}/audit-log`,
+    path: '/audit-log',
     query: { ...filter, ...query },
   });
   /** Prints changes and returns whether the tenant's very last one was among them. */
@@ -110,7 +110,7 @@ export interface ExportOptions {
 }
 
 export const exportAuditLog = (context: CliContext, options: ExportOptions): Promise<number> =>
-  followUntilInterrupted(context, (reader) => printAll(context, reader, options));
+  followUntilInterrupted(context, context.connect(), (reader) => printAll(context, reader, options));
 
 /** Resolves to true at the end of the log, to false if interrupted. */
 async function printAll(context: CliContext, reader: PatientReader, options: ExportOptions): Promise<boolean> {

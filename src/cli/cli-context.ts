@@ -3,17 +3,15 @@
 
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
+import { type ConnectionDependencies, type Connections, createConnections } from './connections.ts';
 import type { EmbeddedShard } from './embedded-tenant.ts';
-import { CliFailure, renderFailure } from './failures.ts';
-import { OperatorClient, type OperatorTarget } from './operator-client.ts';
+import { CliFailure, EXIT, renderFailure } from './failures.ts';
 import type { JsonRecord } from './output/json-view.ts';
 import { type Column, renderTable } from './output/render.ts';
 
-export interface CliDependencies {
-  /** Where the operator's API is, and with which token. Called only once a command runs. */
-  resolveTarget(): OperatorTarget | Promise<OperatorTarget>;
-  /** The tenant of commands without `--tenant`. Throws a CliFailure if it is set wrong. */
-  readonly defaultTenant?: () => string | undefined;
+export interface CliDependencies extends ConnectionDependencies {
+  /** Of this program. */
+  readonly version: string;
   /**
    * Whether errors go to standard error as JSON. Known in advance, because usage errors come before options are parsed.
    */
@@ -25,7 +23,6 @@ export interface CliDependencies {
   readonly stderr: Writable & { readonly isTTY?: boolean };
   /** By default the time of this machine. */
   readonly nowMs?: () => number;
-  readonly fetch?: typeof fetch;
   /** Takes the exit code of a finished command. By default it sets that of this process. */
   readonly setExitCode?: (code: number) => void;
   /** Ends the process at once, after a usage error or help. By default it ends this process. */
@@ -38,7 +35,7 @@ export interface CliDependencies {
   readonly pause?: (delayMs: number, signal: AbortSignal) => Promise<boolean>;
 }
 
-export interface CliContext {
+export interface CliContext extends Connections {
   readonly stdin: CliDependencies['stdin'];
   readonly stdout: CliDependencies['stdout'];
   readonly stderr: CliDependencies['stderr'];
@@ -51,7 +48,6 @@ export interface CliContext {
   /** A table: in full for programs, cut to the width of the terminal for people. */
   tableOf(records: readonly JsonRecord[], columns: readonly Column[]): string;
   nowMs(): number;
-  connect(): Promise<OperatorClient>;
   /** A new shard in this process, to be closed. */
   openShard(): Promise<EmbeddedShard>;
   /** Runs with a signal that aborts at an interruption (SIGINT). */
@@ -85,7 +81,10 @@ async function pauseHere(delayMs: number, signal: AbortSignal): Promise<boolean>
 }
 
 async function refuseShard(): Promise<never> {
-  throw new CliFailure('This program has no shard of its own.');
+  throw new CliFailure(
+    'This package has no shard, so that it stays small. Run "grantd model test" from a checkout or the image of grantd.',
+    EXIT.usage,
+  );
 }
 
 export function createCliContext(dependencies: CliDependencies): CliContext {
@@ -113,11 +112,7 @@ export function createCliContext(dependencies: CliDependencies): CliContext {
     reportFailure,
     tableOf: (records, columns) => renderTable(records, columns, stdout.isTTY ? stdout.columns : undefined),
     nowMs: dependencies.nowMs ?? Date.now,
-    async connect() {
-      const target = await dependencies.resolveTarget();
-      const onWarning = (warning: string): void => note(`Warning: ${warning}`);
-      return new OperatorClient(target, { onWarning, ...(dependencies.fetch && { fetch: dependencies.fetch }) });
-    },
+    ...createConnections(dependencies, (warning) => note(`Warning: ${warning}`)),
     openShard: dependencies.openShard ?? refuseShard,
     async untilInterrupted(run) {
       const interruption = new AbortController();

@@ -6,9 +6,9 @@ import type { JsonObject } from '../core/json-members.ts';
 import { PAGE_LIMIT_MAX } from '../core/limits.ts';
 import type { CliContext } from './cli-context.ts';
 import { CliFailure, EXIT } from './failures.ts';
-import type { OperatorClient, OperatorRequest } from './operator-client.ts';
 import { itemsOf, type JsonRecord, optionalTextOf } from './output/json-view.ts';
 import { type Column, renderJson, renderRecord } from './output/render.ts';
+import type { ServiceClient, ServiceRequest } from './service-client.ts';
 
 /** A tenant's id in examples. */
 export const TENANT_EXAMPLE = 'ten_01k8x0000000000000000000zz';
@@ -17,9 +17,9 @@ export interface JsonOption {
   readonly json?: boolean;
 }
 
-/** For commands with TENANT_OPTION; `registerCliCommands` refuses to run one without a tenant. */
+/** For commands with TENANT_OPTION. */
 export interface TenantOption extends JsonOption {
-  readonly tenant: string;
+  readonly tenant?: string;
 }
 
 export interface ListOptions extends JsonOption {
@@ -28,7 +28,10 @@ export interface ListOptions extends JsonOption {
 }
 
 export const JSON_OPTION = ['--json', 'print JSON'] as const;
-export const TENANT_OPTION = ['--tenant <id>', 'the tenant, ten_… (default: GRANTD_TENANT)'] as const;
+export const TENANT_OPTION = [
+  '--tenant <id>',
+  'the tenant, ten_… (default: GRANTD_TENANT); not with an API key, which belongs to one',
+] as const;
 export const YES_OPTION = ['--yes', 'do not ask for confirmation'] as const;
 
 const ROWS_DEFAULT = 1000;
@@ -57,8 +60,12 @@ export function printRecord(context: CliContext, record: JsonRecord, options: Js
 }
 
 /** Makes one call and prints the record that it returns. */
-export async function printAnswer(context: CliContext, request: OperatorRequest, options: JsonOption): Promise<number> {
-  const client = await context.connect();
+export async function printAnswer(
+  context: CliContext,
+  client: ServiceClient,
+  request: ServiceRequest,
+  options: JsonOption,
+): Promise<number> {
   printRecord(context, await client.readJson(request), options);
   return EXIT.ok;
 }
@@ -71,9 +78,9 @@ interface Listing {
   readonly nextCursor: string | undefined;
 }
 
-/** Joins pages of the operator's API, up to the requested number of rows. */
+/** Joins pages, up to the requested number of rows. */
 export async function readListing(
-  client: OperatorClient,
+  client: ServiceClient,
   listing: {
     readonly path: string;
     readonly name: string;
@@ -107,6 +114,7 @@ export async function readListing(
  */
 export async function printListing(
   context: CliContext,
+  client: ServiceClient,
   listing: {
     readonly path: string;
     readonly name: string;
@@ -116,7 +124,6 @@ export async function printListing(
   },
   options: ListOptions,
 ): Promise<number> {
-  const client = await context.connect();
   const { path, name, query, members } = listing;
   const { items, excluded, nextCursor } = await readListing(client, {
     path,

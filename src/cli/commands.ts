@@ -1,45 +1,57 @@
-// The operator's commands, mounted on the program's command line. They talk only to the operator's API, and those that
-// try a model to a shard in this process.
+// The commands, mounted on the program's command line. They talk to a service, with an API key or the operator's token,
+// and those that try a model to a shard in this process.
 
 import type { Command } from 'commander';
-import { type CliDependencies, createCliContext } from './cli-context.ts';
+import { type CliContext, type CliDependencies, createCliContext } from './cli-context.ts';
 import { registerApplyCommand } from './commands/apply.ts';
 import { registerAuditLogCommand } from './commands/audit-log.ts';
 import { registerChangesCommand } from './commands/changes.ts';
 import { registerCheckCommand } from './commands/check.ts';
 import { registerClusterCommands } from './commands/cluster.ts';
 import { registerCompletionCommand } from './commands/completion.ts';
+import { contextOption, registerContextCommands } from './commands/context.ts';
 import { registerExportCommand } from './commands/export.ts';
 import { registerGrantsCommands } from './commands/grants.ts';
 import { registerImportCommand } from './commands/import.ts';
 import { registerKeysCommands } from './commands/keys.ts';
+import { registerMcpCommand } from './commands/mcp.ts';
 import { registerModelCommands } from './commands/model.ts';
 import { registerRulesCommands } from './commands/rules.ts';
-import { registerSecretsCommand } from './commands/secrets.ts';
 import { registerTenantsCommands } from './commands/tenants.ts';
 import { registerUsageCommand } from './commands/usage.ts';
-import { CliFailure, exitOnUsage } from './failures.ts';
+import { exitOnUsage } from './failures.ts';
 
-/** Gives a command without `--tenant` the tenant of the settings, or refuses it before it runs. */
-function fillTenant(program: Command, defaultTenant: () => string | undefined): void {
-  program.hook('preAction', (_program, command) => {
-    const takesTenant = command.options.some((option) => option.attributeName() === 'tenant');
-    if (!takesTenant || command.getOptionValue('tenant') !== undefined) return;
-    if (command.getOptionValue('all') === true || command.getOptionValue('fromFile') !== undefined) return;
-    try {
-      const tenant = defaultTenant();
-      if (tenant === undefined)
-        command.error("error: the tenant is missing: pass '--tenant <id>' or set GRANTD_TENANT");
-      command.setOptionValueWithSource('tenant', tenant, 'env');
-    } catch (error) {
-      if (!(error instanceof CliFailure)) throw error;
-      command.error(`error: ${error.message}`);
-    }
-  });
+/** Commands that call no service, or all services. */
+const WITHOUT_SERVICE: ReadonlySet<string> = new Set([
+  'completion',
+  'context add',
+  'context list',
+  'context remove',
+  'context use',
+  'model test',
+  'rules convert',
+  'rules format',
+  'secrets',
+]);
+
+/** `--use-context` of each command below that calls a service. */
+function addContextChoice(commands: readonly Command[], path: readonly string[] = []): void {
+  for (const command of commands) {
+    const names = [...path, command.name()];
+    if (command.commands.length > 0) addContextChoice(command.commands, names);
+    else if (!WITHOUT_SERVICE.has(names.join(' '))) command.addOption(contextOption());
+  }
 }
 
-export function registerCliCommands(program: Command, dependencies: CliDependencies): void {
+/** `others`: commands that only the whole program has. */
+export function registerCliCommands(
+  program: Command,
+  dependencies: CliDependencies,
+  others: readonly ((program: Command, context: CliContext) => void)[] = [],
+): void {
   const context = createCliContext(dependencies);
+  const before = new Set(program.commands);
+  registerContextCommands(program, context);
   registerTenantsCommands(program, context);
   registerApplyCommand(program, context);
   registerKeysCommands(program, context);
@@ -53,8 +65,10 @@ export function registerCliCommands(program: Command, dependencies: CliDependenc
   registerRulesCommands(program, context);
   registerModelCommands(program, context);
   registerClusterCommands(program, context);
-  registerSecretsCommand(program, context);
+  registerMcpCommand(program, context, dependencies.version);
+  for (const register of others) register(program, context);
+  addContextChoice(program.commands.filter((each) => !before.has(each)));
+  program.hook('preAction', (_program, command) => context.useContext(command.getOptionValue('useContext')));
   registerCompletionCommand(program, context);
-  fillTenant(program, dependencies.defaultTenant ?? (() => undefined));
   exitOnUsage(program, dependencies);
 }

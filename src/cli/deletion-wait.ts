@@ -3,10 +3,10 @@
 
 import type { CliContext } from './cli-context.ts';
 import { EXIT, ProblemFailure } from './failures.ts';
-import { type OperatorClient, path } from './operator-client.ts';
 import { asRecord, type JsonRecord, textOf } from './output/json-view.ts';
 import { formatCount, renderJson, renderRecord } from './output/render.ts';
 import { createPatientReader } from './retries.ts';
+import { path, type ServiceClient } from './service-client.ts';
 
 const LOOK_MS = 500;
 /** Between two lines if there is no terminal. */
@@ -46,14 +46,14 @@ function createProgress({ stderr, note }: CliContext): Progress {
 /** `deleted`: the tenant from the response to the deletion. */
 export const waitForDeletion = (
   context: CliContext,
-  client: OperatorClient,
+  client: ServiceClient,
   deleted: JsonRecord,
   json: boolean,
 ): Promise<number> => context.untilInterrupted((signal) => watchDeletion(context, client, deleted, { json, signal }));
 
 async function watchDeletion(
   context: CliContext,
-  client: OperatorClient,
+  client: ServiceClient,
   deleted: JsonRecord,
   { json, signal }: { readonly json: boolean; readonly signal: AbortSignal },
 ): Promise<number> {

@@ -1,4 +1,4 @@
-// How a command fails: with an error of the operator's API, with a failed connection to it, with an error on this side,
+// How a command fails: with an error of the service, with a failed connection to it, with an error on this side,
 // or with wrong usage. Each failure can describe itself in a few lines and has an exit code. Imports no command,
 // because a process that serves loads this file too.
 
@@ -18,9 +18,11 @@ export const EXIT = Object.freeze({
   interrupted: 130,
 });
 
+type Hints = Readonly<Record<string, string>>;
+const WHICH = '"grantd context show" says which service and which secret are in use.';
+
 /** What to do next, per error code, if the command line knows. */
-const HINTS: Readonly<Record<string, string>> = Object.freeze({
-  unauthorized: 'Does GRANTD_OPERATOR_TOKEN (or dev.json in GRANTD_DATA_DIR) belong to this service?',
+const HINTS: Hints = Object.freeze({
   'tenant-not-found': '"grantd tenants list" shows the existing tenants.',
   'key-not-found': '"grantd keys list" shows the existing keys.',
   'rules-version-not-found': '"grantd rules history" shows the versions that are kept.',
@@ -30,16 +32,33 @@ const HINTS: Readonly<Record<string, string>> = Object.freeze({
     'A cursor is valid only for the same command with the same arguments. Start again without --cursor.',
   'cursor-too-old':
     'Changes are missing after it. Read them tenant by tenant, with --tenant and --since, and start again without the cursor.',
-  'key-limit-reached': 'Revoke keys with "grantd keys revoke", or raise the limit with "grantd tenants set-plan".',
-  'grant-limit-reached': 'Revoke grants, or raise the limit with "grantd tenants set-plan".',
-  'namespace-limit-reached':
-    'Raise the limit with "grantd tenants set-plan"; "grantd plans" shows the limit of each plan.',
   unavailable: 'Try again. Repeating is safe, except that "tenants create" and "keys create" may create a second one.',
   overloaded: 'Nothing was done. Try again in a moment.',
 });
 
-export const UNREACHABLE_HINT =
-  'Is the service running at this address? It comes from GRANTD_OPERATOR_URL or dev.json.';
+const OPERATOR_HINTS: Hints = Object.freeze({
+  unauthorized: `Does the operator's token belong to this service? ${WHICH}`,
+  'key-limit-reached': 'Revoke keys with "grantd keys revoke", or raise the limit with "grantd tenants set-plan".',
+  'grant-limit-reached': 'Revoke grants, or raise the limit with "grantd tenants set-plan".',
+  'namespace-limit-reached':
+    'Raise the limit with "grantd tenants set-plan"; "grantd plans" shows the limit of each plan.',
+});
+const PUBLIC_HINTS: Hints = Object.freeze({
+  unauthorized: `Does the API key belong to this service, and was it not revoked? ${WHICH}`,
+  'insufficient-scope': `The API key may not do this: it needs another scope. ${WHICH}`,
+  'tenant-suspended': "The service's operator has suspended the tenant of this API key.",
+  'rate-limited': 'Try again later, or ask the operator of the service for a larger plan.',
+  'key-limit-reached': 'Revoke keys with "grantd keys revoke", or ask the operator of the service for a larger plan.',
+  'grant-limit-reached': 'Revoke grants, or ask the operator of the service for a larger plan.',
+  'namespace-limit-reached': 'Ask the operator of the service for a larger plan.',
+});
+
+function hintOf(code: string, api: 'public' | 'operator'): string | undefined {
+  const hints = [api === 'operator' ? OPERATOR_HINTS : PUBLIC_HINTS, HINTS];
+  return hints.find((each) => Object.hasOwn(each, code))?.[code];
+}
+
+export const UNREACHABLE_HINT = `Is the service running at this address? ${WHICH}`;
 
 export class CliFailure extends Error {
   readonly exitCode: number;
@@ -56,7 +75,7 @@ export class CliFailure extends Error {
   }
 }
 
-/** The operator's API answered with an error. */
+/** The service answered with an error. */
 export class ProblemFailure extends CliFailure {
   readonly status: number;
   readonly #title: string;
@@ -66,6 +85,7 @@ export class ProblemFailure extends CliFailure {
   readonly code: string;
   /** As the response requests; undefined if it does not. */
   readonly retryAfterMs: number | undefined;
+  readonly #hint: string | undefined;
 
   constructor(
     problem: {
@@ -75,11 +95,14 @@ export class ProblemFailure extends CliFailure {
       readonly detail: string;
       readonly requestId: string;
     },
+    api: 'public' | 'operator',
     retryAfterMs: number | undefined,
   ) {
     const request = problem.requestId === '' ? '' : `\n  request ${problem.requestId}`;
-    const hint = Object.hasOwn(HINTS, problem.code) ? `\n  ${HINTS[problem.code]}` : '';
-    super(`${problem.title}: ${problem.detail}\n  status ${problem.status}, ${problem.code}${request}${hint}`);
+    const hint = hintOf(problem.code, api);
+    const todo = hint === undefined ? '' : `\n  ${hint}`;
+    super(`${problem.title}: ${problem.detail}\n  status ${problem.status}, ${problem.code}${request}${todo}`);
+    this.#hint = hint;
     this.status = problem.status;
     this.code = problem.code;
     this.retryAfterMs = retryAfterMs;
@@ -94,7 +117,7 @@ export class ProblemFailure extends CliFailure {
       status: this.status,
       code: this.code,
       ...(this.#requestId === '' ? {} : { request_id: this.#requestId }),
-      ...(Object.hasOwn(HINTS, this.code) ? { hint: HINTS[this.code] } : {}),
+      ...(this.#hint === undefined ? {} : { hint: this.#hint }),
     };
   }
 }

@@ -5,11 +5,11 @@ import { PAGE_LIMIT_MAX } from '../core/limits.ts';
 import type { CliContext } from './cli-context.ts';
 import { confirm } from './command-parts.ts';
 import { CliFailure, EXIT } from './failures.ts';
-import { type OperatorClient, path } from './operator-client.ts';
 import { itemsOf, type JsonRecord, optionalTextOf } from './output/json-view.ts';
 import { formatCount, renderJson } from './output/render.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { describeRetry, withRetries } from './retries.ts';
+import type { ServiceClient } from './service-client.ts';
 
 export interface RevocationFilter {
   readonly subject?: string;
@@ -18,7 +18,7 @@ export interface RevocationFilter {
 }
 
 interface RevocationOptions extends RevocationFilter {
-  readonly tenant: string;
+  readonly tenant?: string;
   readonly yes?: boolean;
   readonly json?: boolean;
 }
@@ -35,13 +35,13 @@ function describe(grants: number, { subject, object, relation }: RevocationFilte
   return `${formatCount(grants)} ${what} ${subject === undefined ? `on ${object}` : `of ${subject}`}`;
 }
 
-async function countGrants(client: OperatorClient, tenant: string, filter: RevocationFilter): Promise<number> {
+async function countGrants(client: ServiceClient, filter: RevocationFilter): Promise<number> {
   let grants = 0;
   let cursor: string | undefined;
   do {
     const page: JsonRecord = await client.readJson({
       method: 'GET',
-      path: path`/tenants/${tenant}/grants`,
+      path: '/grants',
       query: { ...filter, limit: String(PAGE_LIMIT_MAX), cursor },
     });
     grants += itemsOf(page, 'grants').length;
@@ -51,8 +51,7 @@ async function countGrants(client: OperatorClient, tenant: string, filter: Revoc
 }
 
 interface Run {
-  readonly client: OperatorClient;
-  readonly tenant: string;
+  readonly client: ServiceClient;
   readonly filter: RevocationFilter;
   readonly signal: AbortSignal;
   readonly progress: Progress;
@@ -65,8 +64,8 @@ interface Tally {
   uncertain: boolean;
 }
 
-async function revokeUntilComplete({ client, tenant, filter, signal, progress }: Run, tally: Tally): Promise<void> {
-  const request = { method: 'POST', path: path`/tenants/${tenant}/grants/revoke`, json: filter } as const;
+async function revokeUntilComplete({ client, filter, signal, progress }: Run, tally: Tally): Promise<void> {
+  const request = { method: 'POST', path: '/grants/revoke', json: filter } as const;
   while (!tally.complete && !signal.aborted) {
     const { revoked, complete } = await withRetries(() => client.readJson(request), {
       signal,
@@ -91,17 +90,17 @@ function report(context: CliContext, tally: Tally, filter: RevocationFilter, jso
 }
 
 export async function revokeMatching(context: CliContext, options: RevocationOptions): Promise<number> {
-  const { tenant, yes = false, json = false } = options;
+  const { yes = false, json = false } = options;
   const filter = filterOf(options);
   if ((filter.subject === undefined) === (filter.object === undefined)) {
     throw new CliFailure('Pass either --subject or --object, and not both.', EXIT.usage);
   }
-  const client = await context.connect();
+  const client = context.connectTenant(options.tenant);
   // A script that has confirmed needs no count.
-  const counted = yes && !context.stderr.isTTY ? undefined : await countGrants(client, tenant, filter);
+  const counted = yes && !context.stderr.isTTY ? undefined : await countGrants(client, filter);
   if (!yes && counted !== undefined && counted > 0) {
     await confirm(context, {
-      what: `${describe(counted, filter)} in tenant ${tenant} will be revoked. This cannot be undone.`,
+      what: `${describe(counted, filter)}${client.tenant === undefined ? '' : ` in tenant ${client.tenant}`} will be revoked. This cannot be undone.`,
       answer: filter.subject ?? filter.object ?? '',
       declined: 'Nothing was revoked.',
     });
@@ -110,9 +109,7 @@ export async function revokeMatching(context: CliContext, options: RevocationOpt
   const progress = createProgress(context, counted === 0 ? undefined : counted, 'grants');
   let failure: unknown;
   try {
-    await context.untilInterrupted((signal) =>
-      revokeUntilComplete({ client, tenant, filter, signal, progress }, tally),
-    );
+    await context.untilInterrupted((signal) => revokeUntilComplete({ client, filter, signal, progress }, tally));
   } catch (error) {
     failure = error;
   } finally {

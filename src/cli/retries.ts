@@ -6,8 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { backoffMs, jitteredMs, type Random } from '../core/async/clock.ts';
 import type { CliContext } from './cli-context.ts';
 import { type CliFailure, ConnectionFailure, EXIT, ProblemFailure } from './failures.ts';
-import type { OperatorClient, OperatorRequest } from './operator-client.ts';
 import type { JsonRecord } from './output/json-view.ts';
+import type { ServiceClient, ServiceRequest } from './service-client.ts';
 
 /** A failover takes about five seconds, a rolling update a minute. */
 const RETRY_MS_MAX = 120_000;
@@ -60,7 +60,7 @@ const PASSING_STATUSES = new Set([408, 429, 500, 502, 503, 504]);
 
 export interface PatientReader {
   /** The response, however long it takes. Undefined: interrupted. Throws failures that waiting cannot fix. */
-  read(request: OperatorRequest): Promise<JsonRecord | undefined>;
+  read(request: ServiceRequest): Promise<JsonRecord | undefined>;
   /** False: interrupted. */
   pause(delayMs: number): Promise<boolean>;
 }
@@ -72,7 +72,7 @@ const passes = (error: unknown): error is ConnectionFailure | ProblemFailure =>
  * Reports once that the service is away and once that it is back. A failure before the first success is not retried:
  * most likely the call was wrong from the start.
  */
-export function createPatientReader(context: CliContext, client: OperatorClient, signal: AbortSignal): PatientReader {
+export function createPatientReader(context: CliContext, client: ServiceClient, signal: AbortSignal): PatientReader {
   let answered = false;
   return {
     pause: (delayMs) => context.pause(delayMs, signal),
@@ -103,12 +103,13 @@ export function createPatientReader(context: CliContext, client: OperatorClient,
 /** Runs a command until Ctrl-C, or until the reader of its output closes it. `follow` resolves to true at the end. */
 export const followUntilInterrupted = (
   context: CliContext,
+  client: ServiceClient,
   follow: (reader: PatientReader) => Promise<boolean>,
 ): Promise<number> =>
   context.untilInterrupted((interrupted) =>
     context.untilClosed(async (closed) => {
       const signal = AbortSignal.any([interrupted, closed]);
-      const isOver = await follow(createPatientReader(context, await context.connect(), signal));
+      const isOver = await follow(createPatientReader(context, client, signal));
       return isOver || closed.aborted ? EXIT.ok : EXIT.interrupted;
     }),
   );

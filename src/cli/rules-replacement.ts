@@ -6,9 +6,9 @@ import { diffRules } from '../rules/rules-diff.ts';
 import type { CliContext } from './cli-context.ts';
 import { confirm, type TenantOption } from './command-parts.ts';
 import { EXIT } from './failures.ts';
-import type { OperatorClient } from './operator-client.ts';
 import type { JsonRecord } from './output/json-view.ts';
 import { formatCount, renderJson } from './output/render.ts';
+import type { ServiceClient } from './service-client.ts';
 import { putTenantRules, type RevisedRules, readTenantRules } from './tenant-rules.ts';
 
 const numberOf = (record: JsonRecord, name: string): number => {
@@ -64,17 +64,17 @@ export interface ReplaceOptions extends TenantOption {
 /** `asks`: even if stored grants keep their meaning. */
 export async function replaceRules(
   context: CliContext,
-  client: OperatorClient,
+  client: ServiceClient,
   wanted: RevisedRules,
   options: ReplaceOptions,
   asks = false,
 ): Promise<number> {
-  const { tenant, json = false } = options;
-  const present = await readTenantRules(client, tenant);
+  const { json = false } = options;
+  const present = await readTenantRules(client);
   const ifMatch = options.ifMatch ?? present.revision;
   const diff = diffRules(present.ruleSet, wanted.ruleSet);
   const record = ruleSetRecord(wanted.ruleSet);
-  const preview = await putTenantRules(client, tenant, record, { ifMatch, dryRun: true });
+  const preview = await putTenantRules(client, record, { ifMatch, dryRun: true });
   const { lines, changesGrants } = describePreview(preview, diff);
   if (!json) for (const line of [...diff, ...lines]) context.print(line);
   if (options.dryRun) {
@@ -95,7 +95,7 @@ export async function replaceRules(
       declined: 'Nothing was changed.',
     });
   }
-  await putTenantRules(client, tenant, record, { ifMatch });
+  await putTenantRules(client, record, { ifMatch });
   context.print(json ? renderJson(preview) : `The rules are set. Their revision is ${wanted.revision}.`);
   return EXIT.ok;
 }

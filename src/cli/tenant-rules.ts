@@ -1,12 +1,12 @@
-// The rules of a tenant: in a YAML file, and over the operator's API: reading them with their revision, replacing and
-// trying them.
+// The rules of a tenant: in a YAML file, and over the API: reading them with their revision, replacing and trying
+// them. Each call takes the client of the tenant.
 
 import { GrantdError } from '../core/errors.ts';
 import { parseRuleSet } from '../rules/parse-rule-set.ts';
 import { type RuleSet, revisionOf } from '../rules/rule-set.ts';
 import { CliFailure } from './failures.ts';
-import { type OperatorClient, path } from './operator-client.ts';
 import type { JsonRecord } from './output/json-view.ts';
+import { path, type ServiceClient } from './service-client.ts';
 import { type Cursor, plainOf } from './yaml-cursor.ts';
 
 export interface RevisedRules {
@@ -19,18 +19,12 @@ export const revised = (ruleSet: RuleSet): RevisedRules => ({
   revision: revisionOf(ruleSet),
 });
 
-export const readTenantRules = async (client: OperatorClient, tenant: string): Promise<RevisedRules> =>
-  parseRules(await client.readJson({ method: 'GET', path: path`/tenants/${tenant}/rules` }));
+export const readTenantRules = async (client: ServiceClient): Promise<RevisedRules> =>
+  parseRules(await client.readJson({ method: 'GET', path: '/rules' }));
 
 /** Rejects with a ProblemFailure `rules-version-not-found`. */
-export const readRulesVersion = async (
-  client: OperatorClient,
-  tenant: string,
-  version: number,
-): Promise<RevisedRules> =>
-  parseRules(
-    await client.readJson({ method: 'GET', path: path`/tenants/${tenant}/rules/versions/${String(version)}` }),
-  );
+export const readRulesVersion = async (client: ServiceClient, version: number): Promise<RevisedRules> =>
+  parseRules(await client.readJson({ method: 'GET', path: path`/rules/versions/${String(version)}` }));
 
 function parseRules(record: JsonRecord): RevisedRules {
   try {
@@ -46,14 +40,13 @@ function parseRules(record: JsonRecord): RevisedRules {
 
 /** `ifMatch`: the revision that the present rules must have. */
 export function putTenantRules(
-  client: OperatorClient,
-  tenant: string,
+  client: ServiceClient,
   rules: object,
   { ifMatch, dryRun = false }: { readonly ifMatch: string; readonly dryRun?: boolean },
 ): Promise<JsonRecord> {
   return client.readJson({
     method: 'PUT',
-    path: path`/tenants/${tenant}/rules`,
+    path: '/rules',
     query: { dry_run: dryRun ? 'true' : undefined },
     json: rules,
     ifMatch: `"${ifMatch}"`,

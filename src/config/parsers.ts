@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { isIP, SocketAddress } from 'node:net';
+import { parseApiKey } from '../core/api-keys.ts';
 import { GrantdError } from '../core/errors.ts';
 import { parseTenantId, type TenantId } from '../core/ids.ts';
 import { isUnknown } from '../core/json-members.ts';
@@ -105,6 +106,16 @@ export function choiceParser<Choice extends string>(choices: readonly Choice[]):
 }
 
 /** Without a trailing `/`, so that paths can be appended. */
+/** An address that a page links to: it may have a query, but no password. */
+export function parseLinkUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain = url !== undefined && url.username === '' && url.password === '' && !/[#\s]/.test(text);
+  if (isPlain && ['http:', 'https:'].includes(url.protocol)) return text;
+  throw new WrongSetting(
+    `must be an http or https URL without user or fragment, like https://grafana.example.com/d/grantd; it is ${quote(text.replace(/\/\/[^/]*@/, '//…@'))}`,
+  );
+}
+
 export function parseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const plain = url !== undefined && url.search === '' && url.hash === '' && url.username === '' && url.password === '';
@@ -176,6 +187,14 @@ export function parseOperatorToken(text: string): Secret {
     throw new WrongSetting(
       `must be ${OPERATOR_TOKEN_LENGTH_MIN} to ${OPERATOR_TOKEN_LENGTH_MAX} printable ASCII characters without spaces; it has ${text.length} characters`,
     );
+  }
+  return new Secret(text);
+}
+
+/** An API key, as far as its text shows. */
+export function parseKeyText(text: string): Secret {
+  if (parseApiKey(text) === undefined) {
+    throw new WrongSetting(`must be a whole API key: gk1_ and 81 more characters; it has ${text.length} characters`);
   }
   return new Secret(text);
 }

@@ -117,6 +117,14 @@ export const RULES: readonly Rule[] = Object.freeze([
     holds: (values) => values.redisTlsCa === undefined || redisPart(values, 'tls') === true,
     problem: 'GRANTD_REDIS_TLS_CA needs a GRANTD_REDIS_URL with TLS, rediss://…',
   },
+  together(['cli'], ['apiUrl', 'apiKey'], 'GRANTD_URL and GRANTD_KEY go together; set both or neither'),
+  {
+    roles: ['cli'],
+    settings: ['contextName', 'apiUrl', 'operatorUrl'],
+    holds: (values) => values.contextName === undefined || countSet(values, ['apiUrl', 'operatorUrl']) === 0,
+    problem:
+      'GRANTD_CONTEXT and an address (GRANTD_URL or GRANTD_OPERATOR_URL) both name a service; set only one of them',
+  },
   needs(['cli'], 'operatorUrl', 'operatorToken', 'GRANTD_OPERATOR_URL is set, but not GRANTD_OPERATOR_TOKEN'),
   oneOf(
     ['console'],

@@ -3,7 +3,7 @@
 
 /**
  * The reader of a setting: `dev` is the whole service in one process, `front`, `shard`, `console` and `migrate` are the
- * parts of a cluster, `cli` is the operator's commands.
+ * parts of a cluster, `cli` is the commands that call a service.
  */
 export type Role = 'dev' | 'front' | 'shard' | 'console' | 'migrate' | 'cli';
 

@@ -28,6 +28,8 @@ import {
   parseClusterName,
   parseHeaders,
   parseIssuer,
+  parseKeyText,
+  parseLinkUrl,
   parseLogInScope,
   parseOperatorToken,
   parsePairs,
@@ -383,6 +385,21 @@ export const SETTINGS = Object.freeze({
     description:
       'The name of this cluster in the console, such as `production eu`, to distinguish it from other clusters.',
   }),
+  dashboardUrl: optional({
+    name: 'GRANTD_DASHBOARD_URL',
+    roles: ['dev', 'console'],
+    form: 'an http or https URL',
+    parse: parseLinkUrl,
+    description: 'The dashboard of the metrics, such as that of Grafana. The console links to it.',
+  }),
+  runbookUrl: optional({
+    name: 'GRANTD_RUNBOOK_URL',
+    roles: ['dev', 'console'],
+    form: 'an http or https URL',
+    parse: parseLinkUrl,
+    description:
+      'The page with the runbook of the alerts, such as `docs/operating/monitoring.md`. The console links to it, and appends the name of an alert in lower case as an anchor.',
+  }),
   operatorToken: optional({
     name: 'GRANTD_OPERATOR_TOKEN',
     roles: ['dev', 'console', 'cli'],
@@ -411,13 +428,37 @@ export const SETTINGS = Object.freeze({
     unset: '`console_url` of `dev.json`',
     description: "URL of the operator's API for the operator's commands. Requires `GRANTD_OPERATOR_TOKEN`.",
   }),
+  apiUrl: optional({
+    name: 'GRANTD_URL',
+    roles: ['cli'],
+    ...URL_TEXT,
+    description:
+      "URL of the service's API, for the commands that work with an API key, and for the clients. Goes together with `GRANTD_KEY`.",
+  }),
+  apiKey: optional({
+    name: 'GRANTD_KEY',
+    roles: ['cli'],
+    form: 'API key',
+    parse: parseKeyText,
+    file: true,
+    secret: true,
+    description: 'An API key, with which commands work within its tenant. Goes together with `GRANTD_URL`.',
+  }),
+  contextName: optional({
+    name: 'GRANTD_CONTEXT',
+    roles: ['cli'],
+    form: 'name',
+    parse: parseToken,
+    unset: 'the one that `grantd context use` chose',
+    description: 'The context of the command line, as `--use-context` names it.',
+  }),
   tenant: optional({
     name: 'GRANTD_TENANT',
     roles: ['cli'],
     form: 'tenant ID',
     parse: parseTenant,
     unset: 'none: pass `--tenant`',
-    description: "The default for `--tenant` of the operator's commands.",
+    description: "The default for `--tenant` of commands that call the operator's API.",
   }),
   plans: optional({
     name: 'GRANTD_PLANS',

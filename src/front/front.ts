@@ -26,12 +26,12 @@ import type {
   TenantStatus,
   TimedAnswer,
   UnderHandle,
-  UsageMinute,
+  UsageBucket,
 } from '../shard/shard.ts';
 import type { TraceSpan } from '../telemetry/spans.ts';
 import type { ChangesPage, ChangesQuery, FeedFollower, FeedStart, FeedSubscription } from './changes.ts';
 
-export type { ShardLoad, UsageMinute };
+export type { ShardLoad, UsageBucket };
 
 export interface ExplainedAnswer extends TimedAnswer {
   /** A shortest chain of grants from the subject to the object, or the grants of the proof; empty unless authorized. */

@@ -132,6 +132,9 @@ export function createApp(
     servePublic(request, response, meter, (exchange) => answers.page(exchange, page), page.bytes);
   router.all('/', (request, response) => servePage(request, response, pages.front, docsPage));
   router.all('/docs', (request, response) => servePage(request, response, pages.reference, docsPage));
+  for (const [path, file] of pages.assets) {
+    router.all(path, (request, response) => servePage(request, response, file, docsPage));
+  }
   const openapiBytes = Buffer.byteLength(openapiText);
   const answerOpenapi = (exchange: Exchange): void => answers.reply(exchange, { status: 200, json: openapiText });
   router.all('/docs/openapi.json', (request, response) =>

@@ -1,17 +1,15 @@
 // The command line: a command for each role, which is loaded only once it runs, and the operator's commands.
 
-import { Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import packageFile from '../../package.json' with { type: 'json' };
-import { CliFailure, EXIT, exitOnUsage, renderFailure } from '../cli/failures.ts';
-import { ConfigError, readConfig, renderSettingsHelp } from '../config/read-config.ts';
+import { exitOnUsage } from '../cli/failures.ts';
+import { readConfig } from '../config/read-config.ts';
 import type { Role } from '../config/setting.ts';
-import type { CliConfig } from '../config/settings.ts';
 import type { LogLevel } from '../telemetry/choices.ts';
 import type { Log } from '../telemetry/log.ts';
-import { resolveOperatorTarget } from './dev/dev-file.ts';
-import { fitHeap, type ProcessStart } from './process/heap.ts';
-import { describeFailure, runRole, runTask } from './process/life-cycle.ts';
-import { StartError } from './process/start-error.ts';
+import { createProgram, type ProgramProcess, parseProgram, wantsJson } from './command-line.ts';
+import { fitHeap } from './process/heap.ts';
+import { runRole, runTask } from './process/life-cycle.ts';
 import { systemClock, systemRandom } from './process/system.ts';
 
 const SHARDS_DEFAULT = 2;
@@ -21,9 +19,6 @@ const TIMEOUT_SECONDS_MAX = 86_400;
 const SERVING_ROLES: readonly Role[] = ['dev', 'front', 'shard', 'console', 'migrate'];
 const version = packageFile.version;
 const ports = { clock: systemClock, random: systemRandom };
-
-/** The parts of `node:process` that the program uses. */
-export type ProgramProcess = ProcessStart & Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'exit' | 'exitCode'>;
 
 function parseShards(text: string): number {
   const shards = /^\d{1,3}$/.test(text) ? Number(text) : 0;
@@ -124,60 +119,21 @@ function registerRoles(program: Command, started: ProgramProcess): void {
     });
 }
 
-function addSettingsHelp(command: Command): void {
-  command.addHelpText('after', renderSettingsHelp(SERVING_ROLES.find((role) => role === command.name()) ?? 'cli'));
-  command.commands.forEach(addSettingsHelp);
-}
-
 /** Parses the command line and runs the command, to its end or to the end of the process. */
 export async function runProgram(started: ProgramProcess): Promise<void> {
-  const { env, argv, stdin, stdout, stderr } = started;
-  const program = new Command('grantd')
-    .description('Multi-tenant authorization: does this subject hold this relation on this object?')
-    .version(version)
-    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
-    .showHelpAfterError('(add --help for the options)');
+  const program = createProgram(started, version);
   registerRoles(program, started);
-
-  /** For the operator's commands: a wrong setting is a usage error, a service that is not found is a failure. */
-  const fromCliConfig = <Value>(look: (config: CliConfig) => Value): Value => {
-    try {
-      return look(readConfig('cli', env));
-    } catch (error) {
-      if (error instanceof ConfigError) throw new CliFailure(error.message, EXIT.usage, { cause: error });
-      if (error instanceof StartError) throw new CliFailure(error.message, EXIT.failed, { cause: error });
-      throw error;
-    }
-  };
-  /** Everything after `--` is data. */
-  const options = argv.slice(2, argv.includes('--') ? argv.indexOf('--') : undefined);
-  const json = options.includes('--json');
-  const exit = (code: number): never => started.exit(code);
-  if (SERVING_ROLES.some((role) => role === argv[2])) {
-    exitOnUsage(program, { json, stderr, exit });
+  if (SERVING_ROLES.some((role) => role === started.argv[2])) {
+    const { stderr, exit } = started;
+    exitOnUsage(program, { json: wantsJson(started), stderr, exit: (code) => exit(code) });
   } else {
     // A process that serves would hold them in memory for as long as it runs.
-    const { registerCliCommands } = await import('../cli/commands.ts');
-    registerCliCommands(program, {
-      resolveTarget: () => fromCliConfig(resolveOperatorTarget),
-      openShard: async () => (await import('./embedded.ts')).openEmbeddedShard(ports),
-      defaultTenant: () => fromCliConfig(({ tenant }) => tenant),
-      json,
-      stdin,
-      stdout,
-      stderr,
-      exit,
-      setExitCode: (code) => {
-        started.exitCode = code;
-      },
-    });
+    const [{ registerServiceCommands }, { registerSecretsCommand }] = await Promise.all([
+      import('./service-commands.ts'),
+      import('../cli/commands/secrets.ts'),
+    ]);
+    const openShard = async () => (await import('./embedded.ts')).openEmbeddedShard(ports);
+    registerServiceCommands(program, started, { version, openShard, others: [registerSecretsCommand] });
   }
-  program.commands.forEach(addSettingsHelp);
-
-  try {
-    await program.parseAsync(argv);
-  } catch (error) {
-    stderr.write(`${json ? renderFailure(new CliFailure(describeFailure(error)), true) : describeFailure(error)}\n`);
-    started.exit(1);
-  }
+  await parseProgram(program, started, (name) => SERVING_ROLES.find((role) => role === name) ?? 'cli');
 }

@@ -141,3 +141,19 @@ export function renderRuleSet(ruleSet: RuleSet): string {
   const switches = `  "groups": ${groups},\n  "public": ${JSON.stringify(namespaces)}\n`;
   return `{\n${own}${others}  "rules": ${linesOf(rules)},\n${switches}}`;
 }
+
+const byText = <Part>(parts: readonly Part[], textOf: (part: Part) => string): readonly Part[] =>
+  parts
+    .map((part) => [textOf(part), part] as const)
+    .toSorted(([left], [right]) => (left < right ? -1 : Number(left > right)))
+    .map(([, part]) => part);
+
+/** The same rules in one order, wherever order has no meaning; the elements of a rule keep theirs. */
+export const orderRules = ({ relations, conditions, types, rules, groups, public: namespaces }: RuleSet): RuleSet => ({
+  relations: relations.toSorted(),
+  conditions: byText(conditions, ({ name }) => name),
+  types: byText(types, restrictedBy).map((type) => ({ ...type, subjects: byText(type.subjects, textOfSubjectType) })),
+  rules: byText(rules, nameOf),
+  groups,
+  public: namespaces.toSorted(),
+});

@@ -162,10 +162,8 @@ export interface OperatorCalls {
   createTenant: Call<InAttempt, NewTenant, Tenant>;
   updateTenant: Call<InAttempt, TenantChange, Tenant>;
   readTenant: Call<object, { readonly tenantId: string }, TenantStatus>;
-  /**
-   * The last 60 minutes, ascending; omits minutes without requests. The owner keeps them in memory and may lose them.
-   */
-  readUsage: Call<object, { readonly tenantId: string }, readonly UsageMinute[]>;
+  /** From `sinceMs` on: by the minute if that is no longer ago than a day, and otherwise by the hour, for 31 days. */
+  readUsage: Call<object, { readonly tenantId: string; readonly sinceMs: number }, UsageSeries>;
   /** The tenants that this shard serves, without deleted ones, ascending by id, after `after`. */
   listTenants: Call<object, TenantsQuery, readonly TenantStatus[]>;
   /** The same, but only tenants whose name or id contains `name` (case-insensitive). */
@@ -483,7 +481,7 @@ export interface TenantStatus extends Tenant {
   /** Set while the tenant is being deleted. */
   readonly deletion?: TenantDeletion | undefined;
   /** Only in listings: the last whole minute, zeros included. Undefined: not reported. */
-  readonly lastMinute?: UsageMinute | undefined;
+  readonly lastMinute?: UsageBucket | undefined;
 }
 
 export interface TenantCounts {
@@ -506,15 +504,23 @@ export interface TenantDeletion {
   readonly lastPartAtMs: number | undefined;
 }
 
-/** One minute of a tenant's requests. */
-export interface UsageMinute {
-  /** Start of the minute, milliseconds since 1970, a multiple of 60,000. */
+/** What a tenant used, as far as its owners know it: a process that dies loses some minutes. */
+export interface UsageSeries {
+  /** A minute or an hour. */
+  readonly bucketMs: number;
+  /** Ascending; those without a request are left out. */
+  readonly buckets: readonly UsageBucket[];
+}
+
+/** One minute, or one hour, of a tenant's requests. */
+export interface UsageBucket {
+  /** Its start, milliseconds since 1970, a whole number of minutes. */
   readonly atMs: number;
   readonly requests: number;
   /** Requests that the rate limit refused. */
   readonly refused: number;
   readonly checks: number;
-  /** The tenant's plan in that minute, and thus the limit; undefined: not known. */
+  /** The tenant's plan at that time, and thus the limit; undefined: not known. */
   readonly plan?: string | undefined;
 }
 

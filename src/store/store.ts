@@ -20,6 +20,9 @@ export type DeadlineMs = number;
 export const AUDIT_LOG_KEPT_DAYS = 400;
 export const AUDIT_LOG_KEPT_MS = AUDIT_LOG_KEPT_DAYS * 24 * 3_600_000;
 
+/** How long usage is kept. The table in Cassandra has this value, too: it stays. */
+export const USAGE_KEPT_DAYS = 33;
+
 // ---- meta -------------------------------------------------------------------------------------------------------
 
 /**
@@ -357,6 +360,13 @@ export type ObjectGrantRow = Omit<Grant, 'object'>;
 export type GrantPlace = Pick<Grant, 'relation' | 'object'>;
 export type ObjectGrantPlace = Pick<Grant, 'relation' | 'subject'>;
 
+/** A part of a tenant's usage. Its owner reuses a bounded number of places, so a tenant has no more rows than those. */
+export interface UsageRow {
+  readonly place: number;
+  /** Opaque to the store, at most 8 KiB of text. */
+  readonly counts: string;
+}
+
 export interface KeyPage {
   readonly keys: readonly ApiKeyRecord[];
   /** The revoked ones among the rows that were read. */
@@ -526,6 +536,17 @@ export interface StateStore {
   writeKeyUse(tenantId: TenantId, keyId: KeyId, usedAtMs: number, deadline: DeadlineMs): Promise<void>;
 
   /**
+   * The usage of a tenant that is stored at these places, both ends included, in any order. Kept outside the log; may
+   * be lost, and a row that was not written again for USAGE_KEPT_DAYS may be missing.
+   */
+  readUsage(
+    query: { readonly tenantId: TenantId; readonly from: number; readonly to: number },
+    deadline: DeadlineMs,
+  ): Promise<readonly UsageRow[]>;
+  /** A few rows of one tenant. Of two writes to a place, that with the later wall clock `atMs` stays. */
+  writeUsage(tenantId: TenantId, rows: readonly UsageRow[], atMs: number, deadline: DeadlineMs): Promise<void>;
+
+  /**
    * Deletes rows for good, if they are no newer than their stamps: revoked grants in both tables, revoked keys with
    * their uses, deleted tenants, and subjects. Rows of no such kind stay. Idempotent. Call it once state holds every
    * entry of the log up to the stamps; for a subject, only if it has no grant by then, not even a tombstone row.
@@ -539,7 +560,7 @@ export interface StateStore {
   ): Promise<void>;
   /**
    * Deletes state of a tenant that is no newer than `stamp`: grants, their expiries, subjects, namespaces, keys, key
-   * uses, rules, the count of its grants (not the tenant's own row, not the audit log). Does a bounded part per call;
+   * uses, usage, rules, the count of its grants (not the tenant's own row, not the audit log). Does a bounded part per call;
    * returns true when nothing is left. Idempotent.
    */
   purgeTenant(

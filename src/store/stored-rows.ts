@@ -21,6 +21,7 @@ import type {
   Meta,
   SlotRow,
   StateWrite,
+  UsageRow,
 } from './store.ts';
 
 // ---- cells ----
@@ -188,6 +189,11 @@ export const auditLogRowOf = (row: StoredRow): AuditLogRow => ({
   actor: textAt(row, 'actor'),
   requestId: textAt(row, 'request_id'),
   change: textAt(row, 'change'),
+});
+
+export const usageRowOf = (row: StoredRow): UsageRow => ({
+  place: integerAt(row, 'place'),
+  counts: textAt(row, 'counts'),
 });
 
 export const checkpointOf = (row: StoredRow): Checkpoint => ({

@@ -64,6 +64,8 @@ export function traceStore(store: Store, database: DatabaseName): Store {
     readAuditLogKeptMs: trace('SELECT', 'tables', store.readAuditLogKeptMs),
     listKeyUses: trace('SELECT', 'key_uses', store.listKeyUses),
     writeKeyUse: trace('INSERT', 'key_uses', store.writeKeyUse),
+    readUsage: trace('SELECT', 'usage', store.readUsage),
+    writeUsage: trace('INSERT', 'usage', store.writeUsage),
     removeTombstones: trace('DELETE', 'grants', store.removeTombstones),
     removeExpiries: trace('DELETE', 'grants_by_expiry', store.removeExpiries),
     purgeTenant: trace('DELETE', 'state', store.purgeTenant),

@@ -301,7 +301,7 @@ describe('the edges of the console', { skip: missing ?? false }, () => {
       const plot = page.getByRole('img', { name: /Requests per minute/ });
       await plot.waitFor();
       assert.match((await plot.textContent()) ?? '', /limit 600/);
-      await page.getByText('As a table').click();
+      await page.getByText('As a table, by the minute').click();
       assert.equal(await page.getByRole('table', { name: 'Requests per minute' }).getByRole('row').count(), 61);
       await assertAccessible(page, `a plot, ${colorScheme}`);
       await page.setViewportSize(NARROW);

@@ -268,6 +268,14 @@ describe('kind', () => {
     const roles = nodes.map(({ role }: { role: string }) => role);
     assert.deepEqual(roles, ['control-plane', 'worker', 'worker', 'worker']);
   });
+
+  it('runs the steps of the README every night', () => {
+    const { kind } = parse(readRoot('.github/workflows/nightly.yaml')).jobs;
+    const [step] = kind.steps.filter(({ run = '' }: { run?: string }) => run.startsWith('kind create'));
+    const steps = /^## Steps\n(.*?)^### /ms.exec(readRoot('k8s/README.md'))?.[1] ?? '';
+    const commands = [...steps.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block).join('');
+    assert.equal(step?.run, commands);
+  });
 });
 
 describe('the runbooks', { skip: helmMissing ?? false }, () => {});

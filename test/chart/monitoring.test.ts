@@ -68,8 +68,8 @@ after(() => service?.stop());
 const wrong = (expression: string): string[] => findWrong(expression, served, labelsOf);
 
 describe('the alerts of the chart', { skip: missing }, () => {
-  const rulesOf = async (ci: string): Promise<readonly Rule[]> => {
-    const set = { 'monitoring.prometheusRule': { enabled: true, runbookUrl: 'https://example.com/runbooks' } };
+  const rulesOf = async (ci: string, runbookUrl = 'https://example.com/runbooks'): Promise<readonly Rule[]> => {
+    const set = { 'monitoring.prometheusRule': { enabled: true, runbookUrl } };
     const object = (await render({ ci, set })).find(({ kind }) => kind === 'PrometheusRule');
     assert.ok(object !== undefined);
     // Its shape is held by the schema.
@@ -98,6 +98,16 @@ describe('the alerts of the chart', { skip: missing }, () => {
       assert.equal(annotations.runbook_url, `https://example.com/runbooks#${alert.toLowerCase()}`);
       const severity = new RegExp(`^## ${alert}\n\n${labels.severity}\\. `, 'im');
       assert.ok(severity.test(runbooks), `${alert} has no section with its severity`);
+    }
+  });
+
+  it('lead to the page of the version of the chart, unless told otherwise', async () => {
+    const chart = readFileSync(join(CHART, 'Chart.yaml'), 'utf8');
+    const [, home = ''] = /^home: (.+)$/m.exec(chart) ?? [];
+    const [, version = ''] = /^version: (.+)$/m.exec(chart) ?? [];
+    for (const { alert, annotations } of await rulesOf('minimal', '')) {
+      const page = `${home}/blob/v${version}/docs/operating/monitoring.md`;
+      assert.equal(annotations.runbook_url, `${page}#${alert.toLowerCase()}`);
     }
   });
 

@@ -83,6 +83,35 @@ const CASES: readonly Case[] = [
     { 'shard.autoscaling.replicasMax': 1 },
     /shard\.autoscaling\.replicasMax/,
   ],
+  [
+    'no image, which a chart that was not released does not know',
+    'minimal',
+    { 'image.repository': '' },
+    /image\.repository must name the image, .* until you build and push it \(docs\/operating\/install\.md\)/,
+  ],
+  ['an Ingress of the console for no host', 'minimal', { 'console.ingress.enabled': true }, /console\.ingress\.hosts/],
+  [
+    'an Ingress of the console without TLS',
+    'minimal',
+    { 'console.ingress': { enabled: true, hosts: ['console.example.com'] } },
+    /console\.ingress\.tls must name the certificate/,
+  ],
+  [
+    'an HTTPRoute of the console without a Gateway',
+    'minimal',
+    { 'console.httpRoute.enabled': true },
+    /console\.httpRoute\.parentRefs must name/,
+  ],
+  [
+    'a way to the console that a network policy closes',
+    'minimal',
+    {
+      'console.httpRoute': { enabled: true, parentRefs: [{ name: 'inside' }] },
+      'networkPolicy.enabled': true,
+    },
+    /networkPolicy\.consoleFrom must admit/,
+  ],
+  ['a probe that never fails', 'minimal', { 'front.probes.liveness.failureThreshold': 0 }, /minimum: got 0, want 1/],
   ['an Ingress for no host', 'minimal', { 'ingress.enabled': true }, /ingress\.hosts must name/],
   ['a route of no Gateway', 'minimal', { 'httpRoute.enabled': true }, /httpRoute\.parentRefs must name/],
   [

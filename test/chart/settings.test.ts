@@ -37,6 +37,8 @@ const MORE: readonly RenderOptions[] = [
       plans: { partner: { requests: 5, window_seconds: 1 } },
       errorsBase: 'https://docs.example.com/errors',
       clusterName: 'production eu',
+      dashboardUrl: 'https://grafana.example.com/d/grantd?orgId=1',
+      'monitoring.prometheusRule.runbookUrl': 'https://docs.example.com/monitoring',
       trustedProxies: ['10.0.0.0/8'],
       'operator.namedTokens.existingSecret': 'operators',
       'operator.oidc.issuer': 'https://id.example.com',

@@ -27,10 +27,11 @@ writeFileSync(
   }),
 );
 const CASSANDRA = { 'grantd.cassandra.contactPoints': ['cassandra'], 'grantd.cassandra.localDatacenter': 'dc1' };
+const IMAGE = { 'grantd.image.registry': 'ghcr.io', 'grantd.image.repository': 'platform/grantd' };
 
 /** The example's own values are the parent's, which has no such keys and leaves them. */
 const renderParent = (set: NonNullable<RenderOptions['set']>): Promise<KubernetesObject[]> =>
-  render({ ci: 'minimal', chart: parent, set: { ...CASSANDRA, ...set } });
+  render({ ci: 'minimal', chart: parent, set: { ...CASSANDRA, ...IMAGE, ...set } });
 const imagesOf = (objects: readonly KubernetesObject[]): (string | undefined)[] => [
   ...new Set(podsOf(objects).flatMap((pod) => containersOf(pod).map(({ image }) => image))),
 ];
@@ -50,14 +51,13 @@ describe('the chart as a part of another one', { skip: missing }, () => {
       'global.storageClass': 'fast',
       'grantd.image.pullSecrets': ['own', 'first'],
     });
-    assert.deepEqual(imagesOf(objects), [`registry.example.com/grantd:${version}`]);
+    assert.deepEqual(imagesOf(objects), [`registry.example.com/platform/grantd:${version}`]);
     for (const secrets of pullSecretsOf(objects)) {
       assert.deepEqual(secrets, [{ name: 'own' }, { name: 'first' }, { name: 'second' }]);
     }
   });
 
-  it('prefers a registry of its own', async () => {
-    const set = { 'global.imageRegistry': 'registry.example.com', 'grantd.image.registry': 'other.example.com' };
-    assert.deepEqual(imagesOf(await renderParent(set)), [`other.example.com/grantd:${version}`]);
+  it('uses the registry of its own if the parent names none', async () => {
+    assert.deepEqual(imagesOf(await renderParent({})), [`ghcr.io/platform/grantd:${version}`]);
   });
 });

@@ -203,7 +203,7 @@ describe('the network policies', { skip: missing }, () => {
 
   it('let helm test in to fronts and console, and backups to the console, whoever else may come', async () => {
     assert.deepEqual(componentsOf((await rulesOf('front')).ingress, 'http'), ['test', 'others']);
-    assert.deepEqual(componentsOf((await rulesOf('console')).ingress, 'http'), ['test', 'backup']);
+    assert.deepEqual(componentsOf((await rulesOf('console')).ingress, 'http'), ['test', 'backup', 'others']);
     const { spec } = await objectOf<Policy>(
       minimal({ 'networkPolicy.enabled': true }),
       'NetworkPolicy',
@@ -282,6 +282,44 @@ describe('the pods of the chart', { skip: missing }, () => {
       assert.deepEqual(container.startupProbe?.httpGet, { path: '/livez', port: 'ops' });
       assert.deepEqual(container.livenessProbe?.httpGet, { path: '/livez', port: 'ops' });
       assert.deepEqual(container.readinessProbe?.httpGet, { path: '/readyz', port: 'ops' });
+    }
+  });
+
+  it('are probed as the values say, each component for itself', async () => {
+    interface Probe {
+      readonly periodSeconds: number;
+      readonly timeoutSeconds: number;
+      readonly failureThreshold: number;
+    }
+    const set = { 'probes.readiness.failureThreshold': 7, 'shard.probes.startup': { failureThreshold: 300 } };
+    const probesOf = async (component: string): Promise<number[][]> => {
+      const { spec } = await podOf(minimal(set), component);
+      const container = spec.containers[0] as unknown as Readonly<Record<string, Probe>>;
+      return ['startupProbe', 'livenessProbe', 'readinessProbe'].map((kind) => {
+        const probe = container[kind];
+        return [probe?.periodSeconds ?? 0, probe?.timeoutSeconds ?? 0, probe?.failureThreshold ?? 0];
+      });
+    };
+    assert.deepEqual(await probesOf('front'), [
+      [1, 5, 60],
+      [10, 5, 6],
+      [1, 5, 7],
+    ]);
+    assert.deepEqual(await probesOf('shard'), [
+      [1, 5, 300],
+      [10, 5, 6],
+      [1, 5, 7],
+    ]);
+  });
+
+  it('keep as many revisions as the values say', async () => {
+    for (const ci of ['minimal', 'standalone']) {
+      const objects = await render({ ci, set: { revisionHistoryLimit: 0 } });
+      const workloads = objects.filter(({ kind }) => kind === 'Deployment' || kind === 'StatefulSet');
+      assert.ok(workloads.length > 0);
+      for (const { metadata, spec } of workloads) {
+        assert.equal((spec as { revisionHistoryLimit: number }).revisionHistoryLimit, 0, metadata.name);
+      }
     }
   });
 
@@ -422,23 +460,11 @@ describe('the rest of the chart', { skip: missing }, () => {
     assert.ok((await dnsNames('shard')).includes(server ?? ''));
   });
 
-  it('tells the next three commands after an installation, and warns where TLS is off', async () => {
-    const notes = await renderNotes(minimal());
-    for (const command of [
-      'kubectl --namespace authorization rollout status deployment/grantd-front',
-      'helm test grantd --namespace authorization --logs',
-      'kubectl --namespace authorization exec deployment/grantd-console -- grantd tenants create example',
-    ]) {
-      assert.ok(notes.includes(command), notes);
-    }
-    assert.doesNotMatch(notes, /tls\.enabled/);
+  it('warns after an installation where TLS is off', async () => {
+    assert.doesNotMatch(await renderNotes(minimal()), /tls\.enabled/);
     assert.match(
       await renderNotes(minimal(WITHOUT_TLS)),
       /tls\.enabled is false: anyone who can reach port 8082 of a shard can read and change the data of every tenant/,
-    );
-    assert.match(
-      await renderNotes({ ci: 'standalone' }),
-      /exec statefulset\/grantd-standalone -- grantd tenants create/,
     );
   });
 });

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { type Case, readCases } from './support/cases.ts';
 import { CLIENT } from './support/client-packages.ts';
 import { contractFailures } from './support/contract.ts';
-import { judgeOutcomes, judgeRequests, judgeWarnings } from './support/judge.ts';
+import { judgeLog, judgeOutcomes, judgeRequests, judgeSecrets, judgeWarnings } from './support/judge.ts';
 
 const command = [process.execPath, join(CLIENT, 'contract-runner.ts')] as const;
 const CASES_MIN = 80;
@@ -97,11 +97,38 @@ describe('the judge of outcomes', () => {
   it('counts what the proxy has seen, and what has reached the service', () => {
     const requests = [{ method: 'DELETE', path: '/v1/keys/*', seen: 2, reached: { min: 1, max: 1 } }];
     const seen = (...reached: boolean[]) =>
-      reached.map((each, index) => ({ method: 'DELETE', path: `/v1/keys/${index}`, reached: each }));
+      reached.map((each, index) => ({
+        method: 'DELETE',
+        path: `/v1/keys/${index}`,
+        headers: { 'x-a': 'b' },
+        reached: each,
+      }));
     const one = { ...stepped({}), requests };
     assert.equal(judgeRequests(one, seen(true, false)).length, 0);
     assert.equal(judgeRequests(one, seen(true)).length, 1);
     assert.equal(judgeRequests(one, seen(false, false)).length, 1);
     assert.equal(judgeRequests(one, seen(true, true, true)).length, 2);
+    const [each] = requests;
+    const withHeaders = (headers: Record<string, unknown>) => ({ ...one, requests: [{ ...each, headers }] }) as Case;
+    assert.equal(judgeRequests(withHeaders({ 'x-a': 'b' }), seen(true, false)).length, 0);
+    assert.equal(judgeRequests(withHeaders({ 'x-a': 'c' }), seen(true, false)).length, 2);
+    assert.equal(judgeRequests(withHeaders({ 'x-b': { $any: true } }), seen(true, false)).length, 2);
+  });
+
+  it('compares the log where a case has any', () => {
+    const logged = { ...stepped({}), log: [{ $match: '^a' }, 'b'] };
+    assert.deepEqual(judgeLog(logged, ['ab', 'b']), []);
+    for (const entries of [undefined, ['ab'], ['b', 'ab'], 'ab']) assert.equal(judgeLog(logged, entries).length, 1);
+    assert.deepEqual(judgeLog(stepped({}), ['a']), []);
+  });
+
+  it('finds an API key in the log, in an error, and one that the case has created', () => {
+    const error = (text: string) => [{ error: { text } }];
+    assert.equal(judgeSecrets('gk1_a', [], ['sent gk1_a']).length, 1);
+    assert.equal(judgeSecrets('gk1_a', error('sent gk1_a'), []).length, 1);
+    assert.equal(judgeSecrets('gk1_a', [{ refused: 'gk1_a is wrong' }], []).length, 1);
+    assert.equal(judgeSecrets('gk1_a', [{ each: [{ value: { key: 'gk1_b' } }] }], ['a', 'gk1_b']).length, 1);
+    assert.deepEqual(judgeSecrets('gk1_a', [{ value: { key: 'gk1_b' } }, ...error('no')], ['no', 'key_1']), []);
+    assert.deepEqual(judgeSecrets('', [], ['a']), []);
   });
 });

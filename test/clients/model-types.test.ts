@@ -1,4 +1,4 @@
-// What `grantd rules types` writes: with it, a misspelled name does not compile, in each of the three languages.
+// What `grantd rules types` writes: with it, a misspelled name does not compile, in each of the languages.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -11,6 +11,7 @@ import { type Language, modelTypesOf } from '../../src/cli/types/model-types.ts'
 import { renderTypes } from '../../src/cli/types/write-types.ts';
 import { parseRuleSet } from '../../src/rules/parse-rule-set.ts';
 import { reportMissing } from '../../tools/engines/engine-script.ts';
+import { provideJava } from '../../tools/engines/java.ts';
 import { installPythonTool, PYTHON_CLIENT } from '../../tools/engines/python-tool.ts';
 import { ROOT } from '../kit/source-tree.ts';
 
@@ -51,9 +52,9 @@ import type { Client, Conditions } from './model.ts';
 const grantd: Client = new Grantd({ url: '', key: '' });
 const id: string = 'plan';
 export const right = async () => {
-  await grantd.check('user:ada', 'can_read', \`document:\${id}\`, { context: { hour: 1 } });
-  await grantd.check('user:ada', 'class', 'doc-archive:a');
-  await grantd.checkBulk([{ subject: 'user:ada', relation: 'can_open', object: 'doc-archive:a' }]);
+  await grantd.check({ subject: 'user:ada', relation: 'can_read', object: \`document:\${id}\`, context: { hour: 1 } });
+  await grantd.check({ subject: 'user:ada', relation: 'class', object: 'doc-archive:a' });
+  await grantd.checkBulk({ checks: [{ subject: 'user:ada', relation: 'can_open', object: 'doc-archive:a' }] });
   await grantd.createGrant({ subject: 'user:ada', relation: 'approved', object: 'document:plan', condition: null });
   const context: Conditions['office_hours'] = { now: '2026-01-01T00:00:00Z', hours: [1, '2'], by_day: { mo: [1] } };
   await grantd.createGrant({
@@ -67,17 +68,17 @@ export const right = async () => {
 };
 export const wrong = async () => {
   // @ts-expect-error a misspelled name
-  await grantd.check('user:ada', 'can_raed', 'document:plan');
+  await grantd.check({ subject: 'user:ada', relation: 'can_raed', object: 'document:plan' });
   // @ts-expect-error a name of another namespace
-  await grantd.check('user:ada', 'can_open', 'document:plan');
+  await grantd.check({ subject: 'user:ada', relation: 'can_open', object: 'document:plan' });
   // @ts-expect-error an unknown namespace
-  await grantd.check('user:ada', 'viewer', 'documnet:plan');
+  await grantd.check({ subject: 'user:ada', relation: 'viewer', object: 'documnet:plan' });
   // @ts-expect-error a name that cannot be granted
   await grantd.createGrant({ subject: 'user:ada', relation: 'can_read', object: 'document:plan' });
   // @ts-expect-error an unknown parameter
   await grantd.createGrant({ subject: 'user:ada', relation: 'viewer', object: 'document:plan', condition: { name: 'office_hours', context: { hour: 1 } } });
   // @ts-expect-error a name of another namespace
-  await grantd.checkBulk([{ subject: 'user:ada', relation: 'can_open', object: 'document:plan' }]);
+  await grantd.checkBulk({ checks: [{ subject: 'user:ada', relation: 'can_open', object: 'document:plan' }] });
   // @ts-expect-error a misspelled name
   grantd.listObjects({ subject: 'user:ada', relation: 'can_raed' });
   // @ts-expect-error a misspelled name
@@ -132,6 +133,34 @@ func main() { println(model.Document("plan"), ${name}, model.ConditionOfficeHour
     assert.equal(await build('model.DocumentCanRead'), '');
     assert.equal((await run('gofmt', ['-l', join(directory, 'go', 'model')])).stdout, '');
     assert.match(await build('model.DocumentCanRaed'), /undefined: model\.DocumentCanRaed/);
+  });
+});
+
+const hasJava = await provideJava();
+if (!hasJava) reportMissing('Java', 'It needs Java 17.');
+
+describe('Java', { skip: !hasJava }, () => {
+  const build = async (name: string): Promise<string> => {
+    const model = write('java/model/Model.java', typesIn('java'));
+    const use = write(
+      'java/Use.java',
+      `import model.Model;
+class Use {
+    String[] names = {Model.Document.of("plan"), ${name}, Model.Conditions.OFFICE_HOURS, Model.OfficeHoursParameters.NOW,
+        Model.Relations.CLASS, Model.DocArchive.CAN_OPEN, Model.Document.CAN_READ2};
+}
+`,
+    );
+    const options = ['-Xlint:all', '-Werror', '-Xdoclint:all,-missing', '-d', join(directory, 'java/out')];
+    return run('javac', [...options, model, use]).then(
+      () => '',
+      ({ stderr }) => String(stderr),
+    );
+  };
+
+  test('constants', async () => {
+    assert.equal(await build('Model.Document.CAN_READ'), '');
+    assert.match(await build('Model.Document.CAN_RAED'), /cannot find symbol/);
   });
 });
 

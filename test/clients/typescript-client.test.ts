@@ -15,7 +15,7 @@ import { FakeGrantd } from '../../clients/typescript/src/testing.ts';
 import { call } from '../kit/http-client.ts';
 
 const VIEWER = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' } as const;
-const check = (grantd: Grantd): Promise<boolean> => grantd.check(VIEWER.subject, VIEWER.relation, VIEWER.object);
+const check = (grantd: Grantd): Promise<boolean> => grantd.check(VIEWER);
 
 const failureOf = async (work: Promise<unknown>): Promise<GrantdError> => {
   const error = await work.then(
@@ -62,9 +62,9 @@ describe('a call', () => {
     };
     const grantd = fake.client({ fetch: fetchIt });
     const { signal } = controller;
-    const error = await failureOf(grantd.check(VIEWER.subject, VIEWER.relation, VIEWER.object, { signal }));
+    const error = await failureOf(grantd.check(VIEWER, { signal }));
     assert.deepEqual([error.type, error.retryable, seen.length], ['cancelled', false, 1]);
-    assert.equal((await failureOf(grantd.checkBulk([VIEWER], { signal }))).type, 'cancelled');
+    assert.equal((await failureOf(grantd.checkBulk({ checks: [VIEWER] }, { signal }))).type, 'cancelled');
   });
 
   it('ends at its deadline, even if the fetch function ignores its signal', async () => {
@@ -102,9 +102,79 @@ describe('the options', () => {
       { timeoutMs: Number.NaN },
       { timeoutMs: Number.POSITIVE_INFINITY },
       { retryBudget: -1 },
+      { maxRetries: -1 },
+      { maxRetries: Number.NaN },
+      { backoff: { firstMs: -1 } },
+      { backoff: { firstMs: 3000 } },
+      { backoff: { firstMs: 2, maxMs: 1 } },
+      { headers: { 'a b': 'c' } },
+      { headers: { a: '' } },
+      { headers: { a: 'b\n' } },
+      { headers: { AUTHORIZATION: 'Bearer other' } },
+      { userAgent: '' },
+      { userAgent: ' a' },
+      { userAgent: 'a'.repeat(257) },
       { silenceMs: 0 },
     ];
     for (const each of wrong) assert.throws(() => new Grantd({ ...right, ...each }), TypeError, JSON.stringify(each));
+  });
+});
+
+describe('an error', () => {
+  const url = 'https://grantd.example/authorization';
+  /** What runtimes throw: the code of the system is in a cause, or in one of several. */
+  const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+  const causes = [new TypeError('fetch failed', { cause: refused }), new AggregateError([refused]), refused];
+
+  it('says in its message what has failed, where, and the code of the system', async () => {
+    for (const cause of causes) {
+      const grantd = new Grantd({ url, key: 'gk1_a', maxRetries: 0, fetch: () => Promise.reject(cause) });
+      const { message } = await failureOf(grantd.listObjects({ subject: 'user:ada', relation: 'viewer' }).page());
+      assert.equal(
+        message,
+        `connection-lost: The connection to the service failed: ECONNREFUSED. (GET ${url}/v1/objects)`,
+      );
+    }
+  });
+
+  it('says in its message which request the service refused', async () => {
+    const {
+      message,
+      requestId,
+      request,
+      stack = '',
+    } = await failureOf(new FakeGrantd().client().check({ ...VIEWER, subject: 'nobody' }));
+    assert.equal(request, 'POST http://grantd.invalid/v1/check');
+    assert.match(requestId ?? '', /^req_/);
+    assert.match(message, /^invalid-subject: .+ \(POST http:\/\/grantd\.invalid\/v1\/check, req_[0-9a-z]+\)$/);
+    assert.ok(stack.includes(message));
+  });
+
+  it('says where a response came from that is not what the schema says', async () => {
+    const fetchIt: typeof fetch = async () => Response.json({ authorized: 'true', checked_at: '' });
+    const grantd = new Grantd({ url, key: 'gk1_a', fetch: fetchIt });
+    assert.match((await failureOf(check(grantd))).message, /^invalid-response: .*POST https:\/\/grantd\.example\/auth/);
+  });
+});
+
+describe('a log', () => {
+  it('gets an entry for each attempt, and may fail without an effect on the call', async () => {
+    const entries: string[] = [];
+    const fake = new FakeGrantd();
+    const debug = (entry: string): void => {
+      entries.push(entry);
+      throw new Error('the log is full');
+    };
+    const grantd = fake.client({ fetch: failing(1, fake), logger: { debug }, backoff: { maxMs: 0 } });
+    assert.equal(await check(grantd), false);
+    await fake.client().createGrant(VIEWER);
+    for await (const _ of grantd.changes()) break;
+    const shown = entries.map((entry) => entry.replace(/ after \d+ ms/, '').replace(/req_[0-9a-z]+/, 'req_'));
+    assert.deepEqual(shown, [
+      'grantd: check POST /v1/check, attempt 1: connection-lost',
+      'grantd: check POST /v1/check, attempt 2: 200, req_',
+      'grantd: listChanges GET /v1/changes, attempt 1: 200, req_',
+    ]);
   });
 });
 
@@ -170,7 +240,7 @@ describe('a hook', () => {
     const fake = new FakeGrantd();
     const grantd = fake.client({ fetch: failing(1, fake), hook: tracing(provider.getTracer('test')) });
     assert.equal(await check(grantd), false);
-    await failureOf(grantd.check('nobody', 'viewer', 'document:plan'));
+    await failureOf(grantd.check({ ...VIEWER, subject: 'nobody' }));
     const spans = exporter.getFinishedSpans();
     assert.deepEqual(
       spans.map(({ name }) => name),
@@ -220,7 +290,7 @@ describe('a warning', () => {
     };
     const grantd = fake.client({ fetch: warning(['check', 'refusal', 'stream'], fake), onWarning });
     assert.equal(await check(grantd), true);
-    await failureOf(grantd.check('nobody', 'viewer', 'document:plan'));
+    await failureOf(grantd.check({ ...VIEWER, subject: 'nobody' }));
     for await (const _ of grantd.changes()) break;
     assert.deepEqual(shown, ['check', 'refusal', 'stream']);
   });
@@ -250,13 +320,9 @@ describe('the middleware for Express', () => {
         response.status(status).send('a page');
       },
     });
-    app.get(
-      '/',
-      requires('viewer', () => VIEWER.object),
-      (_request, response) => {
-        response.send('passed');
-      },
-    );
+    app.get('/', requires({ relation: 'viewer', object: () => VIEWER.object }), (_request, response) => {
+      response.send('passed');
+    });
     const handler: ErrorRequestHandler = (error, _request, response, _next) => {
       response.status(500).send(String(error));
     };

@@ -75,21 +75,19 @@ const outcomeOf = <T>(work: Promise<T>): Promise<T | string> =>
   });
 
 async function answersOf(grantd: Grantd, { ruleSet, grants, questions }: ReturnType<typeof worldOf>): Promise<object> {
-  await grantd.writeRules(ruleSet);
+  await grantd.writeRules({ rule_set: ruleSet });
   await grantd.writeBulk({ grants });
   const few = questions.slice(0, 12);
   const { subject, relation: name, object } = questions[0] ?? { subject: '', relation: '', object: '' };
   const [type = '', id = ''] = object.split(':');
   const [ownType = '', ownId = ''] = subject.split(':');
   return {
-    checks: await grantd.checkBulk(questions),
+    checks: await grantd.checkBulk({ checks: questions }),
     // Any of several shortest chains may be shown; their length is fixed.
-    chains: await Promise.all(
-      few.map(async (each) => (await grantd.explain(each.subject, each.relation, each.object)).because.length),
-    ),
+    chains: await Promise.all(few.map(async (each) => (await grantd.explain(each)).because.length)),
     objects: await Promise.all(
       few.map((each) =>
-        outcomeOf(allOf(grantd.listObjects({ subject: each.subject, relation: each.relation }, { limit: 2 }))),
+        outcomeOf(allOf(grantd.listObjects({ subject: each.subject, relation: each.relation, limit: 2 }))),
       ),
     ),
     subjects: await Promise.all(
@@ -97,7 +95,7 @@ async function answersOf(grantd: Grantd, { ruleSet, grants, questions }: ReturnT
         [
           { object, relation },
           { object, relation, include: 'self' as const },
-        ].map((query) => outcomeOf(allOf(grantd.listSubjects(query, { limit: 3 })))),
+        ].map((query) => outcomeOf(allOf(grantd.listSubjects({ ...query, limit: 3 })))),
       ),
     ),
     found: await allOf(

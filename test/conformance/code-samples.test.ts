@@ -5,12 +5,14 @@ import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { createCommittedOpenapi } from '../../src/http/openapi/openapi.ts';
 import { type ReferenceOperation, readReference } from '../../src/http/openapi/reference.ts';
 import { EXAMPLE_KEY_ID, EXAMPLE_TUPLE } from '../../src/http/schema/examples.ts';
+import { reportMissing } from '../../tools/engines/engine-script.ts';
+import { provideJava } from '../../tools/engines/java.ts';
 import { useHttpService } from '../kit/http-service.ts';
 
 const run = promisify(execFile);
@@ -30,7 +32,7 @@ describe('the samples of every operation', () => {
   it('are there in all languages', () => {
     for (const operation of operations) {
       const labels = operation.samples.map(({ label }) => label);
-      const all = operation.id === 'readOpenapi' ? ['curl'] : ['curl', 'TypeScript', 'Go', 'Python'];
+      const all = operation.id === 'readOpenapi' ? ['curl'] : ['curl', 'TypeScript', 'Go', 'Python', 'Java'];
       assert.deepEqual(labels, all, operation.id);
     }
   });
@@ -58,6 +60,10 @@ describe('the samples for curl', async () => {
     }
   });
 });
+
+const JAVA_SOURCES = 'clients/java/client/src/main/java';
+const hasJava = await provideJava();
+if (!hasJava) reportMissing('the samples for the Java client', 'It needs Java 17.');
 
 /** The source of what the package exports: `./dist/x.js` is built from `src/x.ts`. */
 function entryOf(client: string): string {
@@ -127,6 +133,23 @@ const CLIENTS = [
       ].join('\n'),
     command: (file: string) => ['python3', file],
   },
+  {
+    label: 'Java',
+    folder: JAVA_SOURCES,
+    file: 'Samples.java',
+    textOf: (_client: string, sources: readonly string[]) =>
+      [
+        'import io.github.grantd.*;\nimport java.util.*;',
+        'class Samples {',
+        ...sources.map((source, index) => `void sample${index}(Grantd grantd) {\n${source}\n}`),
+        '}',
+      ].join('\n'),
+    command: (file: string) => [
+      'javac',
+      ...['--release', '17', '-proc:none', '-implicit:none', '-sourcepath', join(ROOT, JAVA_SOURCES)],
+      ...['-d', dirname(file), file],
+    ],
+  },
 ];
 
 describe('the samples for the clients', () => {
@@ -136,7 +159,8 @@ describe('the samples for the clients', () => {
   for (const { label, folder, file, textOf, command } of CLIENTS.filter((each) =>
     existsSync(join(ROOT, each.folder)),
   )) {
-    it(`compile against the client for ${label}`, { timeout: COMPILE_MS_MAX }, () => {
+    const skip = label === 'Java' && !hasJava;
+    it(`compile against the client for ${label}`, { skip, timeout: COMPILE_MS_MAX }, () => {
       const path = join(directory, file);
       const client = join(ROOT, folder);
       writeFileSync(path, textOf(client, sourcesIn(label)));

@@ -1,5 +1,5 @@
-// compose.yaml against the schema of the Compose Specification, and against the program: each service is started with
-// settings that its role accepts, finds the others, and is reached from this machine alone.
+// compose.yaml and compose.dev.yaml against the schema of the Compose Specification, and against the program: each
+// service is started with settings that its role accepts, finds the others, and is reached from this machine alone.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -18,6 +18,7 @@ interface Service {
   readonly environment?: Readonly<Record<string, string>>;
   readonly ports?: readonly string[];
   readonly networks: readonly string[];
+  readonly volumes?: readonly string[];
   readonly depends_on?: readonly string[] | Readonly<Record<string, unknown>>;
 }
 
@@ -93,5 +94,36 @@ describe('compose.yaml', () => {
   it('has no operator token of its own, which everybody would know', () => {
     const token = file.services.console?.environment?.GRANTD_OPERATOR_TOKEN ?? '';
     assert.match(token, /^\$\{GRANTD_OPERATOR_TOKEN:\?/);
+  });
+});
+
+describe('compose.dev.yaml', () => {
+  const dev = read(readText('compose.dev.yaml'));
+
+  it('is what the Compose Specification allows', () => {
+    assert.equal(validate(dev), true, JSON.stringify(validate.errors, undefined, 1));
+  });
+
+  it('runs the whole service in one container, which this machine alone reaches', () => {
+    const [service, ...others] = Object.values(dev.services);
+    assert.deepEqual(others, []);
+    assert.deepEqual(service?.command, ['dev']);
+    const config = readConfig('dev', service === undefined ? {} : environmentOf(service));
+    assert.deepEqual(service?.ports, ['127.0.0.1:8080:8080', '127.0.0.1:8090:8090']);
+    assert.deepEqual([config.httpAddress, config.consoleAddress], ['0.0.0.0:8080', '0.0.0.0:8090']);
+    const folder = /GRANTD_DATA_DIR=(\S+)/.exec(readText('Dockerfile'))?.[1];
+    assert.deepEqual(service?.volumes, [`data:${folder}`]);
+  });
+});
+
+describe('the images of others', () => {
+  it('are pinned by digest, the same ones in Docker and in Kubernetes', () => {
+    const images = (path: string): string[] =>
+      [...readText(path).matchAll(/^\s+image: (\S+)$/gm)].map(([, image = '']) => image);
+    const ofCompose = images('compose.yaml').filter((image) => !image.startsWith('grantd:'));
+    assert.equal(ofCompose.length, 2);
+    for (const image of ofCompose) assert.match(image, /^[a-z]+:\d+\.\d+\.\d+@sha256:[0-9a-f]{64}$/);
+    const ofStores = ['k8s/stores/cassandra.yaml', 'k8s/stores/redis.yaml'].flatMap(images);
+    assert.deepEqual([...new Set(ofStores)].toSorted(), ofCompose.toSorted());
   });
 });

@@ -21,7 +21,7 @@ import type {
   RequestContext,
   ShardLoad,
   SlotView,
-  UsageMinute,
+  UsageBucket,
 } from '../../src/front/front.ts';
 import { createKeyFor, naming } from '../../src/front/requests/creations.ts';
 import type { DefinedCall } from '../../src/rpc/calls/define-call.ts';
@@ -73,9 +73,9 @@ export class ScriptedOperator implements OperatorApi {
   members: readonly MemberView[] = [];
   loads: readonly ShardLoad[] = [];
   /** Of some tenants; others have no requests. */
-  readonly lastMinutes = new Map<TenantId, UsageMinute>();
+  readonly lastMinutes = new Map<TenantId, UsageBucket>();
   /** Of any tenant. */
-  usage: readonly UsageMinute[] = [];
+  usage: readonly UsageBucket[] = [];
   /** The surveys of the cluster, newest last. They run by themselves, so they are among neither faults nor calls. */
   readonly surveys: RequestContext[] = [];
   /** Answers a survey in place of the views above. */
@@ -166,8 +166,8 @@ export class ScriptedOperator implements OperatorApi {
     return {
       readTenant: async (request, real) => this.#shown(await real(request)),
       readUsage: async (request, real) => {
-        await real(request);
-        return this.usage;
+        const { bucketMs } = await real(request);
+        return { bucketMs, buckets: this.usage };
       },
       listAuditLog: async (query, real) => {
         const isShort = this.rowsPerAuditLogPage < query.limit;

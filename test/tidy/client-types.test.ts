@@ -1,17 +1,27 @@
-// The generated parts of the clients in Go and Python are those of their sources.
+// The generated parts of the clients in Go, Java and Python are those of their sources.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { renderGoTypes } from '../../scripts/clients/go-types.ts';
+import { JAVA_TYPES_FOLDER, renderJavaTypes } from '../../scripts/clients/java-types.ts';
 import { renderSyncPythonClient } from '../../scripts/clients/python-sync.ts';
 import { renderPythonTypes } from '../../scripts/clients/python-types.ts';
-import { readText } from '../kit/source-tree.ts';
+import { listFiles, readText } from '../kit/source-tree.ts';
 
 const FRESHEN = 'run `npm run generate -- types`';
 const openapi = readText('docs/reference/openapi.json');
 
 it('the types of the Go client are generated from the present description of the API', () => {
   assert.equal(readText('clients/go/types.go'), renderGoTypes(openapi), FRESHEN);
+});
+
+it('the types of the Java client are generated from the present description of the API, and are no others', () => {
+  const rendered = renderJavaTypes(openapi);
+  const generated = listFiles()
+    .filter((path) => path.startsWith(`${JAVA_TYPES_FOLDER}/`) && path.endsWith('.java'))
+    .map((path): [string, string] => [path.slice(JAVA_TYPES_FOLDER.length + 1), readText(path)])
+    .filter(([, text]) => text.startsWith('// Generated'));
+  assert.deepEqual(new Map(generated), new Map(rendered), FRESHEN);
 });
 
 it('the types of the Python client are generated from the present description of the API', () => {
@@ -32,6 +42,7 @@ it('a schema that the types cannot express is refused, never guessed', () => {
   ]) {
     const changed = JSON.parse(openapi);
     changed.components.schemas.CheckResult.properties.authorized = schema;
-    for (const render of [renderGoTypes, renderPythonTypes]) assert.throws(() => render(JSON.stringify(changed)));
+    for (const render of [renderGoTypes, renderJavaTypes, renderPythonTypes])
+      assert.throws(() => render(JSON.stringify(changed)));
   }
 });

@@ -96,8 +96,7 @@ describe('the docs', () => {
   });
 
   it('name settings that exist', () => {
-    // Beside those of the program: where the samples for applications find the service.
-    const known = new Set([...variableNames(), 'GRANTD_TOOLS', 'GRANTD_URL', 'GRANTD_KEY']);
+    const known = new Set([...variableNames(), 'GRANTD_TOOLS']);
     const found = pages.flatMap(({ path, text }) =>
       [...text.matchAll(/\bGRANTD_[A-Z_]*[A-Z]\b/g)]
         .map(([name]) => name)

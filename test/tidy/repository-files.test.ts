@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { Ajv } from 'ajv';
@@ -12,7 +12,7 @@ import { parse } from 'yaml';
 import { SUITES } from '../../scripts/testing/suites.ts';
 import { listFiles, readText } from '../kit/source-tree.ts';
 
-const schemas: Record<'workflow' | 'form' | 'formConfig' | 'devcontainer', object> = JSON.parse(
+const schemas: Record<'workflow' | 'form' | 'formConfig' | 'devcontainer' | 'dependabot', object> = JSON.parse(
   gunzipSync(readFileSync(join(import.meta.dirname, 'support', 'repository-schemas.json.gz'))).toString(),
 );
 const LENIENT = { strict: false, allErrors: true, validateFormats: false } as const;
@@ -21,7 +21,20 @@ const validators = {
   form: new Ajv(LENIENT).compile(schemas.form),
   formConfig: new Ajv(LENIENT).compile(schemas.formConfig),
   devcontainer: new Ajv2019(LENIENT).compile(schemas.devcontainer),
+  dependabot: new Ajv(LENIENT).compile(schemas.dependabot),
 };
+
+/** What names versions of others, by the ecosystem of Dependabot that finds it. */
+const ECOSYSTEMS: readonly (readonly [ecosystem: string, path: RegExp])[] = [
+  ['npm', /(^|\/)package\.json$/],
+  ['pip', /(^|\/)([\w-]*requirements[\w-]*\.txt|pyproject\.toml)$/],
+  ['gomod', /(^|\/)go\.mod$/],
+  ['maven', /(^|\/)pom\.xml$/],
+  ['docker', /(^|\/)Dockerfile$|^k8s\/stores\/(cassandra|redis)\.yaml$/],
+  ['docker-compose', /(^|\/)compose(\.\w+)?\.yaml$/],
+  ['github-actions', /^\.github\/(workflows|actions\/\w+)\/[\w-]+\.ya?ml$/],
+  ['devcontainers', /^\.devcontainer\/devcontainer\.json$/],
+];
 
 interface Job {
   readonly needs?: string | readonly string[];
@@ -44,6 +57,7 @@ interface Workflow {
 }
 
 const FORMS = '.github/ISSUE_TEMPLATE';
+const DEPENDABOT = '.github/dependabot.yml';
 const files = listFiles().filter((path) => path.startsWith('.github/') || path.startsWith('.devcontainer/'));
 const workflows = files.filter((path) => path.startsWith('.github/workflows/'));
 const readWorkflow = (path: string): Workflow => parse(readText(path));
@@ -51,6 +65,7 @@ const readWorkflow = (path: string): Workflow => parse(readText(path));
 function kindOf(path: string): keyof typeof validators | undefined {
   if (workflows.includes(path)) return 'workflow';
   if (path === `${FORMS}/config.yml`) return 'formConfig';
+  if (path === DEPENDABOT) return 'dependabot';
   if (path.startsWith(FORMS)) return 'form';
   return path.endsWith('devcontainer.json') ? 'devcontainer' : undefined;
 }
@@ -65,10 +80,12 @@ describe('the files for sites and editors', () => {
       return [kind];
     });
     assert.deepEqual(kinds.toSorted(), [
+      'dependabot',
       'devcontainer',
       'form',
       'form',
       'formConfig',
+      'workflow',
       'workflow',
       'workflow',
       'workflow',
@@ -77,6 +94,10 @@ describe('the files for sites and editors', () => {
     assert.equal(validators.form({ name: 'x', description: 'y', body: [{ type: 'inputs' }] }), false);
     assert.equal(validators.formConfig({ blank_issues: true }), false);
     assert.equal(validators.devcontainer({ image: 5 }), false);
+    assert.equal(
+      validators.dependabot({ version: 2, updates: [{ 'package-ecosystem': 'npm', directory: '/' }] }),
+      false,
+    );
   });
 
   it('run every part of the tests, and name none twice', () => {
@@ -125,6 +146,44 @@ describe('the files for sites and editors', () => {
         }
       }
     }
+  });
+
+  it('ask for updates of everything that is pinned: packages, images, actions', () => {
+    const { updates }: { updates: { 'package-ecosystem': string; directories: string[] }[] } = parse(
+      readText(DEPENDABOT),
+    );
+    const asked = new Set(
+      updates.flatMap(({ 'package-ecosystem': ecosystem, directories }) =>
+        directories.map((directory) => `${ecosystem} ${directory}`),
+      ),
+    );
+    const { workspaces }: { workspaces: string[] } = JSON.parse(readText('package.json'));
+    const pinned = listFiles().flatMap((path) => {
+      const folder = `/${dirname(path).replace(/^\.$/, '')}`;
+      const isWorkspace = workspaces.some((each) => folder === `/${each}`);
+      return ECOSYSTEMS.filter(([, pattern]) => pattern.test(path))
+        .filter(([ecosystem]) => ecosystem !== 'npm' || !isWorkspace)
+        .map(([ecosystem]) => `${ecosystem} ${/^\/\.(github\/workflows|devcontainer)$/.test(folder) ? '/' : folder}`);
+    });
+    assert.ok(pinned.length > 10);
+    assert.deepEqual(
+      [...new Set(pinned)].filter((each) => !asked.has(each)),
+      [],
+    );
+  });
+
+  it('have the programs that Debian has for `npm test` in the dev container', () => {
+    const { onCreateCommand, features } = JSON.parse(readText('.devcontainer/devcontainer.json'));
+    const packages = onCreateCommand.split('--no-install-recommends ')[1].split(' ');
+    const engines = listFiles().filter((path) => /^tools\/engines\/[^/]+\.ts$/.test(path));
+    const wanted = engines.flatMap((path) =>
+      [...readText(path).matchAll(/\b(?:missing|provide)Program\((?:what, )?'([\w-]+)'/g)].map(([, name = '']) => name),
+    );
+    assert.ok(wanted.length >= 3, String(wanted));
+    for (const each of [...wanted, 'chromium', 'fonts-dejavu-core', 'python3-venv'])
+      assert.ok(packages.includes(each), each);
+    const names = Object.keys(features).map((each) => /\/(\w+):\d+$/.exec(each)?.[1]);
+    assert.deepEqual(names.toSorted(), ['go', 'java', 'node']);
   });
 
   it('run actions of others by the commit that was read, and say its version', () => {

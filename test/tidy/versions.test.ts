@@ -8,22 +8,37 @@ import { listFiles, readText } from '../kit/source-tree.ts';
 const { version } = JSON.parse(readText('package.json'));
 const SEMANTIC = String.raw`(\d+\.\d+\.\d+)`;
 
+const JAVA_PARENT = new RegExp(`<artifactId>grantd-parent</artifactId>\\s*<version>${SEMANTIC}</version>`, 'g');
+
 /** Each finds at least one version, and all versions of a release in its file. */
 const PLACES: Readonly<Record<string, RegExp>> = {
   'package-lock.json': new RegExp(`(?<="name": "grantd",\\s+"version": )"${SEMANTIC}"`, 'g'),
-  'package.json': new RegExp(`"@grantd/convert": "${SEMANTIC}"`, 'g'),
+  'package.json': new RegExp(`"@grantd/(?:cli|convert)": "${SEMANTIC}"`, 'g'),
+  'packages/cli/package.json': new RegExp(`"version": "${SEMANTIC}"`, 'g'),
   'packages/convert/package.json': new RegExp(`"version": "${SEMANTIC}"`, 'g'),
-  'charts/grantd/Chart.yaml': new RegExp(`^(?:version|appVersion): "?${SEMANTIC}"?$`, 'gm'),
+  'charts/grantd/Chart.yaml': new RegExp(`(?:^(?:version|appVersion): |/v)${SEMANTIC}`, 'gm'),
   'clients/typescript/package.json': new RegExp(`"version": "${SEMANTIC}"`, 'g'),
   'clients/typescript/testing/package.json': new RegExp(`"(?:version|@grantd/client)": "\\^?${SEMANTIC}"`, 'g'),
+  'clients/typescript/src/agent.ts': new RegExp(`^const VERSION = '${SEMANTIC}';$`, 'gm'),
   'clients/python/pyproject.toml': new RegExp(`^version = "${SEMANTIC}"$`, 'gm'),
   'clients/python/src/grantd/__init__.py': new RegExp(`^__version__ = "${SEMANTIC}"$`, 'gm'),
   'clients/python/src/grantd/_core.py': new RegExp(`^VERSION = "${SEMANTIC}"$`, 'gm'),
+  'clients/go/grantdotel/go.mod': new RegExp(`^\\s*github.com/grantd/grantd/clients/go v${SEMANTIC}$`, 'gm'),
+  'clients/java/pom.xml': JAVA_PARENT,
+  'clients/java/client/pom.xml': JAVA_PARENT,
+  'clients/java/testing/pom.xml': JAVA_PARENT,
+  'clients/java/examples/pom.xml': JAVA_PARENT,
+  'clients/java/client/src/main/java/io/github/grantd/GrantdBuilder.java': new RegExp(
+    `String VERSION = "${SEMANTIC}";`,
+    'g',
+  ),
+  'clients/java/README.md': new RegExp(`<version>${SEMANTIC}</version>`, 'g'),
   'clients/go/client.go': new RegExp(`^\\s*version = "${SEMANTIC}"$`, 'gm'),
 };
 const COUNTS: Readonly<Record<string, number>> = {
   'package-lock.json': 2,
-  'charts/grantd/Chart.yaml': 2,
+  'package.json': 2,
+  'charts/grantd/Chart.yaml': 6,
   'clients/typescript/testing/package.json': 2,
 };
 
@@ -47,7 +62,7 @@ describe('the version of a release', () => {
   });
 
   it('is the one of every image that a page or an example names', () => {
-    const IMAGE = new RegExp(`\\b(?:grantd:|--build-arg VERSION=)${SEMANTIC}`, 'g');
+    const IMAGE = new RegExp(`(?:\\bgrantd[:-]|--version |--build-arg VERSION=)${SEMANTIC}`, 'g');
     const pages = listFiles().filter(
       (path) => /^(README\.md|docs\/|k8s\/|examples\/)/.test(path) && /\.(md|ya?ml)$/.test(path),
     );

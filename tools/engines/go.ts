@@ -1,4 +1,4 @@
-// The Go of the machine, for tests of code in Go. It needs no network, since that code has no dependencies.
+// The Go of the machine, for tests of code in Go. It needs no network, except for the one module that has dependencies.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -11,14 +11,16 @@ const MINOR_MIN = 24;
 
 export interface Go {
   /** Its standard output. Rejects with all of its output if it fails. */
-  run(args: readonly string[], directory: string): Promise<string>;
+  run(args: readonly string[], directory: string, variables?: Variables): Promise<string>;
 }
+
+type Variables = Readonly<Record<string, string>>;
 
 const environment = { GOTOOLCHAIN: 'local', GOFLAGS: '-buildvcs=false', GOPROXY: 'off' };
 
-async function runGo(args: readonly string[], cwd?: string): Promise<string> {
+async function runGo(args: readonly string[], cwd?: string, variables: Variables = {}): Promise<string> {
   try {
-    const { stdout } = await run('go', [...args], { cwd, env: { ...process.env, ...environment } });
+    const { stdout } = await run('go', [...args], { cwd, env: { ...process.env, ...environment, ...variables } });
     return stdout;
   } catch (error) {
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };

@@ -13,7 +13,8 @@ import { provideCassandra } from './cassandra.ts';
 import { provideChromium } from './chromium.ts';
 import { provideProgram } from './debian-program.ts';
 import { provide } from './engine-script.ts';
-import { BUN, DENO, installNpmProgram, NODE_20 } from './npm-program.ts';
+import { provideJava, provideMaven } from './java.ts';
+import { BUN, DENO, installNpmProgram, NODE_20, NODE_22 } from './npm-program.ts';
 import { installPythonTool, PYTHON_CLIENT, SCHEMATHESIS } from './python-tool.ts';
 import { LOGS_DIRECTORY } from './tools-directory.ts';
 
@@ -51,8 +52,8 @@ const ROWS: readonly Row[] = [
   row('k6', 'k6, built with Go', ['test/loadtest/scenarios.test.ts', 'test/loadtest/soak.test.ts'], async () =>
     provideK6(),
   ),
-  row('helm', 'Helm and Kustomize, built with Go', ['chart'], () =>
-    script(join(KUBERNETES, 'tools.sh'), 'install', 'helm', 'kustomize'),
+  row('helm', 'Helm, Kustomize and crane, built with Go', ['chart', 'kubernetes'], () =>
+    script(join(KUBERNETES, 'tools.sh'), 'install', 'helm', 'kustomize', 'crane'),
   ),
   row(
     'cassandra',
@@ -71,14 +72,22 @@ const ROWS: readonly Row[] = [
     () => installPythonTool(PYTHON_CLIENT),
   ),
   row(
+    'java',
+    'Java from Debian',
+    ['test/conformance/code-samples.test.ts', 'test/clients/model-types.test.ts'],
+    provideJava,
+  ),
+  row('java-client', 'Java and Maven from Debian, the rest from Maven', ['test/clients/java.test.ts'], provideMaven),
+  row(
     'runtimes',
-    'Node 20, Deno and Bun from npm',
+    'Node 20 and 22, Deno and Bun from npm',
     [
+      'test/cli/package.test.ts',
       'test/clients/typescript-packages.test.ts',
       'test/browser/docs-app.test.ts',
       'test/cluster/smoke/docs-commands.test.ts',
     ],
-    () => Promise.all([NODE_20, DENO, BUN].map(installNpmProgram)),
+    () => Promise.all([NODE_20, NODE_22, DENO, BUN].map(installNpmProgram)),
   ),
   row('redis', 'Redis from Debian', ['alone', 'contract', 'cluster/smoke', 'kubernetes'], () =>
     provideProgram('redis-server'),

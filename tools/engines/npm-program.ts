@@ -25,6 +25,9 @@ export const NODE_20: NpmProgram = {
   path: 'bin/node',
 };
 
+/** The oldest Node that the package of the command line supports. */
+export const NODE_22: NpmProgram = { ...NODE_20, version: '22.23.3' };
+
 export const DENO: NpmProgram = {
   name: 'deno',
   version: '2.9.6',

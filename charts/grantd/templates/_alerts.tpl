@@ -16,10 +16,13 @@ name, which both kinds of monitor leave unchanged.
   annotations:
     summary: {{ .summary | quote }}
     description: {{ .description | quote }}
-    {{- with .root.Values.monitoring.prometheusRule.runbookUrl }}
-    runbook_url: {{ printf "%s#%s" . (lower $.name) | quote }}
-    {{- end }}
+    runbook_url: {{ printf "%s#%s" (include "grantd.runbookUrl" .root) (lower .name) | quote }}
 {{ end }}
+
+{{/* A tag of the repository is `v` and the version of the chart. */}}
+{{- define "grantd.runbookUrl" -}}
+{{- .Values.monitoring.prometheusRule.runbookUrl | default (printf "%s/blob/v%s/docs/operating/monitoring.md" .Chart.Home .Chart.Version) -}}
+{{- end }}
 
 {{- define "grantd.alerts" -}}
 {{- $standalone := .Values.standalone.enabled -}}

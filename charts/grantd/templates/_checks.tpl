@@ -5,6 +5,9 @@
 {{- if not .Values.enabled -}}
 {{- $wrong = append $wrong "enabled=false works only in a parent chart that names it as the condition of the dependency" -}}
 {{- end -}}
+{{- if not .Values.image.repository -}}
+{{- $wrong = append $wrong "image.repository must name the image, for example platform/grantd in image.registry=registry.example.com: this chart was not released, so its image is in no registry until you build and push it (docs/operating/install.md)" -}}
+{{- end -}}
 {{- $cache := int64 (include "grantd.pageCacheBytes" .) -}}
 {{- if or (lt $cache 1048576) (gt $cache 1099511627776) -}}
 {{- $wrong = append $wrong (printf "shard.pageCacheBytes must be from 1Mi to 1024Gi; it is %v" .Values.shard.pageCacheBytes) -}}
@@ -57,6 +60,20 @@
 {{- end -}}
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
 {{- $wrong = append $wrong "httpRoute.parentRefs must name a Gateway" -}}
+{{- end -}}
+{{- with .Values.console -}}
+{{- if and .ingress.enabled (not .ingress.hosts) -}}
+{{- $wrong = append $wrong "console.ingress.hosts must name a host" -}}
+{{- end -}}
+{{- if and .ingress.enabled (not .ingress.tls) (not .ingress.tlsTerminatedElsewhere) -}}
+{{- $wrong = append $wrong "console.ingress.tls must name the certificate, because operators send their token; set console.ingress.tlsTerminatedElsewhere=true if a load balancer in front of the Ingress terminates TLS" -}}
+{{- end -}}
+{{- if and .httpRoute.enabled (not .httpRoute.parentRefs) -}}
+{{- $wrong = append $wrong "console.httpRoute.parentRefs must name a Gateway" -}}
+{{- end -}}
+{{- if and (or .ingress.enabled .httpRoute.enabled) $.Values.networkPolicy.enabled (not $.Values.networkPolicy.consoleFrom) -}}
+{{- $wrong = append $wrong "networkPolicy.consoleFrom must admit the Ingress controller or the Gateway, because the console has an Ingress or an HTTPRoute" -}}
+{{- end -}}
 {{- end -}}
 {{- if and .Values.redis.existingSecret (or .Values.redis.url .Values.redis.password .Values.redis.sentinelPassword) -}}
 {{- $wrong = append $wrong "redis.existingSecret excludes redis.url, redis.password and redis.sentinelPassword" -}}

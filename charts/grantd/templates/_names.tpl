@@ -54,7 +54,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 
 {{- define "grantd.image" -}}
 {{- $repository := .Values.image.repository -}}
-{{- with .Values.image.registry | default .Values.global.imageRegistry }}{{ $repository = printf "%s/%s" . $repository }}{{ end -}}
+{{- with .Values.global.imageRegistry | default .Values.image.registry }}{{ $repository = printf "%s/%s" . $repository }}{{ end -}}
 {{- if .Values.image.digest -}}
 {{- printf "%s@%s" $repository .Values.image.digest -}}
 {{- else -}}
@@ -94,6 +94,17 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 
 {{- define "grantd.consoleUrl" -}}
 {{- printf "http://%s-console.%s.svc:%d" (include "grantd.fullname" .) .Release.Namespace (int64 .Values.console.service.port) -}}
+{{- end }}
+
+{{/* Where operators reach the console from outside, if it has an Ingress or an HTTPRoute. */}}
+{{- define "grantd.consolePublicUrl" -}}
+{{- with .Values.console -}}
+{{- if and .ingress.enabled .ingress.hosts -}}
+{{- printf "https://%s" (first .ingress.hosts) -}}
+{{- else if and .httpRoute.enabled .httpRoute.hostnames -}}
+{{- printf "https://%s" (first .httpRoute.hostnames) -}}
+{{- end -}}
+{{- end -}}
 {{- end }}
 
 {{/* The component that serves the public API. */}}

@@ -1,19 +1,31 @@
 {{/* What Helm prints after an installation. A template, so that it can be rendered without a cluster. */}}
 
 {{- define "grantd.notes" -}}
-{{- $console := printf "%s/%s-%s" (ternary "statefulset" "deployment" .Values.standalone.enabled) (include "grantd.fullname" .) (include "grantd.consoleComponent" .) -}}
-grantd {{ .Values.image.tag | default .Chart.AppVersion }} is being installed as {{ .Release.Name }} in {{ .Release.Namespace }}.
+{{- $kubectl := printf "kubectl --namespace %s" .Release.Namespace -}}
+{{- $fullname := include "grantd.fullname" . -}}
+{{- $console := printf "%s/%s-%s" (ternary "statefulset" "deployment" .Values.standalone.enabled) $fullname (include "grantd.consoleComponent" .) -}}
+{{- $consoleUrl := include "grantd.consolePublicUrl" . -}}
+grantd {{ .Values.image.tag | default .Chart.AppVersion }} is being installed as {{ .Release.Name }} in {{ .Release.Namespace }}, from the image {{ include "grantd.image" . }}.
 {{- if .Values.standalone.enabled }}
 It runs in one pod with an embedded store: for evaluation, not for production.
 {{- end }}
 Clients in the cluster reach it at {{ include "grantd.internalUrl" . }}{{ if ne (include "grantd.baseUrl" .) (include "grantd.internalUrl" .) }}, others at {{ include "grantd.baseUrl" . }}{{ end }}.
 
 1. Wait until it serves:
-     kubectl --namespace {{ .Release.Namespace }} rollout status {{ ternary "statefulset" "deployment" .Values.standalone.enabled }}/{{ include "grantd.fullname" . }}-{{ include "grantd.frontComponent" . }} --timeout 5m
+     {{ $kubectl }} rollout status {{ ternary "statefulset" "deployment" .Values.standalone.enabled }}/{{ $fullname }}-{{ include "grantd.frontComponent" . }} --timeout 5m
 2. Test it (this creates a tenant and deletes it again):
      helm test {{ .Release.Name }} --namespace {{ .Release.Namespace }} --logs
-3. Create your first tenant:
-     kubectl --namespace {{ .Release.Namespace }} exec {{ $console }} -- grantd tenants create example
+3. Create your first tenant, and a key for its application, which is shown once:
+     {{ $kubectl }} exec {{ $console }} -- grantd tenants create example
+     {{ $kubectl }} exec {{ $console }} -- grantd keys create --tenant TENANT_ID --scope check:read,grant:write
+4. Read the operator token:
+     {{ $kubectl }} get secret {{ include "grantd.operatorSecret" . }} --output go-template='{{ print "{{index .data " (include "grantd.operatorKey" . | quote) " | base64decode}}" }}'
+{{- if $consoleUrl }}
+5. Log in to the console with it, at {{ $consoleUrl }}/.
+{{- else }}
+5. Log in to the console with it, at http://127.0.0.1:8090/, while this runs:
+     {{ $kubectl }} port-forward service/{{ $fullname }}-console 8090:{{ int64 .Values.console.service.port }}
+{{- end }}
 {{- if not .Values.standalone.enabled }}
 {{- $slots := .Values.cassandra.slots | default 256 | int64 }}
 {{- $shards := int64 (include "grantd.replicaCount" .Values.shard) }}
@@ -21,6 +33,16 @@ Clients in the cluster reach it at {{ include "grantd.internalUrl" . }}{{ if ne 
 {{- if gt $shards $slots }}
 
 There may be {{ $shards }} shards and there are {{ $slots }} slots: {{ sub $shards $slots }} of the shards would stay idle. The number of slots is fixed at the first migration.
+{{- end }}
+{{- end }}
+{{- if $consoleUrl }}
+
+The console is reachable from outside: its Ingress or HTTPRoute leads to its pages and to the whole API of the operator (/console/, /operator/v1/), which changes every tenant. Admit only the networks of your operators.
+{{- if not .Values.trustedProxies }}
+trustedProxies is empty: failed log-ins of all operators count for the address of the proxy, and the session cookie is not bound to HTTPS. Name the proxy, which must set X-Forwarded-For and X-Forwarded-Proto.
+{{- end }}
+{{- if and (not .Values.standalone.enabled) (gt (int64 (include "grantd.replicaCount" .Values.console)) 1) }}
+Each log-in exists on one of the consoles only: the Ingress or the Gateway has to keep each browser on one of them, by a cookie.
 {{- end }}
 {{- end }}
 {{- if and (not .Values.standalone.enabled) (not .Values.tls.enabled) }}

@@ -142,29 +142,20 @@ envFrom:
 {{/*
 All three use the ops port. `/livez` responds from the first moment, before Cassandra or a schema is available, so the
 first two never end a pod that is only waiting; `/readyz` says why it waits.
+Takes (dict "root" $ "values" .Values.front).
 */}}
 {{- define "grantd.probes" -}}
-startupProbe:
+{{- $probes := mergeOverwrite (deepCopy .root.Values.probes) (deepCopy .values.probes) -}}
+{{- range $kind, $path := dict "startup" "/livez" "liveness" "/livez" "readiness" "/readyz" }}
+{{- $probe := index $probes $kind }}
+{{ $kind }}Probe:
   httpGet:
-    path: /livez
+    path: {{ $path }}
     port: ops
-  periodSeconds: 1
-  timeoutSeconds: 5
-  failureThreshold: 60
-livenessProbe:
-  httpGet:
-    path: /livez
-    port: ops
-  periodSeconds: 10
-  timeoutSeconds: 5
-  failureThreshold: 6
-readinessProbe:
-  httpGet:
-    path: /readyz
-    port: ops
-  periodSeconds: 1
-  timeoutSeconds: 5
-  failureThreshold: 2
+  periodSeconds: {{ int64 $probe.periodSeconds }}
+  timeoutSeconds: {{ int64 $probe.timeoutSeconds }}
+  failureThreshold: {{ int64 $probe.failureThreshold }}
+{{- end }}
 {{- end }}
 
 {{/* A stop is aborted after shutdownSeconds, which includes the drain; the rest is a reserve for a busy machine. */}}

@@ -41,13 +41,15 @@ GRANTD_ERRORS_BASE: {{ .Values.errorsBase | quote }}
 
 {{- define "grantd.settings.operator" -}}
 GRANTD_CLUSTER_NAME: {{ .Values.clusterName | quote }}
+GRANTD_DASHBOARD_URL: {{ .Values.dashboardUrl | quote }}
+GRANTD_RUNBOOK_URL: {{ include "grantd.runbookUrl" . | quote }}
 GRANTD_OPERATOR_TOKEN_FILE: /etc/grantd/operator/token
 {{- if .Values.operator.namedTokens.existingSecret }}
 GRANTD_OPERATOR_TOKENS_FILE: /etc/grantd/operator-tokens/tokens
 {{- end }}
 {{- with .Values.operator.oidc }}
 {{- if .issuer }}
-GRANTD_CONSOLE_URL: {{ .consoleUrl | quote }}
+GRANTD_CONSOLE_URL: {{ .consoleUrl | default (include "grantd.consolePublicUrl" $) | quote }}
 GRANTD_OIDC_ISSUER: {{ .issuer | quote }}
 GRANTD_OIDC_CLIENT_ID: {{ .clientId | quote }}
 {{- if .existingSecret }}

@@ -46,7 +46,7 @@ func TestAHandlerRunsOnlyAfterAYes(t *testing.T) {
 	})
 	defer app.Close()
 	grant := grantd.GrantRequest{Subject: "user:ada", Relation: "viewer", Object: "document:plan"}
-	if _, _, err := client.CreateGrant(t.Context(), grant); err != nil {
+	if _, err := client.CreateGrant(t.Context(), grant); err != nil {
 		t.Fatal(err)
 	}
 	for _, each := range []struct {

@@ -16,7 +16,7 @@ from fastapi import FastAPI, Request
 from grantd import AsyncGrantd
 from grantd.fastapi import requires
 
-client = AsyncGrantd(os.environ["GRANTD_URL"], os.environ["GRANTD_KEY"])
+client = AsyncGrantd()
 app = FastAPI()
 
 
@@ -25,12 +25,15 @@ def subject_of(request: Request) -> str | None:
 
 
 def document_of(request: Request) -> str:
-    return f"document:{request.path_params['id']}"
+    return f"document:{request.path_params['document_id']}"
 
 
-@app.get("/documents/{id}", dependencies=[requires("viewer", document_of, client=client, subject=subject_of)])
-async def read_document(id: str) -> str:
-    return f"This is {id}."
+viewer = requires("viewer", document_of, client=client, subject_of=subject_of)
+
+
+@app.get("/documents/{document_id}", dependencies=[viewer])
+async def read_document(document_id: str) -> str:
+    return f"This is {document_id}."
 
 
 if __name__ == "__main__":

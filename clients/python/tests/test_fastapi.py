@@ -26,16 +26,16 @@ async def run() -> None:
 
     viewer = requires(
         "viewer",
-        lambda request: f"document:{request.path_params['id']}",
+        lambda request: f"document:{request.path_params['document_id']}",
         client=client,
-        subject=lambda request: request.headers.get("x-subject"),
+        subject_of=lambda request: request.headers.get("x-subject"),
         on_error=note,
     )
     app = FastAPI()
 
-    @app.get("/documents/{id}", dependencies=[viewer])
-    async def read_document(id: str) -> str:
-        return id
+    @app.get("/documents/{document_id}", dependencies=[viewer])
+    async def read_document(document_id: str) -> str:
+        return document_id
 
     await client.create_grant("user:ada", "viewer", "document:plan")
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://app.test") as browser:

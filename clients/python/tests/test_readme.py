@@ -27,8 +27,8 @@ def test_a_block_runs(block: str, monkeypatch: pytest.MonkeyPatch) -> None:
     client = fake.client()
     client.create_grant("user:ada", "viewer", "document:plan")
     # Blocks that make a client get one of the fake.
-    monkeypatch.setattr(grantd, "Grantd", lambda url, key, **options: fake.client(**options))
-    monkeypatch.setattr(grantd, "AsyncGrantd", lambda url, key, **options: fake.async_client(**options))
+    monkeypatch.setattr(grantd, "Grantd", lambda *_, **options: fake.client(**options))
+    monkeypatch.setattr(grantd, "AsyncGrantd", lambda *_, **options: fake.async_client(**options))
     known = {"client": client, "fake": fake, "url": "https://grantd.example", "key": fake.key}
     code = compile(block, "README.md", "exec", flags=__import__("ast").PyCF_ALLOW_TOP_LEVEL_AWAIT)
     if not code.co_flags & inspect.CO_COROUTINE:

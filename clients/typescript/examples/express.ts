@@ -1,15 +1,15 @@
 // Documents that only their viewers may read, with Express. The subject comes from the header that a proxy in
-// front sets after it has authenticated the request.
+// front sets after it has authenticated the request. GRANTD_URL and GRANTD_KEY say where grantd is.
 
 import type { AddressInfo } from 'node:net';
 import { Grantd } from '@grantd/client';
 import { createRequires } from '@grantd/client/express';
 import express from 'express';
 
-const { BASE_URL: url = 'http://127.0.0.1:8080', KEY: key = '', PORT = '3000' } = process.env;
+const { PORT = '3000' } = process.env;
 
 const requires = createRequires({
-  grantd: new Grantd({ url, key }),
+  grantd: new Grantd(),
   subject: (request) => {
     const user = request.header('x-authenticated-user');
     return user === undefined ? undefined : `user:${user}`;
@@ -21,7 +21,7 @@ const app = express();
 
 app.get(
   '/documents/:id',
-  requires('viewer', (request) => `document:${request.params.id}`),
+  requires({ relation: 'viewer', object: (request) => `document:${request.params.id}` }),
   (request, response) => {
     response.json({ id: request.params.id });
   },

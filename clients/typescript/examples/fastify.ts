@@ -1,14 +1,14 @@
 // Documents that only their viewers may read, with Fastify. The subject comes from the header that a proxy in
-// front sets after it has authenticated the request.
+// front sets after it has authenticated the request. GRANTD_URL and GRANTD_KEY say where grantd is.
 
 import { Grantd } from '@grantd/client';
 import { createRequires } from '@grantd/client/fastify';
 import fastify, { type FastifyRequest } from 'fastify';
 
-const { BASE_URL: url = 'http://127.0.0.1:8080', KEY: key = '', PORT = '3000' } = process.env;
+const { PORT = '3000' } = process.env;
 
 const requires = createRequires({
-  grantd: new Grantd({ url, key }),
+  grantd: new Grantd(),
   subject: (request) => {
     const user = request.headers['x-authenticated-user'];
     return typeof user === 'string' ? `user:${user}` : undefined;
@@ -20,8 +20,12 @@ const idOf = (request: FastifyRequest): string => (request.params as { id: strin
 
 const app = fastify();
 
-app.get('/documents/:id', { preHandler: requires('viewer', (request) => `document:${idOf(request)}`) }, (request) => ({
-  id: idOf(request),
-}));
+app.get(
+  '/documents/:id',
+  { preHandler: requires({ relation: 'viewer', object: (request) => `document:${idOf(request)}` }) },
+  (request) => ({
+    id: idOf(request),
+  }),
+);
 
 console.log(await app.listen({ port: Number(PORT), host: '127.0.0.1' }));

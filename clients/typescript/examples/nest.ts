@@ -1,5 +1,5 @@
 // Documents that only their viewers may read, with NestJS. The subject comes from the header that a proxy in
-// front sets after it has authenticated the request.
+// front sets after it has authenticated the request. GRANTD_URL and GRANTD_KEY say where grantd is.
 
 import 'reflect-metadata';
 import { Grantd } from '@grantd/client';
@@ -8,10 +8,10 @@ import { Controller, Get, Module, Param } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { Request } from 'express';
 
-const { BASE_URL: url = 'http://127.0.0.1:8080', KEY: key = '', PORT = '3000' } = process.env;
+const { PORT = '3000' } = process.env;
 
 const Requires = createRequires<Request>({
-  grantd: new Grantd({ url, key }),
+  grantd: new Grantd(),
   subject: (request) => {
     const user = request.header('x-authenticated-user');
     return user === undefined ? undefined : `user:${user}`;
@@ -22,7 +22,7 @@ const Requires = createRequires<Request>({
 @Controller('documents')
 class Documents {
   @Get(':id')
-  @Requires('viewer', (request) => `document:${request.params.id}`)
+  @Requires({ relation: 'viewer', object: (request) => `document:${request.params.id}` })
   read(@Param('id') id: string): { id: string } {
     return { id };
   }

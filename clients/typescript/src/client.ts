@@ -18,7 +18,6 @@ import type {
   GrantFilter,
   GrantRequest,
   Key,
-  KeyRequest,
   Namespace,
   OpenapiDocument,
   Question,
@@ -32,7 +31,7 @@ import type {
   Tuple,
   WrittenGrant,
 } from './generated/schemas.ts';
-import { createKey } from './key-creation.ts';
+import { createKey, type KeyCreation } from './key-creation.ts';
 import { Listing, type Page } from './listing.ts';
 import { type GrantdOptions, transportOptions } from './options.ts';
 import {
@@ -48,7 +47,8 @@ import {
 } from './shapes.ts';
 import { type Call, type CallOptions, type Sent, Transport } from './transport.ts';
 
-export interface ListOptions extends CallOptions {
+/** Of a listing. */
+interface PageSize {
   /** Items per page: 1 to 1000. */
   readonly limit?: number | undefined;
 }
@@ -61,9 +61,14 @@ export interface CallContext {
   readonly context_grants?: readonly ContextGrant[] | undefined;
 }
 
-export interface CheckOptions extends CallOptions, CallContext {}
+export interface CheckRequest extends Question, CallContext {}
 
-export interface ObjectsQuery extends CallContext {
+export interface BulkCheckRequest extends CallContext {
+  /** Up to 100. */
+  readonly checks: readonly Question[];
+}
+
+export interface ObjectsQuery extends CallContext, PageSize {
   readonly subject: string;
   readonly relation: string;
   readonly namespace?: string | undefined;
@@ -78,11 +83,13 @@ export interface SubjectsQuery extends Omit<ObjectsQuery, 'subject'> {
 }
 
 /** Of one subject, or on one object. */
-export interface GrantsQuery {
+export interface GrantsQuery extends PageSize {
   readonly subject?: string | undefined;
   readonly object?: string | undefined;
   readonly relation?: Relation | undefined;
 }
+
+export interface KeysQuery extends PageSize {}
 
 export interface GrantPage extends Page<Grant> {
   /** The cursor of the change feed before this page. To follow from a snapshot, use that of the first page. */
@@ -107,9 +114,17 @@ export interface RevisedRules {
   readonly revision: string;
 }
 
+export interface RulesChange {
+  readonly rule_set: RuleSetRequest;
+  /** Only if the rules still have it. */
+  readonly revision?: string | undefined;
+}
+
 export interface WrittenNamespace extends Namespace {
   readonly created: boolean;
 }
+
+export type { KeyCreation } from './key-creation.ts';
 
 type Query = NonNullable<Call['query']>;
 type SearchBody = SubjectSearch | ResourceSearch | ActionSearch;
@@ -133,11 +148,16 @@ const hasContext = ({ context, context_grants: grants }: CallContext): boolean =
   context !== undefined || grants !== undefined;
 
 /** A listing: a GET with a query, or with a context the same as a POST. */
-const listingCall = (operation: string, path: string, query: ObjectsQuery | SubjectsQuery, page: Query): Call => {
+const listingCall = (
+  operation: string,
+  path: string,
+  query: ObjectsQuery | SubjectsQuery,
+  cursor: string | undefined,
+): Call => {
   const { context, context_grants, ...rest } = query;
   return hasContext(query)
-    ? post(`${operation}InContext`, path, { ...rest, ...page, context, context_grants })
-    : get(operation, path, { ...rest, ...page });
+    ? post(`${operation}InContext`, path, { ...rest, cursor, context, context_grants })
+    : get(operation, path, { ...rest, cursor });
 };
 
 function revisionOf(reply: Sent): string {
@@ -150,30 +170,32 @@ export class Grantd {
   readonly #gatherer: Gatherer | undefined;
   readonly #silenceMs: number;
 
-  constructor(options: GrantdOptions) {
+  constructor(options: GrantdOptions = {}) {
     const { batching = true, silenceMs = 45_000 } = options;
     this.#transport = new Transport(transportOptions(options));
     this.#silenceMs = silenceMs;
     const sender = {
       one: (question: Question) => this.#checkOne(question),
-      many: (questions: readonly Question[]) => this.checkBulk(questions),
+      many: (questions: readonly Question[]) => this.checkBulk({ checks: questions }),
     };
     this.#gatherer = batching ? new Gatherer(sender) : undefined;
   }
 
   /**
    * Whether the relationship holds. True only if the service said so for exactly this question; every other outcome is
-   * thrown. Checks of one moment are gathered into one request, unless they have options of their own.
+   * thrown. Checks of one moment are gathered into one request, unless they have options or a context of their own.
    */
-  check(subject: string, relation: string, object: string, options?: CheckOptions): Promise<boolean> {
-    const question = { subject, relation, object };
-    if (options !== undefined || this.#gatherer === undefined) return this.#checkOne(question, options);
-    return this.#gatherer.check(question);
+  check(request: CheckRequest, options?: CallOptions): Promise<boolean> {
+    if (options !== undefined || hasContext(request) || this.#gatherer === undefined) {
+      return this.#checkOne(request, options);
+    }
+    const { subject, relation, object } = request;
+    return this.#gatherer.check({ subject, relation, object });
   }
 
   /** As `check`, with the grants on which the result rests. */
-  async explain(subject: string, relation: string, object: string, options: CheckOptions = {}): Promise<Explanation> {
-    const { context, context_grants } = options;
+  async explain(request: CheckRequest, options: CallOptions = {}): Promise<Explanation> {
+    const { subject, relation, object, context, context_grants } = request;
     const body = { subject, relation, object, explain: true, context, context_grants };
     const field = Field.of(await this.#transport.send(post('check', '/v1/check', body), options));
     field.at('checked_at').text();
@@ -187,8 +209,8 @@ export class Grantd {
   }
 
   /** Up to 100 checks, all decided at one moment; the results are in the order of the checks. */
-  async checkBulk(checks: readonly Question[], options: CheckOptions = {}): Promise<readonly boolean[]> {
-    const { context, context_grants } = options;
+  async checkBulk(request: BulkCheckRequest, options: CallOptions = {}): Promise<readonly boolean[]> {
+    const { checks, context, context_grants } = request;
     const questions = checks.map(({ subject, relation, object }) => ({ subject, relation, object }));
     const body = { checks: questions, context, context_grants };
     const field = Field.of(await this.#transport.send(post('checkBulk', '/v1/check/bulk', body), options));
@@ -236,9 +258,9 @@ export class Grantd {
     }
   }
 
-  listGrants(query: GrantsQuery, options: ListOptions = {}): Listing<Grant, GrantPage> {
+  listGrants(query: GrantsQuery, options: CallOptions = {}): Listing<Grant, GrantPage> {
     return new Listing(async (cursor, callOptions) => {
-      const call = get('listGrants', '/v1/grants', { ...query, limit: options.limit, cursor });
+      const call = get('listGrants', '/v1/grants', { ...query, cursor });
       const reply = await this.#transport.send(call, callOptions);
       const field = Field.of(reply);
       return {
@@ -250,26 +272,27 @@ export class Grantd {
   }
 
   /** The objects on which the subject has the relation. */
-  listObjects(query: ObjectsQuery, options: ListOptions = {}): Listing<string> {
+  listObjects(query: ObjectsQuery, options: CallOptions = {}): Listing<string> {
     return new Listing(async (cursor, callOptions) => {
-      const call = listingCall('listObjects', '/v1/objects', query, { limit: options.limit, cursor });
+      const call = listingCall('listObjects', '/v1/objects', query, cursor);
       const field = Field.of(await this.#transport.send(call, callOptions));
       return { items: field.at('objects').texts(), cursor: field.at('next_cursor').textOrNull() };
     }, options);
   }
 
   /** The subjects that have the relation on the object. */
-  listSubjects(query: SubjectsQuery, options: ListOptions = {}): Listing<string, SubjectPage> {
+  listSubjects(query: SubjectsQuery, options: CallOptions = {}): Listing<string, SubjectPage> {
     return new Listing(async (cursor, callOptions) => {
-      const call = listingCall('listSubjects', '/v1/subjects', query, { limit: options.limit, cursor });
+      const call = listingCall('listSubjects', '/v1/subjects', query, cursor);
       const field = Field.of(await this.#transport.send(call, callOptions));
       const excluded = field.has('excluded') ? field.at('excluded').texts() : [];
       return { items: field.at('subjects').texts(), cursor: field.at('next_cursor').textOrNull(), excluded };
     }, options);
   }
 
-  async createNamespace(name: string, options?: CallOptions): Promise<WrittenNamespace> {
-    const reply = await this.#transport.send(post('createNamespace', '/v1/namespaces', { name }, [200, 201]), options);
+  async createNamespace(namespace: { readonly name: string }, options?: CallOptions): Promise<WrittenNamespace> {
+    const call = post('createNamespace', '/v1/namespaces', namespace, [200, 201]);
+    const reply = await this.#transport.send(call, options);
     return { ...Field.of(reply).checked<Namespace>(checkNamespace), created: reply.status === 201 };
   }
 
@@ -282,15 +305,12 @@ export class Grantd {
   }
 
   /** Creates one key, also over a lost response. Its text is in this result and nowhere else. */
-  createKey(
-    request: KeyRequest,
-    options: CallOptions & { readonly idempotencyKey?: string | undefined } = {},
-  ): Promise<CreatedKey> {
+  createKey(request: KeyCreation, options: CallOptions = {}): Promise<CreatedKey> {
     return createKey(this.#transport, request, options);
   }
 
-  listKeys(options: ListOptions = {}): Listing<Key> {
-    return this.#listing('listKeys', '/v1/keys', { limit: options.limit }, options, 'keys', (each) =>
+  listKeys(query: KeysQuery = {}, options: CallOptions = {}): Listing<Key> {
+    return this.#listing('listKeys', '/v1/keys', { ...query }, options, 'keys', (each) =>
       each.checked<Key>((key) => {
         checkKey(key);
         key.at('last_used_at').textOrNull();
@@ -299,18 +319,18 @@ export class Grantd {
   }
 
   /** Whether there was such a key. */
-  revokeKey(keyId: string, options?: CallOptions): Promise<boolean> {
-    const call = { ...get('revokeKey', `/v1/keys/${encodeURIComponent(keyId)}`), method: 'DELETE' } as const;
+  revokeKey({ key_id }: { readonly key_id: string }, options?: CallOptions): Promise<boolean> {
+    const call = { ...get('revokeKey', `/v1/keys/${encodeURIComponent(key_id)}`), method: 'DELETE' } as const;
     return this.#remove(call, 'key-not-found', options);
   }
 
-  readRules(options?: CallOptions): Promise<RevisedRules>;
+  readRules(query?: { readonly unless_revision?: undefined }, options?: CallOptions): Promise<RevisedRules>;
   /** Undefined if the rules still have the revision. */
-  readRules(options: CallOptions & { readonly unlessRevision: string }): Promise<RevisedRules | undefined>;
+  readRules(query: { readonly unless_revision: string }, options?: CallOptions): Promise<RevisedRules | undefined>;
   async readRules(
-    options: CallOptions & { readonly unlessRevision?: string | undefined } = {},
+    { unless_revision: unlessRevision }: { readonly unless_revision?: string | undefined } = {},
+    options: CallOptions = {},
   ): Promise<RevisedRules | undefined> {
-    const { unlessRevision } = options;
     const headers = unlessRevision === undefined ? {} : { 'if-none-match': `"${unlessRevision}"` };
     const expected = unlessRevision === undefined ? [200] : [200, 304];
     const reply = await this.#transport.send({ ...get('readRules', '/v1/rules'), headers, expected }, options);
@@ -319,20 +339,14 @@ export class Grantd {
   }
 
   /** Replaces the rules; with `revision`, only if they still have it. */
-  async writeRules(
-    ruleSet: RuleSetRequest,
-    options: CallOptions & { readonly revision?: string | undefined } = {},
-  ): Promise<RevisedRules> {
-    const reply = await this.#putRules(ruleSet, options, {});
+  async writeRules(change: RulesChange, options: CallOptions = {}): Promise<RevisedRules> {
+    const reply = await this.#putRules(change, options, {});
     return { rule_set: Field.of(reply).checked<RuleSet>(checkRuleSet), revision: revisionOf(reply) };
   }
 
   /** What `writeRules` would change. */
-  async previewRules(
-    ruleSet: RuleSetRequest,
-    options: CallOptions & { readonly revision?: string | undefined } = {},
-  ): Promise<RulesPreview> {
-    const reply = await this.#putRules(ruleSet, options, { dry_run: 'true' });
+  async previewRules(change: RulesChange, options: CallOptions = {}): Promise<RulesPreview> {
+    const reply = await this.#putRules(change, options, { dry_run: 'true' });
     return Field.of(reply).checked<RulesPreview>(checkPreview);
   }
 
@@ -346,7 +360,7 @@ export class Grantd {
   }
 
   /** Throws a GrantdError `rules-version-not-found` if the version is not kept. */
-  async readRulesVersion(version: number, options?: CallOptions): Promise<RevisedRules> {
+  async readRulesVersion({ version }: { readonly version: number }, options?: CallOptions): Promise<RevisedRules> {
     const reply = await this.#transport.send(get('readRulesVersion', `/v1/rules/versions/${version}`), options);
     return { rule_set: Field.of(reply).checked<RuleSet>(checkRuleSet), revision: revisionOf(reply) };
   }
@@ -396,8 +410,8 @@ export class Grantd {
     });
   }
 
-  async #checkOne({ subject, relation, object }: Question, options: CheckOptions = {}): Promise<boolean> {
-    const { context, context_grants } = options;
+  async #checkOne(request: CheckRequest, options: CallOptions = {}): Promise<boolean> {
+    const { subject, relation, object, context, context_grants } = request;
     const call = post('check', '/v1/check', { subject, relation, object, context, context_grants });
     const field = Field.of(await this.#transport.send(call, options));
     field.at('checked_at').text();
@@ -414,11 +428,7 @@ export class Grantd {
     }
   }
 
-  #putRules(
-    body: RuleSetRequest,
-    { revision, ...options }: CallOptions & { readonly revision?: string | undefined },
-    query: Query,
-  ): Promise<Sent> {
+  #putRules({ rule_set: body, revision }: RulesChange, options: CallOptions, query: Query): Promise<Sent> {
     const call: Call = {
       operation: 'writeRules',
       method: 'PUT',

@@ -56,6 +56,7 @@ export interface ErrorFacts {
   readonly earliest?: string | undefined;
   readonly retryable?: boolean | undefined;
   readonly retryAfterS?: number | undefined;
+  readonly request?: string | undefined;
   readonly cause?: unknown;
 }
 
@@ -79,9 +80,16 @@ export class GrantdError extends Error {
   readonly earliest: string | undefined;
   /** The seconds of the header Retry-After. */
   readonly retryAfterS: number | undefined;
+  /** The method and the URL of the request, without its query. */
+  readonly request: string | undefined;
 
+  /** The message has the type, the detail, the request and its id. */
   constructor(type: ErrorType, status: number, detail: string, facts: ErrorFacts = {}) {
-    super(`${type}: ${detail}`, facts.cause === undefined ? undefined : { cause: facts.cause });
+    const place = [facts.request, facts.requestId].filter((each) => each !== undefined).join(', ');
+    super(
+      `${type}: ${detail}${place === '' ? '' : ` (${place})`}`,
+      facts.cause === undefined ? undefined : { cause: facts.cause },
+    );
     this.name = 'GrantdError';
     this.type = type;
     this.status = status;
@@ -91,8 +99,15 @@ export class GrantdError extends Error {
     this.keyId = facts.keyId;
     this.earliest = facts.earliest;
     this.retryAfterS = facts.retryAfterS;
+    this.request = facts.request;
   }
 }
+
+/** The same error, which says where its request went. */
+export const located = (error: GrantdError, request: string): GrantdError =>
+  error.request === undefined
+    ? new GrantdError(error.type, error.status, error.detail, { ...error, cause: error.cause, request })
+    : error;
 
 /** The same error in other words. */
 export const restated = (error: GrantdError, type: ErrorType, detail: string): GrantdError =>

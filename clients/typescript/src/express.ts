@@ -1,9 +1,16 @@
 // Middleware for Express.
 
 import type { Request, RequestHandler, Response } from 'express';
-import { problemOf, RETRY_AFTER_S, type Refusal, type RequirementOptions, refusalOf } from './requirement.ts';
+import {
+  problemOf,
+  RETRY_AFTER_S,
+  type Refusal,
+  type Requirement,
+  type RequirementOptions,
+  refusalOf,
+} from './requirement.ts';
 
-export type { Refusal, RequirementOptions } from './requirement.ts';
+export type { Refusal, Requirement, RequirementOptions } from './requirement.ts';
 
 export interface ExpressOptions extends RequirementOptions<Request> {
   /** Sends a refusal, for instance as a page. By default, it is a problem document. */
@@ -18,15 +25,13 @@ function sendProblem(refusal: Refusal, _request: Request, response: Response): v
 }
 
 /**
- * Gives `requires(relation, object)`: a handler that lets a request pass if its subject has the relation on the object.
+ * Gives `requires({ relation, object })`: a handler that lets a request pass if its subject has the relation on the object.
  * 401 without a subject, 403 without the relation, 503 if that is not known.
  */
-export function createRequires(
-  options: ExpressOptions,
-): (relation: string, object: (request: Request) => string) => RequestHandler {
+export function createRequires(options: ExpressOptions): (requirement: Requirement<Request>) => RequestHandler {
   const { refuse = sendProblem } = options;
-  return (relation, object) => (request, response, next) => {
-    refusalOf(options, relation, object, request)
+  return (requirement) => (request, response, next) => {
+    refusalOf(options, requirement, request)
       .then((refusal) => {
         if (refusal === undefined) return next();
         if (refusal.status === 503) response.setHeader('retry-after', RETRY_AFTER_S);

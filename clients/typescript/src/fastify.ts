@@ -1,22 +1,21 @@
 // Hooks for Fastify.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { problemOf, RETRY_AFTER_S, type RequirementOptions, refusalOf } from './requirement.ts';
+import { problemOf, RETRY_AFTER_S, type Requirement, type RequirementOptions, refusalOf } from './requirement.ts';
 
-export type { Refusal, RequirementOptions } from './requirement.ts';
+export type { Refusal, Requirement, RequirementOptions } from './requirement.ts';
 
 /**
- * Gives `requires(relation, object)`: a preHandler that lets a request pass if its subject has the relation on the
+ * Gives `requires({ relation, object })`: a preHandler that lets a request pass if its subject has the relation on the
  * object. 401 without a subject, 403 without the relation, 503 if that is not known.
  */
 export function createRequires(
   options: RequirementOptions<FastifyRequest>,
 ): (
-  relation: string,
-  object: (request: FastifyRequest) => string,
+  requirement: Requirement<FastifyRequest>,
 ) => (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined> {
-  return (relation, object) => async (request, reply) => {
-    const refusal = await refusalOf(options, relation, object, request);
+  return (requirement) => async (request, reply) => {
+    const refusal = await refusalOf(options, requirement, request);
     if (refusal === undefined) return undefined;
     if (refusal.status === 503) reply.header('retry-after', RETRY_AFTER_S);
     return reply

@@ -2,12 +2,12 @@
 // the feed resumes at the last cursor and drops changes up to the last one.
 
 import type { Deadline } from './deadline.ts';
-import { GrantdError } from './error.ts';
+import { GrantdError, located } from './error.ts';
 import type { Change } from './generated/schemas.ts';
 import type { Page } from './listing.ts';
 import { errorOf, invalidResponse, mediaTypeOf, requestIdOf } from './responses.ts';
 import { checkChange, Field } from './shapes.ts';
-import { type CallOptions, connectionError, retryWaitMs, type Transport } from './transport.ts';
+import { type CallOptions, connectionError, type Transport } from './transport.ts';
 
 export interface ChangesQuery {
   /** Only changes after it. */
@@ -30,14 +30,23 @@ export interface ChangePage extends Page<Change> {
   readonly cursor: string;
 }
 
-export interface PageOptions extends CallOptions {
+export interface ChangePageQuery {
+  /** In place of that of the query. */
+  readonly cursor?: string | undefined;
   readonly limit?: number | undefined;
   /** For how many seconds a page without a change waits for one. */
-  readonly waitS?: number | undefined;
+  readonly wait?: number | undefined;
 }
 
 /** More than two sets of rules, the longest that a change carries. */
 const LINE_LENGTH_MAX = 1 << 20;
+
+const STREAM = {
+  operation: 'listChanges',
+  method: 'GET',
+  path: '/v1/changes',
+  headers: { accept: 'application/x-ndjson' },
+} as const;
 
 interface Line {
   readonly cursor: string;
@@ -47,8 +56,8 @@ interface Line {
 const isBehind = (change: Change, last: Change | undefined): boolean =>
   last === undefined || change.seq > last.seq || (change.seq === last.seq && change.index > last.index);
 
-function lineOf(text: string, requestId: string | undefined): Line | undefined {
-  const source = { status: 200, requestId };
+function lineOf(text: string, requestId: string | undefined, request: string): Line | undefined {
+  const source = { status: 200, requestId, request };
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -97,8 +106,8 @@ export class Changes implements AsyncIterable<FeedChange> {
     this.#silenceMs = silenceMs;
   }
 
-  /** One page, after the cursor if there is one. It always has a cursor to continue from, also at the end. */
-  async page(cursor?: string, { limit, waitS, ...options }: PageOptions = {}): Promise<ChangePage> {
+  /** One page, after its cursor if it has one. It always has a cursor to continue from, also at the end. */
+  async page({ cursor, limit, wait }: ChangePageQuery = {}, options: CallOptions = {}): Promise<ChangePage> {
     const place = cursor === undefined ? {} : { cursor, since: undefined };
     // The service may use the whole wait before it responds.
     const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? this.#transport.timeoutMs;
@@ -107,10 +116,10 @@ export class Changes implements AsyncIterable<FeedChange> {
         operation: 'listChanges',
         method: 'GET',
         path: '/v1/changes',
-        query: { ...this.#query, ...place, limit, wait: waitS },
+        query: { ...this.#query, ...place, limit, wait },
         expected: [200],
       },
-      { ...this.#options, ...options, timeoutMs: timeoutMs + (waitS ?? 0) * 1000 },
+      { ...this.#options, ...options, timeoutMs: timeoutMs + (wait ?? 0) * 1000 },
     );
     const body = Field.of(reply);
     const items = body
@@ -131,7 +140,7 @@ export class Changes implements AsyncIterable<FeedChange> {
       let failure = new GrantdError('connection-lost', 0, 'The stream has ended.');
       try {
         if (state.cursor === undefined && this.#query.since === 'now') yield* this.#fromNow(state);
-        for await (const line of this.#follow(state.cursor)) {
+        for await (const line of this.#follow(state.cursor, failures + 1)) {
           failures = 0;
           if (line.change !== undefined && isBehind(line.change, state.last)) {
             state.last = line.change;
@@ -141,17 +150,17 @@ export class Changes implements AsyncIterable<FeedChange> {
           state.cursor = line.cursor;
         }
       } catch (error) {
-        failure = connectionError(error);
+        failure = located(connectionError(error), this.#transport.requestOf(STREAM));
         if (!failure.retryable) throw failure;
       }
       failures += 1;
-      await this.#pause(retryWaitMs(failures, failure));
+      await this.#pause(this.#transport.retryWaitMs(failures, failure));
     }
   }
 
   /** The word `now` would be another moment after an interruption: a page turns it into a cursor. */
   async *#fromNow(state: { cursor: string | undefined; last: Change | undefined }): AsyncGenerator<FeedChange, void> {
-    const { items, cursor } = await this.page(undefined, { limit: 1 });
+    const { items, cursor } = await this.page({ limit: 1 });
     state.cursor = cursor;
     for (const change of items) {
       state.last = change;
@@ -159,14 +168,18 @@ export class Changes implements AsyncIterable<FeedChange> {
     }
   }
 
-  async *#follow(cursor: string | undefined): AsyncGenerator<Line, void, undefined> {
+  async *#follow(cursor: string | undefined, attempt: number): AsyncGenerator<Line, void, undefined> {
     const place = cursor === undefined ? {} : { cursor, since: undefined };
     const deadline = this.#transport.deadline(this.#options);
-    const call = { method: 'GET', path: '/v1/changes', query: { ...this.#query, ...place } } as const;
+    const startMs = performance.now();
     let response: Response;
     try {
-      response = await this.#transport.request({ ...call, headers: { accept: 'application/x-ndjson' } }, deadline);
+      response = await this.#transport.request({ ...STREAM, query: { ...this.#query, ...place } }, deadline);
       if (response.status !== 200) throw await deadline.bound(errorOf(response));
+      this.#transport.log(STREAM, attempt, startMs, response);
+    } catch (error) {
+      this.#transport.log(STREAM, attempt, startMs, connectionError(error));
+      throw error;
     } finally {
       deadline.close();
     }
@@ -175,7 +188,7 @@ export class Changes implements AsyncIterable<FeedChange> {
       throw invalidResponse(200, 'The response is no stream of lines.', requestId);
     }
     for await (const text of linesOf(response.body, (work) => this.#unlessSilent(work))) {
-      const line = text === '' ? undefined : lineOf(text, requestId);
+      const line = text === '' ? undefined : lineOf(text, requestId, this.#transport.requestOf(STREAM));
       if (line !== undefined) yield line;
     }
   }

@@ -7,8 +7,9 @@ import type { CreatedKey, KeyRequest } from './generated/schemas.ts';
 import { checkKey, Field } from './shapes.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
-export interface KeyOptions extends CallOptions {
-  readonly idempotencyKey?: string | undefined;
+export interface KeyCreation extends KeyRequest {
+  /** A repeat with the same one creates no second key. By default, each call has a random one. */
+  readonly idempotency_key?: string | undefined;
 }
 
 async function send(
@@ -39,8 +40,8 @@ async function revoke(transport: Transport, deadline: Deadline, keyId: string): 
 
 export async function createKey(
   transport: Transport,
-  request: KeyRequest,
-  { idempotencyKey, ...options }: KeyOptions,
+  { idempotency_key: idempotencyKey, ...request }: KeyCreation,
+  options: CallOptions,
 ): Promise<CreatedKey> {
   const deadline = transport.deadline(options);
   try {

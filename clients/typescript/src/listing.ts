@@ -23,14 +23,14 @@ export class Listing<T, P extends Page<T> = Page<T>> implements AsyncIterable<T>
   }
 
   /** The first page, or the page of the given cursor. */
-  page(cursor?: string): Promise<P> {
+  page({ cursor }: { readonly cursor?: string | undefined } = {}): Promise<P> {
     return this.#read(cursor, this.#options);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     let cursor: string | undefined;
     for (;;) {
-      const page = await this.page(cursor);
+      const page = await this.page({ cursor });
       yield* page.items;
       if (page.cursor === null) return;
       if (page.cursor === cursor) throw invalidResponse(200, 'The cursor of a page leads to the same page.');

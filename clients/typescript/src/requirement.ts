@@ -28,11 +28,17 @@ const UNKNOWN: Refusal = { status: 503, title: 'Service Unavailable' };
 const isUngrantable = (error: unknown): boolean =>
   error instanceof GrantdError && (error.type === 'invalid-subject' || error.type === 'invalid-object');
 
+/** What a request needs. */
+export interface Requirement<Request> {
+  readonly relation: string;
+  /** The object that the request is about, such as `document:plan`. */
+  readonly object: (request: Request) => string;
+}
+
 /** Undefined: the request may pass. An error of the two functions of the caller is theirs, and is thrown. */
 export async function refusalOf<Request>(
   { grantd, subject: subjectOf, onError }: RequirementOptions<Request>,
-  relation: string,
-  objectOf: (request: Request) => string,
+  { relation, object: objectOf }: Requirement<Request>,
   request: Request,
 ): Promise<Refusal | undefined> {
   const subject = subjectOf(request);
@@ -40,7 +46,7 @@ export async function refusalOf<Request>(
   const object = objectOf(request);
   let authorized: unknown;
   try {
-    authorized = await grantd.check(subject, relation, object);
+    authorized = await grantd.check({ subject, relation, object });
   } catch (error) {
     if (isUngrantable(error)) return FORBIDDEN;
     onError?.(error, request);

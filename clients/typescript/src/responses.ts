@@ -9,10 +9,14 @@ export interface Reply {
   /** Undefined where there is no body. */
   readonly body: unknown;
   readonly requestId: string | undefined;
+  /** As in a GrantdError. */
+  readonly request: string;
 }
 
 const TYPE_SEGMENT = /^[a-z0-9][a-z0-9-]{0,63}$/;
 const RETRY_AFTER = /^\d{1,9}$/;
+const SYSTEM_CODE = /^[A-Za-z][A-Za-z0-9_]{1,63}$/;
+const CAUSES_MAX = 5;
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 304]);
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -33,12 +37,27 @@ export function invalidResponse(status: number, detail: string, requestId?: stri
   return new GrantdError('invalid-response', status, detail, { requestId, retryable });
 }
 
+/** Of the operating system, such as `ECONNREFUSED`: runtimes put it into a cause of the error that they throw. */
+function systemCode(cause: unknown): string | undefined {
+  let error = cause;
+  for (let depth = 0; depth < CAUSES_MAX && isRecord(error); depth += 1) {
+    if (typeof error.code === 'string' && SYSTEM_CODE.test(error.code)) return error.code;
+    error = error.cause ?? (Array.isArray(error.errors) ? error.errors[0] : undefined);
+  }
+  return undefined;
+}
+
+export function connectionLost(what: string, cause: unknown): GrantdError {
+  const code = systemCode(cause);
+  return new GrantdError('connection-lost', 0, `${what}${code === undefined ? '.' : `: ${code}.`}`, { cause });
+}
+
 async function bodyText(response: Response): Promise<string> {
   try {
     return await response.text();
   } catch (cause) {
     if (cause instanceof GrantdError) throw cause;
-    throw new GrantdError('connection-lost', 0, 'The connection ended within the response.', { cause });
+    throw connectionLost('The connection ended within the response', cause);
   }
 }
 
@@ -71,17 +90,17 @@ export async function errorOf(response: Response): Promise<GrantdError> {
 }
 
 /** Throws if the response is no success. */
-export async function replyOf(response: Response, expected: readonly number[]): Promise<Reply> {
+export async function replyOf(response: Response, expected: readonly number[], request: string): Promise<Reply> {
   const { status, headers } = response;
   if (!expected.includes(status)) throw await errorOf(response);
   const requestId = requestIdOf(headers);
   const text = await bodyText(response);
-  if (WITHOUT_BODY.has(status)) return { status, headers, body: undefined, requestId };
+  if (WITHOUT_BODY.has(status)) return { status, headers, body: undefined, requestId, request };
   const mediaType = mediaTypeOf(headers);
   if (mediaType !== 'application/json') {
     throw invalidResponse(status, `The media type is "${mediaType}".`, requestId);
   }
   const body = parsed(text);
   if (body === undefined) throw invalidResponse(status, 'The body is not JSON.', requestId, true);
-  return { status, headers, body, requestId };
+  return { status, headers, body, requestId, request };
 }

@@ -1,10 +1,11 @@
 // Reads a response, and refuses values that its schema does not allow. Invariant: a returned value has the type that
 // the schema gives it; a missing or ill-typed field is an `invalid-response`, never a default.
 
+import { located } from './error.ts';
 import type { Grant } from './generated/schemas.ts';
 import { invalidResponse, type Reply } from './responses.ts';
 
-type Source = Pick<Reply, 'status' | 'requestId'>;
+type Source = Pick<Reply, 'status' | 'requestId' | 'request'>;
 
 /** One value within a response, and its place. */
 export class Field {
@@ -23,8 +24,8 @@ export class Field {
   }
 
   refuse(what: string): never {
-    const { status, requestId } = this.#source;
-    throw invalidResponse(status, `In the response, ${this.#place} ${what}.`, requestId);
+    const { status, requestId, request } = this.#source;
+    throw located(invalidResponse(status, `In the response, ${this.#place} ${what}.`, requestId), request);
   }
 
   get #members(): Record<string, unknown> {

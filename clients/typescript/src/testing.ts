@@ -68,7 +68,7 @@ export class FakeGrantd {
   }
 
   /** For `new Grantd(…)`: the key has all scopes. */
-  get options(): GrantdOptions & { readonly fetch: typeof fetch } {
+  get options(): GrantdOptions & { readonly url: string; readonly key: string; readonly fetch: typeof fetch } {
     return { url: URL_OF_FAKE, key: this.#key.text, fetch: this.fetch };
   }
 

@@ -3,8 +3,9 @@
 
 import { RetryBudget } from './budget.ts';
 import { Deadline } from './deadline.ts';
-import { GrantdError, restated } from './error.ts';
-import { type Reply, replyOf } from './responses.ts';
+import { GrantdError, located, restated } from './error.ts';
+import { type Logger, logAttempt } from './log.ts';
+import { connectionLost, type Reply, replyOf, requestIdOf } from './responses.ts';
 import { Warnings } from './warnings.ts';
 
 /** A call as a hook sees it. `attempts`, `status` and `requestId` are known when it has ended. */
@@ -53,31 +54,32 @@ export interface TransportOptions {
   readonly url: string;
   readonly key: string;
   readonly timeoutMs: number;
+  readonly maxRetries: number;
   readonly retryBudget: number;
+  readonly backoff: { readonly firstMs: number; readonly maxMs: number };
+  /** Sent with each request. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly fetch: typeof fetch;
   readonly hook: CallHook | undefined;
+  readonly logger: Logger | undefined;
   readonly onWarning: (warning: string) => void;
 }
 
-const ATTEMPTS_MAX = 6;
-const BACKOFF_MS = 50;
-const BACKOFF_MS_MAX = 2000;
-
-/** Before the given retry, counted from 1: the service's `Retry-After`, and a random time that spreads the clients. */
-export function retryWaitMs(retry: number, { retryAfterS = 0 }: GrantdError): number {
-  return retryAfterS * 1000 + Math.random() * Math.min(BACKOFF_MS_MAX, BACKOFF_MS * 2 ** (retry - 1));
-}
-
 export function connectionError(cause: unknown): GrantdError {
-  if (cause instanceof GrantdError) return cause;
-  return new GrantdError('connection-lost', 0, 'The connection to the service failed.', { cause });
+  return cause instanceof GrantdError ? cause : connectionLost('The connection to the service failed', cause);
 }
+
+/** Of a pause: no bound of one is higher than 2 to this. */
+const DOUBLINGS_MAX = 31;
 
 /** Whether the attempt that failed like this may have taken effect. */
 const mayHaveTakenEffect = ({ type, status }: GrantdError): boolean =>
   type === 'connection-lost' || type === 'invalid-response' || (status >= 500 && type !== 'overloaded');
 
 const isPast = (type: string): boolean => type === 'timeout' || type === 'cancelled';
+
+/** Of an attempt. */
+type Ending = Pick<Response, 'status' | 'headers'> | GrantdError;
 
 export class Transport {
   readonly #options: TransportOptions;
@@ -94,6 +96,12 @@ export class Transport {
 
   get timeoutMs(): number {
     return this.#options.timeoutMs;
+  }
+
+  /** Before the given retry, counted from 1: the service's `Retry-After`, and a random time that spreads clients. */
+  retryWaitMs(retry: number, { retryAfterS = 0 }: GrantdError): number {
+    const { firstMs, maxMs } = this.#options.backoff;
+    return retryAfterS * 1000 + Math.random() * Math.min(maxMs, firstMs * 2 ** Math.min(retry - 1, DOUBLINGS_MAX));
   }
 
   deadline({ timeoutMs = this.#options.timeoutMs, signal }: CallOptions): Deadline {
@@ -119,7 +127,10 @@ export class Transport {
       status: undefined,
       requestId: undefined,
     };
-    const run = (headers: Readonly<Record<string, string>> = {}) => this.#repeat(call, facts, deadline, headers);
+    const run = (headers: Readonly<Record<string, string>> = {}) =>
+      this.#repeat(call, facts, deadline, headers).catch((error: unknown) => {
+        throw located(connectionError(error), this.requestOf(call));
+      });
     return this.#options.hook === undefined ? run() : this.#options.hook(facts, run);
   }
 
@@ -129,19 +140,13 @@ export class Transport {
     deadline: Deadline,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Response> {
-    const { key, fetch: fetchIt } = this.#options;
+    const { fetch: fetchIt } = this.#options;
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
     try {
       const response = await deadline.bound(
         fetchIt(this.urlOf(call), {
           method: call.method,
-          headers: {
-            accept: 'application/json',
-            ...headers,
-            ...call.headers,
-            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-            authorization: `Bearer ${key}`,
-          },
+          headers: this.#headersOf(call, headers, body !== undefined),
           ...(body === undefined ? {} : { body }),
           // A redirection would carry the key elsewhere, or turn a POST into a GET.
           redirect: 'manual',
@@ -153,6 +158,27 @@ export class Transport {
     } catch (error) {
       throw connectionError(error);
     }
+  }
+
+  /** Those of the call win over those of the hook, and they over those of the application. */
+  #headersOf(call: Pick<Call, 'headers'>, ofHook: Readonly<Record<string, string>>, hasBody: boolean): Headers {
+    const headers = new Headers(this.#options.headers);
+    const own = { accept: 'application/json', ...call.headers, authorization: `Bearer ${this.#options.key}` };
+    for (const [name, value] of Object.entries({ ...ofHook, ...own })) headers.set(name, value);
+    if (hasBody) headers.set('content-type', 'application/json');
+    return headers;
+  }
+
+  /** As in a GrantdError. */
+  requestOf({ method, path }: Pick<Call, 'method' | 'path'>): string {
+    return `${method} ${this.#base}${path}`;
+  }
+
+  /** Writes an entry of the log for one attempt, which has begun at a time of `performance.now`. */
+  log(call: Pick<Call, 'operation' | 'method' | 'path'>, attempt: number, startMs: number, ending: Ending): void {
+    const { operation, method, path } = call;
+    const outcome = 'headers' in ending ? { status: ending.status, requestId: requestIdOf(ending.headers) } : ending;
+    logAttempt(this.#options.logger, { operation, method, path, attempt, startMs }, outcome);
   }
 
   urlOf({ path, query = {} }: Pick<Call, 'path' | 'query'>): string {
@@ -172,13 +198,16 @@ export class Transport {
     let repeated = false;
     for (;;) {
       facts.attempts += 1;
+      const startMs = performance.now();
       try {
         const reply = await this.#attempt(call, deadline, headers);
+        this.log(call, facts.attempts, startMs, reply);
         facts.status = reply.status;
         facts.requestId = reply.requestId;
         return { ...reply, repeated };
       } catch (thrown) {
         const error = connectionError(thrown);
+        this.log(call, facts.attempts, startMs, error);
         facts.status = error.status;
         facts.requestId = error.requestId;
         if (!(await this.#mayRepeat(error, facts.attempts, deadline))) throw finalError(error, call, repeated);
@@ -189,13 +218,13 @@ export class Transport {
 
   async #attempt(call: Call, deadline: Deadline, headers: Readonly<Record<string, string>>): Promise<Reply> {
     const response = await this.request(call, deadline, headers);
-    return await deadline.bound(replyOf(response, call.expected));
+    return await deadline.bound(replyOf(response, call.expected, this.requestOf(call)));
   }
 
   /** Waits as long as it has to. */
   async #mayRepeat(error: GrantdError, attempts: number, deadline: Deadline): Promise<boolean> {
-    if (!error.retryable || isPast(error.type) || attempts >= ATTEMPTS_MAX) return false;
-    const waitMs = retryWaitMs(attempts, error);
+    if (!error.retryable || isPast(error.type) || attempts > this.#options.maxRetries) return false;
+    const waitMs = this.retryWaitMs(attempts, error);
     if (performance.now() + waitMs >= deadline.endMs || !this.#budget.takeRetry()) return false;
     return await deadline.wait(waitMs);
   }

@@ -1,15 +1,7 @@
 // A client whose methods take only the names of one model, as `grantd rules types` writes it. Types alone: any client
 // is one, `const grantd: Client = new Grantd(…)`.
 
-import type {
-  CheckOptions,
-  Explanation,
-  Grantd,
-  ListOptions,
-  ObjectsQuery,
-  SubjectPage,
-  SubjectsQuery,
-} from './client.ts';
+import type { CallContext, Explanation, Grantd, ObjectsQuery, SubjectPage, SubjectsQuery } from './client.ts';
 import type { GrantRequest, WrittenGrant } from './generated/schemas.ts';
 import type { Listing } from './listing.ts';
 import type { CallOptions } from './transport.ts';
@@ -41,20 +33,20 @@ type ConditionOf<M extends Model> = {
   [C in keyof M['conditions'] & string]: { readonly name: C; readonly context?: M['conditions'][C] };
 }[keyof M['conditions'] & string];
 
+/** A question about an object of this type. */
+interface CheckOf<M extends Model, O> extends CallContext {
+  readonly subject: string;
+  readonly relation: NamesOn<M, O>;
+  readonly object: O;
+}
+
 interface TypedMethods<M extends Model> {
-  check<O extends ObjectOf<M>>(
-    subject: string,
-    relation: NamesOn<M, O>,
-    object: O,
-    options?: CheckOptions,
-  ): Promise<boolean>;
-  explain<O extends ObjectOf<M>>(
-    subject: string,
-    relation: NamesOn<M, O>,
-    object: O,
-    options?: CheckOptions,
-  ): Promise<Explanation>;
-  checkBulk(checks: readonly QuestionOf<M>[], options?: CheckOptions): Promise<readonly boolean[]>;
+  check<O extends ObjectOf<M>>(request: CheckOf<M, O>, options?: CallOptions): Promise<boolean>;
+  explain<O extends ObjectOf<M>>(request: CheckOf<M, O>, options?: CallOptions): Promise<Explanation>;
+  checkBulk(
+    request: CallContext & { readonly checks: readonly QuestionOf<M>[] },
+    options?: CallOptions,
+  ): Promise<readonly boolean[]>;
   createGrant(
     grant: Omit<GrantRequest, 'relation' | 'object' | 'condition'> & {
       relation: M['relation'];
@@ -68,11 +60,11 @@ interface TypedMethods<M extends Model> {
       readonly relation: NamesIn<M, N>;
       readonly namespace?: N | undefined;
     },
-    options?: ListOptions,
+    options?: CallOptions,
   ): Listing<string>;
   listSubjects<O extends ObjectOf<M>>(
     query: Omit<SubjectsQuery, 'relation' | 'object'> & { readonly relation: NamesOn<M, O>; readonly object: O },
-    options?: ListOptions,
+    options?: CallOptions,
   ): Listing<string, SubjectPage>;
 }
 

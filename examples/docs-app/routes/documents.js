@@ -20,26 +20,30 @@ const documentOf = (request) => `document:${request.params.id}`;
 export function documentRoutes(grantd, requires) {
   const router = Router();
 
-  router.get('/document/:id', requires('viewer', documentOf), async (request, response) => {
+  router.get('/document/:id', requires({ relation: 'viewer', object: documentOf }), async (request, response) => {
     const object = documentOf(request);
     const [editable, owned] = await Promise.all([
-      grantd.check(subjectOf(request), 'editor', object),
-      grantd.check(subjectOf(request), 'owner', object),
+      grantd.check({ subject: subjectOf(request), relation: 'editor', object }),
+      grantd.check({ subject: subjectOf(request), relation: 'owner', object }),
     ]);
     response.send(documentPage(personOf(request), get(object), { editable, owned }));
   });
 
-  router.post('/document/:id', requires('editor', documentOf), (request, response) => {
+  router.post('/document/:id', requires({ relation: 'editor', object: documentOf }), (request, response) => {
     save({ ...get(documentOf(request)), text: fieldOf(request, 'text', TEXT_LENGTH_MAX) });
     response.redirect(303, request.path);
   });
 
-  router.post('/document/:id/deletion', requires('owner', documentOf), async (request, response) => {
-    markDeleted(documentOf(request));
-    // The document is already hidden. A later run (main.js) revokes the grants that remain.
-    await finishDeletions(grantd).catch(logError);
-    response.redirect(303, '/');
-  });
+  router.post(
+    '/document/:id/deletion',
+    requires({ relation: 'owner', object: documentOf }),
+    async (request, response) => {
+      markDeleted(documentOf(request));
+      // The document is already hidden. A later run (main.js) revokes the grants that remain.
+      await finishDeletions(grantd).catch(logError);
+      response.redirect(303, '/');
+    },
+  );
 
   return router;
 }

@@ -29,7 +29,7 @@ async function readHome(grantd, subject, cursor) {
     existing((await firstOf(grantd.listObjects({ subject, relation, namespace }), LISTED_MAX)).items);
   const query = { subject, relation: 'viewer', namespace: 'document' };
   const [first, folders, writable, ownFolders, teams, ownTeams] = await Promise.all([
-    grantd.listObjects(query, { limit: DOCUMENTS_PER_PAGE }).page(cursor === '' ? undefined : cursor),
+    grantd.listObjects({ ...query, limit: DOCUMENTS_PER_PAGE }).page(cursor === '' ? {} : { cursor }),
     listed('viewer', 'folder'),
     listed('editor', 'folder'),
     listed('owner', 'folder'),
@@ -40,7 +40,7 @@ async function readHome(grantd, subject, cursor) {
   const documents = await Promise.all(
     existing(first.items).map(async (thing) => ({
       thing,
-      editable: await grantd.check(subject, 'editor', thing.object),
+      editable: await grantd.check({ subject, relation: 'editor', object: thing.object }),
     })),
   );
   const owned = new Set([...ownFolders, ...ownTeams].map(({ object }) => object));
@@ -65,7 +65,10 @@ export function homeRoutes(grantd) {
     const title = titleOf(request);
     const text = fieldOf(request, 'text', TEXT_LENGTH_MAX);
     const folder = fieldOf(request, 'folder', 100);
-    if (folder !== '' && !(folder.startsWith('folder:') && (await grantd.check(subject, 'editor', folder)))) {
+    if (
+      folder !== '' &&
+      !(folder.startsWith('folder:') && (await grantd.check({ subject, relation: 'editor', object: folder })))
+    ) {
       throw new HttpError(403, 'You may not put anything into this folder.');
     }
     const object = newObject('document');

@@ -46,7 +46,7 @@ function expiresAtOf(request) {
  */
 export function sharingRoutes(grantd, requires) {
   const router = Router();
-  const isOwner = requires('owner', objectOf);
+  const isOwner = requires({ relation: 'owner', object: objectOf });
 
   router.get('/:kind/:id/sharing', isOwner, async (request, response) => {
     const person = knownPerson(request);

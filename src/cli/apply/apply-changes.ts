@@ -4,9 +4,9 @@
 import { randomUUID } from 'node:crypto';
 import { type RuleSet, revisionOf, ruleSetRecord } from '../../rules/rule-set.ts';
 import { CliFailure, EXIT, ProblemFailure } from '../failures.ts';
-import { type OperatorClient, path } from '../operator-client.ts';
 import { type JsonRecord, textOf } from '../output/json-view.ts';
 import { type RetryOptions, withRetries } from '../retries.ts';
+import { path, type ServiceClient } from '../service-client.ts';
 import { putTenantRules, readTenantRules } from '../tenant-rules.ts';
 import type { Changes, PresentKey, TenantChange } from './changes.ts';
 import type { DeclaredKey } from './declaration.ts';
@@ -24,15 +24,15 @@ export interface ApplyOptions extends RetryOptions {
 }
 
 class Applier {
-  readonly #client: OperatorClient;
+  readonly #client: ServiceClient;
   readonly #options: ApplyOptions;
 
-  constructor(client: OperatorClient, options: ApplyOptions) {
+  constructor(client: ServiceClient, options: ApplyOptions) {
     this.#client = client;
     this.#options = options;
   }
 
-  #call(request: Parameters<OperatorClient['readJson']>[0]): Promise<JsonRecord> {
+  #call(request: Parameters<ServiceClient['readJson']>[0]): Promise<JsonRecord> {
     return withRetries(() => this.#client.readJson(request), this.#options);
   }
 
@@ -55,7 +55,7 @@ class Applier {
     if (rules !== undefined) {
       const { to, from } = rules;
       await withRetries(
-        () => putTenantRules(this.#client, tenantId, ruleSetRecord(to), { ifMatch: from }),
+        () => putTenantRules(this.#client.ofTenant(tenantId), ruleSetRecord(to), { ifMatch: from }),
         this.#options,
       ).catch((error: unknown) => this.#demandRules(tenantId, error, to));
     }
@@ -67,7 +67,7 @@ class Applier {
   /** A repeated change of rules may meet itself. */
   async #demandRules(tenantId: string, error: unknown, to: RuleSet): Promise<void> {
     if (!(error instanceof ProblemFailure) || error.code !== 'precondition-failed') throw error;
-    const { revision } = await readTenantRules(this.#client, tenantId);
+    const { revision } = await readTenantRules(this.#client.ofTenant(tenantId));
     if (revision !== revisionOf(to)) throw error;
   }
 
@@ -124,7 +124,7 @@ class Applier {
 }
 
 /** Throws the first failure, after which nothing more is changed, or if the signal aborts between two tenants. */
-export async function applyChanges(client: OperatorClient, changes: Changes, options: ApplyOptions): Promise<void> {
+export async function applyChanges(client: ServiceClient, changes: Changes, options: ApplyOptions): Promise<void> {
   const applier = new Applier(client, options);
   const demandTime = (): void => {
     if (options.signal.aborted) throw new CliFailure('Interrupted.', EXIT.interrupted);

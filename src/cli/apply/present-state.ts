@@ -3,8 +3,8 @@
 import { inParallel } from '../../core/async/in-parallel.ts';
 import { readListing } from '../command-parts.ts';
 import { CliFailure } from '../failures.ts';
-import { type OperatorClient, path } from '../operator-client.ts';
 import { asRecord, type JsonRecord, recordsOf, textOf } from '../output/json-view.ts';
+import type { ServiceClient } from '../service-client.ts';
 import { readTenantRules } from '../tenant-rules.ts';
 import {
   type Changes,
@@ -25,7 +25,7 @@ const KEYS_MAX = 10_000;
 const READS_AT_ONCE = 8;
 
 async function readAll(
-  client: OperatorClient,
+  client: ServiceClient,
   listing: { readonly path: string; readonly name: string },
   max: number,
 ): Promise<readonly JsonRecord[]> {
@@ -34,12 +34,12 @@ async function readAll(
   return items.map(asRecord);
 }
 
-export async function readPlans(client: OperatorClient): Promise<readonly string[]> {
+export async function readPlans(client: ServiceClient): Promise<readonly string[]> {
   const plans = await client.readJson({ method: 'GET', path: '/plans' });
   return recordsOf(plans, 'plans').map((plan) => textOf(plan, 'name'));
 }
 
-async function readTenants(client: OperatorClient): Promise<readonly PresentTenant[]> {
+async function readTenants(client: ServiceClient): Promise<readonly PresentTenant[]> {
   const records = await readAll(client, { path: '/tenants', name: 'tenants' }, TENANTS_MAX);
   return records.map((record) => ({
     tenantId: textOf(record, 'tenant_id'),
@@ -49,8 +49,8 @@ async function readTenants(client: OperatorClient): Promise<readonly PresentTena
   }));
 }
 
-export async function readKeys(client: OperatorClient, tenantId: string): Promise<readonly PresentKey[]> {
-  const records = await readAll(client, { path: path`/tenants/${tenantId}/keys`, name: 'keys' }, KEYS_MAX);
+export async function readKeys(client: ServiceClient, tenantId: string): Promise<readonly PresentKey[]> {
+  const records = await readAll(client.ofTenant(tenantId), { path: '/keys', name: 'keys' }, KEYS_MAX);
   return records.map((record) => ({
     keyId: textOf(record, 'key_id'),
     name: textOf(record, 'name'),
@@ -60,7 +60,7 @@ export async function readKeys(client: OperatorClient, tenantId: string): Promis
 
 /** `prune`: tenants and keys that are not declared are removed. */
 export async function findChanges(
-  client: OperatorClient,
+  client: ServiceClient,
   declared: readonly DeclaredTenant[],
   prune: boolean,
 ): Promise<Changes> {
@@ -74,7 +74,7 @@ export async function findChanges(
     }
     const { tenantId } = found;
     const details = {
-      rules: tenant.rules === undefined ? undefined : await readTenantRules(client, tenantId),
+      rules: tenant.rules === undefined ? undefined : await readTenantRules(client.ofTenant(tenantId)),
       keys: tenant.keys === undefined ? undefined : await readKeys(client, tenantId),
     };
     const change = changeOf(tenant, found, details, prune);

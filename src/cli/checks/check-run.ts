@@ -10,9 +10,9 @@ import { undefinedName } from '../../rules/questions.ts';
 import { CliFailure } from '../failures.ts';
 import { encodeLine, type ImportFormat, type Refusal, readLines, type SourceLine } from '../import/import-lines.ts';
 import { chunksOf } from '../import/import-source.ts';
-import { type OperatorClient, path } from '../operator-client.ts';
 import { asRecord, parseJson, recordsOf } from '../output/json-view.ts';
 import { type RetryOptions, withRetries } from '../retries.ts';
+import type { ServiceClient } from '../service-client.ts';
 
 const CALLS_IN_FLIGHT_MAX = 4;
 /** Refused lines take no call, but wait for the lines before them. */
@@ -46,7 +46,6 @@ export interface CheckTally {
 interface CheckRun extends Omit<RetryOptions, 'signal'> {
   readonly source: Readable;
   readonly format: ImportFormat;
-  readonly tenant: string;
   /** The names that the tenant's rules define or declare. */
   readonly derivedNames: ReadonlySet<string>;
   /** Ends the reading; the results of calls in flight are not waited for. */
@@ -101,13 +100,12 @@ async function* gather(source: AsyncIterable<Uint8Array>, run: CheckRun): AsyncG
 }
 
 async function checkBatch(
-  client: OperatorClient,
-  tenant: string,
+  client: ServiceClient,
   batch: readonly ReadLine[],
   retry: RetryOptions,
 ): Promise<readonly LineResult[]> {
   const checks = batch.flatMap((line) => ('question' in line ? [line.question] : []));
-  const request = { method: 'POST', path: path`/tenants/${tenant}/check/bulk`, json: { checks } } as const;
+  const request = { method: 'POST', path: '/check/bulk', json: { checks } } as const;
   const answer = checks.length === 0 ? { results: [] } : await withRetries(() => client.readJson(request), retry);
   const results = recordsOf(answer, 'results').values();
   return batch.map((line): LineResult => {
@@ -141,7 +139,7 @@ export interface CheckOutcome {
 }
 
 /** Never rejects: a failure is part of the outcome, next to the results so far. */
-export async function runChecks(client: OperatorClient, run: CheckRun): Promise<CheckOutcome> {
+export async function runChecks(client: ServiceClient, run: CheckRun): Promise<CheckOutcome> {
   const { signal } = run;
   const tally: CheckTally = {
     authorized: 0,
@@ -161,7 +159,7 @@ export async function runChecks(client: OperatorClient, run: CheckRun): Promise<
   };
   try {
     for await (const batch of gather(chunksOf(run.source, signal, tally), run)) {
-      const results = checkBatch(client, run.tenant, batch, run);
+      const results = checkBatch(client, batch, run);
       // Its failure counts when its turn comes.
       results.catch(() => {});
       inFlight.push(results);

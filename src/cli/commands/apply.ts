@@ -11,10 +11,10 @@ import type { CliContext } from '../cli-context.ts';
 import { addExamples, confirm, JSON_OPTION, YES_OPTION } from '../command-parts.ts';
 import { CliFailure, EXIT, reasonOf } from '../failures.ts';
 import { openSource, readWhole } from '../import/import-source.ts';
-import type { OperatorClient } from '../operator-client.ts';
 import { renderJson } from '../output/render.ts';
 import { describeRetry } from '../retries.ts';
 import { openKubernetesSecrets } from '../secrets/kubernetes-secrets.ts';
+import type { ServiceClient } from '../service-client.ts';
 import { YAML_BYTES_MAX } from '../yaml-file.ts';
 
 /** Default of --prune-max: a file that was cut off must not delete every tenant. */
@@ -89,7 +89,7 @@ async function openSink(options: ApplyOptions): Promise<KeySink> {
 
 async function makeChanges(
   context: CliContext,
-  client: OperatorClient,
+  client: ServiceClient,
   changes: Changes,
   options: ApplyOptions,
 ): Promise<void> {
@@ -121,7 +121,7 @@ async function apply(context: CliContext, options: ApplyOptions): Promise<number
     throw new CliFailure('Pass --keys-file or --keys-secret, not both.', EXIT.usage);
   }
   const bytes = await readFile(context, file);
-  const client = await context.connect();
+  const client = context.connect();
   const declared = parseDeclaration(file, bytes, await readPlans(client));
   if (options.keysSecret !== undefined) demandDataKeys(declared);
   const changes = await findChanges(client, declared, prune);

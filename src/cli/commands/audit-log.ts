@@ -13,7 +13,6 @@ import {
   TENANT_OPTION,
 } from '../command-parts.ts';
 import { CliFailure, EXIT } from '../failures.ts';
-import { path } from '../operator-client.ts';
 import { asRecord } from '../output/json-view.ts';
 import type { Column } from '../output/render.ts';
 import { TIME_FORMS, timeParser } from '../output/times.ts';
@@ -23,7 +22,7 @@ const ROWS_DEFAULT = 100;
 const ROWS_BEFORE_DEFAULT = 10;
 
 export interface AuditLogOptions extends Omit<ListOptions, 'limit'> {
-  readonly tenant: string;
+  readonly tenant?: string;
   readonly limit?: number;
   readonly newestFirst?: boolean;
   readonly oldestFirst?: boolean;
@@ -122,15 +121,18 @@ export function registerAuditLogCommand(program: Command, context: CliContext): 
     context.action(async (options: AuditLogOptions) => {
       refuseTogether(options);
       if (options.all) return exportAuditLog(context, options);
-      const { tenant, oldestFirst, since, until } = options;
+      const { oldestFirst, since, until } = options;
       const { action, actor, subject, object, requestId } = options;
       const filter = { since, action, actor, subject, object, request_id: requestId };
       if (options.follow) {
         return followAuditLog(context, { ...options, filter, before: options.limit ?? ROWS_BEFORE_DEFAULT });
       }
       const query = { order: oldestFirst ? 'asc' : 'desc', until, ...filter };
-      const listing = { path: path`/tenants/${tenant}/audit-log`, name: 'entries', query, columns: COLUMNS };
-      return printListing(context, listing, { ...options, limit: options.limit ?? ROWS_DEFAULT });
+      const listing = { path: '/audit-log', name: 'entries', query, columns: COLUMNS };
+      return printListing(context, context.connectOperatorTenant(options.tenant), listing, {
+        ...options,
+        limit: options.limit ?? ROWS_DEFAULT,
+      });
     }),
   );
 }

@@ -7,13 +7,12 @@ import { isRelationName, RELATIONS } from '../../core/tuples.ts';
 import { summaryOfChange } from '../../rules/rules-diff.ts';
 import type { CliContext } from '../cli-context.ts';
 import { addExamples, TENANT_EXAMPLE, TENANT_OPTION } from '../command-parts.ts';
-import { path } from '../operator-client.ts';
 import { asRecord, type JsonRecord, recordsOf, textOf } from '../output/json-view.ts';
 import { TIME_FORMS, timeParser } from '../output/times.ts';
 import { followUntilInterrupted, type PatientReader } from '../retries.ts';
 
 interface ChangesOptions {
-  readonly tenant: string;
+  readonly tenant?: string;
   readonly follow?: boolean;
   readonly cursor?: string;
   readonly since?: string;
@@ -44,23 +43,30 @@ function contentOf(change: JsonRecord): string {
 
 const lineOf = (change: JsonRecord): string => [change.at, change.actor, change.action, contentOf(change)].join('  ');
 
+const isAtEnd = (page: JsonRecord, changes: number, wait: string): boolean =>
+  page.at_end === undefined ? changes === 0 && wait !== '0' : page.at_end === true;
+
 /** Resolves to true at the end of the feed, to false if interrupted. */
 async function printChanges(context: CliContext, reader: PatientReader, options: ChangesOptions): Promise<boolean> {
-  const { tenant, follow, since, namespace, relation, action, json } = options;
+  const { follow, since, namespace, relation, action, json } = options;
   const filter = { namespace, relation, action };
   let { cursor } = options;
   for (let wait = '0'; ; ) {
     const from = cursor === undefined ? { since } : { cursor };
     const page = await reader.read({
       method: 'GET',
-      path: path`/tenants/${tenant}/changes`,
+      path: '/changes',
       query: { ...filter, ...from, wait, limit: String(PAGE_LIMIT_MAX) },
     });
     if (page === undefined) break;
     const changes = recordsOf(page, 'changes');
     for (const change of changes) context.print(json ? JSON.stringify(change) : lineOf(change));
     cursor = textOf(page, 'next_cursor');
-    if (page.at_end !== true) continue;
+    if (!isAtEnd(page, changes.length, wait)) {
+      // The public API does not say whether there is more: a page that stays empty for a second does.
+      if (page.at_end === undefined && changes.length === 0) wait = '1';
+      continue;
+    }
     if (!follow) {
       context.note(`Continue with --cursor ${cursor}`);
       return true;
@@ -95,7 +101,9 @@ export function registerChangesCommand(program: Command, context: CliContext): v
     `changes --tenant ${TENANT_EXAMPLE} --follow --json >> acme.ndjson`,
   ).action(
     context.action((options: ChangesOptions) =>
-      followUntilInterrupted(context, (reader) => printChanges(context, reader, options)),
+      followUntilInterrupted(context, context.connectTenant(options.tenant), (reader) =>
+        printChanges(context, reader, options),
+      ),
     ),
   );
 }

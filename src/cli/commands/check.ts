@@ -13,17 +13,17 @@ import { addContextOptions, type ContextOptions, contextMembers } from '../conte
 import { CliFailure, EXIT, reasonOf } from '../failures.ts';
 import type { ImportFormat } from '../import/import-lines.ts';
 import { formatOf, formatOption, openSource } from '../import/import-source.ts';
-import { type OperatorClient, path } from '../operator-client.ts';
 import type { JsonRecord } from '../output/json-view.ts';
 import { grantLines, proofLines, wantedLines } from '../output/proof-tree.ts';
 import { renderJson } from '../output/render.ts';
 import { createProgress } from '../progress.ts';
 import { describeRetry } from '../retries.ts';
+import type { ServiceClient } from '../service-client.ts';
 import { readTenantRules } from '../tenant-rules.ts';
 import { NAME_ARGUMENT, OBJECT_ARGUMENT, SUBJECT_ARGUMENT } from './grants.ts';
 
 interface CheckOptions extends ContextOptions {
-  readonly tenant: string;
+  readonly tenant?: string;
   readonly file?: string;
   readonly format?: ImportFormat;
   readonly output?: CheckOutput;
@@ -33,27 +33,26 @@ interface CheckOptions extends ContextOptions {
 
 /** Without gates in its rules, a tenant gets no proof of a no: then the rules say what was looked for. */
 async function explanation(
-  client: OperatorClient,
-  tenant: string,
+  client: ServiceClient,
   { relation, object }: NamedTuple,
   { authorized, because, proof }: JsonRecord,
 ): Promise<readonly string[]> {
   if (isJsonObject(proof)) return proofLines(proof);
   if (authorized === true) return grantLines(because);
-  const wanted = describeWanted((await readTenantRules(client, tenant)).ruleSet, relation, object);
+  const wanted = describeWanted((await readTenantRules(client)).ruleSet, relation, object);
   return wanted === undefined ? [] : wantedLines(wanted, object);
 }
 
 async function checkOne(context: CliContext, question: NamedTuple, options: CheckOptions): Promise<number> {
   const { tenant, explain = false } = options;
-  const client = await context.connect();
+  const client = context.connectTenant(tenant);
   const json = { ...question, ...contextMembers(options), ...(explain && { explain }) };
-  const answer = await client.readJson({ method: 'POST', path: path`/tenants/${tenant}/check`, json });
+  const answer = await client.readJson({ method: 'POST', path: '/check', json });
   const { authorized } = answer;
   if (typeof authorized !== 'boolean') throw new CliFailure('The response to the check is neither true nor false.');
   context.print(options.json ? renderJson(answer) : `authorized ${authorized}`);
   if (explain && !options.json) {
-    for (const line of await explanation(client, tenant, question, answer)) context.print(line);
+    for (const line of await explanation(client, question, answer)) context.print(line);
   }
   return authorized ? EXIT.ok : EXIT.denied;
 }
@@ -65,12 +64,11 @@ function exitCodeOf({ tally, whole, failure }: CheckOutcome): number {
 }
 
 async function checkFile(context: CliContext, file: string, options: CheckOptions): Promise<number> {
-  const { tenant } = options;
   const output = options.json ? 'ndjson' : (options.output ?? 'table');
   const format = formatOf(file, options.format);
-  const client = await context.connect();
+  const client = context.connectTenant(options.tenant);
   // Reports an unknown tenant or a wrong token before anything is read.
-  const { ruleSet } = await readTenantRules(client, tenant);
+  const { ruleSet } = await readTenantRules(client);
   const { source, length } = await openSource(context, file);
   const { stdout } = context;
   // On a terminal, the rows themselves show the progress.
@@ -82,7 +80,6 @@ async function checkFile(context: CliContext, file: string, options: CheckOption
       return runChecks(client, {
         source,
         format,
-        tenant,
         derivedNames: new Set([...ruleSet.relations, ...ruleSet.rules.map(({ name }) => name)]),
         signal,
         onRetry: (...retry) => (progress ?? context).note(describeRetry(...retry)),

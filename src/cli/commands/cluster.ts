@@ -126,7 +126,7 @@ export function registerClusterCommands(program: Command, context: CliContext): 
       .option(...JSON_OPTION);
     addExamples(command, name, `${name} --json`).action(
       context.action(async (options: JsonOption) => {
-        const client = await context.connect();
+        const client = context.connect();
         const records = recordsOf(await client.readJson({ method: 'GET', path: `/${name}` }), field);
         context.print(options.json ? renderJson(records) : context.tableOf(records, columns));
         if (!options.json && summary !== undefined) context.print(`\n${summary(records)}`);

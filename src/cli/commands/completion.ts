@@ -34,6 +34,17 @@ const suggestFiles: Suggest = (complete) => {
   for (const name of readdirSync('.')) if (/\.(?:tsv|csv|ndjson|jsonl)$/i.test(name)) complete(name, '');
 };
 
+/** None if the file of contexts cannot be used: the command itself says why. */
+const suggestContexts =
+  (context: CliContext): Suggest =>
+  (complete) => {
+    try {
+      for (const name of context.contextFile().read().named.keys()) complete(name, '');
+    } catch (error) {
+      if (!(error instanceof CliFailure)) throw error;
+    }
+  };
+
 /** For an argument or an option of one command. */
 const SUGGESTIONS: readonly (readonly [command: string, value: string, suggestions: Suggest])[] = [
   ...['check', 'grants add', 'grants list', 'grants revoke', 'objects', 'subjects'].map(
@@ -59,6 +70,12 @@ export function registerCompletionCommand(program: Command, context: CliContext)
     const place = known?.arguments.get(value) ?? known?.options.get(value);
     assert(place !== undefined, 'suggestions are for a value that a command takes');
     place.handler = suggestions;
+  }
+  for (const [name, known] of root.commands) {
+    const place = name === 'context use' || name === 'context remove' ? known.arguments.get('name') : undefined;
+    for (const each of [place, known.options.get('use-context')]) {
+      if (each !== undefined) each.handler = suggestContexts(context);
+    }
   }
 
   const command = program.commands.find((each) => each.name() === 'completion');

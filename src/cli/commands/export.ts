@@ -7,8 +7,8 @@ import { hasRules, ruleSetRecord } from '../../rules/rule-set.ts';
 import type { CliContext } from '../cli-context.ts';
 import { TENANT_OPTION } from '../command-parts.ts';
 import { ConnectionFailure, EXIT, reasonOf } from '../failures.ts';
-import { type OperatorClient, path } from '../operator-client.ts';
 import { formatCount } from '../output/render.ts';
+import type { ServiceClient } from '../service-client.ts';
 import { readTenantRules } from '../tenant-rules.ts';
 
 const NEWLINE = 0x0a;
@@ -47,8 +47,8 @@ function countLines(chunk: Uint8Array): number {
 }
 
 /** Only NDJSON can hold rules, so an export in another format notes that they are missing. */
-async function exportRules(context: CliContext, client: OperatorClient, tenant: string, format: string): Promise<void> {
-  const { ruleSet } = await readTenantRules(client, tenant);
+async function exportRules(context: CliContext, client: ServiceClient, format: string): Promise<void> {
+  const { ruleSet } = await readTenantRules(client);
   if (!hasRules(ruleSet)) return;
   if (format === 'ndjson') context.print(JSON.stringify({ rules: ruleSetRecord(ruleSet) }));
   else
@@ -59,15 +59,15 @@ async function exportRules(context: CliContext, client: OperatorClient, tenant: 
 
 async function exportTo(
   context: CliContext,
-  client: OperatorClient,
-  { tenant, format }: { readonly tenant: string; readonly format: string },
+  client: ServiceClient,
+  { format }: { readonly format: string },
   closed: AbortSignal,
 ): Promise<void> {
   const { stdout } = context;
   const progress = createProgress(context);
   let grants = 0;
   try {
-    const request = { method: 'GET', path: path`/tenants/${tenant}/export`, query: { format } } as const;
+    const request = { method: 'GET', path: '/export', query: { format } } as const;
     const response = await client.open(request, closed);
     let last: number | undefined;
     for await (const chunk of response.body ?? []) {
@@ -111,9 +111,9 @@ export function registerExportCommand(program: Command, context: CliContext): vo
       '\nExit code: 0 complete, 1 incomplete or failed.\n\nExamples:\n  grantd export --tenant ten_01k8x0000000000000000000zz > grants.tsv\n  grantd export --tenant ten_01k8x0000000000000000000zz --format ndjson | jq .object\n',
     )
     .action(
-      context.action(async (options: { readonly tenant: string; readonly format: string }) => {
-        const client = await context.connect();
-        await exportRules(context, client, options.tenant, options.format);
+      context.action(async (options: { readonly tenant?: string; readonly format: string }) => {
+        const client = context.connectOperatorTenant(options.tenant);
+        await exportRules(context, client, options.format);
         await context.untilClosed((closed) => exportTo(context, client, options, closed));
         return EXIT.ok;
       }),

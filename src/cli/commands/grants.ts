@@ -19,7 +19,6 @@ import {
 import { addContextOptions, type ContextOptions, contextMembers, jsonObject } from '../context-options.ts';
 import { CliFailure, EXIT } from '../failures.ts';
 import { type RevocationFilter, revokeMatching } from '../grant-revocation.ts';
-import { path } from '../operator-client.ts';
 import { recordsOf } from '../output/json-view.ts';
 import { renderJson } from '../output/render.ts';
 import { TIME_FORMS, timeParser } from '../output/times.ts';
@@ -55,8 +54,9 @@ function registerGrantList(grants: Command, context: CliContext): void {
       }
       return printListing(
         context,
+        context.connectTenant(options.tenant),
         {
-          path: path`/tenants/${options.tenant}/grants`,
+          path: '/grants',
           name: 'grants',
           query: { subject, object, relation },
           columns: [
@@ -120,7 +120,8 @@ function registerGrantAdd(grants: Command, context: CliContext): void {
       const expires_at = expires === 'never' ? null : expires;
       const terms = { ...(expires_at === undefined ? {} : { expires_at }), ...conditionIn(options) };
       const json = { subject, relation, object, ...terms };
-      return printAnswer(context, { method: 'POST', path: path`/tenants/${options.tenant}/grants`, json }, options);
+      const client = context.connectTenant(options.tenant);
+      return printAnswer(context, client, { method: 'POST', path: '/grants', json }, options);
     }),
   );
 }
@@ -173,9 +174,9 @@ function registerRevocation(grants: Command, context: CliContext): void {
             EXIT.usage,
           );
         }
-        const client = await context.connect();
+        const client = context.connectTenant(options.tenant);
         const json = { subject, relation, object };
-        await client.readJson({ method: 'DELETE', path: path`/tenants/${options.tenant}/grants`, json });
+        await client.readJson({ method: 'DELETE', path: '/grants', json });
         context.print(
           options.json
             ? renderJson({ revoked: 1, complete: true })
@@ -208,8 +209,9 @@ function registerObjects(program: Command, context: CliContext): void {
       ) =>
         printListing(
           context,
+          context.connectTenant(options.tenant),
           {
-            path: path`/tenants/${options.tenant}/objects`,
+            path: '/objects',
             name: 'objects',
             query: { subject, relation, namespace: options.namespace },
             members: contextMembers(options),
@@ -245,21 +247,27 @@ function registerSubjects(program: Command, context: CliContext): void {
           ListOptions &
           ContextOptions & { readonly namespace?: string; readonly includeSelf?: true },
       ) => {
-        const { tenant, namespace, includeSelf } = options;
+        const { namespace, includeSelf } = options;
         const members = contextMembers(options);
         const columns = [['subject', 'subject']] as const;
         if (relation !== undefined && object !== undefined) {
           const query = { object, relation, namespace, include: includeSelf && 'self' };
-          return printListing(
-            context,
-            { path: path`/tenants/${tenant}/holders`, name: 'subjects', query, members, columns },
-            options,
-          );
+          const client = context.connectTenant(options.tenant);
+          // In the operator's API, /subjects are those with any grant.
+          const path = client.api === 'operator' ? '/holders' : '/subjects';
+          return printListing(context, client, { path, name: 'subjects', query, members, columns }, options);
         }
         if ([relation, namespace, includeSelf, members].some((each) => each !== undefined)) {
           throw new CliFailure('Pass both a relation and an object, or neither of them.', EXIT.usage);
         }
-        return printListing(context, { path: path`/tenants/${tenant}/subjects`, name: 'subjects', columns }, options);
+        const client = context.connectTenant(options.tenant);
+        if (client.api === 'public') {
+          throw new CliFailure(
+            "Pass a relation and an object. Only the operator's API lists every subject of a tenant.",
+            EXIT.usage,
+          );
+        }
+        return printListing(context, client, { path: '/subjects', name: 'subjects', columns }, options);
       },
     ),
   );
@@ -275,8 +283,8 @@ function registerNamespaces(program: Command, context: CliContext): void {
     .option(...JSON_OPTION);
   addExamples(list, `namespaces list --tenant ${TENANT_EXAMPLE}`).action(
     context.action(async (options: TenantOption) => {
-      const client = await context.connect();
-      const answer = await client.readJson({ method: 'GET', path: path`/tenants/${options.tenant}/namespaces` });
+      const client = context.connectTenant(options.tenant);
+      const answer = await client.readJson({ method: 'GET', path: '/namespaces' });
       const records = recordsOf(answer, 'namespaces');
       const columns = [['namespace', 'name'] as const, ['created', 'created_at'] as const];
       context.print(options.json ? renderJson(records) : context.tableOf(records, columns));
@@ -292,8 +300,8 @@ function registerNamespaces(program: Command, context: CliContext): void {
     .option(...JSON_OPTION);
   addExamples(create, `namespaces create doc --tenant ${TENANT_EXAMPLE}`).action(
     context.action((name: string, options: TenantOption) => {
-      const request = { method: 'POST', path: path`/tenants/${options.tenant}/namespaces`, json: { name } } as const;
-      return printAnswer(context, request, options);
+      const request = { method: 'POST', path: '/namespaces', json: { name } } as const;
+      return printAnswer(context, context.connectTenant(options.tenant), request, options);
     }),
   );
 }

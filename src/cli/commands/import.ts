@@ -20,14 +20,14 @@ import { readEntries } from '../import/import-lines.ts';
 import { ImportReport } from '../import/import-report.ts';
 import { type ImportOutcome, type ImportRun, runDryImport, runImport } from '../import/import-run.ts';
 import { chunksOf, formatOf, IMPORT_FORMATS, openSource } from '../import/import-source.ts';
-import { type OperatorClient, path } from '../operator-client.ts';
 import { formatCount, renderJson } from '../output/render.ts';
 import { createProgress } from '../progress.ts';
 import { describeRetry } from '../retries.ts';
+import type { ServiceClient } from '../service-client.ts';
 import { readTenantRules } from '../tenant-rules.ts';
 
 interface ImportOptions {
-  readonly tenant: string;
+  readonly tenant?: string;
   readonly format?: string;
   readonly from?: Origin;
   readonly map: readonly MapOption[];
@@ -109,19 +109,18 @@ async function openReport(refusedPath: string | undefined, source: Readable): Pr
 /** Imports, or only reads, and reports progress and refused lines. */
 async function runReading(
   context: CliContext,
-  client: OperatorClient,
+  client: ServiceClient,
   reading: Reading,
   report: ImportReport,
   options: ImportOptions & { readonly signal: AbortSignal },
 ): Promise<ImportOutcome> {
   const { read } = reading;
-  const { signal, tenant } = options;
+  const { signal } = options;
   const onRefused: ImportRun['onRefused'] = (refused) => report.add(refused);
   if (options.dryRun) return runDryImport({ read, signal, onRefused });
   const progress = createProgress(context, reading.length, 'lines');
   const outcome = await runImport(client, {
     read,
-    tenant,
     signal,
     onProgress: ({ bytesRead, lines, refused }) => progress.update(bytesRead, lines, `${formatCount(refused)} refused`),
     onRetry: (...retry) => progress.note(describeRetry(...retry)),
@@ -136,7 +135,7 @@ const failureOf = (file: string, failure: unknown): CliFailure =>
 
 async function importWith(
   context: CliContext,
-  client: OperatorClient,
+  client: ServiceClient,
   file: string,
   options: ImportOptions & { readonly signal: AbortSignal },
 ): Promise<number> {
@@ -158,7 +157,7 @@ async function importWith(
       : report.renderSummary(outcome, elapsedMs, isDry),
   );
   if (reading.peer !== undefined && outcome.failure === undefined) {
-    for (const missing of reading.peer.missingIn(await readTenantRules(client, options.tenant))) context.note(missing);
+    for (const missing of reading.peer.missingIn(await readTenantRules(client))) context.note(missing);
   }
   if (outcome.failure !== undefined) context.reportFailure(failureOf(file, outcome.failure));
   if (!outcome.whole) {
@@ -172,9 +171,9 @@ async function importWith(
 
 async function importFile(context: CliContext, file: string, options: ImportOptions): Promise<number> {
   demandOptions(file, options);
-  const client = await context.connect();
+  const client = context.connectOperatorTenant(options.tenant);
   // Reports an unknown tenant or a wrong token before anything is read.
-  await client.readJson({ method: 'GET', path: path`/tenants/${options.tenant}` });
+  await client.readJson({ method: 'GET', path: '' });
   return context.untilInterrupted((signal) => importWith(context, client, file, { ...options, signal }));
 }
 

@@ -21,10 +21,10 @@ import {
 } from '../command-parts.ts';
 import { CliFailure, EXIT, ProblemFailure } from '../failures.ts';
 import { readWhole } from '../import/import-source.ts';
-import { type OperatorClient, type OperatorRequest, path } from '../operator-client.ts';
 import { asRecord, type JsonRecord, textOf } from '../output/json-view.ts';
 import { type Column, renderJson } from '../output/render.ts';
 import { durationParser, TIME_FORMS, timeParser } from '../output/times.ts';
+import { path, type ServiceClient, type ServiceRequest } from '../service-client.ts';
 
 const KEY_EXAMPLE = 'key_01k8x0000000000000000000zz';
 
@@ -74,13 +74,13 @@ export function registerKeysCommands(program: Command, context: CliContext): voi
     `keys create --tenant ${TENANT_EXAMPLE} --scope check:read --expires-at 90d`,
   ).action(
     context.action(async (options: CreateOptions) => {
-      const client = await context.connect();
+      const client = context.connectTenant(options.tenant);
       const json = {
         scopes: options.scope,
         ...(options.name === undefined ? {} : { name: options.name }),
         ...(options.expiresAt === undefined ? {} : { expires_at: options.expiresAt }),
       };
-      const key = await client.readJson({ method: 'POST', path: path`/tenants/${options.tenant}/keys`, json });
+      const key = await client.readJson({ method: 'POST', path: '/keys', json });
       printRecord(context, key, options);
       if (!options.json) context.note('Save the key now: it cannot be shown again.');
       return EXIT.ok;
@@ -93,7 +93,12 @@ export function registerKeysCommands(program: Command, context: CliContext): voi
     .option(...TENANT_OPTION);
   addExamples(addListOptions(list), `keys list --tenant ${TENANT_EXAMPLE}`).action(
     context.action((options: TenantOption & ListOptions) =>
-      printListing(context, { path: path`/tenants/${options.tenant}/keys`, name: 'keys', columns: COLUMNS }, options),
+      printListing(
+        context,
+        context.connectTenant(options.tenant),
+        { path: '/keys', name: 'keys', columns: COLUMNS },
+        options,
+      ),
     ),
   );
 
@@ -120,9 +125,9 @@ function addRotate(keys: Command, context: CliContext): void {
     `keys rotate --tenant ${TENANT_EXAMPLE} ${KEY_EXAMPLE} --grace 0 --json`,
   ).action(
     context.action(async (keyId: string, options: TenantOption & { readonly grace: number }) => {
-      const client = await context.connect();
+      const client = context.connectOperatorTenant(options.tenant);
       const json = { grace_seconds: options.grace };
-      const of = path`/tenants/${options.tenant}/keys/${keyId}/rotate`;
+      const of = path`/keys/${keyId}/rotate`;
       const rotated = await client.readJson({ method: 'POST', path: of, json });
       context.print(options.json ? renderJson(rotated) : textOf(rotated, 'key'));
       if (options.json) return EXIT.ok;
@@ -131,7 +136,7 @@ function addRotate(keys: Command, context: CliContext): void {
       context.note(
         previous.revoked === true
           ? `${keyId} is revoked.`
-          : `${keyId} works until ${textOf(previous, 'ends_at')}. To revoke it earlier: grantd keys revoke --tenant ${options.tenant} ${keyId}`,
+          : `${keyId} works until ${textOf(previous, 'ends_at')}. To revoke it earlier: grantd keys revoke${client.tenantOption} ${keyId}`,
       );
       return EXIT.ok;
     }),
@@ -159,7 +164,7 @@ async function readKey(context: CliContext): Promise<ApiKeyParts & { readonly ha
 const ABSENT: ReadonlySet<string> = new Set(['tenant-not-found', 'key-not-found']);
 
 /** Undefined if it does not exist. */
-async function readIfPresent(client: OperatorClient, request: OperatorRequest): Promise<JsonRecord | undefined> {
+async function readIfPresent(client: ServiceClient, request: ServiceRequest): Promise<JsonRecord | undefined> {
   try {
     return await client.readJson(request);
   } catch (error) {
@@ -186,7 +191,7 @@ function addIdentify(keys: Command, context: CliContext): void {
   addExamples(identify, 'keys identify < leaked-key.txt', 'keys identify --json < leaked-key.txt').action(
     context.action(async (options: JsonOption) => {
       const { tenantId, keyId, hash } = await readKey(context);
-      const client = await context.connect();
+      const client = context.connect();
       const tenant = await readIfPresent(client, { method: 'GET', path: path`/tenants/${tenantId}` });
       const of = path`/tenants/${tenantId}/keys/${keyId}/identify`;
       const key = tenant && (await readIfPresent(client, { method: 'POST', path: of, json: { hash } }));
@@ -220,7 +225,7 @@ function addRevoke(keys: Command, context: CliContext): void {
     `keys revoke --tenant ${TENANT_EXAMPLE} ${KEY_EXAMPLE} --yes`,
   ).action(
     context.action(async (keyId: string, options: TenantOption & { readonly yes?: boolean }) => {
-      const client = await context.connect();
+      const client = context.connectTenant(options.tenant);
       if (!options.yes) {
         await confirm(context, {
           what: `This permanently revokes the key ${keyId}. Every client that still uses it will be refused.`,
@@ -228,7 +233,7 @@ function addRevoke(keys: Command, context: CliContext): void {
           declined: 'Nothing was revoked.',
         });
       }
-      await client.readJson({ method: 'DELETE', path: path`/tenants/${options.tenant}/keys/${keyId}` });
+      await client.readJson({ method: 'DELETE', path: path`/keys/${keyId}` });
       context.print(`${keyId} is revoked.`);
       return EXIT.ok;
     }),

@@ -9,15 +9,23 @@ import type { CliContext } from '../cli-context.ts';
 import { CliFailure, EXIT, reasonOf } from '../failures.ts';
 import { openSource, readWhole } from '../import/import-source.ts';
 
-export async function readRulesFile(context: CliContext, file: string): Promise<RuleSet> {
+/** The rules of a file, and its text. */
+export async function readRulesText(
+  context: CliContext,
+  file: string,
+): Promise<{ readonly text: string; readonly ruleSet: RuleSet }> {
   const name = file === '-' ? 'Standard input' : file;
   const { source } = await openSource(context, file);
   try {
     const bytes = await readWhole(source, RULES_BODY_BYTES_MAX);
     if (bytes === undefined) throw new Error(`it is longer than ${RULES_BODY_BYTES_MAX / 1024} KiB`);
-    return parseRuleSet(parseJson(bytes.toString('utf8'), 'The text'));
+    const text = bytes.toString('utf8');
+    return { text, ruleSet: parseRuleSet(parseJson(text, 'The text')) };
   } catch (error) {
     const reason = error instanceof GrantdError ? error.message : `${reasonOf(error)}.`;
     throw new CliFailure(`${name} has no rules that a tenant can have: ${reason}`, EXIT.failed, { cause: error });
   }
 }
+
+export const readRulesFile = async (context: CliContext, file: string): Promise<RuleSet> =>
+  (await readRulesText(context, file)).ruleSet;

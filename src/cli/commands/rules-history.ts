@@ -12,7 +12,6 @@ import {
   YES_OPTION,
 } from '../command-parts.ts';
 import { EXIT } from '../failures.ts';
-import { path } from '../operator-client.ts';
 import { recordsOf } from '../output/json-view.ts';
 import { type Column, renderJson } from '../output/render.ts';
 import { type ReplaceOptions, replaceRules } from '../rules-replacement.ts';
@@ -34,16 +33,15 @@ export function versionOf(text: string): number {
 }
 
 async function printHistory(context: CliContext, { tenant, json }: TenantOption): Promise<number> {
-  const client = await context.connect();
-  const record = await client.readJson({ method: 'GET', path: path`/tenants/${tenant}/rules/versions` });
+  const record = await context.connectTenant(tenant).readJson({ method: 'GET', path: '/rules/versions' });
   const versions = recordsOf(record, 'versions');
   context.print(json ? renderJson(versions) : context.tableOf(versions, COLUMNS));
   return EXIT.ok;
 }
 
 async function rollBack(context: CliContext, version: number, options: ReplaceOptions): Promise<number> {
-  const client = await context.connect();
-  const wanted = await readRulesVersion(client, options.tenant, version);
+  const client = context.connectTenant(options.tenant);
+  const wanted = await readRulesVersion(client, version);
   return replaceRules(context, client, wanted, options, true);
 }
 

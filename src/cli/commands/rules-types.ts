@@ -3,8 +3,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { CliContext } from '../cli-context.ts';
 import { addExamples, TENANT_EXAMPLE, TENANT_OPTION } from '../command-parts.ts';
-import { EXIT } from '../failures.ts';
-import { path } from '../operator-client.ts';
+import { CliFailure, EXIT } from '../failures.ts';
 import { recordsOf, textOf } from '../output/json-view.ts';
 import { readTenantRules } from '../tenant-rules.ts';
 import { LANGUAGES, type Language, type ModelTypes, modelTypesOf } from '../types/model-types.ts';
@@ -12,7 +11,7 @@ import { languageOf, renderTypes, writeTypes } from '../types/write-types.ts';
 import { readRulesFile } from './rules-file.ts';
 
 interface TypesOptions {
-  readonly tenant: string;
+  readonly tenant?: string;
   readonly fromFile?: string;
   readonly language?: Language;
   readonly out?: string;
@@ -20,15 +19,15 @@ interface TypesOptions {
 }
 
 function parsePackage(text: string): string {
-  if (/^[a-z][a-z0-9_]*$/.test(text)) return text;
-  throw new InvalidArgumentError('It must be the name of a package of Go.');
+  if (/^[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)*$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be the name of a package of Go or Java.');
 }
 
 async function typesOf(context: CliContext, { tenant, fromFile }: TypesOptions): Promise<ModelTypes> {
   if (fromFile !== undefined) return modelTypesOf(await readRulesFile(context, fromFile), []);
-  const client = await context.connect();
-  const { ruleSet } = await readTenantRules(client, tenant);
-  const listed = await client.readJson({ method: 'GET', path: path`/tenants/${tenant}/namespaces` });
+  const client = context.connectTenant(tenant);
+  const { ruleSet } = await readTenantRules(client);
+  const listed = await client.readJson({ method: 'GET', path: '/namespaces' });
   return modelTypesOf(
     ruleSet,
     recordsOf(listed, 'namespaces').map((each) => textOf(each, 'name')),
@@ -37,6 +36,9 @@ async function typesOf(context: CliContext, { tenant, fromFile }: TypesOptions):
 
 async function writeRulesTypes(context: CliContext, options: TypesOptions): Promise<number> {
   const language = languageOf(options.language, options.out);
+  if (language === 'go' && options.package.includes('.')) {
+    throw new CliFailure('The name of a package of Go has no dots.', EXIT.usage);
+  }
   const text = renderTypes(await typesOf(context, options), language, options.package);
   if (options.out === undefined) context.print(text.trimEnd());
   else await writeTypes(options.out, text);
@@ -50,7 +52,7 @@ export function registerRulesTypes(rules: Command, context: CliContext): void {
     .addOption(new Option('--language <language>', 'default: by the name of the file to write').choices(LANGUAGES))
     .option('--out <file>', 'write to this file (default: standard output)')
     .option('--from-file <file>', 'the rules of this file, in place of those of a tenant')
-    .option('--package <name>', 'of the file in Go', parsePackage, 'model')
+    .option('--package <name>', 'of the file in Go or Java', parsePackage, 'model')
     .option(...TENANT_OPTION)
     .addHelpText(
       'after',

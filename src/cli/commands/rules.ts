@@ -19,6 +19,7 @@ import { renderJson } from '../output/render.ts';
 import { type ReplaceOptions, replaceRules } from '../rules-replacement.ts';
 import { readRulesVersion, readTenantRules, revised } from '../tenant-rules.ts';
 import { readRulesFile } from './rules-file.ts';
+import { registerRulesFormat } from './rules-format.ts';
 import { registerRulesHistory, versionOf } from './rules-history.ts';
 import { registerRulesTypes } from './rules-types.ts';
 
@@ -30,7 +31,7 @@ const DIFF_FAILED = 2;
 
 async function setRules(context: CliContext, file: string, options: ReplaceOptions): Promise<number> {
   const wanted = revised(await readRulesFile(context, file));
-  return replaceRules(context, await context.connect(), wanted, options);
+  return replaceRules(context, context.connectTenant(options.tenant), wanted, options);
 }
 
 interface DiffOptions extends TenantOption {
@@ -45,10 +46,9 @@ async function diffOf(context: CliContext, file: string | undefined, options: Di
     throw new CliFailure('Name a file, or versions with --from and --to.', EXIT.usage);
   }
   const wanted = file === undefined ? undefined : await readRulesFile(context, file);
-  const client = await context.connect();
+  const client = context.connectTenant(tenant);
   const rulesAt = async (version: number | undefined): Promise<RuleSet> =>
-    (await (version === undefined ? readTenantRules(client, tenant) : readRulesVersion(client, tenant, version)))
-      .ruleSet;
+    (await (version === undefined ? readTenantRules(client) : readRulesVersion(client, version))).ruleSet;
   return diffRules(await rulesAt(from), wanted ?? (await rulesAt(to)));
 }
 
@@ -79,10 +79,10 @@ function registerShow(rules: Command, context: CliContext): void {
     `rules show 3 --tenant ${TENANT_EXAMPLE}`,
   ).action(
     context.action(async (version: number | undefined, { tenant, json }: TenantOption) => {
-      const client = await context.connect();
+      const client = context.connectTenant(tenant);
       const { ruleSet, revision } = await (version === undefined
-        ? readTenantRules(client, tenant)
-        : readRulesVersion(client, tenant, version));
+        ? readTenantRules(client)
+        : readRulesVersion(client, version));
       context.print(json ? renderJson({ revision, rule_set: ruleSetRecord(ruleSet) }) : renderRuleSet(ruleSet));
       return EXIT.ok;
     }),
@@ -146,6 +146,7 @@ export function registerRulesCommands(program: Command, context: CliContext): vo
 
   registerDiff(rules, context);
   registerRulesHistory(rules, context);
+  registerRulesFormat(rules, context);
   registerRulesTypes(rules, context);
   registerConvert(rules, context);
 }

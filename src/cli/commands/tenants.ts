@@ -17,9 +17,9 @@ import {
 } from '../command-parts.ts';
 import { waitForDeletion } from '../deletion-wait.ts';
 import { EXIT } from '../failures.ts';
-import { type OperatorRequest, path } from '../operator-client.ts';
 import { type JsonRecord, textOf } from '../output/json-view.ts';
 import type { Column } from '../output/render.ts';
+import { path, type ServiceRequest } from '../service-client.ts';
 
 const COLUMNS: readonly Column[] = [
   ['tenant', 'tenant_id'],
@@ -89,7 +89,12 @@ function registerReads(tenants: Command, context: CliContext): void {
       (options: ListOptions & { readonly name?: string; readonly plan?: string; readonly state?: string }) => {
         const { name, plan, state } = options;
         const query = { name, plan, state };
-        return printListing(context, { path: '/tenants', name: 'tenants', query, columns: COLUMNS }, options);
+        return printListing(
+          context,
+          context.connect(),
+          { path: '/tenants', name: 'tenants', query, columns: COLUMNS },
+          options,
+        );
       },
     ),
   );
@@ -114,8 +119,8 @@ function printTenant(context: CliContext, tenant: JsonRecord, options: JsonOptio
 }
 
 /** Makes one call and prints the tenant that it returns. */
-async function requestTenant(context: CliContext, request: OperatorRequest, options: JsonOption): Promise<number> {
-  const client = await context.connect();
+async function requestTenant(context: CliContext, request: ServiceRequest, options: JsonOption): Promise<number> {
+  const client = context.connect();
   return printTenant(context, await client.readJson(request), options);
 }
 
@@ -172,7 +177,7 @@ function registerDeletion(tenants: Command, context: CliContext): void {
     `tenants delete ${TENANT_EXAMPLE} --yes`,
   ).action(
     context.action(async (id: string, options: DeletionOptions) => {
-      const client = await context.connect();
+      const client = context.connect();
       if (!options.yes) {
         const tenant = await client.readJson({ method: 'GET', path: path`/tenants/${id}` });
         await confirm(context, {

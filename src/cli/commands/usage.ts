@@ -1,12 +1,12 @@
-// `grantd usage`: the last hour of a tenant's requests, minute by minute, against its limit.
+// `grantd usage`: the requests of a tenant against its limit, by the minute for up to a day and otherwise by the hour.
 
 import type { Command } from 'commander';
 import type { CliContext } from '../cli-context.ts';
 import { addExamples, JSON_OPTION, TENANT_EXAMPLE, TENANT_OPTION, type TenantOption } from '../command-parts.ts';
 import { EXIT } from '../failures.ts';
-import { path } from '../operator-client.ts';
 import { asRecord, type JsonRecord, recordsOf } from '../output/json-view.ts';
 import { type Column, formatCount, renderJson } from '../output/render.ts';
+import { TIME_FORMS, timeParser } from '../output/times.ts';
 
 const BAR_LENGTH = 20;
 
@@ -29,35 +29,46 @@ function barOf(requests: number, most: number | undefined): string {
   return `${'#'.repeat(Math.round(Math.min(share, 1) * BAR_LENGTH)).padEnd(BAR_LENGTH)} ${Math.round(share * 100)} %`;
 }
 
-function render(context: CliContext, usage: JsonRecord): string {
-  const minutes = recordsOf(usage, 'minutes');
-  if (minutes.length === 0)
-    return 'No requests in the last hour. Usage starts again at zero when the tenant moves to another shard.';
+function render(context: CliContext, usage: JsonRecord, since: string | undefined): string {
+  const buckets = recordsOf(usage, 'buckets');
+  if (buckets.length === 0) return `No requests ${since === undefined ? 'in the last hour' : `since ${since}`}.`;
+  const minutes = countOf(usage, 'bucket_seconds') / 60;
   const most = perMinute(usage.limit);
   const columns: readonly Column[] = [
-    ['minute', 'at'],
+    [minutes > 1 ? 'hour' : 'minute', 'at'],
     ['requests', 'requests'],
     ['refused', 'refused'],
     ['checks', 'checks'],
-    ['of the limit', (minute) => barOf(countOf(minute, 'requests') - countOf(minute, 'refused'), most)],
+    [
+      'of the limit',
+      (bucket) => barOf(countOf(bucket, 'requests') - countOf(bucket, 'refused'), most && most * minutes),
+    ],
   ];
   const total = (field: string): string =>
-    formatCount(minutes.reduce((sum, minute) => sum + countOf(minute, field), 0));
+    formatCount(buckets.reduce((sum, bucket) => sum + countOf(bucket, field), 0));
   const limit = most === undefined ? 'no limit' : `the plan allows ${formatCount(most)} per minute`;
-  return `${context.tableOf(minutes, columns)}\n\n${total('requests')} requests, ${total('refused')} refused, ${total('checks')} checks; ${limit}`;
+  return `${context.tableOf(buckets, columns)}\n\n${total('requests')} requests, ${total('refused')} refused, ${total('checks')} checks; ${limit}`;
 }
 
 export function registerUsageCommand(program: Command, context: CliContext): void {
+  const parseTime = timeParser(context.nowMs, 'the past');
   const command = program
     .command('usage')
-    .description('show the last hour of a tenant per minute: requests, refused requests, checks')
+    .description('show the requests of a tenant: all, refused, and checks; by the minute or by the hour')
     .option(...TENANT_OPTION)
+    .option('--since <time>', `where to begin, up to 31 days back: ${TIME_FORMS} (default: the last hour)`, parseTime)
     .option(...JSON_OPTION);
-  addExamples(command, `usage --tenant ${TENANT_EXAMPLE}`, `usage --tenant ${TENANT_EXAMPLE} --json`).action(
-    context.action(async (options: TenantOption) => {
-      const client = await context.connect();
-      const usage = await client.readJson({ method: 'GET', path: path`/tenants/${options.tenant}/usage` });
-      context.print(options.json ? renderJson(usage) : render(context, usage));
+  addExamples(
+    command,
+    `usage --tenant ${TENANT_EXAMPLE}`,
+    `usage --tenant ${TENANT_EXAMPLE} --since 7d`,
+    `usage --tenant ${TENANT_EXAMPLE} --json`,
+  ).action(
+    context.action(async ({ tenant, since, json }: TenantOption & { readonly since?: string }) => {
+      const client = context.connectOperatorTenant(tenant);
+      const query = since === undefined ? {} : { since };
+      const usage = await client.readJson({ method: 'GET', path: '/usage', query });
+      context.print(json ? renderJson(usage) : render(context, usage, since));
       return EXIT.ok;
     }),
   );

@@ -3,9 +3,9 @@
 
 import { NO_RULES, type RuleSet, revisionOf, ruleSetRecord } from '../../rules/rule-set.ts';
 import { CliFailure, ProblemFailure } from '../failures.ts';
-import { type OperatorClient, path } from '../operator-client.ts';
 import { asRecord, optionalTextOf, parseJson, textOf } from '../output/json-view.ts';
 import { type RetryOptions, withRetries } from '../retries.ts';
+import type { ServiceClient } from '../service-client.ts';
 import { putTenantRules, readTenantRules } from '../tenant-rules.ts';
 
 export interface BatchResult {
@@ -15,10 +15,6 @@ export interface BatchResult {
   /** Only for a refused line. */
   readonly code: string;
   readonly detail: string;
-}
-
-interface DeliveryOptions extends RetryOptions {
-  readonly tenant: string;
 }
 
 function parseResults(text: string, length: number): readonly BatchResult[] {
@@ -40,11 +36,11 @@ function parseResults(text: string, length: number): readonly BatchResult[] {
 
 /** The results for `length` lines of JSON, in the order of the response. Rejects if they cannot be obtained. */
 export async function deliverBatch(
-  client: OperatorClient,
+  client: ServiceClient,
   batch: { readonly body: string; readonly length: number },
-  options: DeliveryOptions,
+  options: RetryOptions,
 ): Promise<readonly BatchResult[]> {
-  const request = { method: 'POST', path: path`/tenants/${options.tenant}/import`, ndjson: batch.body } as const;
+  const request = { method: 'POST', path: '/import', ndjson: batch.body } as const;
   return withRetries(async () => parseResults(await client.readText(request), batch.length), options);
 }
 
@@ -52,18 +48,14 @@ const OTHER_RULES =
   'The tenant has other rules, which an import never replaces: with other rules, its grants mean something else. Compare them with "grantd rules diff", and replace them with "grantd rules set".';
 
 /** Sets the rules of a tenant that has none. `exists`: it has these rules already. */
-export async function deliverRules(
-  client: OperatorClient,
-  rules: RuleSet,
-  options: DeliveryOptions,
-): Promise<BatchResult> {
+export async function deliverRules(client: ServiceClient, rules: RuleSet, options: RetryOptions): Promise<BatchResult> {
   const revision = revisionOf(rules);
   return withRetries(async () => {
-    const present = await readTenantRules(client, options.tenant);
+    const present = await readTenantRules(client);
     if (present.revision === revision) return { index: 0, result: 'exists', code: '', detail: '' };
     try {
       const none = revisionOf(NO_RULES);
-      await putTenantRules(client, options.tenant, ruleSetRecord(rules), { ifMatch: none });
+      await putTenantRules(client, ruleSetRecord(rules), { ifMatch: none });
       return { index: 0, result: 'created', code: '', detail: '' };
     } catch (error) {
       if (!(error instanceof ProblemFailure) || error.code !== 'precondition-failed') throw error;

@@ -2,7 +2,7 @@
 // memory, whatever the length of the file. Batches are independent of each other, so their order does not matter.
 
 import { IMPORT_BODY_BYTES_MAX, WRITES_PER_CALL_MAX } from '../../core/limits.ts';
-import type { OperatorClient } from '../operator-client.ts';
+import type { ServiceClient } from '../service-client.ts';
 import { type BatchResult, deliverBatch, deliverRules } from './import-delivery.ts';
 import type { ImportEntry, Refusal, SourceLine } from './import-lines.ts';
 
@@ -26,7 +26,6 @@ export interface RefusedLine extends Refusal {
 export interface ImportRun {
   /** Fails with the abort once the signal aborts, and counts in `tally` the bytes that it has read. */
   readonly read: (signal: AbortSignal, tally: { bytesRead: number }) => AsyncIterable<readonly ImportEntry[]>;
-  readonly tenant: string;
   /** Ends the reading; batches in flight complete. */
   readonly signal: AbortSignal;
   readonly onProgress: (tally: Readonly<ImportTally>) => void;
@@ -89,7 +88,7 @@ async function* gather(
 }
 
 /** Never rejects: a failure is part of the outcome, next to the results so far. */
-export async function runImport(client: OperatorClient, run: ImportRun): Promise<ImportOutcome> {
+export async function runImport(client: ServiceClient, run: ImportRun): Promise<ImportOutcome> {
   const tally: ImportTally = { lines: 0, created: 0, exists: 0, refused: 0, bytesRead: 0 };
   const stop = new AbortController();
   const signal = AbortSignal.any([run.signal, stop.signal]);
@@ -112,8 +111,8 @@ export async function runImport(client: OperatorClient, run: ImportRun): Promise
     tally[result] += 1;
   };
   const deliver = async (batch: Batch | RulesLine): Promise<void> => {
-    const { tenant, onRetry, backoffFirstMs } = run;
-    const options = { tenant, signal, onRetry, ...(backoffFirstMs === undefined ? {} : { backoffFirstMs }) };
+    const { onRetry, backoffFirstMs } = run;
+    const options = { signal, onRetry, ...(backoffFirstMs === undefined ? {} : { backoffFirstMs }) };
     if ('rules' in batch) {
       await count({ lines: [batch.line], body: '' }, await deliverRules(client, batch.rules, options));
       run.onProgress(tally);

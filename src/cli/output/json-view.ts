@@ -5,7 +5,7 @@ import { CliFailure } from '../failures.ts';
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
 const unexpected = (what: string): CliFailure =>
-  new CliFailure(`Unexpected response from the operator's API: ${what}. Is its version compatible with this command?`);
+  new CliFailure(`Unexpected response from the service: ${what}. Is its version compatible with this command?`);
 
 export function parseJson(text: string): unknown {
   try {

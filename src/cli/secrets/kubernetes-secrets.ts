@@ -2,7 +2,7 @@
 // update those that are renewed.
 
 import type { CoreV1Api, KubeConfig, V1Secret } from '@kubernetes/client-node';
-import { CliFailure, reasonOf } from '../failures.ts';
+import { CliFailure, EXIT, reasonOf } from '../failures.ts';
 import type { SecretStore } from './generated-secrets.ts';
 
 const CONFLICT = 409;
@@ -21,6 +21,17 @@ function describe(error: unknown): string {
   return `status ${status}: ${message === undefined ? 'no reason given' : JSON.parse(message)}`;
 }
 
+async function loadLibrary() {
+  try {
+    return await import('@kubernetes/client-node');
+  } catch (cause) {
+    if (!(cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND')) throw cause;
+    throw new CliFailure('This package cannot write Secrets. Run the command from the image of grantd.', EXIT.usage, {
+      cause,
+    });
+  }
+}
+
 export async function openKubernetesSecrets(options: {
   readonly namespace: string;
   /** On every Secret that is created. */
@@ -30,7 +41,7 @@ export async function openKubernetesSecrets(options: {
 }): Promise<SecretStore> {
   const { namespace, labels } = options;
   // Loaded only here: it takes a second and tens of megabytes, which no other command should cost.
-  const library = await import('@kubernetes/client-node');
+  const library = await loadLibrary();
   const config = options.kubeConfig ?? new library.KubeConfig();
   if (options.kubeConfig === undefined) config.loadFromDefault();
   const api: CoreV1Api = config.makeApiClient(library.CoreV1Api);

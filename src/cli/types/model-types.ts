@@ -18,7 +18,7 @@ export interface ModelTypes {
   readonly conditions: readonly Condition[];
 }
 
-export const LANGUAGES = ['typescript', 'go', 'python'] as const;
+export const LANGUAGES = ['typescript', 'go', 'python', 'java'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 /** `namespaces`: those that the tenant has, besides those that its rules name. */

@@ -1,9 +1,11 @@
 // `grantd rules types`: what the rules of a tenant define, as types in the language of an application.
 
 import { writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { CliFailure, EXIT, reasonOf } from '../failures.ts';
 import type { Language, ModelTypes } from './model-types.ts';
 import { renderGo } from './render-go.ts';
+import { JAVA_CLASS, renderJava } from './render-java.ts';
 import { renderPython } from './render-python.ts';
 import { renderTypeScript } from './render-typescript.ts';
 
@@ -11,13 +13,14 @@ const ENDINGS: readonly (readonly [ending: string, language: Language])[] = [
   ['.ts', 'typescript'],
   ['.go', 'go'],
   ['.py', 'python'],
+  ['.java', 'java'],
 ];
 
 /** By the option, or by the name of the file. */
 export function languageOf(language: Language | undefined, out: string | undefined): Language {
   const known = language ?? ENDINGS.find(([ending]) => out?.endsWith(ending) === true)?.[1];
   if (known !== undefined) return known;
-  throw new CliFailure('Pass --language, or --out with a name that ends in .ts, .go or .py.', EXIT.usage);
+  throw new CliFailure('Pass --language, or --out with a name that ends in .ts, .go, .py or .java.', EXIT.usage);
 }
 
 export function renderTypes(types: ModelTypes, language: Language, packageName: string): string {
@@ -28,10 +31,15 @@ export function renderTypes(types: ModelTypes, language: Language, packageName: 
       return renderGo(types, packageName);
     case 'python':
       return renderPython(types);
+    case 'java':
+      return renderJava(types, packageName);
   }
 }
 
 export async function writeTypes(file: string, text: string): Promise<void> {
+  if (file.endsWith('.java') && basename(file) !== `${JAVA_CLASS}.java`) {
+    throw new CliFailure(`The class is named ${JAVA_CLASS}, so the file must be ${JAVA_CLASS}.java.`, EXIT.usage);
+  }
   try {
     await writeFile(file, text);
   } catch (cause) {

@@ -1,6 +1,7 @@
 // Times as strings. Thousands of responses contain the same millisecond, so the last string is cached.
 
 export const MS_PER_MINUTE = 60_000;
+export const MS_PER_HOUR = 60 * MS_PER_MINUTE;
 
 let lastMs = Number.NaN;
 let lastText = '';

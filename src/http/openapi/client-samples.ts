@@ -39,12 +39,20 @@ export const sampleJson = (value: unknown): string =>
         ).join(''),
   );
 
+const lines = (...text: readonly string[]): string => text.join('\n');
+
 const inOrder = ({ subject, relation, object }: NamedTuple): readonly string[] => [subject, relation, object];
 
 export function checkSamples(question: NamedTuple): ClientSamples {
   const parts = inOrder(question);
   return {
-    typescript: `const allowed = await grantd.check(${parts.map(inTypescript).join(', ')});`,
+    typescript: lines(
+      'const allowed = await grantd.check({',
+      `  subject: ${inTypescript(question.subject)},`,
+      `  relation: ${inTypescript(question.relation)},`,
+      `  object: ${inTypescript(question.object)},`,
+      '});',
+    ),
     go: `allowed, err := client.Check(ctx, ${parts.map(inQuotes).join(', ')})`,
     python: `allowed = client.check(${parts.map(inQuotes).join(', ')})`,
   };
@@ -64,16 +72,16 @@ export function checkBulkSamples(questions: readonly NamedTuple[], names?: reado
   const results = names?.join(', ');
   return {
     typescript: [
-      `const ${results === undefined ? 'results' : `[${results}]`} = await grantd.checkBulk([`,
-      ...typescript,
-      ']);',
+      `const ${results === undefined ? 'results' : `[${results}]`} = await grantd.checkBulk({`,
+      '  checks: [',
+      ...typescript.map((line) => `  ${line}`),
+      '  ],',
+      '});',
     ].join('\n'),
     go: ['result, err := client.CheckBulk(ctx, []grantd.Question{', ...go, '})'].join('\n'),
     python: [`${results ?? 'results'} = client.check_bulk([`, ...python, '])'].join('\n'),
   };
 }
-
-const lines = (...text: readonly string[]): string => text.join('\n');
 
 /** By the id of the operation. All but `readOpenapi`: clients are generated from its response. */
 export const CLIENT_SAMPLES: Readonly<Record<string, ClientSamples>> = {
@@ -97,7 +105,7 @@ export const CLIENT_SAMPLES: Readonly<Record<string, ClientSamples>> = {
       '});',
     ),
     go: lines(
-      'grant, created, err := client.CreateGrant(ctx, grantd.GrantRequest{',
+      'grant, err := client.CreateGrant(ctx, grantd.GrantRequest{',
       '\tSubject: "user:alice", Relation: "viewer", Object: "document:readme",',
       '})',
     ),
@@ -156,7 +164,7 @@ export const CLIENT_SAMPLES: Readonly<Record<string, ClientSamples>> = {
       '}',
     ),
     python: lines(
-      'for object in client.list_objects(subject="user:alice", relation="viewer", namespace="document"):',
+      'for object in client.list_objects("user:alice", "viewer", namespace="document"):',
       '    print(object)',
     ),
   },
@@ -172,7 +180,7 @@ export const CLIENT_SAMPLES: Readonly<Record<string, ClientSamples>> = {
       '}',
     ),
     python: lines(
-      'for subject in client.list_subjects(object="document:readme", relation="viewer", namespace="user"):',
+      'for subject in client.list_subjects("document:readme", "viewer", namespace="user"):',
       '    print(subject)',
     ),
   },
@@ -190,7 +198,7 @@ export const CLIENT_SAMPLES: Readonly<Record<string, ClientSamples>> = {
     ),
     python: lines(
       'context = {"zone": "Europe/Vienna"}',
-      'for object in client.list_objects(subject="user:alice", relation="viewer", context=context):',
+      'for object in client.list_objects("user:alice", "viewer", context=context):',
       '    print(object)',
     ),
   },
@@ -208,7 +216,7 @@ export const CLIENT_SAMPLES: Readonly<Record<string, ClientSamples>> = {
     ),
     python: lines(
       'context = {"zone": "Europe/Vienna"}',
-      'for subject in client.list_subjects(object="document:readme", relation="viewer", context=context):',
+      'for subject in client.list_subjects("document:readme", "viewer", context=context):',
       '    print(subject)',
     ),
   },
@@ -218,8 +226,8 @@ export const CLIENT_SAMPLES: Readonly<Record<string, ClientSamples>> = {
     python: lines('for namespace in client.list_namespaces():', '    print(namespace)'),
   },
   createNamespace: {
-    typescript: "const namespace = await grantd.createNamespace('document');",
-    go: 'namespace, created, err := client.CreateNamespace(ctx, "document")',
+    typescript: "const namespace = await grantd.createNamespace({ name: 'document' });",
+    go: 'namespace, err := client.CreateNamespace(ctx, "document")',
     python: 'namespace = client.create_namespace("document")',
   },
   listKeys: {
@@ -237,7 +245,7 @@ export const CLIENT_SAMPLES: Readonly<Record<string, ClientSamples>> = {
     python: 'created = client.create_key(name="web frontend", scopes=["check:read"])',
   },
   revokeKey: {
-    typescript: "const revoked = await grantd.revokeKey('key_01jhm9r0g0e8xsg4k6t2v8w0yz');",
+    typescript: "const revoked = await grantd.revokeKey({ key_id: 'key_01jhm9r0g0e8xsg4k6t2v8w0yz' });",
     go: 'revoked, err := client.RevokeKey(ctx, "key_01jhm9r0g0e8xsg4k6t2v8w0yz")',
     python: 'revoked = client.revoke_key("key_01jhm9r0g0e8xsg4k6t2v8w0yz")',
   },
@@ -250,7 +258,7 @@ export const CLIENT_SAMPLES: Readonly<Record<string, ClientSamples>> = {
     typescript: lines(
       'const { revision } = await grantd.readRules();',
       "const rules = [{ namespace: 'document', name: 'viewer', any_of: ['editor', 'viewer from parent'] }];",
-      'await grantd.writeRules({ rules, groups: true }, { revision });',
+      'await grantd.writeRules({ rule_set: { rules, groups: true }, revision });',
     ),
     go: lines(
       'anyOf := grantd.Names("editor", "viewer from parent")',
@@ -275,8 +283,8 @@ export const CLIENT_SAMPLES: Readonly<Record<string, ClientSamples>> = {
   readRulesVersion: {
     typescript: lines(
       'const { revision } = await grantd.readRules();',
-      'const { rule_set: earlier } = await grantd.readRulesVersion(1);',
-      'await grantd.writeRules(earlier, { revision });',
+      'const { rule_set } = await grantd.readRulesVersion({ version: 1 });',
+      'await grantd.writeRules({ rule_set, revision });',
     ),
     go: 'earlier, err := client.ReadRulesVersion(ctx, 1)',
     python: 'earlier = client.read_rules_version(1)',

@@ -6,6 +6,7 @@ import type { NamedTuple } from '../../rules/questions.ts';
 import type { OperationDescription } from '../schema/operation-description.ts';
 import { CLIENT_SAMPLES, type ClientSamples, checkBulkSamples, checkSamples, sampleJson } from './client-samples.ts';
 import { PATH_PARAMETERS } from './headers.ts';
+import { JAVA_SAMPLES, javaCheck, javaCheckBulk } from './java-samples.ts';
 
 export interface CodeSample {
   readonly lang: string;
@@ -39,15 +40,22 @@ const CLIENTS = [
   ['TypeScript', 'typescript'],
   ['Go', 'go'],
   ['Python', 'python'],
+  ['Java', 'java'],
 ] as const;
 
-const samplesIn = (curl: string, clients: ClientSamples | undefined): readonly CodeSample[] => [
+type Samples = ClientSamples & { readonly java: string };
+
+const samplesIn = (curl: string, clients: Samples | undefined): readonly CodeSample[] => [
   { lang: 'Shell', label: 'curl', source: curl },
   ...(clients === undefined ? [] : CLIENTS.map(([lang, name]) => ({ lang, label: lang, source: clients[name] }))),
 ];
 
-export const codeSamplesOf = (operation: OperationDescription): readonly CodeSample[] =>
-  samplesIn(curlSample(operation), CLIENT_SAMPLES[operation.id]);
+export function codeSamplesOf(operation: OperationDescription): readonly CodeSample[] {
+  const clients = CLIENT_SAMPLES[operation.id];
+  const java = JAVA_SAMPLES[operation.id];
+  const samples = clients === undefined || java === undefined ? undefined : { ...clients, java };
+  return samplesIn(curlSample(operation), samples);
+}
 
 /**
  * The samples of one check, or of several in one call. `context`: the members `context` and `context_grants`, which
@@ -59,8 +67,12 @@ export function codeSamplesOfChecks(
 ): readonly CodeSample[] {
   const [path, body, samples] =
     'subject' in questions
-      ? ['/v1/check', questions, () => checkSamples(questions)]
-      : ['/v1/check/bulk', { checks: questions }, () => checkBulkSamples(questions)];
+      ? ['/v1/check', questions, () => ({ ...checkSamples(questions), java: javaCheck(questions) })]
+      : [
+          '/v1/check/bulk',
+          { checks: questions },
+          () => ({ ...checkBulkSamples(questions), java: javaCheckBulk(questions) }),
+        ];
   const curl = curlSample({ method: 'POST', path, body: { example: { ...body, ...context } } });
   return samplesIn(curl, Object.keys(context).length === 0 ? samples() : undefined);
 }

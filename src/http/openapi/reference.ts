@@ -17,6 +17,8 @@ export interface Field {
   readonly refers: readonly string[];
   readonly required: boolean;
   readonly description: string;
+  /** Of a parameter, if it has one. */
+  readonly example?: string;
 }
 
 export interface ReferenceBody {
@@ -45,6 +47,8 @@ export interface ReferenceOperation {
   readonly path: string;
   readonly summary: string;
   readonly description: string;
+  /** Whether it changes nothing. */
+  readonly readsOnly: boolean;
   readonly parameters: readonly Field[];
   readonly body: ReferenceBody | undefined;
   readonly successes: readonly ReferenceResponse[];
@@ -78,6 +82,9 @@ export interface Reference {
 const NESTING_MAX = 4;
 /** Values of an enum that are listed in its type. */
 const LISTED_VALUES_MAX = 12;
+
+/** An operation that needs no more changes nothing. */
+const READ_SCOPE = 'check:read';
 
 const objectIn = (value: unknown, ...path: readonly string[]): JsonObject => {
   const found = path.reduce<unknown>((node, name) => (isJsonObject(node) ? node[name] : undefined), value);
@@ -213,7 +220,9 @@ class Reader {
   #parameterOf(parameter: JsonObject): Field {
     const schema = objectIn(parameter, 'schema');
     const { text, refers } = typeOf(schema);
+    const { example } = parameter;
     return {
+      ...(typeof example === 'string' ? { example } : {}),
       name: textIn(parameter, 'name'),
       place: textIn(parameter, 'in'),
       type: text,
@@ -247,6 +256,9 @@ class Reader {
       path,
       summary: textIn(operation, 'summary'),
       description: textIn(operation, 'description'),
+      readsOnly:
+        method === 'get' ||
+        objectsIn(operation, 'security').some((each) => textsIn(each, 'apiKey').includes(READ_SCOPE)),
       // Parameters of every request are described once.
       parameters: objectsIn(operation, 'parameters')
         .filter((each) => referredName(each) === undefined)

@@ -3,7 +3,7 @@
 
 import { ERROR_CATALOGUE, type ErrorCode, isErrorCode } from '../../core/errors.ts';
 import type { PublicPage } from '../pipeline/response-writer.ts';
-import { createPage } from './frame.ts';
+import { createPage, topBar } from './frame.ts';
 import { html } from './markup.ts';
 
 export interface ErrorPages {
@@ -15,7 +15,8 @@ function typePage(code: ErrorCode, errorsBase: string): PublicPage {
   const { title, httpStatus, meaning, retryable } = ERROR_CATALOGUE[code];
   return createPage({
     title: `${title} (${code})`,
-    body: html`<main>
+    root: '../',
+    body: html`${topBar('../', 'grantd API')}<main class="page">
       <h1>${title}</h1>
       <p>${meaning}</p>
       <dl>
@@ -37,7 +38,8 @@ export function createErrorPages(errorsBase: string): ErrorPages {
   return {
     index: createPage({
       title: 'Error types',
-      body: html`<main>
+      root: '',
+      body: html`${topBar('', 'grantd API')}<main class="page">
         <h1>Error types</h1>
         <p>Errors are problem documents (RFC 9457). Match on <code>type</code>, not on <code>detail</code>.</p>
         <ul>${items}</ul>

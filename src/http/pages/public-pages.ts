@@ -5,8 +5,9 @@
 import type { JsonObject } from '../../core/json-members.ts';
 import { readReference } from '../openapi/reference.ts';
 import type { PublicPage } from '../pipeline/response-writer.ts';
+import { ASSETS } from './assets.ts';
 import { createErrorPages, type ErrorPages } from './error-pages.ts';
-import { createPage } from './frame.ts';
+import { createPage, topBar } from './frame.ts';
 import { html } from './markup.ts';
 import { createReferencePage } from './reference-page.ts';
 
@@ -14,6 +15,8 @@ export interface PublicPages {
   readonly front: PublicPage;
   readonly reference: PublicPage;
   readonly errors: ErrorPages;
+  /** What they load, by path. */
+  readonly assets: ReadonlyMap<string, PublicPage>;
 }
 
 /** Of the pages that have a path of their own. */
@@ -22,7 +25,8 @@ export const PAGE_PATHS = ['/docs', '/docs/openapi.json', '/errors'];
 function createFrontPage(): PublicPage {
   return createPage({
     title: 'grantd',
-    body: html`<main>
+    root: '',
+    body: html`${topBar('', 'grantd')}<main class="page">
       <h1>grantd</h1>
       <p>
         An authorization service. Applications store grants here, such as “<code>user:ada</code> is <code>viewer</code>
@@ -45,6 +49,7 @@ export function createPublicPages(
     front: createFrontPage(),
     reference: createReferencePage(readReference(openapi), addresses.baseUrl),
     errors: createErrorPages(addresses.errorsBase),
+    assets: ASSETS,
   };
 }
 

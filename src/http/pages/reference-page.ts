@@ -1,10 +1,10 @@
-// The reference of the interface as one page: all sections, operations, types and errors, each with an anchor. It works
-// without scripts: the language of the samples is chosen with a folded part for each.
+// The reference of the interface: all sections, operations, types and errors, each a view with an anchor. Without the
+// script, the views stand below each other; with it, one is shown at a time, and there are the search, the buttons that
+// copy, one language for all samples, and forms that send requests. The script has no data but what is in this page.
 
-import { ERROR_CATALOGUE, type ErrorCode } from '../../core/errors.ts';
+import { ERROR_CATALOGUE, type ErrorCode, isErrorCode } from '../../core/errors.ts';
 import type {
   CodeSample,
-  Field,
   Reference,
   ReferenceBody,
   ReferenceOperation,
@@ -12,130 +12,219 @@ import type {
   ReferenceType,
 } from '../openapi/reference.ts';
 import type { PublicPage } from '../pipeline/response-writer.ts';
-import { createPage, inline, paragraphs } from './frame.ts';
+import { fieldList, typeAnchor } from './field-list.ts';
+import { createPage, inline, paragraphs, topBar } from './frame.ts';
 import { html, type Markup } from './markup.ts';
 
+type Section = Reference['sections'][number];
+
 const sectionAnchor = (name: string): string => `section-${name.toLowerCase()}`;
-const typeAnchor = (name: string): string => `type-${name}`;
+const errorAnchor = (code: ErrorCode): string => `error-${code}`;
 
-/** `array of Grant`, with a link to each type that it names. */
-function typeMarkup({ type, refers }: Pick<Field, 'type' | 'refers'>): Markup {
-  const words = type.split(/(?<= )|(?= )/);
-  return words.map((word) => (refers.includes(word) ? html`<a href=${`#${typeAnchor(word)}`}>${word}</a>` : word));
+interface View {
+  readonly id: string;
+  readonly title: string;
+  /** Where it belongs. */
+  readonly group?: string;
+  /** What the search calls it; undefined: the search does not find it. */
+  readonly kind?: string;
+  readonly data?: Readonly<Record<string, string>>;
+  readonly opening: Markup;
+  /** Stands beside the two others; where there is no room, between them. */
+  readonly aside?: Markup;
+  readonly rest?: Markup;
 }
 
-function fieldsMarkup(title: string, fields: readonly Field[]): Markup {
-  if (fields.length === 0) return undefined;
-  const rows = fields.map(
-    (field) => html`<tr>
-      <td><code>${field.name}</code>${field.required ? '' : html` <span class="soft">optional</span>`}</td>
-      <td>${typeMarkup(field)}${field.place === undefined ? '' : html` <span class="soft">in ${field.place}</span>`}</td>
-      <td>${inline(field.description)}</td>
-    </tr>`,
-  );
-  return html`<h4>${title}</h4>
-    <div class="scroll"><table>
-      <thead><tr><th>Name</th><th>Type</th><th>Meaning</th></tr></thead>
-      <tbody>${rows}</tbody>
-    </table></div>`;
+/** One page of the reference. */
+const view = ({ id, title, group, kind, data = {}, opening, aside, rest }: View): Markup =>
+  html`<section class="view" data-view data-find=${kind} aria-labelledby=${id} ...${data}>
+    <div class="prose">
+      ${group === undefined ? undefined : html`<p class="group">${group}</p>`}
+      <h2 id=${id} tabindex="-1"><a href=${`#${id}`}>${title}</a></h2>
+      ${opening}
+    </div>
+    ${aside === undefined ? undefined : html`<div class="aside">${aside}</div>`}
+    ${rest === undefined ? undefined : html`<div class="prose rest">${rest}</div>`}
+  </section>`;
+
+const codeBlock = (text: string): Markup => html`<pre tabindex="0"><code>${text}</code></pre>`;
+
+const methodMark = (method: string): Markup => html`<span class="method" data-method-mark=${method}>${method}</span>`;
+
+const sectionWithFields = (title: string, body: Markup): Markup =>
+  body === undefined ? undefined : html`<h3>${title}</h3>${body}`;
+
+function requestBody(body: ReferenceBody | undefined): Markup {
+  if (body === undefined) return undefined;
+  const { description, fields } = body;
+  return html`<h3>Body</h3>
+    ${description === '' ? undefined : html`<p class="soft">${inline(description)}</p>`}
+    ${fieldList(fields)}`;
 }
-
-const codeBlock = (text: string | undefined): Markup =>
-  text === undefined ? undefined : html`<pre tabindex="0"><code>${text}</code></pre>`;
-
-const bodyMarkup = (title: string, body: ReferenceBody | undefined): Markup =>
-  body === undefined
-    ? undefined
-    : html`${fieldsMarkup(title, body.fields)}
-        ${body.description === '' ? undefined : html`<p class="soft">${inline(body.description)}</p>`}
-        ${codeBlock(body.example)}`;
 
 function responseMarkup({ status, description, bodies }: ReferenceResponse): Markup {
-  return html`<h4>Response ${status}</h4>
-    <p>${inline(description)}</p>
-    ${bodies.map((body) => bodyMarkup(body.contentType, body))}`;
+  const folded = bodies.map(({ contentType, description: meaning, fields }) =>
+    fields.length === 0
+      ? undefined
+      : html`<details><summary>Fields of the response${bodies.length > 1 ? html`, <code>${contentType}</code>` : ''}</summary>
+          ${meaning === '' ? undefined : html`<p class="soft">${inline(meaning)}</p>`}
+          ${fieldList(fields)}
+        </details>`,
+  );
+  return html`<div class="response"><p><strong class="status">${status}</strong> ${inline(description)}</p>${folded}</div>`;
 }
 
 const errorLink = (code: ErrorCode): Markup =>
-  html`<li>${ERROR_CATALOGUE[code].httpStatus} <a href=${`errors/${code}`}><code>${code}</code></a></li>`;
+  html`<li>${ERROR_CATALOGUE[code].httpStatus} <a href=${`#${errorAnchor(code)}`}><code>${code}</code></a></li>`;
 
-function samplesMarkup(samples: readonly CodeSample[]): Markup {
-  return samples.map(
-    ({ label, source }, index) =>
-      html`<details open=${index === 0}><summary>${label}</summary>${codeBlock(source)}</details>`,
+const samplesMarkup = (samples: readonly CodeSample[]): Markup =>
+  html`<div class="samples" data-samples>
+    ${samples.map(
+      ({ label, source }, index) =>
+        html`<details data-language=${label} open=${index === 0}><summary>${label}</summary>${codeBlock(source)}</details>`,
+    )}
+  </div>`;
+
+function exampleMarkup({ status, bodies }: ReferenceResponse): Markup {
+  return bodies.map(({ contentType, example }) =>
+    example === undefined
+      ? undefined
+      : html`<div class="example"><p class="caption">Response ${status}${bodies.length > 1 ? `, ${contentType}` : ''}</p>${codeBlock(example)}</div>`,
   );
 }
 
-function operationMarkup(operation: ReferenceOperation): Markup {
-  const { id, method, path, summary, description, parameters, body, successes, errors, samples } = operation;
-  return html`<section aria-labelledby=${id}>
-    <h3 id=${id}><a href=${`#${id}`}>${summary}</a></h3>
-    <p><code><span class="method">${method}</span> ${path}</code></p>
-    ${paragraphs(description)}
-    ${samplesMarkup(samples)}
-    ${fieldsMarkup('Parameters', parameters)}
-    ${bodyMarkup('Request body', body)}
+function operationMarkup(operation: ReferenceOperation, group: string): Markup {
+  const { id, method, path, summary, description, readsOnly, parameters, body, successes, errors, samples } = operation;
+  const [first] = successes.filter(({ bodies }) => bodies.some(({ example }) => example !== undefined)).slice(-1);
+  const opening = html`<p class="endpoint">${methodMark(method)} <code>${path}</code></p>${paragraphs(description)}`;
+  const rest = html`${sectionWithFields('Parameters', fieldList(parameters))}
+    ${requestBody(body)}
+    <h3>Responses</h3>
     ${successes.map(responseMarkup)}
-    ${errors.length === 0 ? undefined : html`<h4>Errors of its own</h4><ul>${errors.map(errorLink)}</ul>`}
-  </section>`;
+    ${
+      errors.length === 0
+        ? undefined
+        : html`<h3>Errors</h3><p>Beside <a href="#errors">those of every operation</a>:</p><ul class="errors">${errors.map(errorLink)}</ul>`
+    }`;
+  const aside = html`${samplesMarkup(samples)}${first === undefined ? undefined : exampleMarkup(first)}`;
+  const data = {
+    'data-method': method,
+    'data-path': path,
+    ...(readsOnly ? {} : { 'data-writes': 'true' }),
+    ...(body?.example === undefined ? {} : { 'data-body': body.example }),
+  };
+  return view({ id, title: summary, group, kind: 'operation', data, opening, aside, rest });
 }
 
-const typesMarkup = (types: readonly ReferenceType[]): Markup =>
-  types.map(
-    ({ name, type, description, fields }) => html`<section>
-      <h3 id=${typeAnchor(name)}><a href=${`#${typeAnchor(name)}`}>${name}</a></h3>
-      ${fields.length === 0 ? html`<p class="soft">${type}</p>` : undefined}
-      ${paragraphs(description)}
-      ${fieldsMarkup('Fields', fields)}
-    </section>`,
+function sectionMarkup({ name, description, operations }: Section): Markup {
+  const list = operations.map(
+    ({ id, method, path, summary }) =>
+      html`<li><a href=${`#${id}`}>${summary}</a><br />${methodMark(method)} <code>${path}</code></li>`,
   );
-
-function navigation({ sections }: Reference): Markup {
-  const lists = sections.map(
-    ({ name, operations }) => html`<p><a href=${`#${sectionAnchor(name)}`}>${name}</a></p>
-      <ul>${operations.map(({ id, summary }) => html`<li><a href=${`#${id}`}>${summary}</a></li>`)}</ul>`,
-  );
-  return html`<nav aria-label="Reference">${lists}<p><a href="#types">Types</a></p><p><a href="#errors">Errors</a></p></nav>`;
+  const opening = html`${paragraphs(description)}<ul class="contents">${list}</ul>`;
+  return html`${view({ id: sectionAnchor(name), title: name, kind: 'section', opening })}
+    ${operations.map((operation) => operationMarkup(operation, name))}`;
 }
 
-function introduction({ description, version }: Reference, baseUrl: string): Markup {
-  return html`<h1>The API of grantd</h1>
-    <p class="soft">Version ${version} of the interface</p>
-    ${paragraphs(description)}
-    <p>
-      Send an API key with every request. The samples take the address of the service and the key from the environment:
-    </p>
-    ${codeBlock(`export GRANTD_URL=${baseUrl}\nexport GRANTD_KEY=gk1_…`)}
-    <p>
-      Bodies are JSON in UTF-8. Every response has a request id, in <code>X-Service-Request-Id</code>. The
-      ${' '}<a href="docs/openapi.json">OpenAPI document</a> of the service says all of this to machines. With a key, it is at
-      ${' '}<code>/openapi.json</code>, too.
+function typesMarkup(types: readonly ReferenceType[]): Markup {
+  const list = types.map(({ name }) => html`<li><a href=${`#${typeAnchor(name)}`}>${name}</a></li>`);
+  const overview = html`<p>What occurs in the bodies of several operations has a name.</p><ul class="columns">${list}</ul>`;
+  return html`${view({ id: 'types', title: 'Types', opening: overview })}
+    ${types.map(({ name, type, description, fields }) => {
+      const opening = html`${fields.length === 0 ? html`<p class="soft">${type}</p>` : undefined}
+        ${paragraphs(description)}
+        ${sectionWithFields('Fields', fieldList(fields))}`;
+      return view({ id: typeAnchor(name), title: name, group: 'Types', kind: 'type', opening });
+    })}`;
+}
+
+function errorsMarkup(commonErrors: readonly ErrorCode[]): Markup {
+  const rows = Object.keys(ERROR_CATALOGUE)
+    .filter(isErrorCode)
+    .map((code) => {
+      const { httpStatus, title, meaning, retryable } = ERROR_CATALOGUE[code];
+      return html`<li id=${errorAnchor(code)} data-find="error" data-title=${code} tabindex="-1">
+        <p class="field"><strong class="status">${httpStatus}</strong> <a href=${`errors/${code}`}><code>${code}</code></a> ${title}
+        ${retryable ? html` <span class="soft">safe to repeat</span>` : ''}</p>
+        <p>${inline(meaning)}</p>
+      </li>`;
+    });
+  const opening = html`<p>
+      Errors are problem documents (RFC 9457). Match on <code>type</code>, which ends with one of these names, not on
+      ${' '}<code>detail</code>. No error ever means “no”: whoever gets one knows nothing about the grant.
     </p>`;
+  const aside = html`<div class="example"><p class="caption">Errors of every operation</p>
+    <ul class="errors">${commonErrors.map(errorLink)}</ul></div>`;
+  return view({ id: 'errors', title: 'Errors', opening, aside, rest: html`<ul class="fields">${rows}</ul>` });
+}
+
+function navigation({ sections, types }: Reference): Markup {
+  const item = (id: string, title: string, method?: string): Markup =>
+    html`<li><a href=${`#${id}`}><span>${title}</span>${method === undefined ? '' : html` ${methodMark(method)}`}</a></li>`;
+  const lists = sections.map(
+    ({ name, operations }) => html`<details open><summary>${name}</summary><ul>
+      ${item(sectionAnchor(name), 'Overview')}
+      ${operations.map(({ id, summary, method }) => item(id, summary, method))}
+    </ul></details>`,
+  );
+  return html`<nav id="contents" aria-label="Reference">
+    <ul>${item('start', 'Start')}${item('errors', 'Errors')}</ul>
+    ${lists}
+    <details><summary>Types</summary><ul>
+      ${item('types', 'Overview')}
+      ${types.map(({ name }) => item(typeAnchor(name), name))}
+    </ul></details>
+  </nav>`;
+}
+
+/** The first sentence, as an entry of a list. */
+const firstSentence = (text: string): string => /^.*?[.?](?= |$)/.exec(text)?.[0] ?? text;
+
+function introduction({ sections, description }: Reference, baseUrl: string): Markup {
+  const [about = '', ...announced] = description.split('\n\n');
+  const check = sections.flatMap(({ operations }) => operations).find(({ id }) => id === 'check');
+  const opening = html`${paragraphs(about)}
+    <h3>Authentication</h3>
+    <p>
+      Send an API key with every request, as <code>Authorization: Bearer gk1_…</code>. The samples take the address of the
+      service and the key from the environment.
+    </p>
+    <h3>Conventions</h3>
+    <p>
+      Bodies are JSON in UTF-8. Every response has a request id, in <code>X-Service-Request-Id</code>, and those to a
+      ${' '}known key have the state of its rate limit, in <code>RateLimit</code>. Failures are
+      ${' '}<a href="#errors">problem documents</a>. The <a href="docs/openapi.json">OpenAPI document</a> says all of this to
+      ${' '}machines; with a key, it is at <code>/openapi.json</code>, too.
+    </p>
+    ${paragraphs(announced.join('\n\n'))}`;
+  const aside = html`<div class="example"><p class="caption">Environment of the samples</p>
+      ${codeBlock(`export GRANTD_URL=${baseUrl}\nexport GRANTD_KEY=gk1_…`)}</div>
+    ${check === undefined ? undefined : samplesMarkup(check.samples)}`;
+  const rest = html`<h3>Operations</h3>
+    <ul class="contents">${sections.map(
+      ({ name, description: meaning }) =>
+        html`<li><a href=${`#${sectionAnchor(name)}`}>${name}</a><br />${inline(firstSentence(meaning))}</li>`,
+    )}</ul>`;
+  return view({ id: 'start', title: 'The API of grantd', opening, aside, rest });
 }
 
 export function createReferencePage(reference: Reference, baseUrl: string): PublicPage {
-  const sections = reference.sections.map(
-    ({ name, description, operations }) => html`<h2 id=${sectionAnchor(name)}>${name}</h2>
-      ${paragraphs(description)}
-      ${operations.map(operationMarkup)}`,
-  );
+  const facts = html`<span class="version">${reference.version}</span><div class="tools" data-tools></div>`;
   return createPage({
     title: 'The API of grantd',
-    body: html`<div class="wide">
-      ${navigation(reference)}
-      <main>
-        ${introduction(reference, baseUrl)}
-        ${sections}
-        <h2 id="types">Types</h2>
-        ${typesMarkup(reference.types)}
-        <h2 id="errors">Errors</h2>
-        <p>
-          Errors are problem documents (RFC 9457). Match on <code>type</code>. Every request can meet these, and those
-          of its own:
-        </p>
-        <ul>${reference.commonErrors.map(errorLink)}</ul>
-        <p>No error ever means “no”: whoever gets one knows nothing about the grant.</p>
-      </main>
-    </div>`,
+    root: '',
+    scripted: true,
+    body: html`<a class="skip" href="#start">To the content</a>
+      ${topBar('', html`<h1>grantd API</h1>`, facts)}
+      <div class="layout">
+        ${navigation(reference)}
+        <main>
+          ${introduction(reference, baseUrl)}
+          ${reference.sections.map(sectionMarkup)}
+          ${typesMarkup(reference.types)}
+          ${errorsMarkup(reference.commonErrors)}
+          <div data-neighbours></div>
+        </main>
+      </div>`,
   });
 }

@@ -18,16 +18,19 @@ export interface ResponseWriter {
   stream(exchange: Exchange, streamed: StreamedResponse): void;
   /** Any thrown value, as a problem document. */
   problem(exchange: Exchange, thrown: unknown): void;
-  /** A public page. */
+  /** A public page, or that the client has it already. */
   page(exchange: Exchange, page: PublicPage): void;
 }
 
-/** Needs no key; rendered once, at the start. */
+/** A page or a file that needs no key; made once, at the start. */
 export interface PublicPage {
-  readonly html: string;
+  readonly text: string;
   /** Of the text, in UTF-8. */
   readonly bytes: number;
-  /** Lines of the head, each with its CRLF. */
+  readonly contentType: string;
+  /** Changes with the text; in quotes. */
+  readonly etag: string;
+  /** Lines of the head, each with its CRLF, also those about caching. */
   readonly lines: string;
 }
 
@@ -38,8 +41,10 @@ function ownLines({ etag, feedCursor, warning }: OperationResponse): string {
   return tag + cursor + (warning === undefined ? '' : `${WARNING_HEADER}: ${warning}\r\n`);
 }
 
-/** Lines that every response carries. */
-const commonLines = (requestId: string): string => `X-Service-Request-Id: ${requestId}\r\nCache-Control: no-store\r\n`;
+const requestIdLine = (requestId: string): string => `X-Service-Request-Id: ${requestId}\r\n`;
+
+/** Lines that every response carries but a public page. */
+const commonLines = (requestId: string): string => `${requestIdLine(requestId)}Cache-Control: no-store\r\n`;
 
 const bodyLines = (contentType: string, body: string): string =>
   `Content-Type: ${contentType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
@@ -125,8 +130,12 @@ export function createResponseWriter(
       if (problem.status === 401) exchange.rate = undefined;
       send(exchange, problem.status, problem.head, problem.body);
     },
-    page(exchange, { html, lines }) {
-      send(exchange, 200, bodyLines('text/html; charset=utf-8', html) + commonLines(exchange.requestId) + lines, html);
+    page(exchange, { text, contentType, etag, lines }) {
+      const head = requestIdLine(exchange.requestId) + lines;
+      // No tag contains a quotation mark, so this is one of the tags, weak or strong.
+      const isKnown = exchange.incoming.headers['if-none-match']?.includes(etag) ?? false;
+      if (isKnown) send(exchange, 304, head, '');
+      else send(exchange, 200, bodyLines(contentType, text) + head, text);
     },
   };
 }

@@ -31,9 +31,10 @@ async function drained(response: ServerResponse): Promise<void> {
   }
 }
 
-async function sendStream(
+/** Rejects before the header is sent if there is no first chunk, and breaks the connection if a later one fails. */
+export async function sendStream(
   response: ServerResponse,
-  answer: Extract<ApiResponse, { kind: 'stream' }>,
+  answer: Omit<Extract<ApiResponse, { kind: 'stream' }>, 'kind'>,
   bodyless: boolean,
 ): Promise<void> {
   const chunks = answer.chunks[Symbol.asyncIterator]();

@@ -16,7 +16,8 @@ import { loadAssets } from './assets.ts';
 import { type Refusal, refuseThrown } from './forms.ts';
 import type { LogInCode } from './log-in-code.ts';
 import type { ConsolePage, PageCall, PageResult } from './page.ts';
-import { auditLogPage } from './pages/audit-log.ts';
+import { auditLogFile, auditLogPage } from './pages/audit-log.ts';
+import { auditOfAllFile, auditOfAllPage } from './pages/audit-of-all.ts';
 import { changesPage, liveChanges } from './pages/changes.ts';
 import { askCheck, checkPage } from './pages/check.ts';
 import { checkMany, checkManyPage, checksFile } from './pages/check-many.ts';
@@ -24,6 +25,7 @@ import { clusterFigures, clusterPage, clusterPast } from './pages/cluster.ts';
 import { createLines, linesPage } from './pages/grant-lines.ts';
 import { askHolders, grantsPage } from './pages/grants.ts';
 import { identifyKey, identifyKeyPage } from './pages/identify-key.ts';
+import { keyPage } from './pages/key.ts';
 import { askToRevokeKey, askToRotateKey, createKey, keysPage, revokeKey, rotateKey } from './pages/keys.ts';
 import { askObjects, objectsPage } from './pages/listings.ts';
 import { createLogIn } from './pages/log-in.ts';
@@ -34,6 +36,7 @@ import { askToRevokeAll, revokeAll } from './pages/revoke-all.ts';
 import { askToRevokeGrant, revokeGrant } from './pages/revoke-grant.ts';
 import { rulesPage, validateRules, writeRules } from './pages/rules.ts';
 import { versionPage, versionsPage } from './pages/rules-versions.ts';
+import { search, searchPage } from './pages/search.ts';
 import { slotsPage } from './pages/slots.ts';
 import {
   changeName,
@@ -45,8 +48,8 @@ import {
   overviewPage,
   planPage,
   takeLifeStep,
-  usagePart,
 } from './pages/tenant.ts';
+import { usagePart } from './pages/tenant-usage.ts';
 import { createTenant, newTenantPage, tenantsPage } from './pages/tenants.ts';
 import type { ConsoleIdentity } from './parts/layout.ts';
 import { createPageRouter } from './router.ts';
@@ -120,6 +123,10 @@ const PAGES: readonly ConsolePage[] = [
   refresh('/cluster/live', 'page-cluster-live', clusterFigures),
   refresh('/cluster/past', 'page-cluster-past', clusterPast),
   read('/cluster/slots', 'page-slots', slotsPage),
+  read('/audit-log', 'page-audit-of-all', auditOfAllPage),
+  read('/audit-log/file', 'page-audit-file', auditOfAllFile),
+  read('/search', 'page-search', searchPage),
+  query('/search', 'page-search', search),
   read('/tenants', 'page-tenants', tenantsPage),
   change('/tenants', 'page-create-tenant', createTenant, newTenantPage),
   // Before the page of one tenant: `new` is not an ID.
@@ -135,6 +142,7 @@ const PAGES: readonly ConsolePage[] = [
   refresh(`${TENANT}/deletion`, 'page-deletion', deletionPart),
   read(`${TENANT}/keys`, 'page-keys', keysPage),
   change(`${TENANT}/keys`, 'page-create-key', createKey, keysPage),
+  read(`${TENANT}/keys/:keyId`, 'page-key', keyPage),
   ask(`${TENANT}/keys/:keyId/revoke`, 'page-revoke-key', askToRevokeKey),
   change(`${TENANT}/keys/:keyId/revoke`, 'page-revoke-key', revokeKey, askToRevokeKey),
   ask(`${TENANT}/keys/:keyId/rotate`, 'page-rotate-key', askToRotateKey),
@@ -168,6 +176,7 @@ const PAGES: readonly ConsolePage[] = [
   read(`${TENANT}/changes`, 'page-changes', changesPage),
   refresh(`${TENANT}/changes/live`, 'page-changes-live', liveChanges),
   read(`${TENANT}/audit-log`, 'page-audit-log', auditLogPage),
+  read(`${TENANT}/audit-log/file`, 'page-audit-file', auditLogFile),
 ];
 
 /** To mount below the prefix of the pages. */
@@ -179,6 +188,7 @@ export function createPages(dependencies: PagesDependencies, options: PagesOptio
     provider?.logsIn === true
       ? createProviderLogIn({ provider, sealed: createSealedTexts(dependencies), sessions, failureLimiter, metrics })
       : undefined;
-  const forRouter = { ...dependencies, plans: options.plans, pages: PAGES, logIn, providerLogIn, sessions };
+  const links = options.links ?? {};
+  const forRouter = { ...dependencies, plans: options.plans, links, pages: PAGES, logIn, providerLogIn, sessions };
   return createPageRouter({ ...forRouter, assets: loadAssets() }, options);
 }

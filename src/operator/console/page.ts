@@ -13,6 +13,7 @@ import type { TenantStatus } from '../../shard/shard.ts';
 import type { ClusterWatch } from '../cluster-watch.ts';
 import { requirePresent, tenantIdOf } from '../path-ids.ts';
 import type { Fields, Refusal } from './forms.ts';
+import type { ConsoleLinks } from './parts/layout.ts';
 import type { OperatorSession, Undo } from './sessions.ts';
 
 /** All pages of the console are below this path. */
@@ -33,6 +34,13 @@ export type PageResult =
   | { readonly kind: 'part'; readonly body: Markup }
   /** A file that the browser saves. */
   | { readonly kind: 'file'; readonly name: string; readonly contentType: string; readonly text: string }
+  /** The same, sent as it is read. */
+  | {
+      readonly kind: 'stream';
+      readonly name: string;
+      readonly contentType: string;
+      readonly chunks: AsyncIterable<string>;
+    }
   /** After a change: the page to go to, and the notice to show there. */
   | { readonly kind: 'redirect'; readonly to: string; readonly notice: string | undefined; readonly undo?: Undo };
 
@@ -41,6 +49,7 @@ export interface PageDependencies {
   readonly clock: Clock;
   readonly plans: Plans;
   readonly watch: ClusterWatch;
+  readonly links: ConsoleLinks;
 }
 
 export interface PageCall extends PageDependencies {

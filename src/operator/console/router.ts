@@ -11,6 +11,7 @@ import { problemOf } from '../../core/problem.ts';
 import { type Operator, requireAccess } from '../../core/scopes.ts';
 import { renderMarkup } from '../../http/pages/markup.ts';
 import type { Log } from '../../telemetry/log.ts';
+import { sendStream } from '../api/response-writer.ts';
 import type { RequestOrigin } from '../client-address.ts';
 import { type Assets, compress } from './assets.ts';
 import { Fields, FORM_BYTES_MAX, LOG_IN_FORM_BYTES_MAX, NO_FIELDS, readForm } from './forms.ts';
@@ -302,9 +303,9 @@ async function runPage(page: ConsolePage, exchange: Exchange): Promise<void> {
   locals.operator = { name: session.operator, access: session.access };
   requireAccess(session, page.access);
   const form = page.method === 'POST' ? await exchange.readForm(session) : NO_FIELDS;
-  const { operator, clock, plans, watch } = site;
+  const { operator, clock, plans, watch, links } = site;
   const result = await page.run({
-    ...{ operator, clock, plans, watch, session, form },
+    ...{ operator, clock, plans, watch, links, session, form },
     query: exchange.query,
     parameters: request.params as Record<string, string>,
     context: () => ({ requestId: locals.requestId, deadlineMs: clock.monotonicMs() + options.deadlineMs }),
@@ -318,6 +319,10 @@ async function runPage(page: ConsolePage, exchange: Exchange): Promise<void> {
     // The name is one of the console's own.
     const disposition = `attachment; filename="${result.name}"`;
     exchange.send(200, result.contentType, result.text, { 'Content-Disposition': disposition });
+  } else if (result.kind === 'stream') {
+    const { name, contentType, chunks } = result;
+    const headers = { 'Content-Disposition': `attachment; filename="${name}"` };
+    await sendStream(exchange.response, { contentType, headers, chunks }, request.method === 'HEAD');
   } else {
     const { notice: text, undo, to } = result;
     session.notice = text === undefined ? undefined : { text, undo };

@@ -3,6 +3,7 @@
 
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ServiceTarget } from '../../cli/service-client.ts';
 import type { CliConfig } from '../../config/settings.ts';
 import { StartError } from '../process/start-error.ts';
 
@@ -77,24 +78,19 @@ export function writeDevFile(dataDirectory: string, file: DevFile): void {
 
 /**
  * How the operator's commands find the operator's API: by the settings, otherwise by the dev.json of the data
- * directory.
+ * directory. Throws a StartError that says what to set if nothing names the service.
  */
-export interface OperatorTarget {
-  /** Without a trailing `/`. */
-  readonly url: string;
-  readonly token: string;
-}
-
-/** Throws a StartError that says what to set if nothing names the service. */
-export function resolveOperatorTarget(config: CliConfig): OperatorTarget {
+export function resolveOperatorTarget(config: CliConfig): ServiceTarget {
   const token = config.operatorToken?.reveal();
   // The settings refuse an address without a token.
-  if (config.operatorUrl !== undefined && token !== undefined) return { url: config.operatorUrl, token };
+  if (config.operatorUrl !== undefined && token !== undefined) {
+    return { api: 'operator', url: config.operatorUrl, secret: token };
+  }
   const file = readDevFile(config.dataDirectory);
   if (file === undefined) {
     throw new StartError(
       `There is no ${devFilePath(config.dataDirectory)}. Start the service with "npm start" in the same directory, or set GRANTD_DATA_DIR, or GRANTD_OPERATOR_URL and GRANTD_OPERATOR_TOKEN.`,
     );
   }
-  return { url: file.console_url, token: token ?? file.operator_token };
+  return { api: 'operator', url: file.console_url, secret: token ?? file.operator_token };
 }

@@ -62,7 +62,16 @@ export async function openOperatorApi(
     readonly logInCode?: LogInCode | undefined;
   },
   config: IdentityConfig &
-    Pick<ConsoleConfig, 'clusterName' | 'consoleAddress' | 'operatorToken' | 'operatorTokens' | 'trustedProxies'>,
+    Pick<
+      ConsoleConfig,
+      | 'clusterName'
+      | 'consoleAddress'
+      | 'dashboardUrl'
+      | 'operatorToken'
+      | 'operatorTokens'
+      | 'runbookUrl'
+      | 'trustedProxies'
+    >,
   options: { readonly plans: Plans; readonly errorsBase: string; readonly version: string },
 ): Promise<ConsoleServer> {
   const identityProvider = await openIdentityProvider(dependencies, config);
@@ -75,6 +84,7 @@ export async function openOperatorApi(
           address: config.consoleAddress,
           trustedProxies: config.trustedProxies ?? [],
           clusterName: config.clusterName,
+          links: { dashboardUrl: config.dashboardUrl, runbookUrl: config.runbookUrl },
           ...options,
         },
       ),

@@ -3,10 +3,8 @@
 // state can no longer be trusted.
 
 import { flushCompileCache } from 'node:module';
-import { ConfigError } from '../../config/read-config.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { collectStartGarbage } from './heap.ts';
-import { StartError } from './start-error.ts';
 
 export interface RunningRole {
   /** Ends everything in order. */
@@ -23,13 +21,6 @@ const endAtOnce = (signal: StopSignal): never => process.exit(SIGNAL_EXIT_CODES[
 /** Lets signals end the process until a role or a task handles them. Process 1 of a container needs this. */
 export function endOnSignals(): void {
   for (const signal of STOP_SIGNALS) process.on(signal, endAtOnce);
-}
-
-/** The message to a person at the terminal for an error that ended a command. */
-export function describeFailure(error: unknown): string {
-  if (error instanceof StartError || error instanceof ConfigError) return `grantd: ${error.message}`;
-  if (error instanceof Error && error.name === 'GrantdError') return `grantd: ${error.message}`;
-  return `grantd: unexpected error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
 }
 
 interface Supervision {

@@ -3,6 +3,7 @@
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { ConfigError } from '../../config/read-config.ts';
 import { splitAddress } from '../../core/text/addresses.ts';
 
 /** Its message is complete: the problem, where it is, and what to do. */
@@ -11,6 +12,13 @@ export class StartError extends Error {
     super(message, options);
     this.name = 'StartError';
   }
+}
+
+/** The message to a person at the terminal for an error that ended a command. */
+export function describeFailure(error: unknown): string {
+  if (error instanceof StartError || error instanceof ConfigError) return `grantd: ${error.message}`;
+  if (error instanceof Error && error.name === 'GrantdError') return `grantd: ${error.message}`;
+  return `grantd: unexpected error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
 }
 
 const IN_USE = /EADDRINUSE|address already in use/i;

@@ -3,21 +3,21 @@
 import { NAME_UNITS_MAX } from '../../core/limits.ts';
 import type { TenantState } from '../../core/tenants.ts';
 import { MS_PER_MINUTE } from '../../core/text/timestamps.ts';
-import type { TenantChange, TenantStatus, TenantsQuery, UsageMinute } from '../../shard/shard.ts';
+import type { TenantChange, TenantStatus, TenantsQuery, UsageBucket } from '../../shard/shard.ts';
 import type { Tenant, Tenant__Output } from '../gen/grantd/v1/Tenant.ts';
-import type { UsageMinute__Output, UsageMinute as WireMinute } from '../gen/grantd/v1/UsageMinute.ts';
+import type { UsageBucket__Output, UsageBucket as WireBucket } from '../gen/grantd/v1/UsageBucket.ts';
 import { demand } from '../wire-violation.ts';
 import { stateReader, tenantIdFrom, zeroAsUndefined } from './answer-fields.ts';
 import { defineCall } from './define-call.ts';
 import { limitOf, orUndefined, shortText } from './request-fields.ts';
 
-const minuteToWire = ({ atMs, plan, ...counts }: UsageMinute): WireMinute => ({
+const bucketToWire = ({ atMs, plan, ...counts }: UsageBucket): WireBucket => ({
   minute: atMs / MS_PER_MINUTE,
   ...counts,
   ...(plan === undefined ? {} : { plan }),
 });
 
-const minuteFrom = ({ minute, plan, ...counts }: UsageMinute__Output): UsageMinute => ({
+const bucketFrom = ({ minute, plan, ...counts }: UsageBucket__Output): UsageBucket => ({
   atMs: minute * MS_PER_MINUTE,
   ...counts,
   ...(plan === '' ? {} : { plan }),
@@ -28,7 +28,7 @@ function tenantToWire({ counts, grants, deletion, lastMinute, ...tenant }: Tenan
     ...tenant,
     counts: counts ?? null,
     grants: grants ?? null,
-    lastMinute: lastMinute === undefined ? null : minuteToWire(lastMinute),
+    lastMinute: lastMinute === undefined ? null : bucketToWire(lastMinute),
     deletion: deletion === undefined ? null : { ...deletion, lastPartAtMs: deletion.lastPartAtMs ?? 0 },
   };
 }
@@ -45,7 +45,7 @@ function tenantFrom(tenant: Tenant__Output): TenantStatus {
     createdAtMs,
     ...(counts ? { counts } : {}),
     ...(grants ? { grants } : {}),
-    ...(lastMinute ? { lastMinute: minuteFrom(lastMinute) } : {}),
+    ...(lastMinute ? { lastMinute: bucketFrom(lastMinute) } : {}),
     ...(deletion ? { deletion: { ...deletion, lastPartAtMs: zeroAsUndefined(deletion.lastPartAtMs) } } : {}),
   };
 }
@@ -110,11 +110,17 @@ export const tenantCalls = {
 
   readUsage: defineCall('readUsage', {
     access: 'console',
-    requestToWire: (of) => of,
-    requestFromWire: ofTenant,
-    reply: 'usageMinutes',
-    replyToWire: (minutes) => ({ minutes: minutes.map(minuteToWire) }),
-    replyFromWire: ({ minutes }) => minutes.map(minuteFrom),
+    requestToWire: (query) => query,
+    requestFromWire: ({ sinceMs, ...of }) => ({ ...ofTenant(of), sinceMs }),
+    reply: 'usageSeries',
+    replyToWire: ({ bucketMs, buckets }) => ({
+      bucketMinutes: bucketMs / MS_PER_MINUTE,
+      buckets: buckets.map(bucketToWire),
+    }),
+    replyFromWire: ({ bucketMinutes, buckets }) => ({
+      bucketMs: bucketMinutes * MS_PER_MINUTE,
+      buckets: buckets.map(bucketFrom),
+    }),
   }),
 
   listTenants: defineCall('listTenants', {

@@ -103,8 +103,8 @@ import type { TracedCheck as _grantd_v1_TracedCheck, TracedCheck__Output as _gra
 import type { UnknownNamespaces as _grantd_v1_UnknownNamespaces, UnknownNamespaces__Output as _grantd_v1_UnknownNamespaces__Output } from './grantd/v1/UnknownNamespaces.ts';
 import type { UpdateTenant as _grantd_v1_UpdateTenant, UpdateTenant__Output as _grantd_v1_UpdateTenant__Output } from './grantd/v1/UpdateTenant.ts';
 import type { Usage as _grantd_v1_Usage, Usage__Output as _grantd_v1_Usage__Output } from './grantd/v1/Usage.ts';
-import type { UsageMinute as _grantd_v1_UsageMinute, UsageMinute__Output as _grantd_v1_UsageMinute__Output } from './grantd/v1/UsageMinute.ts';
-import type { UsageMinutes as _grantd_v1_UsageMinutes, UsageMinutes__Output as _grantd_v1_UsageMinutes__Output } from './grantd/v1/UsageMinutes.ts';
+import type { UsageBucket as _grantd_v1_UsageBucket, UsageBucket__Output as _grantd_v1_UsageBucket__Output } from './grantd/v1/UsageBucket.ts';
+import type { UsageSeries as _grantd_v1_UsageSeries, UsageSeries__Output as _grantd_v1_UsageSeries__Output } from './grantd/v1/UsageSeries.ts';
 import type { Welcome as _grantd_v1_Welcome, Welcome__Output as _grantd_v1_Welcome__Output } from './grantd/v1/Welcome.ts';
 import type { WireTuple as _grantd_v1_WireTuple, WireTuple__Output as _grantd_v1_WireTuple__Output } from './grantd/v1/WireTuple.ts';
 import type { WithoutGrants as _grantd_v1_WithoutGrants, WithoutGrants__Output as _grantd_v1_WithoutGrants__Output } from './grantd/v1/WithoutGrants.ts';
@@ -227,8 +227,8 @@ export interface ProtoGrpcType {
       UnknownNamespaces: MessageTypeDefinition<_grantd_v1_UnknownNamespaces, _grantd_v1_UnknownNamespaces__Output>
       UpdateTenant: MessageTypeDefinition<_grantd_v1_UpdateTenant, _grantd_v1_UpdateTenant__Output>
       Usage: MessageTypeDefinition<_grantd_v1_Usage, _grantd_v1_Usage__Output>
-      UsageMinute: MessageTypeDefinition<_grantd_v1_UsageMinute, _grantd_v1_UsageMinute__Output>
-      UsageMinutes: MessageTypeDefinition<_grantd_v1_UsageMinutes, _grantd_v1_UsageMinutes__Output>
+      UsageBucket: MessageTypeDefinition<_grantd_v1_UsageBucket, _grantd_v1_UsageBucket__Output>
+      UsageSeries: MessageTypeDefinition<_grantd_v1_UsageSeries, _grantd_v1_UsageSeries__Output>
       Welcome: MessageTypeDefinition<_grantd_v1_Welcome, _grantd_v1_Welcome__Output>
       WireTuple: MessageTypeDefinition<_grantd_v1_WireTuple, _grantd_v1_WireTuple__Output>
       WithoutGrants: MessageTypeDefinition<_grantd_v1_WithoutGrants, _grantd_v1_WithoutGrants__Output>

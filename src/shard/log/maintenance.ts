@@ -1,6 +1,6 @@
 // Maintenance of a tenure, between requests: trims the log, removes the data of deleted tenants and obsolete rows
-// (row-removal.ts), and stores the last uses of keys and the list of hot pages. Each task does a bounded part at a time
-// and can be interrupted anywhere: it finds unfinished work again.
+// (row-removal.ts), and stores the last uses of keys, the usage of tenants and the list of hot pages. Each task does a
+// bounded part at a time and can be interrupted anywhere: it finds unfinished work again.
 
 import { delay } from '../../core/async/clock.ts';
 import { segmentOf } from '../../core/slots.ts';
@@ -11,6 +11,7 @@ import { storeDeadline, yieldTurn } from '../store-calls.ts';
 import { decodeEntry, wallStamp } from './entries.ts';
 import { type MaintenancePorts, removeLeftovers, removeRevoked } from './row-removal.ts';
 import type { Tenure } from './tenure.ts';
+import { storeDueUsage } from './usage-store.ts';
 import { decideTenantUpdate } from './write-decisions.ts';
 
 /** `last_used_at` of a key is written at most this often. */
@@ -55,6 +56,7 @@ export async function maintain(
     await purgeTenants(ports, tenure);
     await writeKeyUses(ports, tenure);
     await tenure.hotPages.store();
+    await storeDueUsage(ports, tenure.tenants);
     if (options.trim && tenure.restored) await trimLog(ports, tenure);
     await removeLeftovers(ports, tenure);
   } catch (error) {

@@ -36,6 +36,7 @@ import {
   type SlotState,
 } from './recovery.ts';
 import { SlotTime, timeOfStamp } from './slot-time.ts';
+import { storeLastUsage } from './usage-store.ts';
 import type { OperationResult } from './write-decisions.ts';
 
 /** The interval at which an opening that waits for the lease checks it. */
@@ -261,8 +262,10 @@ export class Tenure {
     if (this.#state !== 'serving') return;
     this.#state = 'releasing';
     void this.hotPages.storeNow();
+    // A next owner needs no figures to serve, so it does not wait for them.
+    const usage = storeLastUsage(this.#dependencies, this.tenants);
     const finished = this.#appender?.drained().then(() => (flush ? this.#applier?.flush() : undefined));
-    await Promise.race([finished, delay(this.#dependencies.clock, limitMs)]);
+    await Promise.race([Promise.all([finished, flush && usage]), delay(this.#dependencies.clock, limitMs)]);
     this.end('The slot was released.');
   }
 

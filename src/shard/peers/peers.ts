@@ -63,13 +63,13 @@ class PeerConnection implements TenantConnection {
     if (load !== undefined) this.load.add(load, clock.monotonicMs());
     if (usage.length === 0) return;
     const bySlot = new Map(Array.from(tenures(), (tenure) => [tenure.slot, tenure]));
-    const nowMs = clock.wallMs();
+    const [nowMs, monotonicMs] = [clock.wallMs(), clock.monotonicMs()];
     for (const each of usage) {
       // A tenant is only kept under its own slot. So a report with a wrong slot, or of a tenant that is not here, finds
       // nothing.
       const tenantId = parseTenantId(each.tenantId);
       const memory = tenantId === undefined ? undefined : bySlot.get(each.slot)?.tenants.get(tenantId);
-      memory?.usage.add(each, nowMs, memory.tenant.plan);
+      memory?.usage.add(each, nowMs, memory.tenant.plan, monotonicMs);
     }
   }
 

@@ -8,6 +8,7 @@ import { GrantdError } from '../../core/errors.ts';
 import { parseTenantId } from '../../core/ids.ts';
 import { isLeaving, type Tenant, tenantMatches } from '../../core/tenants.ts';
 import type { Tenure } from '../log/tenure.ts';
+import { readUsage as readStoredUsage } from '../log/usage-store.ts';
 import { decideTenant, decideTenantUpdate, type OperationResult } from '../log/write-decisions.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { TenantStatus } from '../shard.ts';
@@ -69,8 +70,11 @@ export const readTenant: Handler<'readTenant'> = async (peer, _, of) => {
   return tenantStatus(memory);
 };
 
-export const readUsage: Handler<'readUsage'> = async (peer, _, of) => {
-  return tenantOf(peer, of.tenantId).memory.usage.read(peer.shard.clock.wallMs());
+export const readUsage: Handler<'readUsage'> = async (peer, _, { tenantId, sinceMs }) => {
+  const { tenure, memory } = tenantOf(peer, tenantId);
+  const usage = await readStoredUsage(peer.shard, memory, sinceMs);
+  tenure.assertServing();
+  return usage;
 };
 
 function tenantStatus({ tenant, namespaces, keys, grantCount, removal }: TenantMemory): TenantStatus {

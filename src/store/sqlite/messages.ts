@@ -61,6 +61,7 @@ export type StateCalls = Calls<
   | 'writeCheckpoint'
   | 'writeHotPages'
   | 'writeKeyUse'
+  | 'writeUsage'
   | 'removeTombstones'
   | 'removeExpiries'
   | 'purgeTenant'
@@ -100,6 +101,7 @@ export type ReadCalls = Calls<
   | 'listGrantCounts'
   | 'listAuditLog'
   | 'listKeyUses'
+  | 'readUsage'
 > & {
   readonly readRecord: {
     readonly args: [slot: number, segment: number, seq: number];

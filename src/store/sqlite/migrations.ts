@@ -166,6 +166,14 @@ CREATE TABLE key_uses (
   PRIMARY KEY (tenant, key_id)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE usage (
+  tenant TEXT NOT NULL,
+  place INTEGER NOT NULL,
+  counts TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  PRIMARY KEY (tenant, place)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE tenants (
   slot INTEGER NOT NULL,
   tenant TEXT NOT NULL,

@@ -197,6 +197,8 @@ function createStore(workers: Workers, hold: DirectoryHold, clock: Clock, standi
     readAuditLogKeptMs: async () => AUDIT_LOG_KEPT_MS,
     listKeyUses: reader.forward('listKeyUses'),
     writeKeyUse: writer.forward('writeKeyUse'),
+    readUsage: reader.forward('readUsage'),
+    writeUsage: writer.forward('writeUsage'),
     removeTombstones(rows, deadline) {
       notePages(rows.length);
       return writer.call('removeTombstones', [rows], deadline, rows.length * STATE_ROW_WEIGHT);

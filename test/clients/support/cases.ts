@@ -20,12 +20,16 @@ export interface ExpectedRequests {
   readonly path: string;
   readonly seen: CountRange;
   readonly reached?: CountRange;
+  /** Of each of them, by names in lower case. */
+  readonly headers?: Readonly<Record<string, unknown>>;
 }
 
 export interface Case {
   readonly name: string;
   readonly on: readonly Surroundings[];
   readonly client?: Readonly<Record<string, unknown>>;
+  readonly without?: readonly ('url' | 'key')[];
+  readonly environment?: Readonly<Record<string, string>>;
   readonly faults?: readonly Fault[];
   readonly plan?: string;
   readonly suspended?: boolean;
@@ -33,6 +37,7 @@ export interface Case {
   readonly url_path?: string;
   readonly requests?: readonly ExpectedRequests[];
   readonly warnings?: readonly string[];
+  readonly log?: readonly unknown[];
   readonly steps: readonly Step[];
 }
 

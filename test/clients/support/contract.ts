@@ -8,7 +8,7 @@ import { inParallel } from '../../../src/core/async/in-parallel.ts';
 import { type HttpService, startHttpService } from '../../kit/http-service.ts';
 import { type Case, readCases, type Surroundings } from './cases.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
-import { judgeOutcomes, judgeRequests, judgeWarnings } from './judge.ts';
+import { judgeLog, judgeOutcomes, judgeRequests, judgeSecrets, judgeWarnings } from './judge.ts';
 
 /** Of a tenant of a case that meets a limit. */
 const PLANS = JSON.stringify({
@@ -33,6 +33,8 @@ export interface Runner {
 interface Prepared {
   readonly case: Case;
   readonly line: string;
+  readonly key: string | undefined;
+  readonly environment: Readonly<Record<string, string>> | undefined;
   readonly proxy: FaultProxy | undefined;
 }
 
@@ -41,14 +43,26 @@ export const startContractService = (): Promise<HttpService> => startHttpService
 async function prepare(service: HttpService | undefined, one: Case, on: Surroundings): Promise<Prepared> {
   const steps = one.steps.map(({ expect: _, ...step }) => step);
   const common = { name: one.name, on, client: { timeout_ms: TIMEOUT_MS, ...one.client }, steps };
-  if (service === undefined) return { case: one, line: JSON.stringify({ ...common, key: one.key }), proxy: undefined };
-  const { tenantId, key } = await service.createTenant(one.plan);
+  if (service === undefined) {
+    const line = JSON.stringify({ ...common, key: one.key });
+    return { case: one, line, key: one.key, environment: undefined, proxy: undefined };
+  }
+  const { tenantId, key: tenantKey } = await service.createTenant(one.plan);
   if (one.suspended === true) await service.setState(tenantId, 'suspended');
   const path = one.url_path ?? '';
   const proxy = await startFaultProxy(service.baseUrl, one.faults, path === '/' ? '' : path);
+  const [url, key] = [`${proxy.url}${path}`, one.key ?? tenantKey];
+  const given = { url, key };
+  for (const name of one.without ?? []) Reflect.deleteProperty(given, name);
+  const filled = Object.entries(one.environment ?? {}).map(([name, value]) => [
+    name,
+    value.replace('$url', url).replace('$key', key),
+  ]);
   return {
     case: one,
-    line: JSON.stringify({ ...common, url: `${proxy.url}${path}`, key: one.key ?? key }),
+    line: JSON.stringify({ ...common, ...given }),
+    key,
+    environment: one.environment === undefined ? undefined : Object.fromEntries(filled),
     proxy,
   };
 }
@@ -57,13 +71,18 @@ interface Report {
   readonly name?: unknown;
   readonly outcomes?: unknown;
   readonly warnings?: unknown;
+  readonly log?: unknown;
   readonly failure?: unknown;
 }
 
-async function perform({ command: [program, ...args], directory, environment }: Runner, lines: readonly string[]) {
+async function perform(
+  { command: [program, ...args], directory, environment }: Runner,
+  lines: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
+): Promise<readonly Report[]> {
   const child = spawn(program, args, {
     cwd: directory,
-    env: { ...process.env, ...environment },
+    env: { ...process.env, GRANTD_URL: undefined, GRANTD_KEY: undefined, ...environment, ...variables },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const errors: string[] = [];
@@ -81,7 +100,22 @@ async function perform({ command: [program, ...args], directory, environment }: 
   return reports;
 }
 
-function judge({ case: one, proxy }: Prepared, reports: readonly Report[]): readonly string[] {
+/** Cases with an environment of their own have a runner of their own. */
+async function performAll(runner: Runner, prepared: readonly Prepared[]): Promise<readonly Report[]> {
+  const [alone, together] = [true, false].map((isAlone) =>
+    prepared.filter(({ environment }) => (environment !== undefined) === isAlone),
+  );
+  const reports = [
+    ...(await perform(
+      runner,
+      (together ?? []).map(({ line }) => line),
+    )),
+  ];
+  for (const { line, environment } of alone ?? []) reports.push(...(await perform(runner, [line], environment)));
+  return reports;
+}
+
+function judge({ case: one, key, proxy }: Prepared, reports: readonly Report[]): readonly string[] {
   const found = reports.filter(({ name }) => name === one.name);
   const [report] = found;
   if (report === undefined || found.length > 1) return [`it was performed ${found.length} times`];
@@ -89,6 +123,8 @@ function judge({ case: one, proxy }: Prepared, reports: readonly Report[]): read
   return [
     ...judgeOutcomes(one, report.outcomes),
     ...judgeWarnings(one, report.warnings),
+    ...judgeLog(one, report.log),
+    ...judgeSecrets(key, report.outcomes, report.log),
     ...(proxy === undefined ? [] : judgeRequests(one, proxy.seen)),
   ];
 }
@@ -104,10 +140,7 @@ export async function contractFailures(runner: Runner): Promise<readonly string[
     await inParallel(cases, 8, async (one) => {
       prepared.push(await prepare(service, one, runner.on));
     });
-    const reports = await perform(
-      runner,
-      prepared.map(({ line }) => line),
-    );
+    const reports = await performAll(runner, prepared);
     return prepared.flatMap((each) => judge(each, reports).map((text) => `${each.case.name}: ${text}`)).toSorted();
   } finally {
     await Promise.all(prepared.map(({ proxy }) => proxy?.close()));

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import {
   createServer,
   request as httpRequest,
+  type IncomingHttpHeaders,
   type IncomingMessage,
   type Server,
   type ServerResponse,
@@ -34,6 +35,7 @@ export interface Fault {
 export interface SeenRequest {
   readonly method: string;
   readonly path: string;
+  readonly headers: IncomingHttpHeaders;
   reached: boolean;
 }
 
@@ -69,7 +71,10 @@ function forward(target: string, path: string, { incoming, body, method, record 
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest({ hostname, port, method, path, headers, agent: false }, resolve);
     outgoing.on('error', reject);
-    incoming.socket.on('close', () => outgoing.destroy());
+    const abandon = (): void => void outgoing.destroy();
+    incoming.socket.once('close', abandon);
+    // A connection that is kept carries many requests.
+    outgoing.once('close', () => incoming.socket.off('close', abandon));
     outgoing.end(body);
   });
 }
@@ -185,7 +190,7 @@ export async function startFaultProxy(target: string, faults: readonly Fault[] =
     const handle = async (): Promise<void> => {
       const { method = '', url = '' } = incoming;
       const path = url.split('?', 1)[0] ?? '';
-      const record: SeenRequest = { method, path, reached: false };
+      const record: SeenRequest = { method, path, headers: incoming.headers, reached: false };
       seen.push(record);
       const body = await bodyOf(incoming);
       const fault = list.take(method, path, body);

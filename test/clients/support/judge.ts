@@ -113,16 +113,52 @@ export function judgeWarnings({ warnings }: Case, shown: unknown = []): readonly
   return [`the warnings are ${show(shown)}, not ${show(warnings)}`];
 }
 
+/** What the client has logged, if the case says anything of it: exactly these entries, in this order. */
+export function judgeLog({ log }: Case, entries: unknown = []): readonly string[] {
+  const difference = log === undefined ? undefined : compare(entries, log, new Map(), 'the log');
+  return difference === undefined ? [] : [difference];
+}
+
+/** The API keys that results have, wherever they are. */
+function* keysIn(value: unknown): Generator<string> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, each] of Object.entries(value)) {
+    if (name === 'key' && typeof each === 'string') yield each;
+    else yield* keysIn(each);
+  }
+}
+
+/** What is shown to people and has a key of the case, or one that it has created. */
+export function judgeSecrets(key: string | undefined, outcomes: unknown, entries: unknown): readonly string[] {
+  const keys = [...(key === undefined || key === '' ? [] : [key]), ...keysIn(outcomes)];
+  const texts = [entries, outcomes].flatMap((each) => [...textsIn(each)]);
+  return keys.some((each) => texts.some((text) => text.includes(each))) ? ['an API key is in a log or an error'] : [];
+}
+
+/** Entries of a log, and the texts of errors. */
+function* textsIn(value: unknown): Generator<string> {
+  if (!isRecord(value) && !Array.isArray(value)) return;
+  for (const [name, each] of Object.entries(value)) {
+    const isShown = name === 'text' || name === 'refused' || Array.isArray(value);
+    if (typeof each === 'string' && isShown) yield each;
+    else yield* textsIn(each);
+  }
+}
+
 const inRange = (count: number, range: CountRange): boolean =>
   typeof range === 'number' ? count === range : count >= (range.min ?? 0) && count <= (range.max ?? Infinity);
 
 /** What the proxy has to have seen and has not. */
 export function judgeRequests({ requests = [] }: Case, seen: readonly SeenRequest[]): readonly string[] {
   const differences: string[] = [];
-  for (const { method, path, seen: wanted, reached } of requests) {
+  for (const { method, path, seen: wanted, reached, headers = {} } of requests) {
     const pattern = new RegExp(`^${path.split('*').map(RegExp.escape).join('[^/]+')}$`);
     const found = seen.filter((each) => each.method === method && pattern.test(each.path));
     const through = found.filter((each) => each.reached).length;
+    for (const each of found) {
+      const difference = compare(each.headers, headers, new Map(), `the headers of ${method} ${path}`);
+      if (difference !== undefined) differences.push(difference);
+    }
     if (!inRange(found.length, wanted)) {
       differences.push(`${found.length} requests ${method} ${path}, not ${show(wanted)}`);
     }

@@ -8,7 +8,7 @@ import { stalls } from '../support/trials/stalls.ts';
 import { FULL } from '../support/trials/trial-cluster.ts';
 
 await describeTrials('a cluster under a full load, at length', FULL, [
-  overlappingFaults,
+  overlappingFaults(),
   stalls,
   ...SLOW_SHARD_FAULTS,
   ...OTHER_FAULTS,

@@ -53,6 +53,7 @@ async function countRows(store: Store, slot: number, tenantId: TenantId, keyIds:
     keys: (await store.listKeys({ tenantId, limit: 10 }, soon())).keys.length,
     rules: (await store.listRulesVersions(tenantId, soon())).length,
     keyUses: (await store.listKeyUses(tenantId, keyIds, soon())).size,
+    usage: (await store.readUsage({ tenantId, from: 0, to: 1000 }, soon())).length,
     grantCounts: (await store.listGrantCounts({ slot, limit: 10 }, soon())).length,
   };
 }
@@ -223,6 +224,8 @@ export function defineRemovalContract(context: StoreContext): void {
       const [key] = keys;
       assert.ok(key !== undefined);
       await context.store().writeKeyUse(tenantId, key.keyId, STAMP / 1000 + CLOCK_AHEAD_MS, soon());
+      const usage = [{ place: 1, counts: '[]' }];
+      await context.store().writeUsage(tenantId, usage, STAMP / 1000 + CLOCK_AHEAD_MS, soon());
       assert.ok((await purge(context.store(), slot, tenantId, STAMP)) > 2, 'it takes several calls');
       const nothing = {
         grants: 0,
@@ -232,6 +235,7 @@ export function defineRemovalContract(context: StoreContext): void {
         keys: 0,
         rules: 0,
         keyUses: 0,
+        usage: 0,
         grantCounts: 0,
       };
       assert.deepEqual(await countRows(context.store(), slot, tenantId, [key.keyId]), nothing);
@@ -263,6 +267,7 @@ export function defineRemovalContract(context: StoreContext): void {
         keys: 1,
         rules: 2,
         keyUses: 0,
+        usage: 0,
         grantCounts: 1,
       });
     });

@@ -1,10 +1,10 @@
-// What a tenant has besides grants: its record, namespaces, keys and their uses, and its audit log.
+// What a tenant has besides grants: its record, namespaces, keys and their uses, its usage, and its audit log.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KeyId, TenantId } from '../../../src/core/ids.ts';
 import { RULES_VERSIONS_MAX } from '../../../src/core/rules-versions.ts';
-import type { AuditLogRow } from '../../../src/store/store.ts';
+import type { AuditLogRow, UsageRow } from '../../../src/store/store.ts';
 import {
   createKeyRecord,
   createRulesWrite,
@@ -203,6 +203,30 @@ export function defineTenantContract(context: StoreContext): void {
         next: idAt(9),
       });
       assert.deepEqual(await list(4, idAt(9)), { keys: [], revoked: [], next: undefined });
+    });
+
+    it('keeps usage at its places, each as it was written last', async () => {
+      const tenantId = newTenantId();
+      const read = async (from: number, to: number, of = tenantId) => {
+        const rows = await context.store().readUsage({ tenantId: of, from, to }, soon());
+        return new Map(rows.map(({ place, counts }) => [place, counts]));
+      };
+      const write = (atMs: number, ...rows: UsageRow[]) => context.store().writeUsage(tenantId, rows, atMs, soon());
+      assert.deepEqual(await read(0, 1000), new Map());
+      await write(2000, { place: 0, counts: '[[0,1,0,1]]' }, { place: 25, counts: 'x'.repeat(8192) });
+      await write(3000, { place: 0, counts: 'later' }, { place: 900, counts: '' });
+      await write(1000, { place: 0, counts: 'earlier' }, { place: 26, counts: 'new' });
+      await context.store().writeUsage(newTenantId(), [{ place: 1, counts: 'of another tenant' }], 4000, soon());
+      assert.deepEqual(
+        await read(0, 26),
+        new Map([
+          [0, 'later'],
+          [25, 'x'.repeat(8192)],
+          [26, 'new'],
+        ]),
+      );
+      assert.deepEqual([...(await read(26, 900)).keys()].sort(), [26, 900]);
+      assert.deepEqual(await read(27, 899), new Map());
     });
 
     it('keeps when each key was last used, and never an earlier moment over a later one', async () => {

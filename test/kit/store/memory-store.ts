@@ -20,6 +20,7 @@ import type {
   SlotRow,
   StateWrite,
   Store,
+  UsageRow,
 } from '../../../src/store/store.ts';
 import { AUDIT_LOG_KEPT_MS } from '../../../src/store/store.ts';
 import { withDeadline } from './store-deadline.ts';
@@ -93,8 +94,9 @@ export class MemoryStore implements Store {
   readonly #tables: StateTables;
   readonly #purgeRowsMax: number;
   readonly #shadows: boolean;
-  /** Tenants whose uses of keys were removed. */
-  readonly #keyUsesRemoved = new Set<string>();
+  readonly #usage = new Map<string, Map<number, UsageRow & { readonly atMs: number }>>();
+  /** Tenants whose uses of keys, and whose usage, were removed. */
+  readonly #timedRemoved = new Set<string>();
   #meta: Meta | undefined;
   #closed = false;
 
@@ -414,9 +416,28 @@ export class MemoryStore implements Store {
 
   writeKeyUse(...[tenantId, keyId, usedAtMs, deadline]: Arguments<'writeKeyUse'>): Answer<'writeKeyUse'> {
     return this.#run('writeKeyUse', deadline, () => {
-      if (this.#keyUsesRemoved.has(tenantId)) return;
+      if (this.#timedRemoved.has(tenantId)) return;
       const uses = this.#keyUses.get(tenantId) ?? new Map<KeyId, number>();
       this.#keyUses.set(tenantId, uses.set(keyId, Math.max(usedAtMs, uses.get(keyId) ?? 0)));
+    });
+  }
+
+  readUsage(...[{ tenantId, from, to }, deadline]: Arguments<'readUsage'>): Answer<'readUsage'> {
+    return this.#run('readUsage', deadline, () =>
+      [...(this.#usage.get(tenantId)?.values() ?? [])]
+        .filter(({ place }) => place >= from && place <= to)
+        .map(({ place, counts }) => ({ place, counts })),
+    );
+  }
+
+  writeUsage(...[tenantId, rows, atMs, deadline]: Arguments<'writeUsage'>): Answer<'writeUsage'> {
+    return this.#run('writeUsage', deadline, () => {
+      if (this.#timedRemoved.has(tenantId)) return;
+      const stored = this.#usage.get(tenantId) ?? new Map<number, UsageRow & { readonly atMs: number }>();
+      this.#usage.set(tenantId, stored);
+      for (const row of rows) {
+        if (atMs >= (stored.get(row.place)?.atMs ?? 0)) stored.set(row.place, { ...row, atMs });
+      }
     });
   }
 
@@ -437,7 +458,8 @@ export class MemoryStore implements Store {
       for (const table of [objectGrants, grants, expiries, subjects, namespaces, keys, rules])
         left -= table.purge(tenantId, stamp, left);
       this.#keyUses.delete(tenantId);
-      if (this.#shadows) this.#keyUsesRemoved.add(tenantId);
+      this.#usage.delete(tenantId);
+      if (this.#shadows) this.#timedRemoved.add(tenantId);
       if (left > 0) grantCounts.remove([slot], [tenantId], stamp, (row) => row.stamp <= stamp);
       return left > 0;
     });

@@ -72,6 +72,9 @@ export function createGatedStore(store: Store, gate: Gate): Store {
       gate('listKeyUses', deadline, () => store.listKeyUses(tenantId, keyIds, deadline)),
     writeKeyUse: (tenantId, keyId, usedAtMs, deadline) =>
       gate('writeKeyUse', deadline, () => store.writeKeyUse(tenantId, keyId, usedAtMs, deadline)),
+    readUsage: (query, deadline) => gate('readUsage', deadline, () => store.readUsage(query, deadline)),
+    writeUsage: (tenantId, rows, atMs, deadline) =>
+      gate('writeUsage', deadline, () => store.writeUsage(tenantId, rows, atMs, deadline)),
     removeTombstones: (rows, deadline) =>
       gate('removeTombstones', deadline, () => store.removeTombstones(rows, deadline)),
     purgeTenant: (tenant, stamp, deadline) =>

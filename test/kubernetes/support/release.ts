@@ -42,6 +42,8 @@ export interface ReleaseOptions {
   readonly storeAddress: number;
   /** Where pods reach a Redis; without it fronts count for themselves. */
   readonly redisUrl?: string;
+  /** The folder of the chart that is installed first; by default that of this checkout. */
+  readonly firstChart?: string;
 }
 
 export interface Pod {
@@ -151,7 +153,8 @@ metadata:
 
   /** `helm install`, which does not wait for pods unless told to. Later values are laid over earlier ones. */
   async install(values: Values = {}, args: readonly string[] = []): Promise<void> {
-    await this.helm(['install', NAME, CHART, ...this.#valuesFiles(values), ...args]);
+    const chart = this.#options.firstChart ?? CHART;
+    await this.helm(['install', NAME, chart, ...this.#valuesFiles(values), ...args]);
   }
 
   /**
@@ -190,9 +193,10 @@ metadata:
     return this.#options.kubernetes.kubectl([command, '--namespace', this.#options.namespace, ...args]);
   }
 
-  /** What the chart is given unless a test says otherwise. */
-  writeValues(path: string): void {
-    writeFileSync(path, JSON.stringify(this.#values()));
+  /** What the chart is given unless a test says otherwise, but for some. */
+  writeValues(path: string, without: readonly string[] = []): void {
+    const values = Object.entries(this.#values()).filter(([name]) => !without.includes(name));
+    writeFileSync(path, JSON.stringify(Object.fromEntries(values)));
   }
 
   #valuesFiles(values: Values): string[] {

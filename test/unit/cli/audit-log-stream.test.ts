@@ -37,7 +37,7 @@ const linesOf = ({ stdout }: CliRun) => stdout.split('\n').filter((line) => line
 describe('the audit log of all tenants', () => {
   test('is printed up to now, with a cursor for the rest, whatever tenant is the default one', async () => {
     const id = await createTenant('Acme');
-    const run = await grantd(['--all'], { defaultTenant: () => 'ten_00000000000000000000000000' });
+    const run = await grantd(['--all'], { tenant: 'ten_00000000000000000000000000' });
     assert.equal(run.code, 0, run.stderr);
     assert.match(run.stdout, new RegExp(`Z {2}${id} {2}operator:alice {2}grant\\.created {2}subject=user:Acme .*req_`));
     const cursor = /^Continue with --cursor (\S+)$/m.exec(run.stderr)?.[1] ?? '';

@@ -1,9 +1,11 @@
-// The operator's commands in this process: a command line in, exit code and output out.
+// The commands in this process: a command line in, exit code and output out.
 
 import { PassThrough, Readable } from 'node:stream';
 import { Command } from 'commander';
 import type { CliDependencies } from '../../../src/cli/cli-context.ts';
+import { registerSecretsCommand } from '../../../src/cli/commands/secrets.ts';
 import { registerCliCommands } from '../../../src/cli/commands.ts';
+import type { Endpoint, ServiceChoice } from '../../../src/cli/service-choice.ts';
 import { openEmbeddedShard } from '../../../src/roles/embedded.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 
@@ -14,13 +16,20 @@ export interface CliRun {
 }
 
 export interface CliRunOptions {
-  readonly target: { readonly url: string; readonly token: string };
+  /** The operator's API. */
+  readonly target?: { readonly url: string; readonly token: string };
+  /** The API, with an API key. */
+  readonly key?: Endpoint;
+  /** In place of the two. */
+  readonly chooseService?: CliDependencies['chooseService'];
+  readonly contexts?: CliDependencies['contexts'];
   readonly stdin?: string | Readable;
   /** Whether standard input and standard error are a terminal. */
   readonly terminal?: boolean;
   /** Of a terminal to which standard output goes. */
   readonly columns?: number;
-  readonly defaultTenant?: CliDependencies['defaultTenant'];
+  /** Of the settings. */
+  readonly tenant?: string;
   readonly nowMs?: () => number;
   readonly fetch?: typeof fetch;
   readonly onInterrupt?: CliDependencies['onInterrupt'];
@@ -48,6 +57,13 @@ function collect(onMore?: (text: string) => void): { readonly stream: PassThroug
   return { stream, text };
 }
 
+const choiceOf = ({ target, key, tenant }: CliRunOptions): ServiceChoice => ({
+  source: 'the test',
+  key,
+  operator: target && { url: target.url, secret: target.token },
+  tenant,
+});
+
 export async function runCli(args: readonly string[], options: CliRunOptions): Promise<CliRun> {
   const stdout = collect(options.onStdout);
   const stderr = collect();
@@ -58,8 +74,9 @@ export async function runCli(args: readonly string[], options: CliRunOptions): P
     writeOut: (text) => stdout.stream.write(text),
     writeErr: (text) => stderr.stream.write(text),
   });
-  registerCliCommands(program, {
-    resolveTarget: () => options.target,
+  const dependencies: CliDependencies = {
+    version: '1.2.3',
+    chooseService: options.chooseService ?? (() => choiceOf(options)),
     stdin: Object.assign(stdin, { isTTY }),
     stdout: Object.assign(
       stdout.stream,
@@ -79,11 +96,12 @@ export async function runCli(args: readonly string[], options: CliRunOptions): P
       await new Promise((resolve) => setImmediate(resolve));
       return !signal.aborted;
     },
-    ...(options.defaultTenant === undefined ? {} : { defaultTenant: options.defaultTenant }),
+    ...(options.contexts === undefined ? {} : { contexts: options.contexts }),
     ...(options.nowMs === undefined ? {} : { nowMs: options.nowMs }),
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     ...(options.onInterrupt === undefined ? {} : { onInterrupt: options.onInterrupt }),
-  });
+  };
+  registerCliCommands(program, dependencies, [registerSecretsCommand]);
   try {
     await program.parseAsync(['node', 'grantd', ...args]);
   } catch (error) {

@@ -332,24 +332,26 @@ describe('the tenant', () => {
   test('of a command that is given none is that of the settings', async () => {
     const id = await createTenant();
     const other = await createTenant();
-    const defaultTenant = () => id;
+    const options = { tenant: id };
     const grant = ['user:ann', 'viewer', 'doc:a'];
-    assert.equal((await grantd(['grants', 'add', ...grant], { defaultTenant })).code, 0);
-    assert.equal((await grantd(['check', ...grant], { defaultTenant })).code, 0);
-    assert.equal((await grantd(['check', ...grant, '--tenant', other], { defaultTenant })).code, 3);
-    assert.equal((await grantd(['export'], { defaultTenant })).stdout, 'user:ann\tviewer\tdoc:a\n');
-    assert.equal((await grantd(['tenants', 'list'], { defaultTenant })).code, 0);
+    assert.equal((await grantd(['grants', 'add', ...grant], options)).code, 0);
+    assert.equal((await grantd(['check', ...grant], options)).code, 0);
+    assert.equal((await grantd(['check', ...grant, '--tenant', other], options)).code, 3);
+    assert.equal((await grantd(['export'], options)).stdout, 'user:ann\tviewer\tdoc:a\n');
+    assert.equal((await grantd(['tenants', 'list'], options)).code, 0);
   });
 
   test('that is missing, or set wrong, is wrong usage, and nothing is asked of the service', async () => {
     const fetch = (): never => assert.fail('a request was sent');
-    const missing = await grantd(['grants', 'list', 'user:ann'], { fetch });
-    assert.equal(missing.code, 2);
-    assert.match(missing.stderr, /^grantd: the tenant is missing: pass '--tenant <id>' or set GRANTD_TENANT\n/);
-    const defaultTenant = (): never => {
+    for (const command of [['grants', 'list', 'user:ann'], ['usage'], ['audit-log', '--follow']]) {
+      const missing = await grantd(command, { fetch });
+      assert.equal(missing.code, 2);
+      assert.equal(missing.stderr, "grantd: The tenant is missing: pass '--tenant <id>' or set GRANTD_TENANT.\n");
+    }
+    const chooseService = (): never => {
       throw new CliFailure('GRANTD_TENANT is wrong', EXIT.usage);
     };
-    const wrong = await grantd(['grants', 'list', 'user:ann'], { fetch, defaultTenant });
+    const wrong = await grantd(['grants', 'list', 'user:ann'], { fetch, chooseService });
     assert.equal(wrong.code, 2);
     assert.match(wrong.stderr, /GRANTD_TENANT is wrong/);
   });

@@ -107,7 +107,8 @@ describe('usage and loads', () => {
   test('usage is a row per minute against the limit of the plan', async () => {
     const usage = {
       limit: { requests: 600, window_seconds: 60 },
-      minutes: [
+      bucket_seconds: 60,
+      buckets: [
         { at: '2026-11-21T10:00:00.000Z', requests: 150, refused: 0, checks: 140 },
         { at: '2026-11-21T10:01:00.000Z', requests: 1000, refused: 400, checks: 600 },
       ],
@@ -122,11 +123,35 @@ describe('usage and loads', () => {
     assert.deepEqual(JSON.parse(json.stdout), usage);
   });
 
+  test('further back, it is a row per hour', async () => {
+    const asked: string[] = [];
+    const usage = {
+      limit: { requests: 600, window_seconds: 60 },
+      bucket_seconds: 3600,
+      buckets: [{ at: '2026-11-21T10:00:00.000Z', requests: 9000, refused: 0, checks: 9000 }],
+    };
+    const options = {
+      fetch: async (url: string | URL | Request) => {
+        asked.push(String(url));
+        return new Response(JSON.stringify(usage));
+      },
+    };
+    const { stdout } = await grantd(['usage', '--tenant', tenant, '--since', '2026-11-20'], options);
+    assert.match(asked[0] ?? '', /\/usage\?since=2026-11-20T00%3A00%3A00\.000Z$/);
+    assert.match(stdout, /^HOUR +REQUESTS/);
+    assert.match(stdout, /10:00:00\.000Z +9000 +0 +9000 +#{5} {16}25 %\n/);
+    assert.equal((await grantd(['usage', '--tenant', tenant, '--since', 'soon'], options)).code, 2);
+  });
+
   test('a tenant without a limit or without a request has its own words', async () => {
-    const minutes = [{ at: '2026-11-21T10:00:00.000Z', requests: 7, refused: 0, checks: 7 }];
-    const free = await grantd(['usage', '--tenant', tenant], { fetch: answer({ limit: null, minutes }) });
+    const buckets = [{ at: '2026-11-21T10:00:00.000Z', requests: 7, refused: 0, checks: 7 }];
+    const free = await grantd(['usage', '--tenant', tenant], {
+      fetch: answer({ limit: null, bucket_seconds: 60, buckets }),
+    });
     assert.match(free.stdout, /; no limit\n$/);
-    const quiet = await grantd(['usage', '--tenant', tenant], { fetch: answer({ limit: null, minutes: [] }) });
+    const quiet = await grantd(['usage', '--tenant', tenant], {
+      fetch: answer({ limit: null, bucket_seconds: 60, buckets: [] }),
+    });
     assert.match(quiet.stdout, /^No requests in the last hour/);
   });
 

@@ -15,7 +15,15 @@ describe('readConfig', () => {
   const { directory, file } = settingFiles();
 
   it('reads for a role only what the role names', () => {
-    assert.deepEqual(Object.keys(readConfig('cli', {})), ['dataDirectory', 'operatorToken', 'operatorUrl', 'tenant']);
+    assert.deepEqual(Object.keys(readConfig('cli', {})), [
+      'dataDirectory',
+      'operatorToken',
+      'operatorUrl',
+      'apiUrl',
+      'apiKey',
+      'contextName',
+      'tenant',
+    ]);
     assert.deepEqual(problemsOf({ GRANTD_SLOTS: 'many' }, 'cli'), []);
   });
 

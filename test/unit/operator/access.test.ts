@@ -124,6 +124,12 @@ const PAGES: Readonly<Record<string, 'read-only' | 'full'>> = {
   'GET /tenants/:tenantId/changes': 'read-only',
   'GET /tenants/:tenantId/changes/live': 'read-only',
   'GET /tenants/:tenantId/audit-log': 'read-only',
+  'GET /tenants/:tenantId/audit-log/file': 'read-only',
+  'GET /tenants/:tenantId/keys/:keyId': 'read-only',
+  'GET /audit-log': 'read-only',
+  'GET /audit-log/file': 'read-only',
+  'GET /search': 'read-only',
+  'POST /search': 'read-only',
 };
 
 /** Open to everybody, with what each of them shows a stranger. */
@@ -390,6 +396,8 @@ describe('the frame of the pages', () => {
 });
 
 const READ_STATUSES: Readonly<Record<string, number>> = {
+  // Nobody has created it.
+  'GET /tenants/:tenantId/keys/:keyId': 404,
   'POST /tenants/:tenantId/check/many': 422,
   'GET /tenants/:tenantId/rules/versions/:version': 404,
 };

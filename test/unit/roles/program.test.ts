@@ -1,11 +1,15 @@
 // The command line: every command has a help of its own, with the settings it reads; wrong usage says what is right.
 
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { describe, it } from 'node:test';
 import packageFile from '../../../package.json' with { type: 'json' };
-import { type ProgramProcess, runProgram } from '../../../src/roles/program.ts';
+import { ContextFile, contextFilePath } from '../../../src/cli/context-file.ts';
+import type { ProgramProcess } from '../../../src/roles/command-line.ts';
+import { runProgram } from '../../../src/roles/program.ts';
 
 interface Ended {
   readonly code: unknown;
@@ -120,6 +124,13 @@ describe('the command line', () => {
 
   it('completes commands, options and values for a shell', async (context) => {
     const log = context.mock.method(console, 'log', () => {});
+    const XDG_CONFIG_HOME = mkdtempSync(join(tmpdir(), 'grantd-completion-'));
+    context.after(() => rmSync(XDG_CONFIG_HOME, { recursive: true }));
+    const staging = { api: 'public', url: 'http://x', secret: 'gk1_x' } as const;
+    new ContextFile(contextFilePath({ XDG_CONFIG_HOME }, '/')).write({
+      current: undefined,
+      named: new Map([['staging', staging]]),
+    });
     for (const [words, offered] of [
       [
         ['tenants', ''],
@@ -127,9 +138,11 @@ describe('the command line', () => {
       ],
       [['audit-log', '--fol'], ['--follow']],
       [['audit-log', '--action', 'grant.r'], ['grant.revoked']],
+      [['context', 'use', ''], ['staging']],
+      [['check', '--use-context', ''], ['staging']],
     ] as const) {
       log.mock.resetCalls();
-      await grantd(['complete', '--', ...words]);
+      await grantd(['complete', '--', ...words], { XDG_CONFIG_HOME });
       const lines = log.mock.calls.map(({ arguments: [line] }) => String(line).split('\t')[0]);
       assert.deepEqual(lines, [...offered, ':4']);
     }

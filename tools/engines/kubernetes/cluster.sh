@@ -19,7 +19,9 @@
 #   10.N.0.1        the host, as pods see it         10.N.<i>.2        node <i>
 #   10.N.0.2        control plane and cluster DNS    10.N.<16+i>.0/24  its pods
 #   10.N.240.0/20   each of these is also an         10.N.32.0/20      Services
-#                   address of the host
+#                   address of the host; nodes pull
+#                   from a registry without TLS at
+#                   10.N.240.250:5000
 # Progress goes to standard error. Environment:
 #   GRANTD_TOOLS    the folder of the programs, by default ~/.cache/grantd-tools
 set -euo pipefail

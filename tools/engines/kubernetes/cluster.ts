@@ -11,6 +11,9 @@ const CLUSTER = join(import.meta.dirname, 'cluster.sh');
 const TOOLS = join(import.meta.dirname, 'tools.sh');
 const OUTPUT_BYTES_MAX = 32 * 1024 * 1024;
 const COMMAND_MS_MAX = 300_000;
+/** As in node.sh. */
+const REGISTRY_NUMBER = 250;
+const REGISTRY_PORT = 5000;
 
 const execute = promisify(execFile);
 
@@ -58,6 +61,11 @@ export class KubernetesCluster {
   /** An address of the host that pods can reach. `number`: 1 to 255, each another address. */
   hostAddress(number: number): string {
     return `${this.network}.240.${number}`;
+  }
+
+  /** Where a registry has to listen for its images to be pulled by the nodes, which expect no TLS of it. */
+  get registry(): { readonly host: string; readonly port: number } {
+    return { host: this.hostAddress(REGISTRY_NUMBER), port: REGISTRY_PORT };
   }
 
   /** Returns the standard output; fails with the standard error. */

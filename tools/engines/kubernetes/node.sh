@@ -3,6 +3,8 @@
 # containerd, kubelet and kube-proxy in it.
 
 PAUSE=registry.k8s.io/pause:3.10
+# The last two numbers of the address of a registry on the host, and its port: nodes pull from it without TLS.
+REGISTRY=240.250:5000
 
 ctr_of() { # node, argument…
   local i=$1
@@ -31,7 +33,7 @@ switch_link() { # node, -I to cut or -D to mend
 }
 
 write_containerd() { # node
-  local home=$DIR/n$1
+  local home=$DIR/n$1 registry=10.$N.$REGISTRY
   cat > "$home/cni/10-bridge.conflist" << JSON
 {"cniVersion": "0.4.0", "name": "pods", "plugins": [
   {"type": "bridge", "bridge": "pods", "isGateway": true, "hairpinMode": true, "ipam": {
@@ -40,6 +42,9 @@ write_containerd() { # node
   {"type": "portmap", "capabilities": {"portMappings": true}}
 ]}
 JSON
+  mkdir -p "$home/registries/$registry"
+  # Without a host of its own, containerd 1.6 ignores the file.
+  printf 'server = "http://%s"\n[host."http://%s"]\n' "$registry" "$registry" > "$home/registries/$registry/hosts.toml"
   # If the OOM score of a process must not be lowered, runc would fail for every sandbox: hence restrict_oom_score_adj.
   cat > "$home/containerd.toml" << TOML
 version = 2
@@ -52,6 +57,8 @@ disabled_plugins = ["io.containerd.snapshotter.v1.btrfs", "io.containerd.snapsho
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = "$PAUSE"
   restrict_oom_score_adj = true
+  [plugins."io.containerd.grpc.v1.cri".registry]
+    config_path = "$home/registries"
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/usr/lib/cni"
     conf_dir = "$home/cni"

@@ -5,6 +5,7 @@
 #   tools.sh install              everything that a cluster of real nodes needs: half an hour at first, later a second
 #   tools.sh install <tool>…      only these, out of:
 #       helm kustomize            for charts and examples
+#       crane                     a registry of images and charts
 #       k6                        for load tests
 #       kubectl kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy
 #       etcd coredns pause        their companions; pause keeps a pod's network alive
@@ -20,10 +21,11 @@ KUBERNETES=v1.35.4
 HELM=v3.22.0
 KUSTOMIZE=v5.8.1
 K6=v1.8.0
+CRANE=v0.22.1
 COREDNS=v1.15.0
 ETCD=v3.6.16
 OF_KUBERNETES=(kubectl kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy)
-OF_CLUSTERS=(helm etcd coredns pause "${OF_KUBERNETES[@]}" node-packages)
+OF_CLUSTERS=(helm crane etcd coredns pause "${OF_KUBERNETES[@]}" node-packages)
 ALL=("${OF_CLUSTERS[@]}" kustomize k6)
 PACKAGES=(containerd runc containernetworking-plugins iptables conntrack iproute2 openssl)
 TOOLS=${GRANTD_TOOLS:-$HOME/.cache/grantd-tools}
@@ -51,6 +53,7 @@ version_of() {
     helm) "$BIN/helm" version --template '{{.Version}}' ;;
     kustomize) go version -m "$BIN/kustomize" ;;
     k6) "$BIN/k6" version ;;
+    crane) "$BIN/crane" version ;;
     kubectl) "$BIN/kubectl" version --client ;;
     kube*) "$BIN/$1" --version ;;
     etcd) "$BIN/etcd" --version ;;
@@ -70,6 +73,7 @@ is_present() {
     helm) [[ $version == *"$HELM"* ]] ;;
     kustomize) [[ $version == *"$KUSTOMIZE"* ]] ;;
     k6) [[ $version == *"$K6"* ]] ;;
+    crane) [[ $version == *"$CRANE"* ]] ;;
     kube*) [[ $version == *"$KUBERNETES"* ]] ;;
     etcd) [[ $version == *"${ETCD#v}"* ]] ;;
     coredns) [[ $version == *"${COREDNS#v}"* ]] ;;
@@ -94,6 +98,8 @@ helm_flags() {
     echo "-X $module/pkg/$each.k8sVersionMajor=1 -X $module/pkg/$each.k8sVersionMinor=${minor%.*}"
   done
 }
+
+crane_flags() { echo "-X github.com/google/go-containerregistry/cmd/crane/cmd.Version=$CRANE"; }
 
 # Its module cannot be installed by name (it has replace directives), so a main of our own calls it.
 build_etcd() { # output directory
@@ -179,6 +185,7 @@ build() { # tool, output directory
     helm) GOBIN=$2 go_install helm.sh/helm/v3/cmd/helm@$HELM "$(helm_flags | tr '\n' ' ')" ;;
     kustomize) GOBIN=$2 go_install sigs.k8s.io/kustomize/kustomize/v5@$KUSTOMIZE ;;
     k6) GOBIN=$2 go_install go.k6.io/k6@$K6 ;;
+    crane) GOBIN=$2 go_install github.com/google/go-containerregistry/cmd/crane@$CRANE "$(crane_flags)" ;;
     coredns) GOBIN=$2 go_install github.com/coredns/coredns@$COREDNS ;;
     etcd) build_etcd "$2" ;;
     pause) build_pause "$2" ;;

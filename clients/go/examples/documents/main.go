@@ -1,5 +1,5 @@
 // An application with documents, each readable by its viewers. Here the subject comes from a header; take it from your
-// session.
+// session. GRANTD_URL and GRANTD_KEY say where grantd is.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	client, err := grantd.New(grantd.Config{URL: os.Getenv("GRANTD_URL"), Key: os.Getenv("GRANTD_KEY")})
+	client, err := grantd.New(grantd.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -74,15 +74,6 @@ func grantRequest(from object) grantd.GrantRequest {
 	return request
 }
 
-func withCreated(value any, created bool, err error) any {
-	if err != nil {
-		return outcomeOf(nil, err)
-	}
-	known := plain(value).(object)
-	known["created"] = created
-	return object{"value": known}
-}
-
 var calls = map[string]func(*call) any{
 	"check":             check,
 	"checkBulk":         checkBulk,
@@ -140,7 +131,7 @@ func checkBulk(c *call) any {
 	return outcomeOf(authorized, err)
 }
 
-func createGrant(c *call) any { return withCreated(c.client.CreateGrant(c.ctx, grantRequest(c.args))) }
+func createGrant(c *call) any { return outcomeOf(c.client.CreateGrant(c.ctx, grantRequest(c.args))) }
 
 func revokeGrant(c *call) any {
 	var tuple grantd.Tuple
@@ -218,7 +209,7 @@ func listNamespaces(c *call) any {
 }
 
 func createNamespace(c *call) any {
-	return withCreated(c.client.CreateNamespace(c.ctx, c.text("name")))
+	return outcomeOf(c.client.CreateNamespace(c.ctx, c.text("name")))
 }
 
 func listKeys(c *call) any {

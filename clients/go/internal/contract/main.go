@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"regexp"
 	"strings"
@@ -36,6 +37,11 @@ type testCase struct {
 		Batching    *bool
 		SilenceMs   int64 `json:"silence_ms"`
 		RetryBudget *int  `json:"retry_budget"`
+		MaxRetries  *int  `json:"max_retries"`
+		FirstMs     int64 `json:"backoff_first_ms"`
+		LongestMs   int64 `json:"backoff_max_ms"`
+		Headers     map[string]string
+		UserAgent   string `json:"user_agent"`
 	}
 	Steps []step
 }
@@ -60,16 +66,19 @@ type run struct {
 	clients  map[string]*grantd.Client
 	saved    map[string]string
 	logger   *slog.Logger
-	warnings warnings
+	warnings []string
+	log      []string
 }
 
-// warnings are those that clients have logged, read from the lines of a handler, which writes them one by one.
-type warnings []string
-
-func (w *warnings) Write(line []byte) (int, error) {
+// Write takes the lines of a handler, which writes them one by one: warnings, and entries for attempts.
+func (r *run) Write(line []byte) (int, error) {
 	var record struct{ Warning string }
 	err := json.Unmarshal(line, &record)
-	*w = append(*w, record.Warning)
+	if record.Warning != "" {
+		r.warnings = append(r.warnings, record.Warning)
+	} else {
+		r.log = append(r.log, string(line))
+	}
 	return len(line), err
 }
 
@@ -109,7 +118,7 @@ func perform(text string) (report object) {
 		}
 	}()
 	r := &run{of: of, clients: map[string]*grantd.Client{}, saved: map[string]string{}}
-	r.logger = slog.New(slog.NewJSONHandler(&r.warnings, nil))
+	r.logger = slog.New(slog.NewJSONHandler(r, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if of.On == "fake" {
 		r.fake = grantdtest.New()
 	}
@@ -117,12 +126,25 @@ func perform(text string) (report object) {
 	for _, one := range of.Steps {
 		outcomes = append(outcomes, r.step(one))
 	}
-	report = object{"name": of.Name, "outcomes": outcomes}
-	if len(r.warnings) > 0 {
-		report["warnings"] = r.warnings
+	return object{
+		"name": of.Name, "outcomes": outcomes,
+		"warnings": append([]string{}, r.warnings...), "log": append([]string{}, r.log...),
 	}
-	return report
 }
+
+// orNone: the zero value of Go stands for the default.
+func orNone(count *int) int {
+	switch {
+	case count == nil:
+		return 0
+	case *count == 0:
+		return -1
+	}
+	return *count
+}
+
+// refused is the error of a client that cannot be created.
+type refused struct{ err error }
 
 func (r *run) client(key string) *grantd.Client {
 	if key == "" {
@@ -137,12 +159,16 @@ func (r *run) client(key string) *grantd.Client {
 		Silence:     time.Duration(r.of.Client.SilenceMs) * time.Millisecond,
 		NoGathering: r.of.Client.Batching != nil && !*r.of.Client.Batching,
 		Logger:      r.logger,
+
+		RetryBudget:  orNone(r.of.Client.RetryBudget),
+		MaxRetries:   orNone(r.of.Client.MaxRetries),
+		BackoffFirst: time.Duration(r.of.Client.FirstMs) * time.Millisecond,
+		BackoffMax:   time.Duration(r.of.Client.LongestMs) * time.Millisecond,
+		Header:       http.Header{},
+		UserAgent:    r.of.Client.UserAgent,
 	}
-	if budget := r.of.Client.RetryBudget; budget != nil {
-		config.RetryBudget = *budget
-		if *budget == 0 {
-			config.RetryBudget = -1
-		}
+	for name, value := range r.of.Client.Headers {
+		config.Header[name] = []string{value}
 	}
 	if r.fake != nil {
 		r.clients[key] = r.fake.ClientWith(config)
@@ -150,15 +176,23 @@ func (r *run) client(key string) *grantd.Client {
 	}
 	client, err := grantd.New(config)
 	if err != nil {
-		panic(err)
+		panic(refused{err})
 	}
 	r.clients[key] = client
 	return client
 }
 
-func (r *run) step(one step) any {
+func (r *run) step(one step) (outcome any) {
+	defer func() {
+		if failure := recover(); failure != nil {
+			why, is := failure.(refused)
+			if !is {
+				panic(failure)
+			}
+			outcome = object{"refused": why.err.Error()}
+		}
+	}()
 	client := r.client(r.fill(one.Key).(string))
-	var outcome any
 	switch {
 	case one.Each != nil:
 		outcome = object{"each": r.each(client, one)}
@@ -278,6 +312,7 @@ func outcomeOf(value any, err error) any {
 	}
 	outcome := object{
 		"type": failed.Type, "status": failed.Status, "retryable": failed.Retryable, "detail": failed.Detail,
+		"text": failed.Error(),
 	}
 	for name, text := range map[string]string{
 		"request_id": failed.RequestID, "key_id": failed.KeyID, "earliest": failed.Earliest,

@@ -1,6 +1,6 @@
 """The client of grantd, a multi-tenant authorization service.
 
-    client = Grantd("https://grantd.example", key)
+    client = Grantd()  # GRANTD_URL and GRANTD_KEY of the environment
     allowed = client.check("user:ada", "viewer", "document:plan")
 
 A check is True only if the service has said so in an answer of exactly the promised shape. Every failure is a
@@ -10,7 +10,22 @@ GrantdError, and no error means "not authorized".
 from ._async_client import AsyncGrantd
 from ._client import Grantd
 from ._core import Call, Hook, Outcome
-from ._errors import GrantdError
+from ._errors import (
+    Conflict,
+    ConnectionLost,
+    CursorTooOld,
+    Forbidden,
+    GrantdError,
+    InvalidRequest,
+    InvalidResponse,
+    NotFound,
+    OutcomeUnknown,
+    RateLimited,
+    ServerError,
+    Timeout,
+    Unauthorized,
+    Unavailable,
+)
 from ._operations import Expiry, Question
 from ._results import UNSET, ChangeEvent, CreatedNamespace, Page, Rules
 from ._types import (
@@ -46,11 +61,15 @@ __all__ = [
     "ChangeEvent",
     "CheckResult",
     "ConditionDict",
+    "Conflict",
+    "ConnectionLost",
     "CreatedKey",
     "CreatedNamespace",
+    "CursorTooOld",
     "Decision",
     "EvaluationRequestDict",
     "Expiry",
+    "Forbidden",
     "FoundAction",
     "FoundEntity",
     "Grant",
@@ -58,16 +77,25 @@ __all__ = [
     "Grantd",
     "GrantdError",
     "Hook",
+    "InvalidRequest",
+    "InvalidResponse",
     "Key",
     "Namespace",
+    "NotFound",
     "Outcome",
+    "OutcomeUnknown",
     "Page",
     "Question",
     "QuestionDict",
+    "RateLimited",
     "RuleSet",
     "RuleSetRequestDict",
     "Rules",
     "RulesPreview",
+    "ServerError",
+    "Timeout",
     "TupleDict",
+    "Unauthorized",
+    "Unavailable",
     "WrittenGrant",
 ]

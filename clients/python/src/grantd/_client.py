@@ -25,7 +25,7 @@ from ._operations import (
     context_of,
     query_of,
 )
-from ._options import RETRIES_IN_STOCK, SILENCE_S, TIMEOUT_S, core_of
+from ._options import BACKOFF_MAX_S, MAX_RETRIES, RETRIES_IN_STOCK, SILENCE_S, TIMEOUT_S, core_of
 from ._results import UNSET, ChangeEvent, CreatedNamespace, Page, Rules
 from ._transport import Transport
 
@@ -33,31 +33,57 @@ T = TypeVar("T")
 
 
 class Grantd(Transport):
-    """Calls the service. Create it once, and use it from as many threads as you like.
-
-    url, key: where the service is, and the API key.
-    timeout: seconds for a call with all its retries.
-    retry_budget: the initial and maximum stock of retries; each call adds a tenth of one. 0: no retries.
-    silence: seconds without data after which a connection of the change feed counts as lost.
-    hook: called before each call, and its result is called with the outcome. For tracing and metrics.
-    http_client: for proxies and certificates; the caller closes it.
-
-    A read waits for at most the time that is left when its request is sent, and the deadline is checked between reads:
-    a service that sends single bytes can hold a call for twice its time at most.
-    """
+    """Calls the service. Create it once, and use it from as many threads as you like."""
 
     def __init__(
         self,
-        url: str,
-        key: str,
+        url: str | None = None,
+        key: str | None = None,
         *,
         timeout: float = TIMEOUT_S,
+        max_retries: int = MAX_RETRIES,
         retry_budget: int = RETRIES_IN_STOCK,
+        backoff_first: float | None = None,
+        backoff_max: float = BACKOFF_MAX_S,
         silence: float = SILENCE_S,
+        headers: Mapping[str, str] | None = None,
+        user_agent: str | None = None,
         hook: Hook | None = None,
         http_client: httpx.Client | None = None,
     ) -> None:
-        self._set_core(core_of(url, key, timeout, retry_budget, hook))
+        """Raises a ValueError for settings that cannot work. Does not connect.
+
+        url, key: where the service is, and the API key. By default GRANTD_URL and GRANTD_KEY of the environment.
+        timeout: seconds for a call with all its retries.
+        max_retries: how often one call is repeated at most.
+        retry_budget: the initial and maximum stock of retries; each call adds a tenth of one. 0: no retries.
+        backoff_first, backoff_max: seconds, the bounds of the random pause before a retry: of the first (by default
+            0.05), which doubles from retry to retry, and of any.
+        silence: seconds without data after which a connection of the change feed counts as lost.
+        headers: sent with each request. Those that the client sets itself are refused.
+        user_agent: added to the header User-Agent, such as "documents/1.2".
+        hook: called before each call, and its result is called with the outcome. For tracing and metrics.
+        http_client: for proxies and certificates; the caller closes it.
+
+        A read waits for at most the time that is left when its request is sent, and the deadline is checked between
+        reads: a service that sends single bytes can hold a call for twice its time at most.
+
+        The logger "grantd" of the module `logging` gets hints of the service for developers, each text once, and an
+        entry for each attempt of a call at the level DEBUG.
+        """
+        core = core_of(
+            url,
+            key,
+            timeout=timeout,
+            max_retries=max_retries,
+            retry_budget=retry_budget,
+            backoff_first=backoff_first,
+            backoff_max=backoff_max,
+            headers=headers or {},
+            user_agent=user_agent,
+            hook=hook,
+        )
+        self._set_core(core)
         self._silence = silence
         self._owns_http = http_client is None
         super().__init__(httpx.Client() if http_client is None else http_client)
@@ -120,7 +146,7 @@ class Grantd(Transport):
         self,
         subject: str,
         relation: str,
-        object: str,
+        object_: str,
         *,
         context: Context = None,
         context_grants: ContextGrants = None,
@@ -130,13 +156,13 @@ class Grantd(Transport):
         context: values for parameters of conditions. context_grants: grants that count for this call alone.
         """
         sent = context_of(context, context_grants)
-        return self._run(self._operations.check((subject, relation, object), sent))
+        return self._run(self._operations.check((subject, relation, object_), sent))
 
     def explain(
         self,
         subject: str,
         relation: str,
-        object: str,
+        object_: str,
         *,
         context: Context = None,
         context_grants: ContextGrants = None,
@@ -146,7 +172,7 @@ class Grantd(Transport):
         Under rules with gates, it returns a proof of either answer.
         """
         sent = context_of(context, context_grants)
-        return self._run(self._operations.explain((subject, relation, object), sent))
+        return self._run(self._operations.explain((subject, relation, object_), sent))
 
     def check_bulk(
         self, questions: Sequence[Question], *, context: Context = None, context_grants: ContextGrants = None
@@ -162,20 +188,20 @@ class Grantd(Transport):
         return answers
 
     def create_grant(
-        self, subject: str, relation: str, object: str, *, expires_at: Expiry = UNSET
+        self, subject: str, relation: str, object_: str, *, expires_at: Expiry = UNSET
     ) -> types.WrittenGrant:
         """Creates a grant, or returns the existing one; `created` says which. It is durable when this returns.
 
         An existing grant keeps its expiry unless one is given; None removes it.
         """
-        return self._run(self._operations.create_grant(subject, relation, object, expires_at))
+        return self._run(self._operations.create_grant(subject, relation, object_, expires_at))
 
-    def revoke_grant(self, subject: str, relation: str, object: str) -> bool:
+    def revoke_grant(self, subject: str, relation: str, object_: str) -> bool:
         """Revokes the grant of one tuple; returns whether it existed.
 
         After a lost response, the retry may find none although this call has removed it.
         """
-        return self._run(self._operations.revoke_grant(subject, relation, object))
+        return self._run(self._operations.revoke_grant(subject, relation, object_))
 
     def write_bulk(
         self,
@@ -187,10 +213,10 @@ class Grantd(Transport):
         return self._run(self._operations.write_bulk(grants, revocations, conditions))
 
     def revoke_grants(
-        self, *, subject: str | None = None, object: str | None = None, relation: str | None = None
+        self, *, subject: str | None = None, object_: str | None = None, relation: str | None = None
     ) -> int:
         """Revokes all grants of a subject, or on an object, until none is left, and counts them."""
-        return self._run(self._operations.revoke_grants(subject, object, relation))
+        return self._run(self._operations.revoke_grants(subject, object_, relation))
 
     def list_namespaces(self) -> list[types.Namespace]:
         """All namespaces, ascending by name."""
@@ -297,7 +323,7 @@ class Grantd(Transport):
 
     def list_subjects(
         self,
-        object: str,
+        object_: str,
         relation: str,
         *,
         namespace: str | None = None,
@@ -313,7 +339,7 @@ class Grantd(Transport):
         include: "self": also the groups `object#name` of the object itself whose members have it by definition.
         """
         query = query_of(
-            object=object,
+            object=object_,
             relation=relation,
             namespace=namespace,
             via=via,
@@ -326,7 +352,7 @@ class Grantd(Transport):
 
     def list_subjects_page(
         self,
-        object: str,
+        object_: str,
         relation: str,
         *,
         namespace: str | None = None,
@@ -339,7 +365,7 @@ class Grantd(Transport):
     ) -> Page[str]:
         """One page of `list_subjects`."""
         query = query_of(
-            object=object,
+            object=object_,
             relation=relation,
             namespace=namespace,
             via=via,
@@ -353,26 +379,26 @@ class Grantd(Transport):
         self,
         *,
         subject: str | None = None,
-        object: str | None = None,
+        object_: str | None = None,
         relation: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
     ) -> Iterator[types.Grant]:
         """The grants of a subject, or on an object. Over all pages."""
-        query = query_of(subject=subject, object=object, relation=relation, limit=limit, cursor=cursor)
+        query = query_of(subject=subject, object=object_, relation=relation, limit=limit, cursor=cursor)
         return self._pages(self._operations.list_grants, query)
 
     def list_grants_page(
         self,
         *,
         subject: str | None = None,
-        object: str | None = None,
+        object_: str | None = None,
         relation: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
     ) -> Page[types.Grant]:
         """One page of `list_grants`."""
-        query = query_of(subject=subject, object=object, relation=relation, limit=limit, cursor=cursor)
+        query = query_of(subject=subject, object=object_, relation=relation, limit=limit, cursor=cursor)
         return self._run(self._operations.list_grants(query))
 
     def list_keys(self, *, limit: int | None = None, cursor: str | None = None) -> Iterator[types.Key]:

@@ -7,6 +7,7 @@ only in how they perform effects.
 from __future__ import annotations
 
 import json
+import logging
 import random
 import threading
 import time
@@ -19,14 +20,11 @@ from ._errors import GrantdError, garbled_response, invalid_response, outcome_un
 from ._warnings import Warnings
 
 VERSION = "0.2.0"
-ATTEMPTS_MAX = 6
-RETRIES_IN_STOCK = 10
 EARNED_BY_CALL = 0.1
-JITTER_FIRST_S = 0.05
-JITTER_MAX_S = 2.0
 # A page of 1,000 grants with the longest identifiers has 3 MB.
 RESPONSE_BYTES_MAX = 16 << 20
 
+_LOGGER = logging.getLogger("grantd")
 _EMPTY = frozenset({204, 304})
 
 T = TypeVar("T")
@@ -60,6 +58,8 @@ class Answer:
     status: int
     headers: Mapping[str, str]
     value: Json
+    # The method and the URL of its request.
+    request: str
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,11 @@ class Send:
     body: bytes | None
     # By the monotonic clock.
     deadline: float
+
+    @property
+    def request(self) -> str:
+        """For an error: the method and the URL, without its query."""
+        return f"{self.method} {self.url}"
 
 
 @dataclass(frozen=True)
@@ -87,6 +92,9 @@ class Call:
     """One call of the API, with all its retries, as a hook sees it."""
 
     operation: str
+    method: str
+    # Without its query.
+    url: str
     # Sent with each attempt: a place for "traceparent".
     headers: dict[str, str]
 
@@ -124,9 +132,33 @@ class RetryBudget:
             return True
 
 
-def pause_before(retry: int, minimum_s: int) -> float:
-    """Before a retry, counted from 1: the service's `Retry-After`, and a random time."""
-    return minimum_s + random.uniform(0, min(JITTER_FIRST_S * 2.0 ** min(retry - 1, 16), JITTER_MAX_S))
+@dataclass(frozen=True)
+class Retries:
+    """Of one call."""
+
+    most: int
+    # Bounds of the random pause, in seconds: before the first retry, which doubles, and before any.
+    first: float
+    longest: float
+
+    def pause_before(self, retry: int, minimum: int) -> float:
+        """Before a retry, counted from 1: the service's `Retry-After`, and a random time."""
+        return minimum + random.uniform(0, min(self.first * 2.0 ** min(retry - 1, 64), self.longest))
+
+
+def log_attempt(request: Request, attempt: int, began: float, status: int, request_id: str | None, error: str) -> None:
+    """Writes an entry of the log. It has no header, body or query, so no API key and no subject."""
+    outcome = " ".join(([str(status)] if status else []) + ([error] if error else []))
+    _LOGGER.debug(
+        "%s %s %s, attempt %d: %s after %d ms%s",
+        request.operation,
+        request.method,
+        request.path,
+        attempt,
+        outcome,
+        (time.monotonic() - began) * 1000,
+        f", {request_id}" if request_id else "",
+    )
 
 
 @dataclass(frozen=True)
@@ -135,6 +167,9 @@ class Core:
     key: str
     timeout: float
     budget: RetryBudget
+    retries: Retries
+    # Sent with each request.
+    headers: Mapping[str, str]
     hook: Hook | None
     warnings: Warnings
 
@@ -145,18 +180,19 @@ class Core:
         body = None
         own = {
             "authorization": f"Bearer {self.key}",
-            "user-agent": f"grantd-python/{VERSION}",
+            "user-agent": self.headers["user-agent"],
             "accept": "application/json",
             "accept-encoding": "identity",
         }
         if request.body is not None:
             body = json.dumps(request.body, ensure_ascii=False).encode("utf-8", "surrogatepass")
             own["content-type"] = "application/json"
-        sent = {**own, **request.headers, **headers}
+        of_hook = {name.lower(): value for name, value in headers.items()}
+        sent = {**self.headers, **of_hook, **own, **request.headers}
         return Send(request.method, self.url + request.path, request.query, sent, body, deadline)
 
     def call(self, request: Request, deadline: float | None = None) -> Plan[Answer]:
-        call = Call(request.operation, {})
+        call = Call(request.operation, request.method, self.url + request.path, {})
         ended = self.hook(call) if self.hook is not None else None
         send = self.send(request, call.headers, self.deadline() if deadline is None else deadline)
         self.budget.earn()
@@ -164,23 +200,26 @@ class Core:
         unknown = False
         while True:
             attempts += 1
+            began = time.monotonic()
             try:
                 response: Response = yield send
                 self.warnings.log_from(response.headers)
-                answer = judge(request, response)
+                answer = judge(request, response, send.request)
+                request_id = answer.headers.get("x-service-request-id")
+                log_attempt(request, attempts, began, answer.status, request_id, "")
                 if ended is not None:
-                    request_id = answer.headers.get("x-service-request-id")
                     ended(Outcome(answer.status, request_id, attempts, None))
                 return answer
             except GrantdError as error:
-                failure = error
+                failure = error._about(send.request)
+                log_attempt(request, attempts, began, error.status, error.request_id, error.type)
             if unknown and request.conditional and failure.type == "precondition-failed":
-                failure = outcome_unknown(failure)
+                failure = outcome_unknown(failure)._about(send.request)
             unknown = unknown or failure._unknown
-            pause = pause_before(attempts, failure.retry_after)
+            pause = self.retries.pause_before(attempts, failure.retry_after)
             if (
                 not failure._repeatable
-                or attempts == ATTEMPTS_MAX
+                or attempts > self.retries.most
                 or time.monotonic() + pause >= send.deadline
                 or not self.budget.spend()
             ):
@@ -198,7 +237,7 @@ def decoded(answer: Answer, decode: Callable[[Json], T]) -> T:
     try:
         return decode(answer.value)
     except WrongShape as error:
-        raise invalid_response(answer.status, answer.headers, error) from error
+        raise invalid_response(answer.status, answer.headers, error)._about(answer.request) from error
 
 
 def check_head(status: int, headers: Mapping[str, str], media_type: str) -> None:
@@ -208,16 +247,16 @@ def check_head(status: int, headers: Mapping[str, str], media_type: str) -> None
         raise invalid_response(status, headers, f"its media type is {given!r}")
 
 
-def judge(request: Request, response: Response) -> Answer:
+def judge(request: Request, response: Response, sent: str) -> Answer:
     status, headers = response.status, response.headers
     if status not in request.accepts:
         if status < 400:
             raise invalid_response(status, headers, f"status {status}")
         raise problem_error(status, headers, response.body)
     if status in _EMPTY:
-        return Answer(status, headers, None)
+        return Answer(status, headers, None, sent)
     check_head(status, headers, "application/json")
     try:
-        return Answer(status, headers, parse_json(response.body))
+        return Answer(status, headers, parse_json(response.body), sent)
     except WrongShape as error:
         raise garbled_response(status, headers, error) from error

@@ -1,8 +1,9 @@
 """Errors: one class for all that fails, whether the service refused, could not be reached or returned an invalid
-response."""
+response, with a subclass for each kind."""
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Mapping
 
 from ._decode import WrongShape, object_of, optional, parse_json, required, text
@@ -12,26 +13,16 @@ CONNECTION_LOST = "connection-lost"
 INVALID_RESPONSE = "invalid-response"
 OUTCOME_UNKNOWN = "outcome-unknown"
 
+_CAUSES_MAX = 8
 _RETRYABLE = frozenset({408, 429, 502, 503, 504})
 
 
 class GrantdError(Exception):
-    """The error of every method. No error means "not authorized".
-
-    type: the code, such as "invalid-subject". The client adds "timeout", "connection-lost", "invalid-response" and
-        "outcome-unknown". Match on it, and handle an unknown one by its status.
-    status: the HTTP status, or 0 if there was no answer.
-    retryable: whether the same call can succeed later.
-    request_id: the id of the request at the service, if it answered.
-    detail: for people.
-    retry_after: the seconds of the header Retry-After.
-    key_id: of "already-created", the API key that an earlier request created.
-    earliest: of "cursor-too-old", the cursor at which the change feed begins now.
-    """
+    """The error of every method. No error means "not authorized". Its subclasses say what kind of failure it is."""
 
     def __init__(
         self,
-        type: str,
+        type_: str,
         detail: str,
         *,
         status: int = 0,
@@ -40,11 +31,24 @@ class GrantdError(Exception):
         retry_after: int = 0,
         key_id: str | None = None,
         earliest: str | None = None,
+        request: str | None = None,
         repeatable: bool = False,
         unknown: bool = False,
     ) -> None:
-        super().__init__(f"{type}: {detail}" + (f" ({request_id})" if request_id else ""))
-        self.type = type
+        """
+        type_: the code, such as "invalid-subject", in the attribute `type`. The client adds "timeout",
+            "connection-lost", "invalid-response" and "outcome-unknown". Handle an unknown one by its class.
+        detail: for people.
+        status: the HTTP status, or 0 if there was no answer.
+        retryable: whether the same call can succeed later.
+        request_id: the id of the request at the service, if it answered.
+        retry_after: the seconds of the header Retry-After.
+        key_id: of "already-created", the API key that an earlier request created.
+        earliest: of "cursor-too-old", the cursor at which the change feed begins now.
+        request: the method and the URL of the request, without its query.
+        """
+        super().__init__(type_, detail)
+        self.type = type_
         self.detail = detail
         self.status = status
         self.retryable = retryable
@@ -52,27 +56,121 @@ class GrantdError(Exception):
         self.retry_after = retry_after
         self.key_id = key_id
         self.earliest = earliest
+        self.request = request
         # Whether the client repeats the call.
         self._repeatable = repeatable
         # Whether a write may have taken effect despite the error.
         self._unknown = unknown
 
+    def __str__(self) -> str:
+        place = ", ".join(each for each in (self.request, self.request_id) if each is not None)
+        return f"{self.type}: {self.detail}" + (f" ({place})" if place else "")
+
+    def _about(self, request: str) -> GrantdError:
+        """Says where the request went, unless the error says it already."""
+        if self.request is None:
+            self.request = request
+        return self
+
     def _for_element(self, detail: str) -> GrantdError:
         """The same error without the place that it had in a bulk check."""
-        return GrantdError(self.type, detail, status=self.status, request_id=self.request_id)
+        return type(self)(self.type, detail, status=self.status, request_id=self.request_id, request=self.request)
+
+
+class InvalidRequest(GrantdError):
+    """The service refuses the request as it is: a status of 4xx that has no class of its own."""
+
+
+class Unauthorized(GrantdError):
+    """The API key is unknown, expired or revoked (401)."""
+
+
+class Forbidden(GrantdError):
+    """The API key may not do this, or its tenant is suspended (403)."""
+
+
+class NotFound(GrantdError):
+    """There is no such grant, key, version or tenant (404)."""
+
+
+class Conflict(GrantdError):
+    """The request does not fit what is stored (409), or a condition of it is not met (412)."""
+
+
+class CursorTooOld(GrantdError):
+    """The change feed no longer has the changes after the cursor (410). Read the grants again."""
+
+
+class RateLimited(GrantdError):
+    """There were too many requests, or too many streams (429)."""
+
+
+class ServerError(GrantdError):
+    """The service has failed (5xx)."""
+
+
+class Unavailable(ServerError):
+    """The service, or something in front of it, cannot answer now (502, 503, 504)."""
+
+
+class Timeout(GrantdError):
+    """The deadline of the call passed. Whether a write took effect is not known."""
+
+
+class ConnectionLost(GrantdError):
+    """There was no connection, or it was lost. Whether a write took effect is not known."""
+
+
+class InvalidResponse(GrantdError):
+    """The response is not what the API promises. It is never taken for a decision."""
+
+
+class OutcomeUnknown(GrantdError):
+    """A condition fails in a repeated write whose first attempt may have taken effect. Read before you write again."""
+
+
+_BY_STATUS: Mapping[int, type[GrantdError]] = {
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    410: CursorTooOld,
+    412: Conflict,
+    429: RateLimited,
+    502: Unavailable,
+    503: Unavailable,
+    504: Unavailable,
+}
+
+
+def class_of(status: int) -> type[GrantdError]:
+    """Of an error that the service sends."""
+    return _BY_STATUS.get(status, ServerError if status >= 500 else InvalidRequest)
 
 
 def timeout_error() -> GrantdError:
-    return GrantdError(TIMEOUT, "the deadline of the call passed", retryable=True, unknown=True)
+    return Timeout(TIMEOUT, "the deadline of the call passed", retryable=True, unknown=True)
+
+
+def _system_code(error: BaseException | None) -> str | None:
+    """Of the operating system, such as "ECONNREFUSED": libraries wrap its error in their own."""
+    for _ in range(_CAUSES_MAX):
+        if error is None:
+            return None
+        if isinstance(error, OSError) and error.errno is not None:
+            return errno.errorcode.get(error.errno)
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def connection_error(cause: Exception) -> GrantdError:
-    detail = str(cause) or type(cause).__name__
-    return GrantdError(CONNECTION_LOST, detail, retryable=True, repeatable=True, unknown=True)
+    code = _system_code(cause)
+    detail = (str(cause) or type(cause).__name__) + (f" ({code})" if code else "")
+    return ConnectionLost(CONNECTION_LOST, detail, retryable=True, repeatable=True, unknown=True)
 
 
 def invalid_response(status: int, headers: Mapping[str, str], what: object, *, retryable: bool = False) -> GrantdError:
-    return GrantdError(
+    return InvalidResponse(
         INVALID_RESPONSE,
         f"the response is not what the API promises: {what}",
         status=status,
@@ -90,7 +188,7 @@ def garbled_response(status: int, headers: Mapping[str, str], error: Exception) 
 
 
 def outcome_unknown(condition: GrantdError) -> GrantdError:
-    return GrantdError(
+    return OutcomeUnknown(
         OUTCOME_UNKNOWN,
         f"a condition fails now, but an earlier attempt may have taken effect: {condition.detail}",
         status=condition.status,
@@ -109,14 +207,14 @@ def problem_error(status: int, headers: Mapping[str, str], body: bytes) -> Grant
     retryable = status in _RETRYABLE
     try:
         known = object_of(parse_json(body))
-        type_, detail = required(known, "type", text), required(known, "detail", text)
+        address, detail = required(known, "type", text), required(known, "detail", text)
         instance = required(known, "instance", text)
         key_id, earliest = optional(known, "key_id", text), optional(known, "earliest", text)
     except WrongShape:
         what = f"status {status} without a problem document"
         return invalid_response(status, headers, what, retryable=retryable)
-    code = type_.rsplit("/", 1)[-1]
-    return GrantdError(
+    code = address.rsplit("/", 1)[-1]
+    return class_of(status)(
         code,
         detail,
         status=status,

@@ -3,10 +3,11 @@ missed or repeated."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from ._core import Core, Request, Response, Send, check_head, judge, pause_before
+from ._core import Core, Request, Response, Send, check_head, judge, log_attempt
 from ._decode import Json, WrongShape, parse_json
 from ._errors import GrantdError, garbled_response, invalid_response
 from ._operations import query_of, time_text
@@ -39,6 +40,9 @@ class Feed:
         self._last = (0, 0)
         self._half = b""
         self._failures = 0
+        self._began = time.monotonic()
+        # Whether the present connection has an entry in the log.
+        self._is_logged = True
         self.silence = silence
 
     @property
@@ -56,16 +60,22 @@ class Feed:
 
     def connect(self) -> Send:
         self._half = b""
-        request = Request("listChanges", "GET", "/v1/changes", self._query)
-        return self._core.send(request, {"accept": MEDIA_TYPE}, 0)
+        self._is_logged = False
+        self._began = time.monotonic()
+        return self._core.send(self._request(), {}, 0)
+
+    def _request(self) -> Request:
+        return Request("listChanges", "GET", "/v1/changes", self._query, {"accept": MEDIA_TYPE})
 
     def check_head(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
         """Raises unless the response is a stream. `body` is needed of an error only."""
         self._core.warnings.log_from(headers)
+        log_attempt(self._request(), self._failures + 1, self._began, status, headers.get("x-service-request-id"), "")
+        self._is_logged = True
         if status == 200:
             check_head(status, headers, MEDIA_TYPE)
         else:
-            judge(Request("listChanges", "GET", "/v1/changes"), Response(status, headers, body))
+            judge(self._request(), Response(status, headers, body), self._core.url)
 
     def read(self, status: int, headers: Mapping[str, str], chunk: bytes) -> Iterator[ChangeEvent]:
         """The events of whole lines. What follows the last newline waits for the rest."""
@@ -103,7 +113,10 @@ class Feed:
 
     def pause(self, error: GrantdError) -> float:
         """Before the next connection, without a bound on attempts. Raises errors that a retry cannot resolve."""
+        error._about(f"GET {self._core.url}/v1/changes")
+        if not self._is_logged:
+            log_attempt(self._request(), self._failures + 1, self._began, 0, None, error.type)
         if not error.retryable:
             raise error
         self._failures += 1
-        return pause_before(self._failures, error.retry_after)
+        return self._core.retries.pause_before(self._failures, error.retry_after)

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from . import _types as types
 from ._core import Answer, Core, Plan, Request, decoded
 from ._decode import Json, WrongShape, list_of, nullable, object_of, optional, required, text
-from ._errors import GrantdError, invalid_response
+from ._errors import GrantdError, InvalidRequest, invalid_response
 from ._results import CreatedNamespace, Page, Rules, Unset
 
 T = TypeVar("T")
@@ -38,13 +38,13 @@ _ELEMENT = re.compile(r"\bchecks\[(\d{1,3})\]\.?", re.ASCII)
 
 
 def invalid_request(detail: str) -> GrantdError:
-    return GrantdError("invalid-request", detail, status=400)
+    return InvalidRequest("invalid-request", detail, status=400)
 
 
 def question_of(given: Question) -> types.QuestionDict:
     if isinstance(given, tuple):
-        subject, relation, object = given
-        return {"subject": subject, "relation": relation, "object": object}
+        subject, relation, about = given
+        return {"subject": subject, "relation": relation, "object": about}
     return given
 
 
@@ -131,8 +131,8 @@ class Operations:
         first = yield from self.ask(questions[:half], named)
         return first + (yield from self.ask(questions[half:], named))
 
-    def create_grant(self, subject: str, relation: str, object: str, expires_at: Expiry) -> Plan[types.WrittenGrant]:
-        body: dict[str, str | None] = {"subject": subject, "relation": relation, "object": object}
+    def create_grant(self, subject: str, relation: str, object_: str, expires_at: Expiry) -> Plan[types.WrittenGrant]:
+        body: dict[str, str | None] = {"subject": subject, "relation": relation, "object": object_}
         if not isinstance(expires_at, Unset):
             body["expires_at"] = time_text(expires_at)
         answer = yield from self._core.call(post("createGrant", "/v1/grants", body, 200, 201))
@@ -144,9 +144,9 @@ class Operations:
 
         return decoded(answer, decode)
 
-    def revoke_grant(self, subject: str, relation: str, object: str) -> Plan[bool]:
+    def revoke_grant(self, subject: str, relation: str, object_: str) -> Plan[bool]:
         # In the query, since some proxies drop the body of a DELETE.
-        query = {"subject": subject, "relation": relation, "object": object}
+        query = {"subject": subject, "relation": relation, "object": object_}
         request = Request("revokeGrant", "DELETE", "/v1/grants", query, accepts=(204,))
         return (yield from self._remove(request, "grant-not-found"))
 
@@ -179,8 +179,8 @@ class Operations:
 
         return (yield from self._core.call_for(request, decode))
 
-    def revoke_grants(self, subject: str | None, object: str | None, relation: str | None) -> Plan[int]:
-        body = query_of(subject=subject, object=object, relation=relation)
+    def revoke_grants(self, subject: str | None, object_: str | None, relation: str | None) -> Plan[int]:
+        body = query_of(subject=subject, object=object_, relation=relation)
         revoked = 0
         while True:
             request = post("revokeGrants", "/v1/grants/revoke", body)
@@ -355,7 +355,7 @@ def rules_of(answer: Answer) -> Rules:
     rule_set = decoded(answer, types.RuleSet.decode)
     tag = answer.headers.get("etag", "")
     if len(tag) < 3 or tag[0] != '"' or tag[-1] != '"':
-        raise invalid_response(answer.status, answer.headers, "it has no ETag with a revision")
+        raise invalid_response(answer.status, answer.headers, "it has no ETag with a revision")._about(answer.request)
     return Rules(rule_set, tag[1:-1])
 
 

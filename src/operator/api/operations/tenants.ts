@@ -6,13 +6,13 @@ import { GrantdError } from '../../../core/errors.ts';
 import { parseTenantId } from '../../../core/ids.ts';
 import { DEFAULT_PLAN_NAME, type Plans, resolvePlan } from '../../../core/plans.ts';
 import { LISTED_STATES } from '../../../core/tenants.ts';
-import { formatTimestamp, optionalTimestamp } from '../../../core/text/timestamps.ts';
+import { formatTimestamp, MS_PER_HOUR, MS_PER_MINUTE, optionalTimestamp } from '../../../core/text/timestamps.ts';
 import { success } from '../../../http/schema/operation-description.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
-import type { TenantDeletion, TenantStatus, UsageMinute } from '../../../shard/shard.ts';
+import type { TenantDeletion, TenantStatus, UsageBucket } from '../../../shard/shard.ts';
 import { readJson } from '../../body.ts';
 import { requirePresent, tenantIdOf } from '../../path-ids.ts';
-import { pageShape, parseBody, planName, tenantName, tenantSearch } from '../../schemas.ts';
+import { pageShape, parseBody, planName, tenantName, tenantSearch, timestamp } from '../../schemas.ts';
 import {
   count,
   IDEMPOTENCY,
@@ -213,19 +213,20 @@ const usageSchema = z.object({
     })
     .nullable()
     .meta({ description: 'The rate limit of the plan; null: none.' }),
-  minutes: z
+  bucket_seconds: z.number().meta({ description: 'The length of each bucket: 60 or 3600.' }),
+  buckets: z
     .array(
       z.object({
-        at: timestampText('The beginning of the minute.'),
+        at: timestampText('The beginning of the minute or hour.'),
         requests: count('Requests that the limit let through or refused.'),
         refused: count('Those that it refused.'),
         checks: count('Checks, each one of a bulk check too.'),
       }),
     )
-    .meta({ description: 'Of the last hour, oldest first; those without a request are left out.' }),
+    .meta({ description: 'Oldest first; those without a request are left out.' }),
 });
 
-const usageRecord = ({ atMs, requests, refused, checks }: UsageMinute): object => ({
+const usageRecord = ({ atMs, requests, refused, checks }: UsageBucket): object => ({
   at: formatTimestamp(atMs),
   requests,
   refused,
@@ -236,19 +237,23 @@ export const readUsage = reading({
   id: 'readUsage',
   path: '/tenants/{tenantId}/usage',
   tag: 'Tenants',
-  summary: 'Read what a tenant has used in the last hour',
-  query: {},
-  successes: [success(200, 'The minutes of the last hour.', { name: 'Usage', schema: usageSchema })],
-  async run(call) {
-    const { api, plans } = call;
+  summary: 'Read what a tenant has used',
+  description: 'By the minute if `since` is no longer ago than a day, and otherwise by the hour, for up to 31 days.',
+  query: {
+    since: timestamp.meta({ description: 'Where to begin; by default the last 60 minutes.' }).optional(),
+  },
+  successes: [success(200, 'The minutes or hours.', { name: 'Usage', schema: usageSchema })],
+  async run(call, { since }) {
+    const { api, plans, clock } = call;
     const tenantId = tenantIdOf(call);
     const context = call.context();
-    const [tenant, minutes] = await Promise.all([
+    const sinceMs = since ?? clock.wallMs() - MS_PER_HOUR + MS_PER_MINUTE;
+    const [tenant, { bucketMs, buckets }] = await Promise.all([
       api.call(CALLS.readTenant, context, { tenantId }),
-      api.call(CALLS.readUsage, context, { tenantId }),
+      api.call(CALLS.readUsage, context, { tenantId, sinceMs }),
     ]);
     const { requests, windowSeconds } = resolvePlan(plans, tenant.plan);
     const limit = requests === undefined ? null : { requests, window_seconds: windowSeconds };
-    return jsonResponse(200, { limit, minutes: minutes.map(usageRecord) });
+    return jsonResponse(200, { limit, bucket_seconds: bucketMs / 1000, buckets: buckets.map(usageRecord) });
   },
 });

@@ -309,6 +309,16 @@
   }
   document.addEventListener('DOMContentLoaded', logInByLink);
 
+  // Ctrl-K, or Command-K, goes to the search.
+  document.addEventListener('keydown', (event) => {
+    const isSearch = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key === 'k';
+    const field = isSearch ? document.querySelector('.top-search input[type="search"]') : null;
+    if (field === null) return;
+    event.preventDefault();
+    field.focus();
+    field.select();
+  });
+
   // Focuses a refused field first, otherwise what was just created.
   function focusWhatMatters() {
     const invalid = document.querySelector('[aria-invalid="true"]');

@@ -6,6 +6,7 @@ import type { MemberView, SlotView } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { type ClusterEvent, figuresOf, lagOf, largest } from '../../cluster-history.ts';
 import type { Look, ShardFigures } from '../../cluster-watch.ts';
+import type { ConsoleLinks } from '../parts/layout.ts';
 import { asOf, clockTime, code, count, foreign, plural, span, swatch, table } from '../parts/parts.ts';
 import { colourClass } from '../parts/slots-picture.ts';
 
@@ -74,7 +75,14 @@ const tile = (
   <dt>${title}</dt><dd><strong>${alarming ? html`<span aria-hidden="true">▲ </span>` : undefined}${value}</strong><small>${more}</small></dd>
 </div>`;
 
-export function tiles(look: Look, owners: readonly OwnerRow[]): Markup {
+/** The alert that fires at a bound, with the way to its runbook. */
+function alertOf(name: string, { runbookUrl }: ConsoleLinks): Markup {
+  if (runbookUrl === undefined) return html`Alert ${name}`;
+  const href = `${runbookUrl}#${name.toLowerCase()}`;
+  return html`<a href=${href} target="_blank" rel="noreferrer">${name}</a>`;
+}
+
+export function tiles(look: Look, owners: readonly OwnerRow[], links: ConsoleLinks): Markup {
   const figures = figuresOf(look);
   const { checksPerSecond, p99Ms, failuresPerSecond, slotsDown = 0, lag } = figures;
   const slots = look.slots.length;
@@ -83,13 +91,14 @@ export function tiles(look: Look, owners: readonly OwnerRow[]): Markup {
   const without =
     silent === 0 ? '' : `, without ${plural(silent, 'shard')} that ${silent === 1 ? 'does' : 'do'} not respond`;
   const isLagging = lag !== undefined && lag > LAG_MAX;
+  const isFailing = (failuresPerSecond ?? 0) > 0;
   const isSlow = p99Ms !== undefined && p99Ms > P99_MS_MAX;
   return html`<dl class="tiles">
-    ${tile('Slots serving', `${count(slots - slotsDown)} / ${count(slots)}`, slotsDown === 0 ? shards : `${shards}; ${count(slotsDown)} not serving`, slotsDown > 0)}
-    ${tile('Checkpoint lag', known(lag), `entries, in the slot with the largest lag${isLagging ? `: above ${count(LAG_MAX)}` : ''}`, isLagging)}
+    ${tile('Slots serving', `${count(slots - slotsDown)} / ${count(slots)}`, slotsDown === 0 ? shards : html`${shards}; ${count(slotsDown)} not serving. ${alertOf('GrantdSlotsWithoutOwner', links)}`, slotsDown > 0)}
+    ${tile('Checkpoint lag', known(lag), html`entries, in the slot with the largest lag${isLagging ? html`: above ${count(LAG_MAX)}. ${alertOf('GrantdWriteBehindLags', links)}` : ''}`, isLagging)}
     ${tile('Checks', html`${known(checksPerSecond)}<span class="unit"> / s</span>`, `over the last ten seconds${without}`)}
-    ${tile('p99 of checks', html`${p99Ms === undefined ? NOT_KNOWN : milliseconds(p99Ms)}<span class="unit"> ms</span>`, `of the slowest shard: ${isSlow ? 'above the limit of' : 'the limit is'} ${P99_MS_MAX} ms`, isSlow)}
-    ${tile('Failures', html`${known(failuresPerSecond, 1)}<span class="unit"> / s</span>`, 'responses with status 500 or above', (failuresPerSecond ?? 0) > 0)}
+    ${tile('p99 of checks', html`${p99Ms === undefined ? NOT_KNOWN : milliseconds(p99Ms)}<span class="unit"> ms</span>`, html`of the slowest shard: ${isSlow ? 'above the limit of' : 'the limit is'} ${P99_MS_MAX} ms${isSlow && html`. ${alertOf('GrantdChecksSlow', links)}`}`, isSlow)}
+    ${tile('Failures', html`${known(failuresPerSecond, 1)}<span class="unit"> / s</span>`, html`responses with status 500 or above${isFailing && html`. ${alertOf('GrantdRequestsFail', links)}`}`, isFailing)}
   </dl>`;
 }
 

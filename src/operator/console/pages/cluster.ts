@@ -6,6 +6,7 @@ import { html, type Markup } from '../../../http/pages/markup.ts';
 import type { ClusterEvent } from '../../cluster-history.ts';
 import type { Look } from '../../cluster-watch.ts';
 import { type PageCall, type PageResult, page, pathTo } from '../page.ts';
+import type { ConsoleLinks } from '../parts/layout.ts';
 import {
   asOf,
   clockTime,
@@ -41,7 +42,7 @@ const PLOTS: readonly TimePlot[] = [
   { title: 'Slots not serving', figure: 'slotsDown', format: count, isWhole: true },
 ];
 
-function lookMarkup(look: Look, events: readonly ClusterEvent[]): Markup {
+function lookMarkup(look: Look, events: readonly ClusterEvent[], links: ConsoleLinks): Markup {
   const owners = ownersOf(look, events);
   const others = look.slots.filter(({ shardName }) => shardName === undefined).length;
   const legend = owners
@@ -60,7 +61,7 @@ function lookMarkup(look: Look, events: readonly ClusterEvent[]): Markup {
   const shards = html`
     ${look.members === undefined ? html`<p class="form-error">The members cannot be read at the moment. The table shows only what is known from the slots.</p>` : undefined}
     ${ownersTable(owners, look)}`;
-  return html`${tiles(look, owners)}${section('slots', 'Slots', slots)}${section('shards', 'Shards', shards)}`;
+  return html`${tiles(look, owners, links)}${section('slots', 'Slots', slots)}${section('shards', 'Shards', shards)}`;
 }
 
 /** Before the first successful look, there is nothing to show. */
@@ -68,13 +69,13 @@ const lastMarkup = (
   last: Look | undefined,
   message: string,
   events: readonly ClusterEvent[],
-  nowMs: number,
+  { clock, links }: PageCall,
 ): Markup => html`<div class="empty alarming" role="status">
     <p class="empty-title">No shard responds</p>
     <p>${message} This page keeps retrying. Check that the shards are running and that this console can reach them.</p>
-    ${last && html`<p>The figures below are ${asOf(last.atMs, nowMs)} (${moment(last.atMs)}).</p>`}
+    ${last && html`<p>The figures below are ${asOf(last.atMs, clock.wallMs())} (${moment(last.atMs)}).</p>`}
   </div>
-  ${last && html`<div class="outdated">${lookMarkup(last, events)}</div>`}`;
+  ${last && html`<div class="outdated">${lookMarkup(last, events, links)}</div>`}`;
 
 function eventMarkup(event: ClusterEvent): Markup {
   switch (event.kind) {
@@ -114,13 +115,14 @@ function eventsList(events: readonly ClusterEvent[]): Markup {
 
 const heading = (text: string, small: string): Markup => html`${text} <small>${small}</small>`;
 
-async function figures({ watch, clock }: PageCall): Promise<Markup> {
+async function figures(call: PageCall): Promise<Markup> {
+  const { watch, links } = call;
   let content: Markup;
   try {
-    content = lookMarkup(await watch.look(), watch.events());
+    content = lookMarkup(await watch.look(), watch.events(), links);
   } catch (error) {
     if (!(error instanceof GrantdError) || error.code === 'internal') throw error;
-    content = lastMarkup(watch.last, error.message, watch.events(), clock.wallMs());
+    content = lastMarkup(watch.last, error.message, watch.events(), call);
   }
   const events = section(
     'moves',
@@ -130,13 +132,14 @@ async function figures({ watch, clock }: PageCall): Promise<Markup> {
   return html`<div id="live" ...${refreshing(pathTo(['cluster', 'live']), FIGURES_MS)}>${content}${events}</div>`;
 }
 
-function past({ watch, clock }: PageCall): Markup {
+function past({ watch, clock, links: { dashboardUrl } }: PageCall): Markup {
   const [samples, since] = [watch.samples(), watch.startedAtMs];
   return html`<div id="past" ...${refreshing(pathTo(['cluster', 'past']), PAST_MS)}>
     <div class="time-plots">${PLOTS.map((plot) => timePlot(plot, samples, clock.wallMs()))}</div>
     <p class="hint">
       Each point is the highest value of 15 seconds. Shaded: no samples.${' '}
-      ${since && html`This console has been taking samples since ${moment(since)}.`}
+      ${since && html`This console has been taking samples since ${moment(since)}.`}${' '}
+      ${dashboardUrl && html`For more than an hour: <a href=${dashboardUrl} target="_blank" rel="noreferrer">the dashboard</a>.`}
     </p>
   </div>`;
 }

@@ -5,7 +5,6 @@
 
 import { resolvePlan } from '../../../core/plans.ts';
 import type { Tenant } from '../../../core/tenants.ts';
-import type { UsageMinute } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import type { TenantStatus } from '../../../shard/shard.ts';
@@ -23,63 +22,12 @@ import {
   textField,
 } from '../parts/form-parts.ts';
 import { confirmPage, stateBadge, tenantPage } from '../parts/layout.ts';
-import { buttonLink, count, empty, fact, foreign, moment, plural, refreshing, section, table } from '../parts/parts.ts';
-import { everyMinute, type Limit, limitPerMinute, limitsOf, usagePlot } from '../parts/plots.ts';
+import { buttonLink, count, fact, foreign, moment, plural, refreshing, section } from '../parts/parts.ts';
+import { usageMarkup } from './tenant-usage.ts';
 import { planChoices, planText, readTenantName, refusePlan } from './tenants.ts';
 
 const conflict = (what: string): string =>
   `Another operator has changed this to ${what} in the meantime. Nothing was overwritten; submit the form again to change it.`;
-
-/** A burst is refused by the limit of the window, however quiet the rest of the minute is. */
-function limitInWords(limit: Limit | undefined): string {
-  if (limit === undefined) return 'The plan has no limit.';
-  const perMinute = `${count(limitPerMinute(limit))} requests per minute`;
-  if (limit.windowSeconds === 60) return `The limit is ${perMinute}.`;
-  const window = limit.windowSeconds === 1 ? 'second' : plural(limit.windowSeconds, 'second');
-  return `The limit is ${plural(limit.requests, 'request')} per ${window}: ${perMinute} if they come evenly.`;
-}
-
-async function usageMarkup(call: PageCall, { tenantId, plan: planNow }: Tenant): Promise<Markup> {
-  const { operator, clock, plans } = call;
-  const limitOf = (plan: string): Limit | undefined => {
-    const { requests, windowSeconds } = resolvePlan(plans, plan);
-    return requests === undefined ? undefined : { requests, windowSeconds };
-  };
-  const limit = limitOf(planNow);
-  const known = await operator.call(CALLS.readUsage, call.context(), { tenantId });
-  const minutes = everyMinute(known, clock.wallMs());
-  // The current minute is incomplete and would look like a drop.
-  const complete = minutes.slice(0, -1);
-  const shown = complete.some(({ requests }) => requests > 0) ? complete : minutes;
-  const sum = (pick: (minute: UsageMinute) => number): number =>
-    minutes.reduce((total, minute) => total + pick(minute), 0);
-  const all = sum((minute) => minute.requests);
-  const refused = sum((minute) => minute.refused);
-  const used = minutes.filter(({ requests }) => requests > 0).toReversed();
-  const usedTable = table<UsageMinute>('Requests per minute', used, [
-    ['Minute', ({ atMs }) => moment(atMs)],
-    ['Requests', ({ requests }) => count(requests), 'number'],
-    ['Checks', ({ checks }) => count(checks), 'number'],
-    ['Refused', (minute) => count(minute.refused), 'number'],
-  ]);
-  const content =
-    all === 0
-      ? empty(
-          'No requests in the last hour',
-          'Usage is kept in memory for an hour. It starts again at zero when the tenant moves to another shard.',
-        )
-      : html`<p>
-          ${plural(all, 'request')} in the last hour, ${count(sum((minute) => minute.checks))} of them checks.${' '}
-          ${refused === 0 ? 'The limit refused none of them.' : html`<strong>${count(refused)} refused by the limit.</strong>`}
-        </p>
-        ${usagePlot(shown, limitsOf(shown, limit, limitOf))}
-        <details><summary>As a table</summary>${usedTable}</details>`;
-  return html`<div id="usage" ...${refreshing(tenantPath(tenantId, 'usage'), 10_000)}>
-    <h2>Usage</h2>
-    <p>${limitInWords(limit)}</p>
-    ${content}
-  </div>`;
-}
 
 type Setting = 'plan' | 'name';
 
@@ -190,11 +138,6 @@ async function deletedPage(call: PageCall): Promise<PageResult> {
 
 export const overviewPage = async (call: PageCall): Promise<PageResult> =>
   (await unlessGone(overview(call))) ?? deletedPage(call);
-
-export const usagePart = async (call: PageCall): Promise<PageResult> => ({
-  kind: 'part',
-  body: await usageMarkup(call, await readTenant(call)),
-});
 
 export const deletionPart = async (call: PageCall): Promise<PageResult> => ({
   kind: 'part',

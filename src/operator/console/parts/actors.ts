@@ -1,18 +1,46 @@
-// Who made a change: an operator, or an API key, by its name if the tenant still has it.
+// Who made a change: an operator, or an API key, by its name if the tenant still has it. Rows show the name alone; the
+// rest is behind it.
 
 import { GrantdError } from '../../../core/errors.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import { KEYS_PER_READ } from '../../find-key.ts';
-import { type PageCall, tenantSessionOf } from '../page.ts';
-import { type KeyLabel, keyLabelOf, keyMarkup } from './key-facts.ts';
-import { code, foreign } from './parts.ts';
+import { type PageCall, tenantPath, tenantSessionOf } from '../page.ts';
+import { type KeyLabel, keyIdEnd, keyLabelOf } from './key-facts.ts';
+import { code, copyCode, fact, foreign } from './parts.ts';
 
+const OPERATOR = /^operator:(?<name>.*)$/su;
+
+/** The name alone: `ann`, `“ci”`, `key …9k2f`, `system`. */
 export function actorMarkup(actor: string, keys: ReadonlyMap<string, KeyLabel>): Markup {
-  const name = /^operator:(.*)$/su.exec(actor)?.[1];
-  if (name !== undefined) return html`operator token ${foreign(name)}`;
+  const name = OPERATOR.exec(actor)?.groups?.name;
+  if (name !== undefined) return foreign(name);
+  if (!actor.startsWith('key_')) return actor;
   const key = keys.get(actor);
-  return key === undefined ? code(actor) : html`key ${keyMarkup(key)}`;
+  if (key === undefined || key.name === '') return html`key ${code(keyIdEnd(actor))}`;
+  return html`“${foreign(key.name)}”`;
+}
+
+/** The name, which opens to everything else that is known. `narrow`: a link to the changes of this actor. */
+export function actorCell(
+  actor: string,
+  keys: ReadonlyMap<string, KeyLabel>,
+  narrow: Markup,
+  tenantId?: string,
+): Markup {
+  const isKey = actor.startsWith('key_');
+  const kind = isKey ? 'API key' : actor === 'system' ? 'the service itself' : 'operator';
+  const scopes = keys.get(actor)?.scopes ?? [];
+  const keysLink = isKey && tenantId && html` · <a href=${tenantPath(tenantId, 'keys')}>keys of the tenant</a>`;
+  return html`<details class="actor">
+    <summary>${actorMarkup(actor, keys)}</summary>
+    <dl>
+      ${fact('What', kind)}
+      ${actor === 'system' ? undefined : fact('ID', copyCode(actor))}
+      ${scopes.length > 0 && fact('Scopes', scopes.join(', '))}
+    </dl>
+    <p>${narrow}${keysLink}</p>
+  </details>`;
 }
 
 /** The first live keys of the tenant in the path. Names are a convenience: without them, pages show IDs. */

@@ -21,6 +21,29 @@ export interface ConsoleIdentity {
   /** Shown to operators only. */
   readonly version?: string | undefined;
   readonly clusterName?: string | undefined;
+  /** Where operators look next, outside of this console; only what is configured. */
+  readonly links?: ConsoleLinks | undefined;
+}
+
+export interface ConsoleLinks {
+  /** The dashboard of the metrics. */
+  readonly dashboardUrl?: string | undefined;
+  /** The page of the runbook; the name of an alert in lower case is an anchor on it. */
+  readonly runbookUrl?: string | undefined;
+}
+
+/** Of another site: opened in a tab of its own, without a referrer. */
+const outside = (href: string, text: string): Markup =>
+  html`<a href=${href} target="_blank" rel="noreferrer">${text}</a>`;
+
+function footer(version: string | undefined, { dashboardUrl, runbookUrl }: ConsoleLinks): Markup {
+  const parts = [
+    version && `grantd ${version}`,
+    runbookUrl && outside(runbookUrl, 'Runbook'),
+    dashboardUrl && outside(dashboardUrl, 'Dashboard'),
+  ].filter((part) => part !== undefined);
+  if (parts.length === 0) return undefined;
+  return html`<footer class="version">${parts.map((part, index) => html`${index === 0 ? '' : ' · '}${part}`)}</footer>`;
 }
 
 interface DocumentFacts extends ConsoleIdentity {
@@ -38,7 +61,23 @@ interface DocumentFacts extends ConsoleIdentity {
 const SECTIONS = [
   ['cluster', 'Cluster'],
   ['tenants', 'Tenants'],
+  ['audit-log', 'Audit log'],
 ] as const;
+
+/** The tenant on whose page this is: a search begins with it. */
+const TENANT_PAGE = /\/tenants\/(?<tenant>ten_[^/]+)/;
+
+/** In the body of the form, since someone may search for an API key. */
+function searchForm({ csrf }: OperatorSession, path: string): Markup {
+  const tenant = TENANT_PAGE.exec(path)?.groups?.tenant;
+  return html`<search class="top-search">
+    <form method="post" action=${pathTo(['search'])}>
+      ${hidden({ csrf, ...(tenant === undefined ? {} : { tenant }) })}
+      <input type="search" name="q" aria-label="Search everything" placeholder="Search IDs, subjects, objects"
+        autocomplete="off" autocapitalize="off" spellcheck="false" dir="auto" maxlength="1000" aria-keyshortcuts="Control+K Meta+K" />
+    </form>
+  </search>`;
+}
 
 function navigation(session: OperatorSession, path: string): Markup {
   const links = SECTIONS.map(([name, title]) => {
@@ -80,7 +119,7 @@ const editorScripts = ({ paths, editorModules }: Assets, nonce: string): Markup 
 ];
 
 export function renderDocument(facts: DocumentFacts): string {
-  const { assets, title, session, path, body, styleNonce, version, clusterName } = facts;
+  const { assets, title, session, path, body, styleNonce, version, clusterName, links = {} } = facts;
   const { paths } = assets;
   const cluster =
     clusterName === undefined ? undefined : html`<span class="cluster-name">${foreign(clusterName)}</span>`;
@@ -102,14 +141,14 @@ export function renderDocument(facts: DocumentFacts): string {
       <a class="skip" href="#content">Skip to content</a>
       <header class="top">
         <a class="brand" href="${PAGES_PREFIX}/"><img src=${paths.icon} alt="" width="26" height="26" /> grantd</a>${cluster}
-        ${session === undefined ? undefined : navigation(session, path)}
+        ${session === undefined ? undefined : [searchForm(session, path), navigation(session, path)]}
       </header>
       <main id="content" tabindex="-1">
         ${session === undefined ? undefined : noticeMarkup(session)}
         ${body}
       </main>
       <p id="announced" class="unseen" aria-live="polite"></p>
-      ${session === undefined || version === undefined ? undefined : html`<footer class="version">grantd ${version}</footer>`}
+      ${session === undefined ? undefined : footer(version, links)}
     </body>
   </html>`);
   return `<!doctype html>\n${text}\n`;

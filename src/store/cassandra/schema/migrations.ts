@@ -12,11 +12,12 @@
 // Only lightweight transactions write `log`, `slots`, `members` and `meta`. Stamped plain writes write everything else.
 // Their timestamps are unrelated, so they never share a row.
 
-import { AUDIT_LOG_KEPT_DAYS } from '../../store.ts';
+import { AUDIT_LOG_KEPT_DAYS, USAGE_KEPT_DAYS } from '../../store.ts';
 import type { SchemaVersion } from '../tables/rows.ts';
 
 /** An operator may alter it. */
 const AUDIT_LOG_SECONDS = AUDIT_LOG_KEPT_DAYS * 24 * 3600;
+const USAGE_SECONDS = USAGE_KEPT_DAYS * 24 * 3600;
 const LOG_GRACE_SECONDS = 24 * 3600;
 
 const READ_SOON = "speculative_retry = '50ms'";
@@ -189,6 +190,12 @@ export const MIGRATIONS: readonly Migration[] = [
         used_at_ms bigint,
         PRIMARY KEY (tenant, key_id)
       ) WITH ${READ_SOON} AND ${LEVELED}`,
+      `CREATE TABLE IF NOT EXISTS ${keyspace}.usage (
+        tenant text,
+        place int,
+        counts text,
+        PRIMARY KEY (tenant, place)
+      ) WITH ${READ_SOON} AND ${LEVELED} AND default_time_to_live = ${USAGE_SECONDS}`,
       `CREATE TABLE IF NOT EXISTS ${keyspace}.hot_pages (
         slot int PRIMARY KEY,
         pages text

@@ -30,7 +30,8 @@ const SMALL_TABLES = [
 ] as const;
 
 /**
- * The year 2200: key uses carry a wall-clock time, which may have been wrong, and a tenant's id is never used again.
+ * The year 2200: key uses and usage carry a wall-clock time, which may have been wrong, and a tenant's id is never used
+ * again.
  */
 const USES_STAMP = BigInt(Date.UTC(2200, 0, 1)) * 1000n;
 
@@ -57,7 +58,9 @@ export function createPurge(executor: Executor, keyspace: string): StateStore['p
     list: `SELECT writetime(${column}) AS stamp FROM ${keyspace}.${name} WHERE tenant = ?`,
     remove: `DELETE FROM ${keyspace}.${name} USING TIMESTAMP ? WHERE tenant = ?`,
   }));
-  const removeKeyUses = `DELETE FROM ${keyspace}.key_uses USING TIMESTAMP ? WHERE tenant = ?`;
+  const removeTimed = ['key_uses', 'usage'].map(
+    (name) => `DELETE FROM ${keyspace}.${name} USING TIMESTAMP ? WHERE tenant = ?`,
+  );
   const grantCount = `${keyspace}.grant_counts WHERE slot = ? AND tenant = ?`;
   const readGrantCount = `SELECT writetime(count) AS stamp FROM ${grantCount}`;
   const removeGrantCount = `DELETE FROM ${keyspace}.grant_counts USING TIMESTAMP ? WHERE slot = ? AND tenant = ?`;
@@ -175,9 +178,9 @@ export function createPurge(executor: Executor, keyspace: string): StateStore['p
     if (await purgeSmallTables(tenantId, stamp, deadline)) return false;
     if (await purgeGrantCount(tenant, stamp, deadline)) return false;
     await purgeExpiries(tenantId, stamp, deadline);
-    // A key use that was sent long ago and never confirmed may still arrive: it meets a tombstone, even if there was no
-    // row.
-    await executor.write(removeKeyUses, [USES_STAMP, tenantId], deadline);
+    // A key use, or usage, that was sent long ago and never confirmed may still arrive: it meets a tombstone, even if
+    // there was no row.
+    for (const remove of removeTimed) await executor.write(remove, [USES_STAMP, tenantId], deadline);
     positions.delete(tenantId);
     return true;
   };

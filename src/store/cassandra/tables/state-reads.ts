@@ -24,6 +24,7 @@ import {
   tenantIdAt,
   tenantOf,
   textAt,
+  usageRowOf,
 } from '../../stored-rows.ts';
 import type { Row, Statement, Value } from '../driver/executor.ts';
 import { GroupedReads, type GroupedReadsPorts } from './grouped-reads.ts';
@@ -113,6 +114,7 @@ export function createStateReads(ports: GroupedReadsPorts, keyspace: string): Ca
   const auditLogTable = `SELECT default_time_to_live FROM system_schema.tables
     WHERE keyspace_name = ? AND table_name = 'changes'`;
   const keyUses = `SELECT key_id, used_at_ms FROM ${table('key_uses')} WHERE tenant = ? AND key_id IN ?`;
+  const usage = `SELECT place, counts FROM ${table('usage')} WHERE tenant = ? AND place >= ? AND place <= ?`;
 
   const readAll = (query: string, params: readonly Value[], deadline: DeadlineMs): Promise<readonly Row[]> =>
     executor.readAll(query, params, deadline);
@@ -133,6 +135,10 @@ export function createStateReads(ports: GroupedReadsPorts, keyspace: string): Ca
     async readHotPages(slot, deadline) {
       const rows = await readAll(hotPages, [slot], deadline);
       return rows.map((row) => textAt(row, 'pages'))[0];
+    },
+
+    async readUsage({ tenantId, from, to }, deadline) {
+      return (await readAll(usage, [tenantId, from, to], deadline)).map(usageRowOf);
     },
 
     async readGrant(tenantId: TenantId, subject: string, relation: Relation, object: string, deadline: DeadlineMs) {

@@ -156,10 +156,11 @@ function share(mutations: readonly StateRow[][]): StateRow[][] {
 export function createStateWrites(
   executor: Executor,
   keyspace: string,
-): Pick<StateStore, 'writeState' | 'writeCheckpoint' | 'writeHotPages' | 'writeKeyUse'> {
+): Pick<StateStore, 'writeState' | 'writeCheckpoint' | 'writeHotPages' | 'writeKeyUse' | 'writeUsage'> {
   const statements = new StateStatements(keyspace);
   const checkpoint = `INSERT INTO ${keyspace}.checkpoints (slot, seq, window_from) VALUES (?, ?, ?) USING TIMESTAMP ?`;
   const keyUse = `INSERT INTO ${keyspace}.key_uses (tenant, key_id, used_at_ms) VALUES (?, ?, ?) USING TIMESTAMP ?`;
+  const usage = `INSERT INTO ${keyspace}.usage (tenant, place, counts) VALUES (?, ?, ?) USING TIMESTAMP ?`;
   const hotPages = `INSERT INTO ${keyspace}.hot_pages (slot, pages) VALUES (?, ?) USING TIMESTAMP ?`;
   /** From failed calls. The writes are stamped, so what was confirmed once stays applied. */
   const confirmed = new WeakSet<StateWrite>();
@@ -198,6 +199,16 @@ export function createStateWrites(
     async writeKeyUse(tenantId, keyId, usedAtMs, deadline) {
       const moment = BigInt(usedAtMs);
       await executor.write(keyUse, [tenantId, keyId, moment, moment * 1000n], deadline);
+    },
+
+    /** As for key uses. All rows are in one partition. */
+    async writeUsage(tenantId, rows, atMs, deadline) {
+      const timestamp = BigInt(atMs) * 1000n;
+      const statements = rows.map(({ place, counts }) => ({
+        query: usage,
+        params: [tenantId, place, counts, timestamp],
+      }));
+      await executor.writeBatch(statements, deadline);
     },
   };
 }

@@ -29,6 +29,7 @@ import {
   TENANT_COLUMNS,
   tenantOf,
   textAt,
+  usageRowOf,
 } from '../../stored-rows.ts';
 import { type FlatRow, prepare, prepareFlat, type Row } from '../database.ts';
 import type { FlatGrants, Handlers, ReadCalls } from '../messages.ts';
@@ -174,9 +175,11 @@ function createTenantReads(database: DatabaseSync) {
      WHERE tenant = ? AND month = ? AND (seq, position) < (?, ?) ORDER BY seq DESC, position DESC LIMIT ?`,
   );
   const keyUse = prepare(database, 'SELECT key_id, used_at_ms FROM key_uses WHERE tenant = ? AND key_id = ?');
+  const usage = prepare(database, 'SELECT place, counts FROM usage WHERE tenant = ? AND place BETWEEN ? AND ?');
   return {
     readCheckpoint: (slot) => checkpoint.all(slot).map(checkpointOf)[0],
     readHotPages: (slot) => hotPages.all(slot).map((row) => textAt(row, 'pages'))[0],
+    readUsage: ({ tenantId, from, to }) => usage.all(tenantId, from, to).map(usageRowOf),
     listNamespaces: (tenantId) =>
       namespaces
         .all(tenantId)

@@ -36,8 +36,11 @@ const PURGES: readonly string[] = [
   ...[STATE_TABLES.namespace, STATE_TABLES.key, STATE_TABLES.rules],
 ].map((table) => removalOf(table, 'tenant = ? AND stamp <= ?'));
 
-/** A key use has no stamp but a wall-clock time, which may have been wrong: all of them are deleted. */
-const KEY_USE_PURGE = removalOf({ name: 'key_uses', key: ['tenant', 'key_id'] }, 'tenant = ? AND ? IS NOT NULL');
+/** Key uses and usage have no stamp but a wall-clock time, which may have been wrong: all of them are deleted. */
+const TIMED_PURGES = [
+  { name: 'key_uses', key: ['tenant', 'key_id'] },
+  { name: 'usage', key: ['tenant', 'place'] },
+].map((table) => removalOf(table, 'tenant = ? AND ? IS NOT NULL'));
 
 /** By kind. The row must still be deletable and no newer than the stamp, which is the last parameter. */
 const REMOVALS = {
@@ -67,7 +70,7 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
       upsertsOfRow: names.map((each) => prepare(database, upsertOf(each, columns, changed))),
     };
   });
-  const purges = [...PURGES, KEY_USE_PURGE].map((sql) => prepare(database, sql));
+  const purges = [...PURGES, ...TIMED_PURGES].map((sql) => prepare(database, sql));
   const upsertCheckpoint = prepare(
     database,
     `INSERT INTO checkpoints (slot, seq, window_from, stamp) VALUES (?, ?, ?, ?)
@@ -79,6 +82,11 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
     database,
     `INSERT INTO key_uses (tenant, key_id, used_at_ms) VALUES (?, ?, ?)
      ON CONFLICT DO UPDATE SET used_at_ms = excluded.used_at_ms WHERE excluded.used_at_ms > used_at_ms`,
+  );
+  const upsertUsage = prepare(
+    database,
+    `INSERT INTO usage (tenant, place, counts, at_ms) VALUES (?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET counts = excluded.counts, at_ms = excluded.at_ms WHERE excluded.at_ms >= at_ms`,
   );
   const upsertHotPages = prepare(
     database,
@@ -147,6 +155,10 @@ export function createStateHandlers(database: DatabaseSync): SteppedHandlers<Sta
     writeCheckpoint: (slot, { seq, windowFrom, stamp }) => runAtOnce(upsertCheckpoint, slot, seq, windowFrom, stamp),
     writeHotPages: (slot, list, atMs) => runAtOnce(upsertHotPages, slot, list, atMs),
     writeKeyUse: (tenantId, keyId, usedAtMs) => runAtOnce(upsertKeyUse, tenantId, keyId, usedAtMs),
+    // biome-ignore lint/correctness/useYield: a few rows are one step.
+    *writeUsage(tenantId, rows, atMs) {
+      for (const { place, counts } of rows) upsertUsage.run(tenantId, place, counts, atMs);
+    },
     *removeTombstones(rows) {
       for (const [index, row] of rows.entries()) {
         removeRow(row);

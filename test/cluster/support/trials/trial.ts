@@ -88,7 +88,7 @@ export const judgeWhereBorne =
   };
 
 export const describeRequest = ({ atMs, latencyMs, kind, failure, tenant }: RequestRecord): string =>
-  `${kind} of tenant ${tenant} at ${atMs.toFixed(0)} ms after ${latencyMs.toFixed(0)} ms: ${failure}`;
+  `${kind} of tenant ${tenant} at ${atMs.toFixed(0)} ms after ${latencyMs.toFixed(0)} ms: ${failure ?? 'answered'}`;
 
 /** The service gives up a request after 10 s; what it refuses sooner has another reason. */
 const REFUSED_BY_DEADLINE_MS = 9000;

@@ -206,9 +206,11 @@ test('what the owner knows of a tenant besides its record is told, its usage too
   const stage = await setStage(t, { ...CONSOLE, shards: 2 });
   const { tenantId, shard } = stage;
   const { operator } = stage.front;
-  const usage = [{ atMs: 1_700_000_040_000, requests: 2 ** 32 - 1, refused: 1, checks: 0 }];
-  shard.answers.readUsage = async () => usage;
-  assert.deepEqual(await operator.call(CALLS.readUsage, contextFor(), { tenantId }), usage);
+  const sinceMs = 1_699_999_999_999;
+  const buckets = [{ atMs: 1_700_000_040_000, requests: 2 ** 40, refused: 1, checks: 0 }];
+  shard.answers.readUsage = async (of) => ({ bucketMs: of.sinceMs === sinceMs ? 3_600_000 : 0, buckets });
+  const usage = await operator.call(CALLS.readUsage, contextFor(), { tenantId, sinceMs });
+  assert.deepEqual(usage, { bucketMs: 3_600_000, buckets });
   const record = await operator.call(CALLS.readTenant, contextFor(), { tenantId });
   assert.deepEqual(
     [record.counts, record.grants],
@@ -226,7 +228,7 @@ test('what the owner knows of a tenant besides its record is told, its usage too
   }
   shard.answers.readUsage = undefined;
   await assert.rejects(
-    stage.front.operator.call(CALLS.readUsage, contextFor(), { tenantId: ids.create('ten') }),
+    stage.front.operator.call(CALLS.readUsage, contextFor(), { tenantId: ids.create('ten'), sinceMs }),
     code('tenant-not-found'),
   );
 });

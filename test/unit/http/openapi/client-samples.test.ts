@@ -41,18 +41,22 @@ describe('samples of checks', () => {
     }
   });
 
-  it('are literals of Go and Python of which every character can be seen', () => {
+  it('are literals of Go, Python and Java of which every character can be seen', () => {
     for (const text of HOSTILE) {
-      for (const label of ['curl', 'TypeScript', 'Go', 'Python']) {
+      for (const label of ['curl', 'TypeScript', 'Go', 'Python', 'Java']) {
         const source = sourceOf(label, [{ subject: text, relation: 'viewer', object: text }]);
         assert.doesNotMatch(source.replaceAll(/[ \n\t]/g, ''), /[\p{C}\p{Z}]/u, label);
       }
-      for (const label of ['Go', 'Python']) {
+      for (const label of ['Go', 'Python', 'Java']) {
         const source = sourceOf(label, { subject: text, relation: 'viewer', object: 'doc:1' });
         const literal = /"(?:[^"\\]|\\.)*"/.exec(source)?.[0] ?? '';
-        const json = literal.replaceAll(/\\U([0-9a-f]{8})/g, (_, digits) =>
-          String.fromCodePoint(Number.parseInt(digits, 16)),
-        );
+        // Java has octal escapes where the others have `\u00ad`.
+        const json = literal
+          .replaceAll(/\\U([0-9a-f]{8})/g, (_, digits) => String.fromCodePoint(Number.parseInt(digits, 16)))
+          .replaceAll(
+            /(?<!\\)((?:\\\\)*)\\([0-3][0-7]{2})/g,
+            (_, before, digits) => `${before}\\u${Number.parseInt(digits, 8).toString(16).padStart(4, '0')}`,
+          );
         assert.equal(JSON.parse(json), text);
       }
     }

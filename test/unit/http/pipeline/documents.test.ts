@@ -15,13 +15,13 @@ describe('the error pages', () => {
   it('are one per type, with an index', () => {
     assert.deepEqual([...pages.byType.keys()], codes);
     for (const code of codes) {
-      assert.ok(pages.index.html.includes(`href="https://example.test/errors/${code}"`), code);
-      assert.ok(pages.byType.get(code)?.html.includes(`<code>https://example.test/errors/${code}</code>`), code);
+      assert.ok(pages.index.text.includes(`href="https://example.test/errors/${code}"`), code);
+      assert.ok(pages.byType.get(code)?.text.includes(`<code>https://example.test/errors/${code}</code>`), code);
     }
   });
   it('escape what they show', () => {
     const { index } = createErrorPages('https://example.test/"><script>');
-    assert.ok(!index.html.includes('<script>'));
+    assert.ok(!index.text.includes('<script>'));
   });
 });
 

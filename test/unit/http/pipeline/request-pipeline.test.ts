@@ -270,7 +270,10 @@ describe('a request', () => {
       const page = await send({ method: 'GET', path });
       assert.equal(page.status, 200);
       assert.equal(page.headers['content-type'], 'text/html; charset=utf-8');
-      assertCommonHeaders(page);
+      const { 'cache-control': caching, etag, ...others } = page.headers;
+      assertCommonHeaders({ ...page, headers: { ...others, 'cache-control': 'no-store' } });
+      assert.equal(caching, 'no-cache');
+      assert.match(etag ?? '', /^"[0-9a-f]{32}"$/);
       assertProblem(await send({ method: 'POST', path }), 405, 'method-not-allowed', errorsBase);
     }
   });

@@ -100,19 +100,26 @@ describe('tenants', () => {
     assert.ok((await found('', 100)).length >= 3);
   });
 
-  test('usage is shown minute by minute, with the limit of the plan', async () => {
+  test('usage is shown by the minute or by the hour, with the limit of the plan', async () => {
     const id = await createTenant();
     assert.deepEqual((await call('GET', `/tenants/${id}/usage`)).body, {
       limit: { requests: 600, window_seconds: 60 },
-      minutes: [],
+      bucket_seconds: 60,
+      buckets: [],
     });
     await call('PATCH', `/tenants/${id}`, { plan: 'unlimited' });
     service.operator.usage = [{ atMs: 1_700_000_040_000, requests: 12, refused: 2, checks: 30 }];
     assert.deepEqual((await call('GET', `/tenants/${id}/usage`)).body, {
       limit: null,
-      minutes: [{ at: '2023-11-14T22:14:00.000Z', requests: 12, refused: 2, checks: 30 }],
+      bucket_seconds: 60,
+      buckets: [{ at: '2023-11-14T22:14:00.000Z', requests: 12, refused: 2, checks: 30 }],
     });
+    const since = (ms: number) => new Date(Date.now() - ms).toISOString();
+    const bucketOf = async (ms: number) =>
+      (await call('GET', `/tenants/${id}/usage?since=${since(ms)}`)).body.bucket_seconds;
+    assert.deepEqual([await bucketOf(24 * 3_600_000), await bucketOf(26 * 3_600_000)], [60, 3600]);
     assertProblem(await call('GET', `/tenants/${id}/usage?minutes=5`), 400, 'invalid-request', /"minutes"/);
+    assertProblem(await call('GET', `/tenants/${id}/usage?since=yesterday`), 400, 'invalid-request', /"since"/);
   });
 
   test('ill-formed query parameters of a listing are refused by name', async () => {

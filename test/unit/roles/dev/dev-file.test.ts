@@ -80,19 +80,24 @@ describe("the target of the operator's commands", () => {
 
   it('is what dev.json says', () => {
     writeDevFile(directory, FILE);
-    assert.deepEqual(resolve({}), { url: FILE.console_url, token: FILE.operator_token });
+    assert.deepEqual(resolve({}), { api: 'operator', url: FILE.console_url, secret: FILE.operator_token });
   });
 
   it('is what the settings say, without a dev.json', () => {
     assert.deepEqual(resolve({ GRANTD_OPERATOR_URL: 'https://console.example.com/', GRANTD_OPERATOR_TOKEN: token }), {
+      api: 'operator',
       url: 'https://console.example.com',
-      token,
+      secret: token,
     });
   });
 
   it('takes a token from the settings over that of dev.json', () => {
     writeDevFile(directory, FILE);
-    assert.deepEqual(resolve({ GRANTD_OPERATOR_TOKEN: token }), { url: FILE.console_url, token });
+    assert.deepEqual(resolve({ GRANTD_OPERATOR_TOKEN: token }), {
+      api: 'operator',
+      url: FILE.console_url,
+      secret: token,
+    });
   });
 
   it('explains what to do if nothing names the service', () => {

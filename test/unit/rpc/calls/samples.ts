@@ -410,16 +410,19 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
   },
   readTenant: { request: record({ tenantId: text }), answer: () => tenant },
   readUsage: {
-    request: record({ tenantId: text }),
+    request: record({ tenantId: text, sinceMs: fc.maxSafeInteger() }),
     answer: () =>
-      many(
-        fc
-          .record(
-            { requests: uint32, refused: uint32, checks: uint32, plan: someText },
-            { requiredKeys: ['requests', 'refused', 'checks'] },
-          )
-          .chain((counts) => uint32.map((minute) => ({ atMs: minute * 60_000, ...counts }))),
-      ),
+      record({
+        bucketMs: fc.constantFrom(60_000, 3_600_000),
+        buckets: many(
+          fc
+            .record(
+              { requests: fc.maxSafeNat(), refused: fc.maxSafeNat(), checks: fc.maxSafeNat(), plan: someText },
+              { requiredKeys: ['requests', 'refused', 'checks'] },
+            )
+            .chain((counts) => uint32.map((minute) => ({ atMs: minute * 60_000, ...counts }))),
+        ),
+      }),
   },
   listTenants: { request: record({ after: orUndefined(someText), limit }), answer: () => many(tenant) },
   findTenants: {

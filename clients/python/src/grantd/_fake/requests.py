@@ -51,9 +51,9 @@ IDENTIFIER = re.compile(
 class Problem(Exception):
     """Turned into a problem document."""
 
-    def __init__(self, type: str, detail: str, **members: str) -> None:
+    def __init__(self, type_: str, detail: str, **members: str) -> None:
         super().__init__(detail)
-        self.type = type
+        self.type = type_
         self.detail = detail
         self.members = members
 

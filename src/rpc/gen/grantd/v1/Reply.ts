@@ -30,7 +30,7 @@ import type { LoggedChanges as _grantd_v1_LoggedChanges, LoggedChanges__Output a
 import type { RotatedKey as _grantd_v1_RotatedKey, RotatedKey__Output as _grantd_v1_RotatedKey__Output } from '../../grantd/v1/RotatedKey.ts';
 import type { IdentifiedKey as _grantd_v1_IdentifiedKey, IdentifiedKey__Output as _grantd_v1_IdentifiedKey__Output } from '../../grantd/v1/IdentifiedKey.ts';
 import type { ShardLoad as _grantd_v1_ShardLoad, ShardLoad__Output as _grantd_v1_ShardLoad__Output } from '../../grantd/v1/ShardLoad.ts';
-import type { UsageMinutes as _grantd_v1_UsageMinutes, UsageMinutes__Output as _grantd_v1_UsageMinutes__Output } from '../../grantd/v1/UsageMinutes.ts';
+import type { UsageSeries as _grantd_v1_UsageSeries, UsageSeries__Output as _grantd_v1_UsageSeries__Output } from '../../grantd/v1/UsageSeries.ts';
 
 export interface Reply {
   'id'?: (number);
@@ -64,8 +64,8 @@ export interface Reply {
   'rotatedKey'?: (_grantd_v1_RotatedKey | null);
   'identifiedKey'?: (_grantd_v1_IdentifiedKey | null);
   'shardLoad'?: (_grantd_v1_ShardLoad | null);
-  'usageMinutes'?: (_grantd_v1_UsageMinutes | null);
-  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"rulesVersions"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"shardLoad"|"usageMinutes"|"identifiedKey";
+  'usageSeries'?: (_grantd_v1_UsageSeries | null);
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"rulesVersions"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"shardLoad"|"usageSeries"|"identifiedKey";
 }
 
 export interface Reply__Output {
@@ -100,6 +100,6 @@ export interface Reply__Output {
   'rotatedKey'?: (_grantd_v1_RotatedKey__Output | null);
   'identifiedKey'?: (_grantd_v1_IdentifiedKey__Output | null);
   'shardLoad'?: (_grantd_v1_ShardLoad__Output | null);
-  'usageMinutes'?: (_grantd_v1_UsageMinutes__Output | null);
-  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"rulesVersions"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"shardLoad"|"usageMinutes"|"identifiedKey";
+  'usageSeries'?: (_grantd_v1_UsageSeries__Output | null);
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"rulesVersions"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"shardLoad"|"usageSeries"|"identifiedKey";
 }

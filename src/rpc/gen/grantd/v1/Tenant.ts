@@ -2,7 +2,7 @@
 
 import type { TenantCounts as _grantd_v1_TenantCounts, TenantCounts__Output as _grantd_v1_TenantCounts__Output } from '../../grantd/v1/TenantCounts.ts';
 import type { TenantDeletion as _grantd_v1_TenantDeletion, TenantDeletion__Output as _grantd_v1_TenantDeletion__Output } from '../../grantd/v1/TenantDeletion.ts';
-import type { UsageMinute as _grantd_v1_UsageMinute, UsageMinute__Output as _grantd_v1_UsageMinute__Output } from '../../grantd/v1/UsageMinute.ts';
+import type { UsageBucket as _grantd_v1_UsageBucket, UsageBucket__Output as _grantd_v1_UsageBucket__Output } from '../../grantd/v1/UsageBucket.ts';
 import type { TenantGrants as _grantd_v1_TenantGrants, TenantGrants__Output as _grantd_v1_TenantGrants__Output } from '../../grantd/v1/TenantGrants.ts';
 import type { Long } from '@grpc/proto-loader';
 
@@ -14,7 +14,7 @@ export interface Tenant {
   'createdAtMs'?: (number | string | Long);
   'counts'?: (_grantd_v1_TenantCounts | null);
   'deletion'?: (_grantd_v1_TenantDeletion | null);
-  'lastMinute'?: (_grantd_v1_UsageMinute | null);
+  'lastMinute'?: (_grantd_v1_UsageBucket | null);
   'grants'?: (_grantd_v1_TenantGrants | null);
 }
 
@@ -26,6 +26,6 @@ export interface Tenant__Output {
   'createdAtMs': (number);
   'counts': (_grantd_v1_TenantCounts__Output | null);
   'deletion': (_grantd_v1_TenantDeletion__Output | null);
-  'lastMinute': (_grantd_v1_UsageMinute__Output | null);
+  'lastMinute': (_grantd_v1_UsageBucket__Output | null);
   'grants': (_grantd_v1_TenantGrants__Output | null);
 }

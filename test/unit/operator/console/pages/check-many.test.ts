@@ -69,7 +69,7 @@ describe('many checks', () => {
       file.text,
       'subject,relation,object,expected\nuser:ada,viewer,doc:1,true\nuser:bob,viewer,doc:1,false\nuser:ada,viewer,doc:<b>,false\n',
     );
-    for (const language of ['curl', 'TypeScript', 'Go', 'Python'])
+    for (const language of ['curl', 'TypeScript', 'Go', 'Python', 'Java'])
       assert.ok(visit.text.includes(`<h3>${language}</h3>`));
     assert.match(visit.text, /client\.CheckBulk\(ctx/);
   });

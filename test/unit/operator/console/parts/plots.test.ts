@@ -1,17 +1,10 @@
-// Plots: what was not sampled is not drawn, a peak is not lost, and what was refused stands on what was let through.
+// Plots of the cluster: what was not sampled is not drawn, and a peak is not lost.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { renderMarkup } from '../../../../../src/http/pages/markup.ts';
 import { HISTORY_MS, type Sample } from '../../../../../src/operator/cluster-history.ts';
-import {
-  bucketsOf,
-  everyMinute,
-  gapsIn,
-  limitsOf,
-  timePlot,
-  usagePlot,
-} from '../../../../../src/operator/console/parts/plots.ts';
+import { bucketsOf, gapsIn, timePlot } from '../../../../../src/operator/console/parts/plots.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12, 0, 7);
 const SECOND_MS = 1000;
@@ -77,53 +70,5 @@ describe('a figure of the last hour', () => {
     const across = path.split(/[ML]/).filter(Boolean).map(Number.parseFloat);
     assert.ok(across.length > 230);
     for (const x of across) assert.ok(x >= 44 && x <= 374, String(x));
-  });
-});
-
-describe('the usage of a tenant', () => {
-  it('stands in steps, what was refused on top of what was let through', () => {
-    const minute = { requests: 800, refused: 200, checks: 0 };
-    const atMs = Math.floor(NOW / 60_000) * 60_000;
-    const minutes = everyMinute([{ atMs, ...minute }], NOW);
-    const svg = renderMarkup(
-      usagePlot(
-        minutes,
-        minutes.map(() => 600),
-      ),
-    );
-    const heightOf = (text: string): number => {
-      const [, y = ''] = new RegExp(`y1="([\\d.]+)" y2="[\\d.]+"[^>]*></line><text[^>]*>${text}<`).exec(svg) ?? [];
-      return Number(y);
-    };
-    const path = (name: string): readonly number[] =>
-      [...(new RegExp(`class="${name}" d="([^"]*)"`).exec(svg)?.[1] ?? '').matchAll(/,([\d.]+)/g)].map(([, y]) =>
-        Number(y),
-      );
-    const [none, limit, all] = [heightOf('0'), heightOf('limit 600'), heightOf('800')];
-    assert.ok(none > limit && limit > all && all > 0);
-    const highest = (name: string) => Math.min(...path(name));
-    assert.deepEqual([highest('plot-area'), highest('plot-refused')], [limit, all]);
-    // Nothing between the two minutes: neither a slope nor a curve.
-    assert.deepEqual([...new Set(path('plot-line'))], [none, all]);
-  });
-
-  it('are drawn against the limit of their time, whatever the limit is now', () => {
-    const minuteMs = 60_000;
-    const lastMs = Math.floor(NOW / minuteMs) * minuteMs;
-    const used = (ago: number, plan?: string) => ({
-      ...{ atMs: lastMs - ago * minuteMs, requests: 500, refused: 0, checks: 0 },
-      ...(plan === undefined ? {} : { plan }),
-    });
-    const limitOf = (plan: string) => (plan === 'none' ? undefined : { requests: Number(plan), windowSeconds: 1 });
-    const now = { requests: 50, windowSeconds: 1 };
-    const minutes = everyMinute([used(40, '10'), used(20, '50'), used(10, 'none')], NOW);
-    const limits = limitsOf(minutes, now, limitOf);
-    const stretches = limits.map((limit, index) => (limit === limits[index - 1] ? '' : `${index}: ${limit}`));
-    assert.deepEqual(stretches.filter(Boolean), ['0: 600', '39: 3000', '49: undefined']);
-    const svg = renderMarkup(usagePlot(minutes, limits));
-    const texts = [...svg.matchAll(/>(limit [\d,]+)</g)].map(([, text]) => text);
-    assert.deepEqual(texts, ['limit 600', 'limit 3,000', 'limit 600', 'limit 3,000'], 'in each of the two sizes');
-    // No plan is known.
-    assert.deepEqual([...new Set(limitsOf(everyMinute([used(40)], NOW), now, limitOf))], [3000]);
   });
 });

@@ -1,18 +1,28 @@
-// The operator's API as the commands call it: one request, one response, every failure a CliFailure. It never repeats a
-// call by itself; a caller that knows that a repeat is safe does.
+// The service as the commands call it: one request, one response, every failure a CliFailure. It never repeats a call
+// by itself; a caller that knows that a repeat is safe does. What a tenant has is under the same paths in both APIs:
+// below /v1 with an API key, below /operator/v1/tenants/{id} with the operator's token. So a command of one tenant
+// names only what follows, and works with either.
 
 import { describeWarnings, WARNING_HEADER } from '../core/service-warnings.ts';
 import { ConnectionFailure, ProblemFailure, reasonOf, UNREACHABLE_HINT } from './failures.ts';
 import { asRecord, type JsonRecord, parseJson, textOf } from './output/json-view.ts';
 
-export interface OperatorTarget {
+/** `public`: the API of applications, with an API key; `operator`: the operator's API, with a token of its own. */
+export type ServiceApi = 'public' | 'operator';
+
+export interface ServiceTarget {
+  readonly api: ServiceApi;
   readonly url: string;
-  readonly token: string;
+  /** Goes into the header, and nowhere else. */
+  readonly secret: string;
 }
 
-export interface OperatorRequest {
+const NAMES: Readonly<Record<ServiceApi, string>> = { public: 'API', operator: "operator's API" };
+const ROOTS: Readonly<Record<ServiceApi, string>> = { public: '/v1', operator: '/operator/v1' };
+
+export interface ServiceRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below /operator/v1, its parts encoded by `path`. */
+  /** Below the root of the client, its parts encoded by `path`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly json?: object;
@@ -40,12 +50,12 @@ function retryAfterMs(response: Response): number | undefined {
   return /^\d{1,9}$/.test(seconds) ? Math.min(Number(seconds) * 1000, RETRY_AFTER_MS_MAX) : undefined;
 }
 
-async function problemOf(response: Response): Promise<ProblemFailure> {
+async function problemOf(response: Response, api: ServiceApi): Promise<ProblemFailure> {
   const fallback = {
     status: response.status,
     code: 'no problem document',
     title: `HTTP status ${response.status}`,
-    detail: 'The response does not come from the operator’s API. Is the address correct?',
+    detail: `The response does not come from the ${NAMES[api]} of grantd. Is the address correct?`,
     requestId: response.headers.get('x-service-request-id') ?? '',
   };
   try {
@@ -53,28 +63,49 @@ async function problemOf(response: Response): Promise<ProblemFailure> {
     const type = textOf(problem, 'type');
     const code = type.slice(type.lastIndexOf('/') + 1);
     const [title, detail] = [textOf(problem, 'title'), textOf(problem, 'detail')];
-    return new ProblemFailure({ ...fallback, code, title, detail }, retryAfterMs(response));
+    return new ProblemFailure({ ...fallback, code, title, detail }, api, retryAfterMs(response));
   } catch {
-    return new ProblemFailure(fallback, retryAfterMs(response));
+    return new ProblemFailure(fallback, api, retryAfterMs(response));
   }
 }
 
-export class OperatorClient {
-  readonly #url: string;
-  readonly #token: string;
+interface ServiceClientOptions {
+  readonly fetch?: typeof fetch;
+  readonly onWarning?: (warning: string) => void;
+}
+
+export class ServiceClient {
+  readonly #target: ServiceTarget;
+  readonly #root: string;
+  readonly #options: ServiceClientOptions;
   readonly #fetch: typeof fetch;
   readonly #warn: (warning: string) => void;
   /** Each warning is printed once, however many calls a command makes. */
   readonly #warned = new Set<string>();
+  /** The tenant whose paths it calls in the operator's API; undefined for all of that API, and with an API key. */
+  readonly tenant: string | undefined;
 
-  constructor(
-    target: OperatorTarget,
-    options: { readonly fetch?: typeof fetch; readonly onWarning?: (warning: string) => void } = {},
-  ) {
-    this.#url = target.url.replace(/\/+$/, '');
-    this.#token = target.token;
+  constructor(target: ServiceTarget, options: ServiceClientOptions = {}, tenant?: string) {
+    this.#target = { ...target, url: target.url.replace(/\/+$/, '') };
+    this.#options = options;
     this.#fetch = options.fetch ?? fetch;
     this.#warn = options.onWarning ?? (() => undefined);
+    this.tenant = tenant;
+    this.#root = `${this.#target.url}${ROOTS[target.api]}${tenant === undefined ? '' : path`/tenants/${tenant}`}`;
+  }
+
+  get api(): ServiceApi {
+    return this.#target.api;
+  }
+
+  /** Of the operator's API: a client of what one tenant has. */
+  ofTenant(tenant: string): ServiceClient {
+    return new ServiceClient(this.#target, this.#options, tenant);
+  }
+
+  /** What a command has to be told beside its arguments to reach the same tenant, for messages. */
+  get tenantOption(): string {
+    return this.tenant === undefined ? '' : ` --tenant ${this.tenant}`;
   }
 
   #printWarnings(header: string): void {
@@ -86,12 +117,12 @@ export class OperatorClient {
   }
 
   /** The response with its body not yet read. Rejects for every status that is not a success. */
-  async open(request: OperatorRequest, signal?: AbortSignal): Promise<Response> {
-    const url = new URL(`${this.#url}/operator/v1${request.path}`);
+  async open(request: ServiceRequest, signal?: AbortSignal): Promise<Response> {
+    const url = new URL(`${this.#root}${request.path}`);
     for (const [name, value] of Object.entries(request.query ?? {})) {
       if (value !== undefined) url.searchParams.set(name, value);
     }
-    const headers: Record<string, string> = { Authorization: `Bearer ${this.#token}` };
+    const headers: Record<string, string> = { Authorization: `Bearer ${this.#target.secret}` };
     if (request.json !== undefined) headers['Content-Type'] = 'application/json';
     if (request.ifMatch !== undefined) headers['If-Match'] = request.ifMatch;
     if (request.idempotencyKey !== undefined) headers['Idempotency-Key'] = request.idempotencyKey;
@@ -103,21 +134,21 @@ export class OperatorClient {
     } catch (error) {
       throw this.#unreachable(error);
     }
-    if (!response.ok) throw await problemOf(response);
+    if (!response.ok) throw await problemOf(response, this.api);
     this.#printWarnings(response.headers.get(WARNING_HEADER) ?? '');
     return response;
   }
 
   #unreachable(cause: unknown): ConnectionFailure {
     return new ConnectionFailure(
-      `No response from the operator's API at ${this.#url}: ${reasonOf(cause)}.\n  ${UNREACHABLE_HINT}`,
+      `No response from the ${NAMES[this.api]} at ${this.#target.url}: ${reasonOf(cause)}.\n  ${UNREACHABLE_HINT}`,
       undefined,
       { cause },
     );
   }
 
   /** The whole text of a response. */
-  async readText(request: OperatorRequest, signal?: AbortSignal): Promise<string> {
+  async readText(request: ServiceRequest, signal?: AbortSignal): Promise<string> {
     const timeout = AbortSignal.timeout(TIMEOUT_MS);
     const response = await this.open(request, signal === undefined ? timeout : AbortSignal.any([signal, timeout]));
     try {
@@ -128,7 +159,7 @@ export class OperatorClient {
   }
 
   /** The JSON object of a response; an empty one for 204. */
-  async readJson(request: OperatorRequest, signal?: AbortSignal): Promise<JsonRecord> {
+  async readJson(request: ServiceRequest, signal?: AbortSignal): Promise<JsonRecord> {
     const text = await this.readText(request, signal);
     return text === '' ? {} : asRecord(parseJson(text));
   }

@@ -1,0 +1,30 @@
+// Generated from docs/reference/openapi.json by "npm run generate -- types". Do not edit.
+
+package io.github.grantd;
+
+import java.util.List;
+
+/**
+ * A response of the service.
+ *
+ * @param page Where the search goes on.
+ * @param results Ascending by the bytes of the name.
+ */
+public record ActionSearchResult(PageInfo page, List<FoundAction> results) {
+    /**
+     * Copies lists and maps.
+     *
+     * @param page as in the record
+     * @param results as in the record
+     */
+    public ActionSearchResult {
+        results = Fields.copy(results, List.of());
+    }
+
+    static ActionSearchResult decode(Object value) {
+        Fields fields = Fields.of(value);
+        return new ActionSearchResult(
+            fields.required("page", PageInfo::decode),
+            fields.required("results", Fields.list(FoundAction::decode)));
+    }
+}

@@ -1,0 +1,143 @@
+// What is known of a call that failed. Exceptions are made of it where they are thrown, with the stack of the caller.
+
+package io.github.grantd;
+
+import io.github.grantd.internal.Json;
+import java.io.IOException;
+import java.io.Serializable;
+import java.net.http.HttpHeaders;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * `retryAfter` is zero without one. `isRepeatable`: whether the client repeats the call. `isUnknown`: whether a write may
+ * have taken effect despite the error.
+ */
+record Failure(
+    String type,
+    int status,
+    String requestId,
+    boolean isRetryable,
+    String detail,
+    Duration retryAfter,
+    String keyId,
+    String earliest,
+    Throwable cause,
+    boolean isRepeatable,
+    boolean isUnknown,
+    String where) implements Serializable {
+    static final HttpHeaders NO_HEADERS = HttpHeaders.of(Map.of(), (name, value) -> true);
+    private static final Set<Integer> RETRYABLE = Set.of(408, 429, 502, 503, 504);
+    private static final long RETRY_AFTER_MAX = Integer.MAX_VALUE;
+
+    private static Failure local(String type, boolean isRetryable, String detail, Throwable cause, boolean isRepeatable) {
+        return new Failure(
+            type, 0, null, isRetryable, detail, Duration.ZERO, null, null, cause, isRepeatable, true, null);
+    }
+
+    static Failure timeout() {
+        TimeoutException cause = new TimeoutException();
+        return local(GrantdException.TIMEOUT, true, "the deadline of the call passed", cause, false);
+    }
+
+    static Failure cancelled(Throwable cause) {
+        return local(GrantdException.CANCELLED, false, "the call was cancelled", cause, false);
+    }
+
+    static Failure connectionLost(Throwable cause) {
+        return local(GrantdException.CONNECTION_LOST, true, wordsOf(cause), cause, true);
+    }
+
+    /** What the client refuses to send. */
+    static Failure invalidRequest(String detail) {
+        return new Failure(
+            ErrorTypes.INVALID_REQUEST, 400, null, false, detail, Duration.ZERO, null, null, null, false, false, null);
+    }
+
+    static Failure invalidResponse(int status, HttpHeaders headers, String why) {
+        return new Failure(
+            GrantdException.INVALID_RESPONSE, status, requestIdOf(headers), false,
+            "the response is not what the API promises: " + why,
+            Duration.ZERO, null, null, null, false, true, null);
+    }
+
+    /** A page whose cursor is the one that was sent. */
+    static Failure endless() {
+        return invalidResponse(200, NO_HEADERS, "a page leads to itself");
+    }
+
+    /** A response that was corrupted between the service and the client. */
+    static Failure garbled(int status, HttpHeaders headers, String why) {
+        return invalidResponse(status, headers, why).repeatable(true, Duration.ZERO);
+    }
+
+    static Failure outcomeUnknown(Failure condition) {
+        return new Failure(
+            GrantdException.OUTCOME_UNKNOWN, condition.status, condition.requestId, false,
+            "a condition fails now, but an earlier attempt may have taken effect: " + condition.detail,
+            Duration.ZERO, null, null, null, false, false, condition.where);
+    }
+
+    /** Reads a problem document (RFC 9457). Something between client and service may answer with another body. */
+    static Failure problem(int status, HttpHeaders headers, byte[] body) {
+        boolean isRetryable = RETRYABLE.contains(status);
+        Duration retryAfter = retryAfterOf(headers);
+        try {
+            Fields fields = Fields.of(Json.parse(body));
+            String address = fields.required("type", Fields::text);
+            String type = address.substring(address.lastIndexOf('/') + 1);
+            return new Failure(
+                type, status, fields.required("instance", Fields::text), isRetryable,
+                fields.required("detail", Fields::text), retryAfter,
+                fields.optional("key_id", Fields::text), fields.optional("earliest", Fields::text),
+                null, isRetryable, status >= 500 && !type.equals(ErrorTypes.OVERLOADED), null);
+        } catch (Json.MalformedException | Fields.UnexpectedException e) {
+            Failure wrong = invalidResponse(status, headers, "status " + status + " without a problem document");
+            return wrong.repeatable(isRetryable, retryAfter);
+        }
+    }
+
+    private Failure repeatable(boolean repeatable, Duration after) {
+        return new Failure(
+            type, status, requestId, repeatable, detail, after, keyId, earliest, cause, repeatable, isUnknown, where);
+    }
+
+    /** The same with another detail. */
+    Failure withDetail(String other) {
+        return new Failure(
+            type, status, requestId, isRetryable, other, retryAfter, keyId, earliest, cause, isRepeatable, isUnknown,
+            where);
+    }
+
+    /** The same with method and URL, unless it has some. */
+    Failure at(String methodAndUrl) {
+        if (where != null) return this;
+        return new Failure(
+            type, status, requestId, isRetryable, detail, retryAfter, keyId, earliest, cause, isRepeatable, isUnknown,
+            methodAndUrl);
+    }
+
+    static String requestIdOf(HttpHeaders headers) {
+        return headers.firstValue("X-Service-Request-Id").orElse(null);
+    }
+
+    /** Whole seconds, the only form that the API has. */
+    private static Duration retryAfterOf(HttpHeaders headers) {
+        String text = headers.firstValue("Retry-After").orElse("");
+        if (!text.matches("\\d{1,10}") || Long.parseLong(text) > RETRY_AFTER_MAX) return Duration.ZERO;
+        return Duration.ofSeconds(Long.parseLong(text));
+    }
+
+    /** The JDK often has the words of the system only in the cause of a cause. */
+    private static String wordsOf(Throwable error) {
+        for (Throwable each = error; each != null; each = each.getCause()) {
+            if (each.getMessage() != null && !(each instanceof CompletionException)) {
+                return each.getClass().getSimpleName() + ": " + each.getMessage();
+            }
+        }
+        return error instanceof IOException ? error.getClass().getSimpleName() : error.toString();
+    }
+}

@@ -1,0 +1,83 @@
+// A request of the API, and a response to it whose status is one of those that the API promises.
+
+package io.github.grantd;
+
+import io.github.grantd.internal.Json;
+import java.net.URLEncoder;
+import java.net.http.HttpHeaders;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** `body`: sent as JSON, unless null. `isConditional`: a repeat may fail because of the effect of the first attempt. */
+record Request(
+    String operation,
+    String method,
+    String path,
+    Map<String, String> query,
+    Map<String, String> headers,
+    Object body,
+    Set<Integer> accepts,
+    boolean isConditional) {
+    /** `value`: parsed JSON; null if there is no body. */
+    record Response(int status, HttpHeaders headers, Object value) {}
+
+    static Request get(String operation, String path, Map<String, String> query) {
+        return new Request(operation, "GET", path, query, Map.of(), null, Set.of(200), false);
+    }
+
+    static Request post(String operation, String path, Object body) {
+        return new Request(operation, "POST", path, Map.of(), Map.of(), body, Set.of(200), false);
+    }
+
+    static Request put(String operation, String path, Map<String, String> query, Object body) {
+        return new Request(operation, "PUT", path, query, Map.of(), body, Set.of(200), false);
+    }
+
+    static Request delete(String operation, String path, Map<String, String> query) {
+        return new Request(operation, "DELETE", path, query, Map.of(), null, Set.of(204), false);
+    }
+
+    /** A GET with a query, or with a context the same as a POST. */
+    static Request listing(String operation, String path, Map<String, Object> members, CallContext with) {
+        if (with.isEmpty()) {
+            Map<String, String> query = new LinkedHashMap<>();
+            members.forEach((name, value) -> query.put(name, value.toString()));
+            return get(operation, path, query);
+        }
+        members.putAll(with.toJson());
+        return post(operation + "InContext", path, members);
+    }
+
+    Request accepting(Integer... statuses) {
+        return new Request(operation, method, path, query, headers, body, Set.of(statuses), isConditional);
+    }
+
+    Request withHeader(String name, String value) {
+        return new Request(operation, method, path, query, Map.of(name, value), body, accepts, isConditional);
+    }
+
+    Request conditionalIf(boolean conditional) {
+        return new Request(operation, method, path, query, headers, body, accepts, conditional);
+    }
+
+    /** Names and values by turns. Those that are null are left out. */
+    static Map<String, String> query(Object... pairs) {
+        Map<String, String> query = new LinkedHashMap<>();
+        Json.object(pairs).forEach((name, value) -> query.put(name, value.toString()));
+        return query;
+    }
+
+    static String encoded(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+
+    String pathAndQuery() {
+        if (query.isEmpty()) return path;
+        return query.entrySet().stream()
+            .map(each -> encoded(each.getKey()) + "=" + encoded(each.getValue()))
+            .collect(Collectors.joining("&", path + "?", ""));
+    }
+}

@@ -1,0 +1,143 @@
+// The code of the README, run as it stands there. A test of the repository compares the two.
+
+package io.github.grantd.examples;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.github.grantd.ChangeEvent;
+import io.github.grantd.ChangeFeed;
+import io.github.grantd.ChangesQuery;
+import io.github.grantd.CheckAnswer;
+import io.github.grantd.ErrorTypes;
+import io.github.grantd.Grantd;
+import io.github.grantd.GrantdException;
+import io.github.grantd.GrantRequest;
+import io.github.grantd.Guard;
+import io.github.grantd.ObjectsQuery;
+import io.github.grantd.Question;
+import io.github.grantd.servlet.RequiresFilter;
+import io.github.grantd.testing.GrantdFake;
+import io.opentelemetry.api.OpenTelemetry;
+import jakarta.servlet.Filter;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+class ReadmeTest {
+    private final GrantdFake service = new GrantdFake();
+
+    @Test
+    void begins() {
+        Grantd grantd = service.client();
+        grantd.createGrant("user:ada", "viewer", "document:plan");
+        boolean allowed = grantd.check("user:ada", "viewer", "document:plan");
+        System.out.println(allowed);
+        for (String object : grantd.listObjects(ObjectsQuery.of("user:ada", "viewer"))) {
+            System.out.println(object);
+        }
+        assertTrue(allowed);
+    }
+
+    @Test
+    void fails() {
+        Grantd grantd = service.client();
+        try {
+            grantd.check("ada", "viewer", "document:plan");
+        } catch (GrantdException.InvalidRequest error) {
+            System.out.println(error.type().equals(ErrorTypes.INVALID_SUBJECT));
+        } catch (GrantdException error) {
+            System.out.println(error.type() + " " + error.status() + " " + error.isRetryable());
+        }
+        assertThrows(GrantdException.InvalidRequest.class, () -> grantd.check("ada", "viewer", "document:plan"));
+    }
+
+    @Test
+    void hasSettings() {
+        Grantd grantd = Grantd.builder()
+            .url("https://grantd.example")
+            .key("gk1_example")
+            .timeout(Duration.ofSeconds(2))
+            .maxRetries(3)
+            .backoff(Duration.ofMillis(20), Duration.ofSeconds(1))
+            .header("X-Team", "documents")
+            .userAgent("documents/1.2")
+            .build();
+        Grantd patient = grantd.withTimeout(Duration.ofMinutes(1));
+        assertEquals("Grantd[https://grantd.example]", patient.toString());
+    }
+
+    @Test
+    void gathers() {
+        Grantd grantd = service.client();
+        CompletableFuture<Boolean> views = grantd.checkAsync("user:bob", "viewer", "folder:a");
+        CompletableFuture<Boolean> edits = grantd.checkAsync("user:bob", "editor", "folder:a");
+        System.out.println(views.join() || edits.join());
+
+        List<Question> questions = List.of(
+            new Question("user:bob", "owner", "folder:a"),
+            new Question("bob", "owner", "folder:b"));
+        for (CheckAnswer answer : grantd.checkEach(questions)) {
+            System.out.println(answer.error().isPresent() ? "unknown" : answer.authorized());
+        }
+        assertTrue(grantd.checkEach(questions).get(1).error().isPresent());
+    }
+
+    @Test
+    void followsChanges() {
+        Grantd grantd = service.client();
+        grantd.createGrant("user:ada", "viewer", "document:plan");
+        List<ChangeEvent> stored = new ArrayList<>();
+        String cursor = null; // Where an earlier run stopped.
+        ChangesQuery query = ChangesQuery.after(cursor).withActions(List.of("grant.created", "grant.revoked"));
+        try (ChangeFeed feed = grantd.changes(query)) {
+            while (feed.hasNext()) {
+                ChangeEvent event = feed.next();
+                System.out.println(event.change().action() + " " + event.change().grant().object());
+                stored.add(event); // With event.cursor(), in the same transaction.
+                if (stored.size() == 1) break;
+            }
+        }
+        assertEquals("document:plan", stored.get(0).change().grant().object());
+    }
+
+    @Test
+    void guards() {
+        Grantd grantd = service.client();
+        Guard guard = new Guard(grantd, error -> System.err.println(error));
+        Filter filter = new RequiresFilter(
+            guard,
+            request -> request.getRemoteUser() == null ? null : "user:" + request.getRemoteUser(),
+            "viewer",
+            request -> "document:" + request.getPathInfo().substring(1));
+        assertEquals(403, guard.decide("user:ada", "viewer", "document:plan").status());
+        filter.destroy();
+    }
+
+    @Test
+    void letsTimePass() {
+        GrantdFake fake = new GrantdFake();
+        Grantd grantd = fake.client();
+        Instant soon = Instant.now().plusSeconds(3600);
+        grantd.createGrant(GrantRequest.of("user:ada", "viewer", "document:plan").expiresAt(soon));
+        assertTrue(grantd.check("user:ada", "viewer", "document:plan"));
+        fake.setClock(Clock.offset(Clock.systemUTC(), Duration.ofHours(2)));
+        assertFalse(grantd.check("user:ada", "viewer", "document:plan"));
+        fake.setUnavailable(true);
+        Grantd hasty = fake.builder().maxRetries(0).build();
+        assertThrows(GrantdException.Unavailable.class, () -> hasty.check("user:ada", "viewer", "document:plan"));
+    }
+
+    @Test
+    void traces() {
+        OpenTelemetry telemetry = OpenTelemetry.noop();
+        Grantd grantd = service.builder().hook(new TracingHook(telemetry)).build();
+        assertFalse(grantd.check("user:ada", "viewer", "document:plan"));
+    }
+}

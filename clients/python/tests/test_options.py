@@ -1,0 +1,114 @@
+"""The settings of a client, its log, and the classes of its errors, as far as the contract does not say."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import httpx
+import pytest
+
+import grantd
+from grantd import AsyncGrantd, Grantd, GrantdError
+from grantd.testing import FakeGrantd
+
+RIGHT: dict[str, Any] = {"url": "https://grantd.test", "key": "gk1_test"}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"url": ""},
+        {"url": "grantd.test"},
+        {"url": "ftp://grantd.test"},
+        {"url": "https://user:secret@grantd.test"},
+        {"url": "https://grantd.test?a=b"},
+        {"key": ""},
+        {"key": "a b"},
+        {"timeout": 0},
+        {"max_retries": -1},
+        {"retry_budget": -1},
+        {"backoff_first": -1},
+        {"backoff_first": 3},
+        {"headers": {"Authorization": "Bearer other"}},
+        {"headers": {"a b": "c"}},
+        {"headers": {"a": "b\n"}},
+        {"headers": {"a": ""}},
+        {"user_agent": " a"},
+        {"user_agent": "a" * 257},
+    ],
+)
+def test_a_setting_that_cannot_work_is_refused(wrong: dict[str, Any]) -> None:
+    for client in (Grantd, AsyncGrantd):
+        with pytest.raises(ValueError) as refused:
+            client(**{**RIGHT, **wrong})
+        assert "secret" not in str(refused.value) and "other" not in str(refused.value)
+
+
+def test_the_log_has_no_key_and_no_subject(caplog: pytest.LogCaptureFixture) -> None:
+    fake = FakeGrantd()
+    with caplog.at_level(logging.DEBUG, logger="grantd"):
+        client = fake.client(headers={"X-Team": "team-of-ada"})
+        list(client.list_objects("user:ada", "viewer"))
+        with pytest.raises(GrantdError):
+            client.check("user:ada", "no relation", "document:plan")
+    own = [record.getMessage() for record in caplog.records if record.name == "grantd"]
+    assert [text.split(",")[0] for text in own] == ["listObjects GET /v1/objects", "check POST /v1/check"]
+    assert "400 invalid-relation after" in own[1]
+    for text in own:
+        assert fake.key not in text and "ada" not in text
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        (400, grantd.InvalidRequest),
+        (401, grantd.Unauthorized),
+        (403, grantd.Forbidden),
+        (404, grantd.NotFound),
+        (409, grantd.Conflict),
+        (410, grantd.CursorTooOld),
+        (412, grantd.Conflict),
+        (418, grantd.InvalidRequest),
+        (422, grantd.InvalidRequest),
+        (429, grantd.RateLimited),
+        (500, grantd.ServerError),
+        (503, grantd.Unavailable),
+    ],
+)
+def test_each_status_has_a_class(status: int, expected: type[GrantdError]) -> None:
+    problem = {"type": "https://errors.example/some-type", "detail": "As it says.", "instance": "req_1"}
+    transport = httpx.MockTransport(lambda _: httpx.Response(status, json=problem))
+    client = Grantd(**RIGHT, max_retries=0, http_client=httpx.Client(transport=transport))
+    with pytest.raises(GrantdError) as failed:
+        client.list_namespaces()
+    assert type(failed.value) is expected
+    text = "some-type: As it says. (GET https://grantd.test/v1/namespaces, req_1)"
+    assert (failed.value.type, str(failed.value)) == ("some-type", text)
+
+
+def test_a_failure_of_the_client_has_a_class() -> None:
+    def failing(error: Exception) -> Grantd:
+        def fail(_: httpx.Request) -> httpx.Response:
+            raise error
+
+        return Grantd(**RIGHT, max_retries=0, http_client=httpx.Client(transport=httpx.MockTransport(fail)))
+
+    refused = httpx.ConnectError("All connection attempts failed")
+    refused.__cause__ = ConnectionRefusedError(111, "Connection refused")
+    with pytest.raises(grantd.ConnectionLost, match=r"failed \(ECONNREFUSED\) \(GET https://grantd.test/v1/rules\)"):
+        failing(refused).read_rules()
+    with pytest.raises(grantd.Timeout):
+        failing(httpx.ReadTimeout("")).read_rules()
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, json={}))
+    with pytest.raises(grantd.InvalidResponse):
+        Grantd(**RIGHT, http_client=httpx.Client(transport=transport)).list_namespaces()
+
+
+def test_every_class_is_exported() -> None:
+    kinds = {GrantdError}
+    for each in list(kinds):
+        kinds.update(each.__subclasses__())
+    for kind in list(kinds):
+        kinds.update(kind.__subclasses__())
+    assert {kind.__name__ for kind in kinds} <= set(grantd.__all__)

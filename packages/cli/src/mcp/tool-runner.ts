@@ -1,0 +1,33 @@
+// How a tool calls the service: its answer is the structured result, and a failure is a result too, with the text of
+// the problem, so that the agent can act on it. Invariant: no failure looks like an answer to a check.
+
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import { CliFailure } from '../../../../src/cli/failures.ts';
+import type { JsonRecord } from '../../../../src/cli/output/json-view.ts';
+import type { ServiceClient } from '../../../../src/cli/service-client.ts';
+
+/** An agent calls a few tools at once; more would only wait at the service. */
+const CALLS_IN_FLIGHT_MAX = 16;
+
+export type RunTool = (call: (client: ServiceClient) => Promise<JsonRecord>) => Promise<CallToolResult>;
+
+const failed = (text: string): CallToolResult => ({ isError: true, content: [{ type: 'text', text }] });
+
+export function toolRunner(client: ServiceClient): RunTool {
+  let inFlight = 0;
+  return async (call) => {
+    if (inFlight === CALLS_IN_FLIGHT_MAX) {
+      return failed(`${CALLS_IN_FLIGHT_MAX} calls are in flight already. Nothing was done: call again after them.`);
+    }
+    inFlight += 1;
+    try {
+      const answer = await call(client);
+      return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: { ...answer } };
+    } catch (error) {
+      if (!(error instanceof CliFailure)) throw error;
+      return failed(error.message);
+    } finally {
+      inFlight -= 1;
+    }
+  };
+}

@@ -1,0 +1,53 @@
+// The inputs and results of the tools. The service validates what it gets, and its problem says what is wrong; these
+// schemas say to an agent which forms there are, and bound what one call can ask for.
+
+import { z } from 'zod';
+import { BULK_CHECKS_MAX } from '../../../../src/core/limits.ts';
+
+/** Longer pages fill the context of an agent, and it rarely reads them. */
+const ROWS_MAX = 100;
+const ROWS_DEFAULT = 50;
+
+const text = (description: string) => z.string().min(1).max(1024).describe(description);
+
+export const subject = text('Who: namespace:id, such as user:ann or agent:mail; group members as team:ops#member.');
+export const relation = text('A relation, or a name that the rules derive, such as viewer or can_read.');
+export const object = text('On what: namespace:id, such as document:plan.');
+export const namespace = text('Only this namespace, the part before the colon.').optional();
+export const context = z
+  .record(z.string(), z.unknown())
+  .optional()
+  .describe('Values for parameters of conditions that the rules define.');
+export const limit = z
+  .number()
+  .int()
+  .min(1)
+  .max(ROWS_MAX)
+  .default(ROWS_DEFAULT)
+  .describe('The most rows of this page.');
+export const cursor = text('next_cursor of the page before, with the same arguments.').optional();
+export const question = { subject, relation, object };
+export const questions = z
+  .array(z.strictObject(question))
+  .min(1)
+  .max(BULK_CHECKS_MAX)
+  .describe('Answered in their order, all at one moment.');
+/** The service parses it and names every place that is wrong. */
+export const ruleSet = z
+  .record(z.string(), z.unknown())
+  .describe('All rules of the tenant, in the form in which read_rules returns them as rule_set.');
+
+const nextCursor = z.string().nullable().optional().describe('null: that was the last page.');
+const checkedAt = z.string();
+export const checkResult = z.looseObject({ authorized: z.boolean(), checked_at: checkedAt });
+export const checksResult = z.looseObject({
+  results: z.array(z.looseObject({ authorized: z.boolean() })),
+  checked_at: checkedAt,
+});
+export const objectsResult = z.looseObject({ objects: z.array(z.string()), next_cursor: nextCursor });
+export const subjectsResult = z.looseObject({ subjects: z.array(z.string()), next_cursor: nextCursor });
+export const grantResult = z.looseObject({ subject: z.string(), relation: z.string(), object: z.string() });
+export const grantsResult = z.looseObject({ grants: z.array(grantResult), next_cursor: nextCursor });
+export const rulesResult = z.looseObject({ revision: z.string(), rule_set: z.looseObject({}) });
+export const previewResult = z.looseObject({ changed: z.boolean() });
+export const revokedResult = z.strictObject({ revoked: z.literal(true) });

@@ -1,0 +1,71 @@
+// Entries of the audit log as a file that the browser saves: CSV for spreadsheets, NDJSON for programs. It is sent as it
+// is read. Invariants: a file that is not complete says so in its last line; few are open at a time for each console; no
+// text of a tenant becomes a formula of a spreadsheet.
+
+import { GrantdError } from '../core/errors.ts';
+import { formatTimestamp } from '../core/text/timestamps.ts';
+import type { LoggedChange } from '../shard/shard.ts';
+
+export type FileFormat = 'csv' | 'ndjson';
+
+/** Some entries. */
+export interface EntriesPart {
+  readonly entries: readonly LoggedChange[];
+  /** More entries match, and are left out. Only of the last part. */
+  readonly isCut: boolean;
+}
+
+/** Each holds a page of some mebibytes, and calls the shards as fast as its reader takes it. */
+const FILES_MAX = 4;
+/** The last line of a file that is not complete. */
+const CUT = 'There are more entries. Choose a shorter range of time for each file.';
+
+const COLUMNS = ['at', 'tenant_id', 'action', 'actor', 'subject', 'relation', 'object', 'request_id', 'seq', 'index'];
+
+/** A quoted cell of RFC 4180. Spreadsheets take a text that begins with one of these for a formula. */
+function cell(value: unknown): string {
+  const text = value === undefined || value === null ? '' : String(value);
+  const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
+}
+
+const line = (cells: readonly unknown[]): string => `${cells.map(cell).join(',')}\r\n`;
+
+function parsed(change: string): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(change));
+  } catch {
+    return {};
+  }
+}
+
+function csvLine({ seq, index, atMs, tenantId, actor, requestId, change }: LoggedChange): string {
+  const { action, subject, relation, object } = parsed(change);
+  const at = formatTimestamp(atMs);
+  return line([at, tenantId, action, actor, subject, relation, object, requestId, seq, index, change]);
+}
+
+const jsonLine = ({ seq, index, atMs, tenantId, actor, requestId, change }: LoggedChange): string =>
+  `${JSON.stringify({ tenant_id: tenantId, seq, index, at: formatTimestamp(atMs), actor, request_id: requestId, change: parsed(change) })}\n`;
+
+let open = 0;
+
+async function* chunksOf(format: FileFormat, parts: AsyncIterable<EntriesPart>): AsyncGenerator<string> {
+  open += 1;
+  try {
+    if (format === 'csv') yield line([...COLUMNS, 'change']);
+    for await (const { entries, isCut } of parts) {
+      yield entries.map(format === 'csv' ? csvLine : jsonLine).join('');
+      if (isCut) yield format === 'csv' ? line([CUT]) : `${JSON.stringify({ incomplete: CUT })}\n`;
+    }
+  } finally {
+    open -= 1;
+  }
+}
+
+/** Throws `overloaded` if too many are open. */
+export function auditFile(name: string, format: FileFormat, parts: AsyncIterable<EntriesPart>) {
+  if (open >= FILES_MAX) throw new GrantdError('overloaded', 'Too many downloads of the audit log are open.');
+  const contentType = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson';
+  return { kind: 'stream', name: `${name}.${format}`, contentType, chunks: chunksOf(format, parts) } as const;
+}
