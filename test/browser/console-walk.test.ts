@@ -74,7 +74,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     await using visit = await visitConsole(browser, url, {
       token: TOKEN,
       permissions: ['clipboard-read', 'clipboard-write'],
-      timezoneId: 'Asia/Kolkata',
+      timezoneId: 'Asia/Tokyo',
     });
     const { page } = visit;
     const button = (name: string) => page.getByRole('button', { name, exact: true });
@@ -117,19 +117,19 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
       'the dialog stays open, at what was refused',
     );
     await grantForm.getByLabel('Object').fill('document:plan');
-    // Half past five hours ahead of UTC, which is what is sent.
+    // Nine hours ahead of UTC, which is what is sent.
     await grantForm.getByText('Expiry', { exact: true }).click();
     await grantForm.getByLabel('Expires').selectOption('At a date');
-    await grantForm.getByLabel('Date and time').fill('2090-01-31T17:30');
+    await grantForm.getByLabel('Date and time').fill('2090-01-31T21:00');
     await grantForm.getByText('= 2090-01-31 12:00:00 UTC').waitFor();
     await button('Create the grant').click();
     await page.getByText('Grant created: user:ada editor document:plan').waitFor();
-    await page.getByTitle('2090-01-31 17:30:00 Asia/Kolkata = 2090-01-31 12:00:00 UTC').waitFor();
+    await page.getByTitle('2090-01-31 21:00:00 Asia/Tokyo = 2090-01-31 12:00:00 UTC').waitFor();
     const created = page.locator('td[data-title=Created] time');
     assert.doesNotMatch((await created.textContent()) ?? '', /UTC/);
-    await button('Times in Asia/Kolkata. Show UTC').click();
+    await button('Times in Asia/Tokyo. Show UTC').click();
     assert.match((await created.textContent()) ?? '', /^[-\d]{10} [:\d]{8} UTC$/);
-    await button('Times in UTC. Show Asia/Kolkata').click();
+    await button('Times in UTC. Show Asia/Tokyo').click();
     assert.deepEqual(await check(key), { status: 200, authorized: true });
 
     await section('Check').click();
@@ -288,6 +288,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     const link = (name: string) => page.getByRole('link', { name, exact: true });
 
     await visit.open(`/tenants/${tenantId}/grants`);
+    await link('Create a grant').click();
     await link('Create many grants at once').click();
     const box = page.getByLabel('Grants, one per line');
     await box.fill('user:ada viewer document:1\nuser:bob re#ads document:1');

@@ -11,7 +11,7 @@ import { compareUtf8, type Grant, namespaceOf } from '../../core/tuples.ts';
 import type { OperatorTenantSession, RequestContext } from '../../front/front.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import { parseGroup } from '../../rules/compiled-rules.ts';
-import { isGate, namesInRule, type RuleSet, SELF } from '../../rules/rule-set.ts';
+import { isGate, type NameElement, namesInRule, type RuleSet, SELF, textOfName } from '../../rules/rule-set.ts';
 import { namesToAsk } from '../../rules/rules-text.ts';
 import type { ResultPage } from '../../shard/shard.ts';
 
@@ -61,6 +61,8 @@ interface Comparing {
   readonly context: () => RequestContext;
   readonly ruleSet: RuleSet;
   readonly open: Set<Open>;
+  /** By the monotonic clock. */
+  readonly endMs: number;
 }
 
 const hasGates = ({ rules }: RuleSet): boolean =>
@@ -70,14 +72,13 @@ const hasGates = ({ rules }: RuleSet): boolean =>
 function namesConcerned(ruleSet: RuleSet, relations: ReadonlySet<string>): readonly string[] {
   // Whatever is granted to a group depends on who is in it.
   if (ruleSet.groups) return namesToAsk(ruleSet);
+  const uses = ruleSet.rules.flatMap((rule) =>
+    namesInRule(rule).flatMap(({ name, from }) => [name, from ?? name].map((used) => ({ used, name: rule.name }))),
+  );
+  const following = Map.groupBy(uses, ({ used }) => used);
   const names = new Set(relations);
-  for (let before = -1; before < names.size; ) {
-    before = names.size;
-    for (const rule of ruleSet.rules) {
-      const isConcerned = namesInRule(rule).some(({ name, from }) => names.has(name) || names.has(from ?? ''));
-      if (isConcerned) names.add(rule.name);
-    }
-  }
+  // A set also iterates over what is added meanwhile.
+  for (const each of names) for (const { name } of following.get(each) ?? []) names.add(name);
   return [...names];
 }
 
@@ -101,11 +102,16 @@ class ConcernedSubjects {
   readonly others = new Set<string>();
   /** By object and name: those who hold the name on it are concerned. */
   readonly #holders = new Map<string, { readonly object: string; readonly relation: string }>();
+  /** By relation: the elements `N from relation`. */
+  readonly #inheritances: ReadonlyMap<string | undefined, readonly NameElement[]>;
   /** Some are concerned by a name on the entity that a grant has for a subject. */
   hasHeirs = false;
 
   constructor(of: Comparing) {
     this.#of = of;
+    const elements = of.ruleSet.rules.flatMap(namesInRule);
+    const distinct = new Map(elements.map((element) => [textOfName(element), element]));
+    this.#inheritances = Map.groupBy(distinct.values(), ({ from }) => from);
   }
 
   #add(into: Set<string>, subject: string): void {
@@ -125,8 +131,7 @@ class ConcernedSubjects {
     this.#add(this.own, subject);
     const group = ruleSet.groups ? parseGroup(subject) : undefined;
     if (group !== undefined) this.#ask(group.object, group.name);
-    for (const { name, from, all } of ruleSet.rules.flatMap(namesInRule)) {
-      if (from !== relation) continue;
+    for (const { name, all } of this.#inheritances.get(relation) ?? []) {
       // Without this entity, the name may be held on each of those that are left.
       if (all === true) open.add('gates');
       if (name === SELF) continue;
@@ -136,9 +141,10 @@ class ConcernedSubjects {
   }
 
   async addOthers(): Promise<void> {
-    const { session, context, ruleSet, open } = this.#of;
+    const { session, clock, context, ruleSet, open, endMs } = this.#of;
     if (this.#holders.size > 0 && hasGates(ruleSet)) open.add('gates');
     for (const { object, relation } of this.#holders.values()) {
+      if (clock.monotonicMs() > endMs) open.add('subjects');
       if (open.has('subjects')) return;
       const query = {
         object,
@@ -168,7 +174,6 @@ function missingIn(other: ResultPage<string>, page: ResultPage<string>): readonl
 class Comparison {
   readonly #of: Comparing;
   readonly #without: WithoutGrants;
-  readonly #endMs: number;
   readonly lost: AccessChange[] = [];
   readonly gained: AccessChange[] = [];
   readonly compared = new Set<string>();
@@ -177,22 +182,23 @@ class Comparison {
   constructor(of: Comparing, without: WithoutGrants) {
     this.#of = of;
     this.#without = without;
-    this.#endMs = of.clock.monotonicMs() + TIME_MAX_MS;
   }
 
   async compare(subjects: Iterable<string>, names: Iterable<string>): Promise<void> {
     const all = [...names];
     const pairs = Array.from(subjects).flatMap((subject) => all.map((name) => ({ subject, name })));
-    await inParallel(pairs, AT_ONCE_MAX, ({ subject, name }) => this.#compareOne(subject, name));
+    const compared = pairs.slice(0, this.#left);
+    if (compared.length < pairs.length) this.#of.open.add('subjects');
+    this.#left -= compared.length;
+    await inParallel(compared, AT_ONCE_MAX, ({ subject, name }) => this.#compareOne(subject, name));
   }
 
   async #compareOne(subject: string, name: string): Promise<void> {
-    const { session, clock, context, open } = this.#of;
-    if (this.#left === 0 || clock.monotonicMs() > this.#endMs) {
+    const { session, clock, context, open, endMs } = this.#of;
+    if (clock.monotonicMs() > endMs) {
       open.add('subjects');
       return;
     }
-    this.#left -= 1;
     this.compared.add(subject);
     const query = { subject, relation: name, namespace: undefined, limit: PAGE_LIMIT_MAX, cursor: undefined };
     const [before, after] = await Promise.all([
@@ -211,12 +217,12 @@ const bySubject = (one: AccessChange, other: AccessChange): number =>
   compareUtf8(one.subject, other.subject) || compareUtf8(one.name, other.name);
 
 export async function accessChanges(
-  of: Omit<Comparing, 'open'>,
+  of: Omit<Comparing, 'open' | 'endMs'>,
   { without, grants, isCut }: Revocation,
 ): Promise<AccessChanges> {
   const { ruleSet } = of;
   const open = new Set<Open>(isCut ? ['subjects'] : []);
-  const comparing = { ...of, open };
+  const comparing = { ...of, open, endMs: of.clock.monotonicMs() + TIME_MAX_MS };
   const concerned = new ConcernedSubjects(comparing);
   for (const grant of grants) concerned.addGrant(grant);
   const comparison = new Comparison(comparing, without);

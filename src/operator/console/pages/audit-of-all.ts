@@ -123,7 +123,7 @@ function filterForm(call: PageCall, asked: Asked, refusal: Refusal | undefined):
 }
 
 function progressMarkup({ entries, matches, read, isWhole, slotsMissing }: Listed, { sinceMs, text }: Range): Markup {
-  const range = text === undefined ? html`since ${moment(sinceMs)} UTC` : `in the last ${text}`;
+  const range = text === undefined ? html`since ${moment(sinceMs)}` : `in the last ${text}`;
   const found =
     matches > entries.length
       ? `The newest ${count(entries.length)} of ${count(matches)} entries`

@@ -7,7 +7,7 @@ import { html, type Markup } from '../../../http/pages/markup.ts';
 import { type ClusterEvent, figuresOf, lagOf, largest } from '../../cluster-history.ts';
 import type { Look, ShardFigures } from '../../cluster-watch.ts';
 import type { ConsoleLinks } from '../parts/layout.ts';
-import { asOf, clockTime, code, count, foreign, plural, span, swatch, table } from '../parts/parts.ts';
+import { asOf, code, count, foreign, plural, span, swatch, table, timeOfDay } from '../parts/parts.ts';
 import { colourClass } from '../parts/slots-picture.ts';
 
 /** The bounds are those of the alerts GrantdChecksSlow and GrantdWriteBehindLags, so that page and alerts agree. */
@@ -105,7 +105,7 @@ export function tiles(look: Look, owners: readonly OwnerRow[], links: ConsoleLin
 function session({ members, ended }: OwnerRow): Markup {
   if (ended !== undefined) {
     const word = ended.kind === 'lost' ? 'lost' : 'left';
-    return html`<span class="badge member-${ended.kind === 'lost' ? 'dead' : 'draining'}">${word} at ${clockTime(ended.atMs)}</span>`;
+    return html`<span class="badge member-${ended.kind === 'lost' ? 'dead' : 'draining'}">${word} at ${timeOfDay(ended.atMs)}</span>`;
   }
   if (members.length === 0) return html`<span class="badge member-dead">absent</span>`;
   return members.map(({ state }) => html`<span class="badge member-${state}">${state}</span>`);

@@ -9,7 +9,6 @@ import { type PageCall, type PageResult, page, pathTo } from '../page.ts';
 import type { ConsoleLinks } from '../parts/layout.ts';
 import {
   asOf,
-  clockTime,
   count,
   empty,
   foreign,
@@ -19,6 +18,7 @@ import {
   section,
   staleWarning,
   swatch,
+  timeOfDay,
 } from '../parts/parts.ts';
 import { type TimePlot, timePlot } from '../parts/plots.ts';
 import { colourClass, slotChooser, slotsPicture } from '../parts/slots-picture.ts';
@@ -107,7 +107,7 @@ function eventsList(events: readonly ClusterEvent[]): Markup {
   }
   const items = events.map((event) => {
     const { atMs, afterMs } = event;
-    const since = atMs - afterMs > EXACT_MS_MAX ? html`<small>after ${clockTime(afterMs)}</small>` : undefined;
+    const since = atMs - afterMs > EXACT_MS_MAX ? html`<small>after ${timeOfDay(afterMs)}</small>` : undefined;
     return html`<li>${moment(atMs)} ${since} ${eventMarkup(event)}</li>`;
   });
   return html`<ol class="moves">${items}</ol>`;

@@ -19,7 +19,7 @@ import {
   usageSteps,
 } from '../parts/usage-plot.ts';
 
-/** A plot has at least so many steps: that of a new tenant begins before it. */
+/** A plot begins at the first request, but has at least so many steps. */
 const STEPS_MIN = 12;
 
 /** A burst is refused by the limit of the window, however quiet the rest of the minute is. */
@@ -92,8 +92,9 @@ export async function usageMarkup(call: PageCall, { tenantId, plan, createdAtMs 
   const nowMs = clock.wallMs();
   const beganMs = nowMs - range.lengthMs + range.stepMs;
   const buckets = await readBuckets(call, tenantId, beganMs);
+  const firstMs = buckets?.[0]?.atMs ?? createdAtMs;
   const steps = (stepMs: number): readonly UsageBucket[] => {
-    const sinceMs = Math.max(beganMs, Math.min(createdAtMs, nowMs - STEPS_MIN * stepMs));
+    const sinceMs = Math.max(beganMs, Math.min(firstMs, nowMs - STEPS_MIN * stepMs));
     return usageSteps(buckets ?? [], stepMs, sinceMs, nowMs);
   };
   const all = steps(range.stepMs);

@@ -105,6 +105,10 @@ export function limitsOf(
 /** The limit, converted to requests per minute. */
 export const limitPerMinute = ({ requests, windowSeconds }: Limit): number => (requests * 60) / windowSeconds;
 
+/** A tenant may be younger than the range: then the days alone would be the same all along. */
+const isShort = (steps: readonly UsageBucket[]): boolean =>
+  (steps.at(-1)?.atMs ?? 0) - (steps[0]?.atMs ?? 0) < 2 * MS_PER_DAY;
+
 /** Texts scale with the picture, so the picture is drawn twice, and the style sheet shows the one that fits. */
 export function usagePlot(
   range: UsageRange,
@@ -116,7 +120,7 @@ export function usagePlot(
   return html`${drawUsage(range, steps, limits, 'wide')}${drawUsage(range, steps, limits, 'narrow')}
     <ul class="legend">
       <li>${swatch('plot-area')} accepted</li><li>${swatch('plot-refused')} refused, on top</li>
-      <li><small>${unit}, times in UTC</small></li>
+      <li><small>${unit}${!isShort(steps) && ', days in UTC'}</small></li>
     </ul>`;
 }
 
@@ -198,14 +202,15 @@ function drawUsage(
     .curve(curveStepAfter)
     .digits(1);
   const ticks = y.ticks(4).map((tick) => tickLine(y(tick), left, right, 8, shown(tick)));
-  // A tenant may be younger than the range: then the days alone would be the same all along.
-  const isShort = (steps.at(-1)?.atMs ?? 0) - (steps[0]?.atMs ?? 0) < 2 * MS_PER_DAY;
+  const showsTimes = isShort(steps);
   const times = x
     .ticks(TICKS_OF_TIME[size])
     .filter((at) => x(at) > left + TIME_TEXT_HALF && x(at) < right - TIME_TEXT_HALF)
     .map((at) => {
-      const text = (isShort ? timeOfDay : dayOfMonth)(formatTimestamp(at.getTime()));
-      return html`<text class="plot-time" x=${round(x(at))} y=${height - 6} text-anchor="middle">${text}</text>`;
+      const timestamp = formatTimestamp(at.getTime());
+      const text = (showsTimes ? timeOfDay : dayOfMonth)(timestamp);
+      const local = showsTimes ? { 'data-as': 'hour', 'data-at': timestamp } : {};
+      return html`<text class="plot-time" x=${round(x(at))} y=${height - 6} text-anchor="middle" ...${local}>${text}</text>`;
     });
   const refused = steps.reduce((sum, step) => sum + step.refused, 0);
   return html`<svg class="plot ${size}" viewBox="0 0 ${width} ${height}" role="img"

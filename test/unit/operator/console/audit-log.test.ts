@@ -182,7 +182,7 @@ describe('the audit log', () => {
     service.operator.rowsPerAuditLogPage = 2;
     try {
       const { text } = await read(tenantId, '?subject=user:ann');
-      assert.match(text, /Searched back to <time [^>]*>[^<]*<\/time> UTC so far/);
+      assert.match(text, /Searched back to <time [^>]*>[^<]*<\/time> so far/);
       const last = await visitor.get(hrefsOf(text).find((href) => href.includes('cursor=')) ?? '');
       assert.doesNotMatch(last.text, /Looked back/);
     } finally {
@@ -319,7 +319,7 @@ describe('revoking a grant', () => {
     assert.match(text, /had already been revoked/);
     assert.doesNotMatch(text, /with-undo/);
     const wrong = await visitor.get(`${base}/revoke?subject=ann&relation=viewer&object=doc:1`);
-    assert.equal(wrong.status, 422);
+    assert.equal(wrong.status, 400);
     assert.doesNotMatch(wrong.text, /Revoke this grant/);
   });
 });

@@ -160,10 +160,10 @@ describe('the cluster page', () => {
     const text = await read();
     assert.match(
       text,
-      /11:00:15<\/time>.{0,20}<span class="badge member-dead">lost<\/span> <strong><bdi class="foreign">south/,
+      /11:00:15 UTC<\/time>.{0,20}<span class="badge member-dead">lost<\/span> <strong><bdi class="foreign">south/,
     );
-    assert.match(text, /11:00:15<\/time>.{0,20}<strong>1 slot<\/strong> from <bdi class="foreign">south/);
-    assert.match(text, /<span class="badge member-dead">lost at 11:00:15<\/span>/);
+    assert.match(text, /11:00:15 UTC<\/time>.{0,20}<strong>1 slot<\/strong> from <bdi class="foreign">south/);
+    assert.match(text, /<span class="badge member-dead">lost at <time [^>]*>11:00:15 UTC<\/time><\/span>/);
     await clock.advance(31 * MINUTE_MS);
     assert.doesNotMatch(await read(), /11:00:15|>lost/);
   });
@@ -175,7 +175,10 @@ describe('the cluster page', () => {
     service.operator.onSurvey = undefined;
     own('north', 'north');
     await clock.advance(5000);
-    assert.match(await read(), /11:10:15<\/time> <small>after 11:00:10<\/small> <strong>1 slot/);
+    assert.match(
+      await read(),
+      /11:10:15 UTC<\/time> <small>after <time [^>]*>11:00:10 UTC<\/time><\/small> <strong>1 slot/,
+    );
   });
 
   it('is sampled for as long as the console runs, and no longer', async () => {

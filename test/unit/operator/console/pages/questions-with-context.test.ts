@@ -161,7 +161,7 @@ it('lists in a context, keeps it in every link, and shows whom a gate takes out 
     context: '{"hour": 9}',
   });
   const holders = flat((await visitor.get(held.headers.get('location') ?? '')).text);
-  assert.match(holders, /everyone of its namespace, but not the following.*<ul class="subjects excluded">.*user:eve/);
+  assert.match(holders, /everyone of its namespace, except the following.*<ul class="subjects excluded">.*user:eve/);
 });
 
 it('creates a grant with a condition, and reports a wrong one at its field', async () => {
