@@ -133,7 +133,7 @@ test('it begins some minutes after the start, goes by 400 days, and looks again 
 });
 
 test('it keeps as long as Cassandra does', () => {
-  const schema = CASSANDRA_MIGRATIONS.flatMap(({ statements }) => statements('grantd')).join('\n');
+  const schema = CASSANDRA_MIGRATIONS.flatMap(({ statements }) => statements('grantd')).join(';\n');
   const seconds = Number(/\.changes \([^;]*default_time_to_live = (\d+)/.exec(schema)?.[1]);
   const clock = new VirtualClock();
   const cuts: string[] = [];
