@@ -8,11 +8,11 @@ ARG SOURCE_DATE_EPOCH=0
 COPY .npmrc package.json package-lock.json scripts/reproducible-sbom.mjs ./
 COPY packages packages
 # The optional ones are Node itself, which the base brings. The list of what is inside is made of what was installed, once
-# package.json asks for no more: with --omit, npm leaves out of it what a development dependency uses as well.
+# no package.json asks for more: with --omit, npm leaves out of it what a development dependency uses as well.
 # Types, source maps, sources of styles, machine code for another runtime and what is built for bundlers are more than half of
 # it all; the program loads none of them from a package.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts \
-  && npm pkg delete devDependencies optionalDependencies \
+  && npm pkg delete devDependencies optionalDependencies --workspaces --include-workspace-root \
   && npm sbom --sbom-format=spdx | node reproducible-sbom.mjs > sbom.spdx.json \
   && find node_modules -type f \
     \( -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' -o -name '*.bare' -o -name '*.scss' \) -delete \

@@ -117,5 +117,8 @@ describe('the list of packages in the image', () => {
   it('goes through that in the build', () => {
     const commands = stages[0]?.instructions.filter(({ word }) => word === 'RUN').map((each) => each.text) ?? [];
     assert.ok(commands.some((each) => each.includes('npm sbom --sbom-format=spdx | node reproducible-sbom.mjs >')));
+    // npm refuses to list packages that any package.json here asks for and that are not installed.
+    const forgets = 'npm pkg delete devDependencies optionalDependencies --workspaces --include-workspace-root';
+    assert.ok(commands.some((each) => each.includes(forgets)));
   });
 });
