@@ -108,6 +108,14 @@ export function assertCommonHeaders({ headers }: Answer): void {
   }
 }
 
+/** The same of a public page, which may be kept as long as the client asks whether it has changed. */
+export function assertPageHeaders(answer: Answer): void {
+  const { 'cache-control': caching, etag, ...others } = answer.headers;
+  assertCommonHeaders({ ...answer, headers: { ...others, 'cache-control': 'no-store' } });
+  assert.equal(caching, 'no-cache');
+  assert.match(etag ?? '', /^"[0-9a-f]{32}"$/);
+}
+
 export function assertRateLimitHeaders(answer: Answer, limit: number): void {
   const { headers } = answer;
   assert.equal(headers['x-service-ratelimit-limit'], String(limit));
