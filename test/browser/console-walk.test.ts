@@ -241,7 +241,16 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     await page.getByText('This must be namespace:external_id.').waitFor();
     assert.equal(await page.getByLabel('Subject').inputValue(), 'ada');
 
-    await section('Overview').click();
+    // From any page to where an ID belongs, without a mouse.
+    const overview = new URL(page.url()).pathname.replace(/\/audit-log$/, '');
+    await visit.open('/audit-log');
+    assert.match((await rows.first().textContent()) ?? '', /Globex/);
+    await rows.first().locator('details.actor summary').click();
+    await assertAccessible(page, 'the audit log of all tenants');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type(overview.replace(/^.*\//, ''));
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**${overview}`);
     await link('Delete …').click();
     await page.getByLabel('Type the tenant’s name').fill('globex');
     await button('Delete permanently').click();
