@@ -246,10 +246,10 @@ describe('the edges of the console', { skip: missing ?? false }, () => {
       const told = (await moves.allTextContents()).map((text) => text.replaceAll(/\s+/g, ' '));
       // The first look of a process, at its start, is the one that the shards joined after.
       assert.equal(told.length, 4);
-      for (const text of told.slice(2)) assert.match(text, /11:00:05 (north|south) joined/);
+      for (const text of told.slice(2)) assert.match(text, /11:00:05 UTC (north|south) joined/);
       assert.match(told[0] ?? '', /11:30:05 UTC after 11:10:00 UTC lost south was declared dead/);
       assert.match(told[1] ?? '', /11:30:05 UTC after 11:10:00 UTC 2 slots from south to north 1, 2/);
-      await page.getByRole('row', { name: /south lost at 11:30:05/ }).waitFor();
+      await page.getByRole('row', { name: /south lost at 11:30:05 UTC/ }).waitFor();
       await assertAccessible(page, `an hour, ${colorScheme}`);
       await assertFits(page, 'an hour');
       await page.setViewportSize(NARROW);
