@@ -1,6 +1,6 @@
-// Entries of the audit log as a file that the browser saves: CSV for spreadsheets, NDJSON for programs. It is sent as it
-// is read. Invariants: a file that is not complete says so in its last line; few are open at a time for each console; no
-// text of a tenant becomes a formula of a spreadsheet.
+// Entries of the audit log as a file that the browser saves: CSV for spreadsheets, NDJSON for programs. It is sent as
+// it is read. Invariants: a file that is not complete says so in its last line; few are open at a time for each
+// console; no text of a tenant becomes a formula of a spreadsheet.
 
 import { GrantdError } from '../core/errors.ts';
 import { formatTimestamp } from '../core/text/timestamps.ts';

@@ -560,8 +560,8 @@ export interface StateStore {
   ): Promise<void>;
   /**
    * Deletes state of a tenant that is no newer than `stamp`: grants, their expiries, subjects, namespaces, keys, key
-   * uses, usage, rules, the count of its grants (not the tenant's own row, not the audit log). Does a bounded part per call;
-   * returns true when nothing is left. Idempotent.
+   * uses, usage, rules, the count of its grants (not the tenant's own row, not the audit log). Does a bounded part per
+   * call; returns true when nothing is left. Idempotent.
    */
   purgeTenant(
     tenant: { readonly slot: number; readonly tenantId: TenantId },

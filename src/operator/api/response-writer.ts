@@ -1,10 +1,10 @@
 // Sends responses: the only place of the operator's API that writes one. If a stream fails midway, it breaks the
 // connection, so that the response cannot look complete.
 
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { assertNever } from '../../core/assert.ts';
 import type { Problem } from '../../core/problem.ts';
+import { sendStream } from '../response-stream.ts';
 import type { ApiResponse } from './operation.ts';
 
 function sendText(
@@ -16,49 +16,6 @@ function sendText(
   const bytes = Buffer.from(text, 'utf8');
   response.writeHead(status, { ...headers, 'Content-Length': bytes.length });
   response.end(bytes);
-}
-
-/** Resolves once the client has read what was written, or has disconnected. */
-async function drained(response: ServerResponse): Promise<void> {
-  const ended = new AbortController();
-  try {
-    await Promise.race([
-      once(response, 'drain', { signal: ended.signal }),
-      once(response, 'close', { signal: ended.signal }),
-    ]);
-  } finally {
-    ended.abort();
-  }
-}
-
-/** Rejects before the header is sent if there is no first chunk, and breaks the connection if a later one fails. */
-export async function sendStream(
-  response: ServerResponse,
-  answer: Omit<Extract<ApiResponse, { kind: 'stream' }>, 'kind'>,
-  bodyless: boolean,
-): Promise<void> {
-  const chunks = answer.chunks[Symbol.asyncIterator]();
-  // Waits for the first chunk before it sends the header: until then, a failure is still a problem document.
-  let next = await chunks.next();
-  response.writeHead(200, { ...answer.headers, 'Content-Type': answer.contentType });
-  if (bodyless) {
-    await chunks.return?.();
-    response.end();
-    return;
-  }
-  try {
-    while (!next.done && !response.destroyed) {
-      if (next.value !== '' && !response.write(next.value)) await drained(response);
-      if (response.destroyed) break;
-      next = await chunks.next();
-    }
-    response.end();
-  } catch (error) {
-    response.destroy();
-    throw error;
-  } finally {
-    if (!next.done) await chunks.return?.();
-  }
 }
 
 /** `bodyless`: the response to a HEAD request. Rejects if a stream broke; the response is then destroyed. */

@@ -13,7 +13,6 @@ import type { TenantStatus } from '../../shard/shard.ts';
 import type { ClusterWatch } from '../cluster-watch.ts';
 import { requirePresent, tenantIdOf } from '../path-ids.ts';
 import type { Fields, Refusal } from './forms.ts';
-import type { ConsoleLinks } from './parts/layout.ts';
 import type { OperatorSession, Undo } from './sessions.ts';
 
 /** All pages of the console are below this path. */
@@ -43,6 +42,13 @@ export type PageResult =
     }
   /** After a change: the page to go to, and the notice to show there. */
   | { readonly kind: 'redirect'; readonly to: string; readonly notice: string | undefined; readonly undo?: Undo };
+
+export interface ConsoleLinks {
+  /** The dashboard of the metrics. */
+  readonly dashboardUrl?: string | undefined;
+  /** The page of the runbook; the name of an alert in lower case is an anchor on it. */
+  readonly runbookUrl?: string | undefined;
+}
 
 export interface PageDependencies {
   readonly operator: OperatorApi;

@@ -1,6 +1,6 @@
-// A tenant's usage as its owner stores it: a row with the minutes of an hour, for the last hours, and a row with the sum
-// of an hour, for the last days. Hours take turns at a fixed number of places, so a later hour replaces one that is no
-// longer read. Invariant: a row that is damaged, or of another hour than the one looked for, is no usage at all.
+// A tenant's usage as its owner stores it: a row with the minutes of an hour, for the last hours, and a row with the
+// sum of an hour, for the last days. Hours take turns at a fixed number of places, so a later hour replaces one that is
+// no longer read. Invariant: a row that is damaged, or of another hour than the one looked for, is no usage at all.
 
 import { MS_PER_HOUR, MS_PER_MINUTE } from '../../core/text/timestamps.ts';
 import type { UsageBucket } from '../shard.ts';

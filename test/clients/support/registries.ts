@@ -1,5 +1,5 @@
-// Registries on loopback, with the packages of this repository as a release publishes them: npm's, an index of PyPI, and
-// a module proxy of Go in a folder.
+// Registries on loopback, with the packages of this repository as a release publishes them: npm's, an index of PyPI,
+// and a module proxy of Go in a folder.
 
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,6 +1,6 @@
-// The audit log of all tenants, newest first, on a page and as a file. It is read from the logs of the slots, which keep
-// some days. Invariants: a page reads a bounded number of changes, and says so if there are more in its range; a page
-// back begins where this one ended, so that none is left out.
+// The audit log of all tenants, newest first, on a page and as a file. It is read from the logs of the slots, which
+// keep some days. Invariants: a page reads a bounded number of changes, and says so if there are more in its range; a
+// page back begins where this one ended, so that none is left out.
 
 import { parseTenantId, type TenantId } from '../../../core/ids.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';

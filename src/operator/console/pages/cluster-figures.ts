@@ -6,7 +6,7 @@ import type { MemberView, SlotView } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { type ClusterEvent, figuresOf, lagOf, largest } from '../../cluster-history.ts';
 import type { Look, ShardFigures } from '../../cluster-watch.ts';
-import type { ConsoleLinks } from '../parts/layout.ts';
+import type { ConsoleLinks } from '../page.ts';
 import { asOf, code, count, foreign, plural, span, swatch, table, timeOfDay } from '../parts/parts.ts';
 import { colourClass } from '../parts/slots-picture.ts';
 

@@ -5,8 +5,7 @@ import { GrantdError } from '../../../core/errors.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import type { ClusterEvent } from '../../cluster-history.ts';
 import type { Look } from '../../cluster-watch.ts';
-import { type PageCall, type PageResult, page, pathTo } from '../page.ts';
-import type { ConsoleLinks } from '../parts/layout.ts';
+import { type ConsoleLinks, type PageCall, type PageResult, page, pathTo } from '../page.ts';
 import {
   asOf,
   count,

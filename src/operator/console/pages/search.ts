@@ -1,6 +1,7 @@
 // The search at the top of every page: an ID, a subject, an object, or a part of a tenant's name, and the page where it
-// belongs. Invariants: what was typed arrives in the body of a form, since it may be an API key, and is never part of an
-// address unless it is an ID or a name; a search reads a bounded number of changes and tenants, and says how far it got.
+// belongs. Invariants: what was typed arrives in the body of a form, since it may be an API key, and is never part of
+// an address unless it is an ID or a name; a search reads a bounded number of changes and tenants, and says how far it
+// got.
 
 import { inParallel } from '../../../core/async/in-parallel.ts';
 import { GrantdError } from '../../../core/errors.ts';

@@ -4,7 +4,15 @@ import type { Tenant } from '../../../core/tenants.ts';
 import { html, type Markup, renderMarkup } from '../../../http/pages/markup.ts';
 import type { Assets } from '../assets.ts';
 import type { Refusal } from '../forms.ts';
-import { type FramedTenant, PAGES_PREFIX, page, pathTo, type ShownPage, tenantPath } from '../page.ts';
+import {
+  type ConsoleLinks,
+  type FramedTenant,
+  PAGES_PREFIX,
+  page,
+  pathTo,
+  type ShownPage,
+  tenantPath,
+} from '../page.ts';
 import type { OperatorSession } from '../sessions.ts';
 import { hidden } from './form-parts.ts';
 import { copyCode, crumb, foreign } from './parts.ts';
@@ -23,13 +31,6 @@ export interface ConsoleIdentity {
   readonly clusterName?: string | undefined;
   /** Where operators look next, outside of this console; only what is configured. */
   readonly links?: ConsoleLinks | undefined;
-}
-
-export interface ConsoleLinks {
-  /** The dashboard of the metrics. */
-  readonly dashboardUrl?: string | undefined;
-  /** The page of the runbook; the name of an alert in lower case is an anchor on it. */
-  readonly runbookUrl?: string | undefined;
 }
 
 /** Of another site: opened in a tab of its own, without a referrer. */

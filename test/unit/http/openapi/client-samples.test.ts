@@ -27,8 +27,8 @@ describe('samples of checks', () => {
       const question = { subject: text, relation: 'viewer', object: text };
       const asked: unknown[] = [];
       const grantd = {
-        check: async (given: unknown) => asked.push(given),
-        checkBulk: async (given: unknown) => asked.push(given),
+        check: async (question: unknown) => asked.push(question),
+        checkBulk: async (questions: unknown) => asked.push(questions),
       };
       const run = (source: string): Promise<unknown> =>
         new Function('grantd', `return (async () => { ${source} })();`)(grantd);

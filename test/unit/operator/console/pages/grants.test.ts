@@ -56,7 +56,10 @@ const write = (...texts: readonly string[]) =>
   session.call(
     CALLS.writeGrants,
     context,
-    texts.map((text) => ({ ...grantOf(text), relation: relationOf(grantOf(text).relation), revoke: false })),
+    texts.map((text) => {
+      const { subject, relation, object } = grantOf(text);
+      return { subject, relation: relationOf(relation), object, revoke: false };
+    }),
   );
 
 it('counts the grants of each subject, and says that there are none only if it is known', async (test) => {

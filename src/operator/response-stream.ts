@@ -1,0 +1,50 @@
+// A response that is sent as it is read. If reading fails midway, the connection breaks, so that the response cannot
+// look complete.
+
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+
+export interface StreamedResponse {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly contentType: string;
+  readonly chunks: AsyncIterable<string>;
+}
+
+/** Resolves once the client has read what was written, or has disconnected. */
+async function drained(response: ServerResponse): Promise<void> {
+  const ended = new AbortController();
+  try {
+    await Promise.race([
+      once(response, 'drain', { signal: ended.signal }),
+      once(response, 'close', { signal: ended.signal }),
+    ]);
+  } finally {
+    ended.abort();
+  }
+}
+
+/** Rejects before the header is sent if there is no first chunk, and breaks the connection if a later one fails. */
+export async function sendStream(response: ServerResponse, answer: StreamedResponse, bodyless: boolean): Promise<void> {
+  const chunks = answer.chunks[Symbol.asyncIterator]();
+  // Waits for the first chunk before it sends the header: until then, a failure is still a problem document.
+  let next = await chunks.next();
+  response.writeHead(200, { ...answer.headers, 'Content-Type': answer.contentType });
+  if (bodyless) {
+    await chunks.return?.();
+    response.end();
+    return;
+  }
+  try {
+    while (!next.done && !response.destroyed) {
+      if (next.value !== '' && !response.write(next.value)) await drained(response);
+      if (response.destroyed) break;
+      next = await chunks.next();
+    }
+    response.end();
+  } catch (error) {
+    response.destroy();
+    throw error;
+  } finally {
+    if (!next.done) await chunks.return?.();
+  }
+}
