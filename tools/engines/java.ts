@@ -44,13 +44,16 @@ function homeOf(): string {
   return join(TOOLS_DIRECTORY, `java-client-${hash.digest('hex').slice(0, 12)}`);
 }
 
-/** A compiler of Java, without Maven. */
-export const provideJava = async (): Promise<boolean> =>
-  (await provideProgram('javac', ['openjdk-17-jdk-headless'])) && provideProgram('java', ['openjdk-17-jre-headless']);
+/** Each program, and the package of Debian that has it. */
+const JDK = ['javac', 'openjdk-17-jdk-headless'] as const;
+const MAVEN = ['mvn', 'maven'] as const;
+
+/** Java with its compiler, without Maven. */
+export const provideJava = (): Promise<boolean> => provideProgram(JDK[0], [JDK[1]]);
 
 /** Installs everything if need be. Resolves to false if this machine cannot have it. */
 export async function provideMaven(): Promise<boolean> {
-  if (!((await provideJava()) && (await provideProgram('mvn', ['maven'])))) return false;
+  for (const [program, name] of [JDK, MAVEN]) if (!(await provideProgram(program, [name]))) return false;
   const home = homeOf();
   const marker = join(home, 'installed');
   if (existsSync(marker)) return true;
