@@ -350,12 +350,14 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
         await assertAccessible(page, `completions, ${colorScheme}`);
         await keyboard.press('Control+A');
         await keyboard.insertText('{"rules": [{"namespace": "doc", "name": "can_read", "any_of": ["vie');
-        await keyboard.press('Control+Space');
         await completions
           .getByRole('option', { name: /^viewer/ })
           .first()
           .waitFor();
+        // The list is asked for again: Enter takes the choice, whether it has been renewed or not.
+        await keyboard.press('Control+Space');
         await keyboard.press('Enter');
+        await completions.waitFor({ state: 'hidden' });
         await keyboard.press('Control+End');
         await keyboard.insertText('"]}]}');
         await page.getByText('No errors: 1 rule.').waitFor();

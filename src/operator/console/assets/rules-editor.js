@@ -4,10 +4,10 @@
 // validated is the box. The Tab key leaves the editor; Escape closes what is open in it.
 
 import {
-  acceptCompletion,
   autocompletion,
   closeBrackets,
   closeBracketsKeymap,
+  closeCompletion,
   completionKeymap,
   completionStatus,
   pickedCompletion,
@@ -82,25 +82,22 @@ const completionSource =
   };
 
 /**
- * What Enter accepts in a list that is about to be renewed, where the editor would put a line break into a string: the
- * first choice of the renewed list.
+ * While the list is asked for again, it is still shown, but the editor accepts nothing from it: Enter would put a line
+ * break into a string. It takes the choice that is shown.
+ * @param {Vocabulary} vocabulary
+ * @returns {Command}
  */
-function acceptRenewed() {
-  let isAwaited = false;
-  /** @type {Command} */
-  const run = (view) => {
-    isAwaited =
-      completionStatus(view.state) === 'pending' && view.dom.querySelector('.cm-tooltip-autocomplete') !== null;
-    return isAwaited;
-  };
-  const accept = EditorView.updateListener.of(({ docChanged, selectionSet, state, view }) => {
-    if (!isAwaited) return;
-    const isChanged = docChanged || selectionSet;
-    isAwaited = !isChanged && completionStatus(state) === 'pending';
-    if (!isChanged && !isAwaited) queueMicrotask(() => acceptCompletion(view));
-  });
-  return [Prec.high(keymap.of([{ key: 'Enter', run }])), accept];
-}
+const acceptShown = (vocabulary) => (view) => {
+  if (completionStatus(view.state) !== 'pending') return false;
+  const shown = view.dom.querySelector('.cm-tooltip-autocomplete [aria-selected] .cm-completionLabel');
+  const offers = complete(view.state.doc.toString(), view.state.selection.main.head, vocabulary);
+  const offer = offers?.options.find(({ label }) => label === shown?.textContent);
+  if (offers === undefined || offer === undefined) return false;
+  const { cursor, ...changes } = changeFor(offers, offer);
+  view.dispatch({ changes, selection: { anchor: cursor }, userEvent: 'input.complete', scrollIntoView: true });
+  closeCompletion(view);
+  return true;
+};
 
 /** @param {Text} doc */
 const decorationsOf = (doc) =>
@@ -178,7 +175,7 @@ function replaceBox(box) {
       closeBrackets(),
       // In a string, the Enter key is never meant for anything else.
       autocompletion({ override: [completionSource(vocabulary)], interactionDelay: 0 }),
-      acceptRenewed(),
+      Prec.high(keymap.of([{ key: 'Enter', run: acceptShown(vocabulary) }])),
       json(),
       syntaxHighlighting(classHighlighter),
       marks,
