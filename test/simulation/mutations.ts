@@ -1078,7 +1078,7 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/evaluation/evaluate-checks.ts',
-        find: 'this.#answers = terms.contextGrants === undefined ? answers : undefined;',
+        find: 'this.#answers = changesGrants(checks) ? undefined : answers;',
         replace: 'this.#answers = answers;',
       },
     ],
