@@ -14,7 +14,8 @@ const text = readText('Dockerfile');
 const stages = parseStages(text);
 const packageFile = JSON.parse(readText('package.json'));
 const dependencies = Object.keys(packageFile.dependencies);
-const code = readCode(['packages', 'src']);
+// The server of `grantd mcp` is in the package of the command line alone; the program names that where it is missing.
+const code = readCode(['packages/convert', 'src']);
 
 const textOf = (word: string): string | undefined =>
   stages.at(-1)?.instructions.findLast((instruction) => instruction.word === word)?.text;
