@@ -145,6 +145,16 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
     await page.getByLabel('State').selectOption('suspended');
     await page.getByRole('button', { name: 'Show' }).click();
     await page.getByText('No tenant matches').waitFor();
+    await bare.open(`/tenants/${tenantId}/grants`);
+    await page.getByRole('link', { name: 'Create a grant' }).click();
+    await page.getByLabel('Subject').fill('user:bare');
+    await page.getByLabel('Object').fill('doc:bare');
+    await page.getByText('Expiry', { exact: true }).click();
+    await page.getByLabel('Expires').selectOption('At a date');
+    await page.getByLabel('Date and time (UTC)').fill('2090-01-31 12:00');
+    await page.getByRole('button', { name: 'Create the grant' }).click();
+    await page.getByText('Grant created: user:bare viewer doc:bare').waitFor();
+    await page.getByTitle('2090-01-31T12:00:00.000Z').waitFor();
     await bare.open(`/tenants/${tenantId}/check/many`);
     await page.getByLabel('Checks, one per line').fill('user:ada viewer doc:1 true');
     await page.getByRole('button', { name: 'Check all' }).click();
