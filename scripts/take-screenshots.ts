@@ -87,7 +87,7 @@ function showCluster(look: number): void {
   });
 }
 
-/** A tenant with keys, grants and an hour of usage; returns its id. */
+/** A tenant with keys and grants; returns its id. */
 async function fill(): Promise<string> {
   const names = ['Acme', 'Globex', 'Initech', 'Northwind Traders', 'Umbrella Logistics', 'Wayne Health'];
   const plans = [...BUILT_IN_PLANS.keys()];
@@ -115,6 +115,11 @@ async function fill(): Promise<string> {
   if (documents !== undefined) {
     await session.call(CALLS.writeRules, context, { ruleSet: documents.ruleSet, ifMatch: undefined });
   }
+  return tenantId;
+}
+
+/** Of the tenant, until now. */
+function useForAnHour(): void {
   const nowMs = Math.floor(clock.wallMs() / MINUTE_MS) * MINUTE_MS;
   operator.usage = Array.from({ length: 60 }, (_, index) => {
     const requests = Math.round(330 + 190 * Math.sin(index / 9) + (random.word() % 70) + (index > 48 ? 170 : 0));
@@ -125,7 +130,6 @@ async function fill(): Promise<string> {
       checks: requests - 20,
     };
   });
-  return tenantId;
 }
 
 /** Loads go up and down; no page is open. */
@@ -152,6 +156,7 @@ const browser = await openChromium();
 try {
   const tenantId = await fill();
   await passAnHour();
+  useForAnHour();
   const options = { token: OPERATOR_TOKEN, viewport: WINDOW };
   await using light = await visitConsole(browser, service.url, { ...options, colorScheme: 'light' });
   await using dark = await visitConsole(browser, service.url, { ...options, colorScheme: 'dark' });
