@@ -105,25 +105,24 @@ export function choiceParser<Choice extends string>(choices: readonly Choice[]):
   };
 }
 
-/** Without a trailing `/`, so that paths can be appended. */
-/** An address that a page links to: it may have a query, but no password. */
-export function parseLinkUrl(text: string): string {
+function demandUrl(text: string, refused: RegExp, form: string): void {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isPlain = url !== undefined && url.username === '' && url.password === '' && !/[#\s]/.test(text);
-  if (isPlain && ['http:', 'https:'].includes(url.protocol)) return text;
+  const isPlain = url !== undefined && url.username === '' && url.password === '' && !refused.test(text);
+  if (isPlain && ['http:', 'https:'].includes(url.protocol)) return;
   throw new WrongSetting(
-    `must be an http or https URL without user or fragment, like https://grafana.example.com/d/grantd; it is ${quote(text.replace(/\/\/[^/]*@/, '//…@'))}`,
+    `must be an http or https URL without ${form}; it is ${quote(text.replace(/\/\/[^/]*@/, '//…@'))}`,
   );
 }
 
+/** An address that a page links to: it may have a query, but no password. */
+export function parseLinkUrl(text: string): string {
+  demandUrl(text, /[#\s]/, 'user or fragment, like https://grafana.example.com/d/grantd');
+  return text;
+}
+
+/** Without a trailing `/`, so that paths can be appended. */
 export function parseUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const plain = url !== undefined && url.search === '' && url.hash === '' && url.username === '' && url.password === '';
-  if (!plain || !['http:', 'https:'].includes(url.protocol) || /[?#\s]/.test(text)) {
-    throw new WrongSetting(
-      `must be an http or https URL without user, query or fragment, like https://grantd.example.com; it is ${quote(text.replace(/\/\/[^/]*@/, '//…@'))}`,
-    );
-  }
+  demandUrl(text, /[?#\s]/, 'user, query or fragment, like https://grantd.example.com');
   return text.replace(/\/+$/, '');
 }
 

@@ -12,6 +12,7 @@ import { type Clock, delay, type Random } from '../core/async/clock.ts';
 import { IdFactory } from '../core/ids.ts';
 import { BUILT_IN_PLANS, type Plans } from '../core/plans.ts';
 import { isLoopbackHost, splitAddress } from '../core/text/addresses.ts';
+import { MS_PER_HOUR } from '../core/text/timestamps.ts';
 import { createStaticDiscovery } from '../discovery/discovery.ts';
 import { createFront } from '../front/create-front.ts';
 import { createLogInCode } from '../operator/console/log-in-code.ts';
@@ -40,7 +41,6 @@ const OPERATOR_TOKEN_LENGTH = 32;
 /** Fronts find serving shards within milliseconds; longer means that they cannot. */
 const FRONT_READY_MS_MAX = 15_000;
 const FRONT_READY_POLL_MS = 10;
-const MS_PER_HOUR = 3_600_000;
 /** Replaces the host for shards that only this process reaches. */
 const IN_PROCESS_HOST = 'in-process';
 

@@ -6,6 +6,7 @@
 import type { ShardConfig } from '../config/settings.ts';
 import { delay, untilAborted } from '../core/async/clock.ts';
 import { BUILT_IN_PLANS } from '../core/plans.ts';
+import { MS_PER_HOUR } from '../core/text/timestamps.ts';
 import { listenShardServer } from '../rpc/serving/server.ts';
 import { createMemoryBudget } from '../shard/memory/memory-budget.ts';
 import { createShardNode, type ShardNode } from '../shard/shard-node.ts';
@@ -17,8 +18,6 @@ import { openTurns } from './process/prepare-process.ts';
 import { loopBackAddress, loopBackTransport, openLoopBack } from './process/self-probe.ts';
 import { readPlace, resolveAdvertised, resolveShardName } from './process/shard-identity.ts';
 import { listenOn } from './process/start-error.ts';
-
-const MS_PER_HOUR = 3_600_000;
 
 /**
  * Resolves when it serves its share of the slots. If `signal` aborts, the start ends and hands over the slots that it

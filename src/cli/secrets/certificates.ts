@@ -3,8 +3,8 @@
 
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { Extension } from '@peculiar/x509';
+import { MS_PER_DAY } from '../../core/text/timestamps.ts';
 
-const MS_PER_DAY = 86_400_000;
 /** Clocks of other machines may be behind. */
 const BACKDATED_MS = 3_600_000;
 /** RFC 5280 allows 20 bytes, of a positive number. */

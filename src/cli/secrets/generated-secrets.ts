@@ -4,6 +4,7 @@
 // is safe to run again at any time, to interrupt anywhere, and to run concurrently.
 
 import { X509Certificate } from 'node:crypto';
+import { MS_PER_DAY } from '../../core/text/timestamps.ts';
 import { CliFailure } from '../failures.ts';
 import {
   type CertificateDependencies,
@@ -13,7 +14,6 @@ import {
   issueCertificate,
 } from './certificates.ts';
 
-const MS_PER_DAY = 86_400_000;
 /** Ten years. The authority is not renewed: everything that trusts it would first have to trust its successor. */
 const AUTHORITY_DAYS = 3650;
 const TOKEN_BYTES = 32;

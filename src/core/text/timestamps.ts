@@ -2,6 +2,7 @@
 
 export const MS_PER_MINUTE = 60_000;
 export const MS_PER_HOUR = 60 * MS_PER_MINUTE;
+export const MS_PER_DAY = 24 * MS_PER_HOUR;
 
 let lastMs = Number.NaN;
 let lastText = '';

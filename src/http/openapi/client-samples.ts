@@ -13,7 +13,7 @@ export interface ClientSamples {
 }
 
 /** Characters that are invisible or change the direction of what follows: one text could look like another. */
-const INVISIBLE = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
+export const INVISIBLE = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
 
 const hex = (character: string, digits: number): string =>
   (character.codePointAt(0) ?? 0).toString(16).padStart(digits, '0');
@@ -41,7 +41,7 @@ export const sampleJson = (value: unknown): string =>
 
 const lines = (...text: readonly string[]): string => text.join('\n');
 
-const inOrder = ({ subject, relation, object }: NamedTuple): readonly string[] => [subject, relation, object];
+export const inOrder = ({ subject, relation, object }: NamedTuple): readonly string[] => [subject, relation, object];
 
 export function checkSamples(question: NamedTuple): ClientSamples {
   const parts = inOrder(question);

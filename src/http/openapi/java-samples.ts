@@ -2,9 +2,7 @@
 
 import type { NamedTuple } from '../../rules/questions.ts';
 import { EXAMPLE_TUPLE } from '../schema/examples.ts';
-
-/** Characters that are invisible or change the direction of what follows: one text could look like another. */
-const INVISIBLE = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
+import { INVISIBLE, inOrder } from './client-samples.ts';
 
 /** Java reads `\u000a` as an end of line before it reads literals. An octal escape is part of the literal. */
 const unit = (code: number): string =>
@@ -20,15 +18,14 @@ function inJava(text: string): string {
   return `"${escaped}"`;
 }
 
-const inOrder = ({ subject, relation, object }: NamedTuple): string =>
-  [subject, relation, object].map(inJava).join(', ');
+const argumentsOf = (question: NamedTuple): string => inOrder(question).map(inJava).join(', ');
 
-export const javaCheck = (question: NamedTuple): string => `boolean allowed = grantd.check(${inOrder(question)});`;
+export const javaCheck = (question: NamedTuple): string => `boolean allowed = grantd.check(${argumentsOf(question)});`;
 
 export const javaCheckBulk = (questions: readonly NamedTuple[]): string =>
   [
     'BulkCheckResult result = grantd.checkBulk(List.of(',
-    `${questions.map((question) => `    new Question(${inOrder(question)})`).join(',\n')}));`,
+    `${questions.map((question) => `    new Question(${argumentsOf(question)})`).join(',\n')}));`,
   ].join('\n');
 
 const lines = (...text: readonly string[]): string => text.join('\n');

@@ -1,5 +1,4 @@
-// Sends responses: the only place of the operator's API that writes one. If a stream fails midway, it breaks the
-// connection, so that the response cannot look complete.
+// Sends the responses of the operator's API, and nothing else does.
 
 import type { ServerResponse } from 'node:http';
 import { assertNever } from '../../core/assert.ts';

@@ -6,11 +6,10 @@
 import { MS_PER_MINUTE } from '../../core/text/timestamps.ts';
 import type { TenantUsageReport, UsageBucket } from '../shard.ts';
 import { Evictable, type MemoryBudget } from './memory-budget.ts';
-import { hourOf, rowsOfHour } from './usage-rows.ts';
+import { hourOf, MINUTES_PER_HOUR, rowsOfHour } from './usage-rows.ts';
 
 /** An hour, and twenty minutes in which the one before can still be stored whole. */
 export const USAGE_MINUTES = 80;
-const MINUTES_PER_HOUR = 60;
 /** Requests, refused, checks. */
 const COUNTS = 3;
 const COUNT_MAX = 2 ** 32 - 1;

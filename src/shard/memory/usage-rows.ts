@@ -5,7 +5,7 @@
 import { MS_PER_HOUR, MS_PER_MINUTE } from '../../core/text/timestamps.ts';
 import type { UsageBucket } from '../shard.ts';
 
-const MINUTES_PER_HOUR = 60;
+export const MINUTES_PER_HOUR = 60;
 
 /** Hours of one kind of row, and where they are stored. */
 export interface HourRows {

@@ -5,6 +5,7 @@
 import type { Clock } from '../../core/async/clock.ts';
 import { turnOf } from '../../core/async/turns.ts';
 import type { TenantId } from '../../core/ids.ts';
+import { MS_PER_DAY } from '../../core/text/timestamps.ts';
 import type { AuditLogRow, StateStore } from '../../store/store.ts';
 import type { Tenure } from '../log/tenure.ts';
 import type { AuditRecord } from '../shard.ts';
@@ -54,7 +55,6 @@ export const auditRecordOf = (row: AuditLogRow): AuditRecord => ({
 
 /** How soon a change of the table counts. What was written before it is kept as long as it was to be. */
 const KNOWN_MS = 60_000;
-const MS_PER_DAY = 24 * 3_600_000;
 /** Of a retention too short to give up a day. */
 const MARGIN_SHARE = 0.1;
 

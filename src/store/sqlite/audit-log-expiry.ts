@@ -3,15 +3,15 @@
 // commit waits for one step of a part at most. The next round repeats a part that failed.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
+import { MS_PER_DAY, MS_PER_HOUR } from '../../core/text/timestamps.ts';
 import { AUDIT_LOG_KEPT_DAYS, type DeadlineMs } from '../store.ts';
 
 /** A process that starts with a wrong clock has this long to correct it, before anything expires by it. */
 const FIRST_ROUND_MS = 10 * 60_000;
-const ROUND_MS = 3_600_000;
+const ROUND_MS = MS_PER_HOUR;
 /** Between two parts, so that others can write. */
 const PAUSE_MS = 100;
 const PART_TIMEOUT_MS = 60_000;
-const MS_PER_DAY = 24 * 3_600_000;
 
 /**
  * Deletes a part of the changes before the month. Returns the tenant after which to continue; undefined: nothing is

@@ -5,7 +5,7 @@ import type { AuditFilter } from '../../../core/audit-filter.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import type { AuditLogPage, AuditRecord } from '../../../shard/shard.ts';
-import { auditFile, type FileFormat } from '../../audit-files.ts';
+import { auditFile } from '../../audit-files.ts';
 import { auditFilterOf } from '../../audit-filters.ts';
 import { tenantIdOf } from '../../path-ids.ts';
 import { type FramedTenant, type PageCall, type PageResult, readTenant, tenantPath, unlessGone } from '../page.ts';
@@ -16,13 +16,13 @@ import {
   downloadLinks,
   entriesTable,
   type Filter,
-  filterFields,
+  fileFormatOf,
+  filterForm,
   mentionedKeys,
   type Narrowing,
   parseChange,
   parseFilter,
 } from '../parts/audit-entries.ts';
-import { type Filled, queryForm } from '../parts/form-parts.ts';
 import type { KeyLabel } from '../parts/key-facts.ts';
 import { tenantPage } from '../parts/layout.ts';
 import { empty, moment, pager, section } from '../parts/parts.ts';
@@ -51,15 +51,6 @@ async function readKnown(call: PageCall): Promise<FramedTenant> {
   const query = { limit: 1, cursor: undefined, newestFirst: true };
   const { items } = await call.operator.call(CALLS.listAuditLog, call.context(), { ...query, tenantId });
   return { tenantId, name: parseChange(items[0]?.change ?? '')?.name ?? tenantId, state: 'deleted' };
-}
-
-function filterForm({ path, asked }: Narrowing, filled: Filled): Markup {
-  const isAsked = Object.keys(asked).length > 0;
-  return html`<details open=${isAsked}>
-    <summary>Filter by action, actor, subject, object, request or time</summary>
-    <search>${queryForm(path, filterFields(filled))}</search>
-    ${isAsked && html`<p><a href=${path}>Show all entries</a></p>`}
-  </details>`;
 }
 
 function listingMarkup(
@@ -122,8 +113,8 @@ export async function auditLogFile(call: PageCall): Promise<PageResult> {
   const read = parseFilter(askedOf(call));
   if ('refusal' in read) return auditLogPage(call);
   const { fields, sinceMs, untilMs } = read.filter;
-  const format: FileFormat = call.query.text('format') === 'csv' ? 'csv' : 'ndjson';
-  return auditFile(`audit-log-${tenantId}`, format, entriesOf(call, tenantId, auditFilterOf(fields), sinceMs, untilMs));
+  const name = `audit-log-${tenantId}`;
+  return auditFile(name, fileFormatOf(call), entriesOf(call, tenantId, auditFilterOf(fields), sinceMs, untilMs));
 }
 
 async function* entriesOf(

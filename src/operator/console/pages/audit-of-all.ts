@@ -3,10 +3,11 @@
 // page back begins where this one ended, so that none is left out.
 
 import { parseTenantId, type TenantId } from '../../../core/ids.ts';
+import { MS_PER_DAY, MS_PER_HOUR } from '../../../core/text/timestamps.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import type { LoggedChange } from '../../../shard/shard.ts';
-import { auditFile, type EntriesPart, type FileFormat } from '../../audit-files.ts';
+import { auditFile, type EntriesPart } from '../../audit-files.ts';
 import { auditFilterOf } from '../../audit-filters.ts';
 import { type AuditOfAllQuery, auditOfAll } from '../../audit-of-all.ts';
 import { type Refusal, refuse } from '../forms.ts';
@@ -18,16 +19,16 @@ import {
   downloadLinks,
   entriesTable,
   type Filter,
-  filterFields,
+  fileFormatOf,
+  filterForm,
   mentionedKeys,
   parseFilter,
 } from '../parts/audit-entries.ts';
-import { queryForm, textField } from '../parts/form-parts.ts';
+import { textField } from '../parts/form-parts.ts';
 import { count, empty, moment } from '../parts/parts.ts';
 
 const PATH = pathTo(['audit-log']);
 const FILE_PATH = pathTo(['audit-log', 'file']);
-const MS_PER_DAY = 86_400_000;
 const CHANGES_PER_PAGE = 50;
 /** What one page reads, at most: some seconds, and some megabytes. */
 const READ_MAX = 50_000;
@@ -36,7 +37,7 @@ const READING_MS_MAX = 5000;
 const NAME_MS_MAX = 1000;
 
 const RANGES = [
-  { name: 'hour', text: 'hour', ms: MS_PER_DAY / 24 },
+  { name: 'hour', text: 'hour', ms: MS_PER_HOUR },
   { name: 'day', text: 'day', ms: MS_PER_DAY },
   { name: 'week', text: '7 days', ms: 7 * MS_PER_DAY },
 ] as const;
@@ -110,18 +111,6 @@ function rangeLinks(asked: Asked, shown: Range): Markup {
   return html`<nav class="ranges" aria-label="Range"><ul>${links}</ul></nav>`;
 }
 
-function filterForm(call: PageCall, asked: Asked, refusal: Refusal | undefined): Markup {
-  const filled = { fields: call.query, refusal };
-  const isAsked = Object.keys(asked).length > 0 || refusal !== undefined;
-  const hint = 'An ID: its own audit log goes back 400 days';
-  const tenant = textField({ name: 'tenant', label: 'Tenant', hint }, filled);
-  return html`<details open=${isAsked}>
-    <summary>Filter by tenant, action, actor, subject, object, request or time</summary>
-    <search>${queryForm(PATH, filterFields(filled, tenant))}</search>
-    ${isAsked && html`<p><a href=${PATH}>Show all entries</a></p>`}
-  </details>`;
-}
-
 function progressMarkup({ entries, matches, read, isWhole, slotsMissing }: Listed, { sinceMs, text }: Range): Markup {
   const range = text === undefined ? html`since ${moment(sinceMs)}` : `in the last ${text}`;
   const found =
@@ -173,9 +162,12 @@ export async function auditOfAllPage(call: PageCall): Promise<PageResult> {
   if (other !== undefined && 'kind' in other) return other;
   const read = parseFilter(asked);
   const refusal = other ?? ('refusal' in read ? read.refusal : undefined);
+  const filled = { fields: call.query, refusal };
+  const hint = 'An ID: its own audit log goes back 400 days';
+  const tenant = textField({ name: 'tenant', label: 'Tenant', hint }, filled);
   const body = html`<h1>Audit log</h1>
     <p class="hint">The changes of all tenants: who changed what, and when.</p>
-    ${filterForm(call, asked, refusal)}
+    ${filterForm({ path: PATH, asked }, filled, tenant)}
     ${refusal === undefined && 'filter' in read && (await listing(call, asked, read.filter))}
     <p><small>On the command line: <code>grantd audit-log --all --since 1d</code></small></p>`;
   return page('Audit log', body, refusal);
@@ -190,8 +182,7 @@ export async function auditOfAllFile(call: PageCall): Promise<PageResult> {
   if (other !== undefined || 'refusal' in read) return auditOfAllPage(call);
   const { fields, sinceMs, untilMs } = read.filter;
   const query = { ...auditFilterOf(fields), sinceMs: rangeOf(call, sinceMs).sinceMs, untilMs };
-  const format: FileFormat = call.query.text('format') === 'csv' ? 'csv' : 'ndjson';
-  return auditFile('audit-log', format, partsOf(call, query));
+  return auditFile('audit-log', fileFormatOf(call), partsOf(call, query));
 }
 
 async function* partsOf(call: PageCall, query: AuditOfAllQuery): AsyncGenerator<EntriesPart, void, undefined> {

@@ -9,6 +9,7 @@ import type { OperatorTenantSession } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
+import { sidesOf } from '../entity-sides.ts';
 import { type Refusal, refuse } from '../forms.ts';
 import { openTenant, type PageCall, type PageResult, type Query, redirect, tenantPath } from '../page.ts';
 import { askQuestion } from '../parts/context-fields.ts';
@@ -304,13 +305,8 @@ async function entityPart(
 
 /** The entity that was searched for leads to the side on which it has grants. */
 async function find(call: PageCall, session: OperatorTenantSession, entity: string): Promise<PageResult> {
-  const isOneOf = async (of: Of): Promise<boolean> => {
-    const query = { of, relation: undefined, limit: 1, cursor: undefined };
-    const { items, nextCursor } = await session.call(CALLS.listGrants, call.context(), query);
-    return items.length > 0 || nextCursor !== undefined;
-  };
-  const [isOfSubject, isOnObject] = await Promise.all([isOneOf({ subject: entity }), isOneOf({ object: entity })]);
-  const of = isOnObject && !isOfSubject ? { object: entity } : { subject: entity };
+  const { asSubject, asObject } = await sidesOf(session, call.context, entity);
+  const of = asObject && !asSubject ? { object: entity } : { subject: entity };
   return redirect(tenantPath(session.tenantId, 'grants', of));
 }
 
@@ -326,8 +322,10 @@ export async function grantsPage(call: PageCall, refusal?: Refusal): Promise<Pag
   const entity = searched || subject || object || '';
   const refusedSearch = refuseEntity(entity);
   if (searched && refusedSearch === undefined) return find(call, session, entity);
-  const ruleSet = await session.call(CALLS.readRules, call.context(), undefined);
-  const offered = await namespacesOf(call, session);
+  const [ruleSet, offered] = await Promise.all([
+    session.call(CALLS.readRules, call.context(), undefined),
+    namespacesOf(call, session),
+  ]);
   const of = refusedSearch !== undefined || entity === '' ? undefined : subject ? { subject } : { object: entity };
   const { link, dialog } = grantDialog(call.session, tenantId, ruleSet, of ?? {});
   const toolbar = (more: readonly string[]): Markup => {

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { GrantdError } from '../../../core/errors.ts';
 import { ROTATION_GRACE_MS_DEFAULT, ROTATION_GRACE_MS_MAX } from '../../../core/limits.ts';
 import { type Scope, scopeMask, scopesOf } from '../../../core/scopes.ts';
+import { MS_PER_HOUR } from '../../../core/text/timestamps.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import type { ListedKey } from '../../../shard/shard.ts';
@@ -196,14 +197,12 @@ export async function revokeKey(call: PageCall): Promise<PageResult> {
   }
 }
 
-const HOUR_MS = 3_600_000;
-
 /** Milliseconds → the grace in words. */
 const GRACES: Readonly<Record<string, string>> = {
   0: 'It is revoked at once',
-  [HOUR_MS]: '1 hour',
+  [MS_PER_HOUR]: '1 hour',
   [ROTATION_GRACE_MS_DEFAULT]: '24 hours',
-  [7 * 24 * HOUR_MS]: '7 days',
+  [7 * 24 * MS_PER_HOUR]: '7 days',
   [ROTATION_GRACE_MS_MAX]: '30 days',
 };
 const GRACE_CHOICES = Object.entries(GRACES).map(([value, text]) => ({ value, text }));

@@ -9,9 +9,10 @@ import { type KeyId, parseKeyId, parseTenantId, type TenantId, timeOfId } from '
 import { isIdentifier } from '../../../core/tuples.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
-import type { GrantFilter, LoggedChange, TenantStatus } from '../../../shard/shard.ts';
+import type { LoggedChange, TenantStatus } from '../../../shard/shard.ts';
 import { auditOfAll } from '../../audit-of-all.ts';
 import { findKey } from '../../find-key.ts';
+import { type EntitySides, sidesOf } from '../entity-sides.ts';
 import { Fields } from '../forms.ts';
 import { type PageCall, type PageResult, page, pathTo, redirect, tenantPath, unlessGone } from '../page.ts';
 import { parseChange } from '../parts/audit-entries.ts';
@@ -198,21 +199,9 @@ async function findKeyId(call: PageCall, keyId: KeyId, chosen: TenantStatus | un
 
 // ---- subjects and objects ----
 
-interface Sides {
-  readonly asSubject: boolean;
-  readonly asObject: boolean;
-}
-
-/** Whether a tenant has a grant of the subject, or on the object. */
-async function sidesOf(call: PageCall, tenantId: TenantId, entity: string): Promise<Sides> {
+async function sidesIn(call: PageCall, tenantId: TenantId, entity: string): Promise<EntitySides> {
   const session = await unlessGone(call.operator.tenant(call.context(), tenantId, call.session.operator));
-  if (session === undefined) return { asSubject: false, asObject: false };
-  const has = async (of: GrantFilter['of']): Promise<boolean> => {
-    const query = { of, relation: undefined, limit: 1, cursor: undefined };
-    return (await session.call(CALLS.listGrants, call.context(), query)).items.length > 0;
-  };
-  const [asSubject, asObject] = await Promise.all([has({ subject: entity }), has({ object: entity })]);
-  return { asSubject, asObject };
+  return session === undefined ? { asSubject: false, asObject: false } : sidesOf(session, call.context, entity);
 }
 
 const pageOfEntity = (tenantId: TenantId, entity: string, side: 'subject' | 'object'): string =>
@@ -221,7 +210,7 @@ const pageOfEntity = (tenantId: TenantId, entity: string, side: 'subject' | 'obj
 async function findEntity(call: PageCall, entity: string): Promise<PageResult> {
   const chosen = await chosenTenant(call);
   if (chosen !== undefined) {
-    const { asSubject, asObject } = await sidesOf(call, chosen.tenantId, entity);
+    const { asSubject, asObject } = await sidesIn(call, chosen.tenantId, entity);
     if (asSubject !== asObject)
       return redirect(pageOfEntity(chosen.tenantId, entity, asSubject ? 'subject' : 'object'));
     const link = (side: 'subject' | 'object', text: string): Markup =>
@@ -240,11 +229,11 @@ async function findEntity(call: PageCall, entity: string): Promise<PageResult> {
 }
 
 async function findEntityInAll(call: PageCall, entity: string): Promise<PageResult> {
-  const sides = new Map<TenantId, Sides>();
+  const sides = new Map<TenantId, EntitySides>();
   const { tenants, looked, isAll } = await tenantsWith(
     call,
     async (tenantId) => {
-      const found = await sidesOf(call, tenantId, entity);
+      const found = await sidesIn(call, tenantId, entity);
       sides.set(tenantId, found);
       return found.asSubject || found.asObject;
     },

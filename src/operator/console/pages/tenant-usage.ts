@@ -3,6 +3,7 @@
 import { GrantdError } from '../../../core/errors.ts';
 import { resolvePlan } from '../../../core/plans.ts';
 import type { Tenant } from '../../../core/tenants.ts';
+import { MS_PER_DAY, MS_PER_HOUR } from '../../../core/text/timestamps.ts';
 import type { UsageBucket } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
@@ -42,7 +43,7 @@ function rangeLinks(tenantId: string, { name }: UsageRange): Markup {
 
 function usageTable({ rowMs, text }: UsageRange, rows: readonly UsageBucket[]): Markup {
   const [each, unit] =
-    rowMs < 3_600_000 ? ['minute', 'Minute'] : rowMs < 24 * 3_600_000 ? ['hour', 'Hour'] : ['day', 'Day'];
+    rowMs < MS_PER_HOUR ? ['minute', 'Minute'] : rowMs < MS_PER_DAY ? ['hour', 'Hour'] : ['day', 'Day'];
   const used = rows.filter(({ requests }) => requests > 0).toReversed();
   const shown = table<UsageBucket>(`Requests per ${each}`, used, [
     [unit, ({ atMs }) => minute(atMs)],

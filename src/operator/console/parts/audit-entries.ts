@@ -6,11 +6,12 @@ import { AUDIT_ACTIONS } from '../../../core/audit-filter.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { summaryOfChange } from '../../../rules/rules-diff.ts';
 import type { AuditRecord, LoggedChange } from '../../../shard/shard.ts';
+import type { FileFormat } from '../../audit-files.ts';
 import { type AuditFilterFields, auditFilterShape } from '../../audit-filters.ts';
 import { parseDateTime, type Refusal, refuseAll, refuseInvalid } from '../forms.ts';
 import { type PageCall, tenantPath, withQuery } from '../page.ts';
 import { actorCell } from './actors.ts';
-import { choicesOf, type Filled, selectField, submit, textField } from './form-parts.ts';
+import { choicesOf, type Filled, queryForm, selectField, submit, textField } from './form-parts.ts';
 import { type KeyLabel, keyIdEnd, keyMarkup } from './key-facts.ts';
 import { actionBadge, code, copyId, count, foreign, moment, table } from './parts.ts';
 
@@ -151,8 +152,18 @@ export function mentionedKeys(rows: readonly AuditRecord[]): ReadonlyMap<string,
   return keys;
 }
 
+/** The form of the filter, open if it is filled in. `tenant`: the field for one, on the page of all tenants. */
+export function filterForm({ path, asked }: Narrowing, filled: Filled, tenant?: Markup): Markup {
+  const isAsked = Object.keys(asked).length > 0 || filled.refusal !== undefined;
+  return html`<details open=${isAsked}>
+    <summary>Filter by ${tenant === undefined ? '' : 'tenant, '}action, actor, subject, object, request or time</summary>
+    <search>${queryForm(path, filterFields(filled, tenant))}</search>
+    ${isAsked && html`<p><a href=${path}>Show all entries</a></p>`}
+  </details>`;
+}
+
 /** The fields of the filter, and its button. `first`: a field before them. */
-export function filterFields(filled: Filled, first?: Markup): Markup {
+function filterFields(filled: Filled, first: Markup): Markup {
   const field = (name: Field, label: string, hint?: string, type: 'text' | 'datetime-local' = 'text'): Markup =>
     textField({ name, label, type, hint }, filled);
   return html`${first}
@@ -173,6 +184,9 @@ export function downloadLinks(path: string, asked: Asked & Readonly<Record<strin
   return html`<p class="downloads">Download: ${link('csv', 'CSV')} ${link('ndjson', 'NDJSON')}
     <small>up to ${count(DOWNLOADED_MAX)} entries, oldest first</small></p>`;
 }
+
+/** The format that a link asks for. */
+export const fileFormatOf = ({ query }: PageCall): FileFormat => (query.text('format') === 'csv' ? 'csv' : 'ndjson');
 
 /** Entries in one file. */
 export const DOWNLOADED_MAX = 100_000;

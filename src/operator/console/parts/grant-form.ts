@@ -5,7 +5,7 @@ import { GrantdError } from '../../../core/errors.ts';
 import type { TermsRequest } from '../../../core/grant-attributes.ts';
 import { conditionInText, parseCondition } from '../../../core/grant-condition.ts';
 import type { ExpiryRequest } from '../../../core/grant-expiry.ts';
-import { formatTimestamp } from '../../../core/text/timestamps.ts';
+import { formatTimestamp, MS_PER_DAY, MS_PER_HOUR } from '../../../core/text/timestamps.ts';
 import { isIdentifier, isNamespaceName, isRelationName, type Tuple } from '../../../core/tuples.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import type { NamedTuple } from '../../../rules/questions.ts';
@@ -86,17 +86,14 @@ export function readTuple(fields: Fields): { readonly tuple: Tuple } | { readonl
   return { refusal: { status: 422, messages: { ...messages, ...refusal?.messages } } };
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-
 /** Choices with a time from now on. */
 const DURATIONS_MS: ReadonlyMap<string, number> = new Map([
-  ['1h', HOUR_MS],
-  ['1d', DAY_MS],
-  ['7d', 7 * DAY_MS],
-  ['30d', 30 * DAY_MS],
-  ['90d', 90 * DAY_MS],
-  ['1y', 365 * DAY_MS],
+  ['1h', MS_PER_HOUR],
+  ['1d', MS_PER_DAY],
+  ['7d', 7 * MS_PER_DAY],
+  ['30d', 30 * MS_PER_DAY],
+  ['90d', 90 * MS_PER_DAY],
+  ['1y', 365 * MS_PER_DAY],
 ]);
 
 const EXPIRIES = [

@@ -1,7 +1,7 @@
 // Parts that all pages use: texts from outside, times, copy buttons, sections, tables, empty states, links to pages.
 
 import { describeWarning } from '../../../core/service-warnings.ts';
-import { formatTimestamp, MS_PER_MINUTE } from '../../../core/text/timestamps.ts';
+import { formatTimestamp, MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../../../core/text/timestamps.ts';
 import type { TenantSession } from '../../../front/front.ts';
 import { warnOfUnknown } from '../../../front/namespace-warnings.ts';
 import type { CodeSample } from '../../../http/openapi/code-samples.ts';
@@ -37,9 +37,6 @@ const dateTime = (wallMs: number, length: number): string => formatTimestamp(wal
 
 /** The time of the day in UTC: `11:32:25`. */
 export const clockTime = (wallMs: number): string => formatTimestamp(wallMs).slice(11, 19);
-
-const MS_PER_HOUR = 3_600_000;
-const MS_PER_DAY = 86_400_000;
 
 /** `3 minutes`, rounded down to the largest unit that fits. */
 export function span(ms: number): string {

@@ -3,13 +3,11 @@
 
 import { scaleLinear, scaleUtc } from 'd3-scale';
 import { area, curveStepAfter, line } from 'd3-shape';
-import { formatTimestamp, MS_PER_HOUR, MS_PER_MINUTE } from '../../../core/text/timestamps.ts';
+import { formatTimestamp, MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../../../core/text/timestamps.ts';
 import type { UsageBucket } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { count, swatch } from './parts.ts';
 import { LINE_SHOWN_TIMES, round, tickLine } from './plots.ts';
-
-const MS_PER_DAY = 24 * MS_PER_HOUR;
 
 export interface UsageRange {
   /** In the address. */
