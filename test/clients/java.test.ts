@@ -1,31 +1,27 @@
-// The Java client: its build with Maven, which runs its own tests and the code of its README; the contract on a real
-// service behind the fault proxy and on its fake; the application of the examples; and a program in an empty folder,
-// which gets the client from a repository.
+// The Java client: the contract on a real service behind the fault proxy and on its fake, compiled without Maven, and a
+// README whose code is that of the examples. Its build has a suite of its own.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { deployment, installMaven, type Maven, OFFLINE } from '../../tools/engines/java.ts';
+import { reportMissing } from '../../tools/engines/engine-script.ts';
+import { provideJava } from '../../tools/engines/java.ts';
 import type { HttpService } from '../kit/http-service.ts';
 import { ROOT } from '../kit/source-tree.ts';
-import { checkApplication } from './support/application.ts';
 import { type Case, readCases } from './support/cases.ts';
 import { runContract, startContractService } from './support/contract.ts';
 
 const run = promisify(execFile);
 const CLIENT = join(ROOT, 'clients', 'java');
-const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-const README = readFileSync(join(CLIENT, 'README.md'), 'utf8');
-/** Quick to start. */
-const JAVA = ['java', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xshare:auto'] as const;
+const SOURCES = ['client/src/main/java', 'testing/src/main/java', 'testing/src/test/java'];
+const RUNNER = 'io.github.grantd.ContractRunner';
 
-const folder = mkdtempSync(join(tmpdir(), 'grantd-java-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
-const found = await installMaven('the Java client', folder);
+const hasJava = await provideJava();
+if (!hasJava) reportMissing('the Java client', 'It needs Java 17.');
 
 /** Without indentation and empty lines. */
 const linesOf = (code: string): string =>
@@ -34,9 +30,6 @@ const linesOf = (code: string): string =>
     .map((line) => line.trim())
     .filter((line) => line !== '')
     .join('\n');
-
-const blocksIn = (language: string): string[] =>
-  [...README.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(([, code = '']) => code);
 
 /**
  * The HTTP client of the JDK sends a GET once more by itself if its connection ends before a byte of the response, as
@@ -55,97 +48,41 @@ const asTheJdkSends = (one: Case): Case => ({
       }),
 });
 
-describe('the Java client', { skip: found === undefined }, () => {
-  let maven: Maven;
+describe('the Java client', { skip: !hasJava }, () => {
+  const classes = mkdtempSync(join(tmpdir(), 'grantd-java-'));
   let service: HttpService;
-  const target = (artifact: string, ...path: string[]): string => join(folder, 'target', artifact, ...path);
-  const classpath = (...entries: readonly string[]): string => entries.join(delimiter);
-  /** The jar of a library among those that the build has needed. */
-  const jars = (pattern: string): string[] =>
-    globSync(pattern, { cwd: maven.repository }).map((each) => join(maven.repository, each));
-
   before(async () => {
-    if (found === undefined) return;
-    maven = found;
-    service = await startContractService();
-    await maven.run(CLIENT, deployment(folder));
+    const sources = SOURCES.map((folder) => join(CLIENT, folder));
+    const runner = join(CLIENT, 'testing/src/test/java', `${RUNNER.replaceAll('.', '/')}.java`);
+    const options = ['--release', '17', '-proc:none', '-d', classes, '-sourcepath', sources.join(delimiter)];
+    [service] = await Promise.all([startContractService(), run('javac', [...options, runner])]);
   });
-  after(async () => service?.stop());
+  after(async () => {
+    await service?.stop();
+    rmSync(classes, { recursive: true });
+  });
 
-  const runner = (): [string, ...string[]] => [
-    ...JAVA,
+  // Quick to start.
+  const command: [string, ...string[]] = [
+    'java',
+    '-XX:+UseSerialGC',
+    '-XX:TieredStopAtLevel=1',
+    '-Xshare:auto',
     '-cp',
-    classpath(
-      target('grantd-client', 'classes'),
-      target('grantd-testing', 'classes'),
-      target('grantd-testing', 'test-classes'),
-    ),
-    'io.github.grantd.ContractRunner',
+    classes,
+    RUNNER,
   ];
 
   it('keeps the contract on a real service', () =>
-    runContract({ on: 'server', service, command: runner(), cases: readCases('server').map(asTheJdkSends) }));
+    runContract({ on: 'server', service, command, cases: readCases('server').map(asTheJdkSends) }));
 
-  it('keeps the contract on its fake', () => runContract({ on: 'fake', command: runner() }));
+  it('keeps the contract on its fake', () => runContract({ on: 'fake', command }));
 
   it('has a README whose code is that of the examples, which its build runs', () => {
     const examples = globSync('examples/src/*/java/**/*.java', { cwd: CLIENT });
     const code = linesOf(examples.map((path) => readFileSync(join(CLIENT, path), 'utf8')).join('\n'));
-    const blocks = blocksIn('java');
+    const blocks = [...readFileSync(join(CLIENT, 'README.md'), 'utf8').matchAll(/^```java\n(.*?)^```$/gms)];
     assert.ok(blocks.length >= 8);
-    for (const block of blocks) assert.ok(code.includes(linesOf(block)), `no example has\n${block}`);
-  });
-
-  it('guards servlets in an application', async () => {
-    const tomcat = jars('{org/apache/tomcat,jakarta}/**/*.jar');
-    const parts = [target('grantd-examples', 'classes'), target('grantd-client', 'classes'), ...tomcat];
-    await checkApplication(service, [...JAVA, '-cp', classpath(...parts), 'io.github.grantd.examples.Documents']);
-  });
-
-  it('is deployed whole, and no entry of its files has the time of the build', async () => {
-    const deployed = join(folder, 'repository', 'io', 'github', 'grantd');
-    for (const artifact of ['grantd-client', 'grantd-testing']) {
-      for (const kind of ['', '-sources', '-javadoc']) {
-        const file = join(deployed, artifact, version, `${artifact}-${version}${kind}.jar`);
-        const { stdout } = await run('jar', ['tvf', file], { env: { ...process.env, TZ: 'UTC' } });
-        const times = stdout.split('\n').flatMap((line) => /\d\d:\d\d:\d\d \S+ \d{4}/.exec(line) ?? []);
-        assert.ok(times.length > 3, file);
-        assert.deepEqual([...new Set(times)], ['00:00:00 UTC 2026'], file);
-      }
-    }
-    assert.deepEqual(readdirSync(deployed).toSorted(), ['grantd-client', 'grantd-parent', 'grantd-testing']);
-  });
-
-  it('runs in an application that gets it from a repository, with what its README says', async () => {
-    const application = join(folder, 'application');
-    mkdirSync(join(application, 'src', 'main', 'java'), { recursive: true });
-    const [dependency = ''] = blocksIn('xml');
-    // In the versions that are there already.
-    const parent = readFileSync(join(CLIENT, 'pom.xml'), 'utf8');
-    const plugins = ['resources', 'compiler'].map((name) => {
-      const [declared] =
-        new RegExp(`<artifactId>maven-${name}-plugin</artifactId>\\s*<version>.*?</version>`).exec(parent) ?? [];
-      return `<plugin>${declared}</plugin>`;
-    });
-    writeFileSync(
-      join(application, 'pom.xml'),
-      `<project><modelVersion>4.0.0</modelVersion><groupId>org.example</groupId><artifactId>app</artifactId>
-<version>1</version><properties><maven.compiler.release>17</maven.compiler.release></properties>
-<repositories><repository><id>folder</id><url>file://${join(folder, 'repository')}</url></repository></repositories>
-<dependencies>${dependency}</dependencies>
-<build><pluginManagement><plugins>${plugins.join('')}</plugins></pluginManagement></build></project>`,
-    );
-    const [first = ''] = blocksIn('java');
-    const body = first.replace('service.client()', 'Grantd.fromEnvironment()');
-    writeFileSync(
-      join(application, 'src', 'main', 'java', 'App.java'),
-      `import io.github.grantd.*;\npublic class App { public static void main(String[] args) {\n${body}} }\n`,
-    );
-    await maven.run(application, [...OFFLINE, 'compile']);
-    const { key } = await service.createTenant();
-    const environment = { ...process.env, GRANTD_URL: service.baseUrl, GRANTD_KEY: key };
-    const parts = classpath(join(application, 'target', 'classes'), ...jars('io/github/grantd/grantd-client/*/*.jar'));
-    const { stdout } = await run(JAVA[0], [...JAVA.slice(1), '-cp', parts, 'App'], { env: environment });
-    assert.equal(stdout, 'true\ndocument:plan\n');
+    for (const [, block = ''] of blocks) assert.ok(code.includes(linesOf(block)), `no example has\n${block}`);
   });
 });

@@ -34,3 +34,12 @@ export function shellSteps(page: string): ShellStep[] {
 }
 
 export const linesOf = (text: string): string[] => text.split('\n').filter((line) => line !== '');
+
+/** Printed lines, where a page shows them with `…` for any text as it shows them. */
+export function asShown(lines: readonly string[], shown: readonly string[]): string[] {
+  return lines.map((line, at) => {
+    const expected = shown[at] ?? '';
+    const parts = expected.split('…').map((part) => RegExp.escape(part));
+    return new RegExp(`^${parts.join('.*')}$`).test(line) ? expected : line;
+  });
+}

@@ -74,10 +74,10 @@ const ROWS: readonly Row[] = [
   row(
     'java',
     'Java from Debian',
-    ['test/conformance/code-samples.test.ts', 'test/clients/model-types.test.ts'],
+    ['test/conformance/code-samples.test.ts', 'test/clients/java.test.ts', 'test/clients/model-types.test.ts'],
     provideJava,
   ),
-  row('java-client', 'Java and Maven from Debian, the rest from Maven', ['test/clients/java.test.ts'], provideMaven),
+  row('java-client', 'Java and Maven from Debian, the rest from Maven', ['clients/slow'], provideMaven),
   row(
     'runtimes',
     'Node 20 and 22, Deno and Bun from npm',

@@ -12,7 +12,7 @@ import { gzipSync } from 'node:zlib';
 import { freePort } from '../../../tools/engines/free-port.ts';
 import { installNpmProgram, NODE_20 } from '../../../tools/engines/npm-program.ts';
 import { type DevProcess, readDevFacts, startDev, testEnvironment } from '../../kit/dev-process.ts';
-import { linesOf, shellBlocks, shellSteps } from '../../kit/shell-blocks.ts';
+import { asShown, linesOf, shellBlocks, shellSteps } from '../../kit/shell-blocks.ts';
 import { linkedInstall, makeUserCheckout } from '../../kit/user-checkout.ts';
 
 const run = promisify(execFile);
@@ -69,12 +69,6 @@ function linkProgram(directory: string): void {
   symlinkSync(join(ROOT, 'bin', 'grantd'), join(directory, 'bin', 'grantd'));
 }
 
-/** Whether a line is as a page shows it, with `…` for any text. */
-function matchesShown(line: string, shown: string): boolean {
-  const parts = shown.split('…').map((part) => RegExp.escape(part));
-  return new RegExp(`^${parts.join('.*')}$`).test(line);
-}
-
 describe('the commands of the README', () => {
   it('work in their order', async () => {
     const stdout = await commandsOf('README.md', 1, '\n');
@@ -108,10 +102,7 @@ describe('the commands of the page for platform teams', () => {
     const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: directory, env });
     const lines = linesOf(stdout);
     const shown = [...(ask?.printed ?? []), '      3 "authorized":true'];
-    assert.deepEqual(
-      lines.map((line, at) => (matchesShown(line, shown[at] ?? '') ? shown[at] : line)),
-      shown,
-    );
+    assert.deepEqual(asShown(lines, shown), shown);
   });
 });
 
@@ -153,8 +144,7 @@ describe('the commands of the guides to permissions and rules', () => {
         const output = outputs[index] ?? [];
         if (printed === undefined) assert.doesNotMatch(output.join('\n'), /"status":/, commands);
         else {
-          const lines = output.map((line, at) => (matchesShown(line, printed[at] ?? '') ? printed[at] : line));
-          assert.deepEqual(lines, printed, commands);
+          assert.deepEqual(asShown(output, printed), printed, commands);
         }
       }
     });

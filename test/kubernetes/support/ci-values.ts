@@ -116,17 +116,23 @@ async function externalSecrets(authority: Authority, redisUrl: string): Promise<
 }
 
 /** No cert-manager runs here: its certificates are made in its place. */
-async function tlsEverywhere(authority: Authority, namespace: string): Promise<Prerequisites> {
+export async function certificatesOfPods(authority: Authority, namespace: string): Promise<readonly ObjectToMake[]> {
   const [shard, front, console] = await Promise.all([
     authority.issue('shard', [`DNS:grantd-shards.${namespace}.svc`, `DNS:*.grantd-shards.${namespace}.svc`]),
     authority.issue('front', [`DNS:grantd.${namespace}.svc`]),
     authority.issue('console', [`DNS:grantd-console.${namespace}.svc`]),
   ]);
+  return [
+    certificate('grantd-tls-shard', shard),
+    certificate('grantd-tls-front', front),
+    certificate('grantd-tls-console', console),
+  ];
+}
+
+async function tlsEverywhere(authority: Authority, namespace: string): Promise<Prerequisites> {
   return {
     objects: [
-      certificate('grantd-tls-shard', shard),
-      certificate('grantd-tls-front', front),
-      certificate('grantd-tls-console', console),
+      ...(await certificatesOfPods(authority, namespace)),
       secret('redis-authorities', { 'bundle.pem': authority.ca }),
       secret('collector', { authorization: 'Authorization=Bearer%20nothing' }),
     ],

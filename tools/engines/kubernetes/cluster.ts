@@ -20,7 +20,7 @@ const execute = promisify(execFile);
 export interface CommandOptions {
   /** Its standard input. */
   readonly input?: string;
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** The working directory; by default that of this process. */
   readonly directory?: string;
 }
@@ -78,8 +78,8 @@ export class KubernetesCluster {
   }
 
   /** Runs it as a person would, with `kubectl` and `helm` available; fails with the first failing command. */
-  shell(script: string, directory: string): Promise<string> {
-    return this.#run('bash', ['-euc', script], { directory });
+  shell(script: string, directory: string, timeoutMs?: number): Promise<string> {
+    return this.#run('bash', ['-euc', script], { directory, timeoutMs });
   }
 
   async #run(command: string, args: readonly string[], options: CommandOptions = {}): Promise<string> {
