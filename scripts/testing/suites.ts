@@ -53,7 +53,7 @@ export const SUITES: readonly Suite[] = [
     'many seeds, and every mutation searched for from the first seed',
   ),
   row('contract/slow', 'on-request', 1, 'the store on three nodes of Cassandra that fail'),
-  row('clients/slow', 'on-request', 1, 'the Java client as Maven builds, deploys and installs it'),
+  row('clients/slow', 'on-request', 1, 'the clients on each runtime, built and installed as their pages say'),
   row('conformance/slow', 'on-request', 1, 'the public interface, searched by schemathesis at length'),
   row('cluster/slow', 'on-request', 1, 'longer faults of a whole cluster'),
   row('browser/slow', 'on-request', 1, 'the console of a tenant with a million grants'),

@@ -357,6 +357,8 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
           .getByRole('option', { name: /^viewer/ })
           .first()
           .waitFor();
+        // The list of everything, which was there before, scrolls.
+        await waitFor('the list to follow', async () => (await completions.getByRole('option').count()) === 1);
         await assertAccessible(page, `completions, ${colorScheme}`);
         await keyboard.press('Control+A');
         await keyboard.insertText('{"rules": [{"namespace": "doc", "name": "can_read", "any_of": ["vie');

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -13,18 +13,14 @@ import { reportMissing } from '../../tools/engines/engine-script.ts';
 import { installPythonTool, PYTHON_CLIENT, type PythonTool } from '../../tools/engines/python-tool.ts';
 import { TOOLS_DIRECTORY } from '../../tools/engines/tools-directory.ts';
 import type { HttpService } from '../kit/http-service.ts';
-import { shellBlocks } from '../kit/shell-blocks.ts';
 import { ROOT } from '../kit/source-tree.ts';
 import { checkApplication } from './support/application.ts';
 import { runContract, startContractService } from './support/contract.ts';
-import { startPythonIndex } from './support/registries.ts';
 
 const CLIENT = join(ROOT, 'clients', 'python');
 /** Kept, since a second run with it takes a tenth of the time. */
 const MYPY_CACHE = join(TOOLS_DIRECTORY, 'python-client-mypy');
 const run = promisify(execFile);
-/** Where they are. */
-const LIBRARIES = 'import os, httpx; print(os.path.dirname(os.path.dirname(httpx.__file__)))';
 
 async function findTool(): Promise<PythonTool | undefined> {
   try {
@@ -104,47 +100,6 @@ describe('the Python client', { skip: found === undefined }, () => {
         }));
     }
   }
-
-  it('is installed as README.md says, from a checkout, from a wheel and from an index', async () => {
-    const [fromCheckout = '', fromWheel = '', fromIndex = '', ...others] = shellBlocks('clients/python/README.md');
-    assert.deepEqual(others, []);
-    const index = await startPythonIndex(join(directory, 'wheel', 'wheels'));
-    const { key } = await service.createTenant();
-    const settings = { GRANTD_URL: service.baseUrl, GRANTD_KEY: key };
-    // The libraries of the client, and what builds it, are installed already.
-    const { stdout: libraries } = await run(tool.command, ['-c', LIBRARIES], {
-      env: { ...process.env, ...environment },
-    });
-    const program = 'import grantd; print(grantd.Grantd().check("user:ada", "viewer", "document:plan"))';
-    try {
-      for (const [name, commands] of [
-        ['checkout', fromCheckout],
-        ['wheel', fromWheel],
-        ['index', fromIndex],
-      ] as const) {
-        const folder = join(directory, name);
-        await run(tool.command, ['-m', 'venv', '--without-pip', join(folder, 'venv')]);
-        const script = `${commands}\npython -c '${program}'`;
-        const path = `${join(folder, 'venv', 'bin')}:${process.env.PATH}`;
-        cpSync(CLIENT, join(folder, 'grantd', 'clients', 'python'), { recursive: true });
-        const [site = ''] = globSync('venv/lib/python*/site-packages', { cwd: folder });
-        writeFileSync(join(folder, site, 'libraries.pth'), libraries);
-        const pip = {
-          PIP_INDEX_URL: `${index.url}/simple`,
-          PIP_NO_BUILD_ISOLATION: '0',
-          PIP_CACHE_DIR: join(folder, 'cache'),
-        };
-        const env = { ...settings, ...pip, PATH: path, HOME: folder, PIP_DISABLE_PIP_VERSION_CHECK: '1' };
-        const { stdout } = await run('bash', ['-euc', `pip() { python -m pip "$@" >&2; }\n${script}`], {
-          cwd: folder,
-          env,
-        });
-        assert.equal(stdout, 'False\n');
-      }
-    } finally {
-      index.close();
-    }
-  });
 
   for (const [framework, example] of [
     ['FastAPI', 'documents.py'],

@@ -1,38 +1,30 @@
-// The packages of the TypeScript client as people install them: small and well-formed, with types that compile, on the
-// oldest Node that they support; and what the pages and examples tell people to write runs as it stands.
+// The packages of the TypeScript client as people install them: small and well-formed, with types that compile. And
+// what its pages and examples tell people to write, which runs as it stands.
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { after, before, describe, it, type TestContext } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { build } from 'esbuild';
-import { reportMissing } from '../../tools/engines/engine-script.ts';
-import { BUN, DENO, installNpmProgram, NODE_20 } from '../../tools/engines/npm-program.ts';
 import { call } from '../kit/http-client.ts';
 import type { HttpService } from '../kit/http-service.ts';
-import { shellBlocks } from '../kit/shell-blocks.ts';
 import {
   buildClientPackages,
   CLIENT,
   type ClientPackages,
   checkTypes,
+  compile,
   programsIn,
   runTool,
 } from './support/client-packages.ts';
-import { runContract, startContractService } from './support/contract.ts';
+import { startContractService } from './support/contract.ts';
 import { startFaultProxy } from './support/fault-proxy.ts';
-import { type Registry, startNpmRegistry } from './support/registries.ts';
 
 const run = promisify(execFile);
 const PACKED_BYTES_MAX = 32_000;
-/** The one case in which a runtime whose `fetch` repeats a PUT by itself may differ, as README.md says. */
-const REPEATED_PUT =
-  'a revision that fails after a lost response says that the outcome is unknown: step 2 (writeRules)';
-
 let packages: ClientPackages;
 let service: HttpService;
 
@@ -43,26 +35,6 @@ after(async () => {
   packages.remove();
   await service.stop();
 });
-
-const APPLICATION = `import { Grantd } from '@grantd/client';
-
-const question = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
-console.log(await new Grantd().check(question));
-`;
-
-/** A program without types, and without the packages that it imports. */
-async function compile(source: string, target: string): Promise<void> {
-  await build({
-    entryPoints: [source],
-    outfile: target,
-    bundle: true,
-    packages: 'external',
-    format: 'esm',
-    target: 'es2022',
-    logLevel: 'silent',
-    tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
-  });
-}
 
 describe('the packages', () => {
   it('are small, and hold what they have to and nothing else', () => {
@@ -79,77 +51,6 @@ describe('the packages', () => {
       await runTool('publint', ['run', path, '--strict']);
       await runTool('attw', [path, '--profile', 'esm-only', '--no-color']);
     }
-  });
-});
-
-// They wait for deadlines most of the time.
-describe('the packages on other runtimes', { concurrency: true }, () => {
-  for (const { title, program, options } of [
-    { title: 'the oldest Node that they support', program: NODE_20, options: [] },
-    { title: 'Deno', program: DENO, options: ['run', '--allow-all', '--no-remote', '--node-modules-dir=manual'] },
-    { title: 'Bun', program: BUN, options: ['run', '--no-install'] },
-  ] as const) {
-    it(`keep the contract on ${title}`, async (t: TestContext) => {
-      const command = await installNpmProgram(program).catch((error: unknown) => {
-        t.skip(reportMissing(`the client on ${title}`, String(error)));
-        return undefined;
-      });
-      if (command === undefined) return;
-      const runner = join(packages.directory, `contract-runner-${program.name}.mjs`);
-      await compile(join(CLIENT, 'contract-runner.ts'), runner);
-      const environment = { CLIENT_PACKAGES: 'built' };
-      await runContract({ on: 'fake', command: [command, ...options, runner], environment });
-      const onServer = runContract({ on: 'server', service, command: [command, ...options, runner], environment });
-      await onServer.catch((error: unknown) => {
-        const differing = error instanceof assert.AssertionError ? error.actual : undefined;
-        if (program === NODE_20 || !Array.isArray(differing)) throw error;
-        assert.deepEqual(
-          differing.filter((each) => !String(each).startsWith(REPEATED_PUT)),
-          [],
-        );
-      });
-    });
-  }
-});
-
-describe('what README.md says of installing', () => {
-  const [fromCheckout = '', fromTarball = '', fromRegistry = '', ...others] =
-    shellBlocks('clients/typescript/README.md');
-  let registry: Registry;
-  before(async () => {
-    registry = await startNpmRegistry(packages.packed, (name) =>
-      JSON.parse(readFileSync(join(packages.directory, 'node_modules', name, 'package.json'), 'utf8')),
-    );
-  });
-  after(() => registry.close());
-
-  /** In a new application beside the checkout, whose client is built. */
-  async function install(name: string, commands: string): Promise<void> {
-    const folder = join(packages.directory, 'installs', name);
-    const client = join(folder, 'grantd', 'clients', 'typescript', 'dist');
-    mkdirSync(client, { recursive: true });
-    cpSync(join(packages.directory, 'built', 'client'), join(client, 'client'), { recursive: true });
-    // Without it, npm would install into a folder further up, and remove what it does not know there.
-    writeFileSync(join(folder, 'package.json'), '{"private":true}');
-    writeFileSync(join(folder, 'app.mjs'), APPLICATION);
-    const { key } = await service.createTenant();
-    const settings = { GRANTD_URL: service.baseUrl, GRANTD_KEY: key };
-    const offline = { npm_config_registry: registry.url, npm_config_cache: join(folder, 'cache'), HOME: folder };
-    const env = { PATH: process.env.PATH, ...settings, ...offline, npm_config_update_notifier: 'false' };
-    // The checkout has its libraries, and has built the client.
-    const script = `npm() { if [ "$1" != --prefix ]; then command npm "$@"; fi; }\n${commands}`;
-    await run('bash', ['-euc', script], { cwd: folder, env });
-    const { stdout } = await run(process.execPath, ['app.mjs'], { cwd: folder, env });
-    assert.equal(stdout, 'false\n');
-  }
-
-  it('works from a checkout, from a tarball, and from a registry', async () => {
-    assert.deepEqual(others, []);
-    await Promise.all([
-      install('checkout', fromCheckout),
-      install('tarball', fromTarball),
-      install('registry', fromRegistry),
-    ]);
   });
 });
 

@@ -183,7 +183,7 @@ describe('the files for sites and editors', () => {
     const ofFeatures = new Set(['java', 'javac', 'mvn']);
     for (const each of [
       ...wanted.filter((name) => !ofFeatures.has(name)),
-      'chromium',
+      'chromium-headless-shell',
       'fonts-dejavu-core',
       'python3-venv',
     ])

@@ -2,10 +2,12 @@
 // profile, removed when it closes, and every visit has its own cookies.
 
 import type { Browser } from 'playwright-core';
-import { findProgram, missingProgram, provideProgram } from './debian-program.ts';
+import { findProgram, provideProgram } from './debian-program.ts';
+import { reportMissing } from './engine-script.ts';
 
-const PROGRAM = 'chromium';
-const PACKAGES = [PROGRAM, 'fonts-dejavu-core'];
+/** The shell has no window that nobody sees, and needs half the processor time; not every Debian has it. */
+const PROGRAMS: readonly string[] = ['chromium-headless-shell', 'chromium'];
+const FONTS = 'fonts-dejavu-core';
 /** Tests run as root in containers; the browser must not send requests of its own. */
 const ARGUMENTS: readonly string[] = [
   '--no-sandbox',
@@ -18,15 +20,21 @@ const ARGUMENTS: readonly string[] = [
 ];
 
 /** Resolves to whether it is there now. */
-export const provideChromium = (): Promise<boolean> => provideProgram(PROGRAM, PACKAGES);
+export async function provideChromium(): Promise<boolean> {
+  for (const program of PROGRAMS) if (await provideProgram(program, [program, FONTS])) return true;
+  return false;
+}
 
 /** Undefined if Chromium can be started, otherwise why not. */
-export const missingChromium = (what: string): Promise<string | undefined> => missingProgram(what, PROGRAM, PACKAGES);
+export const missingChromium = async (what: string): Promise<string | undefined> =>
+  (await provideChromium())
+    ? undefined
+    : reportMissing(what, 'Chromium is missing on this machine and cannot be installed.');
 
 /** The caller must close it. */
 export async function openChromium(): Promise<Browser> {
-  const executablePath = findProgram(PROGRAM);
-  if (executablePath === undefined) throw new Error(`${PROGRAM} is missing.`);
+  const executablePath = PROGRAMS.map(findProgram).find((path) => path !== undefined);
+  if (executablePath === undefined) throw new Error('Chromium is missing.');
   // The installer does not need the library.
   const { chromium } = await import('playwright-core');
   return chromium.launch({ executablePath, headless: true, chromiumSandbox: false, args: [...ARGUMENTS] });

@@ -68,7 +68,7 @@ const ROWS: readonly Row[] = [
   row(
     'python-client',
     'mypy, pytest and others from PyPI',
-    ['test/clients/python.test.ts', 'test/clients/model-types.test.ts'],
+    ['test/clients/python.test.ts', 'test/clients/model-types.test.ts', 'test/clients/slow/installs.test.ts'],
     () => installPythonTool(PYTHON_CLIENT),
   ),
   row(
@@ -77,13 +77,18 @@ const ROWS: readonly Row[] = [
     ['test/conformance/code-samples.test.ts', 'test/clients/java.test.ts', 'test/clients/model-types.test.ts'],
     provideJava,
   ),
-  row('java-client', 'Java and Maven from Debian, the rest from Maven', ['clients/slow'], provideMaven),
+  row(
+    'java-client',
+    'Java and Maven from Debian, the rest from Maven',
+    ['test/clients/slow/java-build.test.ts'],
+    provideMaven,
+  ),
   row(
     'runtimes',
     'Node 20 and 22, Deno and Bun from npm',
     [
       'test/cli/package.test.ts',
-      'test/clients/typescript-packages.test.ts',
+      'test/clients/slow/typescript-runtimes.test.ts',
       'test/browser/docs-app.test.ts',
       'test/cluster/smoke/docs-commands.test.ts',
     ],

@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { build } from 'esbuild';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..', '..');
@@ -82,4 +83,18 @@ export async function runTool(name: string, args: readonly string[]): Promise<st
     const output = error instanceof Error && 'stdout' in error ? `${error.stdout}` : String(error);
     throw new Error(`${name} ${args.join(' ')}\n${output}`);
   }
+}
+
+/** A program without types, and without the packages that it imports. */
+export async function compile(source: string, target: string): Promise<void> {
+  await build({
+    entryPoints: [source],
+    outfile: target,
+    bundle: true,
+    packages: 'external',
+    format: 'esm',
+    target: 'es2022',
+    logLevel: 'silent',
+    tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
+  });
 }
