@@ -57,6 +57,9 @@ export interface KeyRotation {
   readonly revoked: boolean;
 }
 
+/** A line of JSON: what readers of the tenant get of an operation. */
+export const encodeCommit = (seq: number, changes: readonly Change[]): string => JSON.stringify({ seq, changes });
+
 /** Who requested a change, and when. */
 export interface ChangeOrigin {
   readonly tenantId: TenantId;

@@ -111,6 +111,8 @@ type Write<Request, Answer> = Call<WriteUnderHandle, Request, Answer>;
 /** The calls of tenants, open to every peer, besides single checks (`TenantConnection.check`). */
 export interface TenantCalls {
   authenticate: Call<object, KeyCredentials, IssuedHandle>;
+  /** At a shard that reads for the tenant beside its owner. The handle is for checks and listings alone. */
+  authenticateAtReader: Call<object, KeyCredentials, IssuedHandle>;
   /** Resolves if a request under this handle would be served now. */
   confirm: Read<undefined, void>;
   /** All checks at one moment of the tenant's history, in order. At most 100. */
@@ -188,6 +190,36 @@ export interface OperatorCalls {
   listSlots: Call<object, undefined, SlotsReport>;
   listMembers: Call<object, undefined, readonly ClusterMember[]>;
   readLoad: Call<object, undefined, ShardLoad>;
+}
+
+/** The calls of other shards, which answer reads of tenants beside their owner. Only a proven shard has them. */
+export interface ReaderCalls {
+  /** The commits of a tenant after `seq`, and how far the log is now: the read index. */
+  followTenant: Call<object, FollowRequest, FollowAnswer>;
+}
+
+export interface FollowRequest {
+  readonly tenantId: string;
+  /** Of the owner that the reader follows; 0: whichever there is, from its beginning. */
+  readonly epoch: number;
+  /** The last entry that the reader has applied; 0 at the beginning. */
+  readonly seq: number;
+  /** Append an entry, if need be an empty one, so that the log reaches the time of this call (grants expire by it). */
+  readonly advance: boolean;
+}
+
+export interface FollowAnswer {
+  readonly epoch: number;
+  /** The last committed entry. */
+  readonly seq: number;
+  /** Greater than the stamp of every commit so far: the slot's time. */
+  readonly nextBase: number;
+  /** The owner's time, ms: never before that of the last entry. */
+  readonly nowMs: number;
+  /** Entries up to this one are in the state tables. */
+  readonly appliedSeq: number;
+  /** JSON, as `src/shard/readers` encodes it; empty if the tenant has no commit after `seq`. */
+  readonly commits: string;
 }
 
 export interface ShardCalls extends TenantCalls, OperatorCalls {}

@@ -15,10 +15,10 @@ import { GrantedSearch } from '../../rules/granted-search.ts';
 import type { Graph, SearchLimits, Step } from '../../rules/graph.ts';
 import { type NamedTuple, undefinedName } from '../../rules/questions.ts';
 import { ListingTime } from '../log/slot-time.ts';
-import type { Tenure } from '../log/tenure.ts';
 import { type AnswerCache, checkKey } from '../memory/answer-cache.ts';
 import type { GrantPage } from '../memory/grant-page.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
+import type { ServedTenure } from '../readers/served-tenure.ts';
 import type { NamedAnswer, NamedChecks } from '../shard.ts';
 import { CallGrants, type CallTerms, termsOf } from './call-grants.ts';
 import { GrantConditions } from './grant-conditions.ts';
@@ -101,7 +101,7 @@ class CheckRun {
    */
   constructor(
     { rules, graph, terms }: { readonly rules: CompiledRules; readonly graph: PageGraph; readonly terms: CallTerms },
-    { slotTime }: Tenure,
+    { slotTime }: ServedTenure,
     nowMs: number,
     checks: NamedChecks,
     answers?: AnswerCache,

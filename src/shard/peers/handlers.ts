@@ -2,7 +2,7 @@
 
 import type { CallName, OperatorCalls, TenantCalls, UnderHandle } from '../shard.ts';
 import { listAuditLog } from './audit-log.ts';
-import { authenticate, authenticateOperator, confirm } from './authentication.ts';
+import { authenticate, authenticateAtReader, authenticateOperator, confirm } from './authentication.ts';
 import { readChanges, withFeedCursor } from './change-feed.ts';
 import { checkBulk } from './checks.ts';
 import { listLogEnds, listMembers, listSlots, readLoad, readLog } from './cluster.ts';
@@ -27,6 +27,7 @@ const reading =
 
 export const TENANT_HANDLERS: Handlers<keyof TenantCalls> = {
   authenticate,
+  authenticateAtReader,
   confirm,
   checkBulk,
   checkNamed,

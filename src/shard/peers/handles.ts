@@ -6,8 +6,9 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { ALL_SCOPES, type ScopeMask, scopeMask, scopesOf } from '../../core/scopes.ts';
-import type { Tenure } from '../log/tenure.ts';
 import type { HandleState, KeyUse, TenantMemory } from '../memory/tenant-memory.ts';
+import type { ServedTenure } from '../readers/served-tenure.ts';
+import type { TenantReader } from '../readers/tenant-reader.ts';
 import { type HandleRight, type IssuedHandle, ShardFailure } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
 
@@ -31,7 +32,9 @@ export const CHECK_READ = MASKS['check:read'];
 const ENDED_PER_STEP = 5000;
 
 export interface Handle extends HandleState {
-  readonly tenure: Tenure;
+  readonly tenure: ServedTenure;
+  /** Undefined: the handle is at the owner. */
+  readonly reader: TenantReader | undefined;
   readonly memory: TenantMemory;
   /** Key id, or `operator:<name>`. */
   readonly actor: string;
@@ -70,7 +73,7 @@ export class HandleTable {
   }
 
   issue(
-    of: Pick<Handle, 'tenure' | 'memory' | 'keyId' | 'actor' | 'use' | 'expiresAtMs'>,
+    of: Pick<Handle, 'tenure' | 'memory' | 'keyId' | 'actor' | 'use' | 'expiresAtMs'> & Partial<Pick<Handle, 'reader'>>,
     scopes: ScopeMask,
   ): IssuedHandle {
     // The peer has disconnected in the meantime, so nothing would ever drop the handle.
@@ -80,7 +83,7 @@ export class HandleTable {
     const held = of.use === undefined ? OPERATOR_SCOPES : scopes & ALL_SCOPES;
     this.#lastId += 1;
     const id = this.#lastId;
-    const handle: Handle = { ...of, id, suspended, scopes: held, dead: false, onDead: this.#onDead };
+    const handle: Handle = { reader: undefined, ...of, id, suspended, scopes: held, dead: false, onDead: this.#onDead };
     this.#handles.set(id, handle);
     of.memory.addHandle(handle);
     if (this.#handles.size > HANDLES_MAX) {
@@ -106,6 +109,11 @@ export class HandleTable {
   /** Empty if the handle is unknown. */
   tenantOf(id: number): string {
     return this.#handles.get(id)?.memory.tenantId ?? '';
+  }
+
+  /** The reader that the handle is at; undefined: the handle is at the owner, or unknown. */
+  readerOf(id: number): TenantReader | undefined {
+    return this.#handles.get(id)?.reader;
   }
 
   /** Passes an unknown handle: its call detects that. */

@@ -21,13 +21,13 @@ import {
 } from '../evaluation/evaluate-listings.ts';
 import type { Ruled } from '../evaluation/rounds.ts';
 import { ListingTime } from '../log/slot-time.ts';
-import type { Tenure } from '../log/tenure.ts';
 import { CHANGES_MAX, type GrantDelta } from '../memory/grant-deltas.ts';
 import type { GrantPage, PagePlace, PageRow } from '../memory/grant-page.ts';
 import type { GrantPages } from '../memory/grant-pages.ts';
 import { type RangeQuery, rowsUnder } from '../memory/grant-range.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { firstAfter } from '../memory/text-order.ts';
+import type { ServedTenure } from '../readers/served-tenure.ts';
 import type { GrantsQuery, HoldersPage, HoldersQuery, ObjectsQuery, PageQuery, ResultPage } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
 
@@ -46,7 +46,7 @@ export interface ListingContext {
 
 /** The tenant of a listing. */
 export interface Listing {
-  readonly tenure: Tenure;
+  readonly tenure: ServedTenure;
   readonly memory: TenantMemory;
   /** Call this after each read of the store: it throws if no front waits for the response any more. */
   readonly assertWanted: () => void;
