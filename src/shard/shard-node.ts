@@ -349,6 +349,7 @@ export class ShardNode implements Shard {
 
   readonly connect = () => this.#peers.connect();
   readonly connectConsole = () => this.#peers.connectConsole();
+  readonly connectShard = () => this.#peers.connectShard();
 
   routes(): Routes {
     return { epochs: this.#ownership.routes(), members: this.#watch.neighbours };

@@ -52,6 +52,7 @@ const text = fc.string({ unit: 'grapheme', maxLength: 12 });
 const someText = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
 const uint32 = fc.integer({ min: 0, max: 0xffff_ffff });
 const timeMs = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
+const place = fc.nat({ max: Number.MAX_SAFE_INTEGER });
 /** A wire accepts it as the expiry of a new grant. */
 const EXPIRY_MS = Date.UTC(2030, 0, 31);
 const rate = fc.double({ min: 0, max: 1e9, noNaN: true });
@@ -527,6 +528,10 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
           startedAtMs: timeMs,
         }),
       ),
+  },
+  followTenant: {
+    request: record({ tenantId: text, epoch: uint32, seq: place, advance: fc.boolean() }),
+    answer: () => record({ epoch: uint32, seq: place, nextBase: place, appliedSeq: place, commits: text }),
   },
 };
 
