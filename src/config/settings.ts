@@ -192,6 +192,15 @@ export const SETTINGS = Object.freeze({
     description:
       'With TLS: clients whose certificate has one of these DNS names may make operator calls. The names must match exactly.',
   }),
+  rpcTlsShardNames: row({
+    name: 'GRANTD_RPC_TLS_SHARD_NAMES',
+    roles: ['shard'],
+    form: 'comma-separated names',
+    parse: parseCertificateNames,
+    default: 'grantd-shard',
+    description:
+      'With TLS: clients whose certificate has one of these DNS names may read the changes of tenants as shards do. The names must match exactly. The certificate of a shard that this one connects to must be for one of them, too.',
+  }),
   rpcTlsServerName: optional({
     name: 'GRANTD_RPC_TLS_SERVER_NAME',
     roles: ['front', 'console'],

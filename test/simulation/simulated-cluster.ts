@@ -7,6 +7,7 @@ import type { Discovery } from '../../src/discovery/discovery.ts';
 import { createFront } from '../../src/front/create-front.ts';
 import type { Front, OperatorApi } from '../../src/front/front.ts';
 import { PeerStream } from '../../src/rpc/serving/peer-stream.ts';
+import { EVERY_PROOF } from '../../src/rpc/transport/peer-certificate.ts';
 import { MemoryBudget } from '../../src/shard/memory/memory-budget.ts';
 import { createShardNode, type ShardNode } from '../../src/shard/shard-node.ts';
 import type { Meta } from '../../src/store/store.ts';
@@ -160,7 +161,7 @@ export class SimulatedCluster {
     const shard: RunningShard = { shardName, address, process, node, streams, stopping: false };
     this.network.listen(process, address, (stream) => {
       if (shard.stopping && streams.size === 0) return false;
-      const options = { shard: node, clock, turns, log, version: 'simulated', consoleAllowed: true };
+      const options = { shard: node, clock, turns, log, version: 'simulated', proof: EVERY_PROOF };
       const peer = new PeerStream(stream, options, () => streams.delete(peer));
       streams.add(peer);
       return true;

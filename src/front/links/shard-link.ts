@@ -90,6 +90,7 @@ export class ShardLink {
   readonly #flush = (): void => this.#flushNow();
 
   #welcomed = false;
+  #connection = 0;
   #ready = false;
   #shardName = '';
   #routes: LinkRoutes | undefined;
@@ -138,6 +139,11 @@ export class ShardLink {
   /** Whether the shard has sent its welcome and its clock is known. */
   get ready(): boolean {
     return this.#ready;
+  }
+
+  /** Raised with every connection: what was issued over another one is not valid. */
+  get connection(): number {
+    return this.#connection;
   }
 
   /** The stable name of the shard, from its last welcome. */
@@ -218,6 +224,7 @@ export class ShardLink {
 
   #open(welcome: Welcome__Output): void {
     this.#shardName = welcome.shardName;
+    this.#connection += 1;
     this.#welcomed = this.#events.onWelcome(this, welcome);
     const nowMs = this.#clock.monotonicMs();
     this.#heardAtMs = nowMs;

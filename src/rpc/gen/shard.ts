@@ -24,6 +24,7 @@ import type { ExportGrants as _grantd_v1_ExportGrants, ExportGrants__Output as _
 import type { Failure as _grantd_v1_Failure, Failure__Output as _grantd_v1_Failure__Output } from './grantd/v1/Failure.ts';
 import type { FeedEntry as _grantd_v1_FeedEntry, FeedEntry__Output as _grantd_v1_FeedEntry__Output } from './grantd/v1/FeedEntry.ts';
 import type { FindTenants as _grantd_v1_FindTenants, FindTenants__Output as _grantd_v1_FindTenants__Output } from './grantd/v1/FindTenants.ts';
+import type { FollowTenant as _grantd_v1_FollowTenant, FollowTenant__Output as _grantd_v1_FollowTenant__Output } from './grantd/v1/FollowTenant.ts';
 import type { FrontMessage as _grantd_v1_FrontMessage, FrontMessage__Output as _grantd_v1_FrontMessage__Output } from './grantd/v1/FrontMessage.ts';
 import type { GrantRecord as _grantd_v1_GrantRecord, GrantRecord__Output as _grantd_v1_GrantRecord__Output } from './grantd/v1/GrantRecord.ts';
 import type { GrantResult as _grantd_v1_GrantResult, GrantResult__Output as _grantd_v1_GrantResult__Output } from './grantd/v1/GrantResult.ts';
@@ -95,6 +96,7 @@ import type { SlotOwner as _grantd_v1_SlotOwner, SlotOwner__Output as _grantd_v1
 import type { Slots as _grantd_v1_Slots, Slots__Output as _grantd_v1_Slots__Output } from './grantd/v1/Slots.ts';
 import type { Subjects as _grantd_v1_Subjects, Subjects__Output as _grantd_v1_Subjects__Output } from './grantd/v1/Subjects.ts';
 import type { Tenant as _grantd_v1_Tenant, Tenant__Output as _grantd_v1_Tenant__Output } from './grantd/v1/Tenant.ts';
+import type { TenantCommits as _grantd_v1_TenantCommits, TenantCommits__Output as _grantd_v1_TenantCommits__Output } from './grantd/v1/TenantCommits.ts';
 import type { TenantCounts as _grantd_v1_TenantCounts, TenantCounts__Output as _grantd_v1_TenantCounts__Output } from './grantd/v1/TenantCounts.ts';
 import type { TenantDeletion as _grantd_v1_TenantDeletion, TenantDeletion__Output as _grantd_v1_TenantDeletion__Output } from './grantd/v1/TenantDeletion.ts';
 import type { TenantGrants as _grantd_v1_TenantGrants, TenantGrants__Output as _grantd_v1_TenantGrants__Output } from './grantd/v1/TenantGrants.ts';
@@ -145,6 +147,7 @@ export interface ProtoGrpcType {
       FailureKind: EnumTypeDefinition
       FeedEntry: MessageTypeDefinition<_grantd_v1_FeedEntry, _grantd_v1_FeedEntry__Output>
       FindTenants: MessageTypeDefinition<_grantd_v1_FindTenants, _grantd_v1_FindTenants__Output>
+      FollowTenant: MessageTypeDefinition<_grantd_v1_FollowTenant, _grantd_v1_FollowTenant__Output>
       FrontMessage: MessageTypeDefinition<_grantd_v1_FrontMessage, _grantd_v1_FrontMessage__Output>
       GrantOutcome: EnumTypeDefinition
       GrantRecord: MessageTypeDefinition<_grantd_v1_GrantRecord, _grantd_v1_GrantRecord__Output>
@@ -219,6 +222,7 @@ export interface ProtoGrpcType {
       Slots: MessageTypeDefinition<_grantd_v1_Slots, _grantd_v1_Slots__Output>
       Subjects: MessageTypeDefinition<_grantd_v1_Subjects, _grantd_v1_Subjects__Output>
       Tenant: MessageTypeDefinition<_grantd_v1_Tenant, _grantd_v1_Tenant__Output>
+      TenantCommits: MessageTypeDefinition<_grantd_v1_TenantCommits, _grantd_v1_TenantCommits__Output>
       TenantCounts: MessageTypeDefinition<_grantd_v1_TenantCounts, _grantd_v1_TenantCounts__Output>
       TenantDeletion: MessageTypeDefinition<_grantd_v1_TenantDeletion, _grantd_v1_TenantDeletion__Output>
       TenantGrants: MessageTypeDefinition<_grantd_v1_TenantGrants, _grantd_v1_TenantGrants__Output>

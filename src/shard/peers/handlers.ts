@@ -1,6 +1,7 @@
 // The handlers of a shard: one for each call of its port. A call without a handler here does not compile.
 
-import type { CallName, OperatorCalls, TenantCalls, UnderHandle } from '../shard.ts';
+import { followTenant } from '../readers/follow-tenant.ts';
+import type { CallName, OperatorCalls, ReaderCalls, TenantCalls, UnderHandle } from '../shard.ts';
 import { listAuditLog } from './audit-log.ts';
 import { authenticate, authenticateAtReader, authenticateOperator, confirm } from './authentication.ts';
 import { readChanges, withFeedCursor } from './change-feed.ts';
@@ -70,4 +71,8 @@ export const OPERATOR_HANDLERS: Handlers<keyof OperatorCalls> = {
   listSlots,
   listMembers,
   readLoad,
+};
+
+export const READER_HANDLERS: Handlers<keyof ReaderCalls> = {
+  followTenant: (peer, _, request) => followTenant(peer.shard, request),
 };

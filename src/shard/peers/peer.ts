@@ -42,7 +42,7 @@ export interface ShardParts extends ListingContext, DecideContext {
   readonly tenures: () => Iterable<Tenure>;
   readonly lookups: Lookups;
   /** Of tenants that other shards own. */
-  readonly readers: Readers;
+  readonly readers: Pick<Readers, 'open'>;
   readonly members: () => Promise<readonly MemberRow[]>;
   /** The load from each front. */
   readonly loads: () => Iterable<LoadWindow>;

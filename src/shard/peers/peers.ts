@@ -9,13 +9,14 @@ import {
   type ConsoleConnection,
   type FrontReport,
   type HandleRight,
+  type ReaderConnection,
   type RequestOf,
   ShardFailure,
   type TenantCalls,
   type TenantConnection,
 } from '../shard.ts';
 import { check } from './checks.ts';
-import { OPERATOR_HANDLERS, TENANT_HANDLERS } from './handlers.ts';
+import { OPERATOR_HANDLERS, READER_HANDLERS, TENANT_HANDLERS } from './handlers.ts';
 import { LoadWindow } from './load.ts';
 import { Peer, type ShardParts } from './peer.ts';
 import { checkKnown } from './ruled-checks.ts';
@@ -113,6 +114,14 @@ export class Peers {
     return {
       tenant: this.#connect(peer),
       operator: { call: (name, caller, request) => OPERATOR_HANDLERS[name](peer, caller, request) },
+    };
+  }
+
+  connectShard(): ReaderConnection {
+    const peer = new Peer(this.#shard);
+    return {
+      tenant: this.#connect(peer),
+      reader: { call: (name, caller, request) => READER_HANDLERS[name](peer, caller, request) },
     };
   }
 

@@ -171,7 +171,7 @@ const INNER_LAYERS = new Map<string, readonly string[]>([
   ['src/front', ['create-front.ts', 'operator', 'requests', 'feeds', 'links', 'limits']],
   ['src/rpc', ['serving', 'calls', 'transport', 'protocol.ts', 'codec']],
   ['src/rpc/calls', ['table.ts', '*', 'define-call.ts', 'answer-fields.ts', 'request-fields.ts']],
-  ['src/shard', ['shard-node.ts', 'observers.ts', 'peers', 'evaluation', 'ownership', 'log', 'memory']],
+  ['src/shard', ['shard-node.ts', 'observers.ts', 'peers', 'readers', 'evaluation', 'ownership', 'log', 'memory']],
   ['src/store/cassandra', ['cassandra-store.ts', 'schema', 'tables', 'driver']],
   ['src/store/sqlite', ['sqlite-store.ts', 'worker-client.ts', 'worker']],
   ['src/core', ['*', 'structures', 'async']],

@@ -39,7 +39,7 @@ async function startService(t: TestContext) {
   const shard = await harness.start();
   const server = await listenShardServer(
     { shard: () => shard.node, clock: systemClock, log: silentLog },
-    { address: '127.0.0.1:0', version: 'test', unprovenConsoles: true },
+    { address: '127.0.0.1:0', version: 'test', unprovenPeers: true },
   );
   t.after(() => server.close());
   const open = (peer: 'front' | 'console') => {

@@ -60,7 +60,7 @@ export async function startTracedService(
   let node: ShardNode | undefined;
   const server = await listenShardServer(
     { shard: () => node, clock, log, tracing: tracing.shard },
-    { address: '127.0.0.1:0', unprovenConsoles: true },
+    { address: '127.0.0.1:0', unprovenPeers: true },
   );
   parts.defer(() => server.close());
   const traced = traceStore(store, { system: 'cassandra', namespace: 'grantd' });

@@ -52,6 +52,7 @@ const text = fc.string({ unit: 'grapheme', maxLength: 12 });
 const someText = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
 const uint32 = fc.integer({ min: 0, max: 0xffff_ffff });
 const timeMs = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
+const place = fc.nat({ max: Number.MAX_SAFE_INTEGER });
 /** A wire accepts it as the expiry of a new grant. */
 const EXPIRY_MS = Date.UTC(2030, 0, 31);
 const rate = fc.double({ min: 0, max: 1e9, noNaN: true });
@@ -209,6 +210,7 @@ const nothing = fc.constant(undefined);
 
 export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, AnswerOf<Name>> } = {
   authenticate: { request: record({ tenantId: text, keyId: text, key: apiKey }), answer: () => handleGrant },
+  authenticateAtReader: { request: record({ tenantId: text, keyId: text, key: apiKey }), answer: () => handleGrant },
   authenticateOperator: { request: record({ tenantId: text, operator: text }), answer: () => handleGrant },
   confirm: { request: nothing, answer: () => nothing },
   checkBulk: {
@@ -527,6 +529,11 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
           startedAtMs: timeMs,
         }),
       ),
+  },
+  followTenant: {
+    request: record({ tenantId: text, epoch: uint32, seq: place, advance: fc.boolean() }),
+    answer: () =>
+      record({ epoch: uint32, seq: place, nextBase: place, nowMs: place, appliedSeq: place, commits: text }),
   },
 };
 

@@ -11,7 +11,7 @@ import { Peer } from '../../../../src/rpc/gen/grantd/v1/Peer.ts';
 import type { ShardMessage__Output } from '../../../../src/rpc/gen/grantd/v1/ShardMessage.ts';
 import { listenShardServer } from '../../../../src/rpc/serving/server.ts';
 import { createGrpcTransport } from '../../../../src/rpc/transport/grpc-transport.ts';
-import { isConsoleCertificate } from '../../../../src/rpc/transport/peer-certificate.ts';
+import { type PeerNames, proofOf } from '../../../../src/rpc/transport/peer-certificate.ts';
 import { dialShard } from '../../../../src/rpc/transport/shard-dialer.ts';
 import { createRpcTls, type RpcTls, type RpcTlsOptions } from '../../../../src/rpc/transport/tls.ts';
 import { createAuthority, createDirectory, type Leaf } from '../../../kit/certificates.ts';
@@ -33,10 +33,10 @@ function openTls(t: TestContext, files: Leaf, options: RpcTlsOptions = {}, log =
   return tls;
 }
 
-async function listen(t: TestContext, tls: RpcTls, consoleNames?: readonly string[]) {
+async function listen(t: TestContext, tls: RpcTls, peerNames?: PeerNames) {
   const server = await listenShardServer(
     { shard: () => world.node, clock: systemClock, log: silentLog },
-    { address: '127.0.0.1:0', credentials: tls.serverCredentials(), consoleNames },
+    { address: '127.0.0.1:0', credentials: tls.serverCredentials(), peerNames },
   );
   t.after(() => server.close());
   return server.address;
@@ -157,15 +157,36 @@ test("only a console's certificate may make the operator's calls", async (t) => 
     assert.equal((await ask(leaf, Peer.PEER_CONSOLE)).failure?.code, 'insufficient-scope', names.join());
   }
 
-  const named = await listen(t, openTls(t, shardLeaf), ['ops']);
+  const named = await listen(t, openTls(t, shardLeaf), { console: ['ops'], shard: [] });
   assert.equal((await ask(consoleLeaf, Peer.PEER_CONSOLE, named)).failure?.code, 'insufficient-scope');
   assert.ok((await ask(await authority.issue('x', ['DNS:ops']), Peer.PEER_CONSOLE, named)).members);
+});
+
+test('only the certificate of a shard may follow a tenant, and only of a peer that says it is a shard', async (t) => {
+  const authority = await createAuthority(t);
+  const shardLeaf = await authority.issue('shard', [`DNS:${SERVICE}`]);
+  const address = await listen(t, openTls(t, shardLeaf), { console: ['grantd-console'], shard: [SERVICE, 'other'] });
+  const code = async (leaf: Leaf, peer: Peer) => {
+    const connection = await connect(t, address, openTls(t, leaf, { serverName: SERVICE }), peer);
+    return (await connection.ask({ followTenant: { tenantId: 'x' } })).failure?.code;
+  };
+  const console = await authority.issue('console', ['DNS:grantd-console']);
+  for (const leaf of [console, await authority.issue(SERVICE, [`DNS:x.${SERVICE}`])]) {
+    for (const peer of [Peer.PEER_FRONT, Peer.PEER_CONSOLE, Peer.PEER_SHARD]) {
+      assert.equal(await code(leaf, peer), 'insufficient-scope');
+    }
+  }
+  for (const leaf of [shardLeaf, await authority.issue('x', ['DNS:y', 'DNS:OTHER'])]) {
+    assert.notEqual(await code(leaf, Peer.PEER_SHARD), 'insufficient-scope');
+    assert.equal(await code(leaf, Peer.PEER_FRONT), 'insufficient-scope');
+    assert.equal(await code(leaf, Peer.PEER_CONSOLE), 'insufficient-scope');
+  }
 });
 
 test('a name counts as a console’s only where it is one', () => {
   const of = (subjectaltname: string | undefined, CN = '') =>
     // Of what TLS gives, only this is looked at.
-    isConsoleCertificate({ subject: { CN }, subjectaltname } as never);
+    proofOf({ subject: { CN }, subjectaltname } as never).console;
   assert.equal(of('DNS:grantd-console'), true);
   assert.equal(of('DNS:a, DNS:Grantd-Console'), true, 'DNS names have no case');
   assert.equal(of('DNS:grantd-console-0'), false);
@@ -178,7 +199,9 @@ test('a name counts as a console’s only where it is one', () => {
   assert.equal(of('DNS:not.grantd-console'), false);
   assert.equal(of('DNS:"a, DNS:grantd-console.x"'), false);
   assert.equal(of('URI:grantd-console, IP Address:127.0.0.1', 'front'), false);
-  assert.equal(isConsoleCertificate(undefined), false);
+  assert.deepEqual(proofOf(undefined), { console: false, shard: false });
+  const shard = proofOf({ subject: { CN: 'grantd-console' }, subjectaltname: 'DNS:grantd-shard' } as never);
+  assert.deepEqual(shard, { console: false, shard: true });
 });
 
 test('the certificates of the guide tell the three kinds of processes apart', async (t) => {
@@ -196,6 +219,9 @@ test('the certificates of the guide tell the three kinds of processes apart', as
     const { failure, members } = await (await connect(t, address, tls, Peer.PEER_CONSOLE)).ask({ listMembers: {} });
     assert.equal(failure?.code, name === 'console' ? undefined : 'insufficient-scope', name);
     assert.equal(members !== null && members !== undefined, name === 'console', name);
+    const follower = await connect(t, address, tls, Peer.PEER_SHARD);
+    const refusal = (await follower.ask({ followTenant: { tenantId: 'x' } })).failure?.code;
+    assert.equal(refusal === 'insufficient-scope', name !== 'shard', name);
   }
   // A front cannot stand for a shard.
   const impostor = await listen(t, openTls(t, leafOf('front')));
