@@ -29,6 +29,7 @@ import { Readiness } from './ownership/readiness.ts';
 import { createSharing, type StoreSharing } from './ownership/store-sharing.ts';
 import { WatchLoop } from './ownership/watch-loop.ts';
 import { Peers } from './peers/peers.ts';
+import type { OwnerPort } from './readers/owner-port.ts';
 import type { Routes, Shard, ShardWelcome } from './shard.ts';
 import { storeDeadline } from './store-calls.ts';
 
@@ -44,6 +45,8 @@ export interface ShardNodeDependencies {
   readonly metrics: Metrics;
   /** All shards of the process share this one budget. */
   readonly budget: MemoryBudget;
+  /** The other shards, for tenants that this one reads for. */
+  readonly owners: OwnerPort;
 }
 
 export interface ShardNodeOptions {
