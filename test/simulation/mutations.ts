@@ -611,8 +611,8 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/front/links/shard-link.ts',
-        find: 'write.deadlineMs + this.#clockOffsetMs',
-        replace: 'write.deadlineMs + this.#clockOffsetMs + 3_600_000',
+        find: 'write.deadlineMs + clockOffsetMs',
+        replace: 'write.deadlineMs + clockOffsetMs + 3_600_000',
       },
     ],
   },

@@ -6,6 +6,7 @@ import { BUILT_IN_PLANS } from '../../src/core/plans.ts';
 import type { Discovery } from '../../src/discovery/discovery.ts';
 import { createFront } from '../../src/front/create-front.ts';
 import type { Front, OperatorApi } from '../../src/front/front.ts';
+import { OwnerLinks } from '../../src/rpc/links/owner-links.ts';
 import { PeerStream } from '../../src/rpc/serving/peer-stream.ts';
 import { EVERY_PROOF } from '../../src/rpc/transport/peer-certificate.ts';
 import { MemoryBudget } from '../../src/shard/memory/memory-budget.ts';
@@ -134,6 +135,12 @@ export class SimulatedCluster {
     const address = `${shardName}:${PORT}`;
     const log = this.#createLog(process);
     const { clock, random } = process;
+    const turns = new FairTurns(clock);
+    const openStream = this.network.openStreamOf(process);
+    const owners = new OwnerLinks(
+      { clock, turns, random, log, metrics, openStream },
+      { name: process.name, version: 'simulated', slots: this.meta.slots },
+    );
     const node = createShardNode(
       {
         store: createStoreView(this.world, this.#rules, process),
@@ -142,6 +149,7 @@ export class SimulatedCluster {
         log,
         metrics,
         budget: new MemoryBudget(this.#profile.memoryBytesMax, new FairTurns(clock)),
+        owners,
       },
       {
         shardName,
@@ -157,7 +165,6 @@ export class SimulatedCluster {
       },
     );
     const streams = new Set<PeerStream>();
-    const turns = new FairTurns(clock);
     const shard: RunningShard = { shardName, address, process, node, streams, stopping: false };
     this.network.listen(process, address, (stream) => {
       if (shard.stopping && streams.size === 0) return false;

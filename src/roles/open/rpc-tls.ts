@@ -1,4 +1,4 @@
-// Mutual TLS for gRPC between fronts, consoles and shards, from the settings of a role.
+// Mutual TLS for gRPC between shards and their peers, from the settings of a role.
 
 import type { ServerCredentials } from '@grpc/grpc-js';
 import { isLoopback } from '../../config/cluster-parsers.ts';
@@ -18,7 +18,7 @@ interface RpcTlsSettings {
 export function openRpcTls(
   config: RpcTlsSettings,
   dependencies: { readonly log: Log },
-  options: { readonly serverName?: string | undefined } = {},
+  options: { readonly serverNames?: readonly string[] | undefined } = {},
 ): RpcTls | undefined {
   const { rpcTlsCert: cert, rpcTlsKey: key, rpcTlsCa: ca } = config;
   if (cert === undefined || key === undefined || ca === undefined) return undefined;

@@ -21,6 +21,7 @@ import { traceStore } from '../../../src/store/traced-store.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import type { TraceSpan, Tracing } from '../../../src/telemetry/spans.ts';
+import { directOwners } from '../../kit/direct-owners.ts';
 import { type Answer, type CallOptions, call } from '../../kit/http-client.ts';
 import { MemoryStore, type MemoryStoreOptions } from '../../kit/store/memory-store.ts';
 import { META } from '../../kit/store/store-fixtures.ts';
@@ -72,6 +73,7 @@ export async function startTracedService(
       log,
       metrics,
       budget: createMemoryBudget(metrics, new FairTurns(clock), 16 * 1024 * 1024),
+      owners: directOwners(clock),
     },
     {
       shardName: 'shard-1',

@@ -92,18 +92,18 @@ test('both ends have to prove themselves; the name is that of the Service', asyn
     stranger.issue('front', ['DNS:grantd-front']),
   ]);
   const address = await listen(t, openTls(t, shardLeaf));
-  const front = await connect(t, address, openTls(t, frontLeaf, { serverName: SERVICE }));
+  const front = await connect(t, address, openTls(t, frontLeaf, { serverNames: [SERVICE] }));
   assert.ok((await front.ask({ readTenant: { tenantId: 'x' } })).failure);
 
   // A certificate of another authority, none at all, and no TLS at all.
   const foreign = { ...strangeLeaf, ca: authority.ca };
-  await assert.rejects(connect(t, address, openTls(t, foreign, { serverName: SERVICE })));
+  await assert.rejects(connect(t, address, openTls(t, foreign, { serverNames: [SERVICE] })));
   // What is said of it is the same each time, so that a log can name it once.
   await assert.rejects(connect(t, address, undefined), /No connection established\. Last error: Failed to connect$/);
   // The client refuses a shard of another authority, of another name, and one named by an address that it is not for.
   const suspicious = { ...frontLeaf, ca: stranger.ca };
-  await assert.rejects(connect(t, address, openTls(t, suspicious, { serverName: SERVICE })));
-  await assert.rejects(connect(t, address, openTls(t, frontLeaf, { serverName: 'another.svc' })), /another\.svc/);
+  await assert.rejects(connect(t, address, openTls(t, suspicious, { serverNames: [SERVICE] })));
+  await assert.rejects(connect(t, address, openTls(t, frontLeaf, { serverNames: ['another.svc'] })), /another\.svc/);
   await assert.rejects(connect(t, address, openTls(t, frontLeaf)), /127\.0\.0\.1/);
 });
 
@@ -117,7 +117,7 @@ test('without a name of the Service the certificate is for the dialled address',
 
 test('a shard is known by a name in its subjectAltName, whole or by one wildcard label, and never by its common name', async (t) => {
   const authority = await createAuthority(t);
-  const front = openTls(t, await authority.issue('front', ['DNS:grantd-front']), { serverName: SERVICE });
+  const front = openTls(t, await authority.issue('front', ['DNS:grantd-front']), { serverNames: [SERVICE] });
   const dial = async (commonName: string, names: readonly string[]) =>
     connect(t, await listen(t, openTls(t, await authority.issue(commonName, names))), front);
   for (const name of [SERVICE.toUpperCase(), '*.default.svc']) (await dial('shard', [`DNS:${name}`])).close();
@@ -140,7 +140,7 @@ test("only a console's certificate may make the operator's calls", async (t) => 
   const shardLeaf = await authority.issue('shard', [`DNS:${SERVICE}`]);
   const address = await listen(t, openTls(t, shardLeaf));
   const ask = async (leaf: Leaf, peer: Peer, at = address) => {
-    const connection = await connect(t, at, openTls(t, leaf, { serverName: SERVICE }), peer);
+    const connection = await connect(t, at, openTls(t, leaf, { serverNames: [SERVICE] }), peer);
     return connection.ask({ listMembers: {} });
   };
   const frontLeaf = await authority.issue('front', ['DNS:grantd-front.svc']);
@@ -167,7 +167,7 @@ test('only the certificate of a shard may follow a tenant, and only of a peer th
   const shardLeaf = await authority.issue('shard', [`DNS:${SERVICE}`]);
   const address = await listen(t, openTls(t, shardLeaf), { console: ['grantd-console'], shard: [SERVICE, 'other'] });
   const code = async (leaf: Leaf, peer: Peer) => {
-    const connection = await connect(t, address, openTls(t, leaf, { serverName: SERVICE }), peer);
+    const connection = await connect(t, address, openTls(t, leaf, { serverNames: [SERVICE] }), peer);
     return (await connection.ask({ followTenant: { tenantId: 'x' } })).failure?.code;
   };
   const console = await authority.issue('console', ['DNS:grantd-console']);
@@ -215,7 +215,7 @@ test('the certificates of the guide tell the three kinds of processes apart', as
   });
   const address = await listen(t, openTls(t, leafOf('shard')));
   for (const name of ['front', 'shard', 'console']) {
-    const tls = openTls(t, leafOf(name), { serverName: 'grantd-shard' });
+    const tls = openTls(t, leafOf(name), { serverNames: ['grantd-shard'] });
     const { failure, members } = await (await connect(t, address, tls, Peer.PEER_CONSOLE)).ask({ listMembers: {} });
     assert.equal(failure?.code, name === 'console' ? undefined : 'insufficient-scope', name);
     assert.equal(members !== null && members !== undefined, name === 'console', name);
@@ -225,7 +225,7 @@ test('the certificates of the guide tell the three kinds of processes apart', as
   }
   // A front cannot stand for a shard.
   const impostor = await listen(t, openTls(t, leafOf('front')));
-  await assert.rejects(connect(t, impostor, openTls(t, leafOf('console'), { serverName: 'grantd-shard' })));
+  await assert.rejects(connect(t, impostor, openTls(t, leafOf('console'), { serverNames: ['grantd-shard'] })));
 });
 
 test('changed files hold for new connections, and existing ones go on', async (t) => {
@@ -248,7 +248,7 @@ test('changed files hold for new connections, and existing ones go on', async (t
   const log = createRecordingLog();
   const serverTls = openTls(t, files, {}, log);
   const address = await listen(t, serverTls);
-  const clientTls = openTls(t, files, { serverName: SERVICE });
+  const clientTls = openTls(t, files, { serverNames: [SERVICE] });
   const standing = await connect(t, address, clientTls);
 
   // Half-written, then ill-matched: the old set stays in use, and it is said once each.
@@ -262,11 +262,11 @@ test('changed files hold for new connections, and existing ones go on', async (t
   await install('v4', newLeaf);
   await waitFor('the server to take the new files', async () => {
     // Fixed to the new set: it connects only once the server has taken the new files too.
-    const probe = await connect(t, address, openTls(t, newLeaf, { serverName: SERVICE })).catch(() => undefined);
+    const probe = await connect(t, address, openTls(t, newLeaf, { serverNames: [SERVICE] })).catch(() => undefined);
     probe?.close();
     return probe !== undefined;
   });
-  await assert.rejects(connect(t, address, openTls(t, oldLeaf, { serverName: SERVICE })));
+  await assert.rejects(connect(t, address, openTls(t, oldLeaf, { serverNames: [SERVICE] })));
   await waitFor('the client to take the new files', async () => {
     const probe = await connect(t, address, clientTls).catch(() => undefined);
     probe?.close();
