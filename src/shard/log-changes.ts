@@ -147,8 +147,8 @@ function describe(change: Change): string {
     }
     case 'tenant-created':
     case 'tenant-updated': {
-      const { name, plan, state } = change.tenant;
-      return toJson(action, { name, plan, state });
+      const { name, plan, state, readers } = change.tenant;
+      return toJson(action, { name, plan, state, readers });
     }
     case 'rules-updated':
       // The canonical texts are compact JSON already.

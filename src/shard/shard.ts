@@ -72,6 +72,8 @@ export interface IssuedHandle {
   readonly expiresAtMs: number | undefined;
   readonly plan: string;
   readonly suspended: boolean;
+  /** How many shards answer reads of the tenant beside this one. */
+  readonly readers: number;
 }
 
 export interface KeyCredentials {
@@ -477,6 +479,8 @@ export interface TenantChange {
   readonly name?: string | undefined;
   readonly plan?: string | undefined;
   readonly state?: 'active' | 'suspended' | 'deleting' | undefined;
+  /** 0 to READERS_MAX; null: as its plan says. */
+  readonly readers?: number | null | undefined;
   readonly operator: string;
 }
 

@@ -45,6 +45,7 @@ export const TWO_NAMESPACES: Plan = {
   keysMax: 1000,
   grantsMax: undefined,
   streamsMax: 10,
+  readers: 0,
 };
 const PLANS = new Map([...BUILT_IN_PLANS, [TWO_NAMESPACES.name, TWO_NAMESPACES] as const]);
 

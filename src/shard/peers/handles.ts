@@ -5,6 +5,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
+import { type Plans, readersOf } from '../../core/plans.ts';
 import { ALL_SCOPES, type ScopeMask, scopeMask, scopesOf } from '../../core/scopes.ts';
 import type { HandleState, KeyUse, TenantMemory } from '../memory/tenant-memory.ts';
 import type { ServedTenure } from '../readers/served-tenure.ts';
@@ -62,14 +63,16 @@ function lacking(scope: ScopeMask): GrantdError {
 
 export class HandleTable {
   readonly #clock: Clock;
+  readonly #plans: Plans;
   readonly #handles = new Map<number, Handle>();
   /** One function for all handles: there may be many. */
   readonly #onDead = (id: number): void => void this.#handles.delete(id);
   #lastId = 0;
   #closed = false;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, plans: Plans) {
     this.#clock = clock;
+    this.#plans = plans;
   }
 
   issue(
@@ -98,6 +101,7 @@ export class HandleTable {
       expiresAtMs: of.expiresAtMs,
       plan: tenant.plan,
       suspended,
+      readers: readersOf(this.#plans, tenant),
     };
   }
 

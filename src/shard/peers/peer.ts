@@ -79,7 +79,7 @@ export class Peer {
 
   constructor(shard: ShardParts) {
     this.shard = shard;
-    this.handles = new HandleTable(shard.clock);
+    this.handles = new HandleTable(shard.clock, shard.plans);
     this.waits = new FeedWaits(shard.clock);
     this.kept = new KeptAuditLog(shard);
   }

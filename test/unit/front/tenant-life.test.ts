@@ -30,6 +30,7 @@ const TIGHT: Plan = {
   keysMax: 2,
   grantsMax: undefined,
   streamsMax: 10,
+  readers: 0,
 };
 const PLANS = new Map([...BUILT_IN_PLANS, ['tight', TIGHT] as const]);
 

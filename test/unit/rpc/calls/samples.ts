@@ -6,6 +6,7 @@ import { createApiKey, keyLinks } from '../../../../src/core/api-keys.ts';
 import type { CallContext } from '../../../../src/core/call-context.ts';
 import { FEED_ACTIONS } from '../../../../src/core/change-feed.ts';
 import { IdFactory } from '../../../../src/core/ids.ts';
+import { READERS_MAX } from '../../../../src/core/plans.ts';
 import { ALL_SCOPES } from '../../../../src/core/scopes.ts';
 import { UNFOLLOWED_REASONS } from '../../../../src/core/service-warnings.ts';
 import { type Grant, RELATIONS, relationNumber, type Tuple } from '../../../../src/core/tuples.ts';
@@ -79,6 +80,7 @@ const perhapsWithout = <Query extends object>(query: fc.Arbitrary<Query>): fc.Ar
     .tuple(query, fc.constantFrom({ subject: 'user:ada' }, { relation: 'viewer' as const, object: 'doc:1' }, undefined))
     .map(([each, without]) => (without === undefined ? each : { ...each, without }));
 
+const readers = fc.integer({ min: 0, max: READERS_MAX });
 const handleGrant: fc.Arbitrary<IssuedHandle> = record({
   handle: fc.integer({ min: 1, max: 0xffff_ffff }),
   tenantId,
@@ -87,6 +89,7 @@ const handleGrant: fc.Arbitrary<IssuedHandle> = record({
   expiresAtMs: orUndefined(timeMs),
   plan: text,
   suspended: fc.boolean(),
+  readers,
 });
 const grant: fc.Arbitrary<Grant> = record<Grant>({
   subject: identifier,
@@ -143,9 +146,11 @@ const tenant: fc.Arbitrary<TenantStatus> = fc
     orUndefined(
       record({ atMs: uint32.map((minute) => minute * 60_000), requests: uint32, refused: uint32, checks: uint32 }),
     ),
+    orUndefined(readers),
   )
-  .map(([plain, counts, grants, deletion, lastMinute]) => ({
+  .map(([plain, counts, grants, deletion, lastMinute, own]) => ({
     ...plain,
+    ...(own === undefined ? {} : { readers: own }),
     ...(counts && { counts }),
     ...(grants && { grants }),
     ...(deletion && { deletion }),
@@ -406,6 +411,7 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
       name: orUndefined(someText),
       plan: orUndefined(someText),
       state: orUndefined(fc.constantFrom('active', 'suspended', 'deleting')),
+      readers: fc.oneof(fc.constantFrom(undefined, null), readers),
       operator: text,
     }),
     answer: () => tenant,

@@ -267,6 +267,7 @@ const VIOLATIONS: readonly (readonly [string, FrontMessage])[] = [
       ] as const,
   ),
   ['a state that is none', call({ attempt, updateTenant: { tenantId: 'a', state: 'deleted' } })],
+  ['more readers than there can be', call({ attempt, updateTenant: { tenantId: 'a', readers: { readers: 17 } } })],
 ];
 
 for (const [name, message] of VIOLATIONS) {
