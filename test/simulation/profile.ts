@@ -105,6 +105,8 @@ export type Focus = (typeof FOCUSES)[number];
 export interface Profile extends OperationProfile {
   readonly focus: Focus;
   readonly slots: number;
+  /** Of each tenant. */
+  readonly readers: number;
   readonly shards: number;
   readonly shardsMax: number;
   readonly fronts: number;
@@ -317,7 +319,9 @@ function drawNemesisMs(random: SeededRandom, focus: Focus): number {
 }
 
 export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profile {
-  return { ...drawBroadly(random, focus), ...drawForStore(random.fork('store'), focus) };
+  // Readers answer at least the half of the runs.
+  const readers = Math.max(0, random.fork('readers').whole(-2, 3));
+  return { ...drawBroadly(random, focus), ...drawForStore(random.fork('store'), focus), readers };
 }
 
 /** Much of the same, where what one client does has to be seen by the next at once. */
@@ -390,7 +394,7 @@ const CROWDED_FOCUSES: readonly Focus[] = [
   'transactions',
 ];
 
-function drawBroadly(random: SeededRandom, focus: Focus): Profile {
+function drawBroadly(random: SeededRandom, focus: Focus): Omit<Profile, 'readers'> {
   const pressed = focus === 'memory' || random.chance(0.5);
   const sparse = random.chance(focus === 'memory' ? 0.5 : 0.3);
   // Most subjects need several reads then, and are read to their end when they are asked about again.

@@ -2,7 +2,7 @@
 // virtual time. It starts, stops, kills and pauses its processes; what happens when, the nemesis decides.
 
 import { FairTurns } from '../../src/core/async/turns.ts';
-import { BUILT_IN_PLANS } from '../../src/core/plans.ts';
+import { BUILT_IN_PLANS, type Plans } from '../../src/core/plans.ts';
 import type { Discovery } from '../../src/discovery/discovery.ts';
 import { createFront } from '../../src/front/create-front.ts';
 import type { Front, OperatorApi } from '../../src/front/front.ts';
@@ -59,6 +59,7 @@ export class SimulatedCluster {
   /** After which a front gives a request up. */
   readonly deadlineMs: number;
   readonly #profile: Profile;
+  readonly #plans: Plans;
   readonly #random: SeededRandom;
   readonly #trace: Trace;
   readonly #rules: StoreRules;
@@ -73,6 +74,7 @@ export class SimulatedCluster {
     this.scheduler = scheduler;
     this.#random = random;
     this.#profile = profile;
+    this.#plans = new Map(Array.from(BUILT_IN_PLANS, ([name, plan]) => [name, { ...plan, readers: profile.readers }]));
     this.#trace = trace;
     this.deadlineMs = profile.deadlineMs;
     this.network = new SimulatedNetwork(scheduler, random.fork('network'), {
@@ -156,7 +158,7 @@ export class SimulatedCluster {
         address,
         place: this.#takePlace(shardName, process),
         meta: this.meta,
-        plans: BUILT_IN_PLANS,
+        plans: this.#plans,
         pageLimits: this.#profile.pageLimits,
         logRetentionMs: this.#profile.logRetentionMs,
         maintenanceMs: this.#profile.maintenanceMs,

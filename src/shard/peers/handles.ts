@@ -82,6 +82,7 @@ export class HandleTable {
     // The peer has disconnected in the meantime, so nothing would ever drop the handle.
     if (this.#closed) throw new ShardFailure('handle-unknown', 'The connection is closed.');
     const { tenant } = of.memory;
+
     const suspended = tenant.state === 'suspended' && of.use !== undefined;
     const held = of.use === undefined ? OPERATOR_SCOPES : scopes & ALL_SCOPES;
     this.#lastId += 1;

@@ -198,6 +198,7 @@ export function defineTransportContract(name: string, connect: (server: ShardSer
         epoch: 1,
         seq: 2 ** 41,
         nextBase: 2 ** 52,
+        nowMs: 0,
         appliedSeq: 0,
         commits: 'ü'.repeat(FOLLOWED_BYTES_MAX / 2),
       };
