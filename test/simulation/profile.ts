@@ -54,6 +54,8 @@ export const FOCUSES = [
   'listings',
   /** Many grants are written, and what matches is revoked, at one moment each, while owners change. */
   'transactions',
+  /** Readers answer beside owners that die, stand still, are cut off and hand over. */
+  'readers',
   /** Keys are revoked, and tenants suspended, while calls of theirs are on their way from one owner to the next. */
   'keys',
   /** Several operators change, import, export and remove tenants, over kills and handovers. */
@@ -201,6 +203,16 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
     'reset-network': 4,
     'delay-requests': 3,
   },
+  readers: {
+    'kill-shard': 1,
+    'stop-shard': 2,
+    'pause-shard': 2,
+    'cut-network': 3,
+    'cut-heartbeats': 2,
+    'isolate-shard': 2,
+    'reset-network': 2,
+    'delay-requests': 3,
+  },
   operators: { 'kill-shard': 3, 'stop-shard': 2, 'cut-store': 1, 'reset-network': 3 },
   rotations: { 'kill-shard': 3, 'stop-shard': 2, 'cut-store': 1, 'reset-network': 2, 'restart-front': 1 },
   moves: { 'add-shard': 3, 'remove-shard': 3, 'stop-shard': 2, 'delay-requests': 4, 'isolate-front': 6 },
@@ -320,7 +332,7 @@ function drawNemesisMs(random: SeededRandom, focus: Focus): number {
 
 export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profile {
   // Readers answer at least the half of the runs.
-  const readers = Math.max(0, random.fork('readers').whole(-2, 3));
+  const readers = Math.max(focus === 'readers' ? 1 : 0, random.fork('readers').whole(-2, 3));
   return { ...drawBroadly(random, focus), ...drawForStore(random.fork('store'), focus), readers };
 }
 
@@ -390,6 +402,7 @@ const CROWDED_FOCUSES: readonly Focus[] = [
   'zombies',
   'restarts',
   'keys',
+  'readers',
   'listings',
   'transactions',
 ];
@@ -408,7 +421,7 @@ function drawBroadly(random: SeededRandom, focus: Focus): Omit<Profile, 'readers
   return {
     focus,
     slots: random.whole(2, crowded ? 3 : 5),
-    shards: focus === 'restarts' ? 3 : random.whole(2, 3),
+    shards: focus === 'restarts' || focus === 'readers' ? 3 : random.whole(2, 3),
     shardsMax: 4,
     fronts: 2,
     tenants: crowded ? 2 : random.whole(2, 3),
