@@ -1,5 +1,5 @@
-// All calls between a shard and its peers: one for each field of `Call`, which is a call of the shard's port. A field without
-// a row here does not compile, and neither does a call of the port.
+// All calls between a shard and its peers: one for each field of `Call`, which is a call of the shard's port. A field
+// without a row here does not compile, and neither does a call of the port.
 
 import type { CallName } from '../../shard/shard.ts';
 import type { Call__Output } from '../gen/grantd/v1/Call.ts';

@@ -1,6 +1,6 @@
-// The links of a shard to the owners of tenants that it reads for: one per address, dialled at the first call and closed
-// after a minute without one. Invariants: each call is sent at most once, never before it was made, and settles with its
-// reply or with the connection; the links are bounded, and so are the calls that wait at each.
+// The links of a shard to the owners of tenants that it reads for: one per address, dialled at the first call and
+// closed after a minute without one. Invariants: each call is sent at most once, never before it was made, and settles
+// with its reply or with the connection; the links are bounded, and so are the calls that wait at each.
 
 import type { Clock, Random, Timer } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';

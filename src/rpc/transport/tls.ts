@@ -1,7 +1,7 @@
-// Mutual TLS between shards and their peers: each end proves itself with a certificate and trusts one set of authorities.
-// The files are read again every few seconds (a mounted secret is replaced by swapping links, which a watch on the file
-// would miss). Invariants: only files that fit together are ever used; a half-written or mismatched set leaves the last
-// good one in place; new connections use the newest good set, and open ones continue.
+// Mutual TLS between shards and their peers: each end proves itself with a certificate and trusts one set of
+// authorities. The files are read again every few seconds (a mounted secret is replaced by swapping links, which a
+// watch on the file would miss). Invariants: only files that fit together are ever used; a half-written or mismatched
+// set leaves the last good one in place; new connections use the newest good set, and open ones continue.
 
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -105,6 +105,9 @@ test('both ends have to prove themselves; the name is that of the Service', asyn
   await assert.rejects(connect(t, address, openTls(t, suspicious, { serverNames: [SERVICE] })));
   await assert.rejects(connect(t, address, openTls(t, frontLeaf, { serverNames: ['another.svc'] })), /another\.svc/);
   await assert.rejects(connect(t, address, openTls(t, frontLeaf)), /127\.0\.0\.1/);
+  // One of several names suffices; where no name is known, no shard is.
+  (await connect(t, address, openTls(t, frontLeaf, { serverNames: ['another.svc', SERVICE] }))).close();
+  await assert.rejects(connect(t, address, openTls(t, frontLeaf, { serverNames: [] })), /No name of a shard is known/);
 });
 
 test('without a name of the Service the certificate is for the dialled address', async (t) => {
