@@ -203,6 +203,8 @@ function drawUsage(
   const showsTimes = isShort(steps);
   const times = x
     .ticks(TICKS_OF_TIME[size])
+    // A day is named once, where it begins.
+    .filter((at) => showsTimes || at.getTime() % MS_PER_DAY === 0)
     .filter((at) => x(at) > left + TIME_TEXT_HALF && x(at) < right - TIME_TEXT_HALF)
     .map((at) => {
       const timestamp = formatTimestamp(at.getTime());
