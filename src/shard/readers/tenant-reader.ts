@@ -34,6 +34,9 @@ const CHARACTERS_PER_STEP = 16 * 1024;
 /** How often a call that needs the state tables up to date asks whether they are. */
 const APPLIED_POLL_MS = 50;
 
+/** After this long without an answer, calls are better off at the owner itself. */
+const ANSWER_MS_MAX = 2000;
+
 export interface ReaderDependencies {
   readonly owners: OwnerPort;
   readonly store: StateReads;
@@ -46,6 +49,15 @@ export interface ReaderDependencies {
 interface Waiting {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
+}
+
+/** An owner that responds to pings may still not answer. */
+function inTime<Answer>(clock: Clock, answer: Promise<Answer>): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const tooLate = new ShardFailure('not-serving', 'The owner did not answer in time.');
+    const timer = clock.setTimer(() => reject(tooLate), ANSWER_MS_MAX);
+    answer.finally(() => timer.cancel()).then(resolve, reject);
+  });
 }
 
 const notHere = (): Promise<never> => Promise.reject(new ShardFailure('wrong-owner', 'A reader only answers reads.'));
@@ -130,7 +142,9 @@ export class TenantReader implements ServedTenure {
   async #ask(advance: boolean): Promise<void> {
     this.assertServing();
     const { tenantId, epoch } = this;
-    const answer = await this.#dependencies.owners.follow(this.#address, { tenantId, epoch, seq: this.#seq, advance });
+    const { owners, clock } = this.#dependencies;
+    const following = owners.follow(this.#address, { tenantId, epoch, seq: this.#seq, advance });
+    const answer = await inTime(clock, following);
     const commits = await this.#decode(answer.commits);
     this.assertServing();
     if (answer.epoch !== epoch) throw new ShardFailure('handle-unknown', 'The owner is in another epoch.');
