@@ -5,9 +5,9 @@ import type { Clock } from '../../core/async/clock.ts';
 import { turnOf } from '../../core/async/turns.ts';
 import { GrantdError } from '../../core/errors.ts';
 import type { Bound, SearchLimits } from '../../rules/graph.ts';
+import type { ServedTenure } from '../log/served-tenure.ts';
 import { LARGE_EVALUATION_BYTES } from '../memory/memory-budget.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
-import type { ServedTenure } from '../readers/served-tenure.ts';
 import type { GrantConditions } from './grant-conditions.ts';
 import { PageGraph, type Reach } from './page-graph.ts';
 

@@ -20,6 +20,7 @@ import {
   listHoldingSubjects,
 } from '../evaluation/evaluate-listings.ts';
 import type { Ruled } from '../evaluation/rounds.ts';
+import type { ServedTenure } from '../log/served-tenure.ts';
 import { ListingTime } from '../log/slot-time.ts';
 import { CHANGES_MAX, type GrantDelta } from '../memory/grant-deltas.ts';
 import type { GrantPage, PagePlace, PageRow } from '../memory/grant-page.ts';
@@ -27,7 +28,6 @@ import type { GrantPages } from '../memory/grant-pages.ts';
 import { type RangeQuery, rowsUnder } from '../memory/grant-range.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { firstAfter } from '../memory/text-order.ts';
-import type { ServedTenure } from '../readers/served-tenure.ts';
 import type { GrantsQuery, HoldersPage, HoldersQuery, ObjectsQuery, PageQuery, ResultPage } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
 

@@ -1,6 +1,6 @@
 // A tenant as a reader has it: what its owner has in one epoch, up to a position of the log that grows. Its memory is
-// that of an owner (pages that come and go, an overlay of commits that the state tables may lack), but commits come from
-// the owner and not from an appender.
+// that of an owner (pages that come and go, an overlay of commits that the state tables may lack). But the commits come
+// from the owner and not from an appender.
 //
 // Linearizability: before a call is answered, the reader asks the owner how far its log is. The question leaves after
 // the call arrived, and the owner answers it only under its lease, so what was acknowledged before the call is at most
@@ -17,6 +17,7 @@ import type { TenantId } from '../../core/ids.ts';
 import type { StateReads } from '../../store/store.ts';
 import { type Commit, decodeCommit } from '../log/entries.ts';
 import type { LogTime } from '../log/log-time.ts';
+import type { ServedTenure } from '../log/served-tenure.ts';
 import { SlotTime } from '../log/slot-time.ts';
 import { endsGrant } from '../log-changes.ts';
 import type { MemoryBudget } from '../memory/memory-budget.ts';
@@ -27,7 +28,6 @@ import { yieldTurn } from '../store-calls.ts';
 import { decodeBeginning } from './beginning.ts';
 import { currentReads } from './current-reads.ts';
 import type { OwnerPort } from './owner-port.ts';
-import type { ServedTenure } from './served-tenure.ts';
 
 /** Characters of commits that are parsed in one step. */
 const CHARACTERS_PER_STEP = 16 * 1024;
@@ -111,7 +111,7 @@ export class TenantReader implements ServedTenure {
     this.memory.nextExpiryMs = nextExpiryMs;
   }
 
-  /** Resolves once the reader has applied everything that was acknowledged before this call. Rejects if it has ended. */
+  /** Resolves once the reader has applied everything that was acknowledged before this call. */
   confirmed(): Promise<void> {
     this.usedAtMs = this.#dependencies.clock.monotonicMs();
     return new Promise((resolve, reject) => {

@@ -25,7 +25,14 @@ import { VirtualClock } from '../../../kit/virtual-clock.ts';
 import { silentLog } from '../harness.ts';
 
 const OWNER = 'shard-1:8082';
-const ANSWER: FollowAnswer = { epoch: 3, seq: 2 ** 40, nextBase: 2 ** 50, nowMs: 2 ** 40, appliedSeq: 7, commits: '[]' };
+const ANSWER: FollowAnswer = {
+  epoch: 3,
+  seq: 2 ** 40,
+  nextBase: 2 ** 50,
+  nowMs: 2 ** 40,
+  appliedSeq: 7,
+  commits: '[]',
+};
 const requestOf = (seq: number) => ({ tenantId: 'ten_1', epoch: 3, seq, advance: false });
 
 /** The owner's end of a stream. */

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import type { TenantId } from '../../../../../src/core/ids.ts';
 import { CALLS } from '../../../../../src/rpc/calls/table.ts';
 import { OPERATOR_NAME, OPERATOR_TOKEN, UNKNOWN_TENANT, useConsole } from '../../../../kit/console-service.ts';
@@ -27,6 +28,8 @@ before(async () => {
   acme = await createTenant('Acme');
   globex = await createTenant('Globex');
   await grant(acme, 'user:ann', 'doc:1');
+  // Newer than that by the clock, whose unit is a millisecond.
+  await setTimeout(2);
   await grant(globex, 'user:bob', 'doc:1');
   await grant(globex, 'doc:1', 'folder:1');
 });

@@ -1,7 +1,7 @@
 // What the calls of peers need of the tenure that answers them: the owner's own, or what a reader has of it.
 
-import type { Tenure } from '../log/tenure.ts';
 import type { NamedPage } from '../memory/page-uses.ts';
+import type { Tenure } from './tenure.ts';
 
 export interface ServedTenure
   extends Pick<
