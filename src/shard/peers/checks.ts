@@ -22,10 +22,11 @@ export function check(
   object: string,
   isConfirmed = false,
 ): CheckAnswer | Promise<CheckAnswer> {
-  const handle = peer.handles.use(id, CHECK_READ);
+  const handle = peer.handles.find(id);
   if (handle.reader !== undefined && !isConfirmed) {
     return handle.reader.confirmed().then(() => check(peer, id, subject, relation, object, true));
   }
+  peer.handles.assertMay(handle, CHECK_READ);
   if (handle.memory.tenant.rulesRevision !== undefined) return checkByRules(peer, handle, subject, relation, object);
   const page = handle.memory.pages.get(subject);
   if (page !== undefined) {

@@ -126,17 +126,29 @@ export class HandleTable {
     const mask = MASKS[right];
     const handle = this.#handles.get(id);
     if (handle === undefined || (handle.scopes & mask) === mask) return;
-    this.assertGood(handle);
+    // A reader does not know yet whether it is; its scopes never change.
+    if (handle.reader === undefined) this.assertGood(handle);
     throw lacking(mask);
   }
 
   /** The handle, if a request under it that needs `scope` may be served now. */
   use(id: number, scope: ScopeMask = 0): Handle {
+    const handle = this.find(id);
+    this.assertMay(handle, scope);
+    return handle;
+  }
+
+  /** The handle, whatever may be done under it now. */
+  find(id: number): Handle {
     const handle = this.#handles.get(id);
     if (handle === undefined) throw new ShardFailure('handle-unknown', 'The handle is unknown.');
+    return handle;
+  }
+
+  /** Whether a request under the handle that needs `scope` may be served now. */
+  assertMay(handle: Handle, scope: ScopeMask): void {
     this.assertGood(handle);
     if ((handle.scopes & scope) !== scope) throw lacking(scope);
-    return handle;
   }
 
   /** Whether a handle in use is still valid. Call this after the last await. */

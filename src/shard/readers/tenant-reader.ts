@@ -128,9 +128,10 @@ export class TenantReader implements ServedTenure {
     this.#waiting = [];
     try {
       await this.#ask(false);
-    } catch (error) {
+    } catch {
+      // Whatever the owner says: the calls are better off there.
       this.end();
-      for (const { reject } of waiting) reject(error);
+      for (const { reject } of waiting) reject(this.#hasEnded());
       return;
     }
     for (const { resolve } of waiting) resolve();
@@ -233,9 +234,9 @@ export class TenantReader implements ServedTenure {
   async advance(): Promise<void> {
     try {
       await this.#ask(true);
-    } catch (error) {
+    } catch {
       this.end();
-      throw error;
+      throw this.#hasEnded();
     }
   }
 
