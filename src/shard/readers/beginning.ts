@@ -28,7 +28,12 @@ const beginningSchema = z.object({
       .default([]),
     collectedToMs: z.number().optional(),
   }),
-  nextExpiryMs: z.number().optional(),
+  // JSON has no infinity, which stands for: there were grants with an expiry, and none is left.
+  nextExpiryMs: z
+    .number()
+    .nullable()
+    .optional()
+    .transform((value) => (value === null ? Number.POSITIVE_INFINITY : value)),
 });
 
 export const encodeBeginning = (beginning: Beginning): string => JSON.stringify(beginning);

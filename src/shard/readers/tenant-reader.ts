@@ -114,6 +114,7 @@ export class TenantReader implements ServedTenure {
   /** Resolves once the reader has applied everything that was acknowledged before this call. */
   confirmed(): Promise<void> {
     this.usedAtMs = this.#dependencies.clock.monotonicMs();
+    if (this.#ended) return Promise.reject(this.#hasEnded());
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
       if (this.#isAsking) return;
