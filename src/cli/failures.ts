@@ -38,10 +38,10 @@ const HINTS: Hints = Object.freeze({
 
 const OPERATOR_HINTS: Hints = Object.freeze({
   unauthorized: `Does the operator's token belong to this service? ${WHICH}`,
-  'key-limit-reached': 'Revoke keys with "grantd keys revoke", or raise the limit with "grantd tenants set-plan".',
-  'grant-limit-reached': 'Revoke grants, or raise the limit with "grantd tenants set-plan".',
+  'key-limit-reached': 'Revoke keys with "grantd keys revoke", or raise the limit with "grantd tenants update --plan".',
+  'grant-limit-reached': 'Revoke grants, or raise the limit with "grantd tenants update --plan".',
   'namespace-limit-reached':
-    'Raise the limit with "grantd tenants set-plan"; "grantd plans" shows the limit of each plan.',
+    'Raise the limit with "grantd tenants update --plan"; "grantd plans" shows the limit of each plan.',
 });
 const PUBLIC_HINTS: Hints = Object.freeze({
   unauthorized: `Does the API key belong to this service, and was it not revoked? ${WHICH}`,

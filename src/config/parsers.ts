@@ -14,6 +14,7 @@ import {
   NAMESPACES_MAX_DEFAULT,
   type Plan,
   type Plans,
+  READERS_MAX,
   STREAMS_MAX_DEFAULT,
 } from '../core/plans.ts';
 import { OPERATOR_ACCESS, type OperatorAccess } from '../core/scopes.ts';
@@ -255,7 +256,15 @@ export function parseTokenSource(text: string, { path }: Origin): NamedTokens {
   return Object.freeze({ tokens: parseNamedTokens(text), path });
 }
 
-const PLAN_FIELDS = ['requests', 'window_seconds', 'namespaces_max', 'keys_max', 'grants_max', 'streams_max'];
+const PLAN_FIELDS = [
+  'requests',
+  'window_seconds',
+  'namespaces_max',
+  'keys_max',
+  'grants_max',
+  'streams_max',
+  'readers',
+];
 const PLANS_MAX = 100;
 const REQUESTS_MAX = 1_000_000_000;
 const WINDOW_SECONDS_MAX = 86_400;
@@ -274,10 +283,12 @@ function parsePlan(name: string, value: unknown, standing: Plan | undefined): Pl
         `gives the plan ${quote(name)} a field ${quote(field)}, which ${isUnknown(field, PLAN_FIELDS)}`,
       );
   }
-  const read = (field: string, max: number, fallback: number | undefined): number => {
-    const given = fields.get(field) ?? fallback;
-    if (typeof given !== 'number' || !Number.isInteger(given) || given < 1 || given > max) {
-      throw new WrongSetting(`must give the plan ${quote(name)} a "${field}" that is a whole number from 1 to ${max}`);
+  const read = (field: string, max: number, fallback: number | undefined, min = 1): number => {
+    const given = fields.has(field) ? fields.get(field) : fallback;
+    if (typeof given !== 'number' || !Number.isInteger(given) || given < min || given > max) {
+      throw new WrongSetting(
+        `must give the plan ${quote(name)} a "${field}" that is a whole number from ${min} to ${max}`,
+      );
     }
     return given;
   };
@@ -293,6 +304,7 @@ function parsePlan(name: string, value: unknown, standing: Plan | undefined): Pl
     keysMax: read('keys_max', BOUND_MAX, KEYS_MAX_DEFAULT),
     grantsMax: readGrantsMax(),
     streamsMax: read('streams_max', BOUND_MAX, standing?.streamsMax ?? STREAMS_MAX_DEFAULT),
+    readers: read('readers', READERS_MAX, 0, 0),
   });
 }
 

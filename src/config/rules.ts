@@ -68,14 +68,14 @@ export const RULES: readonly Rule[] = Object.freeze([
     settings: ['rpcAddress', 'rpcTlsCert', 'rpcTlsKey', 'rpcTlsCa', 'rpcInsecure'],
     holds: rpcIsSafe,
     problem:
-      'GRANTD_RPC_TLS_CERT, GRANTD_RPC_TLS_KEY and GRANTD_RPC_TLS_CA are not set, and GRANTD_RPC_ADDRESS (0.0.0.0:8082 unless set) is not loopback: anyone who can reach it would have full access to every tenant; set all three, or GRANTD_RPC_INSECURE=true if only fronts and consoles can reach it',
+      'GRANTD_RPC_TLS_CERT, GRANTD_RPC_TLS_KEY and GRANTD_RPC_TLS_CA are not set, and GRANTD_RPC_ADDRESS (0.0.0.0:8082 unless set) is not loopback: anyone who can reach it would have full access to every tenant; set all three, or GRANTD_RPC_INSECURE=true if only fronts, consoles and shards can reach it',
   },
   {
     roles: ['dev'],
     settings: ['rpcAddress', 'rpcInsecure'],
     holds: rpcIsSafe,
     problem:
-      'GRANTD_RPC_ADDRESS is not loopback, and grantd dev has no TLS for it: anyone who can reach it would have full access to every tenant; unset it, or set GRANTD_RPC_INSECURE=true if only fronts and consoles can reach it',
+      'GRANTD_RPC_ADDRESS is not loopback, and grantd dev has no TLS for it: anyone who can reach it would have full access to every tenant; unset it, or set GRANTD_RPC_INSECURE=true if only fronts, consoles and shards can reach it',
   },
   together(
     ['front', 'shard', 'console'],

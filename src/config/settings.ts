@@ -192,6 +192,15 @@ export const SETTINGS = Object.freeze({
     description:
       'With TLS: clients whose certificate has one of these DNS names may make operator calls. The names must match exactly.',
   }),
+  rpcTlsShardNames: row({
+    name: 'GRANTD_RPC_TLS_SHARD_NAMES',
+    roles: ['shard'],
+    form: 'comma-separated names',
+    parse: parseCertificateNames,
+    default: 'grantd-shard',
+    description:
+      'With TLS: clients whose certificate has one of these DNS names may read the changes of tenants as shards do. The names must match exactly. The certificate of a shard that this one connects to must be for one of them, too.',
+  }),
   rpcTlsServerName: optional({
     name: 'GRANTD_RPC_TLS_SERVER_NAME',
     roles: ['front', 'console'],
@@ -468,7 +477,7 @@ export const SETTINGS = Object.freeze({
     unset: 'the built-in plans',
     file: true,
     description:
-      'Plans that extend or replace the built-in ones: `{"name": {"requests": n or null (unlimited), "window_seconds": w, "namespaces_max"?: n, "keys_max"?: n, "grants_max"?: n or null (none), "streams_max"?: n}}`. Without `grants_max` or `streams_max`, a plan keeps the value of the built-in plan of the same name; any other plan gets 10,000,000 grants and 100 streams. Streams of the change feed are counted in each front. Use the same value for every process of a cluster.',
+      'Plans that extend or replace the built-in ones: `{"name": {"requests": n or null (unlimited), "window_seconds": w, "namespaces_max"?: n, "keys_max"?: n, "grants_max"?: n or null (none), "streams_max"?: n, "readers"?: n}}`. Without `grants_max` or `streams_max`, a plan keeps the value of the built-in plan of the same name; any other plan gets 10,000,000 grants and 100 streams. Streams of the change feed are counted in each front. `readers` (0 to 16, 0 unless given) is how many shards answer reads of a tenant beside its owner. Use the same value for every process of a cluster.',
   }),
   baseUrl: optional({
     name: 'GRANTD_BASE_URL',

@@ -49,7 +49,7 @@ export const NAME_LENGTH_MAX = 256;
 /** The same in UTF-16 units, as counted by `length`: a code point takes at most two. */
 export const NAME_UNITS_MAX = 2 * NAME_LENGTH_MAX;
 
-/** Shards that a front connects to: several times the largest cluster. With more, some addresses cannot be shards. */
+/** Shards that a peer connects to: several times the largest cluster. With more, some addresses cannot be shards. */
 export const SHARD_ADDRESSES_MAX = 1000;
 
 /**

@@ -1,5 +1,7 @@
 // Plans: the rate limit and the other limits of a tenant. Configuration can replace the built-in plans and add others.
 
+import type { Tenant } from './tenants.ts';
+
 export interface Plan {
   readonly name: string;
   /** Requests allowed per window; undefined: no limit, and no rate-limit headers. */
@@ -11,7 +13,15 @@ export interface Plan {
   readonly grantsMax: number | undefined;
   /** Streams of the change feed that one front holds open. */
   readonly streamsMax: number;
+  /** Shards that answer reads of the tenant beside its owner: 0 to READERS_MAX. */
+  readonly readers: number;
 }
+
+/**
+ * The owner sends every commit to each reader, and tells each how far its log is. With more readers, a write would cost
+ * the owner more than the reads that they take off it.
+ */
+export const READERS_MAX = 16;
 
 export type Plans = ReadonlyMap<string, Plan>;
 
@@ -49,6 +59,7 @@ const plan = (
     keysMax: KEYS_MAX_DEFAULT,
     grantsMax,
     streamsMax,
+    readers: 0,
   });
 
 const FREE_PLAN = plan(DEFAULT_PLAN_NAME, 600, 60, 1_000_000, 10);
@@ -66,3 +77,7 @@ export const BUILT_IN_PLANS: Plans = new Map(
 export function resolvePlan(plans: Plans, name: string): Plan {
   return plans.get(name) ?? plans.get(DEFAULT_PLAN_NAME) ?? FREE_PLAN;
 }
+
+/** How many shards answer reads of the tenant beside its owner: the number that its operator has set, or its plan's. */
+export const readersOf = (plans: Plans, { plan: name, readers }: Pick<Tenant, 'plan' | 'readers'>): number =>
+  readers ?? resolvePlan(plans, name).readers;

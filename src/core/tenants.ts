@@ -18,6 +18,8 @@ export interface Tenant {
   readonly state: TenantState;
   /** Wall clock, ms since the Unix epoch. */
   readonly createdAtMs: number;
+  /** Shards that answer its reads beside its owner, 0 to READERS_MAX; undefined: as its plan says. */
+  readonly readers?: number | undefined;
   /** The number of the present version of its rules; undefined: it has never set any. */
   readonly rulesVersion?: number | undefined;
   /** The revision of its rules; undefined: relations follow from grants alone. */
@@ -32,6 +34,10 @@ export function withNextRules({ rulesRevision: _, ...tenant }: Tenant, revision:
 
 /** The tenant as if it had never set rules. */
 export const withoutRules = ({ rulesVersion: _v, rulesRevision: _r, ...tenant }: Tenant): Tenant => tenant;
+
+/** The tenant with another number of readers. `null`: as its plan says. */
+export const withReaders = ({ readers: _, ...tenant }: Tenant, readers: number | null): Tenant =>
+  readers === null ? tenant : { ...tenant, readers };
 
 /** Whether its name or id contains the text (case-insensitive). An empty text matches. */
 export function tenantMatches({ tenantId, name }: Tenant, text: string): boolean {

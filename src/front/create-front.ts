@@ -171,6 +171,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
       tenantId,
       keyId,
       authentication: CALLS.authenticate.toWire({ tenantId, keyId, key: apiKey }),
+      authenticationAtReader: CALLS.authenticateAtReader.toWire({ tenantId, keyId, key: apiKey }),
       operator: false,
     }));
   }

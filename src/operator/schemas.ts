@@ -5,8 +5,11 @@ import { z } from 'zod';
 import { GrantdError } from '../core/errors.ts';
 import { memberAt } from '../core/json-members.ts';
 import { NAME_LENGTH_MAX, PAGE_LIMIT_DEFAULT } from '../core/limits.ts';
+import { READERS_MAX } from '../core/plans.ts';
 import { SCOPES } from '../core/scopes.ts';
 import { closedObject, pageLimit, waitSeconds } from '../http/schema/schema-parts.ts';
+
+const READERS_MESSAGE = `must be a whole number from 0 to ${READERS_MAX}`;
 
 /** Control characters (Cc): C0, DEL and C1. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
@@ -29,6 +32,7 @@ export const tenantSearch = plainText(0);
 export const keyName = plainText(0);
 
 export const planName = z.string('must be a string');
+export const tenantReaders = z.int(READERS_MESSAGE).min(0, READERS_MESSAGE).max(READERS_MAX, READERS_MESSAGE);
 
 export const scopes = z
   .array(z.enum(SCOPES, `must be one of ${SCOPES.join(', ')}`), `must be an array of scopes: ${SCOPES.join(', ')}`)

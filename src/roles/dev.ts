@@ -16,6 +16,7 @@ import { MS_PER_HOUR } from '../core/text/timestamps.ts';
 import { createStaticDiscovery } from '../discovery/discovery.ts';
 import { createFront } from '../front/create-front.ts';
 import { createLogInCode } from '../operator/console/log-in-code.ts';
+import { OwnerLinks } from '../rpc/links/owner-links.ts';
 import { listenShardServer, type ShardServer } from '../rpc/serving/server.ts';
 import { createStreamHost, type StreamHostDependencies } from '../rpc/serving/stream-host.ts';
 import { createDirectTransport } from '../rpc/transport/direct-transport.ts';
@@ -156,6 +157,12 @@ export async function startDev(
     parts.defer(() => server.close());
     servers.push(server);
   }
+  const openStream = createDirectTransport(new Map(servers.map(({ address, accept }) => [address, accept])));
+  const owners = new OwnerLinks(
+    { clock, turns, random, log, metrics, openStream },
+    { name: 'dev', version: options.version, slots: meta.slots },
+  );
+  parts.defer(() => owners.close());
   parts.defer(async () => {
     const outcomes = await Promise.allSettled(nodes.map((node) => node?.stop()));
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
@@ -166,7 +173,7 @@ export async function startDev(
   await retireMembers(store, clock);
   for (const [index, { address }] of servers.entries()) {
     const node = createShardNode(
-      { store, clock, random, log, metrics, budget },
+      { store, clock, random, log, metrics, budget, owners },
       {
         shardName: `${config.shardName}-${index + 1}`,
         address,
@@ -184,7 +191,6 @@ export async function startDev(
   await Promise.all(nodes.map((node) => node?.start()));
 
   const discovery = createStaticDiscovery(servers.map(({ address }) => address));
-  const openStream = createDirectTransport(new Map(servers.map(({ address, accept }) => [address, accept])));
   const front = createFront(
     { discovery, clock, turns, random, log, metrics, openStream },
     { name: 'dev', peer: 'front' },

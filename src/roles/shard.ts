@@ -7,7 +7,9 @@ import type { ShardConfig } from '../config/settings.ts';
 import { delay, untilAborted } from '../core/async/clock.ts';
 import { BUILT_IN_PLANS } from '../core/plans.ts';
 import { MS_PER_HOUR } from '../core/text/timestamps.ts';
+import { OwnerLinks } from '../rpc/links/owner-links.ts';
 import { listenShardServer } from '../rpc/serving/server.ts';
+import { createGrpcTransport } from '../rpc/transport/grpc-transport.ts';
 import { createMemoryBudget } from '../shard/memory/memory-budget.ts';
 import { createShardNode, type ShardNode } from '../shard/shard-node.ts';
 import { openProcess, type RoleDependencies } from './open/process.ts';
@@ -36,7 +38,7 @@ export async function startShard(
   await using parts = new AsyncDisposableStack();
   const self = { role: 'shard', instance: shardName, version, logged: { shardName } } as const;
   const { metrics, readiness, ops, tracing } = await openProcess(dependencies, config, self, parts);
-  const tls = openRpcTls(config, dependencies);
+  const tls = openRpcTls(config, dependencies, { serverNames: config.rpcTlsShardNames });
   parts.defer(() => tls?.close());
   const turns = openTurns({ clock, metrics });
   let node: ShardNode | undefined;
@@ -62,8 +64,14 @@ export async function startShard(
     { address: loopBackAddress(server.address), name: `${shardName} itself`, version, slots: meta.slots },
   );
   parts.defer(() => loopBack.close());
+  const owners = new OwnerLinks(
+    { clock, turns, random, log, metrics, openStream: createGrpcTransport({ credentials: tls?.channelCredentials }) },
+    { name: shardName, version, slots: meta.slots },
+  );
+  parts.defer(() => owners.close());
+  const budget = createMemoryBudget(metrics, turns, config.pageCacheBytes);
   const shard = createShardNode(
-    { store, clock, random, log, metrics, budget: createMemoryBudget(metrics, turns, config.pageCacheBytes) },
+    { store, clock, random, log, metrics, budget, owners },
     {
       shardName,
       address,

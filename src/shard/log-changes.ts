@@ -57,6 +57,9 @@ export interface KeyRotation {
   readonly revoked: boolean;
 }
 
+/** A line of JSON: what readers of the tenant get of an operation. */
+export const encodeCommit = (seq: number, changes: readonly Change[]): string => JSON.stringify({ seq, changes });
+
 /** Who requested a change, and when. */
 export interface ChangeOrigin {
   readonly tenantId: TenantId;
@@ -144,8 +147,8 @@ function describe(change: Change): string {
     }
     case 'tenant-created':
     case 'tenant-updated': {
-      const { name, plan, state } = change.tenant;
-      return toJson(action, { name, plan, state });
+      const { name, plan, state, readers } = change.tenant;
+      return toJson(action, { name, plan, state, readers });
     }
     case 'rules-updated':
       // The canonical texts are compact JSON already.

@@ -29,6 +29,8 @@ import { Readiness } from './ownership/readiness.ts';
 import { createSharing, type StoreSharing } from './ownership/store-sharing.ts';
 import { WatchLoop } from './ownership/watch-loop.ts';
 import { Peers } from './peers/peers.ts';
+import type { OwnerPort } from './readers/owner-port.ts';
+import { Readers } from './readers/readers.ts';
 import type { Routes, Shard, ShardWelcome } from './shard.ts';
 import { storeDeadline } from './store-calls.ts';
 
@@ -42,6 +44,8 @@ export interface ShardNodeDependencies {
   readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** The other shards, whose tenants this one may read for. */
+  readonly owners: OwnerPort;
   /** All shards of the process share this one budget. */
   readonly budget: MemoryBudget;
 }
@@ -80,6 +84,7 @@ export class ShardNode implements Shard {
   readonly #ownership: Ownership;
   readonly #readiness: Readiness;
   readonly #watch: WatchLoop;
+  readonly #readers: Readers;
   readonly #peers: Peers;
   #session: MembershipLease;
   #state: 'new' | 'running' | 'stopping' | 'stopped' = 'new';
@@ -112,6 +117,7 @@ export class ShardNode implements Shard {
     this.#session = this.#newSession();
     this.#ownership = this.#createOwnership();
     this.#watch = this.#createWatchLoop();
+    this.#readers = this.#createReaders();
     this.#peers = this.#createPeers();
   }
 
@@ -177,6 +183,7 @@ export class ShardNode implements Shard {
     if (started) await this.#sharing.drain(session);
     await this.#ownership.releaseAll(session);
     this.#state = 'stopped';
+    this.#readers.close();
     this.#peers.close();
     try {
       await session.leave();
@@ -254,6 +261,16 @@ export class ShardNode implements Shard {
     });
   }
 
+  #createReaders(): Readers {
+    const { meta, pageLimits } = this.#options;
+    return new Readers({
+      ...this.#dependencies,
+      pageLimits: { ...PAGE_LIMITS, ...pageLimits },
+      slots: meta.slots,
+      ownerOf: (slot) => this.#ownership.notServing(slot, this.#session).owner?.address,
+    });
+  }
+
   #createPeers(): Peers {
     const { store, clock, metrics } = this.#dependencies;
     const { meta, plans } = this.#options;
@@ -275,6 +292,7 @@ export class ShardNode implements Shard {
         rows: this.#ownership.rows(),
       }),
       lookups: this.#lookups,
+      readers: this.#readers,
       deadlineMs: meta.deadlineMs,
       onRefused: (code) => metrics.limitRefusals.inc({ type: code }),
     });
@@ -349,6 +367,7 @@ export class ShardNode implements Shard {
 
   readonly connect = () => this.#peers.connect();
   readonly connectConsole = () => this.#peers.connectConsole();
+  readonly connectShard = () => this.#peers.connectShard();
 
   routes(): Routes {
     return { epochs: this.#ownership.routes(), members: this.#watch.neighbours };

@@ -72,6 +72,8 @@ export interface IssuedHandle {
   readonly expiresAtMs: number | undefined;
   readonly plan: string;
   readonly suspended: boolean;
+  /** How many shards answer reads of the tenant beside this one. */
+  readonly readers: number;
 }
 
 export interface KeyCredentials {
@@ -111,6 +113,8 @@ type Write<Request, Answer> = Call<WriteUnderHandle, Request, Answer>;
 /** The calls of tenants, open to every peer, besides single checks (`TenantConnection.check`). */
 export interface TenantCalls {
   authenticate: Call<object, KeyCredentials, IssuedHandle>;
+  /** At a shard that reads for the tenant beside its owner. The handle is for checks and listings alone. */
+  authenticateAtReader: Call<object, KeyCredentials, IssuedHandle>;
   /** Resolves if a request under this handle would be served now. */
   confirm: Read<undefined, void>;
   /** All checks at one moment of the tenant's history, in order. At most 100. */
@@ -190,7 +194,16 @@ export interface OperatorCalls {
   readLoad: Call<object, undefined, ShardLoad>;
 }
 
-export interface ShardCalls extends TenantCalls, OperatorCalls {}
+/** The calls of other shards, which answer reads of tenants beside their owner. Only a proven shard has them. */
+export interface ReaderCalls {
+  /**
+   * The commits of a tenant after `seq`, and how far the log is now: the read index. Rejects as `wrong-owner` and
+   * `not-serving`.
+   */
+  followTenant: Call<object, FollowRequest, FollowAnswer>;
+}
+
+export interface ShardCalls extends TenantCalls, OperatorCalls, ReaderCalls {}
 export type CallName = keyof ShardCalls;
 export type CallerOf<Name extends CallName> = ShardCalls[Name]['caller'];
 export type RequestOf<Name extends CallName> = ShardCalls[Name]['request'];
@@ -240,6 +253,12 @@ export interface ConsoleConnection {
   readonly operator: Calling<OperatorCalls>;
 }
 
+/** The connection of another shard. */
+export interface ReaderConnection {
+  readonly tenant: TenantConnection;
+  readonly reader: Calling<ReaderCalls>;
+}
+
 export interface Shard {
   welcome(): ShardWelcome;
   /** Milliseconds on the clock by which attempts expire. */
@@ -247,6 +266,8 @@ export interface Shard {
   connect(): TenantConnection;
   /** For a peer that has proved to be a console. */
   connectConsole(): ConsoleConnection;
+  /** For a peer that has proved to be a shard. */
+  connectShard(): ReaderConnection;
   routes(): Routes;
   /** Calls `onChange` at every change of `routes()`, until the returned function is called. */
   watchRoutes(onChange: () => void): () => void;
@@ -458,6 +479,8 @@ export interface TenantChange {
   readonly name?: string | undefined;
   readonly plan?: string | undefined;
   readonly state?: 'active' | 'suspended' | 'deleting' | undefined;
+  /** 0 to READERS_MAX; null: as its plan says. */
+  readonly readers?: number | null | undefined;
   readonly operator: string;
 }
 
@@ -633,6 +656,38 @@ export interface LoggedPage {
   /** There were no more entries. */
   readonly atEnd: boolean;
 }
+
+// ---- readers ----
+
+export interface FollowRequest {
+  readonly tenantId: string;
+  /** Of the owner that the reader follows; 0: whichever there is, from its beginning. */
+  readonly epoch: number;
+  /** The last entry that the reader has applied; 0 at the beginning. */
+  readonly seq: number;
+  /** Append an entry, if need be an empty one, so that the log reaches the time of this call (grants expire by it). */
+  readonly advance: boolean;
+}
+
+export interface FollowAnswer {
+  readonly epoch: number;
+  /** The last committed entry. */
+  readonly seq: number;
+  /** Greater than the stamp of every commit so far: the slot's time. */
+  readonly nextBase: number;
+  /** The owner's time, ms: never before that of the last entry. */
+  readonly nowMs: number;
+  /** Entries up to this one are in the state tables. */
+  readonly appliedSeq: number;
+  /**
+   * JSON, as `src/shard/readers` encodes it; empty if the tenant has no commit after `seq`. At most
+   * `FOLLOWED_BYTES_MAX`.
+   */
+  readonly commits: string;
+}
+
+/** UTF-8 bytes of the commits of one answer: three of the largest entries of a log, which fit into a message. */
+export const FOLLOWED_BYTES_MAX = 3 * 1024 * 1024;
 
 // ---- the cluster ----
 

@@ -570,6 +570,20 @@ export interface StateStore {
   ): Promise<boolean>;
 }
 
+/** The reads that the memory of a tenant makes. */
+export type StateReads = Pick<
+  StateStore,
+  | 'readGrant'
+  | 'listGrants'
+  | 'listObjectGrants'
+  | 'listGrantsOfEach'
+  | 'listSubjects'
+  | 'listNamespaces'
+  | 'readKey'
+  | 'listKeys'
+  | 'readRules'
+>;
+
 export interface Store extends MetaStore, LogStore, SlotStore, MemberStore, StateStore {
   /** Ends the calls in flight and releases files and connections. */
   close(): Promise<void>;

@@ -95,7 +95,7 @@ export const GRANT_COLUMNS = grantColumns('object');
 export const OBJECT_GRANT_COLUMNS = grantColumns('subject');
 export const EXPIRY_COLUMNS = 'expires_at_ms, subject, relation, object';
 export const KEY_COLUMNS = 'key_id, name, scopes, created_at_ms, expires_at_ms, hash, rotated_from, rotated_to';
-export const TENANT_COLUMNS = 'tenant, name, plan, state, created_at_ms';
+export const TENANT_COLUMNS = 'tenant, name, plan, state, created_at_ms, readers';
 /** Without the text of the rules. */
 export const RULES_VERSION_COLUMNS = 'version, revision, at_ms, actor, request_id, added, removed';
 export const AUDIT_LOG_COLUMNS = 'seq, position, at_ms, actor, request_id, change';
@@ -160,12 +160,21 @@ export const keyRecordOf = (row: StoredRow): ApiKeyRecord => ({
   }),
 });
 
+/** In the column `readers`; 0 is a number of readers. */
+const READERS_OF_PLAN = -1;
+
+function readersAt(row: StoredRow): Pick<Tenant, 'readers'> {
+  const readers = integerAt(row, 'readers');
+  return readers === READERS_OF_PLAN ? {} : { readers };
+}
+
 export const tenantOf = (row: StoredRow): Tenant => ({
   tenantId: tenantIdAt(row),
   name: textAt(row, 'name'),
   plan: textAt(row, 'plan'),
   ...decodeTenantState(textAt(row, 'state')),
   createdAtMs: integerAt(row, 'created_at_ms'),
+  ...readersAt(row),
 });
 
 export const rulesVersionOf = (row: StoredRow): RulesVersion => ({
@@ -244,7 +253,7 @@ export const STATE_TABLES: Readonly<Record<StateKind, StateTable>> = {
   tenant: {
     name: 'tenants',
     key: ['slot', 'tenant'],
-    values: ['name', 'plan', 'state', 'created_at_ms'],
+    values: ['name', 'plan', 'state', 'created_at_ms', 'readers'],
     partition: 1,
   },
   rules: {
@@ -291,8 +300,8 @@ export function cellsOf(write: StateWrite): readonly Cell[] {
       return [write.tenantId, keyId, name, scopes, createdAtMs, expiresAtMs, hash, ...end];
     }
     case 'tenant': {
-      const { tenantId, name, plan, createdAtMs } = write.tenant;
-      return [write.slot, tenantId, name, plan, encodeTenantState(write.tenant), createdAtMs];
+      const { tenantId, name, plan, createdAtMs, readers = READERS_OF_PLAN } = write.tenant;
+      return [write.slot, tenantId, name, plan, encodeTenantState(write.tenant), createdAtMs, readers];
     }
     case 'rules': {
       const { version, revision, atMs, actor, requestId, added, removed } = write.version;

@@ -206,6 +206,11 @@ const METRICS = {
     'Streams from this process to shards, by state: ready or connecting.',
     'state',
   ),
+  ownerConnections: gauge(
+    'grantd_owner_connections',
+    'Streams from this shard to the owners of tenants that it reads for, by state: ready or connecting.',
+    'state',
+  ),
   discoveryAddresses: gauge(
     'grantd_discovery_addresses',
     'Shard addresses known from discovery, by source: dns or kubernetes. They are kept while the source fails.',

@@ -173,6 +173,9 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     await page.getByLabel('Plan').selectOption('scale');
     await button('Change the plan').click();
     await page.getByText('The plan is now scale.').waitFor();
+    await page.getByLabel('Readers').selectOption('3');
+    await button('Change the readers').click();
+    await page.getByText('The number of readers is now 3.').waitFor();
     await link('Suspend …').click();
     await button('Suspend').click();
     await page.getByText('The tenant is suspended').waitFor();

@@ -18,7 +18,7 @@ import {
   type SecretData,
   type SecretStore,
 } from '../../src/cli/secrets/generated-secrets.ts';
-import { isConsoleCertificate } from '../../src/rpc/transport/peer-certificate.ts';
+import { proofOf } from '../../src/rpc/transport/peer-certificate.ts';
 
 const SHARDS = 'grantd-shards.authorization.svc';
 const CONSOLE = 'grantd-console.authorization.svc';
@@ -133,7 +133,7 @@ describe('the certificates that are made', () => {
 });
 
 describe('the Secrets that are made', () => {
-  it('let a front and a console prove themselves to a shard, and tell one from the other', async () => {
+  it('let a front, a console and another shard prove themselves to a shard, and tell them apart', async () => {
     const store = new MemorySecrets();
     await makeIn(store);
     const materialOf = (process: string) => ({
@@ -146,16 +146,13 @@ describe('the Secrets that are made', () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     try {
-      for (const [process, isConsole] of [
-        ['front', false],
-        ['console', true],
-        ['shard', false],
-      ] as const) {
+      for (const process of ['front', 'console', 'shard']) {
         const accepted = once(server, 'secureConnection');
         const client = connect({ port, host: '127.0.0.1', servername: SHARDS, ...materialOf(process) });
         const [socket] = (await accepted) as [TLSSocket];
         assert.equal(socket.authorized, true, process);
-        assert.equal(isConsoleCertificate(socket.getPeerCertificate(), [CONSOLE]), isConsole, process);
+        const proof = proofOf(socket.getPeerCertificate(), { console: [CONSOLE], shard: [SHARDS] });
+        assert.deepEqual(proof, { console: process === 'console', shard: process === 'shard' });
         client.destroy();
         socket.destroy();
       }

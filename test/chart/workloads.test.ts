@@ -194,11 +194,11 @@ describe('the network policies', { skip: missing }, () => {
   });
 
   it('let in to shards whoever calls them, and nobody else', async () => {
-    assert.deepEqual(componentsOf((await rulesOf('shard')).ingress, 'rpc'), ['front', 'console']);
-    for (const caller of ['front', 'console']) {
+    assert.deepEqual(componentsOf((await rulesOf('shard')).ingress, 'rpc'), ['front', 'console', 'shard']);
+    for (const caller of ['front', 'console', 'shard']) {
       assert.deepEqual(componentsOf((await rulesOf(caller)).egress, 8082), ['shard'], caller);
     }
-    assert.deepEqual(componentsOf((await rulesOf('shard')).egress, 8082), []);
+    assert.deepEqual(componentsOf((await rulesOf('migrate')).egress, 8082), []);
   });
 
   it('let helm test in to fronts and console, and backups to the console, whoever else may come', async () => {
@@ -444,11 +444,12 @@ describe('the rest of the chart', { skip: missing }, () => {
     assert.equal(discovery, 'kubernetes:authorization/grantd-shards:rpc');
   });
 
-  it('knows the console by a name that no front has, and that of no other release', async () => {
-    type Certificate = { readonly spec: { readonly dnsNames: readonly string[] } };
+  it('knows the console and the shards by names that no front has, and that of no other release', async () => {
+    type Certificate = { readonly spec: { readonly dnsNames: readonly string[]; readonly usages: readonly string[] } };
     const options = { ci: 'tls-everywhere' };
-    const dnsNames = async (component: string): Promise<readonly string[]> =>
-      (await objectOf<Certificate>(options, 'Certificate', `grantd-tls-${component}`)).spec.dnsNames;
+    const certificate = async (component: string): Promise<Certificate['spec']> =>
+      (await objectOf<Certificate>(options, 'Certificate', `grantd-tls-${component}`)).spec;
+    const dnsNames = async (component: string) => (await certificate(component)).dnsNames;
     const { spec } = await podOf(options, 'shard');
     const [shard] = spec.containers;
     const console = shard?.env?.find(({ name }) => name === 'GRANTD_RPC_TLS_CONSOLE_NAMES')?.value;
@@ -458,6 +459,10 @@ describe('the rest of the chart', { skip: missing }, () => {
     const { spec: front } = await podOf(options, 'front');
     const server = front.containers[0]?.env?.find(({ name }) => name === 'GRANTD_RPC_TLS_SERVER_NAME')?.value;
     assert.ok((await dnsNames('shard')).includes(server ?? ''));
+    // A shard is a client of other shards, by the name that fronts know it by.
+    assert.equal(shard?.env?.find(({ name }) => name === 'GRANTD_RPC_TLS_SHARD_NAMES')?.value, server);
+    for (const other of ['front', 'console']) assert.ok(!(await dnsNames(other)).includes(server ?? ''), other);
+    assert.deepEqual((await certificate('shard')).usages, ['digital signature', 'server auth', 'client auth']);
   });
 
   it('warns after an installation where TLS is off', async () => {

@@ -54,7 +54,7 @@ describe('completion', { concurrency: true }, async () => {
       'grantd tenants ',
       'grantd check $(touch typed) `touch typed` ',
     ]);
-    assert.equal(all, 'list show create rename set-plan suspend resume delete help');
+    assert.equal(all, 'list show create update suspend resume delete help');
     assert.equal(after, '');
     assert.ok(!existsSync(join(directory, 'typed')));
   });

@@ -45,6 +45,7 @@ export const TWO_NAMESPACES: Plan = {
   keysMax: 1000,
   grantsMax: undefined,
   streamsMax: 10,
+  readers: 0,
 };
 const PLANS = new Map([...BUILT_IN_PLANS, [TWO_NAMESPACES.name, TWO_NAMESPACES] as const]);
 
@@ -280,12 +281,17 @@ export class ScriptedShard implements Shard {
   }
 
   connect(): ScriptedConnection {
-    return this.#connect({ tenant: this.world.node.connect(), operator: undefined });
+    return this.#connect({ tenant: this.world.node.connect() });
   }
 
   connectConsole() {
     const connection = this.#connect(this.world.node.connectConsole());
     return { tenant: connection, operator: connection };
+  }
+
+  connectShard() {
+    const connection = this.#connect(this.world.node.connectShard());
+    return { tenant: connection, reader: connection };
   }
 
   #connect(real: ServedPeer): ScriptedConnection {
@@ -304,7 +310,7 @@ export class ScriptedShard implements Shard {
   }
 }
 
-/** Both halves of a connection; only a console gets the operator's. */
+/** All parts of a connection; only a console gets the operator's, and only a shard those of a reader. */
 class ScriptedConnection implements TenantConnection {
   readonly #shard: ScriptedShard;
   readonly #real: ServedPeer;

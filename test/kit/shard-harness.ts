@@ -8,6 +8,8 @@ import { FairTurns } from '../../src/core/async/turns.ts';
 import { IdFactory, type TenantId } from '../../src/core/ids.ts';
 import { BUILT_IN_PLANS } from '../../src/core/plans.ts';
 import type { Tuple } from '../../src/core/tuples.ts';
+import { createStreamHost, type StreamHost } from '../../src/rpc/serving/stream-host.ts';
+import type { AcceptStream } from '../../src/rpc/transport/transport.ts';
 import { MemoryBudget } from '../../src/shard/memory/memory-budget.ts';
 import { retireMembers } from '../../src/shard/ownership/membership.ts';
 import type { GrantResult, IssuedHandle } from '../../src/shard/shard.ts';
@@ -15,6 +17,7 @@ import { createShardNode, type ShardNode, type ShardNodeOptions } from '../../sr
 import type { Meta } from '../../src/store/store.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { directOwners } from './direct-owners.ts';
 import { createProcessClock, type ProcessClock } from './process-clock.ts';
 import { consoleMethods, type OperatorMethods, type TenantMethods } from './shard-methods.ts';
 import { delayedStore, type FaultControls, type StoreHooks } from './store/faulty-store.ts';
@@ -30,6 +33,9 @@ export const HARNESS_META: Meta = { ...META, slots: 4 };
 
 export interface RunningShard {
   readonly node: ShardNode;
+  /** Where the other shards of the harness reach it. */
+  readonly address: string;
+  readonly host: StreamHost;
   readonly clock: ProcessClock;
   readonly faults: FaultControls;
   /** A console's connection. */
@@ -49,6 +55,7 @@ export class ShardHarness {
   readonly ids: IdFactory;
   readonly #options: HarnessOptions;
   readonly #running = new Set<RunningShard>();
+  readonly #doors = new Map<string, AcceptStream>();
 
   constructor(options: HarnessOptions = {}) {
     const clock = createProcessClock();
@@ -58,21 +65,25 @@ export class ShardHarness {
   }
 
   async start(shardName = 'shard-1', hooks: StoreHooks = {}): Promise<RunningShard> {
-    const { pageCacheBytesMax = PAGE_CACHE_BYTES_MAX, aheadMs, wallMs, ...options } = this.#options;
+    const { pageCacheBytesMax = PAGE_CACHE_BYTES_MAX, aheadMs, wallMs, ...rest } = this.#options;
+    const options = { shardName, address: `${shardName}:1`, meta: HARNESS_META, plans: BUILT_IN_PLANS, ...rest };
     const clock = createProcessClock(wallMs, aheadMs);
     const { store, faults } = delayedStore(this.store, clock, hooks);
     const log = createLog({ level: 'silent', pretty: false });
     const budget = new MemoryBudget(pageCacheBytesMax, new FairTurns(clock));
+    const owners = directOwners(clock, this.#doors);
     const node = createShardNode(
-      { store, clock, random, log, metrics: createMetrics(), budget },
-      { shardName, address: '127.0.0.1:1', meta: HARNESS_META, plans: BUILT_IN_PLANS, exclusive: true, ...options },
+      { store, clock, random, log, metrics: createMetrics(), budget, owners },
+      { exclusive: true, ...options },
     );
+    const host = createStreamHost({ shard: () => node, clock, log });
+    this.#doors.set(options.address, host.accept);
     await store.initializeMeta(HARNESS_META, clock.monotonicMs() + 1000);
     await retireMembers(store, clock);
     await node.join();
     await node.start();
     const { tenant: connection, operator } = consoleMethods(node.connectConsole());
-    const running = { node, clock, faults, connection, operator };
+    const running = { node, address: options.address, host, clock, faults, connection, operator };
     this.#running.add(running);
     return running;
   }
@@ -80,6 +91,8 @@ export class ShardHarness {
   /** As `kill -9`: nothing of it runs on. */
   kill(running: RunningShard): void {
     running.clock.kill();
+    running.host.finish();
+    if (this.#doors.get(running.address) === running.host.accept) this.#doors.delete(running.address);
     this.#running.delete(running);
   }
 

@@ -1,7 +1,7 @@
 // The calls of a connection to a shard as methods: `listKeys(handle, query)`, `createKey(handle, attempt, key)`. Tests
 // make hundreds of them.
 
-import type { ServedPeer } from '../../src/rpc/calls/define-call.ts';
+import { needsHandle, type ServedPeer } from '../../src/rpc/calls/define-call.ts';
 import { CALLS } from '../../src/rpc/calls/table.ts';
 import type {
   AnswerOf,
@@ -37,7 +37,7 @@ function methodsOf(connection: unknown): object {
   const methods = Object.values(CALLS).map(({ name, access, write }) => [
     name,
     (...made: unknown[]) => {
-      const handle = access === 'peer' || access === 'console' ? undefined : made.shift();
+      const handle = needsHandle(access) ? made.shift() : undefined;
       const attempt = write === 'no' ? undefined : made.shift();
       return calling.call(name, { handle, attempt } as never, made[0] as never);
     },
@@ -45,16 +45,17 @@ function methodsOf(connection: unknown): object {
   return Object.fromEntries(methods);
 }
 
-/** A call on the half of a console's connection that has it. */
+/** A call on the part of a connection that has it. */
 export function callOn<Name extends CallName>(
-  { tenant, operator }: ServedPeer,
+  { tenant, operator, reader }: ServedPeer,
   name: Name,
   caller: CallerOf<Name>,
   request: RequestOf<Name>,
 ): Promise<AnswerOf<Name>> {
   const { access } = CALLS[name];
-  const half = access === 'console' || access === 'operator-handle' ? operator : tenant;
-  return (half as Calling<ShardCalls>).call(name, caller, request);
+  const ofOperator = access === 'console' || access === 'operator-handle';
+  const part = access === 'shard' ? reader : ofOperator ? operator : tenant;
+  return (part as Calling<ShardCalls>).call(name, caller, request);
 }
 
 /** Scripted answers to calls: in place of the shard, or from what it answers. */

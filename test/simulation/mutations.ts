@@ -611,8 +611,8 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/front/links/shard-link.ts',
-        find: 'write.deadlineMs + this.#clockOffsetMs',
-        replace: 'write.deadlineMs + this.#clockOffsetMs + 3_600_000',
+        find: 'write.deadlineMs + clockOffsetMs',
+        replace: 'write.deadlineMs + clockOffsetMs + 3_600_000',
       },
     ],
   },
@@ -1104,6 +1104,107 @@ export const MUTATIONS: readonly Mutation[] = [
         file: 'src/shard/log/write-decisions.ts',
         find: "const conditions = counted('condition', narrowedConditions(former, next));",
         replace: "const conditions = counted('condition', narrowedConditions(former, former));",
+      },
+    ],
+  },
+  {
+    name: 'reader-without-an-index',
+    what: 'A reader answers without asking how far the log is.',
+    caughtBy: 'readers',
+    edits: [
+      {
+        file: 'src/shard/readers/tenant-reader.ts',
+        find: 'if (this.#isAsking) return;',
+        replace: 'resolve();\n      if (this.#isAsking) return;',
+      },
+    ],
+  },
+  {
+    name: 'reader-index-before-the-call',
+    what: 'A reader answers by an index that it had asked for before the call came.',
+    caughtBy: 'readers',
+    edits: [
+      {
+        file: 'src/shard/readers/tenant-reader.ts',
+        find: 'for (const { resolve } of waiting) resolve();',
+        replace: 'for (const { resolve } of [...waiting, ...this.#waiting.splice(0)]) resolve();',
+      },
+    ],
+  },
+  {
+    name: 'reader-index-without-a-lease',
+    what: 'An owner tells readers how far its log is although its lease has ended.',
+    caughtBy: 'readers',
+    edits: [
+      {
+        file: 'src/shard/shard-node.ts',
+        find: 'tenure.assertServing();\n      return tenure;',
+        replace: 'return tenure;',
+      },
+    ],
+  },
+  {
+    name: 'reader-without-a-commit',
+    what: 'A reader leaves a commit out.',
+    caughtBy: 'readers',
+    edits: [
+      {
+        file: 'src/shard/readers/tenant-reader.ts',
+        find: 'if (commit.seq <= this.#seq) continue;',
+        replace: 'if (commit.seq <= this.#seq || commit.seq % 7 === 0) continue;',
+      },
+    ],
+  },
+  {
+    name: 'reader-page-ahead',
+    what: 'A reader uses rows of the state tables that are ahead of what it has applied.',
+    caughtBy: 'readers',
+    edits: [
+      {
+        file: 'src/shard/readers/current-reads.ts',
+        find: 'await caughtUp();',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'reader-page-behind',
+    what: 'A reader forgets commits that the state tables do not have yet.',
+    caughtBy: 'readers',
+    edits: [
+      {
+        file: 'src/shard/readers/tenant-reader.ts',
+        find: 'memory.confirm(appliedSeq);',
+        replace: 'memory.confirm(seq);',
+      },
+      {
+        file: 'src/shard/readers/tenant-reader.ts',
+        find: 'if (appliedSeq <= this.#appliedSeq) return;',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'reader-beginning-before-the-state',
+    what: 'A reader begins at a position that the state tables do not have yet.',
+    caughtBy: 'readers',
+    edits: [
+      {
+        file: 'src/shard/readers/follow-tenant.ts',
+        find: 'await tenure.applied();',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'reader-key-outlived',
+    what: 'A handle at a reader outlives its key.',
+    caughtBy: 'readers',
+    edits: [
+      {
+        file: 'src/shard/readers/tenant-reader.ts',
+        find: 'memory.commit(change, commit.seq);',
+        replace: "if (change.kind !== 'key-revoked') memory.commit(change, commit.seq);",
       },
     ],
   },

@@ -54,6 +54,8 @@ export const FOCUSES = [
   'listings',
   /** Many grants are written, and what matches is revoked, at one moment each, while owners change. */
   'transactions',
+  /** Readers answer beside owners that die, stand still, are cut off and hand over. */
+  'readers',
   /** Keys are revoked, and tenants suspended, while calls of theirs are on their way from one owner to the next. */
   'keys',
   /** Several operators change, import, export and remove tenants, over kills and handovers. */
@@ -105,6 +107,8 @@ export type Focus = (typeof FOCUSES)[number];
 export interface Profile extends OperationProfile {
   readonly focus: Focus;
   readonly slots: number;
+  /** Of each tenant. */
+  readonly readers: number;
   readonly shards: number;
   readonly shardsMax: number;
   readonly fronts: number;
@@ -197,6 +201,16 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
     'cut-store': 10,
     'pause-shard': 1,
     'reset-network': 4,
+    'delay-requests': 3,
+  },
+  readers: {
+    'kill-shard': 1,
+    'stop-shard': 2,
+    'pause-shard': 2,
+    'cut-network': 3,
+    'cut-heartbeats': 2,
+    'isolate-shard': 2,
+    'reset-network': 2,
     'delay-requests': 3,
   },
   operators: { 'kill-shard': 3, 'stop-shard': 2, 'cut-store': 1, 'reset-network': 3 },
@@ -317,7 +331,9 @@ function drawNemesisMs(random: SeededRandom, focus: Focus): number {
 }
 
 export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profile {
-  return { ...drawBroadly(random, focus), ...drawForStore(random.fork('store'), focus) };
+  // Readers answer at least the half of the runs.
+  const readers = Math.max(focus === 'readers' ? 1 : 0, random.fork('readers').whole(-2, 3));
+  return { ...drawBroadly(random, focus), ...drawForStore(random.fork('store'), focus), readers };
 }
 
 /** Much of the same, where what one client does has to be seen by the next at once. */
@@ -386,11 +402,12 @@ const CROWDED_FOCUSES: readonly Focus[] = [
   'zombies',
   'restarts',
   'keys',
+  'readers',
   'listings',
   'transactions',
 ];
 
-function drawBroadly(random: SeededRandom, focus: Focus): Profile {
+function drawBroadly(random: SeededRandom, focus: Focus): Omit<Profile, 'readers'> {
   const pressed = focus === 'memory' || random.chance(0.5);
   const sparse = random.chance(focus === 'memory' ? 0.5 : 0.3);
   // Most subjects need several reads then, and are read to their end when they are asked about again.
@@ -404,7 +421,7 @@ function drawBroadly(random: SeededRandom, focus: Focus): Profile {
   return {
     focus,
     slots: random.whole(2, crowded ? 3 : 5),
-    shards: focus === 'restarts' ? 3 : random.whole(2, 3),
+    shards: focus === 'restarts' || focus === 'readers' ? 3 : random.whole(2, 3),
     shardsMax: 4,
     fronts: 2,
     tenants: crowded ? 2 : random.whole(2, 3),

@@ -2,11 +2,13 @@
 // virtual time. It starts, stops, kills and pauses its processes; what happens when, the nemesis decides.
 
 import { FairTurns } from '../../src/core/async/turns.ts';
-import { BUILT_IN_PLANS } from '../../src/core/plans.ts';
+import { BUILT_IN_PLANS, type Plans } from '../../src/core/plans.ts';
 import type { Discovery } from '../../src/discovery/discovery.ts';
 import { createFront } from '../../src/front/create-front.ts';
 import type { Front, OperatorApi } from '../../src/front/front.ts';
+import { OwnerLinks } from '../../src/rpc/links/owner-links.ts';
 import { PeerStream } from '../../src/rpc/serving/peer-stream.ts';
+import { EVERY_PROOF } from '../../src/rpc/transport/peer-certificate.ts';
 import { MemoryBudget } from '../../src/shard/memory/memory-budget.ts';
 import { createShardNode, type ShardNode } from '../../src/shard/shard-node.ts';
 import type { Meta } from '../../src/store/store.ts';
@@ -57,6 +59,7 @@ export class SimulatedCluster {
   /** After which a front gives a request up. */
   readonly deadlineMs: number;
   readonly #profile: Profile;
+  readonly #plans: Plans;
   readonly #random: SeededRandom;
   readonly #trace: Trace;
   readonly #rules: StoreRules;
@@ -71,6 +74,7 @@ export class SimulatedCluster {
     this.scheduler = scheduler;
     this.#random = random;
     this.#profile = profile;
+    this.#plans = new Map(Array.from(BUILT_IN_PLANS, ([name, plan]) => [name, { ...plan, readers: profile.readers }]));
     this.#trace = trace;
     this.deadlineMs = profile.deadlineMs;
     this.network = new SimulatedNetwork(scheduler, random.fork('network'), {
@@ -133,6 +137,12 @@ export class SimulatedCluster {
     const address = `${shardName}:${PORT}`;
     const log = this.#createLog(process);
     const { clock, random } = process;
+    const turns = new FairTurns(clock);
+    const openStream = this.network.openStreamOf(process);
+    const owners = new OwnerLinks(
+      { clock, turns, random, log, metrics, openStream },
+      { name: process.name, version: 'simulated', slots: this.meta.slots },
+    );
     const node = createShardNode(
       {
         store: createStoreView(this.world, this.#rules, process),
@@ -141,13 +151,14 @@ export class SimulatedCluster {
         log,
         metrics,
         budget: new MemoryBudget(this.#profile.memoryBytesMax, new FairTurns(clock)),
+        owners,
       },
       {
         shardName,
         address,
         place: this.#takePlace(shardName, process),
         meta: this.meta,
-        plans: BUILT_IN_PLANS,
+        plans: this.#plans,
         pageLimits: this.#profile.pageLimits,
         logRetentionMs: this.#profile.logRetentionMs,
         maintenanceMs: this.#profile.maintenanceMs,
@@ -156,11 +167,10 @@ export class SimulatedCluster {
       },
     );
     const streams = new Set<PeerStream>();
-    const turns = new FairTurns(clock);
     const shard: RunningShard = { shardName, address, process, node, streams, stopping: false };
     this.network.listen(process, address, (stream) => {
       if (shard.stopping && streams.size === 0) return false;
-      const options = { shard: node, clock, turns, log, version: 'simulated', consoleAllowed: true };
+      const options = { shard: node, clock, turns, log, version: 'simulated', proof: EVERY_PROOF };
       const peer = new PeerStream(stream, options, () => streams.delete(peer));
       streams.add(peer);
       return true;

@@ -42,7 +42,7 @@
 {{- end -}}
 {{- end -}}
 {{- if and (not .Values.tls.enabled) (not .Values.tls.allowInsecure) -}}
-{{- $wrong = append $wrong "with tls.enabled=false, anyone who can reach port 8082 of a shard has full access to every tenant, without a token; leave TLS on (tls.source=job needs no preparation), or set tls.allowInsecure=true if a mesh or a network policy admits only fronts and consoles" -}}
+{{- $wrong = append $wrong "with tls.enabled=false, anyone who can reach port 8082 of a shard has full access to every tenant, without a token; leave TLS on (tls.source=job needs no preparation), or set tls.allowInsecure=true if a mesh or a network policy admits only fronts, consoles and shards" -}}
 {{- end -}}
 {{- range $name, $component := dict "front" .Values.front "shard" .Values.shard "console" .Values.console "standalone" .Values.standalone -}}
 {{- if ge (int64 $component.drainSeconds) (int64 $component.shutdownSeconds) -}}

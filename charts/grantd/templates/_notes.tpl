@@ -47,6 +47,6 @@ Each log-in exists on one of the consoles only: the Ingress or the Gateway has t
 {{- end }}
 {{- if and (not .Values.standalone.enabled) (not .Values.tls.enabled) }}
 
-tls.enabled is false: anyone who can reach port 8082 of a shard can read and change the data of every tenant. {{ if .Values.networkPolicy.enabled }}Make sure that your network enforces the NetworkPolicies.{{ else }}Allow only fronts and consoles to reach it (networkPolicy.enabled=true).{{ end }}
+tls.enabled is false: anyone who can reach port 8082 of a shard can read and change the data of every tenant. {{ if .Values.networkPolicy.enabled }}Make sure that your network enforces the NetworkPolicies.{{ else }}Allow only fronts, consoles and shards to reach it (networkPolicy.enabled=true).{{ end }}
 {{- end }}
 {{- end }}

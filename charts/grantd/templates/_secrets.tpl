@@ -90,6 +90,11 @@ sentinel-password: sentinel-password
 {{- end -}}
 {{- end }}
 
+{{/* The DNS name in the certificates of the shards. */}}
+{{- define "grantd.shardName" -}}
+{{- .Values.tls.serverName | default (include "grantd.shardsServerName" .) -}}
+{{- end }}
+
 {{- define "grantd.consoleNames" -}}
 {{- join "," (.Values.tls.consoleNames | default (list (include "grantd.consoleServerName" .))) -}}
 {{- end }}

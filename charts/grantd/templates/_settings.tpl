@@ -30,7 +30,7 @@ GRANTD_RPC_TLS_CA_FILE: /etc/grantd/tls/ca.crt
 {{- define "grantd.settings.discovery" -}}
 GRANTD_DISCOVERY: {{ printf "kubernetes:%s/%s:rpc" .Release.Namespace (include "grantd.shardsService" .) }}
 {{- if include "grantd.usesTls" . }}
-GRANTD_RPC_TLS_SERVER_NAME: {{ .Values.tls.serverName | default (include "grantd.shardsServerName" .) }}
+GRANTD_RPC_TLS_SERVER_NAME: {{ include "grantd.shardName" . }}
 {{- end }}
 {{- end }}
 
@@ -181,6 +181,7 @@ GRANTD_CASSANDRA_PASSWORD_FILE: /etc/grantd/cassandra-credentials/password
 {{- include "grantd.settings.tracing" . }}
 {{- if include "grantd.usesTls" . }}
 GRANTD_RPC_TLS_CONSOLE_NAMES: {{ include "grantd.consoleNames" . | quote }}
+GRANTD_RPC_TLS_SHARD_NAMES: {{ include "grantd.shardName" . }}
 {{- else if .Values.tls.allowInsecure }}
 GRANTD_RPC_INSECURE: "true"
 {{- end }}

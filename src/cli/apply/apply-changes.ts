@@ -48,10 +48,11 @@ class Applier {
 
   async apply(change: TenantChange): Promise<void> {
     const tenantId = change.tenantId ?? (await this.#create(change));
-    const { state, plan, rules } = change;
+    const { state, plan, readers, rules } = change;
     // Suspended first and resumed last, so that no request meets half of the changes. A new tenant has no key yet.
     if (state?.to === 'suspended') await this.#patch(tenantId, { state: 'suspended' });
     if (plan !== undefined && change.tenantId !== undefined) await this.#patch(tenantId, { plan: plan.to });
+    if (readers !== undefined) await this.#patch(tenantId, { readers: readers.to === 'plan' ? null : readers.to });
     if (rules !== undefined) {
       const { to, from } = rules;
       await withRetries(

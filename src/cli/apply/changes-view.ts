@@ -8,11 +8,12 @@ const counted = (count: number, what: string): string => `${count} ${what}${coun
 const shown = (name: string): string => (/^[\w.-]+$/.test(name) ? name : JSON.stringify(name));
 
 function linesOf(change: TenantChange): string[] {
-  const { name, tenantId, plan, state, rules, createdKeys, revokedKeys } = change;
+  const { name, tenantId, plan, state, readers, rules, createdKeys, revokedKeys } = change;
   const isNew = tenantId === undefined;
   const fields = [
     ['plan', plan],
     ['state', state],
+    ['readers', readers],
   ] as const;
   return [
     `${isNew ? '+' : '~'} tenant ${shown(name)}${isNew ? '' : ` (${tenantId})`}`,
@@ -50,12 +51,13 @@ export function renderChanges(changes: Changes): string {
 
 /** Never a secret. */
 export function changesJson(changes: Changes, { isDry }: { readonly isDry: boolean }): object {
-  const tenants = changes.tenants.map(({ name, tenantId, plan, state, rules, createdKeys, revokedKeys }) => ({
+  const tenants = changes.tenants.map(({ name, tenantId, plan, state, readers, rules, createdKeys, revokedKeys }) => ({
     action: tenantId === undefined ? 'create' : 'update',
     name,
     ...(tenantId === undefined ? {} : { tenant_id: tenantId }),
     ...(plan === undefined ? {} : { plan: plan.to }),
     ...(state === undefined ? {} : { state: state.to }),
+    ...(readers === undefined ? {} : { readers: readers.to }),
     ...(rules === undefined ? {} : { rules: rules.diff }),
     ...(createdKeys.length === 0 ? {} : { created_keys: createdKeys.map((key) => key.name) }),
     ...(revokedKeys.length === 0 ? {} : { revoked_keys: revokedKeys.map(({ keyId }) => keyId) }),

@@ -17,6 +17,8 @@ export interface PresentTenant {
   readonly name: string;
   readonly plan: string;
   readonly state: string;
+  /** `plan`: as the plan says. */
+  readonly readers: number | 'plan';
 }
 
 /** The compared parts of a declared tenant that exists; undefined where nothing is declared. */
@@ -25,9 +27,9 @@ export interface PresentDetails {
   readonly keys: readonly PresentKey[] | undefined;
 }
 
-interface FieldChange {
-  readonly from: string;
-  readonly to: string;
+interface FieldChange<Value = string> {
+  readonly from: Value;
+  readonly to: Value;
 }
 
 export interface RulesChange {
@@ -44,6 +46,7 @@ export interface TenantChange {
   readonly tenantId: string | undefined;
   readonly plan: FieldChange | undefined;
   readonly state: FieldChange | undefined;
+  readonly readers: FieldChange<number | 'plan'> | undefined;
   readonly rules: RulesChange | undefined;
   readonly createdKeys: readonly DeclaredKey[];
   readonly revokedKeys: readonly PresentKey[];
@@ -67,7 +70,7 @@ export function findPresent(declared: DeclaredTenant, present: readonly PresentT
   const found = present.filter(({ name, state }) => name === declared.name && state !== 'deleting');
   if (found.length <= 1) return found[0];
   throw new CliFailure(
-    `${declared.place} is the name of ${found.length} tenants: ${found.map(({ tenantId }) => tenantId).join(', ')}. Rename all but one with "grantd tenants rename".`,
+    `${declared.place} is the name of ${found.length} tenants: ${found.map(({ tenantId }) => tenantId).join(', ')}. Rename all but one with "grantd tenants update --name".`,
   );
 }
 
@@ -91,16 +94,17 @@ function rulesChange(to: RuleSet | undefined, from: RevisedRules): RulesChange |
   return diff.length === 0 ? undefined : { from: from.revision, to, diff };
 }
 
-const fieldChange = (from: string, to: string | undefined): FieldChange | undefined =>
+const fieldChange = <Value>(from: Value, to: Value | undefined): FieldChange<Value> | undefined =>
   to === undefined || to === from ? undefined : { from, to };
 
 /** A new tenant begins active, without rules and keys. `plan`: undefined is the default of the service. */
-export function creationOf({ name, plan, state, rules, keys = [] }: DeclaredTenant): TenantChange {
+export function creationOf({ name, plan, state, readers, rules, keys = [] }: DeclaredTenant): TenantChange {
   return {
     name,
     tenantId: undefined,
     plan: plan === undefined ? undefined : { from: '', to: plan },
-    state: fieldChange('active', state),
+    state: fieldChange<string>('active', state),
+    readers: fieldChange<number | 'plan'>('plan', readers),
     rules: rulesChange(rules, { ruleSet: NO_RULES, revision: revisionOf(NO_RULES) }),
     createdKeys: keys,
     revokedKeys: [],
@@ -120,13 +124,14 @@ export function changeOf(
     name: declared.name,
     tenantId: present.tenantId,
     plan: fieldChange(present.plan, declared.plan),
-    state: fieldChange(present.state, declared.state),
+    state: fieldChange<string>(present.state, declared.state),
+    readers: fieldChange(present.readers, declared.readers),
     rules: rules === undefined ? undefined : rulesChange(declared.rules, rules),
     createdKeys: missingKeys(declared.keys ?? [], keys),
     revokedKeys: prune && declared.keys !== undefined ? keys.filter(({ name }) => !names.has(name)) : [],
     presentKeys: keys,
   };
-  const { plan, state, rules: changed, createdKeys, revokedKeys } = change;
-  const isSame = plan === undefined && state === undefined && changed === undefined;
+  const { plan, state, readers, rules: changed, createdKeys, revokedKeys } = change;
+  const isSame = [plan, state, readers, changed].every((each) => each === undefined);
   return isSame && createdKeys.length + revokedKeys.length === 0 ? undefined : change;
 }

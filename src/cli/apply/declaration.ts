@@ -1,10 +1,11 @@
 // Parses a file of declared tenants, and reports errors by file, line and path. What the file does not declare about a
 // tenant stays as it is.
 
+import { READERS_MAX } from '../../core/plans.ts';
 import { SCOPES, type Scope } from '../../core/scopes.ts';
 import type { RuleSet } from '../../rules/rule-set.ts';
 import { rulesIn } from '../tenant-rules.ts';
-import { Cursor } from '../yaml-cursor.ts';
+import { Cursor, plainOf } from '../yaml-cursor.ts';
 import { parseYaml } from '../yaml-file.ts';
 
 /** Tenants of one file: each costs some requests, one after another for those that change. */
@@ -25,6 +26,8 @@ export interface DeclaredTenant {
   readonly name: string;
   readonly plan: string | undefined;
   readonly state: 'active' | 'suspended' | undefined;
+  /** `plan`: as the plan says. */
+  readonly readers: number | 'plan' | undefined;
   readonly rules: RuleSet | undefined;
   readonly keys: readonly DeclaredKey[] | undefined;
   /** `file:line: tenants[0]`. */
@@ -67,18 +70,26 @@ function stateIn(cursor: Cursor): 'active' | 'suspended' {
   return text;
 }
 
+function readersIn(cursor: Cursor): number | 'plan' {
+  const value = plainOf(cursor.node);
+  if (value === 'plan') return value;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= READERS_MAX) return value;
+  throw cursor.failure(`must be a whole number from 0 to ${READERS_MAX}, or plan.`);
+}
+
 function tenantIn(cursor: Cursor, plans: readonly string[]): DeclaredTenant {
-  const map = cursor.map(['name', 'plan', 'state', 'rules', 'keys']);
+  const map = cursor.map(['name', 'plan', 'state', 'readers', 'rules', 'keys']);
   const plan = cursor.field(map, 'plan');
   const planName = plan?.text().text;
   if (planName !== undefined && !plans.includes(planName)) {
     throw plan?.failure(`must be one of the plans of the service: ${plans.join(', ')}.`);
   }
-  const [state, rules, keys] = ['state', 'rules', 'keys'].map((name) => cursor.field(map, name));
+  const [state, readers, rules, keys] = ['state', 'readers', 'rules', 'keys'].map((name) => cursor.field(map, name));
   return {
     name: cursor.demand(map, 'name').name(),
     plan: planName,
     state: state === undefined ? undefined : stateIn(state),
+    readers: readers === undefined ? undefined : readersIn(readers),
     rules: rules === undefined ? undefined : rulesIn(rules),
     keys: keys === undefined ? undefined : keysIn(keys),
     place: cursor.place,

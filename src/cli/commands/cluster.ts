@@ -69,6 +69,7 @@ const LISTINGS: readonly ClusterListing[] = [
       ['keys max', 'keys_max'],
       ['grants max', (plan) => (plan.grants_max === null ? 'unlimited' : String(plan.grants_max))],
       ['streams max', 'streams_max'],
+      ['readers', 'readers'],
     ],
   },
   {

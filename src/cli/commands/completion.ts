@@ -55,7 +55,7 @@ const SUGGESTIONS: readonly (readonly [command: string, value: string, suggestio
   ['tenants create', 'plan', suggest(PLANS)],
   ['tenants list', 'plan', suggest(PLANS)],
   ['tenants list', 'state', suggest(LISTED_STATES)],
-  ['tenants set-plan', 'plan', suggest(PLANS)],
+  ['tenants update', 'plan', suggest(PLANS)],
   ['import', 'file', suggestFiles],
   ['check', 'file', suggestFiles],
   ['check', 'output', suggest(CHECK_OUTPUTS)],

@@ -1,6 +1,7 @@
 // `grantd tenants …`: create, list, show, change and delete tenants.
 
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { READERS_MAX } from '../../core/plans.ts';
 import { LISTED_STATES } from '../../core/tenants.ts';
 import type { CliContext } from '../cli-context.ts';
 import {
@@ -16,7 +17,7 @@ import {
   YES_OPTION,
 } from '../command-parts.ts';
 import { waitForDeletion } from '../deletion-wait.ts';
-import { EXIT } from '../failures.ts';
+import { CliFailure, EXIT } from '../failures.ts';
 import { type JsonRecord, textOf } from '../output/json-view.ts';
 import type { Column } from '../output/render.ts';
 import { path, type ServiceRequest } from '../service-client.ts';
@@ -32,43 +33,27 @@ const COLUMNS: readonly Column[] = [
 
 const ID_ARGUMENT = ['<id>', 'ten_…'] as const;
 
-/** `tenants NAME ID …`, each of which sets one field. */
-interface FieldCommand {
-  readonly name: string;
-  readonly description: string;
-  readonly argument?: readonly [name: string, description: string];
-  readonly example: string;
-  readonly change: (value: string) => object;
+/** `tenants NAME ID`, each of which sets a state. */
+const STATE_COMMANDS = [
+  ['suspend', 'suspended', 'refuse every request of a tenant until it is resumed; nothing is deleted'],
+  ['resume', 'active', 'serve a suspended tenant again'],
+] as const;
+
+/** The value of `--readers`. */
+function parseReaders(text: string): number | 'plan' {
+  if (text === 'plan') return text;
+  const readers = /^\d{1,2}$/.test(text) ? Number(text) : -1;
+  if (readers < 0 || readers > READERS_MAX) {
+    throw new InvalidArgumentError(`It must be a number from 0 to ${READERS_MAX}, or "plan".`);
+  }
+  return readers;
 }
 
-const FIELD_COMMANDS: readonly FieldCommand[] = [
-  {
-    name: 'rename',
-    description: 'rename a tenant; its ID stays the same',
-    argument: ['<name>', 'display name, up to 256 characters'],
-    example: '"Acme Corp"',
-    change: (name) => ({ name }),
-  },
-  {
-    name: 'set-plan',
-    description: 'move a tenant to another plan; it applies everywhere within seconds',
-    argument: ['<plan>', 'a plan from "grantd plans"'],
-    example: 'scale',
-    change: (plan) => ({ plan }),
-  },
-  {
-    name: 'suspend',
-    description: 'refuse every request of a tenant until it is resumed; nothing is deleted',
-    example: '',
-    change: () => ({ state: 'suspended' }),
-  },
-  {
-    name: 'resume',
-    description: 'serve a suspended tenant again',
-    example: '',
-    change: () => ({ state: 'active' }),
-  },
-];
+interface UpdateOptions extends JsonOption {
+  readonly name?: string;
+  readonly plan?: string;
+  readonly readers?: number | 'plan';
+}
 
 function registerReads(tenants: Command, context: CliContext): void {
   const list = tenants
@@ -138,18 +123,46 @@ function registerUpdates(tenants: Command, context: CliContext): void {
     }),
   );
 
-  for (const { name, description, argument, example, change } of FIELD_COMMANDS) {
+  const set = (id: string, json: object, options: JsonOption): Promise<number> =>
+    requestTenant(context, { method: 'PATCH', path: path`/tenants/${id}`, json }, options);
+
+  const update = tenants
+    .command('update')
+    .description('change the name, the plan or the readers of a tenant; it applies everywhere within seconds')
+    .argument(...ID_ARGUMENT)
+    .option('--name <name>', 'another display name, up to 256 characters; the ID stays the same')
+    .option('--plan <name>', 'another plan, from "grantd plans"')
+    .option(
+      '--readers <number>',
+      'shards that answer its reads beside its owner; "plan": as its plan says',
+      parseReaders,
+    )
+    .option(...JSON_OPTION);
+  addExamples(
+    update,
+    `tenants update ${TENANT_EXAMPLE} --name "Acme Corp"`,
+    `tenants update ${TENANT_EXAMPLE} --plan scale`,
+    `tenants update ${TENANT_EXAMPLE} --readers 3`,
+    `tenants update ${TENANT_EXAMPLE} --readers plan`,
+  ).action(
+    context.action((id: string, options: UpdateOptions) => {
+      const { name, plan, readers } = options;
+      if (name === undefined && plan === undefined && readers === undefined) {
+        throw new CliFailure('Pass at least one of --name, --plan and --readers.', EXIT.usage);
+      }
+      return set(id, { name, plan, readers: readers === 'plan' ? null : readers }, options);
+    }),
+  );
+
+  for (const [name, state, description] of STATE_COMMANDS) {
     const command = tenants
       .command(name)
       .description(description)
-      .argument(...ID_ARGUMENT);
-    if (argument !== undefined) command.argument(...argument);
-    addExamples(command.option(...JSON_OPTION), `tenants ${name} ${TENANT_EXAMPLE} ${example}`.trimEnd());
-    const set = (id: string, value: string, options: JsonOption): Promise<number> =>
-      requestTenant(context, { method: 'PATCH', path: path`/tenants/${id}`, json: change(value) }, options);
-    if (argument === undefined)
-      command.action(context.action((id: string, options: JsonOption) => set(id, '', options)));
-    else command.action(context.action(set));
+      .argument(...ID_ARGUMENT)
+      .option(...JSON_OPTION);
+    addExamples(command, `tenants ${name} ${TENANT_EXAMPLE}`).action(
+      context.action((id: string, options: JsonOption) => set(id, { state }, options)),
+    );
   }
 }
 

@@ -55,7 +55,7 @@ interface MadeSecretsDependencies extends CertificateDependencies {
   readonly print: (line: string) => void;
 }
 
-/** A shard also calls itself. */
+/** A shard also calls other shards, and itself. */
 const USES: Readonly<Record<keyof CertificateNames, readonly CertificateUse[]>> = {
   shard: ['server', 'client'],
   front: ['client'],

@@ -8,6 +8,11 @@ export function splitAddress(address: string): { readonly host: string; readonly
   return { host: address.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(address.slice(colon + 1)) };
 }
 
+const ADDRESS_PATTERN = /^[^\s/]{1,255}:\d{1,5}$/;
+
+/** Whether a text that another process sent can be dialled as `host:port`. */
+export const isAddress = (text: string): boolean => ADDRESS_PATTERN.test(text);
+
 /** `http://host:port`, without a trailing slash. */
 export function httpUrlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -1,6 +1,5 @@
-// What a link has to send: the checks and calls that gather into one message. Invariants: nothing is sent twice; checks
-// go before calls; calls take turns by handle, so no client waits for all the long calls of another; no message exceeds
-// what its receiver accepts.
+// What a link of a front has to send: the checks and calls that gather into one message. Invariants: nothing is sent
+// twice; checks go before calls; no message exceeds what its receiver accepts.
 
 import { NAMED, type SingleCheck } from '../../rpc/calls/checks.ts';
 import type { CallBody } from '../../rpc/calls/define-call.ts';
@@ -9,8 +8,9 @@ import type { Checks } from '../../rpc/gen/grantd/v1/Checks.ts';
 import type { FrontMessage } from '../../rpc/gen/grantd/v1/FrontMessage.ts';
 import type { Relation } from '../../rpc/gen/grantd/v1/Relation.ts';
 import type { TracedCheck } from '../../rpc/gen/grantd/v1/TracedCheck.ts';
+import { CallQueue, WAITING_BYTES_MAX } from '../../rpc/links/call-queue.ts';
+import type { LinkOutbox } from '../../rpc/links/stream-link.ts';
 import { BATCH_BYTES_MAX, CHECKS_PER_MESSAGE_MAX } from '../../rpc/protocol.ts';
-import { estimateBytes } from '../../rpc/wire-size.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 
 /** Tags, lengths and numbers of one check, without its strings. */
@@ -19,8 +19,6 @@ const CHECK_OVERHEAD_BYTES = 24;
 const NAMED_BYTES = 8;
 /** Extra bytes of a traced check. */
 const TRACED_BYTES = 64;
-/** About twenty of the largest writes. More would only wait in memory for a shard that cannot keep up. */
-const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 
 export type { CallBody };
 
@@ -32,12 +30,7 @@ interface Sealed {
   readonly bytes: number;
 }
 
-interface WaitingCall {
-  readonly call: Call;
-  readonly bytes: number;
-}
-
-export class Outbox {
+export class Outbox implements LinkOutbox {
   readonly #metrics: Metrics;
   /** Checks of complete messages, sent before those that are gathering. */
   #sealed: Sealed[] = [];
@@ -52,17 +45,16 @@ export class Outbox {
   #names: string[] = [];
   #contexts: string[] = [];
   #traced: TracedCheck[] = [];
-  /** Calls by handle, in the order of their turns. */
-  #calls = new Map<number, WaitingCall[]>();
-  #waitingBytes = 0;
+  readonly #calls = new CallQueue();
+  /** Of all checks that wait. */
+  #checkBytes = 0;
 
   constructor(metrics: Metrics) {
     this.#metrics = metrics;
   }
 
-  /** Whether the bytes that wait for the shard exceed their bound, so that nothing more should be added. */
   get full(): boolean {
-    return this.#waitingBytes > WAITING_BYTES_MAX;
+    return this.#checkBytes + this.#calls.bytes > WAITING_BYTES_MAX;
   }
 
   /** `traceparent`: for a traced check. */
@@ -87,19 +79,13 @@ export class Outbox {
     }
     if (traceparent !== undefined) this.#traced.push({ index: this.#ids.length - 1, traceparent });
     this.#bytes += bytes;
-    this.#waitingBytes += bytes;
+    this.#checkBytes += bytes;
   }
 
   addCall(call: Call): void {
-    const handle = call.handle ?? 0;
-    const waiting = { call, bytes: estimateBytes(call) };
-    const flow = this.#calls.get(handle);
-    if (flow === undefined) this.#calls.set(handle, [waiting]);
-    else flow.push(waiting);
-    this.#waitingBytes += waiting.bytes;
+    this.#calls.add(call);
   }
 
-  /** The next message, with as much of what has gathered as it may carry; undefined if nothing has. */
   next(): FrontMessage | undefined {
     const message: FrontMessage = {};
     let bytes = 0;
@@ -107,37 +93,19 @@ export class Outbox {
       const sealed = this.#sealed.shift() ?? this.#seal();
       bytes = sealed.bytes;
       message.checks = sealed.checks;
-    } else if (this.#calls.size === 0) {
+      this.#checkBytes -= bytes;
+    } else if (this.#calls.empty) {
       return undefined;
     }
-    if (this.#calls.size > 0) bytes += this.#addCalls(message, BATCH_BYTES_MAX - bytes);
-    this.#waitingBytes -= bytes;
+    if (!this.#calls.empty) message.calls = this.#calls.take(BATCH_BYTES_MAX - bytes);
     return message;
   }
 
   clear(): void {
     this.#sealed = [];
     if (this.#ids.length > 0) this.#seal();
-    this.#calls = new Map();
-    this.#waitingBytes = 0;
-  }
-
-  /** One call of each handle in turn: the first regardless of its size, others while they fit. Returns their bytes. */
-  #addCalls(message: FrontMessage, bytesMax: number): number {
-    const calls: Call[] = [];
-    let bytes = 0;
-    // A flow with more to send moves behind the others, where this loop meets it again.
-    for (const [handle, flow] of this.#calls) {
-      const [first] = flow;
-      if (first === undefined || (calls.length > 0 && bytes + first.bytes > bytesMax)) break;
-      flow.shift();
-      calls.push(first.call);
-      bytes += first.bytes;
-      this.#calls.delete(handle);
-      if (flow.length > 0) this.#calls.set(handle, flow);
-    }
-    message.calls = calls;
-    return bytes;
+    this.#checkBytes = 0;
+    this.#calls.clear();
   }
 
   #seal(): Sealed {

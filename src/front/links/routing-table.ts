@@ -18,6 +18,7 @@ export class RoutingTable {
   readonly #advertised = new Map<ShardLink, Map<number, number>>();
   #routes: (Route | undefined)[] = [];
   #missing = 0;
+  #generation = 0;
   #waiters = new Set<() => void>();
   #timer: Timer | undefined;
 
@@ -30,6 +31,11 @@ export class RoutingTable {
   /** Number of slots in the cluster; 0: no shard has said yet. */
   get slots(): number {
     return this.#routes.length;
+  }
+
+  /** Raised whenever a shard comes or goes, or an owner may have changed. */
+  get generation(): number {
+    return this.#generation;
   }
 
   /** Whether every slot has a reachable owner. */
@@ -68,6 +74,7 @@ export class RoutingTable {
     const advertised = new Map([...epochs].filter(([slot]) => slot < this.slots));
     const before = this.#advertised.get(link);
     this.#advertised.set(link, advertised);
+    this.#generation += 1;
     for (const slot of new Set([...(before?.keys() ?? []), ...advertised.keys()])) this.#decide(slot);
     // If nothing has changed, the shard repeats its slots because it can answer again, or no longer can.
     this.#retries.openWhere((route) => route.link === link);
@@ -79,6 +86,7 @@ export class RoutingTable {
     const advertised = this.#advertised.get(link);
     if (advertised === undefined) return;
     this.#advertised.delete(link);
+    this.#generation += 1;
     for (const slot of advertised.keys()) this.#decide(slot);
     this.wake();
   }
@@ -129,5 +137,6 @@ export class RoutingTable {
     const route = best === undefined ? undefined : { slot, epoch: bestEpoch, link: best };
     this.#missing += (route === undefined ? 1 : 0) - (current === undefined ? 1 : 0);
     this.#routes[slot] = route;
+    this.#generation += 1;
   }
 }

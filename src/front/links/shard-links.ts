@@ -3,6 +3,7 @@
 
 import type { Clock } from '../../core/async/clock.ts';
 import { SHARD_ADDRESSES_MAX } from '../../core/limits.ts';
+import { isAddress } from '../../core/text/addresses.ts';
 import type { Discovery } from '../../discovery/discovery.ts';
 import type { MemberAddress } from '../../shard/shard.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -10,7 +11,6 @@ import type { ShardLink } from './shard-link.ts';
 
 /** For this long after it was named or lost, an address is dialled again and again even if no source names it now. */
 const NAMED_MS = 60_000;
-const ADDRESS_PATTERN = /^[^\s/]{1,255}:\d{1,5}$/;
 
 export class ShardLinks {
   readonly #createLink: (address: string) => ShardLink;
@@ -56,7 +56,7 @@ export class ShardLinks {
   #get(address: string): ShardLink | undefined {
     const known = this.#links.get(address);
     if (known !== undefined || this.#closed) return known;
-    if (!ADDRESS_PATTERN.test(address) || this.#links.size >= SHARD_ADDRESSES_MAX) {
+    if (!isAddress(address) || this.#links.size >= SHARD_ADDRESSES_MAX) {
       this.#log.warn(
         { address, links: this.#links.size },
         'shard address not dialled: it is malformed, or there are too many links',

@@ -61,6 +61,7 @@ export class FrontOperator implements OperatorApi {
         tenantId,
         keyId: `operator:${operator}`,
         authentication: CALLS.authenticateOperator.toWire({ tenantId, operator }),
+        authenticationAtReader: undefined,
         operator: true,
       }))
     );

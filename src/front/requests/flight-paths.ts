@@ -11,12 +11,14 @@ import type { ShardLink } from '../links/shard-link.ts';
 import { makeCall } from './flight-requests.ts';
 import type { Flight, FlightControl, FlightPath, RetryableFailure } from './flights.ts';
 import type { HandleKeeper } from './handle-keeper.ts';
+import type { ReaderHandles } from './reader-handles.ts';
 
 const CONFIRM = Object.freeze(CALLS.confirm.toWire(undefined));
 
 /** What a flight needs to know of its session. */
 export interface FlightSession {
   readonly handles: HandleKeeper;
+  readonly readers: ReaderHandles;
   readonly expired: boolean;
   /** The tenant is suspended as far as this front knows, and this session is not the operator's. */
   readonly refused: boolean;
@@ -38,7 +40,7 @@ export class SessionPath implements FlightPath {
   }
 
   attempt(flight: Flight): void {
-    const { handles, expired, refused } = this.#session;
+    const { handles, readers, expired, refused } = this.#session;
     if (expired) {
       flight.refuse(expiredError());
       return;
@@ -49,13 +51,17 @@ export class SessionPath implements FlightPath {
       flight.load = flight.control.routing.route(handles.slot)?.link.load ?? flight.load;
       return;
     }
-    const { link } = binding.route;
-    flight.binding = binding;
+    const { readAt } = flight.request;
+    const atReader =
+      readAt === undefined || refused || flight.onlyAtOwner ? undefined : readers.bindingFor(binding.route, readAt);
+    const used = atReader ?? binding;
+    const { link } = used.route;
+    flight.binding = used;
     flight.load = link.load;
     // This front may be out of date: only the owner can say that the tenant is still suspended.
     flight.confirming = refused && !flight.request.allowedWhileSuspended;
-    if (flight.confirming) flight.sendCall(link, binding.handle, CONFIRM);
-    else flight.request.send(flight, link, binding.handle);
+    if (flight.confirming) flight.sendCall(link, used.handle, CONFIRM);
+    else flight.request.send(flight, link, used.handle);
   }
 
   takeReply(flight: Flight, reply: Reply__Output): void {
@@ -65,6 +71,11 @@ export class SessionPath implements FlightPath {
   }
 
   fail(flight: Flight, failure: RetryableFailure): void {
+    if (this.#session.readers.invalidate(flight.binding)) {
+      flight.onlyAtOwner = true;
+      flight.attempt();
+      return;
+    }
     const route = flight.binding?.route;
     if (failure.kind === 'handle-unknown') this.#session.handles.invalidate(flight.binding);
     else if (route !== undefined) flight.control.redirect(route.link, failure);

@@ -42,6 +42,10 @@ export class CheckRequest implements FlightRequest {
     return 'no';
   }
 
+  get readAt(): string {
+    return this.#check.subject;
+  }
+
   get allowedWhileSuspended(): boolean {
     return false;
   }
@@ -92,6 +96,7 @@ export class RepeatGuard {
 /** Any other call. `write`: carries the request id, the same over all tries. `checks`: their number in a bulk call. */
 export class CallRequest implements FlightRequest {
   readonly write: Write;
+  readonly readAt: string | undefined;
   readonly #body: CallBody;
   /** Only for a write. */
   readonly #guard: RepeatGuard | undefined;
@@ -101,12 +106,18 @@ export class CallRequest implements FlightRequest {
 
   constructor(
     clock: Clock,
-    call: { readonly body: CallBody; readonly write: Write; readonly checks?: number },
+    call: {
+      readonly body: CallBody;
+      readonly write: Write;
+      readonly checks?: number;
+      readonly readAt?: string | undefined;
+    },
     resolve: (reply: Reply__Output) => void,
     reject: (error: GrantdError) => void,
   ) {
     this.#body = call.body;
     this.write = call.write;
+    this.readAt = call.readAt;
     this.#guard = call.write === 'no' ? undefined : new RepeatGuard(clock);
     this.#checks = call.checks ?? 0;
     this.#resolve = resolve;
@@ -157,6 +168,10 @@ export class AuthenticationRequest implements FlightRequest {
     return 'no';
   }
 
+  get readAt(): undefined {
+    return undefined;
+  }
+
   get allowedWhileSuspended(): boolean {
     return true;
   }
@@ -179,21 +194,27 @@ export class AuthenticationRequest implements FlightRequest {
   }
 }
 
-/**
- * Makes a call over as many tries as its path and deadline allow. `write`: instead of that of the call. `checks`: their
- * number in a bulk call, for the load of the shard.
- */
+export interface CallOptions {
+  /** Instead of that of the call. */
+  readonly write?: Write;
+  /** Their number in a bulk call, for the load of the shard. */
+  readonly checks?: number;
+  /** As `FlightRequest.readAt`. */
+  readonly readAt?: string | undefined;
+}
+
+/** Makes a call over as many tries as its path and deadline allow. */
 export async function makeCall<Name extends CallName>(
   control: FlightControl,
   path: FlightPath,
   context: RequestContext,
   call: DefinedCall<Name>,
   request: RequestOf<Name>,
-  { write = call.write, checks = 0 }: { readonly write?: Write; readonly checks?: number } = {},
+  { write = call.write, checks = 0, readAt }: CallOptions = {},
 ): Promise<AnswerOf<Name>> {
   const body = call.toWire(request);
   const reply = await new Promise<Reply__Output>((resolve, reject) => {
-    const flying = new CallRequest(control.clock, { body, write, checks }, resolve, reject);
+    const flying = new CallRequest(control.clock, { body, write, checks, readAt }, resolve, reject);
     control.flights.start(new Flight(control, context, path, flying));
   });
   return call.answerOf(reply, request);

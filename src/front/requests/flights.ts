@@ -72,6 +72,8 @@ export interface FlightPath {
 export interface FlightRequest {
   /** The flight never reports a write as not done if a shard may have received it. */
   readonly write: Write;
+  /** The subject or object by which a reader of the tenant is chosen; undefined: only the owner answers. */
+  readonly readAt: string | undefined;
   /** A suspended tenant may still make this request. */
   readonly allowedWhileSuspended: boolean;
   /** Makes one try (`sendCheck`, `sendCall`), or lands or refuses the flight. */
@@ -98,6 +100,8 @@ export class Flight implements Receiver, Waiter {
   binding: Binding | undefined;
   /** In this try, the path makes a call of its own before it lets the request be sent. Set by the path. */
   confirming = false;
+  /** A reader has failed it: only the owner is asked any more. Set by the path. */
+  onlyAtOwner = false;
   /** Tally of the shard that was asked last, for a request whose outcome counts there. */
   load: LoadTally | undefined;
   readonly #path: FlightPath;

@@ -90,7 +90,7 @@ export class HandleKeeper implements Waiter {
       routing.wait(() => this.attempt());
       return;
     }
-    const question = new Question(
+    const question = new HandleQuestion(
       (reply) => this.#take(route, reply),
       (failure) => this.#fail(route, failure),
     );
@@ -146,7 +146,7 @@ export class HandleKeeper implements Waiter {
 }
 
 /** One try to acquire a handle, with a time limit of its own. */
-class Question implements Receiver {
+export class HandleQuestion implements Receiver {
   readonly #onReply: (reply: Reply__Output) => void;
   readonly #onFailure: (failure: TryFailure) => void;
   #timer: Timer | undefined;

@@ -8,7 +8,10 @@ import { Flight, type FlightControl } from './flights.ts';
 import { RecentMap } from './recent-map.ts';
 import { FrontSession, type SessionDependencies, type SessionIdentity } from './session.ts';
 
-export type Credentials = Pick<SessionIdentity, 'tenantId' | 'keyId' | 'authentication' | 'operator'>;
+export type Credentials = Pick<
+  SessionIdentity,
+  'tenantId' | 'keyId' | 'authentication' | 'authenticationAtReader' | 'operator'
+>;
 
 export class SessionCache {
   readonly #dependencies: SessionDependencies;

@@ -17,6 +17,7 @@ import type { NamedTuple } from '../../rules/questions.ts';
 import type {
   AnswerOf,
   BulkAnswer,
+  CallName,
   CallsBy,
   IssuedHandle,
   ListedKey,
@@ -46,6 +47,7 @@ import { type FlightSession, SessionPath } from './flight-paths.ts';
 import { CheckRequest, makeCall } from './flight-requests.ts';
 import { Flight, type FlightControl } from './flights.ts';
 import { HandleKeeper } from './handle-keeper.ts';
+import { ReaderHandles } from './reader-handles.ts';
 
 export interface SessionDependencies {
   readonly control: FlightControl;
@@ -62,6 +64,8 @@ export interface SessionIdentity {
   readonly keyId: string;
   /** The call that requests the handle. */
   readonly authentication: CallBody;
+  /** The same at a reader; undefined: the session reads only at the owner. */
+  readonly authenticationAtReader: CallBody | undefined;
   readonly operator: boolean;
   /** The owner has issued a handle: what it says about the key applies from now on. */
   readonly onGranted: () => void;
@@ -93,10 +97,20 @@ function onlyAnswer({ authorized: [authorized], checkedAtMs }: BulkAnswer): Time
   return { authorized, checkedAtMs };
 }
 
+/** What readers answer, each by the subject or object that decides which reader. */
+const READ_AT: { readonly [Name in CallName]?: (request: RequestOf<Name>) => string } = {
+  checkBulk: ({ subjects: [subject = ''] }) => subject,
+  checkNamed: ({ checks: [check] }) => check?.subject ?? '',
+  listNames: ({ subject }) => subject,
+  listObjects: ({ subject }) => subject,
+  listHolders: ({ object }) => object,
+};
+
 export class FrontSession implements OperatorTenantSession, FlightSession, UsageSource {
   readonly tenantId: TenantId;
   readonly keyId: string;
   readonly handles: HandleKeeper;
+  readonly readers: ReaderHandles;
   readonly path = new SessionPath(this);
   readonly usage = createUsageTally();
   readonly #dependencies: SessionDependencies;
@@ -124,6 +138,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
         return this.#makeCall(CALLS.readChanges, context, query);
       },
     };
+    this.readers = new ReaderHandles(dependencies.control, identity.tenantId, identity.authenticationAtReader);
     this.handles = new HandleKeeper(dependencies.control, identity.tenantId, identity.authentication, {
       onGranted: (grant) => {
         this.#update(grant);
@@ -278,6 +293,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     this.#scopes = grant.scopes;
     this.#plan = grant.plan;
     this.#suspended = grant.suspended;
+    this.readers.expect(grant.readers);
     this.#expiresAtMs = grant.expiresAtMs ?? 0;
   }
 
@@ -288,6 +304,9 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     request: RequestOf<Name>,
     options?: { readonly write?: Write; readonly checks?: number },
   ): Promise<AnswerOf<Name>> {
-    return makeCall(this.#control, this.path, context, call, request, options);
+    return makeCall(this.#control, this.path, context, call, request, {
+      ...options,
+      readAt: READ_AT[call.name]?.(request),
+    });
   }
 }

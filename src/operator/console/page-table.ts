@@ -41,12 +41,14 @@ import { slotsPage } from './pages/slots.ts';
 import {
   changeName,
   changePlan,
+  changeReaders,
   deletionPart,
   LIFE_STEPS,
   lifePage,
   namePage,
   overviewPage,
   planPage,
+  readersPage,
   takeLifeStep,
 } from './pages/tenant.ts';
 import { usagePart } from './pages/tenant-usage.ts';
@@ -135,6 +137,7 @@ const PAGES: readonly ConsolePage[] = [
   refresh(`${TENANT}/usage`, 'page-usage', usagePart),
   change(`${TENANT}/plan`, 'page-change-plan', changePlan, planPage),
   change(`${TENANT}/name`, 'page-change-name', changeName, namePage),
+  change(`${TENANT}/readers`, 'page-change-readers', changeReaders, readersPage),
   ...LIFE_STEPS.flatMap((step) => [
     ask(`${TENANT}/${step.path}`, `page-${step.path}-tenant`, lifePage(step)),
     change(`${TENANT}/${step.path}`, `page-${step.path}-tenant`, takeLifeStep(step), lifePage(step)),

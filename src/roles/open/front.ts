@@ -30,7 +30,8 @@ export function openFront(
   const { discovery: source } = config;
   // The name resolves to addresses of pods, but certificates contain the name, not addresses.
   const serverName = config.rpcTlsServerName ?? serverNameOf(source);
-  const tls = openRpcTls(config, dependencies, { serverName });
+  const serverNames = serverName === undefined ? undefined : [serverName];
+  const tls = openRpcTls(config, dependencies, { serverNames });
   parts.defer(() => tls?.close());
   const front = createFront(
     { ...dependencies, discovery: openDiscovery(dependencies, source) },

@@ -12,14 +12,13 @@ import { nextCursorOf, pageFrom, zeroAsUndefined } from './answer-fields.ts';
 import { defineCall, EMPTY_REQUEST } from './define-call.ts';
 import {
   IDENTIFIER_UNITS_MAX,
+  isCount,
   limitOf,
   orUndefined,
   pageQueryFromWire,
   pageQueryToWire,
   shortText,
 } from './request-fields.ts';
-
-const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
 
 function feedQueryFrom(query: ReadChanges__Output): FeedQuery {
   const { cursor, sinceMs, fromNow, limit, waitMs, namespace, relation, actions, byAction } = query;

@@ -12,6 +12,7 @@ import type {
   HandleRight,
   InAttempt,
   OperatorCalls,
+  ReaderCalls,
   RequestOf,
   ShardCalls,
   TenantCalls,
@@ -31,8 +32,11 @@ export type ReplyBody = Omit<Reply, 'id' | 'result'>;
 export type CallField = NonNullable<Call['request']>;
 type ReplyField = Exclude<NonNullable<Reply['result']>, 'failure'>;
 
-/** `peer`: any peer. `console`: only a console. Otherwise the call is made under a handle that must have this right. */
-export type Access = 'peer' | 'console' | HandleRight;
+/**
+ * `peer`: any peer. `console`, `shard`: only such a peer. Otherwise the call is made under a handle that must have this
+ * right.
+ */
+export type Access = 'peer' | 'console' | 'shard' | HandleRight;
 type AccessOf<Name extends CallName> =
   CallerOf<Name> extends UnderHandle
     ? Name extends keyof TenantCalls
@@ -40,7 +44,9 @@ type AccessOf<Name extends CallName> =
       : 'operator-handle'
     : Name extends keyof TenantCalls
       ? 'peer'
-      : 'console';
+      : Name extends keyof ReaderCalls
+        ? 'shard'
+        : 'console';
 
 /** `creates`: if a client repeats the call in a new request, it creates a second one. */
 export type Write = 'no' | 'repeatable' | 'creates';
@@ -51,7 +57,9 @@ type WriteOf<Name extends CallName> =
 export interface ServedPeer {
   readonly tenant: TenantConnection;
   /** Only for a console. */
-  readonly operator: Calling<OperatorCalls> | undefined;
+  readonly operator?: Calling<OperatorCalls> | undefined;
+  /** Only for another shard. */
+  readonly reader?: Calling<ReaderCalls> | undefined;
 }
 
 export type CallSpec<Name extends CallName, Result extends ReplyField> = WriteOf<Name> & {
@@ -81,10 +89,22 @@ export interface DefinedCall<Name extends CallName> {
   serve(peer: ServedPeer, call: Call__Output): Promise<ReplyBody>;
 }
 
-function connectionFor(peer: ServedPeer, access: Access): TenantConnection | Calling<OperatorCalls> {
-  if (access !== 'console' && access !== 'operator-handle') return peer.tenant;
-  if (peer.operator !== undefined) return peer.operator;
-  throw new GrantdError('insufficient-scope', 'Only the operator’s console may make this call.');
+/** Whether a call is made under a handle. */
+export const needsHandle = (access: Access): access is HandleRight =>
+  access !== 'peer' && access !== 'console' && access !== 'shard';
+
+function connectionFor(peer: ServedPeer, access: Access): Partial<Calling<ShardCalls>> {
+  switch (access) {
+    case 'console':
+    case 'operator-handle':
+      if (peer.operator !== undefined) return peer.operator;
+      throw new GrantdError('insufficient-scope', 'Only the operator’s console may make this call.');
+    case 'shard':
+      if (peer.reader !== undefined) return peer.reader;
+      throw new GrantdError('insufficient-scope', 'Only another shard may make this call.');
+    default:
+      return peer.tenant;
+  }
 }
 
 export function defineCall<const Name extends CallName, const Result extends ReplyField>(
@@ -93,7 +113,7 @@ export function defineCall<const Name extends CallName, const Result extends Rep
 ): DefinedCall<Name> {
   const { reply: result, write = 'no' } = spec;
   const access: Access = spec.access;
-  const right = access === 'peer' || access === 'console' ? undefined : access;
+  const right = needsHandle(access) ? access : undefined;
   return Object.freeze({
     name,
     access,

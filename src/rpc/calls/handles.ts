@@ -1,7 +1,8 @@
 // The calls that issue and confirm handles. A claim carries the whole API key: nothing that is stored of a key
 // authenticates.
 
-import type { IssuedHandle } from '../../shard/shard.ts';
+import type { IssuedHandle, KeyCredentials } from '../../shard/shard.ts';
+import type { Authenticate__Output } from '../gen/grantd/v1/Authenticate.ts';
 import type { Handle, Handle__Output } from '../gen/grantd/v1/Handle.ts';
 import type { Reply__Output } from '../gen/grantd/v1/Reply.ts';
 import { answered, malformed, tenantIdFrom, zeroAsUndefined } from './answer-fields.ts';
@@ -20,17 +21,18 @@ export const handleGrantOf = (reply: Reply__Output): IssuedHandle => handleFrom(
 
 const HANDLE_REPLY = { reply: 'handle', replyToWire: handleToWire, replyFromWire: handleFrom } as const;
 
-export const handleCalls = {
-  authenticate: defineCall('authenticate', {
-    access: 'peer',
-    requestToWire: (claim) => claim,
-    requestFromWire: ({ tenantId, keyId, key }) => ({
-      tenantId: shortText(tenantId, 'A tenant id'),
-      keyId: shortText(keyId, 'A key id'),
-      key: keyText(key),
-    }),
-    ...HANDLE_REPLY,
+const CLAIM_REQUEST = {
+  requestToWire: (claim: KeyCredentials) => claim,
+  requestFromWire: ({ tenantId, keyId, key }: Authenticate__Output): KeyCredentials => ({
+    tenantId: shortText(tenantId, 'A tenant id'),
+    keyId: shortText(keyId, 'A key id'),
+    key: keyText(key),
   }),
+};
+
+export const handleCalls = {
+  authenticate: defineCall('authenticate', { access: 'peer', ...CLAIM_REQUEST, ...HANDLE_REPLY }),
+  authenticateAtReader: defineCall('authenticateAtReader', { access: 'peer', ...CLAIM_REQUEST, ...HANDLE_REPLY }),
 
   authenticateOperator: defineCall('authenticateOperator', {
     access: 'console',

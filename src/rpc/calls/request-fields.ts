@@ -27,6 +27,9 @@ export function shortText(value: string, field: string, lengthMax = SHORT_TEXT_M
   return value;
 }
 
+/** Of a 64-bit field: it is read as a number. */
+export const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
+
 export const orUndefined = (text: string): string | undefined => (text === '' ? undefined : text);
 
 export function hashText(value: string): string {

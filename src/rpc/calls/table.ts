@@ -1,5 +1,5 @@
-// All calls between front and shard: one for each field of `Call`, which is a call of the shard's port. A field without
-// a row here does not compile, and neither does a call of the port.
+// All calls between a shard and its peers: one for each field of `Call`, which is a call of the shard's port. A field
+// without a row here does not compile, and neither does a call of the port.
 
 import type { CallName } from '../../shard/shard.ts';
 import type { Call__Output } from '../gen/grantd/v1/Call.ts';
@@ -13,6 +13,7 @@ import { handleCalls } from './handles.ts';
 import { keyCalls } from './keys.ts';
 import { listingCalls } from './listings.ts';
 import { namespaceCalls } from './namespaces.ts';
+import { readerCalls } from './readers.ts';
 import { ruleCalls } from './rules.ts';
 import { tenantCalls } from './tenants.ts';
 
@@ -27,6 +28,7 @@ export const CALLS = Object.freeze({
   ...changeCalls,
   ...tenantCalls,
   ...clusterCalls,
+  ...readerCalls,
 } satisfies { readonly [Name in CallName | CallField]: DefinedCall<Name> });
 
 /** Any of them, as a server sees it. */

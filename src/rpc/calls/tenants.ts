@@ -1,9 +1,11 @@
 // The operator's calls about tenants: their records and their usage.
 
 import { NAME_UNITS_MAX } from '../../core/limits.ts';
+import { READERS_MAX } from '../../core/plans.ts';
 import type { TenantState } from '../../core/tenants.ts';
 import { MS_PER_MINUTE } from '../../core/text/timestamps.ts';
 import type { TenantChange, TenantStatus, TenantsQuery, UsageBucket } from '../../shard/shard.ts';
+import type { ReadersChange, ReadersChange__Output } from '../gen/grantd/v1/ReadersChange.ts';
 import type { Tenant, Tenant__Output } from '../gen/grantd/v1/Tenant.ts';
 import type { UsageBucket__Output, UsageBucket as WireBucket } from '../gen/grantd/v1/UsageBucket.ts';
 import { demand } from '../wire-violation.ts';
@@ -23,9 +25,10 @@ const bucketFrom = ({ minute, plan, ...counts }: UsageBucket__Output): UsageBuck
   ...(plan === '' ? {} : { plan }),
 });
 
-function tenantToWire({ counts, grants, deletion, lastMinute, ...tenant }: TenantStatus): Tenant {
+function tenantToWire({ readers, counts, grants, deletion, lastMinute, ...tenant }: TenantStatus): Tenant {
   return {
     ...tenant,
+    readers: readers === undefined ? null : { readers },
     counts: counts ?? null,
     grants: grants ?? null,
     lastMinute: lastMinute === undefined ? null : bucketToWire(lastMinute),
@@ -36,13 +39,14 @@ function tenantToWire({ counts, grants, deletion, lastMinute, ...tenant }: Tenan
 const stateFrom = stateReader<TenantState>(['active', 'suspended', 'deleting', 'deleted'], 'tenant');
 
 function tenantFrom(tenant: Tenant__Output): TenantStatus {
-  const { tenantId, name, plan, state, createdAtMs, counts, grants, deletion, lastMinute } = tenant;
+  const { tenantId, name, plan, state, createdAtMs, readers, counts, grants, deletion, lastMinute } = tenant;
   return {
     tenantId: tenantIdFrom(tenantId),
     name,
     plan,
     state: stateFrom(state),
     createdAtMs,
+    ...(readers ?? {}),
     ...(counts ? { counts } : {}),
     ...(grants ? { grants } : {}),
     ...(lastMinute ? { lastMinute: bucketFrom(lastMinute) } : {}),
@@ -55,6 +59,17 @@ function newStateFrom(state: string): TenantChange['state'] {
   const isState = state === 'active' || state === 'suspended' || state === 'deleting';
   demand(isState, 'A tenant cannot be set to this state.');
   return state;
+}
+
+function readersToWire(readers: TenantChange['readers']): ReadersChange | null {
+  if (readers === undefined) return null;
+  return readers === null ? { byPlan: true } : { readers };
+}
+
+function newReadersFrom(change: ReadersChange__Output | null): TenantChange['readers'] {
+  if (change === null) return undefined;
+  demand(change.readers <= READERS_MAX, `A tenant has at most ${READERS_MAX} readers.`);
+  return change.byPlan ? null : change.readers;
 }
 
 const ofTenant = ({ tenantId }: { readonly tenantId: string }) => ({ tenantId: shortText(tenantId, 'A tenant id') });
@@ -84,18 +99,20 @@ export const tenantCalls = {
   updateTenant: defineCall('updateTenant', {
     access: 'console',
     write: 'repeatable',
-    requestToWire: ({ tenantId, name = '', plan = '', state = '', operator }) => ({
+    requestToWire: ({ tenantId, name = '', plan = '', state = '', readers, operator }) => ({
       tenantId,
       name,
       plan,
       state,
+      readers: readersToWire(readers),
       operator,
     }),
-    requestFromWire: ({ tenantId, name, plan, state, operator }) => ({
+    requestFromWire: ({ tenantId, name, plan, state, readers, operator }) => ({
       tenantId: shortText(tenantId, 'A tenant id'),
       name: orUndefined(shortText(name, 'The name of a tenant', NAME_UNITS_MAX)),
       plan: orUndefined(shortText(plan, 'A plan')),
       state: newStateFrom(state),
+      readers: newReadersFrom(readers),
       operator: shortText(operator, 'An operator'),
     }),
     ...TENANT_REPLY,

@@ -24,6 +24,7 @@ import type { ExportGrants as _grantd_v1_ExportGrants, ExportGrants__Output as _
 import type { Failure as _grantd_v1_Failure, Failure__Output as _grantd_v1_Failure__Output } from './grantd/v1/Failure.ts';
 import type { FeedEntry as _grantd_v1_FeedEntry, FeedEntry__Output as _grantd_v1_FeedEntry__Output } from './grantd/v1/FeedEntry.ts';
 import type { FindTenants as _grantd_v1_FindTenants, FindTenants__Output as _grantd_v1_FindTenants__Output } from './grantd/v1/FindTenants.ts';
+import type { FollowTenant as _grantd_v1_FollowTenant, FollowTenant__Output as _grantd_v1_FollowTenant__Output } from './grantd/v1/FollowTenant.ts';
 import type { FrontMessage as _grantd_v1_FrontMessage, FrontMessage__Output as _grantd_v1_FrontMessage__Output } from './grantd/v1/FrontMessage.ts';
 import type { GrantRecord as _grantd_v1_GrantRecord, GrantRecord__Output as _grantd_v1_GrantRecord__Output } from './grantd/v1/GrantRecord.ts';
 import type { GrantResult as _grantd_v1_GrantResult, GrantResult__Output as _grantd_v1_GrantResult__Output } from './grantd/v1/GrantResult.ts';
@@ -74,6 +75,7 @@ import type { ReadRules as _grantd_v1_ReadRules, ReadRules__Output as _grantd_v1
 import type { ReadRulesVersion as _grantd_v1_ReadRulesVersion, ReadRulesVersion__Output as _grantd_v1_ReadRulesVersion__Output } from './grantd/v1/ReadRulesVersion.ts';
 import type { ReadTenant as _grantd_v1_ReadTenant, ReadTenant__Output as _grantd_v1_ReadTenant__Output } from './grantd/v1/ReadTenant.ts';
 import type { ReadUsage as _grantd_v1_ReadUsage, ReadUsage__Output as _grantd_v1_ReadUsage__Output } from './grantd/v1/ReadUsage.ts';
+import type { ReadersChange as _grantd_v1_ReadersChange, ReadersChange__Output as _grantd_v1_ReadersChange__Output } from './grantd/v1/ReadersChange.ts';
 import type { Reasons as _grantd_v1_Reasons, Reasons__Output as _grantd_v1_Reasons__Output } from './grantd/v1/Reasons.ts';
 import type { Reply as _grantd_v1_Reply, Reply__Output as _grantd_v1_Reply__Output } from './grantd/v1/Reply.ts';
 import type { Report as _grantd_v1_Report, Report__Output as _grantd_v1_Report__Output } from './grantd/v1/Report.ts';
@@ -95,9 +97,11 @@ import type { SlotOwner as _grantd_v1_SlotOwner, SlotOwner__Output as _grantd_v1
 import type { Slots as _grantd_v1_Slots, Slots__Output as _grantd_v1_Slots__Output } from './grantd/v1/Slots.ts';
 import type { Subjects as _grantd_v1_Subjects, Subjects__Output as _grantd_v1_Subjects__Output } from './grantd/v1/Subjects.ts';
 import type { Tenant as _grantd_v1_Tenant, Tenant__Output as _grantd_v1_Tenant__Output } from './grantd/v1/Tenant.ts';
+import type { TenantCommits as _grantd_v1_TenantCommits, TenantCommits__Output as _grantd_v1_TenantCommits__Output } from './grantd/v1/TenantCommits.ts';
 import type { TenantCounts as _grantd_v1_TenantCounts, TenantCounts__Output as _grantd_v1_TenantCounts__Output } from './grantd/v1/TenantCounts.ts';
 import type { TenantDeletion as _grantd_v1_TenantDeletion, TenantDeletion__Output as _grantd_v1_TenantDeletion__Output } from './grantd/v1/TenantDeletion.ts';
 import type { TenantGrants as _grantd_v1_TenantGrants, TenantGrants__Output as _grantd_v1_TenantGrants__Output } from './grantd/v1/TenantGrants.ts';
+import type { TenantReaders as _grantd_v1_TenantReaders, TenantReaders__Output as _grantd_v1_TenantReaders__Output } from './grantd/v1/TenantReaders.ts';
 import type { Tenants as _grantd_v1_Tenants, Tenants__Output as _grantd_v1_Tenants__Output } from './grantd/v1/Tenants.ts';
 import type { TracedCheck as _grantd_v1_TracedCheck, TracedCheck__Output as _grantd_v1_TracedCheck__Output } from './grantd/v1/TracedCheck.ts';
 import type { UnknownNamespaces as _grantd_v1_UnknownNamespaces, UnknownNamespaces__Output as _grantd_v1_UnknownNamespaces__Output } from './grantd/v1/UnknownNamespaces.ts';
@@ -145,6 +149,7 @@ export interface ProtoGrpcType {
       FailureKind: EnumTypeDefinition
       FeedEntry: MessageTypeDefinition<_grantd_v1_FeedEntry, _grantd_v1_FeedEntry__Output>
       FindTenants: MessageTypeDefinition<_grantd_v1_FindTenants, _grantd_v1_FindTenants__Output>
+      FollowTenant: MessageTypeDefinition<_grantd_v1_FollowTenant, _grantd_v1_FollowTenant__Output>
       FrontMessage: MessageTypeDefinition<_grantd_v1_FrontMessage, _grantd_v1_FrontMessage__Output>
       GrantOutcome: EnumTypeDefinition
       GrantRecord: MessageTypeDefinition<_grantd_v1_GrantRecord, _grantd_v1_GrantRecord__Output>
@@ -197,6 +202,7 @@ export interface ProtoGrpcType {
       ReadRulesVersion: MessageTypeDefinition<_grantd_v1_ReadRulesVersion, _grantd_v1_ReadRulesVersion__Output>
       ReadTenant: MessageTypeDefinition<_grantd_v1_ReadTenant, _grantd_v1_ReadTenant__Output>
       ReadUsage: MessageTypeDefinition<_grantd_v1_ReadUsage, _grantd_v1_ReadUsage__Output>
+      ReadersChange: MessageTypeDefinition<_grantd_v1_ReadersChange, _grantd_v1_ReadersChange__Output>
       Reasons: MessageTypeDefinition<_grantd_v1_Reasons, _grantd_v1_Reasons__Output>
       Relation: EnumTypeDefinition
       Reply: MessageTypeDefinition<_grantd_v1_Reply, _grantd_v1_Reply__Output>
@@ -219,9 +225,11 @@ export interface ProtoGrpcType {
       Slots: MessageTypeDefinition<_grantd_v1_Slots, _grantd_v1_Slots__Output>
       Subjects: MessageTypeDefinition<_grantd_v1_Subjects, _grantd_v1_Subjects__Output>
       Tenant: MessageTypeDefinition<_grantd_v1_Tenant, _grantd_v1_Tenant__Output>
+      TenantCommits: MessageTypeDefinition<_grantd_v1_TenantCommits, _grantd_v1_TenantCommits__Output>
       TenantCounts: MessageTypeDefinition<_grantd_v1_TenantCounts, _grantd_v1_TenantCounts__Output>
       TenantDeletion: MessageTypeDefinition<_grantd_v1_TenantDeletion, _grantd_v1_TenantDeletion__Output>
       TenantGrants: MessageTypeDefinition<_grantd_v1_TenantGrants, _grantd_v1_TenantGrants__Output>
+      TenantReaders: MessageTypeDefinition<_grantd_v1_TenantReaders, _grantd_v1_TenantReaders__Output>
       Tenants: MessageTypeDefinition<_grantd_v1_Tenants, _grantd_v1_Tenants__Output>
       TracedCheck: MessageTypeDefinition<_grantd_v1_TracedCheck, _grantd_v1_TracedCheck__Output>
       UnknownNamespaces: MessageTypeDefinition<_grantd_v1_UnknownNamespaces, _grantd_v1_UnknownNamespaces__Output>

@@ -31,6 +31,7 @@ import { Peer } from '../gen/grantd/v1/Peer.ts';
 import type { ShardMessage } from '../gen/grantd/v1/ShardMessage.ts';
 import { IN_FLIGHT_MAX, OUTSTANDING_MAX } from '../protocol.ts';
 import { toStreamStatus } from '../status-mapping.ts';
+import type { PeerProof } from '../transport/peer-certificate.ts';
 import type { ServerStream } from '../transport/transport.ts';
 import { demand, WireViolation } from '../wire-violation.ts';
 import { ReplyQueue } from './answer-queue.ts';
@@ -40,6 +41,13 @@ const WAITING_BYTES_MAX = 16 * 1024 * 1024;
 /** Checks of a message between two readings of the clock. */
 const CHECKS_PER_LOOK = 64;
 
+type PeerKind = 'front' | 'console' | 'shard';
+const KINDS: ReadonlyMap<Peer, PeerKind> = new Map([
+  [Peer.PEER_FRONT, 'front'],
+  [Peer.PEER_CONSOLE, 'console'],
+  [Peer.PEER_SHARD, 'shard'],
+]);
+
 export interface PeerStreamDependencies {
   readonly shard: Shard;
   readonly clock: Clock;
@@ -48,8 +56,8 @@ export interface PeerStreamDependencies {
   readonly log: Log;
   /** Version of the program, for the log of the peer. */
   readonly version: string;
-  /** False: a peer that calls itself a console has not proved it, and is served as a front. */
-  readonly consoleAllowed: boolean;
+  /** A peer that calls itself a console or a shard and has not proved it is served as a front. */
+  readonly proof: PeerProof;
   /** Absent: nothing is traced. */
   readonly tracing?: Tracing | undefined;
 }
@@ -61,7 +69,7 @@ export class PeerStream {
   readonly #turns: Turns;
   readonly #log: Log;
   readonly #version: string;
-  readonly #consoleAllowed: boolean;
+  readonly #proof: PeerProof;
   readonly #tracing: Tracing | undefined;
   readonly #onClosed: () => void;
   #peer: ServedPeer | undefined;
@@ -96,7 +104,7 @@ export class PeerStream {
     this.#turns = dependencies.turns;
     this.#answers = new ReplyQueue(dependencies);
     this.#version = dependencies.version;
-    this.#consoleAllowed = dependencies.consoleAllowed;
+    this.#proof = dependencies.proof;
     this.#tracing = dependencies.tracing;
     this.#onClosed = onClosed;
     stream.on('data', (message: FrontMessage__Output) => this.#receive(message));
@@ -158,17 +166,15 @@ export class PeerStream {
   }
 
   #open(hello: Hello__Output): void {
-    demand(
-      hello.peer === Peer.PEER_FRONT || hello.peer === Peer.PEER_CONSOLE,
-      'The hello does not name the kind of peer.',
-    );
+    const kind = KINDS.get(hello.peer);
+    demand(kind !== undefined, 'The hello does not name the kind of peer.');
     const { slots } = this.#shard.welcome();
     demand(
       hello.slots === 0 || hello.slots === slots,
       `The cluster has ${slots} slots; the peer expects ${hello.slots}.`,
     );
     const name = shortText(hello.name, 'The name of a peer');
-    this.#peer = this.#connect(hello.peer === Peer.PEER_CONSOLE, name);
+    this.#peer = this.#connect(kind, name);
     this.#unwatch = this.#shard.watchRoutes(() => {
       this.#routesDue = true;
       this.#schedule();
@@ -177,16 +183,17 @@ export class PeerStream {
     this.#routesDue = true;
   }
 
-  /** A peer that has not proved to be a console gets the rights of a front. */
-  #connect(isConsole: boolean, name: string): ServedPeer {
-    if (isConsole && this.#consoleAllowed) return this.#shard.connectConsole();
-    if (isConsole) {
+  /** A peer that has not proved to be what it says gets the rights of a front. */
+  #connect(kind: PeerKind, name: string): ServedPeer {
+    if (kind === 'console' && this.#proof.console) return this.#shard.connectConsole();
+    if (kind === 'shard' && this.#proof.shard) return this.#shard.connectShard();
+    if (kind !== 'front') {
       this.#log.warn(
         { peer: this.#stream.getPeer(), name },
-        'a peer claims to be a console without proof; it is served as a front',
+        `a peer claims to be a ${kind} without proof; it is served as a front`,
       );
     }
-    return { tenant: this.#shard.connect(), operator: undefined };
+    return { tenant: this.#shard.connect() };
   }
 
   #takeChecks(connection: TenantConnection, checks: Checks__Output): void {

@@ -7,7 +7,7 @@ import { Server, ServerCredentials, type ServerDuplexStream, status } from '@grp
 import type { FrontMessage__Output } from '../gen/grantd/v1/FrontMessage.ts';
 import type { ShardMessage } from '../gen/grantd/v1/ShardMessage.ts';
 import { FLOW_CONTROL_WINDOW_BYTES, SERVER_OPTIONS, shardService } from '../protocol.ts';
-import { isConsoleCertificate } from '../transport/peer-certificate.ts';
+import { EVERY_PROOF, NO_PROOF, type PeerNames, proofOf } from '../transport/peer-certificate.ts';
 import type { AcceptStream } from '../transport/transport.ts';
 import { createStreamHost, type StreamHostDependencies } from './stream-host.ts';
 
@@ -33,7 +33,7 @@ function widenWindows(message: unknown): void {
 export interface ShardServer {
   /** host:port, with the bound port. */
   readonly address: string;
-  /** Accepts a stream of this very process, which may be a console's. */
+  /** Accepts a stream of this very process, which may be anyone's. */
   readonly accept: AcceptStream;
   /** Replies to what is in flight for up to 2 s, then cuts the connections. Idempotent. */
   close(): Promise<void>;
@@ -43,10 +43,10 @@ export interface ShardServerOptions {
   /** host:port; port 0 takes a free one. */
   readonly address: string;
   readonly credentials?: ServerCredentials | undefined;
-  /** With credentials: DNS names whose certificates are those of a console. */
-  readonly consoleNames?: readonly string[] | undefined;
-  /** Without credentials: whether a peer is a console because it says so. Otherwise no peer is. */
-  readonly unprovenConsoles?: boolean | undefined;
+  /** With credentials: DNS names whose certificates are those of a console or a shard. */
+  readonly peerNames?: PeerNames | undefined;
+  /** Without credentials: whether a peer is a console or a shard because it says so. Otherwise no peer is. */
+  readonly unprovenPeers?: boolean | undefined;
   readonly version?: string;
 }
 
@@ -55,7 +55,8 @@ export async function listenShardServer(
   dependencies: StreamHostDependencies,
   options: ShardServerOptions,
 ): Promise<ShardServer> {
-  const { credentials, consoleNames, unprovenConsoles = false, version } = options;
+  const { credentials, peerNames, unprovenPeers = false, version } = options;
+  const unproven = unprovenPeers ? EVERY_PROOF : NO_PROOF;
   const server = new Server(SERVER_OPTIONS);
   const streams = createStreamHost(dependencies, { version });
   let closing: Promise<void> | undefined;
@@ -64,9 +65,8 @@ export async function listenShardServer(
     Exchange(call: ServerDuplexStream<FrontMessage__Output, ShardMessage>) {
       // Only a connection that TLS has verified has a certificate here.
       const { sslPeerCertificate } = call.getAuthContext();
-      const consoleAllowed =
-        credentials === undefined ? unprovenConsoles : isConsoleCertificate(sslPeerCertificate, consoleNames);
-      if (streams.acceptPeer(call, consoleAllowed)) return;
+      const proof = credentials === undefined ? unproven : proofOf(sslPeerCertificate, peerNames);
+      if (streams.acceptPeer(call, proof)) return;
       const details = 'The shard is not up.';
       call.emit('error', Object.assign(new Error(details), { code: status.UNAVAILABLE, details }));
     },

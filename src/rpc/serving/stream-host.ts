@@ -6,6 +6,7 @@ import { FairTurns, type Turns } from '../../core/async/turns.ts';
 import type { Shard } from '../../shard/shard.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Tracing } from '../../telemetry/spans.ts';
+import { EVERY_PROOF, type PeerProof } from '../transport/peer-certificate.ts';
 import type { AcceptStream, ServerStream } from '../transport/transport.ts';
 import { PeerStream } from './peer-stream.ts';
 
@@ -20,10 +21,10 @@ export interface StreamHostDependencies {
 }
 
 export interface StreamHost {
-  /** Accepts a stream of this very process, which may be a console's. */
+  /** Accepts a stream of this very process, which may be anyone's. */
   readonly accept: AcceptStream;
-  /** Accepts a stream from outside. `consoleAllowed`: its peer has proved that it may be a console. */
-  acceptPeer(stream: ServerStream, consoleAllowed: boolean): boolean;
+  /** Accepts a stream from outside. `proof`: what its peer has proved that it may be. */
+  acceptPeer(stream: ServerStream, proof: PeerProof): boolean;
   /** Replies to what is in flight, then ends the streams. */
   finish(): void;
 }
@@ -37,10 +38,10 @@ export function createStreamHost(
   const streams = new Set<PeerStream>();
   let finishing = false;
 
-  function acceptPeer(stream: ServerStream, consoleAllowed: boolean): boolean {
+  function acceptPeer(stream: ServerStream, proof: PeerProof): boolean {
     const shard = dependencies.shard();
     if (shard === undefined || finishing) return false;
-    const peer = new PeerStream(stream, { shard, clock, turns, log, version, consoleAllowed, tracing }, () => {
+    const peer = new PeerStream(stream, { shard, clock, turns, log, version, proof, tracing }, () => {
       streams.delete(peer);
     });
     streams.add(peer);
@@ -48,7 +49,7 @@ export function createStreamHost(
   }
 
   return {
-    accept: (stream) => acceptPeer(stream, true),
+    accept: (stream) => acceptPeer(stream, EVERY_PROOF),
     acceptPeer,
     finish() {
       finishing = true;

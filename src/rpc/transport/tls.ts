@@ -1,7 +1,7 @@
-// Mutual TLS between fronts and shards: each end proves itself with a certificate and trusts one set of authorities.
-// The files are read again every few seconds (a mounted secret is replaced by swapping links, which a watch on the file
-// would miss). Invariants: only files that fit together are ever used; a half-written or mismatched set leaves the last
-// good one in place; new connections use the newest good set, and open ones continue.
+// Mutual TLS between shards and their peers: each end proves itself with a certificate and trusts one set of
+// authorities. The files are read again every few seconds (a mounted secret is replaced by swapping links, which a
+// watch on the file would miss). Invariants: only files that fit together are ever used; a half-written or mismatched
+// set leaves the last good one in place; new connections use the newest good set, and open ones continue.
 
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -32,10 +32,10 @@ export interface RpcTlsFiles {
 
 export interface RpcTlsOptions {
   /**
-   * The name in the shards' certificates, that of their Service, since pods are dialled by address. Absent: the
-   * certificate has to be for the dialled host.
+   * A certificate of a shard has to be for one of these names, such as that of their Service, since pods are dialled by
+   * address. Absent: it has to be for the dialled host.
    */
-  readonly serverName?: string | undefined;
+  readonly serverNames?: readonly string[] | undefined;
   readonly reloadMs?: number;
 }
 
@@ -89,6 +89,11 @@ function load(material: Material): Loaded {
 const checkName = (name: string, certificate: PeerCertificate): Error | undefined =>
   checkServerIdentity(name, { ...certificate, subject: { ...certificate.subject, CN: '' } });
 
+function checkNames(names: readonly string[], certificate: PeerCertificate): Error | undefined {
+  const failures = names.map((name) => checkName(name, certificate));
+  return failures.includes(undefined) ? undefined : (failures[0] ?? new Error('No name of a shard is known.'));
+}
+
 /** Server credentials whose files may change while the server listens. */
 class ReloadableServerCredentials extends ServerCredentials {
   constructor(options: SecureContextOptions) {
@@ -111,7 +116,7 @@ export function createRpcTls(
   options: RpcTlsOptions = {},
 ): RpcTls {
   const { log } = dependencies;
-  const { serverName, reloadMs = RELOAD_MS_DEFAULT } = options;
+  const { serverNames, reloadMs = RELOAD_MS_DEFAULT } = options;
   const readNow = (source: string): string => (isText(source) ? source : readFileSync(source, 'utf8'));
   const readLater = async (source: string): Promise<string> => (isText(source) ? source : readFile(source, 'utf8'));
 
@@ -133,7 +138,7 @@ export function createRpcTls(
     if (!changed) return;
     for (const server of servers) server.update(current.server);
     const [own] = certificatesIn(cert, 'The certificate');
-    log.info({ validTo: own?.validTo, subject: own?.subject }, 'using new certificates between fronts and shards');
+    log.info({ validTo: own?.validTo, subject: own?.subject }, 'using new certificates between shards and their peers');
   }
 
   function poll(): void {
@@ -162,9 +167,9 @@ export function createRpcTls(
       return server;
     },
     channelCredentials(address) {
-      const name = serverName ?? splitAddress(address).host;
+      const names = serverNames ?? [splitAddress(address).host];
       return grpcCredentials.createFromSecureContext(current.client, {
-        checkServerIdentity: (_, certificate) => checkName(name, certificate),
+        checkServerIdentity: (_, certificate) => checkNames(names, certificate),
       });
     },
     loopBackCredentials() {

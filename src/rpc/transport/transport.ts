@@ -1,6 +1,6 @@
-// The port of the transport between fronts and shards: one bidirectional stream of messages, as seen from either end.
-// gRPC is one transport; a simulated network is another. Invariants: messages arrive in order, each once or not at all;
-// after its end, a stream reports nothing more that counts.
+// The port of the transport between a shard and its peers: one bidirectional stream of messages, as seen from either
+// end. gRPC is one transport; a simulated network is another. Invariants: messages arrive in order, each once or not at
+// all; after its end, a stream reports nothing more that counts.
 
 import type { FrontMessage, FrontMessage__Output } from '../gen/grantd/v1/FrontMessage.ts';
 import type { ShardMessage, ShardMessage__Output } from '../gen/grantd/v1/ShardMessage.ts';

@@ -14,8 +14,8 @@ import { GateEvaluation } from '../../rules/gate-evaluation.ts';
 import { GrantedSearch } from '../../rules/granted-search.ts';
 import type { Graph, SearchLimits, Step } from '../../rules/graph.ts';
 import { type NamedTuple, undefinedName } from '../../rules/questions.ts';
+import type { ServedTenure } from '../log/served-tenure.ts';
 import { ListingTime } from '../log/slot-time.ts';
-import type { Tenure } from '../log/tenure.ts';
 import { type AnswerCache, checkKey } from '../memory/answer-cache.ts';
 import type { GrantPage } from '../memory/grant-page.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
@@ -101,7 +101,7 @@ class CheckRun {
    */
   constructor(
     { rules, graph, terms }: { readonly rules: CompiledRules; readonly graph: PageGraph; readonly terms: CallTerms },
-    { slotTime }: Tenure,
+    { slotTime }: ServedTenure,
     nowMs: number,
     checks: NamedChecks,
     answers?: AnswerCache,

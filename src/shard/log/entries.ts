@@ -39,7 +39,7 @@ export interface EntryTime {
 const WALL_MS_MAX = Date.UTC(2200, 0, 1);
 
 /** The wall clock as a stamp. */
-export function wallStamp(clock: Clock): Stamp {
+export function wallStamp(clock: Pick<Clock, 'wallMs'>): Stamp {
   return Math.min(clock.wallMs(), WALL_MS_MAX) * 1000;
 }
 
@@ -117,12 +117,13 @@ const keySchema = z.object({
   rotatedTo: keyIdSchema.optional(),
 });
 
-const tenantSchema = z.object({
+export const tenantSchema = z.object({
   tenantId: tenantIdSchema,
   name: z.string(),
   plan: z.string(),
   state: z.enum(['active', 'suspended', 'deleting', 'deleted']),
   createdAtMs: z.int(),
+  readers: z.int().optional(),
   rulesVersion: z.int().optional(),
   rulesRevision: z.string().optional(),
 });
@@ -147,6 +148,19 @@ const changeSchema = z.discriminatedUnion('kind', [
     removed: z.int(),
   }),
 ]);
+
+const commitSchema = z.object({ seq: z.int().positive(), changes: z.array(changeSchema) });
+
+export interface Commit {
+  readonly seq: number;
+  readonly changes: readonly Change[];
+}
+
+/** From `encodeCommit`. Throws if it is anything else. */
+export function decodeCommit(line: string): Commit {
+  const { seq, changes } = commitSchema.parse(JSON.parse(line));
+  return { seq, changes: changes.map(completeKey) };
+}
 
 const headSchema = z.object({
   format: z.int(),

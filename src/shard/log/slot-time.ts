@@ -36,10 +36,10 @@ import { wallStamp } from './entries.ts';
 export const timeOfStamp = (stamp: Stamp): number => Math.floor(stamp / 1000);
 
 export class SlotTime {
-  readonly #clock: Clock;
+  readonly #clock: Pick<Clock, 'wallMs'>;
   readonly #log: { readonly nextBase: Stamp };
 
-  constructor(clock: Clock, log: { readonly nextBase: Stamp }) {
+  constructor(clock: Pick<Clock, 'wallMs'>, log: { readonly nextBase: Stamp }) {
     this.#clock = clock;
     this.#log = log;
   }

@@ -118,6 +118,11 @@ export class Tenure {
     return this.#applier?.windowFrom ?? 0;
   }
 
+  /** Entries up to this one are in the state tables. */
+  get appliedSeq(): number {
+    return this.#applier?.appliedSeq ?? 0;
+  }
+
   /** Log entries that the state tables do not contain yet. */
   get lagEntries(): number {
     return this.#appender === undefined || this.#applier === undefined ? 0 : this.lastSeq - this.#applier.appliedSeq;

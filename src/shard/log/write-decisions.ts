@@ -9,7 +9,7 @@ import { attributesOf, attributesOfId, type GrantAttributes, withTerms } from '.
 import { expiryPassed } from '../../core/grant-expiry.ts';
 import { type IdFactory, isDerivedId } from '../../core/ids.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
-import { type Tenant, withNextRules, withoutRules } from '../../core/tenants.ts';
+import { type Tenant, withNextRules, withoutRules, withReaders } from '../../core/tenants.ts';
 import { grantOf, type Namespace, namespaceOf, type Tuple, undeclaredMessage } from '../../core/tuples.ts';
 import { narrowedConditions, undeclaredIn } from '../../rules/declared-conditions.ts';
 import { hasRules, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
@@ -250,6 +250,7 @@ export function decideTenantUpdate(
     readonly name?: string | undefined;
     readonly plan?: string | undefined;
     readonly state?: Tenant['state'] | undefined;
+    readonly readers?: number | null | undefined;
   },
 ): Decide {
   return (draft) => {
@@ -260,9 +261,14 @@ export function decideTenantUpdate(
     }
     const state = present.state === 'deleted' ? 'deleted' : (update.state ?? present.state);
     const named = { ...present, name: update.name ?? present.name, plan: update.plan ?? present.plan, state };
+    const next = update.readers === undefined ? named : withReaders(named, update.readers);
     // Its rules are removed by then.
-    const tenant = state === 'deleted' ? withoutRules(named) : named;
-    const same = tenant.name === present.name && tenant.plan === present.plan && tenant.state === present.state;
+    const tenant = state === 'deleted' ? withoutRules(next) : next;
+    const same =
+      tenant.name === present.name &&
+      tenant.plan === present.plan &&
+      tenant.state === present.state &&
+      tenant.readers === present.readers;
     return { result: { kind: 'tenant', tenant }, changes: same ? [] : [{ kind: 'tenant-updated', tenant }] };
   };
 }

@@ -17,7 +17,7 @@ import { attributesOf, type GrantAttributes } from '../../core/grant-attributes.
 import type { TenantId } from '../../core/ids.ts';
 import { StringMap } from '../../core/structures/string-map.ts';
 import type { Relation, TupleColumns } from '../../core/tuples.ts';
-import type { StateStore } from '../../store/store.ts';
+import type { StateReads } from '../../store/store.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
 import { CHANGES_MAX, type GrantDelta, GrantDeltas } from './grant-deltas.ts';
 import { GrantPage, type PagePlace, type PageRow } from './grant-page.ts';
@@ -60,7 +60,7 @@ const TUPLES_PER_STEP = 250;
 const copyOf = (text: string): string => Buffer.from(text).toString();
 
 export interface GrantPagesDependencies {
-  readonly store: StateStore;
+  readonly store: StateReads;
   readonly clock: Clock;
   readonly budget: MemoryBudget;
   readonly pageLimits: PageLimits;

@@ -7,7 +7,7 @@ import { type Turns, turnOf } from '../../core/async/turns.ts';
 import { attributesOf, type GrantAttributes } from '../../core/grant-attributes.ts';
 import type { TenantId } from '../../core/ids.ts';
 import type { Relation } from '../../core/tuples.ts';
-import type { DeadlineMs, GrantRow, StateStore } from '../../store/store.ts';
+import type { DeadlineMs, GrantRow, StateReads } from '../../store/store.ts';
 import { readFromStore, storeDeadline } from '../store-calls.ts';
 import type { GrantPage, PagePlace, PageRow } from './grant-page.ts';
 import type { RelationNumbers } from './relation-numbers.ts';
@@ -41,16 +41,16 @@ export interface FirstRows {
 
 export interface PageSide {
   readonly name: 'subject' | 'object';
-  listRows(store: StateStore, tenantId: TenantId, query: PageRowsQuery, deadline: DeadlineMs): Promise<PageRows>;
+  listRows(store: StateReads, tenantId: TenantId, query: PageRowsQuery, deadline: DeadlineMs): Promise<PageRows>;
   /** The first rows of several entities, in their order; undefined: they are read one by one. */
   readonly listRowsOfEach?: (
-    store: StateStore,
+    store: StateReads,
     tenantId: TenantId,
     query: RowsOfEachQuery,
     deadline: DeadlineMs,
   ) => Promise<readonly FirstRows[]>;
   readTuple(
-    store: StateStore,
+    store: StateReads,
     tenantId: TenantId,
     tuple: { readonly entity: string; readonly relation: Relation; readonly counterpart: string },
     deadline: DeadlineMs,
@@ -112,7 +112,7 @@ export const SLICE_MS = 0.3;
 const LAST_READ_WEIGHT = 0.25;
 
 export interface RowReaderDependencies {
-  readonly store: StateStore;
+  readonly store: StateReads;
   readonly clock: Clock;
   readonly budget: { readonly turns: Turns };
 }

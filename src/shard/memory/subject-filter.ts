@@ -9,7 +9,7 @@ import { type Turns, turnOf } from '../../core/async/turns.ts';
 import type { TenantId } from '../../core/ids.ts';
 import { SUBJECT_BUCKETS } from '../../core/slots.ts';
 import { BloomFilter } from '../../core/structures/bloom-filter.ts';
-import type { StateStore } from '../../store/store.ts';
+import type { StateReads } from '../../store/store.ts';
 import { readFromStore, storeDeadline } from '../store-calls.ts';
 import type { LoadGate } from './load-gate.ts';
 import { Evictable, type MemoryBudget } from './memory-budget.ts';
@@ -27,7 +27,7 @@ const TAKEN_MAX = 50_000;
 const RETRY_MS = 5000;
 
 export interface SubjectFilterDependencies {
-  readonly store: StateStore;
+  readonly store: StateReads;
   readonly clock: Clock;
   readonly budget: Pick<MemoryBudget, 'bytesMax' | 'add' | 'remove' | 'resize'> & {
     readonly loads: LoadGate;

@@ -12,7 +12,7 @@ import { attributesOf } from '../../core/grant-attributes.ts';
 import { type KeyId, keyIdBefore, type TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
 import type { Relation } from '../../core/tuples.ts';
-import type { Stamp, StateStore } from '../../store/store.ts';
+import type { Stamp, StateReads } from '../../store/store.ts';
 import { type Change, type ChangeOrigin, endsGrant } from '../log-changes.ts';
 import type { TenantDeletion } from '../shard.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
@@ -22,6 +22,7 @@ import { type EntityFilter, GrantPages, type GrantPagesDependencies } from './gr
 import { LazyTable } from './lazy-table.ts';
 import { OBJECT_SIDE, SUBJECT_SIDE } from './page-side.ts';
 import { RecentChanges } from './recent-changes.ts';
+import { RecentCommits } from './recent-commits.ts';
 import { RelationNumbers } from './relation-numbers.ts';
 import { SubjectFilter } from './subject-filter.ts';
 import { TenantRules } from './tenant-rules.ts';
@@ -91,6 +92,8 @@ interface UsedMemory {
   answers: AnswerCache | undefined;
   /** Set while the change feed has followers. */
   recentChanges: RecentChanges | undefined;
+  /** Set while the tenant has readers. */
+  recentCommits: RecentCommits | undefined;
   readonly keyUses: Map<KeyId, KeyUse>;
   readonly usage: TenantUsage;
   readonly handles: IssuedHandles;
@@ -252,6 +255,7 @@ export class TenantMemory implements EntityFilter {
       subjects: undefined,
       answers: undefined,
       recentChanges: undefined,
+      recentCommits: undefined,
       keyUses: new Map(),
       usage: new TenantUsage(budget),
       handles: new IssuedHandles(),
@@ -263,7 +267,7 @@ export class TenantMemory implements EntityFilter {
   }
 
   /** Live keys are few; revoked ones have to be skipped and may be any number until they are removed. */
-  async #readKeys(store: StateStore, clock: Clock, onLong: () => void): Promise<ReadonlyMap<string, ApiKeyRecord>> {
+  async #readKeys(store: StateReads, clock: Clock, onLong: () => void): Promise<ReadonlyMap<string, ApiKeyRecord>> {
     const rows = new Map<string, ApiKeyRecord>();
     let after: KeyId | undefined;
     do {
@@ -292,6 +296,14 @@ export class TenantMemory implements EntityFilter {
     }
     used.recentChanges.asked();
     return used.recentChanges;
+  }
+
+  /** The commits from now on, for readers. `seq`: of the last entry of the log. */
+  keepCommits(seq: number): RecentCommits {
+    const used = this.#used ?? this.#use();
+    const { budget, clock } = this.#dependencies;
+    used.recentCommits ??= this.#created(new RecentCommits(budget, clock, seq), 0);
+    return used.recentCommits;
   }
 
   /** Calls `take` with a key of the tenant, current at that moment; `take` must be synchronous. */
@@ -403,12 +415,18 @@ export class TenantMemory implements EntityFilter {
 
   /** Publishes an operation to the followers of the change feed, once all of its entry is committed. */
   publish(changes: readonly Change[], origin: ChangeOrigin, place: FeedPlace & { readonly timeMs: number }): void {
-    const recent = this.#used?.recentChanges;
-    if (this.#used === undefined || recent === undefined) return;
-    if (recent.followed) recent.commit(changes, origin, place);
+    const used = this.#used;
+    const { recentChanges, recentCommits } = used ?? {};
+    if (used === undefined || (recentChanges === undefined && recentCommits === undefined)) return;
+    if (recentChanges?.followed === true) recentChanges.commit(changes, origin, place);
     else {
-      recent.drop();
-      this.#used.recentChanges = undefined;
+      recentChanges?.drop();
+      used.recentChanges = undefined;
+    }
+    if (recentCommits?.followed === true) recentCommits.commit(changes, place.seq);
+    else {
+      recentCommits?.drop();
+      used.recentCommits = undefined;
     }
   }
 
@@ -443,7 +461,8 @@ export class TenantMemory implements EntityFilter {
 
 function dropUsed(used: UsedMemory): void {
   for (const each of [used.pages, used.objectPages, used.namespaces, used.keys]) each?.drop();
-  for (const each of [used.rules, used.subjects, used.answers, used.recentChanges, used.usage]) each?.drop();
+  for (const each of [used.rules, used.subjects, used.answers, used.recentChanges, used.recentCommits, used.usage])
+    each?.drop();
 }
 
 // ---- handles ----

@@ -1,19 +1,29 @@
 // The calls that issue and confirm handles, for API keys and for the operator.
 
 import { hashApiKey } from '../../core/api-keys.ts';
-import { parseKeyId, parseTenantId } from '../../core/ids.ts';
+import { parseKeyId, parseTenantId, type TenantId } from '../../core/ids.ts';
 import { ALL_SCOPES } from '../../core/scopes.ts';
 import { isLeaving } from '../../core/tenants.ts';
+import type { ServedTenure } from '../log/served-tenure.ts';
+import type { TenantMemory } from '../memory/tenant-memory.ts';
+import type { TenantReader } from '../readers/tenant-reader.ts';
+import type { KeyCredentials } from '../shard.ts';
 import { sameHash, unauthorized } from './handles.ts';
-import type { Handler } from './peer.ts';
+import type { Handler, Peer } from './peer.ts';
 import { noTenant, tenantOf } from './tenants.ts';
 
-export const authenticate: Handler<'authenticate'> = async (peer, _, claim) => {
+/** What serves the tenant of a claim. */
+interface Served {
+  readonly tenure: ServedTenure;
+  readonly reader: TenantReader | undefined;
+  readonly memory: TenantMemory | undefined;
+}
+
+async function issue(peer: Peer, claim: KeyCredentials, find: (tenantId: TenantId) => Served | Promise<Served>) {
   const tenantId = parseTenantId(claim.tenantId);
   const keyId = parseKeyId(claim.keyId);
   if (tenantId === undefined || keyId === undefined) throw unauthorized();
-  const tenure = peer.tenureOf(tenantId);
-  const memory = tenure.tenants.get(tenantId);
+  const { tenure, reader, memory } = await find(tenantId);
   if (memory === undefined || isLeaving(memory.tenant)) throw unauthorized();
   return memory.withKey(keyId, (key) => {
     tenure.assertServing();
@@ -29,9 +39,23 @@ export const authenticate: Handler<'authenticate'> = async (peer, _, claim) => {
     }
     use.usedAtMs = nowMs;
     const { scopes, expiresAtMs } = key;
-    return peer.handles.issue({ tenure, memory, keyId, actor: keyId, use, expiresAtMs }, scopes);
+    return peer.handles.issue({ tenure, reader, memory, keyId, actor: keyId, use, expiresAtMs }, scopes);
   });
-};
+}
+
+export const authenticate: Handler<'authenticate'> = (peer, _, claim) =>
+  issue(peer, claim, (tenantId) => {
+    const tenure = peer.tenureOf(tenantId);
+    return { tenure, reader: undefined, memory: tenure.tenants.get(tenantId) };
+  });
+
+/** What was revoked before the call came is not valid here either. */
+export const authenticateAtReader: Handler<'authenticateAtReader'> = (peer, _, claim) =>
+  issue(peer, claim, async (tenantId) => {
+    const reader = await peer.shard.readers.open(tenantId);
+    await reader.confirmed();
+    return { tenure: reader, reader, memory: reader.memory };
+  });
 
 export const authenticateOperator: Handler<'authenticateOperator'> = async (peer, _, claim) => {
   const { tenure, memory } = tenantOf(peer, claim.tenantId);

@@ -19,8 +19,8 @@ import { GrantdError } from '../../core/errors.ts';
 import { formatTimestamp } from '../../core/text/timestamps.ts';
 import { type Grant, parseRelation } from '../../core/tuples.ts';
 import type { AuditLogRow } from '../../store/store.ts';
+import type { ServedTenure } from '../log/served-tenure.ts';
 import { timeOfStamp } from '../log/slot-time.ts';
-import type { Tenure } from '../log/tenure.ts';
 import { monthBeside, monthOf } from '../log-changes.ts';
 import { contentOf, type RecentChange, type RecentChanges } from '../memory/recent-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
@@ -83,7 +83,7 @@ function signed(context: ListingContext, { memory }: Feed, position: Position): 
 }
 
 /** The place after every change so far: every later one has a greater seq, and an entry with no smaller time. */
-const endOf = ({ lastSeq, nextBase, slotTime }: Tenure): Position => ({
+const endOf = ({ lastSeq, nextBase, slotTime }: ServedTenure): Position => ({
   seq: lastSeq + 1,
   index: -1,
   timeMs: timeOfStamp(nextBase),
@@ -238,7 +238,7 @@ class Filling {
 }
 
 function recentPage(
-  tenure: Tenure,
+  tenure: ServedTenure,
   recent: RecentChanges,
   from: Position,
   fits: Fits | undefined,

@@ -5,7 +5,7 @@ import { assert } from '../../core/assert.ts';
 import type { GrantAttributes } from '../../core/grant-attributes.ts';
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import type { TupleColumns } from '../../core/tuples.ts';
-import type { Tenure } from '../log/tenure.ts';
+import type { ServedTenure } from '../log/served-tenure.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
 import type { BulkAnswer, CheckAnswer, TimedAnswer } from '../shard.ts';
 import { countLookups } from './grant-writes.ts';
@@ -13,15 +13,20 @@ import { CHECK_READ, type Handle } from './handles.ts';
 import type { Handler, Peer } from './peer.ts';
 import { checkBulkByRules, checkByRules } from './ruled-checks.ts';
 
-/** The hot path: answers synchronously if memory decides. */
+/** The hot path: answers synchronously if memory decides. `isConfirmed`: a reader has the position of this call. */
 export function check(
   peer: Peer,
   id: number,
   subject: string,
   relation: number,
   object: string,
+  isConfirmed = false,
 ): CheckAnswer | Promise<CheckAnswer> {
-  const handle = peer.handles.use(id, CHECK_READ);
+  const handle = peer.handles.find(id);
+  if (handle.reader !== undefined && !isConfirmed) {
+    return handle.reader.confirmed().then(() => check(peer, id, subject, relation, object, true));
+  }
+  peer.handles.assertMay(handle, CHECK_READ);
   if (handle.memory.tenant.rulesRevision !== undefined) return checkByRules(peer, handle, subject, relation, object);
   const page = handle.memory.pages.get(subject);
   if (page !== undefined) {
@@ -125,7 +130,7 @@ function decide(
 // ---- answers at a time of the slot, as far as grants may expire ----
 
 /** Undefined: the log has to reach `nowMs` first. */
-function answersOf(tuples: readonly WatchedTuple[], { slotTime }: Tenure, nowMs: number): boolean[] | undefined {
+function answersOf(tuples: readonly WatchedTuple[], { slotTime }: ServedTenure, nowMs: number): boolean[] | undefined {
   const answers: boolean[] = [];
   for (const { facts } of tuples) {
     assert(facts !== undefined, 'a held tuple is known');
@@ -136,13 +141,13 @@ function answersOf(tuples: readonly WatchedTuple[], { slotTime }: Tenure, nowMs:
   return answers;
 }
 
-const timed = ({ slotTime }: Tenure, authorized: boolean): TimedAnswer => ({
+const timed = ({ slotTime }: ServedTenure, authorized: boolean): TimedAnswer => ({
   authorized,
   checkedAtMs: slotTime.nowMs,
 });
 
 /** Undefined: the page does not know the tuple, or the log has to reach the present first. */
-function timedAnswer({ slotTime }: Tenure, facts: GrantAttributes | null | undefined): TimedAnswer | undefined {
+function timedAnswer({ slotTime }: ServedTenure, facts: GrantAttributes | null | undefined): TimedAnswer | undefined {
   if (facts === undefined) return undefined;
   const { nowMs } = slotTime;
   const authorized = slotTime.holds(facts, nowMs);

@@ -1,8 +1,9 @@
 // The handlers of a shard: one for each call of its port. A call without a handler here does not compile.
 
-import type { CallName, OperatorCalls, TenantCalls, UnderHandle } from '../shard.ts';
+import { followTenant } from '../readers/follow-tenant.ts';
+import type { CallName, OperatorCalls, ReaderCalls, TenantCalls, UnderHandle } from '../shard.ts';
 import { listAuditLog } from './audit-log.ts';
-import { authenticate, authenticateOperator, confirm } from './authentication.ts';
+import { authenticate, authenticateAtReader, authenticateOperator, confirm } from './authentication.ts';
 import { readChanges, withFeedCursor } from './change-feed.ts';
 import { checkBulk } from './checks.ts';
 import { listLogEnds, listMembers, listSlots, readLoad, readLog } from './cluster.ts';
@@ -27,6 +28,7 @@ const reading =
 
 export const TENANT_HANDLERS: Handlers<keyof TenantCalls> = {
   authenticate,
+  authenticateAtReader,
   confirm,
   checkBulk,
   checkNamed,
@@ -69,4 +71,8 @@ export const OPERATOR_HANDLERS: Handlers<keyof OperatorCalls> = {
   listSlots,
   listMembers,
   readLoad,
+};
+
+export const READER_HANDLERS: Handlers<keyof ReaderCalls> = {
+  followTenant: (peer, _, request) => followTenant(peer.shard, request),
 };

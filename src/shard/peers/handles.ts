@@ -5,9 +5,11 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
+import { type Plans, readersOf } from '../../core/plans.ts';
 import { ALL_SCOPES, type ScopeMask, scopeMask, scopesOf } from '../../core/scopes.ts';
-import type { Tenure } from '../log/tenure.ts';
+import type { ServedTenure } from '../log/served-tenure.ts';
 import type { HandleState, KeyUse, TenantMemory } from '../memory/tenant-memory.ts';
+import type { TenantReader } from '../readers/tenant-reader.ts';
 import { type HandleRight, type IssuedHandle, ShardFailure } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
 
@@ -31,7 +33,9 @@ export const CHECK_READ = MASKS['check:read'];
 const ENDED_PER_STEP = 5000;
 
 export interface Handle extends HandleState {
-  readonly tenure: Tenure;
+  readonly tenure: ServedTenure;
+  /** Undefined: the handle is at the owner. */
+  readonly reader: TenantReader | undefined;
   readonly memory: TenantMemory;
   /** Key id, or `operator:<name>`. */
   readonly actor: string;
@@ -59,28 +63,31 @@ function lacking(scope: ScopeMask): GrantdError {
 
 export class HandleTable {
   readonly #clock: Clock;
+  readonly #plans: Plans;
   readonly #handles = new Map<number, Handle>();
   /** One function for all handles: there may be many. */
   readonly #onDead = (id: number): void => void this.#handles.delete(id);
   #lastId = 0;
   #closed = false;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, plans: Plans) {
     this.#clock = clock;
+    this.#plans = plans;
   }
 
   issue(
-    of: Pick<Handle, 'tenure' | 'memory' | 'keyId' | 'actor' | 'use' | 'expiresAtMs'>,
+    of: Pick<Handle, 'tenure' | 'memory' | 'keyId' | 'actor' | 'use' | 'expiresAtMs'> & Partial<Pick<Handle, 'reader'>>,
     scopes: ScopeMask,
   ): IssuedHandle {
     // The peer has disconnected in the meantime, so nothing would ever drop the handle.
     if (this.#closed) throw new ShardFailure('handle-unknown', 'The connection is closed.');
     const { tenant } = of.memory;
+
     const suspended = tenant.state === 'suspended' && of.use !== undefined;
     const held = of.use === undefined ? OPERATOR_SCOPES : scopes & ALL_SCOPES;
     this.#lastId += 1;
     const id = this.#lastId;
-    const handle: Handle = { ...of, id, suspended, scopes: held, dead: false, onDead: this.#onDead };
+    const handle: Handle = { reader: undefined, ...of, id, suspended, scopes: held, dead: false, onDead: this.#onDead };
     this.#handles.set(id, handle);
     of.memory.addHandle(handle);
     if (this.#handles.size > HANDLES_MAX) {
@@ -95,6 +102,7 @@ export class HandleTable {
       expiresAtMs: of.expiresAtMs,
       plan: tenant.plan,
       suspended,
+      readers: readersOf(this.#plans, tenant),
     };
   }
 
@@ -108,22 +116,39 @@ export class HandleTable {
     return this.#handles.get(id)?.memory.tenantId ?? '';
   }
 
+  /** The reader that the handle is at; undefined: the handle is at the owner, or unknown. */
+  readerOf(id: number): TenantReader | undefined {
+    return this.#handles.get(id)?.reader;
+  }
+
   /** Passes an unknown handle: its call detects that. */
   demandRight(id: number, right: HandleRight): void {
     const mask = MASKS[right];
     const handle = this.#handles.get(id);
     if (handle === undefined || (handle.scopes & mask) === mask) return;
-    this.assertGood(handle);
+    // A reader does not know yet whether it is; its scopes never change.
+    if (handle.reader === undefined) this.assertGood(handle);
     throw lacking(mask);
   }
 
   /** The handle, if a request under it that needs `scope` may be served now. */
   use(id: number, scope: ScopeMask = 0): Handle {
+    const handle = this.find(id);
+    this.assertMay(handle, scope);
+    return handle;
+  }
+
+  /** The handle, whatever may be done under it now. */
+  find(id: number): Handle {
     const handle = this.#handles.get(id);
     if (handle === undefined) throw new ShardFailure('handle-unknown', 'The handle is unknown.');
+    return handle;
+  }
+
+  /** Whether a request under the handle that needs `scope` may be served now. */
+  assertMay(handle: Handle, scope: ScopeMask): void {
     this.assertGood(handle);
     if ((handle.scopes & scope) !== scope) throw lacking(scope);
-    return handle;
   }
 
   /** Whether a handle in use is still valid. Call this after the last await. */

@@ -20,8 +20,8 @@ import {
   listHoldingSubjects,
 } from '../evaluation/evaluate-listings.ts';
 import type { Ruled } from '../evaluation/rounds.ts';
+import type { ServedTenure } from '../log/served-tenure.ts';
 import { ListingTime } from '../log/slot-time.ts';
-import type { Tenure } from '../log/tenure.ts';
 import { CHANGES_MAX, type GrantDelta } from '../memory/grant-deltas.ts';
 import type { GrantPage, PagePlace, PageRow } from '../memory/grant-page.ts';
 import type { GrantPages } from '../memory/grant-pages.ts';
@@ -46,7 +46,7 @@ export interface ListingContext {
 
 /** The tenant of a listing. */
 export interface Listing {
-  readonly tenure: Tenure;
+  readonly tenure: ServedTenure;
   readonly memory: TenantMemory;
   /** Call this after each read of the store: it throws if no front waits for the response any more. */
   readonly assertWanted: () => void;

@@ -10,6 +10,7 @@ import type { Tenure } from '../log/tenure.ts';
 import type { CollectedTuple, Decide, DecideContext, OperationResult } from '../log/write-decisions.ts';
 import type { Lookups } from '../memory/lookups.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
+import type { Readers } from '../readers/readers.ts';
 import type { AnswerOf, Attempt, CallerOf, CallName, RequestOf, SlotsReport, UnderHandle } from '../shard.ts';
 import { KeptAuditLog } from './audit-log-rows.ts';
 import { FeedWaits } from './feed-waits.ts';
@@ -40,6 +41,8 @@ export interface ShardParts extends ListingContext, DecideContext {
   readonly tenureOf: (slot: number) => Tenure;
   readonly tenures: () => Iterable<Tenure>;
   readonly lookups: Lookups;
+  /** Of tenants that other shards own. */
+  readonly readers: Pick<Readers, 'open'>;
   readonly members: () => Promise<readonly MemberRow[]>;
   /** The load from each front. */
   readonly loads: () => Iterable<LoadWindow>;
@@ -63,7 +66,7 @@ export type ReadHandler<Name extends CallName> = (
 
 /** The tenant and actor of a write. */
 interface Writer {
-  readonly tenure: Tenure;
+  readonly tenure: Pick<Tenure, 'submit'>;
   readonly memory: { readonly tenantId: TenantMemory['tenantId'] };
   readonly actor: string;
 }
@@ -76,7 +79,7 @@ export class Peer {
 
   constructor(shard: ShardParts) {
     this.shard = shard;
-    this.handles = new HandleTable(shard.clock);
+    this.handles = new HandleTable(shard.clock, shard.plans);
     this.waits = new FeedWaits(shard.clock);
     this.kept = new KeptAuditLog(shard);
   }

@@ -2,22 +2,33 @@
 
 import { parseTenantId } from '../../core/ids.ts';
 import type { NamedTuple } from '../../rules/questions.ts';
-import type {
-  AnswerOf,
-  CallerOf,
-  CheckAnswer,
-  ConsoleConnection,
-  FrontReport,
-  HandleRight,
-  RequestOf,
-  TenantCalls,
-  TenantConnection,
+import {
+  type AnswerOf,
+  type CallerOf,
+  type CheckAnswer,
+  type ConsoleConnection,
+  type FrontReport,
+  type HandleRight,
+  type ReaderConnection,
+  type RequestOf,
+  ShardFailure,
+  type TenantCalls,
+  type TenantConnection,
 } from '../shard.ts';
 import { check } from './checks.ts';
-import { OPERATOR_HANDLERS, TENANT_HANDLERS } from './handlers.ts';
+import { OPERATOR_HANDLERS, READER_HANDLERS, TENANT_HANDLERS } from './handlers.ts';
 import { LoadWindow } from './load.ts';
 import { Peer, type ShardParts } from './peer.ts';
 import { checkKnown } from './ruled-checks.ts';
+
+/** What readers answer. */
+const READ_BESIDE_THE_OWNER: ReadonlySet<keyof TenantCalls> = new Set([
+  'checkBulk',
+  'checkNamed',
+  'listNames',
+  'listObjects',
+  'listHolders',
+]);
 
 class PeerConnection implements TenantConnection {
   /** The load from this peer. */
@@ -43,7 +54,12 @@ class PeerConnection implements TenantConnection {
     caller: CallerOf<Name>,
     request: RequestOf<Name>,
   ): Promise<AnswerOf<Name>> {
-    return TENANT_HANDLERS[name](this.#peer, caller, request);
+    const reader = 'handle' in caller ? this.#peer.handles.readerOf(caller.handle) : undefined;
+    if (reader === undefined) return TENANT_HANDLERS[name](this.#peer, caller, request);
+    if (!READ_BESIDE_THE_OWNER.has(name)) {
+      return Promise.reject(new ShardFailure('wrong-owner', 'A reader only answers checks and listings.'));
+    }
+    return reader.confirmed().then(() => TENANT_HANDLERS[name](this.#peer, caller, request));
   }
 
   tenantOf(handle: number): string {
@@ -98,6 +114,14 @@ export class Peers {
     return {
       tenant: this.#connect(peer),
       operator: { call: (name, caller, request) => OPERATOR_HANDLERS[name](peer, caller, request) },
+    };
+  }
+
+  connectShard(): ReaderConnection {
+    const peer = new Peer(this.#shard);
+    return {
+      tenant: this.#connect(peer),
+      reader: { call: (name, caller, request) => READER_HANDLERS[name](peer, caller, request) },
     };
   }
 

@@ -181,6 +181,7 @@ CREATE TABLE tenants (
   plan TEXT NOT NULL,
   state TEXT NOT NULL,
   created_at_ms INTEGER NOT NULL,
+  readers INTEGER NOT NULL,
   stamp INTEGER NOT NULL,
   PRIMARY KEY (slot, tenant)
 ) STRICT, WITHOUT ROWID;

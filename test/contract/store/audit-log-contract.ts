@@ -66,6 +66,7 @@ async function openOwner(store: Store, slot: number, time: { wallMs?: () => numb
     tenures: () => [tenure],
     members: async () => [],
     report: () => ({ incarnation: owner, shardName: 'shard-1', leaseLeftMs: undefined, rows: [] }),
+    readers: { open: () => Promise.reject(new Error('There is no other shard.')) },
     lookups: new Lookups(),
     deadlineMs: 10_000,
     onRefused: () => {},

@@ -78,6 +78,16 @@ export function defineTenantContract(context: StoreContext): void {
       assert.deepEqual(await context.store().listTenants({ slot, limit: 10 }, soon()), without);
     });
 
+    it('keeps the number of readers in the record of a tenant: none, some, or that of its plan', async () => {
+      const slot = newSlot();
+      const plain = { tenantId: newTenantId(), name: 'T', plan: 'free', state: 'active', createdAtMs: 1 } as const;
+      const store = context.store();
+      for (const [index, tenant] of [{ ...plain, readers: 16 }, plain, { ...plain, readers: 0 }].entries()) {
+        await store.writeState([{ kind: 'tenant', slot, tenant, stamp: STAMP + index }], soon());
+        assert.deepEqual(await store.listTenants({ slot, limit: 10 }, soon()), [tenant]);
+      }
+    });
+
     it('reads a version of the rules of a tenant as written, of this tenant only', async () => {
       const tenantId = newTenantId();
       const read = (version: number, of = tenantId) => context.store().readRules(of, version, soon());

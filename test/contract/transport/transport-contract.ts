@@ -1,15 +1,20 @@
-// What every transport between fronts and shards keeps, as either end sees it.
+// What every transport between a shard and its peers keeps, as either end sees it.
 
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { FairTurns } from '../../../src/core/async/turns.ts';
+import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 import { Peer } from '../../../src/rpc/gen/grantd/v1/Peer.ts';
 import type { ShardMessage__Output } from '../../../src/rpc/gen/grantd/v1/ShardMessage.ts';
+import { OwnerLinks } from '../../../src/rpc/links/owner-links.ts';
 import { CHECKS_PER_MESSAGE_MAX } from '../../../src/rpc/protocol.ts';
 import type { ShardServer } from '../../../src/rpc/serving/server.ts';
 import type { ClientStream, OpenStream } from '../../../src/rpc/transport/transport.ts';
+import { FOLLOWED_BYTES_MAX, ShardFailure } from '../../../src/shard/shard.ts';
+import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { ScriptedShard, ShardWorld } from '../../kit/scripted-shard.ts';
 import { waitFor } from '../../kit/wait-for.ts';
-import { listen } from '../../unit/rpc/harness.ts';
+import { listen, silentLog } from '../../unit/rpc/harness.ts';
 
 const HELLO = { hello: { name: 'contract', peer: Peer.PEER_FRONT, version: '0', slots: 0 } };
 const PINGS = 20;
@@ -57,6 +62,21 @@ async function createShard(t: TestContext): Promise<ScriptedShard> {
   const shard = new ScriptedShard(world);
   shard.own([0, 1, 2, 3]);
   return shard;
+}
+
+function openOwnerLinks(t: TestContext, openStream: OpenStream): OwnerLinks {
+  const [clock, random] = [systemClock, systemRandom];
+  const dependencies = {
+    clock,
+    random,
+    turns: new FairTurns(clock),
+    log: silentLog,
+    metrics: createMetrics(),
+    openStream,
+  };
+  const links = new OwnerLinks(dependencies, { name: 'contract', version: '0', slots: 4 });
+  t.after(() => links.close());
+  return links;
 }
 
 /** 600 KB. */
@@ -167,6 +187,35 @@ export function defineTransportContract(name: string, connect: (server: ShardSer
       assert.equal(failed().length, sent);
       await waitFor('the word to go on', () => front.drained > 0);
       assert.deepEqual(front.endings, []);
+    });
+
+    it('carries the calls of another shard, and tells it why it gets no answer', async (t) => {
+      const shard = await createShard(t);
+      const server = await listen(t, () => shard);
+      const links = openOwnerLinks(t, connect(server));
+      const request = { tenantId: 'ten_1', epoch: 0, seq: 2 ** 40, advance: true };
+      const answer = {
+        epoch: 1,
+        seq: 2 ** 41,
+        nextBase: 2 ** 52,
+        nowMs: 0,
+        appliedSeq: 0,
+        commits: 'ü'.repeat(FOLLOWED_BYTES_MAX / 2),
+      };
+      shard.answers.followTenant = async (asked) => {
+        assert.deepEqual(asked, request);
+        return answer;
+      };
+      assert.deepEqual(await links.follow(server.address, request), answer);
+      assert.equal(shard.connections.size, 1);
+
+      const owner = { slot: 1, epoch: 2, incarnation: 'inc_1', address: 'shard-9:1' };
+      shard.answers.followTenant = () => Promise.reject(new ShardFailure('wrong-owner', 'Not mine.', owner));
+      await assert.rejects(links.follow(server.address, request), { kind: 'wrong-owner', owner });
+
+      await server.close();
+      await assert.rejects(links.follow(server.address, request), { kind: 'not-serving' });
+      await waitFor('the shard to let go', () => shard.connections.size === 0);
     });
 
     it('tells a front to go on although it has sent a short message while it waits', async (t) => {

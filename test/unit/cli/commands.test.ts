@@ -30,8 +30,8 @@ describe('tenants', () => {
     const id = /tenant_id +(ten_[0-9a-z]{26})/.exec(made.stdout)?.[1] ?? '';
     assert.match(made.stdout, /name +Ann & Co\nplan +standard\nstate +active\n/);
     assert.match((await grantd(['tenants', 'list'])).stdout, new RegExp(`${id} +Ann & Co +standard +active +0 `));
-    assert.match((await grantd(['tenants', 'set-plan', id, 'scale'])).stdout, /plan +scale/);
-    assert.match((await grantd(['tenants', 'rename', id, 'Ann & Sons'])).stdout, /name +Ann & Sons/);
+    const updated = await grantd(['tenants', 'update', id, '--plan', 'scale', '--name', 'Ann & Sons']);
+    assert.match(updated.stdout, /name +Ann & Sons\nplan +scale\n/);
     assert.match((await grantd(['tenants', 'suspend', id])).stdout, /state +suspended/);
     assert.match((await grantd(['tenants', 'resume', id])).stdout, /state +active/);
     const shown = await grantd(['tenants', 'show', id, '--json']);
@@ -39,6 +39,27 @@ describe('tenants', () => {
       [JSON.parse(shown.stdout).plan, JSON.parse(shown.stdout).state, shown.stderr],
       ['scale', 'active', ''],
     );
+  });
+
+  test('have as many readers as their plan says, unless they are given a number', async () => {
+    const id = await createTenant();
+    const readers = async (text: string): Promise<unknown> => {
+      const { code, stdout, stderr } = await grantd(['tenants', 'update', id, '--readers', text, '--json']);
+      assert.equal(code, 0, stderr);
+      const shown = JSON.parse((await grantd(['tenants', 'show', id, '--json'])).stdout);
+      assert.equal(JSON.parse(stdout).readers, shown.readers);
+      return [shown.readers, shown.effective_readers];
+    };
+    assert.deepEqual(await readers('16'), [16, 16]);
+    assert.deepEqual(await readers('0'), [0, 0]);
+    assert.deepEqual(await readers('plan'), [null, 0]);
+    const before = service.operator.calls.length;
+    for (const args of [['--readers', '17'], ['--readers=-1'], ['--readers', '1.5'], ['--readers', ''], []]) {
+      const { code, stderr } = await grantd(['tenants', 'update', id, ...args]);
+      assert.equal(code, 2, args.join(' '));
+      assert.match(stderr, args.length === 0 ? /--name, --plan and --readers/ : /from 0 to 16, or "plan"/);
+    }
+    assert.equal(service.operator.calls.length, before);
   });
 
   test('a listing says where it goes on', async () => {
@@ -209,9 +230,9 @@ describe('keys', () => {
 test('plans, slots and members are tables', async () => {
   assert.match(
     (await grantd(['plans'])).stdout,
-    /PLAN +REQUESTS +PER SECONDS[^\n]*\nfree +600 +60 +1000 +1000 +1000000 +10\n/,
+    /PLAN +REQUESTS +PER SECONDS[^\n]*\nfree +600 +60 +1000 +1000 +1000000 +10 +0\n/,
   );
-  assert.match((await grantd(['plans'])).stdout, /unlimited +unlimited +1 +1000 +1000 +unlimited +5000\n/);
+  assert.match((await grantd(['plans'])).stdout, /unlimited +unlimited +1 +1000 +1000 +unlimited +5000 +0\n/);
   const session = { incarnation: 'inc_a', shardName: 'shard-0', address: 'h:1', leaseLeftMs: 2499.5 };
   service.operator.members = [{ ...session, state: 'draining', heartbeat: 17, startedAtMs: 0, slotsOwned: 2 }];
   const members = (await grantd(['members'])).stdout;
@@ -451,7 +472,7 @@ describe('failures', () => {
 
 describe('help', () => {
   const commands = [
-    ...['create', 'list', 'show', 'rename', 'set-plan', 'suspend', 'resume', 'delete'].map((name) => ['tenants', name]),
+    ...['create', 'list', 'show', 'update', 'suspend', 'resume', 'delete'].map((name) => ['tenants', name]),
     ...['create', 'list', 'rotate', 'identify', 'revoke'].map((name) => ['keys', name]),
     ...['list', 'add', 'revoke'].map((name) => ['grants', name]),
     ...['create', 'list'].map((name) => ['namespaces', name]),

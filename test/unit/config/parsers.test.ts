@@ -195,7 +195,7 @@ describe('the parser of', () => {
 
   it('plans, laid over the built-in ones', () => {
     const plans = plansParser(BUILT_IN_PLANS)(
-      '{"free": {"requests": 5, "window_seconds": 10, "namespaces_max": 3, "keys_max": 4}, "huge": {"requests": null, "window_seconds": 1}, "scale": {"requests": 1, "window_seconds": 1, "grants_max": 7, "streams_max": 6}, "own": {"requests": 1, "window_seconds": 1, "grants_max": null}, "unlimited": {"requests": null, "window_seconds": 2}}',
+      '{"free": {"requests": 5, "window_seconds": 10, "namespaces_max": 3, "keys_max": 4}, "huge": {"requests": null, "window_seconds": 1}, "scale": {"requests": 1, "window_seconds": 1, "grants_max": 7, "streams_max": 6, "readers": 16}, "own": {"requests": 1, "window_seconds": 1, "grants_max": null}, "unlimited": {"requests": null, "window_seconds": 2}}',
     );
     assert.deepEqual([...plans.keys()], ['free', 'standard', 'scale', 'unlimited', 'huge', 'own']);
     assert.deepEqual(
@@ -208,6 +208,7 @@ describe('the parser of', () => {
         keysMax: 4,
         grantsMax: 1_000_000,
         streamsMax: 10,
+        readers: 0,
       },
     );
     assert.deepEqual(
@@ -220,6 +221,7 @@ describe('the parser of', () => {
         keysMax: 1000,
         grantsMax: 10_000_000,
         streamsMax: 100,
+        readers: 0,
       },
     );
     assert.deepEqual(
@@ -230,6 +232,10 @@ describe('the parser of', () => {
       ['scale', 'own', 'unlimited'].map((name) => plans.get(name)?.streamsMax),
       [6, 100, 5000],
     );
+    assert.deepEqual(
+      ['scale', 'own', 'unlimited'].map((name) => plans.get(name)?.readers),
+      [16, 0, 0],
+    );
     assert.equal(BUILT_IN_PLANS.get('free')?.requests, 600);
   });
 
@@ -237,6 +243,13 @@ describe('the parser of', () => {
     const parse = plansParser(BUILT_IN_PLANS);
     refuses(parse, ['{"a": {"requests": 1, "window_second": 1}}'], /"window_second", which .*"window_seconds"/);
     refuses(parse, ['{"a": {"requests": 1, "window_seconds": 1, "requests": null}}'], /gives "requests" twice/);
+    refuses(
+      parse,
+      ['-1', '17', '1.5', 'null', '"2"'].map(
+        (readers) => `{"a": {"requests": 1, "window_seconds": 1, "readers": ${readers}}}`,
+      ),
+      /"readers" that is a whole number from 0 to 16/,
+    );
   });
 
   it('plans, and refuses every other shape', () => {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { BUILT_IN_PLANS, resolvePlan } from '../../../src/core/plans.ts';
+import { BUILT_IN_PLANS, readersOf, resolvePlan } from '../../../src/core/plans.ts';
 
 describe('plans', () => {
   it('act as `free` where they are unknown, even where `free` is not configured', () => {
@@ -19,7 +19,22 @@ describe('plans', () => {
       keysMax: 1,
       grantsMax: undefined,
       streamsMax: 1,
+      readers: 0,
     };
     assert.equal(resolvePlan(new Map([['free', free]]), 'gone'), free);
+  });
+
+  it('have no readers unless configured, and a tenant’s own number overrides that of its plan, even with none', () => {
+    assert.deepEqual(
+      [...BUILT_IN_PLANS.keys()].map((plan) => readersOf(BUILT_IN_PLANS, { plan })),
+      [0, 0, 0, 0],
+    );
+    const free = { ...resolvePlan(BUILT_IN_PLANS, 'free'), readers: 2 };
+    const plans = new Map([['free', free]]);
+    assert.deepEqual(
+      [undefined, 0, 5].map((readers) => readersOf(plans, { plan: 'free', readers })),
+      [2, 0, 5],
+    );
+    assert.equal(readersOf(plans, { plan: 'gone' }), 2);
   });
 });

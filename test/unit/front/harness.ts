@@ -50,7 +50,7 @@ export function contextFor(limitMs = PATIENCE_MS, clock: Clock = systemClock): R
 export async function serve(t: TestContext, shard: ScriptedShard, address = '127.0.0.1:0'): Promise<ShardServer> {
   const server = await listenShardServer(
     { shard: () => shard, clock: systemClock, log: silentLog },
-    { address, version: 'test', unprovenConsoles: true },
+    { address, version: 'test', unprovenPeers: true },
   );
   t.after(() => server.close());
   return server;

@@ -30,6 +30,7 @@ const TIGHT: Plan = {
   keysMax: 2,
   grantsMax: undefined,
   streamsMax: 10,
+  readers: 0,
 };
 const PLANS = new Map([...BUILT_IN_PLANS, ['tight', TIGHT] as const]);
 
@@ -39,7 +40,7 @@ async function startService(t: TestContext) {
   const shard = await harness.start();
   const server = await listenShardServer(
     { shard: () => shard.node, clock: systemClock, log: silentLog },
-    { address: '127.0.0.1:0', version: 'test', unprovenConsoles: true },
+    { address: '127.0.0.1:0', version: 'test', unprovenPeers: true },
   );
   t.after(() => server.close());
   const open = (peer: 'front' | 'console') => {

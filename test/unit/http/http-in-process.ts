@@ -116,6 +116,7 @@ const tiny: Plan = {
   keysMax: 1000,
   grantsMax: undefined,
   streamsMax: 3,
+  readers: 0,
 };
 
 /** What a store that is away makes of a call. */

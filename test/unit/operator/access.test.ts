@@ -82,6 +82,7 @@ const PAGES: Readonly<Record<string, 'read-only' | 'full'>> = {
   'GET /tenants/:tenantId/usage': 'read-only',
   'POST /tenants/:tenantId/plan': 'full',
   'POST /tenants/:tenantId/name': 'full',
+  'POST /tenants/:tenantId/readers': 'full',
   'GET /tenants/:tenantId/suspend': 'full',
   'POST /tenants/:tenantId/suspend': 'full',
   'GET /tenants/:tenantId/resume': 'full',

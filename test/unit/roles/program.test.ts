@@ -134,7 +134,7 @@ describe('the command line', () => {
     for (const [words, offered] of [
       [
         ['tenants', ''],
-        ['list', 'show', 'create', 'rename', 'set-plan', 'suspend', 'resume', 'delete', 'help'],
+        ['list', 'show', 'create', 'update', 'suspend', 'resume', 'delete', 'help'],
       ],
       [['audit-log', '--fol'], ['--follow']],
       [['audit-log', '--action', 'grant.r'], ['grant.revoked']],

@@ -18,17 +18,17 @@ export const silentLog = createLog({ level: 'silent', pretty: false });
 interface ListenOptions {
   readonly turns?: Turns;
   readonly log?: Log;
-  readonly unprovenConsoles?: boolean;
+  readonly unprovenPeers?: boolean;
 }
 
 export async function listen(
   t: TestContext,
   shard: () => Shard | undefined,
-  { turns, log = silentLog, unprovenConsoles = true }: ListenOptions = {},
+  { turns, log = silentLog, unprovenPeers = true }: ListenOptions = {},
 ): Promise<ShardServer> {
   const server = await listenShardServer(
     { shard, clock: systemClock, log, turns },
-    { address: '127.0.0.1:0', version: '1.2.3', unprovenConsoles },
+    { address: '127.0.0.1:0', version: '1.2.3', unprovenPeers },
   );
   t.after(() => server.close());
   return server;
@@ -36,6 +36,7 @@ export async function listen(
 
 export const HELLO: FrontMessage = { hello: { name: 'test', peer: Peer.PEER_FRONT, version: '0', slots: 0 } };
 export const CONSOLE_HELLO: FrontMessage = { hello: { name: 'test', peer: Peer.PEER_CONSOLE, version: '0', slots: 0 } };
+export const SHARD_HELLO: FrontMessage = { hello: { name: 'test', peer: Peer.PEER_SHARD, version: '0', slots: 0 } };
 
 export interface BareStream {
   readonly stream: ClientDuplexStream<FrontMessage, ShardMessage__Output>;

@@ -20,7 +20,14 @@ import { MemoryBudget } from '../../../src/shard/memory/memory-budget.ts';
 import { PAGE_LIMITS, type PageLimits } from '../../../src/shard/memory/page-limits.ts';
 import type { WriteKind } from '../../../src/shard/memory/write-memory.ts';
 import { Peers } from '../../../src/shard/peers/peers.ts';
-import type { Attempt, AuditLogPage, AuditLogQuery, ConsoleConnection, GrantResult } from '../../../src/shard/shard.ts';
+import type {
+  Attempt,
+  AuditLogPage,
+  AuditLogQuery,
+  ConsoleConnection,
+  GrantResult,
+  ReaderConnection,
+} from '../../../src/shard/shard.ts';
 import type { SlotRow } from '../../../src/store/store.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import { createProcessClock, type ProcessClock } from '../../kit/process-clock.ts';
@@ -106,6 +113,8 @@ export class OpenSlot {
   readonly connection: TenantMethods;
   readonly operator: OperatorMethods;
   readonly front: TenantMethods;
+  /** The connection of another shard. */
+  readonly reader: ReaderConnection;
   readonly budget: MemoryBudget;
   readonly lost: string[] = [];
   /** What writes had to wait for. */
@@ -166,6 +175,7 @@ export class OpenSlot {
       tenures: () => [this.tenure],
       members: () => store.listMembers(soon()),
       report: () => ({ incarnation: this.tenure.owner, shardName: 'shard-1', leaseLeftMs: undefined, rows: [] }),
+      readers: { open: () => Promise.reject(new Error('There is no other shard.')) },
       lookups: new Lookups(),
       deadlineMs: options.deadlineMs ?? META.deadlineMs,
       onRefused: () => {},
@@ -173,6 +183,7 @@ export class OpenSlot {
     this.console = peers.connectConsole();
     ({ tenant: this.connection, operator: this.operator } = consoleMethods(this.console));
     this.front = tenantMethods(peers.connect());
+    this.reader = peers.connectShard();
   }
 
   static #claimed: SlotRow | undefined;

@@ -21,6 +21,7 @@ import { traceStore } from '../../../src/store/traced-store.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import type { TraceSpan, Tracing } from '../../../src/telemetry/spans.ts';
+import { directOwners } from '../../kit/direct-owners.ts';
 import { type Answer, type CallOptions, call } from '../../kit/http-client.ts';
 import { MemoryStore, type MemoryStoreOptions } from '../../kit/store/memory-store.ts';
 import { META } from '../../kit/store/store-fixtures.ts';
@@ -60,7 +61,7 @@ export async function startTracedService(
   let node: ShardNode | undefined;
   const server = await listenShardServer(
     { shard: () => node, clock, log, tracing: tracing.shard },
-    { address: '127.0.0.1:0', unprovenConsoles: true },
+    { address: '127.0.0.1:0', unprovenPeers: true },
   );
   parts.defer(() => server.close());
   const traced = traceStore(store, { system: 'cassandra', namespace: 'grantd' });
@@ -72,6 +73,7 @@ export async function startTracedService(
       log,
       metrics,
       budget: createMemoryBudget(metrics, new FairTurns(clock), 16 * 1024 * 1024),
+      owners: directOwners(clock),
     },
     {
       shardName: 'shard-1',

@@ -16,6 +16,7 @@ const planSchema = z.object({
   keys_max: count('API keys.'),
   grants_max: count('Live grants; null: no limit.').nullable(),
   streams_max: count('Streams of the change feed that each front holds open.'),
+  readers: count('Shards that answer reads of a tenant beside its owner.'),
 });
 
 const planRecord = (plan: Plan): object => ({
@@ -26,6 +27,7 @@ const planRecord = (plan: Plan): object => ({
   keys_max: plan.keysMax,
   grants_max: plan.grantsMax ?? null,
   streams_max: plan.streamsMax,
+  readers: plan.readers,
 });
 
 export const listPlans = reading({

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { GrantdError } from '../../../core/errors.ts';
 import { parseTenantId } from '../../../core/ids.ts';
-import { DEFAULT_PLAN_NAME, type Plans, resolvePlan } from '../../../core/plans.ts';
+import { DEFAULT_PLAN_NAME, type Plans, readersOf, resolvePlan } from '../../../core/plans.ts';
 import { LISTED_STATES } from '../../../core/tenants.ts';
 import { formatTimestamp, MS_PER_HOUR, MS_PER_MINUTE, optionalTimestamp } from '../../../core/text/timestamps.ts';
 import { success } from '../../../http/schema/operation-description.ts';
@@ -12,7 +12,7 @@ import { CALLS } from '../../../rpc/calls/table.ts';
 import type { TenantDeletion, TenantStatus, UsageBucket } from '../../../shard/shard.ts';
 import { readJson } from '../../body.ts';
 import { requirePresent, tenantIdOf } from '../../path-ids.ts';
-import { pageShape, parseBody, planName, tenantName, tenantSearch, timestamp } from '../../schemas.ts';
+import { pageShape, parseBody, planName, tenantName, tenantReaders, tenantSearch, timestamp } from '../../schemas.ts';
 import {
   count,
   IDEMPOTENCY,
@@ -40,6 +40,8 @@ const tenantSchema = z
         streams_max: count('Streams of the change feed that each front holds open.'),
       })
       .meta({ description: 'The limits of its plan.' }),
+    readers: count('Its own number of readers; null: as its plan says.').nullable(),
+    effective_readers: count('Shards that answer its reads beside its owner: its own number, or that of its plan.'),
     counts: z
       .object({ namespaces: count('Namespaces.'), keys: count('API keys.') })
       .nullable()
@@ -79,6 +81,8 @@ function tenantRecord(tenant: TenantStatus, plans: Plans): object {
       grants_max: grantsMax ?? null,
       streams_max: streamsMax,
     },
+    readers: tenant.readers ?? null,
+    effective_readers: readersOf(plans, tenant),
     counts: counts === undefined ? null : { namespaces: counts.namespaces, keys: counts.keys },
     grants: grants?.grants ?? null,
     grant_bytes: grants?.bytes ?? null,
@@ -166,6 +170,10 @@ const updateShape = {
   name: tenantName.optional(),
   plan: planName.optional(),
   state: z.enum(['active', 'suspended'], 'must be active or suspended').optional(),
+  readers: tenantReaders
+    .nullable()
+    .meta({ description: 'Shards that answer its reads beside its owner; null: as its plan says.' })
+    .optional(),
 };
 
 export const updateTenant: OperatorOperation = {
@@ -173,7 +181,7 @@ export const updateTenant: OperatorOperation = {
   method: 'PATCH',
   path: '/tenants/{tenantId}',
   tag: 'Tenants',
-  summary: 'Change the name, the plan or the state of a tenant',
+  summary: 'Change the name, the plan, the state or the readers of a tenant',
   description: 'At least one field. As soon as the response is here, requests of a suspended tenant are refused.',
   body: jsonBody('TenantChange', updateShape, { plan: 'scale' }),
   successes: [success(200, 'The tenant as it is now.', TENANT)],
@@ -181,8 +189,11 @@ export const updateTenant: OperatorOperation = {
     const { api, plans, operator } = call;
     const tenantId = tenantIdOf(call);
     const body = parseBody(await readJson(call.request), updateShape);
-    if (body.name === undefined && body.plan === undefined && body.state === undefined) {
-      throw new GrantdError('invalid-request', 'The body must contain at least one of "name", "plan" and "state".');
+    if (Object.values(body).every((value) => value === undefined)) {
+      throw new GrantdError(
+        'invalid-request',
+        'The body must contain at least one of "name", "plan", "state" and "readers".',
+      );
     }
     requireKnownPlan(plans, body.plan);
     const tenant = await api.call(CALLS.updateTenant, call.context(), { ...body, tenantId, operator });

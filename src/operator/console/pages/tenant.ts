@@ -3,7 +3,7 @@
 // instead of overwriting it. To suspend, resume or delete a tenant asks for confirmation on a page of its own, which
 // says what will happen; a deletion requires typing the tenant's name.
 
-import { resolvePlan } from '../../../core/plans.ts';
+import { READERS_MAX, readersOf, resolvePlan } from '../../../core/plans.ts';
 import type { Tenant } from '../../../core/tenants.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
@@ -29,7 +29,12 @@ import { planChoices, planText, readTenantName, refusePlan } from './tenants.ts'
 const conflict = (what: string): string =>
   `Another operator has changed this to ${what} in the meantime. Nothing was overwritten; submit the form again to change it.`;
 
-type Setting = 'plan' | 'name';
+type Setting = 'plan' | 'name' | 'readers';
+
+const READERS_OF_PLAN = 'plan';
+/** The values of the field for the number of readers. */
+const READERS_VALUES = [READERS_OF_PLAN, ...Array.from({ length: READERS_MAX + 1 }, (_, readers) => String(readers))];
+const readersValue = ({ readers }: Tenant): string => String(readers ?? READERS_OF_PLAN);
 
 function settingsForms(call: PageCall, tenant: Tenant, refused: Setting | undefined, refusal?: Refusal): Markup {
   const { plans, form, session } = call;
@@ -37,13 +42,24 @@ function settingsForms(call: PageCall, tenant: Tenant, refused: Setting | undefi
   const offered = plans.has(tenant.plan)
     ? choices
     : [...choices, { value: tenant.plan, text: planText(plans, tenant.plan) }];
+  const planned = resolvePlan(plans, tenant.plan).readers;
+  const readers = {
+    name: 'readers',
+    label: 'Readers',
+    choices: READERS_VALUES.map((value) => ({
+      value,
+      text: value === READERS_OF_PLAN ? `as its plan says (${planned})` : value,
+    })),
+    value: readersValue(tenant),
+    hint: 'Shards that answer reads of this tenant beside its owner.',
+  };
   const filledFor = (setting: Setting) => (refused === setting ? refilled(form, refusal) : undefined);
   const formFor = (setting: Setting, field: Markup): Markup =>
     changeForm(
       session,
       tenantPath(tenant.tenantId, setting),
       html`${formError(filledFor(setting))}
-        ${hidden({ shown: tenant[setting] })}
+        ${hidden({ shown: setting === 'readers' ? readers.value : tenant[setting] })}
         ${field}
         ${submit(`Change the ${setting}`, 'secondary')}`,
     );
@@ -52,6 +68,7 @@ function settingsForms(call: PageCall, tenant: Tenant, refused: Setting | undefi
   const forms = html`<div class="columns">
     ${formFor('plan', selectField(plan, filledFor('plan')))}
     ${formFor('name', textField(name, filledFor('name')))}
+    ${formFor('readers', selectField(readers, filledFor('readers')))}
   </div>`;
   return section('settings', 'Settings', forms, 'card');
 }
@@ -112,6 +129,7 @@ function factsMarkup({ plans }: PageCall, tenant: TenantStatus): Markup {
     ${bound('Keys', 'keys', counts?.keys, keysMax)}
     ${bound('Namespaces', 'namespaces', counts?.namespaces, namespacesMax)}
     ${bound('Grants', 'grants', grants?.grants, grantsMax, ` (${count(kibibytes)} KiB)`)}
+    ${fact('Readers', count(readersOf(plans, tenant)))}
     ${fact('Created', moment(createdAtMs))}
   </dl>`;
 }
@@ -127,6 +145,8 @@ async function overview(call: PageCall, refused?: Setting, refusal?: Refusal): P
 
 export const planPage = (call: PageCall, refusal: Refusal): Promise<PageResult> => overview(call, 'plan', refusal);
 export const namePage = (call: PageCall, refusal: Refusal): Promise<PageResult> => overview(call, 'name', refusal);
+export const readersPage = (call: PageCall, refusal: Refusal): Promise<PageResult> =>
+  overview(call, 'readers', refusal);
 
 /** The data of a tenant may be gone before the browser requests the page that follows its deletion. */
 async function deletedPage(call: PageCall): Promise<PageResult> {
@@ -163,6 +183,20 @@ export async function changeName(call: PageCall): Promise<PageResult | Refusal> 
   if (present !== form.text('shown')) return refuse('name', conflict(`“${present}”`), 409);
   await operator.call(CALLS.updateTenant, call.context(), { tenantId, name: read.name, operator: session.operator });
   return redirect(tenantPath(tenantId), 'The name has been changed.');
+}
+
+export async function changeReaders(call: PageCall): Promise<PageResult | Refusal> {
+  const { operator, form, session } = call;
+  const tenant = await readTenant(call);
+  const { tenantId } = tenant;
+  const value = form.text('readers');
+  if (!READERS_VALUES.includes(value)) return refuse('readers', 'Choose one of the numbers, or that of the plan.');
+  const present = readersValue(tenant);
+  const textOf = (each: string): string => (each === READERS_OF_PLAN ? 'the number of its plan' : each);
+  if (present !== form.text('shown')) return refuse('readers', conflict(textOf(present)), 409);
+  const readers = value === READERS_OF_PLAN ? null : Number(value);
+  await operator.call(CALLS.updateTenant, call.context(), { tenantId, readers, operator: session.operator });
+  return redirect(tenantPath(tenantId), `The number of readers is now ${textOf(value)}.`);
 }
 
 /** A change that the users of the tenant notice. */

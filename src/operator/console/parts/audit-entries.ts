@@ -13,7 +13,7 @@ import { type PageCall, tenantPath, withQuery } from '../page.ts';
 import { actorCell } from './actors.ts';
 import { choicesOf, type Filled, queryForm, selectField, submit, textField } from './form-parts.ts';
 import { type KeyLabel, keyIdEnd, keyMarkup } from './key-facts.ts';
-import { actionBadge, code, copyId, count, foreign, moment, table } from './parts.ts';
+import { actionBadge, code, copyId, count, foreign, moment, plural, table } from './parts.ts';
 
 /** A change as the log describes it. Actions of later versions are shown as they are. */
 const changeShape = z.object({
@@ -28,6 +28,7 @@ const changeShape = z.object({
   scopes: z.array(z.string()).optional(),
   plan: z.string().optional(),
   state: z.string().optional(),
+  readers: z.number().optional(),
   rules: z.unknown().optional(),
   former: z.unknown().optional(),
 });
@@ -89,7 +90,7 @@ const narrow = ({ path, asked }: Narrowing, field: Field, value: string, shown: 
 function whatMarkup(change: string, narrowing: Narrowing): Markup {
   const parsed = parseChange(change);
   if (parsed === undefined) return html`<code class="long">${change}</code>`;
-  const { action, subject, relation, object = '', name, key_id: keyId, scopes = [], plan, state } = parsed;
+  const { action, subject, relation, object = '', name, key_id: keyId, scopes = [], plan, state, readers } = parsed;
   const { former_key_id: formerKeyId } = parsed;
   const rules = summaryOfChange(parsed.former, parsed.rules);
   const details: Markup[] = [
@@ -105,6 +106,7 @@ function whatMarkup(change: string, narrowing: Narrowing): Markup {
       html` in place of <span title=${formerKeyId}>${code(keyIdEnd(formerKeyId))}</span>, which ends at ${parsed.former_ends_at}`,
     plan !== undefined && html` plan ${plan}`,
     state !== undefined && html`, ${state}`,
+    readers !== undefined && html`, ${plural(readers, 'reader')}`,
     rules !== undefined && html` ${rules}`,
   ];
   return html`${actionBadge(action)}${details}`;

@@ -171,6 +171,7 @@ export const MIGRATIONS: readonly Migration[] = [
         plan text,
         state text,
         created_at_ms bigint,
+        readers int,
         PRIMARY KEY (slot, tenant)
       ) WITH ${READ_SOON} AND ${LEVELED}`,
       `CREATE TABLE IF NOT EXISTS ${keyspace}.changes (

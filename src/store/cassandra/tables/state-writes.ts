@@ -30,7 +30,16 @@ const BATCH_BYTES_MAX = 4 * 1024;
 const ROW_BYTES = 100;
 
 /** The other columns of numbers hold bigints. */
-const INT_COLUMNS: ReadonlySet<string> = new Set(['slot', 'bucket', 'position', 'scopes', 'place', 'added', 'removed']);
+const INT_COLUMNS: ReadonlySet<string> = new Set([
+  'slot',
+  'bucket',
+  'position',
+  'scopes',
+  'place',
+  'added',
+  'removed',
+  'readers',
+]);
 /** The count of grants is one text: see rows.ts. */
 const COUNT_COLUMNS = ['slot', 'tenant', 'count'];
 

@@ -47,6 +47,7 @@ interface Shown {
   readonly name: string;
   readonly plan: string;
   readonly state: string;
+  readonly readers: number | null;
 }
 
 const tenants = async (): Promise<readonly Shown[]> => JSON.parse((await grantd(['tenants', 'list', '--json'])).stdout);
@@ -139,6 +140,7 @@ describe('apply', () => {
     rules: {}
   - name: "Globex, Inc."
     state: active
+    readers: 3
 `;
     const dry = await apply(changed, ['--dry-run']);
     const told = `~ tenant acme (${acme})
@@ -149,6 +151,7 @@ describe('apply', () => {
     + rule groups: false
 ~ tenant "Globex, Inc." (${await idOf('Globex, Inc.')})
     ~ state: suspended -> active
+    ~ readers: plan -> 3
 
 `;
     assert.equal(dry.stdout, `${told}2 tenants to change\n`);
@@ -165,6 +168,15 @@ describe('apply', () => {
     );
     assert.equal((await keysOf('acme')).length, 2);
     assert.equal((await apply(changed, [])).stdout, 'no change\n');
+    const planned = await apply(changed.replace('readers: 3', 'readers: plan'), ['--json']);
+    const tenantId = await idOf('Globex, Inc.');
+    assert.deepEqual(JSON.parse(planned.stdout).changes, [
+      { action: 'update', name: 'Globex, Inc.', tenant_id: tenantId, readers: 'plan' },
+    ]);
+    assert.equal((await tenants()).find(({ tenant_id: id }) => id === tenantId)?.readers, null);
+    const created = await apply('tenants: [{name: new, readers: 0}]\n', []);
+    assert.equal(created.stdout, '+ tenant new\n    + readers: 0\n\n1 tenant created\n');
+    assert.equal((await tenants()).find(({ name }) => name === 'new')?.readers, 0);
   });
 
   test('deletes and revokes only with --prune, a typed answer and within its bound', async () => {
@@ -269,6 +281,13 @@ describe('apply', () => {
       ['tenants:\n  - plan: free\n', /tenants\.yaml:2: tenants\[0\] has no "name"/],
       ['tenants:\n  - name: a\n    plan: gold\n', /:3: tenants\[0\]\.plan must be one of the plans/],
       ['tenants:\n  - name: a\n    state: gone\n', /:3: tenants\[0\]\.state must be active or suspended/],
+      ...['17', '-1', '1.5', 'none', '"3"', 'null'].map(
+        (readers) =>
+          [
+            `tenants:\n  - name: a\n    readers: ${readers}\n`,
+            /:3: tenants\[0\]\.readers must be a whole number from 0 to 16, or plan/,
+          ] as const,
+      ),
       ['tenants:\n  - name: a\n  - name: a\n', /:3: tenants\[1\] is called "a", as is tenants\[0\]/],
       [
         'tenants:\n  - name: a\n    colour: red\n',

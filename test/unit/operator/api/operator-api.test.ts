@@ -25,8 +25,8 @@ describe('tenants', () => {
   test('a tenant is created with the plan free unless another is given, and shown', async () => {
     const created = await call('POST', '/tenants', { name: 'Größe 🦊' });
     assert.equal(created.status, 201);
-    const fields = ['tenant_id', 'name', 'plan', 'state', 'created_at', 'bounds', 'counts', 'grants', 'grant_bytes'];
-    assert.deepEqual(Object.keys(created.body), fields);
+    const fields = ['tenant_id', 'name', 'plan', 'state', 'created_at', 'bounds', 'readers', 'effective_readers'];
+    assert.deepEqual(Object.keys(created.body), [...fields, 'counts', 'grants', 'grant_bytes']);
     assert.deepEqual(created.body.bounds, {
       namespaces_max: 1000,
       keys_max: 1000,
@@ -150,6 +150,29 @@ describe('tenants', () => {
     assertProblem(await call('PATCH', `/tenants/${id}`, {}), 400, 'invalid-request', /at least one/);
     assertProblem(await call('PATCH', `/tenants/${id}`, { plan: 'gold' }), 400, 'invalid-request', /free/);
     assertProblem(await call('PATCH', `/tenants/${id}`, { state: 'deleting' }), 400, 'invalid-request', /"state"/);
+  });
+
+  test('a number of readers overrides that of the plan until it is null', async () => {
+    const id = await createTenant();
+    const set = async (readers: number | null) => {
+      const { status, body } = await call('PATCH', `/tenants/${id}`, { readers });
+      assert.equal(status, 200);
+      assert.deepEqual((await call('GET', `/tenants/${id}`)).body.readers, body.readers);
+      return [body.readers, body.effective_readers];
+    };
+    assert.deepEqual(
+      [await set(16), await set(0), await set(null)],
+      [
+        [16, 16],
+        [0, 0],
+        [null, 0],
+      ],
+    );
+    for (const readers of [-1, 17, 1.5, '2', [], true]) {
+      const refused = await call('PATCH', `/tenants/${id}`, { name: 'Unchanged', readers });
+      assertProblem(refused, 400, 'invalid-request', /"readers" must be a whole number from 0 to 16/);
+    }
+    assert.notEqual((await call('GET', `/tenants/${id}`)).body.name, 'Unchanged');
   });
 
   test('a deletion is accepted, shown while it lasts and then not found', async () => {
@@ -360,6 +383,7 @@ describe('the cluster', () => {
       keys_max: 1000,
       grants_max: 1_000_000,
       streams_max: 10,
+      readers: 0,
     });
     assert.equal(plans.at(-1).requests, null);
     assert.equal(plans.at(-1).grants_max, null);

@@ -228,6 +228,7 @@ describe('a change', () => {
       '',
       '/plan',
       '/name',
+      '/readers',
       '/suspend',
       '/resume',
       '/delete',
@@ -297,6 +298,7 @@ describe('a change', () => {
       tenantId,
       plan: 'scale',
       name: 'Renamed',
+      readers: 3,
       operator: 'bob',
     });
     const plan = await visitor.post(`${path}/plan`, { shown: 'free', plan: 'standard' });
@@ -305,8 +307,37 @@ describe('a change', () => {
     const name = await visitor.post(`${path}/name`, { shown: 'Acme', name: 'Mine' });
     assert.equal(name.status, 409);
     assert.match(name.text, /value="Mine"/);
+    const readers = await visitor.post(`${path}/readers`, { shown: 'plan', readers: '5' });
+    assert.equal(readers.status, 409);
+    assert.match(readers.text, /changed this to 3 in the meantime/);
+    assert.match(readers.text, /name="shown" value="3"/);
+    assert.equal((await service.operator.call(CALLS.readTenant, context, { tenantId })).readers, 3);
     assert.equal((await service.operator.call(CALLS.readTenant, context, { tenantId })).plan, 'scale');
     assert.equal((await visitor.post(`${path}/plan`, { shown: 'scale', plan: 'standard' })).status, 303);
+  });
+
+  it('sets the number of readers, and returns to that of the plan', async () => {
+    const tenantId = await makeTenant();
+    const path = `/console/tenants/${tenantId}`;
+    const set = async (shown: string, readers: string) => {
+      const visit = await visitor.post(`${path}/readers`, { shown, readers });
+      const page = visit.status === 303 ? await visitor.get(visit.headers.get('location') ?? '') : visit;
+      const [, fact] = /<dt>Readers<\/dt>\s*<dd>([^<]*)<\/dd>/.exec(page.text) ?? [];
+      const [, select = ''] = /<select[^>]*name="readers"[^>]*>(.*?)<\/select>/s.exec(page.text) ?? [];
+      const [, selected] = /<option value="(\w+)" selected/.exec(select) ?? [];
+      return [visit.status, fact, selected];
+    };
+    assert.deepEqual(await set('plan', '16'), [303, '16', '16']);
+    assert.deepEqual(await set('16', '0'), [303, '0', '0']);
+    assert.deepEqual(await set('0', 'plan'), [303, '0', 'plan']);
+    for (const readers of ['17', '-1', '01', 'x', '']) {
+      assert.equal((await set('plan', readers))[0], 422, readers);
+    }
+    const { readers } = await service.operator.call(CALLS.readTenant, context, { tenantId });
+    assert.equal(readers, undefined);
+    const auditLog = (await visitor.get(`${path}/audit-log`)).text;
+    assert.match(auditLog, /, 16 readers/);
+    assert.match(auditLog, /, 0 readers/);
   });
 
   it('revokes a key that another operator revoked meanwhile without a fault', async () => {

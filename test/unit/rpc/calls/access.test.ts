@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ALL_SCOPES, SCOPES, type Scope, scopeMask } from '../../../../src/core/scopes.ts';
-import type { ServedPeer } from '../../../../src/rpc/calls/define-call.ts';
+import { needsHandle, type ServedPeer } from '../../../../src/rpc/calls/define-call.ts';
 import { CALLS } from '../../../../src/rpc/calls/table.ts';
 import type { CallName } from '../../../../src/shard/shard.ts';
 import { attempt, createMemoryStore, ids, OpenSlot, tuple } from '../../shard/tools.ts';
@@ -13,8 +13,9 @@ import { arrived, ROWS, type Row } from './samples.ts';
 const TUPLE = tuple('user:a', 'doc:1');
 
 /** Of each call, who may make it by the specification. `operator`: the operator alone, under a handle of his. */
-const RIGHTS: Readonly<Record<CallName, Scope | 'peer' | 'any handle' | 'console' | 'operator'>> = {
+const RIGHTS: Readonly<Record<CallName, Scope | 'peer' | 'any handle' | 'console' | 'operator' | 'shard'>> = {
   authenticate: 'peer',
+  authenticateAtReader: 'peer',
   authenticateOperator: 'console',
   confirm: 'any handle',
   checkBulk: 'check:read',
@@ -54,6 +55,7 @@ const RIGHTS: Readonly<Record<CallName, Scope | 'peer' | 'any handle' | 'console
   listSlots: 'console',
   listMembers: 'console',
   readLoad: 'console',
+  followTenant: 'shard',
 };
 
 async function openSlot() {
@@ -61,13 +63,14 @@ async function openSlot() {
   const tenantId = await slot.createTenant();
   const operator = await slot.handle(tenantId);
   const console: ServedPeer = slot.console;
-  const front: ServedPeer = { tenant: slot.front, operator: undefined };
+  const front: ServedPeer = { tenant: slot.front };
+  const shard: ServedPeer = slot.reader;
   /** A handle of a new key. */
   const handleOf = async (peer: ServedPeer, scopes: number): Promise<number> => {
     const claim = await slot.createKey(operator, tenantId, undefined, scopes);
     return (await peer.tenant.call('authenticate', {}, claim)).handle;
   };
-  return { slot, operator, console, front, handleOf };
+  return { slot, operator, console, front, shard, handleOf };
 }
 
 /** The code of what a call ends with; undefined: it was done. */
@@ -85,16 +88,17 @@ for (const row of ROWS) {
   const needed = RIGHTS[row.name];
 
   test(`${row.name} asks for ${needed} at the owner`, async () => {
-    const { slot, operator, console, front, handleOf } = await openSlot();
+    const { slot, operator, console, front, shard, handleOf } = await openSlot();
     // A handle on the connection of a console: what the connection may do is not what holds a key back.
-    for (const peer of [console, front]) {
+    for (const peer of [console, front, shard]) {
       for (const scope of SCOPES) {
         const code = await outcome(row, peer, await handleOf(peer, scopeMask([scope])));
         const allowed =
           needed === 'peer' ||
           needed === 'any handle' ||
           needed === scope ||
-          (needed === 'console' && peer === console);
+          (needed === 'console' && peer === console) ||
+          (needed === 'shard' && peer === shard);
         if (allowed) assert.notEqual(code, 'insufficient-scope', scope);
         else assert.equal(code, 'insufficient-scope', scope);
       }
@@ -104,7 +108,7 @@ for (const row of ROWS) {
         assert.equal(await outcome(row, peer, await handleOf(peer, others)), 'insufficient-scope');
       }
     }
-    assert.notEqual(await outcome(row, console, operator), 'insufficient-scope');
+    if (needed !== 'shard') assert.notEqual(await outcome(row, console, operator), 'insufficient-scope');
     slot.kill();
   });
 }
@@ -155,7 +159,7 @@ test('a key that is stored with more bits than there are scopes has no more righ
 test('an ended handle is said to have ended, whatever it may not do', async () => {
   const { slot, front, console, handleOf } = await openSlot();
   for (const row of ROWS) {
-    if (row.call.access === 'peer' || row.call.access === 'console') continue;
+    if (!needsHandle(row.call.access)) continue;
     const peer = row.call.access === 'operator-handle' ? console : front;
     const [request] = fc.sample(row.sample.request, 1);
     const call = arrived(row.call.toWire(request), (await handleOf(peer, 1)) + 1000, attempt());

@@ -6,10 +6,10 @@ import { describe, it, test } from 'node:test';
 import fc from 'fast-check';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import type { Tuple } from '../../../../src/core/tuples.ts';
-import type { CallBody, ReplyBody, ServedPeer } from '../../../../src/rpc/calls/define-call.ts';
+import { type CallBody, needsHandle, type ReplyBody, type ServedPeer } from '../../../../src/rpc/calls/define-call.ts';
 import { CALLS, callOf } from '../../../../src/rpc/calls/table.ts';
 import { WireViolation } from '../../../../src/rpc/wire-violation.ts';
-import type { BulkWrite } from '../../../../src/shard/shard.ts';
+import { type BulkWrite, FOLLOWED_BYTES_MAX } from '../../../../src/shard/shard.ts';
 import { ATTEMPT, arrived, ROWS, type Row, replied } from './samples.ts';
 
 const HANDLE = 7;
@@ -24,10 +24,9 @@ function notingPeer(served: unknown) {
       return Promise.resolve(served);
     },
   };
-  return { peer: { tenant: connection, operator: connection } as unknown as ServedPeer, asked };
+  const parts = { tenant: connection, operator: connection, reader: connection };
+  return { peer: parts as unknown as ServedPeer, asked };
 }
-
-const needsHandle = ({ call }: Row): boolean => call.access !== 'peer' && call.access !== 'console';
 
 /** What comes of a request and its answer on their way. */
 async function travel(row: Row, request: unknown, answer: unknown) {
@@ -48,7 +47,7 @@ for (const row of ROWS) {
       await fc.assert(
         fc.asyncProperty(pair(row), async ([request, answer]) => {
           const { asked, reply } = await travel(row, request, answer);
-          const handle = needsHandle(row) ? HANDLE : undefined;
+          const handle = needsHandle(call.access) ? HANDLE : undefined;
           const attempt = call.write === 'no' ? undefined : ATTEMPT;
           assert.deepEqual(asked, [[name, { handle, attempt }, request]]);
           assert.deepEqual(call.answerOf(reply, request), answer);
@@ -62,7 +61,7 @@ for (const row of ROWS) {
       const body = call.toWire(request);
       const { peer, asked } = notingPeer(undefined);
       const broken = [{ ...arrived(body), [call.name]: null }];
-      if (needsHandle(row)) broken.push(arrived(body, 0));
+      if (needsHandle(call.access)) broken.push(arrived(body, 0));
       if (call.write !== 'no') {
         const attempts = [null, { ...ATTEMPT, requestId: '' }, { ...ATTEMPT, expiresAtMs: Number.NaN }];
         broken.push(...attempts.map((attempt) => arrived(body, HANDLE, attempt)));
@@ -160,6 +159,8 @@ const FOREIGN_ANSWERS: readonly (readonly [string, keyof typeof CALLS, ReplyBody
   ['a page without its cursor of the feed', 'listGrants', { grants: {} }],
   ['a slot in a foreign state', 'listSlots', { slots: { slots: [{ state: 'closed' }] } }],
   ['a member in a foreign state', 'listMembers', { members: { members: [{ state: 'asleep' }] } }],
+  ['an end of the log before its beginning', 'followTenant', { tenantCommits: { epoch: 1, seq: -1 } }],
+  ['a time of a slot that is no whole number', 'followTenant', { tenantCommits: { epoch: 1, nextBase: 2 ** 60 } }],
 ];
 
 for (const [what, name, body, request] of FOREIGN_ANSWERS) {
@@ -191,6 +192,8 @@ const VIOLATIONS: readonly (readonly [string, CallBody])[] = [
   ['a filter of a subject and an object', { revokeGrants: { subject: 'a:b', object: 'c:d' } }],
   ['a filter of neither', { revokeGrants: { relation: 'viewer' } }],
   ['a filter of a foreign relation', { revokeGrants: { subject: 'a:b', relation: 'a b' } }],
+  ['a reader ahead of any log', { followTenant: { tenantId: 'ten_1', epoch: 1, seq: 2 ** 60 } }],
+  ['a reader behind any log', { followTenant: { tenantId: 'ten_1', epoch: 1, seq: -1 } }],
 ];
 
 for (const [what, body] of VIOLATIONS) {
@@ -201,3 +204,16 @@ for (const [what, body] of VIOLATIONS) {
     assert.deepEqual(asked, []);
   });
 }
+
+test('an owner sends no more commits than a message can hold', async () => {
+  const answer = { epoch: 1, seq: 2, nextBase: 3, appliedSeq: 1 };
+  const request = { tenantId: 'ten_1', epoch: 1, seq: 1, advance: false };
+  const serve = async (commits: string) => {
+    const call = arrived(CALLS.followTenant.toWire(request));
+    return callOf(call).serve(notingPeer({ ...answer, commits }).peer, call);
+  };
+  // Of the widest characters: what counts is bytes.
+  const most = 'ü'.repeat(FOLLOWED_BYTES_MAX / 2);
+  assert.equal(CALLS.followTenant.answerOf(replied(await serve(most)), request).commits, most);
+  await assert.rejects(serve(`${most}.`), /at most 3 MiB/);
+});

@@ -6,6 +6,7 @@ import { createApiKey, keyLinks } from '../../../../src/core/api-keys.ts';
 import type { CallContext } from '../../../../src/core/call-context.ts';
 import { FEED_ACTIONS } from '../../../../src/core/change-feed.ts';
 import { IdFactory } from '../../../../src/core/ids.ts';
+import { READERS_MAX } from '../../../../src/core/plans.ts';
 import { ALL_SCOPES } from '../../../../src/core/scopes.ts';
 import { UNFOLLOWED_REASONS } from '../../../../src/core/service-warnings.ts';
 import { type Grant, RELATIONS, relationNumber, type Tuple } from '../../../../src/core/tuples.ts';
@@ -52,6 +53,7 @@ const text = fc.string({ unit: 'grapheme', maxLength: 12 });
 const someText = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
 const uint32 = fc.integer({ min: 0, max: 0xffff_ffff });
 const timeMs = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
+const place = fc.nat({ max: Number.MAX_SAFE_INTEGER });
 /** A wire accepts it as the expiry of a new grant. */
 const EXPIRY_MS = Date.UTC(2030, 0, 31);
 const rate = fc.double({ min: 0, max: 1e9, noNaN: true });
@@ -78,6 +80,7 @@ const perhapsWithout = <Query extends object>(query: fc.Arbitrary<Query>): fc.Ar
     .tuple(query, fc.constantFrom({ subject: 'user:ada' }, { relation: 'viewer' as const, object: 'doc:1' }, undefined))
     .map(([each, without]) => (without === undefined ? each : { ...each, without }));
 
+const readers = fc.integer({ min: 0, max: READERS_MAX });
 const handleGrant: fc.Arbitrary<IssuedHandle> = record({
   handle: fc.integer({ min: 1, max: 0xffff_ffff }),
   tenantId,
@@ -86,6 +89,7 @@ const handleGrant: fc.Arbitrary<IssuedHandle> = record({
   expiresAtMs: orUndefined(timeMs),
   plan: text,
   suspended: fc.boolean(),
+  readers,
 });
 const grant: fc.Arbitrary<Grant> = record<Grant>({
   subject: identifier,
@@ -142,9 +146,11 @@ const tenant: fc.Arbitrary<TenantStatus> = fc
     orUndefined(
       record({ atMs: uint32.map((minute) => minute * 60_000), requests: uint32, refused: uint32, checks: uint32 }),
     ),
+    orUndefined(readers),
   )
-  .map(([plain, counts, grants, deletion, lastMinute]) => ({
+  .map(([plain, counts, grants, deletion, lastMinute, own]) => ({
     ...plain,
+    ...(own === undefined ? {} : { readers: own }),
     ...(counts && { counts }),
     ...(grants && { grants }),
     ...(deletion && { deletion }),
@@ -209,6 +215,7 @@ const nothing = fc.constant(undefined);
 
 export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, AnswerOf<Name>> } = {
   authenticate: { request: record({ tenantId: text, keyId: text, key: apiKey }), answer: () => handleGrant },
+  authenticateAtReader: { request: record({ tenantId: text, keyId: text, key: apiKey }), answer: () => handleGrant },
   authenticateOperator: { request: record({ tenantId: text, operator: text }), answer: () => handleGrant },
   confirm: { request: nothing, answer: () => nothing },
   checkBulk: {
@@ -404,6 +411,7 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
       name: orUndefined(someText),
       plan: orUndefined(someText),
       state: orUndefined(fc.constantFrom('active', 'suspended', 'deleting')),
+      readers: fc.oneof(fc.constantFrom(undefined, null), readers),
       operator: text,
     }),
     answer: () => tenant,
@@ -527,6 +535,11 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
           startedAtMs: timeMs,
         }),
       ),
+  },
+  followTenant: {
+    request: record({ tenantId: text, epoch: uint32, seq: place, advance: fc.boolean() }),
+    answer: () =>
+      record({ epoch: uint32, seq: place, nextBase: place, nowMs: place, appliedSeq: place, commits: text }),
   },
 };
 

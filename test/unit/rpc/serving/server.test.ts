@@ -11,7 +11,7 @@ import { ScriptedShard, ShardWorld } from '../../../kit/scripted-shard.ts';
 import { createRecordingLog } from '../../../kit/store/store-directory.ts';
 import { waitFor } from '../../../kit/wait-for.ts';
 import { until } from '../../front/harness.ts';
-import { CONSOLE_HELLO, HELLO, listen, openStream } from '../harness.ts';
+import { CONSOLE_HELLO, HELLO, listen, openStream, SHARD_HELLO } from '../harness.ts';
 
 const world = await ShardWorld.start();
 after(() => world.stop());
@@ -87,14 +87,29 @@ test('a stream that comes before the shard is up is refused as unavailable', asy
   assert.equal((await openStream(t, server.address, HELLO).ended).code, status.UNAVAILABLE);
 });
 
-test('without TLS a peer is no console because it says so, unless the server is told to believe it', async (t) => {
-  for (const unprovenConsoles of [false, true]) {
+test('without TLS a peer is no console and no shard because it says so, unless the server is told to believe it', async (t) => {
+  for (const unprovenPeers of [false, true]) {
     const shard = createShard();
-    const server = await listen(t, () => shard, { unprovenConsoles });
+    const server = await listen(t, () => shard, { unprovenPeers });
     const { reply } = openStream(t, server.address, { ...CONSOLE_HELLO, calls: [{ id: 1, listMembers: {} }] });
     const { failure, members } = await reply(1);
-    if (unprovenConsoles) assert.ok(members);
+    if (unprovenPeers) assert.ok(members);
     else assert.equal(failure?.code, 'insufficient-scope');
+    const followTenant = { tenantId, epoch: 0, seq: 0, advance: false };
+    const follower = openStream(t, server.address, { ...SHARD_HELLO, calls: [{ id: 1, followTenant }] });
+    assert.equal((await follower.reply(1)).failure?.code === 'insufficient-scope', !unprovenPeers);
+    assert.equal(shard.count('followTenant'), unprovenPeers ? 1 : 0);
+  }
+});
+
+test('a peer of a kind that is none is refused', async (t) => {
+  const shard = createShard();
+  const server = await listen(t, () => shard);
+  for (const peer of [0, 4] as const) {
+    const { ended } = openStream(t, server.address, {
+      hello: { name: 'test', peer: peer as 0, version: '0', slots: 0 },
+    });
+    assert.match((await ended).details, /does not name the kind of peer/);
   }
 });
 
@@ -252,6 +267,7 @@ const VIOLATIONS: readonly (readonly [string, FrontMessage])[] = [
       ] as const,
   ),
   ['a state that is none', call({ attempt, updateTenant: { tenantId: 'a', state: 'deleted' } })],
+  ['more readers than there can be', call({ attempt, updateTenant: { tenantId: 'a', readers: { readers: 17 } } })],
 ];
 
 for (const [name, message] of VIOLATIONS) {

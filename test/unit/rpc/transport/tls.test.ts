@@ -11,7 +11,7 @@ import { Peer } from '../../../../src/rpc/gen/grantd/v1/Peer.ts';
 import type { ShardMessage__Output } from '../../../../src/rpc/gen/grantd/v1/ShardMessage.ts';
 import { listenShardServer } from '../../../../src/rpc/serving/server.ts';
 import { createGrpcTransport } from '../../../../src/rpc/transport/grpc-transport.ts';
-import { isConsoleCertificate } from '../../../../src/rpc/transport/peer-certificate.ts';
+import { type PeerNames, proofOf } from '../../../../src/rpc/transport/peer-certificate.ts';
 import { dialShard } from '../../../../src/rpc/transport/shard-dialer.ts';
 import { createRpcTls, type RpcTls, type RpcTlsOptions } from '../../../../src/rpc/transport/tls.ts';
 import { createAuthority, createDirectory, type Leaf } from '../../../kit/certificates.ts';
@@ -33,10 +33,10 @@ function openTls(t: TestContext, files: Leaf, options: RpcTlsOptions = {}, log =
   return tls;
 }
 
-async function listen(t: TestContext, tls: RpcTls, consoleNames?: readonly string[]) {
+async function listen(t: TestContext, tls: RpcTls, peerNames?: PeerNames) {
   const server = await listenShardServer(
     { shard: () => world.node, clock: systemClock, log: silentLog },
-    { address: '127.0.0.1:0', credentials: tls.serverCredentials(), consoleNames },
+    { address: '127.0.0.1:0', credentials: tls.serverCredentials(), peerNames },
   );
   t.after(() => server.close());
   return server.address;
@@ -92,19 +92,22 @@ test('both ends have to prove themselves; the name is that of the Service', asyn
     stranger.issue('front', ['DNS:grantd-front']),
   ]);
   const address = await listen(t, openTls(t, shardLeaf));
-  const front = await connect(t, address, openTls(t, frontLeaf, { serverName: SERVICE }));
+  const front = await connect(t, address, openTls(t, frontLeaf, { serverNames: [SERVICE] }));
   assert.ok((await front.ask({ readTenant: { tenantId: 'x' } })).failure);
 
   // A certificate of another authority, none at all, and no TLS at all.
   const foreign = { ...strangeLeaf, ca: authority.ca };
-  await assert.rejects(connect(t, address, openTls(t, foreign, { serverName: SERVICE })));
+  await assert.rejects(connect(t, address, openTls(t, foreign, { serverNames: [SERVICE] })));
   // What is said of it is the same each time, so that a log can name it once.
   await assert.rejects(connect(t, address, undefined), /No connection established\. Last error: Failed to connect$/);
   // The client refuses a shard of another authority, of another name, and one named by an address that it is not for.
   const suspicious = { ...frontLeaf, ca: stranger.ca };
-  await assert.rejects(connect(t, address, openTls(t, suspicious, { serverName: SERVICE })));
-  await assert.rejects(connect(t, address, openTls(t, frontLeaf, { serverName: 'another.svc' })), /another\.svc/);
+  await assert.rejects(connect(t, address, openTls(t, suspicious, { serverNames: [SERVICE] })));
+  await assert.rejects(connect(t, address, openTls(t, frontLeaf, { serverNames: ['another.svc'] })), /another\.svc/);
   await assert.rejects(connect(t, address, openTls(t, frontLeaf)), /127\.0\.0\.1/);
+  // One of several names suffices; where no name is known, no shard is.
+  (await connect(t, address, openTls(t, frontLeaf, { serverNames: ['another.svc', SERVICE] }))).close();
+  await assert.rejects(connect(t, address, openTls(t, frontLeaf, { serverNames: [] })), /No name of a shard is known/);
 });
 
 test('without a name of the Service the certificate is for the dialled address', async (t) => {
@@ -117,7 +120,7 @@ test('without a name of the Service the certificate is for the dialled address',
 
 test('a shard is known by a name in its subjectAltName, whole or by one wildcard label, and never by its common name', async (t) => {
   const authority = await createAuthority(t);
-  const front = openTls(t, await authority.issue('front', ['DNS:grantd-front']), { serverName: SERVICE });
+  const front = openTls(t, await authority.issue('front', ['DNS:grantd-front']), { serverNames: [SERVICE] });
   const dial = async (commonName: string, names: readonly string[]) =>
     connect(t, await listen(t, openTls(t, await authority.issue(commonName, names))), front);
   for (const name of [SERVICE.toUpperCase(), '*.default.svc']) (await dial('shard', [`DNS:${name}`])).close();
@@ -140,7 +143,7 @@ test("only a console's certificate may make the operator's calls", async (t) => 
   const shardLeaf = await authority.issue('shard', [`DNS:${SERVICE}`]);
   const address = await listen(t, openTls(t, shardLeaf));
   const ask = async (leaf: Leaf, peer: Peer, at = address) => {
-    const connection = await connect(t, at, openTls(t, leaf, { serverName: SERVICE }), peer);
+    const connection = await connect(t, at, openTls(t, leaf, { serverNames: [SERVICE] }), peer);
     return connection.ask({ listMembers: {} });
   };
   const frontLeaf = await authority.issue('front', ['DNS:grantd-front.svc']);
@@ -157,15 +160,36 @@ test("only a console's certificate may make the operator's calls", async (t) => 
     assert.equal((await ask(leaf, Peer.PEER_CONSOLE)).failure?.code, 'insufficient-scope', names.join());
   }
 
-  const named = await listen(t, openTls(t, shardLeaf), ['ops']);
+  const named = await listen(t, openTls(t, shardLeaf), { console: ['ops'], shard: [] });
   assert.equal((await ask(consoleLeaf, Peer.PEER_CONSOLE, named)).failure?.code, 'insufficient-scope');
   assert.ok((await ask(await authority.issue('x', ['DNS:ops']), Peer.PEER_CONSOLE, named)).members);
+});
+
+test('only the certificate of a shard may follow a tenant, and only of a peer that says it is a shard', async (t) => {
+  const authority = await createAuthority(t);
+  const shardLeaf = await authority.issue('shard', [`DNS:${SERVICE}`]);
+  const address = await listen(t, openTls(t, shardLeaf), { console: ['grantd-console'], shard: [SERVICE, 'other'] });
+  const code = async (leaf: Leaf, peer: Peer) => {
+    const connection = await connect(t, address, openTls(t, leaf, { serverNames: [SERVICE] }), peer);
+    return (await connection.ask({ followTenant: { tenantId: 'x' } })).failure?.code;
+  };
+  const console = await authority.issue('console', ['DNS:grantd-console']);
+  for (const leaf of [console, await authority.issue(SERVICE, [`DNS:x.${SERVICE}`])]) {
+    for (const peer of [Peer.PEER_FRONT, Peer.PEER_CONSOLE, Peer.PEER_SHARD]) {
+      assert.equal(await code(leaf, peer), 'insufficient-scope');
+    }
+  }
+  for (const leaf of [shardLeaf, await authority.issue('x', ['DNS:y', 'DNS:OTHER'])]) {
+    assert.notEqual(await code(leaf, Peer.PEER_SHARD), 'insufficient-scope');
+    assert.equal(await code(leaf, Peer.PEER_FRONT), 'insufficient-scope');
+    assert.equal(await code(leaf, Peer.PEER_CONSOLE), 'insufficient-scope');
+  }
 });
 
 test('a name counts as a console’s only where it is one', () => {
   const of = (subjectaltname: string | undefined, CN = '') =>
     // Of what TLS gives, only this is looked at.
-    isConsoleCertificate({ subject: { CN }, subjectaltname } as never);
+    proofOf({ subject: { CN }, subjectaltname } as never).console;
   assert.equal(of('DNS:grantd-console'), true);
   assert.equal(of('DNS:a, DNS:Grantd-Console'), true, 'DNS names have no case');
   assert.equal(of('DNS:grantd-console-0'), false);
@@ -178,7 +202,9 @@ test('a name counts as a console’s only where it is one', () => {
   assert.equal(of('DNS:not.grantd-console'), false);
   assert.equal(of('DNS:"a, DNS:grantd-console.x"'), false);
   assert.equal(of('URI:grantd-console, IP Address:127.0.0.1', 'front'), false);
-  assert.equal(isConsoleCertificate(undefined), false);
+  assert.deepEqual(proofOf(undefined), { console: false, shard: false });
+  const shard = proofOf({ subject: { CN: 'grantd-console' }, subjectaltname: 'DNS:grantd-shard' } as never);
+  assert.deepEqual(shard, { console: false, shard: true });
 });
 
 test('the certificates of the guide tell the three kinds of processes apart', async (t) => {
@@ -192,14 +218,17 @@ test('the certificates of the guide tell the three kinds of processes apart', as
   });
   const address = await listen(t, openTls(t, leafOf('shard')));
   for (const name of ['front', 'shard', 'console']) {
-    const tls = openTls(t, leafOf(name), { serverName: 'grantd-shard' });
+    const tls = openTls(t, leafOf(name), { serverNames: ['grantd-shard'] });
     const { failure, members } = await (await connect(t, address, tls, Peer.PEER_CONSOLE)).ask({ listMembers: {} });
     assert.equal(failure?.code, name === 'console' ? undefined : 'insufficient-scope', name);
     assert.equal(members !== null && members !== undefined, name === 'console', name);
+    const follower = await connect(t, address, tls, Peer.PEER_SHARD);
+    const refusal = (await follower.ask({ followTenant: { tenantId: 'x' } })).failure?.code;
+    assert.equal(refusal === 'insufficient-scope', name !== 'shard', name);
   }
   // A front cannot stand for a shard.
   const impostor = await listen(t, openTls(t, leafOf('front')));
-  await assert.rejects(connect(t, impostor, openTls(t, leafOf('console'), { serverName: 'grantd-shard' })));
+  await assert.rejects(connect(t, impostor, openTls(t, leafOf('console'), { serverNames: ['grantd-shard'] })));
 });
 
 test('changed files hold for new connections, and existing ones go on', async (t) => {
@@ -222,7 +251,7 @@ test('changed files hold for new connections, and existing ones go on', async (t
   const log = createRecordingLog();
   const serverTls = openTls(t, files, {}, log);
   const address = await listen(t, serverTls);
-  const clientTls = openTls(t, files, { serverName: SERVICE });
+  const clientTls = openTls(t, files, { serverNames: [SERVICE] });
   const standing = await connect(t, address, clientTls);
 
   // Half-written, then ill-matched: the old set stays in use, and it is said once each.
@@ -236,11 +265,11 @@ test('changed files hold for new connections, and existing ones go on', async (t
   await install('v4', newLeaf);
   await waitFor('the server to take the new files', async () => {
     // Fixed to the new set: it connects only once the server has taken the new files too.
-    const probe = await connect(t, address, openTls(t, newLeaf, { serverName: SERVICE })).catch(() => undefined);
+    const probe = await connect(t, address, openTls(t, newLeaf, { serverNames: [SERVICE] })).catch(() => undefined);
     probe?.close();
     return probe !== undefined;
   });
-  await assert.rejects(connect(t, address, openTls(t, oldLeaf, { serverName: SERVICE })));
+  await assert.rejects(connect(t, address, openTls(t, oldLeaf, { serverNames: [SERVICE] })));
   await waitFor('the client to take the new files', async () => {
     const probe = await connect(t, address, clientTls).catch(() => undefined);
     probe?.close();

@@ -11,6 +11,7 @@ import { createShardNode } from '../../../../src/shard/shard-node.ts';
 import type { LogRecord } from '../../../../src/store/store.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
+import { directOwners } from '../../../kit/direct-owners.ts';
 import { createProcessClock } from '../../../kit/process-clock.ts';
 import { HARNESS_META as META, ShardHarness } from '../../../kit/shard-harness.ts';
 import { delayedStore, WRITE_BEHIND } from '../../../kit/store/faulty-store.ts';
@@ -193,6 +194,7 @@ test('a node that is stopped while it opens its slots leaves none of them claime
       log,
       metrics: createMetrics(),
       budget: new MemoryBudget(1024 * 1024, new FairTurns(clock)),
+      owners: directOwners(clock),
     },
     { shardName: 'shard-1', address: '127.0.0.1:1', meta: META, plans: BUILT_IN_PLANS, exclusive: true },
   );

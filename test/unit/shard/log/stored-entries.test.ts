@@ -312,6 +312,30 @@ describe('a stored rotation', () => {
   });
 });
 
+describe('a stored tenant', () => {
+  const tenant = { tenantId, name: 'Acme', plan: 'free', state: 'active', createdAtMs: 1 } as const;
+  const origin = { tenantId, actor: 'operator:ann', requestId: 'req_1', atMs: 5 };
+  const bodyOf = (own: string): string =>
+    `{"format":1,"base":1000,"elapsedMs":5,"operations":[{"tenantId":"${tenantId}","actor":"operator:ann","requestId":"req_1","atMs":5,"index":0,"changes":[{"kind":"tenant-updated","tenant":{"tenantId":"${tenantId}","name":"Acme","plan":"free","state":"active","createdAtMs":1${own}}}]}]}`;
+
+  for (const [what, own, stored, audited] of [
+    ['the readers of its plan', {}, '', ''],
+    ['no readers', { readers: 0 }, ',"readers":0', ',"readers":0'],
+    ['its own number of readers', { readers: 16 }, ',"readers":16', ',"readers":16'],
+  ] as const) {
+    it(`is read back with ${what}, which the audit log shows`, () => {
+      const change: Change = { kind: 'tenant-updated', tenant: { ...tenant, ...own } };
+      const operation: EntryOperation = { ...origin, index: 0, changes: [change] };
+      assert.equal(encodeEntry({ base: 1000, elapsedMs: 5 }, [encodeOperation(operation)]), bodyOf(stored));
+      assert.deepEqual(decodeEntry(recordOf(bodyOf(stored))).operations, [operation]);
+      const last = deriveState(change, origin, { slot: SLOT, seq: 7, index: 0, stamp: 1_780_000_000_000_000 }).at(-1);
+      assert.ok(last?.kind === 'audit-log');
+      const audit = `{"action":"tenant.updated","name":"Acme","plan":"free","state":"active"${audited}}`;
+      assert.equal(last.row.change, audit);
+    });
+  }
+});
+
 describe('stored rules', () => {
   const plain = { tenantId, name: 'Acme', plan: 'free', state: 'active', createdAtMs: 1 } as const;
   const revision = '0123456789abcdef0123456789abcdef';

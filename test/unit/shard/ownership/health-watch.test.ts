@@ -12,6 +12,7 @@ import { createShardNode, type ShardNode } from '../../../../src/shard/shard-nod
 import type { LogRecord, Store } from '../../../../src/store/store.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
 import { createMetrics, type Metrics } from '../../../../src/telemetry/metrics.ts';
+import { directOwners } from '../../../kit/direct-owners.ts';
 import { HARNESS_META as META } from '../../../kit/shard-harness.ts';
 import { delayedStore, type FaultControls } from '../../../kit/store/faulty-store.ts';
 import { MemoryStore } from '../../../kit/store/memory-store.ts';
@@ -57,6 +58,7 @@ describe('the health of shards', () => {
         log,
         metrics,
         budget: new MemoryBudget(1_000_000, new FairTurns(clock)),
+        owners: directOwners(clock),
       },
       {
         shardName: name,

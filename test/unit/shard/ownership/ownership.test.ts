@@ -10,6 +10,7 @@ import { HANDOVERS_MAX } from '../../../../src/shard/ownership/handover-pace.ts'
 import { createShardNode, type ShardNode } from '../../../../src/shard/shard-node.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
+import { directOwners } from '../../../kit/direct-owners.ts';
 import { HARNESS_META as META } from '../../../kit/shard-harness.ts';
 import { delayedStore, type Fault, type FaultControls } from '../../../kit/store/faulty-store.ts';
 import { MemoryStore } from '../../../kit/store/memory-store.ts';
@@ -66,6 +67,7 @@ describe('the ownership of slots', () => {
         log,
         metrics: createMetrics(),
         budget: new MemoryBudget(1_000_000, new FairTurns(clock)),
+        owners: directOwners(clock),
       },
       { shardName: name, address: `${name}:1`, meta, plans: BUILT_IN_PLANS },
     );

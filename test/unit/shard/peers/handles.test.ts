@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { BUILT_IN_PLANS, resolvePlan } from '../../../../src/core/plans.ts';
 import { columnsOf } from '../../../../src/core/tuples.ts';
 import { HandleTable } from '../../../../src/shard/peers/handles.ts';
+import type { TenantChange } from '../../../../src/shard/shard.ts';
 import {
   attempt,
   createMemoryStore,
@@ -28,13 +30,7 @@ async function openSlot(wallMs?: () => number) {
   return { memory, slot, tenantId, handle };
 }
 
-const change = (tenantId: string, what: { plan?: string; state?: 'active' | 'suspended' | 'deleting' }) => ({
-  tenantId,
-  name: undefined,
-  plan: what.plan,
-  state: what.state,
-  operator: 'test',
-});
+const change = (tenantId: string, what: Partial<TenantChange>) => ({ tenantId, operator: 'test', ...what });
 
 test('revoking a key ends its handles at once, on every connection, and those of no other key', async () => {
   const { slot, tenantId, handle } = await openSlot();
@@ -174,6 +170,30 @@ test('a change of plan is told with the next handle', async () => {
   await slot.front.confirm(again.handle);
 });
 
+test('the number of readers is that of the plan until the operator sets another, and is told with the next handle', async () => {
+  const free = { ...resolvePlan(BUILT_IN_PLANS, 'free'), readers: 2 };
+  const plans = new Map([...BUILT_IN_PLANS, ['free', free] as const]);
+  const slot = await OpenSlot.open(await createMemoryStore(), { plans });
+  const tenantId = await slot.createTenant('free');
+  const key = await slot.createKey(await slot.handle(tenantId), tenantId);
+  const granted = await slot.front.authenticate(key);
+  assert.equal(granted.readers, 2);
+  for (const [readers, told] of [
+    [5, 5],
+    [0, 0],
+    [null, 2],
+  ] as const) {
+    const former = await slot.front.authenticate(key);
+    await slot.operator.updateTenant(attempt(), change(tenantId, { readers }));
+    await assert.rejects(slot.front.confirm(former.handle), { kind: 'handle-unknown' });
+    assert.equal((await slot.front.authenticate(key)).readers, told);
+    // What changes nothing ends no handle.
+    const again = await slot.front.authenticate(key);
+    await slot.operator.updateTenant(attempt(), change(tenantId, { readers }));
+    await slot.front.confirm(again.handle);
+  }
+});
+
 test('numbers are never used again on a connection, and mean nothing on another', async () => {
   const { slot, tenantId, handle } = await openSlot();
   const key = await slot.createKey(handle, tenantId);
@@ -254,7 +274,7 @@ test('a connection with many handles is closed at once and worked off in several
   const { slot, tenantId } = await openSlot();
   const memory = slot.tenure.tenants.get(tenantId);
   assert.ok(memory !== undefined);
-  const table = new HandleTable(slot.clock);
+  const table = new HandleTable(slot.clock, BUILT_IN_PLANS);
   const of = { tenure: slot.tenure, memory, keyId: '', actor: 'test', use: undefined, expiresAtMs: undefined };
   const numbers = Array.from({ length: 12_000 }, () => table.issue(of, 7).handle);
   let ended = 0;
@@ -274,7 +294,7 @@ test('a connection keeps nothing of a tenure that has ended, nor of a key that w
   const memory = slot.tenure.tenants.get(tenantId);
   assert.ok(memory !== undefined);
   const { keyId } = await slot.createKey(handle, tenantId);
-  const table = new HandleTable(slot.clock);
+  const table = new HandleTable(slot.clock, BUILT_IN_PLANS);
   const of = { tenure: slot.tenure, memory, actor: 'test', use: undefined, expiresAtMs: undefined };
   for (let count = 0; count < 100; count += 1) table.issue({ ...of, keyId: count % 2 === 0 ? keyId : '' }, 7);
   await slot.connection.revokeKey(handle, attempt(), keyId);

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Tenant } from '../../../../src/core/tenants.ts';
+import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { attempt, createMemoryStore, ids, OpenSlot, SLOT, soon, tuple, waitFor } from '../tools.ts';
 
 const update = (slot: OpenSlot, change: Partial<Parameters<OpenSlot['operator']['updateTenant']>[1]>) =>
@@ -56,6 +57,33 @@ test('changes of two operators that meet are both in force, the last of each fie
       ['operator:bob', 'Ann'],
       ['operator:bob', 'Bob'],
       ['operator:ann', 'Bob'],
+    ],
+  );
+});
+
+test('the operator’s number of readers stays with the tenant through other changes, restarts and its own end', async () => {
+  const slot = await OpenSlot.open(await createMemoryStore());
+  const tenantId = await slot.createTenant('free');
+  assert.equal((await update(slot, { tenantId, readers: 3 })).readers, 3);
+  assert.equal((await update(slot, { tenantId, plan: 'scale' })).readers, 3);
+  const ruleSet = parseRuleSet({ rules: [], groups: true });
+  await slot.connection.writeRules(await slot.handle(tenantId), attempt(), { ruleSet, ifMatch: undefined });
+  assert.equal((await update(slot, { tenantId, readers: 3 })).readers, 3);
+  const heir = await slot.restart();
+  assert.equal((await heir.operator.readTenant({ tenantId })).readers, 3);
+  assert.equal((await update(heir, { tenantId, readers: 0 })).readers, 0);
+  assert.ok(!('readers' in (await update(heir, { tenantId, readers: null }))));
+  const last = await heir.restart();
+  assert.ok(!('readers' in (await last.operator.readTenant({ tenantId }))));
+  const { items } = await last.operator.listAuditLog({ tenantId, limit: 100, cursor: undefined });
+  const changes = items.map(({ change }) => JSON.parse(change));
+  assert.deepEqual(
+    changes.filter(({ action }) => action === 'tenant.updated').map(({ plan, readers }) => [plan, readers]),
+    [
+      ['free', 3],
+      ['scale', 3],
+      ['scale', 0],
+      ['scale', undefined],
     ],
   );
 });

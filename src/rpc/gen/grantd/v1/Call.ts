@@ -41,6 +41,7 @@ import type { IdentifyKey as _grantd_v1_IdentifyKey, IdentifyKey__Output as _gra
 import type { ReadLoad as _grantd_v1_ReadLoad, ReadLoad__Output as _grantd_v1_ReadLoad__Output } from '../../grantd/v1/ReadLoad.ts';
 import type { ReadUsage as _grantd_v1_ReadUsage, ReadUsage__Output as _grantd_v1_ReadUsage__Output } from '../../grantd/v1/ReadUsage.ts';
 import type { FindTenants as _grantd_v1_FindTenants, FindTenants__Output as _grantd_v1_FindTenants__Output } from '../../grantd/v1/FindTenants.ts';
+import type { FollowTenant as _grantd_v1_FollowTenant, FollowTenant__Output as _grantd_v1_FollowTenant__Output } from '../../grantd/v1/FollowTenant.ts';
 
 export interface Call {
   'id'?: (number);
@@ -87,7 +88,9 @@ export interface Call {
   'readLoad'?: (_grantd_v1_ReadLoad | null);
   'readUsage'?: (_grantd_v1_ReadUsage | null);
   'findTenants'?: (_grantd_v1_FindTenants | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"unknownNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"readLoad"|"readUsage"|"findTenants"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"listRulesVersions"|"readRulesVersion"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey";
+  'followTenant'?: (_grantd_v1_FollowTenant | null);
+  'authenticateAtReader'?: (_grantd_v1_Authenticate | null);
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"unknownNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"readLoad"|"readUsage"|"findTenants"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"listRulesVersions"|"readRulesVersion"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey"|"followTenant"|"authenticateAtReader";
 }
 
 export interface Call__Output {
@@ -135,5 +138,7 @@ export interface Call__Output {
   'readLoad'?: (_grantd_v1_ReadLoad__Output | null);
   'readUsage'?: (_grantd_v1_ReadUsage__Output | null);
   'findTenants'?: (_grantd_v1_FindTenants__Output | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"unknownNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"readLoad"|"readUsage"|"findTenants"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"listRulesVersions"|"readRulesVersion"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey";
+  'followTenant'?: (_grantd_v1_FollowTenant__Output | null);
+  'authenticateAtReader'?: (_grantd_v1_Authenticate__Output | null);
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"unknownNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"readLoad"|"readUsage"|"findTenants"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"listRulesVersions"|"readRulesVersion"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey"|"followTenant"|"authenticateAtReader";
 }

@@ -10,6 +10,7 @@ export interface Handle {
   'expiresAtMs'?: (number | string | Long);
   'plan'?: (string);
   'suspended'?: (boolean);
+  'readers'?: (number);
 }
 
 export interface Handle__Output {
@@ -20,4 +21,5 @@ export interface Handle__Output {
   'expiresAtMs': (number);
   'plan': (string);
   'suspended': (boolean);
+  'readers': (number);
 }

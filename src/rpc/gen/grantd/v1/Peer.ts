@@ -4,6 +4,7 @@ export const Peer = {
   PEER_UNSPECIFIED: 0,
   PEER_FRONT: 1,
   PEER_CONSOLE: 2,
+  PEER_SHARD: 3,
 } as const;
 
 export type Peer =
@@ -13,5 +14,7 @@ export type Peer =
   | 1
   | 'PEER_CONSOLE'
   | 2
+  | 'PEER_SHARD'
+  | 3
 
 export type Peer__Output = typeof Peer[keyof typeof Peer]

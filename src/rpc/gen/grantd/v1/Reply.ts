@@ -31,6 +31,7 @@ import type { RotatedKey as _grantd_v1_RotatedKey, RotatedKey__Output as _grantd
 import type { IdentifiedKey as _grantd_v1_IdentifiedKey, IdentifiedKey__Output as _grantd_v1_IdentifiedKey__Output } from '../../grantd/v1/IdentifiedKey.ts';
 import type { ShardLoad as _grantd_v1_ShardLoad, ShardLoad__Output as _grantd_v1_ShardLoad__Output } from '../../grantd/v1/ShardLoad.ts';
 import type { UsageSeries as _grantd_v1_UsageSeries, UsageSeries__Output as _grantd_v1_UsageSeries__Output } from '../../grantd/v1/UsageSeries.ts';
+import type { TenantCommits as _grantd_v1_TenantCommits, TenantCommits__Output as _grantd_v1_TenantCommits__Output } from '../../grantd/v1/TenantCommits.ts';
 
 export interface Reply {
   'id'?: (number);
@@ -65,7 +66,8 @@ export interface Reply {
   'identifiedKey'?: (_grantd_v1_IdentifiedKey | null);
   'shardLoad'?: (_grantd_v1_ShardLoad | null);
   'usageSeries'?: (_grantd_v1_UsageSeries | null);
-  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"rulesVersions"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"shardLoad"|"usageSeries"|"identifiedKey";
+  'tenantCommits'?: (_grantd_v1_TenantCommits | null);
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"rulesVersions"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"shardLoad"|"usageSeries"|"identifiedKey"|"tenantCommits";
 }
 
 export interface Reply__Output {
@@ -101,5 +103,6 @@ export interface Reply__Output {
   'identifiedKey'?: (_grantd_v1_IdentifiedKey__Output | null);
   'shardLoad'?: (_grantd_v1_ShardLoad__Output | null);
   'usageSeries'?: (_grantd_v1_UsageSeries__Output | null);
-  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"rulesVersions"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"shardLoad"|"usageSeries"|"identifiedKey";
+  'tenantCommits'?: (_grantd_v1_TenantCommits__Output | null);
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"rulesVersions"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"shardLoad"|"usageSeries"|"identifiedKey"|"tenantCommits";
 }

@@ -4,6 +4,7 @@ import type { TenantCounts as _grantd_v1_TenantCounts, TenantCounts__Output as _
 import type { TenantDeletion as _grantd_v1_TenantDeletion, TenantDeletion__Output as _grantd_v1_TenantDeletion__Output } from '../../grantd/v1/TenantDeletion.ts';
 import type { UsageBucket as _grantd_v1_UsageBucket, UsageBucket__Output as _grantd_v1_UsageBucket__Output } from '../../grantd/v1/UsageBucket.ts';
 import type { TenantGrants as _grantd_v1_TenantGrants, TenantGrants__Output as _grantd_v1_TenantGrants__Output } from '../../grantd/v1/TenantGrants.ts';
+import type { TenantReaders as _grantd_v1_TenantReaders, TenantReaders__Output as _grantd_v1_TenantReaders__Output } from '../../grantd/v1/TenantReaders.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface Tenant {
@@ -16,6 +17,7 @@ export interface Tenant {
   'deletion'?: (_grantd_v1_TenantDeletion | null);
   'lastMinute'?: (_grantd_v1_UsageBucket | null);
   'grants'?: (_grantd_v1_TenantGrants | null);
+  'readers'?: (_grantd_v1_TenantReaders | null);
 }
 
 export interface Tenant__Output {
@@ -28,4 +30,5 @@ export interface Tenant__Output {
   'deletion': (_grantd_v1_TenantDeletion__Output | null);
   'lastMinute': (_grantd_v1_UsageBucket__Output | null);
   'grants': (_grantd_v1_TenantGrants__Output | null);
+  'readers': (_grantd_v1_TenantReaders__Output | null);
 }

@@ -1,5 +1,6 @@
 // Original file: proto/grantd/v1/shard.proto
 
+import type { ReadersChange as _grantd_v1_ReadersChange, ReadersChange__Output as _grantd_v1_ReadersChange__Output } from '../../grantd/v1/ReadersChange.ts';
 
 export interface UpdateTenant {
   'tenantId'?: (string);
@@ -7,6 +8,7 @@ export interface UpdateTenant {
   'plan'?: (string);
   'state'?: (string);
   'operator'?: (string);
+  'readers'?: (_grantd_v1_ReadersChange | null);
 }
 
 export interface UpdateTenant__Output {
@@ -15,4 +17,5 @@ export interface UpdateTenant__Output {
   'plan': (string);
   'state': (string);
   'operator': (string);
+  'readers': (_grantd_v1_ReadersChange__Output | null);
 }

@@ -119,7 +119,7 @@ describe('the audit log of all tenants', () => {
   it('shows the changes of every tenant, newest first, with its name, and narrows them', async () => {
     const all = await read();
     assert.equal(all.status, 200);
-    assert.ok(all.text.indexOf('folder:1') < all.text.indexOf('user:ann'));
+    assert.ok(all.text.indexOf('folder:1') < all.text.indexOf('user:bob'));
     for (const name of ['Acme', 'Globex']) assert.ok(all.text.includes(`<bdi class="foreign">${name}</bdi>`));
     assert.equal(rowsIn((await read('?action=grant.created')).text), 3);
     assert.equal(rowsIn((await read('?subject=user%3Aann')).text), 1);

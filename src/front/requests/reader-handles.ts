@@ -1,0 +1,154 @@
+// The handles of one key at the readers of its tenant: shards that answer reads beside the owner. Which one answers a
+// read follows from its subject, so that the readers share the tenant's pages. Invariants: a handle is used only on the
+// connection over which it was issued; a read for which there is no handle now goes to the owner at once, and so does
+// one that a reader has failed: a reader is never waited for.
+
+import { GrantdError } from '../../core/errors.ts';
+import { rankShards } from '../../core/slots.ts';
+import { handleGrantOf } from '../../rpc/calls/handles.ts';
+import type { CallBody } from '../links/outbox.ts';
+import type { Binding, Route } from '../links/route.ts';
+import type { ShardLink } from '../links/shard-link.ts';
+import type { FlightControl } from './flights.ts';
+import { HandleQuestion } from './handle-keeper.ts';
+
+/** After a failure, a reader is not asked for a handle for so long. */
+const PAUSE_MS = 1000;
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+
+/** FNV-1a over UTF-16 code units: to spread, not to protect. */
+function spread(text: string, seed: number): number {
+  let hash = seed;
+  for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), FNV_PRIME);
+  return hash >>> 0;
+}
+
+/** A 32-bit finalizer (MurmurHash3's): neighbouring values end far apart. */
+function mixed(value: number): number {
+  let hash = value;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+interface Reader {
+  readonly link: ShardLink;
+  readonly seed: number;
+  /** While there is a handle; its route is no route to the owner. */
+  binding: Binding | undefined;
+  /** Of the link, when the handle was issued. */
+  connection: number;
+  isAcquiring: boolean;
+  /** Monotonic, ms. */
+  notBeforeMs: number;
+}
+
+export class ReaderHandles {
+  readonly #control: FlightControl;
+  readonly #tenantId: string;
+  readonly #authentication: CallBody | undefined;
+  /** How many readers the tenant has. */
+  #count = 0;
+  /** Of the routing table when the readers were chosen. */
+  #generation = -1;
+  #readers: readonly Reader[] = [];
+
+  /** `authentication`: undefined if the session only reads at the owner. */
+  constructor(control: FlightControl, tenantId: string, authentication: CallBody | undefined) {
+    this.#control = control;
+    this.#tenantId = tenantId;
+    this.#authentication = authentication;
+  }
+
+  /** The owner has said so with a handle. */
+  expect(count: number): void {
+    this.#count = this.#authentication === undefined ? 0 : count;
+    this.#generation = -1;
+  }
+
+  /** The reader for this subject or object; undefined: the owner. `route`: to the owner. */
+  bindingFor(route: Route, entity: string): Binding | undefined {
+    if (this.#count === 0) return undefined;
+    const { routing, clock } = this.#control;
+    if (this.#generation !== routing.generation) this.#choose(route);
+    const reader = this.#readerOf(entity);
+    if (reader === undefined) return undefined;
+    const { link, binding } = reader;
+    if (binding !== undefined && link.ready && reader.connection === link.connection) return binding;
+    reader.binding = undefined;
+    if (!reader.isAcquiring && link.ready && clock.monotonicMs() >= reader.notBeforeMs) this.#acquire(reader, route);
+    return undefined;
+  }
+
+  /** Whether the binding is a reader's; then no read uses it any more. */
+  invalidate(binding: Binding | undefined): boolean {
+    const reader = this.#readers.find((each) => each.binding !== undefined && each.binding === binding);
+    if (reader !== undefined) this.#pause(reader);
+    return reader !== undefined;
+  }
+
+  /** The next in the rendezvous order of the slot. Readers that stay keep their handles. */
+  #choose({ slot, link: owner }: Route): void {
+    const { routing } = this.#control;
+    this.#generation = routing.generation;
+    const links = new Map(routing.links().map((link) => [link.shardName, link]));
+    links.delete(owner.shardName);
+    const before = new Map(this.#readers.map((reader) => [reader.link, reader]));
+    this.#readers = rankShards([...links.keys()], slot)
+      .slice(0, this.#count)
+      .flatMap((shardName) => {
+        const link = links.get(shardName);
+        if (link === undefined) return [];
+        const seed = spread(shardName, FNV_OFFSET);
+        const fresh = { link, seed, binding: undefined, connection: 0, isAcquiring: false, notBeforeMs: 0 };
+        return [before.get(link) ?? fresh];
+      });
+  }
+
+  /** Rendezvous hashing: if a reader comes or goes, only its own subjects move. */
+  #readerOf(entity: string): Reader | undefined {
+    if (this.#readers.length < 2) return this.#readers[0];
+    const hash = spread(entity, FNV_OFFSET);
+    let best: Reader | undefined;
+    let bestWeight = -1;
+    for (const reader of this.#readers) {
+      const weight = mixed(hash ^ reader.seed);
+      if (weight <= bestWeight) continue;
+      best = reader;
+      bestWeight = weight;
+    }
+    return best;
+  }
+
+  #acquire(reader: Reader, { slot, epoch }: Route): void {
+    const { link } = reader;
+    const authentication = this.#authentication;
+    if (authentication === undefined) return;
+    reader.isAcquiring = true;
+    const { connection } = link;
+    const question = new HandleQuestion(
+      (reply) => {
+        reader.isAcquiring = false;
+        try {
+          const { handle, tenantId } = handleGrantOf(reply);
+          if (tenantId !== this.#tenantId) throw new GrantdError('internal', 'The reader replied to another request.');
+          reader.binding = { route: { slot, epoch, link }, handle };
+          reader.connection = connection;
+        } catch {
+          this.#pause(reader);
+        }
+      },
+      () => {
+        reader.isAcquiring = false;
+        this.#pause(reader);
+      },
+    );
+    question.ask(link, authentication, this.#control.clock, undefined);
+  }
+
+  #pause(reader: Reader): void {
+    reader.binding = undefined;
+    reader.notBeforeMs = this.#control.clock.monotonicMs() + PAUSE_MS;
+  }
+}

@@ -1,0 +1,10 @@
+// Original file: proto/grantd/v1/shard.proto
+
+
+export interface TenantReaders {
+  'readers'?: (number);
+}
+
+export interface TenantReaders__Output {
+  'readers': (number);
+}

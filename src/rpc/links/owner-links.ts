@@ -1,0 +1,187 @@
+// The links of a shard to the owners of tenants that it reads for: one per address, dialled at the first call and
+// closed after a minute without one. Invariants: each call is sent at most once, never before it was made, and settles
+// with its reply or with the connection; the links are bounded, and so are the calls that wait at each.
+
+import type { Clock, Random, Timer } from '../../core/async/clock.ts';
+import type { Turns } from '../../core/async/turns.ts';
+import { GrantdError } from '../../core/errors.ts';
+import { SHARD_ADDRESSES_MAX } from '../../core/limits.ts';
+import { isAddress } from '../../core/text/addresses.ts';
+import type { OwnerPort } from '../../shard/readers/owner-port.ts';
+import { type FollowAnswer, type FollowRequest, ShardFailure } from '../../shard/shard.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import { readerCalls } from '../calls/readers.ts';
+import type { Hello } from '../gen/grantd/v1/Hello.ts';
+import { Peer } from '../gen/grantd/v1/Peer.ts';
+import type { Reply__Output } from '../gen/grantd/v1/Reply.ts';
+import { OUTSTANDING_MAX } from '../protocol.ts';
+import type { OpenStream } from '../transport/transport.ts';
+import { CallQueue } from './call-queue.ts';
+import {
+  Disconnected,
+  type Receiver,
+  StreamLink,
+  type StreamLinkDependencies,
+  type TryFailure,
+} from './stream-link.ts';
+
+/** A link without calls costs a connection and a ping every half second; a new one costs the first call a few ms. */
+const IDLE_MS_MAX = 60_000;
+
+export interface OwnerLinksDependencies {
+  readonly clock: Clock;
+  readonly turns: Turns;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** As a client with the certificate of a shard. */
+  readonly openStream: OpenStream;
+}
+
+export interface OwnerLinksOptions {
+  /** Name of this process, for the logs of owners. */
+  readonly name: string;
+  readonly version: string;
+  /** An owner whose cluster has another number of slots refuses the connection. */
+  readonly slots: number;
+}
+
+class Follow implements Receiver {
+  readonly request: FollowRequest;
+  readonly #resolve: (answer: FollowAnswer) => void;
+  readonly #reject: (error: GrantdError | ShardFailure) => void;
+
+  constructor(
+    request: FollowRequest,
+    resolve: (answer: FollowAnswer) => void,
+    reject: (error: GrantdError | ShardFailure) => void,
+  ) {
+    this.request = request;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  onReply(reply: Reply__Output): void {
+    try {
+      this.#resolve(readerCalls.followTenant.answerOf(reply, this.request));
+    } catch (error) {
+      this.#reject(GrantdError.from(error));
+    }
+  }
+
+  onFailure(failure: TryFailure): void {
+    this.#reject(failure instanceof Disconnected ? new ShardFailure('not-serving', failure.message) : failure);
+  }
+}
+
+class OwnerLink {
+  readonly #clock: Clock;
+  readonly #queue = new CallQueue();
+  readonly #link: StreamLink<Follow>;
+  /** Calls that wait for the connection. */
+  #early: Follow[] = [];
+  #calledAtMs: number;
+  #idle: Timer;
+
+  constructor(address: string, dependencies: StreamLinkDependencies, hello: () => Hello, onIdle: () => void) {
+    this.#clock = dependencies.clock;
+    this.#link = new StreamLink(
+      address,
+      { onReady: () => this.#sendEarly(), onLost: () => this.#failEarly() },
+      dependencies,
+      { outbox: this.#queue, hello },
+    );
+    this.#calledAtMs = this.#clock.monotonicMs();
+    this.#idle = this.#watchIdle(IDLE_MS_MAX, onIdle);
+  }
+
+  follow(request: FollowRequest): Promise<FollowAnswer> {
+    this.#calledAtMs = this.#clock.monotonicMs();
+    return new Promise((resolve, reject) => {
+      const call = new Follow(request, resolve, reject);
+      if (this.#link.ready) this.#send(call);
+      else if (this.#early.length < OUTSTANDING_MAX) this.#early.push(call);
+      else reject(new GrantdError('overloaded', 'Too many calls are waiting for the connection to one shard.'));
+    });
+  }
+
+  /** What waits for a reply fails. */
+  close(): void {
+    this.#idle.cancel();
+    this.#link.close();
+  }
+
+  #watchIdle(inMs: number, onIdle: () => void): Timer {
+    return this.#clock.setTimer(() => {
+      const leftMs = this.#calledAtMs + IDLE_MS_MAX - this.#clock.monotonicMs();
+      if (leftMs <= 0) onIdle();
+      else this.#idle = this.#watchIdle(leftMs, onIdle);
+    }, inMs);
+  }
+
+  #send(call: Follow): void {
+    const id = this.#link.enlist(call);
+    if (id !== 0) this.#queue.add({ ...readerCalls.followTenant.toWire(call.request), id, handle: 0, attempt: null });
+  }
+
+  #sendEarly(): void {
+    const calls = this.#early;
+    this.#early = [];
+    for (const call of calls) this.#send(call);
+  }
+
+  /** A dial ends within 2 s, one way or the other, so no call waits for longer. */
+  #failEarly(): void {
+    const calls = this.#early;
+    this.#early = [];
+    for (const call of calls) call.onFailure(new Disconnected('There is no connection to the shard.'));
+  }
+}
+
+export class OwnerLinks implements OwnerPort {
+  readonly #dependencies: StreamLinkDependencies;
+  readonly #hello: Hello;
+  readonly #links = new Map<string, OwnerLink>();
+  #closed = false;
+
+  constructor(dependencies: OwnerLinksDependencies, { name, version, slots }: OwnerLinksOptions) {
+    this.#dependencies = { ...dependencies, connections: dependencies.metrics.ownerConnections };
+    this.#hello = { name, version, peer: Peer.PEER_SHARD, slots };
+  }
+
+  async follow(address: string, request: FollowRequest): Promise<FollowAnswer> {
+    const link = this.#links.get(address) ?? this.#dial(address);
+    if (link === undefined) throw new ShardFailure('not-serving', 'The owner cannot be dialled.');
+    return link.follow(request);
+  }
+
+  /** Closes every link. What waits fails, and so does every later call. */
+  close(): void {
+    this.#closed = true;
+    for (const link of this.#links.values()) link.close();
+    this.#links.clear();
+  }
+
+  #dial(address: string): OwnerLink | undefined {
+    if (this.#closed) return undefined;
+    if (!isAddress(address) || this.#links.size >= SHARD_ADDRESSES_MAX) {
+      this.#dependencies.log.warn(
+        { address, links: this.#links.size },
+        'owner not dialled: its address is malformed, or there are too many links',
+      );
+      return undefined;
+    }
+    const link = new OwnerLink(
+      address,
+      this.#dependencies,
+      () => this.#hello,
+      () => {
+        this.#links.delete(address);
+        link.close();
+      },
+    );
+    this.#links.set(address, link);
+    return link;
+  }
+}

@@ -1,0 +1,49 @@
+// The owner's side of readers: it answers how far its log is now, under its lease and from memory, as it would a check;
+// and what the reader lacks up to there. That is the read index of Raft (https://raft.github.io/raft.pdf, 6.4).
+
+import { GrantdError } from '../../core/errors.ts';
+import { parseTenantId } from '../../core/ids.ts';
+import { slotOfTenant } from '../../core/slots.ts';
+import type { Tenure } from '../log/tenure.ts';
+import type { TenantMemory } from '../memory/tenant-memory.ts';
+import { type FollowAnswer, type FollowRequest, ShardFailure } from '../shard.ts';
+import { encodeBeginning } from './beginning.ts';
+
+/** The parts of the shard that serve its readers. */
+export interface FollowParts {
+  readonly slots: number;
+  /** The tenure that serves a slot; throws `wrong-owner` or `not-serving`. */
+  readonly tenureOf: (slot: number) => Tenure;
+}
+
+const NOT_FOLLOWED = 'The owner no longer has what the reader lacks.';
+
+/** Begins at a position that the state tables have. */
+async function begin(tenure: Tenure, memory: TenantMemory): Promise<FollowAnswer> {
+  const { lastSeq: seq, nextBase } = tenure;
+  const { tenant, nextExpiryMs } = memory;
+  const count = memory.grantCount.row(tenant.tenantId, seq);
+  memory.keepCommits(seq);
+  await tenure.applied();
+  tenure.assertServing();
+  const commits = encodeBeginning({ tenant, count, nextExpiryMs });
+  return { epoch: tenure.epoch, seq, nextBase, nowMs: tenure.slotTime.nowMs, appliedSeq: seq, commits };
+}
+
+export async function followTenant({ slots, tenureOf }: FollowParts, request: FollowRequest): Promise<FollowAnswer> {
+  const tenure = tenureOf(slotOfTenant(request.tenantId, slots));
+  const tenantId = parseTenantId(request.tenantId);
+  const memory = tenantId && tenure.tenants.get(tenantId);
+  if (memory === undefined) throw new GrantdError('tenant-not-found', 'The owner does not know this tenant.');
+  if (request.epoch === 0) return begin(tenure, memory);
+  if (request.epoch !== tenure.epoch) throw new ShardFailure('handle-unknown', 'The reader follows another epoch.');
+  if (request.advance) {
+    await tenure.advance();
+    tenure.assertServing();
+  }
+  // From here on there is no await: the position is that of a moment at which the lease was valid.
+  const commits = memory.keepCommits(tenure.lastSeq).after(request.seq);
+  if (commits === undefined) throw new ShardFailure('handle-unknown', NOT_FOLLOWED);
+  const { epoch, lastSeq: seq, nextBase, appliedSeq, slotTime } = tenure;
+  return { epoch, seq, nextBase, nowMs: slotTime.nowMs, appliedSeq, commits };
+}

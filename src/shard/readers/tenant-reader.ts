@@ -1,0 +1,256 @@
+// A tenant as a reader has it: what its owner has in one epoch, up to a position of the log that grows. Its memory is
+// that of an owner (pages that come and go, an overlay of commits that the state tables may lack). But the commits come
+// from the owner and not from an appender.
+//
+// Linearizability: before a call is answered, the reader asks the owner how far its log is. The question leaves after
+// the call arrived, and the owner answers it only under its lease, so what was acknowledged before the call is at most
+// at that position. The reader answers once it has applied that position. No clock is involved, but for grants that
+// expire, and theirs is the owner's.
+//
+// Invariant: whatever goes wrong (a lost connection, another epoch, a commit that is missing) ends the reader and
+// everything of it: handles, pages, waiting calls. Nothing is mended, and nothing of it is used by the next reader.
+
+import type { Clock } from '../../core/async/clock.ts';
+import { delay } from '../../core/async/clock.ts';
+import { GrantdError } from '../../core/errors.ts';
+import type { TenantId } from '../../core/ids.ts';
+import type { StateReads } from '../../store/store.ts';
+import { type Commit, decodeCommit } from '../log/entries.ts';
+import type { LogTime } from '../log/log-time.ts';
+import type { ServedTenure } from '../log/served-tenure.ts';
+import { SlotTime } from '../log/slot-time.ts';
+import { endsGrant } from '../log-changes.ts';
+import type { MemoryBudget } from '../memory/memory-budget.ts';
+import type { PageLimits } from '../memory/page-limits.ts';
+import { TenantMemory } from '../memory/tenant-memory.ts';
+import { type FollowAnswer, ShardFailure } from '../shard.ts';
+import { yieldTurn } from '../store-calls.ts';
+import { decodeBeginning } from './beginning.ts';
+import { currentReads } from './current-reads.ts';
+import type { OwnerPort } from './owner-port.ts';
+
+/** Characters of commits that are parsed in one step. */
+const CHARACTERS_PER_STEP = 16 * 1024;
+/** How often a call that needs the state tables up to date asks whether they are. */
+const APPLIED_POLL_MS = 50;
+
+/** After this long without an answer, calls are better off at the owner itself. */
+const ANSWER_MS_MAX = 2000;
+
+export interface ReaderDependencies {
+  readonly owners: OwnerPort;
+  readonly store: StateReads;
+  readonly clock: Clock;
+  readonly budget: MemoryBudget;
+  readonly pageLimits: PageLimits;
+}
+
+/** Waits for the position that a question brings. */
+interface Waiting {
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** An owner that responds to pings may still not answer. */
+function inTime<Answer>(clock: Clock, answer: Promise<Answer>): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const tooLate = new ShardFailure('not-serving', 'The owner did not answer in time.');
+    const timer = clock.setTimer(() => reject(tooLate), ANSWER_MS_MAX);
+    answer.finally(() => timer.cancel()).then(resolve, reject);
+  });
+}
+
+const notHere = (): Promise<never> => Promise.reject(new ShardFailure('wrong-owner', 'A reader only answers reads.'));
+
+export class TenantReader implements ServedTenure {
+  readonly tenantId: TenantId;
+  readonly slot: number;
+  readonly epoch: number;
+  readonly memory: TenantMemory;
+  readonly slotTime: SlotTime;
+  readonly budget: MemoryBudget;
+  readonly hotPages = { note: (): void => {} };
+  /** Of the last call, on the monotonic clock. */
+  usedAtMs: number;
+  readonly #address: string;
+  readonly #dependencies: ReaderDependencies;
+  readonly #onEnded: () => void;
+  #seq: number;
+  #nextBase: number;
+  #ownerNowMs: number;
+  #appliedSeq: number;
+  #waiting: Waiting[] = [];
+  #isAsking = false;
+  #ended = false;
+
+  /** `beginning`: the owner's answer to the first question. Throws if it is not one. */
+  constructor(
+    of: { readonly tenantId: TenantId; readonly slot: number; readonly address: string },
+    beginning: FollowAnswer,
+    dependencies: ReaderDependencies,
+    onEnded: () => void,
+  ) {
+    const { clock, store, budget } = dependencies;
+    const { tenant, count, nextExpiryMs } = decodeBeginning(beginning.commits);
+    this.tenantId = of.tenantId;
+    this.slot = of.slot;
+    this.epoch = beginning.epoch;
+    this.budget = budget;
+    this.usedAtMs = clock.monotonicMs();
+    this.#address = of.address;
+    this.#dependencies = dependencies;
+    this.#onEnded = onEnded;
+    this.#seq = beginning.seq;
+    this.#nextBase = beginning.nextBase;
+    this.#ownerNowMs = beginning.nowMs;
+    this.#appliedSeq = beginning.appliedSeq;
+    this.slotTime = new SlotTime({ wallMs: () => this.#ownerNowMs }, this);
+    const reads = currentReads(store, () => this.#caughtUp());
+    this.memory = new TenantMemory(tenant, false, { ...dependencies, store: reads, applied: () => this.applied() });
+    this.memory.grantCount.load({ tenantId: of.tenantId, ...count });
+    this.memory.nextExpiryMs = nextExpiryMs;
+  }
+
+  /** Resolves once the reader has applied everything that was acknowledged before this call. */
+  confirmed(): Promise<void> {
+    this.usedAtMs = this.#dependencies.clock.monotonicMs();
+    if (this.#ended) return Promise.reject(this.#hasEnded());
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+      if (this.#isAsking) return;
+      this.#isAsking = true;
+      // Once for everything that this step has brought.
+      queueMicrotask(() => void this.#askOnce());
+    });
+  }
+
+  async #askOnce(): Promise<void> {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    try {
+      await this.#ask(false);
+    } catch {
+      // Whatever the owner says: the calls are better off there.
+      this.end();
+      for (const { reject } of waiting) reject(this.#hasEnded());
+      return;
+    }
+    for (const { resolve } of waiting) resolve();
+    if (this.#waiting.length > 0) void this.#askOnce();
+    else this.#isAsking = false;
+  }
+
+  /** What arrives later than the question is not covered by its answer. */
+  async #ask(advance: boolean): Promise<void> {
+    this.assertServing();
+    const { tenantId, epoch } = this;
+    const { owners, clock } = this.#dependencies;
+    const following = owners.follow(this.#address, { tenantId, epoch, seq: this.#seq, advance });
+    const answer = await inTime(clock, following);
+    const commits = await this.#decode(answer.commits);
+    this.assertServing();
+    if (answer.epoch !== epoch) throw new ShardFailure('handle-unknown', 'The owner is in another epoch.');
+    this.#take(answer, commits);
+  }
+
+  async #decode(lines: string): Promise<readonly Commit[]> {
+    if (lines === '') return [];
+    const commits: Commit[] = [];
+    let characters = 0;
+    for (const line of lines.split('\n')) {
+      commits.push(decodeCommit(line));
+      characters += line.length;
+      if (characters < CHARACTERS_PER_STEP) continue;
+      characters = 0;
+      await yieldTurn(this.#dependencies.clock);
+    }
+    return commits;
+  }
+
+  /** One step, so that no call sees a part. Answers overlap: each has everything since its question. */
+  #take({ seq, nextBase, nowMs, appliedSeq }: FollowAnswer, commits: readonly Commit[]): void {
+    const { memory } = this;
+    for (const commit of commits) {
+      if (commit.seq <= this.#seq) continue;
+      for (const change of commit.changes) {
+        memory.commit(change, commit.seq);
+        memory.grantCount.commit(change, commit.seq);
+        if ('grant' in change && !endsGrant(change) && change.grant.expiresAtMs !== undefined) {
+          memory.nextExpiryMs = Math.min(memory.nextExpiryMs ?? change.grant.expiresAtMs, change.grant.expiresAtMs);
+        }
+      }
+    }
+    this.#seq = Math.max(this.#seq, seq);
+    this.#nextBase = Math.max(this.#nextBase, nextBase);
+    this.#ownerNowMs = Math.max(this.#ownerNowMs, nowMs);
+    if (appliedSeq <= this.#appliedSeq) return;
+    this.#appliedSeq = appliedSeq;
+    memory.confirm(appliedSeq);
+  }
+
+  async #caughtUp(): Promise<void> {
+    try {
+      await this.confirmed();
+    } catch {
+      // As a failure of the store: the call waits or is handed to the owner.
+      throw new GrantdError('unavailable', 'The reader has ended.');
+    }
+  }
+
+  /** Drops everything. */
+  end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.memory.drop();
+    this.#onEnded();
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const { reject } of waiting) reject(this.#hasEnded());
+  }
+
+  #hasEnded(): ShardFailure {
+    return new ShardFailure('handle-unknown', `The reader of slot ${this.slot} has ended.`);
+  }
+
+  // ---- as a tenure ----
+
+  get lastSeq(): number {
+    return this.#seq;
+  }
+
+  get nextBase(): number {
+    return this.#nextBase;
+  }
+
+  /** Only writes need it. */
+  get time(): LogTime | undefined {
+    return undefined;
+  }
+
+  assertServing(): void {
+    if (this.#ended) throw this.#hasEnded();
+  }
+
+  /** The owner's log reaches the time of this call. */
+  async advance(): Promise<void> {
+    try {
+      await this.#ask(true);
+    } catch {
+      this.end();
+      throw this.#hasEnded();
+    }
+  }
+
+  /** Resolves once the state tables have every commit that the reader has applied so far. */
+  async applied(): Promise<void> {
+    const seq = this.#seq;
+    while (this.#appliedSeq < seq) {
+      await this.confirmed();
+      if (this.#appliedSeq < seq) await delay(this.#dependencies.clock, APPLIED_POLL_MS);
+    }
+    this.assertServing();
+  }
+
+  readonly submit = notHere;
+  readonly checkpointed = notHere;
+}
