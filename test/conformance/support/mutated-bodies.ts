@@ -51,6 +51,7 @@ const SAMPLES: Readonly<Record<string, Json>> = {
   subjects: ['user', 'user with viewer'],
   [OPEN]: { zone: 'string' },
   plan: 'scale',
+  readers: 0,
   state: 'active',
   grace_seconds: 5,
   hash: 'a'.repeat(64),
