@@ -8,9 +8,8 @@ import type { EmbeddedShard } from '../cli/embedded-tenant.ts';
 import type { Clock, Random } from '../core/async/clock.ts';
 import { IdFactory } from '../core/ids.ts';
 import { BUILT_IN_PLANS } from '../core/plans.ts';
-import { OwnerLinks } from '../rpc/links/owner-links.ts';
-import { createDirectTransport } from '../rpc/transport/direct-transport.ts';
 import { createMemoryBudget } from '../shard/memory/memory-budget.ts';
+import { ShardFailure } from '../shard/shard.ts';
 import { createShardNode } from '../shard/shard-node.ts';
 import { createLog } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
@@ -37,14 +36,9 @@ export async function openEmbeddedShard({
   const { store, awaitMeta } = await adapter.open();
   starting.defer(() => store.close());
   const meta = await awaitMeta({ signal: new AbortController().signal, onWaiting() {} });
-  const turns = openTurns({ clock, metrics });
-  const budget = createMemoryBudget(metrics, turns, PAGE_CACHE_BYTES);
-  // It is alone, so it owns every slot and calls no other shard.
-  const owners = new OwnerLinks(
-    { clock, turns, random, log, metrics, openStream: createDirectTransport(new Map()) },
-    { name: 'embedded', version: '', slots: meta.slots },
-  );
-  starting.defer(() => owners.close());
+  const budget = createMemoryBudget(metrics, openTurns({ clock, metrics }), PAGE_CACHE_BYTES);
+  // It is alone, so it owns every slot.
+  const owners = { follow: () => Promise.reject(new ShardFailure('not-serving', 'There is no other shard.')) };
   const node = createShardNode(
     { store, clock, random, log, metrics, budget, owners },
     { shardName: 'embedded', address: 'in-process:1', meta, plans: BUILT_IN_PLANS, exclusive: true },

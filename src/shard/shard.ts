@@ -194,6 +194,21 @@ export interface OperatorCalls {
   readLoad: Call<object, undefined, ShardLoad>;
 }
 
+const READ_AT: { readonly [Name in keyof TenantCalls]?: (request: TenantCalls[Name]['request']) => string } = {
+  checkBulk: ({ subjects: [subject = ''] }) => subject,
+  checkNamed: ({ checks: [check] }) => check?.subject ?? '',
+  listNames: ({ subject }) => subject,
+  listObjects: ({ subject }) => subject,
+  listHolders: ({ object }) => object,
+};
+
+/**
+ * For a call that readers answer, too, besides single checks: the subject or object that decides which reader does.
+ * Undefined: only the owner answers the call.
+ */
+export const readAtOf = <Name extends CallName>(name: Name): ((request: RequestOf<Name>) => string) | undefined =>
+  (READ_AT as { readonly [Each in CallName]?: (request: RequestOf<Each>) => string })[name];
+
 /** The calls of other shards, which answer reads of tenants beside their owner. Only a proven shard has them. */
 export interface ReaderCalls {
   /**

@@ -13,4 +13,6 @@ export interface Route {
 export interface Binding {
   readonly route: Route;
   readonly handle: number;
+  /** The handle is at a reader, so the route is not to the owner. */
+  readonly isAtReader?: true;
 }

@@ -5,6 +5,7 @@
 
 import { GrantdError } from '../../core/errors.ts';
 import { rankShards } from '../../core/slots.ts';
+import { hashWith } from '../../core/structures/string-map.ts';
 import { handleGrantOf } from '../../rpc/calls/handles.ts';
 import type { CallBody } from '../links/outbox.ts';
 import type { Binding, Route } from '../links/route.ts';
@@ -14,28 +15,13 @@ import { HandleQuestion } from './handle-keeper.ts';
 
 /** After a failure, a reader is not asked for a handle for so long. */
 const PAUSE_MS = 1000;
-const FNV_OFFSET = 0x811c9dc5;
-const FNV_PRIME = 0x01000193;
-
-/** FNV-1a over UTF-16 code units: to spread, not to protect. */
-function spread(text: string, seed: number): number {
-  let hash = seed;
-  for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), FNV_PRIME);
-  return hash >>> 0;
-}
-
-/** A 32-bit finalizer (MurmurHash3's): neighbouring values end far apart. */
-function mixed(value: number): number {
-  let hash = value;
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
-}
+/** The same in every front, so that all of them send a subject to the same reader. */
+const FACTOR = 0x01000193;
 
 interface Reader {
   readonly link: ShardLink;
   readonly seed: number;
-  /** While there is a handle; its route is no route to the owner. */
+  /** While there is a handle. */
   binding: Binding | undefined;
   /** Of the link, when the handle was issued. */
   connection: number;
@@ -83,9 +69,11 @@ export class ReaderHandles {
 
   /** Whether the binding is a reader's; then no read uses it any more. */
   invalidate(binding: Binding | undefined): boolean {
-    const reader = this.#readers.find((each) => each.binding !== undefined && each.binding === binding);
+    if (binding?.isAtReader !== true) return false;
+    // Another flight may have failed on it before.
+    const reader = this.#readers.find((each) => each.binding === binding);
     if (reader !== undefined) this.#pause(reader);
-    return reader !== undefined;
+    return true;
   }
 
   /** The next in the rendezvous order of the slot. Readers that stay keep their handles. */
@@ -100,7 +88,7 @@ export class ReaderHandles {
       .flatMap((shardName) => {
         const link = links.get(shardName);
         if (link === undefined) return [];
-        const seed = spread(shardName, FNV_OFFSET);
+        const seed = hashWith(0, FACTOR, shardName);
         const fresh = { link, seed, binding: undefined, connection: 0, isAcquiring: false, notBeforeMs: 0 };
         return [before.get(link) ?? fresh];
       });
@@ -109,11 +97,10 @@ export class ReaderHandles {
   /** Rendezvous hashing: if a reader comes or goes, only its own subjects move. */
   #readerOf(entity: string): Reader | undefined {
     if (this.#readers.length < 2) return this.#readers[0];
-    const hash = spread(entity, FNV_OFFSET);
     let best: Reader | undefined;
     let bestWeight = -1;
     for (const reader of this.#readers) {
-      const weight = mixed(hash ^ reader.seed);
+      const weight = hashWith(reader.seed, FACTOR, entity) >>> 0;
       if (weight <= bestWeight) continue;
       best = reader;
       bestWeight = weight;
@@ -133,7 +120,7 @@ export class ReaderHandles {
         try {
           const { handle, tenantId } = handleGrantOf(reply);
           if (tenantId !== this.#tenantId) throw new GrantdError('internal', 'The reader replied to another request.');
-          reader.binding = { route: { slot, epoch, link }, handle };
+          reader.binding = { route: { slot, epoch, link }, handle, isAtReader: true };
           reader.connection = connection;
         } catch {
           this.#pause(reader);

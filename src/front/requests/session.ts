@@ -17,7 +17,6 @@ import type { NamedTuple } from '../../rules/questions.ts';
 import type {
   AnswerOf,
   BulkAnswer,
-  CallName,
   CallsBy,
   IssuedHandle,
   ListedKey,
@@ -29,6 +28,7 @@ import type {
   TimedAnswer,
   UnderHandle,
 } from '../../shard/shard.ts';
+import { readAtOf } from '../../shard/shard.ts';
 import type { ChangesPage, ChangesQuery, FeedFollower, FeedStart, FeedSubscription } from '../changes.ts';
 import { changesPageOf, type Feeds, type FollowedSession, feedQueryOf } from '../feeds/feeds.ts';
 import type {
@@ -96,15 +96,6 @@ function onlyAnswer({ authorized: [authorized], checkedAtMs }: BulkAnswer): Time
   assert(authorized !== undefined, 'a single check has one answer');
   return { authorized, checkedAtMs };
 }
-
-/** What readers answer, each by the subject or object that decides which reader. */
-const READ_AT: { readonly [Name in CallName]?: (request: RequestOf<Name>) => string } = {
-  checkBulk: ({ subjects: [subject = ''] }) => subject,
-  checkNamed: ({ checks: [check] }) => check?.subject ?? '',
-  listNames: ({ subject }) => subject,
-  listObjects: ({ subject }) => subject,
-  listHolders: ({ object }) => object,
-};
 
 export class FrontSession implements OperatorTenantSession, FlightSession, UsageSource {
   readonly tenantId: TenantId;
@@ -306,7 +297,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
   ): Promise<AnswerOf<Name>> {
     return makeCall(this.#control, this.path, context, call, request, {
       ...options,
-      readAt: READ_AT[call.name]?.(request),
+      readAt: readAtOf(call.name)?.(request),
     });
   }
 }

@@ -11,6 +11,7 @@ import {
   type HandleRight,
   type ReaderConnection,
   type RequestOf,
+  readAtOf,
   ShardFailure,
   type TenantCalls,
   type TenantConnection,
@@ -20,15 +21,6 @@ import { OPERATOR_HANDLERS, READER_HANDLERS, TENANT_HANDLERS } from './handlers.
 import { LoadWindow } from './load.ts';
 import { Peer, type ShardParts } from './peer.ts';
 import { checkKnown } from './ruled-checks.ts';
-
-/** What readers answer. */
-const READ_BESIDE_THE_OWNER: ReadonlySet<keyof TenantCalls> = new Set([
-  'checkBulk',
-  'checkNamed',
-  'listNames',
-  'listObjects',
-  'listHolders',
-]);
 
 class PeerConnection implements TenantConnection {
   /** The load from this peer. */
@@ -56,7 +48,7 @@ class PeerConnection implements TenantConnection {
   ): Promise<AnswerOf<Name>> {
     const reader = 'handle' in caller ? this.#peer.handles.readerOf(caller.handle) : undefined;
     if (reader === undefined) return TENANT_HANDLERS[name](this.#peer, caller, request);
-    if (!READ_BESIDE_THE_OWNER.has(name)) {
+    if (readAtOf(name) === undefined) {
       return Promise.reject(new ShardFailure('wrong-owner', 'A reader only answers checks and listings.'));
     }
     return reader.confirmed().then(() => TENANT_HANDLERS[name](this.#peer, caller, request));
