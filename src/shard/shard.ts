@@ -116,7 +116,7 @@ export interface TenantCalls {
   /** At a shard that reads for the tenant beside its owner. The handle is for checks and listings alone. */
   authenticateAtReader: Call<object, KeyCredentials, IssuedHandle>;
   /** The read index: what a reader must have applied before it answers a call that came before this one. */
-  readPosition: Call<object, { readonly tenantId: string }, LogPosition>;
+  readPosition: Call<object, { readonly slot: number; readonly tenantId: string }, LogPosition>;
   /** Resolves if a request under this handle would be served now. */
   confirm: Read<undefined, void>;
   /** All checks at one moment of the tenant's history, in order. At most 100. */

@@ -1,8 +1,10 @@
 // How far the logs of tenants are, as their owners say: what a reader must have applied before it answers (the read
 // index of Raft, https://raft.github.io/raft.pdf, 6.4). One question serves all flights of a tenant that gather while
-// the one before it is in flight. Invariant: a flight gets the answer to a question that left after the flight had
-// come.
+// the one before it is in flight; and of a busy tenant, those of some milliseconds, so that neither the owner nor the
+// readers get a message for each of them. Invariant: a flight gets the answer to a question that left after the flight
+// had come.
 
+import type { Clock, Timer } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
@@ -11,44 +13,92 @@ import type { Route } from '../links/route.ts';
 import type { Flight } from './flights.ts';
 import { ShardQuestion } from './shard-question.ts';
 
+/** Of a busy tenant, a question leaves so long after the one before. */
+const GATHER_MS = 4;
+/** With fewer flights in that time a tenant is not busy: waiting would gather little. */
+const BUSY_FLIGHTS = 12;
+/** Beyond so many tenants, those that wait for nothing are forgotten. */
+const TENANTS_MAX = 1000;
+
 class TenantPositions {
   readonly #turns: Turns;
   readonly #tenantId: string;
-  readonly #onIdle: () => void;
   /** They may still join the question, which leaves at the end of this turn of the event loop. */
   #leaving: Flight[] | undefined;
+  /** For the next question. */
   #waiting: Flight[] = [];
   #isAsking = false;
+  #timer: Timer | undefined;
+  #askedAtMs = Number.NEGATIVE_INFINITY;
+  /** Flights that have come since then, and in the time of the same length before. */
+  #sinceMs = 0;
+  #came = 0;
+  #cameBefore = 0;
 
-  constructor(turns: Turns, tenantId: string, onIdle: () => void) {
+  constructor(turns: Turns, tenantId: string) {
     this.#turns = turns;
     this.#tenantId = tenantId;
-    this.#onIdle = onIdle;
+  }
+
+  get idle(): boolean {
+    return !this.#isAsking && this.#timer === undefined;
   }
 
   join(route: Route, flight: Flight): void {
-    if (this.#leaving !== undefined) this.#leaving.push(flight);
-    else if (this.#isAsking) this.#waiting.push(flight);
-    else this.#ask(route, [flight]);
+    const nowMs = flight.control.clock.monotonicMs();
+    this.#count(nowMs);
+    if (this.#leaving !== undefined) {
+      this.#leaving.push(flight);
+      return;
+    }
+    this.#waiting.push(flight);
+    if (!this.#isAsking) this.#askSoon(route, flight.control.clock, nowMs);
   }
 
-  #ask(route: Route, flights: Flight[]): void {
+  #count(nowMs: number): void {
+    const elapsedMs = nowMs - this.#sinceMs;
+    if (elapsedMs >= GATHER_MS) {
+      this.#cameBefore = elapsedMs < 2 * GATHER_MS ? this.#came : 0;
+      this.#came = 0;
+      this.#sinceMs = nowMs;
+    }
+    this.#came += 1;
+  }
+
+  #askSoon(route: Route, clock: Clock, nowMs: number): void {
+    if (this.#timer !== undefined) return;
+    const restMs = this.#askedAtMs + GATHER_MS - nowMs;
+    if (restMs <= 0 || Math.max(this.#came, this.#cameBefore) < BUSY_FLIGHTS) {
+      this.#ask(route, clock, nowMs);
+      return;
+    }
+    this.#timer = clock.setTimer(() => {
+      this.#timer = undefined;
+      this.#ask(route, clock, clock.monotonicMs());
+    }, restMs);
+  }
+
+  #ask(route: Route, clock: Clock, nowMs: number): void {
+    const flights = this.#waiting.filter(({ settled }) => !settled);
+    this.#waiting = [];
+    const [first] = flights;
+    if (first === undefined) return;
     this.#isAsking = true;
+    this.#askedAtMs = nowMs;
     this.#leaving = flights;
     // Before the link sends what has gathered.
     this.#turns.atEnd(() => this.#left(flights));
     const question = new ShardQuestion(
-      (reply) => this.#end(route, flights, this.#positionOf(reply)),
-      () => this.#end(route, flights, undefined),
+      (reply) => this.#end(route, clock, flights, this.#positionOf(reply, route)),
+      () => this.#end(route, clock, flights, undefined),
     );
-    const body = CALLS.readPosition.toWire({ tenantId: this.#tenantId });
-    const [first] = flights;
-    if (first !== undefined) question.ask(route.link, body, first.control.clock, first.context.span);
+    const body = CALLS.readPosition.toWire({ slot: route.slot, tenantId: this.#tenantId });
+    question.ask(route.link, body, clock, first.context.span);
   }
 
-  #positionOf(reply: Reply__Output): LogPosition | undefined {
+  #positionOf(reply: Reply__Output, { slot }: Route): LogPosition | undefined {
     try {
-      const position = CALLS.readPosition.answerOf(reply, { tenantId: this.#tenantId });
+      const position = CALLS.readPosition.answerOf(reply, { slot, tenantId: this.#tenantId });
       return position.tenantId === this.#tenantId ? position : undefined;
     } catch {
       return undefined;
@@ -59,13 +109,10 @@ class TenantPositions {
     if (this.#leaving === flights) this.#leaving = undefined;
   }
 
-  #end(route: Route, flights: Flight[], position: LogPosition | undefined): void {
+  #end(route: Route, clock: Clock, flights: Flight[], position: LogPosition | undefined): void {
     this.#left(flights);
     this.#isAsking = false;
-    const waiting = this.#waiting.filter(({ settled }) => !settled);
-    this.#waiting = [];
-    if (waiting.length > 0) this.#ask(route, waiting);
-    else this.#onIdle();
+    if (this.#waiting.length > 0) this.#askSoon(route, clock, clock.monotonicMs());
     for (const flight of flights) {
       if (position === undefined) flight.onlyAtOwner = true;
       flight.position = position;
@@ -86,9 +133,14 @@ export class ReadPositions {
   ask(route: Route, tenantId: string, flight: Flight): void {
     let positions = this.#tenants.get(tenantId);
     if (positions === undefined) {
-      positions = new TenantPositions(this.#turns, tenantId, () => this.#tenants.delete(tenantId));
+      if (this.#tenants.size >= TENANTS_MAX) this.#forgetIdle();
+      positions = new TenantPositions(this.#turns, tenantId);
       this.#tenants.set(tenantId, positions);
     }
     positions.join(route, flight);
+  }
+
+  #forgetIdle(): void {
+    for (const [tenantId, { idle }] of this.#tenants) if (idle) this.#tenants.delete(tenantId);
   }
 }

@@ -24,7 +24,7 @@ export const readerCalls = {
   readPosition: defineCall('readPosition', {
     access: 'peer',
     requestToWire: (request) => request,
-    requestFromWire: ({ tenantId }) => ({ tenantId: shortText(tenantId, 'A tenant id') }),
+    requestFromWire: ({ slot, tenantId }) => ({ slot, tenantId: shortText(tenantId, 'A tenant id') }),
     reply: 'position',
     replyToWire: (answer) => answer,
     replyFromWire: (answer) => {

@@ -29,7 +29,7 @@ const reading =
 export const TENANT_HANDLERS: Handlers<keyof TenantCalls> = {
   authenticate,
   authenticateAtReader,
-  readPosition: async (peer, _, { tenantId }) => readPosition(peer.shard, tenantId),
+  readPosition: async (peer, _, request) => readPosition(peer.shard, request),
   confirm,
   checkBulk,
   checkNamed,

@@ -537,7 +537,7 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
       ),
   },
   readPosition: {
-    request: record({ tenantId: text }),
+    request: record({ slot: uint32, tenantId: text }),
     answer: ({ tenantId }) =>
       record({ tenantId: fc.constant(tenantId), epoch: uint32, seq: place, nextBase: place, nowMs: place }),
   },

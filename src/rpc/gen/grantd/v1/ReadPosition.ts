@@ -3,8 +3,10 @@
 
 export interface ReadPosition {
   'tenantId'?: (string);
+  'slot'?: (number);
 }
 
 export interface ReadPosition__Output {
   'tenantId': (string);
+  'slot': (number);
 }
