@@ -3,21 +3,32 @@
 // the one before it is in flight. Invariant: a flight gets the answer to a question that left after the flight had
 // come.
 
+import type { Clock } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
 import type { LogPosition } from '../../shard/shard.ts';
+import type { RequestContext } from '../front.ts';
 import type { Route } from '../links/route.ts';
-import type { Flight } from './flights.ts';
 import { ShardQuestion } from './shard-question.ts';
+
+/** A flight that is on its way to a reader. */
+export interface Positioned {
+  readonly settled: boolean;
+  readonly context: RequestContext;
+  readonly control: { readonly clock: Clock };
+  position: LogPosition | undefined;
+  onlyAtOwner: boolean;
+  attempt(): void;
+}
 
 class TenantPositions {
   readonly #turns: Turns;
   readonly #tenantId: string;
   readonly #onIdle: () => void;
   /** They may still join the question, which leaves at the end of this turn of the event loop. */
-  #leaving: Flight[] | undefined;
-  #waiting: Flight[] = [];
+  #leaving: Positioned[] | undefined;
+  #waiting: Positioned[] = [];
   #isAsking = false;
 
   constructor(turns: Turns, tenantId: string, onIdle: () => void) {
@@ -26,13 +37,13 @@ class TenantPositions {
     this.#onIdle = onIdle;
   }
 
-  join(route: Route, flight: Flight): void {
+  join(route: Route, flight: Positioned): void {
     if (this.#leaving !== undefined) this.#leaving.push(flight);
     else if (this.#isAsking) this.#waiting.push(flight);
     else this.#ask(route, [flight]);
   }
 
-  #ask(route: Route, flights: Flight[]): void {
+  #ask(route: Route, flights: Positioned[]): void {
     this.#isAsking = true;
     this.#leaving = flights;
     // Before the link sends what has gathered.
@@ -55,11 +66,11 @@ class TenantPositions {
     }
   }
 
-  #left(flights: Flight[]): void {
+  #left(flights: Positioned[]): void {
     if (this.#leaving === flights) this.#leaving = undefined;
   }
 
-  #end(route: Route, flights: Flight[], position: LogPosition | undefined): void {
+  #end(route: Route, flights: Positioned[], position: LogPosition | undefined): void {
     this.#left(flights);
     this.#isAsking = false;
     const waiting = this.#waiting.filter(({ settled }) => !settled);
@@ -83,7 +94,7 @@ export class ReadPositions {
   }
 
   /** Makes the flight's next attempt with the position, or without any at the owner. */
-  ask(route: Route, tenantId: string, flight: Flight): void {
+  ask(route: Route, tenantId: string, flight: Positioned): void {
     let positions = this.#tenants.get(tenantId);
     if (positions === undefined) {
       positions = new TenantPositions(this.#turns, tenantId, () => this.#tenants.delete(tenantId));
