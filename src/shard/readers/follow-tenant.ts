@@ -3,6 +3,7 @@
 
 import { GrantdError } from '../../core/errors.ts';
 import { parseTenantId } from '../../core/ids.ts';
+import { type Plans, readersOf } from '../../core/plans.ts';
 import { slotOfTenant } from '../../core/slots.ts';
 import type { Tenure } from '../log/tenure.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
@@ -12,6 +13,7 @@ import { encodeBeginning } from './beginning.ts';
 /** The parts of the shard that serve its readers. */
 export interface FollowParts {
   readonly slots: number;
+  readonly plans: Plans;
   /** The tenure that serves a slot; throws `wrong-owner` or `not-serving`. */
   readonly tenureOf: (slot: number) => Tenure;
 }
@@ -31,13 +33,15 @@ async function begin(tenure: Tenure, memory: TenantMemory): Promise<FollowAnswer
 }
 
 function find(
-  { slots, tenureOf }: FollowParts,
+  { slots, plans, tenureOf }: FollowParts,
   text: string,
 ): { readonly tenure: Tenure; readonly memory: TenantMemory } {
   const tenure = tenureOf(slotOfTenant(text, slots));
   const tenantId = parseTenantId(text);
   const memory = tenantId && tenure.tenants.get(tenantId);
   if (memory === undefined) throw new GrantdError('tenant-not-found', 'The owner does not know this tenant.');
+  // A reader that has begun before ends at this answer.
+  if (readersOf(plans, memory.tenant) === 0) throw new ShardFailure('handle-unknown', 'The tenant has no readers.');
   return { tenure, memory };
 }
 
