@@ -13,6 +13,7 @@ import type { Discovery } from '../discovery/discovery.ts';
 import { CALLS } from '../rpc/calls/table.ts';
 import { Peer } from '../rpc/gen/grantd/v1/Peer.ts';
 import type { Welcome__Output } from '../rpc/gen/grantd/v1/Welcome.ts';
+import type { TryFailure } from '../rpc/links/stream-link.ts';
 import { createGrpcTransport } from '../rpc/transport/grpc-transport.ts';
 import type { OpenStream } from '../rpc/transport/transport.ts';
 import { ShardFailure } from '../shard/shard.ts';
@@ -23,7 +24,7 @@ import type { Front, OperatorApi, RequestContext, TenantSession } from './front.
 import { Reporter } from './links/reporter.ts';
 import { RetryGate } from './links/retry-gate.ts';
 import { RoutingTable } from './links/routing-table.ts';
-import { ShardLink, type TryFailure } from './links/shard-link.ts';
+import { ShardLink } from './links/shard-link.ts';
 import { ShardLinks } from './links/shard-links.ts';
 import { UsageLedger } from './links/usage-ledger.ts';
 import { FrontOperator } from './operator/operator.ts';

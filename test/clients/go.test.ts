@@ -12,17 +12,10 @@ import type { HttpService } from '../kit/http-service.ts';
 import { ROOT } from '../kit/source-tree.ts';
 import { checkApplication } from './support/application.ts';
 import { runContract, startContractService } from './support/contract.ts';
+import { assertReadmeShowsExamples } from './support/readme-examples.ts';
 
 const CLIENT = join(ROOT, 'clients', 'go');
 const go = await findGo('the Go client');
-
-/** Without indentation and empty lines. */
-const linesOf = (code: string): string =>
-  code
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-    .join('\n');
 
 describe('the Go client', { skip: go === undefined }, () => {
   let directory: string;
@@ -65,12 +58,8 @@ describe('the Go client', { skip: go === undefined }, () => {
 
   it('keeps the contract on its fake', () => runContract({ on: 'fake', command: [program('contract')] }));
 
-  it('has a README whose code is that of the examples, which its tests run', () => {
-    const examples = linesOf(readFileSync(join(CLIENT, 'example_test.go'), 'utf8'));
-    const blocks = [...readFileSync(join(CLIENT, 'README.md'), 'utf8').matchAll(/^```go\n(.*?)^```$/gms)];
-    assert.ok(blocks.length >= 8);
-    for (const [, code = ''] of blocks) assert.ok(examples.includes(linesOf(code)), `no example has\n${code}`);
-  });
+  it('has a README whose code is that of the examples, which its tests run', () =>
+    assertReadmeShowsExamples(CLIENT, 'go', ['example_test.go']));
 
   it('guards handlers of net/http in an application', () => checkApplication(service, [program('documents')]));
 });

@@ -1,9 +1,8 @@
 // The Java client: the contract on a real service behind the fault proxy and on its fake, compiled without Maven, and a
 // README whose code is that of the examples. Its build has a suite of its own.
 
-import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -14,6 +13,7 @@ import type { HttpService } from '../kit/http-service.ts';
 import { ROOT } from '../kit/source-tree.ts';
 import { type Case, readCases } from './support/cases.ts';
 import { runContract, startContractService } from './support/contract.ts';
+import { assertReadmeShowsExamples } from './support/readme-examples.ts';
 
 const run = promisify(execFile);
 const CLIENT = join(ROOT, 'clients', 'java');
@@ -22,14 +22,6 @@ const RUNNER = 'io.github.grantd.ContractRunner';
 
 const hasJava = await provideJava();
 if (!hasJava) reportMissing('the Java client', 'It needs Java 17.');
-
-/** Without indentation and empty lines. */
-const linesOf = (code: string): string =>
-  code
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-    .join('\n');
 
 /**
  * The HTTP client of the JDK sends a GET once more by itself if its connection ends before a byte of the response, as
@@ -78,11 +70,6 @@ describe('the Java client', { skip: !hasJava }, () => {
 
   it('keeps the contract on its fake', () => runContract({ on: 'fake', command }));
 
-  it('has a README whose code is that of the examples, which its build runs', () => {
-    const examples = globSync('examples/src/*/java/**/*.java', { cwd: CLIENT });
-    const code = linesOf(examples.map((path) => readFileSync(join(CLIENT, path), 'utf8')).join('\n'));
-    const blocks = [...readFileSync(join(CLIENT, 'README.md'), 'utf8').matchAll(/^```java\n(.*?)^```$/gms)];
-    assert.ok(blocks.length >= 8);
-    for (const [, block = ''] of blocks) assert.ok(code.includes(linesOf(block)), `no example has\n${block}`);
-  });
+  it('has a README whose code is that of the examples, which its build runs', () =>
+    assertReadmeShowsExamples(CLIENT, 'java', globSync('examples/src/*/java/**/*.java', { cwd: CLIENT })));
 });

@@ -21,6 +21,7 @@ import {
   type ClusterMember,
   type FrontReport,
   type HandleRight,
+  type KeyCredentials,
   type Load,
   type LogPosition,
   type MemberAddress,
@@ -354,6 +355,8 @@ class ScriptedConnection implements TenantConnection {
     shard.countOne(name);
     await shard.onCall?.(name);
     if ('handle' in caller && typeof caller.handle === 'number') this.#demandTenure(caller.handle);
+    // A reader has the state of the owner here: both are views of one shard.
+    if (name === 'authenticateAtReader') return callOn(this.#real, 'authenticate', {}, request as KeyCredentials);
     const slot = this.#slotOf(request);
     const epoch = slot === undefined ? undefined : shard.demandOwner(slot);
     const isWrite = 'attempt' in caller && caller.attempt !== undefined;

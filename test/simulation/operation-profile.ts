@@ -20,7 +20,9 @@ export type Action =
   | 'key-list'
   | 'namespace'
   | 'write-bulk'
-  | 'clear';
+  | 'clear'
+  | 'move'
+  | 'moved';
 
 /** What operators do. */
 export type OperatorAction = 'state' | 'import' | 'export' | 'grants' | 'subjects' | 'keys' | 'tenant';
@@ -52,6 +54,8 @@ const ACTIONS: OperationProfile['actions'] = {
   // Last, so that the seeds of focuses without them keep what they draw.
   'write-bulk': 0,
   clear: 0,
+  move: 0,
+  moved: 0,
 };
 
 const FOCUSED_ACTIONS: Readonly<Partial<Record<Focus, OperationProfile['actions']>>> = {
@@ -60,6 +64,8 @@ const FOCUSED_ACTIONS: Readonly<Partial<Record<Focus, OperationProfile['actions'
   listings: { ...ACTIONS, sweep: 20, bulk: 12, check: 8, holders: 16 },
   keys: { ...ACTIONS, check: 30, 'key-race': 16 },
   broad: { ...ACTIONS, 'write-bulk': 6, clear: 1.5 },
+  // What changes at one moment, a reader has to show at one moment, whether it is in its memory or not.
+  readers: { ...ACTIONS, grant: 16, revoke: 14, move: 24, moved: 40 },
   transactions: { ...ACTIONS, grant: 16, check: 16, 'write-bulk': 30, clear: 10 },
 };
 

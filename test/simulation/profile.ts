@@ -388,6 +388,18 @@ function drawForStore(random: SeededRandom, focus: Focus): Partial<Profile> {
       };
     case 'feeds':
       return { deadlineMs: 3000, tenants: 2, clientsPerFront: 1 };
+    case 'readers':
+      // In half of the runs hardly anything stays in memory: what an answer puts together was read at several moments.
+      return random.chance(0.5)
+        ? {
+            subjects: 2,
+            pageLimits: { rowsMax: 1 },
+            memoryBytesMax: 1_000_000,
+            nemesisMs: 6000,
+            thinkMsMax: 50,
+            store: { ...NO_STORE_FAULTS, slow: 0.01 },
+          }
+        : {};
     case 'rules':
     case 'gates':
       return { ...RULED, thinkMsMax: random.pick([50, 150]), ...drawSmallPages(random) };

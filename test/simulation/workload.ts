@@ -51,6 +51,10 @@ export class Client extends Caller {
         return this.writeBulk(tenant, this.#someKey(tenant), this.#bulkWrite(tenant));
       case 'clear':
         return this.revokeMatching(tenant, this.#someKey(tenant), this.#filter(tenant));
+      case 'move':
+        return this.writeBulk(tenant, tenant.key, this.#move(tenant));
+      case 'moved':
+        return this.#bulk(tenant, this.#holdersOf(tenant, this.object(tenant)));
     }
   }
 
@@ -71,6 +75,26 @@ export class Client extends Caller {
       revocations: tuples.slice(split),
       conditions: asked.slice(0, this.random.whole(1, 2)).map((each) => ({ ...each, exists: this.random.chance(0.5) })),
     };
+  }
+
+  /** From all other subjects to one of them. */
+  #move(tenant: WorkloadTenant): BulkWrite {
+    const to = this.subject(tenant);
+    const tuples = this.#holdersOf(tenant, this.object(tenant));
+    return {
+      grants: tuples.filter(({ subject }) => subject === to),
+      revocations: tuples.filter(({ subject }) => subject !== to),
+      conditions: [],
+    };
+  }
+
+  /** What all subjects may hold of an object. */
+  #holdersOf({ index }: WorkloadTenant, object: string): Tuple[] {
+    return Array.from({ length: this.ports.profile.subjects }, (_, subject) => ({
+      subject: `user${index}:s${subject + 1}`,
+      relation: 'viewer',
+      object,
+    }));
   }
 
   #filter(tenant: WorkloadTenant): GrantFilter {
@@ -134,9 +158,12 @@ export class Client extends Caller {
     });
   }
 
+  #someTuples(tenant: WorkloadTenant): Tuple[] {
+    return Array.from({ length: this.random.whole(2, 4) }, () => this.tuple(tenant));
+  }
+
   /** Of several subjects, mostly: their pages are looked at in one moment. */
-  #bulk(tenant: WorkloadTenant, key: Key = tenant.key): Promise<void> {
-    const tuples = Array.from({ length: this.random.whole(2, 4) }, () => this.tuple(tenant));
+  #bulk(tenant: WorkloadTenant, tuples: Tuple[] = this.#someTuples(tenant), key: Key = tenant.key): Promise<void> {
     return this.call(tenant, key, { kind: 'bulk', input: tuples }, async (session, context) => {
       const { authorized } = await session.checkBulk(context, tuples);
       return { kind: 'answer', authorized };
@@ -261,7 +288,7 @@ export class Client extends Caller {
       case 'check':
         return this.check(tenant, this.tuple(tenant), key);
       default:
-        return this.#bulk(tenant, key);
+        return this.#bulk(tenant, this.#someTuples(tenant), key);
     }
   }
 

@@ -21,8 +21,6 @@ const NAMED_BYTES = 8;
 /** Extra bytes of a traced check. */
 const TRACED_BYTES = 64;
 
-export type { CallBody };
-
 /** What a call requests: the name of its only field. */
 export const requestOf = (body: CallBody): string => Object.keys(body)[0] ?? '';
 

@@ -1,7 +1,5 @@
 // The link of a front to one shard: checks and calls under handles, and what the front has requested there.
 
-import type { Clock, Random } from '../../core/async/clock.ts';
-import type { Turns } from '../../core/async/turns.ts';
 import type { SingleCheck } from '../../rpc/calls/checks.ts';
 import type { CallBody } from '../../rpc/calls/define-call.ts';
 import type { Attempt } from '../../rpc/gen/grantd/v1/Attempt.ts';
@@ -9,15 +7,15 @@ import type { CheckResults__Output } from '../../rpc/gen/grantd/v1/CheckResults.
 import type { Hello } from '../../rpc/gen/grantd/v1/Hello.ts';
 import type { Report } from '../../rpc/gen/grantd/v1/Report.ts';
 import type { Welcome__Output } from '../../rpc/gen/grantd/v1/Welcome.ts';
-import { type Receiver as CallReceiver, type LinkRoutes, StreamLink } from '../../rpc/links/stream-link.ts';
-import type { OpenStream } from '../../rpc/transport/transport.ts';
+import {
+  type Receiver as CallReceiver,
+  type LinkDependencies,
+  type LinkRoutes,
+  StreamLink,
+} from '../../rpc/links/stream-link.ts';
 import type { LogPosition } from '../../shard/shard.ts';
-import type { Log } from '../../telemetry/log.ts';
-import type { Metrics } from '../../telemetry/metrics.ts';
 import { LoadTally } from './load-tally.ts';
 import { Outbox } from './outbox.ts';
-
-export type { TryFailure } from '../../rpc/links/stream-link.ts';
 
 const NO_TIMES = new Map<number, number>();
 
@@ -31,16 +29,6 @@ export interface LinkEvents {
   /** What the shard serves; replaces what it said before. Never before the link is ready. */
   onRoutes(link: ShardLink, routes: LinkRoutes): void;
   onLost(link: ShardLink): void;
-}
-
-export interface LinkDependencies {
-  readonly clock: Clock;
-  /** What gathers in one turn is sent at its end. */
-  readonly turns: Turns;
-  readonly random: Random;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly openStream: OpenStream;
 }
 
 export interface LinkOptions {

@@ -4,11 +4,10 @@
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import type { SingleCheck } from '../../rpc/calls/checks.ts';
-import type { DefinedCall, Write } from '../../rpc/calls/define-call.ts';
+import type { CallBody, DefinedCall, Write } from '../../rpc/calls/define-call.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
 import type { AnswerOf, CallName, RequestOf, TimedAnswer } from '../../shard/shard.ts';
 import type { RequestContext } from '../front.ts';
-import type { CallBody } from '../links/outbox.ts';
 import type { ShardLink } from '../links/shard-link.ts';
 import {
   Flight,

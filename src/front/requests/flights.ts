@@ -11,18 +11,19 @@ import { type Clock, delay, type Random, type Timer } from '../../core/async/clo
 import { type ErrorCode, GrantdError } from '../../core/errors.ts';
 import { beginCall, CHECK, endCall } from '../../rpc/call-spans.ts';
 import type { SingleCheck } from '../../rpc/calls/checks.ts';
-import type { Write } from '../../rpc/calls/define-call.ts';
+import type { CallBody, Write } from '../../rpc/calls/define-call.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
+import type { TryFailure } from '../../rpc/links/stream-link.ts';
 import type { LogPosition } from '../../shard/shard.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { TraceSpan } from '../../telemetry/spans.ts';
 import type { RequestContext } from '../front.ts';
 import type { LoadTally } from '../links/load-tally.ts';
-import { type CallBody, requestOf } from '../links/outbox.ts';
+import { requestOf } from '../links/outbox.ts';
 import { type RetryGate, retryDelayMs, type Waiter } from '../links/retry-gate.ts';
 import type { Binding, Route } from '../links/route.ts';
 import type { RoutingTable } from '../links/routing-table.ts';
-import type { Receiver, ShardLink, TryFailure } from '../links/shard-link.ts';
+import type { Receiver, ShardLink } from '../links/shard-link.ts';
 import type { ReadPositions } from './read-positions.ts';
 
 /** How late after its deadline a flight may end. */

@@ -3,13 +3,13 @@
 // only on the route over which it was acquired; no refusal is remembered.
 
 import { GrantdError } from '../../core/errors.ts';
+import type { CallBody } from '../../rpc/calls/define-call.ts';
 import { handleGrantOf } from '../../rpc/calls/handles.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
+import type { TryFailure } from '../../rpc/links/stream-link.ts';
 import type { IssuedHandle } from '../../shard/shard.ts';
-import type { CallBody } from '../links/outbox.ts';
 import type { Waiter } from '../links/retry-gate.ts';
 import type { Binding, Route } from '../links/route.ts';
-import type { TryFailure } from '../links/shard-link.ts';
 import { type Flight, type FlightControl, retry, served } from './flights.ts';
 import { ShardQuestion } from './shard-question.ts';
 

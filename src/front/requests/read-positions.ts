@@ -9,8 +9,8 @@ import type { Turns } from '../../core/async/turns.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
 import type { LogPosition } from '../../shard/shard.ts';
+import type { RequestContext } from '../front.ts';
 import type { Route } from '../links/route.ts';
-import type { Flight } from './flights.ts';
 import { ShardQuestion } from './shard-question.ts';
 
 /** Of a busy tenant, a question leaves so long after the one before. */
@@ -20,13 +20,23 @@ const BUSY_FLIGHTS = 12;
 /** Beyond so many tenants, those that wait for nothing are forgotten. */
 const TENANTS_MAX = 1000;
 
+/** A flight that is on its way to a reader. */
+export interface Positioned {
+  readonly settled: boolean;
+  readonly context: RequestContext;
+  readonly control: { readonly clock: Clock };
+  position: LogPosition | undefined;
+  onlyAtOwner: boolean;
+  attempt(): void;
+}
+
 class TenantPositions {
   readonly #turns: Turns;
   readonly #tenantId: string;
   /** They may still join the question, which leaves at the end of this turn of the event loop. */
-  #leaving: Flight[] | undefined;
+  #leaving: Positioned[] | undefined;
   /** For the next question. */
-  #waiting: Flight[] = [];
+  #waiting: Positioned[] = [];
   #isAsking = false;
   #timer: Timer | undefined;
   #askedAtMs = Number.NEGATIVE_INFINITY;
@@ -44,7 +54,7 @@ class TenantPositions {
     return !this.#isAsking && this.#timer === undefined;
   }
 
-  join(route: Route, flight: Flight): void {
+  join(route: Route, flight: Positioned): void {
     const nowMs = flight.control.clock.monotonicMs();
     this.#count(nowMs);
     if (this.#leaving !== undefined) {
@@ -105,11 +115,11 @@ class TenantPositions {
     }
   }
 
-  #left(flights: Flight[]): void {
+  #left(flights: Positioned[]): void {
     if (this.#leaving === flights) this.#leaving = undefined;
   }
 
-  #end(route: Route, clock: Clock, flights: Flight[], position: LogPosition | undefined): void {
+  #end(route: Route, clock: Clock, flights: Positioned[], position: LogPosition | undefined): void {
     this.#left(flights);
     this.#isAsking = false;
     if (this.#waiting.length > 0) this.#askSoon(route, clock, clock.monotonicMs());
@@ -130,7 +140,7 @@ export class ReadPositions {
   }
 
   /** Makes the flight's next attempt with the position, or without any at the owner. */
-  ask(route: Route, tenantId: string, flight: Flight): void {
+  ask(route: Route, tenantId: string, flight: Positioned): void {
     let positions = this.#tenants.get(tenantId);
     if (positions === undefined) {
       if (this.#tenants.size >= TENANTS_MAX) this.#forgetIdle();

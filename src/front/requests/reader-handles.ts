@@ -6,8 +6,8 @@
 import { GrantdError } from '../../core/errors.ts';
 import { rankShards } from '../../core/slots.ts';
 import { hashWith } from '../../core/structures/string-map.ts';
+import type { CallBody } from '../../rpc/calls/define-call.ts';
 import { handleGrantOf } from '../../rpc/calls/handles.ts';
-import type { CallBody } from '../links/outbox.ts';
 import type { Binding, Route } from '../links/route.ts';
 import type { ShardLink } from '../links/shard-link.ts';
 import type { FlightControl } from './flights.ts';

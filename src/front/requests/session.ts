@@ -11,7 +11,7 @@ import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import type { ScopeMask } from '../../core/scopes.ts';
 import { type BuiltInTuple, columnsOf, isRelation, relationNumber } from '../../core/tuples.ts';
 import { NAMED } from '../../rpc/calls/checks.ts';
-import type { DefinedCall, Write } from '../../rpc/calls/define-call.ts';
+import type { CallBody, DefinedCall, Write } from '../../rpc/calls/define-call.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { NamedTuple } from '../../rules/questions.ts';
 import type {
@@ -39,7 +39,6 @@ import type {
   OperatorTenantSession,
   RequestContext,
 } from '../front.ts';
-import type { CallBody } from '../links/outbox.ts';
 import { createUsageTally, type UsageLedger, type UsageSource } from '../links/usage-ledger.ts';
 import { KnownNamespaces } from '../namespace-warnings.ts';
 import { type CreatedKey, createKeyFor, naming } from './creations.ts';

@@ -1,14 +1,16 @@
-// One call to one shard that many flights wait for, such as the acquisition of a handle. It has a time limit of its own,
-// since none of them may wait for a lost call.
+// One call to one shard that many flights wait for, such as the acquisition of a handle. It has a time limit of its
+// own, since none of them may wait for a lost call.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { beginCall, endCall } from '../../rpc/call-spans.ts';
+import type { CallBody } from '../../rpc/calls/define-call.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
+import type { TryFailure } from '../../rpc/links/stream-link.ts';
 import { ShardFailure } from '../../shard/shard.ts';
 import type { TraceSpan } from '../../telemetry/spans.ts';
-import { type CallBody, requestOf } from '../links/outbox.ts';
-import type { Receiver, ShardLink, TryFailure } from '../links/shard-link.ts';
+import { requestOf } from '../links/outbox.ts';
+import type { Receiver, ShardLink } from '../links/shard-link.ts';
 
 const ANSWER_MS_MAX = 3000;
 

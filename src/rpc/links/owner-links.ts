@@ -2,24 +2,21 @@
 // closed after a minute without one. Invariants: each call is sent at most once, never before it was made, and settles
 // with its reply or with the connection; the links are bounded, and so are the calls that wait at each.
 
-import type { Clock, Random, Timer } from '../../core/async/clock.ts';
-import type { Turns } from '../../core/async/turns.ts';
+import type { Clock, Timer } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { SHARD_ADDRESSES_MAX } from '../../core/limits.ts';
 import { isAddress } from '../../core/text/addresses.ts';
 import type { OwnerPort } from '../../shard/readers/owner-port.ts';
 import { type FollowAnswer, type FollowRequest, ShardFailure } from '../../shard/shard.ts';
-import type { Log } from '../../telemetry/log.ts';
-import type { Metrics } from '../../telemetry/metrics.ts';
 import { readerCalls } from '../calls/readers.ts';
 import type { Hello } from '../gen/grantd/v1/Hello.ts';
 import { Peer } from '../gen/grantd/v1/Peer.ts';
 import type { Reply__Output } from '../gen/grantd/v1/Reply.ts';
 import { OUTSTANDING_MAX } from '../protocol.ts';
-import type { OpenStream } from '../transport/transport.ts';
 import { CallQueue } from './call-queue.ts';
 import {
   Disconnected,
+  type LinkDependencies,
   type Receiver,
   StreamLink,
   type StreamLinkDependencies,
@@ -28,16 +25,6 @@ import {
 
 /** A link without calls costs a connection and a ping every half second; a new one costs the first call a few ms. */
 const IDLE_MS_MAX = 60_000;
-
-export interface OwnerLinksDependencies {
-  readonly clock: Clock;
-  readonly turns: Turns;
-  readonly random: Random;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  /** As a client with the certificate of a shard. */
-  readonly openStream: OpenStream;
-}
 
 export interface OwnerLinksOptions {
   /** Name of this process, for the logs of owners. */
@@ -145,7 +132,7 @@ export class OwnerLinks implements OwnerPort {
   readonly #links = new Map<string, OwnerLink>();
   #closed = false;
 
-  constructor(dependencies: OwnerLinksDependencies, { name, version, slots }: OwnerLinksOptions) {
+  constructor(dependencies: LinkDependencies, { name, version, slots }: OwnerLinksOptions) {
     this.#dependencies = { ...dependencies, connections: dependencies.metrics.ownerConnections };
     this.#hello = { name, version, peer: Peer.PEER_SHARD, slots };
   }

@@ -72,15 +72,20 @@ export interface StreamLinkEvents {
   onLost(): void;
 }
 
-export interface StreamLinkDependencies {
+export interface LinkDependencies {
   readonly clock: Clock;
   /** What gathers in one turn is sent at its end. */
   readonly turns: Turns;
   readonly random: Random;
   readonly log: Log;
+  readonly metrics: Metrics;
+  /** With the certificate of the process. */
+  readonly openStream: OpenStream;
+}
+
+export interface StreamLinkDependencies extends Omit<LinkDependencies, 'metrics'> {
   /** Counts streams by state. */
   readonly connections: Metrics['frontShardConnections'];
-  readonly openStream: OpenStream;
 }
 
 export class StreamLink<Waiting extends Receiver> {

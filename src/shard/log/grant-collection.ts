@@ -132,7 +132,7 @@ export class GrantCollection {
     try {
       await tenure.applied();
     } catch (error) {
-      memory.nextExpiryMs = Math.min(memory.nextExpiryMs, expectedMs);
+      memory.expect(expectedMs);
       memory.collectingMs = Number.POSITIVE_INFINITY;
       throw error;
     }
@@ -188,7 +188,7 @@ export class GrantCollection {
     this.#passes.delete(memory);
     memory.collectingMs = Number.POSITIVE_INFINITY;
     memory.grantCount.collectedToMs = Math.max(memory.grantCount.collectedToMs ?? 0, pass.toMs);
-    memory.nextExpiryMs = Math.min(memory.nextExpiryMs ?? pass.nextMs, pass.nextMs);
+    memory.expect(pass.nextMs);
     for (const bucket of pass.found) {
       await store.removeExpiries({ tenantId, bucket, toMs: pass.toMs }, pass.stamp, storeDeadline(clock));
     }

@@ -10,7 +10,6 @@ import { type Clock, delay } from '../../core/async/clock.ts';
 import type { IdFactory, TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
 import type { GrantCountWrite, SlotRow, Stamp, Store } from '../../store/store.ts';
-import { endsGrant } from '../log-changes.ts';
 import type { MemoryBudget } from '../memory/memory-budget.ts';
 import type { PageLimits } from '../memory/page-limits.ts';
 import { TenantMemory, type TenantMemoryDependencies } from '../memory/tenant-memory.ts';
@@ -159,7 +158,10 @@ export class Tenure {
       for (const row of grantCounts) {
         const memory = this.tenants.get(row.tenantId);
         memory?.grantCount.load(row);
-        if (memory !== undefined && row.collectedToMs !== undefined) this.#expect(memory, row.collectedToMs);
+        if (memory !== undefined && row.collectedToMs !== undefined) {
+          memory.expect(row.collectedToMs);
+          this.expiring.add(memory);
+        }
       }
       await this.#takeIn(ahead?.pages ?? [], slice);
       const end = await recoverLog(ports, this.#row, checkpoint);
@@ -386,15 +388,13 @@ export class Tenure {
       for (const change of changes) {
         if (change.kind === 'tenant-created' && !this.tenants.has(tenantId)) this.#addTenant(change.tenant, true);
         const memory = this.tenants.get(tenantId);
-        memory?.commit(change, entry.seq);
-        if (memory?.grantCount.commit(change, entry.seq)) counted.add(memory);
-        if (memory !== undefined && 'grant' in change && !endsGrant(change) && change.grant.expiresAtMs !== undefined) {
-          this.#expect(memory, change.grant.expiresAtMs);
-        }
+        if (memory === undefined) continue;
+        if (memory.commit(change, entry.seq)) counted.add(memory);
+        if (memory.nextExpiryMs !== undefined) this.expiring.add(memory);
         if (change.kind === 'tenant-updated' && change.tenant.state === 'deleted') {
-          memory?.drop();
+          memory.drop();
           this.tenants.delete(tenantId);
-          if (memory !== undefined) this.expiring.delete(memory);
+          this.expiring.delete(memory);
         }
       }
     }
@@ -417,12 +417,6 @@ export class Tenure {
       this.tenants.get(operation.tenantId)?.publish(operation.changes, operation, { seq, index, timeMs });
       index += operation.changes.length;
     }
-  }
-
-  /** A grant of the tenant may expire at this time. */
-  #expect(memory: TenantMemory, expiresAtMs: number): void {
-    memory.nextExpiryMs = Math.min(memory.nextExpiryMs ?? expiresAtMs, expiresAtMs);
-    this.expiring.add(memory);
   }
 
   /** `isNew`: every grant that it has is committed after this. */

@@ -357,8 +357,21 @@ export class TenantMemory implements EntityFilter {
     return Math.min(this.nextExpiryMs ?? Number.POSITIVE_INFINITY, this.collectingMs);
   }
 
-  /** Applies a committed change. Synchronous: no request is answered between its parts. */
-  commit(change: Change, seq: number): void {
+  /** A grant may expire at this time. */
+  expect(expiresAtMs: number): void {
+    this.nextExpiryMs = Math.min(this.nextExpiryMs ?? expiresAtMs, expiresAtMs);
+  }
+
+  /**
+   * Applies a committed change. Synchronous: no request is answered between its parts. Returns whether the row of the
+   * count must be written with the entry.
+   */
+  commit(change: Change, seq: number): boolean {
+    this.#apply(change, seq);
+    return this.grantCount.commit(change, seq);
+  }
+
+  #apply(change: Change, seq: number): void {
     switch (change.kind) {
       case 'grant-created':
       case 'grant-revoked':
@@ -371,6 +384,7 @@ export class TenantMemory implements EntityFilter {
         if (facts !== null) (this.#isNew ? this.subjects : this.#used?.subjects)?.add(subject);
         this.objectPages.commit(object, number, subject, facts, seq);
         this.#used?.answers?.clear();
+        if (facts?.expiresAtMs !== undefined) this.expect(facts.expiresAtMs);
         for (const watch of this.#watches ?? []) watch(subject, object);
         return;
       }

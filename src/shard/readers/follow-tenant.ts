@@ -3,6 +3,7 @@
 
 import { GrantdError } from '../../core/errors.ts';
 import { parseTenantId } from '../../core/ids.ts';
+import { type Plans, readersOf } from '../../core/plans.ts';
 import { slotOfTenant } from '../../core/slots.ts';
 import type { Tenure } from '../log/tenure.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
@@ -12,6 +13,7 @@ import { encodeBeginning } from './beginning.ts';
 /** The parts of the shard that serve its readers. */
 export interface FollowParts {
   readonly slots: number;
+  readonly plans: Plans;
   /** The tenure that serves a slot; throws `wrong-owner` or `not-serving`. */
   readonly tenureOf: (slot: number) => Tenure;
 }
@@ -30,24 +32,26 @@ async function begin(tenure: Tenure, memory: TenantMemory): Promise<FollowAnswer
   return { epoch: tenure.epoch, seq, nextBase, nowMs: tenure.slotTime.nowMs, appliedSeq: seq, commits };
 }
 
-function memoryOf({ tenants }: Tenure, text: string): TenantMemory {
+function memoryOf({ plans }: FollowParts, { tenants }: Tenure, text: string): TenantMemory {
   const tenantId = parseTenantId(text);
   const memory = tenantId && tenants.get(tenantId);
   if (memory === undefined) throw new GrantdError('tenant-not-found', 'The owner does not know this tenant.');
+  // A reader that has begun before ends at this answer.
+  if (readersOf(plans, memory.tenant) === 0) throw new ShardFailure('handle-unknown', 'The tenant has no readers.');
   return memory;
 }
 
 /** The position is that of a moment at which the lease was valid: there is no await. */
-export function readPosition({ tenureOf }: FollowParts, { slot, tenantId }: RequestOf<'readPosition'>): LogPosition {
-  const tenure = tenureOf(slot);
-  const memory = memoryOf(tenure, tenantId);
+export function readPosition(parts: FollowParts, { slot, tenantId }: RequestOf<'readPosition'>): LogPosition {
+  const tenure = parts.tenureOf(slot);
+  const memory = memoryOf(parts, tenure, tenantId);
   const { epoch, nextBase, slotTime, lastSeq } = tenure;
   return { tenantId, epoch, seq: memory.keepCommits(lastSeq).askedLastSeq(), nextBase, nowMs: slotTime.nowMs };
 }
 
-export async function followTenant({ slots, tenureOf }: FollowParts, request: FollowRequest): Promise<FollowAnswer> {
-  const tenure = tenureOf(slotOfTenant(request.tenantId, slots));
-  const memory = memoryOf(tenure, request.tenantId);
+export async function followTenant(parts: FollowParts, request: FollowRequest): Promise<FollowAnswer> {
+  const tenure = parts.tenureOf(slotOfTenant(request.tenantId, parts.slots));
+  const memory = memoryOf(parts, tenure, request.tenantId);
   if (request.epoch === 0) return begin(tenure, memory);
   if (request.epoch !== tenure.epoch) throw new ShardFailure('handle-unknown', 'The reader follows another epoch.');
   if (request.advance) {

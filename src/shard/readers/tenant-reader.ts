@@ -19,7 +19,6 @@ import { type Commit, decodeCommit } from '../log/entries.ts';
 import type { LogTime } from '../log/log-time.ts';
 import type { ServedTenure } from '../log/served-tenure.ts';
 import { SlotTime } from '../log/slot-time.ts';
-import { endsGrant } from '../log-changes.ts';
 import type { MemoryBudget } from '../memory/memory-budget.ts';
 import type { PageLimits } from '../memory/page-limits.ts';
 import { TenantMemory } from '../memory/tenant-memory.ts';
@@ -111,7 +110,7 @@ export class TenantReader implements ServedTenure {
     this.memory.nextExpiryMs = nextExpiryMs;
   }
 
-  /** Whether the reader has applied the tenant's position among these, so that calls that came before it are answered. */
+  /** Whether the reader has applied the tenant's position among these, so that it may answer calls that came before. */
   isAt(positions: ReadonlyMap<string, LogPosition>): boolean {
     const position = positions.get(this.tenantId);
     if (position === undefined || position.epoch !== this.epoch || position.seq > this.#seq || this.#ended)
@@ -183,13 +182,7 @@ export class TenantReader implements ServedTenure {
     const { memory } = this;
     for (const commit of commits) {
       if (commit.seq <= this.#seq) continue;
-      for (const change of commit.changes) {
-        memory.commit(change, commit.seq);
-        memory.grantCount.commit(change, commit.seq);
-        if ('grant' in change && !endsGrant(change) && change.grant.expiresAtMs !== undefined) {
-          memory.nextExpiryMs = Math.min(memory.nextExpiryMs ?? change.grant.expiresAtMs, change.grant.expiresAtMs);
-        }
-      }
+      for (const change of commit.changes) memory.commit(change, commit.seq);
     }
     this.#seq = Math.max(this.#seq, seq);
     this.#nextBase = Math.max(this.#nextBase, nextBase);

@@ -1,0 +1,159 @@
+// Reads of a tenant with readers: which shard answers them, how often the owner is asked how far its log is, and that
+// whatever a reader does, the owner answers instead.
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { GrantdError } from '../../../src/core/errors.ts';
+import type { TenantSession } from '../../../src/front/front.ts';
+import { ShardFailure } from '../../../src/shard/shard.ts';
+import type { ScriptedShard } from '../../kit/scripted-shard.ts';
+import { contextFor, setStage, until } from './harness.ts';
+
+const SUBJECTS = Array.from({ length: 12 }, (_, index) => `user:${index}-of-many`);
+const OBJECT = 'doc:1';
+/** Of these, the tenant has granted it to. */
+const GRANTED = SUBJECTS.filter((_, index) => index % 3 === 0);
+
+/** A tenant whose owner is the first of the shards, and all others are its readers. */
+async function setReaders(t: TestContext, shards: number) {
+  const stage = await setStage(t, { shards });
+  const { world, tenantId } = stage;
+  const [owner, ...readers] = stage.shards;
+  assert.ok(owner !== undefined && readers.length > 0);
+  await world.update(tenantId, { readers: readers.length });
+  await world.grant(tenantId, ...GRANTED.map((subject) => `${subject} viewer ${OBJECT}`));
+  const session = await stage.session();
+  const check = async (subject: string): Promise<string> => {
+    const { authorized } = await session.check(contextFor(), { subject, relation: 'viewer', object: OBJECT });
+    return `${subject} ${authorized}`;
+  };
+  const checkAll = (): Promise<string[]> => Promise.all(SUBJECTS.map(check));
+  // Handles at readers are acquired beside checks, which go to the owner until then.
+  await until(async () => {
+    const before = owner.count('check');
+    await checkAll();
+    return owner.count('check') === before;
+  }, 'the handles at the readers');
+  return { ...stage, owner, readers, session, check, checkAll };
+}
+
+const EXPECTED = SUBJECTS.map((subject) => `${subject} ${GRANTED.includes(subject)}`);
+
+const counts = (shards: readonly ScriptedShard[], name: string): number =>
+  shards.reduce((sum, shard) => sum + shard.count(name), 0);
+
+/** By the name of the shard that is asked. */
+function watchSubjects(shards: readonly ScriptedShard[]): Map<string, string> {
+  const asked = new Map<string, string>();
+  for (const shard of shards) {
+    shard.onCheck = (subject) => {
+      asked.set(subject, shard.name);
+      return undefined;
+    };
+  }
+  return asked;
+}
+
+test('one question about the log serves every check of a turn, at whichever reader', async (t) => {
+  const { owner, readers, checkAll } = await setReaders(t, 3);
+  const [questions, checks] = [owner.count('readPosition'), counts(readers, 'check')];
+  assert.deepEqual(await checkAll(), EXPECTED);
+  assert.equal(owner.count('readPosition'), questions + 1);
+  assert.equal(counts(readers, 'check'), checks + SUBJECTS.length);
+});
+
+test('a question that has left serves no check that comes after it', async (t) => {
+  const { owner, readers, world, tenantId, check } = await setReaders(t, 2);
+  const [subject = ''] = GRANTED;
+  const left = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  owner.onCall = (name) => {
+    if (name !== 'readPosition') return undefined;
+    left.resolve();
+    return gate.promise;
+  };
+  const [questions, checks] = [owner.count('readPosition'), counts(readers, 'check')];
+  const first = check(subject);
+  await left.promise;
+  await world.revoke(tenantId, `${subject} viewer ${OBJECT}`);
+  const later = [check(subject), check(subject)];
+  gate.resolve();
+  await first;
+  assert.deepEqual(await Promise.all(later), [`${subject} false`, `${subject} false`]);
+  assert.equal(owner.count('readPosition'), questions + 2);
+  assert.equal(counts(readers, 'check'), checks + 3);
+});
+
+test('a subject stays at its reader when another reader leaves', async (t) => {
+  const { owner, readers, servers, shards, checkAll } = await setReaders(t, 4);
+  const before = watchSubjects(shards);
+  assert.deepEqual(await checkAll(), EXPECTED);
+  assert.equal(new Set(before.values()).size, readers.length);
+  const [gone] = readers;
+  await servers[shards.findIndex(({ name }) => name === gone?.name)]?.close();
+  const after = watchSubjects(shards);
+  await until(async () => {
+    after.clear();
+    assert.deepEqual(await checkAll(), EXPECTED);
+    return ![owner.name, gone?.name].some((name) => name !== undefined && [...after.values()].includes(name));
+  }, 'the readers that are left');
+  for (const [subject, name] of before) if (name !== gone?.name) assert.equal(after.get(subject), name, subject);
+});
+
+test('what a reader fails goes to the owner once, all of it, and the reader is left alone for a while', async (t) => {
+  const { owner, readers, checkAll } = await setReaders(t, 2);
+  const [reader] = readers;
+  assert.ok(reader !== undefined);
+  reader.onCheck = () => Promise.reject(new ShardFailure('handle-unknown', 'The reader has ended.'));
+  const before = [owner, reader].map((shard) => shard.count('check'));
+  const asked = reader.count('authenticateAtReader');
+  assert.deepEqual(await checkAll(), EXPECTED);
+  const after = [owner, reader].map((shard, index) => shard.count('check') - (before[index] ?? 0));
+  assert.deepEqual(after, [SUBJECTS.length, SUBJECTS.length]);
+  assert.equal(reader.count('authenticateAtReader'), asked);
+});
+
+test('a position that the owner does not tell costs a check nothing: the owner answers it', async (t) => {
+  const { owner, checkAll } = await setReaders(t, 2);
+  for (const failure of [
+    new ShardFailure('handle-unknown', 'The tenant has no readers.'),
+    new GrantdError('overloaded', 'Too much is going on.'),
+  ]) {
+    owner.onCall = (name) => {
+      if (name === 'readPosition') throw failure;
+    };
+    const before = owner.count('check');
+    assert.deepEqual(await checkAll(), EXPECTED);
+    assert.equal(owner.count('check'), before + SUBJECTS.length);
+  }
+});
+
+test('a tenant that has no readers any more is answered by its owner alone, without an error', async (t) => {
+  const { owner, readers, world, tenantId, checkAll, session } = await setReaders(t, 3);
+  const running = checkUntilStopped(session);
+  await world.update(tenantId, { readers: 0 });
+  await checkAll();
+  const before = [counts(readers, 'check'), owner.count('readPosition')];
+  assert.deepEqual(await checkAll(), EXPECTED);
+  assert.deepEqual([counts(readers, 'check'), owner.count('readPosition')], before);
+  await running.stop();
+});
+
+/** One check after the other, of which none may fail. */
+function checkUntilStopped(session: TenantSession): { stop(): Promise<void> } {
+  let stopped = false;
+  const [subject = ''] = GRANTED;
+  const run = async (): Promise<void> => {
+    while (!stopped) {
+      const { authorized } = await session.check(contextFor(), { subject, relation: 'viewer', object: OBJECT });
+      assert.equal(authorized, true);
+    }
+  };
+  const running = run();
+  return {
+    stop() {
+      stopped = true;
+      return running;
+    },
+  };
+}

@@ -1,0 +1,165 @@
+// A reader beside a real owner: which questions it asks, what they cover, what it has applied at their answers, and
+// what ends it.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FairTurns } from '../../../../src/core/async/turns.ts';
+import { BUILT_IN_PLANS } from '../../../../src/core/plans.ts';
+import { relationNumber } from '../../../../src/core/tuples.ts';
+import { MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
+import { PAGE_LIMITS } from '../../../../src/shard/memory/page-limits.ts';
+import { TenantReader } from '../../../../src/shard/readers/tenant-reader.ts';
+import type { FollowAnswer, FollowRequest } from '../../../../src/shard/shard.ts';
+import { attempt, createMemoryStore, OpenSlot, SLOT, settled, tuple } from '../tools.ts';
+
+const VIEWER = relationNumber('viewer') ?? 0;
+const PLANS = new Map(Array.from(BUILT_IN_PLANS, ([name, plan]) => [name, { ...plan, readers: 2 }]));
+
+/** What happens at the reader and its owner, in order. */
+type Event = 'asks' | 'ends' | `reads ${string}`;
+
+async function follow() {
+  const slot = await OpenSlot.open(await createMemoryStore(), { plans: PLANS });
+  const tenantId = await slot.createTenant();
+  const handle = await slot.handle(tenantId);
+  const events: Event[] = [];
+  /** Each answer waits for it. */
+  const gate: { open: Promise<void> } = { open: Promise.resolve() };
+  const ask = async (request: FollowRequest): Promise<FollowAnswer> => {
+    const answer = await slot.reader.reader.call('followTenant', {}, request);
+    await gate.open;
+    return answer;
+  };
+  const clock = slot.clock;
+  const store = {
+    ...slot.store,
+    listGrants: (...query: Parameters<typeof slot.store.listGrants>) => {
+      events.push(`reads ${query[0].subject}`);
+      return slot.store.listGrants(...query);
+    },
+  };
+  const reader = new TenantReader(
+    { tenantId, slot: SLOT, address: 'owner:7000' },
+    await ask({ tenantId, epoch: 0, seq: 0, advance: false }),
+    {
+      owners: {
+        follow: (_, request) => {
+          events.push('asks');
+          return ask(request);
+        },
+      },
+      store,
+      clock,
+      budget: new MemoryBudget(10_000_000, new FairTurns(clock)),
+      pageLimits: PAGE_LIMITS,
+    },
+    () => events.push('ends'),
+  );
+  const position = () => slot.front.call('readPosition', {}, { tenantId });
+  return { slot, tenantId, handle, events, gate, reader, position };
+}
+
+const rejected = { kind: 'handle-unknown' };
+
+test('one question serves everything that waits in one step', async () => {
+  const { slot, handle, events, reader } = await follow();
+  await slot.grant(handle, tuple('user:a', 'doc:1'));
+  assert.notEqual(reader.lastSeq, slot.tenure.lastSeq);
+  await Promise.all([reader.confirmed(), reader.confirmed(), reader.confirmed()]);
+  assert.deepEqual([events, reader.lastSeq], [['asks'], slot.tenure.lastSeq]);
+});
+
+test('a question that has left does not cover what comes after it', async () => {
+  const { slot, handle, events, gate, reader } = await follow();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  gate.open = promise;
+  const before = slot.tenure.lastSeq;
+  const first = reader.confirmed();
+  assert.equal(await settled(first), false);
+  await slot.grant(handle, tuple('user:a', 'doc:1'));
+  const later = [reader.confirmed(), reader.confirmed()];
+  const ends: string[] = [];
+  const note = async (name: string, promised: Promise<void>): Promise<void> => {
+    await promised;
+    ends.push(`${name} at ${reader.lastSeq - before}`);
+  };
+  const noted = [note('first', first), ...later.map((each) => note('later', each))];
+  assert.deepEqual(events, ['asks']);
+  resolve();
+  await Promise.all(noted);
+  assert.deepEqual(
+    [events, ends],
+    [
+      ['asks', 'asks'],
+      ['first at 0', 'later at 1', 'later at 1'],
+    ],
+  );
+});
+
+test('rows of the state tables are used only after a question that left when they had arrived', async () => {
+  const { slot, handle, events, reader } = await follow();
+  await slot.grant(handle, tuple('user:a', 'doc:1'));
+  await slot.applied();
+  const page = await reader.memory.pages.load('user:a');
+  assert.deepEqual(events, ['reads user:a', 'asks']);
+  assert.deepEqual([page.holds(VIEWER, 'doc:1'), reader.lastSeq], [true, slot.tenure.lastSeq]);
+});
+
+test('a position is reached only with its epoch, and once its commits are applied', async () => {
+  const { slot, tenantId, handle, events, reader, position } = await follow();
+  const at = async () => new Map([[tenantId as string, await position()]]);
+  const first = await at();
+  assert.equal(reader.isAt(first), true);
+  await slot.grant(handle, tuple('user:a', 'doc:1'));
+  const second = await at();
+  assert.deepEqual([reader.isAt(first), reader.isAt(second), reader.isAt(new Map())], [true, false, false]);
+  await reader.confirmed();
+  assert.equal(reader.isAt(second), true);
+  const other = { ...(await position()), epoch: reader.epoch + 1 };
+  assert.equal(reader.isAt(new Map([[tenantId as string, other]])), false);
+  reader.end();
+  assert.deepEqual([reader.isAt(second), events], [false, ['asks', 'ends']]);
+});
+
+test('a commit counts, and sets when the next grant expires, as at the owner', async () => {
+  const { slot, handle, reader } = await follow();
+  const expiresAtMs = slot.clock.wallMs() + 3_600_000;
+  await slot.grant(handle, tuple('user:a', 'doc:1'));
+  await slot.connection.writeGrants(handle, attempt(), [{ ...tuple('user:b', 'doc:2'), expiresAtMs, revoke: false }]);
+  await slot.revoke(handle, tuple('user:a', 'doc:1'));
+  await reader.confirmed();
+  const owner = slot.tenure.tenants.get(reader.tenantId);
+  assert.deepEqual(
+    [reader.memory.grantCount.total, reader.memory.nextExpiryMs],
+    [owner?.grantCount.total, expiresAtMs],
+  );
+  assert.equal(owner?.nextExpiryMs, expiresAtMs);
+});
+
+test('an owner that refuses ends the reader, and all that waits hears of it', async () => {
+  const { slot, events, reader } = await follow();
+  slot.leaseValid = false;
+  const waiting = [reader.confirmed(), reader.confirmed()];
+  for (const each of waiting) await assert.rejects(each, rejected);
+  slot.leaseValid = true;
+  await assert.rejects(reader.confirmed(), rejected);
+  assert.throws(() => reader.assertServing(), rejected);
+  reader.end();
+  assert.deepEqual(events, ['asks', 'ends']);
+});
+
+test('a reader whose tenant has none any more ends at its next question, and nobody is told a position', async () => {
+  const { slot, tenantId, events, reader, position } = await follow();
+  const update = (readers: number | null) =>
+    slot.operator.updateTenant(attempt(), { tenantId, readers, operator: 'test' });
+  await update(1);
+  await reader.confirmed();
+  await update(0);
+  await assert.rejects(reader.confirmed(), rejected);
+  await assert.rejects(position(), rejected);
+  const beginning = { tenantId, epoch: 0, seq: 0, advance: false };
+  await assert.rejects(slot.reader.reader.call('followTenant', {}, beginning), rejected);
+  assert.deepEqual(events, ['asks', 'asks', 'ends']);
+  await update(null);
+  assert.equal((await position()).seq, slot.tenure.lastSeq);
+});
