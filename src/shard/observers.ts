@@ -7,6 +7,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { Tenure, TenureDependencies } from './log/tenure.ts';
 import type { Lookups } from './memory/lookups.ts';
 import type { RecentChanges } from './memory/recent-changes.ts';
+import type { ReadIndexes } from './readers/follow-tenant.ts';
 
 /** The shard logs failing state writes, and waiting writes, at most once per interval: every slot keeps retrying. */
 const FAILURE_LOG_MS = 10_000;
@@ -61,15 +62,20 @@ export function reportShard(
   metrics: Metrics,
   shard: {
     readonly lookups: Pick<Lookups, 'hits' | 'misses'>;
+    readonly readIndexes: ReadIndexes;
     readonly tenures: Iterable<Tenure>;
     readonly leaseLeftMs: number;
   },
 ): void {
-  const { lookups, leaseLeftMs } = shard;
+  const { lookups, readIndexes, leaseLeftMs } = shard;
   metrics.pageLookups.inc({ result: 'hit' }, lookups.hits);
   metrics.pageLookups.inc({ result: 'miss' }, lookups.misses);
   lookups.hits = 0;
   lookups.misses = 0;
+  metrics.readIndexes.inc({ kind: 'position' }, readIndexes.answered);
+  metrics.readIndexes.inc({ kind: 'beginning' }, readIndexes.begun);
+  readIndexes.answered = 0;
+  readIndexes.begun = 0;
   if (Number.isFinite(leaseLeftMs)) metrics.leaseSeconds.inc(leaseLeftMs / 1000);
   let lagMs = 0;
   for (const tenure of shard.tenures) {
@@ -80,9 +86,10 @@ export function reportShard(
     metrics.checkpointLagEntries.inc(tenure.lagEntries);
     // Adds up first: there may be a hundred thousand tenants.
     let grants = 0;
-    for (const { grantCount, recentChanges } of tenure.tenants.values()) {
+    for (const { grantCount, recentChanges, followed } of tenure.tenants.values()) {
       grants += grantCount.grants;
       if (recentChanges !== undefined) reportRecentChanges(metrics, recentChanges);
+      if (followed) metrics.tenantsWithReaders.inc();
     }
     metrics.grants.inc(grants);
     const { nowMs } = tenure.slotTime;

@@ -29,6 +29,7 @@ import { Readiness } from './ownership/readiness.ts';
 import { createSharing, type StoreSharing } from './ownership/store-sharing.ts';
 import { WatchLoop } from './ownership/watch-loop.ts';
 import { Peers } from './peers/peers.ts';
+import type { ReadIndexes } from './readers/follow-tenant.ts';
 import type { OwnerPort } from './readers/owner-port.ts';
 import { Readers } from './readers/readers.ts';
 import type { Routes, Shard, ShardWelcome } from './shard.ts';
@@ -77,6 +78,7 @@ export class ShardNode implements Shard {
   readonly #options: ShardNodeOptions;
   readonly #ids: IdFactory;
   readonly #lookups = new Lookups();
+  readonly #readIndexes: ReadIndexes = { answered: 0, begun: 0 };
   readonly #observers: ReturnType<typeof tenureObservers>;
   readonly #health: HealthWatch;
   readonly #membership: Membership;
@@ -159,7 +161,10 @@ export class ShardNode implements Shard {
     this.#state = 'running';
     this.#stopReporting = this.#dependencies.metrics.onRender(() => {
       const tenures = this.#ownership.tenures.values();
-      reportShard(this.#dependencies.metrics, { lookups: this.#lookups, tenures, leaseLeftMs: this.leaseLeftMs });
+      const { metrics } = this.#dependencies;
+      const [lookups, readIndexes] = [this.#lookups, this.#readIndexes];
+      reportShard(metrics, { lookups, readIndexes, tenures, leaseLeftMs: this.leaseLeftMs });
+      this.#readers.report();
       this.#sharing.report();
     });
     await this.#sharing.start();
@@ -292,6 +297,7 @@ export class ShardNode implements Shard {
         rows: this.#ownership.rows(),
       }),
       lookups: this.#lookups,
+      readIndexes: this.#readIndexes,
       readers: this.#readers,
       deadlineMs: meta.deadlineMs,
       onRefused: (code) => metrics.limitRefusals.inc({ type: code }),

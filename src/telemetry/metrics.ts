@@ -103,6 +103,14 @@ const SUMMED_GAUGES = {
     'Store reads, and calls with many tuples, waiting for memory, by work: read, call or evaluation.',
     'work',
   ),
+  readerTenants: gauge(
+    'grantd_reader_tenants',
+    'Tenants of other shards whose checks and listings this shard answers as a reader.',
+  ),
+  tenantsWithReaders: gauge(
+    'grantd_tenants_with_readers',
+    'Tenants of this shard that other shards have read for in the last minute.',
+  ),
   grants: gauge('grantd_grants', 'Grants of the tenants that this process serves.'),
   expiryLagSeconds: gauge(
     'grantd_expiry_lag_seconds',
@@ -231,6 +239,36 @@ const METRICS = {
     'grantd_stream_batch_checks',
     'Checks per message from a front to a shard.',
     SIZE_BUCKETS,
+  ),
+  readerReads: counter(
+    'grantd_reader_reads_total',
+    'Checks and listings of tenants with readers that a front sent, by result: reader (sent to a reader); or sent to the owner: beginning (no handle at the reader yet), unreachable (no connection to the reader), paused (the reader has failed a call in the last second), failed (repeated, because the reader failed this one) or missing (there is no other shard).',
+    'result',
+  ),
+  readerCalls: counter(
+    'grantd_reader_calls_total',
+    'Calls that this shard answered as a reader, by kind: check (a single one), bulk (several checks, or checks by name) or listing.',
+    'kind',
+  ),
+  readIndexCalls: histogram(
+    'grantd_read_index_calls',
+    'Calls, and reads of the store for them, that one question of a reader to the owner covered (read index): the question asks how far the log is.',
+    SIZE_BUCKETS,
+  ),
+  readIndexLagEntries: histogram(
+    'grantd_read_index_lag_entries',
+    'Log entries that a reader lacked at each answer of the owner. It applies them before it answers any call.',
+    [0, ...SIZE_BUCKETS],
+  ),
+  readersEnded: counter(
+    'grantd_readers_ended_total',
+    'Readers of tenants that have ended at this shard, by reason: idle (no calls for 30 s), stopping (this shard stops), owner-unreachable (no answer in time, or the owner has no lease), owner-moved (another shard owns the slot now), epoch (the owner has claimed the slot again), commits-missing (the owner no longer keeps what the reader lacked) or failed. The next call begins a new one.',
+    'reason',
+  ),
+  readIndexes: counter(
+    'grantd_read_indexes_total',
+    'Questions of readers that this shard answered as the owner, by kind: position (how far the log is, with the commits since) or beginning (of a new reader).',
+    'kind',
   ),
   pageLookups: counter(
     'grantd_page_lookups_total',

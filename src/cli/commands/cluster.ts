@@ -13,6 +13,11 @@ interface ClusterListing {
   readonly field?: string;
   readonly description: string;
   readonly columns: readonly Column[];
+  /** A second table, if it has rows. */
+  readonly details?: {
+    readonly columns: readonly Column[];
+    rows(records: readonly JsonRecord[]): readonly JsonRecord[];
+  };
   /** A line below the table. */
   readonly summary?: (records: readonly JsonRecord[]) => string;
 }
@@ -45,6 +50,22 @@ function summarizeSlots(slots: readonly JsonRecord[]): string {
   ].join('; ');
 }
 
+const READER_COLUMNS: readonly Column[] = [
+  ['slot', 'slot'],
+  ['tenant', 'tenant_id'],
+  ['reader', 'shard'],
+  ['epoch', 'epoch'],
+  ['position', 'position'],
+  ['calls', 'calls'],
+  ['read indexes', 'read_indexes'],
+  ['handed over', 'handed_over'],
+  ['begun', 'begun'],
+];
+
+/** The shards that read for tenants of these slots, one in each row. */
+const readersOf = (slots: readonly JsonRecord[]): readonly JsonRecord[] =>
+  slots.flatMap((slot) => recordsOf(slot, 'readers').map((reader) => ({ slot: slot.slot, ...reader })));
+
 function summarizeMembers(members: readonly JsonRecord[]): string {
   const states = [...Map.groupBy(members, ({ state }) => String(state))].sort(([left], [right]) =>
     left < right ? -1 : 1,
@@ -74,7 +95,8 @@ const LISTINGS: readonly ClusterListing[] = [
   },
   {
     name: 'slots',
-    description: 'list every slot with its owner, its epoch, and how far its log and its state tables are',
+    description:
+      'list every slot with its owner, its epoch, how far its log and its state tables are, and the readers of its tenants',
     columns: [
       ['slot', 'slot'],
       ['state', 'state'],
@@ -88,6 +110,7 @@ const LISTINGS: readonly ClusterListing[] = [
       ['address', 'address'],
       ['incarnation', 'incarnation'],
     ],
+    details: { columns: READER_COLUMNS, rows: readersOf },
     summary: summarizeSlots,
   },
   {
@@ -120,7 +143,7 @@ const LISTINGS: readonly ClusterListing[] = [
 ];
 
 export function registerClusterCommands(program: Command, context: CliContext): void {
-  for (const { name, field = name, description, columns, summary } of LISTINGS) {
+  for (const { name, field = name, description, columns, details, summary } of LISTINGS) {
     const command = program
       .command(name)
       .description(description)
@@ -129,8 +152,14 @@ export function registerClusterCommands(program: Command, context: CliContext): 
       context.action(async (options: JsonOption) => {
         const client = context.connect();
         const records = recordsOf(await client.readJson({ method: 'GET', path: `/${name}` }), field);
-        context.print(options.json ? renderJson(records) : context.tableOf(records, columns));
-        if (!options.json && summary !== undefined) context.print(`\n${summary(records)}`);
+        if (options.json) {
+          context.print(renderJson(records));
+          return EXIT.ok;
+        }
+        context.print(context.tableOf(records, columns));
+        const rows = details?.rows(records) ?? [];
+        if (details !== undefined && rows.length > 0) context.print(`\n${context.tableOf(rows, details.columns)}`);
+        if (summary !== undefined) context.print(`\n${summary(records)}`);
         return EXIT.ok;
       }),
     );

@@ -22,6 +22,7 @@ import { type RetryGate, retryDelayMs, type Waiter } from '../links/retry-gate.t
 import type { Binding, Route } from '../links/route.ts';
 import type { RoutingTable } from '../links/routing-table.ts';
 import type { Receiver, ShardLink, TryFailure } from '../links/shard-link.ts';
+import type { ReadCounts } from './reader-reads.ts';
 
 /** How late after its deadline a flight may end. */
 const SWEEP_MS = 50;
@@ -51,6 +52,7 @@ export interface RetryControl {
 export interface FlightControl extends RetryControl {
   readonly metrics: Metrics;
   readonly flights: FlightTable;
+  readonly reads: ReadCounts;
   /** Acts on what a failed try says about owners. */
   readonly redirect: (link: ShardLink, failure: TryFailure) => void;
 }

@@ -18,20 +18,22 @@ export const clusterCalls = {
     access: 'console',
     ...EMPTY_REQUEST,
     reply: 'slots',
-    replyToWire: ({ owned, owners, incarnation, shardName, leaseLeftMs }) => ({
+    replyToWire: ({ owned, owners, readers, incarnation, shardName, leaseLeftMs }) => ({
       slots: [...owned],
       incarnation,
       shardName,
       leased: leaseLeftMs !== undefined,
       leaseLeftMs: leaseLeftMs ?? 0,
       owners: owners.map((owner) => ({ ...owner, incarnation: owner.incarnation ?? '' })),
+      readers: [...readers],
     }),
-    replyFromWire: ({ slots, owners, incarnation, shardName, leased, leaseLeftMs }) => ({
+    replyFromWire: ({ slots, owners, readers, incarnation, shardName, leased, leaseLeftMs }) => ({
       incarnation,
       shardName,
       leaseLeftMs: leased ? leaseLeftMs : undefined,
       owned: slots.map(({ state, ...rest }) => ({ ...rest, state: slotStateFrom(state) })),
       owners: owners.map((owner) => ({ ...owner, incarnation: orUndefined(owner.incarnation) })),
+      readers,
     }),
   }),
 

@@ -101,6 +101,7 @@ import type { TenantCommits as _grantd_v1_TenantCommits, TenantCommits__Output a
 import type { TenantCounts as _grantd_v1_TenantCounts, TenantCounts__Output as _grantd_v1_TenantCounts__Output } from './grantd/v1/TenantCounts.ts';
 import type { TenantDeletion as _grantd_v1_TenantDeletion, TenantDeletion__Output as _grantd_v1_TenantDeletion__Output } from './grantd/v1/TenantDeletion.ts';
 import type { TenantGrants as _grantd_v1_TenantGrants, TenantGrants__Output as _grantd_v1_TenantGrants__Output } from './grantd/v1/TenantGrants.ts';
+import type { TenantReader as _grantd_v1_TenantReader, TenantReader__Output as _grantd_v1_TenantReader__Output } from './grantd/v1/TenantReader.ts';
 import type { TenantReaders as _grantd_v1_TenantReaders, TenantReaders__Output as _grantd_v1_TenantReaders__Output } from './grantd/v1/TenantReaders.ts';
 import type { Tenants as _grantd_v1_Tenants, Tenants__Output as _grantd_v1_Tenants__Output } from './grantd/v1/Tenants.ts';
 import type { TracedCheck as _grantd_v1_TracedCheck, TracedCheck__Output as _grantd_v1_TracedCheck__Output } from './grantd/v1/TracedCheck.ts';
@@ -229,6 +230,7 @@ export interface ProtoGrpcType {
       TenantCounts: MessageTypeDefinition<_grantd_v1_TenantCounts, _grantd_v1_TenantCounts__Output>
       TenantDeletion: MessageTypeDefinition<_grantd_v1_TenantDeletion, _grantd_v1_TenantDeletion__Output>
       TenantGrants: MessageTypeDefinition<_grantd_v1_TenantGrants, _grantd_v1_TenantGrants__Output>
+      TenantReader: MessageTypeDefinition<_grantd_v1_TenantReader, _grantd_v1_TenantReader__Output>
       TenantReaders: MessageTypeDefinition<_grantd_v1_TenantReaders, _grantd_v1_TenantReaders__Output>
       Tenants: MessageTypeDefinition<_grantd_v1_Tenants, _grantd_v1_Tenants__Output>
       TracedCheck: MessageTypeDefinition<_grantd_v1_TracedCheck, _grantd_v1_TracedCheck__Output>

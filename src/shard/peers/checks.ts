@@ -23,8 +23,12 @@ export function check(
   isConfirmed = false,
 ): CheckAnswer | Promise<CheckAnswer> {
   const handle = peer.handles.find(id);
-  if (handle.reader !== undefined && !isConfirmed) {
-    return handle.reader.confirmed().then(() => check(peer, id, subject, relation, object, true));
+  const { reader } = handle;
+  if (reader !== undefined && !isConfirmed) {
+    return reader.confirmed().then(() => {
+      reader.tally.answers('check');
+      return check(peer, id, subject, relation, object, true);
+    });
   }
   peer.handles.assertMay(handle, CHECK_READ);
   if (handle.memory.tenant.rulesRevision !== undefined) return checkByRules(peer, handle, subject, relation, object);

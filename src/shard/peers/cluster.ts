@@ -30,6 +30,7 @@ export const listSlots: Handler<'listSlots'> = async ({ shard }) => {
   const { rows, ...report } = shard.report();
   return {
     ...report,
+    readers: shard.readers.list(),
     owners: rows.map(slotClaimOf),
     owned: owned.sort((left, right) => left.slot - right.slot),
   };

@@ -2,6 +2,7 @@
 
 import { parseTenantId } from '../../core/ids.ts';
 import type { NamedTuple } from '../../rules/questions.ts';
+import { kindOf } from '../readers/reader-tally.ts';
 import {
   type AnswerOf,
   type CallerOf,
@@ -51,7 +52,10 @@ class PeerConnection implements TenantConnection {
     if (readAtOf(name) === undefined) {
       return Promise.reject(new ShardFailure('wrong-owner', 'A reader only answers checks and listings.'));
     }
-    return reader.confirmed().then(() => TENANT_HANDLERS[name](this.#peer, caller, request));
+    return reader.confirmed().then(() => {
+      reader.tally.answers(kindOf(name));
+      return TENANT_HANDLERS[name](this.#peer, caller, request);
+    });
   }
 
   tenantOf(handle: number): string {

@@ -14,6 +14,13 @@ export interface FollowParts {
   readonly slots: number;
   /** The tenure that serves a slot; throws `wrong-owner` or `not-serving`. */
   readonly tenureOf: (slot: number) => Tenure;
+  readonly readIndexes: ReadIndexes;
+}
+
+/** Answers to readers, since the metrics were last read. */
+export interface ReadIndexes {
+  answered: number;
+  begun: number;
 }
 
 const NOT_FOLLOWED = 'The owner no longer has what the reader lacks.';
@@ -30,12 +37,18 @@ async function begin(tenure: Tenure, memory: TenantMemory): Promise<FollowAnswer
   return { epoch: tenure.epoch, seq, nextBase, nowMs: tenure.slotTime.nowMs, appliedSeq: seq, commits };
 }
 
-export async function followTenant({ slots, tenureOf }: FollowParts, request: FollowRequest): Promise<FollowAnswer> {
+export async function followTenant(
+  { slots, tenureOf, readIndexes }: FollowParts,
+  request: FollowRequest,
+): Promise<FollowAnswer> {
   const tenure = tenureOf(slotOfTenant(request.tenantId, slots));
   const tenantId = parseTenantId(request.tenantId);
   const memory = tenantId && tenure.tenants.get(tenantId);
   if (memory === undefined) throw new GrantdError('tenant-not-found', 'The owner does not know this tenant.');
-  if (request.epoch === 0) return begin(tenure, memory);
+  if (request.epoch === 0) {
+    readIndexes.begun += 1;
+    return begin(tenure, memory);
+  }
   if (request.epoch !== tenure.epoch) throw new ShardFailure('handle-unknown', 'The reader follows another epoch.');
   if (request.advance) {
     await tenure.advance();
@@ -43,7 +56,8 @@ export async function followTenant({ slots, tenureOf }: FollowParts, request: Fo
   }
   // From here on there is no await: the position is that of a moment at which the lease was valid.
   const commits = memory.keepCommits(tenure.lastSeq).after(request.seq);
-  if (commits === undefined) throw new ShardFailure('handle-unknown', NOT_FOLLOWED);
+  if (commits === undefined) throw new GrantdError('cursor-too-old', NOT_FOLLOWED);
+  readIndexes.answered += 1;
   const { epoch, lastSeq: seq, nextBase, appliedSeq, slotTime } = tenure;
   return { epoch, seq, nextBase, nowMs: slotTime.nowMs, appliedSeq, commits };
 }

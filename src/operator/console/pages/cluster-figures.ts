@@ -2,11 +2,11 @@
 // marked by a sign and in words, not only by colour. A shard that does not respond is shown with its last figures,
 // grey, with their age.
 
-import type { MemberView, SlotView } from '../../../front/front.ts';
+import type { MemberView, ReaderView, SlotView } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { type ClusterEvent, figuresOf, lagOf, largest } from '../../cluster-history.ts';
 import type { Look, ShardFigures } from '../../cluster-watch.ts';
-import type { ConsoleLinks } from '../page.ts';
+import { type ConsoleLinks, tenantPath } from '../page.ts';
 import { asOf, code, count, foreign, plural, span, swatch, table, timeOfDay } from '../parts/parts.ts';
 import { colourClass } from '../parts/slots-picture.ts';
 
@@ -110,6 +110,19 @@ function session({ members, ended }: OwnerRow): Markup {
   if (members.length === 0) return html`<span class="badge member-dead">absent</span>`;
   return members.map(({ state }) => html`<span class="badge member-${state}">${state}</span>`);
 }
+
+export const readersTable = (readers: readonly (ReaderView & { readonly slot: number })[]): Markup =>
+  table('Readers', readers, [
+    ['Tenant', ({ tenantId }) => html`<a href=${tenantPath(tenantId)}>${code(tenantId)}</a>`],
+    ['Reader', ({ shardName }) => foreign(shardName)],
+    ['Slot', ({ slot }) => count(slot), 'number'],
+    ['Epoch', ({ epoch }) => count(epoch), 'number'],
+    ['Position', ({ position }) => count(position), 'number'],
+    ['Calls', ({ calls }) => count(calls), 'number'],
+    ['Read indexes', ({ readIndexes }) => count(readIndexes), 'number'],
+    ['Handed over', ({ handedOver }) => count(handedOver), 'number'],
+    ['Begun', ({ begun }) => count(begun), 'number'],
+  ]);
 
 export function ownersTable(owners: readonly OwnerRow[], look: Look): Markup {
   const aged =

@@ -520,6 +520,18 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
           }),
         ),
         owners: many(record({ slot: uint32, epoch: uint32, incarnation: orUndefined(someText) })),
+        readers: many(
+          record({
+            tenantId: text,
+            slot: uint32,
+            epoch: uint32,
+            position: place,
+            calls: place,
+            readIndexes: place,
+            handedOver: place,
+            begun: place,
+          }),
+        ),
       }),
   },
   listMembers: {
