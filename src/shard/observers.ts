@@ -2,12 +2,16 @@
 // metrics are read.
 
 import type { Clock } from '../core/async/clock.ts';
+import { busiestOf } from '../core/async/crowding.ts';
+import type { Turns } from '../core/async/turns.ts';
+import { parseTenantId } from '../core/ids.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Tenure, TenureDependencies } from './log/tenure.ts';
 import type { Lookups } from './memory/lookups.ts';
 import type { RecentChanges } from './memory/recent-changes.ts';
 import type { ReadIndexes } from './readers/follow-tenant.ts';
+import type { BusiestTenant } from './shard.ts';
 
 /** The shard logs failing state writes, and waiting writes, at most once per interval: every slot keeps retrying. */
 const FAILURE_LOG_MS = 10_000;
@@ -49,6 +53,13 @@ export function tenureObservers(
       log.warn({ slot, kind }, 'writes are waiting: the memory for writes is full');
     },
   };
+}
+
+/** Among everything of the process that had to wait. */
+export function busiestTenant({ crowding }: Pick<Turns, 'crowding'>, clock: Clock): BusiestTenant | undefined {
+  const shares = crowding.shares(clock.monotonicMs());
+  const busiest = busiestOf(new Map([...shares].filter(([key]) => parseTenantId(key) !== undefined)));
+  return busiest && { tenantId: busiest.key, share: busiest.share };
 }
 
 function reportRecentChanges(metrics: Metrics, { bytes, waiting }: RecentChanges): void {

@@ -19,7 +19,7 @@ import { Tenure } from './log/tenure.ts';
 import { Lookups } from './memory/lookups.ts';
 import type { MemoryBudget } from './memory/memory-budget.ts';
 import { PAGE_LIMITS, type PageLimits } from './memory/page-limits.ts';
-import { reportShard, tenureObservers } from './observers.ts';
+import { busiestTenant, reportShard, tenureObservers } from './observers.ts';
 import { HealthWatch } from './ownership/health-watch.ts';
 import { Membership } from './ownership/membership.ts';
 import { MembershipLease } from './ownership/membership-lease.ts';
@@ -299,6 +299,7 @@ export class ShardNode implements Shard {
       lookups: this.#lookups,
       readIndexes: this.#readIndexes,
       readers: this.#readers,
+      busiest: () => busiestTenant(this.#dependencies.budget.turns, clock),
       deadlineMs: meta.deadlineMs,
       onRefused: (code) => metrics.limitRefusals.inc({ type: code }),
     });

@@ -786,6 +786,15 @@ export interface Load {
 
 export interface ShardLoad extends Load {
   readonly shardName: string;
+  /** Undefined: no call of a tenant had to wait for its turn. */
+  readonly busiest?: BusiestTenant | undefined;
+}
+
+/** The tenant for which the process of a shard spent the most time after its calls had waited for their turn. */
+export interface BusiestTenant {
+  readonly tenantId: string;
+  /** Of the last ten seconds, 0 to 1. */
+  readonly share: number;
 }
 
 /** What a front has counted since its last report. Only the shape is validated: any number may be wrong. */

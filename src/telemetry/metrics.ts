@@ -73,6 +73,10 @@ const SUMMED_GAUGES = {
     'grantd_turns_waiting',
     'Requests and calls waiting for their tenant to be scheduled, because this process is short of CPU time.',
   ),
+  busiestTenantRatio: gauge(
+    'grantd_busiest_tenant_ratio',
+    'Share of the last ten seconds, 0 to 1, that this process spent on the one tenant with the most work, after that work had waited for its turn. Near 0 while the process has time for everyone.',
+  ),
   pageCacheBytes: gauge(
     'grantd_page_cache_bytes',
     'Estimated bytes of everything counted against the memory budget: the subject cache, store reads in flight, tuples held by calls, memory held by writes, and the data kept for each tenant.',

@@ -34,6 +34,13 @@ const rateCell =
     return typeof value === 'number' ? value.toLocaleString('en', { maximumFractionDigits: 1 }) : '-';
   };
 
+const shareCell =
+  (field: string) =>
+  (record: JsonRecord): string => {
+    const value = record[field];
+    return typeof value === 'number' && value > 0 ? `${Math.round(100 * value)} %` : '-';
+  };
+
 const plural = (count: number, noun: string): string => `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 
 /** `256 slots: 254 serving, 2 opening; 3 shards; checkpoint lag up to 12` */
@@ -131,12 +138,15 @@ const LISTINGS: readonly ClusterListing[] = [
   {
     name: 'loads',
     field: 'shards',
-    description: 'list the load of each shard over the last ten seconds: checks, failures, latency',
+    description:
+      'list the load of each shard over the last ten seconds: checks, failures, latency, and the tenant whose calls waited most',
     columns: [
       ['shard', 'shard'],
       ['checks/s', rateCell('checks_per_second')],
       ['failures/s', rateCell('failures_per_second')],
       ['p99', msCell('p99_ms')],
+      ['busiest tenant', 'busiest_tenant'],
+      ['its share', shareCell('busiest_share')],
     ],
     summary: summarizeLoads,
   },

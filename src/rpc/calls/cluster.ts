@@ -49,8 +49,12 @@ export const clusterCalls = {
     access: 'console',
     ...EMPTY_REQUEST,
     reply: 'shardLoad',
-    replyToWire: (load) => ({ ...load, p99Ms: load.p99Ms ?? 0 }),
-    replyFromWire: (load) => ({ ...load, p99Ms: zeroAsUndefined(load.p99Ms) }),
+    replyToWire: (load) => ({ ...load, p99Ms: load.p99Ms ?? 0, busiest: load.busiest ?? null }),
+    replyFromWire: ({ busiest, ...load }) => ({
+      ...load,
+      p99Ms: zeroAsUndefined(load.p99Ms),
+      ...(busiest === null ? {} : { busiest }),
+    }),
   }),
 };
 

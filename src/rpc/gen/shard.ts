@@ -8,6 +8,7 @@ import type { Authenticate as _grantd_v1_Authenticate, Authenticate__Output as _
 import type { AuthenticateOperator as _grantd_v1_AuthenticateOperator, AuthenticateOperator__Output as _grantd_v1_AuthenticateOperator__Output } from './grantd/v1/AuthenticateOperator.ts';
 import type { BulkResults as _grantd_v1_BulkResults, BulkResults__Output as _grantd_v1_BulkResults__Output } from './grantd/v1/BulkResults.ts';
 import type { BulkWritten as _grantd_v1_BulkWritten, BulkWritten__Output as _grantd_v1_BulkWritten__Output } from './grantd/v1/BulkWritten.ts';
+import type { BusiestTenant as _grantd_v1_BusiestTenant, BusiestTenant__Output as _grantd_v1_BusiestTenant__Output } from './grantd/v1/BusiestTenant.ts';
 import type { Call as _grantd_v1_Call, Call__Output as _grantd_v1_Call__Output } from './grantd/v1/Call.ts';
 import type { CallContext as _grantd_v1_CallContext, CallContext__Output as _grantd_v1_CallContext__Output } from './grantd/v1/CallContext.ts';
 import type { Changes as _grantd_v1_Changes, Changes__Output as _grantd_v1_Changes__Output } from './grantd/v1/Changes.ts';
@@ -133,6 +134,7 @@ export interface ProtoGrpcType {
       AuthenticateOperator: MessageTypeDefinition<_grantd_v1_AuthenticateOperator, _grantd_v1_AuthenticateOperator__Output>
       BulkResults: MessageTypeDefinition<_grantd_v1_BulkResults, _grantd_v1_BulkResults__Output>
       BulkWritten: MessageTypeDefinition<_grantd_v1_BulkWritten, _grantd_v1_BulkWritten__Output>
+      BusiestTenant: MessageTypeDefinition<_grantd_v1_BusiestTenant, _grantd_v1_BusiestTenant__Output>
       Call: MessageTypeDefinition<_grantd_v1_Call, _grantd_v1_Call__Output>
       CallContext: MessageTypeDefinition<_grantd_v1_CallContext, _grantd_v1_CallContext__Output>
       Changes: MessageTypeDefinition<_grantd_v1_Changes, _grantd_v1_Changes__Output>

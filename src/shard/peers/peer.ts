@@ -12,7 +12,16 @@ import type { Lookups } from '../memory/lookups.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { FollowParts } from '../readers/follow-tenant.ts';
 import type { Readers } from '../readers/readers.ts';
-import type { AnswerOf, Attempt, CallerOf, CallName, RequestOf, SlotsReport, UnderHandle } from '../shard.ts';
+import type {
+  AnswerOf,
+  Attempt,
+  BusiestTenant,
+  CallerOf,
+  CallName,
+  RequestOf,
+  SlotsReport,
+  UnderHandle,
+} from '../shard.ts';
 import { KeptAuditLog } from './audit-log-rows.ts';
 import { FeedWaits } from './feed-waits.ts';
 import { type Handle, HandleTable } from './handles.ts';
@@ -44,6 +53,7 @@ export interface ShardParts extends ListingContext, DecideContext, FollowParts {
   readonly members: () => Promise<readonly MemberRow[]>;
   /** The load from each front. */
   readonly loads: () => Iterable<LoadWindow>;
+  readonly busiest: () => BusiestTenant | undefined;
   /** What the shard knows apart from its own slots. */
   readonly report: () => Omit<SlotsReport, 'owned' | 'owners' | 'readers'> & { readonly rows: readonly SlotRow[] };
 }

@@ -70,6 +70,7 @@ async function openOwner(store: Store, slot: number, time: { wallMs?: () => numb
     readIndexes: { answered: 0, begun: 0 },
     lookups: new Lookups(),
     deadlineMs: 10_000,
+    busiest: () => undefined,
     onRefused: () => {},
   });
   const { tenant: connection, operator } = consoleMethods(peers.connectConsole());

@@ -181,6 +181,7 @@ export class OpenSlot {
       readIndexes: this.readIndexes,
       lookups: new Lookups(),
       deadlineMs: options.deadlineMs ?? META.deadlineMs,
+      busiest: () => undefined,
       onRefused: () => {},
     });
     this.console = peers.connectConsole();

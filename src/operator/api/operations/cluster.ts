@@ -121,6 +121,11 @@ const loadSchema = z.object({
   checks_per_second: z.number().min(0),
   failures_per_second: z.number().min(0),
   p99_ms: z.number().min(0).nullable().meta({ description: '99 of 100 checks took less; null: there were none.' }),
+  busiest_tenant: z
+    .string()
+    .nullable()
+    .meta({ description: 'The tenant with the most work that had to wait; null: none had to.' }),
+  busiest_share: z.number().min(0).meta({ description: 'Of the time of the shard, 0 to 1, after it had waited.' }),
 });
 
 /** Rates are rounded to a hundredth; further digits are noise. */
@@ -131,6 +136,8 @@ function loadRecord(load: ShardLoad): object {
     checks_per_second: rounded(load.checksPerSecond),
     failures_per_second: rounded(load.failuresPerSecond),
     p99_ms: load.p99Ms === undefined ? null : rounded(load.p99Ms),
+    busiest_tenant: load.busiest?.tenantId ?? null,
+    busiest_share: rounded(load.busiest?.share ?? 0),
   };
 }
 

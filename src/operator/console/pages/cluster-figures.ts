@@ -13,6 +13,8 @@ import { colourClass } from '../parts/slots-picture.ts';
 /** The bounds are those of the alerts GrantdChecksSlow and GrantdWriteBehindLags, so that page and alerts agree. */
 export const P99_MS_MAX = 100;
 export const LAG_MAX = 10_000;
+/** As the alert GrantdTenantCrowds. */
+export const CROWDED_SHARE_MIN = 0.25;
 /** Above this, tenths of a millisecond are noise. */
 const WHOLE_MS_FROM = 100;
 
@@ -109,6 +111,15 @@ function session({ members, ended }: OwnerRow): Markup {
   }
   if (members.length === 0) return html`<span class="badge member-dead">absent</span>`;
   return members.map(({ state }) => html`<span class="badge member-${state}">${state}</span>`);
+}
+
+/** Shards whose calls wait because of one tenant. */
+export function crowdedWarnings(look: Look): readonly Markup[] {
+  return (look.loads ?? []).flatMap(({ shardName, busiest }) => {
+    if (busiest === undefined || busiest.share < CROWDED_SHARE_MIN) return [];
+    const { tenantId, share } = busiest;
+    return html`<p class="form-error">${foreign(shardName)} has more work than time: ${Math.round(100 * share)} % of the last ten seconds went to waiting calls of the tenant <a href=${tenantPath(tenantId)}>${code(tenantId)}</a>. Readers take its checks and listings to other shards.</p>`;
+  });
 }
 
 export const readersTable = (readers: readonly (ReaderView & { readonly slot: number })[]): Markup =>

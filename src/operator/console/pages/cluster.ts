@@ -22,7 +22,16 @@ import {
 } from '../parts/parts.ts';
 import { type TimePlot, timePlot } from '../parts/plots.ts';
 import { colourClass, slotChooser, slotsPicture } from '../parts/slots-picture.ts';
-import { known, milliseconds, ownersOf, ownersTable, P99_MS_MAX, readersTable, tiles } from './cluster-figures.ts';
+import {
+  crowdedWarnings,
+  known,
+  milliseconds,
+  ownersOf,
+  ownersTable,
+  P99_MS_MAX,
+  readersTable,
+  tiles,
+} from './cluster-figures.ts';
 
 const FIGURES_MS = 2000;
 /** Plots change only with their samples, and are several times as long as the figures. */
@@ -78,7 +87,7 @@ function lookMarkup(look: Look, events: readonly ClusterEvent[], links: ConsoleL
     <p><a href=${pathTo(['cluster', 'slots'])}>All slots as a table</a></p>`;
   const shards = html`
     ${look.members === undefined ? html`<p class="form-error">The members cannot be read at the moment. The table shows only what is known from the slots.</p>` : undefined}
-    ${ownersTable(owners, look)}`;
+    ${crowdedWarnings(look)}${ownersTable(owners, look)}`;
   return html`${tiles(look, owners, links)}${section('slots', 'Slots', slots)}${section('shards', 'Shards', shards)}${readersSection(look.slots)}`;
 }
 

@@ -483,13 +483,33 @@ describe('the cluster', () => {
 
   test('the load of every shard that answers is listed, and no rate where there was nothing', async () => {
     service.operator.loads = [
-      { shardName: 'shard-0', checksPerSecond: 1234.5678, failuresPerSecond: 0.1, p99Ms: 3.456 },
+      {
+        shardName: 'shard-0',
+        checksPerSecond: 1234.5678,
+        failuresPerSecond: 0.1,
+        p99Ms: 3.456,
+        busiest: { tenantId: 'ten_a', share: 0.712 },
+      },
       { shardName: 'shard-1', checksPerSecond: 0, failuresPerSecond: 0, p99Ms: undefined },
     ];
     assert.deepEqual((await call('GET', '/loads')).body, {
       shards: [
-        { shard: 'shard-0', checks_per_second: 1234.57, failures_per_second: 0.1, p99_ms: 3.46 },
-        { shard: 'shard-1', checks_per_second: 0, failures_per_second: 0, p99_ms: null },
+        {
+          shard: 'shard-0',
+          checks_per_second: 1234.57,
+          failures_per_second: 0.1,
+          p99_ms: 3.46,
+          busiest_tenant: 'ten_a',
+          busiest_share: 0.71,
+        },
+        {
+          shard: 'shard-1',
+          checks_per_second: 0,
+          failures_per_second: 0,
+          p99_ms: null,
+          busiest_tenant: null,
+          busiest_share: 0,
+        },
       ],
     });
     assertProblem(await call('GET', '/loads?x=1'), 400, 'invalid-request', /"x"/);

@@ -500,7 +500,11 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
         checksPerSecond: rate,
         failuresPerSecond: rate,
         p99Ms: orUndefined(someRate),
-      }),
+      }).chain((load) =>
+        orUndefined(record({ tenantId: text, share: rate })).map((busiest) =>
+          busiest === undefined ? load : { ...load, busiest },
+        ),
+      ),
   },
   listSlots: {
     request: nothing,

@@ -58,6 +58,7 @@ async function startReading() {
     readIndexes: { answered: 0, begun: 0 },
     lookups: new Lookups(),
     deadlineMs: META.deadlineMs,
+    busiest: () => undefined,
     onRefused: () => {},
   });
   const front = tenantMethods(peers.connect());
