@@ -16,7 +16,7 @@ test('shares are of the last ten seconds, and forget what is older', () => {
     ],
   );
   assert.deepEqual(busiestOf(crowding.shares(29_999)), { key: 'large', share: 0.6 });
-  assert.equal(crowding.shares(34_000).get('large'), 0.36);
+  assert.equal(crowding.shares(34_000).get('large'), 0.24);
   assert.deepEqual([...crowding.shares(40_000)], []);
   assert.equal(busiestOf(crowding.shares(40_000)), undefined);
 });
