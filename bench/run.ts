@@ -29,6 +29,7 @@ import { listingsScenario } from './scenarios/listings.ts';
 import { memoryScenario } from './scenarios/memory.ts';
 import { modelScenario } from './scenarios/model.ts';
 import { movesScenario } from './scenarios/moves.ts';
+import { readersScenario } from './scenarios/readers.ts';
 import { restartScenario } from './scenarios/restart.ts';
 import { rulesScenario } from './scenarios/rules.ts';
 import { tenantsScenario } from './scenarios/tenants.ts';
@@ -52,6 +53,7 @@ const SCENARIOS: readonly Scenario[] = [
   coldScenario,
   hopScenario,
   clusterScenario,
+  readersScenario,
   failoverScenario,
   movesScenario,
   crashScenario,

@@ -45,6 +45,10 @@ export async function createTenant(addresses: Addresses): Promise<TenantAccess> 
   return { tenantId: tenant.tenant_id, key };
 }
 
+export async function setReaders(addresses: Addresses, { tenantId }: TenantAccess, readers: number): Promise<void> {
+  await call(addresses, `/tenants/${tenantId}`, JSON.stringify({ readers }), 'application/json', 'PATCH');
+}
+
 export async function writeRules(addresses: Addresses, { tenantId }: TenantAccess, rules: object): Promise<void> {
   await call(addresses, `/tenants/${tenantId}/rules`, JSON.stringify(rules), 'application/json', 'PUT');
 }

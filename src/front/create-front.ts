@@ -29,6 +29,7 @@ import { UsageLedger } from './links/usage-ledger.ts';
 import { FrontOperator } from './operator/operator.ts';
 import { expiredError } from './requests/flight-paths.ts';
 import { type FlightControl, FlightTable } from './requests/flights.ts';
+import { ReadPositions } from './requests/read-positions.ts';
 import { noReads } from './requests/reader-reads.ts';
 import { SessionCache } from './requests/session-cache.ts';
 
@@ -135,7 +136,8 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
   }
 
   const reads = noReads();
-  const control: FlightControl = { clock, random, metrics, flights, reads, routing, retries, redirect };
+  const positions = new ReadPositions(turns);
+  const control: FlightControl = { positions, clock, random, metrics, flights, reads, routing, retries, redirect };
   const ledger = new UsageLedger();
   const feeds = new Feeds({ clock, turns, random });
   const stopReporting = metrics.onRender(() => {

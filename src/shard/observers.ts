@@ -10,7 +10,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { Tenure, TenureDependencies } from './log/tenure.ts';
 import type { Lookups } from './memory/lookups.ts';
 import type { RecentChanges } from './memory/recent-changes.ts';
-import type { ReadIndexes } from './readers/follow-tenant.ts';
+import { noReadIndexes, type ReadIndexes } from './readers/follow-tenant.ts';
 import type { BusiestTenant } from './shard.ts';
 
 /** The shard logs failing state writes, and waiting writes, at most once per interval: every slot keeps retrying. */
@@ -83,10 +83,10 @@ export function reportShard(
   metrics.pageLookups.inc({ result: 'miss' }, lookups.misses);
   lookups.hits = 0;
   lookups.misses = 0;
-  metrics.readIndexes.inc({ kind: 'position' }, readIndexes.answered);
-  metrics.readIndexes.inc({ kind: 'beginning' }, readIndexes.begun);
-  readIndexes.answered = 0;
-  readIndexes.begun = 0;
+  metrics.readIndexes.inc({ kind: 'position' }, readIndexes.positions);
+  metrics.readIndexes.inc({ kind: 'commits' }, readIndexes.commits);
+  metrics.readIndexes.inc({ kind: 'beginning' }, readIndexes.beginnings);
+  Object.assign(readIndexes, noReadIndexes());
   if (Number.isFinite(leaseLeftMs)) metrics.leaseSeconds.inc(leaseLeftMs / 1000);
   let lagMs = 0;
   for (const tenure of shard.tenures) {

@@ -29,7 +29,7 @@ import { Readiness } from './ownership/readiness.ts';
 import { createSharing, type StoreSharing } from './ownership/store-sharing.ts';
 import { WatchLoop } from './ownership/watch-loop.ts';
 import { Peers } from './peers/peers.ts';
-import type { ReadIndexes } from './readers/follow-tenant.ts';
+import { noReadIndexes } from './readers/follow-tenant.ts';
 import type { OwnerPort } from './readers/owner-port.ts';
 import { Readers } from './readers/readers.ts';
 import type { Routes, Shard, ShardWelcome } from './shard.ts';
@@ -78,7 +78,7 @@ export class ShardNode implements Shard {
   readonly #options: ShardNodeOptions;
   readonly #ids: IdFactory;
   readonly #lookups = new Lookups();
-  readonly #readIndexes: ReadIndexes = { answered: 0, begun: 0 };
+  readonly #readIndexes = noReadIndexes();
   readonly #observers: ReturnType<typeof tenureObservers>;
   readonly #health: HealthWatch;
   readonly #membership: Membership;

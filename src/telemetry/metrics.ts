@@ -246,7 +246,7 @@ const METRICS = {
   ),
   readerReads: counter(
     'grantd_reader_reads_total',
-    'Checks and listings of tenants with readers that a front sent, by result: reader (sent to a reader); or sent to the owner: beginning (no handle at the reader yet), unreachable (no connection to the reader), paused (the reader has failed a call in the last second), failed (repeated, because the reader failed this one) or missing (there is no other shard).',
+    'Checks and listings of tenants with readers that a front sent, by result: reader (sent to a reader); or sent to the owner: beginning (no handle at the reader yet), unreachable (no connection to the reader), paused (the reader has failed a call in the last second), failed (repeated, because the reader failed this one), unconfirmed (the owner gave no position of its log in time) or missing (there is no other shard).',
     'result',
   ),
   readerCalls: counter(
@@ -256,7 +256,7 @@ const METRICS = {
   ),
   readIndexCalls: histogram(
     'grantd_read_index_calls',
-    'Calls, and reads of the store for them, that one question of a reader to the owner covered (read index): the question asks how far the log is.',
+    'Calls that one question to an owner covered (read index). Fronts ask how far its log is; readers that lack entries ask for them, also for reads of the store.',
     SIZE_BUCKETS,
   ),
   readIndexLagEntries: histogram(
@@ -271,7 +271,7 @@ const METRICS = {
   ),
   readIndexes: counter(
     'grantd_read_indexes_total',
-    'Questions of readers that this shard answered as the owner, by kind: position (how far the log is, with the commits since) or beginning (of a new reader).',
+    'Questions that this shard answered as the owner of a tenant with readers, by kind: position (a front asks how far the log is), commits (a reader asks for entries that it lacks) or beginning (of a new reader).',
     'kind',
   ),
   pageLookups: counter(

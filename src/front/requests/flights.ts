@@ -13,6 +13,7 @@ import { beginCall, CHECK, endCall } from '../../rpc/call-spans.ts';
 import type { SingleCheck } from '../../rpc/calls/checks.ts';
 import type { Write } from '../../rpc/calls/define-call.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
+import type { LogPosition } from '../../shard/shard.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { TraceSpan } from '../../telemetry/spans.ts';
 import type { RequestContext } from '../front.ts';
@@ -49,10 +50,16 @@ export interface RetryControl {
   readonly retries: RetryGate;
 }
 
+export interface PositionSource {
+  /** Makes the flight's next attempt with the position, or without any at the owner. */
+  ask(route: Route, tenantId: string, flight: Flight): void;
+}
+
 export interface FlightControl extends RetryControl {
   readonly metrics: Metrics;
   readonly flights: FlightTable;
   readonly reads: ReadCounts;
+  readonly positions: PositionSource;
   /** Acts on what a failed try says about owners. */
   readonly redirect: (link: ShardLink, failure: TryFailure) => void;
 }
@@ -102,6 +109,8 @@ export class Flight implements Receiver, Waiter {
   binding: Binding | undefined;
   /** In this try, the path makes a call of its own before it lets the request be sent. Set by the path. */
   confirming = false;
+  /** What a reader must have applied before it answers. */
+  position: LogPosition | undefined;
   /** A reader has failed it: only the owner is asked any more. Set by the path. */
   onlyAtOwner = false;
   /** Tally of the shard that was asked last, for a request whose outcome counts there. */

@@ -11,8 +11,8 @@ import type { CallBody } from '../links/outbox.ts';
 import type { Binding, Route } from '../links/route.ts';
 import type { ShardLink } from '../links/shard-link.ts';
 import type { FlightControl } from './flights.ts';
-import { HandleQuestion } from './handle-keeper.ts';
 import type { ReadResult } from './reader-reads.ts';
+import { ShardQuestion } from './shard-question.ts';
 
 /** After a failure, a reader is not asked for a handle for so long. */
 const PAUSE_MS = 1000;
@@ -33,7 +33,7 @@ interface Reader {
 
 export class ReaderHandles {
   readonly #control: FlightControl;
-  readonly #tenantId: string;
+  readonly tenantId: string;
   readonly #authentication: CallBody | undefined;
   /** How many readers the tenant has. */
   #count = 0;
@@ -44,7 +44,7 @@ export class ReaderHandles {
   /** `authentication`: undefined if the session only reads at the owner. */
   constructor(control: FlightControl, tenantId: string, authentication: CallBody | undefined) {
     this.#control = control;
-    this.#tenantId = tenantId;
+    this.tenantId = tenantId;
     this.#authentication = authentication;
   }
 
@@ -57,15 +57,12 @@ export class ReaderHandles {
   /** The reader for this subject or object; undefined: the owner. `route`: to the owner. */
   bindingFor(route: Route, entity: string): Binding | undefined {
     if (this.#count === 0) return undefined;
-    const { routing, clock, reads } = this.#control;
+    const { routing, clock } = this.#control;
     if (this.#generation !== routing.generation) this.#choose(route);
     const reader = this.#readerOf(entity);
     if (reader === undefined) return this.#toOwner('missing');
     const { link, binding } = reader;
-    if (binding !== undefined && link.ready && reader.connection === link.connection) {
-      reads.reader += 1;
-      return binding;
-    }
+    if (binding !== undefined && link.ready && reader.connection === link.connection) return binding;
     reader.binding = undefined;
     if (!link.ready) return this.#toOwner('unreachable');
     if (clock.monotonicMs() < reader.notBeforeMs) return this.#toOwner('paused');
@@ -125,12 +122,12 @@ export class ReaderHandles {
     if (authentication === undefined) return;
     reader.isAcquiring = true;
     const { connection } = link;
-    const question = new HandleQuestion(
+    const question = new ShardQuestion(
       (reply) => {
         reader.isAcquiring = false;
         try {
           const { handle, tenantId } = handleGrantOf(reply);
-          if (tenantId !== this.#tenantId) throw new GrantdError('internal', 'The reader replied to another request.');
+          if (tenantId !== this.tenantId) throw new GrantdError('internal', 'The reader replied to another request.');
           reader.binding = { route: { slot, epoch, link }, handle, isAtReader: true };
           reader.connection = connection;
         } catch {
@@ -142,7 +139,7 @@ export class ReaderHandles {
         this.#pause(reader);
       },
     );
-    question.ask(link, authentication, this.#control.clock, undefined);
+    question.ask(link, authentication, this.#control.clock);
   }
 
   #pause(reader: Reader): void {

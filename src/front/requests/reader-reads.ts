@@ -1,7 +1,7 @@
 // Where a front has sent the reads of tenants with readers, counted for a metric.
 
 /** As the metric of these reads has it. */
-export type ReadResult = 'reader' | 'beginning' | 'unreachable' | 'paused' | 'failed' | 'missing';
+export type ReadResult = 'reader' | 'beginning' | 'unreachable' | 'paused' | 'failed' | 'missing' | 'unconfirmed';
 /** Reads of tenants with readers, since the metrics were last read. */
 export type ReadCounts = Record<ReadResult, number>;
 export const noReads = (): ReadCounts => ({
@@ -11,4 +11,5 @@ export const noReads = (): ReadCounts => ({
   paused: 0,
   failed: 0,
   missing: 0,
+  unconfirmed: 0,
 });

@@ -13,7 +13,7 @@ import { CHECK_READ, type Handle } from './handles.ts';
 import type { Handler, Peer } from './peer.ts';
 import { checkBulkByRules, checkByRules } from './ruled-checks.ts';
 
-/** The hot path: answers synchronously if memory decides. `isConfirmed`: a reader has the position of this call. */
+/** The hot path: answers synchronously if memory decides. `isConfirmed`: the reader has confirmed its position. */
 export function check(
   peer: Peer,
   id: number,
@@ -24,12 +24,10 @@ export function check(
 ): CheckAnswer | Promise<CheckAnswer> {
   const handle = peer.handles.find(id);
   const { reader } = handle;
-  if (reader !== undefined && !isConfirmed) {
-    return reader.confirmed().then(() => {
-      reader.tally.answers('check');
-      return check(peer, id, subject, relation, object, true);
-    });
+  if (reader !== undefined && !isConfirmed && !reader.isAt(peer.positions)) {
+    return reader.confirmed().then(() => check(peer, id, subject, relation, object, true));
   }
+  reader?.tally.answers('check');
   peer.handles.assertMay(handle, CHECK_READ);
   if (handle.memory.tenant.rulesRevision !== undefined) return checkByRules(peer, handle, subject, relation, object);
   const page = handle.memory.pages.get(subject);

@@ -18,6 +18,7 @@ import type {
   BusiestTenant,
   CallerOf,
   CallName,
+  LogPosition,
   RequestOf,
   SlotsReport,
   UnderHandle,
@@ -31,6 +32,8 @@ import type { LoadWindow } from './load.ts';
 /** UTF-8 bytes of an encoded operation, without the strings of the request; a character takes at most 6 (an escape). */
 const OPERATION_BYTES = 1024;
 const BYTES_PER_CHARACTER = 6;
+
+export const NO_POSITIONS: ReadonlyMap<string, LogPosition> = new Map();
 
 /** What the log must have room for. */
 export type OperationSize = Pick<Proposal, 'bytesMax' | 'changesMax'>;
@@ -84,6 +87,8 @@ export class Peer {
   readonly handles: HandleTable;
   readonly waits: FeedWaits;
   readonly kept: KeptAuditLog;
+  /** Of the tenants whose calls this shard answers as a reader now. */
+  positions: ReadonlyMap<string, LogPosition> = NO_POSITIONS;
 
   constructor(shard: ShardParts) {
     this.shard = shard;

@@ -3,6 +3,7 @@
 import { parseTenantId } from '../../core/ids.ts';
 import type { NamedTuple } from '../../rules/questions.ts';
 import { kindOf } from '../readers/reader-tally.ts';
+import type { TenantReader } from '../readers/tenant-reader.ts';
 import {
   type AnswerOf,
   type CallerOf,
@@ -10,6 +11,7 @@ import {
   type ConsoleConnection,
   type FrontReport,
   type HandleRight,
+  type LogPosition,
   type ReaderConnection,
   type RequestOf,
   readAtOf,
@@ -20,7 +22,7 @@ import {
 import { check } from './checks.ts';
 import { OPERATOR_HANDLERS, READER_HANDLERS, TENANT_HANDLERS } from './handlers.ts';
 import { LoadWindow } from './load.ts';
-import { Peer, type ShardParts } from './peer.ts';
+import { NO_POSITIONS, Peer, type ShardParts } from './peer.ts';
 import { checkKnown } from './ruled-checks.ts';
 
 class PeerConnection implements TenantConnection {
@@ -32,6 +34,11 @@ class PeerConnection implements TenantConnection {
   constructor(peer: Peer, onClose: () => void) {
     this.#peer = peer;
     this.#onClose = onClose;
+  }
+
+  answerAt(positions: readonly LogPosition[]): void {
+    this.#peer.positions =
+      positions.length === 0 ? NO_POSITIONS : new Map(positions.map((position) => [position.tenantId, position]));
   }
 
   check(handle: number, subject: string, relation: number, object: string): CheckAnswer | Promise<CheckAnswer> {
@@ -52,10 +59,18 @@ class PeerConnection implements TenantConnection {
     if (readAtOf(name) === undefined) {
       return Promise.reject(new ShardFailure('wrong-owner', 'A reader only answers checks and listings.'));
     }
-    return reader.confirmed().then(() => {
-      reader.tally.answers(kindOf(name));
-      return TENANT_HANDLERS[name](this.#peer, caller, request);
-    });
+    if (reader.isAt(this.#peer.positions)) return this.#answer(reader, name, caller, request);
+    return reader.confirmed().then(() => this.#answer(reader, name, caller, request));
+  }
+
+  #answer<Name extends keyof TenantCalls>(
+    reader: TenantReader,
+    name: Name,
+    caller: CallerOf<Name>,
+    request: RequestOf<Name>,
+  ): Promise<AnswerOf<Name>> {
+    reader.tally.answers(kindOf(name));
+    return TENANT_HANDLERS[name](this.#peer, caller, request);
   }
 
   tenantOf(handle: number): string {

@@ -35,8 +35,8 @@ export function checkByRules(
 /** A check by name that what is in memory answers without an evaluation. Undefined: it does not. */
 export function checkKnown(peer: Peer, id: number, { subject, relation, object }: NamedTuple): CheckAnswer | undefined {
   const handle = peer.handles.find(id);
-  // A reader first asks how far the log is.
-  if (handle.reader !== undefined) return undefined;
+  // Otherwise the reader first asks how far the log is.
+  if (handle.reader?.isAt(peer.positions) === false) return undefined;
   peer.handles.assertMay(handle, CHECK_READ);
   const { memory } = handle;
   const rules = memory.tenant.rulesRevision === undefined ? undefined : memory.rules.ready?.compiled;
@@ -44,7 +44,9 @@ export function checkKnown(peer: Peer, id: number, { subject, relation, object }
   if (rules === undefined || number === undefined) return undefined;
   // A derived name may have the number of a relation that the rules no longer have: its pages are not asked.
   const isHeld = rules.isRelation(number) && isGranted(peer, handle, subject, number, object);
-  return isHeld || keptAnswer(peer, handle, subject, number, object);
+  const known = isHeld || keptAnswer(peer, handle, subject, number, object);
+  if (known !== undefined) handle.reader?.tally.answers('check');
+  return known;
 }
 
 /** Whether a page has the grant, which counts whatever the rules are. */

@@ -6,7 +6,7 @@ import { parseTenantId } from '../../core/ids.ts';
 import { slotOfTenant } from '../../core/slots.ts';
 import type { Tenure } from '../log/tenure.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
-import { type FollowAnswer, type FollowRequest, ShardFailure } from '../shard.ts';
+import { type FollowAnswer, type FollowRequest, type LogPosition, ShardFailure } from '../shard.ts';
 import { encodeBeginning } from './beginning.ts';
 
 /** The parts of the shard that serve its readers. */
@@ -17,11 +17,14 @@ export interface FollowParts {
   readonly readIndexes: ReadIndexes;
 }
 
-/** Answers to readers, since the metrics were last read. */
+/** Answers to fronts and readers, since the metrics were last read. */
 export interface ReadIndexes {
-  answered: number;
-  begun: number;
+  positions: number;
+  commits: number;
+  beginnings: number;
 }
+
+export const noReadIndexes = (): ReadIndexes => ({ positions: 0, commits: 0, beginnings: 0 });
 
 const NOT_FOLLOWED = 'The owner no longer has what the reader lacks.';
 
@@ -37,16 +40,29 @@ async function begin(tenure: Tenure, memory: TenantMemory): Promise<FollowAnswer
   return { epoch: tenure.epoch, seq, nextBase, nowMs: tenure.slotTime.nowMs, appliedSeq: seq, commits };
 }
 
-export async function followTenant(
-  { slots, tenureOf, readIndexes }: FollowParts,
-  request: FollowRequest,
-): Promise<FollowAnswer> {
-  const tenure = tenureOf(slotOfTenant(request.tenantId, slots));
-  const tenantId = parseTenantId(request.tenantId);
+function find(
+  { slots, tenureOf }: FollowParts,
+  text: string,
+): { readonly tenure: Tenure; readonly memory: TenantMemory } {
+  const tenure = tenureOf(slotOfTenant(text, slots));
+  const tenantId = parseTenantId(text);
   const memory = tenantId && tenure.tenants.get(tenantId);
   if (memory === undefined) throw new GrantdError('tenant-not-found', 'The owner does not know this tenant.');
+  return { tenure, memory };
+}
+
+/** The position is that of a moment at which the lease was valid: there is no await. */
+export function readPosition(parts: FollowParts, tenantId: string): LogPosition {
+  const { tenure, memory } = find(parts, tenantId);
+  parts.readIndexes.positions += 1;
+  const { epoch, nextBase, slotTime, lastSeq } = tenure;
+  return { tenantId, epoch, seq: memory.keepCommits(lastSeq).askedLastSeq(), nextBase, nowMs: slotTime.nowMs };
+}
+
+export async function followTenant(parts: FollowParts, request: FollowRequest): Promise<FollowAnswer> {
+  const { tenure, memory } = find(parts, request.tenantId);
   if (request.epoch === 0) {
-    readIndexes.begun += 1;
+    parts.readIndexes.beginnings += 1;
     return begin(tenure, memory);
   }
   if (request.epoch !== tenure.epoch) throw new ShardFailure('handle-unknown', 'The reader follows another epoch.');
@@ -57,7 +73,7 @@ export async function followTenant(
   // From here on there is no await: the position is that of a moment at which the lease was valid.
   const commits = memory.keepCommits(tenure.lastSeq).after(request.seq);
   if (commits === undefined) throw new GrantdError('cursor-too-old', NOT_FOLLOWED);
-  readIndexes.answered += 1;
+  parts.readIndexes.commits += 1;
   const { epoch, lastSeq: seq, nextBase, appliedSeq, slotTime } = tenure;
   return { epoch, seq, nextBase, nowMs: slotTime.nowMs, appliedSeq, commits };
 }

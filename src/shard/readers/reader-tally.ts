@@ -39,7 +39,7 @@ export function endedBy(error: unknown): ReaderEnd {
 export class ReaderTally {
   /** Calls that were answered. */
   calls = 0;
-  /** Questions to the owner that were answered. */
+  /** Questions to the owner for entries that it lacked. */
   readIndexes = 0;
   /** How often a reader of the tenant began. */
   begun = 0;

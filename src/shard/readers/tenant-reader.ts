@@ -23,7 +23,7 @@ import { endsGrant } from '../log-changes.ts';
 import type { MemoryBudget } from '../memory/memory-budget.ts';
 import type { PageLimits } from '../memory/page-limits.ts';
 import { TenantMemory } from '../memory/tenant-memory.ts';
-import { type FollowAnswer, ShardFailure } from '../shard.ts';
+import { type FollowAnswer, type LogPosition, ShardFailure } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
 import { decodeBeginning } from './beginning.ts';
 import { currentReads } from './current-reads.ts';
@@ -112,6 +112,17 @@ export class TenantReader implements ServedTenure {
     this.memory = new TenantMemory(tenant, false, { ...dependencies, store: reads, applied: () => this.applied() });
     this.memory.grantCount.load({ tenantId: of.tenantId, ...count });
     this.memory.nextExpiryMs = nextExpiryMs;
+  }
+
+  /** Whether the reader has applied the tenant's position among these: calls that came before it may be answered. */
+  isAt(positions: ReadonlyMap<string, LogPosition>): boolean {
+    const position = positions.get(this.tenantId);
+    if (position === undefined || position.epoch !== this.epoch || position.seq > this.#seq || this.#ended)
+      return false;
+    this.usedAtMs = this.#dependencies.clock.monotonicMs();
+    this.#nextBase = Math.max(this.#nextBase, position.nextBase);
+    this.#ownerNowMs = Math.max(this.#ownerNowMs, position.nowMs);
+    return true;
   }
 
   /** Resolves once the reader has applied everything that was acknowledged before this call. */

@@ -20,6 +20,7 @@ import { MemoryBudget } from '../../../src/shard/memory/memory-budget.ts';
 import { PAGE_LIMITS, type PageLimits } from '../../../src/shard/memory/page-limits.ts';
 import type { WriteKind } from '../../../src/shard/memory/write-memory.ts';
 import { Peers } from '../../../src/shard/peers/peers.ts';
+import { noReadIndexes } from '../../../src/shard/readers/follow-tenant.ts';
 import type {
   Attempt,
   AuditLogPage,
@@ -127,7 +128,7 @@ export class OpenSlot {
   /** Expiries that each of them reported. */
   readonly expired: number[] = [];
   /** Answers to readers. */
-  readonly readIndexes = { answered: 0, begun: 0 };
+  readonly readIndexes = noReadIndexes();
   readonly #collection: GrantCollection;
 
   private constructor(memory: MemoryStore, parts: Pick<OpenSlot, 'store' | 'faults' | 'clock'>, options: SlotOptions) {

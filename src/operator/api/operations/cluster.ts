@@ -46,7 +46,7 @@ const readerSchema = z.object({
   epoch: count('The epoch of the owner that it follows.'),
   position: count('The last entry of the log that it has applied: the position of its last answer.'),
   calls: count('Checks and listings that it answered since that shard started.'),
-  read_indexes: count('How often the owner told it how far the log is; once for all calls that waited.'),
+  read_indexes: count('How often it asked the owner for entries that it lacked; once for all calls that waited.'),
   handed_over: count('Calls that waited when the reader ended; fronts made them at the owner.'),
   begun: count('How often a reader of the tenant began there: after every end it begins again.'),
 });

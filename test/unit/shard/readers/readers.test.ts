@@ -7,6 +7,7 @@ import { Lookups } from '../../../../src/shard/memory/lookups.ts';
 import { PAGE_LIMITS } from '../../../../src/shard/memory/page-limits.ts';
 import { reportShard } from '../../../../src/shard/observers.ts';
 import { Peers } from '../../../../src/shard/peers/peers.ts';
+import { noReadIndexes } from '../../../../src/shard/readers/follow-tenant.ts';
 import { Readers } from '../../../../src/shard/readers/readers.ts';
 import { ShardFailure } from '../../../../src/shard/shard.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
@@ -55,7 +56,7 @@ async function startReading() {
     members: async () => [],
     report: () => ({ incarnation: 'inc_2', shardName: 'shard-2', leaseLeftMs: undefined, rows: [] }),
     readers,
-    readIndexes: { answered: 0, begun: 0 },
+    readIndexes: noReadIndexes(),
     lookups: new Lookups(),
     deadlineMs: META.deadlineMs,
     busiest: () => undefined,
@@ -98,7 +99,7 @@ test('a reader counts what it answered, and one question of it covers every call
   assert.equal(await shown('reader_tenants'), 1);
   assert.equal(await shown('tenants_with_readers'), 1);
   assert.equal(await shown('read_indexes_total{kind="beginning"}'), 1);
-  assert.equal(await shown('read_indexes_total{kind="position"}'), await shown('read_index_calls_count'));
+  assert.equal(await shown('read_indexes_total{kind="commits"}'), await shown('read_index_calls_count'));
   const [listed, ...more] = readers.list();
   assert.deepEqual(more, []);
   assert.equal(listed?.tenantId, tenantId);
