@@ -54,6 +54,7 @@ function showCluster(look: number): void {
       logEnd,
       checkpoint: logEnd - (lags[slot] ?? 0),
       tenants: 4,
+      readers: [],
     };
   });
   operator.members = SHARDS.map((shardName, index): MemberView => {

@@ -31,6 +31,7 @@ import { FrontOperator } from './operator/operator.ts';
 import { expiredError } from './requests/flight-paths.ts';
 import { type FlightControl, FlightTable } from './requests/flights.ts';
 import { ReadPositions } from './requests/read-positions.ts';
+import { noReads } from './requests/reader-reads.ts';
 import { SessionCache } from './requests/session-cache.ts';
 
 /** Requests in flight in one front. More would only wait for shards that cannot keep up. */
@@ -135,11 +136,14 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
     routing.learn(link, failure.owner, ownerLink?.ready === true ? ownerLink : undefined);
   }
 
+  const reads = noReads();
   const positions = new ReadPositions(turns);
-  const control: FlightControl = { positions, clock, random, metrics, flights, routing, retries, redirect };
+  const control: FlightControl = { positions, clock, random, metrics, flights, reads, routing, retries, redirect };
   const ledger = new UsageLedger();
   const feeds = new Feeds({ clock, turns, random });
-  const stopReportingFeeds = metrics.onRender(() => {
+  const stopReporting = metrics.onRender(() => {
+    for (const [result, count] of Object.entries(reads)) metrics.readerReads.inc({ result }, count);
+    Object.assign(reads, noReads());
     metrics.changeTails.inc(feeds.tails);
     metrics.changeTailBytes.inc(feeds.heldBytes);
   });
@@ -187,7 +191,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
     async close() {
       reporter?.close();
       feeds.close();
-      stopReportingFeeds();
+      stopReporting();
       flights.close();
       links.close();
     },

@@ -17,6 +17,7 @@ import type {
   ClusterMember,
   ListedKey,
   LoggedChange,
+  ReaderStatus,
   RequestOf,
   RotatedKey,
   ShardCalls,
@@ -160,6 +161,13 @@ export interface SlotView {
   readonly logEnd: number | undefined;
   readonly checkpoint: number | undefined;
   readonly tenants: number | undefined;
+  /** Of its tenants, at the shards that reply; by tenant and shard. */
+  readonly readers: readonly ReaderView[];
+}
+
+/** A shard that reads for a tenant beside its owner. */
+export interface ReaderView extends Omit<ReaderStatus, 'slot'> {
+  readonly shardName: string;
 }
 
 export interface MemberView extends ClusterMember {

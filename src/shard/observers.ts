@@ -2,11 +2,16 @@
 // metrics are read.
 
 import type { Clock } from '../core/async/clock.ts';
+import { busiestOf } from '../core/async/crowding.ts';
+import type { Turns } from '../core/async/turns.ts';
+import { parseTenantId } from '../core/ids.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Tenure, TenureDependencies } from './log/tenure.ts';
 import type { Lookups } from './memory/lookups.ts';
 import type { RecentChanges } from './memory/recent-changes.ts';
+import { noReadIndexes, type ReadIndexes } from './readers/follow-tenant.ts';
+import type { BusiestTenant } from './shard.ts';
 
 /** The shard logs failing state writes, and waiting writes, at most once per interval: every slot keeps retrying. */
 const FAILURE_LOG_MS = 10_000;
@@ -50,6 +55,13 @@ export function tenureObservers(
   };
 }
 
+/** Among everything of the process that had to wait. */
+export function busiestTenant({ crowding }: Pick<Turns, 'crowding'>, clock: Clock): BusiestTenant | undefined {
+  const shares = crowding.shares(clock.monotonicMs());
+  const busiest = busiestOf(new Map([...shares].filter(([key]) => parseTenantId(key) !== undefined)));
+  return busiest && { tenantId: busiest.key, share: busiest.share };
+}
+
 function reportRecentChanges(metrics: Metrics, { bytes, waiting }: RecentChanges): void {
   metrics.recentChangesTenants.inc();
   metrics.recentChangesBytes.inc(bytes);
@@ -61,15 +73,20 @@ export function reportShard(
   metrics: Metrics,
   shard: {
     readonly lookups: Pick<Lookups, 'hits' | 'misses'>;
+    readonly readIndexes: ReadIndexes;
     readonly tenures: Iterable<Tenure>;
     readonly leaseLeftMs: number;
   },
 ): void {
-  const { lookups, leaseLeftMs } = shard;
+  const { lookups, readIndexes, leaseLeftMs } = shard;
   metrics.pageLookups.inc({ result: 'hit' }, lookups.hits);
   metrics.pageLookups.inc({ result: 'miss' }, lookups.misses);
   lookups.hits = 0;
   lookups.misses = 0;
+  metrics.readIndexes.inc({ kind: 'position' }, readIndexes.positions);
+  metrics.readIndexes.inc({ kind: 'commits' }, readIndexes.commits);
+  metrics.readIndexes.inc({ kind: 'beginning' }, readIndexes.beginnings);
+  Object.assign(readIndexes, noReadIndexes());
   if (Number.isFinite(leaseLeftMs)) metrics.leaseSeconds.inc(leaseLeftMs / 1000);
   let lagMs = 0;
   for (const tenure of shard.tenures) {
@@ -80,9 +97,10 @@ export function reportShard(
     metrics.checkpointLagEntries.inc(tenure.lagEntries);
     // Adds up first: there may be a hundred thousand tenants.
     let grants = 0;
-    for (const { grantCount, recentChanges } of tenure.tenants.values()) {
+    for (const { grantCount, recentChanges, followed } of tenure.tenants.values()) {
       grants += grantCount.grants;
       if (recentChanges !== undefined) reportRecentChanges(metrics, recentChanges);
+      if (followed) metrics.tenantsWithReaders.inc();
     }
     metrics.grants.inc(grants);
     const { nowMs } = tenure.slotTime;

@@ -19,7 +19,7 @@ import { Tenure } from './log/tenure.ts';
 import { Lookups } from './memory/lookups.ts';
 import type { MemoryBudget } from './memory/memory-budget.ts';
 import { PAGE_LIMITS, type PageLimits } from './memory/page-limits.ts';
-import { reportShard, tenureObservers } from './observers.ts';
+import { busiestTenant, reportShard, tenureObservers } from './observers.ts';
 import { HealthWatch } from './ownership/health-watch.ts';
 import { Membership } from './ownership/membership.ts';
 import { MembershipLease } from './ownership/membership-lease.ts';
@@ -29,6 +29,7 @@ import { Readiness } from './ownership/readiness.ts';
 import { createSharing, type StoreSharing } from './ownership/store-sharing.ts';
 import { WatchLoop } from './ownership/watch-loop.ts';
 import { Peers } from './peers/peers.ts';
+import { noReadIndexes } from './readers/follow-tenant.ts';
 import type { OwnerPort } from './readers/owner-port.ts';
 import { Readers } from './readers/readers.ts';
 import type { Routes, Shard, ShardWelcome } from './shard.ts';
@@ -77,6 +78,7 @@ export class ShardNode implements Shard {
   readonly #options: ShardNodeOptions;
   readonly #ids: IdFactory;
   readonly #lookups = new Lookups();
+  readonly #readIndexes = noReadIndexes();
   readonly #observers: ReturnType<typeof tenureObservers>;
   readonly #health: HealthWatch;
   readonly #membership: Membership;
@@ -159,7 +161,10 @@ export class ShardNode implements Shard {
     this.#state = 'running';
     this.#stopReporting = this.#dependencies.metrics.onRender(() => {
       const tenures = this.#ownership.tenures.values();
-      reportShard(this.#dependencies.metrics, { lookups: this.#lookups, tenures, leaseLeftMs: this.leaseLeftMs });
+      const { metrics } = this.#dependencies;
+      const [lookups, readIndexes] = [this.#lookups, this.#readIndexes];
+      reportShard(metrics, { lookups, readIndexes, tenures, leaseLeftMs: this.leaseLeftMs });
+      this.#readers.report();
       this.#sharing.report();
     });
     await this.#sharing.start();
@@ -292,7 +297,9 @@ export class ShardNode implements Shard {
         rows: this.#ownership.rows(),
       }),
       lookups: this.#lookups,
+      readIndexes: this.#readIndexes,
       readers: this.#readers,
+      busiest: () => busiestTenant(this.#dependencies.budget.turns, clock),
       deadlineMs: meta.deadlineMs,
       onRefused: (code) => metrics.limitRefusals.inc({ type: code }),
     });

@@ -757,6 +757,26 @@ export interface SlotsReport {
   readonly owned: readonly SlotStatus[];
   /** Every slot of the cluster that was ever claimed, as last seen; may be out of date. */
   readonly owners: readonly SlotClaim[];
+  /** The tenants of other shards that this shard reads for: the busiest hundred. */
+  readonly readers: readonly ReaderStatus[];
+}
+
+/** A tenant that a shard reads for beside its owner. Counts are since the shard started. */
+export interface ReaderStatus {
+  readonly tenantId: string;
+  readonly slot: number;
+  /** The owner's. */
+  readonly epoch: number;
+  /** The last entry of the log that it has applied: the position of its last answer. */
+  readonly position: number;
+  /** Checks and listings that it answered. */
+  readonly calls: number;
+  /** How often it asked the owner for entries that it lacked. */
+  readonly readIndexes: number;
+  /** Calls that waited when the reader ended, and went to the owner. */
+  readonly handedOver: number;
+  /** How often it began. */
+  readonly begun: number;
 }
 
 /** A member as operators see it. Its health is internal to the shards. */
@@ -785,6 +805,15 @@ export interface Load {
 
 export interface ShardLoad extends Load {
   readonly shardName: string;
+  /** Undefined: no call of a tenant had to wait for its turn. */
+  readonly busiest?: BusiestTenant | undefined;
+}
+
+/** The tenant for which the process of a shard spent the most time after its calls had waited for their turn. */
+export interface BusiestTenant {
+  readonly tenantId: string;
+  /** Of the last ten seconds, 0 to 1. */
+  readonly share: number;
 }
 
 /** What a front has counted since its last report. Only the shape is validated: any number may be wrong. */

@@ -73,6 +73,10 @@ const SUMMED_GAUGES = {
     'grantd_turns_waiting',
     'Requests and calls waiting for their tenant to be scheduled, because this process is short of CPU time.',
   ),
+  busiestTenantRatio: gauge(
+    'grantd_busiest_tenant_ratio',
+    'Share of the last ten seconds, 0 to 1, that this process spent on the one tenant with the most work, after that work had waited for its turn. Near 0 while the process has time for everyone.',
+  ),
   pageCacheBytes: gauge(
     'grantd_page_cache_bytes',
     'Estimated bytes of everything counted against the memory budget: the subject cache, store reads in flight, tuples held by calls, memory held by writes, and the data kept for each tenant.',
@@ -102,6 +106,14 @@ const SUMMED_GAUGES = {
     'grantd_load_gate_waiting',
     'Store reads, and calls with many tuples, waiting for memory, by work: read, call or evaluation.',
     'work',
+  ),
+  readerTenants: gauge(
+    'grantd_reader_tenants',
+    'Tenants of other shards whose checks and listings this shard answers as a reader.',
+  ),
+  tenantsWithReaders: gauge(
+    'grantd_tenants_with_readers',
+    'Tenants of this shard that other shards have read for in the last minute.',
   ),
   grants: gauge('grantd_grants', 'Grants of the tenants that this process serves.'),
   expiryLagSeconds: gauge(
@@ -231,6 +243,36 @@ const METRICS = {
     'grantd_stream_batch_checks',
     'Checks per message from a front to a shard.',
     SIZE_BUCKETS,
+  ),
+  readerReads: counter(
+    'grantd_reader_reads_total',
+    'Checks and listings of tenants with readers that a front sent, by result: reader (sent to a reader); or sent to the owner: beginning (no handle at the reader yet), unreachable (no connection to the reader), paused (the reader has failed a call in the last second), failed (repeated, because the reader failed this one), unconfirmed (the owner gave no position of its log in time) or missing (there is no other shard).',
+    'result',
+  ),
+  readerCalls: counter(
+    'grantd_reader_calls_total',
+    'Calls that this shard answered as a reader, by kind: check (a single one), bulk (several checks, or checks by name) or listing.',
+    'kind',
+  ),
+  readIndexCalls: histogram(
+    'grantd_read_index_calls',
+    'Calls that one question to an owner covered (read index). Fronts ask how far its log is; readers that lack entries ask for them, also for reads of the store.',
+    SIZE_BUCKETS,
+  ),
+  readIndexLagEntries: histogram(
+    'grantd_read_index_lag_entries',
+    'Log entries that a reader lacked at each answer of the owner. It applies them before it answers any call.',
+    [0, ...SIZE_BUCKETS],
+  ),
+  readersEnded: counter(
+    'grantd_readers_ended_total',
+    'Readers of tenants that have ended at this shard, by reason: idle (no calls for 30 s), stopping (this shard stops), owner-unreachable (no answer in time, or the owner has no lease), owner-moved (another shard owns the slot now), epoch (the owner has claimed the slot again), commits-missing (the owner no longer keeps what the reader lacked) or failed. The next call begins a new one.',
+    'reason',
+  ),
+  readIndexes: counter(
+    'grantd_read_indexes_total',
+    'Questions that this shard answered as the owner of a tenant with readers, by kind: position (a front asks how far the log is), commits (a reader asks for entries that it lacks) or beginning (of a new reader).',
+    'kind',
   ),
   pageLookups: counter(
     'grantd_page_lookups_total',

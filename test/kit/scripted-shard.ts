@@ -214,6 +214,7 @@ export class ScriptedShard implements Shard {
       owners: [...this.world.owners.values()].map(({ slot, epoch, incarnation }) => {
         return { slot, epoch, incarnation: incarnation === '' ? undefined : incarnation };
       }),
+      readers: [],
     }),
     listMembers: async () => [...this.world.members.values()],
     readLoad: async () => ({ ...this.load, shardName: this.name }),

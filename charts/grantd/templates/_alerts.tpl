@@ -92,6 +92,10 @@ name, which both kinds of monitor leave unchanged.
   "expr" (printf "increase(grantd_slot_moves_total{%s,kind=\"failed\"}[10m]) > 0" $shard)
   "summary" "{{ $labels.pod }} fails to open or release slots"
   "description" "The log of the pod says why. A shard never opens a slot whose log it cannot read to the end.") }}
+{{ include "grantd.alert" (dict "root" $ "name" "GrantdTenantCrowds" "for" "10m" "severity" "info"
+  "expr" (printf "grantd_busiest_tenant_ratio{%s} > 0.25" $shard)
+  "summary" "{{ $labels.pod }} has more work of one tenant than time"
+  "description" "Calls wait for their turn because of one tenant. grantd loads names it. Give it readers, so that other shards answer its checks and listings.") }}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdPageCacheTooSmall" "for" "30m" "severity" "info"
   "expr" (printf "rate(grantd_page_cache_evictions_total{%s}[10m]) > 0 and on (pod) sum by (pod) (rate(grantd_page_lookups_total{%s,result=\"miss\"}[10m])) > 0.2 * sum by (pod) (rate(grantd_page_lookups_total{%s}[10m]))" $shard $shard $shard)
   "summary" "{{ $labels.pod }} reads more than 20 % of subjects from the store"

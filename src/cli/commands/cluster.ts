@@ -13,6 +13,11 @@ interface ClusterListing {
   readonly field?: string;
   readonly description: string;
   readonly columns: readonly Column[];
+  /** A second table, if it has rows. */
+  readonly details?: {
+    readonly columns: readonly Column[];
+    rows(records: readonly JsonRecord[]): readonly JsonRecord[];
+  };
   /** A line below the table. */
   readonly summary?: (records: readonly JsonRecord[]) => string;
 }
@@ -27,6 +32,13 @@ const rateCell =
   (record: JsonRecord): string => {
     const value = record[field];
     return typeof value === 'number' ? value.toLocaleString('en', { maximumFractionDigits: 1 }) : '-';
+  };
+
+const shareCell =
+  (field: string) =>
+  (record: JsonRecord): string => {
+    const value = record[field];
+    return typeof value === 'number' && value > 0 ? `${Math.round(100 * value)} %` : '-';
   };
 
 const plural = (count: number, noun: string): string => `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
@@ -44,6 +56,22 @@ function summarizeSlots(slots: readonly JsonRecord[]): string {
     `checkpoint lag up to ${formatCount(lagMax)}`,
   ].join('; ');
 }
+
+const READER_COLUMNS: readonly Column[] = [
+  ['slot', 'slot'],
+  ['tenant', 'tenant_id'],
+  ['reader', 'shard'],
+  ['epoch', 'epoch'],
+  ['position', 'position'],
+  ['calls', 'calls'],
+  ['read indexes', 'read_indexes'],
+  ['handed over', 'handed_over'],
+  ['begun', 'begun'],
+];
+
+/** The shards that read for tenants of these slots, one in each row. */
+const readersOf = (slots: readonly JsonRecord[]): readonly JsonRecord[] =>
+  slots.flatMap((slot) => recordsOf(slot, 'readers').map((reader) => ({ slot: slot.slot, ...reader })));
 
 function summarizeMembers(members: readonly JsonRecord[]): string {
   const states = [...Map.groupBy(members, ({ state }) => String(state))].sort(([left], [right]) =>
@@ -74,7 +102,8 @@ const LISTINGS: readonly ClusterListing[] = [
   },
   {
     name: 'slots',
-    description: 'list every slot with its owner, its epoch, and how far its log and its state tables are',
+    description:
+      'list every slot with its owner, its epoch, how far its log and its state tables are, and the readers of its tenants',
     columns: [
       ['slot', 'slot'],
       ['state', 'state'],
@@ -88,6 +117,7 @@ const LISTINGS: readonly ClusterListing[] = [
       ['address', 'address'],
       ['incarnation', 'incarnation'],
     ],
+    details: { columns: READER_COLUMNS, rows: readersOf },
     summary: summarizeSlots,
   },
   {
@@ -108,19 +138,22 @@ const LISTINGS: readonly ClusterListing[] = [
   {
     name: 'loads',
     field: 'shards',
-    description: 'list the load of each shard over the last ten seconds: checks, failures, latency',
+    description:
+      'list the load of each shard over the last ten seconds: checks, failures, latency, and the tenant whose calls waited most',
     columns: [
       ['shard', 'shard'],
       ['checks/s', rateCell('checks_per_second')],
       ['failures/s', rateCell('failures_per_second')],
       ['p99', msCell('p99_ms')],
+      ['busiest tenant', 'busiest_tenant'],
+      ['its share', shareCell('busiest_share')],
     ],
     summary: summarizeLoads,
   },
 ];
 
 export function registerClusterCommands(program: Command, context: CliContext): void {
-  for (const { name, field = name, description, columns, summary } of LISTINGS) {
+  for (const { name, field = name, description, columns, details, summary } of LISTINGS) {
     const command = program
       .command(name)
       .description(description)
@@ -129,8 +162,14 @@ export function registerClusterCommands(program: Command, context: CliContext): 
       context.action(async (options: JsonOption) => {
         const client = context.connect();
         const records = recordsOf(await client.readJson({ method: 'GET', path: `/${name}` }), field);
-        context.print(options.json ? renderJson(records) : context.tableOf(records, columns));
-        if (!options.json && summary !== undefined) context.print(`\n${summary(records)}`);
+        if (options.json) {
+          context.print(renderJson(records));
+          return EXIT.ok;
+        }
+        context.print(context.tableOf(records, columns));
+        const rows = details?.rows(records) ?? [];
+        if (details !== undefined && rows.length > 0) context.print(`\n${context.tableOf(rows, details.columns)}`);
+        if (summary !== undefined) context.print(`\n${summary(records)}`);
         return EXIT.ok;
       }),
     );

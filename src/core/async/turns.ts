@@ -5,6 +5,7 @@
 // waits, work runs immediately.
 
 import type { Clock } from './clock.ts';
+import { Crowding } from './crowding.ts';
 
 /** Runs one step. True: there is more to do, and it is called again in the next turn of its key. Must not throw. */
 export type Step = () => boolean;
@@ -28,6 +29,8 @@ export interface Turns {
   atEnd(send: () => void): void;
   /** Number of waiting steps. */
   readonly waiting: number;
+  /** Of steps that had to wait. */
+  readonly crowding: Crowding;
 }
 
 /** Resolves in a turn of `key`. What follows, up to its next await, cannot be measured: it counts as `costMs`. */
@@ -67,6 +70,7 @@ interface Flow {
 const first = (flows: ReadonlyMap<string, Flow>): Flow | undefined => flows.values().next().value;
 
 export class FairTurns implements Turns {
+  readonly crowding = new Crowding();
   readonly #clock: Clock;
   /** Flows that were idle before. Served first, for one quantum, in the order of their turns. */
   readonly #sparse = new Map<string, Flow>();
@@ -185,6 +189,9 @@ export class FairTurns implements Turns {
     // Scheduled first, so that the other flows continue in the next turn even if a step throws.
     this.#scheduleEnd();
     let spentMs = 0;
+    // Of one flow after the other, so that a step costs nothing more.
+    let served: Flow | undefined;
+    let servedMs = 0;
     while (this.#waiting > 0 && spentMs < TURN_MS) {
       const flow = first(this.#sparse) ?? first(this.#busy);
       if (flow === undefined) return;
@@ -201,8 +208,15 @@ export class FairTurns implements Turns {
         nowMs = endedMs;
         flow.deficitMs -= costMs;
         spentMs += costMs;
+        if (served !== flow) {
+          if (served !== undefined) this.crowding.add(served.key, servedMs, nowMs);
+          served = flow;
+          servedMs = 0;
+        }
+        servedMs += costMs;
       }
     }
+    if (served !== undefined) this.crowding.add(served.key, servedMs, nowMs);
     // If nothing waits, no flow owes time.
     if (this.#waiting === 0) {
       this.#sparse.clear();

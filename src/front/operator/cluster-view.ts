@@ -3,7 +3,7 @@
 // slot is in; what no shard could say stays undefined and is never guessed.
 
 import type { ClusterMember, SlotClaim, SlotStatus, SlotsReport } from '../../shard/shard.ts';
-import type { MemberView, SlotView } from '../front.ts';
+import type { MemberView, ReaderView, SlotView } from '../front.ts';
 
 /** The reply of one shard. */
 export interface ShardReport extends SlotsReport {
@@ -29,6 +29,19 @@ const NO_OWNER: Owner = {
 function isLater(row: SlotClaim, than: SlotClaim | undefined): boolean {
   if (than === undefined || row.epoch !== than.epoch) return row.epoch > (than?.epoch ?? -1);
   return row.incarnation === undefined;
+}
+
+function readersBySlot(reports: readonly ShardReport[]): ReadonlyMap<number, readonly ReaderView[]> {
+  const readers = reports.flatMap(({ shardName, readers: of }) => of.map((reader) => ({ ...reader, shardName })));
+  const place = ({ tenantId, shardName }: ReaderView): string => `${tenantId} ${shardName}`;
+  readers.sort((left, right) => (place(left) < place(right) ? -1 : 1));
+  const bySlot = new Map<number, ReaderView[]>();
+  for (const { slot, ...reader } of readers) {
+    const others = bySlot.get(slot);
+    if (others === undefined) bySlot.set(slot, [reader]);
+    else others.push(reader);
+  }
+  return bySlot;
 }
 
 /** Every slot of the cluster, ascending. */
@@ -60,19 +73,22 @@ export function mergeSlots(
     };
   };
 
+  const readersOf = readersBySlot(reports);
   return Array.from({ length: slots }, (_, slot): SlotView => {
+    const readers = readersOf.get(slot) ?? [];
     const row = rows.get(slot);
     const live = statuses.get(slot);
     // An owner that has not yet heard of a later claim does not count.
     if (live !== undefined && live.status.epoch >= (row?.epoch ?? 0)) {
-      return { ...live.status, ...ownerOf(live.report.incarnation) };
+      return { ...live.status, ...ownerOf(live.report.incarnation), readers };
     }
-    if (row === undefined) return { slot, state: 'unclaimed', epoch: undefined, ...NO_OWNER, ...NOT_KNOWN };
+    const unknown = { slot, readers, ...NOT_KNOWN };
+    if (row === undefined) return { ...unknown, state: 'unclaimed', epoch: undefined, ...NO_OWNER };
     const { epoch, incarnation } = row;
-    if (incarnation === undefined) return { slot, state: 'unowned', epoch, ...NO_OWNER, ...NOT_KNOWN };
+    if (incarnation === undefined) return { ...unknown, state: 'unowned', epoch, ...NO_OWNER };
     // The owner replied but has not begun with the slot: it has only just claimed it.
     const state = reportOf.has(incarnation) ? 'opening' : 'unreachable';
-    return { slot, state, epoch, ...ownerOf(incarnation), ...NOT_KNOWN };
+    return { ...unknown, state, epoch, ...ownerOf(incarnation) };
   });
 }
 

@@ -59,6 +59,7 @@ export class SessionPath implements FlightPath {
         flight.control.positions.ask(binding.route, readers.tenantId, flight);
         return;
       }
+      flight.control.reads.reader += 1;
       atReader.route.link.answerAt(flight.position);
     }
     const used = atReader ?? binding;

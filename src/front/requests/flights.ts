@@ -25,6 +25,7 @@ import type { Binding, Route } from '../links/route.ts';
 import type { RoutingTable } from '../links/routing-table.ts';
 import type { Receiver, ShardLink } from '../links/shard-link.ts';
 import type { ReadPositions } from './read-positions.ts';
+import type { ReadCounts } from './reader-reads.ts';
 
 /** How late after its deadline a flight may end. */
 const SWEEP_MS = 50;
@@ -54,6 +55,7 @@ export interface RetryControl {
 export interface FlightControl extends RetryControl {
   readonly metrics: Metrics;
   readonly flights: FlightTable;
+  readonly reads: ReadCounts;
   readonly positions: ReadPositions;
   /** Acts on what a failed try says about owners. */
   readonly redirect: (link: ShardLink, failure: TryFailure) => void;

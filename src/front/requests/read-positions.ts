@@ -9,8 +9,10 @@ import type { Turns } from '../../core/async/turns.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
 import type { LogPosition } from '../../shard/shard.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
 import type { RequestContext } from '../front.ts';
 import type { Route } from '../links/route.ts';
+import type { ReadCounts } from './reader-reads.ts';
 import { ShardQuestion } from './shard-question.ts';
 
 /** Of a busy tenant, a question leaves so long after the one before. */
@@ -24,7 +26,7 @@ const TENANTS_MAX = 1000;
 export interface Positioned {
   readonly settled: boolean;
   readonly context: RequestContext;
-  readonly control: { readonly clock: Clock };
+  readonly control: { readonly clock: Clock; readonly metrics: Metrics; readonly reads: ReadCounts };
   position: LogPosition | undefined;
   onlyAtOwner: boolean;
   attempt(): void;
@@ -123,8 +125,12 @@ class TenantPositions {
     this.#left(flights);
     this.#isAsking = false;
     if (this.#waiting.length > 0) this.#askSoon(route, clock, clock.monotonicMs());
+    if (position !== undefined) flights[0]?.control.metrics.readIndexCalls.observe(flights.length);
     for (const flight of flights) {
-      if (position === undefined) flight.onlyAtOwner = true;
+      if (position === undefined) {
+        flight.onlyAtOwner = true;
+        flight.control.reads.unconfirmed += 1;
+      }
       flight.position = position;
       flight.attempt();
     }

@@ -11,6 +11,7 @@ import { handleGrantOf } from '../../rpc/calls/handles.ts';
 import type { Binding, Route } from '../links/route.ts';
 import type { ShardLink } from '../links/shard-link.ts';
 import type { FlightControl } from './flights.ts';
+import type { ReadResult } from './reader-reads.ts';
 import { ShardQuestion } from './shard-question.ts';
 
 /** After a failure, a reader is not asked for a handle for so long. */
@@ -59,21 +60,28 @@ export class ReaderHandles {
     const { routing, clock } = this.#control;
     if (this.#generation !== routing.generation) this.#choose(route);
     const reader = this.#readerOf(entity);
-    if (reader === undefined) return undefined;
+    if (reader === undefined) return this.#toOwner('missing');
     const { link, binding } = reader;
     if (binding !== undefined && link.ready && reader.connection === link.connection) return binding;
     reader.binding = undefined;
-    if (!reader.isAcquiring && link.ready && clock.monotonicMs() >= reader.notBeforeMs) this.#acquire(reader, route);
-    return undefined;
+    if (!link.ready) return this.#toOwner('unreachable');
+    if (clock.monotonicMs() < reader.notBeforeMs) return this.#toOwner('paused');
+    if (!reader.isAcquiring) this.#acquire(reader, route);
+    return this.#toOwner('beginning');
   }
 
   /** Whether the binding is a reader's; then no read uses it any more. */
   invalidate(binding: Binding | undefined): boolean {
     if (binding?.isAtReader !== true) return false;
+    this.#toOwner('failed');
     // Another flight may have failed on it before.
     const reader = this.#readers.find((each) => each.binding === binding);
     if (reader !== undefined) this.#pause(reader);
     return true;
+  }
+
+  #toOwner(result: Exclude<ReadResult, 'reader'>): undefined {
+    this.#control.reads[result] += 1;
   }
 
   /** The next in the rendezvous order of the slot. Readers that stay keep their handles. */

@@ -3,6 +3,7 @@
 import { setLogger } from '@grpc/grpc-js';
 import type { Clock } from '../../core/async/clock.ts';
 import { FairTurns, type Turns } from '../../core/async/turns.ts';
+import { busiestTenant } from '../../shard/observers.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { boundGarbage } from './heap.ts';
@@ -24,6 +25,9 @@ function routeGrpcLog(log: Log): void {
 /** One object schedules all work for tenants on the event loop of the process. */
 export function openTurns({ clock, metrics }: { readonly clock: Clock; readonly metrics: Metrics }): Turns {
   const turns = new FairTurns(clock);
-  metrics.onRender(() => metrics.turnsWaiting.inc(turns.waiting));
+  metrics.onRender(() => {
+    metrics.turnsWaiting.inc(turns.waiting);
+    metrics.busiestTenantRatio.inc(busiestTenant(turns, clock)?.share ?? 0);
+  });
   return turns;
 }

@@ -18,20 +18,22 @@ export const clusterCalls = {
     access: 'console',
     ...EMPTY_REQUEST,
     reply: 'slots',
-    replyToWire: ({ owned, owners, incarnation, shardName, leaseLeftMs }) => ({
+    replyToWire: ({ owned, owners, readers, incarnation, shardName, leaseLeftMs }) => ({
       slots: [...owned],
       incarnation,
       shardName,
       leased: leaseLeftMs !== undefined,
       leaseLeftMs: leaseLeftMs ?? 0,
       owners: owners.map((owner) => ({ ...owner, incarnation: owner.incarnation ?? '' })),
+      readers: [...readers],
     }),
-    replyFromWire: ({ slots, owners, incarnation, shardName, leased, leaseLeftMs }) => ({
+    replyFromWire: ({ slots, owners, readers, incarnation, shardName, leased, leaseLeftMs }) => ({
       incarnation,
       shardName,
       leaseLeftMs: leased ? leaseLeftMs : undefined,
       owned: slots.map(({ state, ...rest }) => ({ ...rest, state: slotStateFrom(state) })),
       owners: owners.map((owner) => ({ ...owner, incarnation: orUndefined(owner.incarnation) })),
+      readers,
     }),
   }),
 
@@ -47,8 +49,12 @@ export const clusterCalls = {
     access: 'console',
     ...EMPTY_REQUEST,
     reply: 'shardLoad',
-    replyToWire: (load) => ({ ...load, p99Ms: load.p99Ms ?? 0 }),
-    replyFromWire: (load) => ({ ...load, p99Ms: zeroAsUndefined(load.p99Ms) }),
+    replyToWire: (load) => ({ ...load, p99Ms: load.p99Ms ?? 0, busiest: load.busiest ?? null }),
+    replyFromWire: ({ busiest, ...load }) => ({
+      ...load,
+      p99Ms: zeroAsUndefined(load.p99Ms),
+      ...(busiest === null ? {} : { busiest }),
+    }),
   }),
 };
 

@@ -8,6 +8,7 @@ import type { Authenticate as _grantd_v1_Authenticate, Authenticate__Output as _
 import type { AuthenticateOperator as _grantd_v1_AuthenticateOperator, AuthenticateOperator__Output as _grantd_v1_AuthenticateOperator__Output } from './grantd/v1/AuthenticateOperator.ts';
 import type { BulkResults as _grantd_v1_BulkResults, BulkResults__Output as _grantd_v1_BulkResults__Output } from './grantd/v1/BulkResults.ts';
 import type { BulkWritten as _grantd_v1_BulkWritten, BulkWritten__Output as _grantd_v1_BulkWritten__Output } from './grantd/v1/BulkWritten.ts';
+import type { BusiestTenant as _grantd_v1_BusiestTenant, BusiestTenant__Output as _grantd_v1_BusiestTenant__Output } from './grantd/v1/BusiestTenant.ts';
 import type { Call as _grantd_v1_Call, Call__Output as _grantd_v1_Call__Output } from './grantd/v1/Call.ts';
 import type { CallContext as _grantd_v1_CallContext, CallContext__Output as _grantd_v1_CallContext__Output } from './grantd/v1/CallContext.ts';
 import type { Changes as _grantd_v1_Changes, Changes__Output as _grantd_v1_Changes__Output } from './grantd/v1/Changes.ts';
@@ -103,6 +104,7 @@ import type { TenantCommits as _grantd_v1_TenantCommits, TenantCommits__Output a
 import type { TenantCounts as _grantd_v1_TenantCounts, TenantCounts__Output as _grantd_v1_TenantCounts__Output } from './grantd/v1/TenantCounts.ts';
 import type { TenantDeletion as _grantd_v1_TenantDeletion, TenantDeletion__Output as _grantd_v1_TenantDeletion__Output } from './grantd/v1/TenantDeletion.ts';
 import type { TenantGrants as _grantd_v1_TenantGrants, TenantGrants__Output as _grantd_v1_TenantGrants__Output } from './grantd/v1/TenantGrants.ts';
+import type { TenantReader as _grantd_v1_TenantReader, TenantReader__Output as _grantd_v1_TenantReader__Output } from './grantd/v1/TenantReader.ts';
 import type { TenantReaders as _grantd_v1_TenantReaders, TenantReaders__Output as _grantd_v1_TenantReaders__Output } from './grantd/v1/TenantReaders.ts';
 import type { Tenants as _grantd_v1_Tenants, Tenants__Output as _grantd_v1_Tenants__Output } from './grantd/v1/Tenants.ts';
 import type { TracedCheck as _grantd_v1_TracedCheck, TracedCheck__Output as _grantd_v1_TracedCheck__Output } from './grantd/v1/TracedCheck.ts';
@@ -134,6 +136,7 @@ export interface ProtoGrpcType {
       AuthenticateOperator: MessageTypeDefinition<_grantd_v1_AuthenticateOperator, _grantd_v1_AuthenticateOperator__Output>
       BulkResults: MessageTypeDefinition<_grantd_v1_BulkResults, _grantd_v1_BulkResults__Output>
       BulkWritten: MessageTypeDefinition<_grantd_v1_BulkWritten, _grantd_v1_BulkWritten__Output>
+      BusiestTenant: MessageTypeDefinition<_grantd_v1_BusiestTenant, _grantd_v1_BusiestTenant__Output>
       Call: MessageTypeDefinition<_grantd_v1_Call, _grantd_v1_Call__Output>
       CallContext: MessageTypeDefinition<_grantd_v1_CallContext, _grantd_v1_CallContext__Output>
       Changes: MessageTypeDefinition<_grantd_v1_Changes, _grantd_v1_Changes__Output>
@@ -233,6 +236,7 @@ export interface ProtoGrpcType {
       TenantCounts: MessageTypeDefinition<_grantd_v1_TenantCounts, _grantd_v1_TenantCounts__Output>
       TenantDeletion: MessageTypeDefinition<_grantd_v1_TenantDeletion, _grantd_v1_TenantDeletion__Output>
       TenantGrants: MessageTypeDefinition<_grantd_v1_TenantGrants, _grantd_v1_TenantGrants__Output>
+      TenantReader: MessageTypeDefinition<_grantd_v1_TenantReader, _grantd_v1_TenantReader__Output>
       TenantReaders: MessageTypeDefinition<_grantd_v1_TenantReaders, _grantd_v1_TenantReaders__Output>
       Tenants: MessageTypeDefinition<_grantd_v1_Tenants, _grantd_v1_Tenants__Output>
       TracedCheck: MessageTypeDefinition<_grantd_v1_TracedCheck, _grantd_v1_TracedCheck__Output>

@@ -298,6 +298,11 @@ export class TenantMemory implements EntityFilter {
     return used.recentChanges;
   }
 
+  /** Whether other shards read for the tenant. */
+  get followed(): boolean {
+    return this.#used?.recentCommits?.followed === true;
+  }
+
   /** The commits from now on, for readers. `seq`: of the last entry of the log. */
   keepCommits(seq: number): RecentCommits {
     const used = this.#used ?? this.#use();

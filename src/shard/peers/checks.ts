@@ -27,6 +27,7 @@ export function check(
   if (reader !== undefined && !isConfirmed && !reader.isAt(peer.positions)) {
     return reader.confirmed().then(() => check(peer, id, subject, relation, object, true));
   }
+  reader?.tally.answers('check');
   peer.handles.assertMay(handle, CHECK_READ);
   if (handle.memory.tenant.rulesRevision !== undefined) return checkByRules(peer, handle, subject, relation, object);
   const page = handle.memory.pages.get(subject);

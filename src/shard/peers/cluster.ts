@@ -30,6 +30,7 @@ export const listSlots: Handler<'listSlots'> = async ({ shard }) => {
   const { rows, ...report } = shard.report();
   return {
     ...report,
+    readers: shard.readers.list(),
     owners: rows.map(slotClaimOf),
     owned: owned.sort((left, right) => left.slot - right.slot),
   };
@@ -41,7 +42,7 @@ export const listMembers: Handler<'listMembers'> = async ({ shard }) => {
 
 export const readLoad: Handler<'readLoad'> = async ({ shard }) => {
   const { shardName } = shard.report();
-  return { ...mergeLoads(shard.loads(), shard.clock.monotonicMs()), shardName };
+  return { ...mergeLoads(shard.loads(), shard.clock.monotonicMs()), shardName, busiest: shard.busiest() };
 };
 
 export const listLogEnds: Handler<'listLogEnds'> = async ({ shard }) => {

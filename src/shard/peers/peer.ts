@@ -10,10 +10,12 @@ import type { Tenure } from '../log/tenure.ts';
 import type { CollectedTuple, Decide, DecideContext, OperationResult } from '../log/write-decisions.ts';
 import type { Lookups } from '../memory/lookups.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
+import type { FollowParts } from '../readers/follow-tenant.ts';
 import type { Readers } from '../readers/readers.ts';
 import type {
   AnswerOf,
   Attempt,
+  BusiestTenant,
   CallerOf,
   CallName,
   LogPosition,
@@ -42,23 +44,21 @@ export const sizeOf = (characters: number): OperationSize => ({
 });
 
 /** The parts of the shard that serve its peers. */
-export interface ShardParts extends ListingContext, DecideContext {
+export interface ShardParts extends ListingContext, DecideContext, FollowParts {
   readonly store: Store;
-  readonly slots: number;
   readonly segmentSize: number;
   /** Deadline of a request: after that no front waits for its response. */
   readonly deadlineMs: number;
-  /** The tenure that serves a slot; throws `wrong-owner` or `not-serving`. */
-  readonly tenureOf: (slot: number) => Tenure;
   readonly tenures: () => Iterable<Tenure>;
   readonly lookups: Lookups;
   /** Of tenants that other shards own. */
-  readonly readers: Pick<Readers, 'open'>;
+  readonly readers: Pick<Readers, 'open' | 'list'>;
   readonly members: () => Promise<readonly MemberRow[]>;
   /** The load from each front. */
   readonly loads: () => Iterable<LoadWindow>;
+  readonly busiest: () => BusiestTenant | undefined;
   /** What the shard knows apart from its own slots. */
-  readonly report: () => Omit<SlotsReport, 'owned' | 'owners'> & { readonly rows: readonly SlotRow[] };
+  readonly report: () => Omit<SlotsReport, 'owned' | 'owners' | 'readers'> & { readonly rows: readonly SlotRow[] };
 }
 
 /** Serves one call. */

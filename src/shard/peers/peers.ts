@@ -2,6 +2,8 @@
 
 import { parseTenantId } from '../../core/ids.ts';
 import type { NamedTuple } from '../../rules/questions.ts';
+import { kindOf } from '../readers/reader-tally.ts';
+import type { TenantReader } from '../readers/tenant-reader.ts';
 import {
   type AnswerOf,
   type CallerOf,
@@ -57,8 +59,18 @@ class PeerConnection implements TenantConnection {
     if (readAtOf(name) === undefined) {
       return Promise.reject(new ShardFailure('wrong-owner', 'A reader only answers checks and listings.'));
     }
-    if (reader.isAt(this.#peer.positions)) return TENANT_HANDLERS[name](this.#peer, caller, request);
-    return reader.confirmed().then(() => TENANT_HANDLERS[name](this.#peer, caller, request));
+    if (reader.isAt(this.#peer.positions)) return this.#answer(reader, name, caller, request);
+    return reader.confirmed().then(() => this.#answer(reader, name, caller, request));
+  }
+
+  #answer<Name extends keyof TenantCalls>(
+    reader: TenantReader,
+    name: Name,
+    caller: CallerOf<Name>,
+    request: RequestOf<Name>,
+  ): Promise<AnswerOf<Name>> {
+    reader.tally.answers(kindOf(name));
+    return TENANT_HANDLERS[name](this.#peer, caller, request);
   }
 
   tenantOf(handle: number): string {

@@ -44,7 +44,9 @@ export function checkKnown(peer: Peer, id: number, { subject, relation, object }
   if (rules === undefined || number === undefined) return undefined;
   // A derived name may have the number of a relation that the rules no longer have: its pages are not asked.
   const isHeld = rules.isRelation(number) && isGranted(peer, handle, subject, number, object);
-  return isHeld || keptAnswer(peer, handle, subject, number, object);
+  const known = isHeld || keptAnswer(peer, handle, subject, number, object);
+  if (known !== undefined) handle.reader?.tally.answers('check');
+  return known;
 }
 
 /** Whether a page has the grant, which counts whatever the rules are. */

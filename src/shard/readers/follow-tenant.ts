@@ -16,7 +16,17 @@ export interface FollowParts {
   readonly plans: Plans;
   /** The tenure that serves a slot; throws `wrong-owner` or `not-serving`. */
   readonly tenureOf: (slot: number) => Tenure;
+  readonly readIndexes: ReadIndexes;
 }
+
+/** Answers to fronts and readers, since the metrics were last read. */
+export interface ReadIndexes {
+  positions: number;
+  commits: number;
+  beginnings: number;
+}
+
+export const noReadIndexes = (): ReadIndexes => ({ positions: 0, commits: 0, beginnings: 0 });
 
 const NOT_FOLLOWED = 'The owner no longer has what the reader lacks.';
 
@@ -45,6 +55,7 @@ function memoryOf({ plans }: FollowParts, { tenants }: Tenure, text: string): Te
 export function readPosition(parts: FollowParts, { slot, tenantId }: RequestOf<'readPosition'>): LogPosition {
   const tenure = parts.tenureOf(slot);
   const memory = memoryOf(parts, tenure, tenantId);
+  parts.readIndexes.positions += 1;
   const { epoch, nextBase, slotTime, lastSeq } = tenure;
   return { tenantId, epoch, seq: memory.keepCommits(lastSeq).askedLastSeq(), nextBase, nowMs: slotTime.nowMs };
 }
@@ -52,7 +63,10 @@ export function readPosition(parts: FollowParts, { slot, tenantId }: RequestOf<'
 export async function followTenant(parts: FollowParts, request: FollowRequest): Promise<FollowAnswer> {
   const tenure = parts.tenureOf(slotOfTenant(request.tenantId, parts.slots));
   const memory = memoryOf(parts, tenure, request.tenantId);
-  if (request.epoch === 0) return begin(tenure, memory);
+  if (request.epoch === 0) {
+    parts.readIndexes.beginnings += 1;
+    return begin(tenure, memory);
+  }
   if (request.epoch !== tenure.epoch) throw new ShardFailure('handle-unknown', 'The reader follows another epoch.');
   if (request.advance) {
     await tenure.advance();
@@ -60,7 +74,8 @@ export async function followTenant(parts: FollowParts, request: FollowRequest): 
   }
   // From here on there is no await: the position is that of a moment at which the lease was valid.
   const commits = memory.keepCommits(tenure.lastSeq).after(request.seq);
-  if (commits === undefined) throw new ShardFailure('handle-unknown', NOT_FOLLOWED);
+  if (commits === undefined) throw new GrantdError('cursor-too-old', NOT_FOLLOWED);
+  parts.readIndexes.commits += 1;
   const { epoch, lastSeq: seq, nextBase, appliedSeq, slotTime } = tenure;
   return { epoch, seq, nextBase, nowMs: slotTime.nowMs, appliedSeq, commits };
 }

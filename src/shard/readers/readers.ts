@@ -5,7 +5,9 @@ import type { Timer } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import type { TenantId } from '../../core/ids.ts';
 import { slotOfTenant } from '../../core/slots.ts';
-import { type FollowAnswer, ShardFailure } from '../shard.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import { type FollowAnswer, type ReaderStatus, ShardFailure } from '../shard.ts';
+import { ReaderTallies } from './reader-tally.ts';
 import { type ReaderDependencies, TenantReader } from './tenant-reader.ts';
 
 /** Readers are for large tenants: of these, no process has more than some tens. */
@@ -13,26 +15,43 @@ const READERS_MAX = 1000;
 /** A reader that is not used for so long would soon lack commits that the owner no longer keeps. */
 const IDLE_MS_MAX = 30_000;
 const SWEEP_MS = 5000;
+/** What an operator gets of each shard. */
+const READERS_LISTED_MAX = 100;
 
 export interface ReadersDependencies extends ReaderDependencies {
   readonly slots: number;
   /** Where this shard believes the owner of a slot to be: host:port; empty or undefined: unknown. */
   readonly ownerOf: (slot: number) => string | undefined;
+  readonly metrics: Metrics;
 }
 
 export class Readers {
   readonly #dependencies: ReadersDependencies;
   readonly #readers = new Map<TenantId, TenantReader>();
   readonly #beginning = new Map<TenantId, Promise<TenantReader>>();
+  readonly #tallies: ReaderTallies;
   #sweep: Timer | undefined;
   #closed = false;
 
   constructor(dependencies: ReadersDependencies) {
     this.#dependencies = dependencies;
+    this.#tallies = new ReaderTallies(dependencies.metrics, READERS_MAX);
   }
 
-  get size(): number {
-    return this.#readers.size;
+  /** Adds to the metrics. */
+  report(): void {
+    this.#dependencies.metrics.readerTenants.inc(this.#readers.size);
+    this.#tallies.report();
+  }
+
+  /** The busiest ones. */
+  list(): readonly ReaderStatus[] {
+    return Array.from(this.#readers.values(), ({ tenantId, slot, epoch, lastSeq: position, tally }) => {
+      const { calls, readIndexes, handedOver, begun } = tally;
+      return { tenantId, slot, epoch, position, calls, readIndexes, handedOver, begun };
+    })
+      .sort((left, right) => right.calls - left.calls)
+      .slice(0, READERS_LISTED_MAX);
   }
 
   /** The reader of a tenant, which begins if need be. Rejects as the owner does. */
@@ -61,7 +80,7 @@ export class Readers {
     const { answer, address: answeredBy } = await this.#askForBeginning(tenantId, address);
     if (this.#closed) throw new ShardFailure('not-serving', 'The shard is stopping.');
     const reader: TenantReader = new TenantReader(
-      { tenantId, slot, address: answeredBy },
+      { tenantId, slot, address: answeredBy, tally: this.#tallies.begin(tenantId) },
       answer,
       this.#dependencies,
       () => {
@@ -93,7 +112,7 @@ export class Readers {
     this.#sweep = undefined;
     const { clock } = this.#dependencies;
     const nowMs = clock.monotonicMs();
-    for (const reader of [...this.#readers.values()]) if (nowMs - reader.usedAtMs > IDLE_MS_MAX) reader.end();
+    for (const reader of [...this.#readers.values()]) if (nowMs - reader.usedAtMs > IDLE_MS_MAX) reader.end('idle');
     if (this.#readers.size > 0) this.#sweep = clock.setTimer(() => this.#dropIdle(), SWEEP_MS);
   }
 
@@ -101,6 +120,6 @@ export class Readers {
   close(): void {
     this.#closed = true;
     this.#sweep?.cancel();
-    for (const reader of [...this.#readers.values()]) reader.end();
+    for (const reader of [...this.#readers.values()]) reader.end('stopping');
   }
 }

@@ -27,6 +27,7 @@ import { yieldTurn } from '../store-calls.ts';
 import { decodeBeginning } from './beginning.ts';
 import { currentReads } from './current-reads.ts';
 import type { OwnerPort } from './owner-port.ts';
+import { endedBy, type ReaderEnd, type ReaderTally } from './reader-tally.ts';
 
 /** Characters of commits that are parsed in one step. */
 const CHARACTERS_PER_STEP = 16 * 1024;
@@ -69,6 +70,7 @@ export class TenantReader implements ServedTenure {
   readonly slotTime: SlotTime;
   readonly budget: MemoryBudget;
   readonly hotPages = { note: (): void => {} };
+  readonly tally: ReaderTally;
   /** Of the last call, on the monotonic clock. */
   usedAtMs: number;
   readonly #address: string;
@@ -84,7 +86,7 @@ export class TenantReader implements ServedTenure {
 
   /** `beginning`: the owner's answer to the first question. Throws if it is not one. */
   constructor(
-    of: { readonly tenantId: TenantId; readonly slot: number; readonly address: string },
+    of: Pick<TenantReader, 'tenantId' | 'slot' | 'tally'> & { readonly address: string },
     beginning: FollowAnswer,
     dependencies: ReaderDependencies,
     onEnded: () => void,
@@ -95,6 +97,7 @@ export class TenantReader implements ServedTenure {
     this.slot = of.slot;
     this.epoch = beginning.epoch;
     this.budget = budget;
+    this.tally = of.tally;
     this.usedAtMs = clock.monotonicMs();
     this.#address = of.address;
     this.#dependencies = dependencies;
@@ -139,12 +142,13 @@ export class TenantReader implements ServedTenure {
     this.#waiting = [];
     try {
       await this.#ask(false);
-    } catch {
+    } catch (error) {
       // Whatever the owner says: the calls are better off there.
-      this.end();
+      this.end(endedBy(error), waiting.length);
       for (const { reject } of waiting) reject(this.#hasEnded());
       return;
     }
+    this.tally.confirms(waiting.length);
     for (const { resolve } of waiting) resolve();
     if (this.#waiting.length > 0) void this.#askOnce();
     else this.#isAsking = false;
@@ -160,6 +164,7 @@ export class TenantReader implements ServedTenure {
     const commits = await this.#decode(answer.commits);
     this.assertServing();
     if (answer.epoch !== epoch) throw new ShardFailure('handle-unknown', 'The owner is in another epoch.');
+    this.tally.catchesUp(Math.max(0, answer.seq - this.#seq));
     this.#take(answer, commits);
   }
 
@@ -201,10 +206,11 @@ export class TenantReader implements ServedTenure {
     }
   }
 
-  /** Drops everything. */
-  end(): void {
+  /** Drops everything. `asked`: calls that wait for the present question. */
+  end(reason: ReaderEnd, asked = 0): void {
     if (this.#ended) return;
     this.#ended = true;
+    this.tally.ends(reason, asked + this.#waiting.length);
     this.memory.drop();
     this.#onEnded();
     const waiting = this.#waiting;
@@ -239,8 +245,8 @@ export class TenantReader implements ServedTenure {
   async advance(): Promise<void> {
     try {
       await this.#ask(true);
-    } catch {
-      this.end();
+    } catch (error) {
+      this.end(endedBy(error));
       throw this.#hasEnded();
     }
   }

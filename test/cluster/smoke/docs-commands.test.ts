@@ -317,6 +317,21 @@ describe('the commands of the guides to agents and to retrieval', () => {
   }
 });
 
+describe('the commands of the guide for a large tenant', () => {
+  it('work in their order', async () => {
+    const directory = await newFolder('large-tenant', 'data');
+    linkProgram(directory);
+    const { tenant_id: tenant } = JSON.parse(readFileSync(join(directory, 'data', 'dev.json'), 'utf8'));
+    const blocks = shellBlocks('docs/operating/large-tenant.md');
+    assert.ok(blocks.length >= 2);
+    const script = [`export PATH='${directory}/bin':"$PATH"`, ...blocks].join('\n').replaceAll('ten_…', tenant);
+    const env = testEnvironment(join(directory, 'data'));
+    const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: directory, env });
+    assert.match(stdout, /^SHARD +.* +BUSIEST TENANT +ITS SHARE$/m);
+    assert.match(stdout, new RegExp(`"tenant_id": ?"${tenant}"|${tenant}`));
+  });
+});
+
 describe('the commands of the page on the export of the audit log', () => {
   it('export every change once, and go on where they stopped', async () => {
     const directory = await newFolder('audit-export', 'data');

@@ -16,6 +16,7 @@ import { Lookups } from '../../../src/shard/memory/lookups.ts';
 import { MemoryBudget } from '../../../src/shard/memory/memory-budget.ts';
 import { PAGE_LIMITS } from '../../../src/shard/memory/page-limits.ts';
 import { Peers } from '../../../src/shard/peers/peers.ts';
+import { noReadIndexes } from '../../../src/shard/readers/follow-tenant.ts';
 import type { LoggedChange } from '../../../src/shard/shard.ts';
 import { AUDIT_LOG_KEPT_DAYS, type Store } from '../../../src/store/store.ts';
 import { createProcessClock } from '../../kit/process-clock.ts';
@@ -66,9 +67,11 @@ async function openOwner(store: Store, slot: number, time: { wallMs?: () => numb
     tenures: () => [tenure],
     members: async () => [],
     report: () => ({ incarnation: owner, shardName: 'shard-1', leaseLeftMs: undefined, rows: [] }),
-    readers: { open: () => Promise.reject(new Error('There is no other shard.')) },
+    readers: { open: () => Promise.reject(new Error('There is no other shard.')), list: () => [] },
+    readIndexes: noReadIndexes(),
     lookups: new Lookups(),
     deadlineMs: 10_000,
+    busiest: () => undefined,
     onRefused: () => {},
   });
   const { tenant: connection, operator } = consoleMethods(peers.connectConsole());

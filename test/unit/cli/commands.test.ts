@@ -240,11 +240,13 @@ test('plans, slots and members are tables', async () => {
   assert.match(members, /shard-0 +draining +2 +2499 ms +17 +1970-01-01T00:00:00\.000Z +h:1 +inc_a\n/);
   assert.match(members, /\n1 member: 1 draining\n$/);
   const nobody = { incarnation: undefined, shardName: undefined, address: undefined, leaseLeftMs: undefined };
-  const nothing = { logEnd: undefined, checkpoint: undefined, tenants: undefined };
+  const nothing = { logEnd: undefined, checkpoint: undefined, tenants: undefined, readers: [] };
+  const counts = { epoch: 2, position: 1089, calls: 70, readIndexes: 9, handedOver: 3, begun: 2 };
+  const readers = [{ tenantId: 'ten_a', shardName: 'shard-1', ...counts }];
   service.operator.slots = [
     { slot: 0, state: 'unowned', epoch: 3, ...nobody, ...nothing },
-    { slot: 1, state: 'serving', epoch: 2, ...session, logEnd: 1090, checkpoint: 90, tenants: 4 },
-    { slot: 2, state: 'serving', epoch: 2, ...session, logEnd: 9, checkpoint: 9, tenants: 0 },
+    { slot: 1, state: 'serving', epoch: 2, ...session, logEnd: 1090, checkpoint: 90, tenants: 4, readers },
+    { slot: 2, state: 'serving', epoch: 2, ...session, logEnd: 9, checkpoint: 9, tenants: 0, readers: [] },
   ];
   const slots = (await grantd(['slots'])).stdout;
   assert.match(
@@ -253,6 +255,8 @@ test('plans, slots and members are tables', async () => {
   );
   assert.match(slots, /\n0 +unowned +- +3 +- +- +- +- +- +- +-\n/);
   assert.match(slots, /\n1 +serving +shard-0 +2 +2499 ms +4 +1090 +90 +1000 +h:1 +inc_a\n/);
+  assert.match(slots, /\nSLOT +TENANT +READER +EPOCH +POSITION +CALLS +READ INDEXES +HANDED OVER +BEGUN\n/);
+  assert.match(slots, /\n1 +ten_a +shard-1 +2 +1089 +70 +9 +3 +2\n/);
   assert.match(slots, /\n3 slots: 2 serving, 1 unowned; 1 shard; checkpoint lag up to 1,000\n$/);
   const json = JSON.parse((await grantd(['slots', '--json'])).stdout);
   assert.deepEqual(json[0], {
@@ -267,6 +271,7 @@ test('plans, slots and members are tables', async () => {
     checkpoint: null,
     checkpoint_lag: null,
     tenants: null,
+    readers: [],
   });
   assert.equal(json[1].checkpoint_lag, 1000);
   service.operator.slots = [];

@@ -8,6 +8,7 @@ export function slotView(slot: number, shardName: string | undefined, more: Part
     logEnd: undefined,
     checkpoint: undefined,
     tenants: undefined,
+    readers: [],
   };
   const state = shardName === undefined ? 'unowned' : 'serving';
   return { slot, state, epoch: 1, incarnation: undefined, shardName, address: undefined, ...unknown, ...more };

@@ -20,6 +20,7 @@ import { MemoryBudget } from '../../../src/shard/memory/memory-budget.ts';
 import { PAGE_LIMITS, type PageLimits } from '../../../src/shard/memory/page-limits.ts';
 import type { WriteKind } from '../../../src/shard/memory/write-memory.ts';
 import { Peers } from '../../../src/shard/peers/peers.ts';
+import { noReadIndexes } from '../../../src/shard/readers/follow-tenant.ts';
 import type {
   Attempt,
   AuditLogPage,
@@ -126,6 +127,8 @@ export class OpenSlot {
   readonly batches: number[] = [];
   /** Expiries that each of them reported. */
   readonly expired: number[] = [];
+  /** Answers to readers. */
+  readonly readIndexes = noReadIndexes();
   readonly #collection: GrantCollection;
 
   private constructor(memory: MemoryStore, parts: Pick<OpenSlot, 'store' | 'faults' | 'clock'>, options: SlotOptions) {
@@ -175,9 +178,11 @@ export class OpenSlot {
       tenures: () => [this.tenure],
       members: () => store.listMembers(soon()),
       report: () => ({ incarnation: this.tenure.owner, shardName: 'shard-1', leaseLeftMs: undefined, rows: [] }),
-      readers: { open: () => Promise.reject(new Error('There is no other shard.')) },
+      readers: { open: () => Promise.reject(new Error('There is no other shard.')), list: () => [] },
+      readIndexes: this.readIndexes,
       lookups: new Lookups(),
       deadlineMs: options.deadlineMs ?? META.deadlineMs,
+      busiest: () => undefined,
       onRefused: () => {},
     });
     this.console = peers.connectConsole();
@@ -321,6 +326,14 @@ export const wholeAuditLog = (slot: OpenSlot, tenantId: TenantId, query: Partial
 /** Names in the order of their bytes. */
 export const numbered = (count: number, prefix: string): string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}${String(index).padStart(5, '0')}`);
+
+/** What a shard with this slot alone reports to its metrics. */
+export const reportedParts = (slot: OpenSlot) => ({
+  lookups: { hits: 0, misses: 0 },
+  readIndexes: slot.readIndexes,
+  tenures: [slot.tenure],
+  leaseLeftMs: Number.POSITIVE_INFINITY,
+});
 
 /** What maintenance of a slot works on. */
 export const portsOf = (slot: OpenSlot, logRetentionMs = 3_600_000): MaintenancePorts => ({

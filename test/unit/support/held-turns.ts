@@ -1,8 +1,10 @@
 // Turns that never come by themselves: a test lets the work of a key go on.
 
+import { Crowding } from '../../../src/core/async/crowding.ts';
 import type { Step, Turns } from '../../../src/core/async/turns.ts';
 
 export class HeldTurns implements Turns {
+  readonly crowding = new Crowding();
   /** False: work runs at once. */
   holding = true;
   /** Whether the parser of Node's server is given the heads of requests at once, all the same. */

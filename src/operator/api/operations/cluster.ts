@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import type { Plan } from '../../../core/plans.ts';
 import { formatTimestamp } from '../../../core/text/timestamps.ts';
-import type { MemberView, ShardLoad, SlotView } from '../../../front/front.ts';
+import type { MemberView, ReaderView, ShardLoad, SlotView } from '../../../front/front.ts';
 import { success } from '../../../http/schema/operation-description.ts';
 import { count, jsonResponse, reading, timestampText } from '../operation.ts';
 
@@ -40,6 +40,17 @@ export const listPlans = reading({
   run: ({ plans }) => Promise.resolve(jsonResponse(200, { plans: [...plans.values()].map(planRecord) })),
 });
 
+const readerSchema = z.object({
+  tenant_id: z.string(),
+  shard: z.string().meta({ description: 'The shard that reads for the tenant beside its owner.' }),
+  epoch: count('The epoch of the owner that it follows.'),
+  position: count('The last entry of the log that it has applied: the position of its last answer.'),
+  calls: count('Checks and listings that it answered since that shard started.'),
+  read_indexes: count('How often it asked the owner for entries that it lacked; once for all calls that waited.'),
+  handed_over: count('Calls that waited when the reader ended; fronts made them at the owner.'),
+  begun: count('How often a reader of the tenant began there: after every end it begins again.'),
+});
+
 const slotSchema = z.object({
   slot: count('Its number.'),
   state: z.enum(['opening', 'serving', 'releasing', 'unclaimed', 'unowned', 'unreachable']),
@@ -52,9 +63,23 @@ const slotSchema = z.object({
   checkpoint: count('The last entry that state contains.').nullable(),
   checkpoint_lag: count('The entries between the two.').nullable(),
   tenants: count('Its tenants.').nullable(),
+  readers: z
+    .array(readerSchema)
+    .meta({ description: 'The readers of its tenants: the busiest hundred of each shard.' }),
 });
 
 const optionalWholeMs = (ms: number | undefined): number | null => (ms === undefined ? null : Math.floor(ms));
+
+const readerRecord = (reader: ReaderView): object => ({
+  tenant_id: reader.tenantId,
+  shard: reader.shardName,
+  epoch: reader.epoch,
+  position: reader.position,
+  calls: reader.calls,
+  read_indexes: reader.readIndexes,
+  handed_over: reader.handedOver,
+  begun: reader.begun,
+});
 
 function slotRecord(slot: SlotView): object {
   const { logEnd, checkpoint } = slot;
@@ -70,6 +95,7 @@ function slotRecord(slot: SlotView): object {
     checkpoint: checkpoint ?? null,
     checkpoint_lag: logEnd === undefined || checkpoint === undefined ? null : logEnd - checkpoint,
     tenants: slot.tenants ?? null,
+    readers: slot.readers.map(readerRecord),
   };
 }
 
@@ -95,6 +121,11 @@ const loadSchema = z.object({
   checks_per_second: z.number().min(0),
   failures_per_second: z.number().min(0),
   p99_ms: z.number().min(0).nullable().meta({ description: '99 of 100 checks took less; null: there were none.' }),
+  busiest_tenant: z
+    .string()
+    .nullable()
+    .meta({ description: 'The tenant with the most work that had to wait; null: none had to.' }),
+  busiest_share: z.number().min(0).meta({ description: 'Of the time of the shard, 0 to 1, after it had waited.' }),
 });
 
 /** Rates are rounded to a hundredth; further digits are noise. */
@@ -105,6 +136,8 @@ function loadRecord(load: ShardLoad): object {
     checks_per_second: rounded(load.checksPerSecond),
     failures_per_second: rounded(load.failuresPerSecond),
     p99_ms: load.p99Ms === undefined ? null : rounded(load.p99Ms),
+    busiest_tenant: load.busiest?.tenantId ?? null,
+    busiest_share: rounded(load.busiest?.share ?? 0),
   };
 }
 

@@ -2,17 +2,19 @@
 // marked by a sign and in words, not only by colour. A shard that does not respond is shown with its last figures,
 // grey, with their age.
 
-import type { MemberView, SlotView } from '../../../front/front.ts';
+import type { MemberView, ReaderView, SlotView } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { type ClusterEvent, figuresOf, lagOf, largest } from '../../cluster-history.ts';
 import type { Look, ShardFigures } from '../../cluster-watch.ts';
-import type { ConsoleLinks } from '../page.ts';
+import { type ConsoleLinks, tenantPath } from '../page.ts';
 import { asOf, code, count, foreign, plural, span, swatch, table, timeOfDay } from '../parts/parts.ts';
 import { colourClass } from '../parts/slots-picture.ts';
 
 /** The bounds are those of the alerts GrantdChecksSlow and GrantdWriteBehindLags, so that page and alerts agree. */
 export const P99_MS_MAX = 100;
 export const LAG_MAX = 10_000;
+/** As the alert GrantdTenantCrowds. */
+export const CROWDED_SHARE_MIN = 0.25;
 /** Above this, tenths of a millisecond are noise. */
 const WHOLE_MS_FROM = 100;
 
@@ -110,6 +112,28 @@ function session({ members, ended }: OwnerRow): Markup {
   if (members.length === 0) return html`<span class="badge member-dead">absent</span>`;
   return members.map(({ state }) => html`<span class="badge member-${state}">${state}</span>`);
 }
+
+/** Shards whose calls wait because of one tenant. */
+export function crowdedWarnings(look: Look): readonly Markup[] {
+  return (look.loads ?? []).flatMap(({ shardName, busiest }) => {
+    if (busiest === undefined || busiest.share < CROWDED_SHARE_MIN) return [];
+    const { tenantId, share } = busiest;
+    return html`<p class="form-error">${foreign(shardName)} has more work than time: ${Math.round(100 * share)} % of the last ten seconds went to waiting calls of the tenant <a href=${tenantPath(tenantId)}>${code(tenantId)}</a>. Readers take its checks and listings to other shards.</p>`;
+  });
+}
+
+export const readersTable = (readers: readonly (ReaderView & { readonly slot: number })[]): Markup =>
+  table('Readers', readers, [
+    ['Tenant', ({ tenantId }) => html`<a href=${tenantPath(tenantId)}>${code(tenantId)}</a>`],
+    ['Reader', ({ shardName }) => foreign(shardName)],
+    ['Slot', ({ slot }) => count(slot), 'number'],
+    ['Epoch', ({ epoch }) => count(epoch), 'number'],
+    ['Position', ({ position }) => count(position), 'number'],
+    ['Calls', ({ calls }) => count(calls), 'number'],
+    ['Read indexes', ({ readIndexes }) => count(readIndexes), 'number'],
+    ['Handed over', ({ handedOver }) => count(handedOver), 'number'],
+    ['Begun', ({ begun }) => count(begun), 'number'],
+  ]);
 
 export function ownersTable(owners: readonly OwnerRow[], look: Look): Markup {
   const aged =

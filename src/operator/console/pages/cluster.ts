@@ -2,6 +2,7 @@
 // seconds while the page is visible. Invariant: an outdated figure says so, with its age.
 
 import { GrantdError } from '../../../core/errors.ts';
+import type { SlotView } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import type { ClusterEvent } from '../../cluster-history.ts';
 import type { Look } from '../../cluster-watch.ts';
@@ -21,11 +22,22 @@ import {
 } from '../parts/parts.ts';
 import { type TimePlot, timePlot } from '../parts/plots.ts';
 import { colourClass, slotChooser, slotsPicture } from '../parts/slots-picture.ts';
-import { known, milliseconds, ownersOf, ownersTable, P99_MS_MAX, tiles } from './cluster-figures.ts';
+import {
+  crowdedWarnings,
+  known,
+  milliseconds,
+  ownersOf,
+  ownersTable,
+  P99_MS_MAX,
+  readersTable,
+  tiles,
+} from './cluster-figures.ts';
 
 const FIGURES_MS = 2000;
 /** Plots change only with their samples, and are several times as long as the figures. */
 const PAST_MS = 10_000;
+/** The figures refresh every two seconds. */
+const READERS_SHOWN_MAX = 32;
 /** If two looks are further apart, the time of an event between them is uncertain. */
 const EXACT_MS_MAX = 15_000;
 
@@ -40,6 +52,22 @@ const PLOTS: readonly TimePlot[] = [
   { title: 'Failures per second', figure: 'failuresPerSecond', format: (value) => known(value, 1) },
   { title: 'Slots not serving', figure: 'slotsDown', format: count, isWhole: true },
 ];
+
+const heading = (text: string, small: string): Markup => html`${text} <small>${small}</small>`;
+
+/** A cluster without readers has no such section. */
+function readersSection(slots: readonly SlotView[]): Markup {
+  const rows = slots.flatMap(({ slot, readers }) => readers.map((reader) => ({ slot, ...reader })));
+  if (rows.length === 0) return html``;
+  rows.sort((left, right) => right.calls - left.calls);
+  const shown = rows.slice(0, READERS_SHOWN_MAX);
+  const more = rows.length - shown.length;
+  return section(
+    'readers',
+    heading('Readers', 'shards that answer reads of a tenant beside its owner; counts since the shard started'),
+    html`${readersTable(shown)}${more === 0 ? undefined : html`<p class="hint">The busiest of ${count(rows.length)}. The command <code>grantd slots</code> lists all.</p>`}`,
+  );
+}
 
 function lookMarkup(look: Look, events: readonly ClusterEvent[], links: ConsoleLinks): Markup {
   const owners = ownersOf(look, events);
@@ -59,8 +87,8 @@ function lookMarkup(look: Look, events: readonly ClusterEvent[], links: ConsoleL
     <p><a href=${pathTo(['cluster', 'slots'])}>All slots as a table</a></p>`;
   const shards = html`
     ${look.members === undefined ? html`<p class="form-error">The members cannot be read at the moment. The table shows only what is known from the slots.</p>` : undefined}
-    ${ownersTable(owners, look)}`;
-  return html`${tiles(look, owners, links)}${section('slots', 'Slots', slots)}${section('shards', 'Shards', shards)}`;
+    ${crowdedWarnings(look)}${ownersTable(owners, look)}`;
+  return html`${tiles(look, owners, links)}${section('slots', 'Slots', slots)}${section('shards', 'Shards', shards)}${readersSection(look.slots)}`;
 }
 
 /** Before the first successful look, there is nothing to show. */
@@ -111,8 +139,6 @@ function eventsList(events: readonly ClusterEvent[]): Markup {
   });
   return html`<ol class="moves">${items}</ol>`;
 }
-
-const heading = (text: string, small: string): Markup => html`${text} <small>${small}</small>`;
 
 async function figures(call: PageCall): Promise<Markup> {
   const { watch, links } = call;

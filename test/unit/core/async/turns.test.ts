@@ -224,6 +224,27 @@ describe('fair turns', () => {
     assert.ok(countOf(done, 'dear') <= 12, `${countOf(done, 'dear')} dear ones went before`);
   });
 
+  it('know for whom work had to wait, and nobody while there is time', () => {
+    const clock = new WorkClock();
+    const turns = new FairTurns(clock);
+    const work = (key: string, ms: number): void =>
+      turns.run(key, () => {
+        clock.nowMs += ms;
+        return false;
+      });
+    work('calm', 1);
+    clock.turns();
+    assert.deepEqual([...turns.crowding.shares(clock.nowMs)], []);
+    work('calm', 4);
+    for (let count = 0; count < 100; count += 1) work('large', 1);
+    for (let count = 0; count < 2; count += 1) work('small', 1);
+    clock.turns();
+    const shares = turns.crowding.shares(clock.nowMs);
+    assert.deepEqual([...shares.keys()].sort(), ['large', 'small']);
+    // The first one of each runs in the overtime of the turn.
+    assert.ok((shares.get('large') ?? 0) >= 0.0095, String(shares.get('large')));
+  });
+
   it('resolve promises in their turns', async () => {
     const { clock, turns } = setUp();
     const resolved: number[] = [];

@@ -8,7 +8,8 @@ const status = { state: 'serving', logEnd: 9, checkpoint: 7, tenants: 1 } as con
 
 function report(name: string, change: Partial<ShardReport>): ShardReport {
   const address = `${name}:1`;
-  return { incarnation: `inc_${name}`, shardName: name, address, leaseLeftMs: 1, owned: [], owners: [], ...change };
+  const nothing = { leaseLeftMs: 1, owned: [], owners: [], readers: [] };
+  return { incarnation: `inc_${name}`, shardName: name, address, ...nothing, ...change };
 }
 
 const shown = (slots: ReturnType<typeof mergeSlots>) =>
@@ -55,4 +56,23 @@ test('an absent owner is named from its member row; slots outside the cluster ar
   const slots = mergeSlots(2, [witness], [member]);
   assert.deepEqual(shown(slots), ['unclaimed undefined undefined', 'unreachable 2 z']);
   assert.equal(slots[1]?.address, 'z:1');
+});
+
+test('readers stand with their slot, by tenant and shard, whatever is known of the owner', () => {
+  const counts = { epoch: 3, position: 9, calls: 2, readIndexes: 1, handedOver: 0, begun: 1 };
+  const north = report('north', { readers: [{ tenantId: 'ten_b', slot: 1, ...counts }] });
+  const south = report('south', {
+    readers: [
+      { tenantId: 'ten_b', slot: 1, ...counts },
+      { tenantId: 'ten_a', slot: 1, ...counts },
+      { tenantId: 'ten_c', slot: 7, ...counts },
+    ],
+  });
+  const [without, slot] = mergeSlots(2, [south, north], []);
+  assert.deepEqual(without?.readers, []);
+  assert.deepEqual(
+    slot?.readers.map(({ tenantId, shardName }) => `${tenantId} ${shardName}`),
+    ['ten_a south', 'ten_b north', 'ten_b south'],
+  );
+  assert.deepEqual(slot?.readers[0], { tenantId: 'ten_a', shardName: 'south', ...counts });
 });

@@ -280,6 +280,7 @@ test('slots and members of the whole cluster are listed', async (t) => {
     shardName: 'shard-0',
     address: '127.0.0.1:1',
     leaseLeftMs: 2500,
+    readers: [],
   });
   second.leaseLeftMs = undefined;
   const members = await stage.front.operator.listMembers(contextFor());

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { Crowding } from '../../../../src/core/async/crowding.ts';
 import type { Turns } from '../../../../src/core/async/turns.ts';
 import { ByteBudget, type Reservation } from '../../../../src/http/wire/byte-budget.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
@@ -12,6 +13,7 @@ const WAIT_MS = 100;
 /** Everything at once: what comes in turns is tested elsewhere. */
 const atOnce: Turns = {
   waiting: 0,
+  crowding: new Crowding(),
   idle: () => true,
   hasTime: () => true,
   atEnd: (send) => send(),

@@ -21,6 +21,9 @@ async function createTenant(name = 'Acme'): Promise<string> {
 
 const tuple = (subject: string, relation: string, object: string) => ({ subject, relation, object });
 
+/** Fields that have the same name in the view and in the response. */
+const READER = { epoch: 2, position: 8, calls: 70, begun: 2 };
+
 describe('tenants', () => {
   test('a tenant is created with the plan free unless another is given, and shown', async () => {
     const created = await call('POST', '/tenants', { name: 'Größe 🦊' });
@@ -403,6 +406,7 @@ describe('the cluster', () => {
         shardName: 'shard-0',
         address: 'h:1',
         leaseLeftMs: 2500.7,
+        readers: [{ tenantId: 'ten_a', shardName: 'shard-1', ...READER, readIndexes: 9, handedOver: 3 }],
       },
       {
         slot: 4,
@@ -415,6 +419,7 @@ describe('the cluster', () => {
         shardName: undefined,
         address: undefined,
         leaseLeftMs: undefined,
+        readers: [],
       },
     ];
     assert.deepEqual((await call('GET', '/slots')).body.slots, [
@@ -430,6 +435,7 @@ describe('the cluster', () => {
         checkpoint: 7,
         checkpoint_lag: 2,
         tenants: 1,
+        readers: [{ tenant_id: 'ten_a', shard: 'shard-1', ...READER, read_indexes: 9, handed_over: 3 }],
       },
       {
         slot: 4,
@@ -443,6 +449,7 @@ describe('the cluster', () => {
         checkpoint: null,
         checkpoint_lag: null,
         tenants: null,
+        readers: [],
       },
     ]);
   });
@@ -476,13 +483,33 @@ describe('the cluster', () => {
 
   test('the load of every shard that answers is listed, and no rate where there was nothing', async () => {
     service.operator.loads = [
-      { shardName: 'shard-0', checksPerSecond: 1234.5678, failuresPerSecond: 0.1, p99Ms: 3.456 },
+      {
+        shardName: 'shard-0',
+        checksPerSecond: 1234.5678,
+        failuresPerSecond: 0.1,
+        p99Ms: 3.456,
+        busiest: { tenantId: 'ten_a', share: 0.712 },
+      },
       { shardName: 'shard-1', checksPerSecond: 0, failuresPerSecond: 0, p99Ms: undefined },
     ];
     assert.deepEqual((await call('GET', '/loads')).body, {
       shards: [
-        { shard: 'shard-0', checks_per_second: 1234.57, failures_per_second: 0.1, p99_ms: 3.46 },
-        { shard: 'shard-1', checks_per_second: 0, failures_per_second: 0, p99_ms: null },
+        {
+          shard: 'shard-0',
+          checks_per_second: 1234.57,
+          failures_per_second: 0.1,
+          p99_ms: 3.46,
+          busiest_tenant: 'ten_a',
+          busiest_share: 0.71,
+        },
+        {
+          shard: 'shard-1',
+          checks_per_second: 0,
+          failures_per_second: 0,
+          p99_ms: null,
+          busiest_tenant: null,
+          busiest_share: 0,
+        },
       ],
     });
     assertProblem(await call('GET', '/loads?x=1'), 400, 'invalid-request', /"x"/);

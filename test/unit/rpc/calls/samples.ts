@@ -500,7 +500,11 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
         checksPerSecond: rate,
         failuresPerSecond: rate,
         p99Ms: orUndefined(someRate),
-      }),
+      }).chain((load) =>
+        orUndefined(record({ tenantId: text, share: rate })).map((busiest) =>
+          busiest === undefined ? load : { ...load, busiest },
+        ),
+      ),
   },
   listSlots: {
     request: nothing,
@@ -520,6 +524,18 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
           }),
         ),
         owners: many(record({ slot: uint32, epoch: uint32, incarnation: orUndefined(someText) })),
+        readers: many(
+          record({
+            tenantId: text,
+            slot: uint32,
+            epoch: uint32,
+            position: place,
+            calls: place,
+            readIndexes: place,
+            handedOver: place,
+            begun: place,
+          }),
+        ),
       }),
   },
   listMembers: {

@@ -8,7 +8,7 @@ import { reportShard } from '../../../../src/shard/observers.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
 import type { MemoryStore } from '../../../kit/store/memory-store.ts';
 import { readAll } from '../../../kit/store/read-all.ts';
-import { createMemoryStore, OpenSlot, SLOT, type SlotOptions, soon, tuple } from '../tools.ts';
+import { createMemoryStore, OpenSlot, reportedParts, SLOT, type SlotOptions, soon, tuple } from '../tools.ts';
 
 const START_MS = Date.UTC(2026, 10, 1);
 
@@ -216,8 +216,7 @@ test('the metrics count the recorded expiries, by any path, and show how long th
   const metrics = createMetrics();
   const read = async (name: string): Promise<string | undefined> =>
     new RegExp(`^${name} (.+)$`, 'm').exec(await metrics.render())?.[1];
-  const shard = { lookups: { hits: 0, misses: 0 }, tenures: [slot.tenure], leaseLeftMs: Number.POSITIVE_INFINITY };
-  metrics.onRender(() => reportShard(metrics, shard));
+  metrics.onRender(() => reportShard(metrics, reportedParts(slot)));
   for (const subject of ['user:a', 'user:b', 'user:c']) await grant(slot, handle, subject, 'doc:1', START_MS + 1000);
   await grant(slot, handle, 'user:d', 'doc:1', START_MS + 60_000);
   assert.equal(await read('grantd_expiry_lag_seconds'), '0');

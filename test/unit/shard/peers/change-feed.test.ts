@@ -11,7 +11,7 @@ import { NO_RULES, type RuleSet } from '../../../../src/rules/rule-set.ts';
 import { reportShard } from '../../../../src/shard/observers.ts';
 import type { FeedPage, FeedQuery, FeedRecord, PageQuery } from '../../../../src/shard/shard.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
-import { type OpenSlot, openSlot, RELEASE, SECRETS, settled, tuple, wholeAuditLog } from '../tools.ts';
+import { type OpenSlot, openSlot, RELEASE, reportedParts, SECRETS, settled, tuple, wholeAuditLog } from '../tools.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -235,8 +235,7 @@ test('calls that wait are answered when their connection is to end, and none wai
 test('the metrics say who is followed, what is kept for that, and how many calls wait', async () => {
   const { slot, handle } = await openSlot();
   const metrics = createMetrics();
-  const shard = { lookups: { hits: 0, misses: 0 }, tenures: [slot.tenure], leaseLeftMs: Number.POSITIVE_INFINITY };
-  metrics.onRender(() => reportShard(metrics, shard));
+  metrics.onRender(() => reportShard(metrics, reportedParts(slot)));
   const shown = async (): Promise<readonly number[]> => {
     const text = await metrics.render();
     return ['recent_changes_tenants', 'recent_changes_bytes', 'change_calls_waiting'].map((name) =>

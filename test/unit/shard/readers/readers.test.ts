@@ -9,6 +9,7 @@ import { PAGE_LIMITS } from '../../../../src/shard/memory/page-limits.ts';
 import { encodeBeginning } from '../../../../src/shard/readers/beginning.ts';
 import { Readers } from '../../../../src/shard/readers/readers.ts';
 import { type FollowRequest, ShardFailure } from '../../../../src/shard/shard.ts';
+import { createMetrics } from '../../../../src/telemetry/metrics.ts';
 import { MemoryStore } from '../../../kit/store/memory-store.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 import { ids } from '../tools.ts';
@@ -37,6 +38,7 @@ function create({ owner = OWNER }: { owner?: string | undefined } = {}) {
     return { epoch: 3, seq: 7, nextBase: 1, nowMs: 1, appliedSeq: 7, commits };
   };
   const readers = new Readers({
+    metrics: createMetrics(),
     slots: 1,
     ownerOf: () => owner,
     owners: { follow },
@@ -53,9 +55,9 @@ test('callers that come while a reader begins share it', async () => {
   const tenantId = ids.create('ten');
   const [first, second] = await Promise.all([readers.open(tenantId), readers.open(tenantId)]);
   assert.ok(first === second && (await readers.open(tenantId)) === first);
-  assert.deepEqual([asked, readers.size], [[OWNER], 1]);
-  first?.end();
-  assert.equal(readers.size, 0);
+  assert.deepEqual([asked, readers.list().length], [[OWNER], 1]);
+  first?.end('idle');
+  assert.equal(readers.list().length, 0);
   assert.notEqual(await readers.open(tenantId), first);
   assert.equal(asked.length, 2);
 });
@@ -72,16 +74,16 @@ test('without a known owner no reader begins, and the next caller tries again', 
   const { asked, readers } = create({ owner: '' });
   const tenantId = ids.create('ten');
   for (let times = 0; times < 2; times += 1) await assert.rejects(readers.open(tenantId), { kind: 'not-serving' });
-  assert.deepEqual([asked, readers.size], [[], 0]);
+  assert.deepEqual([asked, readers.list().length], [[], 0]);
 });
 
 test('a shard reads for at most 1000 tenants', async () => {
   const { readers } = create();
   const opened = await Promise.all(Array.from({ length: 1000 }, () => readers.open(ids.create('ten'))));
   await assert.rejects(readers.open(ids.create('ten')), { code: 'overloaded' });
-  opened[0]?.end();
-  await readers.open(ids.create('ten'));
-  assert.equal(readers.size, 1000);
+  opened[0]?.end('idle');
+  // One of them has ended, so that there is room for another.
+  assert.notEqual(await readers.open(ids.create('ten')), undefined);
 });
 
 test('a reader that nobody uses for half a minute ends, and others stay', async () => {
@@ -89,13 +91,13 @@ test('a reader that nobody uses for half a minute ends, and others stay', async 
   const [idle, used] = await Promise.all([readers.open(ids.create('ten')), readers.open(ids.create('ten'))]);
   await clock.advance(29_000);
   await used?.confirmed();
-  assert.equal(readers.size, 2);
+  assert.equal(readers.list().length, 2);
   await clock.advance(7000);
-  assert.equal(readers.size, 1);
+  assert.equal(readers.list().length, 1);
   assert.throws(() => idle?.assertServing(), { kind: 'handle-unknown' });
   used?.assertServing();
   await clock.advance(40_000);
-  assert.deepEqual([readers.size, clock.timers], [0, 0]);
+  assert.deepEqual([readers.list().length, clock.timers], [0, 0]);
 });
 
 test('a shard that stops ends its readers, and none begins any more', async () => {
@@ -106,5 +108,5 @@ test('a shard that stops ends its readers, and none begins any more', async () =
   await assert.rejects(beginning, { kind: 'not-serving' });
   await assert.rejects(readers.open(reader.tenantId), { kind: 'not-serving' });
   await assert.rejects(reader.confirmed(), { kind: 'handle-unknown' });
-  assert.deepEqual([readers.size, clock.timers], [0, 0]);
+  assert.deepEqual([readers.list().length, clock.timers], [0, 0]);
 });

@@ -8,8 +8,10 @@ import { BUILT_IN_PLANS } from '../../../../src/core/plans.ts';
 import { relationNumber } from '../../../../src/core/tuples.ts';
 import { MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
 import { PAGE_LIMITS } from '../../../../src/shard/memory/page-limits.ts';
+import { ReaderTallies } from '../../../../src/shard/readers/reader-tally.ts';
 import { TenantReader } from '../../../../src/shard/readers/tenant-reader.ts';
 import type { FollowAnswer, FollowRequest } from '../../../../src/shard/shard.ts';
+import { createMetrics } from '../../../../src/telemetry/metrics.ts';
 import { attempt, createMemoryStore, OpenSlot, SLOT, settled, tuple } from '../tools.ts';
 
 const VIEWER = relationNumber('viewer') ?? 0;
@@ -39,7 +41,7 @@ async function follow() {
     },
   };
   const reader = new TenantReader(
-    { tenantId, slot: SLOT, address: 'owner:7000' },
+    { tenantId, slot: SLOT, address: 'owner:7000', tally: new ReaderTallies(createMetrics(), 1).begin(tenantId) },
     await ask({ tenantId, epoch: 0, seq: 0, advance: false }),
     {
       owners: {
@@ -55,7 +57,7 @@ async function follow() {
     },
     () => events.push('ends'),
   );
-  const position = () => slot.front.call('readPosition', {}, { tenantId });
+  const position = () => slot.front.call('readPosition', {}, { slot: 0, tenantId });
   return { slot, tenantId, handle, events, gate, reader, position };
 }
 
@@ -117,7 +119,7 @@ test('a position is reached only with its epoch, and once its commits are applie
   assert.equal(reader.isAt(second), true);
   const other = { ...(await position()), epoch: reader.epoch + 1 };
   assert.equal(reader.isAt(new Map([[tenantId as string, other]])), false);
-  reader.end();
+  reader.end('idle');
   assert.deepEqual([reader.isAt(second), events], [false, ['asks', 'ends']]);
 });
 
@@ -144,7 +146,7 @@ test('an owner that refuses ends the reader, and all that waits hears of it', as
   slot.leaseValid = true;
   await assert.rejects(reader.confirmed(), rejected);
   assert.throws(() => reader.assertServing(), rejected);
-  reader.end();
+  reader.end('idle');
   assert.deepEqual(events, ['asks', 'ends']);
 });
 

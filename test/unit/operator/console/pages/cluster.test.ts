@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { GrantdError } from '../../../../../src/core/errors.ts';
-import { LAG_MAX, P99_MS_MAX } from '../../../../../src/operator/console/pages/cluster-figures.ts';
+import { CROWDED_SHARE_MIN, LAG_MAX, P99_MS_MAX } from '../../../../../src/operator/console/pages/cluster-figures.ts';
 import { systemRandom } from '../../../../../src/roles/process/system.ts';
 import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../../kit/console-service.ts';
 import { readText } from '../../../../kit/source-tree.ts';
@@ -143,6 +143,25 @@ describe('the cluster page', () => {
     assert.match(above, /class="plot-over" d="M/);
   });
 
+  it('shows the readers of tenants, and names a tenant that has more work than its shard has time', async () => {
+    const calm = await read();
+    assert.doesNotMatch(calm, /id="readers"|waiting calls/);
+    const reader = { epoch: 2, position: 1234, calls: 5678, readIndexes: 90, handedOver: 7, begun: 3 };
+    service.operator.slots = [
+      slotView(0, 'north', { readers: [{ tenantId: 'ten_a', shardName: 'south', ...reader }] }),
+      slotView(1, 'south'),
+    ];
+    const crowded = (share: number) => [loadOf('north', { busiest: { tenantId: 'ten_a', share } }), loadOf('south')];
+    service.operator.loads = crowded(CROWDED_SHARE_MIN - 0.01);
+    await clock.advance(15_000);
+    const served = await read();
+    assert.match(served, /Readers.*ten_a.*south.*1,234.*5,678.*90.*7.*3/);
+    assert.doesNotMatch(served, /waiting calls/);
+    service.operator.loads = crowded(0.71);
+    await clock.advance(15_000);
+    assert.match(await read(), /north.* has more work than time: 71 % .*ten_a/);
+  });
+
   it('has the bounds of the alerts', async () => {
     const alerts = readText('charts/grantd/templates/_alerts.tpl');
     const boundOf = (name: string): number => {
@@ -150,6 +169,7 @@ describe('the cluster page', () => {
       return Number(/> ([\d.]+)" /.exec(expression)?.[1]);
     };
     assert.equal(boundOf('GrantdChecksSlow') * 1000, P99_MS_MAX);
+    assert.equal(boundOf('GrantdTenantCrowds'), CROWDED_SHARE_MIN);
     assert.equal(boundOf('GrantdWriteBehindLags'), LAG_MAX);
   });
 

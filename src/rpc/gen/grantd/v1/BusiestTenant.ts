@@ -1,0 +1,12 @@
+// Original file: proto/grantd/v1/shard.proto
+
+
+export interface BusiestTenant {
+  'tenantId'?: (string);
+  'share'?: (number | string);
+}
+
+export interface BusiestTenant__Output {
+  'tenantId': (string);
+  'share': (number);
+}

@@ -1,0 +1,152 @@
+// The readers of a shard beside the owner of a slot: what they count, and why they end.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BUILT_IN_PLANS } from '../../../../src/core/plans.ts';
+import { relationNumber, type Tuple } from '../../../../src/core/tuples.ts';
+import { Lookups } from '../../../../src/shard/memory/lookups.ts';
+import { PAGE_LIMITS } from '../../../../src/shard/memory/page-limits.ts';
+import { reportShard } from '../../../../src/shard/observers.ts';
+import { Peers } from '../../../../src/shard/peers/peers.ts';
+import { noReadIndexes } from '../../../../src/shard/readers/follow-tenant.ts';
+import { Readers } from '../../../../src/shard/readers/readers.ts';
+import { ShardFailure } from '../../../../src/shard/shard.ts';
+import { createMetrics } from '../../../../src/telemetry/metrics.ts';
+import { tenantMethods } from '../../../kit/shard-methods.ts';
+import { META } from '../../../kit/store/store-fixtures.ts';
+import { VirtualClock } from '../../../kit/virtual-clock.ts';
+import { ids, OpenSlot, openSlot, reportedParts, SECRETS, SEGMENT_SIZE, tuple } from '../tools.ts';
+
+const PLANS = new Map(Array.from(BUILT_IN_PLANS, ([name, plan]) => [name, { ...plan, readers: 1 }]));
+
+/** A tenant with a key at its owner, and another shard that reads for it. */
+async function startReading() {
+  const { memory, slot, tenantId, handle } = await openSlot({ plans: PLANS });
+  const key = await slot.createKey(handle, tenantId);
+  const metrics = createMetrics();
+  metrics.onRender(() => reportShard(metrics, reportedParts(slot)));
+  const clock = new VirtualClock();
+  /** The present owner, to the reader. */
+  const owner: { slot: OpenSlot; failure: ShardFailure | undefined } = { slot, failure: undefined };
+  const readers = new Readers({
+    store: memory,
+    clock,
+    metrics,
+    budget: slot.budget,
+    pageLimits: PAGE_LIMITS,
+    slots: 1,
+    ownerOf: () => 'owner:1',
+    owners: {
+      async follow(_, request) {
+        if (owner.failure !== undefined) throw owner.failure;
+        return owner.slot.reader.reader.call('followTenant', {}, request);
+      },
+    },
+  });
+  metrics.onRender(() => readers.report());
+  const peers = new Peers({
+    store: memory,
+    clock,
+    ids,
+    plans: new Map(),
+    secrets: SECRETS,
+    slots: 1,
+    segmentSize: SEGMENT_SIZE,
+    tenureOf: () => {
+      throw new ShardFailure('wrong-owner', 'Another shard owns the slot.');
+    },
+    tenures: () => [],
+    members: async () => [],
+    report: () => ({ incarnation: 'inc_2', shardName: 'shard-2', leaseLeftMs: undefined, rows: [] }),
+    readers,
+    readIndexes: noReadIndexes(),
+    lookups: new Lookups(),
+    deadlineMs: META.deadlineMs,
+    busiest: () => undefined,
+    onRefused: () => {},
+  });
+  const front = tenantMethods(peers.connect());
+  const reader = await front.authenticateAtReader(key);
+  const check = async ({ subject, relation, object }: Tuple): Promise<unknown> =>
+    front.check(reader.handle, subject, relationNumber(relation) ?? 0, object);
+  const shown = async (name: string): Promise<number> => {
+    const line = (await metrics.render()).split('\n').find((each) => each.startsWith(`grantd_${name} `));
+    return line === undefined ? 0 : Number(line.split(' ').at(-1));
+  };
+  return { slot, tenantId, handle, key, clock, owner, readers, front, reader, check, shown };
+}
+
+test('a reader counts what it answered, and one question of it covers every call that waits', async () => {
+  const { slot, tenantId, handle, readers, front, reader, check, shown } = await startReading();
+  const granted = tuple('user:a', 'doc:1');
+  await slot.grant(handle, granted);
+  const begun = await shown('read_index_calls_count');
+  const lag = await shown('read_index_lag_entries_sum');
+  assert.deepEqual(await Promise.all([check(granted), check(granted), check(tuple('user:a', 'doc:2'))]), [
+    true,
+    true,
+    false,
+  ]);
+  await front.listObjects(reader.handle, {
+    subject: 'user:a',
+    relation: 'viewer',
+    namespace: undefined,
+    limit: 10,
+    cursor: undefined,
+  });
+  assert.equal(await shown('reader_calls_total{kind="check"}'), 3);
+  assert.equal(await shown('reader_calls_total{kind="listing"}'), 1);
+  assert.ok((await shown('read_index_lag_entries_sum')) > lag, 'the grant came with an answer');
+  const questions = (await shown('read_index_calls_count')) - begun;
+  assert.ok((await shown('read_index_calls_sum')) - begun >= questions + 2, 'three checks shared a question');
+  assert.equal(await shown('reader_tenants'), 1);
+  assert.equal(await shown('tenants_with_readers'), 1);
+  assert.equal(await shown('read_indexes_total{kind="beginning"}'), 1);
+  assert.equal(await shown('read_indexes_total{kind="commits"}'), await shown('read_index_calls_count'));
+  const [listed, ...more] = readers.list();
+  assert.deepEqual(more, []);
+  assert.equal(listed?.tenantId, tenantId);
+  assert.equal(listed?.position, slot.tenure.lastSeq);
+  assert.deepEqual([listed?.calls, listed?.handedOver, listed?.begun], [4, 0, 1]);
+});
+
+const ENDS: Readonly<Record<string, (at: Awaited<ReturnType<typeof startReading>>) => Promise<void> | void>> = {
+  'owner-unreachable': ({ owner }) => {
+    owner.failure = new ShardFailure('not-serving', 'The connection was lost.');
+  },
+  'owner-moved': ({ owner }) => {
+    owner.failure = new ShardFailure('wrong-owner', 'Another shard owns the slot.');
+  },
+  epoch: async ({ owner, slot }) => {
+    await slot.applied();
+    owner.slot = await OpenSlot.open(slot.memory);
+  },
+  'commits-missing': async ({ slot, tenantId, handle }) => {
+    await slot.grant(handle, tuple('user:b', 'doc:1'));
+    slot.tenure.tenants.get(tenantId)?.keepCommits(slot.tenure.lastSeq).evict();
+  },
+};
+
+for (const [reason, happens] of Object.entries(ENDS)) {
+  test(`a reader ends by ${reason}: its calls are handed over, and the operator sees why`, async () => {
+    const at = await startReading();
+    const { readers, check, shown, owner, front, key } = at;
+    await check(tuple('user:a', 'doc:1'));
+    await happens(at);
+    const waiting = [check(tuple('user:a', 'doc:1')), check(tuple('user:a', 'doc:2'))];
+    for (const each of waiting) await assert.rejects(each, { kind: 'handle-unknown' });
+    assert.equal(await shown(`readers_ended_total{reason="${reason}"}`), 1);
+    assert.deepEqual(readers.list(), []);
+    owner.failure = undefined;
+    await front.authenticateAtReader(key);
+    const [again] = readers.list();
+    assert.deepEqual([again?.handedOver, again?.begun], [2, 2]);
+  });
+}
+
+test('a reader that no call uses ends as idle', async () => {
+  const { clock, readers, shown } = await startReading();
+  await clock.advance(40_000);
+  assert.deepEqual(readers.list(), []);
+  assert.equal(await shown('readers_ended_total{reason="idle"}'), 1);
+});
