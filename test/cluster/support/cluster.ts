@@ -1,7 +1,7 @@
 // A whole cluster of real processes on loopback: shards, fronts and a console over a Cassandra that is given. It has a
 // network of its own (127.A.B.x), so that every process keeps its address over restarts and no other program takes it.
 //
-// Three cuts are prepared: the last shard reaches Cassandra through a forwarder and the first shard through another, and
+// Three cuts are prepared: the last shard reaches Cassandra through a forwarder and the first shard through another,
 // the last front reaches the first shard through a third; all others reach them directly.
 
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -14,7 +14,7 @@ import { Peer } from '../../../src/rpc/gen/grantd/v1/Peer.ts';
 import type { ShardServer } from '../../../src/rpc/serving/server.ts';
 import type { OpenStream } from '../../../src/rpc/transport/transport.ts';
 import type { NamedTuple } from '../../../src/rules/questions.ts';
-import type { AnswerOf, KeyCredentials, RequestOf, TenantCalls } from '../../../src/shard/shard.ts';
+import type { AnswerOf, KeyCredentials, LogPosition, RequestOf, TenantCalls } from '../../../src/shard/shard.ts';
 import { MemoryStore } from '../../kit/store/memory-store.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 import { listen } from '../../unit/rpc/harness.ts';
@@ -51,7 +51,9 @@ class Front {
     });
   }
 
-  check(handle: number, subject: string): Promise<boolean> {
+  /** `at`: what the owner has said of its log since the check has come. */
+  check(handle: number, subject: string, at?: LogPosition): Promise<boolean> {
+    if (at !== undefined) this.#link.answerAt(at);
     const check = { subject, relation: wireNumberOf('viewer'), object: 'doc:1', name: '', context: '' };
     return new Promise((resolve, reject) => {
       this.#link.check({ onCheck: resolve, onFailure: reject, onReply: reject }, handle, check);
@@ -146,6 +148,10 @@ class Connected {
     return { atOwner, atReader };
   }
 
+  position(): Promise<LogPosition> {
+    return this.owner.call('readPosition', 0, { tenantId: this.pair.tenantId });
+  }
+
   /** Nobody reaches the owner any more. */
   loseOwner(): Promise<void> {
     return this.#ownerServer.close();
@@ -187,7 +193,8 @@ export function defineReaderContract(name: string, connect: (server: ShardServer
       for (let write = 0; write < WRITES; write += 1) {
         const isGrant = write % 2 === 0;
         await pair.write(isGrant ? { grants: [viewer(ANN)] } : { revocations: [viewer(ANN)] });
-        assert.equal(await reader.check(handle, ANN), isGrant);
+        const position = write % 3 === 0 ? undefined : await connected.position();
+        assert.equal(await reader.check(handle, ANN, position), isGrant);
       }
       await assert.rejects(reader.call('readRules', handle, undefined), { kind: 'wrong-owner' });
       await pair.revokeKey(credentials);
@@ -196,7 +203,9 @@ export function defineReaderContract(name: string, connect: (server: ShardServer
       const other = await pair.createKey();
       const last = await reader.handle('authenticateAtReader', other);
       assert.equal(await reader.check(last, ANN), false);
+      const position = await connected.position();
       await connected.loseOwner();
+      assert.equal(await reader.check(last, ANN, position), false, 'it has applied that position');
       await assert.rejects(reader.check(last, ANN), { kind: 'handle-unknown' });
       await assert.rejects(reader.handle('authenticateAtReader', other), { kind: 'not-serving' });
     });
