@@ -115,6 +115,15 @@ export class Cluster {
     return this.#forwarder(2);
   }
 
+  /** By each process of a shard that runs now: calls that it has answered as a reader so far. */
+  async readerCalls(): Promise<Map<number, number>> {
+    const running = this.#shards.filter(({ isRunning }) => isRunning);
+    const counts = running.map(
+      async (shard) => [shard.pid, await shard.readMetric('grantd_reader_calls_total')] as const,
+    );
+    return new Map(await Promise.all(counts));
+  }
+
   /** Where clients reach the fronts, and where those say whether they are ready. */
   get frontUrls(): { readonly url: string; readonly opsUrl: string }[] {
     return this.#fronts.map(({ options }, index) => ({

@@ -38,8 +38,8 @@ export const FULL_LOAD: LoadSize = { processes: 2, clients: 32, tenants: 20, req
 /** What two processors bear beside a whole cluster: few of its requests wait for one another. */
 export const LIGHT_LOAD: LoadSize = { processes: 1, clients: 16, tenants: 8, requestsPerSecond: 8, readers: 2 };
 
-/** What a load asks, and where its results go. */
-export type LoadTarget = Pick<Cluster, 'operator' | 'frontUrls' | 'directory'>;
+/** What a load asks, and where its results go. Tenants have readers if it can say what those have answered. */
+export type LoadTarget = Pick<Cluster, 'operator' | 'frontUrls' | 'directory'> & Partial<Pick<Cluster, 'readerCalls'>>;
 
 export interface LoadTenant extends TenantWithKey {
   readonly readers: number;
@@ -110,7 +110,8 @@ export class Load {
   readonly #processes: readonly LoadProcess[];
 
   static async start(cluster: LoadTarget, name: string, size: LoadSize): Promise<Load> {
-    const load = new Load(cluster, name, await createTenants(cluster, name, size), size);
+    const readers = cluster.readerCalls === undefined ? 0 : size.readers;
+    const load = new Load(cluster, name, await createTenants(cluster, name, { ...size, readers }), size);
     await Promise.all(load.#processes.map((each) => each.start()));
     return load;
   }
