@@ -54,7 +54,12 @@ export const SUITES: readonly Suite[] = [
   ),
   row('contract/slow', 'on-request', 1, 'the store on three nodes of Cassandra that fail'),
   row('clients/slow', 'on-request', 1, 'the clients on each runtime, built and installed as their pages say'),
-  row('conformance/slow', 'on-request', 1, 'the public interface, searched by schemathesis at length'),
+  row(
+    'conformance/slow',
+    'on-request',
+    1,
+    'the public interface, searched by schemathesis at length, and answered by readers',
+  ),
   row('cluster/slow', 'on-request', 1, 'longer faults of a whole cluster'),
   row('browser/slow', 'on-request', 1, 'the console of a tenant with a million grants'),
   row(

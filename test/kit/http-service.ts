@@ -80,9 +80,13 @@ function textOf(answer: Answer, name: string): string {
   return value;
 }
 
-export async function startHttpService(settings: Readonly<Record<string, string>> = {}): Promise<HttpService> {
+/** `args`: of `grantd dev`. */
+export async function startHttpService(
+  settings: Readonly<Record<string, string>> = {},
+  args: readonly string[] = [],
+): Promise<HttpService> {
   const directory = mkdtempSync(join(tmpdir(), 'grantd-'));
-  const child = spawn(process.execPath, [MAIN, 'dev'], {
+  const child = spawn(process.execPath, [MAIN, 'dev', ...args], {
     env: {
       ...BARE_ENVIRONMENT,
       GRANTD_HTTP_ADDRESS: '127.0.0.1:0',

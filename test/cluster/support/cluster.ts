@@ -1,8 +1,8 @@
 // A whole cluster of real processes on loopback: shards, fronts and a console over a Cassandra that is given. It has a
 // network of its own (127.A.B.x), so that every process keeps its address over restarts and no other program takes it.
 //
-// Two cuts are prepared: the last shard reaches Cassandra through a forwarder, and the last front reaches the first
-// shard through another; all others reach them directly.
+// Three cuts are prepared: the last shard reaches Cassandra through a forwarder and the first shard through another,
+// the last front reaches the first shard through a third; all others reach them directly.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,6 +23,7 @@ const FIRST_FRONT_HOST = 51;
 const CONSOLE_HOST = 71;
 const STORE_CUT_HOST = 81;
 const SHARD_CUT_HOST = 91;
+const OWNER_CUT_HOST = 92;
 const HTTP_PORT = 8080;
 const OPS_PORT = 8081;
 const RPC_PORT = 8082;
@@ -109,6 +110,20 @@ export class Cluster {
     return this.#forwarder(1);
   }
 
+  /** Paused, the last of the first shards is cut off from the first one, whose tenants it reads for. */
+  get ownerCut(): ServiceProcess {
+    return this.#forwarder(2);
+  }
+
+  /** By each process of a shard that runs now: calls that it has answered as a reader so far. */
+  async readerCalls(): Promise<Map<number, number>> {
+    const running = this.#shards.filter(({ isRunning }) => isRunning);
+    const counts = running.map(
+      async (shard) => [shard.pid, await shard.readMetric('grantd_reader_calls_total')] as const,
+    );
+    return new Map(await Promise.all(counts));
+  }
+
   /** Where clients reach the fronts, and where those say whether they are ready. */
   get frontUrls(): { readonly url: string; readonly opsUrl: string }[] {
     return this.#fronts.map(({ options }, index) => ({
@@ -165,7 +180,9 @@ export class Cluster {
       ...this.storeSettings,
       GRANTD_SHARD_NAME: `shard-${index + 1}`,
       GRANTD_RPC_ADDRESS: this.#shardAddress(index),
-      ...(behindCut ? { TEST_REDIRECTS: this.#storeRedirects().join(',') } : {}),
+      ...(behindCut
+        ? { TEST_REDIRECTS: [...this.#storeRedirects(), this.#firstShardRedirect(OWNER_CUT_HOST)].join(',') }
+        : {}),
     });
     this.#shards.push(shard);
     return shard;
@@ -175,19 +192,23 @@ export class Cluster {
     const index = this.#fronts.length;
     const host = FIRST_FRONT_HOST + index;
     const url = `${this.#network}.${host}:${HTTP_PORT}`;
-    const redirect = `${this.#shardAddress(0)}=${this.#network}.${SHARD_CUT_HOST}:${RPC_PORT}`;
     const behindCut = index === this.#options.fronts - 1;
     this.#fronts.push(
       this.#service(`front-${index + 1}`, host, {
         GRANTD_HTTP_ADDRESS: url,
         GRANTD_BASE_URL: `http://${url}`,
         GRANTD_DISCOVERY: this.#discovery(),
-        ...(behindCut ? { TEST_REDIRECTS: redirect } : {}),
+        ...(behindCut ? { TEST_REDIRECTS: this.#firstShardRedirect(SHARD_CUT_HOST) } : {}),
       }),
     );
   }
 
-  /** `from=to`, of each node of Cassandra. */
+  /** `from=to`. */
+  #firstShardRedirect(cutHost: number): string {
+    return `${this.#shardAddress(0)}=${this.#network}.${cutHost}:${RPC_PORT}`;
+  }
+
+  /** The same of each node of Cassandra. */
   #storeRedirects(): string[] {
     return this.#options.cassandra.contactPoints.map(
       (host, index) => `${host}:${STORE_PORT}=${this.#network}.${STORE_CUT_HOST + index}:${STORE_PORT}`,
@@ -206,9 +227,8 @@ export class Cluster {
   async #start(): Promise<void> {
     const { shards, fronts } = this.#options;
     await this.#startForwarder('store-cut', this.#storeRedirects());
-    await this.#startForwarder('shard-cut', [
-      `${this.#shardAddress(0)}=${this.#network}.${SHARD_CUT_HOST}:${RPC_PORT}`,
-    ]);
+    await this.#startForwarder('shard-cut', [this.#firstShardRedirect(SHARD_CUT_HOST)]);
+    await this.#startForwarder('owner-cut', [this.#firstShardRedirect(OWNER_CUT_HOST)]);
     await this.#migrate();
     for (let index = 0; index < shards; index += 1) this.addShard().start();
     for (let index = 0; index < fronts; index += 1) this.#addFront();

@@ -4,6 +4,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { slotOfTenant } from '../../../src/core/slots.ts';
 import { checkHistory, type Verdict } from '../../kit/history/check-history.ts';
 import type { Operation } from '../../kit/history/history.ts';
 import type { Cluster } from './cluster.ts';
@@ -19,21 +20,48 @@ import type { TenantWithKey } from './operator-client.ts';
 
 /** New tenants are made so many at a time. */
 const TENANTS_AT_ONCE = 5;
+/** What chance may add to the tenants of a load, times those that it is to have. */
+const TENANTS_EXCESS_MAX = 4;
 
 export interface LoadSize {
   readonly processes: number;
   /** Of all processes. */
   readonly clients: number;
+  /** One more for each shard that owns none of them. */
   readonly tenants: number;
   readonly requestsPerSecond: number;
+  /** Of every second tenant, and of one tenant of each shard at least: shards that read for it beside its owner. */
+  readonly readers: number;
 }
 
-export const FULL_LOAD: LoadSize = { processes: 2, clients: 32, tenants: 20, requestsPerSecond: 80 };
+export const FULL_LOAD: LoadSize = { processes: 2, clients: 32, tenants: 20, requestsPerSecond: 80, readers: 2 };
 /** What two processors bear beside a whole cluster: few of its requests wait for one another. */
-export const LIGHT_LOAD: LoadSize = { processes: 1, clients: 16, tenants: 8, requestsPerSecond: 8 };
+export const LIGHT_LOAD: LoadSize = { processes: 1, clients: 16, tenants: 8, requestsPerSecond: 8, readers: 2 };
 
-/** What a load asks, and where its results go. */
-export type LoadTarget = Pick<Cluster, 'operator' | 'frontUrls' | 'directory'>;
+/** What a load asks, and where its results go. Tenants have readers if it can say what those have answered. */
+export type LoadTarget = Pick<Cluster, 'operator' | 'frontUrls' | 'directory'> & Partial<Pick<Cluster, 'readerCalls'>>;
+
+export interface LoadTenant extends TenantWithKey {
+  readonly readers: number;
+}
+
+async function createTenants({ operator }: LoadTarget, name: string, size: LoadSize): Promise<LoadTenant[]> {
+  const slots = await operator.slots();
+  const withoutReaders = new Set(size.readers === 0 ? [] : slots.flatMap(({ shard }) => shard ?? []));
+  const tenants: LoadTenant[] = [];
+  while (tenants.length < size.tenants || withoutReaders.size > 0) {
+    if (tenants.length > TENANTS_EXCESS_MAX * size.tenants) throw new Error('Some shards own hardly any slot.');
+    const count = Math.max(1, Math.min(TENANTS_AT_ONCE, size.tenants - tenants.length));
+    const created = await Promise.all(Array.from({ length: count }, () => operator.createTenant(name)));
+    for (const tenant of created) {
+      const owner = slots[slotOfTenant(tenant.tenantId, slots.length)]?.shard ?? '';
+      const readers = withoutReaders.delete(owner) || tenants.length % 2 === 1 ? size.readers : 0;
+      if (readers > 0) await operator.setReaders(tenant.tenantId, readers);
+      tenants.push({ ...tenant, readers });
+    }
+  }
+  return tenants;
+}
 
 /** The machine's monotonic clock since the load began. */
 type Moment = number;
@@ -77,22 +105,18 @@ class LoadProcess {
 }
 
 export class Load {
-  readonly tenants: readonly TenantWithKey[];
+  readonly tenants: readonly LoadTenant[];
   readonly #originMs: number;
   readonly #processes: readonly LoadProcess[];
 
   static async start(cluster: LoadTarget, name: string, size: LoadSize): Promise<Load> {
-    const tenants: TenantWithKey[] = [];
-    while (tenants.length < size.tenants) {
-      const names = Array.from({ length: Math.min(TENANTS_AT_ONCE, size.tenants - tenants.length) }, () => name);
-      tenants.push(...(await Promise.all(names.map((each) => cluster.operator.createTenant(each)))));
-    }
-    const load = new Load(cluster, name, tenants, size);
+    const readers = cluster.readerCalls === undefined ? 0 : size.readers;
+    const load = new Load(cluster, name, await createTenants(cluster, name, { ...size, readers }), size);
     await Promise.all(load.#processes.map((each) => each.start()));
     return load;
   }
 
-  private constructor(cluster: LoadTarget, name: string, tenants: readonly TenantWithKey[], size: LoadSize) {
+  private constructor(cluster: LoadTarget, name: string, tenants: readonly LoadTenant[], size: LoadSize) {
     const { processes, clients, requestsPerSecond } = size;
     this.tenants = tenants;
     this.#originMs = monotonicMs();

@@ -60,6 +60,11 @@ export class OperatorClient {
     throw new Error(`${method} ${path}: ${last}`);
   }
 
+  /** How many shards read for the tenant beside its owner; none before. */
+  async setReaders(tenantId: string, readers: number): Promise<void> {
+    await this.#call('PATCH', `/tenants/${tenantId}`, { readers });
+  }
+
   async createTenant(name: string): Promise<TenantWithKey> {
     const { tenant_id: tenantId } = await this.#call('POST', '/tenants', { name, plan: 'unlimited' });
     const scopes = ['check:read', 'grant:write', 'admin'];

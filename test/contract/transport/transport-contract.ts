@@ -2,19 +2,16 @@
 
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { FairTurns } from '../../../src/core/async/turns.ts';
-import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 import { Peer } from '../../../src/rpc/gen/grantd/v1/Peer.ts';
 import type { ShardMessage__Output } from '../../../src/rpc/gen/grantd/v1/ShardMessage.ts';
-import { OwnerLinks } from '../../../src/rpc/links/owner-links.ts';
 import { CHECKS_PER_MESSAGE_MAX } from '../../../src/rpc/protocol.ts';
 import type { ShardServer } from '../../../src/rpc/serving/server.ts';
 import type { ClientStream, OpenStream } from '../../../src/rpc/transport/transport.ts';
 import { FOLLOWED_BYTES_MAX, ShardFailure } from '../../../src/shard/shard.ts';
-import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { ScriptedShard, ShardWorld } from '../../kit/scripted-shard.ts';
 import { waitFor } from '../../kit/wait-for.ts';
-import { listen, silentLog } from '../../unit/rpc/harness.ts';
+import { listen } from '../../unit/rpc/harness.ts';
+import { openOwnerLinks } from './links.ts';
 
 const HELLO = { hello: { name: 'contract', peer: Peer.PEER_FRONT, version: '0', slots: 0 } };
 const PINGS = 20;
@@ -62,21 +59,6 @@ async function createShard(t: TestContext): Promise<ScriptedShard> {
   const shard = new ScriptedShard(world);
   shard.own([0, 1, 2, 3]);
   return shard;
-}
-
-function openOwnerLinks(t: TestContext, openStream: OpenStream): OwnerLinks {
-  const [clock, random] = [systemClock, systemRandom];
-  const dependencies = {
-    clock,
-    random,
-    turns: new FairTurns(clock),
-    log: silentLog,
-    metrics: createMetrics(),
-    openStream,
-  };
-  const links = new OwnerLinks(dependencies, { name: 'contract', version: '0', slots: 4 });
-  t.after(() => links.close());
-  return links;
 }
 
 /** 600 KB. */

@@ -22,8 +22,8 @@ export interface StoreHooks {
   readonly fault?: (operation: StoreOperation, call: number) => Fault | undefined;
 }
 
-/** `fail-before`, `fail-after` or `hold` of every call of the named operations until it is switched off. */
-export type Switch = 'fail-before' | 'fail-after' | 'hold';
+/** What every call of the named operations does until it is switched off. Held: it waits until then. */
+export type Switch = 'fail-before' | 'fail-after' | 'hold' | 'hold-reply';
 
 export const WRITE_BEHIND: readonly StoreOperation[] = ['writeState', 'writeCheckpoint'];
 
@@ -55,7 +55,8 @@ export function delayedStore(
   const faultOf = (operation: StoreOperation, call: number): Fault | undefined => {
     const position = switches.get(operation);
     if (position === undefined) return hooks.fault?.(operation, call);
-    return position === 'hold' ? { kind: 'delay', until: () => hold(operation) } : { kind: position };
+    if (position === 'hold') return { kind: 'delay', until: () => hold(operation) };
+    return position === 'hold-reply' ? { kind: 'delay-reply', until: () => hold(operation) } : { kind: position };
   };
 
   const runFaulty = async <Result>(fault: Fault | undefined, run: () => Promise<Result>): Promise<Result> => {

@@ -13,6 +13,7 @@ import {
   type Outcome,
   type OwnNodes,
   type Trial,
+  tenantsOf,
   underLoad,
   watchLeases,
 } from './trial.ts';
@@ -45,9 +46,12 @@ const frontCutOff: Trial = {
   async run(bench) {
     const { cluster } = bench;
     const front = cluster.front(cluster.fronts.length - 1);
+    const cut = cluster.shard(0).name;
+    let owned = new Set<number>();
     let [cutAt, healedAt] = [0, 0];
     let queued = 0;
     const outcome = await underLoad(bench, 'front-cut', async (load) => {
+      owned = tenantsOf(load, await cluster.operator.slots(), cut);
       cluster.shardCut.signal('SIGSTOP');
       cutAt = load.now();
       const end = load.now() + CUT_MS;
@@ -64,8 +68,10 @@ const frontCutOff: Trial = {
     );
     const slowest = Math.max(...outcome.report.within({ from: cutAt, to: healedAt }).map(({ latencyMs }) => latencyMs));
     assert.ok(slowest > CUT_MS / 2, 'the cut was felt');
-    for (const request of outcome.report.failures)
+    for (const request of outcome.report.failures) {
       assert.match(request.failure ?? '', /^503 /, describeRequest(request));
+      assert.ok(owned.has(request.tenant), `The shard only reads for it: ${describeRequest(request)}`);
+    }
     assert.ok(queued <= QUEUE_LENGTH_MAX, `${queued} requests piled up`);
     assertRecovered(outcome, healedAt, CUT_RECOVERY_MS_MAX);
   },

@@ -18,6 +18,7 @@ import {
   type Trial,
   tenantsOf,
   underLoad,
+  watchLeases,
 } from './trial.ts';
 
 /** Of a killed shard: its lease, and the openings of its slots. One that starts again in its place takes no longer. */
@@ -32,6 +33,12 @@ const RESTART_ALL_MS_MAX = 10_000;
 /** Of a shard with a third of `MANY_SLOTS`, without the second that the tests let a drained shard go on answering. */
 const DRAIN_MS_MAX = 10_000;
 const GOES_ON_MS = 1000;
+/** Longer than a reader waits for its owner. */
+const OWNER_CUT_MS = 6000;
+/** So that some are at the reader when it is cut off. */
+const CUT_REQUESTS_PER_SECOND = 40;
+/** Of a call that a reader hands to the owner since the connection between them is silent: 2 s, and its answer. */
+const HANDED_OVER_MS_MAX = 4000;
 const WATCH_AFTER_KILL_MS = 8000;
 const MANY_SLOTS = 256;
 /** Each slot is claimed once, but for this share that a member took before the others were seen. */
@@ -279,6 +286,33 @@ const cutOffFromStore: Trial = {
   },
 };
 
+const readerCutOff: Trial = {
+  name: 'a reader cut off from an owner, and not from fronts',
+  async run(bench) {
+    const { cluster } = bench;
+    const reader = cluster.shard(2);
+    const judgeLeases = await watchLeases(bench);
+    const connections = (): Promise<number> => reader.readMetric('grantd_owner_connections', { state: 'ready' });
+    const reaches = (count: number): Promise<void> =>
+      waitFor(`the reader to reach ${count} owners`, async () => (await connections()) === count);
+    const cut = async (): Promise<void> => {
+      const owners = cluster.shards.filter(({ isRunning }) => isRunning).length - 1;
+      await reaches(owners);
+      cluster.ownerCut.signal('SIGSTOP');
+      await reaches(owners - 1);
+      await letRun(OWNER_CUT_MS);
+      cluster.ownerCut.signal('SIGCONT');
+      await reaches(owners);
+    };
+    const outcome = await underLoad(bench, 'reader-cut', cut, { requestsPerSecond: CUT_REQUESTS_PER_SECOND });
+    const pauses = describePauses(outcome.report.pauses({ from: 0, to: Number.POSITIVE_INFINITY }));
+    bench.say(`  ${pauses.text}`);
+    assertNoFailures(outcome);
+    await judgeLeases(outcome);
+    outcome.judge(() => assert.ok(pauses.worst <= HANDED_OVER_MS_MAX, pauses.text));
+  },
+};
+
 /** With a keyspace of its own. */
 const startManySlots = (cassandra: SharedCassandra): Promise<Cluster> =>
   Cluster.start({
@@ -372,7 +406,7 @@ const drainMany: Trial = {
   },
 };
 
-export const SHARD_FAULTS: readonly Trial[] = [killShard, rollingRestart];
+export const SHARD_FAULTS: readonly Trial[] = [killShard, readerCutOff, rollingRestart];
 /** More than a minute, or what others or the simulation cover in part: not in every run. */
 export const SLOW_SHARD_FAULTS: readonly Trial[] = [crashShard, pauseShard, cutOffFromStore, stopShard, scale];
 /** Each starts a cluster of its own beside the other, with many slots. */

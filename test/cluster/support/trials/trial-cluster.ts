@@ -51,7 +51,10 @@ export class TrialCluster<Store extends SharedCassandra> {
       const { slots } = scale;
       const cluster = await Cluster.start({ cassandra, keyspace, shards: SHARDS, fronts: FRONTS, slots });
       const started = new TrialCluster(cassandra, cluster, scale, spans);
-      await started.#warmUp();
+      await started.#warmUp().catch(async (error: unknown) => {
+        await cluster.end({ keepLogs: true });
+        throw new Error(`The cluster has failed while it warmed up. The logs: ${cluster.directory}`, { cause: error });
+      });
       return started;
     } catch (error) {
       await cassandra.release();

@@ -39,6 +39,17 @@ export interface Outcome {
   judge(judge: () => void): void;
 }
 
+/** Resolves with what tells how many calls readers have answered since; undefined: nobody counts them. */
+async function countReaderCalls(cluster: LoadTarget): Promise<() => Promise<number | undefined>> {
+  const before = await cluster.readerCalls?.();
+  return async () => {
+    const since = await cluster.readerCalls?.();
+    return (
+      since && Array.from(since, ([pid, count]) => count - (before?.get(pid) ?? 0)).reduce((sum, each) => sum + each, 0)
+    );
+  };
+}
+
 /**
  * Runs a load on tenants of its own, does something to the cluster meanwhile, and returns what the clients saw; their
  * histories are in order, or this fails.
@@ -50,6 +61,7 @@ export async function underLoad(
   meanwhile: (load: Load) => Promise<void>,
   options: Partial<LoadSize> = {},
 ): Promise<Outcome> {
+  const readerCalls = await countReaderCalls(bench.cluster);
   const load = await Load.start(bench.cluster, name, { ...FULL_LOAD, ...bench.load, ...options });
   using measured = new Strain();
   let report: LoadReport;
@@ -69,8 +81,11 @@ export async function underLoad(
   bench.say(
     `${name}: ${report.requests.length} requests, ${failures.length} failed, strain ${strain.toFixed(1)}; checked: ${verdict.text}`,
   );
+  const answered = await readerCalls();
+  if (answered !== undefined) bench.say(`  ${answered} calls answered by readers that still run`);
   for (const failure of failures.slice(0, 5)) bench.say(`  failed: ${describeRequest(failure)}`);
   assert.ok(verdict.ok, verdict.text);
+  assert.notEqual(answered, 0, 'no reader has answered anything');
   const judgeBy = bench.judgeTimes ?? judgeTimes;
   return { report, strain, judge: (judge) => judgeBy(strain, judge) };
 }
