@@ -119,7 +119,7 @@ const ENDS: Readonly<Record<string, (at: Awaited<ReturnType<typeof startReading>
   },
   epoch: async ({ owner, slot }) => {
     await slot.applied();
-    owner.slot = await OpenSlot.open(slot.memory);
+    owner.slot = await OpenSlot.open(slot.memory, { plans: PLANS });
   },
   'commits-missing': async ({ slot, tenantId, handle }) => {
     await slot.grant(handle, tuple('user:b', 'doc:1'));
