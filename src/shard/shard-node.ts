@@ -29,6 +29,7 @@ import { Readiness } from './ownership/readiness.ts';
 import { createSharing, type StoreSharing } from './ownership/store-sharing.ts';
 import { WatchLoop } from './ownership/watch-loop.ts';
 import { Peers } from './peers/peers.ts';
+import type { CommitCounts } from './readers/commit-counts.ts';
 import type { OwnerPort } from './readers/owner-port.ts';
 import { Readers } from './readers/readers.ts';
 import type { Routes, Shard, ShardWelcome } from './shard.ts';
@@ -46,6 +47,8 @@ export interface ShardNodeDependencies {
   readonly metrics: Metrics;
   /** The other shards, whose tenants this one may read for. */
   readonly owners: OwnerPort;
+  /** As in `TenureDependencies`: only if the shard has its store alone. */
+  readonly commitCounts?: CommitCounts | undefined;
   /** All shards of the process share this one budget. */
   readonly budget: MemoryBudget;
 }
@@ -329,13 +332,14 @@ export class ShardNode implements Shard {
   }
 
   #createTenure(row: SlotRow, session: MembershipLease): Tenure {
-    const { store, clock, budget } = this.#dependencies;
+    const { store, clock, budget, commitCounts } = this.#dependencies;
     const { segmentSize, deadlineMs } = this.#options.meta;
     const tenure: Tenure = new Tenure(row, session.incarnation, {
       store,
       clock,
       ids: this.#ids,
       budget,
+      commitCounts,
       pageLimits: { ...PAGE_LIMITS, ...this.#options.pageLimits },
       segmentSize,
       operationsKeptMs: 2 * deadlineMs,

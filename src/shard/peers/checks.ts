@@ -23,7 +23,7 @@ export function check(
   isConfirmed = false,
 ): CheckAnswer | Promise<CheckAnswer> {
   const handle = peer.handles.find(id);
-  if (handle.reader !== undefined && !isConfirmed) {
+  if (handle.reader !== undefined && !isConfirmed && !handle.reader.current) {
     return handle.reader.confirmed().then(() => check(peer, id, subject, relation, object, true));
   }
   peer.handles.assertMay(handle, CHECK_READ);

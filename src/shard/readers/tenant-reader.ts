@@ -5,7 +5,8 @@
 // Linearizability: before a call is answered, the reader asks the owner how far its log is. The question leaves after
 // the call arrived, and the owner answers it only under its lease, so what was acknowledged before the call is at most
 // at that position. The reader answers once it has applied that position. No clock is involved, but for grants that
-// expire, and theirs is the owner's.
+// expire, and theirs is the owner's. In the process of its owner, a reader need not ask while nothing was committed
+// since its last question (commit-counts.ts).
 //
 // Invariant: whatever goes wrong (a lost connection, another epoch, a commit that is missing) ends the reader and
 // everything of it: handles, pages, waiting calls. Nothing is mended, and nothing of it is used by the next reader.
@@ -26,6 +27,7 @@ import { TenantMemory } from '../memory/tenant-memory.ts';
 import { type FollowAnswer, ShardFailure } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
 import { decodeBeginning } from './beginning.ts';
+import type { CommitCounts } from './commit-counts.ts';
 import { currentReads } from './current-reads.ts';
 import type { OwnerPort } from './owner-port.ts';
 
@@ -36,6 +38,8 @@ const APPLIED_POLL_MS = 50;
 
 /** After this long without an answer, calls are better off at the owner itself. */
 const ANSWER_MS_MAX = 2000;
+/** A reader in use asks this often at least: the owner keeps commits only for readers that ask. */
+const ASKED_MS_MAX = 5000;
 
 export interface ReaderDependencies {
   readonly owners: OwnerPort;
@@ -43,6 +47,8 @@ export interface ReaderDependencies {
   readonly clock: Clock;
   readonly budget: MemoryBudget;
   readonly pageLimits: PageLimits;
+  /** The counts that the owners of this process raise, and their clock is this one. Undefined: owners are elsewhere. */
+  readonly commitCounts?: CommitCounts | undefined;
 }
 
 /** Waits for the position that a question brings. */
@@ -82,6 +88,9 @@ export class TenantReader implements ServedTenure {
   #waiting: Waiting[] = [];
   #isAsking = false;
   #ended = false;
+  /** The count of commits before the last question that was answered, and the time of that question. */
+  #notedCount: number | undefined;
+  #askedAtMs = 0;
 
   /** `beginning`: the owner's answer to the first question. Throws if it is not one. */
   constructor(
@@ -104,15 +113,30 @@ export class TenantReader implements ServedTenure {
     this.#nextBase = beginning.nextBase;
     this.#ownerNowMs = beginning.nowMs;
     this.#appliedSeq = beginning.appliedSeq;
-    this.slotTime = new SlotTime({ wallMs: () => this.#ownerNowMs }, this);
+    const wallMs = dependencies.commitCounts === undefined ? () => 0 : () => clock.wallMs();
+    this.slotTime = new SlotTime({ wallMs: () => Math.max(this.#ownerNowMs, wallMs()) }, this);
     const reads = currentReads(store, () => this.#caughtUp());
     this.memory = new TenantMemory(tenant, false, { ...dependencies, store: reads, applied: () => this.applied() });
     this.memory.grantCount.load({ tenantId: of.tenantId, ...count });
     this.memory.nextExpiryMs = nextExpiryMs;
   }
 
+  /** Whether the reader has applied everything that was acknowledged before now, as far as it knows without a question. */
+  get current(): boolean {
+    if (this.#notedCount === undefined) return false;
+    const { clock, commitCounts } = this.#dependencies;
+    if (commitCounts?.read(this.slot) !== this.#notedCount) return false;
+    this.usedAtMs = clock.monotonicMs();
+    return this.usedAtMs - this.#askedAtMs < ASKED_MS_MAX;
+  }
+
   /** Resolves once the reader has applied everything that was acknowledged before this call. */
   confirmed(): Promise<void> {
+    return this.current ? Promise.resolve() : this.#asked();
+  }
+
+  /** The same, by a question to the owner. */
+  #asked(): Promise<void> {
     this.usedAtMs = this.#dependencies.clock.monotonicMs();
     if (this.#ended) return Promise.reject(this.#hasEnded());
     return new Promise((resolve, reject) => {
@@ -143,14 +167,18 @@ export class TenantReader implements ServedTenure {
   /** What arrives later than the question is not covered by its answer. */
   async #ask(advance: boolean): Promise<void> {
     this.assertServing();
-    const { tenantId, epoch } = this;
-    const { owners, clock } = this.#dependencies;
+    const { tenantId, epoch, slot } = this;
+    const { owners, clock, commitCounts } = this.#dependencies;
+    const count = commitCounts?.read(slot);
+    const askedAtMs = clock.monotonicMs();
     const following = owners.follow(this.#address, { tenantId, epoch, seq: this.#seq, advance });
     const answer = await inTime(clock, following);
     const commits = await this.#decode(answer.commits);
     this.assertServing();
     if (answer.epoch !== epoch) throw new ShardFailure('handle-unknown', 'The owner is in another epoch.');
     this.#take(answer, commits);
+    this.#notedCount = count;
+    this.#askedAtMs = askedAtMs;
   }
 
   async #decode(lines: string): Promise<readonly Commit[]> {
@@ -201,6 +229,7 @@ export class TenantReader implements ServedTenure {
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
+    this.#notedCount = undefined;
     this.memory.drop();
     this.#onEnded();
     const waiting = this.#waiting;
@@ -245,7 +274,7 @@ export class TenantReader implements ServedTenure {
   async applied(): Promise<void> {
     const seq = this.#seq;
     while (this.#appliedSeq < seq) {
-      await this.confirmed();
+      await this.#asked();
       if (this.#appliedSeq < seq) await delay(this.#dependencies.clock, APPLIED_POLL_MS);
     }
     this.assertServing();
