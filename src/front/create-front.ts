@@ -55,6 +55,8 @@ export interface FrontOptions {
   /** Only a console may make operator calls; shards refuse them from a front. */
   readonly peer: 'front' | 'console';
   readonly version?: string;
+  /** The name of a shard in this thread that reads for every tenant: reads go there, whatever readers a tenant has. */
+  readonly localReader?: string | undefined;
   /** Credentials for the connections to shards, read at every dial. Default: no TLS. */
   readonly credentials?: (address: string) => ChannelCredentials;
   /** Deadline of every request of this front, in ms. A shard whose cluster has a shorter deadline is not used. */
@@ -133,7 +135,8 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
     routing.learn(link, failure.owner, ownerLink?.ready === true ? ownerLink : undefined);
   }
 
-  const control: FlightControl = { clock, random, metrics, flights, routing, retries, redirect };
+  const { localReader } = options;
+  const control: FlightControl = { clock, random, metrics, flights, routing, retries, redirect, localReader };
   const ledger = new UsageLedger();
   const feeds = new Feeds({ clock, turns, random });
   const stopReportingFeeds = metrics.onRender(() => {
