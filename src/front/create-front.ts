@@ -29,6 +29,7 @@ import { UsageLedger } from './links/usage-ledger.ts';
 import { FrontOperator } from './operator/operator.ts';
 import { expiredError } from './requests/flight-paths.ts';
 import { type FlightControl, FlightTable } from './requests/flights.ts';
+import { ReadPositions } from './requests/read-positions.ts';
 import { SessionCache } from './requests/session-cache.ts';
 
 /** Requests in flight in one front. More would only wait for shards that cannot keep up. */
@@ -136,7 +137,18 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
   }
 
   const { localReader } = options;
-  const control: FlightControl = { clock, random, metrics, flights, routing, retries, redirect, localReader };
+  const positions = new ReadPositions(turns);
+  const control: FlightControl = {
+    positions,
+    clock,
+    random,
+    metrics,
+    flights,
+    routing,
+    retries,
+    redirect,
+    localReader,
+  };
   const ledger = new UsageLedger();
   const feeds = new Feeds({ clock, turns, random });
   const stopReportingFeeds = metrics.onRender(() => {

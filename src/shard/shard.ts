@@ -115,6 +115,8 @@ export interface TenantCalls {
   authenticate: Call<object, KeyCredentials, IssuedHandle>;
   /** At a shard that reads for the tenant beside its owner. The handle is for checks and listings alone. */
   authenticateAtReader: Call<object, KeyCredentials, IssuedHandle>;
+  /** The read index: what a reader must have applied before it answers a call that came before this one. */
+  readPosition: Call<object, { readonly tenantId: string }, LogPosition>;
   /** Resolves if a request under this handle would be served now. */
   confirm: Read<undefined, void>;
   /** All checks at one moment of the tenant's history, in order. At most 100. */
@@ -209,6 +211,18 @@ const READ_AT: { readonly [Name in keyof TenantCalls]?: (request: TenantCalls[Na
 export const readAtOf = <Name extends CallName>(name: Name): ((request: RequestOf<Name>) => string) | undefined =>
   (READ_AT as { readonly [Each in CallName]?: (request: RequestOf<Each>) => string })[name];
 
+/** How far the log of a tenant is, as its owner says under its lease. */
+export interface LogPosition {
+  readonly tenantId: string;
+  readonly epoch: number;
+  /** No commit of the tenant came after this entry. */
+  readonly seq: number;
+  /** Greater than the stamp of every commit so far: the slot's time. */
+  readonly nextBase: number;
+  /** The owner's time, ms: never before that of the last entry. */
+  readonly nowMs: number;
+}
+
 /** The calls of other shards, which answer reads of tenants beside their owner. Only a proven shard has them. */
 export interface ReaderCalls {
   /**
@@ -240,6 +254,11 @@ export interface Calling<Calls extends Partial<ShardCalls>> {
 }
 
 export interface TenantConnection extends Calling<TenantCalls> {
+  /**
+   * The calls that come from now on are answered at these positions of their tenants or at later ones, as far as this
+   * shard is a reader. It asks the owner itself about a tenant that is not among them.
+   */
+  answerAt(positions: readonly LogPosition[]): void;
   /** Answers synchronously if memory decides. `relation` is a wire number. */
   check(handle: number, subject: string, relation: number, object: string): CheckAnswer | Promise<CheckAnswer>;
   /**

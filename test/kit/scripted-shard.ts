@@ -22,6 +22,7 @@ import {
   type FrontReport,
   type HandleRight,
   type Load,
+  type LogPosition,
   type MemberAddress,
   type NewKey,
   type RequestOf,
@@ -327,6 +328,10 @@ class ScriptedConnection implements TenantConnection {
     const tenure = this.#tenures.get(handle);
     if (tenure === undefined || this.#shard.demandOwner(tenure.slot) === tenure.epoch) return;
     throw new ShardFailure('handle-unknown', 'Of an earlier tenure.');
+  }
+
+  answerAt(positions: readonly LogPosition[]): void {
+    this.#real.tenant.answerAt(positions);
   }
 
   check(handle: number, subject: string, relation: number, object: string): CheckAnswer | Promise<CheckAnswer> {

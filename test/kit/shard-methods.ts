@@ -68,7 +68,17 @@ export type Answers = {
     | undefined;
 };
 
-const OWN = ['check', 'checkKnown', 'call', 'tenantOf', 'demandRight', 'endWaits', 'report', 'close'] as const;
+const OWN = [
+  'answerAt',
+  'check',
+  'checkKnown',
+  'call',
+  'tenantOf',
+  'demandRight',
+  'endWaits',
+  'report',
+  'close',
+] as const;
 
 export const tenantMethods = (connection: TenantConnection): TenantMethods => {
   const own = OWN.map((name) => [name, connection[name].bind(connection)]);

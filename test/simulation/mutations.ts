@@ -1132,6 +1132,30 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
+    name: 'reader-behind-its-position',
+    what: 'A reader answers although it lacks a commit before the position of the call.',
+    caughtBy: 'readers',
+    edits: [
+      {
+        file: 'src/shard/readers/tenant-reader.ts',
+        find: ' || position.seq > this.#seq',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'reader-position-before-the-call',
+    what: 'A front takes a position for a call that came after the question had left.',
+    caughtBy: 'readers',
+    edits: [
+      {
+        file: 'src/front/requests/read-positions.ts',
+        find: 'this.#turns.atEnd(() => this.#left(flights));',
+        replace: '',
+      },
+    ],
+  },
+  {
     name: 'reader-index-without-a-lease',
     what: 'An owner tells readers how far its log is although its lease has ended.',
     caughtBy: 'readers',

@@ -11,6 +11,7 @@ import type { TracedCheck } from '../../rpc/gen/grantd/v1/TracedCheck.ts';
 import { CallQueue, WAITING_BYTES_MAX } from '../../rpc/links/call-queue.ts';
 import type { LinkOutbox } from '../../rpc/links/stream-link.ts';
 import { BATCH_BYTES_MAX, CHECKS_PER_MESSAGE_MAX } from '../../rpc/protocol.ts';
+import type { LogPosition } from '../../shard/shard.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 
 /** Tags, lengths and numbers of one check, without its strings. */
@@ -46,6 +47,8 @@ export class Outbox implements LinkOutbox {
   #contexts: string[] = [];
   #traced: TracedCheck[] = [];
   readonly #calls = new CallQueue();
+  /** Of tenants whose calls wait here for a reader. */
+  readonly #positions = new Map<string, LogPosition>();
   /** Of all checks that wait. */
   #checkBytes = 0;
 
@@ -82,6 +85,11 @@ export class Outbox implements LinkOutbox {
     this.#checkBytes += bytes;
   }
 
+  /** The calls of the tenant that are added next came before the owner said this, and so did those that wait here. */
+  addPosition(position: LogPosition): void {
+    this.#positions.set(position.tenantId, position);
+  }
+
   addCall(call: Call): void {
     this.#calls.add(call);
   }
@@ -98,6 +106,10 @@ export class Outbox implements LinkOutbox {
       return undefined;
     }
     if (!this.#calls.empty) message.calls = this.#calls.take(BATCH_BYTES_MAX - bytes);
+    if (this.#positions.size > 0) {
+      message.positions = [...this.#positions.values()];
+      if (this.#ids.length === 0 && this.#sealed.length === 0 && this.#calls.empty) this.#positions.clear();
+    }
     return message;
   }
 
@@ -106,6 +118,7 @@ export class Outbox implements LinkOutbox {
     if (this.#ids.length > 0) this.#seal();
     this.#checkBytes = 0;
     this.#calls.clear();
+    this.#positions.clear();
   }
 
   #seal(): Sealed {

@@ -11,6 +11,7 @@ import type { Report } from '../../rpc/gen/grantd/v1/Report.ts';
 import type { Welcome__Output } from '../../rpc/gen/grantd/v1/Welcome.ts';
 import { type Receiver as CallReceiver, type LinkRoutes, StreamLink } from '../../rpc/links/stream-link.ts';
 import type { OpenStream } from '../../rpc/transport/transport.ts';
+import type { LogPosition } from '../../shard/shard.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { LoadTally } from './load-tally.ts';
@@ -98,6 +99,11 @@ export class ShardLink {
     const id = this.#link.enlist(receiver);
     if (id !== 0) this.#outbox.addCheck(id, handle, check, traceparent);
     return id;
+  }
+
+  /** A reader answers the calls of the tenant that are made next at this position or at a later one. */
+  answerAt(position: LogPosition): void {
+    this.#outbox.addPosition(position);
   }
 
   /** Like `check`. A write carries its request id, and the time on our clock by which it has to arrive. */

@@ -13,6 +13,7 @@ import { beginCall, CHECK, endCall } from '../../rpc/call-spans.ts';
 import type { SingleCheck } from '../../rpc/calls/checks.ts';
 import type { Write } from '../../rpc/calls/define-call.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
+import type { LogPosition } from '../../shard/shard.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { TraceSpan } from '../../telemetry/spans.ts';
 import type { RequestContext } from '../front.ts';
@@ -22,6 +23,7 @@ import { type RetryGate, retryDelayMs, type Waiter } from '../links/retry-gate.t
 import type { Binding, Route } from '../links/route.ts';
 import type { RoutingTable } from '../links/routing-table.ts';
 import type { Receiver, ShardLink, TryFailure } from '../links/shard-link.ts';
+import type { ReadPositions } from './read-positions.ts';
 
 /** How late after its deadline a flight may end. */
 const SWEEP_MS = 50;
@@ -51,6 +53,7 @@ export interface RetryControl {
 export interface FlightControl extends RetryControl {
   readonly metrics: Metrics;
   readonly flights: FlightTable;
+  readonly positions: ReadPositions;
   /** Acts on what a failed try says about owners. */
   readonly redirect: (link: ShardLink, failure: TryFailure) => void;
   /** As in `FrontOptions`. */
@@ -102,6 +105,8 @@ export class Flight implements Receiver, Waiter {
   binding: Binding | undefined;
   /** In this try, the path makes a call of its own before it lets the request be sent. Set by the path. */
   confirming = false;
+  /** What a reader must have applied before it answers. */
+  position: LogPosition | undefined;
   /** A reader has failed it: only the owner is asked any more. Set by the path. */
   onlyAtOwner = false;
   /** Tally of the shard that was asked last, for a request whose outcome counts there. */

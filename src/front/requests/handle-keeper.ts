@@ -2,21 +2,16 @@
 // however many flights wait for it, and again after every change of owner, stream or key. Invariants: a handle is used
 // only on the route over which it was acquired; no refusal is remembered.
 
-import type { Clock, Timer } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
-import { beginCall, endCall } from '../../rpc/call-spans.ts';
 import { handleGrantOf } from '../../rpc/calls/handles.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
-import { type IssuedHandle, ShardFailure } from '../../shard/shard.ts';
-import type { TraceSpan } from '../../telemetry/spans.ts';
-import { type CallBody, requestOf } from '../links/outbox.ts';
+import type { IssuedHandle } from '../../shard/shard.ts';
+import type { CallBody } from '../links/outbox.ts';
 import type { Waiter } from '../links/retry-gate.ts';
 import type { Binding, Route } from '../links/route.ts';
-import type { Receiver, ShardLink, TryFailure } from '../links/shard-link.ts';
+import type { TryFailure } from '../links/shard-link.ts';
 import { type Flight, type FlightControl, retry, served } from './flights.ts';
-
-/** After this long without a reply, the keeper requests the handle again: no flight may wait for a lost call. */
-const ACQUIRE_MS_MAX = 3000;
+import { ShardQuestion } from './shard-question.ts';
 
 export interface HandleEvents {
   onGranted(grant: IssuedHandle): void;
@@ -90,7 +85,7 @@ export class HandleKeeper implements Waiter {
       routing.wait(() => this.attempt());
       return;
     }
-    const question = new HandleQuestion(
+    const question = new ShardQuestion(
       (reply) => this.#take(route, reply),
       (failure) => this.#fail(route, failure),
     );
@@ -142,47 +137,5 @@ export class HandleKeeper implements Waiter {
     this.#waiting = [];
     this.#events.onRefused(error);
     for (const flight of waiting) flight.refuse(error);
-  }
-}
-
-/** One try to acquire a handle, with a time limit of its own. */
-export class HandleQuestion implements Receiver {
-  readonly #onReply: (reply: Reply__Output) => void;
-  readonly #onFailure: (failure: TryFailure) => void;
-  #timer: Timer | undefined;
-  #answered = false;
-  #span: TraceSpan | undefined;
-
-  constructor(onReply: (reply: Reply__Output) => void, onFailure: (failure: TryFailure) => void) {
-    this.#onReply = onReply;
-    this.#onFailure = onFailure;
-  }
-
-  ask(link: ShardLink, authentication: CallBody, clock: Clock, parent: TraceSpan | undefined): void {
-    if (parent !== undefined) this.#span = beginCall(parent, requestOf(authentication), link.address);
-    const id = link.call(this, 0, authentication, undefined, this.#span?.traceparent);
-    if (this.#answered) return;
-    this.#timer = clock.setTimer(() => {
-      link.forget(id);
-      this.onFailure(new ShardFailure('not-serving', 'The shard did not reply in time.'));
-    }, ACQUIRE_MS_MAX);
-  }
-
-  onCheck(): void {
-    this.onFailure(new GrantdError('internal', 'The shard replied to a different request.'));
-  }
-
-  onReply(reply: Reply__Output): void {
-    this.#answered = true;
-    this.#timer?.cancel();
-    if (this.#span !== undefined) endCall(this.#span);
-    this.#onReply(reply);
-  }
-
-  onFailure(failure: TryFailure): void {
-    this.#answered = true;
-    this.#timer?.cancel();
-    if (this.#span !== undefined) endCall(this.#span, failure);
-    this.#onFailure(failure);
   }
 }

@@ -12,7 +12,7 @@ import type { CallBody } from '../links/outbox.ts';
 import type { Binding, Route } from '../links/route.ts';
 import type { ShardLink } from '../links/shard-link.ts';
 import type { FlightControl } from './flights.ts';
-import { HandleQuestion } from './handle-keeper.ts';
+import { ShardQuestion } from './shard-question.ts';
 
 /** After a failure, a reader is not asked for a handle for so long. */
 const PAUSE_MS = 1000;
@@ -33,7 +33,7 @@ interface Reader {
 
 export class ReaderHandles {
   readonly #control: FlightControl;
-  readonly #tenantId: string;
+  readonly tenantId: string;
   readonly #authentication: CallBody | undefined;
   /** How many readers the tenant has. */
   #count = 0;
@@ -44,7 +44,7 @@ export class ReaderHandles {
   /** `authentication`: undefined if the session only reads at the owner. */
   constructor(control: FlightControl, tenantId: string, authentication: CallBody | undefined) {
     this.#control = control;
-    this.#tenantId = tenantId;
+    this.tenantId = tenantId;
     this.#authentication = authentication;
   }
 
@@ -117,12 +117,12 @@ export class ReaderHandles {
     if (authentication === undefined) return;
     reader.isAcquiring = true;
     const { connection } = link;
-    const question = new HandleQuestion(
+    const question = new ShardQuestion(
       (reply) => {
         reader.isAcquiring = false;
         try {
           const { handle, tenantId } = handleGrantOf(reply);
-          if (tenantId !== this.#tenantId) throw new GrantdError('internal', 'The reader replied to another request.');
+          if (tenantId !== this.tenantId) throw new GrantdError('internal', 'The reader replied to another request.');
           reader.binding = { route: { slot, epoch, link }, handle, isAtReader: true };
           reader.connection = connection;
         } catch {
@@ -134,7 +134,7 @@ export class ReaderHandles {
         this.#pause(reader);
       },
     );
-    question.ask(link, authentication, this.#control.clock, undefined);
+    question.ask(link, authentication, this.#control.clock);
   }
 
   #pause(reader: Reader): void {

@@ -1,13 +1,39 @@
-// The call of another shard, which answers reads of a tenant beside its owner: where the log is, and what it has since.
+// The calls by which shards answer reads of a tenant beside its owner: how far the log is, and what came since.
 
 import { assert } from '../../core/assert.ts';
-import { FOLLOWED_BYTES_MAX } from '../../shard/shard.ts';
+import { FOLLOWED_BYTES_MAX, type LogPosition } from '../../shard/shard.ts';
+import type { Position__Output } from '../gen/grantd/v1/Position.ts';
 import { demand } from '../wire-violation.ts';
 import { malformed } from './answer-fields.ts';
 import { defineCall } from './define-call.ts';
 import { isCount, shortText } from './request-fields.ts';
 
+function positionFrom({ tenantId, epoch, seq, nextBase, nowMs }: Position__Output): LogPosition | undefined {
+  return [seq, nextBase, nowMs].every(isCount) ? { tenantId, epoch, seq, nextBase, nowMs } : undefined;
+}
+
+/** Those that a message brings for its calls. */
+export const positionsFrom = (positions: readonly Position__Output[]): readonly LogPosition[] =>
+  positions.map((each) => {
+    const position = positionFrom(each);
+    demand(position !== undefined, 'A place in a log is out of bounds.');
+    return position;
+  });
+
 export const readerCalls = {
+  readPosition: defineCall('readPosition', {
+    access: 'peer',
+    requestToWire: (request) => request,
+    requestFromWire: ({ tenantId }) => ({ tenantId: shortText(tenantId, 'A tenant id') }),
+    reply: 'position',
+    replyToWire: (answer) => answer,
+    replyFromWire: (answer) => {
+      const position = positionFrom(answer);
+      if (position === undefined) throw malformed('A place in a log is out of bounds.');
+      return position;
+    },
+  }),
+
   followTenant: defineCall('followTenant', {
     access: 'shard',
     requestToWire: (request) => request,

@@ -6,6 +6,7 @@ import type { Call, Call__Output } from '../gen/grantd/v1/Call.ts';
 import type { CheckBulk__Output } from '../gen/grantd/v1/CheckBulk.ts';
 import type { Checks, Checks__Output } from '../gen/grantd/v1/Checks.ts';
 import type { FrontMessage, FrontMessage__Output } from '../gen/grantd/v1/FrontMessage.ts';
+import type { Position, Position__Output } from '../gen/grantd/v1/Position.ts';
 import { readMessage, type WireReader } from './wire-reader.ts';
 import { fieldWithLength, fieldWithNumber, WireWriter } from './wire-writer.ts';
 
@@ -17,6 +18,13 @@ const CHECKS_RELATIONS = fieldWithLength(4);
 const CHECKS_OBJECTS = fieldWithLength(5);
 const CHECKS_NAMES = fieldWithLength(7);
 const CHECKS_CONTEXTS = fieldWithLength(8);
+
+const POSITIONS = fieldWithLength(6);
+const POSITION_TENANT = fieldWithLength(1);
+const POSITION_EPOCH = fieldWithNumber(2);
+const POSITION_SEQ = fieldWithNumber(3);
+const POSITION_NEXT_BASE = fieldWithNumber(4);
+const POSITION_NOW = fieldWithNumber(5);
 
 const CALLS = fieldWithLength(3);
 const CALL_ID = fieldWithNumber(1);
@@ -60,14 +68,33 @@ function writeBulk({ id = 0, handle = 0, checkBulk }: Call): void {
   writer.close(mark);
 }
 
+/** Whole numbers, as the schema says: the types also allow the library's own for 64 bits. */
+function writePosition({ tenantId = '', epoch = 0, seq = 0, nextBase = 0, nowMs = 0 }: Position): void {
+  const mark = writer.open(POSITIONS);
+  if (tenantId !== '') writer.string(POSITION_TENANT, tenantId);
+  writer.number(POSITION_EPOCH, epoch);
+  writer.number(POSITION_SEQ, Number(seq));
+  writer.number(POSITION_NEXT_BASE, Number(nextBase));
+  writer.number(POSITION_NOW, Number(nowMs));
+  writer.close(mark);
+}
+
 /** `encodeRest` is the library's. Bulk checks come after the other calls of their message. */
 export function encodeFrontMessage(message: FrontMessage, encodeRest: (rest: FrontMessage) => Buffer): Buffer {
-  const { checks, calls = [], hello, ping, report } = message;
+  const { checks, calls = [], positions = [], hello, ping, report } = message;
   const plain = checks && !checks.traced?.length ? checks : undefined;
   const otherCalls = calls.filter((call) => !isBulk(call));
   if (hello || ping || report || otherCalls.length > 0 || (checks && plain === undefined)) {
-    writer.raw(encodeRest({ ...message, checks: plain === undefined ? (checks ?? null) : null, calls: otherCalls }));
+    writer.raw(
+      encodeRest({
+        ...message,
+        checks: plain === undefined ? (checks ?? null) : null,
+        calls: otherCalls,
+        positions: [],
+      }),
+    );
   }
+  for (const position of positions) writePosition(position);
   if (plain !== undefined) writeChecks(plain);
   for (const call of calls) if (isBulk(call)) writeBulk(call);
   return writer.take();
@@ -124,6 +151,20 @@ function readCheckBulk(reader: WireReader, end: number): CheckBulk__Output | und
   return read ? bulk : undefined;
 }
 
+function readPosition(reader: WireReader, end: number): Position__Output | undefined {
+  const position: Position__Output = { tenantId: '', epoch: 0, seq: 0, nextBase: 0, nowMs: 0 };
+  const read = reader.fields(end, (tag) => {
+    if (tag === POSITION_TENANT) position.tenantId = reader.strings(tag, end).at(-1) ?? '';
+    else if (tag === POSITION_EPOCH) position.epoch = reader.uint32(end);
+    else if (tag === POSITION_SEQ) position.seq = reader.number(end);
+    else if (tag === POSITION_NEXT_BASE) position.nextBase = reader.number(end);
+    else if (tag === POSITION_NOW) position.nowMs = reader.number(end);
+    else return false;
+    return true;
+  });
+  return read ? position : undefined;
+}
+
 /** `decodeWhole` is the library's. Throws what it throws, for bytes that are not a message. */
 export function decodeFrontMessage(
   bytes: Buffer,
@@ -131,15 +172,21 @@ export function decodeFrontMessage(
 ): FrontMessage__Output {
   let checks: Checks__Output | undefined;
   const calls: Call__Output[] = [];
+  const positions: Position__Output[] = [];
   const read = readMessage(bytes, (reader, tag, end) => {
     if (tag === CHECKS && checks === undefined) {
       checks = readChecks(reader, end);
       return checks !== undefined;
+    }
+    if (tag === POSITIONS) {
+      const position = readPosition(reader, end);
+      if (position !== undefined) positions.push(position);
+      return position !== undefined;
     }
     const call = tag === CALLS ? readBulk(reader, end) : undefined;
     if (call !== undefined) calls.push(call);
     return call !== undefined;
   });
   if (!read) return decodeWhole(bytes);
-  return { hello: null, checks: checks ?? null, calls, ping: null, report: null };
+  return { hello: null, checks: checks ?? null, calls, ping: null, report: null, positions };
 }

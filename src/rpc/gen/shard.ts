@@ -67,10 +67,12 @@ import type { Namespaces as _grantd_v1_Namespaces, Namespaces__Output as _grantd
 import type { Objects as _grantd_v1_Objects, Objects__Output as _grantd_v1_Objects__Output } from './grantd/v1/Objects.ts';
 import type { Ping as _grantd_v1_Ping, Ping__Output as _grantd_v1_Ping__Output } from './grantd/v1/Ping.ts';
 import type { Pong as _grantd_v1_Pong, Pong__Output as _grantd_v1_Pong__Output } from './grantd/v1/Pong.ts';
+import type { Position as _grantd_v1_Position, Position__Output as _grantd_v1_Position__Output } from './grantd/v1/Position.ts';
 import type { PreviewRules as _grantd_v1_PreviewRules, PreviewRules__Output as _grantd_v1_PreviewRules__Output } from './grantd/v1/PreviewRules.ts';
 import type { ReadChanges as _grantd_v1_ReadChanges, ReadChanges__Output as _grantd_v1_ReadChanges__Output } from './grantd/v1/ReadChanges.ts';
 import type { ReadLoad as _grantd_v1_ReadLoad, ReadLoad__Output as _grantd_v1_ReadLoad__Output } from './grantd/v1/ReadLoad.ts';
 import type { ReadLog as _grantd_v1_ReadLog, ReadLog__Output as _grantd_v1_ReadLog__Output } from './grantd/v1/ReadLog.ts';
+import type { ReadPosition as _grantd_v1_ReadPosition, ReadPosition__Output as _grantd_v1_ReadPosition__Output } from './grantd/v1/ReadPosition.ts';
 import type { ReadRules as _grantd_v1_ReadRules, ReadRules__Output as _grantd_v1_ReadRules__Output } from './grantd/v1/ReadRules.ts';
 import type { ReadRulesVersion as _grantd_v1_ReadRulesVersion, ReadRulesVersion__Output as _grantd_v1_ReadRulesVersion__Output } from './grantd/v1/ReadRulesVersion.ts';
 import type { ReadTenant as _grantd_v1_ReadTenant, ReadTenant__Output as _grantd_v1_ReadTenant__Output } from './grantd/v1/ReadTenant.ts';
@@ -194,10 +196,12 @@ export interface ProtoGrpcType {
       Peer: EnumTypeDefinition
       Ping: MessageTypeDefinition<_grantd_v1_Ping, _grantd_v1_Ping__Output>
       Pong: MessageTypeDefinition<_grantd_v1_Pong, _grantd_v1_Pong__Output>
+      Position: MessageTypeDefinition<_grantd_v1_Position, _grantd_v1_Position__Output>
       PreviewRules: MessageTypeDefinition<_grantd_v1_PreviewRules, _grantd_v1_PreviewRules__Output>
       ReadChanges: MessageTypeDefinition<_grantd_v1_ReadChanges, _grantd_v1_ReadChanges__Output>
       ReadLoad: MessageTypeDefinition<_grantd_v1_ReadLoad, _grantd_v1_ReadLoad__Output>
       ReadLog: MessageTypeDefinition<_grantd_v1_ReadLog, _grantd_v1_ReadLog__Output>
+      ReadPosition: MessageTypeDefinition<_grantd_v1_ReadPosition, _grantd_v1_ReadPosition__Output>
       ReadRules: MessageTypeDefinition<_grantd_v1_ReadRules, _grantd_v1_ReadRules__Output>
       ReadRulesVersion: MessageTypeDefinition<_grantd_v1_ReadRulesVersion, _grantd_v1_ReadRulesVersion__Output>
       ReadTenant: MessageTypeDefinition<_grantd_v1_ReadTenant, _grantd_v1_ReadTenant__Output>

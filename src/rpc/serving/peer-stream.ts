@@ -21,6 +21,7 @@ import {
 } from '../calls/checks.ts';
 import { reportFrom } from '../calls/cluster.ts';
 import type { ReplyBody, ServedPeer } from '../calls/define-call.ts';
+import { positionsFrom } from '../calls/readers.ts';
 import { shortText } from '../calls/request-fields.ts';
 import { type AnyCall, callOf } from '../calls/table.ts';
 import type { Call__Output } from '../gen/grantd/v1/Call.ts';
@@ -159,6 +160,7 @@ export class PeerStream {
     const peer = this.#peer;
     demand(peer !== undefined, 'The first message must be the hello.');
     if (message.ping !== null) this.#pongId = message.ping.id;
+    if (message.checks !== null || message.calls.length > 0) peer.tenant.answerAt(positionsFrom(message.positions));
     if (message.checks !== null) this.#takeChecks(peer.tenant, message.checks);
     for (const call of message.calls) this.#takeCall(peer, call);
     if (message.report !== null) peer.tenant.report(reportFrom(message.report));

@@ -52,11 +52,21 @@ export class RecentCommits extends Evictable {
     return this.#clock.monotonicMs() - this.#askedAtMs < FOLLOWED_MS;
   }
 
-  /** The commits after a seq as lines of JSON, in order; undefined: some of them are no longer here. */
-  after(seq: number): string | undefined {
+  /** The entry after which the tenant has no commit, for a reader. */
+  askedLastSeq(): number {
+    this.#asked();
+    return this.#lastSeq;
+  }
+
+  #asked(): void {
     this.#askedAtMs = this.#clock.monotonicMs();
     this.referenced = true;
     if (this.place < 0) this.#budget.add(this, RING_BYTES);
+  }
+
+  /** The commits after a seq as lines of JSON, in order; undefined: some of them are no longer here. */
+  after(seq: number): string | undefined {
+    this.#asked();
     if (seq < this.#afterSeq) return undefined;
     if (seq >= this.#lastSeq) return '';
     let lines = '';

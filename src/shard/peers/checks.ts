@@ -13,7 +13,7 @@ import { CHECK_READ, type Handle } from './handles.ts';
 import type { Handler, Peer } from './peer.ts';
 import { checkBulkByRules, checkByRules } from './ruled-checks.ts';
 
-/** The hot path: answers synchronously if memory decides. `isConfirmed`: a reader has the position of this call. */
+/** The hot path: answers synchronously if memory decides. `isConfirmed`: the reader has confirmed its position. */
 export function check(
   peer: Peer,
   id: number,
@@ -23,8 +23,9 @@ export function check(
   isConfirmed = false,
 ): CheckAnswer | Promise<CheckAnswer> {
   const handle = peer.handles.find(id);
-  if (handle.reader !== undefined && !isConfirmed && !handle.reader.current) {
-    return handle.reader.confirmed().then(() => check(peer, id, subject, relation, object, true));
+  const { reader } = handle;
+  if (reader !== undefined && !isConfirmed && !reader.isAt(peer.positions)) {
+    return reader.confirmed().then(() => check(peer, id, subject, relation, object, true));
   }
   peer.handles.assertMay(handle, CHECK_READ);
   if (handle.memory.tenant.rulesRevision !== undefined) return checkByRules(peer, handle, subject, relation, object);

@@ -1,6 +1,6 @@
 // The handlers of a shard: one for each call of its port. A call without a handler here does not compile.
 
-import { followTenant } from '../readers/follow-tenant.ts';
+import { followTenant, readPosition } from '../readers/follow-tenant.ts';
 import type { CallName, OperatorCalls, ReaderCalls, TenantCalls, UnderHandle } from '../shard.ts';
 import { listAuditLog } from './audit-log.ts';
 import { authenticate, authenticateAtReader, authenticateOperator, confirm } from './authentication.ts';
@@ -29,6 +29,7 @@ const reading =
 export const TENANT_HANDLERS: Handlers<keyof TenantCalls> = {
   authenticate,
   authenticateAtReader,
+  readPosition: async (peer, _, { tenantId }) => readPosition(peer.shard, tenantId),
   confirm,
   checkBulk,
   checkNamed,

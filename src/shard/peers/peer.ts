@@ -11,7 +11,16 @@ import type { CollectedTuple, Decide, DecideContext, OperationResult } from '../
 import type { Lookups } from '../memory/lookups.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { Readers } from '../readers/readers.ts';
-import type { AnswerOf, Attempt, CallerOf, CallName, RequestOf, SlotsReport, UnderHandle } from '../shard.ts';
+import type {
+  AnswerOf,
+  Attempt,
+  CallerOf,
+  CallName,
+  LogPosition,
+  RequestOf,
+  SlotsReport,
+  UnderHandle,
+} from '../shard.ts';
 import { KeptAuditLog } from './audit-log-rows.ts';
 import { FeedWaits } from './feed-waits.ts';
 import { type Handle, HandleTable } from './handles.ts';
@@ -21,6 +30,8 @@ import type { LoadWindow } from './load.ts';
 /** UTF-8 bytes of an encoded operation, without the strings of the request; a character takes at most 6 (an escape). */
 const OPERATION_BYTES = 1024;
 const BYTES_PER_CHARACTER = 6;
+
+export const NO_POSITIONS: ReadonlyMap<string, LogPosition> = new Map();
 
 /** What the log must have room for. */
 export type OperationSize = Pick<Proposal, 'bytesMax' | 'changesMax'>;
@@ -76,6 +87,8 @@ export class Peer {
   readonly handles: HandleTable;
   readonly waits: FeedWaits;
   readonly kept: KeptAuditLog;
+  /** Of the tenants whose calls this shard answers as a reader now. */
+  positions: ReadonlyMap<string, LogPosition> = NO_POSITIONS;
 
   constructor(shard: ShardParts) {
     this.shard = shard;

@@ -9,6 +9,7 @@ import {
   type ConsoleConnection,
   type FrontReport,
   type HandleRight,
+  type LogPosition,
   type ReaderConnection,
   type RequestOf,
   readAtOf,
@@ -19,7 +20,7 @@ import {
 import { check } from './checks.ts';
 import { OPERATOR_HANDLERS, READER_HANDLERS, TENANT_HANDLERS } from './handlers.ts';
 import { LoadWindow } from './load.ts';
-import { Peer, type ShardParts } from './peer.ts';
+import { NO_POSITIONS, Peer, type ShardParts } from './peer.ts';
 import { checkKnown } from './ruled-checks.ts';
 
 class PeerConnection implements TenantConnection {
@@ -31,6 +32,11 @@ class PeerConnection implements TenantConnection {
   constructor(peer: Peer, onClose: () => void) {
     this.#peer = peer;
     this.#onClose = onClose;
+  }
+
+  answerAt(positions: readonly LogPosition[]): void {
+    this.#peer.positions =
+      positions.length === 0 ? NO_POSITIONS : new Map(positions.map((position) => [position.tenantId, position]));
   }
 
   check(handle: number, subject: string, relation: number, object: string): CheckAnswer | Promise<CheckAnswer> {
@@ -51,6 +57,7 @@ class PeerConnection implements TenantConnection {
     if (readAtOf(name) === undefined) {
       return Promise.reject(new ShardFailure('wrong-owner', 'A reader only answers checks and listings.'));
     }
+    if (reader.isAt(this.#peer.positions)) return TENANT_HANDLERS[name](this.#peer, caller, request);
     return reader.confirmed().then(() => TENANT_HANDLERS[name](this.#peer, caller, request));
   }
 

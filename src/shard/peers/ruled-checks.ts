@@ -35,8 +35,8 @@ export function checkByRules(
 /** A check by name that what is in memory answers without an evaluation. Undefined: it does not. */
 export function checkKnown(peer: Peer, id: number, { subject, relation, object }: NamedTuple): CheckAnswer | undefined {
   const handle = peer.handles.find(id);
-  // A reader may first have to ask how far the log is.
-  if (handle.reader?.current === false) return undefined;
+  // Otherwise the reader first asks how far the log is.
+  if (handle.reader?.isAt(peer.positions) === false) return undefined;
   peer.handles.assertMay(handle, CHECK_READ);
   const { memory } = handle;
   const rules = memory.tenant.rulesRevision === undefined ? undefined : memory.rules.ready?.compiled;

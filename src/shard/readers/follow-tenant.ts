@@ -6,7 +6,7 @@ import { parseTenantId } from '../../core/ids.ts';
 import { slotOfTenant } from '../../core/slots.ts';
 import type { Tenure } from '../log/tenure.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
-import { type FollowAnswer, type FollowRequest, ShardFailure } from '../shard.ts';
+import { type FollowAnswer, type FollowRequest, type LogPosition, ShardFailure } from '../shard.ts';
 import { encodeBeginning } from './beginning.ts';
 
 /** The parts of the shard that serve its readers. */
@@ -30,11 +30,26 @@ async function begin(tenure: Tenure, memory: TenantMemory): Promise<FollowAnswer
   return { epoch: tenure.epoch, seq, nextBase, nowMs: tenure.slotTime.nowMs, appliedSeq: seq, commits };
 }
 
-export async function followTenant({ slots, tenureOf }: FollowParts, request: FollowRequest): Promise<FollowAnswer> {
-  const tenure = tenureOf(slotOfTenant(request.tenantId, slots));
-  const tenantId = parseTenantId(request.tenantId);
+function find(
+  { slots, tenureOf }: FollowParts,
+  text: string,
+): { readonly tenure: Tenure; readonly memory: TenantMemory } {
+  const tenure = tenureOf(slotOfTenant(text, slots));
+  const tenantId = parseTenantId(text);
   const memory = tenantId && tenure.tenants.get(tenantId);
   if (memory === undefined) throw new GrantdError('tenant-not-found', 'The owner does not know this tenant.');
+  return { tenure, memory };
+}
+
+/** The position is that of a moment at which the lease was valid: there is no await. */
+export function readPosition(parts: FollowParts, tenantId: string): LogPosition {
+  const { tenure, memory } = find(parts, tenantId);
+  const { epoch, nextBase, slotTime, lastSeq } = tenure;
+  return { tenantId, epoch, seq: memory.keepCommits(lastSeq).askedLastSeq(), nextBase, nowMs: slotTime.nowMs };
+}
+
+export async function followTenant(parts: FollowParts, request: FollowRequest): Promise<FollowAnswer> {
+  const { tenure, memory } = find(parts, request.tenantId);
   if (request.epoch === 0) return begin(tenure, memory);
   if (request.epoch !== tenure.epoch) throw new ShardFailure('handle-unknown', 'The reader follows another epoch.');
   if (request.advance) {

@@ -24,7 +24,7 @@ import { endsGrant } from '../log-changes.ts';
 import type { MemoryBudget } from '../memory/memory-budget.ts';
 import type { PageLimits } from '../memory/page-limits.ts';
 import { TenantMemory } from '../memory/tenant-memory.ts';
-import { type FollowAnswer, ShardFailure } from '../shard.ts';
+import { type FollowAnswer, type LogPosition, ShardFailure } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
 import { decodeBeginning } from './beginning.ts';
 import type { CommitCounts } from './commit-counts.ts';
@@ -128,6 +128,18 @@ export class TenantReader implements ServedTenure {
     if (commitCounts?.read(this.slot) !== this.#notedCount) return false;
     this.usedAtMs = clock.monotonicMs();
     return this.usedAtMs - this.#askedAtMs < ASKED_MS_MAX;
+  }
+
+  /** Whether the reader is current, or has applied the tenant's position among these: then it answers earlier calls. */
+  isAt(positions: ReadonlyMap<string, LogPosition>): boolean {
+    if (this.current) return true;
+    const position = positions.get(this.tenantId);
+    if (position === undefined || position.epoch !== this.epoch || position.seq > this.#seq || this.#ended)
+      return false;
+    this.usedAtMs = this.#dependencies.clock.monotonicMs();
+    this.#nextBase = Math.max(this.#nextBase, position.nextBase);
+    this.#ownerNowMs = Math.max(this.#ownerNowMs, position.nowMs);
+    return true;
   }
 
   /** Resolves once the reader has applied everything that was acknowledged before this call. */

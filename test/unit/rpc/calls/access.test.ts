@@ -16,6 +16,7 @@ const TUPLE = tuple('user:a', 'doc:1');
 const RIGHTS: Readonly<Record<CallName, Scope | 'peer' | 'any handle' | 'console' | 'operator' | 'shard'>> = {
   authenticate: 'peer',
   authenticateAtReader: 'peer',
+  readPosition: 'peer',
   authenticateOperator: 'console',
   confirm: 'any handle',
   checkBulk: 'check:read',

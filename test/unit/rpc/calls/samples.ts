@@ -536,6 +536,11 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
         }),
       ),
   },
+  readPosition: {
+    request: record({ tenantId: text }),
+    answer: ({ tenantId }) =>
+      record({ tenantId: fc.constant(tenantId), epoch: uint32, seq: place, nextBase: place, nowMs: place }),
+  },
   followTenant: {
     request: record({ tenantId: text, epoch: uint32, seq: place, advance: fc.boolean() }),
     answer: () =>

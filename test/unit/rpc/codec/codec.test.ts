@@ -68,6 +68,9 @@ const frontMessage: fc.Arbitrary<FrontMessage> = fc.record(
     checks,
     calls: many(call),
     ping: fc.record({ id: uint32 }),
+    positions: many(
+      fc.record({ tenantId: text, epoch: uint32, seq: timeMs, nextBase: timeMs, nowMs: timeMs }, { requiredKeys: [] }),
+    ),
     report: fc.record({ load: fc.record({ elapsedMs: uint32, latencies: many(uint32) }) }),
   },
   { requiredKeys: [] },

@@ -42,6 +42,7 @@ import type { ReadLoad as _grantd_v1_ReadLoad, ReadLoad__Output as _grantd_v1_Re
 import type { ReadUsage as _grantd_v1_ReadUsage, ReadUsage__Output as _grantd_v1_ReadUsage__Output } from '../../grantd/v1/ReadUsage.ts';
 import type { FindTenants as _grantd_v1_FindTenants, FindTenants__Output as _grantd_v1_FindTenants__Output } from '../../grantd/v1/FindTenants.ts';
 import type { FollowTenant as _grantd_v1_FollowTenant, FollowTenant__Output as _grantd_v1_FollowTenant__Output } from '../../grantd/v1/FollowTenant.ts';
+import type { ReadPosition as _grantd_v1_ReadPosition, ReadPosition__Output as _grantd_v1_ReadPosition__Output } from '../../grantd/v1/ReadPosition.ts';
 
 export interface Call {
   'id'?: (number);
@@ -90,7 +91,8 @@ export interface Call {
   'findTenants'?: (_grantd_v1_FindTenants | null);
   'followTenant'?: (_grantd_v1_FollowTenant | null);
   'authenticateAtReader'?: (_grantd_v1_Authenticate | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"unknownNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"readLoad"|"readUsage"|"findTenants"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"listRulesVersions"|"readRulesVersion"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey"|"followTenant"|"authenticateAtReader";
+  'readPosition'?: (_grantd_v1_ReadPosition | null);
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"unknownNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"readLoad"|"readUsage"|"findTenants"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"listRulesVersions"|"readRulesVersion"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey"|"followTenant"|"authenticateAtReader"|"readPosition";
 }
 
 export interface Call__Output {
@@ -140,5 +142,6 @@ export interface Call__Output {
   'findTenants'?: (_grantd_v1_FindTenants__Output | null);
   'followTenant'?: (_grantd_v1_FollowTenant__Output | null);
   'authenticateAtReader'?: (_grantd_v1_Authenticate__Output | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"unknownNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"readLoad"|"readUsage"|"findTenants"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"listRulesVersions"|"readRulesVersion"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey"|"followTenant"|"authenticateAtReader";
+  'readPosition'?: (_grantd_v1_ReadPosition__Output | null);
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"unknownNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"readLoad"|"readUsage"|"findTenants"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"listRulesVersions"|"readRulesVersion"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey"|"followTenant"|"authenticateAtReader"|"readPosition";
 }

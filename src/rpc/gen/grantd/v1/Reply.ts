@@ -32,6 +32,7 @@ import type { IdentifiedKey as _grantd_v1_IdentifiedKey, IdentifiedKey__Output a
 import type { ShardLoad as _grantd_v1_ShardLoad, ShardLoad__Output as _grantd_v1_ShardLoad__Output } from '../../grantd/v1/ShardLoad.ts';
 import type { UsageSeries as _grantd_v1_UsageSeries, UsageSeries__Output as _grantd_v1_UsageSeries__Output } from '../../grantd/v1/UsageSeries.ts';
 import type { TenantCommits as _grantd_v1_TenantCommits, TenantCommits__Output as _grantd_v1_TenantCommits__Output } from '../../grantd/v1/TenantCommits.ts';
+import type { Position as _grantd_v1_Position, Position__Output as _grantd_v1_Position__Output } from '../../grantd/v1/Position.ts';
 
 export interface Reply {
   'id'?: (number);
@@ -67,7 +68,8 @@ export interface Reply {
   'shardLoad'?: (_grantd_v1_ShardLoad | null);
   'usageSeries'?: (_grantd_v1_UsageSeries | null);
   'tenantCommits'?: (_grantd_v1_TenantCommits | null);
-  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"rulesVersions"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"shardLoad"|"usageSeries"|"identifiedKey"|"tenantCommits";
+  'position'?: (_grantd_v1_Position | null);
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"rulesVersions"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"shardLoad"|"usageSeries"|"identifiedKey"|"tenantCommits"|"position";
 }
 
 export interface Reply__Output {
@@ -104,5 +106,6 @@ export interface Reply__Output {
   'shardLoad'?: (_grantd_v1_ShardLoad__Output | null);
   'usageSeries'?: (_grantd_v1_UsageSeries__Output | null);
   'tenantCommits'?: (_grantd_v1_TenantCommits__Output | null);
-  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"rulesVersions"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"shardLoad"|"usageSeries"|"identifiedKey"|"tenantCommits";
+  'position'?: (_grantd_v1_Position__Output | null);
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"rulesVersions"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"shardLoad"|"usageSeries"|"identifiedKey"|"tenantCommits"|"position";
 }

@@ -1,0 +1,10 @@
+// Original file: proto/grantd/v1/shard.proto
+
+
+export interface ReadPosition {
+  'tenantId'?: (string);
+}
+
+export interface ReadPosition__Output {
+  'tenantId': (string);
+}
