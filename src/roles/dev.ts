@@ -47,6 +47,11 @@ const OPERATOR_TOKEN_LENGTH = 32;
 /** Fronts find serving shards within milliseconds; longer means that they cannot. */
 const FRONT_READY_MS_MAX = 15_000;
 const FRONT_READY_POLL_MS = 10;
+/** Nothing catches this, so it ends the process. */
+function endProcess(error: Error): never {
+  throw error;
+}
+
 const NOT_SHARED =
   'This system does not let several threads listen on one address (SO_REUSEPORT). Start with --threads 1.';
 /** Replaces the host for shards that only this process reaches. */
@@ -250,7 +255,7 @@ export async function startDev(
       pageCacheBytes,
     };
     const settings = Array.from({ length: threads.count - 1 }, (_, index) => ({ ...common, number: index + 2 }));
-    others = await startThreads({ shards, takeCount, metrics }, settings, parts);
+    others = await startThreads({ shards, takeCount, metrics, onLost: endProcess }, settings, parts);
   }
   // The link is only for the person who reads the banner, on this machine.
   const logInCode =

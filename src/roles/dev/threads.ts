@@ -1,6 +1,6 @@
 // The further threads of `grantd dev --threads`, as the main thread sees them: it starts them, accepts their streams to
 // its shards, counts requests for them, collects their metrics and stops them. Invariant: a thread that ends without
-// being asked ends the process, since a service that has lost a part would answer some clients and not others.
+// being asked is reported, since a service that has lost a part would answer some clients and not others.
 
 import { Worker } from 'node:worker_threads';
 import { heapMebibytesFor } from '../../config/page-cache-memory.ts';
@@ -19,6 +19,8 @@ interface ThreadDependencies {
   readonly shards: ReadonlyMap<string, AcceptStream>;
   readonly takeCount: TakeCount;
   readonly metrics: Metrics;
+  /** A thread that served has ended by itself. */
+  readonly onLost: (error: Error) => void;
 }
 
 class Thread {
@@ -29,10 +31,10 @@ class Thread {
   readonly #exited: Promise<unknown>;
   #state: 'starting' | 'serving' | 'stopping' = 'starting';
 
-  constructor(dependencies: ThreadDependencies, settings: ThreadSettings) {
+  constructor(dependencies: ThreadDependencies, settings: ThreadSettings, entry: URL) {
     this.#dependencies = dependencies;
     this.#name = `thread ${settings.number}`;
-    this.#worker = new Worker(ENTRY, {
+    this.#worker = new Worker(entry, {
       name: `grantd-${settings.number}`,
       workerData: settings,
       resourceLimits: { maxOldGenerationSizeMb: heapMebibytesFor(settings.pageCacheBytes) },
@@ -45,8 +47,7 @@ class Thread {
     return new Promise((resolve, reject) => {
       const fail = (error: Error): void => {
         if (this.#state === 'starting') reject(error);
-        // Nothing catches this: it ends the process.
-        else throw error;
+        else this.#dependencies.onLost(error);
       };
       this.#worker.on('message', (message: FromThread) => {
         if (message.kind === 'ready') {
@@ -105,13 +106,14 @@ export interface Threads {
   drain(): void;
 }
 
-/** `settings`: of each thread. Resolves once all listen. `parts` stops them. Rejects if one of them cannot start. */
+/** `settings`: of each thread; `entry`: what it runs. Resolves once all listen. `parts` stops them. Rejects if one of them cannot start. */
 export async function startThreads(
   dependencies: ThreadDependencies,
   settings: readonly ThreadSettings[],
   parts: AsyncDisposableStack,
+  entry = ENTRY,
 ): Promise<Threads> {
-  const threads = settings.map((each) => new Thread(dependencies, each));
+  const threads = settings.map((each) => new Thread(dependencies, each, entry));
   parts.defer(async () => {
     await Promise.all(threads.map((thread) => thread.stop()));
   });
