@@ -1,8 +1,7 @@
 // The handles of one key at the readers of its tenant: shards that answer reads beside the owner. Which one answers a
-// read follows from its subject, so that the readers share the tenant's pages. A thread with a reader of its own asks that
-// one alone. Invariants: a handle is used only on the
-// connection over which it was issued; a read for which there is no handle now goes to the owner at once, and so does
-// one that a reader has failed: a reader is never waited for.
+// read follows from its subject, so that the readers share the tenant's pages. A thread with a reader of its own asks
+// that one alone. Invariants: a handle is used only on the connection over which it was issued; a read for which there
+// is no handle now goes to the owner at once, and so does one that a reader has failed: a reader is never waited for.
 
 import { GrantdError } from '../../core/errors.ts';
 import { rankShards } from '../../core/slots.ts';

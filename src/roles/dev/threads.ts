@@ -106,7 +106,10 @@ export interface Threads {
   drain(): void;
 }
 
-/** `settings`: of each thread; `entry`: what it runs. Resolves once all listen. `parts` stops them. Rejects if one of them cannot start. */
+/**
+ * `settings`: of each thread; `entry`: what it runs. Resolves once all listen. `parts` stops them. Rejects if one of
+ * them cannot start.
+ */
 export async function startThreads(
   dependencies: ThreadDependencies,
   settings: readonly ThreadSettings[],

@@ -33,7 +33,10 @@ function redisTarget(config: RedisSettings, url: NonNullable<RedisSettings['redi
   return { ...common, kind, address, database };
 }
 
-/** `parts` closes what this opens. `threadCounts`: shared with the other threads, if there are any. The library for Redis is loaded only if Redis is configured. */
+/**
+ * `parts` closes what this opens. `threadCounts`: shared with the other threads, if there are any. The library for
+ * Redis is loaded only if Redis is configured.
+ */
 export async function openRateLimits(
   dependencies: {
     readonly clock: Clock;

@@ -16,6 +16,7 @@ import { delay } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import type { TenantId } from '../../core/ids.ts';
 import type { StateReads } from '../../store/store.ts';
+import type { CommitCounts } from '../log/commit-counts.ts';
 import { type Commit, decodeCommit } from '../log/entries.ts';
 import type { LogTime } from '../log/log-time.ts';
 import type { ServedTenure } from '../log/served-tenure.ts';
@@ -27,7 +28,6 @@ import { TenantMemory } from '../memory/tenant-memory.ts';
 import { type FollowAnswer, type LogPosition, ShardFailure } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
 import { decodeBeginning } from './beginning.ts';
-import type { CommitCounts } from './commit-counts.ts';
 import { currentReads } from './current-reads.ts';
 import type { OwnerPort } from './owner-port.ts';
 
@@ -121,7 +121,7 @@ export class TenantReader implements ServedTenure {
     this.memory.nextExpiryMs = nextExpiryMs;
   }
 
-  /** Whether the reader has applied everything that was acknowledged before now, as far as it knows without a question. */
+  /** Whether the reader knows without a question that it has applied everything that was acknowledged before now. */
   get current(): boolean {
     if (this.#notedCount === undefined) return false;
     const { clock, commitCounts } = this.#dependencies;

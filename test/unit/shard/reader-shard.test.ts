@@ -6,14 +6,14 @@ import { FairTurns } from '../../../src/core/async/turns.ts';
 import type { TenantId } from '../../../src/core/ids.ts';
 import { BUILT_IN_PLANS } from '../../../src/core/plans.ts';
 import { relationNumber } from '../../../src/core/tuples.ts';
+import { type CommitCounts, commitCountsMemory, createCommitCounts } from '../../../src/shard/log/commit-counts.ts';
 import { MemoryBudget } from '../../../src/shard/memory/memory-budget.ts';
 import { createReaderShard } from '../../../src/shard/reader-shard.ts';
-import { type CommitCounts, commitCountsMemory, createCommitCounts } from '../../../src/shard/readers/commit-counts.ts';
 import type { FollowAnswer, TenantConnection } from '../../../src/shard/shard.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { createProcessClock } from '../../kit/process-clock.ts';
 import { HARNESS_META, type RunningShard, ShardHarness } from '../../kit/shard-harness.ts';
-import { random } from './tools.ts';
+import { random, turns } from './tools.ts';
 
 const tuple = (object: string) => ({ subject: 'user:ada', relation: 'viewer', object }) as const;
 const VIEWER = relationNumber('viewer') ?? assert.fail('a built-in relation has a number');
@@ -28,6 +28,8 @@ class World {
   hold: Promise<void> | undefined;
   /** Of the reader's monotonic clock. */
   aheadMs = 0;
+  /** Of both. */
+  wallMs = Date.UTC(2026, 0, 1);
   owner!: RunningShard;
   reader!: ReturnType<typeof createReaderShard>;
   connection!: TenantConnection;
@@ -43,7 +45,7 @@ class World {
         counts.raise(slot);
       },
     };
-    this.harness = new ShardHarness({ commitCounts });
+    this.harness = new ShardHarness({ commitCounts, wallMs: () => this.wallMs });
   }
 
   static async open(): Promise<World> {
@@ -52,7 +54,10 @@ class World {
     world.owner = await harness.start();
     world.tenantId = await harness.createTenant(world.owner);
     const { keyId, text } = await harness.createKey(world.owner, world.tenantId);
-    const clock = createProcessClock(undefined, () => world.aheadMs);
+    const clock = createProcessClock(
+      () => world.wallMs,
+      () => world.aheadMs,
+    );
     const { reader } = world.owner.node.connectShard();
     world.reader = createReaderShard(
       {
@@ -131,7 +136,7 @@ describe('a reader that shares counts of commits with its owner', () => {
     world.hold = promise;
     const early = world.check('document:2');
     // The owner answers before this commit, and the reader hears the answer after it.
-    await new Promise((done) => setImmediate(done));
+    await turns(1);
     await world.write('document:3');
     resolve();
     world.hold = undefined;
@@ -159,20 +164,22 @@ describe('a reader that shares counts of commits with its owner', () => {
   it('lets a grant expire without a question until then', async () => {
     world = await World.open();
     const handle = await world.harness.open(world.owner, world.tenantId);
-    const expiresAtMs = Date.now() + 400;
+    const expiresAtMs = world.wallMs + 400;
     const grant = { ...tuple('document:1'), revoke: false, expiresAtMs };
     await world.owner.connection.writeGrants(handle, world.harness.attempt(), [grant]);
-    const first = await world.asked('document:1');
-    if (Date.now() < expiresAtMs) assert.deepEqual([Object(first[0]).authorized, first[1]], [true, 1]);
-    let answer: unknown;
-    while (answer !== false) {
-      const askedMs = Date.now();
-      answer = Object(await world.check('document:1')).authorized;
-      if (Date.now() < expiresAtMs) assert.equal(answer, true);
-      if (askedMs >= expiresAtMs) assert.equal(answer, false);
-      await new Promise((done) => setTimeout(done, 10));
-    }
-    assert.ok(Date.now() >= expiresAtMs);
+    const authorized = async (): Promise<[unknown, number]> => {
+      const [answer, asked] = (await world?.asked('document:1')) ?? [];
+      return [typeof answer === 'object' ? Object(answer).authorized : answer, asked ?? 0];
+    };
+    assert.deepEqual(await authorized(), [true, 1]);
+    world.wallMs = expiresAtMs - 1;
+    assert.deepEqual(await authorized(), [true, 0]);
+    // Only the log says that it has expired: that is a question.
+    world.wallMs = expiresAtMs;
+    assert.equal((await authorized())[0], false);
+    // Once it has said so, no clock brings the grant back.
+    world.wallMs = expiresAtMs - 1;
+    assert.equal((await authorized())[0], false);
   });
 
   it('refuses what it does not read', async () => {

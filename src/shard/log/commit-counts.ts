@@ -6,8 +6,8 @@
 // before it asks the owner (`noted`), and applies the answer. Let it later find the same count for a call:
 //   - Whatever was acknowledged, or seen by any read, before the call was counted before the call. The loads and stores
 //     of Atomics have one order that agrees with time, so the reader has seen that count.
-//   - It is the noted one, so the owner had made the commit visible (or was within that step) when the reader asked. The
-//     answer came from a later step, so it had the commit, and the reader has applied it.
+//   - It is the noted one, so the owner had made the commit visible (or was within that step) when the reader asked.
+//     The answer came from a later step, so it had the commit, and the reader has applied it.
 // If the count was raised in between, the reader asks again. A tenure that begins or ends raises it too, so the answers
 // of a reader end with its owner's. Only an owner whose lease cannot end may be followed like this: the count says
 // nothing of a lease, so the store must belong to the process alone.
