@@ -157,11 +157,26 @@ describe('usage and loads', () => {
 
   test('loads are a row per shard', async () => {
     const loads = [
-      { shard: 'shard-0', checks_per_second: 1234.56, failures_per_second: 0, p99_ms: 3 },
-      { shard: 'shard-1', checks_per_second: 0, failures_per_second: 0, p99_ms: null },
+      {
+        shard: 'shard-0',
+        checks_per_second: 1234.56,
+        failures_per_second: 0,
+        p99_ms: 3,
+        busiest_tenant: 'ten_a',
+        busiest_share: 0.714,
+      },
+      {
+        shard: 'shard-1',
+        checks_per_second: 0,
+        failures_per_second: 0,
+        p99_ms: null,
+        busiest_tenant: null,
+        busiest_share: 0,
+      },
     ];
     const { stdout } = await grantd(['loads'], { fetch: answer({ shards: loads }) });
-    assert.match(stdout, /SHARD +CHECKS\/S +FAILURES\/S +P99\nshard-0 +1,234\.6 +0 +3 ms\nshard-1 +0 +0 +-\n/);
+    assert.match(stdout, /^SHARD +CHECKS\/S +FAILURES\/S +P99 +BUSIEST TENANT +ITS SHARE\n/);
+    assert.match(stdout, /\nshard-0 +1,234\.6 +0 +3 ms +ten_a +71 %\nshard-1 +0 +0 +- +- +-\n/);
     assert.match(stdout, /\n2 shards: 1,235 checks\/s\n$/);
   });
 });

@@ -127,5 +127,6 @@ test('a report reaches the tenants of this shard under their own slot, and no ot
     failuresPerSecond: 1,
     p99Ms: 0.01,
     shardName: 'shard-1',
+    busiest: undefined,
   });
 });
