@@ -33,11 +33,13 @@ import { readersScenario } from './scenarios/readers.ts';
 import { restartScenario } from './scenarios/restart.ts';
 import { rulesScenario } from './scenarios/rules.ts';
 import { tenantsScenario } from './scenarios/tenants.ts';
+import { threadsScenario } from './scenarios/threads.ts';
 import { delay, GrantdProcess, LOG_TAIL_MS, removeDirectory } from './server/grantd-process.ts';
 import { createTenant, importGrants, writeAfterRest } from './server/operator.ts';
 
 const SCENARIOS: readonly Scenario[] = [
   checkScenario,
+  threadsScenario,
   bulkScenario,
   grantsScenario,
   bulkWritesScenario,

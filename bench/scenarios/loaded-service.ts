@@ -3,7 +3,7 @@
 import { DataSet } from '../data-set.ts';
 import type { LoadResult } from '../load/load-job.ts';
 import { type BenchContext, CONNECTIONS, GRANTS } from '../scenario.ts';
-import { GrantdProcess } from '../server/grantd-process.ts';
+import { type GrantdOptions, GrantdProcess } from '../server/grantd-process.ts';
 import { createTenant, importGrants, type TenantAccess } from '../server/operator.ts';
 
 /** Of a tenant whose answers others may delay. */
@@ -19,7 +19,7 @@ export interface LoadedService {
 
 export async function startLoadedService(
   context: BenchContext,
-  options: { readonly under?: readonly string[]; readonly settings?: Readonly<Record<string, string>> } = {},
+  options: Partial<Pick<GrantdOptions, 'under' | 'settings' | 'options'>> = {},
 ): Promise<LoadedService> {
   const service = await GrantdProcess.start({
     directory: context.createDirectory(),

@@ -37,6 +37,8 @@ export interface GrantdOptions {
   readonly directory: string;
   readonly searchPath: string;
   readonly settings?: Readonly<Record<string, string>>;
+  /** Options of `grantd dev`. */
+  readonly options?: readonly string[];
   /** A command with arguments that runs the service. */
   readonly under?: readonly string[];
 }
@@ -58,10 +60,13 @@ export class GrantdProcess {
     return service;
   }
 
-  private constructor({ directory, searchPath, settings, under = [] }: GrantdOptions, opsAddress: string) {
+  private constructor(
+    { directory, searchPath, settings, options = [], under = [] }: GrantdOptions,
+    opsAddress: string,
+  ) {
     this.directory = directory;
     this.opsUrl = `http://${opsAddress}`;
-    const [command = process.execPath, ...args] = [...under, process.execPath, MAIN, 'dev'];
+    const [command = process.execPath, ...args] = [...under, process.execPath, MAIN, 'dev', ...options];
     this.#child = spawn(command, args, {
       env: {
         PATH: searchPath,

@@ -1,5 +1,6 @@
 // The memory that a page cache needs: the one rule for the program, the chart (templates/_memory.tpl) and the guides.
-// Computes from GRANTD_PAGE_CACHE_BYTES the memory of the process and the size of Node's heap.
+// Computes from GRANTD_PAGE_CACHE_BYTES the memory of the process and the size of Node's heap. Threads of one process
+// share the cache in equal parts, and each has a heap of its own.
 
 export const MEBIBYTE = 1024 ** 2;
 /**
@@ -18,13 +19,19 @@ const HEAP_BESIDE_CACHE_BYTES = 128 * MEBIBYTE;
 const HEAP_AFTER_START_BYTES = 150 * MEBIBYTE;
 
 /** The memory of the whole process. */
-export const memoryFor = (pageCacheBytes: number): number =>
-  CACHE_SHARE * pageCacheBytes + HEAP_BESIDE_CACHE_BYTES + OUTSIDE_HEAP_BYTES;
+export const memoryFor = (pageCacheBytes: number, threads = 1): number =>
+  CACHE_SHARE * pageCacheBytes + threads * HEAP_BESIDE_CACHE_BYTES + OUTSIDE_HEAP_BYTES;
 
 const heapFor = (pageCacheBytes: number): number => memoryFor(pageCacheBytes) - OUTSIDE_HEAP_BYTES;
 
-const largestCacheIn = (memoryBytes: number): number =>
-  (memoryBytes - HEAP_BESIDE_CACHE_BYTES - OUTSIDE_HEAP_BYTES) / CACHE_SHARE;
+/** Of the bound for all of them. */
+export const cacheOfThread = (pageCacheBytes: number, threads: number): number => Math.floor(pageCacheBytes / threads);
+
+/** The heap of a thread with this part of the cache. */
+export const heapMebibytesFor = (pageCacheBytes: number): number => Math.ceil(heapFor(pageCacheBytes) / MEBIBYTE);
+
+const largestCacheIn = (memoryBytes: number, threads: number): number =>
+  (memoryBytes - memoryFor(0, threads)) / CACHE_SHARE;
 
 const toMebibytes = (bytes: number): string => `${Math.ceil(bytes / MEBIBYTE)} MiB`;
 
@@ -44,25 +51,31 @@ export type HeapPlan =
   /** One or two sentences: the numbers, and what to do. */
   | { readonly kind: 'refused'; readonly problem: string };
 
-export function planHeap(pageCacheBytes: number, { memoryBytes, heapBytes, heapGiven }: ProcessMemory): HeapPlan {
+/** `threads`: that share the cache. The heap is that of the main one. */
+export function planHeap(
+  pageCacheBytes: number,
+  { memoryBytes, heapBytes, heapGiven }: ProcessMemory,
+  threads = 1,
+): HeapPlan {
   const cache = toMebibytes(pageCacheBytes);
-  const needed = memoryFor(pageCacheBytes);
+  const needed = memoryFor(pageCacheBytes, threads);
   if (memoryBytes < needed) {
-    const largest = Math.floor(largestCacheIn(memoryBytes) / MEBIBYTE);
+    const largest = Math.floor(largestCacheIn(memoryBytes, threads) / MEBIBYTE);
     const smaller = largest < 1 ? '' : ` Or set GRANTD_PAGE_CACHE_BYTES to ${largest}MiB or less.`;
     return {
       kind: 'refused',
-      problem: `GRANTD_PAGE_CACHE_BYTES is ${cache}, which needs ${toMebibytes(needed)} of memory: twice the cache plus 256 MiB. This process may use only ${Math.floor(memoryBytes / MEBIBYTE)} MiB. Give it ${toMebibytes(needed)} (in Kubernetes: resources.limits.memory).${smaller}`,
+      problem: `GRANTD_PAGE_CACHE_BYTES is ${cache}, which needs ${toMebibytes(needed)} of memory: twice the cache plus ${toMebibytes(memoryFor(0, threads))}. This process may use only ${Math.floor(memoryBytes / MEBIBYTE)} MiB. Give it ${toMebibytes(needed)} (in Kubernetes: resources.limits.memory).${smaller}`,
     };
   }
+  const share = cacheOfThread(pageCacheBytes, threads);
   if (heapGiven) {
-    const least = pageCacheBytes + HEAP_AFTER_START_BYTES;
+    const least = share + HEAP_AFTER_START_BYTES;
     if (heapBytes >= least) return { kind: 'fits' };
     return {
       kind: 'refused',
       problem: `Node was given a heap of ${Math.floor(heapBytes / MEBIBYTE)} MiB (--max-old-space-size or --max-heap-size, perhaps in NODE_OPTIONS), but GRANTD_PAGE_CACHE_BYTES is ${cache}, which needs a heap of at least ${toMebibytes(least)}. Remove the option: grantd then sizes the heap from the cache.`,
     };
   }
-  const heap = heapFor(pageCacheBytes);
-  return heapBytes >= heap ? { kind: 'fits' } : { kind: 'too-small', heapMebibytes: Math.ceil(heap / MEBIBYTE) };
+  if (heapBytes >= heapFor(share)) return { kind: 'fits' };
+  return { kind: 'too-small', heapMebibytes: heapMebibytesFor(share) };
 }

@@ -58,6 +58,8 @@ export interface FrontOptions {
   /** Only a console may make operator calls; shards refuse them from a front. */
   readonly peer: 'front' | 'console';
   readonly version?: string;
+  /** The name of a shard in this thread that reads for every tenant: reads go there, whatever readers a tenant has. */
+  readonly localReader?: string | undefined;
   /** Credentials for the connections to shards, read at every dial. Default: no TLS. */
   readonly credentials?: (address: string) => ChannelCredentials;
   /** Deadline of every request of this front, in ms. A shard whose cluster has a shorter deadline is not used. */
@@ -136,9 +138,21 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
     routing.learn(link, failure.owner, ownerLink?.ready === true ? ownerLink : undefined);
   }
 
+  const { localReader } = options;
   const reads = noReads();
   const positions = new ReadPositions(turns);
-  const control: FlightControl = { positions, clock, random, metrics, flights, reads, routing, retries, redirect };
+  const control: FlightControl = {
+    positions,
+    clock,
+    random,
+    metrics,
+    flights,
+    reads,
+    routing,
+    retries,
+    redirect,
+    localReader,
+  };
   const ledger = new UsageLedger();
   const feeds = new Feeds({ clock, turns, random });
   const stopReporting = metrics.onRender(() => {

@@ -27,7 +27,7 @@ import type { Connection } from './wire/connection.ts';
 import { Connections } from './wire/connections.ts';
 import { FastPath, takeConnections } from './wire/fast-path/connection.ts';
 import { HTTP_BOUNDS, type HttpBounds } from './wire/limits.ts';
-import { type FurtherListeners, listenFirst, listenFurther } from './wire/listeners.ts';
+import { type FurtherListeners, listenFirst, listenFurther, listenJoining } from './wire/listeners.ts';
 import { RequestGate, type RequestGateOptions } from './wire/request-gate.ts';
 import { rawProblem } from './wire/response-text.ts';
 
@@ -51,6 +51,8 @@ export interface HttpDependencies {
 export interface HttpOptions extends Partial<HttpBounds>, Partial<StreamBounds> {
   /** `host:port`; port 0: any free one. */
   readonly address: string;
+  /** Another thread of this process listens on the address and shares it. */
+  readonly joins?: boolean | undefined;
   /** The public address of the service; undefined: the bound one. */
   readonly baseUrl: string | undefined;
   /** The base of the `type` of a problem; undefined: `{base_url}/errors`. */
@@ -63,6 +65,9 @@ export interface HttpOptions extends Partial<HttpBounds>, Partial<StreamBounds> 
 export interface HttpServer {
   /** URL of the bound address, without a trailing slash. */
   readonly url: string;
+  readonly port: number;
+  /** Whether further threads may join. */
+  readonly sharesAddress: boolean;
   /**
    * From now on every response makes its client open another connection, which a load balancer may send elsewhere.
    */
@@ -90,7 +95,7 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
   server.timeout = bounds.stallTimeoutMs;
 
   const { host, port } = splitAddress(options.address);
-  const shares = await listenFirst(server, { host, port });
+  const shares = await (options.joins === true ? listenJoining : listenFirst)(server, { host, port });
   const bound = server.address();
   if (bound === null || typeof bound === 'string') throw new Error('The public interface listens on no TCP address.');
   const url = httpUrlOf(bound.address, bound.port);
@@ -204,6 +209,8 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
   let closed: Promise<void> | undefined;
   return {
     url,
+    port: bound.port,
+    sharesAddress: shares,
     drain() {
       closing = true;
       streams.drain();

@@ -1,9 +1,10 @@
 // The role `dev`: the whole service in one process on the embedded store. It wires the same parts as a cluster in the
 // same way, except that fronts and shards exchange their messages directly instead of over gRPC; it listens for gRPC
-// only if configured. It is ready only when everything serves. A start that fails at any step releases all that it has
-// acquired.
+// only if configured. Further threads of the process may answer reads beside this one (dev-thread.ts). It is ready only
+// when everything serves. A start that fails at any step releases all that it has acquired.
 
 import { resolve } from 'node:path';
+import { cacheOfThread } from '../config/page-cache-memory.ts';
 import { OPERATOR_NAME_DEFAULT } from '../config/parsers.ts';
 import { describeConfig } from '../config/read-config.ts';
 import { Secret } from '../config/secret.ts';
@@ -15,11 +16,13 @@ import { isLoopbackHost, splitAddress } from '../core/text/addresses.ts';
 import { MS_PER_HOUR } from '../core/text/timestamps.ts';
 import { createStaticDiscovery } from '../discovery/discovery.ts';
 import { createFront } from '../front/create-front.ts';
+import { countsHere, createMemoryCounts } from '../front/limits/memory-counts.ts';
 import { createLogInCode } from '../operator/console/log-in-code.ts';
 import { OwnerLinks } from '../rpc/links/owner-links.ts';
 import { listenShardServer, type ShardServer } from '../rpc/serving/server.ts';
 import { createStreamHost, type StreamHostDependencies } from '../rpc/serving/stream-host.ts';
 import { createDirectTransport } from '../rpc/transport/direct-transport.ts';
+import { commitCountsMemory, createCommitCounts } from '../shard/log/commit-counts.ts';
 import { createMemoryBudget } from '../shard/memory/memory-budget.ts';
 import { retireMembers } from '../shard/ownership/membership.ts';
 import { createShardNode, type ShardNode } from '../shard/shard-node.ts';
@@ -28,6 +31,8 @@ import { createMetrics } from '../telemetry/metrics.ts';
 import { renderBanner } from './dev/banner.ts';
 import { ensureDemoTenant } from './dev/demo.ts';
 import { devFilePath, readDevFile, writeDevFile } from './dev/dev-file.ts';
+import type { ThreadSettings } from './dev/thread-messages.ts';
+import { startThreads, type Threads } from './dev/threads.ts';
 import { openOperatorApi, openPublicApi } from './open/apis.ts';
 import { openRateLimits } from './open/rate-limits.ts';
 import { serverAccess } from './open/rpc-tls.ts';
@@ -42,6 +47,13 @@ const OPERATOR_TOKEN_LENGTH = 32;
 /** Fronts find serving shards within milliseconds; longer means that they cannot. */
 const FRONT_READY_MS_MAX = 15_000;
 const FRONT_READY_POLL_MS = 10;
+/** Nothing catches this, so it ends the process. */
+function endProcess(error: Error): never {
+  throw error;
+}
+
+const NOT_SHARED =
+  'This system does not let several threads listen on one address (SO_REUSEPORT). Start with --threads 1.';
 /** Replaces the host for shards that only this process reaches. */
 const IN_PROCESS_HOST = 'in-process';
 
@@ -57,6 +69,8 @@ interface DevOptions {
   readonly config: DevConfig;
   /** 1 to 16. */
   readonly shards: number;
+  /** That answer requests, with this one; and what the others start with. */
+  readonly threads: { readonly count: number } & Pick<ThreadSettings, 'environment' | 'log'>;
   readonly version: string;
   /** Whether a person reads the banner: only then does it show the demo key and a link that logs in to the console. */
   readonly terminal: boolean;
@@ -108,14 +122,14 @@ export async function startDev(
   signal: AbortSignal,
 ): Promise<RunningRole> {
   const { clock, random, log, print } = dependencies;
-  const { config } = options;
+  const { config, threads } = options;
   prepareProcess(log);
   const plans: Plans = config.plans ?? BUILT_IN_PLANS;
   const metrics = createMetrics();
   const turns = openTurns({ clock, metrics });
   const ids = new IdFactory(clock, random);
   const newContext = () => ({ requestId: ids.create('req'), deadlineMs: clock.monotonicMs() + DEADLINE_MS });
-  log.info({ settings: describeConfig(config), shards: options.shards }, 'starting');
+  log.info({ settings: describeConfig(config), shards: options.shards, threads: threads.count }, 'starting');
 
   // Disposed in reverse order, both when the start fails and when the role stops.
   await using parts = new AsyncDisposableStack();
@@ -157,7 +171,11 @@ export async function startDev(
     parts.defer(() => server.close());
     servers.push(server);
   }
-  const openStream = createDirectTransport(new Map(servers.map(({ address, accept }) => [address, accept])));
+  const shards = new Map(servers.map(({ address, accept }) => [address, accept]));
+  const openStream = createDirectTransport(shards);
+  const pageCacheBytes = cacheOfThread(config.pageCacheBytes, threads.count);
+  const commitMemory = threads.count === 1 ? undefined : commitCountsMemory(meta.slots);
+  const commitCounts = commitMemory && createCommitCounts(commitMemory);
   const owners = new OwnerLinks(
     { clock, turns, random, log, metrics, openStream },
     { name: 'dev', version: options.version, slots: meta.slots },
@@ -168,12 +186,12 @@ export async function startDev(
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
   });
-  const budget = createMemoryBudget(metrics, turns, config.pageCacheBytes);
+  const budget = createMemoryBudget(metrics, turns, pageCacheBytes);
   // Only this process uses the store, so members from an earlier run are dead.
   await retireMembers(store, clock);
   for (const [index, { address }] of servers.entries()) {
     const node = createShardNode(
-      { store, clock, random, log, metrics, budget, owners },
+      { store, clock, random, log, metrics, budget, owners, commitCounts },
       {
         shardName: `${config.shardName}-${index + 1}`,
         address,
@@ -204,7 +222,9 @@ export async function startDev(
   await waitFor(() => front.ready() && consoleFront.ready(), clock, signal, 'The front could not reach every shard');
   frontReady = () => front.ready() && consoleFront.ready();
 
-  const rateLimiter = await openRateLimits({ clock, random, log, metrics }, config, parts);
+  const takeCount = createMemoryCounts(clock);
+  const counts = threads.count === 1 ? undefined : countsHere(takeCount, threads.count);
+  const rateLimiter = await openRateLimits({ clock, random, log, metrics }, config, parts, counts);
   const http = await openPublicApi(
     { front, rateLimiter, ids, clock, turns, random, log, metrics, tracing, decisions },
     config,
@@ -220,6 +240,23 @@ export async function startDev(
     await http.close();
     await closeConsole();
   });
+  let others: Threads | undefined;
+  if (commitMemory !== undefined) {
+    if (!http.sharesAddress) throw new StartError(NOT_SHARED);
+    const common = {
+      ...threads,
+      threads: threads.count,
+      version: options.version,
+      httpAddress: `${config.httpAddress.slice(0, config.httpAddress.lastIndexOf(':'))}:${http.port}`,
+      baseUrl,
+      meta,
+      shardAddresses: [...shards.keys()],
+      commitCounts: commitMemory,
+      pageCacheBytes,
+    };
+    const settings = Array.from({ length: threads.count - 1 }, (_, index) => ({ ...common, number: index + 2 }));
+    others = await startThreads({ shards, takeCount, metrics, onLost: endProcess }, settings, parts);
+  }
   // The link is only for the person who reads the banner, on this machine.
   const logInCode =
     options.terminal && isLoopbackHost(splitAddress(config.consoleAddress).host)
@@ -254,6 +291,7 @@ export async function startDev(
   parts.defer(async () => {
     phase = 'stopping';
     http.drain();
+    others?.drain();
     await delay(clock, config.drainSeconds * 1000);
   });
   print(
@@ -267,6 +305,7 @@ export async function startDev(
       terminal: options.terminal,
       logInLink: logInCode === undefined ? undefined : `${consoleServer.url}${logInCode.path}`,
       machineNode: options.machineNode,
+      threads: threads.count,
     }),
   );
   log.info({ url: baseUrl, ops: ops.url, console: consoleServer.url }, 'serving');

@@ -14,17 +14,20 @@ import { systemClock, systemRandom } from './process/system.ts';
 
 const SHARDS_DEFAULT = 2;
 const SHARDS_MAX = 16;
+const THREADS_MAX = 16;
 /** A day: longer than any supervisor waits. */
 const TIMEOUT_SECONDS_MAX = 86_400;
 const SERVING_ROLES: readonly Role[] = ['dev', 'front', 'shard', 'console', 'migrate'];
 const version = packageFile.version;
 const ports = { clock: systemClock, random: systemRandom };
 
-function parseShards(text: string): number {
-  const shards = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-  if (shards < 1 || shards > SHARDS_MAX) throw new InvalidArgumentError(`It must be a number from 1 to ${SHARDS_MAX}.`);
-  return shards;
-}
+const countUpTo =
+  (max: number) =>
+  (text: string): number => {
+    const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+    if (count < 1 || count > max) throw new InvalidArgumentError(`It must be a number from 1 to ${max}.`);
+    return count;
+  };
 
 function parseTimeout(text: string): number {
   const seconds = /^\d{1,5}$/.test(text) ? Number(text) : 0;
@@ -51,17 +54,30 @@ function registerRoles(program: Command, started: ProgramProcess): void {
   program
     .command('dev')
     .description('run the whole service in one process, with an embedded store')
-    .option('--shards <number>', `shards in this process, 1 to ${SHARDS_MAX}`, parseShards, SHARDS_DEFAULT)
-    .action(async ({ shards }: { shards: number }) => {
+    .option('--shards <number>', `shards in this process, 1 to ${SHARDS_MAX}`, countUpTo(SHARDS_MAX), SHARDS_DEFAULT)
+    .option(
+      '--threads <number>',
+      `threads that answer requests, 1 to ${THREADS_MAX}: at most one for each core`,
+      countUpTo(THREADS_MAX),
+      1,
+    )
+    .action(async ({ shards, threads }: { shards: number; threads: number }) => {
       const config = readConfig('dev', env);
-      fitHeap(started, config.pageCacheBytes);
+      fitHeap(started, config.pageCacheBytes, threads);
       // On a terminal the banner says enough; the log adds only problems.
       const logLevel = stderr.isTTY && !env.GRANTD_LOG_LEVEL ? 'warn' : config.logLevel;
       const [{ startDev }, log] = await Promise.all([import('./dev.ts'), openLog(logLevel)]);
       const start = (signal: AbortSignal) =>
         startDev(
           { ...ports, log, print: (text) => stdout.write(text) },
-          { config, shards, version, terminal: stdout.isTTY, machineNode: otherNodeOf(env) },
+          {
+            config,
+            shards,
+            threads: { count: threads, environment: { ...env }, log: { level: logLevel, pretty: stderr.isTTY } },
+            version,
+            terminal: stdout.isTTY,
+            machineNode: otherNodeOf(env),
+          },
           signal,
         );
       await runRole(log, start, { stopMsMax: config.shutdownSeconds * 1000 });

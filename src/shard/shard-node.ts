@@ -13,6 +13,7 @@ import { decodeCursorSecrets } from '../core/text/cursors.ts';
 import type { Meta, SlotRow, Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { CommitCounts } from './log/commit-counts.ts';
 import { keepCollecting } from './log/grant-collection.ts';
 import { keepMaintaining } from './log/maintenance.ts';
 import { Tenure } from './log/tenure.ts';
@@ -47,6 +48,8 @@ export interface ShardNodeDependencies {
   readonly metrics: Metrics;
   /** The other shards, whose tenants this one may read for. */
   readonly owners: OwnerPort;
+  /** As in `TenureDependencies`: only if the shard has its store alone. */
+  readonly commitCounts?: CommitCounts | undefined;
   /** All shards of the process share this one budget. */
   readonly budget: MemoryBudget;
 }
@@ -298,6 +301,7 @@ export class ShardNode implements Shard {
       }),
       lookups: this.#lookups,
       readIndexes: this.#readIndexes,
+      readsAll: this.#dependencies.commitCounts !== undefined,
       readers: this.#readers,
       busiest: () => busiestTenant(this.#dependencies.budget.turns, clock),
       deadlineMs: meta.deadlineMs,
@@ -336,13 +340,14 @@ export class ShardNode implements Shard {
   }
 
   #createTenure(row: SlotRow, session: MembershipLease): Tenure {
-    const { store, clock, budget } = this.#dependencies;
+    const { store, clock, budget, commitCounts } = this.#dependencies;
     const { segmentSize, deadlineMs } = this.#options.meta;
     const tenure: Tenure = new Tenure(row, session.incarnation, {
       store,
       clock,
       ids: this.#ids,
       budget,
+      commitCounts,
       pageLimits: { ...PAGE_LIMITS, ...this.#options.pageLimits },
       segmentSize,
       operationsKeptMs: 2 * deadlineMs,

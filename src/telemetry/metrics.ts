@@ -1,7 +1,16 @@
 // Every metric of the program, in one table, so that dashboards and docs can be compared with it. Labels have bounded
 // sets of values: operations, statuses, outcomes. Never a tenant, a key or a path.
 
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client';
 
 /** From 100 µs to 10 s, the deadline of a request. */
 const SECONDS_BUCKETS = [
@@ -176,7 +185,7 @@ const METRICS = {
   ),
   rateLimitDecisions: counter(
     'grantd_rate_limit_decisions_total',
-    'Decisions on a rate limit that fronts share through Redis, by source: memory (decided locally), redis (after a call to Redis) or share (Redis is lost: decided from the share of this front).',
+    'Decisions on a rate limit that fronts share through Redis, or the threads of one process in its memory, by source: memory (decided locally), redis (after a call to Redis or to the main thread) or share (Redis is lost: decided from the share of this front).',
     'source',
   ),
   redisLost: gauge(
@@ -370,26 +379,52 @@ export interface Metrics extends Created<typeof SUMMED_GAUGES>, Created<typeof M
   onRender(report: () => void): () => void;
   /** The current values in the text exposition format. */
   render(): Promise<string>;
+  /** The current values, for another thread. */
+  snapshot(): Promise<MetricsSnapshot>;
+  /** From now on `render` adds the values of other threads, which `read` brings. */
+  include(read: () => Promise<readonly MetricsSnapshot[]>): void;
 }
 
-/** Each process has its own registry; shards of one process share it. */
-export function createMetrics(): Metrics {
+/** What one thread has counted; it may be sent to another. */
+export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string>>[];
+
+/**
+ * Each process has its own registry; shards of one process share it. `isThread`: of a further thread, whose process is
+ * measured elsewhere.
+ */
+export function createMetrics({ isThread = false }: { readonly isThread?: boolean } = {}): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  if (!isThread) collectDefaultMetrics({ register: registry });
+  let readOthers: (() => Promise<readonly MetricsSnapshot[]>) | undefined;
   const reports = new Set<() => void>();
   const summed = create(SUMMED_GAUGES, [registry]);
+  const report = (): void => {
+    for (const each of Object.values(summed)) each.reset();
+    for (const each of reports) each();
+  };
+  const snapshot = (): Promise<MetricsSnapshot> => {
+    report();
+    return registry.getMetricsAsJSON();
+  };
   return {
     ...summed,
     ...create(METRICS, [registry]),
     registry,
-    onRender(report) {
-      reports.add(report);
-      return () => reports.delete(report);
+    onRender(each) {
+      reports.add(each);
+      return () => reports.delete(each);
     },
-    render() {
-      for (const each of Object.values(summed)) each.reset();
-      for (const report of reports) report();
+    async render() {
+      if (readOthers !== undefined) {
+        const all = await Promise.all([readOthers(), snapshot()]);
+        return AggregatorRegistry.aggregate([...all[0], all[1]].map((each) => [...each])).metrics();
+      }
+      report();
       return registry.metrics();
+    },
+    snapshot,
+    include(read) {
+      readOthers = read;
     },
   };
 }

@@ -10,6 +10,7 @@ import { BUILT_IN_PLANS } from '../../src/core/plans.ts';
 import type { Tuple } from '../../src/core/tuples.ts';
 import { createStreamHost, type StreamHost } from '../../src/rpc/serving/stream-host.ts';
 import type { AcceptStream } from '../../src/rpc/transport/transport.ts';
+import type { CommitCounts } from '../../src/shard/log/commit-counts.ts';
 import { MemoryBudget } from '../../src/shard/memory/memory-budget.ts';
 import { retireMembers } from '../../src/shard/ownership/membership.ts';
 import type { GrantResult, IssuedHandle } from '../../src/shard/shard.ts';
@@ -45,6 +46,7 @@ export interface RunningShard {
 
 export interface HarnessOptions extends Partial<ShardNodeOptions> {
   readonly pageCacheBytesMax?: number;
+  readonly commitCounts?: CommitCounts;
   /** How far time has passed for the shards' monotonic clocks, besides that of the test. */
   readonly aheadMs?: () => number;
   readonly wallMs?: () => number;
@@ -65,7 +67,7 @@ export class ShardHarness {
   }
 
   async start(shardName = 'shard-1', hooks: StoreHooks = {}): Promise<RunningShard> {
-    const { pageCacheBytesMax = PAGE_CACHE_BYTES_MAX, aheadMs, wallMs, ...rest } = this.#options;
+    const { pageCacheBytesMax = PAGE_CACHE_BYTES_MAX, aheadMs, wallMs, commitCounts, ...rest } = this.#options;
     const options = { shardName, address: `${shardName}:1`, meta: HARNESS_META, plans: BUILT_IN_PLANS, ...rest };
     const clock = createProcessClock(wallMs, aheadMs);
     const { store, faults } = delayedStore(this.store, clock, hooks);
@@ -73,7 +75,7 @@ export class ShardHarness {
     const budget = new MemoryBudget(pageCacheBytesMax, new FairTurns(clock));
     const owners = directOwners(clock, this.#doors);
     const node = createShardNode(
-      { store, clock, random, log, metrics: createMetrics(), budget, owners },
+      { store, clock, random, log, metrics: createMetrics(), budget, owners, commitCounts },
       { exclusive: true, ...options },
     );
     const host = createStreamHost({ shard: () => node, clock, log });
@@ -130,7 +132,7 @@ export class ShardHarness {
     await running.connection.createKey(handle, this.attempt(), key);
     const authenticate = (connection: TenantMethods): Promise<IssuedHandle> =>
       connection.authenticate({ tenantId, keyId, key: text });
-    return { keyId, hash, authenticate };
+    return { keyId, hash, text, authenticate };
   }
 
   async write(running: RunningShard, handle: number, tuple: Tuple, revoke = false): Promise<GrantResult> {

@@ -54,7 +54,8 @@ export class SessionPath implements FlightPath {
     const { readAt } = flight.request;
     const atReader =
       readAt === undefined || refused || flight.onlyAtOwner ? undefined : readers.bindingFor(binding.route, readAt);
-    if (atReader !== undefined) {
+    // A reader in this thread shares memory with the owner, and mostly need not ask.
+    if (atReader !== undefined && flight.control.localReader === undefined) {
       if (flight.position === undefined) {
         flight.control.positions.ask(binding.route, readers.tenantId, flight);
         return;

@@ -59,6 +59,8 @@ export interface FlightControl extends RetryControl {
   readonly positions: ReadPositions;
   /** Acts on what a failed try says about owners. */
   readonly redirect: (link: ShardLink, failure: TryFailure) => void;
+  /** As in `FrontOptions`. */
+  readonly localReader?: string | undefined;
 }
 
 /** A try failed, and another one may follow. */

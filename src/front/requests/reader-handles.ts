@@ -1,7 +1,7 @@
 // The handles of one key at the readers of its tenant: shards that answer reads beside the owner. Which one answers a
-// read follows from its subject, so that the readers share the tenant's pages. Invariants: a handle is used only on the
-// connection over which it was issued; a read for which there is no handle now goes to the owner at once, and so does
-// one that a reader has failed: a reader is never waited for.
+// read follows from its subject, so that the readers share the tenant's pages. A thread with a reader of its own asks
+// that one alone. Invariants: a handle is used only on the connection over which it was issued; a read for which there
+// is no handle now goes to the owner at once, and so does one that a reader has failed: a reader is never waited for.
 
 import { GrantdError } from '../../core/errors.ts';
 import { rankShards } from '../../core/slots.ts';
@@ -50,7 +50,8 @@ export class ReaderHandles {
 
   /** The owner has said so with a handle. */
   expect(count: number): void {
-    this.#count = this.#authentication === undefined ? 0 : count;
+    const known = this.#control.localReader === undefined ? count : 1;
+    this.#count = this.#authentication === undefined ? 0 : known;
     this.#generation = -1;
   }
 
@@ -86,9 +87,10 @@ export class ReaderHandles {
 
   /** The next in the rendezvous order of the slot. Readers that stay keep their handles. */
   #choose({ slot, link: owner }: Route): void {
-    const { routing } = this.#control;
+    const { routing, localReader } = this.#control;
     this.#generation = routing.generation;
-    const links = new Map(routing.links().map((link) => [link.shardName, link]));
+    const candidates = routing.links().filter((link) => localReader === undefined || link.shardName === localReader);
+    const links = new Map(candidates.map((link) => [link.shardName, link]));
     links.delete(owner.shardName);
     const before = new Map(this.#readers.map((reader) => [reader.link, reader]));
     this.#readers = rankShards([...links.keys()], slot)

@@ -50,6 +50,12 @@ export async function listenFirst(server: Server, address: Address): Promise<boo
   return false;
 }
 
+/** Listens on an address that another thread of this process has found free, and shares. */
+export async function listenJoining(server: Server, address: Address): Promise<true> {
+  await listen(server, address, true);
+  return true;
+}
+
 export interface FurtherListeners {
   /** Accepts no new connections; resolves once the accepted ones have ended. */
   close(): Promise<void>;

@@ -15,6 +15,7 @@ export interface BannerFacts {
   readonly logInLink: string | undefined;
   /** The version of the machine's own Node, if it is another one. */
   readonly machineNode: string | undefined;
+  readonly threads: number;
 }
 
 /** One word of a POSIX shell. */
@@ -46,7 +47,7 @@ function consoleLine({ consoleUrl, devFilePath, logInLink }: BannerFacts): strin
 }
 
 export function renderBanner(facts: BannerFacts): string {
-  const { demo, machineNode } = facts;
+  const { demo, machineNode, threads } = facts;
   const lines = [
     '',
     `grantd ${facts.version} is ready`,
@@ -56,6 +57,7 @@ export function renderBanner(facts: BannerFacts): string {
     `  Operator   ${facts.consoleUrl}/operator/v1/`,
     `  Ops        ${facts.opsUrl}/readyz`,
   ];
+  if (threads > 1) lines.push(`  Threads    ${threads}`);
   if (machineNode !== undefined) {
     lines.push(
       `  Node       ${process.versions.node}, from node_modules (the Node of this machine, ${machineNode}, only runs npm)`,

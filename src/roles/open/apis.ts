@@ -38,7 +38,7 @@ export function openPublicApi(
     readonly decisions: DecisionRecorder | undefined;
   },
   config: Pick<FrontConfig, 'httpAddress' | 'errorsBase' | 'trustedProxies'> & { readonly baseUrl: string | undefined },
-  options: { readonly plans: Plans; readonly deadlineMs: number },
+  options: { readonly plans: Plans; readonly deadlineMs: number; readonly joins?: boolean },
 ): Promise<HttpServer> {
   return listenOn('GRANTD_HTTP_ADDRESS', config.httpAddress, () =>
     listenHttp(
@@ -47,9 +47,8 @@ export function openPublicApi(
         address: config.httpAddress,
         baseUrl: config.baseUrl,
         errorsBase: config.errorsBase,
-        plans: options.plans,
         trustedProxies: config.trustedProxies ?? [],
-        deadlineMs: options.deadlineMs,
+        ...options,
       },
     ),
   );

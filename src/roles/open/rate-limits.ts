@@ -1,11 +1,12 @@
 // The rate limits of a front: shared with the other fronts if Redis is configured, otherwise in the memory of this
-// process. Neither the start nor the readiness of a front waits for Redis.
+// process, which its threads share. Neither the start nor the readiness of a front waits for Redis.
 
 import type { FrontConfig } from '../../config/settings.ts';
 import type { Clock, Random } from '../../core/async/clock.ts';
 import { createMemoryRateLimiter } from '../../front/limits/memory-rate-limiter.ts';
 import type { RateLimiter } from '../../front/limits/rate-limiter.ts';
 import type { RedisTarget } from '../../front/limits/redis-connection.ts';
+import type { SharedCounts } from '../../front/limits/shared-counts.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { StartError } from '../process/start-error.ts';
@@ -32,7 +33,10 @@ function redisTarget(config: RedisSettings, url: NonNullable<RedisSettings['redi
   return { ...common, kind, address, database };
 }
 
-/** `parts` closes what this opens. The library for Redis is loaded only if Redis is configured. */
+/**
+ * `parts` closes what this opens. `threadCounts`: shared with the other threads, if there are any. The library for
+ * Redis is loaded only if Redis is configured.
+ */
 export async function openRateLimits(
   dependencies: {
     readonly clock: Clock;
@@ -42,9 +46,14 @@ export async function openRateLimits(
   },
   config: RedisSettings,
   parts: AsyncDisposableStack,
+  threadCounts?: SharedCounts,
 ): Promise<RateLimiter> {
   const { redisUrl } = config;
-  if (redisUrl === undefined) return createMemoryRateLimiter(dependencies);
+  if (redisUrl === undefined) {
+    if (threadCounts === undefined) return createMemoryRateLimiter(dependencies);
+    const { createSharedRateLimiter } = await import('../../front/limits/shared-rate-limiter.ts');
+    return createSharedRateLimiter({ ...dependencies, counts: threadCounts });
+  }
   const [{ RedisConnection }, { createRedisWindows }, { createSharedRateLimiter }] = await Promise.all([
     import('../../front/limits/redis-connection.ts'),
     import('../../front/limits/redis-windows.ts'),

@@ -44,15 +44,16 @@ export type ProcessStart = Pick<NodeJS.Process, 'argv' | 'argv0' | 'env' | 'exec
  * same id, arguments and standard streams; so call it before anything is opened. Throws a StartError if the memory is
  * too small.
  */
-export function fitHeap(started: ProcessStart, pageCacheBytes: number): void {
+export function fitHeap(started: ProcessStart, pageCacheBytes: number, threads = 1): void {
   const { argv, argv0, env, execArgv, execPath } = started;
   // 0 if unknown; more than any machine has if unlimited.
   const limit = started.constrainedMemory() || Number.POSITIVE_INFINITY;
-  const plan = planHeap(pageCacheBytes, {
+  const memory = {
     memoryBytes: Math.min(limit, totalmem()),
     heapBytes: getHeapStatistics().heap_size_limit,
     heapGiven: HEAP_OPTION.test([...execArgv, env.NODE_OPTIONS ?? ''].join(' ')),
-  });
+  };
+  const plan = planHeap(pageCacheBytes, memory, threads);
   if (plan.kind === 'fits') return;
   if (plan.kind === 'refused') throw new StartError(plan.problem);
   const option = `--max-heap-size=${plan.heapMebibytes}`;

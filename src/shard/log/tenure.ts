@@ -18,6 +18,7 @@ import { ShardFailure, type SlotStatus } from '../shard.ts';
 import type { AppenderPorts, CommittedEntry, Proposal } from './append-batch.ts';
 import { Appender } from './appender.ts';
 import { Applier } from './applier.ts';
+import type { CommitCounts } from './commit-counts.ts';
 import { checkpointStamp, LogUnreadableError } from './entries.ts';
 import { HotPages, type PreloadOutcome } from './hot-pages.ts';
 import { OperationMemory } from './idempotency/cache.ts';
@@ -182,6 +183,7 @@ export class Tenure {
       );
       assert(this.#state === 'opening', 'a tenure is opened once');
       this.#state = 'serving';
+      this.#dependencies.commitCounts?.raise(this.slot);
       void this.hotPages.preload();
       void recordOpened(this.#dependencies, this, end.lastSeq, (reason) => this.#lose(reason));
       const checkpointSeq = this.#replayedKnown ? checkpoint.seq : end.lastSeq;
@@ -280,6 +282,7 @@ export class Tenure {
   end(reason: string): void {
     if (this.#state === 'ended') return;
     this.#state = 'ended';
+    this.#dependencies.commitCounts?.raise(this.slot);
     this.#appender?.close(new ShardFailure('not-serving', reason));
     this.#applier?.close();
     this.hotPages.end();
@@ -383,6 +386,7 @@ export class Tenure {
   }
 
   #commit(entry: CommittedEntry): void {
+    this.#dependencies.commitCounts?.raise(this.slot);
     const counted = new Set<TenantMemory>();
     for (const { tenantId, changes } of entry.operations) {
       for (const change of changes) {
@@ -433,6 +437,8 @@ export interface TenureDependencies {
   readonly budget: MemoryBudget;
   readonly pageLimits: PageLimits;
   readonly segmentSize: number;
+  /** Raised in the step of each commit, for readers in this process. Undefined: there are none. */
+  readonly commitCounts?: CommitCounts | undefined;
   /** How long operation ids are kept: twice the deadline. */
   readonly operationsKeptMs: number;
   /** Whether the owner's lease lets it answer now. */

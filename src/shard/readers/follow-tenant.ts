@@ -17,6 +17,8 @@ export interface FollowParts {
   /** The tenure that serves a slot; throws `wrong-owner` or `not-serving`. */
   readonly tenureOf: (slot: number) => Tenure;
   readonly readIndexes: ReadIndexes;
+  /** The shards that ask are threads of this process, which read for every tenant. */
+  readonly readsAll?: boolean | undefined;
 }
 
 /** Answers to fronts and readers, since the metrics were last read. */
@@ -42,12 +44,13 @@ async function begin(tenure: Tenure, memory: TenantMemory): Promise<FollowAnswer
   return { epoch: tenure.epoch, seq, nextBase, nowMs: tenure.slotTime.nowMs, appliedSeq: seq, commits };
 }
 
-function memoryOf({ plans }: FollowParts, { tenants }: Tenure, text: string): TenantMemory {
+function memoryOf({ plans, readsAll = false }: FollowParts, { tenants }: Tenure, text: string): TenantMemory {
   const tenantId = parseTenantId(text);
   const memory = tenantId && tenants.get(tenantId);
   if (memory === undefined) throw new GrantdError('tenant-not-found', 'The owner does not know this tenant.');
   // A reader that has begun before ends at this answer.
-  if (readersOf(plans, memory.tenant) === 0) throw new ShardFailure('handle-unknown', 'The tenant has no readers.');
+  if (!readsAll && readersOf(plans, memory.tenant) === 0)
+    throw new ShardFailure('handle-unknown', 'The tenant has no readers.');
   return memory;
 }
 

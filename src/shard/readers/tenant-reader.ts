@@ -5,7 +5,8 @@
 // Linearizability: before a call is answered, the reader asks the owner how far its log is. The question leaves after
 // the call arrived, and the owner answers it only under its lease, so what was acknowledged before the call is at most
 // at that position. The reader answers once it has applied that position. No clock is involved, but for grants that
-// expire, and theirs is the owner's.
+// expire, and theirs is the owner's. In the process of its owner, a reader need not ask while nothing was committed
+// since its last question (commit-counts.ts).
 //
 // Invariant: whatever goes wrong (a lost connection, another epoch, a commit that is missing) ends the reader and
 // everything of it: handles, pages, waiting calls. Nothing is mended, and nothing of it is used by the next reader.
@@ -15,6 +16,7 @@ import { delay } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import type { TenantId } from '../../core/ids.ts';
 import type { StateReads } from '../../store/store.ts';
+import type { CommitCounts } from '../log/commit-counts.ts';
 import { type Commit, decodeCommit } from '../log/entries.ts';
 import type { LogTime } from '../log/log-time.ts';
 import type { ServedTenure } from '../log/served-tenure.ts';
@@ -36,6 +38,8 @@ const APPLIED_POLL_MS = 50;
 
 /** After this long without an answer, calls are better off at the owner itself. */
 const ANSWER_MS_MAX = 2000;
+/** A reader in use asks this often at least: the owner keeps commits only for readers that ask. */
+const ASKED_MS_MAX = 5000;
 
 export interface ReaderDependencies {
   readonly owners: OwnerPort;
@@ -43,6 +47,8 @@ export interface ReaderDependencies {
   readonly clock: Clock;
   readonly budget: MemoryBudget;
   readonly pageLimits: PageLimits;
+  /** The counts that the owners of this process raise, and their clock is this one. Undefined: owners are elsewhere. */
+  readonly commitCounts?: CommitCounts | undefined;
 }
 
 /** Waits for the position that a question brings. */
@@ -83,6 +89,9 @@ export class TenantReader implements ServedTenure {
   #waiting: Waiting[] = [];
   #isAsking = false;
   #ended = false;
+  /** The count of commits before the last question that was answered, and the time of that question. */
+  #notedCount: number | undefined;
+  #askedAtMs = 0;
 
   /** `beginning`: the owner's answer to the first question. Throws if it is not one. */
   constructor(
@@ -106,15 +115,26 @@ export class TenantReader implements ServedTenure {
     this.#nextBase = beginning.nextBase;
     this.#ownerNowMs = beginning.nowMs;
     this.#appliedSeq = beginning.appliedSeq;
-    this.slotTime = new SlotTime({ wallMs: () => this.#ownerNowMs }, this);
+    const wallMs = dependencies.commitCounts === undefined ? () => 0 : () => clock.wallMs();
+    this.slotTime = new SlotTime({ wallMs: () => Math.max(this.#ownerNowMs, wallMs()) }, this);
     const reads = currentReads(store, () => this.#caughtUp());
     this.memory = new TenantMemory(tenant, false, { ...dependencies, store: reads, applied: () => this.applied() });
     this.memory.grantCount.load({ tenantId: of.tenantId, ...count });
     this.memory.nextExpiryMs = nextExpiryMs;
   }
 
-  /** Whether the reader has applied the tenant's position among these, so that it may answer calls that came before. */
+  /** Whether the reader knows without a question that it has applied everything that was acknowledged before now. */
+  get current(): boolean {
+    if (this.#notedCount === undefined) return false;
+    const { clock, commitCounts } = this.#dependencies;
+    if (commitCounts?.read(this.slot) !== this.#notedCount) return false;
+    this.usedAtMs = clock.monotonicMs();
+    return this.usedAtMs - this.#askedAtMs < ASKED_MS_MAX;
+  }
+
+  /** Whether the reader is current, or has applied the tenant's position among these: then it answers earlier calls. */
   isAt(positions: ReadonlyMap<string, LogPosition>): boolean {
+    if (this.current) return true;
     const position = positions.get(this.tenantId);
     if (position === undefined || position.epoch !== this.epoch || position.seq > this.#seq || this.#ended)
       return false;
@@ -126,6 +146,11 @@ export class TenantReader implements ServedTenure {
 
   /** Resolves once the reader has applied everything that was acknowledged before this call. */
   confirmed(): Promise<void> {
+    return this.current ? Promise.resolve() : this.#asked();
+  }
+
+  /** The same, by a question to the owner. */
+  #asked(): Promise<void> {
     this.usedAtMs = this.#dependencies.clock.monotonicMs();
     if (this.#ended) return Promise.reject(this.#hasEnded());
     return new Promise((resolve, reject) => {
@@ -157,8 +182,10 @@ export class TenantReader implements ServedTenure {
   /** What arrives later than the question is not covered by its answer. */
   async #ask(advance: boolean): Promise<void> {
     this.assertServing();
-    const { tenantId, epoch } = this;
-    const { owners, clock } = this.#dependencies;
+    const { tenantId, epoch, slot } = this;
+    const { owners, clock, commitCounts } = this.#dependencies;
+    const count = commitCounts?.read(slot);
+    const askedAtMs = clock.monotonicMs();
     const following = owners.follow(this.#address, { tenantId, epoch, seq: this.#seq, advance });
     const answer = await inTime(clock, following);
     const commits = await this.#decode(answer.commits);
@@ -166,6 +193,8 @@ export class TenantReader implements ServedTenure {
     if (answer.epoch !== epoch) throw new ShardFailure('handle-unknown', 'The owner is in another epoch.');
     this.tally.catchesUp(Math.max(0, answer.seq - this.#seq));
     this.#take(answer, commits);
+    this.#notedCount = count;
+    this.#askedAtMs = askedAtMs;
   }
 
   async #decode(lines: string): Promise<readonly Commit[]> {
@@ -211,6 +240,7 @@ export class TenantReader implements ServedTenure {
     if (this.#ended) return;
     this.#ended = true;
     this.tally.ends(reason, asked + this.#waiting.length);
+    this.#notedCount = undefined;
     this.memory.drop();
     this.#onEnded();
     const waiting = this.#waiting;
@@ -255,7 +285,7 @@ export class TenantReader implements ServedTenure {
   async applied(): Promise<void> {
     const seq = this.#seq;
     while (this.#appliedSeq < seq) {
-      await this.confirmed();
+      await this.#asked();
       if (this.#appliedSeq < seq) await delay(this.#dependencies.clock, APPLIED_POLL_MS);
     }
     this.assertServing();

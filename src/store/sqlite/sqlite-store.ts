@@ -9,7 +9,7 @@ import { segmentOf } from '../../core/slots.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { AUDIT_LOG_KEPT_MS, type Meta, type StateWrite, type Store } from '../store.ts';
 import { AuditLogExpiry } from './audit-log-expiry.ts';
-import { type DirectoryHold, holdDirectory } from './data-directory.ts';
+import { holdDirectory } from './data-directory.ts';
 import type { FlatRow } from './database.ts';
 import {
   type CallMap,
@@ -40,6 +40,8 @@ interface Workers {
   readonly reader: WorkerClient<ReadCalls>;
   readonly checkpointer: WorkerClient<CheckpointCalls>;
 }
+
+type Callers = { readonly [Name in keyof Workers]: Pick<Workers[Name], 'call' | 'forward'> };
 
 export interface SqliteStoreOptions {
   /** Created with mode 0700 if missing. */
@@ -78,12 +80,29 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     // The writer first: it creates the schema that the others expect.
     const meta = await workers.writer.start();
     await Promise.all([workers.reader.start(), workers.checkpointer.start()]);
-    return createStore(workers, hold, options.clock, meta);
+    const close = () => closeWorkers(workers).then(() => hold.release());
+    return createStore(workers, options.clock, { meta, isReadOnly: false, close });
   } catch (error) {
     await closeWorkers(workers);
     hold.release();
     throw error;
   }
+}
+
+/**
+ * The reads of a store that another thread of this process has opened in `directory`, over a connection of their own.
+ * Every other call is refused. A read sees every write that was confirmed before it was sent, in any thread.
+ */
+export async function openSqliteReads(options: SqliteStoreOptions, meta: Meta): Promise<Store> {
+  const { clock, slots } = options;
+  const directory = resolvePath(options.directory);
+  const settings = { mode: 'reader', directory, slots, startedAtMs: clock.wallMs(), pagesMax: undefined } as const;
+  const reader = new WorkerClient<ReadCalls>(options, settings);
+  await reader.start();
+  const refuse = () => Promise.reject(new GrantdError('unavailable', 'This thread only reads the store.'));
+  const refused = { call: refuse, forward: () => refuse };
+  const close = () => reader.close();
+  return createStore({ reader, writer: refused, checkpointer: refused }, clock, { meta, isReadOnly: true, close });
 }
 
 /** The writer last: the last connection to close empties the write-ahead log. */
@@ -93,7 +112,7 @@ async function closeWorkers(workers: Workers): Promise<void> {
 }
 
 /** Calls the checkpointer whenever enough pages were written. */
-function createPageCount({ checkpointer }: Workers, clock: Clock): (pages: number) => void {
+function createPageCount({ checkpointer }: Pick<Callers, 'checkpointer'>, clock: Clock): (pages: number) => void {
   let written = 0;
   let running = false;
   const done = () => {
@@ -109,19 +128,24 @@ function createPageCount({ checkpointer }: Workers, clock: Clock): (pages: numbe
   };
 }
 
-function createStore(workers: Workers, hold: DirectoryHold, clock: Clock, standing: Meta | undefined): Store {
+function createStore(
+  workers: Callers,
+  clock: Clock,
+  standing: { readonly meta: Meta | undefined; readonly isReadOnly: boolean; readonly close: () => Promise<void> },
+): Store {
   const { writer, reader } = workers;
   const notePages = createPageCount(workers, clock);
-  let meta = standing;
+  let { meta } = standing;
   /** The log is divided into segments of the size in meta: before meta exists, there is no log. */
   const segment = (seq: number): number => {
     if (meta === undefined) throw new GrantdError('unavailable', 'The store has not been initialized.');
     return segmentOf(seq, meta.segmentSize);
   };
-  const auditLogExpiry = new AuditLogExpiry(clock, (beforeMonth, after, deadline) => {
+  const expireAuditLog: ConstructorParameters<typeof AuditLogExpiry>[1] = (beforeMonth, after, deadline) => {
     notePages(PURGE_PAGES);
     return writer.call('expireAuditLog', [beforeMonth, after], deadline);
-  });
+  };
+  const auditLogExpiry = standing.isReadOnly ? undefined : new AuditLogExpiry(clock, expireAuditLog);
   let closing: Promise<void> | undefined;
 
   return {
@@ -213,8 +237,8 @@ function createStore(workers: Workers, hold: DirectoryHold, clock: Clock, standi
     },
 
     close() {
-      auditLogExpiry.close();
-      closing ??= closeWorkers(workers).then(() => hold.release());
+      auditLogExpiry?.close();
+      closing ??= standing.close();
       return closing;
     },
   };

@@ -28,8 +28,10 @@ export async function startHere(
   const dependencies = { ...ports, log };
   switch (role) {
     case 'dev': {
-      const options = { config: readConfig(role, environment), shards: 1, terminal: false, machineNode: undefined };
-      return startDev({ ...dependencies, print: () => {} }, { ...options, version }, signal);
+      const options = { shards: 1, terminal: false, machineNode: undefined, version };
+      const threads = { count: 1, environment, log: { level: 'silent', pretty: false } } as const;
+      const config = readConfig(role, environment);
+      return startDev({ ...dependencies, print: () => {} }, { ...options, config, threads }, signal);
     }
     case 'front':
       return startFront(dependencies, { config: readConfig(role, environment), version });

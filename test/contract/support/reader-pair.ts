@@ -30,6 +30,7 @@ const OWNER = 'owner';
 const READER = 'reader';
 /** Slots of the store. */
 export const PAIR_META = HARNESS_META;
+const PLANS = new Map(Array.from(BUILT_IN_PLANS, ([name, plan]) => [name, { ...plan, readers: 1 }]));
 
 const clock = createProcessClock();
 const ids = new IdFactory(clock, systemRandom);
@@ -48,7 +49,7 @@ function createSide(shardName: string, base: Store, owners: OwnerPort): Side {
   const dependencies = { store, clock, random: systemRandom, log: silentLog, metrics: createMetrics(), budget, owners };
   // Only what a test asks is in memory: nothing is read ahead.
   const pageLimits = { readsBeforeScan: Number.POSITIVE_INFINITY };
-  const options = { shardName, address: `${shardName}:1`, meta: PAIR_META, plans: BUILT_IN_PLANS, pageLimits };
+  const options = { shardName, address: `${shardName}:1`, meta: PAIR_META, plans: PLANS, pageLimits };
   const node = createShardNode(dependencies, { ...options, exclusive: true });
   const { tenant: connection, operator } = consoleMethods(node.connectConsole());
   return { node, faults, connection, operator };

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { scopeMask } from '../../../src/core/scopes.ts';
+import { slotOfTenant } from '../../../src/core/slots.ts';
 import { columnsOf, wireNumberOf } from '../../../src/core/tuples.ts';
 import { type Receiver, ShardLink } from '../../../src/front/links/shard-link.ts';
 import { systemClock } from '../../../src/roles/process/system.ts';
@@ -18,7 +19,7 @@ import type { AnswerOf, KeyCredentials, LogPosition, RequestOf, TenantCalls } fr
 import { MemoryStore } from '../../kit/store/memory-store.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 import { listen } from '../../unit/rpc/harness.ts';
-import { ReaderPair } from '../support/reader-pair.ts';
+import { PAIR_META, ReaderPair } from '../support/reader-pair.ts';
 import { linkDependencies, openOwnerLinks } from './links.ts';
 
 const HELLO = { name: 'contract', peer: Peer.PEER_FRONT, version: '0', slots: 0 };
@@ -149,7 +150,8 @@ class Connected {
   }
 
   position(): Promise<LogPosition> {
-    return this.owner.call('readPosition', 0, { tenantId: this.pair.tenantId });
+    const { tenantId } = this.pair;
+    return this.owner.call('readPosition', 0, { slot: slotOfTenant(tenantId, PAIR_META.slots), tenantId });
   }
 
   /** Nobody reaches the owner any more. */

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { memoryFor, planHeap } from '../../../src/config/page-cache-memory.ts';
+import { cacheOfThread, heapMebibytesFor, memoryFor, planHeap } from '../../../src/config/page-cache-memory.ts';
 
 const MEBIBYTE = 1024 ** 2;
-const plan = (cache: number, memory: number, heap: number, heapGiven = false) =>
-  planHeap(cache * MEBIBYTE, { memoryBytes: memory * MEBIBYTE, heapBytes: heap * MEBIBYTE, heapGiven });
+const plan = (cache: number, memory: number, heap: number, heapGiven = false, threads = 1) =>
+  planHeap(cache * MEBIBYTE, { memoryBytes: memory * MEBIBYTE, heapBytes: heap * MEBIBYTE, heapGiven }, threads);
 
 function problemOf(cache: number, memory: number, heap: number, heapGiven = false): string {
   const found = plan(cache, memory, heap, heapGiven);
@@ -44,6 +44,17 @@ describe('the memory of a page cache', () => {
       assert.equal(found.heapMebibytes, memory - 128);
       assert.equal(plan(cache, memory, found.heapMebibytes).kind, 'fits');
     }
+  });
+
+  it('shares the cache among threads, each with a heap for its part', () => {
+    assert.equal(memoryFor(256 * MEBIBYTE, 3), 1024 * MEBIBYTE);
+    assert.equal(cacheOfThread(256 * MEBIBYTE, 3), Math.floor((256 * MEBIBYTE) / 3));
+    assert.equal(heapMebibytesFor(64 * MEBIBYTE), 256);
+    assert.equal(plan(256, 896, 384, false, 2).kind, 'fits');
+    assert.deepEqual(plan(256, 896, 383, false, 2), { kind: 'too-small', heapMebibytes: 384 });
+    assert.equal(plan(256, 895, 384, false, 2).kind, 'refused');
+    assert.equal(plan(256, 896, 278, true, 2).kind, 'fits');
+    assert.equal(plan(256, 896, 277, true, 2).kind, 'refused');
   });
 
   it('takes a heap that somebody gave as it is, unless the cache and what a start holds beside it exceed it', () => {

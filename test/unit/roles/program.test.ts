@@ -96,6 +96,8 @@ describe('the command line', () => {
     [['dev', '--shards', '0'], /must be a number from 1 to 16/],
     [['dev', '--shards', '17'], /must be a number from 1 to 16/],
     [['dev', '--shards', 'two'], /must be a number from 1 to 16/],
+    [['dev', '--threads', '0'], /must be a number from 1 to 16/],
+    [['dev', '--threads', '17'], /must be a number from 1 to 16/],
     [['dev', '--shard', '2'], /unknown option '--shard'/],
     [['migrate', '--timeout', '0'], /must be a number of seconds from 1 to 86400/],
     [['completion', 'tcsh'], /bash, zsh, fish/],

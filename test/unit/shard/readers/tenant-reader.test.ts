@@ -57,7 +57,7 @@ async function follow() {
     },
     () => events.push('ends'),
   );
-  const position = () => slot.front.call('readPosition', {}, { slot: 0, tenantId });
+  const position = () => slot.front.call('readPosition', {}, { slot: SLOT, tenantId });
   return { slot, tenantId, handle, events, gate, reader, position };
 }
 
