@@ -10,9 +10,7 @@ import type { LoadJob, LoadResult } from '../load/load-job.ts';
 import { type BenchContext, CONNECTIONS, GRANTS, type Scenario } from '../scenario.ts';
 import { GrantdCluster, type Member } from '../server/grantd-cluster.ts';
 import { delay } from '../server/grantd-process.ts';
-import { readMetric } from '../server/metrics-text.ts';
 import { importGrants, setReaders, type TenantAccess } from '../server/operator.ts';
-import { readCpuSeconds } from '../server/resource-use.ts';
 import { median } from '../statistics.ts';
 import {
   type CheckJob,
@@ -22,6 +20,8 @@ import {
   paced,
   questionsOf,
   startCassandraFor,
+  sumCpuSeconds,
+  warmUp,
 } from './cluster-load.ts';
 import { measureSharedPages } from './reader-pages.ts';
 
@@ -34,7 +34,6 @@ const GRANTS_QUICK = 10_000;
 const PER_SECOND = 1000;
 /** Of new grants, beside half as many checks as above. */
 const WRITES_PER_SECOND = 100;
-const WARM_UP_MS = 4000;
 const IDLE_MS = 6000;
 
 interface Tenant {
@@ -78,9 +77,8 @@ class Sides {
 
   #read() {
     const { fronts, shards } = this.cluster;
-    const sum = (members: readonly Member[]): number => members.reduce((all, { pid }) => all + readCpuSeconds(pid), 0);
     const others = shards.filter(({ name }) => name !== this.#owner.name);
-    return { front: sum(fronts), owner: sum([this.#owner]), others: sum(others) };
+    return { front: sumCpuSeconds(fronts), owner: sumCpuSeconds([this.#owner]), others: sumCpuSeconds(others) };
   }
 
   async measureIdle(): Promise<void> {
@@ -97,16 +95,14 @@ class Sides {
   }
 
   async #readQuestions(): Promise<{ readonly questions: number; readonly calls: number }> {
-    const [front] = this.cluster.fronts;
-    const text = await (await fetch(`http://${front?.opsAddress}/metrics`)).text();
-    return {
-      questions: readMetric(text, 'grantd_read_index_calls_count'),
-      calls: readMetric(text, 'grantd_read_index_calls_sum'),
-    };
+    const { fronts } = this.cluster;
+    const [questions = 0] = await this.cluster.readMetrics('grantd_read_index_calls_count', fronts);
+    const [calls = 0] = await this.cluster.readMetrics('grantd_read_index_calls_sum', fronts);
+    return { questions, calls };
   }
 
   async measure(job: CheckJob, mode: LoadJob['mode']): Promise<Round> {
-    const lookups = async (): Promise<readonly number[]> => this.cluster.readShardMetrics('grantd_page_lookups_total');
+    const lookups = async (): Promise<readonly number[]> => this.cluster.readMetrics('grantd_page_lookups_total');
     const owned = this.cluster.shards.findIndex(({ name }) => name === this.#owner.name);
     const asked = await this.#readQuestions();
     const [lookedUp, before] = [await lookups(), this.#read()];
@@ -227,7 +223,7 @@ async function measureCosts(context: BenchContext, sides: Sides): Promise<readon
   for (const { job } of [sides.without, sides.through]) await sides.measure(job, { kind: 'each-once' });
   for (let turn = 0; turn < 2; turn += 1) {
     for (const { job } of [sides.without, sides.through]) {
-      await sides.measure(job, { kind: 'saturate', durationMs: WARM_UP_MS });
+      await warmUp(context, sides.cluster, job);
     }
   }
   await sides.measureIdle();
