@@ -32,8 +32,13 @@ const P50_RATIO_MAX = 1.5;
 const WRITE_RATIO_MAX = 1.1;
 const GRANTS_QUICK = 10_000;
 const PER_SECOND = 1000;
-/** Of new grants, beside half as many checks as above. */
-const WRITES_PER_SECOND = 100;
+/** Two processors bear it without a queue. */
+const PER_SECOND_QUIET = 300;
+/** With more checks in flight, more of them share a message. */
+const MANY_CONNECTIONS = 4 * CONNECTIONS;
+/** Of new grants, beside some checks, so that the readers keep up with the owner. */
+const WRITES_PER_SECOND = 50;
+const CHECKS_BESIDE_PER_SECOND = 20;
 const IDLE_MS = 6000;
 
 interface Tenant {
@@ -123,12 +128,12 @@ class Sides {
     };
   }
 
-  async inTurns(mode: LoadJob['mode'], what: string): Promise<readonly Pair[]> {
+  async inTurns(mode: LoadJob['mode'], what: string, connections = CONNECTIONS): Promise<readonly Pair[]> {
     const pairs: Pair[] = [];
     for (let round = 1; round <= this.#context.rounds; round += 1) {
       this.#context.progress(`${what}, round ${round} of ${this.#context.rounds}`);
-      const without = await this.measure(this.without.job, mode);
-      pairs.push({ without, through: await this.measure(this.through.job, mode) });
+      const without = await this.measure({ ...this.without.job, connections }, mode);
+      pairs.push({ without, through: await this.measure({ ...this.through.job, connections }, mode) });
     }
     return pairs;
   }
@@ -194,7 +199,7 @@ async function measureWrites(context: BenchContext, sides: Sides): Promise<reado
       return { body: JSON.stringify(data.newGrant(written)), expectedStart: '{"grant_id":"grt_' };
     });
     const writes = { ...job, key: access.key, path: '/v1/grants', expectedStatus: 201, requests };
-    const checks = beside.run({ ...job, mode: paced({ perSecond: PER_SECOND / 2, durationMs }) });
+    const checks = beside.run({ ...job, mode: paced({ perSecond: CHECKS_BESIDE_PER_SECOND, durationMs }) });
     const [round] = await Promise.all([
       sides.measure(writes, paced({ perSecond: WRITES_PER_SECOND, durationMs: durationMs - 1 })),
       checks,
@@ -209,6 +214,7 @@ async function measureWrites(context: BenchContext, sides: Sides): Promise<reado
     }
     return [
       ratio('p50 of a new grant', pairs, ({ latencyMs }) => latencyMs.p50, WRITE_RATIO_MAX),
+      ratio('the owner’s CPU per new grant', pairs, ({ ownerMicros }) => ownerMicros),
       ...both('p50 of a new grant', 'ms', pairs, ({ latencyMs }) => latencyMs.p50),
       ...both('p99 of a new grant', 'ms', pairs, ({ latencyMs }) => latencyMs.p99),
     ];
@@ -228,26 +234,31 @@ async function measureCosts(context: BenchContext, sides: Sides): Promise<readon
   }
   await sides.measureIdle();
   const saturated = await sides.inTurns({ kind: 'saturate', durationMs }, 'saturated');
+  const many = `${MANY_CONNECTIONS} connections`;
+  const crowded = await sides.inTurns({ kind: 'saturate', durationMs }, many, MANY_CONNECTIONS);
+  const quiet = await sides.inTurns(paced({ perSecond: PER_SECOND_QUIET, durationMs }), `at ${PER_SECOND_QUIET}/s`);
   const at = `at ${PER_SECOND}/s`;
   const rated = await sides.inTurns(paced({ perSecond: PER_SECOND, durationMs }), at);
+  const owner = ({ ownerMicros }: Round): number => ownerMicros;
+  const p50 = ({ latencyMs }: Round): number => latencyMs.p50;
   return [
-    ratio(
-      `the owner’s CPU per check, ${CONNECTIONS} connections`,
-      saturated,
-      (round) => round.ownerMicros,
-      OWNER_SHARE_MAX,
-    ),
+    ratio(`the owner’s CPU per check, ${CONNECTIONS} connections`, saturated, owner, OWNER_SHARE_MAX),
     ratio(`CPU per check of all processes, ${CONNECTIONS} connections`, saturated, total, CPU_RATIO_MAX),
-    ratio(`p50, ${at}`, rated, ({ latencyMs }) => latencyMs.p50, P50_RATIO_MAX),
+    ratio(`p50, ${at}`, rated, p50, P50_RATIO_MAX),
     ...parts(saturated, 'saturated'),
     ...both('checks, saturated', '/s', saturated, ({ answered, seconds }) => answered / seconds),
     ...both('p99, saturated', 'ms', saturated, ({ latencyMs }) => latencyMs.p99),
-    ratio(`the owner’s CPU per check, ${at}`, rated, (round) => round.ownerMicros),
+    ratio(`the owner’s CPU per check, ${many}`, crowded, owner),
+    ratio(`CPU per check of all processes, ${many}`, crowded, total),
+    ...parts(crowded, many),
+    ratio(`the owner’s CPU per check, ${at}`, rated, owner),
     ratio(`CPU per check of all processes, ${at}`, rated, total),
     ...parts(rated, at),
     { name: 'processor time of the owner without load', unit: '%', value: 100 * sides.idleOfOwner },
-    ...both(`p50, ${at}`, 'ms', rated, ({ latencyMs }) => latencyMs.p50),
+    ...both(`p50, ${at}`, 'ms', rated, p50),
     ...both(`p99, ${at}`, 'ms', rated, ({ latencyMs }) => latencyMs.p99),
+    ratio(`p50, at ${PER_SECOND_QUIET}/s`, quiet, p50),
+    ...both(`p50, at ${PER_SECOND_QUIET}/s`, 'ms', quiet, p50),
   ];
 }
 
