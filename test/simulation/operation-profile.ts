@@ -25,7 +25,7 @@ export type Action =
   | 'moved';
 
 /** What operators do. */
-export type OperatorAction = 'state' | 'import' | 'export' | 'grants' | 'subjects' | 'keys' | 'tenant';
+export type OperatorAction = 'state' | 'readers' | 'import' | 'export' | 'grants' | 'subjects' | 'keys' | 'tenant';
 
 export interface OperationProfile {
   /** How often clients do what. */
@@ -71,6 +71,7 @@ const FOCUSED_ACTIONS: Readonly<Partial<Record<Focus, OperationProfile['actions'
 
 const OPERATOR_ACTIONS: OperationProfile['operatorActions'] = {
   state: 4,
+  readers: 1,
   import: 2,
   export: 2,
   grants: 1,

@@ -6,7 +6,9 @@ import type { KeyId } from '../../src/core/ids.ts';
 import type { OperatorApi, RequestContext } from '../../src/front/front.ts';
 import { CALLS } from '../../src/rpc/calls/table.ts';
 import { type Access, Caller, type WorkloadTenant } from './caller.ts';
+import { READERS_DRAWN_MAX } from './profile.ts';
 import { type Answer, request } from './requests.ts';
+import { planWith } from './simulated-cluster.ts';
 import { TenantStates } from './tenant-states.ts';
 
 /** Tenants of its own that an operator makes in a run. */
@@ -33,6 +35,8 @@ export class Operator extends Caller {
     switch (this.random.weighted(this.ports.profile.operatorActions)) {
       case 'state':
         return this.#changeState(this.random.pick([...this.ports.tenants, ...this.#temporary]));
+      case 'readers':
+        return this.#changeReaders(tenant);
       case 'import':
         return this.#import(tenant, this.random.whole(3, 9));
       case 'export':
@@ -72,6 +76,17 @@ export class Operator extends Caller {
     }
   }
 
+  /** Readers begin, and others end, while they are asked. */
+  async #changeReaders({ tenantId, index }: WorkloadTenant): Promise<void> {
+    const { name, ports } = this;
+    const readers = this.random.whole(0, READERS_DRAWN_MAX);
+    ports.trace.add(name, `gives tenant ${index} ${readers} readers`);
+    const answer = await this.#operate((operator, context) =>
+      operator.call(CALLS.updateTenant, context, { tenantId, readers, operator: name }),
+    );
+    if (answer.kind === 'error') this.undone(answer.error, 'readers', index);
+  }
+
   // ---- imports ----
 
   /** Sent again where its outcome is not known, as the command line does: what stands is there already then. */
@@ -87,8 +102,9 @@ export class Operator extends Caller {
   async #makeTenant(): Promise<void> {
     const { ports, name } = this;
     const label = `${name}'s ${this.#temporary.length}`;
+    const plan = planWith(this.random.whole(0, READERS_DRAWN_MAX));
     const made = await this.#operate((operator, context) =>
-      operator.createTenant(context, { name: label, plan: 'unlimited', operator: name }),
+      operator.createTenant(context, { name: label, plan, operator: name }),
     );
     if (made.kind !== 'value') return;
     const { tenantId } = made.value;

@@ -107,8 +107,8 @@ export type Focus = (typeof FOCUSES)[number];
 export interface Profile extends OperationProfile {
   readonly focus: Focus;
   readonly slots: number;
-  /** Of each tenant. */
-  readonly readers: number;
+  /** Of a tenant that a run begins with, at least. */
+  readonly readersMin: number;
   readonly shards: number;
   readonly shardsMax: number;
   readonly fronts: number;
@@ -155,6 +155,9 @@ export interface Profile extends OperationProfile {
   /** Every grant is made once, nothing is revoked and nothing is read before the end. */
   readonly uniqueGrants: boolean;
 }
+
+/** Tenants have up to so many readers, each tenant as many as is drawn for it. */
+export const READERS_DRAWN_MAX = 3;
 
 const SLICED: Partial<PageLimits> = { rowsPerRead: 1, readsBeforeWhole: 2 };
 const HOUR_MS = 3_600_000;
@@ -331,9 +334,7 @@ function drawNemesisMs(random: SeededRandom, focus: Focus): number {
 }
 
 export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profile {
-  // Readers answer at least the half of the runs.
-  const readers = Math.max(focus === 'readers' ? 1 : 0, random.fork('readers').whole(-2, 3));
-  return { ...drawBroadly(random, focus), ...drawForStore(random.fork('store'), focus), readers };
+  return { ...drawBroadly(random, focus), ...drawForStore(random.fork('store'), focus) };
 }
 
 /** Much of the same, where what one client does has to be seen by the next at once. */
@@ -419,7 +420,7 @@ const CROWDED_FOCUSES: readonly Focus[] = [
   'transactions',
 ];
 
-function drawBroadly(random: SeededRandom, focus: Focus): Omit<Profile, 'readers'> {
+function drawBroadly(random: SeededRandom, focus: Focus): Profile {
   const pressed = focus === 'memory' || random.chance(0.5);
   const sparse = random.chance(focus === 'memory' ? 0.5 : 0.3);
   // Most subjects need several reads then, and are read to their end when they are asked about again.
@@ -433,6 +434,7 @@ function drawBroadly(random: SeededRandom, focus: Focus): Omit<Profile, 'readers
   return {
     focus,
     slots: random.whole(2, crowded ? 3 : 5),
+    readersMin: focus === 'readers' ? 1 : 0,
     shards: focus === 'restarts' || focus === 'readers' ? 3 : random.whole(2, 3),
     shardsMax: 4,
     fronts: 2,

@@ -2,7 +2,7 @@
 // virtual time. It starts, stops, kills and pauses its processes; what happens when, the nemesis decides.
 
 import { FairTurns } from '../../src/core/async/turns.ts';
-import { BUILT_IN_PLANS, type Plans } from '../../src/core/plans.ts';
+import { BUILT_IN_PLANS, type Plans, resolvePlan } from '../../src/core/plans.ts';
 import type { Discovery } from '../../src/discovery/discovery.ts';
 import { createFront } from '../../src/front/create-front.ts';
 import type { Front, OperatorApi } from '../../src/front/front.ts';
@@ -17,7 +17,7 @@ import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
 import { MemoryStore } from '../kit/store/memory-store.ts';
 import { SimulatedNetwork } from './network.ts';
 import { createProcessLog } from './process-log.ts';
-import type { Profile } from './profile.ts';
+import { type Profile, READERS_DRAWN_MAX } from './profile.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import { SimulatedProcess } from './simulated-process.ts';
@@ -44,6 +44,16 @@ export interface RunningFront {
 const shared = createMetrics();
 const metrics: Metrics = { ...shared, onRender: () => () => {} };
 
+/** The plan of a tenant with so many readers. */
+export const planWith = (readers: number): string => `readers-${readers}`;
+
+const PLANS: Plans = new Map(
+  Array.from({ length: READERS_DRAWN_MAX + 1 }, (_, readers) => {
+    const name = planWith(readers);
+    return [name, { ...resolvePlan(BUILT_IN_PLANS, 'unlimited'), name, readers }];
+  }),
+);
+
 const HOT_PAGES_WRITE_MS = 1000;
 const PORT = 7000;
 /** A stopped shard keeps its streams for so long to answer what is in flight. */
@@ -59,7 +69,6 @@ export class SimulatedCluster {
   /** After which a front gives a request up. */
   readonly deadlineMs: number;
   readonly #profile: Profile;
-  readonly #plans: Plans;
   readonly #random: SeededRandom;
   readonly #trace: Trace;
   readonly #rules: StoreRules;
@@ -74,7 +83,6 @@ export class SimulatedCluster {
     this.scheduler = scheduler;
     this.#random = random;
     this.#profile = profile;
-    this.#plans = new Map(Array.from(BUILT_IN_PLANS, ([name, plan]) => [name, { ...plan, readers: profile.readers }]));
     this.#trace = trace;
     this.deadlineMs = profile.deadlineMs;
     this.network = new SimulatedNetwork(scheduler, random.fork('network'), {
@@ -158,7 +166,7 @@ export class SimulatedCluster {
         address,
         place: this.#takePlace(shardName, process),
         meta: this.meta,
-        plans: this.#plans,
+        plans: PLANS,
         pageLimits: this.#profile.pageLimits,
         logRetentionMs: this.#profile.logRetentionMs,
         maintenanceMs: this.#profile.maintenanceMs,

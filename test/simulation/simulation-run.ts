@@ -20,13 +20,13 @@ import { ASSERTIONS_CHANNEL } from './mutate.ts';
 import { NamespaceRules } from './namespace-rules.ts';
 import { NemesisRun } from './nemesis.ts';
 import { Operator } from './operators.ts';
-import { drawProfile, type Focus, type Profile } from './profile.ts';
+import { drawProfile, type Focus, type Profile, READERS_DRAWN_MAX } from './profile.ts';
 import { request } from './requests.ts';
 import { KeyRotations } from './rotated-keys.ts';
 import { RuledClients } from './ruled-clients.ts';
 import { Scheduler } from './scheduler.ts';
 import { SeededRandom } from './seeded-random.ts';
-import { type RunningFront, SimulatedCluster } from './simulated-cluster.ts';
+import { planWith, type RunningFront, SimulatedCluster } from './simulated-cluster.ts';
 import { NO_STORE_FAULTS } from './store-view.ts';
 import { TenantStates } from './tenant-states.ts';
 import { Trace } from './trace.ts';
@@ -217,8 +217,9 @@ class Simulation {
   }
 
   async #createTenant(index: number): Promise<WorkloadTenant> {
+    const readers = this.#random.fork(`readers of ${index}`).whole(this.#profile.readersMin, READERS_DRAWN_MAX);
     const { tenantId } = await this.#operate('create a tenant', ({ operator }, context) =>
-      operator.createTenant(context, { name: `tenant ${index}`, plan: 'unlimited', operator: 'simulation' }),
+      operator.createTenant(context, { name: `tenant ${index}`, plan: planWith(readers), operator: 'simulation' }),
     );
     const finish = this.#history.begin({
       client: 'start',
