@@ -5,19 +5,17 @@
 
 import { GrantdError } from '../../core/errors.ts';
 import { rankShards } from '../../core/slots.ts';
-import { hashWith } from '../../core/structures/string-map.ts';
 import type { CallBody } from '../../rpc/calls/define-call.ts';
 import { handleGrantOf } from '../../rpc/calls/handles.ts';
 import type { Binding, Route } from '../links/route.ts';
 import type { ShardLink } from '../links/shard-link.ts';
 import type { FlightControl } from './flights.ts';
+import { chooseReader, seedOfReader } from './reader-choice.ts';
 import type { ReadResult } from './reader-reads.ts';
 import { ShardQuestion } from './shard-question.ts';
 
 /** After a failure, a reader is not asked for a handle for so long. */
 const PAUSE_MS = 1000;
-/** The same in every front, so that all of them send a subject to the same reader. */
-const FACTOR = 0x01000193;
 
 interface Reader {
   readonly link: ShardLink;
@@ -60,7 +58,7 @@ export class ReaderHandles {
     if (this.#count === 0) return undefined;
     const { routing, clock } = this.#control;
     if (this.#generation !== routing.generation) this.#choose(route);
-    const reader = this.#readerOf(entity);
+    const reader = chooseReader(this.#readers, entity);
     if (reader === undefined) return this.#toOwner('missing');
     const { link, binding } = reader;
     if (binding !== undefined && link.ready && reader.connection === link.connection) return binding;
@@ -98,24 +96,10 @@ export class ReaderHandles {
       .flatMap((shardName) => {
         const link = links.get(shardName);
         if (link === undefined) return [];
-        const seed = hashWith(0, FACTOR, shardName);
+        const seed = seedOfReader(shardName);
         const fresh = { link, seed, binding: undefined, connection: 0, isAcquiring: false, notBeforeMs: 0 };
         return [before.get(link) ?? fresh];
       });
-  }
-
-  /** Rendezvous hashing: if a reader comes or goes, only its own subjects move. */
-  #readerOf(entity: string): Reader | undefined {
-    if (this.#readers.length < 2) return this.#readers[0];
-    let best: Reader | undefined;
-    let bestWeight = -1;
-    for (const reader of this.#readers) {
-      const weight = hashWith(reader.seed, FACTOR, entity) >>> 0;
-      if (weight <= bestWeight) continue;
-      best = reader;
-      bestWeight = weight;
-    }
-    return best;
   }
 
   #acquire(reader: Reader, { slot, epoch }: Route): void {
