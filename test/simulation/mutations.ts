@@ -1221,6 +1221,31 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
+    name: 'commits-counted-after-the-answer',
+    what: 'A reader that shares memory with its owner notes the count of commits when the answer comes.',
+    caughtBy: 'threads',
+    edits: [
+      {
+        file: 'src/shard/readers/tenant-reader.ts',
+        find: 'this.#notedCount = count;',
+        replace: 'this.#notedCount = commitCounts?.read(slot);',
+      },
+    ],
+  },
+  {
+    name: 'commits-counted-late',
+    what: 'An owner counts a commit, for the readers that share memory with it, after the acknowledgement.',
+    caughtBy: 'threads',
+    edits: [
+      {
+        file: 'src/shard/log/tenure.ts',
+        find: 'this.#dependencies.commitCounts?.raise(this.slot);\n    const counted',
+        replace:
+          'this.#dependencies.clock.setTimer(() => this.#dependencies.commitCounts?.raise(this.slot), 20);\n    const counted',
+      },
+    ],
+  },
+  {
     name: 'reader-key-outlived',
     what: 'A handle at a reader outlives its key.',
     caughtBy: 'readers',

@@ -66,6 +66,7 @@ const FOCUSED_ACTIONS: Readonly<Partial<Record<Focus, OperationProfile['actions'
   broad: { ...ACTIONS, 'write-bulk': 6, clear: 1.5 },
   // What changes at one moment, a reader has to show at one moment, whether it is in its memory or not.
   readers: { ...ACTIONS, grant: 16, revoke: 14, move: 24, moved: 40 },
+  threads: { ...ACTIONS, check: 60 },
   transactions: { ...ACTIONS, grant: 16, check: 16, 'write-bulk': 30, clear: 10 },
 };
 

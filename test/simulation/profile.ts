@@ -56,6 +56,8 @@ export const FOCUSES = [
   'transactions',
   /** Readers answer beside owners that die, stand still, are cut off and hand over. */
   'readers',
+  /** Each front has a reader of its own, in the process of the only owner: counts of commits spare it questions. */
+  'threads',
   /** Keys are revoked, and tenants suspended, while calls of theirs are on their way from one owner to the next. */
   'keys',
   /** Several operators change, import, export and remove tenants, over kills and handovers. */
@@ -109,6 +111,8 @@ export interface Profile extends OperationProfile {
   readonly slots: number;
   /** Of a tenant that a run begins with, at least. */
   readonly readersMin: number;
+  /** Whether each front has a reader of its own that shares memory with the owner. */
+  readonly threads: boolean;
   readonly shards: number;
   readonly shardsMax: number;
   readonly fronts: number;
@@ -215,6 +219,14 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
     'isolate-shard': 2,
     'reset-network': 2,
     'delay-requests': 3,
+  },
+  threads: {
+    'kill-shard': 1,
+    'stop-shard': 1,
+    'restart-front': 2,
+    'pause-front': 3,
+    'stall-shard': 4,
+    'delay-requests': 4,
   },
   operators: { 'kill-shard': 3, 'stop-shard': 2, 'cut-store': 1, 'reset-network': 3 },
   rotations: { 'kill-shard': 3, 'stop-shard': 2, 'cut-store': 1, 'reset-network': 2, 'restart-front': 1 },
@@ -416,6 +428,7 @@ const CROWDED_FOCUSES: readonly Focus[] = [
   'restarts',
   'keys',
   'readers',
+  'threads',
   'listings',
   'transactions',
 ];
@@ -435,8 +448,9 @@ function drawBroadly(random: SeededRandom, focus: Focus): Profile {
     focus,
     slots: random.whole(2, crowded ? 3 : 5),
     readersMin: focus === 'readers' ? 1 : 0,
-    shards: focus === 'restarts' || focus === 'readers' ? 3 : random.whole(2, 3),
-    shardsMax: 4,
+    threads: focus === 'threads',
+    shards: focus === 'threads' ? 1 : focus === 'restarts' || focus === 'readers' ? 3 : random.whole(2, 3),
+    shardsMax: focus === 'threads' ? 1 : 4,
     fronts: 2,
     tenants: crowded ? 2 : random.whole(2, 3),
     clientsPerFront: focus === 'transactions' ? random.whole(2, 3) : random.whole(3, 5),

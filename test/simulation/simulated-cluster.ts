@@ -1,15 +1,18 @@
 // A whole cluster below HTTP in one thread: the real shard and front code over a simulated network, one database and
 // virtual time. It starts, stops, kills and pauses its processes; what happens when, the nemesis decides.
 
-import { FairTurns } from '../../src/core/async/turns.ts';
+import { FairTurns, type Turns } from '../../src/core/async/turns.ts';
 import { BUILT_IN_PLANS, type Plans, resolvePlan } from '../../src/core/plans.ts';
 import type { Discovery } from '../../src/discovery/discovery.ts';
 import { createFront } from '../../src/front/create-front.ts';
 import type { Front, OperatorApi } from '../../src/front/front.ts';
 import { OwnerLinks } from '../../src/rpc/links/owner-links.ts';
 import { PeerStream } from '../../src/rpc/serving/peer-stream.ts';
+import { createStreamHost } from '../../src/rpc/serving/stream-host.ts';
 import { EVERY_PROOF } from '../../src/rpc/transport/peer-certificate.ts';
+import { type CommitCounts, commitCountsMemory, createCommitCounts } from '../../src/shard/log/commit-counts.ts';
 import { MemoryBudget } from '../../src/shard/memory/memory-budget.ts';
+import { createReaderShard } from '../../src/shard/reader-shard.ts';
 import { createShardNode, type ShardNode } from '../../src/shard/shard-node.ts';
 import type { Meta } from '../../src/store/store.ts';
 import type { Log } from '../../src/telemetry/log.ts';
@@ -73,6 +76,8 @@ export class SimulatedCluster {
   readonly #trace: Trace;
   readonly #rules: StoreRules;
   readonly #runs = new Map<string, number>();
+  /** In the memory that the only owner and the readers of fronts share; undefined: they share none. */
+  readonly #commitCounts: CommitCounts | undefined;
   /** By name: where a shard was started last, and who is there. */
   readonly #places = new Map<string, { readonly place: string; readonly process: SimulatedProcess }>();
   readonly #watchers = new Set<(addresses: readonly string[]) => void>();
@@ -115,6 +120,7 @@ export class SimulatedCluster {
       scans: new Map(),
       displaced: 0,
     };
+    this.#commitCounts = profile.threads ? createCommitCounts(commitCountsMemory(profile.slots)) : undefined;
     const { segmentSize, deadlineMs } = this.meta;
     const kept = { segmentSize, operationsKeptMs: 2 * deadlineMs };
     this.#rules = new StoreRules(this.world.store, scheduler, kept, (failure) => trace.fail(failure));
@@ -146,11 +152,6 @@ export class SimulatedCluster {
     const log = this.#createLog(process);
     const { clock, random } = process;
     const turns = new FairTurns(clock);
-    const openStream = this.network.openStreamOf(process);
-    const owners = new OwnerLinks(
-      { clock, turns, random, log, metrics, openStream },
-      { name: process.name, version: 'simulated', slots: this.meta.slots },
-    );
     const node = createShardNode(
       {
         store: createStoreView(this.world, this.#rules, process),
@@ -159,7 +160,8 @@ export class SimulatedCluster {
         log,
         metrics,
         budget: new MemoryBudget(this.#profile.memoryBytesMax, new FairTurns(clock)),
-        owners,
+        owners: this.#createOwnerLinks(process, turns, log),
+        commitCounts: this.#commitCounts,
       },
       {
         shardName,
@@ -191,6 +193,15 @@ export class SimulatedCluster {
       void node.join().then(() => node.start());
     });
     return shard;
+  }
+
+  /** How a reader in the process asks owners. */
+  #createOwnerLinks(process: SimulatedProcess, turns: Turns, log: Log): OwnerLinks {
+    const { clock, random } = process;
+    return new OwnerLinks(
+      { clock, turns, random, log, metrics, openStream: this.network.openStreamOf(process) },
+      { name: process.name, version: 'simulated', slots: this.meta.slots },
+    );
   }
 
   /**
@@ -246,24 +257,50 @@ export class SimulatedCluster {
     const process = this.#createProcess(kind);
     const log = this.#createLog(process);
     const { clock, random } = process;
+    const reader = peer === 'front' ? this.#startReader(process, log) : [];
     const discovery: Discovery = {
       watch: (onChange) => {
         const later = (addresses: readonly string[]) =>
-          this.scheduler.after(this.#random.between(1, 500), () => process.deliver(() => onChange(addresses)));
+          this.scheduler.after(this.#random.between(1, 500), () =>
+            process.deliver(() => onChange([...reader, ...addresses])),
+          );
         this.#watchers.add(later);
         process.onKilled(() => this.#watchers.delete(later));
-        onChange([...this.#addresses].sort());
+        onChange([...reader, ...[...this.#addresses].sort()]);
         return () => this.#watchers.delete(later);
       },
     };
     const front = createFront(
       { discovery, clock, random, log, metrics, openStream: this.network.openStreamOf(process) },
-      { name: process.name, peer },
+      { name: process.name, peer, localReader: reader.length === 0 ? undefined : process.name },
     );
     const running = { name: kind, process, front };
     this.fronts.set(kind, running);
     this.#trace.add(process.name, 'starts');
     return running;
+  }
+
+  /** A shard in a front's process that reads for every tenant, as in threads beside the owner. Returns its addresses. */
+  #startReader(process: SimulatedProcess, log: Log): readonly string[] {
+    const [ownerAddress] = this.#addresses;
+    if (this.#commitCounts === undefined || ownerAddress === undefined) return [];
+    const { clock, random, name } = process;
+    const turns = new FairTurns(clock);
+    const reader = createReaderShard(
+      {
+        store: createStoreView(this.world, this.#rules, process),
+        clock,
+        random,
+        metrics,
+        budget: new MemoryBudget(this.#profile.memoryBytesMax, new FairTurns(clock)),
+        owners: this.#createOwnerLinks(process, turns, log),
+        commitCounts: this.#commitCounts,
+      },
+      { shardName: name, meta: this.meta, plans: PLANS, ownerAddress },
+    );
+    const address = `${name}:${PORT}`;
+    this.network.listen(process, address, createStreamHost({ shard: () => reader, clock, turns, log }).accept);
+    return [address];
   }
 
   killFront(front: RunningFront): void {
