@@ -280,7 +280,7 @@ export class SimulatedCluster {
     return running;
   }
 
-  /** A shard in a front's process that reads for every tenant, as in threads beside the owner. Returns its addresses. */
+  /** A shard in a front's process reads for every tenant, as in threads beside the owner. Returns its addresses. */
   #startReader(process: SimulatedProcess, log: Log): readonly string[] {
     const [ownerAddress] = this.#addresses;
     if (this.#commitCounts === undefined || ownerAddress === undefined) return [];

@@ -1,6 +1,6 @@
 // The bytes of messages from fronts. Checks, single and in bulk, and the questions and positions of readers are encoded
-// by hand, since every check pays for it. The library encodes everything else, and decodes each message that contains anything else. Both write the same
-// format, that of the schema.
+// by hand, since every check pays for it. The library encodes everything else, and decodes each message that contains
+// anything else. Both write the same format, that of the schema.
 
 import type { Call, Call__Output } from '../gen/grantd/v1/Call.ts';
 import type { CheckBulk__Output } from '../gen/grantd/v1/CheckBulk.ts';

@@ -1,3 +1,5 @@
+// Subjects that hardly differ are shared evenly, and stay where they are when another reader goes: judged by counts.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { chooseReader, seedOfReader } from '../../../../src/front/requests/reader-choice.ts';
