@@ -86,6 +86,11 @@ export class TenantUsage extends Evictable {
     return { atMs: minute * MS_PER_MINUTE, requests, refused, checks };
   }
 
+  /** Of the busier one of the present minute and the last one. */
+  checksPerMinute(nowMs: number): number {
+    return Math.max(this.lastMinute(nowMs).checks, this.lastMinute(nowMs + MS_PER_MINUTE).checks);
+  }
+
   // ---- what is stored ----
 
   /** Whether it has everything of this hour and the one before that is still in its cells, stored parts included. */
