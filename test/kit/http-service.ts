@@ -80,13 +80,8 @@ function textOf(answer: Answer, name: string): string {
   return value;
 }
 
-/** `args`: of `grantd dev`. */
-export async function startHttpService(
-  settings: Readonly<Record<string, string>> = {},
-  args: readonly string[] = [],
-): Promise<HttpService> {
-  const directory = mkdtempSync(join(tmpdir(), 'grantd-'));
-  const child = spawn(process.execPath, [MAIN, 'dev', ...args], {
+const launch = (directory: string, settings: Readonly<Record<string, string>>, args: readonly string[]) =>
+  spawn(process.execPath, [MAIN, 'dev', ...args], {
     env: {
       ...BARE_ENVIRONMENT,
       GRANTD_HTTP_ADDRESS: '127.0.0.1:0',
@@ -98,6 +93,14 @@ export async function startHttpService(
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+
+/** `args`: of `grantd dev`. */
+export async function startHttpService(
+  settings: Readonly<Record<string, string>> = {},
+  args: readonly string[] = [],
+): Promise<HttpService> {
+  const directory = mkdtempSync(join(tmpdir(), 'grantd-'));
+  const child = launch(directory, settings, args);
   const chunks: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
   child.stderr.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -1,6 +1,6 @@
-// The one service of a process has two shards, and every tenant has a reader: the shard that does not own it. A key that
-// reads for the first time first makes a check again and again until its reader answers, so what the tests then read
-// under it is the reader's answer. At the end, each operation that reads has been answered by a reader.
+// The one service of a process has two shards, and every tenant has a reader: the shard that does not own it. A key
+// that reads for the first time first makes a check again and again until its reader answers, so what the tests then
+// read under it is the reader's answer. At the end, each operation that reads has been answered by a reader.
 
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
