@@ -1,5 +1,6 @@
 // One tenant over many shards: what a check that a reader answers costs its owner and all processes together, compared
-// with the same check answered by the owner; what waits longer; and how the readers share the pages.
+// with the same check answered by the owner; what waits longer; and how the readers share the pages. Processor time is
+// that of the checks: what the processes take without any, for heartbeats and the like, is measured first and left out.
 
 import { rankShards, SLOTS_DEFAULT, slotOfTenant } from '../../src/core/slots.ts';
 import { DataSet } from '../data-set.ts';
@@ -8,6 +9,8 @@ import { LoadClient } from '../load/load-client.ts';
 import type { LoadJob, LoadResult } from '../load/load-job.ts';
 import { type BenchContext, CONNECTIONS, GRANTS, type Scenario } from '../scenario.ts';
 import { GrantdCluster, type Member } from '../server/grantd-cluster.ts';
+import { delay } from '../server/grantd-process.ts';
+import { readMetric } from '../server/metrics-text.ts';
 import { importGrants, setReaders, type TenantAccess } from '../server/operator.ts';
 import { readCpuSeconds } from '../server/resource-use.ts';
 import { median } from '../statistics.ts';
@@ -32,6 +35,7 @@ const PER_SECOND = 1000;
 /** Of new grants, beside half as many checks as above. */
 const WRITES_PER_SECOND = 100;
 const WARM_UP_MS = 4000;
+const IDLE_MS = 6000;
 
 interface Tenant {
   readonly access: TenantAccess;
@@ -43,6 +47,8 @@ interface Round extends LoadResult {
   readonly ownerMicros: number;
   readonly othersMicros: number;
   readonly fromReaders: number;
+  /** Checks for which the front asked the owner once. */
+  readonly perQuestion: number;
 }
 
 interface Pair {
@@ -56,6 +62,8 @@ class Sides {
   readonly #owner: Member;
   readonly without: Tenant;
   readonly through: Tenant;
+  /** Processor seconds of a second without load. */
+  #idle = { front: 0, owner: 0, others: 0 };
 
   constructor(
     context: BenchContext,
@@ -75,13 +83,38 @@ class Sides {
     return { front: sum(fronts), owner: sum([this.#owner]), others: sum(others) };
   }
 
+  async measureIdle(): Promise<void> {
+    this.#context.progress('without load');
+    const before = this.#read();
+    await delay(IDLE_MS);
+    const after = this.#read();
+    const perSecond = (role: keyof typeof before): number => (after[role] - before[role]) / (IDLE_MS / 1000);
+    this.#idle = { front: perSecond('front'), owner: perSecond('owner'), others: perSecond('others') };
+  }
+
+  get idleOfOwner(): number {
+    return this.#idle.owner;
+  }
+
+  async #readQuestions(): Promise<{ readonly questions: number; readonly calls: number }> {
+    const [front] = this.cluster.fronts;
+    const text = await (await fetch(`http://${front?.opsAddress}/metrics`)).text();
+    return {
+      questions: readMetric(text, 'grantd_read_index_calls_count'),
+      calls: readMetric(text, 'grantd_read_index_calls_sum'),
+    };
+  }
+
   async measure(job: CheckJob, mode: LoadJob['mode']): Promise<Round> {
     const lookups = async (): Promise<readonly number[]> => this.cluster.readShardMetrics('grantd_page_lookups_total');
     const owned = this.cluster.shards.findIndex(({ name }) => name === this.#owner.name);
+    const asked = await this.#readQuestions();
     const [lookedUp, before] = [await lookups(), this.#read()];
     const result = await this.#context.client.run({ ...job, mode });
     const [after, lookedUpAfter] = [this.#read(), await lookups()];
-    const micros = (role: keyof typeof before): number => ((after[role] - before[role]) * 1e6) / result.answered;
+    const askedAfter = await this.#readQuestions();
+    const micros = (role: keyof typeof before): number =>
+      ((after[role] - before[role] - this.#idle[role] * result.seconds) * 1e6) / result.answered;
     const looked = lookedUpAfter.map((value, index) => value - (lookedUp[index] ?? 0));
     const all = looked.reduce((sum, value) => sum + value, 0);
     return {
@@ -90,6 +123,7 @@ class Sides {
       ownerMicros: micros('owner'),
       othersMicros: micros('others'),
       fromReaders: 1 - (looked[owned] ?? 0) / all,
+      perQuestion: (askedAfter.calls - asked.calls) / (askedAfter.questions - asked.questions),
     };
   }
 
@@ -147,6 +181,7 @@ const parts = (pairs: readonly Pair[], what: string): readonly Figure[] => [
   ...both(`CPU per check, front, ${what}`, 'µs', pairs, ({ frontMicros }) => frontMicros),
   ...both(`CPU per check, owner, ${what}`, 'µs', pairs, ({ ownerMicros }) => ownerMicros),
   ...both(`CPU per check, other shards, ${what}`, 'µs', pairs, ({ othersMicros }) => othersMicros),
+  figureOf(`checks for which the front asks once, ${what}`, '', pairs, ({ through }) => through.perQuestion),
   figureOf(`checks that readers answered, ${what}`, '%', pairs, ({ through }) => 100 * through.fromReaders),
 ];
 
@@ -195,6 +230,7 @@ async function measureCosts(context: BenchContext, sides: Sides): Promise<readon
       await sides.measure(job, { kind: 'saturate', durationMs: WARM_UP_MS });
     }
   }
+  await sides.measureIdle();
   const saturated = await sides.inTurns({ kind: 'saturate', durationMs }, 'saturated');
   const at = `at ${PER_SECOND}/s`;
   const rated = await sides.inTurns(paced({ perSecond: PER_SECOND, durationMs }), at);
@@ -213,6 +249,7 @@ async function measureCosts(context: BenchContext, sides: Sides): Promise<readon
     ratio(`the owner’s CPU per check, ${at}`, rated, (round) => round.ownerMicros),
     ratio(`CPU per check of all processes, ${at}`, rated, total),
     ...parts(rated, at),
+    { name: 'processor time of the owner without load', unit: '%', value: 100 * sides.idleOfOwner },
     ...both(`p50, ${at}`, 'ms', rated, ({ latencyMs }) => latencyMs.p50),
     ...both(`p99, ${at}`, 'ms', rated, ({ latencyMs }) => latencyMs.p99),
   ];

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Browser, Locator } from 'playwright-core';
+import type { Browser, Locator, Request } from 'playwright-core';
 import { GrantdError } from '../../src/core/errors.ts';
 import type { TenantId } from '../../src/core/ids.ts';
 import type { SlotView } from '../../src/front/front.ts';
@@ -119,18 +119,26 @@ describe('the edges of the console', { skip: missing ?? false }, () => {
     const { page } = opened;
     await page.clock.install();
     await opened.open('/cluster');
-    let renewals = 0;
+    let [renewals, ended] = [0, 0];
+    const isRenewal = (request: Request): boolean => request.url().endsWith('/cluster/live');
     page.on('request', (request) => {
-      if (request.url().endsWith('/cluster/live')) renewals += 1;
+      if (isRenewal(request)) renewals += 1;
     });
+    for (const event of ['requestfinished', 'requestfailed'] as const) {
+      page.on(event as 'requestfinished', (request) => {
+        if (isRenewal(request)) ended += 1;
+      });
+    }
     const stale = page.getByText('This page could not be updated.');
     assert.ok(await stale.isHidden());
     await page.getByText('No slot has moved').waitFor();
     await page.getByRole('link', { name: 'All slots as a table' }).focus();
     // A look is shared for a second of the service's own clock; the browser's is moved by hand.
-    const renew = (until: () => Promise<boolean>): Promise<void> =>
+    // The page gives a request up after some seconds of it, so the next ones only pass once it has ended.
+    const renew = (until: () => Promise<boolean>, hangs = false): Promise<void> =>
       waitFor('the page to be renewed', async () => {
         await page.clock.runFor(2100);
+        if (!hangs) await waitFor('the end of its request', () => ended === renewals);
         return until();
       });
     service.operator.slots = slotsOf(['south', 'south', 'south', 'north']);
@@ -176,7 +184,7 @@ describe('the edges of the console', { skip: missing ?? false }, () => {
     await page.route('**/cluster/live', () => {});
     await page.clock.runFor(4000);
     assert.ok(await stale.isHidden());
-    await renew(() => stale.isVisible());
+    await renew(() => stale.isVisible(), true);
     assert.equal(await inkOf(figures.locator('.tile strong').first()), grey);
   });
 

@@ -26,8 +26,8 @@ async function startReading() {
   const metrics = createMetrics();
   metrics.onRender(() => reportShard(metrics, reportedParts(slot)));
   const clock = new VirtualClock();
-  // The store reads deadlines by the clock of the process.
-  await clock.advance(performance.now() + 3_600_000);
+  // The store has the time of the process.
+  await clock.advance(performance.now());
   /** The present owner, to the reader. */
   const owner: { slot: OpenSlot; failure: ShardFailure | undefined } = { slot, failure: undefined };
   const readers = new Readers({
