@@ -141,7 +141,7 @@ export async function fillOne(
   return { access, data, requests: questionsOf(data, data.subjects, access.key) };
 }
 
-const sumCpuSeconds = (members: readonly Member[]): number =>
+export const sumCpuSeconds = (members: readonly Member[]): number =>
   members.reduce((sum, { pid }) => sum + readCpuSeconds(pid), 0);
 
 /** `answers`: per response, for bulk requests. */

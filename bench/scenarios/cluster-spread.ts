@@ -62,7 +62,7 @@ async function findRate(context: BenchContext, side: Side): Promise<number> {
 
 /** Lookups in the memory of each shard so far: one per check. */
 const readAnswered = (cluster: GrantdCluster): Promise<readonly number[]> =>
-  cluster.readShardMetrics('grantd_page_lookups_total');
+  cluster.readMetrics('grantd_page_lookups_total');
 
 async function measureInTurns(
   context: BenchContext,

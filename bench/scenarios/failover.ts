@@ -57,8 +57,8 @@ async function waitForFirst(probes: TenantProbes, killedMs: number): Promise<rea
 }
 
 async function readPages(cluster: GrantdCluster, shard: Member) {
-  const [preloaded = 0] = await cluster.readShardMetrics('grantd_pages_preloaded_total{result="loaded"}', [shard]);
-  const [reads = 0] = await cluster.readShardMetrics('grantd_page_lookups_total{result="miss"}', [shard]);
+  const [preloaded = 0] = await cluster.readMetrics('grantd_pages_preloaded_total{result="loaded"}', [shard]);
+  const [reads = 0] = await cluster.readMetrics('grantd_page_lookups_total{result="miss"}', [shard]);
   return { preloaded, reads };
 }
 

@@ -10,9 +10,7 @@ import type { LoadJob, LoadResult } from '../load/load-job.ts';
 import { type BenchContext, CONNECTIONS, GRANTS, type Scenario } from '../scenario.ts';
 import { GrantdCluster, type Member } from '../server/grantd-cluster.ts';
 import { delay } from '../server/grantd-process.ts';
-import { readMetric } from '../server/metrics-text.ts';
 import { importGrants, setReaders, type TenantAccess } from '../server/operator.ts';
-import { readCpuSeconds } from '../server/resource-use.ts';
 import { median } from '../statistics.ts';
 import {
   type CheckJob,
@@ -22,6 +20,8 @@ import {
   paced,
   questionsOf,
   startCassandraFor,
+  sumCpuSeconds,
+  warmUp,
 } from './cluster-load.ts';
 import { measureSharedPages } from './reader-pages.ts';
 
@@ -32,9 +32,13 @@ const P50_RATIO_MAX = 1.5;
 const WRITE_RATIO_MAX = 1.1;
 const GRANTS_QUICK = 10_000;
 const PER_SECOND = 1000;
-/** Of new grants, beside half as many checks as above. */
-const WRITES_PER_SECOND = 100;
-const WARM_UP_MS = 4000;
+/** Two processors bear it without a queue. */
+const PER_SECOND_QUIET = 300;
+/** With more checks in flight, more of them share a message. */
+const MANY_CONNECTIONS = 4 * CONNECTIONS;
+/** Of new grants, beside some checks, so that the readers keep up with the owner. */
+const WRITES_PER_SECOND = 50;
+const CHECKS_BESIDE_PER_SECOND = 20;
 const IDLE_MS = 6000;
 
 interface Tenant {
@@ -78,9 +82,8 @@ class Sides {
 
   #read() {
     const { fronts, shards } = this.cluster;
-    const sum = (members: readonly Member[]): number => members.reduce((all, { pid }) => all + readCpuSeconds(pid), 0);
     const others = shards.filter(({ name }) => name !== this.#owner.name);
-    return { front: sum(fronts), owner: sum([this.#owner]), others: sum(others) };
+    return { front: sumCpuSeconds(fronts), owner: sumCpuSeconds([this.#owner]), others: sumCpuSeconds(others) };
   }
 
   async measureIdle(): Promise<void> {
@@ -97,16 +100,14 @@ class Sides {
   }
 
   async #readQuestions(): Promise<{ readonly questions: number; readonly calls: number }> {
-    const [front] = this.cluster.fronts;
-    const text = await (await fetch(`http://${front?.opsAddress}/metrics`)).text();
-    return {
-      questions: readMetric(text, 'grantd_read_index_calls_count'),
-      calls: readMetric(text, 'grantd_read_index_calls_sum'),
-    };
+    const { fronts } = this.cluster;
+    const [questions = 0] = await this.cluster.readMetrics('grantd_read_index_calls_count', fronts);
+    const [calls = 0] = await this.cluster.readMetrics('grantd_read_index_calls_sum', fronts);
+    return { questions, calls };
   }
 
   async measure(job: CheckJob, mode: LoadJob['mode']): Promise<Round> {
-    const lookups = async (): Promise<readonly number[]> => this.cluster.readShardMetrics('grantd_page_lookups_total');
+    const lookups = async (): Promise<readonly number[]> => this.cluster.readMetrics('grantd_page_lookups_total');
     const owned = this.cluster.shards.findIndex(({ name }) => name === this.#owner.name);
     const asked = await this.#readQuestions();
     const [lookedUp, before] = [await lookups(), this.#read()];
@@ -127,12 +128,12 @@ class Sides {
     };
   }
 
-  async inTurns(mode: LoadJob['mode'], what: string): Promise<readonly Pair[]> {
+  async inTurns(mode: LoadJob['mode'], what: string, connections = CONNECTIONS): Promise<readonly Pair[]> {
     const pairs: Pair[] = [];
     for (let round = 1; round <= this.#context.rounds; round += 1) {
       this.#context.progress(`${what}, round ${round} of ${this.#context.rounds}`);
-      const without = await this.measure(this.without.job, mode);
-      pairs.push({ without, through: await this.measure(this.through.job, mode) });
+      const without = await this.measure({ ...this.without.job, connections }, mode);
+      pairs.push({ without, through: await this.measure({ ...this.through.job, connections }, mode) });
     }
     return pairs;
   }
@@ -198,7 +199,7 @@ async function measureWrites(context: BenchContext, sides: Sides): Promise<reado
       return { body: JSON.stringify(data.newGrant(written)), expectedStart: '{"grant_id":"grt_' };
     });
     const writes = { ...job, key: access.key, path: '/v1/grants', expectedStatus: 201, requests };
-    const checks = beside.run({ ...job, mode: paced({ perSecond: PER_SECOND / 2, durationMs }) });
+    const checks = beside.run({ ...job, mode: paced({ perSecond: CHECKS_BESIDE_PER_SECOND, durationMs }) });
     const [round] = await Promise.all([
       sides.measure(writes, paced({ perSecond: WRITES_PER_SECOND, durationMs: durationMs - 1 })),
       checks,
@@ -213,6 +214,7 @@ async function measureWrites(context: BenchContext, sides: Sides): Promise<reado
     }
     return [
       ratio('p50 of a new grant', pairs, ({ latencyMs }) => latencyMs.p50, WRITE_RATIO_MAX),
+      ratio('the owner’s CPU per new grant', pairs, ({ ownerMicros }) => ownerMicros),
       ...both('p50 of a new grant', 'ms', pairs, ({ latencyMs }) => latencyMs.p50),
       ...both('p99 of a new grant', 'ms', pairs, ({ latencyMs }) => latencyMs.p99),
     ];
@@ -227,31 +229,36 @@ async function measureCosts(context: BenchContext, sides: Sides): Promise<readon
   for (const { job } of [sides.without, sides.through]) await sides.measure(job, { kind: 'each-once' });
   for (let turn = 0; turn < 2; turn += 1) {
     for (const { job } of [sides.without, sides.through]) {
-      await sides.measure(job, { kind: 'saturate', durationMs: WARM_UP_MS });
+      await warmUp(context, sides.cluster, job);
     }
   }
   await sides.measureIdle();
   const saturated = await sides.inTurns({ kind: 'saturate', durationMs }, 'saturated');
+  const many = `${MANY_CONNECTIONS} connections`;
+  const crowded = await sides.inTurns({ kind: 'saturate', durationMs }, many, MANY_CONNECTIONS);
+  const quiet = await sides.inTurns(paced({ perSecond: PER_SECOND_QUIET, durationMs }), `at ${PER_SECOND_QUIET}/s`);
   const at = `at ${PER_SECOND}/s`;
   const rated = await sides.inTurns(paced({ perSecond: PER_SECOND, durationMs }), at);
+  const owner = ({ ownerMicros }: Round): number => ownerMicros;
+  const p50 = ({ latencyMs }: Round): number => latencyMs.p50;
   return [
-    ratio(
-      `the owner’s CPU per check, ${CONNECTIONS} connections`,
-      saturated,
-      (round) => round.ownerMicros,
-      OWNER_SHARE_MAX,
-    ),
+    ratio(`the owner’s CPU per check, ${CONNECTIONS} connections`, saturated, owner, OWNER_SHARE_MAX),
     ratio(`CPU per check of all processes, ${CONNECTIONS} connections`, saturated, total, CPU_RATIO_MAX),
-    ratio(`p50, ${at}`, rated, ({ latencyMs }) => latencyMs.p50, P50_RATIO_MAX),
+    ratio(`p50, ${at}`, rated, p50, P50_RATIO_MAX),
     ...parts(saturated, 'saturated'),
     ...both('checks, saturated', '/s', saturated, ({ answered, seconds }) => answered / seconds),
     ...both('p99, saturated', 'ms', saturated, ({ latencyMs }) => latencyMs.p99),
-    ratio(`the owner’s CPU per check, ${at}`, rated, (round) => round.ownerMicros),
+    ratio(`the owner’s CPU per check, ${many}`, crowded, owner),
+    ratio(`CPU per check of all processes, ${many}`, crowded, total),
+    ...parts(crowded, many),
+    ratio(`the owner’s CPU per check, ${at}`, rated, owner),
     ratio(`CPU per check of all processes, ${at}`, rated, total),
     ...parts(rated, at),
     { name: 'processor time of the owner without load', unit: '%', value: 100 * sides.idleOfOwner },
-    ...both(`p50, ${at}`, 'ms', rated, ({ latencyMs }) => latencyMs.p50),
+    ...both(`p50, ${at}`, 'ms', rated, p50),
     ...both(`p99, ${at}`, 'ms', rated, ({ latencyMs }) => latencyMs.p99),
+    ratio(`p50, at ${PER_SECOND_QUIET}/s`, quiet, p50),
+    ...both(`p50, at ${PER_SECOND_QUIET}/s`, 'ms', quiet, p50),
   ];
 }
 

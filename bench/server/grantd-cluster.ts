@@ -156,10 +156,10 @@ export class GrantdCluster {
     this.#fronts.push(await this.#startReady('front', name, this.#settingsOfSeekers()));
   }
 
-  /** Of each shard, or of some. */
-  readShardMetrics(name: string, shards: readonly Member[] = this.#shards): Promise<readonly number[]> {
+  /** Of each of these processes: by default, of the shards. */
+  readMetrics(name: string, members: readonly Member[] = this.#shards): Promise<readonly number[]> {
     return Promise.all(
-      shards.map(async ({ opsAddress }) => {
+      members.map(async ({ opsAddress }) => {
         const response = await fetch(`http://${opsAddress}/metrics`);
         return readMetric(await response.text(), name);
       }),
@@ -168,7 +168,7 @@ export class GrantdCluster {
 
   /** The sum over all shards. */
   async readShardMetric(name: string): Promise<number> {
-    return (await this.readShardMetrics(name)).reduce((sum, value) => sum + value, 0);
+    return (await this.readMetrics(name)).reduce((sum, value) => sum + value, 0);
   }
 
   /** Resolves once every acknowledged write is also in the state tables. */

@@ -54,14 +54,15 @@ export class SessionPath implements FlightPath {
     const { readAt } = flight.request;
     const atReader =
       readAt === undefined || refused || flight.onlyAtOwner ? undefined : readers.bindingFor(binding.route, readAt);
-    // A reader in this thread shares memory with the owner, and mostly need not ask.
-    if (atReader !== undefined && flight.control.localReader === undefined) {
-      if (flight.position === undefined) {
-        flight.control.positions.ask(binding.route, readers.tenantId, flight);
+    if (atReader !== undefined) {
+      const { localReader, positions, reads } = flight.control;
+      // A reader in this thread shares memory with the owner, and mostly need not ask.
+      if (flight.position === undefined && localReader === undefined) {
+        positions.ask(binding.route, readers.tenantId, flight);
         return;
       }
-      flight.control.reads.reader += 1;
-      atReader.route.link.answerAt(flight.position);
+      reads.reader += 1;
+      if (flight.position !== undefined) atReader.route.link.answerAt(flight.position);
     }
     const used = atReader ?? binding;
     const { link } = used.route;

@@ -1,12 +1,14 @@
-// The bytes of messages from fronts. Checks, single and in bulk, are encoded by hand, since every check pays for it.
-// The library encodes everything else, and decodes each message that contains anything else. Both write the same
+// The bytes of messages from fronts. Checks, single and in bulk, and the questions and positions of readers are encoded
+// by hand, since every check pays for it. The library encodes everything else, and decodes each message that contains anything else. Both write the same
 // format, that of the schema.
 
 import type { Call, Call__Output } from '../gen/grantd/v1/Call.ts';
 import type { CheckBulk__Output } from '../gen/grantd/v1/CheckBulk.ts';
 import type { Checks, Checks__Output } from '../gen/grantd/v1/Checks.ts';
 import type { FrontMessage, FrontMessage__Output } from '../gen/grantd/v1/FrontMessage.ts';
-import type { Position, Position__Output } from '../gen/grantd/v1/Position.ts';
+import type { Position__Output } from '../gen/grantd/v1/Position.ts';
+import type { ReadPosition__Output } from '../gen/grantd/v1/ReadPosition.ts';
+import { readPosition, writePosition } from './position.ts';
 import { readMessage, type WireReader } from './wire-reader.ts';
 import { fieldWithLength, fieldWithNumber, WireWriter } from './wire-writer.ts';
 
@@ -20,11 +22,6 @@ const CHECKS_NAMES = fieldWithLength(7);
 const CHECKS_CONTEXTS = fieldWithLength(8);
 
 const POSITIONS = fieldWithLength(6);
-const POSITION_TENANT = fieldWithLength(1);
-const POSITION_EPOCH = fieldWithNumber(2);
-const POSITION_SEQ = fieldWithNumber(3);
-const POSITION_NEXT_BASE = fieldWithNumber(4);
-const POSITION_NOW = fieldWithNumber(5);
 
 const CALLS = fieldWithLength(3);
 const CALL_ID = fieldWithNumber(1);
@@ -33,14 +30,18 @@ const CALL_CHECK_BULK = fieldWithLength(13);
 const BULK_SUBJECTS = fieldWithLength(1);
 const BULK_RELATIONS = fieldWithLength(2);
 const BULK_OBJECTS = fieldWithLength(3);
+const CALL_READ_POSITION = fieldWithLength(82);
+const READ_POSITION_TENANT = fieldWithLength(1);
+const READ_POSITION_SLOT = fieldWithNumber(2);
 
 /** Numbers of relations that no schema knows yet are kept, as the library keeps them. */
 const ENUM_MAX = 0x7fff_ffff;
 
 const writer = new WireWriter();
 
-/** Whether the call is only a bulk check. Relations are numbers, here and below, although the types allow names. */
-const isBulk = (call: Call): boolean => !!call.checkBulk && !call.attempt && !call.traceparent;
+/** Relations are numbers, here and below, although the types allow names. */
+const isByHand = ({ checkBulk, readPosition, attempt, traceparent }: Call): boolean =>
+  (!!checkBulk || !!readPosition) && !attempt && !traceparent;
 
 function writeChecks(checks: Checks): void {
   const { ids = [], handles = [], subjects = [], relations = [], objects = [], names = [], contexts = [] } = checks;
@@ -55,35 +56,30 @@ function writeChecks(checks: Checks): void {
   writer.close(mark);
 }
 
-function writeBulk({ id = 0, handle = 0, checkBulk }: Call): void {
-  const { subjects = [], relations = [], objects = [] } = checkBulk ?? {};
+function writeCall({ id = 0, handle = 0, checkBulk, readPosition }: Call): void {
   const mark = writer.open(CALLS);
   writer.number(CALL_ID, id);
   writer.number(CALL_HANDLE, handle);
-  const bulkMark = writer.open(CALL_CHECK_BULK);
-  writer.strings(BULK_SUBJECTS, subjects);
-  writer.packed(BULK_RELATIONS, relations as number[]);
-  writer.strings(BULK_OBJECTS, objects);
-  writer.close(bulkMark);
+  const requestMark = writer.open(checkBulk ? CALL_CHECK_BULK : CALL_READ_POSITION);
+  if (checkBulk) {
+    const { subjects = [], relations = [], objects = [] } = checkBulk;
+    writer.strings(BULK_SUBJECTS, subjects);
+    writer.packed(BULK_RELATIONS, relations as number[]);
+    writer.strings(BULK_OBJECTS, objects);
+  } else {
+    const { tenantId = '', slot = 0 } = readPosition ?? {};
+    if (tenantId !== '') writer.string(READ_POSITION_TENANT, tenantId);
+    writer.number(READ_POSITION_SLOT, slot);
+  }
+  writer.close(requestMark);
   writer.close(mark);
 }
 
-/** Whole numbers, as the schema says: the types also allow the library's own for 64 bits. */
-function writePosition({ tenantId = '', epoch = 0, seq = 0, nextBase = 0, nowMs = 0 }: Position): void {
-  const mark = writer.open(POSITIONS);
-  if (tenantId !== '') writer.string(POSITION_TENANT, tenantId);
-  writer.number(POSITION_EPOCH, epoch);
-  writer.number(POSITION_SEQ, Number(seq));
-  writer.number(POSITION_NEXT_BASE, Number(nextBase));
-  writer.number(POSITION_NOW, Number(nowMs));
-  writer.close(mark);
-}
-
-/** `encodeRest` is the library's. Bulk checks come after the other calls of their message. */
+/** `encodeRest` is the library's. Calls encoded by hand come after the others of their message. */
 export function encodeFrontMessage(message: FrontMessage, encodeRest: (rest: FrontMessage) => Buffer): Buffer {
   const { checks, calls = [], positions = [], hello, ping, report } = message;
   const plain = checks && !checks.traced?.length ? checks : undefined;
-  const otherCalls = calls.filter((call) => !isBulk(call));
+  const otherCalls = calls.filter((call) => !isByHand(call));
   if (hello || ping || report || otherCalls.length > 0 || (checks && plain === undefined)) {
     writer.raw(
       encodeRest({
@@ -94,9 +90,9 @@ export function encodeFrontMessage(message: FrontMessage, encodeRest: (rest: Fro
       }),
     );
   }
-  for (const position of positions) writePosition(position);
+  for (const position of positions) writePosition(writer, POSITIONS, position);
   if (plain !== undefined) writeChecks(plain);
-  for (const call of calls) if (isBulk(call)) writeBulk(call);
+  for (const call of calls) if (isByHand(call)) writeCall(call);
   return writer.take();
 }
 
@@ -125,18 +121,34 @@ function readChecks(reader: WireReader, end: number): Checks__Output | undefined
   return read ? checks : undefined;
 }
 
-function readBulk(reader: WireReader, end: number): Call__Output | undefined {
+function readCall(reader: WireReader, end: number): Call__Output | undefined {
   const call: Call__Output = { id: 0, handle: 0, attempt: null, traceparent: '' };
   const read = reader.fields(end, (tag) => {
     if (tag === CALL_ID) call.id = reader.uint32(end);
     else if (tag === CALL_HANDLE) call.handle = reader.uint32(end);
-    else if (tag === CALL_CHECK_BULK) call.checkBulk = readCheckBulk(reader, reader.lengthEnd(end)) ?? null;
+    // Of two requests the last one counts: a case for the library.
+    else if (call.request !== undefined) return false;
+    else if (tag === CALL_CHECK_BULK) {
+      call.checkBulk = readCheckBulk(reader, reader.lengthEnd(end)) ?? null;
+      call.request = 'checkBulk';
+    } else if (tag === CALL_READ_POSITION) {
+      call.readPosition = readQuestion(reader, reader.lengthEnd(end)) ?? null;
+      call.request = 'readPosition';
+    } else return false;
+    return true;
+  });
+  return read && (call.checkBulk || call.readPosition) ? call : undefined;
+}
+
+function readQuestion(reader: WireReader, end: number): ReadPosition__Output | undefined {
+  const question: ReadPosition__Output = { tenantId: '', slot: 0 };
+  const read = reader.fields(end, (tag) => {
+    if (tag === READ_POSITION_TENANT) question.tenantId = reader.strings(tag, end).at(-1) ?? '';
+    else if (tag === READ_POSITION_SLOT) question.slot = reader.uint32(end);
     else return false;
     return true;
   });
-  if (!read || !call.checkBulk) return undefined;
-  call.request = 'checkBulk';
-  return call;
+  return read ? question : undefined;
 }
 
 function readCheckBulk(reader: WireReader, end: number): CheckBulk__Output | undefined {
@@ -149,20 +161,6 @@ function readCheckBulk(reader: WireReader, end: number): CheckBulk__Output | und
     return true;
   });
   return read ? bulk : undefined;
-}
-
-function readPosition(reader: WireReader, end: number): Position__Output | undefined {
-  const position: Position__Output = { tenantId: '', epoch: 0, seq: 0, nextBase: 0, nowMs: 0 };
-  const read = reader.fields(end, (tag) => {
-    if (tag === POSITION_TENANT) position.tenantId = reader.strings(tag, end).at(-1) ?? '';
-    else if (tag === POSITION_EPOCH) position.epoch = reader.uint32(end);
-    else if (tag === POSITION_SEQ) position.seq = reader.number(end);
-    else if (tag === POSITION_NEXT_BASE) position.nextBase = reader.number(end);
-    else if (tag === POSITION_NOW) position.nowMs = reader.number(end);
-    else return false;
-    return true;
-  });
-  return read ? position : undefined;
 }
 
 /** `decodeWhole` is the library's. Throws what it throws, for bytes that are not a message. */
@@ -183,7 +181,7 @@ export function decodeFrontMessage(
       if (position !== undefined) positions.push(position);
       return position !== undefined;
     }
-    const call = tag === CALLS ? readBulk(reader, end) : undefined;
+    const call = tag === CALLS ? readCall(reader, end) : undefined;
     if (call !== undefined) calls.push(call);
     return call !== undefined;
   });

@@ -1,5 +1,5 @@
-// The bytes of messages from shards. The results of checks, single and in bulk, and listings of objects are encoded by
-// hand, since every check and every object pays for it. The library encodes everything else, and decodes each message
+// The bytes of messages from shards. The results of checks, single and in bulk, positions for readers and listings of
+// objects are encoded by hand, since every check and every object pays for it. The library encodes everything else, and decodes each message
 // that contains anything else. Both write the same format, that of the schema.
 
 import type { BulkResults__Output } from '../gen/grantd/v1/BulkResults.ts';
@@ -7,6 +7,7 @@ import type { CheckResults, CheckResults__Output } from '../gen/grantd/v1/CheckR
 import type { Objects__Output } from '../gen/grantd/v1/Objects.ts';
 import type { Reply, Reply__Output } from '../gen/grantd/v1/Reply.ts';
 import type { ShardMessage, ShardMessage__Output } from '../gen/grantd/v1/ShardMessage.ts';
+import { readPosition, writePosition } from './position.ts';
 import { readMessage, type WireReader } from './wire-reader.ts';
 import { fieldWithLength, fieldWithNumber, WireWriter } from './wire-writer.ts';
 
@@ -21,6 +22,7 @@ const REPLIES = fieldWithLength(4);
 const REPLY_ID = fieldWithNumber(1);
 const REPLY_BULK_RESULTS = fieldWithLength(5);
 const REPLY_OBJECTS = fieldWithLength(7);
+const REPLY_POSITION = fieldWithLength(51);
 const OBJECTS_OBJECTS = fieldWithLength(1);
 const OBJECTS_NEXT_CURSOR = fieldWithLength(2);
 const OBJECTS_EXCLUDED = fieldWithLength(3);
@@ -33,7 +35,8 @@ const isTime = (value: unknown): value is number => Number.isSafeInteger(value) 
 /** Whether no check has failed. */
 const isPlain = ({ failed = [], checkedAtMs, timedAtMs = [] }: CheckResults): boolean =>
   failed.length === 0 && isTime(checkedAtMs) && timedAtMs.every(isTime);
-const isByHand = ({ bulkResults, objects }: Reply): boolean => !!objects || isTime(bulkResults?.checkedAtMs);
+const isByHand = ({ bulkResults, objects, position }: Reply): boolean =>
+  !!objects || !!position || isTime(bulkResults?.checkedAtMs);
 
 function writeResults({ authorized = [], denied = [], checkedAtMs, timed = [], timedAtMs = [] }: CheckResults): void {
   const mark = writer.open(CHECK_RESULTS);
@@ -45,7 +48,7 @@ function writeResults({ authorized = [], denied = [], checkedAtMs, timed = [], t
   writer.close(mark);
 }
 
-function writeReply({ id = 0, bulkResults, objects }: Reply): void {
+function writeReply({ id = 0, bulkResults, objects, position }: Reply): void {
   const mark = writer.open(REPLIES);
   writer.number(REPLY_ID, id);
   if (objects) {
@@ -54,6 +57,8 @@ function writeReply({ id = 0, bulkResults, objects }: Reply): void {
     if (objects.nextCursor) writer.string(OBJECTS_NEXT_CURSOR, objects.nextCursor);
     writer.strings(OBJECTS_EXCLUDED, objects.excluded ?? []);
     writer.close(objectsMark);
+  } else if (position) {
+    writePosition(writer, REPLY_POSITION, position);
   } else {
     const { authorized = [], checkedAtMs } = bulkResults ?? {};
     const bulkMark = writer.open(REPLY_BULK_RESULTS);
@@ -111,10 +116,13 @@ function readReply(reader: WireReader, end: number): Reply__Output | undefined {
     } else if (tag === REPLY_OBJECTS) {
       reply.objects = readObjects(reader, reader.lengthEnd(end)) ?? null;
       reply.result = 'objects';
+    } else if (tag === REPLY_POSITION) {
+      reply.position = readPosition(reader, reader.lengthEnd(end)) ?? null;
+      reply.result = 'position';
     } else return false;
     return true;
   });
-  return read && (reply.bulkResults || reply.objects) ? reply : undefined;
+  return read && (reply.bulkResults || reply.objects || reply.position) ? reply : undefined;
 }
 
 function readObjects(reader: WireReader, end: number): Objects__Output | undefined {

@@ -1,6 +1,6 @@
 // Writes the bytes of a protobuf message field by field (https://protobuf.dev/programming-guides/encoding/). One writer
-// serves message after message, and returns copies. Tags have one byte: fields 1 to 15. The caller bounds the size of a
-// message.
+// serves message after message, and returns copies. Tags have one byte (fields 1 to 15), but for a
+// field that is opened. The caller bounds the size of a message.
 
 const BYTES_AT_FIRST = 64 * 1024;
 /** Bytes of a length or a number up to 2⁵³. */
@@ -72,9 +72,9 @@ export class WireWriter {
 
   /** Begins a field that has a length. Returns the argument of `close`. */
   open(tag: number): number {
-    this.#reserve(1 + LENGTH_BYTES);
-    this.#bytes[this.#length] = tag;
-    this.#length += 1 + LENGTH_BYTES;
+    this.#reserve(VARINT_BYTES_MAX + LENGTH_BYTES);
+    this.#varint(tag);
+    this.#length += LENGTH_BYTES;
     return this.#length;
   }
 

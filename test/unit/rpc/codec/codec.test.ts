@@ -50,10 +50,15 @@ const checks = fc.oneof(
       .map(([plain, traced]) => ({ ...plain, traced })),
   },
 );
+const position = fc.record(
+  { tenantId: text, epoch: uint32, seq: timeMs, nextBase: timeMs, nowMs: timeMs },
+  { requiredKeys: [] },
+);
 const bulk = fc.record({ subjects: many(text), relations: many(relation), objects: many(text) });
 const call = fc.oneof(
   fc.record({ id: uint32, handle: uint32, checkBulk: bulk }),
   fc.record({ id: uint32, handle: uint32, checkBulk: bulk, traceparent: text }),
+  fc.record({ id: uint32, handle: uint32, readPosition: fc.record({ tenantId: text, slot: uint32 }) }),
   fc.record({ id: uint32, handle: uint32, confirm: fc.constant({}) }),
   fc.record({
     id: uint32,
@@ -68,9 +73,7 @@ const frontMessage: fc.Arbitrary<FrontMessage> = fc.record(
     checks,
     calls: many(call),
     ping: fc.record({ id: uint32 }),
-    positions: many(
-      fc.record({ tenantId: text, epoch: uint32, seq: timeMs, nextBase: timeMs, nowMs: timeMs }, { requiredKeys: [] }),
-    ),
+    positions: many(position),
     report: fc.record({ load: fc.record({ elapsedMs: uint32, latencies: many(uint32) }) }),
   },
   { requiredKeys: [] },
@@ -79,6 +82,7 @@ const frontMessage: fc.Arbitrary<FrontMessage> = fc.record(
 const failure = fc.record({ id: uint32, failure: fc.record({ message: text }) });
 const reply = fc.oneof(
   fc.record({ id: uint32, bulkResults: fc.record({ authorized: many(fc.boolean()), checkedAtMs: timeMs }) }),
+  fc.record({ id: uint32, position }),
   fc.record({ id: uint32, done: fc.constant({}) }),
   fc.record({ id: uint32, objects: fc.record({ objects: many(text), nextCursor: text }) }),
   failure,
