@@ -292,6 +292,7 @@ export class ShardNode implements Shard {
       clock,
       plans,
       crowding: budget.turns.crowding,
+      others: () => this.#membership.neighboursOf(this.incarnation).length,
       memoryOf: (tenantId) => {
         const tenure = this.#ownership.tenures.get(slotOfTenant(tenantId, meta.slots));
         return tenure?.serving === true ? tenure.tenants.get(tenantId) : undefined;

@@ -1,7 +1,7 @@
 // How many readers a tenant has whose readers are `auto`. Its owner decides: it begins when calls of the tenant wait
 // for their turn, and follows the checks of all fronts from there, wherever they are answered, so that a decision does
-// not change what it rests on. Invariants: between 0 and the bound of the plan; it grows soon, shrinks late, and a
-// tenant that never waits costs nothing.
+// not change what it rests on. Invariants: the number is at most the bound of the plan; it grows soon and shrinks late,
+// one at a time; a tenant that never waits costs nothing.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import { CROWDED_SHARE_MIN, type Crowding } from '../../core/async/crowding.ts';
@@ -9,19 +9,20 @@ import { parseTenantId, type TenantId } from '../../core/ids.ts';
 import { type Plans, readersOf, resolvePlan } from '../../core/plans.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 
-const TICK_MS = 2000;
-/** Fronts get their handles at the new readers, and the crowding of before is forgotten. */
-const GROWTH_PAUSE_MS = 20_000;
-/** A tenant that is large every morning keeps its readers over a coffee break. */
+/** Fronts report the checks of a tenant every two seconds, so a rate over one tick is that of five reports. */
+const TICK_MS = 10_000;
+/** Fronts get their handles at the new readers, and a whole tick passes with them. */
+const GROWTH_PAUSE_MS = 2 * TICK_MS;
 const SHRINK_AFTER_MS = 300_000;
-/** A reader gets half of the checks that filled the owner: it asks for the position of each, and the load may grow. */
-const SHARE_OF_READER = 0.5;
+const FIRST_READERS = 2;
+/** A reader gets this part of the checks that filled the owner: it asks for positions too, and the load may grow. */
+const SHARE_OF_READER = 0.6;
 /** Below this part of the checks that filled it, the owner answers alone. */
 const SHARE_OF_OWNER = 0.25;
 
 export interface Choice {
   readonly readers: number;
-  /** Checks a minute at which the owner alone was full. */
+  /** Checks a second at which the owner alone was full. */
   readonly fullAt: number;
   readonly changedAtMs: number;
   /** Since when fewer would do; undefined: they would not. */
@@ -31,48 +32,61 @@ export interface Choice {
 export interface Observation {
   /** Calls of the tenant wait for their turn at the owner. */
   readonly crowded: boolean;
-  /** Of the busier one of the present and the last minute, at all fronts. */
-  readonly checksPerMinute: number;
+  /** At all fronts, since the tick before. */
+  readonly checksPerSecond: number;
   /** The bound of the plan. */
   readonly max: number;
+  /** Shards beside the owner. One that is away comes back, so it only keeps the number from growing. */
+  readonly others: number;
   /** Monotonic. */
   readonly nowMs: number;
 }
 
 /** Undefined: the owner answers alone. */
 export function nextChoice(choice: Choice | undefined, seen: Observation): Choice | undefined {
-  const { crowded, checksPerMinute, max, nowMs } = seen;
-  if (choice === undefined) {
-    if (!crowded || max === 0) return undefined;
-    const first = { fullAt: Math.max(1, checksPerMinute), changedAtMs: nowMs, idleSinceMs: undefined };
-    return { readers: Math.min(max, 1 / SHARE_OF_READER), ...first };
-  }
-  const { readers, fullAt, changedAtMs } = choice;
-  const needed =
-    checksPerMinute < SHARE_OF_OWNER * fullAt ? 0 : Math.ceil(checksPerMinute / (SHARE_OF_READER * fullAt));
+  const { crowded, checksPerSecond, max, others, nowMs } = seen;
+  const { readers, fullAt, changedAtMs } = choice ?? {
+    readers: 0,
+    fullAt: Math.max(1, checksPerSecond),
+    changedAtMs: 0,
+  };
+  const to = (count: number): Choice | undefined =>
+    count === 0 ? undefined : { readers: count, fullAt, changedAtMs: nowMs, idleSinceMs: undefined };
+  const possible = Math.min(max, others);
+  if (choice === undefined) return crowded ? to(Math.min(possible, FIRST_READERS)) : undefined;
+  if (readers > max) return to(max);
   const isSettled = nowMs - changedAtMs >= GROWTH_PAUSE_MS;
-  const wanted = Math.min(max, crowded && isSettled ? Math.max(needed, readers + 1) : needed);
-  const to = (count: number): Choice => ({ readers: count, fullAt, changedAtMs: nowMs, idleSinceMs: undefined });
-  if (readers > max) return max === 0 ? undefined : to(max);
-  if (wanted > readers) return isSettled ? to(wanted) : { ...choice, idleSinceMs: undefined };
-  if (wanted === readers) return choice.idleSinceMs === undefined ? choice : { ...choice, idleSinceMs: undefined };
+  const part = checksPerSecond / fullAt;
+  const needed = part < SHARE_OF_OWNER ? 0 : Math.ceil(part / SHARE_OF_READER);
+  if (crowded || needed >= readers) {
+    const wanted = Math.min(possible, Math.max(needed, crowded ? readers + 1 : 0));
+    return isSettled && wanted > readers ? to(wanted) : { ...choice, idleSinceMs: undefined };
+  }
   const idleSinceMs = choice.idleSinceMs ?? nowMs;
-  if (nowMs - idleSinceMs < SHRINK_AFTER_MS) return { ...choice, idleSinceMs };
-  return wanted === 0 ? undefined : to(wanted);
+  return nowMs - idleSinceMs < SHRINK_AFTER_MS ? { ...choice, idleSinceMs } : to(readers - 1);
+}
+
+/** A tenant that is crowded, or has readers. */
+interface Watched {
+  readonly choice: Choice | undefined;
+  /** That fronts had reported at the last tick. */
+  readonly checks: number;
+  readonly atMs: number;
 }
 
 export interface ReaderChoiceDependencies {
   readonly clock: Clock;
   readonly plans: Plans;
   readonly crowding: Pick<Crowding, 'shares'>;
+  /** Shards beside this one. */
+  readonly others: () => number;
   /** Of a tenant that this shard serves now. */
   readonly memoryOf: (tenantId: TenantId) => TenantMemory | undefined;
 }
 
 export class ReaderChoice {
   readonly #dependencies: ReaderChoiceDependencies;
-  /** Of the tenants with readers that their owner chose; at most those that have ever been crowded here. */
-  readonly #choices = new Map<TenantMemory, Choice>();
+  readonly #watched = new Map<TenantMemory, Watched>();
   #timer: Timer | undefined;
 
   constructor(dependencies: ReaderChoiceDependencies) {
@@ -82,7 +96,7 @@ export class ReaderChoice {
   /** How many readers the tenant has now. */
   of(memory: TenantMemory): number {
     const readers = readersOf(this.#dependencies.plans, memory.tenant);
-    return readers === 'auto' ? (this.#choices.get(memory)?.readers ?? 0) : readers;
+    return readers === 'auto' ? (this.#watched.get(memory)?.choice?.readers ?? 0) : readers;
   }
 
   start(): void {
@@ -104,24 +118,26 @@ export class ReaderChoice {
       const memory = tenantId && memoryOf(tenantId);
       if (memory !== undefined) crowded.add(memory);
     }
-    for (const memory of new Set([...crowded, ...this.#choices.keys()])) this.#decideFor(memory, crowded.has(memory));
+    for (const memory of new Set([...crowded, ...this.#watched.keys()])) this.#decideFor(memory, crowded.has(memory));
   }
 
   #decideFor(memory: TenantMemory, crowded: boolean): void {
-    const { clock, plans, memoryOf } = this.#dependencies;
-    const { tenant } = memory;
-    const before = this.#choices.get(memory);
+    const { clock, plans, others, memoryOf } = this.#dependencies;
+    const { tenant, usage } = memory;
+    const before = this.#watched.get(memory);
+    this.#watched.delete(memory);
     // A slot that has moved takes its choices along: its next owner begins anew.
-    if (readersOf(plans, tenant) !== 'auto' || memoryOf(tenant.tenantId) !== memory) {
-      this.#choices.delete(memory);
-      return;
+    if (readersOf(plans, tenant) !== 'auto' || memoryOf(tenant.tenantId) !== memory) return;
+    const atMs = clock.monotonicMs();
+    const checks = usage.reportedChecks;
+    let choice: Choice | undefined;
+    if (before !== undefined) {
+      const checksPerSecond = ((checks - before.checks) * 1000) / (atMs - before.atMs);
+      const { readersMax: max } = resolvePlan(plans, tenant.plan);
+      choice = nextChoice(before.choice, { crowded, checksPerSecond, max, others: others(), nowMs: atMs });
     }
-    const { readersMax: max } = resolvePlan(plans, tenant.plan);
-    const checksPerMinute = memory.usage.checksPerMinute(clock.wallMs());
-    const next = nextChoice(before, { crowded, checksPerMinute, max, nowMs: clock.monotonicMs() });
-    if (next === undefined) this.#choices.delete(memory);
-    else this.#choices.set(memory, next);
+    if (choice !== undefined || crowded) this.#watched.set(memory, { choice, checks, atMs });
     // Fronts learn the number with their next handle, for which they ask at once.
-    if (next?.readers !== before?.readers) memory.renewHandles();
+    if (choice?.readers !== before?.choice?.readers) memory.renewHandles();
   }
 }

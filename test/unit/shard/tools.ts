@@ -171,6 +171,7 @@ export class OpenSlot {
       clock,
       plans: options.plans ?? BUILT_IN_PLANS,
       crowding: { shares: () => this.shares },
+      others: () => 0,
       memoryOf: (tenantId) => this.tenure.tenants.get(tenantId),
     });
     const peers = new Peers({
