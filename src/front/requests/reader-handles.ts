@@ -19,6 +19,13 @@ const PAUSE_MS = 1000;
 /** The same in every front, so that all of them send a subject to the same reader. */
 const FACTOR = 0x01000193;
 
+/** The last step of MurmurHash3: else subjects that differ in their last characters are mostly at the same reader. */
+function spread(hash: number): number {
+  let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
+}
+
 interface Reader {
   readonly link: ShardLink;
   readonly seed: number;
@@ -110,7 +117,7 @@ export class ReaderHandles {
     let best: Reader | undefined;
     let bestWeight = -1;
     for (const reader of this.#readers) {
-      const weight = hashWith(reader.seed, FACTOR, entity) >>> 0;
+      const weight = spread(hashWith(reader.seed, FACTOR, entity));
       if (weight <= bestWeight) continue;
       best = reader;
       bestWeight = weight;
