@@ -24,6 +24,7 @@ import {
   warmUp,
 } from './cluster-load.ts';
 import { measureSharedPages } from './reader-pages.ts';
+import { measureQuestions } from './reader-questions.ts';
 
 const READERS = 3;
 const OWNER_SHARE_MAX = 0.15;
@@ -264,6 +265,7 @@ async function measureCosts(context: BenchContext, sides: Sides): Promise<readon
 
 const PARTS = {
   costs: 'CPU and latency of checks and writes',
+  questions: 'what a question of a front costs the owner',
   pages: 'hit rate of a tenant that has more grants than one page cache holds',
 };
 
@@ -288,6 +290,7 @@ async function run(context: BenchContext): Promise<readonly Figure[]> {
     figures.push(...(await measureCosts(context, sides)), ...(await measureWrites(context, sides)));
     await cluster.stop();
   }
+  if (isWanted('questions')) figures.push(...(await measureQuestions(context, cassandra, directory)));
   if (isWanted('pages')) figures.push(...(await measureSharedPages(context, cassandra, directory)));
   return figures;
 }

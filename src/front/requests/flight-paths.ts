@@ -41,6 +41,8 @@ export class SessionPath implements FlightPath {
 
   attempt(flight: Flight): void {
     const { handles, readers, expired, refused } = this.#session;
+    const { position } = flight;
+    flight.position = undefined;
     if (expired) {
       flight.refuse(expiredError());
       return;
@@ -57,12 +59,12 @@ export class SessionPath implements FlightPath {
     if (atReader !== undefined) {
       const { localReader, positions, reads } = flight.control;
       // A reader in this thread shares memory with the owner, and mostly need not ask.
-      if (flight.position === undefined && localReader === undefined) {
+      if (position === undefined && localReader === undefined) {
         positions.ask(binding.route, readers.tenantId, flight);
         return;
       }
       reads.reader += 1;
-      if (flight.position !== undefined) atReader.route.link.answerAt(flight.position);
+      if (position !== undefined) atReader.route.link.answerAt(position);
     }
     const used = atReader ?? binding;
     const { link } = used.route;

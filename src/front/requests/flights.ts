@@ -108,7 +108,10 @@ export class Flight implements Receiver, Waiter {
   binding: Binding | undefined;
   /** In this try, the path makes a call of its own before it lets the request be sent. Set by the path. */
   confirming = false;
-  /** What a reader must have applied before it answers. */
+  /**
+   * What a reader must have applied before it answers the next try, which follows at once. A later one asks again: the
+   * positions that a reader is told never go back, since it may answer what came after this one with it.
+   */
   position: LogPosition | undefined;
   /** A reader has failed it: only the owner is asked any more. Set by the path. */
   onlyAtOwner = false;

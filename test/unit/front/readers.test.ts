@@ -128,6 +128,51 @@ test('a position that the owner does not tell costs a check nothing: the owner a
   }
 });
 
+test('a position serves the try that follows it, and no later one', async (t) => {
+  const { owner, readers, check } = await setReaders(t, 2);
+  const [[reader], [subject = '', other = '']] = [readers, GRANTED];
+  assert.ok(reader !== undefined);
+  const [atReader, failsAtReader] = [Promise.withResolvers<void>(), Promise.withResolvers<boolean>()];
+  reader.onCheck = () => {
+    atReader.resolve();
+    return failsAtReader.promise;
+  };
+  const failing = check(other);
+  await atReader.promise;
+  const [asked, told] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  owner.onCall = (name) => {
+    if (name !== 'readPosition') return undefined;
+    asked.resolve();
+    return told.promise;
+  };
+  const checked = check(subject);
+  await asked.promise;
+  failsAtReader.reject(new ShardFailure('handle-unknown', 'The reader has ended.'));
+  await failing;
+  // The front leaves the reader alone now, so the check goes to the owner in spite of the position.
+  const [atOwner, failsAtOwner] = [Promise.withResolvers<void>(), Promise.withResolvers<boolean>()];
+  owner.onCheck = () => {
+    atOwner.resolve();
+    return failsAtOwner.promise;
+  };
+  told.resolve();
+  await atOwner.promise;
+  for (const shard of [owner, reader]) shard.onCheck = undefined;
+  await until(async () => {
+    const before = reader.count('check');
+    await check(other);
+    return reader.count('check') > before;
+  }, 'the reader');
+  const before = [owner.count('readPosition'), reader.count('check')];
+  failsAtOwner.reject(new ShardFailure('handle-unknown', 'The handle has ended.'));
+  assert.equal(await checked, `${subject} true`);
+  const after = [owner.count('readPosition'), reader.count('check')];
+  assert.deepEqual(
+    after,
+    before.map((count) => count + 1),
+  );
+});
+
 test('a tenant that has no readers any more is answered by its owner alone, without an error', async (t) => {
   const { owner, readers, world, tenantId, checkAll, session } = await setReaders(t, 3);
   const running = checkUntilStopped(session);
