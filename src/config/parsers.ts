@@ -14,6 +14,7 @@ import {
   NAMESPACES_MAX_DEFAULT,
   type Plan,
   type Plans,
+  READERS_AUTO_MAX_DEFAULT,
   READERS_MAX,
   STREAMS_MAX_DEFAULT,
 } from '../core/plans.ts';
@@ -264,6 +265,7 @@ const PLAN_FIELDS = [
   'grants_max',
   'streams_max',
   'readers',
+  'readers_max',
 ];
 const PLANS_MAX = 100;
 const REQUESTS_MAX = 1_000_000_000;
@@ -296,6 +298,13 @@ function parsePlan(name: string, value: unknown, standing: Plan | undefined): Pl
     if (!fields.has('grants_max')) return standing === undefined ? GRANTS_MAX_DEFAULT : standing.grantsMax;
     return fields.get('grants_max') === null ? undefined : read('grants_max', GRANTS_BOUND_MAX, undefined);
   };
+  const readReaders = (): number => {
+    const given = fields.has('readers') ? fields.get('readers') : 0;
+    if (typeof given === 'number' && Number.isInteger(given) && given >= 0 && given <= READERS_MAX) return given;
+    throw new WrongSetting(
+      `must give the plan ${quote(name)} "readers" that are a whole number from 0 to ${READERS_MAX}, or "auto"`,
+    );
+  };
   return Object.freeze({
     name,
     requests: fields.get('requests') === null ? undefined : read('requests', REQUESTS_MAX, undefined),
@@ -304,7 +313,8 @@ function parsePlan(name: string, value: unknown, standing: Plan | undefined): Pl
     keysMax: read('keys_max', BOUND_MAX, KEYS_MAX_DEFAULT),
     grantsMax: readGrantsMax(),
     streamsMax: read('streams_max', BOUND_MAX, standing?.streamsMax ?? STREAMS_MAX_DEFAULT),
-    readers: read('readers', READERS_MAX, 0, 0),
+    readers: fields.get('readers') === 'auto' ? 'auto' : readReaders(),
+    readersMax: read('readers_max', READERS_MAX, READERS_AUTO_MAX_DEFAULT, 0),
   });
 }
 

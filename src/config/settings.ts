@@ -477,7 +477,7 @@ export const SETTINGS = Object.freeze({
     unset: 'the built-in plans',
     file: true,
     description:
-      'Plans that extend or replace the built-in ones: `{"name": {"requests": n or null (unlimited), "window_seconds": w, "namespaces_max"?: n, "keys_max"?: n, "grants_max"?: n or null (none), "streams_max"?: n, "readers"?: n}}`. Without `grants_max` or `streams_max`, a plan keeps the value of the built-in plan of the same name; any other plan gets 10,000,000 grants and 100 streams. Streams of the change feed are counted in each front. `readers` (0 to 16, 0 unless given) is how many shards answer reads of a tenant beside its owner. Use the same value for every process of a cluster.',
+      'Plans that extend or replace the built-in ones: `{"name": {"requests": n or null (unlimited), "window_seconds": w, "namespaces_max"?: n, "keys_max"?: n, "grants_max"?: n or null (none), "streams_max"?: n, "readers"?: n or "auto", "readers_max"?: n}}`. Without `grants_max` or `streams_max`, a plan keeps the value of the built-in plan of the same name; any other plan gets 10,000,000 grants and 100 streams. Streams of the change feed are counted in each front. `readers` (0 to 16, 0 unless given) is how many shards answer reads of a tenant beside its owner; with `auto`, its owner chooses, up to `readers_max` (4 unless given). Use the same value for every process of a cluster.',
   }),
   baseUrl: optional({
     name: 'GRANTD_BASE_URL',

@@ -1,6 +1,6 @@
 // Plans: the rate limit and the other limits of a tenant. Configuration can replace the built-in plans and add others.
 
-import type { Tenant } from './tenants.ts';
+import type { ReadersSetting, Tenant } from './tenants.ts';
 
 export interface Plan {
   readonly name: string;
@@ -13,8 +13,10 @@ export interface Plan {
   readonly grantsMax: number | undefined;
   /** Streams of the change feed that one front holds open. */
   readonly streamsMax: number;
-  /** Shards that answer reads of the tenant beside its owner: 0 to READERS_MAX. */
-  readonly readers: number;
+  /** Shards that answer reads of the tenant beside its owner. */
+  readonly readers: ReadersSetting;
+  /** The most that `auto` chooses, 0 to READERS_MAX. */
+  readonly readersMax: number;
 }
 
 /**
@@ -22,6 +24,9 @@ export interface Plan {
  * the owner more than the reads that they take off it.
  */
 export const READERS_MAX = 16;
+
+/** The bound of `auto` in a plan that does not set it. */
+export const READERS_AUTO_MAX_DEFAULT = 4;
 
 export type Plans = ReadonlyMap<string, Plan>;
 
@@ -60,6 +65,7 @@ const plan = (
     grantsMax,
     streamsMax,
     readers: 0,
+    readersMax: READERS_AUTO_MAX_DEFAULT,
   });
 
 const FREE_PLAN = plan(DEFAULT_PLAN_NAME, 600, 60, 1_000_000, 10);
@@ -78,6 +84,6 @@ export function resolvePlan(plans: Plans, name: string): Plan {
   return plans.get(name) ?? plans.get(DEFAULT_PLAN_NAME) ?? FREE_PLAN;
 }
 
-/** How many shards answer reads of the tenant beside its owner: the number that its operator has set, or its plan's. */
-export const readersOf = (plans: Plans, { plan: name, readers }: Pick<Tenant, 'plan' | 'readers'>): number =>
+/** The readers of the tenant: what its operator has set, or what its plan says. */
+export const readersOf = (plans: Plans, { plan: name, readers }: Pick<Tenant, 'plan' | 'readers'>): ReadersSetting =>
   readers ?? resolvePlan(plans, name).readers;

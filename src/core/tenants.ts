@@ -9,6 +9,9 @@ import type { TenantId } from './ids.ts';
  */
 export type TenantState = 'active' | 'suspended' | 'deleting' | 'deleted';
 
+/** 0 to READERS_MAX; `auto`: as many as its owner finds that the tenant needs, up to the bound of its plan. */
+export type ReadersSetting = number | 'auto';
+
 export interface Tenant {
   readonly tenantId: TenantId;
   /** 1 to 256 code points. */
@@ -18,8 +21,8 @@ export interface Tenant {
   readonly state: TenantState;
   /** Wall clock, ms since the Unix epoch. */
   readonly createdAtMs: number;
-  /** Shards that answer its reads beside its owner, 0 to READERS_MAX; undefined: as its plan says. */
-  readonly readers?: number | undefined;
+  /** Shards that answer its reads beside its owner; undefined: as its plan says. */
+  readonly readers?: ReadersSetting | undefined;
   /** The number of the present version of its rules; undefined: it has never set any. */
   readonly rulesVersion?: number | undefined;
   /** The revision of its rules; undefined: relations follow from grants alone. */
@@ -35,8 +38,8 @@ export function withNextRules({ rulesRevision: _, ...tenant }: Tenant, revision:
 /** The tenant as if it had never set rules. */
 export const withoutRules = ({ rulesVersion: _v, rulesRevision: _r, ...tenant }: Tenant): Tenant => tenant;
 
-/** The tenant with another number of readers. `null`: as its plan says. */
-export const withReaders = ({ readers: _, ...tenant }: Tenant, readers: number | null): Tenant =>
+/** The tenant with other readers. `null`: as its plan says. */
+export const withReaders = ({ readers: _, ...tenant }: Tenant, readers: ReadersSetting | null): Tenant =>
   readers === null ? tenant : { ...tenant, readers };
 
 /** Whether its name or id contains the text (case-insensitive). An empty text matches. */

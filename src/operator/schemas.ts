@@ -9,7 +9,7 @@ import { READERS_MAX } from '../core/plans.ts';
 import { SCOPES } from '../core/scopes.ts';
 import { closedObject, pageLimit, waitSeconds } from '../http/schema/schema-parts.ts';
 
-const READERS_MESSAGE = `must be a whole number from 0 to ${READERS_MAX}`;
+const READERS_MESSAGE = `must be a whole number from 0 to ${READERS_MAX}, or "auto"`;
 
 /** Control characters (Cc): C0, DEL and C1. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
@@ -32,7 +32,10 @@ export const tenantSearch = plainText(0);
 export const keyName = plainText(0);
 
 export const planName = z.string('must be a string');
-export const tenantReaders = z.int(READERS_MESSAGE).min(0, READERS_MESSAGE).max(READERS_MAX, READERS_MESSAGE);
+export const tenantReaders = z.union(
+  [z.int(READERS_MESSAGE).min(0, READERS_MESSAGE).max(READERS_MAX, READERS_MESSAGE), z.literal('auto')],
+  READERS_MESSAGE,
+);
 
 export const scopes = z
   .array(z.enum(SCOPES, `must be one of ${SCOPES.join(', ')}`), `must be an array of scopes: ${SCOPES.join(', ')}`)

@@ -70,6 +70,7 @@ export function createReaderShard(
     lookups,
     readIndexes,
     readers,
+    readersOf: () => 0,
     busiest: () => undefined,
     deadlineMs,
     onRefused: (code) => metrics.limitRefusals.inc({ type: code }),

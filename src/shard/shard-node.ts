@@ -9,6 +9,7 @@
 import type { Clock, Random } from '../core/async/clock.ts';
 import { IdFactory } from '../core/ids.ts';
 import type { Plans } from '../core/plans.ts';
+import { slotOfTenant } from '../core/slots.ts';
 import { decodeCursorSecrets } from '../core/text/cursors.ts';
 import type { Meta, SlotRow, Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -32,6 +33,7 @@ import { WatchLoop } from './ownership/watch-loop.ts';
 import { Peers } from './peers/peers.ts';
 import { noReadIndexes } from './readers/follow-tenant.ts';
 import type { OwnerPort } from './readers/owner-port.ts';
+import { ReaderChoice } from './readers/reader-choice.ts';
 import { Readers } from './readers/readers.ts';
 import type { Routes, Shard, ShardWelcome } from './shard.ts';
 import { storeDeadline } from './store-calls.ts';
@@ -90,6 +92,7 @@ export class ShardNode implements Shard {
   readonly #readiness: Readiness;
   readonly #watch: WatchLoop;
   readonly #readers: Readers;
+  readonly #readerChoice: ReaderChoice;
   readonly #peers: Peers;
   #session: MembershipLease;
   #state: 'new' | 'running' | 'stopping' | 'stopped' = 'new';
@@ -123,6 +126,7 @@ export class ShardNode implements Shard {
     this.#ownership = this.#createOwnership();
     this.#watch = this.#createWatchLoop();
     this.#readers = this.#createReaders();
+    this.#readerChoice = this.#createReaderChoice();
     this.#peers = this.#createPeers();
   }
 
@@ -173,6 +177,7 @@ export class ShardNode implements Shard {
     await this.#sharing.start();
     void this.#watch.run();
     this.#maintain();
+    this.#readerChoice.start();
     if (this.#state === 'running') await this.#readiness.wait();
   }
 
@@ -186,6 +191,7 @@ export class ShardNode implements Shard {
     const started = this.#state === 'running';
     this.#state = 'stopping';
     this.#stopReporting();
+    this.#readerChoice.close();
     this.#readiness.release();
     const session = this.#session;
     if (started) await this.#sharing.drain(session);
@@ -279,6 +285,21 @@ export class ShardNode implements Shard {
     });
   }
 
+  #createReaderChoice(): ReaderChoice {
+    const { clock, budget } = this.#dependencies;
+    const { meta, plans } = this.#options;
+    return new ReaderChoice({
+      clock,
+      plans,
+      crowding: budget.turns.crowding,
+      others: () => this.#membership.neighboursOf(this.incarnation).length,
+      memoryOf: (tenantId) => {
+        const tenure = this.#ownership.tenures.get(slotOfTenant(tenantId, meta.slots));
+        return tenure?.serving === true ? tenure.tenants.get(tenantId) : undefined;
+      },
+    });
+  }
+
   #createPeers(): Peers {
     const { store, clock, metrics } = this.#dependencies;
     const { meta, plans } = this.#options;
@@ -303,6 +324,7 @@ export class ShardNode implements Shard {
       readIndexes: this.#readIndexes,
       readsAll: this.#dependencies.commitCounts !== undefined,
       readers: this.#readers,
+      readersOf: (memory) => this.#readerChoice.of(memory),
       busiest: () => busiestTenant(this.#dependencies.budget.turns, clock),
       deadlineMs: meta.deadlineMs,
       onRefused: (code) => metrics.limitRefusals.inc({ type: code }),

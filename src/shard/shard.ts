@@ -11,7 +11,7 @@ import type { KeyId, TenantId } from '../core/ids.ts';
 import type { RulesVersion } from '../core/rules-versions.ts';
 import type { Scope, ScopeMask } from '../core/scopes.ts';
 import type { Unfollowed } from '../core/service-warnings.ts';
-import type { Tenant } from '../core/tenants.ts';
+import type { ReadersSetting, Tenant } from '../core/tenants.ts';
 import type { Grant, Namespace, TupleColumns } from '../core/tuples.ts';
 import type { NamedTuple } from '../rules/questions.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
@@ -513,8 +513,8 @@ export interface TenantChange {
   readonly name?: string | undefined;
   readonly plan?: string | undefined;
   readonly state?: 'active' | 'suspended' | 'deleting' | undefined;
-  /** 0 to READERS_MAX; null: as its plan says. */
-  readonly readers?: number | null | undefined;
+  /** Null: as its plan says. */
+  readonly readers?: ReadersSetting | null | undefined;
   readonly operator: string;
 }
 
@@ -535,6 +535,8 @@ export interface TenantStatus extends Tenant {
   readonly counts?: TenantCounts | undefined;
   /** Undefined: the tenant is being deleted. */
   readonly grants?: TenantGrants | undefined;
+  /** What its owner has chosen now, if its readers are `auto`. */
+  readonly chosenReaders?: number | undefined;
   /** Set while the tenant is being deleted. */
   readonly deletion?: TenantDeletion | undefined;
   /** Only in listings: the last whole minute, zeros included. Undefined: not reported. */

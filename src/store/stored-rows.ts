@@ -162,10 +162,12 @@ export const keyRecordOf = (row: StoredRow): ApiKeyRecord => ({
 
 /** In the column `readers`; 0 is a number of readers. */
 const READERS_OF_PLAN = -1;
+const READERS_AUTO = -2;
 
 function readersAt(row: StoredRow): Pick<Tenant, 'readers'> {
   const readers = integerAt(row, 'readers');
-  return readers === READERS_OF_PLAN ? {} : { readers };
+  if (readers === READERS_OF_PLAN) return {};
+  return { readers: readers === READERS_AUTO ? 'auto' : readers };
 }
 
 export const tenantOf = (row: StoredRow): Tenant => ({
@@ -301,7 +303,15 @@ export function cellsOf(write: StateWrite): readonly Cell[] {
     }
     case 'tenant': {
       const { tenantId, name, plan, createdAtMs, readers = READERS_OF_PLAN } = write.tenant;
-      return [write.slot, tenantId, name, plan, encodeTenantState(write.tenant), createdAtMs, readers];
+      return [
+        write.slot,
+        tenantId,
+        name,
+        plan,
+        encodeTenantState(write.tenant),
+        createdAtMs,
+        readers === 'auto' ? READERS_AUTO : readers,
+      ];
     }
     case 'rules': {
       const { version, revision, atMs, actor, requestId, added, removed } = write.version;

@@ -48,6 +48,7 @@ export const TWO_NAMESPACES: Plan = {
   grantsMax: undefined,
   streamsMax: 10,
   readers: 0,
+  readersMax: 4,
 };
 const PLANS = new Map([...BUILT_IN_PLANS, [TWO_NAMESPACES.name, TWO_NAMESPACES] as const]);
 

@@ -1,5 +1,6 @@
 // Compares the declared tenants with the present ones. It changes nothing.
 
+import type { ReadersSetting } from '../../core/tenants.ts';
 import { NO_RULES, type RuleSet, revisionOf } from '../../rules/rule-set.ts';
 import { diffRules } from '../../rules/rules-diff.ts';
 import { CliFailure } from '../failures.ts';
@@ -18,7 +19,7 @@ export interface PresentTenant {
   readonly plan: string;
   readonly state: string;
   /** `plan`: as the plan says. */
-  readonly readers: number | 'plan';
+  readonly readers: ReadersSetting | 'plan';
 }
 
 /** The compared parts of a declared tenant that exists; undefined where nothing is declared. */
@@ -46,7 +47,7 @@ export interface TenantChange {
   readonly tenantId: string | undefined;
   readonly plan: FieldChange | undefined;
   readonly state: FieldChange | undefined;
-  readonly readers: FieldChange<number | 'plan'> | undefined;
+  readonly readers: FieldChange<ReadersSetting | 'plan'> | undefined;
   readonly rules: RulesChange | undefined;
   readonly createdKeys: readonly DeclaredKey[];
   readonly revokedKeys: readonly PresentKey[];
@@ -104,7 +105,7 @@ export function creationOf({ name, plan, state, readers, rules, keys = [] }: Dec
     tenantId: undefined,
     plan: plan === undefined ? undefined : { from: '', to: plan },
     state: fieldChange<string>('active', state),
-    readers: fieldChange<number | 'plan'>('plan', readers),
+    readers: fieldChange<ReadersSetting | 'plan'>('plan', readers),
     rules: rulesChange(rules, { ruleSet: NO_RULES, revision: revisionOf(NO_RULES) }),
     createdKeys: keys,
     revokedKeys: [],

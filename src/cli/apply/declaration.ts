@@ -3,6 +3,7 @@
 
 import { READERS_MAX } from '../../core/plans.ts';
 import { SCOPES, type Scope } from '../../core/scopes.ts';
+import type { ReadersSetting } from '../../core/tenants.ts';
 import type { RuleSet } from '../../rules/rule-set.ts';
 import { rulesIn } from '../tenant-rules.ts';
 import { Cursor, plainOf } from '../yaml-cursor.ts';
@@ -27,7 +28,7 @@ export interface DeclaredTenant {
   readonly plan: string | undefined;
   readonly state: 'active' | 'suspended' | undefined;
   /** `plan`: as the plan says. */
-  readonly readers: number | 'plan' | undefined;
+  readonly readers: ReadersSetting | 'plan' | undefined;
   readonly rules: RuleSet | undefined;
   readonly keys: readonly DeclaredKey[] | undefined;
   /** `file:line: tenants[0]`. */
@@ -70,11 +71,11 @@ function stateIn(cursor: Cursor): 'active' | 'suspended' {
   return text;
 }
 
-function readersIn(cursor: Cursor): number | 'plan' {
+function readersIn(cursor: Cursor): ReadersSetting | 'plan' {
   const value = plainOf(cursor.node);
-  if (value === 'plan') return value;
+  if (value === 'plan' || value === 'auto') return value;
   if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= READERS_MAX) return value;
-  throw cursor.failure(`must be a whole number from 0 to ${READERS_MAX}, or plan.`);
+  throw cursor.failure(`must be a whole number from 0 to ${READERS_MAX}, auto or plan.`);
 }
 
 function tenantIn(cursor: Cursor, plans: readonly string[]): DeclaredTenant {

@@ -46,7 +46,7 @@ async function readTenants(client: ServiceClient): Promise<readonly PresentTenan
     name: textOf(record, 'name'),
     plan: textOf(record, 'plan'),
     state: textOf(record, 'state'),
-    readers: typeof record.readers === 'number' ? record.readers : 'plan',
+    readers: typeof record.readers === 'number' || record.readers === 'auto' ? record.readers : 'plan',
   }));
 }
 

@@ -2,7 +2,7 @@
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { READERS_MAX } from '../../core/plans.ts';
-import { LISTED_STATES } from '../../core/tenants.ts';
+import { LISTED_STATES, type ReadersSetting } from '../../core/tenants.ts';
 import type { CliContext } from '../cli-context.ts';
 import {
   addExamples,
@@ -40,11 +40,11 @@ const STATE_COMMANDS = [
 ] as const;
 
 /** The value of `--readers`. */
-function parseReaders(text: string): number | 'plan' {
-  if (text === 'plan') return text;
+function parseReaders(text: string): ReadersSetting | 'plan' {
+  if (text === 'plan' || text === 'auto') return text;
   const readers = /^\d{1,2}$/.test(text) ? Number(text) : -1;
   if (readers < 0 || readers > READERS_MAX) {
-    throw new InvalidArgumentError(`It must be a number from 0 to ${READERS_MAX}, or "plan".`);
+    throw new InvalidArgumentError(`It must be a number from 0 to ${READERS_MAX}, "auto" or "plan".`);
   }
   return readers;
 }
@@ -52,7 +52,7 @@ function parseReaders(text: string): number | 'plan' {
 interface UpdateOptions extends JsonOption {
   readonly name?: string;
   readonly plan?: string;
-  readonly readers?: number | 'plan';
+  readonly readers?: ReadersSetting | 'plan';
 }
 
 function registerReads(tenants: Command, context: CliContext): void {
@@ -134,7 +134,7 @@ function registerUpdates(tenants: Command, context: CliContext): void {
     .option('--plan <name>', 'another plan, from "grantd plans"')
     .option(
       '--readers <number>',
-      'shards that answer its reads beside its owner; "plan": as its plan says',
+      'shards that answer its reads beside its owner; "auto": as many as it needs; "plan": as its plan says',
       parseReaders,
     )
     .option(...JSON_OPTION);
@@ -143,6 +143,7 @@ function registerUpdates(tenants: Command, context: CliContext): void {
     `tenants update ${TENANT_EXAMPLE} --name "Acme Corp"`,
     `tenants update ${TENANT_EXAMPLE} --plan scale`,
     `tenants update ${TENANT_EXAMPLE} --readers 3`,
+    `tenants update ${TENANT_EXAMPLE} --readers auto`,
     `tenants update ${TENANT_EXAMPLE} --readers plan`,
   ).action(
     context.action((id: string, options: UpdateOptions) => {

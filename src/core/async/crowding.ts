@@ -2,6 +2,9 @@
 // last ten seconds. Nothing waits while there is time, so a key with a large share has more work than the event loop
 // does beside the others. Bounded: windows of a few seconds, each with so many keys.
 
+/** From this share on, a key has more work than the event loop has time. */
+export const CROWDED_SHARE_MIN = 0.25;
+
 const WINDOW_MS = 2000;
 /** The present one, and four before it. */
 const WINDOWS = 5;

@@ -10,7 +10,7 @@ import { handleGrantOf } from '../../rpc/calls/handles.ts';
 import type { Binding, Route } from '../links/route.ts';
 import type { ShardLink } from '../links/shard-link.ts';
 import type { FlightControl } from './flights.ts';
-import { chooseReader, seedOfReader } from './reader-choice.ts';
+import { chooseReader, seedOfReader } from './reader-of-subject.ts';
 import type { ReadResult } from './reader-reads.ts';
 import { ShardQuestion } from './shard-question.ts';
 

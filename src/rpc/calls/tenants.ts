@@ -2,7 +2,7 @@
 
 import { NAME_UNITS_MAX } from '../../core/limits.ts';
 import { READERS_MAX } from '../../core/plans.ts';
-import type { TenantState } from '../../core/tenants.ts';
+import type { ReadersSetting, TenantState } from '../../core/tenants.ts';
 import { MS_PER_MINUTE } from '../../core/text/timestamps.ts';
 import type { TenantChange, TenantStatus, TenantsQuery, UsageBucket } from '../../shard/shard.ts';
 import type { ReadersChange, ReadersChange__Output } from '../gen/grantd/v1/ReadersChange.ts';
@@ -25,10 +25,24 @@ const bucketFrom = ({ minute, plan, ...counts }: UsageBucket__Output): UsageBuck
   ...(plan === '' ? {} : { plan }),
 });
 
-function tenantToWire({ readers, counts, grants, deletion, lastMinute, ...tenant }: TenantStatus): Tenant {
+const settingToWire = (readers: ReadersSetting) => (readers === 'auto' ? { auto: true } : { readers });
+
+const settingFrom = ({ readers, auto }: { readonly readers: number; readonly auto: boolean }): ReadersSetting =>
+  auto ? 'auto' : readers;
+
+function tenantToWire({
+  readers,
+  chosenReaders,
+  counts,
+  grants,
+  deletion,
+  lastMinute,
+  ...tenant
+}: TenantStatus): Tenant {
   return {
     ...tenant,
-    readers: readers === undefined ? null : { readers },
+    readers: readers === undefined ? null : settingToWire(readers),
+    chosenReaders: chosenReaders === undefined ? null : { readers: chosenReaders },
     counts: counts ?? null,
     grants: grants ?? null,
     lastMinute: lastMinute === undefined ? null : bucketToWire(lastMinute),
@@ -39,14 +53,16 @@ function tenantToWire({ readers, counts, grants, deletion, lastMinute, ...tenant
 const stateFrom = stateReader<TenantState>(['active', 'suspended', 'deleting', 'deleted'], 'tenant');
 
 function tenantFrom(tenant: Tenant__Output): TenantStatus {
-  const { tenantId, name, plan, state, createdAtMs, readers, counts, grants, deletion, lastMinute } = tenant;
+  const { tenantId, name, plan, state, createdAtMs, readers, chosenReaders } = tenant;
+  const { counts, grants, deletion, lastMinute } = tenant;
   return {
     tenantId: tenantIdFrom(tenantId),
     name,
     plan,
     state: stateFrom(state),
     createdAtMs,
-    ...(readers ?? {}),
+    ...(readers ? { readers: settingFrom(readers) } : {}),
+    ...(chosenReaders ? { chosenReaders: chosenReaders.readers } : {}),
     ...(counts ? { counts } : {}),
     ...(grants ? { grants } : {}),
     ...(lastMinute ? { lastMinute: bucketFrom(lastMinute) } : {}),
@@ -63,13 +79,13 @@ function newStateFrom(state: string): TenantChange['state'] {
 
 function readersToWire(readers: TenantChange['readers']): ReadersChange | null {
   if (readers === undefined) return null;
-  return readers === null ? { byPlan: true } : { readers };
+  return readers === null ? { byPlan: true } : settingToWire(readers);
 }
 
 function newReadersFrom(change: ReadersChange__Output | null): TenantChange['readers'] {
   if (change === null) return undefined;
   demand(change.readers <= READERS_MAX, `A tenant has at most ${READERS_MAX} readers.`);
-  return change.byPlan ? null : change.readers;
+  return change.byPlan ? null : settingFrom(change);
 }
 
 const ofTenant = ({ tenantId }: { readonly tenantId: string }) => ({ tenantId: shortText(tenantId, 'A tenant id') });

@@ -16,6 +16,7 @@ import type { CheckBulk as _grantd_v1_CheckBulk, CheckBulk__Output as _grantd_v1
 import type { CheckNamed as _grantd_v1_CheckNamed, CheckNamed__Output as _grantd_v1_CheckNamed__Output } from './grantd/v1/CheckNamed.ts';
 import type { CheckResults as _grantd_v1_CheckResults, CheckResults__Output as _grantd_v1_CheckResults__Output } from './grantd/v1/CheckResults.ts';
 import type { Checks as _grantd_v1_Checks, Checks__Output as _grantd_v1_Checks__Output } from './grantd/v1/Checks.ts';
+import type { ChosenReaders as _grantd_v1_ChosenReaders, ChosenReaders__Output as _grantd_v1_ChosenReaders__Output } from './grantd/v1/ChosenReaders.ts';
 import type { Confirm as _grantd_v1_Confirm, Confirm__Output as _grantd_v1_Confirm__Output } from './grantd/v1/Confirm.ts';
 import type { CreateKey as _grantd_v1_CreateKey, CreateKey__Output as _grantd_v1_CreateKey__Output } from './grantd/v1/CreateKey.ts';
 import type { CreateNamespace as _grantd_v1_CreateNamespace, CreateNamespace__Output as _grantd_v1_CreateNamespace__Output } from './grantd/v1/CreateNamespace.ts';
@@ -144,6 +145,7 @@ export interface ProtoGrpcType {
       CheckNamed: MessageTypeDefinition<_grantd_v1_CheckNamed, _grantd_v1_CheckNamed__Output>
       CheckResults: MessageTypeDefinition<_grantd_v1_CheckResults, _grantd_v1_CheckResults__Output>
       Checks: MessageTypeDefinition<_grantd_v1_Checks, _grantd_v1_Checks__Output>
+      ChosenReaders: MessageTypeDefinition<_grantd_v1_ChosenReaders, _grantd_v1_ChosenReaders__Output>
       Confirm: MessageTypeDefinition<_grantd_v1_Confirm, _grantd_v1_Confirm__Output>
       CreateKey: MessageTypeDefinition<_grantd_v1_CreateKey, _grantd_v1_CreateKey__Output>
       CreateNamespace: MessageTypeDefinition<_grantd_v1_CreateNamespace, _grantd_v1_CreateNamespace__Output>

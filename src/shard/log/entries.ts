@@ -123,7 +123,7 @@ export const tenantSchema = z.object({
   plan: z.string(),
   state: z.enum(['active', 'suspended', 'deleting', 'deleted']),
   createdAtMs: z.int(),
-  readers: z.int().optional(),
+  readers: z.union([z.int(), z.literal('auto')]).optional(),
   rulesVersion: z.int().optional(),
   rulesRevision: z.string().optional(),
 });

@@ -9,7 +9,7 @@ import { attributesOf, attributesOfId, type GrantAttributes, withTerms } from '.
 import { expiryPassed } from '../../core/grant-expiry.ts';
 import { type IdFactory, isDerivedId } from '../../core/ids.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
-import { type Tenant, withNextRules, withoutRules, withReaders } from '../../core/tenants.ts';
+import { type ReadersSetting, type Tenant, withNextRules, withoutRules, withReaders } from '../../core/tenants.ts';
 import { grantOf, type Namespace, namespaceOf, type Tuple, undeclaredMessage } from '../../core/tuples.ts';
 import { narrowedConditions, undeclaredIn } from '../../rules/declared-conditions.ts';
 import { hasRules, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
@@ -250,7 +250,7 @@ export function decideTenantUpdate(
     readonly name?: string | undefined;
     readonly plan?: string | undefined;
     readonly state?: Tenant['state'] | undefined;
-    readonly readers?: number | null | undefined;
+    readonly readers?: ReadersSetting | null | undefined;
   },
 ): Decide {
   return (draft) => {

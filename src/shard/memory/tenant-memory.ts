@@ -298,6 +298,11 @@ export class TenantMemory implements EntityFilter {
     return used.recentChanges;
   }
 
+  /** Fronts and consoles ask for new handles, which say how many readers the tenant has. */
+  renewHandles(): void {
+    this.#used?.handles.kill();
+  }
+
   /** Whether other shards read for the tenant. */
   get followed(): boolean {
     return this.#used?.recentCommits?.followed === true;

@@ -34,6 +34,8 @@ interface Cells {
 const countOf = (value: number): number => (value > 0 ? Math.min(Math.floor(value), COUNT_MAX) : 0);
 
 export class TenantUsage extends Evictable {
+  /** That fronts have reported to this owner so far. */
+  reportedChecks = 0;
   readonly #budget: MemoryBudget;
   #cells: Cells | undefined;
   #dropped = false;
@@ -53,6 +55,7 @@ export class TenantUsage extends Evictable {
     if (this.#dropped || !(minute > now - USAGE_MINUTES)) return;
     const cells = this.#cells ?? this.#allocate(monotonicMs);
     this.referenced = true;
+    this.reportedChecks += countOf(report.checks);
     cells.unstored = true;
     count(cells, minute, report, plan);
   }

@@ -5,10 +5,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
-import { type Plans, readersOf } from '../../core/plans.ts';
 import { ALL_SCOPES, type ScopeMask, scopeMask, scopesOf } from '../../core/scopes.ts';
 import type { ServedTenure } from '../log/served-tenure.ts';
 import type { HandleState, KeyUse, TenantMemory } from '../memory/tenant-memory.ts';
+import type { ReaderChoice } from '../readers/reader-choice.ts';
 import type { TenantReader } from '../readers/tenant-reader.ts';
 import { type HandleRight, type IssuedHandle, ShardFailure } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
@@ -63,16 +63,17 @@ function lacking(scope: ScopeMask): GrantdError {
 
 export class HandleTable {
   readonly #clock: Clock;
-  readonly #plans: Plans;
+  readonly #readersOf: ReaderChoice['of'];
   readonly #handles = new Map<number, Handle>();
   /** One function for all handles: there may be many. */
   readonly #onDead = (id: number): void => void this.#handles.delete(id);
   #lastId = 0;
   #closed = false;
 
-  constructor(clock: Clock, plans: Plans) {
+  /** `readersOf`: how many readers a tenant has now. */
+  constructor(clock: Clock, readersOf: ReaderChoice['of']) {
     this.#clock = clock;
-    this.#plans = plans;
+    this.#readersOf = readersOf;
   }
 
   issue(
@@ -102,7 +103,7 @@ export class HandleTable {
       expiresAtMs: of.expiresAtMs,
       plan: tenant.plan,
       suspended,
-      readers: readersOf(this.#plans, tenant),
+      readers: this.#readersOf(of.memory),
     };
   }
 

@@ -6,13 +6,14 @@ import { assert } from '../../core/assert.ts';
 import { type Clock, delay } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { parseTenantId } from '../../core/ids.ts';
+import { readersOf } from '../../core/plans.ts';
 import { isLeaving, type Tenant, tenantMatches } from '../../core/tenants.ts';
 import type { Tenure } from '../log/tenure.ts';
 import { readUsage as readStoredUsage } from '../log/usage-store.ts';
 import { decideTenant, decideTenantUpdate, type OperationResult } from '../log/write-decisions.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { TenantStatus } from '../shard.ts';
-import { type Handler, type Peer, sizeOf } from './peer.ts';
+import { type Handler, type Peer, type ShardParts, sizeOf } from './peer.ts';
 
 /** Characters of a tenant's name (256 code points, two characters each) and of a plan's name. */
 const TENANT_CHARACTERS_MAX = 1024;
@@ -67,7 +68,7 @@ export const readTenant: Handler<'readTenant'> = async (peer, _, of) => {
   const { tenure, memory } = tenantOf(peer, of.tenantId);
   if (!isLeaving(memory.tenant)) await loadCounts(memory, peer.shard.clock);
   tenure.assertServing();
-  return tenantStatus(memory);
+  return tenantStatus(peer.shard, memory);
 };
 
 export const readUsage: Handler<'readUsage'> = async (peer, _, { tenantId, sinceMs }) => {
@@ -77,12 +78,14 @@ export const readUsage: Handler<'readUsage'> = async (peer, _, { tenantId, since
   return usage;
 };
 
-function tenantStatus({ tenant, namespaces, keys, grantCount, removal }: TenantMemory): TenantStatus {
+function tenantStatus(shard: ShardParts, memory: TenantMemory): TenantStatus {
+  const { tenant, namespaces, keys, grantCount, removal } = memory;
   if (isLeaving(tenant)) {
     const { partsRemoved = 0, lastPartAtMs } = removal ?? {};
     return { ...tenant, deletion: { partsRemoved, lastPartAtMs } };
   }
-  const status = { ...tenant, grants: grantCount.total };
+  const chosen = readersOf(shard.plans, tenant) === 'auto' ? { chosenReaders: shard.readersOf(memory) } : {};
+  const status = { ...tenant, ...chosen, grants: grantCount.total };
   if (namespaces.size === undefined || keys.size === undefined) return status;
   return { ...status, counts: { namespaces: namespaces.size, keys: keys.size } };
 }
@@ -118,14 +121,14 @@ function firstAfter(tenures: Iterable<Tenure>, after: string, limit: number): re
   return found.sort(byId).slice(0, limit);
 }
 
-const listedStatus = (memory: TenantMemory, nowMs: number): TenantStatus => ({
-  ...tenantStatus(memory),
+const listedStatus = (shard: ShardParts, memory: TenantMemory, nowMs: number): TenantStatus => ({
+  ...tenantStatus(shard, memory),
   lastMinute: memory.usage.lastMinute(nowMs),
 });
 
 export const listTenants: Handler<'listTenants'> = async ({ shard }, _, { after = '', limit }) => {
   const nowMs = shard.clock.wallMs();
-  return firstAfter(shard.tenures(), after, limit).map((memory) => listedStatus(memory, nowMs));
+  return firstAfter(shard.tenures(), after, limit).map((memory) => listedStatus(shard, memory, nowMs));
 };
 
 export const findTenants: Handler<'findTenants'> = async ({ shard }, _, query) => {
@@ -134,5 +137,5 @@ export const findTenants: Handler<'findTenants'> = async ({ shard }, _, query) =
   const matches = searched.filter(({ tenant }) => tenantMatches(tenant, query.name));
   const tenants = matches.slice(0, query.limit);
   const last = matches.length > query.limit ? tenants.at(-1) : searched[SEARCHED_MAX - 1];
-  return { tenants: tenants.map((memory) => listedStatus(memory, nowMs)), scannedTo: last?.tenantId };
+  return { tenants: tenants.map((memory) => listedStatus(shard, memory, nowMs)), scannedTo: last?.tenantId };
 };

@@ -1,4 +1,4 @@
-// The roles of a cluster on a real Cassandra, as the operating guide has it: migrate, two shards, a front, a console; a
+// The roles of a cluster on a real Cassandra, as the operating guide has it: migrate, three shards, a front, a console; a
 // grant and a check; versions of the schema; and an orderly end of everything.
 
 import assert from 'node:assert/strict';
@@ -16,11 +16,12 @@ import { DevProcess, type Ended } from '../../kit/dev-process.ts';
 import { linkCassandra } from '../../kit/store/cassandra-link.ts';
 import { createRecordingLog, type RecordingLog } from '../../kit/store/store-directory.ts';
 import { waitFor } from '../../kit/wait-for.ts';
+import { LargeTenant } from '../support/large-tenant.ts';
+import { OperatorClient } from '../support/operator-client.ts';
 import { migrateHere, refusalOf, startHere } from '../support/roles-here.ts';
 
 const TOKEN = 'correct-horse-battery-staple-0123456789';
 const SLOTS = '8';
-const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
 
 const missing = await missingCassandra('the roles of a cluster');
 
@@ -70,7 +71,7 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
   async function startShard(name: string, environment: Readonly<Record<string, string>> = {}) {
     const { environment: ports, ops, address } = await portsOf('GRANTD_RPC_ADDRESS');
     const service = start(['shard'], { GRANTD_SHARD_NAME: name, ...ports, ...environment });
-    return { service, ops, rpc: address };
+    return { name, service, ops, rpc: address };
   }
 
   /** A shard within the test, on ports of its own. `started` resolves once it serves. */
@@ -243,12 +244,12 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
     await shardRole.stop();
   });
 
-  it('two shards, a front and a console serve, and all end cleanly', async () => {
-    const shards = await Promise.all([startShard('shard-1'), startShard('shard-2')]);
+  it('three shards, a front and a console serve, and all end cleanly', async () => {
+    const shards = await Promise.all(['shard-1', 'shard-2', 'shard-3'].map((name) => startShard(name)));
     const [frontPort = 0, frontOps = 0, consolePort = 0, consoleOps = 0] = await freePorts(4);
     const found = {
-      // One is enough: it names the other.
-      GRANTD_DISCOVERY: `static:${shards[0].rpc}`,
+      // One is enough: it names the others.
+      GRANTD_DISCOVERY: `static:${shards[0]?.rpc}`,
       GRANTD_BASE_URL: `http://127.0.0.1:${frontPort}`,
     };
     const front = start(['front'], {
@@ -267,44 +268,40 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
       ready(`http://127.0.0.1:${frontOps}`, front),
       ready(`http://127.0.0.1:${consoleOps}`, operator),
     ]);
+    const client = new OperatorClient(`http://127.0.0.1:${consolePort}`, TOKEN);
+    const frontUrl = `http://127.0.0.1:${frontPort}`;
+    assert.deepEqual(
+      new Set((await client.members()).map(({ shard }) => shard)),
+      new Set(shards.map(({ name }) => name)),
+    );
+    await waitFor(
+      'a slot for each shard',
+      async () => new Set((await client.slots()).map(({ shard }) => shard)).size === 3,
+    );
 
-    const call = async (url: string, token: string, body?: unknown): Promise<Record<string, unknown>> => {
-      const response = await fetch(url, {
-        method: body === undefined ? 'GET' : 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const answer = (await response.json()) as Record<string, unknown>;
-      assert.ok(response.ok, JSON.stringify(answer));
-      return answer;
-    };
-    const consoleUrl = `http://127.0.0.1:${consolePort}/operator/v1`;
-    const frontUrl = `http://127.0.0.1:${frontPort}/v1`;
-    const tenant = await call(`${consoleUrl}/tenants`, TOKEN, { name: 'example', plan: 'scale' });
-    const { key } = await call(`${consoleUrl}/tenants/${tenant.tenant_id}/keys`, TOKEN, {
-      name: 'test',
-      scopes: ['check:read', 'grant:write'],
-    });
-    assert.equal((await call(`${frontUrl}/check`, String(key), TUPLE)).authorized, false);
-    await call(`${frontUrl}/grants`, String(key), TUPLE);
-    assert.equal((await call(`${frontUrl}/check`, String(key), TUPLE)).authorized, true);
-    const members = await call(`${consoleUrl}/members`, TOKEN);
-    assert.match(JSON.stringify(members), /"shard-1".*"shard-2"|"shard-2".*"shard-1"/);
+    // Readers are the other two shards. The one that ends owns one of two tenants, and reads for the other.
+    const [ending, ...staying] = shards;
+    assert.ok(ending !== undefined);
+    const owned = await LargeTenant.create(client, frontUrl, (owner) => owner === ending.name);
+    const read = await LargeTenant.create(client, frontUrl, (owner) => owner !== ending.name);
+    await Promise.all([owned.setReaders(2), read.setReaders(2)]);
+    for (const { name } of staying) await waitFor('a reader of what it owns', () => owned.isReadBy(name));
+    await waitFor('a reader at the shard that ends', () => read.isReadBy(ending.name));
 
-    // One shard hands its slots over, and nobody is refused meanwhile.
-    const ending = shards[1].service.stop();
+    // It hands its slots over. No call fails meanwhile, and none is answered from the past.
+    const stopped = ending.service.stop();
     let ended = false;
-    void ending.then(() => {
+    void stopped.then(() => {
       ended = true;
     });
-    let checks = 0;
-    while (!ended) {
-      assert.equal((await call(`${frontUrl}/check`, String(key), TUPLE)).authorized, true);
-      checks += 1;
+    while (!ended) await Promise.all([owned.change(), read.change()]);
+    assert.equal((await stopped).code, 0, ending.service.stderr);
+    for (const tenant of [owned, read]) {
+      const { shard: owner } = await tenant.slot();
+      const [reader] = staying.filter(({ name }) => name !== owner);
+      await waitFor('the reader that stays', () => tenant.isReadBy(reader?.name ?? ''));
     }
-    assert.ok(checks > 0, `${checks} checks during the handover`);
-    assert.equal((await ending).code, 0, shards[1].service.stderr);
-    for (const service of [front, operator, shards[0].service]) {
+    for (const service of [front, operator, ...staying.map((shard) => shard.service)]) {
       const end = await service.stop();
       assert.equal(end.code, 0, end.stderr);
       assert.match(end.stderr, /"msg":"stopped"/);

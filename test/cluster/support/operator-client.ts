@@ -11,6 +11,13 @@ export interface TenantWithKey {
   readonly key: string;
 }
 
+export interface ReaderRecord {
+  readonly tenant_id: string;
+  readonly shard: string;
+  readonly epoch: number;
+  readonly calls: number;
+}
+
 export interface SlotRecord {
   readonly slot: number;
   readonly state: string;
@@ -19,6 +26,7 @@ export interface SlotRecord {
   readonly epoch: number | null;
   readonly lease_left_ms: number | null;
   readonly tenants: number | null;
+  readonly readers: readonly ReaderRecord[];
 }
 
 export interface MemberRecord {
@@ -61,7 +69,7 @@ export class OperatorClient {
   }
 
   /** How many shards read for the tenant beside its owner; none before. */
-  async setReaders(tenantId: string, readers: number): Promise<void> {
+  async setReaders(tenantId: string, readers: number | 'auto'): Promise<void> {
     await this.#call('PATCH', `/tenants/${tenantId}`, { readers });
   }
 

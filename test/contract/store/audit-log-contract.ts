@@ -72,6 +72,7 @@ async function openOwner(store: Store, slot: number, time: { wallMs?: () => numb
     lookups: new Lookups(),
     deadlineMs: 10_000,
     busiest: () => undefined,
+    readersOf: () => 0,
     onRefused: () => {},
   });
   const { tenant: connection, operator } = consoleMethods(peers.connectConsole());

@@ -78,11 +78,17 @@ export function defineTenantContract(context: StoreContext): void {
       assert.deepEqual(await context.store().listTenants({ slot, limit: 10 }, soon()), without);
     });
 
-    it('keeps the number of readers in the record of a tenant: none, some, or that of its plan', async () => {
+    it('keeps the readers in the record of a tenant: none, some, as many as it needs, or as its plan says', async () => {
       const slot = newSlot();
       const plain = { tenantId: newTenantId(), name: 'T', plan: 'free', state: 'active', createdAtMs: 1 } as const;
       const store = context.store();
-      for (const [index, tenant] of [{ ...plain, readers: 16 }, plain, { ...plain, readers: 0 }].entries()) {
+      const records = [
+        { ...plain, readers: 16 },
+        plain,
+        { ...plain, readers: 'auto' as const },
+        { ...plain, readers: 0 },
+      ];
+      for (const [index, tenant] of records.entries()) {
         await store.writeState([{ kind: 'tenant', slot, tenant, stamp: STAMP + index }], soon());
         assert.deepEqual(await store.listTenants({ slot, limit: 10 }, soon()), [tenant]);
       }

@@ -52,12 +52,13 @@ describe('tenants', () => {
     };
     assert.deepEqual(await readers('16'), [16, 16]);
     assert.deepEqual(await readers('0'), [0, 0]);
+    assert.deepEqual(await readers('auto'), ['auto', 0]);
     assert.deepEqual(await readers('plan'), [null, 0]);
     const before = service.operator.calls.length;
     for (const args of [['--readers', '17'], ['--readers=-1'], ['--readers', '1.5'], ['--readers', ''], []]) {
       const { code, stderr } = await grantd(['tenants', 'update', id, ...args]);
       assert.equal(code, 2, args.join(' '));
-      assert.match(stderr, args.length === 0 ? /--name, --plan and --readers/ : /from 0 to 16, or "plan"/);
+      assert.match(stderr, args.length === 0 ? /--name, --plan and --readers/ : /from 0 to 16, "auto" or "plan"/);
     }
     assert.equal(service.operator.calls.length, before);
   });

@@ -195,7 +195,7 @@ describe('the parser of', () => {
 
   it('plans, laid over the built-in ones', () => {
     const plans = plansParser(BUILT_IN_PLANS)(
-      '{"free": {"requests": 5, "window_seconds": 10, "namespaces_max": 3, "keys_max": 4}, "huge": {"requests": null, "window_seconds": 1}, "scale": {"requests": 1, "window_seconds": 1, "grants_max": 7, "streams_max": 6, "readers": 16}, "own": {"requests": 1, "window_seconds": 1, "grants_max": null}, "unlimited": {"requests": null, "window_seconds": 2}}',
+      '{"free": {"requests": 5, "window_seconds": 10, "namespaces_max": 3, "keys_max": 4}, "huge": {"requests": null, "window_seconds": 1}, "scale": {"requests": 1, "window_seconds": 1, "grants_max": 7, "streams_max": 6, "readers": "auto", "readers_max": 16}, "own": {"requests": 1, "window_seconds": 1, "grants_max": null}, "unlimited": {"requests": null, "window_seconds": 2}}',
     );
     assert.deepEqual([...plans.keys()], ['free', 'standard', 'scale', 'unlimited', 'huge', 'own']);
     assert.deepEqual(
@@ -209,6 +209,7 @@ describe('the parser of', () => {
         grantsMax: 1_000_000,
         streamsMax: 10,
         readers: 0,
+        readersMax: 4,
       },
     );
     assert.deepEqual(
@@ -222,6 +223,7 @@ describe('the parser of', () => {
         grantsMax: 10_000_000,
         streamsMax: 100,
         readers: 0,
+        readersMax: 4,
       },
     );
     assert.deepEqual(
@@ -234,8 +236,9 @@ describe('the parser of', () => {
     );
     assert.deepEqual(
       ['scale', 'own', 'unlimited'].map((name) => plans.get(name)?.readers),
-      [16, 0, 0],
+      ['auto', 0, 0],
     );
+    assert.equal(plans.get('scale')?.readersMax, 16);
     assert.equal(BUILT_IN_PLANS.get('free')?.requests, 600);
   });
 
@@ -248,7 +251,7 @@ describe('the parser of', () => {
       ['-1', '17', '1.5', 'null', '"2"'].map(
         (readers) => `{"a": {"requests": 1, "window_seconds": 1, "readers": ${readers}}}`,
       ),
-      /"readers" that is a whole number from 0 to 16/,
+      /"readers" that are a whole number from 0 to 16, or "auto"/,
     );
   });
 

@@ -20,6 +20,7 @@ describe('plans', () => {
       grantsMax: undefined,
       streamsMax: 1,
       readers: 0,
+      readersMax: 4,
     };
     assert.equal(resolvePlan(new Map([['free', free]]), 'gone'), free);
   });

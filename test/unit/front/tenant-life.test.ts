@@ -31,6 +31,7 @@ const TIGHT: Plan = {
   grantsMax: undefined,
   streamsMax: 10,
   readers: 0,
+  readersMax: 4,
 };
 const PLANS = new Map([...BUILT_IN_PLANS, ['tight', TIGHT] as const]);
 

@@ -117,6 +117,7 @@ const tiny: Plan = {
   grantsMax: undefined,
   streamsMax: 3,
   readers: 0,
+  readersMax: 4,
 };
 
 /** What a store that is away makes of a call. */

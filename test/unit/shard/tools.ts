@@ -21,6 +21,7 @@ import { PAGE_LIMITS, type PageLimits } from '../../../src/shard/memory/page-lim
 import type { WriteKind } from '../../../src/shard/memory/write-memory.ts';
 import { Peers } from '../../../src/shard/peers/peers.ts';
 import { noReadIndexes } from '../../../src/shard/readers/follow-tenant.ts';
+import { ReaderChoice } from '../../../src/shard/readers/reader-choice.ts';
 import type {
   Attempt,
   AuditLogPage,
@@ -129,6 +130,9 @@ export class OpenSlot {
   readonly expired: number[] = [];
   /** Answers to readers. */
   readonly readIndexes = noReadIndexes();
+  /** Of the owner's time, by tenants whose calls wait. */
+  shares: ReadonlyMap<string, number> = new Map();
+  readonly readerChoice: ReaderChoice;
   readonly #collection: GrantCollection;
 
   private constructor(memory: MemoryStore, parts: Pick<OpenSlot, 'store' | 'faults' | 'clock'>, options: SlotOptions) {
@@ -163,6 +167,13 @@ export class OpenSlot {
       onLost: (reason) => this.lost.push(reason),
     });
     this.#collection = new GrantCollection({ store, clock, log, createRequestId: () => ids.create('req') });
+    this.readerChoice = new ReaderChoice({
+      clock,
+      plans: options.plans ?? BUILT_IN_PLANS,
+      crowding: { shares: () => this.shares },
+      others: () => 0,
+      memoryOf: (tenantId) => this.tenure.tenants.get(tenantId),
+    });
     const peers = new Peers({
       store,
       clock,
@@ -183,6 +194,7 @@ export class OpenSlot {
       lookups: new Lookups(),
       deadlineMs: options.deadlineMs ?? META.deadlineMs,
       busiest: () => undefined,
+      readersOf: (tenant) => this.readerChoice.of(tenant),
       onRefused: () => {},
     });
     this.console = peers.connectConsole();

@@ -16,7 +16,10 @@ const planSchema = z.object({
   keys_max: count('API keys.'),
   grants_max: count('Live grants; null: no limit.').nullable(),
   streams_max: count('Streams of the change feed that each front holds open.'),
-  readers: count('Shards that answer reads of a tenant beside its owner.'),
+  readers: z.union([z.int().min(0), z.literal('auto')]).meta({
+    description: 'Shards that answer reads of a tenant beside its owner; auto: as many as its owner chooses.',
+  }),
+  readers_max: count('The most that auto chooses.'),
 });
 
 const planRecord = (plan: Plan): object => ({
@@ -28,6 +31,7 @@ const planRecord = (plan: Plan): object => ({
   grants_max: plan.grantsMax ?? null,
   streams_max: plan.streamsMax,
   readers: plan.readers,
+  readers_max: plan.readersMax,
 });
 
 export const listPlans = reading({

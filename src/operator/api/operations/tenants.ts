@@ -40,8 +40,15 @@ const tenantSchema = z
         streams_max: count('Streams of the change feed that each front holds open.'),
       })
       .meta({ description: 'The limits of its plan.' }),
-    readers: count('Its own number of readers; null: as its plan says.').nullable(),
-    effective_readers: count('Shards that answer its reads beside its owner: its own number, or that of its plan.'),
+    readers: z
+      .union([z.int().min(0), z.literal('auto')])
+      .nullable()
+      .meta({
+        description: 'Its own number of readers, or auto: as many as its owner chooses; null: as its plan says.',
+      }),
+    effective_readers: count(
+      'Shards that answer its reads beside its owner: its own number, that of its plan, or what its owner has chosen; null: not known now.',
+    ).nullable(),
     counts: z
       .object({ namespaces: count('Namespaces.'), keys: count('API keys.') })
       .nullable()
@@ -65,6 +72,11 @@ const deletionRecord = ({ partsRemoved, lastPartAtMs }: TenantDeletion): object 
   last_part_at: optionalTimestamp(lastPartAtMs),
 });
 
+const effectiveReaders = (plans: Plans, tenant: TenantStatus): number | undefined => {
+  const readers = readersOf(plans, tenant);
+  return readers === 'auto' ? tenant.chosenReaders : readers;
+};
+
 /** `deletion` is present only while there is one. */
 function tenantRecord(tenant: TenantStatus, plans: Plans): object {
   const { namespacesMax, keysMax, grantsMax, streamsMax } = resolvePlan(plans, tenant.plan);
@@ -82,7 +94,7 @@ function tenantRecord(tenant: TenantStatus, plans: Plans): object {
       streams_max: streamsMax,
     },
     readers: tenant.readers ?? null,
-    effective_readers: readersOf(plans, tenant),
+    effective_readers: effectiveReaders(plans, tenant) ?? null,
     counts: counts === undefined ? null : { namespaces: counts.namespaces, keys: counts.keys },
     grants: grants?.grants ?? null,
     grant_bytes: grants?.bytes ?? null,
@@ -172,7 +184,10 @@ const updateShape = {
   state: z.enum(['active', 'suspended'], 'must be active or suspended').optional(),
   readers: tenantReaders
     .nullable()
-    .meta({ description: 'Shards that answer its reads beside its owner; null: as its plan says.' })
+    .meta({
+      description:
+        'Shards that answer its reads beside its owner, or auto: as many as its owner chooses; null: as its plan says.',
+    })
     .optional(),
 };
 

@@ -2,6 +2,7 @@
 // marked by a sign and in words, not only by colour. A shard that does not respond is shown with its last figures,
 // grey, with their age.
 
+import { CROWDED_SHARE_MIN } from '../../../core/async/crowding.ts';
 import type { MemberView, ReaderView, SlotView } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { type ClusterEvent, figuresOf, lagOf, largest } from '../../cluster-history.ts';
@@ -13,8 +14,6 @@ import { colourClass } from '../parts/slots-picture.ts';
 /** The bounds are those of the alerts GrantdChecksSlow and GrantdWriteBehindLags, so that page and alerts agree. */
 export const P99_MS_MAX = 100;
 export const LAG_MAX = 10_000;
-/** As the alert GrantdTenantCrowds. */
-export const CROWDED_SHARE_MIN = 0.25;
 /** Above this, tenths of a millisecond are noise. */
 const WHOLE_MS_FROM = 100;
 

@@ -32,8 +32,12 @@ const conflict = (what: string): string =>
 type Setting = 'plan' | 'name' | 'readers';
 
 const READERS_OF_PLAN = 'plan';
-/** The values of the field for the number of readers. */
-const READERS_VALUES = [READERS_OF_PLAN, ...Array.from({ length: READERS_MAX + 1 }, (_, readers) => String(readers))];
+/** The values of the field for the readers. */
+const READERS_VALUES = [
+  READERS_OF_PLAN,
+  'auto',
+  ...Array.from({ length: READERS_MAX + 1 }, (_, readers) => String(readers)),
+];
 const readersValue = ({ readers }: Tenant): string => String(readers ?? READERS_OF_PLAN);
 
 function settingsForms(call: PageCall, tenant: Tenant, refused: Setting | undefined, refusal?: Refusal): Markup {
@@ -42,13 +46,18 @@ function settingsForms(call: PageCall, tenant: Tenant, refused: Setting | undefi
   const offered = plans.has(tenant.plan)
     ? choices
     : [...choices, { value: tenant.plan, text: planText(plans, tenant.plan) }];
-  const planned = resolvePlan(plans, tenant.plan).readers;
+  const { readers: planned, readersMax } = resolvePlan(plans, tenant.plan);
   const readers = {
     name: 'readers',
     label: 'Readers',
     choices: READERS_VALUES.map((value) => ({
       value,
-      text: value === READERS_OF_PLAN ? `as its plan says (${planned})` : value,
+      text:
+        value === READERS_OF_PLAN
+          ? `as its plan says (${planned})`
+          : value === 'auto'
+            ? `auto: as many as it needs, up to ${readersMax}`
+            : value,
     })),
     value: readersValue(tenant),
     hint: 'Shards that answer reads of this tenant beside its owner.',
@@ -107,6 +116,13 @@ function deletionMarkup(tenant: TenantStatus | undefined, tenantId: string): Mar
   </div>`;
 }
 
+function readersText(plans: PageCall['plans'], tenant: TenantStatus): string {
+  const readers = readersOf(plans, tenant);
+  if (readers !== 'auto') return count(readers);
+  const { chosenReaders: now } = tenant;
+  return now === undefined ? 'auto' : `auto: ${count(now)} now`;
+}
+
 function factsMarkup({ plans }: PageCall, tenant: TenantStatus): Markup {
   const { tenantId, state, plan, counts, grants, createdAtMs } = tenant;
   const { namespacesMax, keysMax, grantsMax } = resolvePlan(plans, plan);
@@ -129,7 +145,7 @@ function factsMarkup({ plans }: PageCall, tenant: TenantStatus): Markup {
     ${bound('Keys', 'keys', counts?.keys, keysMax)}
     ${bound('Namespaces', 'namespaces', counts?.namespaces, namespacesMax)}
     ${bound('Grants', 'grants', grants?.grants, grantsMax, ` (${count(kibibytes)} KiB)`)}
-    ${fact('Readers', count(readersOf(plans, tenant)))}
+    ${fact('Readers', readersText(plans, tenant))}
     ${fact('Created', moment(createdAtMs))}
   </dl>`;
 }
@@ -190,13 +206,13 @@ export async function changeReaders(call: PageCall): Promise<PageResult | Refusa
   const tenant = await readTenant(call);
   const { tenantId } = tenant;
   const value = form.text('readers');
-  if (!READERS_VALUES.includes(value)) return refuse('readers', 'Choose one of the numbers, or that of the plan.');
+  if (!READERS_VALUES.includes(value)) return refuse('readers', 'Choose a number, auto, or what the plan says.');
   const present = readersValue(tenant);
-  const textOf = (each: string): string => (each === READERS_OF_PLAN ? 'the number of its plan' : each);
+  const textOf = (each: string): string => (each === READERS_OF_PLAN ? 'what its plan says' : each);
   if (present !== form.text('shown')) return refuse('readers', conflict(textOf(present)), 409);
-  const readers = value === READERS_OF_PLAN ? null : Number(value);
+  const readers = value === READERS_OF_PLAN ? null : value === 'auto' ? value : Number(value);
   await operator.call(CALLS.updateTenant, call.context(), { tenantId, readers, operator: session.operator });
-  return redirect(tenantPath(tenantId), `The number of readers is now ${textOf(value)}.`);
+  return redirect(tenantPath(tenantId), `Its readers are now ${textOf(value)}.`);
 }
 
 /** A change that the users of the tenant notice. */

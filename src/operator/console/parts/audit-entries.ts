@@ -28,7 +28,7 @@ const changeShape = z.object({
   scopes: z.array(z.string()).optional(),
   plan: z.string().optional(),
   state: z.string().optional(),
-  readers: z.number().optional(),
+  readers: z.union([z.number(), z.literal('auto')]).optional(),
   rules: z.unknown().optional(),
   former: z.unknown().optional(),
 });
@@ -106,7 +106,7 @@ function whatMarkup(change: string, narrowing: Narrowing): Markup {
       html` in place of <span title=${formerKeyId}>${code(keyIdEnd(formerKeyId))}</span>, which ends at ${parsed.former_ends_at}`,
     plan !== undefined && html` plan ${plan}`,
     state !== undefined && html`, ${state}`,
-    readers !== undefined && html`, ${plural(readers, 'reader')}`,
+    readers !== undefined && html`, ${readers === 'auto' ? 'readers auto' : plural(readers, 'reader')}`,
     rules !== undefined && html` ${rules}`,
   ];
   return html`${actionBadge(action)}${details}`;

@@ -174,6 +174,8 @@ describe('apply', () => {
       { action: 'update', name: 'Globex, Inc.', tenant_id: tenantId, readers: 'plan' },
     ]);
     assert.equal((await tenants()).find(({ tenant_id: id }) => id === tenantId)?.readers, null);
+    await apply(changed.replace('readers: 3', 'readers: auto'), []);
+    assert.equal((await tenants()).find(({ tenant_id: id }) => id === tenantId)?.readers, 'auto');
     const created = await apply('tenants: [{name: new, readers: 0}]\n', []);
     assert.equal(created.stdout, '+ tenant new\n    + readers: 0\n\n1 tenant created\n');
     assert.equal((await tenants()).find(({ name }) => name === 'new')?.readers, 0);
@@ -285,7 +287,7 @@ describe('apply', () => {
         (readers) =>
           [
             `tenants:\n  - name: a\n    readers: ${readers}\n`,
-            /:3: tenants\[0\]\.readers must be a whole number from 0 to 16, or plan/,
+            /:3: tenants\[0\]\.readers must be a whole number from 0 to 16, auto or plan/,
           ] as const,
       ),
       ['tenants:\n  - name: a\n  - name: a\n', /:3: tenants\[1\] is called "a", as is tenants\[0\]/],

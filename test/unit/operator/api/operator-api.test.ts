@@ -157,17 +157,18 @@ describe('tenants', () => {
 
   test('a number of readers overrides that of the plan until it is null', async () => {
     const id = await createTenant();
-    const set = async (readers: number | null) => {
+    const set = async (readers: number | 'auto' | null) => {
       const { status, body } = await call('PATCH', `/tenants/${id}`, { readers });
       assert.equal(status, 200);
       assert.deepEqual((await call('GET', `/tenants/${id}`)).body.readers, body.readers);
       return [body.readers, body.effective_readers];
     };
     assert.deepEqual(
-      [await set(16), await set(0), await set(null)],
+      [await set(16), await set(0), await set('auto'), await set(null)],
       [
         [16, 16],
         [0, 0],
+        ['auto', null],
         [null, 0],
       ],
     );
@@ -387,6 +388,7 @@ describe('the cluster', () => {
       grants_max: 1_000_000,
       streams_max: 10,
       readers: 0,
+      readers_max: 4,
     });
     assert.equal(plans.at(-1).requests, null);
     assert.equal(plans.at(-1).grants_max, null);

@@ -80,7 +80,8 @@ const perhapsWithout = <Query extends object>(query: fc.Arbitrary<Query>): fc.Ar
     .tuple(query, fc.constantFrom({ subject: 'user:ada' }, { relation: 'viewer' as const, object: 'doc:1' }, undefined))
     .map(([each, without]) => (without === undefined ? each : { ...each, without }));
 
-const readers = fc.integer({ min: 0, max: READERS_MAX });
+const readerCount = fc.integer({ min: 0, max: READERS_MAX });
+const readers = fc.oneof(readerCount, fc.constant('auto' as const));
 const handleGrant: fc.Arbitrary<IssuedHandle> = record({
   handle: fc.integer({ min: 1, max: 0xffff_ffff }),
   tenantId,
@@ -89,7 +90,7 @@ const handleGrant: fc.Arbitrary<IssuedHandle> = record({
   expiresAtMs: orUndefined(timeMs),
   plan: text,
   suspended: fc.boolean(),
-  readers,
+  readers: readerCount,
 });
 const grant: fc.Arbitrary<Grant> = record<Grant>({
   subject: identifier,

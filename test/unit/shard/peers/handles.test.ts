@@ -274,7 +274,7 @@ test('a connection with many handles is closed at once and worked off in several
   const { slot, tenantId } = await openSlot();
   const memory = slot.tenure.tenants.get(tenantId);
   assert.ok(memory !== undefined);
-  const table = new HandleTable(slot.clock, BUILT_IN_PLANS);
+  const table = new HandleTable(slot.clock, () => 0);
   const of = { tenure: slot.tenure, memory, keyId: '', actor: 'test', use: undefined, expiresAtMs: undefined };
   const numbers = Array.from({ length: 12_000 }, () => table.issue(of, 7).handle);
   let ended = 0;
@@ -294,7 +294,7 @@ test('a connection keeps nothing of a tenure that has ended, nor of a key that w
   const memory = slot.tenure.tenants.get(tenantId);
   assert.ok(memory !== undefined);
   const { keyId } = await slot.createKey(handle, tenantId);
-  const table = new HandleTable(slot.clock, BUILT_IN_PLANS);
+  const table = new HandleTable(slot.clock, () => 0);
   const of = { tenure: slot.tenure, memory, actor: 'test', use: undefined, expiresAtMs: undefined };
   for (let count = 0; count < 100; count += 1) table.issue({ ...of, keyId: count % 2 === 0 ? keyId : '' }, 7);
   await slot.connection.revokeKey(handle, attempt(), keyId);

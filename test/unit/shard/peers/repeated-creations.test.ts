@@ -75,6 +75,7 @@ test('a repeat is told so even if the tenant has all the keys of its plan', asyn
     grantsMax: undefined,
     streamsMax: 10,
     readers: 0,
+    readersMax: 4,
   };
   const plans = new Map([...BUILT_IN_PLANS, ['one', plan] as const]);
   const slot = await OpenSlot.open(await createMemoryStore(), { plans });

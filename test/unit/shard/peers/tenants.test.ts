@@ -71,9 +71,13 @@ test('the operator’s number of readers stays with the tenant through other cha
   assert.equal((await update(slot, { tenantId, readers: 3 })).readers, 3);
   const heir = await slot.restart();
   assert.equal((await heir.operator.readTenant({ tenantId })).readers, 3);
-  assert.equal((await update(heir, { tenantId, readers: 0 })).readers, 0);
-  assert.ok(!('readers' in (await update(heir, { tenantId, readers: null }))));
-  const last = await heir.restart();
+  assert.equal((await update(heir, { tenantId, readers: 'auto' })).readers, 'auto');
+  await heir.applied();
+  const next = await heir.restart();
+  assert.equal((await next.operator.readTenant({ tenantId })).readers, 'auto');
+  assert.equal((await update(next, { tenantId, readers: 0 })).readers, 0);
+  assert.ok(!('readers' in (await update(next, { tenantId, readers: null }))));
+  const last = await next.restart();
   assert.ok(!('readers' in (await last.operator.readTenant({ tenantId }))));
   const { items } = await last.operator.listAuditLog({ tenantId, limit: 100, cursor: undefined });
   const changes = items.map(({ change }) => JSON.parse(change));
@@ -82,6 +86,7 @@ test('the operator’s number of readers stays with the tenant through other cha
     [
       ['free', 3],
       ['scale', 3],
+      ['scale', 'auto'],
       ['scale', 0],
       ['scale', undefined],
     ],

@@ -65,6 +65,7 @@ async function startReading() {
     lookups: new Lookups(),
     deadlineMs: META.deadlineMs,
     busiest: () => undefined,
+    readersOf: () => 0,
     onRefused: () => {},
   });
   const front = tenantMethods(peers.connect());

@@ -4,9 +4,11 @@
 export interface ReadersChange {
   'byPlan'?: (boolean);
   'readers'?: (number);
+  'auto'?: (boolean);
 }
 
 export interface ReadersChange__Output {
   'byPlan': (boolean);
   'readers': (number);
+  'auto': (boolean);
 }

@@ -5,6 +5,7 @@ import type { TenantDeletion as _grantd_v1_TenantDeletion, TenantDeletion__Outpu
 import type { UsageBucket as _grantd_v1_UsageBucket, UsageBucket__Output as _grantd_v1_UsageBucket__Output } from '../../grantd/v1/UsageBucket.ts';
 import type { TenantGrants as _grantd_v1_TenantGrants, TenantGrants__Output as _grantd_v1_TenantGrants__Output } from '../../grantd/v1/TenantGrants.ts';
 import type { TenantReaders as _grantd_v1_TenantReaders, TenantReaders__Output as _grantd_v1_TenantReaders__Output } from '../../grantd/v1/TenantReaders.ts';
+import type { ChosenReaders as _grantd_v1_ChosenReaders, ChosenReaders__Output as _grantd_v1_ChosenReaders__Output } from '../../grantd/v1/ChosenReaders.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface Tenant {
@@ -18,6 +19,7 @@ export interface Tenant {
   'lastMinute'?: (_grantd_v1_UsageBucket | null);
   'grants'?: (_grantd_v1_TenantGrants | null);
   'readers'?: (_grantd_v1_TenantReaders | null);
+  'chosenReaders'?: (_grantd_v1_ChosenReaders | null);
 }
 
 export interface Tenant__Output {
@@ -31,4 +33,5 @@ export interface Tenant__Output {
   'lastMinute': (_grantd_v1_UsageBucket__Output | null);
   'grants': (_grantd_v1_TenantGrants__Output | null);
   'readers': (_grantd_v1_TenantReaders__Output | null);
+  'chosenReaders': (_grantd_v1_ChosenReaders__Output | null);
 }

@@ -3,8 +3,10 @@
 
 export interface TenantReaders {
   'readers'?: (number);
+  'auto'?: (boolean);
 }
 
 export interface TenantReaders__Output {
   'readers': (number);
+  'auto': (boolean);
 }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { chooseReader, seedOfReader } from '../../../../src/front/requests/reader-choice.ts';
+import { chooseReader, seedOfReader } from '../../../../src/front/requests/reader-of-subject.ts';
 
 const SUBJECTS = Array.from({ length: 3000 }, (_, index) => `user:u-${String(index + 1).padStart(9, '0')}`);
 
