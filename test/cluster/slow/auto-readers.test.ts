@@ -1,4 +1,4 @@
-// Readers that come by themselves: a tenant whose readers are `auto` crowds its owner, gets some, and keeps its answers.
+// Readers that come by themselves: a tenant whose readers are `auto` crowds its owner, and gets some, which answer.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// The roles of a cluster on a real Cassandra, as the operating guide has it: migrate, three shards, a front, a console; a
-// grant and a check; versions of the schema; and an orderly end of everything.
+// The roles of a cluster on a real Cassandra, as the operating guide has it: migrate, three shards, a front, a console;
+// grants and checks through an owner and readers; versions of the schema; and an orderly end of everything.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
