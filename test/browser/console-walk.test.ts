@@ -175,7 +175,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     await page.getByText('The plan is now scale.').waitFor();
     await page.getByLabel('Readers').selectOption('3');
     await button('Change the readers').click();
-    await page.getByText('The number of readers is now 3.').waitFor();
+    await page.getByText('Its readers are now 3.').waitFor();
     await link('Suspend …').click();
     await button('Suspend').click();
     await page.getByText('The tenant is suspended').waitFor();
