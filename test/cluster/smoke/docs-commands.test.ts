@@ -179,6 +179,8 @@ describe('the commands of the tutorial', () => {
     ]
       .join('\necho "=== next"\n')
       .replaceAll('http://127.0.0.1:8080', baseUrl)
+      // A busy machine may need more.
+      .replaceAll('timeoutMs: 2000', 'timeoutMs: 60_000')
       .replaceAll('3000', String(await freePort()));
     const { PATH, ...others } = testEnvironment(directory);
     const env = { ...others, PATH: `${dirname(node)}:${PATH}`, HOME: directory };
