@@ -177,8 +177,10 @@ export class ShardNode implements Shard {
     await this.#sharing.start();
     void this.#watch.run();
     this.#maintain();
+    // `stop` may have been called meanwhile.
+    if (this.#state !== 'running') return;
     this.#readerChoice.start();
-    if (this.#state === 'running') await this.#readiness.wait();
+    await this.#readiness.wait();
   }
 
   /**
