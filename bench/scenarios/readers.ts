@@ -237,7 +237,8 @@ async function measureCosts(context: BenchContext, sides: Sides): Promise<readon
   const saturated = await sides.inTurns({ kind: 'saturate', durationMs }, 'saturated');
   const many = `${MANY_CONNECTIONS} connections`;
   const crowded = await sides.inTurns({ kind: 'saturate', durationMs }, many, MANY_CONNECTIONS);
-  const quiet = await sides.inTurns(paced({ perSecond: PER_SECOND_QUIET, durationMs }), `at ${PER_SECOND_QUIET}/s`);
+  const atQuiet = `at ${PER_SECOND_QUIET}/s`;
+  const quiet = await sides.inTurns(paced({ perSecond: PER_SECOND_QUIET, durationMs }), atQuiet);
   const at = `at ${PER_SECOND}/s`;
   const rated = await sides.inTurns(paced({ perSecond: PER_SECOND, durationMs }), at);
   const owner = ({ ownerMicros }: Round): number => ownerMicros;
@@ -258,8 +259,8 @@ async function measureCosts(context: BenchContext, sides: Sides): Promise<readon
     { name: 'processor time of the owner without load', unit: '%', value: 100 * sides.idleOfOwner },
     ...both(`p50, ${at}`, 'ms', rated, p50),
     ...both(`p99, ${at}`, 'ms', rated, ({ latencyMs }) => latencyMs.p99),
-    ratio(`p50, at ${PER_SECOND_QUIET}/s`, quiet, p50),
-    ...both(`p50, at ${PER_SECOND_QUIET}/s`, 'ms', quiet, p50),
+    ratio(`p50, ${atQuiet}`, quiet, p50),
+    ...both(`p50, ${atQuiet}`, 'ms', quiet, p50),
   ];
 }
 

@@ -285,12 +285,16 @@ function parsePlan(name: string, value: unknown, standing: Plan | undefined): Pl
         `gives the plan ${quote(name)} a field ${quote(field)}, which ${isUnknown(field, PLAN_FIELDS)}`,
       );
   }
-  const read = (field: string, max: number, fallback: number | undefined, min = 1): number => {
+  const read = (
+    field: string,
+    max: number,
+    fallback: number | undefined,
+    min = 1,
+    wanted = `a "${field}" that is a whole number from ${min} to ${max}`,
+  ): number => {
     const given = fields.has(field) ? fields.get(field) : fallback;
     if (typeof given !== 'number' || !Number.isInteger(given) || given < min || given > max) {
-      throw new WrongSetting(
-        `must give the plan ${quote(name)} a "${field}" that is a whole number from ${min} to ${max}`,
-      );
+      throw new WrongSetting(`must give the plan ${quote(name)} ${wanted}`);
     }
     return given;
   };
@@ -298,13 +302,7 @@ function parsePlan(name: string, value: unknown, standing: Plan | undefined): Pl
     if (!fields.has('grants_max')) return standing === undefined ? GRANTS_MAX_DEFAULT : standing.grantsMax;
     return fields.get('grants_max') === null ? undefined : read('grants_max', GRANTS_BOUND_MAX, undefined);
   };
-  const readReaders = (): number => {
-    const given = fields.has('readers') ? fields.get('readers') : 0;
-    if (typeof given === 'number' && Number.isInteger(given) && given >= 0 && given <= READERS_MAX) return given;
-    throw new WrongSetting(
-      `must give the plan ${quote(name)} "readers" that are a whole number from 0 to ${READERS_MAX}, or "auto"`,
-    );
-  };
+  const wantedReaders = `"readers" that are a whole number from 0 to ${READERS_MAX}, or "auto"`;
   return Object.freeze({
     name,
     requests: fields.get('requests') === null ? undefined : read('requests', REQUESTS_MAX, undefined),
@@ -313,7 +311,7 @@ function parsePlan(name: string, value: unknown, standing: Plan | undefined): Pl
     keysMax: read('keys_max', BOUND_MAX, KEYS_MAX_DEFAULT),
     grantsMax: readGrantsMax(),
     streamsMax: read('streams_max', BOUND_MAX, standing?.streamsMax ?? STREAMS_MAX_DEFAULT),
-    readers: fields.get('readers') === 'auto' ? 'auto' : readReaders(),
+    readers: fields.get('readers') === 'auto' ? 'auto' : read('readers', READERS_MAX, 0, 0, wantedReaders),
     readersMax: read('readers_max', READERS_MAX, READERS_AUTO_MAX_DEFAULT, 0),
   });
 }

@@ -1,6 +1,7 @@
 // The bytes of messages from shards. The results of checks, single and in bulk, positions for readers and listings of
 // objects are encoded by hand, since every check and every object pays for it. The library encodes everything else, and
 // decodes each message that contains anything else. Both write the same format, that of the schema.
+
 import type { BulkResults__Output } from '../gen/grantd/v1/BulkResults.ts';
 import type { CheckResults, CheckResults__Output } from '../gen/grantd/v1/CheckResults.ts';
 import type { Objects__Output } from '../gen/grantd/v1/Objects.ts';

@@ -1,6 +1,6 @@
 // Writes the bytes of a protobuf message field by field (https://protobuf.dev/programming-guides/encoding/). One writer
-// serves message after message, and returns copies. Tags have one byte (fields 1 to 15), but for a
-// field that is opened. The caller bounds the size of a message.
+// serves message after message, and returns copies. Tags have one byte (fields 1 to 15), but for a field that is
+// opened. The caller bounds the size of a message.
 
 const BYTES_AT_FIRST = 64 * 1024;
 /** Bytes of a length or a number up to 2⁵³. */

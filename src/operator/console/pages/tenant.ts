@@ -32,12 +32,9 @@ const conflict = (what: string): string =>
 type Setting = 'plan' | 'name' | 'readers';
 
 const READERS_OF_PLAN = 'plan';
+const READERS_NUMBERS = Array.from({ length: READERS_MAX + 1 }, (_, readers) => String(readers));
 /** The values of the field for the readers. */
-const READERS_VALUES = [
-  READERS_OF_PLAN,
-  'auto',
-  ...Array.from({ length: READERS_MAX + 1 }, (_, readers) => String(readers)),
-];
+const READERS_VALUES = [READERS_OF_PLAN, 'auto', ...READERS_NUMBERS];
 const readersValue = ({ readers }: Tenant): string => String(readers ?? READERS_OF_PLAN);
 
 function settingsForms(call: PageCall, tenant: Tenant, refused: Setting | undefined, refusal?: Refusal): Markup {
@@ -50,15 +47,11 @@ function settingsForms(call: PageCall, tenant: Tenant, refused: Setting | undefi
   const readers = {
     name: 'readers',
     label: 'Readers',
-    choices: READERS_VALUES.map((value) => ({
-      value,
-      text:
-        value === READERS_OF_PLAN
-          ? `as its plan says (${planned})`
-          : value === 'auto'
-            ? `auto: as many as it needs, up to ${readersMax}`
-            : value,
-    })),
+    choices: [
+      { value: READERS_OF_PLAN, text: `as its plan says (${planned})` },
+      { value: 'auto', text: `auto: as many as it needs, up to ${readersMax}` },
+      ...READERS_NUMBERS.map((value) => ({ value, text: value })),
+    ],
     value: readersValue(tenant),
     hint: 'Shards that answer reads of this tenant beside its owner.',
   };
