@@ -45,11 +45,14 @@ export interface Refusal {
   readonly detail: string;
 }
 
+/** The rules of the tenant: what the grants behind them mean, and whether they are allowed, depends on them. */
+type RulesEntry = { readonly rules: RuleSet } | { readonly rules: 'unreadable'; readonly refusal: Refusal };
+
 /** What is in a line: a grant to send, the rules of the tenant, or why it is neither. */
 export type ImportEntry = { readonly line: SourceLine } & (
   | { readonly json: string }
-  | { readonly rules: RuleSet }
   | { readonly refusal: Refusal }
+  | RulesEntry
 );
 
 /** All lines of a stream, grouped by chunk. The last line needs no line end. */
@@ -100,17 +103,26 @@ function refuse(detail: string): { readonly refusal: Refusal } {
   return { refusal: { code: 'invalid-request', detail } };
 }
 
+/** How a line of rules begins; of a line that cannot be parsed, nothing else tells what it was meant to be. */
+const RULES_BEGIN = /^[\t ]*\{[\t ]*"rules"/;
+const RULES_BEGIN_BYTES_MAX = 64;
+
+const beginsRules = ({ bytes }: SourceLine): boolean =>
+  RULES_BEGIN.test(bytes.subarray(0, RULES_BEGIN_BYTES_MAX).toString());
+
 /** The rules of a line, as an export writes them; undefined: it is a grant, or what the API refuses. */
-function rulesIn(text: string): { readonly rules: RuleSet } | { readonly refusal: Refusal } | undefined {
+function rulesIn(line: SourceLine, text: string): RulesEntry | undefined {
   // Within a value, quotes are escaped.
   if (!text.includes('"rules"')) return undefined;
+  let isRules = beginsRules(line);
   try {
     const value = parseJson(text, 'The line');
-    if (!isJsonObject(value) || value.rules === undefined || value.subject !== undefined) return undefined;
+    isRules = isJsonObject(value) && value.rules !== undefined && value.subject === undefined;
+    if (!isRules || !isJsonObject(value)) return undefined;
     demandMembers(value, ['rules']);
     return { rules: parseRuleSet(value.rules) };
   } catch (error) {
-    return refuse(GrantdError.from(error).message);
+    return isRules ? { rules: 'unreadable', ...refuse(GrantdError.from(error).message) } : undefined;
   }
 }
 
@@ -159,8 +171,9 @@ export async function* readEntries(
     yield lines.flatMap((line): ImportEntry[] => {
       const encoded = encodeLine(line, format);
       if (encoded === undefined) return [];
-      if ('refusal' in encoded || format !== 'ndjson') return [{ line, ...encoded }];
-      return [{ line, ...(rulesIn(encoded.json) ?? encoded) }];
+      if (format !== 'ndjson') return [{ line, ...encoded }];
+      if ('json' in encoded) return [{ line, ...(rulesIn(line, encoded.json) ?? encoded) }];
+      return [{ line, ...(beginsRules(line) ? { rules: 'unreadable', ...encoded } : encoded) }];
     });
   }
 }

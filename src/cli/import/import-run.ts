@@ -1,7 +1,10 @@
 // An import: lines are read, grouped into batches and delivered several at a time. The batches in flight bound the
-// memory, whatever the length of the file. Batches are independent of each other, so their order does not matter.
+// memory, whatever the length of the file. Batches of grants are independent of each other, so their order does not
+// matter. Rules are not: grants before them are stored before they are sent, grants behind them are sent only once they
+// are stored, and if they are refused, nothing behind them is sent.
 
 import { IMPORT_BODY_BYTES_MAX, WRITES_PER_CALL_MAX } from '../../core/limits.ts';
+import { CliFailure } from '../failures.ts';
 import type { ServiceClient } from '../service-client.ts';
 import { type BatchResult, deliverBatch, deliverRules } from './import-delivery.ts';
 import type { ImportEntry, Refusal, SourceLine } from './import-lines.ts';
@@ -50,7 +53,7 @@ interface Batch {
 
 type RulesLine = Extract<ImportEntry, { rules: unknown }>;
 
-/** Batches of lines that can be sent, and lines with rules; other lines go to `refuse`. */
+/** Batches of lines that can be sent, and lines with rules, in the order of the file; other lines go to `refuse`. */
 async function* gather(
   source: AsyncIterable<readonly ImportEntry[]>,
   refuse: (refused: RefusedLine) => Promise<void>,
@@ -68,12 +71,13 @@ async function* gather(
   for await (const entries of source) {
     for (const entry of entries) {
       const { line } = entry;
-      if ('refusal' in entry) {
-        await refuse({ line, ...entry.refusal });
+      if ('rules' in entry) {
+        if (lines.length > 0) yield take();
+        yield entry;
         continue;
       }
-      if ('rules' in entry) {
-        yield entry;
+      if ('refusal' in entry) {
+        await refuse({ line, ...entry.refusal });
         continue;
       }
       const text = `${entry.json}\n`;
@@ -86,6 +90,8 @@ async function* gather(
   }
   if (lines.length > 0) yield take();
 }
+
+const refusedRules = ({ code, detail }: Refusal): BatchResult => ({ index: 0, result: 'refused', code, detail });
 
 /** Never rejects: a failure is part of the outcome, next to the results so far. */
 export async function runImport(client: ServiceClient, run: ImportRun): Promise<ImportOutcome> {
@@ -114,8 +120,16 @@ export async function runImport(client: ServiceClient, run: ImportRun): Promise<
     const { onRetry, backoffFirstMs } = run;
     const options = { signal, onRetry, ...(backoffFirstMs === undefined ? {} : { backoffFirstMs }) };
     if ('rules' in batch) {
-      await count({ lines: [batch.line], body: '' }, await deliverRules(client, batch.rules, options));
+      const { line } = batch;
+      const result =
+        batch.rules === 'unreadable' ? refusedRules(batch.refusal) : await deliverRules(client, batch.rules, options);
+      await count({ lines: [line], body: '' }, result);
       run.onProgress(tally);
+      if (result.result === 'refused') {
+        throw new CliFailure(
+          `The rules in line ${line.number} were refused, so nothing behind them was sent. To import the grants under the rules that the tenant has, remove that line.`,
+        );
+      }
       return;
     }
     const results = await deliverBatch(client, { body: batch.body, length: batch.lines.length }, options);
@@ -129,12 +143,14 @@ export async function runImport(client: ServiceClient, run: ImportRun): Promise<
 
   try {
     for await (const batch of gather(run.read(signal, tally), refuse)) {
-      while (inFlight.size >= BATCHES_IN_FLIGHT_MAX) await Promise.race(inFlight);
+      const isRules = 'rules' in batch;
+      while (inFlight.size >= (isRules ? 1 : BATCHES_IN_FLIGHT_MAX)) await Promise.race(inFlight);
       if (signal.aborted) break;
       const delivery: Promise<void> = deliver(batch)
         .catch(fail)
         .finally(() => inFlight.delete(delivery));
       inFlight.add(delivery);
+      if (isRules) await delivery;
     }
   } catch (error) {
     // An aborted source fails with the abort; its cause is already known.

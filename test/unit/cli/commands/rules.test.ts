@@ -296,24 +296,80 @@ describe('rules in exports and imports', () => {
     assert.match(stderr, /has rules, which TSV cannot hold/);
   });
 
-  test('an import never replaces other rules, and says so of the line', async () => {
+  const DOC_1 = '{"subject":"user:ann","relation":"viewer","object":"doc:1"}';
+  const DOC_2 = '{"subject":"user:ann","relation":"viewer","object":"doc:2"}';
+
+  test('an import never replaces other rules, and sends nothing that stands behind them', async () => {
     const id = await createTenant();
     await set(id, { ...EMPTY, groups: true });
-    const run = await imported(id, `${JSON.stringify({ rules: RULES })}\n`);
-    assert.equal(run.code, 4);
-    const [refused] = JSON.parse(run.stdout).first_refused;
-    assert.deepEqual([refused.line, refused.code], [1, 'precondition-failed']);
-    assert.match(refused.detail, /an import never replaces/);
+    const run = await imported(id, `${DOC_1}\n${JSON.stringify({ rules: RULES })}\n${DOC_2}\n`);
+    assert.equal(run.code, 1);
+    const { complete, created, first_refused: refused } = JSON.parse(run.stdout);
+    assert.deepEqual([complete, created, refused.length], [false, 1, 1]);
+    assert.deepEqual([refused[0].line, refused[0].code], [2, 'precondition-failed']);
+    assert.match(refused[0].detail, /an import never replaces/);
+    assert.match(run.stderr, /The rules in line 2 were refused, so nothing behind them was sent/);
     assert.deepEqual(await shown(id), { ...EMPTY, groups: true });
+    assert.equal((await exported(id, 'tsv')).stdout, 'user:ann\tviewer\tdoc:1\n');
   });
 
-  test('a line with ill-formed rules is refused with its reason, and the others are imported', async () => {
+  test('nothing is sent behind a line of rules that cannot be read, whatever is wrong with it', async () => {
+    for (const [line, reason] of [
+      ['{"rules":{"rules":[{}]}}', /"rules\[0\]\.namespace" must be a namespace/],
+      ['{"rules":{"rules":[],"rules":[]}}', /The line gives "rules" twice/],
+      ['{"rules":{"rules":[]},"revision":"1"}', /"revision" is unknown/],
+      ['{"rules":{"rules":[]}', /not valid JSON/],
+      [` { "rules": ${' '.repeat(200_000)}{"rules":[]}}`, /longer than 128 KiB/],
+      [`{"rules":1}`, /must be a JSON object/],
+    ] as const) {
+      const id = await createTenant();
+      const run = await imported(id, `${DOC_1}\n${line}\n${DOC_2}\n`);
+      assert.equal(run.code, 1, line.slice(0, 50));
+      assert.match(JSON.parse(run.stdout).first_refused[0].detail, reason);
+      assert.match(run.stderr, /The rules in line 2 were refused/);
+      assert.equal((await exported(id, 'tsv')).stdout, 'user:ann\tviewer\tdoc:1\n', line.slice(0, 50));
+    }
+  });
+
+  test('a grant that only speaks of rules is a grant', async () => {
     const id = await createTenant();
-    const grant = { subject: 'user:ann', relation: 'viewer', object: 'doc:"rules"' };
-    const run = await imported(id, `{"rules":{"rules":[{}]}}\n${JSON.stringify(grant)}\n`);
-    assert.equal(run.code, 4);
-    const { created, first_refused: refused } = JSON.parse(run.stdout);
-    assert.equal(created, 1);
-    assert.match(refused[0].detail, /"rules\[0\]\.namespace" must be a namespace/);
+    const lines = [DOC_1.replace('doc:1', 'doc:\\"rules\\"'), '{"subject":"user:x","rules":1}', DOC_2];
+    const run = await imported(id, `${lines.join('\n')}\n`);
+    assert.deepEqual([run.code, JSON.parse(run.stdout).created], [4, 2]);
+  });
+
+  test('grants before the rules are stored before them, and grants behind them only once they are', async () => {
+    const id = await createTenant();
+    const rules = { ...EMPTY, relations: ['blocked'] };
+    const grants = (relation: string): string =>
+      Array.from(
+        { length: 2500 },
+        (_, index) => `{"subject":"user:${index}","relation":"${relation}","object":"doc:1"}\n`,
+      ).join('');
+    const events: string[] = [];
+    /** Holds the answer to the rules back for as long as anything else is sent. */
+    const slow: typeof fetch = async (...parameters) => {
+      const [url, init] = parameters;
+      const method = init?.method ?? 'GET';
+      const what = `${method} ${new URL(String(url)).pathname.split('/').at(-1)}`;
+      events.push(what);
+      const response = await fetch(...parameters);
+      if (what === 'PUT rules') for (let turn = 0; turn < 1000; turn += 1) await new Promise(setImmediate);
+      events.push(`${what} answered`);
+      return response;
+    };
+    const text = `${grants('viewer')}${JSON.stringify({ rules })}\n${grants('blocked')}`;
+    const run = await grantd(['import', '-', '--format', 'ndjson', '--tenant', id, '--json'], {
+      stdin: text,
+      fetch: slow,
+    });
+    assert.equal(run.code, 0, run.stderr);
+    assert.equal(JSON.parse(run.stdout).created, 5001);
+    const begun = events.indexOf('GET rules');
+    const stored = events.indexOf('PUT rules answered');
+    const count = (part: readonly string[], what: string) => part.filter((each) => each === what).length;
+    assert.equal(count(events.slice(0, begun), 'POST import answered'), 3);
+    assert.equal(count(events.slice(begun, stored), 'POST import'), 0);
+    assert.equal(count(events.slice(stored), 'POST import'), 3);
   });
 });
