@@ -30,7 +30,7 @@ import { UsageLedger } from './links/usage-ledger.ts';
 import { FrontOperator } from './operator/operator.ts';
 import { expiredError } from './requests/flight-paths.ts';
 import { type FlightControl, FlightTable } from './requests/flights.ts';
-import { ReadPositions } from './requests/read-positions.ts';
+import { POSITION_LIMITS, type PositionLimits, ReadPositions } from './requests/read-positions.ts';
 import { noReads } from './requests/reader-reads.ts';
 import { SessionCache } from './requests/session-cache.ts';
 
@@ -66,6 +66,8 @@ export interface FrontOptions {
   readonly deadlineMs?: number;
   readonly flightsMax?: number;
   readonly sessionsMax?: number;
+  /** Overrides of `POSITION_LIMITS`. */
+  readonly positionLimits?: Partial<PositionLimits>;
 }
 
 export interface ComposedFront extends Front {
@@ -140,7 +142,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
 
   const { localReader } = options;
   const reads = noReads();
-  const positions = new ReadPositions(turns);
+  const positions = new ReadPositions(turns, { ...POSITION_LIMITS, ...options.positionLimits });
   const control: FlightControl = {
     positions,
     clock,

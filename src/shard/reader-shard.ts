@@ -11,6 +11,7 @@ import type { CommitCounts } from './log/commit-counts.ts';
 import { Lookups } from './memory/lookups.ts';
 import type { MemoryBudget } from './memory/memory-budget.ts';
 import { PAGE_LIMITS } from './memory/page-limits.ts';
+import { READER_LIMITS, type ReaderLimits } from './memory/reader-limits.ts';
 import { reportShard } from './observers.ts';
 import { Peers } from './peers/peers.ts';
 import { noReadIndexes } from './readers/follow-tenant.ts';
@@ -35,6 +36,8 @@ export interface ReaderShardOptions {
   readonly plans: Plans;
   /** Of any owner: the one that is asked names the right one. */
   readonly ownerAddress: string;
+  /** Overrides of `READER_LIMITS`. */
+  readonly readerLimits?: Partial<ReaderLimits> | undefined;
 }
 
 export interface ReaderShard extends Shard {
@@ -44,7 +47,7 @@ export interface ReaderShard extends Shard {
 
 export function createReaderShard(
   dependencies: ReaderShardDependencies,
-  { shardName, meta, plans, ownerAddress }: ReaderShardOptions,
+  { shardName, meta, plans, ownerAddress, readerLimits }: ReaderShardOptions,
 ): ReaderShard {
   const { store, clock, random, metrics } = dependencies;
   const { slots, segmentSize, deadlineMs, leaseMs, cursorSecrets } = meta;
@@ -52,7 +55,13 @@ export function createReaderShard(
   const incarnation = ids.create('inc');
   const lookups = new Lookups();
   const readIndexes = noReadIndexes();
-  const readers = new Readers({ ...dependencies, pageLimits: PAGE_LIMITS, slots, ownerOf: () => ownerAddress });
+  const readers = new Readers({
+    ...dependencies,
+    pageLimits: PAGE_LIMITS,
+    readerLimits: { ...READER_LIMITS, ...readerLimits },
+    slots,
+    ownerOf: () => ownerAddress,
+  });
   const peers = new Peers({
     store,
     clock,

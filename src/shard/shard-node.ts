@@ -21,6 +21,7 @@ import { Tenure } from './log/tenure.ts';
 import { Lookups } from './memory/lookups.ts';
 import type { MemoryBudget } from './memory/memory-budget.ts';
 import { PAGE_LIMITS, type PageLimits } from './memory/page-limits.ts';
+import { READER_LIMITS, type ReaderLimits } from './memory/reader-limits.ts';
 import { busiestTenant, reportShard, tenureObservers } from './observers.ts';
 import { HealthWatch } from './ownership/health-watch.ts';
 import { Membership } from './ownership/membership.ts';
@@ -71,6 +72,8 @@ export interface ShardNodeOptions {
   readonly loopBackHealthy?: () => boolean;
   /** Overrides of `PAGE_LIMITS`. */
   readonly pageLimits?: Partial<PageLimits>;
+  /** Overrides of `READER_LIMITS`. */
+  readonly readerLimits?: Partial<ReaderLimits> | undefined;
   /** Default: 7 days. Outside tests at least an hour. */
   readonly logRetentionMs?: number;
   readonly maintenanceMs?: number;
@@ -278,10 +281,11 @@ export class ShardNode implements Shard {
   }
 
   #createReaders(): Readers {
-    const { meta, pageLimits } = this.#options;
+    const { meta, pageLimits, readerLimits } = this.#options;
     return new Readers({
       ...this.#dependencies,
       pageLimits: { ...PAGE_LIMITS, ...pageLimits },
+      readerLimits: { ...READER_LIMITS, ...readerLimits },
       slots: meta.slots,
       ownerOf: (slot) => this.#ownership.notServing(slot, this.#session).owner?.address,
     });
@@ -373,6 +377,7 @@ export class ShardNode implements Shard {
       budget,
       commitCounts,
       pageLimits: { ...PAGE_LIMITS, ...this.#options.pageLimits },
+      readerLimits: { ...READER_LIMITS, ...this.#options.readerLimits },
       segmentSize,
       operationsKeptMs: 2 * deadlineMs,
       leaseValid: () => session.leaseValid,

@@ -15,12 +15,16 @@ import type { Route } from '../links/route.ts';
 import type { ReadCounts } from './reader-reads.ts';
 import { ShardQuestion } from './shard-question.ts';
 
-/** Of a busy tenant, a question leaves so long after the one before. */
-const GATHER_MS = 4;
-/** With fewer flights in that time a tenant is not busy: waiting would gather little. */
-const BUSY_FLIGHTS = 12;
-/** Beyond so many tenants, those that wait for nothing are forgotten. */
-const TENANTS_MAX = 1000;
+export interface PositionLimits {
+  /** Of a busy tenant, a question leaves so long after the one before. */
+  readonly gatherMs: number;
+  /** With fewer flights in that time a tenant is not busy: waiting would gather little. */
+  readonly busyFlights: number;
+  /** Beyond so many tenants, those that wait for nothing are forgotten. */
+  readonly tenantsMax: number;
+}
+
+export const POSITION_LIMITS: PositionLimits = Object.freeze({ gatherMs: 4, busyFlights: 12, tenantsMax: 1000 });
 
 /** A flight that is on its way to a reader. */
 export interface Positioned {
@@ -34,6 +38,7 @@ export interface Positioned {
 
 class TenantPositions {
   readonly #turns: Turns;
+  readonly #limits: PositionLimits;
   readonly #tenantId: string;
   /** They may still join the question, which leaves at the end of this turn of the event loop. */
   #leaving: Positioned[] | undefined;
@@ -47,8 +52,9 @@ class TenantPositions {
   #came = 0;
   #cameBefore = 0;
 
-  constructor(turns: Turns, tenantId: string) {
+  constructor(turns: Turns, limits: PositionLimits, tenantId: string) {
     this.#turns = turns;
+    this.#limits = limits;
     this.#tenantId = tenantId;
   }
 
@@ -68,9 +74,10 @@ class TenantPositions {
   }
 
   #count(nowMs: number): void {
+    const { gatherMs } = this.#limits;
     const elapsedMs = nowMs - this.#sinceMs;
-    if (elapsedMs >= GATHER_MS) {
-      this.#cameBefore = elapsedMs < 2 * GATHER_MS ? this.#came : 0;
+    if (elapsedMs >= gatherMs) {
+      this.#cameBefore = elapsedMs < 2 * gatherMs ? this.#came : 0;
       this.#came = 0;
       this.#sinceMs = nowMs;
     }
@@ -79,8 +86,9 @@ class TenantPositions {
 
   #askSoon(route: Route, clock: Clock, nowMs: number): void {
     if (this.#timer !== undefined) return;
-    const restMs = this.#askedAtMs + GATHER_MS - nowMs;
-    if (restMs <= 0 || Math.max(this.#came, this.#cameBefore) < BUSY_FLIGHTS) {
+    const { gatherMs, busyFlights } = this.#limits;
+    const restMs = this.#askedAtMs + gatherMs - nowMs;
+    if (restMs <= 0 || Math.max(this.#came, this.#cameBefore) < busyFlights) {
       this.#ask(route, clock, nowMs);
       return;
     }
@@ -139,18 +147,20 @@ class TenantPositions {
 
 export class ReadPositions {
   readonly #turns: Turns;
+  readonly #limits: PositionLimits;
   readonly #tenants = new Map<string, TenantPositions>();
 
-  constructor(turns: Turns) {
+  constructor(turns: Turns, limits = POSITION_LIMITS) {
     this.#turns = turns;
+    this.#limits = limits;
   }
 
   /** Makes the flight's next attempt with the position, or without any at the owner. */
   ask(route: Route, tenantId: string, flight: Positioned): void {
     let positions = this.#tenants.get(tenantId);
     if (positions === undefined) {
-      if (this.#tenants.size >= TENANTS_MAX) this.#forgetIdle();
-      positions = new TenantPositions(this.#turns, tenantId);
+      if (this.#tenants.size >= this.#limits.tenantsMax) this.#forgetIdle();
+      positions = new TenantPositions(this.#turns, this.#limits, tenantId);
       this.#tenants.set(tenantId, positions);
     }
     positions.join(route, flight);

@@ -12,6 +12,7 @@ import type { Tenant } from '../../core/tenants.ts';
 import type { GrantCountWrite, SlotRow, Stamp, Store } from '../../store/store.ts';
 import type { MemoryBudget } from '../memory/memory-budget.ts';
 import type { PageLimits } from '../memory/page-limits.ts';
+import type { ReaderLimits } from '../memory/reader-limits.ts';
 import { TenantMemory, type TenantMemoryDependencies } from '../memory/tenant-memory.ts';
 import type { HeldBytes, WriteKind } from '../memory/write-memory.ts';
 import { ShardFailure, type SlotStatus } from '../shard.ts';
@@ -436,6 +437,7 @@ export interface TenureDependencies {
   readonly ids: IdFactory;
   readonly budget: MemoryBudget;
   readonly pageLimits: PageLimits;
+  readonly readerLimits: ReaderLimits;
   readonly segmentSize: number;
   /** Raised in the step of each commit, for readers in this process. Undefined: there are none. */
   readonly commitCounts?: CommitCounts | undefined;

@@ -6,6 +6,7 @@ import { type FeedContent, type FeedPlace, isAfter, isFeedAction, parseFeedConte
 import type { AuditLogRow } from '../../store/store.ts';
 import { AUDIT_ACTION_OF, auditLogRow, type Change, type ChangeOrigin } from '../log-changes.ts';
 import type { MemoryBudget } from './memory-budget.ts';
+import type { ReaderLimits } from './reader-limits.ts';
 import { type RecentItem, RecentItems } from './recent-items.ts';
 
 /** Of a change, without the characters of its text; and of the object itself. */
@@ -33,8 +34,8 @@ export class RecentChanges extends RecentItems<RecentChange> {
   readonly #waiting = new Set<() => void>();
 
   /** `seq`: of the last entry of the log. Its commits from here on are reported to `commit`. */
-  constructor(budget: MemoryBudget, clock: Clock, seq: number) {
-    super(budget, clock, seq, EMPTY_BYTES);
+  constructor(budget: MemoryBudget, clock: Clock, seq: number, limits?: ReaderLimits) {
+    super(budget, clock, seq, EMPTY_BYTES, limits);
   }
 
   override get followed(): boolean {

@@ -3,6 +3,7 @@
 import type { Clock } from '../../core/async/clock.ts';
 import { type Change, encodeCommit } from '../log-changes.ts';
 import type { MemoryBudget } from './memory-budget.ts';
+import type { ReaderLimits } from './reader-limits.ts';
 import { type RecentItem, RecentItems } from './recent-items.ts';
 
 const BYTES_PER_CHARACTER = 2;
@@ -17,8 +18,8 @@ interface RecentCommit extends RecentItem {
 
 export class RecentCommits extends RecentItems<RecentCommit> {
   /** `seq`: of the last entry of the log. Its commits from here on are reported to `commit`. */
-  constructor(budget: MemoryBudget, clock: Clock, seq: number) {
-    super(budget, clock, seq, EMPTY_BYTES);
+  constructor(budget: MemoryBudget, clock: Clock, seq: number, limits?: ReaderLimits) {
+    super(budget, clock, seq, EMPTY_BYTES, limits);
   }
 
   /** The entry after which the tenant has no commit, for a reader. */

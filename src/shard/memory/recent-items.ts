@@ -5,11 +5,8 @@
 
 import type { Clock } from '../../core/async/clock.ts';
 import { Evictable, type MemoryBudget } from './memory-budget.ts';
+import { READER_LIMITS, type ReaderLimits } from './reader-limits.ts';
 
-/** Seconds of a tenant that writes as fast as it can: as long as a follower takes to come back after a failover. */
-const BYTES_MAX = 2 * 1024 * 1024;
-/** After this time without a question, the tenant has no followers: they ask every few seconds. */
-const FOLLOWED_MS = 60_000;
 /** Dropped items leave the list in bulk. */
 const DROPPED_MAX = 1024;
 
@@ -22,6 +19,7 @@ export abstract class RecentItems<Item extends RecentItem> extends Evictable {
   readonly #budget: MemoryBudget;
   readonly #clock: Clock;
   readonly #emptyBytes: number;
+  readonly #limits: ReaderLimits;
   #items: Item[] = [];
   /** Index of the oldest item. */
   #head = 0;
@@ -31,8 +29,9 @@ export abstract class RecentItems<Item extends RecentItem> extends Evictable {
   #dropped = false;
 
   /** `seq`: of the last entry of the log. `emptyBytes`: of the object itself. */
-  constructor(budget: MemoryBudget, clock: Clock, seq: number, emptyBytes: number) {
+  constructor(budget: MemoryBudget, clock: Clock, seq: number, emptyBytes: number, limits = READER_LIMITS) {
     super();
+    this.#limits = limits;
     this.#budget = budget;
     this.#clock = clock;
     this.#emptyBytes = emptyBytes;
@@ -44,7 +43,7 @@ export abstract class RecentItems<Item extends RecentItem> extends Evictable {
 
   /** Whether the tenant has followers. */
   get followed(): boolean {
-    return this.#clock.monotonicMs() - this.#askedAtMs < FOLLOWED_MS;
+    return this.#clock.monotonicMs() - this.#askedAtMs < this.#limits.followedMs;
   }
 
   get size(): number {
@@ -102,7 +101,7 @@ export abstract class RecentItems<Item extends RecentItem> extends Evictable {
     }
     if (bytes === 0) return;
     this.#budget.resize(this, this.bytes + bytes);
-    while (this.bytes > BYTES_MAX && this.size > 0) this.#dropOldestEntry();
+    while (this.bytes > this.#limits.recentBytesMax && this.size > 0) this.#dropOldestEntry();
   }
 
   override evict(): void {

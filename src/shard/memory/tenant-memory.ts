@@ -21,6 +21,7 @@ import { GrantCount } from './grant-count.ts';
 import { type EntityFilter, GrantPages, type GrantPagesDependencies } from './grant-pages.ts';
 import { LazyTable } from './lazy-table.ts';
 import { OBJECT_SIDE, SUBJECT_SIDE } from './page-side.ts';
+import type { ReaderLimits } from './reader-limits.ts';
 import { RecentChanges } from './recent-changes.ts';
 import { RecentCommits } from './recent-commits.ts';
 import { RelationNumbers } from './relation-numbers.ts';
@@ -74,6 +75,8 @@ const ANSWERS_BYTES = 700;
 export interface TenantMemoryDependencies extends GrantPagesDependencies {
   /** Resolves when the state tables contain every commit so far. */
   readonly applied: () => Promise<void>;
+  /** Default: `READER_LIMITS`. */
+  readonly readerLimits?: ReaderLimits | undefined;
 }
 
 /** Created at the first use. */
@@ -291,8 +294,8 @@ export class TenantMemory implements EntityFilter {
   followChanges(seq: number): RecentChanges {
     const used = this.#used ?? this.#use();
     if (used.recentChanges === undefined) {
-      const { budget, clock } = this.#dependencies;
-      used.recentChanges = this.#created(new RecentChanges(budget, clock, seq), 0);
+      const { budget, clock, readerLimits } = this.#dependencies;
+      used.recentChanges = this.#created(new RecentChanges(budget, clock, seq, readerLimits), 0);
     }
     used.recentChanges.asked();
     return used.recentChanges;
@@ -311,8 +314,8 @@ export class TenantMemory implements EntityFilter {
   /** The commits from now on, for readers. `seq`: of the last entry of the log. */
   keepCommits(seq: number): RecentCommits {
     const used = this.#used ?? this.#use();
-    const { budget, clock } = this.#dependencies;
-    used.recentCommits ??= this.#created(new RecentCommits(budget, clock, seq), 0);
+    const { budget, clock, readerLimits } = this.#dependencies;
+    used.recentCommits ??= this.#created(new RecentCommits(budget, clock, seq, readerLimits), 0);
     return used.recentCommits;
   }
 

@@ -12,8 +12,6 @@ import { type ReaderDependencies, TenantReader } from './tenant-reader.ts';
 
 /** Readers are for large tenants: of these, no process has more than some tens. */
 const READERS_MAX = 1000;
-/** A reader that is not used for so long would soon lack commits that the owner no longer keeps. */
-const IDLE_MS_MAX = 30_000;
 const SWEEP_MS = 5000;
 /** What an operator gets of each shard. */
 const READERS_LISTED_MAX = 100;
@@ -110,9 +108,11 @@ export class Readers {
 
   #dropIdle(): void {
     this.#sweep = undefined;
-    const { clock } = this.#dependencies;
+    const { clock, readerLimits } = this.#dependencies;
     const nowMs = clock.monotonicMs();
-    for (const reader of [...this.#readers.values()]) if (nowMs - reader.usedAtMs > IDLE_MS_MAX) reader.end('idle');
+    for (const reader of [...this.#readers.values()]) {
+      if (nowMs - reader.usedAtMs > readerLimits.idleMs) reader.end('idle');
+    }
     if (this.#readers.size > 0) this.#sweep = clock.setTimer(() => this.#dropIdle(), SWEEP_MS);
   }
 

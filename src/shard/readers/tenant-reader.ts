@@ -23,6 +23,7 @@ import type { ServedTenure } from '../log/served-tenure.ts';
 import { SlotTime } from '../log/slot-time.ts';
 import type { MemoryBudget } from '../memory/memory-budget.ts';
 import type { PageLimits } from '../memory/page-limits.ts';
+import type { ReaderLimits } from '../memory/reader-limits.ts';
 import { TenantMemory } from '../memory/tenant-memory.ts';
 import { type FollowAnswer, type LogPosition, ShardFailure } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
@@ -31,8 +32,6 @@ import { currentReads } from './current-reads.ts';
 import type { OwnerPort } from './owner-port.ts';
 import { endedBy, type ReaderEnd, type ReaderTally } from './reader-tally.ts';
 
-/** Characters of commits that are parsed in one step. */
-const CHARACTERS_PER_STEP = 16 * 1024;
 /** How often a call that needs the state tables up to date asks whether they are. */
 const APPLIED_POLL_MS = 50;
 
@@ -47,6 +46,7 @@ export interface ReaderDependencies {
   readonly clock: Clock;
   readonly budget: MemoryBudget;
   readonly pageLimits: PageLimits;
+  readonly readerLimits: ReaderLimits;
   /** The counts that the owners of this process raise, and their clock is this one. Undefined: owners are elsewhere. */
   readonly commitCounts?: CommitCounts | undefined;
 }
@@ -204,7 +204,7 @@ export class TenantReader implements ServedTenure {
     for (const line of lines.split('\n')) {
       commits.push(decodeCommit(line));
       characters += line.length;
-      if (characters < CHARACTERS_PER_STEP) continue;
+      if (characters < this.#dependencies.readerLimits.charactersPerStep) continue;
       characters = 0;
       await yieldTurn(this.#dependencies.clock);
     }

@@ -15,6 +15,7 @@ import { Tenure } from '../../../src/shard/log/tenure.ts';
 import { Lookups } from '../../../src/shard/memory/lookups.ts';
 import { MemoryBudget } from '../../../src/shard/memory/memory-budget.ts';
 import { PAGE_LIMITS } from '../../../src/shard/memory/page-limits.ts';
+import { READER_LIMITS } from '../../../src/shard/memory/reader-limits.ts';
 import { Peers } from '../../../src/shard/peers/peers.ts';
 import { noReadIndexes } from '../../../src/shard/readers/follow-tenant.ts';
 import type { LoggedChange } from '../../../src/shard/shard.ts';
@@ -45,6 +46,7 @@ async function openOwner(store: Store, slot: number, time: { wallMs?: () => numb
     ids,
     budget: new MemoryBudget(1_000_000, new FairTurns(clock)),
     pageLimits: PAGE_LIMITS,
+    readerLimits: READER_LIMITS,
     segmentSize: SEGMENT_SIZE,
     operationsKeptMs: 20_000,
     leaseValid: () => true,

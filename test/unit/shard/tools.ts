@@ -18,6 +18,7 @@ import { Tenure } from '../../../src/shard/log/tenure.ts';
 import { Lookups } from '../../../src/shard/memory/lookups.ts';
 import { MemoryBudget } from '../../../src/shard/memory/memory-budget.ts';
 import { PAGE_LIMITS, type PageLimits } from '../../../src/shard/memory/page-limits.ts';
+import { READER_LIMITS } from '../../../src/shard/memory/reader-limits.ts';
 import type { WriteKind } from '../../../src/shard/memory/write-memory.ts';
 import { Peers } from '../../../src/shard/peers/peers.ts';
 import { noReadIndexes } from '../../../src/shard/readers/follow-tenant.ts';
@@ -153,6 +154,7 @@ export class OpenSlot {
       ids,
       budget: this.budget,
       pageLimits: { ...PAGE_LIMITS, ...options.pageLimits },
+      readerLimits: READER_LIMITS,
       segmentSize: SEGMENT_SIZE,
       operationsKeptMs: options.operationsKeptMs ?? 20_000,
       leaseValid: () => this.leaseValid,

@@ -6,6 +6,7 @@ import { BUILT_IN_PLANS } from '../../../../src/core/plans.ts';
 import { relationNumber, type Tuple } from '../../../../src/core/tuples.ts';
 import { Lookups } from '../../../../src/shard/memory/lookups.ts';
 import { PAGE_LIMITS } from '../../../../src/shard/memory/page-limits.ts';
+import { READER_LIMITS } from '../../../../src/shard/memory/reader-limits.ts';
 import { reportShard } from '../../../../src/shard/observers.ts';
 import { Peers } from '../../../../src/shard/peers/peers.ts';
 import { noReadIndexes } from '../../../../src/shard/readers/follow-tenant.ts';
@@ -36,6 +37,7 @@ async function startReading() {
     metrics,
     budget: slot.budget,
     pageLimits: PAGE_LIMITS,
+    readerLimits: READER_LIMITS,
     slots: 1,
     ownerOf: () => 'owner:1',
     owners: {

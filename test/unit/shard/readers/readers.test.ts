@@ -6,6 +6,7 @@ import { FairTurns } from '../../../../src/core/async/turns.ts';
 import type { TenantId } from '../../../../src/core/ids.ts';
 import { MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
 import { PAGE_LIMITS } from '../../../../src/shard/memory/page-limits.ts';
+import { READER_LIMITS } from '../../../../src/shard/memory/reader-limits.ts';
 import { encodeBeginning } from '../../../../src/shard/readers/beginning.ts';
 import { Readers } from '../../../../src/shard/readers/readers.ts';
 import { type FollowRequest, ShardFailure } from '../../../../src/shard/shard.ts';
@@ -46,6 +47,7 @@ function create({ owner = OWNER }: { owner?: string | undefined } = {}) {
     clock,
     budget: new MemoryBudget(100_000_000, new FairTurns(clock)),
     pageLimits: PAGE_LIMITS,
+    readerLimits: READER_LIMITS,
   });
   return { clock, asked, at, readers };
 }

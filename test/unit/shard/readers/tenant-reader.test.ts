@@ -8,6 +8,7 @@ import { BUILT_IN_PLANS } from '../../../../src/core/plans.ts';
 import { relationNumber } from '../../../../src/core/tuples.ts';
 import { MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
 import { PAGE_LIMITS } from '../../../../src/shard/memory/page-limits.ts';
+import { READER_LIMITS } from '../../../../src/shard/memory/reader-limits.ts';
 import { ReaderTallies } from '../../../../src/shard/readers/reader-tally.ts';
 import { TenantReader } from '../../../../src/shard/readers/tenant-reader.ts';
 import type { FollowAnswer, FollowRequest } from '../../../../src/shard/shard.ts';
@@ -54,6 +55,7 @@ async function follow() {
       clock,
       budget: new MemoryBudget(10_000_000, new FairTurns(clock)),
       pageLimits: PAGE_LIMITS,
+      readerLimits: READER_LIMITS,
     },
     () => events.push('ends'),
   );
