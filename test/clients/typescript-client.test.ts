@@ -10,6 +10,8 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '
 import express, { type ErrorRequestHandler } from 'express';
 import { type CallFacts, Grantd, GrantdError, type GrantdOptions } from '../../clients/typescript/src/exports.ts';
 import { createRequires } from '../../clients/typescript/src/express.ts';
+import { createRequires as fastifyRequires } from '../../clients/typescript/src/fastify.ts';
+import { createRequires as nestRequires } from '../../clients/typescript/src/nest.ts';
 import { tracing } from '../../clients/typescript/src/otel.ts';
 import { FakeGrantd } from '../../clients/typescript/src/testing.ts';
 import { call } from '../kit/http-client.ts';
@@ -341,6 +343,187 @@ describe('the middleware for Express', () => {
       assert.deepEqual(await ask({ 'x-user': 'user:ada' }), [200, 'passed']);
     } finally {
       server.close();
+    }
+  });
+});
+
+describe('a member that a call does not know', () => {
+  /** As from plain JavaScript, which no compiler checks. */
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  const untyped = (grantd: Grantd): any => grantd;
+  const trashed = [{ subject: 'user:*', relation: 'owner', object: VIEWER.object }];
+  const rules = { rules: [] };
+
+  /** A call of each kind, the misspelt member at its place, and the name that is meant. */
+  const CALLS: readonly (readonly [string, readonly unknown[], string, string?])[] = [
+    ['check', [{ ...VIEWER, contextGrants: trashed }], 'contextGrants', 'context_grants'],
+    ['check', [{ ...VIEWER, contxt: {} }], 'contxt', 'context'],
+    ['check', [{ ...VIEWER, explain: true }], 'explain'],
+    ['check', [VIEWER, { timeout: 5 }], 'options.timeout', 'timeoutMs'],
+    [
+      'check',
+      [{ ...VIEWER, context_grants: [{ ...VIEWER, conditoin: {} }] }],
+      'context_grants[0].conditoin',
+      'condition',
+    ],
+    ['explain', [{ ...VIEWER, contextGrants: trashed }], 'contextGrants', 'context_grants'],
+    ['checkBulk', [{ checks: [VIEWER], contextGrants: trashed }], 'contextGrants', 'context_grants'],
+    ['checkBulk', [{ checks: [VIEWER, { ...VIEWER, contextGrants: trashed }] }], 'checks[1].contextGrants'],
+    ['createGrant', [{ ...VIEWER, expiresAt: null }], 'expiresAt', 'expires_at'],
+    ['createGrant', [{ ...VIEWER, condition: { name: 'c', contxt: {} } }], 'condition.contxt', 'context'],
+    ['createGrant', [VIEWER, { singal: new AbortController().signal }], 'options.singal', 'signal'],
+    ['revokeGrant', [{ ...VIEWER, namespace: 'a' }], 'namespace'],
+    ['writeBulk', [{ grants: [VIEWER], revocation: [] }], 'revocation', 'revocations'],
+    ['writeBulk', [{ grants: [{ ...VIEWER, expires: null }] }], 'grants[0].expires'],
+    ['writeBulk', [{ grants: [VIEWER], if: [{ ...VIEWER, exits: true }] }], 'if[0].exits', 'exists'],
+    ['revokeGrants', [{ subject: VIEWER.subject, relatoin: 'viewer' }], 'relatoin', 'relation'],
+    ['listGrants', [{ subject: VIEWER.subject, relatoin: 'viewer' }], 'relatoin', 'relation'],
+    ['listObjects', [{ subject: VIEWER.subject, relation: 'viewer', namespce: 'a' }], 'namespce', 'namespace'],
+    ['listObjects', [{ subject: VIEWER.subject, relation: 'viewer' }, { timeout: 5 }], 'options.timeout', 'timeoutMs'],
+    ['listSubjects', [{ object: VIEWER.object, relation: 'viewer', contextGrants: [] }], 'contextGrants'],
+    ['createNamespace', [{ name: 'a', title: 'b' }], 'title'],
+    ['listKeys', [{ limits: 5 }], 'limits', 'limit'],
+    ['createKey', [{ scopes: ['admin'], expiresAt: null }], 'expiresAt', 'expires_at'],
+    ['createKey', [{ scopes: ['admin'], idempotencyKey: 'a' }], 'idempotencyKey'],
+    ['revokeKey', [{ key_id: 'a', name: 'b' }], 'name'],
+    ['readRules', [{ unlessRevision: 'a' }], 'unlessRevision', 'unless_revision'],
+    ['readRulesVersion', [{ version: 1, revison: 1 }], 'revison'],
+    ['writeRules', [{ rule_set: rules, revison: 'a' }], 'revison', 'revision'],
+    ['writeRules', [{ rules: [] }], 'rules'],
+    ['previewRules', [{ rule_set: rules, revison: 'a' }], 'revison', 'revision'],
+    ['changes', [{ sinse: 'now' }], 'sinse', 'since'],
+    ['changes', [{}, { timeout: 5 }], 'options.timeout', 'timeoutMs'],
+    ['evaluate', [{ contxt: {} }], 'contxt', 'context'],
+    ['evaluate', [{ subject: { type: 'user', name: 'ada' } }], 'subject.name'],
+    ['evaluateMany', [{ evaluations: [{}, { contxt: {} }] }], 'evaluations[1].contxt', 'context'],
+    ['evaluateMany', [{ options: { evaluation_semantic: '' } }], 'options.evaluation_semantic', 'evaluations_semantic'],
+    ['searchSubjects', [{ page: { limits: 5 } }], 'page.limits', 'limit'],
+    ['searchResources', [{ contxt: {} }], 'contxt', 'context'],
+    ['searchActions', [{ contxt: {} }], 'contxt', 'context'],
+  ];
+
+  it('is an error that names it, its place and the nearest name', async () => {
+    const grantd = untyped(new FakeGrantd().client());
+    const wrong: string[] = [];
+    for (const [name, args, member, meant] of CALLS) {
+      const call = async (): Promise<unknown> => {
+        const result = grantd[name](...args);
+        return 'page' in result ? result.page() : result;
+      };
+      const { type, detail } = await failureOf(call());
+      const isRight =
+        detail.startsWith(`"${member}" is unknown; `) &&
+        detail.includes(meant === undefined ? ';' : `name is "${meant}"`);
+      if (type !== 'invalid-request' || !isRight) wrong.push(`${name} ${member}: ${type}: ${detail}`);
+    }
+    assert.deepEqual(wrong, []);
+  });
+
+  it('fails its check alone where checks are gathered', async () => {
+    const grantd = untyped(new FakeGrantd().client());
+    await grantd.createGrant(VIEWER);
+    const results = await Promise.allSettled([
+      grantd.check(VIEWER),
+      grantd.check({ ...VIEWER, contextGrants: trashed }),
+      grantd.check(VIEWER),
+    ]);
+    assert.deepEqual(
+      results.map((each) => (each.status === 'fulfilled' ? each.value : each.reason.type)),
+      [true, 'invalid-request', true],
+    );
+  });
+
+  it('is refused in the place of a page, too', async () => {
+    const grantd = untyped(new FakeGrantd().client());
+    for (const page of [
+      grantd.listGrants({ subject: VIEWER.subject }).page({ curser: 'a' }),
+      grantd.changes().page({ limits: 1 }),
+      grantd.changes().page({}, { timeout: 1 }),
+    ]) {
+      assert.equal((await failureOf(page)).type, 'invalid-request');
+    }
+  });
+
+  it('is what a program can read: inherited, or of a getter; absent if undefined', async () => {
+    const grantd = untyped(new FakeGrantd().client());
+    class Question {
+      subject = VIEWER.subject;
+      relation = VIEWER.relation;
+      get object(): string {
+        return VIEWER.object;
+      }
+      describe(): string {
+        return 'a method is no member';
+      }
+    }
+    class Misspelt extends Question {
+      get contextGrants(): unknown {
+        return trashed;
+      }
+    }
+    class Sending extends Question {
+      get context_grants(): unknown {
+        return [VIEWER];
+      }
+      get expires_at(): string {
+        return '2100-01-01T00:00:00.000Z';
+      }
+    }
+    assert.equal(await grantd.check(new Question()), false);
+    assert.equal(await grantd.check({ ...VIEWER, contextGrants: undefined, context: undefined }), false);
+    assert.equal(await grantd.check(Object.assign(Object.create(null), VIEWER)), false);
+    const { object, subject, relation } = VIEWER;
+    assert.equal(await grantd.check(Object.create(Object.freeze({ subject, relation, object }))), false);
+    const inherited = Object.assign(Object.create({ contextGrants: trashed }), VIEWER);
+    for (const each of [new Misspelt(), inherited]) {
+      assert.match((await failureOf(grantd.check(each))).detail, /"contextGrants" is unknown/);
+    }
+    const { context_grants } = new Sending();
+    assert.equal(await grantd.check({ ...VIEWER, context_grants }), true);
+    assert.match((await failureOf(grantd.check(new Sending()))).detail, /"expires_at" is unknown/);
+    const { expires_at } = new Sending();
+    assert.match((await failureOf(grantd.createGrant(new Sending()))).detail, /"context_grants" is unknown/);
+    class Grant extends Question {
+      get expires_at(): string {
+        return expires_at;
+      }
+    }
+    assert.equal((await grantd.createGrant(new Grant())).expires_at, expires_at);
+    for (const context_grants of [new Set([VIEWER]), new Map()]) {
+      assert.match((await failureOf(grantd.check({ ...VIEWER, context_grants }))).detail, /which JSON cannot carry/);
+    }
+  });
+
+  it('is a TypeError in the options of a client, of a fake and of a guard', () => {
+    const fake = new FakeGrantd();
+    const grantd = fake.client();
+    const subject = (): string => VIEWER.subject;
+    const wrong: readonly (readonly [string, (...args: never[]) => unknown])[] = [
+      ['options.timeout', () => fake.client({ timeoutMs: 5, ...{ timeout: 5 } })],
+      ['options.batch', () => new Grantd({ ...fake.options, ...{ batch: false } })],
+      ['options.backoff.first', () => fake.client({ backoff: { firstMs: 1, ...{ first: 1 } } })],
+      ['options.subjct', () => createRequires({ grantd, subject, ...{ subjct: subject } })],
+      ['options.onErorr', () => createRequires({ grantd, subject, ...{ onErorr: subject } })],
+      [
+        'relaton',
+        () => createRequires({ grantd, subject })({ relation: 'viewer', object: subject, ...{ relaton: 'owner' } }),
+      ],
+      ['options.refuse', () => fastifyRequires({ grantd, subject, ...{ refuse: subject } })],
+      [
+        'objet',
+        () => fastifyRequires({ grantd, subject })({ relation: 'viewer', object: subject, ...{ objet: subject } }),
+      ],
+      ['options.onErorr', () => nestRequires({ grantd, subject, ...{ onErorr: subject } })],
+      [
+        'relaton',
+        () => nestRequires({ grantd, subject })({ relation: 'viewer', object: subject, ...{ relaton: 'owner' } }),
+      ],
+    ];
+    for (const [member, create] of wrong) {
+      assert.throws(
+        create,
+        (error) => error instanceof TypeError && error.message.startsWith(`"${member}" is unknown`),
+      );
     }
   });
 });

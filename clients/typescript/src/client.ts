@@ -33,7 +33,8 @@ import type {
 } from './generated/schemas.ts';
 import { createKey, type KeyCreation } from './key-creation.ts';
 import { Listing, type Page } from './listing.ts';
-import { type GrantdOptions, transportOptions } from './options.ts';
+import { type KnownOf, knownMembers, membersOf } from './members.ts';
+import { type GrantdOptions, knownOptions, transportOptions } from './options.ts';
 import {
   checkDecision,
   checkKey,
@@ -144,6 +145,34 @@ const post = (operation: string, path: string, body: unknown, expected: readonly
   expected,
 });
 
+// What each call takes. A body that goes to the service as it is has no table: the service refuses unknown members.
+const TUPLE: KnownOf<Tuple> = { subject: true, relation: true, object: true };
+const CONTEXT: KnownOf<CallContext> = { context: true, context_grants: true };
+const CHECK: KnownOf<CheckRequest> = { ...TUPLE, ...CONTEXT };
+const BULK_CHECK: KnownOf<BulkCheckRequest> = { checks: true, ...CONTEXT };
+const LISTING = { relation: true, namespace: true, via: true, limit: true, ...CONTEXT } as const;
+const OBJECTS: KnownOf<ObjectsQuery> = { subject: true, ...LISTING };
+const SUBJECTS: KnownOf<SubjectsQuery> = { object: true, include: true, ...LISTING };
+const GRANTS: KnownOf<GrantsQuery> = { ...TUPLE, limit: true };
+const KEYS: KnownOf<KeysQuery> = { limit: true };
+const KEY: KnownOf<{ readonly key_id: string }> = { key_id: true };
+const RULES: KnownOf<{ readonly unless_revision?: string | undefined }> = { unless_revision: true };
+const RULES_CHANGE: KnownOf<RulesChange> = { rule_set: true, revision: true };
+const RULES_VERSION: KnownOf<{ readonly version: number }> = { version: true };
+// The service ignores members that AuthZEN does not define.
+const ENTITY = { type: true, id: true, properties: true } as const;
+const ACTION = { name: true, properties: true } as const;
+const EVALUATION: KnownOf<EvaluationRequest> = { subject: ENTITY, action: ACTION, resource: ENTITY, context: true };
+const EVALUATIONS: KnownOf<EvaluationsRequest> = {
+  ...EVALUATION,
+  evaluations: EVALUATION,
+  options: { evaluations_semantic: true },
+};
+const SEARCH = { ...EVALUATION, page: { token: true, limit: true, properties: true } } as const;
+const SUBJECT_SEARCH: KnownOf<SubjectSearch> = SEARCH;
+const RESOURCE_SEARCH: KnownOf<ResourceSearch> = SEARCH;
+const ACTION_SEARCH: KnownOf<ActionSearch> = SEARCH;
+
 const hasContext = ({ context, context_grants: grants }: CallContext): boolean =>
   context !== undefined || grants !== undefined;
 
@@ -171,8 +200,9 @@ export class Grantd {
   readonly #silenceMs: number;
 
   constructor(options: GrantdOptions = {}) {
-    const { batching = true, silenceMs = 45_000 } = options;
-    this.#transport = new Transport(transportOptions(options));
+    const known = knownOptions(options);
+    const { batching = true, silenceMs = 45_000 } = known;
+    this.#transport = new Transport(transportOptions(known));
     this.#silenceMs = silenceMs;
     const sender = {
       one: (question: Question) => this.#checkOne(question),
@@ -185,18 +215,17 @@ export class Grantd {
    * Whether the relationship holds. True only if the service said so for exactly this question; every other outcome is
    * thrown. Checks of one moment are gathered into one request, unless they have options or a context of their own.
    */
-  check(request: CheckRequest, options?: CallOptions): Promise<boolean> {
-    if (options !== undefined || hasContext(request) || this.#gatherer === undefined) {
-      return this.#checkOne(request, options);
+  async check(request: CheckRequest, options?: CallOptions): Promise<boolean> {
+    const question = knownMembers(request, CHECK);
+    if (options !== undefined || hasContext(question) || this.#gatherer === undefined) {
+      return this.#checkOne(question, options);
     }
-    const { subject, relation, object } = request;
-    return this.#gatherer.check({ subject, relation, object });
+    return this.#gatherer.check(question);
   }
 
   /** As `check`, with the grants on which the result rests. */
   async explain(request: CheckRequest, options: CallOptions = {}): Promise<Explanation> {
-    const { subject, relation, object, context, context_grants } = request;
-    const body = { subject, relation, object, explain: true, context, context_grants };
+    const body = { ...knownMembers(request, CHECK), explain: true };
     const field = Field.of(await this.#transport.send(post('check', '/v1/check', body), options));
     field.at('checked_at').text();
     const authorized = field.at('authorized').boolean();
@@ -210,14 +239,12 @@ export class Grantd {
 
   /** Up to 100 checks, all decided at one moment; the results are in the order of the checks. */
   async checkBulk(request: BulkCheckRequest, options: CallOptions = {}): Promise<readonly boolean[]> {
-    const { checks, context, context_grants } = request;
-    const questions = checks.map(({ subject, relation, object }) => ({ subject, relation, object }));
-    const body = { checks: questions, context, context_grants };
+    const body = knownMembers(request, BULK_CHECK);
     const field = Field.of(await this.#transport.send(post('checkBulk', '/v1/check/bulk', body), options));
     field.at('checked_at').text();
     return field
       .at('results')
-      .listOf(checks.length)
+      .listOf(body.checks.length)
       .map((each) => each.at('authorized').boolean());
   }
 
@@ -228,17 +255,17 @@ export class Grantd {
   }
 
   /** Whether there was such a grant. After a lost response, false may mean that this call has revoked it. */
-  revokeGrant({ subject, relation, object }: Tuple, options?: CallOptions): Promise<boolean> {
-    const query = { subject, relation, object };
+  async revokeGrant(tuple: Tuple, options?: CallOptions): Promise<boolean> {
+    const query = { ...knownMembers(tuple, TUPLE) };
     return this.#remove({ ...get('revokeGrant', '/v1/grants', query), method: 'DELETE' }, 'grant-not-found', options);
   }
 
   /** Up to 100 grants and revocations that take effect at one moment, or not at all. */
   async writeBulk(write: BulkWrite, options?: CallOptions): Promise<BulkWriteResult> {
     const call = post('writeBulk', '/v1/grants/bulk', write);
-    const conditional = (write.if ?? []).length > 0;
+    const { grants = [], revocations = [], if: conditions = [] } = write;
+    const conditional = conditions.length > 0;
     const field = Field.of(await this.#transport.send({ ...call, conditional }, options));
-    const { grants = [], revocations = [] } = write;
     const written = field.at('grants').listOf(grants.length);
     const revoked = field.at('revocations').listOf(revocations.length);
     return {
@@ -259,8 +286,9 @@ export class Grantd {
   }
 
   listGrants(query: GrantsQuery, options: CallOptions = {}): Listing<Grant, GrantPage> {
+    const known = knownMembers(query, GRANTS);
     return new Listing(async (cursor, callOptions) => {
-      const call = get('listGrants', '/v1/grants', { ...query, cursor });
+      const call = get('listGrants', '/v1/grants', { ...known, cursor });
       const reply = await this.#transport.send(call, callOptions);
       const field = Field.of(reply);
       return {
@@ -273,8 +301,9 @@ export class Grantd {
 
   /** The objects on which the subject has the relation. */
   listObjects(query: ObjectsQuery, options: CallOptions = {}): Listing<string> {
+    const known = knownMembers(query, OBJECTS);
     return new Listing(async (cursor, callOptions) => {
-      const call = listingCall('listObjects', '/v1/objects', query, cursor);
+      const call = listingCall('listObjects', '/v1/objects', known, cursor);
       const field = Field.of(await this.#transport.send(call, callOptions));
       return { items: field.at('objects').texts(), cursor: field.at('next_cursor').textOrNull() };
     }, options);
@@ -282,8 +311,9 @@ export class Grantd {
 
   /** The subjects that have the relation on the object. */
   listSubjects(query: SubjectsQuery, options: CallOptions = {}): Listing<string, SubjectPage> {
+    const known = knownMembers(query, SUBJECTS);
     return new Listing(async (cursor, callOptions) => {
-      const call = listingCall('listSubjects', '/v1/subjects', query, cursor);
+      const call = listingCall('listSubjects', '/v1/subjects', known, cursor);
       const field = Field.of(await this.#transport.send(call, callOptions));
       const excluded = field.has('excluded') ? field.at('excluded').texts() : [];
       return { items: field.at('subjects').texts(), cursor: field.at('next_cursor').textOrNull(), excluded };
@@ -306,11 +336,11 @@ export class Grantd {
 
   /** Creates one key, also over a lost response. Its text is in this result and nowhere else. */
   createKey(request: KeyCreation, options: CallOptions = {}): Promise<CreatedKey> {
-    return createKey(this.#transport, request, options);
+    return createKey(this.#transport, membersOf(request), options);
   }
 
   listKeys(query: KeysQuery = {}, options: CallOptions = {}): Listing<Key> {
-    return this.#listing('listKeys', '/v1/keys', { ...query }, options, 'keys', (each) =>
+    return this.#listing('listKeys', '/v1/keys', { ...knownMembers(query, KEYS) }, options, 'keys', (each) =>
       each.checked<Key>((key) => {
         checkKey(key);
         key.at('last_used_at').textOrNull();
@@ -319,7 +349,8 @@ export class Grantd {
   }
 
   /** Whether there was such a key. */
-  revokeKey({ key_id }: { readonly key_id: string }, options?: CallOptions): Promise<boolean> {
+  async revokeKey(key: { readonly key_id: string }, options?: CallOptions): Promise<boolean> {
+    const { key_id } = knownMembers(key, KEY);
     const call = { ...get('revokeKey', `/v1/keys/${encodeURIComponent(key_id)}`), method: 'DELETE' } as const;
     return this.#remove(call, 'key-not-found', options);
   }
@@ -328,9 +359,10 @@ export class Grantd {
   /** Undefined if the rules still have the revision. */
   readRules(query: { readonly unless_revision: string }, options?: CallOptions): Promise<RevisedRules | undefined>;
   async readRules(
-    { unless_revision: unlessRevision }: { readonly unless_revision?: string | undefined } = {},
+    query: { readonly unless_revision?: string | undefined } = {},
     options: CallOptions = {},
   ): Promise<RevisedRules | undefined> {
+    const { unless_revision: unlessRevision } = knownMembers(query, RULES);
     const headers = unlessRevision === undefined ? {} : { 'if-none-match': `"${unlessRevision}"` };
     const expected = unlessRevision === undefined ? [200] : [200, 304];
     const reply = await this.#transport.send({ ...get('readRules', '/v1/rules'), headers, expected }, options);
@@ -360,7 +392,8 @@ export class Grantd {
   }
 
   /** Throws a GrantdError `rules-version-not-found` if the version is not kept. */
-  async readRulesVersion({ version }: { readonly version: number }, options?: CallOptions): Promise<RevisedRules> {
+  async readRulesVersion(query: { readonly version: number }, options?: CallOptions): Promise<RevisedRules> {
+    const { version } = knownMembers(query, RULES_VERSION);
     const reply = await this.#transport.send(get('readRulesVersion', `/v1/rules/versions/${version}`), options);
     return { rule_set: Field.of(reply).checked<RuleSet>(checkRuleSet), revision: revisionOf(reply) };
   }
@@ -371,34 +404,53 @@ export class Grantd {
   }
 
   async evaluate(request: EvaluationRequest, options?: CallOptions): Promise<Decision> {
-    const call = post('evaluate', '/access/v1/evaluation', request);
+    const call = post('evaluate', '/access/v1/evaluation', knownMembers(request, EVALUATION));
     return Field.of(await this.#transport.send(call, options)).checked<Decision>(checkDecision);
   }
 
   /** The decisions, in the order of the request. With a semantic that ends early, up to the one that settles it. */
   async evaluateMany(request: EvaluationsRequest, options?: CallOptions): Promise<readonly Decision[]> {
-    const call = post('evaluateMany', '/access/v1/evaluations', request);
-    return decisionsIn(Field.of(await this.#transport.send(call, options)), request);
+    const known = knownMembers(request, EVALUATIONS);
+    const call = post('evaluateMany', '/access/v1/evaluations', known);
+    return decisionsIn(Field.of(await this.#transport.send(call, options)), known);
   }
 
   searchSubjects(search: SubjectSearch, options: CallOptions = {}): Listing<FoundEntity> {
-    return this.#search('searchSubjects', '/access/v1/search/subject', search, options, (each) => ({
-      type: each.at('type').text(),
-      id: each.at('id').text(),
-    }));
+    return this.#search(
+      'searchSubjects',
+      '/access/v1/search/subject',
+      knownMembers(search, SUBJECT_SEARCH),
+      options,
+      (each) => ({
+        type: each.at('type').text(),
+        id: each.at('id').text(),
+      }),
+    );
   }
 
   searchResources(search: ResourceSearch, options: CallOptions = {}): Listing<FoundEntity> {
-    return this.#search('searchResources', '/access/v1/search/resource', search, options, (each) => ({
-      type: each.at('type').text(),
-      id: each.at('id').text(),
-    }));
+    return this.#search(
+      'searchResources',
+      '/access/v1/search/resource',
+      knownMembers(search, RESOURCE_SEARCH),
+      options,
+      (each) => ({
+        type: each.at('type').text(),
+        id: each.at('id').text(),
+      }),
+    );
   }
 
   searchActions(search: ActionSearch, options: CallOptions = {}): Listing<{ readonly name: string }> {
-    return this.#search('searchActions', '/access/v1/search/action', search, options, (each) => ({
-      name: each.at('name').text(),
-    }));
+    return this.#search(
+      'searchActions',
+      '/access/v1/search/action',
+      knownMembers(search, ACTION_SEARCH),
+      options,
+      (each) => ({
+        name: each.at('name').text(),
+      }),
+    );
   }
 
   /** The OpenAPI description of the interface. */
@@ -411,9 +463,7 @@ export class Grantd {
   }
 
   async #checkOne(request: CheckRequest, options: CallOptions = {}): Promise<boolean> {
-    const { subject, relation, object, context, context_grants } = request;
-    const call = post('check', '/v1/check', { subject, relation, object, context, context_grants });
-    const field = Field.of(await this.#transport.send(call, options));
+    const field = Field.of(await this.#transport.send(post('check', '/v1/check', request), options));
     field.at('checked_at').text();
     return field.at('authorized').boolean();
   }
@@ -428,7 +478,8 @@ export class Grantd {
     }
   }
 
-  #putRules({ rule_set: body, revision }: RulesChange, options: CallOptions, query: Query): Promise<Sent> {
+  #putRules(change: RulesChange, options: CallOptions, query: Query): Promise<Sent> {
+    const { rule_set: body, revision } = knownMembers(change, RULES_CHANGE);
     const call: Call = {
       operation: 'writeRules',
       method: 'PUT',

@@ -2,6 +2,8 @@
 
 import type { Request, RequestHandler, Response } from 'express';
 import {
+  knownOptions,
+  knownRequirement,
   problemOf,
   RETRY_AFTER_S,
   type Refusal,
@@ -29,14 +31,17 @@ function sendProblem(refusal: Refusal, _request: Request, response: Response): v
  * object. 401 without a subject, 403 without the relation, 503 if that is not known.
  */
 export function createRequires(options: ExpressOptions): (requirement: Requirement<Request>) => RequestHandler {
-  const { refuse = sendProblem } = options;
-  return (requirement) => (request, response, next) => {
-    refusalOf(options, requirement, request)
-      .then((refusal) => {
-        if (refusal === undefined) return next();
-        if (refusal.status === 503) response.setHeader('retry-after', RETRY_AFTER_S);
-        refuse(refusal, request, response);
-      })
-      .catch(next);
+  const { refuse = sendProblem, ...common } = knownOptions(options, { refuse: true });
+  return (given) => {
+    const requirement = knownRequirement(given);
+    return (request, response, next) => {
+      refusalOf(common, requirement, request)
+        .then((refusal) => {
+          if (refusal === undefined) return next();
+          if (refusal.status === 503) response.setHeader('retry-after', RETRY_AFTER_S);
+          refuse(refusal, request, response);
+        })
+        .catch(next);
+    };
   };
 }

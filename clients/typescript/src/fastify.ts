@@ -1,7 +1,15 @@
 // Hooks for Fastify.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { problemOf, RETRY_AFTER_S, type Requirement, type RequirementOptions, refusalOf } from './requirement.ts';
+import {
+  knownOptions,
+  knownRequirement,
+  problemOf,
+  RETRY_AFTER_S,
+  type Requirement,
+  type RequirementOptions,
+  refusalOf,
+} from './requirement.ts';
 
 export type { Refusal, Requirement, RequirementOptions } from './requirement.ts';
 
@@ -14,13 +22,17 @@ export function createRequires(
 ): (
   requirement: Requirement<FastifyRequest>,
 ) => (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined> {
-  return (requirement) => async (request, reply) => {
-    const refusal = await refusalOf(options, requirement, request);
-    if (refusal === undefined) return undefined;
-    if (refusal.status === 503) reply.header('retry-after', RETRY_AFTER_S);
-    return reply
-      .code(refusal.status)
-      .type('application/problem+json')
-      .send(JSON.stringify(problemOf(refusal)));
+  const known = knownOptions(options, {});
+  return (given) => {
+    const requirement = knownRequirement(given);
+    return async (request, reply) => {
+      const refusal = await refusalOf(known, requirement, request);
+      if (refusal === undefined) return undefined;
+      if (refusal.status === 503) reply.header('retry-after', RETRY_AFTER_S);
+      return reply
+        .code(refusal.status)
+        .type('application/problem+json')
+        .send(JSON.stringify(problemOf(refusal)));
+    };
   };
 }

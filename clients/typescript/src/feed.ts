@@ -5,6 +5,7 @@ import type { Deadline } from './deadline.ts';
 import { GrantdError, located } from './error.ts';
 import type { Change } from './generated/schemas.ts';
 import type { Page } from './listing.ts';
+import { type KnownOf, knownMembers, membersOf } from './members.ts';
 import { errorOf, invalidResponse, mediaTypeOf, requestIdOf } from './responses.ts';
 import { checkChange, Field } from './shapes.ts';
 import { type CallOptions, connectionError, type Transport } from './transport.ts';
@@ -37,6 +38,9 @@ export interface ChangePageQuery {
   /** For how many seconds a page without a change waits for one. */
   readonly wait?: number | undefined;
 }
+
+const QUERY: KnownOf<ChangesQuery> = { cursor: true, since: true, namespace: true, relation: true, action: true };
+const PAGE: KnownOf<ChangePageQuery> = { cursor: true, limit: true, wait: true };
 
 /** More than two sets of rules, the longest that a change carries. */
 const LINE_LENGTH_MAX = 1 << 20;
@@ -101,13 +105,14 @@ export class Changes implements AsyncIterable<FeedChange> {
 
   constructor(transport: Transport, query: ChangesQuery, options: CallOptions, silenceMs: number) {
     this.#transport = transport;
-    this.#query = query;
-    this.#options = options;
+    this.#query = knownMembers(query, QUERY);
+    this.#options = membersOf(options);
     this.#silenceMs = silenceMs;
   }
 
   /** One page, after its cursor if it has one. It always has a cursor to continue from, also at the end. */
-  async page({ cursor, limit, wait }: ChangePageQuery = {}, options: CallOptions = {}): Promise<ChangePage> {
+  async page(query: ChangePageQuery = {}, options: CallOptions = {}): Promise<ChangePage> {
+    const { cursor, limit, wait } = knownMembers(query, PAGE);
     const place = cursor === undefined ? {} : { cursor, since: undefined };
     // The service may use the whole wait before it responds.
     const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? this.#transport.timeoutMs;
@@ -119,7 +124,7 @@ export class Changes implements AsyncIterable<FeedChange> {
         query: { ...this.#query, ...place, limit, wait },
         expected: [200],
       },
-      { ...this.#options, ...options, timeoutMs: timeoutMs + (wait ?? 0) * 1000 },
+      { ...this.#options, ...membersOf(options), timeoutMs: timeoutMs + (wait ?? 0) * 1000 },
     );
     const body = Field.of(reply);
     const items = body

@@ -1,6 +1,7 @@
 // Listings: read page by page, or as one iteration over all pages. Invariant: an iteration ends, or throws; a page that
 // leads to itself is an error.
 
+import { knownMembers } from './members.ts';
 import { invalidResponse } from './responses.ts';
 import type { CallOptions } from './transport.ts';
 
@@ -23,7 +24,8 @@ export class Listing<T, P extends Page<T> = Page<T>> implements AsyncIterable<T>
   }
 
   /** The first page, or the page of the given cursor. */
-  page({ cursor }: { readonly cursor?: string | undefined } = {}): Promise<P> {
+  async page(place: { readonly cursor?: string | undefined } = {}): Promise<P> {
+    const { cursor } = knownMembers(place, { cursor: true });
     return this.#read(cursor, this.#options);
   }
 

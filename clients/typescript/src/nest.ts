@@ -8,7 +8,7 @@ import {
   UnauthorizedException,
   UseGuards,
 } from '@nestjs/common';
-import { type Requirement, type RequirementOptions, refusalOf } from './requirement.ts';
+import { knownOptions, knownRequirement, type Requirement, type RequirementOptions, refusalOf } from './requirement.ts';
 
 export type { Refusal, Requirement, RequirementOptions } from './requirement.ts';
 
@@ -38,5 +38,6 @@ class GrantdGuard<Request> implements CanActivate {
 export function createRequires<Request>(
   options: RequirementOptions<Request>,
 ): (requirement: Requirement<Request>) => MethodDecorator & ClassDecorator {
-  return (requirement) => UseGuards(new GrantdGuard(options, requirement));
+  const known = knownOptions(options, {});
+  return (requirement) => UseGuards(new GrantdGuard(known, knownRequirement(requirement)));
 }

@@ -2,6 +2,7 @@
 
 import { userAgent } from './agent.ts';
 import type { Logger } from './log.ts';
+import { invalidOption, type KnownOf, knownMembers } from './members.ts';
 import type { CallHook, TransportOptions } from './transport.ts';
 
 export interface GrantdOptions {
@@ -36,6 +37,27 @@ export interface GrantdOptions {
   /** Called with each distinct hint of the service for developers, once. By default `console.warn`. */
   readonly onWarning?: ((warning: string) => void) | undefined;
 }
+
+const OPTIONS: KnownOf<GrantdOptions> = {
+  url: true,
+  key: true,
+  timeoutMs: true,
+  batching: true,
+  maxRetries: true,
+  retryBudget: true,
+  backoff: { firstMs: true, maxMs: true },
+  silenceMs: true,
+  headers: true,
+  userAgent: true,
+  fetch: true,
+  hook: true,
+  logger: true,
+  onWarning: true,
+};
+
+/** Throws a TypeError for an option that does not exist. */
+export const knownOptions = (options: GrantdOptions): GrantdOptions =>
+  knownMembers(options, OPTIONS, 'options', invalidOption);
 
 const TIMEOUT_MS = 10_000;
 /** Of a timer. */

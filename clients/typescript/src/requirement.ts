@@ -3,6 +3,7 @@
 
 import type { Grantd } from './client.ts';
 import { GrantdError } from './error.ts';
+import { invalidOption, type KnownOf, knownMembers } from './members.ts';
 
 export interface RequirementOptions<Request> {
   readonly grantd: Pick<Grantd, 'check'>;
@@ -34,6 +35,19 @@ export interface Requirement<Request> {
   /** The object that the request is about, such as `document:plan`. */
   readonly object: (request: Request) => string;
 }
+
+const OPTIONS: KnownOf<RequirementOptions<unknown>> = { grantd: true, subject: true, onError: true };
+const REQUIREMENT: KnownOf<Requirement<unknown>> = { relation: true, object: true };
+
+/** Throws a TypeError for an option that does not exist. `more`: the options that a framework adds. */
+export const knownOptions = <O extends object>(
+  options: O,
+  more: KnownOf<Omit<O, keyof RequirementOptions<unknown>>>,
+): O => knownMembers<object>(options, { ...OPTIONS, ...more }, 'options', invalidOption) as O;
+
+/** Throws a TypeError for a member that does not exist. */
+export const knownRequirement = <Request>(requirement: Requirement<Request>): Requirement<Request> =>
+  knownMembers(requirement, REQUIREMENT, '', invalidOption);
 
 /** Undefined: the request may pass. An error of the two functions of the caller is theirs, and is thrown. */
 export async function refusalOf<Request>(

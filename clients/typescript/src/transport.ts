@@ -5,6 +5,7 @@ import { RetryBudget } from './budget.ts';
 import { Deadline } from './deadline.ts';
 import { GrantdError, located, restated } from './error.ts';
 import { type Logger, logAttempt } from './log.ts';
+import { jsonOf, type KnownOf, knownMembers } from './members.ts';
 import { connectionLost, type Reply, replyOf, requestIdOf } from './responses.ts';
 import { Warnings } from './warnings.ts';
 
@@ -31,6 +32,8 @@ export interface CallOptions {
   /** Ends the call with the error `cancelled`. */
   readonly signal?: AbortSignal | undefined;
 }
+
+const CALL_OPTIONS: KnownOf<CallOptions> = { timeoutMs: true, signal: true };
 
 export interface Call {
   readonly operation: string;
@@ -104,7 +107,8 @@ export class Transport {
     return retryAfterS * 1000 + Math.random() * Math.min(maxMs, firstMs * 2 ** Math.min(retry - 1, DOUBLINGS_MAX));
   }
 
-  deadline({ timeoutMs = this.#options.timeoutMs, signal }: CallOptions): Deadline {
+  deadline(options: CallOptions): Deadline {
+    const { timeoutMs = this.#options.timeoutMs, signal } = knownMembers(options, CALL_OPTIONS, 'options');
     return new Deadline(timeoutMs, signal);
   }
 
@@ -141,7 +145,7 @@ export class Transport {
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Response> {
     const { fetch: fetchIt } = this.#options;
-    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+    const body = call.body === undefined ? undefined : jsonOf(call.body);
     try {
       const response = await deadline.bound(
         fetchIt(this.urlOf(call), {

@@ -1,12 +1,14 @@
 // The operations of the fake on API keys and rules.
 
-import type { Key, RuleSet, RulesVersion, Scope } from '../generated/schemas.ts';
+import type { Key, KeyRequest, RuleSet, RulesVersion, Scope } from '../generated/schemas.ts';
+import type { KnownOf } from '../members.ts';
 import { type FakeOperation, type FakeRequest, ok } from './operation.ts';
 import { pageOf } from './pages.ts';
 import { invalidRequest, Refusal } from './problem.ts';
 import type { FakeKey, FakeState } from './state.ts';
-import { expiryIn, fieldsIn, limitIn, ruleSetIn } from './values.ts';
+import { expiryIn, knownFieldsIn, limitIn, ruleSetIn } from './values.ts';
 
+const KEY: KnownOf<KeyRequest> = { name: true, scopes: true, expires_at: true };
 const SCOPES: readonly unknown[] = ['check:read', 'grant:write', 'admin'] satisfies readonly Scope[];
 
 function withoutText({ text: _, ...key }: FakeKey): Key {
@@ -14,7 +16,7 @@ function withoutText({ text: _, ...key }: FakeKey): Key {
 }
 
 function createKey({ state, body, headers }: FakeRequest) {
-  const { name = '', scopes, expires_at: expiresAt } = fieldsIn(body);
+  const { name = '', scopes, expires_at: expiresAt } = knownFieldsIn(body, KEY);
   const areScopes = Array.isArray(scopes) && scopes.length > 0 && scopes.every((each) => SCOPES.includes(each));
   if (typeof name !== 'string' || !areScopes) throw invalidRequest('"scopes" must be a list of scopes.');
   const expiry = expiryIn(expiresAt) ?? null;

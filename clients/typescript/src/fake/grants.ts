@@ -7,19 +7,25 @@ import { feedCursorOf, pageOf } from './pages.ts';
 import { invalidRequest, Refusal } from './problem.ts';
 import type { FakeState } from './state.ts';
 import {
+  CONTEXT,
   expiryIn,
   fieldsIn,
+  GRANT,
   identifierIn,
   isFields,
   isIdentifier,
   isNamespaceName,
   isRelation,
+  knownFieldsIn,
   limitIn,
   listIn,
   type NamedTuple,
   namespaceOf,
+  PRECONDITION,
   questionIn,
+  refuseCondition,
   relationIn,
+  TUPLE,
   tupleIn,
 } from './values.ts';
 
@@ -27,6 +33,10 @@ import {
 const BULK_MAX = 100;
 /** Of one call that revokes many. */
 const REVOKED_MAX = 1000;
+
+const LISTING = { relation: true, namespace: true, via: true, limit: true, cursor: true, ...CONTEXT } as const;
+const OBJECTS = { subject: true, ...LISTING } as const;
+const SUBJECTS = { object: true, include: true, ...LISTING } as const;
 
 const now = (): string => new Date().toISOString();
 
@@ -42,6 +52,7 @@ function sentIn(body: unknown): readonly Grant[] {
   if (context !== undefined && !isFields(context)) throw invalidRequest('"context" must be an object.');
   return listIn(grants, 'context_grants', BULK_MAX).map((each, index) => {
     const tuple = tupleIn(each, `context_grants[${index}].`);
+    refuseCondition(fieldsIn(each), `context_grants[${index}].`);
     return { ...tuple, grant_id: '', created_at: now(), expires_at: null };
   });
 }
@@ -58,8 +69,8 @@ export function holdAll(
 }
 
 function check({ state, body }: FakeRequest) {
+  const { explain } = knownFieldsIn(body, { ...TUPLE, explain: true, ...CONTEXT });
   const question = questionIn(body, definedNames(state));
-  const { explain } = fieldsIn(body);
   const sent = sentIn(body);
   const chain = evaluationOf(state, sent).heldBy(question.subject).get(factOf(question.relation, question.object));
   const authorized = chain !== undefined;
@@ -68,7 +79,7 @@ function check({ state, body }: FakeRequest) {
 }
 
 function checkBulk({ state, body }: FakeRequest) {
-  const { checks } = fieldsIn(body);
+  const { checks } = knownFieldsIn(body, { checks: TUPLE, ...CONTEXT });
   if (checks === undefined) throw invalidRequest('"checks" is missing.');
   const defined = definedNames(state);
   const questions = listIn(checks, 'checks', BULK_MAX).map((each, index) =>
@@ -81,8 +92,10 @@ function checkBulk({ state, body }: FakeRequest) {
 }
 
 function createGrant({ state, body, actor }: FakeRequest) {
-  const tuple = tupleIn(body);
-  const expiry = expiryIn(fieldsIn(body).expires_at);
+  const fields = knownFieldsIn(body, GRANT);
+  const tuple = tupleIn(fields);
+  refuseCondition(fields);
+  const expiry = expiryIn(fields.expires_at);
   state.write();
   const { grant, created } = state.put(tuple, expiry, actor);
   return { status: created ? 201 : 200, body: grant };
@@ -96,11 +109,14 @@ function revokeGrant({ state, query, body, actor }: FakeRequest) {
 }
 
 function writeBulk({ state, body, actor }: FakeRequest) {
-  const write = fieldsIn(body);
-  const grants = listIn(write.grants, 'grants', BULK_MAX).map((each, index) => ({
-    tuple: tupleIn(each, `grants[${index}].`),
-    expiry: expiryIn(fieldsIn(each).expires_at, `grants[${index}].`),
-  }));
+  const write = knownFieldsIn(body, { grants: GRANT, revocations: TUPLE, if: PRECONDITION });
+  const grants = listIn(write.grants, 'grants', BULK_MAX).map((each, index) => {
+    refuseCondition(fieldsIn(each), `grants[${index}].`);
+    return {
+      tuple: tupleIn(each, `grants[${index}].`),
+      expiry: expiryIn(fieldsIn(each).expires_at, `grants[${index}].`),
+    };
+  });
   const revocations = listIn(write.revocations, 'revocations', BULK_MAX).map((each, index) =>
     tupleIn(each, `revocations[${index}].`),
   );
@@ -148,7 +164,7 @@ function selected(state: FakeState, { subject, object, relation }: GrantFields) 
 }
 
 function revokeGrants({ state, body, actor }: FakeRequest) {
-  const { subject, object, relation } = fieldsIn(body);
+  const { subject, object, relation } = knownFieldsIn(body, TUPLE);
   const found = selected(state, { subject, object, relation });
   state.write();
   const revoked = found.slice(0, REVOKED_MAX).filter((grant) => state.remove(grant, actor)).length;
@@ -195,7 +211,8 @@ function queryOf(body: unknown): URLSearchParams {
 }
 
 const listObjects = ({ state, query }: FakeRequest) => objectPage(state, query);
-const listObjectsInContext = ({ state, body }: FakeRequest) => objectPage(state, queryOf(body), sentIn(body));
+const listObjectsInContext = ({ state, body }: FakeRequest) =>
+  objectPage(state, queryOf(body), sentIn(knownFieldsIn(body, OBJECTS)));
 
 function objectPage(state: FakeState, query: URLSearchParams, sent: readonly Grant[] = []) {
   const subject = identifierIn('subject', queried(query, 'subject'));
@@ -224,7 +241,8 @@ export function objectsOf(
 }
 
 const listSubjects = ({ state, query }: FakeRequest) => subjectPage(state, query);
-const listSubjectsInContext = ({ state, body }: FakeRequest) => subjectPage(state, queryOf(body), sentIn(body));
+const listSubjectsInContext = ({ state, body }: FakeRequest) =>
+  subjectPage(state, queryOf(body), sentIn(knownFieldsIn(body, SUBJECTS)));
 
 function subjectPage(state: FakeState, query: URLSearchParams, sent: readonly Grant[] = []) {
   const object = identifierIn('object', queried(query, 'object'));
@@ -246,7 +264,7 @@ function listNamespaces({ state }: FakeRequest) {
 }
 
 function createNamespace({ state, body, actor }: FakeRequest) {
-  const { name } = fieldsIn(body);
+  const { name } = knownFieldsIn(body, { name: true });
   if (!isNamespaceName(name)) throw invalidRequest('"name" must be the name of a namespace.');
   state.write();
   const { createdAt, created } = state.createNamespace(name, actor);

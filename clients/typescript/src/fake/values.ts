@@ -1,6 +1,15 @@
 // Parses requests to the fake, by the rules of the service.
 
-import type { Relation, RuleElement, RuleSet, Tuple } from '../generated/schemas.ts';
+import type {
+  Condition,
+  ContextGrant,
+  GrantRequest,
+  Relation,
+  RuleElement,
+  RuleSet,
+  Tuple,
+} from '../generated/schemas.ts';
+import { type Known, type KnownOf, knownMembers } from '../members.ts';
 import { invalidRequest, Refusal } from './problem.ts';
 
 export const RELATIONS: readonly Relation[] = [
@@ -33,6 +42,29 @@ export const namespaceOf = (identifier: string): string => identifier.slice(0, i
 export function fieldsIn(value: unknown): Fields {
   if (isFields(value)) return value;
   throw invalidRequest('The body must be a JSON object.');
+}
+
+/** The members that the service knows, by which it refuses others. */
+export const TUPLE: KnownOf<Tuple> = { subject: true, relation: true, object: true };
+const CONDITION = { name: true, context: true } as const;
+export const GRANT: KnownOf<GrantRequest> = { ...TUPLE, expires_at: true, condition: CONDITION };
+export const PRECONDITION: KnownOf<Condition> = { ...TUPLE, exists: true };
+const CONTEXT_GRANT: KnownOf<ContextGrant> = { ...TUPLE, condition: CONDITION };
+export const CONTEXT = { context: true, context_grants: CONTEXT_GRANT } as const;
+const RULES: KnownOf<Pick<RuleSet, 'rules' | 'groups' | 'public'>> = {
+  rules: { namespace: true, name: true, any_of: true },
+  groups: true,
+  public: true,
+};
+
+/** Of a body without unknown members. */
+export const knownFieldsIn = (value: unknown, known: Known): Fields =>
+  knownMembers(fieldsIn(value), known, '', invalidRequest);
+
+/** The fake has no conditions, and the service refuses one that no rule declares. */
+export function refuseCondition({ condition }: Fields, place = ''): void {
+  if (condition === undefined || condition === null) return;
+  throw new Refusal(400, 'invalid-condition', `"${place}condition" names none that the rules declare.`);
 }
 
 export function identifierIn(name: 'subject' | 'object', value: unknown, place = ''): string {
@@ -101,9 +133,7 @@ export function elementOf(element: RuleElement): Element {
 }
 
 export function ruleSetIn(value: unknown): RuleSet {
-  const { rules, groups = false, public: open = [], ...unknown } = fieldsIn(value);
-  const [extra] = Object.keys(unknown);
-  if (extra !== undefined) throw invalidRequest(`The rules have an unknown field "${extra}".`);
+  const { rules, groups = false, public: open = [] } = knownFieldsIn(value, RULES);
   if (!Array.isArray(rules) || typeof groups !== 'boolean') throw invalidRequest('"rules" must be an array.');
   if (!Array.isArray(open) || !open.every(isNamespaceName)) throw invalidRequest('"public" must name namespaces.');
   const parsed = rules.map((rule: unknown, index) => {
