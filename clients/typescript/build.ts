@@ -49,15 +49,13 @@ function copyManifest(from: string, to: string): void {
   cpSync(join(ROOT, 'LICENSE'), join(to, 'LICENSE'));
 }
 
-/** Without comments, which the declarations have; names stay, so that a stack trace can be read. */
+/** As it is written: Node prints the line of an uncaught error, and people read stack traces. */
 const COMMON = {
   absWorkingDir: HERE,
   bundle: true,
   format: 'esm',
   target: 'es2022',
   packages: 'external',
-  minifyWhitespace: true,
-  minifySyntax: true,
   logLevel: 'warning',
 } as const;
 

@@ -24,7 +24,9 @@ import { startContractService } from './support/contract.ts';
 import { startFaultProxy } from './support/fault-proxy.ts';
 
 const run = promisify(execFile);
-const PACKED_BYTES_MAX = 32_000;
+const PACKED_BYTES_MAX = 40_000;
+/** Of an uncaught error: its line of code, its message and its stack. */
+const UNCAUGHT_BYTES_MAX = 2_000;
 let packages: ClientPackages;
 let service: HttpService;
 
@@ -44,6 +46,15 @@ describe('the packages', () => {
       const others = files.filter((file) => !/^dist\/.*\.(js|d\.ts)$/.test(file) && file.startsWith('dist/'));
       assert.deepEqual(others, []);
     }
+  });
+
+  it('can be read: an uncaught error prints its own line of code, and no wall of it', async () => {
+    const program = join(packages.directory, 'uncaught.mjs');
+    writeFileSync(program, "import { Grantd } from '@grantd/client';\nnew Grantd();\n");
+    const env = { ...process.env, GRANTD_URL: '', GRANTD_KEY: '' };
+    const { stderr } = await run(process.execPath, [program], { env }).catch((error: { stderr: string }) => error);
+    assert.match(stderr, /^TypeError: There is no url and no key: /m);
+    assert.ok(stderr.length <= UNCAUGHT_BYTES_MAX, stderr);
   });
 
   it('are well-formed for Node and bundlers', async () => {
