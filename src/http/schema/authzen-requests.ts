@@ -77,13 +77,17 @@ export function parseAttributes(value: unknown, field: string): Pick<CallContext
   return isAbsent(value) ? {} : parseContext(value, field);
 }
 
-/** The relation is any text: only the owner knows whether rules define it. Throws for the first bad field. */
-export function parseEvaluation(body: unknown, place = ''): ContextualCheck {
-  const fields = demandBody(body);
+function questionIn(fields: JsonObject, place: string): Omit<ContextualCheck, 'context'> {
   const subject = identifierIn(fields, 'subject', place);
   const relation = actionIn(fields, place);
   const object = identifierIn(fields, 'resource', place);
-  return { subject, relation, object, ...parseAttributes(fields.context, `${place}context`) };
+  return { subject, relation, object };
+}
+
+/** The relation is any text: only the owner knows whether rules define it. Throws for the first bad field. */
+export function parseEvaluation(body: unknown): ContextualCheck {
+  const fields = demandBody(body);
+  return { ...questionIn(fields, ''), ...parseAttributes(fields.context, 'context') };
 }
 
 /** An element of `evaluations`; its fault affects no other element. */
@@ -108,7 +112,22 @@ export function parseEvaluations(value: unknown): Evaluations {
   if (!Array.isArray(evaluations)) refuse('invalid-request', 'evaluations', 'an array', evaluations);
   if (evaluations.length === 0) return { kind: 'one', question: parseEvaluation(body) };
   demandDefaults(body);
-  return { kind: 'many', items: evaluations.map((item: unknown, index) => itemIn(body, item, index)), semantic };
+  // Parsed once, however many elements use it: it may be longer than all of them.
+  const defaultContext = once(() => parseAttributes(body.context, 'context'));
+  // Entities replace defaults as a whole; `null` does not replace one.
+  const items = evaluations.map((item: unknown, index) =>
+    itemOf(() => {
+      const place = `evaluations[${index}]`;
+      if (!isJsonObject(item)) refuse('invalid-request', place, 'an object', item);
+      const { subject = body.subject, action = body.action, resource = body.resource, context } = item;
+      const question = questionIn({ subject, action, resource }, `${place}.`);
+      return {
+        ...question,
+        ...(context === undefined ? defaultContext() : parseAttributes(context, `${place}.context`)),
+      };
+    }),
+  );
+  return { kind: 'many', items, semantic };
 }
 
 function semanticIn({ options }: JsonObject): Semantic {
@@ -134,15 +153,30 @@ function demandDefaults(body: JsonObject): void {
   demandAttributes(body.context, 'context');
 }
 
-/** Entities replace defaults as a whole; `null` does not replace one. */
-function itemIn(body: JsonObject, item: unknown, index: number): Item {
-  const place = `evaluations[${index}]`;
+/** A fault of one element affects no other. */
+function itemOf(question: () => ContextualCheck): Item {
   try {
-    if (!isJsonObject(item)) refuse('invalid-request', place, 'an object', item);
-    const { subject = body.subject, action = body.action, resource = body.resource, context = body.context } = item;
-    return { question: parseEvaluation({ subject, action, resource, context }, `${place}.`) };
+    return { question: question() };
   } catch (error) {
     if (error instanceof GrantdError) return { error };
     throw error;
+  }
+}
+
+/** Returns what it returned, or throws what it threw, at the first call. */
+function once<Value>(make: () => Value): () => Value {
+  let outcome: { readonly value: Value } | { readonly error: unknown } | undefined;
+  return () => {
+    outcome ??= outcomeOf(make);
+    if ('error' in outcome) throw outcome.error;
+    return outcome.value;
+  };
+}
+
+function outcomeOf<Value>(make: () => Value): { readonly value: Value } | { readonly error: unknown } {
+  try {
+    return { value: make() };
+  } catch (error) {
+    return { error };
   }
 }

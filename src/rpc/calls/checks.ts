@@ -7,7 +7,7 @@ import type { TupleColumns } from '../../core/tuples.ts';
 import { isRuleName } from '../../rules/rule-set.ts';
 import type { CheckAnswer, NamedChecks, TenantConnection } from '../../shard/shard.ts';
 import type { CheckBulk, CheckBulk__Output } from '../gen/grantd/v1/CheckBulk.ts';
-import type { CheckNamed__Output } from '../gen/grantd/v1/CheckNamed.ts';
+import type { CheckNamed, CheckNamed__Output } from '../gen/grantd/v1/CheckNamed.ts';
 import type { Checks__Output } from '../gen/grantd/v1/Checks.ts';
 import { CHECKS_PER_MESSAGE_MAX } from '../protocol.ts';
 import { demand } from '../wire-violation.ts';
@@ -97,7 +97,7 @@ function bulkFrom(bulk: CheckBulk__Output): TupleColumns {
 }
 
 function namedFrom(request: CheckNamed__Output): NamedChecks {
-  const { subjects, names, objects, explain, list, denyUndefined, contexts } = request;
+  const { subjects, names, objects, explain, list, denyUndefined, contexts, contextOf } = request;
   const { length } = subjects;
   demand(length <= BULK_CHECKS_MAX, `A call has more than ${BULK_CHECKS_MAX} checks.`);
   demand(names.length === length && objects.length === length, 'The columns of the checks differ in length.');
@@ -108,9 +108,28 @@ function namedFrom(request: CheckNamed__Output): NamedChecks {
     demand(isRuleName(relation), 'A check has no name.');
     return { subject, relation, object };
   });
-  demand(contexts.length === 0 || contexts.length === length, 'The columns of the checks differ in length.');
-  const own = contexts.length === 0 ? {} : { contexts: contexts.map(contextFrom) };
+  demand(contextOf.length === 0 || contextOf.length === length, 'The columns of the checks differ in length.');
+  const own = contextOf.length === 0 && contexts.length === 0 ? {} : { contexts: contextsFrom(contexts, contextOf) };
   return { checks, explain, list, denyUndefined, ...callContextFrom(request.callContext), ...own };
+}
+
+/** Checks mostly share a context, which may be as long as all of them. */
+function contextsToWire(contexts: readonly string[]): Pick<CheckNamed, 'contexts' | 'contextOf'> {
+  const distinct = [...new Set(contexts)];
+  const indices = new Map(distinct.map((context, index) => [context, index]));
+  return { contexts: distinct, contextOf: contexts.map((context) => indices.get(context) ?? 0) };
+}
+
+/** The reverse. The contexts are distinct, in the order in which the checks use them first. */
+function contextsFrom(contexts: readonly string[], contextOf: readonly number[]): readonly string[] {
+  const order = [...new Set(contextOf)];
+  demand(
+    order.length === contexts.length && order.every((index, at) => index === at),
+    'The contexts of the checks are not those that they name.',
+  );
+  demand(new Set(contexts).size === contexts.length, 'A context is there twice.');
+  const distinct = contexts.map(contextFrom);
+  return contextOf.map((index) => distinct[index] ?? '');
 }
 
 export const checkCalls = {
@@ -139,7 +158,7 @@ export const checkCalls = {
       explain,
       list,
       denyUndefined,
-      contexts: [...contexts],
+      ...contextsToWire(contexts),
       ...callContextToWire(rest),
     }),
     requestFromWire: namedFrom,

@@ -121,3 +121,30 @@ test('each element of a batch is parsed by itself, and of what it lacks the defa
     { numRuns: 2000 },
   );
 });
+
+test('a default context is read once, however many elements use it, and its fault is that of each of them', () => {
+  let reads = 0;
+  const counted = (value: unknown): object =>
+    Object.defineProperty({}, 'hour', {
+      enumerable: true,
+      get: () => {
+        reads += 1;
+        return value;
+      },
+    });
+  const item = { subject: { type: 'user', id: 'a' }, action: { name: 'read' }, resource: { type: 'doc', id: 'd' } };
+  const evaluations = [...Array.from({ length: 99 }, () => item), { ...item, context: { hour: 10 } }];
+  const good = parseEvaluations({ evaluations, context: counted(9) });
+  assert.ok(good.kind === 'many');
+  const contexts = good.items.map((each) => 'question' in each && each.question.context);
+  assert.deepEqual(contexts, [...Array.from({ length: 99 }, () => '{"hour":9}'), '{"hour":10}']);
+  assert.equal(reads, 1);
+
+  const bad = parseEvaluations({ evaluations, context: counted('\ud800') });
+  assert.ok(bad.kind === 'many');
+  assert.equal(reads, 2);
+  const refused = bad.items.map((each) => 'error' in each && each.error.message);
+  assert.match(String(refused[0]), /^"context\.hour"/);
+  assert.deepEqual(new Set(refused.slice(0, 99)).size, 1);
+  assert.equal(refused[99], false);
+});

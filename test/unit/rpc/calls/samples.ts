@@ -228,12 +228,21 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
     answer: ({ subjects }) => record({ authorized: exactly(fc.boolean(), subjects.length), checkedAtMs: timeMs }),
   },
   checkNamed: {
-    request: record({
-      checks: many(record({ subject: identifier, relation: name, object: identifier })),
-      explain: fc.boolean(),
-      list: fc.constantFrom('', 'checks'),
-      denyUndefined: fc.boolean(),
-    }),
+    request: many(record({ subject: identifier, relation: name, object: identifier })).chain((checks) =>
+      record({
+        checks: fc.constant(checks),
+        explain: fc.boolean(),
+        list: fc.constantFrom('', 'checks'),
+        denyUndefined: fc.boolean(),
+      }).chain((request) =>
+        fc.oneof(
+          fc.constant(request),
+          exactly(fc.constantFrom('{}', '{"hour":9}', '{"hour":10}'), checks.length).map((contexts) =>
+            contexts.length === 0 ? request : { ...request, contexts },
+          ),
+        ),
+      ),
+    ),
     answer: ({ checks, explain }) =>
       record({
         authorized: exactly(fc.boolean(), checks.length),

@@ -11,6 +11,7 @@ export interface CheckNamed {
   'denyUndefined'?: (boolean);
   'callContext'?: (_grantd_v1_CallContext | null);
   'contexts'?: (string)[];
+  'contextOf'?: (number)[];
 }
 
 export interface CheckNamed__Output {
@@ -22,4 +23,5 @@ export interface CheckNamed__Output {
   'denyUndefined': (boolean);
   'callContext': (_grantd_v1_CallContext__Output | null);
   'contexts': (string)[];
+  'contextOf': (number)[];
 }
