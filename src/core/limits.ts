@@ -58,6 +58,9 @@ export const SHARD_ADDRESSES_MAX = 1000;
  */
 export const BODY_BYTES_MAX = 64 * 1024;
 
+/** Of the proof of one check as JSON: what does not fit is cut from it. */
+export const PROOF_BYTES_MAX = 256 * 1024;
+
 /**
  * The page limit in a client's request: 1 to 1,000 in digits, without a sign or leading zero. Undefined: it is invalid.
  */

@@ -13,7 +13,7 @@ import type { Evaluation, EvaluationLimits } from './check-evaluation.ts';
 import { bitOf, type CompiledRules, type NameSet } from './compiled-rules.ts';
 import { GrantedSearch } from './granted-search.ts';
 import { type Adjacent, type Bound, type Graph, SearchCost, type Step, TotalCost } from './graph.ts';
-import type { GateProof, Proof } from './proof.ts';
+import { type GateProof, type Proof, ProofExtent, type ProofLimits } from './proof.ts';
 import { stepsFrom, type WantedObject, WantedSearch } from './wanted-search.ts';
 
 type Truth = boolean | undefined;
@@ -373,36 +373,55 @@ export class GateEvaluation {
 
   // ---- proofs ----
 
-  /** Why the name on the object was decided as it was. Each goal stands in full once, `nodesMax` of them. */
-  proofOf(number: number, object: string, nodesMax: number): Proof {
-    const shown = new Set<Goal>();
-    const proofOf = (goal: Goal): Proof => {
-      const { value: holds } = goal;
-      const name = this.#rules.describe(goal.number);
-      const repeated = shown.has(goal) || shown.size >= nodesMax;
-      const rest = { chain: [], gates: [], lookedFor: [], repeated };
-      if (repeated || holds === undefined) return { name, object: goal.object, holds, ...rest };
-      shown.add(goal);
-      if (!holds) {
-        const gates = (goal.gates ?? []).map(gateProofOf);
-        return { name, object: goal.object, holds, ...rest, gates, lookedFor: this.#lookedFor(goal) };
-      }
-      if (goal.chain !== undefined) return { name, object: goal.object, holds, ...rest, chain: goal.chain() };
-      const opened = (goal.gates ?? []).find((at) => this.#hasOpened(at, goal.rank));
-      const [chain, gates] = opened === undefined ? [[], []] : [stepsFrom(opened.visit), [gateProofOf(opened)]];
-      return { name, object: goal.object, holds, ...rest, chain, gates };
+  /** Why the name on the object was decided as it was. Each goal stands in full once. */
+  proofOf(number: number, object: string, limits: ProofLimits): Proof {
+    return this.#proofOf(this.#goal(number, object, 0), new Set(), new ProofExtent(limits));
+  }
+
+  #proofOf(goal: Goal, shown: Set<Goal>, extent: ProofExtent): Proof {
+    const { value: holds } = goal;
+    const repeated = shown.has(goal);
+    const cut = !repeated && holds !== undefined && extent.isFull;
+    const name = this.#rules.describe(goal.number);
+    const bare = { name, object: goal.object, holds, chain: [], gates: [], lookedFor: [], repeated, cut };
+    if (repeated || cut || holds === undefined) return bare;
+    shown.add(goal);
+    extent.shown += 1;
+    const gateProofs = (gates: readonly GateAt[]): readonly GateProof[] =>
+      extent.upTo(gates, (at) => this.#gateProofOf(at, shown, extent));
+    const all = goal.gates ?? [];
+    if (!holds) {
+      const gates = gateProofs(all);
+      return { ...bare, gates, lookedFor: this.#lookedFor(goal), cut: gates.length < all.length };
+    }
+    const opened = goal.chain === undefined ? all.find((at) => this.#hasOpened(at, goal.rank)) : undefined;
+    const chain = goal.chain?.() ?? (opened === undefined ? [] : stepsFrom(opened.visit));
+    extent.steps += chain.length;
+    const gates = gateProofs(opened === undefined ? [] : [opened]);
+    return { ...bare, chain, gates, cut: opened !== undefined && gates.length === 0 };
+  }
+
+  #gateProofOf(at: GateAt, shown: Set<Goal>, extent: ProofExtent): GateProof {
+    const { all, none, perhaps } = this.#operandsOf(at);
+    const { object } = at;
+    extent.operands += all.length + none.length + perhaps.length;
+    const isDecided = ({ rank }: Goal): boolean => rank > 0;
+    const decided = { all: [...all, ...perhaps].filter(isDecided), none: none.filter(isDecided) };
+    /** Where not all are shown, those that decide the gate come first. */
+    const proofsOf = (goals: readonly Goal[], decisive: boolean): Proof[] => {
+      const decides = ({ value }: Goal): boolean => value === decisive;
+      const ordered = extent.hasRoomFor(goals.length)
+        ? goals
+        : [...goals.filter(decides), ...goals.filter((goal) => !decides(goal))];
+      return extent.upTo(ordered, (goal) => this.#proofOf(goal, shown, extent));
     };
-    const gateProofOf = (at: GateAt): GateProof => {
-      const { all, none, perhaps } = this.#operandsOf(at);
-      const decided = (goals: readonly Goal[]) => goals.filter(({ rank }) => rank > 0).map(proofOf);
-      const { object } = at;
-      const gate = this.#rules.gateOf(object, at.gate);
-      const parents =
-        gate.kind === 'every' ? all.map((goal) => ({ subject: goal.object, relation: gate.relation, object })) : [];
-      const goals = { all: decided([...all, ...perhaps]), none: decided(none) };
-      return { gate: this.#rules.describe(at.gate), object, parents, ...goals };
-    };
-    return proofOf(this.#goal(number, object, 0));
+    const proofs = { all: proofsOf(decided.all, false), none: proofsOf(decided.none, true) };
+    const cut = proofs.all.length < decided.all.length || proofs.none.length < decided.none.length;
+    const gate = this.#rules.gateOf(object, at.gate);
+    const entities = cut ? proofs.all : all;
+    const parents =
+      gate.kind === 'every' ? entities.map((each) => ({ subject: each.object, relation: gate.relation, object })) : [];
+    return { gate: this.#rules.describe(at.gate), object, parents, ...proofs, cut };
   }
 
   /** Whether the gate gives a goal that was decided then. */

@@ -14,15 +14,16 @@ const VERDICTS: ReadonlyMap<unknown, string> = new Map([
 
 function grantLine({ subject, relation, object, condition, condition_saw: saw }: JsonObject): string {
   const tuple = `${subject} ${relation} ${object}`;
-  return isJsonObject(condition)
-    ? `${tuple} with ${condition.name} ${JSON.stringify(saw ?? condition.context)}`
-    : tuple;
+  if (!isJsonObject(condition)) return tuple;
+  return `${tuple} with ${condition.name} ${JSON.stringify(saw ?? condition.context)}`;
 }
 
 /** Grants, one a line. */
 export const grantLines = (grants: unknown): readonly string[] => objectsIn(grants).map(grantLine);
 
-function gateLines({ gate, object, parents, all_of: all, but_not: none }: JsonObject): string[] {
+const cutLines = (cut: unknown): string[] => (cut === true ? ['the proof is too long: the rest is left out'] : []);
+
+function gateLines({ gate, object, parents, all_of: all, but_not: none, cut }: JsonObject): string[] {
   const excluded = objectsIn(none);
   return [
     `gate ${gate} on ${object}`,
@@ -30,13 +31,14 @@ function gateLines({ gate, object, parents, all_of: all, but_not: none }: JsonOb
       ...grantLines(parents),
       ...objectsIn(all).flatMap(proofLines),
       ...(excluded.length === 0 ? [] : ['but not', ...indent(excluded.flatMap(proofLines))]),
+      ...cutLines(cut),
     ]),
   ];
 }
 
 /** A proof, as the field `proof` of a check has it. */
 export function proofLines(proof: JsonObject): string[] {
-  const { name, object, holds, because, gate, gates, looked_for: lookedFor, repeated } = proof;
+  const { name, object, holds, because, gate, gates, looked_for: lookedFor, repeated, cut } = proof;
   const verdict = VERDICTS.get(holds) ?? 'undecided';
   const head = `${verdict}: ${name} on ${object}${repeated === true ? ', as above' : ''}`;
   const wanted = listOf(lookedFor);
@@ -46,6 +48,7 @@ export function proofLines(proof: JsonObject): string[] {
       ...grantLines(because),
       ...(wanted.length === 0 ? [] : [`found none of: ${wanted.join(', ')}`]),
       ...objectsIn(gate === undefined ? gates : [gate]).flatMap(gateLines),
+      ...cutLines(cut),
     ]),
   ];
 }

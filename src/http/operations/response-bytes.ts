@@ -7,6 +7,7 @@ import {
   NAME_LENGTH_MAX,
   PAGE_LIMIT_DEFAULT,
   PAGE_LIMIT_MAX,
+  PROOF_BYTES_MAX,
   parsePageLimit,
 } from '../../core/limits.ts';
 import { RULES_VERSIONS_MAX } from '../../core/rules-versions.ts';
@@ -60,9 +61,12 @@ export const changeListBytesMax = (request: Listing): number =>
 /** A chain has as many grants as evaluation may follow, and one more. */
 const REASONS_MAX = 27;
 
-/** `body`: not validated yet. Only a check with `explain` has a long response. */
+/**
+ * `body`: not validated yet. Only a check with `explain` has a long response: a chain of grants, or a proof with its
+ * grants listed once more.
+ */
 export const reasonsBytesMax = (body: unknown): number =>
-  isJsonObject(body) && body.explain === true ? REASONS_MAX * GRANT_BYTES_MAX : 0;
+  isJsonObject(body) && body.explain === true ? Math.max(REASONS_MAX * GRANT_BYTES_MAX, 2 * PROOF_BYTES_MAX) : 0;
 
 export const keyListBytesMax = (request: Listing): number => limitOf(request) * KEY_BYTES_MAX;
 

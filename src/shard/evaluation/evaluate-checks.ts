@@ -6,6 +6,7 @@
 import { assert } from '../../core/assert.ts';
 import { type CallContext, type ContextGrant, changesGrants, contextGrantRecord } from '../../core/call-context.ts';
 import { grantRecord, hasExpired } from '../../core/grant-attributes.ts';
+import { PROOF_BYTES_MAX } from '../../core/limits.ts';
 import { type Grant, grantOf } from '../../core/tuples.ts';
 import { CheckEvaluation, type Evaluation, type EvaluationLimits } from '../../rules/check-evaluation.ts';
 import type { CompiledRules } from '../../rules/compiled-rules.ts';
@@ -13,6 +14,7 @@ import { ConditionalCheck } from '../../rules/conditional-check.ts';
 import { GateEvaluation } from '../../rules/gate-evaluation.ts';
 import { GrantedSearch } from '../../rules/granted-search.ts';
 import type { Graph, SearchLimits, Step } from '../../rules/graph.ts';
+import type { ProofLimits } from '../../rules/proof.ts';
 import { type NamedTuple, undefinedName } from '../../rules/questions.ts';
 import type { ServedTenure } from '../log/served-tenure.ts';
 import { ListingTime } from '../log/slot-time.ts';
@@ -23,7 +25,7 @@ import type { NamedAnswer, NamedChecks } from '../shard.ts';
 import { CallGrants, type CallTerms, termsOf } from './call-grants.ts';
 import { GrantConditions } from './grant-conditions.ts';
 import { PageGraph, type Reach } from './page-graph.ts';
-import { proofRecord, stepsIn } from './proof-record.ts';
+import { ProofWriter, stepsIn } from './proof-record.ts';
 import { evaluateInRounds, RANGE_BYTES_MAX, type Ruled, takeTurn, tooLarge, undecided } from './rounds.ts';
 
 /** Bounds of a check. */
@@ -65,8 +67,8 @@ interface Reasons {
 }
 
 const NO_REASONS: Reasons = { because: [], proof: '' };
-/** Names on objects that one proof shows in full. */
-const PROOF_NODES_MAX = 200;
+/** Some milliseconds. */
+const PROOF_LIMITS: ProofLimits = { shownMax: 200, entriesMax: 1000, stepsMax: 2000, operandsMax: 10_000 };
 
 /** Undefined: the call has to wait. */
 type Answers = NamedAnswer | undefined;
@@ -234,13 +236,13 @@ class CheckRun {
       const because = this.#grantsOf(evaluation.chain);
       return because && { because, proof: '' };
     }
-    const proof = evaluation.proofOf(number, object, PROOF_NODES_MAX);
-    const keyOf = ({ subject, relation, object: on }: Step): string => `${subject} ${relation} ${on}`;
-    const steps = new Map([...stepsIn(proof)].map((step) => [keyOf(step), step]));
-    const because = this.#grantsOf([...steps.values()]);
-    if (because === undefined) return undefined;
-    const record = proofRecord(proof, (step) => this.#recordOf(step));
-    return { because, proof: JSON.stringify(record) };
+    const proof = evaluation.proofOf(number, object, PROOF_LIMITS);
+    if (this.#grantsOf(distinct([...stepsIn(proof)])) === undefined) return undefined;
+    const seen = new Set<string>();
+    const writer = new ProofWriter(PROOF_BYTES_MAX, (step) => this.#recordOf(step, seen));
+    const text = writer.write(proof);
+    const because = this.#grantsOf(distinct(writer.steps));
+    return because && { because, proof: text };
   }
 
   /** The stored grants of a chain. Undefined: one of them is no longer in memory. */
@@ -270,15 +272,23 @@ class CheckRun {
     return attributes && grantOf({ subject, relation: this.#graph.nameOf(step.relation), object }, attributes);
   }
 
-  /** A grant of the proof, with the values that its condition saw. */
-  #recordOf(step: Step): object {
+  /** A grant of the proof. The first with each condition has the values that the condition saw. */
+  #recordOf(step: Step, seen: Set<string>): object {
     const added = this.#contextGrantOf(step);
     const stored = added === undefined ? this.#grantOf(step) : undefined;
     const record = added === undefined ? stored && grantRecord(stored) : contextGrantRecord(added);
     assert(record !== undefined, 'every grant of the proof was looked up');
     const condition = (added ?? stored)?.condition;
-    return condition === undefined ? record : { ...record, condition_saw: this.#terms.conditions?.seen(condition) };
+    if (condition === undefined || seen.has(condition)) return record;
+    seen.add(condition);
+    return { ...record, condition_saw: this.#terms.conditions?.seen(condition) };
   }
+}
+
+/** Each grant once. */
+function distinct(steps: readonly Step[]): readonly Step[] {
+  const keyOf = ({ subject, relation, object }: Step): string => `${subject} ${relation} ${object}`;
+  return [...new Map(steps.map((step) => [keyOf(step), step])).values()];
 }
 
 /**

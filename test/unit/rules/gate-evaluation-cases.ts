@@ -113,7 +113,12 @@ export function testGateEvaluation(cases: number): void {
         for (const lead of [0, 128]) {
           const evaluation = new GateEvaluation(rules, graphs, { ...LIMITS, lead }, subject);
           assert.equal(truthOf(decide(evaluation, number, object)), expected, `seed ${seed}: ${what}`);
-          const proof = evaluation.proofOf(number, object, 1000);
+          const proof = evaluation.proofOf(number, object, {
+            shownMax: 1000,
+            entriesMax: 10_000,
+            stepsMax: 10_000,
+            operandsMax: 10_000,
+          });
           assertProof(world, subject, model, proof, `seed ${seed}: ${what}`);
           gates += proof.gates.length;
         }

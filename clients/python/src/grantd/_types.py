@@ -215,7 +215,8 @@ class CheckResult:
     """If asked for, under rules with gates: why, as a tree. Each node says whether `name` holds on `object`, and,
     if it does, `because` of which grants, and which `gate` gave it; if not, what was `looked_for`, and the `gates`
     that did not open. A gate has the proofs of `all_of` and of `but_not`, and that of an `all of N from R` the
-    grants of R, its `parents`. A node with `repeated` stands in full elsewhere.
+    grants of R, its `parents`. A node with `repeated` stands in full elsewhere. A proof takes at most 256 KiB: a
+    node or a gate with `cut` lacks what did not fit.
     """
 
     @classmethod

@@ -23,8 +23,9 @@ export interface ProofLinks {
 
 const conditionMarkup = ({ condition, condition_saw: saw }: JsonObject): Markup =>
   isJsonObject(condition) &&
-  html` <small>with the condition ${code(textOf(condition.name))}, which saw${' '}
-    ${code(JSON.stringify(saw ?? condition.context))}</small>`;
+  html` <small>with the condition ${code(textOf(condition.name))}${
+    saw !== undefined && html`, which saw ${code(JSON.stringify(saw))}`
+  }</small>`;
 
 function grantMarkup(grant: JsonObject, tenantId: string): Markup {
   const { subject, relation, object, grant_id: grantId, created_at: createdAt, context_grant: isSent } = grant;
@@ -51,21 +52,35 @@ function branch(head: Markup, link: Markup, content: readonly Markup[]): Markup 
     : html`<li><details open><summary>${head}</summary>${shown}</details></li>`;
 }
 
+const cutMarkup = (cut: unknown): Markup => cut === true && html`<p>The proof is too long: the rest is left out.</p>`;
+
 const branches = (proofs: readonly JsonObject[], links: ProofLinks): Markup =>
   proofs.length > 0 && html`<ul>${proofs.map((proof) => proofMarkup(proof, links))}</ul>`;
 
-function gateMarkup({ gate, object, parents, all_of: all, but_not: none }: JsonObject, links: ProofLinks): Markup {
+function gateMarkup(proof: JsonObject, links: ProofLinks): Markup {
+  const { gate, object, parents, all_of: all, but_not: none, cut } = proof;
   const excluded = objectsIn(none);
   const head = html`gate ${code(textOf(gate))} on ${foreign(textOf(object))}`;
   return branch(head, undefined, [
     chainMarkup(objectsIn(parents), links.tenantId),
     branches(objectsIn(all), links),
     excluded.length > 0 && html`<p>but not:</p>${branches(excluded, links)}`,
+    cutMarkup(cut),
   ]);
 }
 
 function proofMarkup(proof: JsonObject, links: ProofLinks): Markup {
-  const { name: nameValue, object: objectValue, holds, because, gate, gates, looked_for: wanted, repeated } = proof;
+  const {
+    name: nameValue,
+    object: objectValue,
+    holds,
+    because,
+    gate,
+    gates,
+    looked_for: wanted,
+    repeated,
+    cut,
+  } = proof;
   const [name, object] = [textOf(nameValue), textOf(objectValue)];
   const verdict = VERDICTS.get(holds) ?? 'undecided';
   const head = html`<strong class="verdict ${verdict}">${verdict}</strong> ${code(name)} on ${foreign(object)}${
@@ -79,6 +94,7 @@ function proofMarkup(proof: JsonObject, links: ProofLinks): Markup {
     lookedFor.length > 0 &&
       html`<p>Found none of: ${lookedFor.map((each, index) => [index > 0 && ', ', code(each)])}</p>`,
     tried.length > 0 && html`<ul>${tried.map((each) => gateMarkup(each, links))}</ul>`,
+    cutMarkup(cut),
   ]);
 }
 

@@ -17,7 +17,8 @@ import java.util.Map;
  *     {@code object}, and, if it does, {@code because} of which grants, and which {@code gate} gave it; if not, what
  *     was {@code looked_for}, and the {@code gates} that did not open. A gate has the proofs of {@code all_of} and of
  *     {@code but_not}, and that of an {@code all of N from R} the grants of R, its {@code parents}. A node with
- *     {@code repeated} stands in full elsewhere. Null if absent.
+ *     {@code repeated} stands in full elsewhere. A proof takes at most 256 KiB: a node or a gate with {@code cut}
+ *     lacks what did not fit. Null if absent.
  */
 public record CheckResult(
     boolean authorized,
