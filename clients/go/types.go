@@ -527,10 +527,10 @@ type Revocation struct {
 
 // RevokeResult: an answer of the service.
 type RevokeResult struct {
-	// Grants that this call has revoked.
+	// Grants that this call has revoked; of a dry run, would revoke.
 	Revoked int64 `json:"revoked"`
 
-	// Whether no grant that matches was left at that moment.
+	// Whether no grant that matches was left at that moment, or would be.
 	Complete bool `json:"complete"`
 }
 

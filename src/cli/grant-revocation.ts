@@ -20,6 +20,7 @@ export interface RevocationFilter {
 interface RevocationOptions extends RevocationFilter {
   readonly tenant?: string;
   readonly yes?: boolean;
+  readonly dryRun?: boolean;
   readonly json?: boolean;
 }
 
@@ -89,13 +90,32 @@ function report(context: CliContext, tally: Tally, filter: RevocationFilter, jso
   context.print(json ? renderJson({ revoked, complete }) : `${counted} ${revoked === 1 ? 'was' : 'were'} revoked.`);
 }
 
+/** What would be revoked: the service counts as many as one call revokes, and a listing the rest. */
+async function previewRevocation(
+  context: CliContext,
+  client: ServiceClient,
+  filter: RevocationFilter,
+  json: boolean,
+): Promise<number> {
+  const request = { method: 'POST', path: '/grants/revoke', query: { dry_run: 'true' }, json: filter } as const;
+  const { revoked: counted, complete } = await client.readJson(request);
+  const revoked = complete === true && typeof counted === 'number' ? counted : await countGrants(client, filter);
+  context.print(
+    json
+      ? renderJson({ dry_run: true, revoked })
+      : `${describe(revoked, filter)} would be revoked. Nothing was changed.`,
+  );
+  return EXIT.ok;
+}
+
 export async function revokeMatching(context: CliContext, options: RevocationOptions): Promise<number> {
-  const { yes = false, json = false } = options;
+  const { yes = false, dryRun = false, json = false } = options;
   const filter = filterOf(options);
   if ((filter.subject === undefined) === (filter.object === undefined)) {
     throw new CliFailure('Pass either --subject or --object, and not both.', EXIT.usage);
   }
   const client = context.connectTenant(options.tenant);
+  if (dryRun) return previewRevocation(context, client, filter, json);
   // A script that has confirmed needs no count.
   const counted = yes && !context.stderr.isTTY ? undefined : await countGrants(client, filter);
   if (!yes && counted !== undefined && counted > 0) {

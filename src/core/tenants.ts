@@ -1,6 +1,7 @@
 // Tenants: the record of a tenant in the log of its slot.
 
 import { assert } from './assert.ts';
+import { GrantdError } from './errors.ts';
 import type { TenantId } from './ids.ts';
 
 /**
@@ -41,6 +42,27 @@ export const withoutRules = ({ rulesVersion: _v, rulesRevision: _r, ...tenant }:
 /** The tenant with other readers. `null`: as its plan says. */
 export const withReaders = ({ readers: _, ...tenant }: Tenant, readers: ReadersSetting | null): Tenant =>
   readers === null ? tenant : { ...tenant, readers };
+
+/** Absent fields stay unchanged. */
+export interface TenantUpdate {
+  readonly name?: string | undefined;
+  readonly plan?: string | undefined;
+  readonly state?: TenantState | undefined;
+  /** `null`: as its plan says. */
+  readonly readers?: ReadersSetting | null | undefined;
+}
+
+/** A tenant that is being deleted accepts only one more change, to `deleted`. Throws `tenant-not-found`. */
+export function updatedTenant(present: Tenant, update: TenantUpdate): Tenant {
+  if (isLeaving(present) && update.state !== 'deleting' && update.state !== 'deleted') {
+    throw new GrantdError('tenant-not-found', `Tenant ${present.tenantId} is being deleted.`);
+  }
+  const state = present.state === 'deleted' ? 'deleted' : (update.state ?? present.state);
+  const named = { ...present, name: update.name ?? present.name, plan: update.plan ?? present.plan, state };
+  const next = update.readers === undefined ? named : withReaders(named, update.readers);
+  // Its rules are removed by then.
+  return state === 'deleted' ? withoutRules(next) : next;
+}
 
 /** Whether its name or id contains the text (case-insensitive). An empty text matches. */
 export function tenantMatches({ tenantId, name }: Tenant, text: string): boolean {

@@ -134,6 +134,8 @@ export interface TenantCalls {
   writeBulk: Write<BulkWrite, BulkWriteResult>;
   /** One operation: revokes up to 1,000 grants that match at one moment. */
   revokeGrants: Write<GrantFilter, RevokeResult>;
+  /** What `revokeGrants` would do now. */
+  previewRevocation: Read<GrantFilter, RevokeResult>;
   listObjects: Read<ObjectsQuery, ResultPage<string>>;
   listHolders: Read<HoldersQuery, HoldersPage>;
   /** The live grants of a subject or on an object, ascending by the bytes of (relation, object or subject). */

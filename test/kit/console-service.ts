@@ -3,7 +3,7 @@
 import { after } from 'node:test';
 import type { Clock, Random } from '../../src/core/async/clock.ts';
 import { IdFactory } from '../../src/core/ids.ts';
-import { BUILT_IN_PLANS } from '../../src/core/plans.ts';
+import { BUILT_IN_PLANS, type Plans } from '../../src/core/plans.ts';
 import type { FailureLimiter } from '../../src/front/limits/rate-limiter.ts';
 import type { LogInCode } from '../../src/operator/console/log-in-code.ts';
 import type { IdentityProvider } from '../../src/operator/identity/identity-provider.ts';
@@ -36,6 +36,7 @@ interface ConsoleOverrides {
   readonly logInCode?: LogInCode;
   readonly identityProvider?: IdentityProvider;
   readonly clusterName?: string;
+  readonly plans?: Plans;
 }
 
 /** A console for the tests around, which ends with them. */
@@ -56,6 +57,7 @@ export async function startConsole(overrides: ConsoleOverrides): Promise<Console
     logInCode,
     identityProvider,
     clusterName,
+    plans = BUILT_IN_PLANS,
   } = overrides;
   const operator = new ScriptedOperator(clock, random);
   const metrics = createMetrics();
@@ -79,7 +81,7 @@ export async function startConsole(overrides: ConsoleOverrides): Promise<Console
     {
       address: '127.0.0.1:0',
       errorsBase: ERRORS_BASE,
-      plans: BUILT_IN_PLANS,
+      plans,
       trustedProxies,
       clusterName,
       version: '1.2.3',

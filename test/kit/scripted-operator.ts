@@ -192,6 +192,11 @@ export class ScriptedOperator implements OperatorApi {
         if (writes.length > 0) await this.#call('writeGrants', context, writes, under);
         return { revoked: writes.length, complete: page.nextCursor === undefined };
       },
+      previewRevocation: async (filter, real) => {
+        const { revoked, complete } = await real(filter);
+        const isAll = complete && revoked <= this.revokedPerCall;
+        return isAll ? { revoked, complete } : { revoked: Math.min(revoked, this.revokedPerCall), complete: false };
+      },
     };
   }
 

@@ -128,6 +128,7 @@ function registerGrantAdd(grants: Command, context: CliContext): void {
 
 interface RevokeOptions extends TenantOption, RevocationFilter {
   readonly yes?: boolean;
+  readonly dryRun?: boolean;
 }
 
 function registerRevocation(grants: Command, context: CliContext): void {
@@ -140,6 +141,7 @@ function registerRevocation(grants: Command, context: CliContext): void {
     .option('--subject <subject>', 'revoke all grants of this subject')
     .option('--object <object>', 'revoke all grants on this object')
     .option('--relation <relation>', 'only grants of this relation; with --subject or --object')
+    .option('--dry-run', 'revoke nothing, and say how many would be revoked; with --subject or --object')
     .option(...YES_OPTION)
     .option(...TENANT_OPTION)
     .option(...JSON_OPTION)
@@ -150,6 +152,7 @@ function registerRevocation(grants: Command, context: CliContext): void {
   addExamples(
     revoke,
     `grants revoke user:ann viewer doc:readme --tenant ${TENANT_EXAMPLE}`,
+    `grants revoke --subject user:ann --dry-run --tenant ${TENANT_EXAMPLE}`,
     `grants revoke --subject user:ann --tenant ${TENANT_EXAMPLE}`,
     `grants revoke --object doc:readme --relation viewer --yes --tenant ${TENANT_EXAMPLE}`,
   ).action(
@@ -160,11 +163,13 @@ function registerRevocation(grants: Command, context: CliContext): void {
         object: string | undefined,
         options: RevokeOptions,
       ) => {
-        const filtered = [options.subject, options.object, options.relation].some((each) => each !== undefined);
+        const filtered = [options.subject, options.object, options.relation, options.dryRun].some(
+          (each) => each !== undefined,
+        );
         if (subject === undefined || filtered) {
           if (subject === undefined && filtered) return revokeMatching(context, options);
           throw new CliFailure(
-            'Pass either a subject, a relation and an object, or --subject or --object with an optional --relation.',
+            'Pass either a subject, a relation and an object, or --subject or --object with an optional --relation or --dry-run.',
             EXIT.usage,
           );
         }

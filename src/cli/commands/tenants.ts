@@ -49,7 +49,7 @@ function parseReaders(text: string): ReadersSetting | 'plan' {
   return readers;
 }
 
-interface UpdateOptions extends JsonOption {
+interface UpdateOptions extends JsonOption, DryRunOption {
   readonly name?: string;
   readonly plan?: string;
   readonly readers?: ReadersSetting | 'plan';
@@ -96,6 +96,10 @@ function registerReads(tenants: Command, context: CliContext): void {
   );
 }
 
+interface DryRunOption {
+  readonly dryRun?: boolean;
+}
+
 /** For people, without the counts if the service did not count. */
 function printTenant(context: CliContext, tenant: JsonRecord, options: JsonOption): number {
   const { counts, ...rest } = tenant;
@@ -123,8 +127,10 @@ function registerUpdates(tenants: Command, context: CliContext): void {
     }),
   );
 
-  const set = (id: string, json: object, options: JsonOption): Promise<number> =>
-    requestTenant(context, { method: 'PATCH', path: path`/tenants/${id}`, json }, options);
+  const set = (id: string, json: object, options: JsonOption & DryRunOption): Promise<number> => {
+    const query = { dry_run: options.dryRun ? 'true' : undefined };
+    return requestTenant(context, { method: 'PATCH', path: path`/tenants/${id}`, query, json }, options);
+  };
 
   const update = tenants
     .command('update')
@@ -137,11 +143,13 @@ function registerUpdates(tenants: Command, context: CliContext): void {
       'shards that answer its reads beside its owner; "auto": as many as it needs; "plan": as its plan says',
       parseReaders,
     )
+    .option('--dry-run', 'change nothing, and show the tenant as it would be, with the limits that it would exceed')
     .option(...JSON_OPTION);
   addExamples(
     update,
     `tenants update ${TENANT_EXAMPLE} --name "Acme Corp"`,
     `tenants update ${TENANT_EXAMPLE} --plan scale`,
+    `tenants update ${TENANT_EXAMPLE} --plan free --dry-run`,
     `tenants update ${TENANT_EXAMPLE} --readers 3`,
     `tenants update ${TENANT_EXAMPLE} --readers auto`,
     `tenants update ${TENANT_EXAMPLE} --readers plan`,
@@ -167,7 +175,7 @@ function registerUpdates(tenants: Command, context: CliContext): void {
   }
 }
 
-interface DeletionOptions extends JsonOption {
+interface DeletionOptions extends JsonOption, DryRunOption {
   readonly yes?: boolean;
   readonly wait?: boolean;
 }
@@ -179,6 +187,7 @@ function registerDeletion(tenants: Command, context: CliContext): void {
     .argument(...ID_ARGUMENT)
     .option(...YES_OPTION)
     .option('--wait', 'show progress, and wait until all data is removed')
+    .option('--dry-run', 'delete nothing, and show what would be deleted')
     .option(...JSON_OPTION)
     .addHelpText(
       'after',
@@ -187,10 +196,15 @@ function registerDeletion(tenants: Command, context: CliContext): void {
   addExamples(
     command,
     `tenants delete ${TENANT_EXAMPLE}`,
+    `tenants delete ${TENANT_EXAMPLE} --dry-run`,
     `tenants delete ${TENANT_EXAMPLE} --wait`,
     `tenants delete ${TENANT_EXAMPLE} --yes`,
   ).action(
     context.action(async (id: string, options: DeletionOptions) => {
+      if (options.dryRun) {
+        const query = { dry_run: 'true' };
+        return requestTenant(context, { method: 'DELETE', path: path`/tenants/${id}`, query }, options);
+      }
       const client = context.connect();
       if (!options.yes) {
         const tenant = await client.readJson({ method: 'GET', path: path`/tenants/${id}` });

@@ -23,6 +23,7 @@ import {
   rulesVersionSchema,
   typeRestrictionSchema,
 } from '../schema/rule-schemas.ts';
+import { dryRunSchema } from '../schema/schema-parts.ts';
 import {
   bulkAnswerSchema,
   conditionRequestSchema,
@@ -55,6 +56,7 @@ export const TENANT_PARTS = {
   RelationName: relationNameSchema,
   Question: questionSchema,
   Via: viaSchema,
+  DryRun: dryRunSchema,
   ObjectIdentifier: objectSchema,
   Scope: scopeSchema,
   BulkCheckAnswer: bulkAnswerSchema,

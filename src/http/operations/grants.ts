@@ -25,6 +25,7 @@ import { grantOf, parseRelation, parseTuple } from '../../core/tuples.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import { EXAMPLE_GRANT, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { success } from '../schema/operation-description.ts';
+import { dryRunQuerySchema } from '../schema/schema-parts.ts';
 import {
   bulkWriteResultSchema,
   bulkWriteSchema,
@@ -216,13 +217,14 @@ export const revokeGrants: PublicOperation = {
   scope: 'grant:write',
   tag: 'Grants',
   summary: 'Revoke all grants of a subject, or on an object',
-  description: `Exactly one of \`subject\` and \`object\` must be given: an absent or empty field never means all. One call revokes up to ${REVOKED_PER_CALL_MAX.toLocaleString('en')} grants at one moment. If \`complete\` is false, more may be left: repeat the call until it is true, also after one that revoked none. Repeating a call is always safe. Grants that are created meanwhile are revoked too if they match.`,
+  description: `Exactly one of \`subject\` and \`object\` must be given: an absent or empty field never means all. One call revokes up to ${REVOKED_PER_CALL_MAX.toLocaleString('en')} grants at one moment. If \`complete\` is false, more may be left: repeat the call until it is true, also after one that revoked none. Repeating a call is always safe. Grants that are created meanwhile are revoked too if they match. With \`dry_run=true\` nothing changes: the response says what this call would do.`,
   body: {
     name: 'GrantFilter',
     schema: grantFilterSchema,
     bytesMax: BODY_BYTES_MAX,
     example: { subject: EXAMPLE_TUPLE.subject },
   },
+  query: dryRunQuerySchema.shape,
   successes: [
     success(200, 'How many grants were revoked; perhaps none.', {
       name: 'RevokeResult',
@@ -231,10 +233,11 @@ export const revokeGrants: PublicOperation = {
     }),
   ],
   errors: ['invalid-subject', 'invalid-relation', 'invalid-object'],
-  answer(session, context, { body }) {
+  answer(session, context, { body, query }) {
+    const { dry_run: dryRun } = validate(dryRunQuerySchema, query);
     const filter = parseGrantFilter(body);
     return session
-      .call(CALLS.revokeGrants, context, filter)
+      .call(dryRun === 'true' ? CALLS.previewRevocation : CALLS.revokeGrants, context, filter)
       .then(({ revoked, complete }) => ({ status: 200, json: `{"revoked":${revoked},"complete":${complete}}` }));
   },
 };

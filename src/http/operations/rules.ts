@@ -8,7 +8,8 @@ import { RULE_SET_BYTES_MAX, RULES_MAX, revisionOfRules, textOfRules } from '../
 import { demandMatch, etagOf, isKnown, parseRulesRequest, rulesPreviewRecord } from '../../rules/rules-writes.ts';
 import { EXAMPLE_ETAG, EXAMPLE_RULE_SET } from '../schema/examples.ts';
 import { success } from '../schema/operation-description.ts';
-import { ruleSetBodySchema, ruleSetSchema, rulesQuerySchema, rulesWrittenSchema } from '../schema/rule-schemas.ts';
+import { ruleSetBodySchema, ruleSetSchema, rulesWrittenSchema } from '../schema/rule-schemas.ts';
+import { dryRunQuerySchema } from '../schema/schema-parts.ts';
 import { validate } from '../schema/validation.ts';
 import type { PublicOperation } from './operation.ts';
 import { RULES_BYTES } from './response-bytes.ts';
@@ -61,7 +62,7 @@ export const writeRules: PublicOperation = {
     bytesMax: RULES_BODY_BYTES_MAX,
     example: EXAMPLE_RULE_SET,
   },
-  query: rulesQuerySchema.shape,
+  query: dryRunQuerySchema.shape,
   headers: {
     'If-Match': {
       description:
@@ -80,7 +81,7 @@ export const writeRules: PublicOperation = {
   ],
   errors: ['precondition-failed', 'condition-in-use'],
   async answer(session, context, { body, query, headers }) {
-    const { dry_run: dryRun } = validate(rulesQuerySchema, query);
+    const { dry_run: dryRun } = validate(dryRunQuerySchema, query);
     const request = await parseRulesRequest(body, headers);
     if (dryRun === 'true') {
       return session.call(CALLS.previewRules, context, request).then((preview) => ({

@@ -202,10 +202,3 @@ export const EXAMPLE_RULES_VERSIONS = {
 
 /** With `dry_run`, and without. */
 export const rulesWrittenSchema = z.union([ruleSetSchema, rulesPreviewSchema]);
-
-export const rulesQuerySchema = z.object({
-  dry_run: z
-    .enum(['true', 'false'], { error: 'must be true or false' })
-    .meta({ description: '`true`: change nothing, and answer what would change.' })
-    .optional(),
-});

@@ -20,6 +20,13 @@ export const pageLimit = (description: string) =>
     .meta({ type: 'integer', minimum: 1, maximum: PAGE_LIMIT_MAX, default: PAGE_LIMIT_DEFAULT, description })
     .transform(Number);
 
+export const dryRunSchema = z
+  .enum(['true', 'false'], 'must be true or false')
+  .meta({ description: '`true`: change nothing, and answer what would change.' });
+
+/** The query of an operation that can say what it would do. */
+export const dryRunQuerySchema = z.object({ dry_run: dryRunSchema.optional() });
+
 /** How long a page of the change feed or of an export waits if it is empty. */
 export const waitSeconds = (description: string) =>
   z

@@ -254,8 +254,8 @@ export const bulkWriteResultSchema = z.object({
 });
 
 export const revokeResultSchema = z.object({
-  revoked: z.int().min(0).meta({ description: 'Grants that this call has revoked.' }),
-  complete: z.boolean().meta({ description: 'Whether no grant that matches was left at that moment.' }),
+  revoked: z.int().min(0).meta({ description: 'Grants that this call has revoked; of a dry run, would revoke.' }),
+  complete: z.boolean().meta({ description: 'Whether no grant that matches was left at that moment, or would be.' }),
 });
 
 export const checkResultSchema = z.object({

@@ -1,7 +1,7 @@
-// The console's express app. A request of the operator's API passes: request id → 401 → 404/405 → 403 → operation →
-// response. Everything below /operator/v1/ needs the token of an operator, and each operation the access that it
-// declares; one mapping turns every error into a problem document. The pages have a router of their own: a session
-// gives no access to operations, and a token in a header gives none to pages.
+// The console's express app. A request of the operator's API passes: request id → 401 → 404/405 → 403 → query →
+// operation → response. Everything below /operator/v1/ needs the token of an operator, and each operation the access
+// that it declares; one mapping turns every error into a problem document. The pages have a router of their own: a
+// session gives no access to operations, and a token in a header gives none to pages.
 
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { assert } from '../../core/assert.ts';
@@ -26,8 +26,9 @@ import { createPages } from '../console/page-table.ts';
 import type { ConsoleIdentity } from '../console/parts/layout.ts';
 import type { IdentityProvider } from '../identity/identity-provider.ts';
 import type { OperatorTokens } from '../operator-tokens.ts';
+import { parseQuery } from '../schemas.ts';
 import { authenticate } from './authentication.ts';
-import { labelOf, type OperatorOperation } from './operation.ts';
+import { type Call, labelOf, type OperatorOperation } from './operation.ts';
 import { createOperatorOperations } from './operation-table.ts';
 import { OPERATOR_API_PREFIX } from './operator-openapi.ts';
 import { sendProblem, sendResponse } from './response-writer.ts';
@@ -117,13 +118,14 @@ function createRunner(
     const { operator } = locals;
     assert(operator !== undefined, 'an operation runs only for an authenticated operator');
     requireAccess(operator, operation.access ?? 'full');
-    const answer = await operation.run({
+    // Here, for all operations: one that ignored a parameter would do what its caller wanted to prevent.
+    const query = parseQuery(searchOf(request.url), operation.query ?? {});
+    const call: Call = {
       api,
       clock,
       plans,
       errorsBase,
       request,
-      search: searchOf(request.url),
       parameters: request.params as Record<string, string>,
       operator: operator.name,
       context: () => ({
@@ -131,7 +133,8 @@ function createRunner(
         deadlineMs: clock.monotonicMs() + deadlineMs,
         span: locals.span,
       }),
-    });
+    };
+    const answer = await operation.run(call, query);
     await sendResponse(response, answer, request.method === 'HEAD');
   };
 }

@@ -11,7 +11,6 @@ import type { OperatorApi, OperatorTenantSession, RequestContext } from '../../f
 import type { OperationDescription } from '../../http/schema/operation-description.ts';
 import { closedObject } from '../../http/schema/schema-parts.ts';
 import { tenantIdOf } from '../path-ids.ts';
-import { parseQuery } from '../schemas.ts';
 
 export type ResponseHeaders = Readonly<Record<string, string>>;
 
@@ -43,8 +42,6 @@ export interface Call {
   readonly errorsBase: string;
   /** Only used for its body, and for the conditions and the Idempotency-Key in its header. */
   readonly request: IncomingMessage;
-  /** After the question mark, as sent. */
-  readonly search: string;
   /** From the path, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
   /** The name of the operator. */
@@ -58,21 +55,22 @@ export interface OperatorOperation extends OperationDescription {
   readonly tag: 'Tenants' | 'Within a tenant' | 'Audit log and changes' | 'Import and export' | 'The cluster';
   /** The access that the operator needs; `full` unless given. */
   readonly access?: OperatorAccess;
-  run(call: Call): Promise<ApiResponse>;
+  /** `query` holds the values of the parameters that `query` of the description declares; there are no others. */
+  run(call: Call, query: Readonly<Record<string, unknown>>): Promise<ApiResponse>;
 }
 
-/** An operation that only reads: its query is parsed before anything else. */
+type WithQuery<Shape extends z.ZodRawShape> = Omit<OperatorOperation, 'query' | 'run'> & {
+  readonly query: Shape;
+  run(call: Call, query: z.output<z.ZodObject<Shape>>): Promise<ApiResponse>;
+};
+
+/** An operation with query parameters, which types what it is run with. */
+export const withQuery = <Shape extends z.ZodRawShape>(operation: WithQuery<Shape>): OperatorOperation => operation;
+
+/** An operation that only reads. */
 export const reading = <Shape extends z.ZodRawShape>(
-  operation: Omit<OperatorOperation, 'method' | 'access' | 'query' | 'run'> & {
-    readonly query: Shape;
-    run(call: Call, query: z.output<z.ZodObject<Shape>>): Promise<ApiResponse>;
-  },
-): OperatorOperation => ({
-  ...operation,
-  method: 'GET',
-  access: 'read-only',
-  run: (call) => operation.run(call, parseQuery(call.search, operation.query)),
-});
+  operation: Omit<WithQuery<Shape>, 'method' | 'access'>,
+): OperatorOperation => ({ ...operation, method: 'GET', access: 'read-only' });
 
 /** The label of an operation in metrics and logs: `operator-create-tenant` for `createTenant`. */
 export const labelOf = ({ id }: OperatorOperation): string =>

@@ -14,7 +14,7 @@ const OPERATOR_INTERFACE: DescribedInterface<OperatorOperation> = {
   title: 'grantd, for operators',
   summary: 'Tenants, their grants and keys, and the cluster.',
   description:
-    'Tenants cannot use this API. GET is also answered to HEAD. Unknown and repeated fields of bodies are refused.',
+    'Tenants cannot use this API. GET is also answered to HEAD. Unknown and repeated query parameters and fields of bodies are refused.',
   tags: {
     Tenants: 'The customers of the service: create, change, suspend and delete them.',
     'Within a tenant':

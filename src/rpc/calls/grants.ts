@@ -16,12 +16,14 @@ import type {
   GrantRequest,
   GrantResult,
   GrantsPage,
+  RevokeResult,
 } from '../../shard/shard.ts';
 import type { BulkWritten, BulkWritten__Output } from '../gen/grantd/v1/BulkWritten.ts';
 import { GrantOutcome } from '../gen/grantd/v1/GrantOutcome.ts';
 import type { GrantRecord__Output } from '../gen/grantd/v1/GrantRecord.ts';
 import type { GrantResult__Output, GrantResult as WireGrantResult } from '../gen/grantd/v1/GrantResult.ts';
 import type { Grants, Grants__Output } from '../gen/grantd/v1/Grants.ts';
+import type { Revoked__Output } from '../gen/grantd/v1/Revoked.ts';
 import type { WireTuple, WireTuple__Output } from '../gen/grantd/v1/WireTuple.ts';
 import type { WriteBulk__Output } from '../gen/grantd/v1/WriteBulk.ts';
 import type { WriteGrants__Output } from '../gen/grantd/v1/WriteGrants.ts';
@@ -91,6 +93,15 @@ function grantsFrom({ grants, nextCursor, feedCursor }: Grants__Output): GrantsP
 }
 
 const GRANTS_REPLY = { reply: 'grants', replyToWire: grantsToWire, replyFromWire: grantsFrom } as const;
+
+const REVOKED_REPLY = {
+  reply: 'revoked',
+  replyToWire: (result: RevokeResult) => result,
+  replyFromWire({ revoked, complete }: Revoked__Output): RevokeResult {
+    if (revoked > REVOKED_PER_CALL_MAX) throw malformed(`A call has revoked ${revoked} grants.`);
+    return { revoked, complete };
+  },
+} as const;
 
 // ---- the terms that a write sets ----
 
@@ -324,12 +335,16 @@ export const grantCalls = {
     costMs: () => REVOKE_MS,
     requestToWire: filterToWire,
     requestFromWire: filterFrom,
-    reply: 'revoked',
-    replyToWire: (result) => result,
-    replyFromWire: ({ revoked, complete }) => {
-      if (revoked > REVOKED_PER_CALL_MAX) throw malformed(`A call has revoked ${revoked} grants.`);
-      return { revoked, complete };
-    },
+    ...REVOKED_REPLY,
+  }),
+
+  /** What such a revocation would do. */
+  previewRevocation: defineCall('previewRevocation', {
+    access: 'grant:write',
+    costMs: () => REVOKE_MS,
+    requestToWire: filterToWire,
+    requestFromWire: filterFrom,
+    ...REVOKED_REPLY,
   }),
 
   /** The grants of one subject, or on one object. */

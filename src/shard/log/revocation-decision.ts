@@ -11,7 +11,7 @@ import type { TupleChange } from '../memory/grant-deltas.ts';
 import type { PageRow } from '../memory/grant-page.ts';
 import type { HeldRange } from '../memory/grant-range.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
-import type { GrantFilter } from '../shard.ts';
+import type { GrantFilter, RevokeResult } from '../shard.ts';
 import type { Proposal } from './append-batch.ts';
 import type { Draft } from './draft.ts';
 import { assertLives, type Decide } from './write-decisions.ts';
@@ -47,6 +47,28 @@ export function sizeOfRevocation({ entity, countMax }: HeldRange, matching: read
   };
 }
 
+/** Of the matching grants, those that one operation of this size collects and revokes. */
+function takenFrom(range: HeldRange, matching: readonly PageRow[], size: RevocationSize, nowMs: number) {
+  const entityBytes = jsonBytes(range.entity);
+  const expired: PageRow[] = [];
+  const ended: PageRow[] = [];
+  let bytes = OPERATION_BYTES;
+  for (const row of matching) {
+    bytes += bytesOf(entityBytes, row);
+    if (expired.length + ended.length === size.changesMax || bytes > size.bytesMax) break;
+    if (hasExpired(row, nowMs)) expired.push(row);
+    else ended.push(row);
+  }
+  const complete = expired.length + ended.length === matching.length && range.end === undefined;
+  return { expired, ended, complete };
+}
+
+/** What a revocation would do that is decided now. */
+export function previewOfRevocation(range: HeldRange, matching: readonly PageRow[], nowMs: number): RevokeResult {
+  const { ended, complete } = takenFrom(range, matching, sizeOfRevocation(range, matching), nowMs);
+  return { revoked: ended.length, complete };
+}
+
 /** Revokes no more than what `size` has reserved. The rules must be pinned if the filter has an own relation. */
 export function decideRevocation(
   memory: TenantMemory,
@@ -60,21 +82,13 @@ export function decideRevocation(
       throw new GrantdError('invalid-relation', undeclaredMessage(relation, draft.ownRelations(memory)));
     const matching = range.current(draftedOf(draft, memory, of));
     if (matching === undefined) throw new RangeOutdated();
-    const entityBytes = jsonBytes(range.entity);
-    const expired: Change[] = [];
-    const ended: Change[] = [];
-    let bytes = OPERATION_BYTES;
-    for (const row of matching) {
-      bytes += bytesOf(entityBytes, row);
-      if (expired.length + ended.length === size.changesMax || bytes > size.bytesMax) break;
-      const grant = grantIn(of, row);
-      if (hasExpired(row, draft.nowMs)) expired.push({ kind: 'grant-expired', grant });
-      else ended.push({ kind: 'grant-revoked', grant });
-    }
-    const changes = [...expired, ...ended];
+    const { expired, ended, complete } = takenFrom(range, matching, size, draft.nowMs);
+    const changes: Change[] = [
+      ...expired.map((row): Change => ({ kind: 'grant-expired', grant: grantIn(of, row) })),
+      ...ended.map((row): Change => ({ kind: 'grant-revoked', grant: grantIn(of, row) })),
+    ];
     const revoked = ended.length;
     range.swept(matching, changes.length);
-    const complete = changes.length === matching.length && range.end === undefined;
     return {
       result: { kind: 'revocation', revoked, complete },
       changes,

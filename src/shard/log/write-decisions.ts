@@ -9,7 +9,7 @@ import { attributesOf, attributesOfId, type GrantAttributes, withTerms } from '.
 import { expiryPassed } from '../../core/grant-expiry.ts';
 import { type IdFactory, isDerivedId } from '../../core/ids.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
-import { type ReadersSetting, type Tenant, withNextRules, withoutRules, withReaders } from '../../core/tenants.ts';
+import { type Tenant, type TenantUpdate, updatedTenant, withNextRules } from '../../core/tenants.ts';
 import { grantOf, type Namespace, namespaceOf, type Tuple, undeclaredMessage } from '../../core/tuples.ts';
 import { narrowedConditions, undeclaredIn } from '../../rules/declared-conditions.ts';
 import { hasRules, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
@@ -243,27 +243,10 @@ export function decideTenant(tenant: Tenant, exists: () => boolean): Decide {
   };
 }
 
-/** Undefined fields stay unchanged. A tenant that is being deleted accepts only one more change, to `deleted`. */
-export function decideTenantUpdate(
-  memory: TenantMemory,
-  update: {
-    readonly name?: string | undefined;
-    readonly plan?: string | undefined;
-    readonly state?: Tenant['state'] | undefined;
-    readonly readers?: ReadersSetting | null | undefined;
-  },
-): Decide {
+export function decideTenantUpdate(memory: TenantMemory, update: TenantUpdate): Decide {
   return (draft) => {
     const present = draft.tenant(memory);
-    const leaving = present.state === 'deleting' || present.state === 'deleted';
-    if (leaving && update.state !== 'deleting' && update.state !== 'deleted') {
-      throw new GrantdError('tenant-not-found', `Tenant ${memory.tenantId} is being deleted.`);
-    }
-    const state = present.state === 'deleted' ? 'deleted' : (update.state ?? present.state);
-    const named = { ...present, name: update.name ?? present.name, plan: update.plan ?? present.plan, state };
-    const next = update.readers === undefined ? named : withReaders(named, update.readers);
-    // Its rules are removed by then.
-    const tenant = state === 'deleted' ? withoutRules(next) : next;
+    const tenant = updatedTenant(present, update);
     const same =
       tenant.name === present.name &&
       tenant.plan === present.plan &&

@@ -10,13 +10,21 @@ import { unfollowedReason } from '../../rules/compiled-rules.ts';
 import { hasRules } from '../../rules/rule-set.ts';
 import { appendTraced } from '../log/append-batch.ts';
 import { decideBulk, sizeOfBulk, tuplesOf, UncollectedGrants } from '../log/bulk-decision.ts';
-import { decideRevocation, RangeOutdated, sizeOfRevocation } from '../log/revocation-decision.ts';
+import { decideRevocation, previewOfRevocation, RangeOutdated, sizeOfRevocation } from '../log/revocation-decision.ts';
 import { type Decide, decideGrant } from '../log/write-decisions.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
-import { type BulkWrite, type BulkWriteResult, type GrantedTuple, type GrantResult, ShardFailure } from '../shard.ts';
+import {
+  type BulkWrite,
+  type BulkWriteResult,
+  type GrantedTuple,
+  type GrantFilter,
+  type GrantResult,
+  type RevokeResult,
+  ShardFailure,
+} from '../shard.ts';
 import type { Handle } from './handles.ts';
-import { pinDeclared } from './listings.ts';
+import { type Listing, type ListingContext, pinDeclared } from './listings.ts';
 import { type Handler, type ShardParts, sizeOf } from './peer.ts';
 import { withMatching } from './revocations.ts';
 
@@ -145,6 +153,18 @@ export const revokeGrants: Handler<'revokeGrants'> = async (peer, by, filter) =>
     }
   });
 };
+
+/** What the same revocation would do now. */
+export async function previewRevocation(
+  context: Pick<ListingContext, 'clock'>,
+  listing: Listing,
+  filter: GrantFilter,
+): Promise<RevokeResult> {
+  using _declared = await pinDeclared(listing.memory, filter.relation);
+  return withMatching(context, listing, filter, async (range, matching) =>
+    previewOfRevocation(range, matching, context.clock.wallMs()),
+  );
+}
 
 /** Keeps the rules of the tenant in memory: they say which grants may be made. Undefined: nothing needs them. */
 function pinRules({ tenant, rules }: TenantMemory, grants: readonly GrantedTuple[]): Promise<Disposable> | undefined {

@@ -8,7 +8,7 @@ import { readChanges, withFeedCursor } from './change-feed.ts';
 import { checkBulk } from './checks.ts';
 import { listLogEnds, listMembers, listSlots, readLoad, readLog } from './cluster.ts';
 import { exportGrants, listSubjects } from './enumerations.ts';
-import { revokeGrants, writeBulk, writeGrants } from './grant-writes.ts';
+import { previewRevocation, revokeGrants, writeBulk, writeGrants } from './grant-writes.ts';
 import { createKey, identifyKey, listKeys, revokeKey, rotateKey } from './keys.ts';
 import { type Listing, listGrants, listHolders, listObjects } from './listings.ts';
 import { createNamespace, listNamespaces, unknownNamespaces } from './namespaces.ts';
@@ -37,6 +37,7 @@ export const TENANT_HANDLERS: Handlers<keyof TenantCalls> = {
   writeGrants,
   writeBulk,
   revokeGrants,
+  previewRevocation: reading(previewRevocation),
   listObjects: reading(listObjects),
   listHolders: reading(listHolders),
   listGrants: reading(withFeedCursor(listGrants)),

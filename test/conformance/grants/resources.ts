@@ -290,6 +290,30 @@ describe('the resources', () => {
       assert.deepEqual(recordOf(await get(key, '/v1/grants?object=document:plan')), { grants: [], next_cursor: null });
     });
 
+    it('says with dry_run what it would do, changes nothing, and needs the same scope', async () => {
+      const { key } = await service.createTenant();
+      const path = '/v1/grants/revoke?dry_run=true';
+      const filter = { subject: TUPLE.subject };
+      await post(key, '/v1/grants/bulk', { grants: [TUPLE, { ...TUPLE, object: 'document:other' }] });
+      assert.deepEqual(recordOf(await post(key, path, filter)), { revoked: 2, complete: true });
+      assert.deepEqual(recordOf(await post(key, path, { ...filter, relation: 'owner' })), {
+        revoked: 0,
+        complete: true,
+      });
+      assert.equal(await isAuthorized(key, TUPLE), true);
+      assertProblem(await post(key, path, {}), 400, 'invalid-request', service.errorsBase);
+      for (const query of ['dry_run=yes', 'dry_run', 'dry_run=true&dry_run=true', 'dryrun=true']) {
+        const refused = await post(key, `/v1/grants/revoke?${query}`, filter);
+        assertProblem(refused, 400, 'invalid-request', service.errorsBase);
+      }
+      assert.equal(await isAuthorized(key, TUPLE), true);
+      const { key: reader } = recordOf(await post(key, '/v1/keys', { scopes: ['check:read'] }));
+      const { key: writer } = recordOf(await post(key, '/v1/keys', { scopes: ['grant:write'] }));
+      assertProblem(await post(String(reader), path, filter), 403, 'insufficient-scope', service.errorsBase);
+      assert.deepEqual(recordOf(await post(String(writer), path, filter)), { revoked: 2, complete: true });
+      assert.deepEqual(recordOf(await post(key, '/v1/grants/revoke', filter)), { revoked: 2, complete: true });
+    });
+
     it('takes several calls for more than 1,000, each of which says so', async () => {
       const { key } = await service.createTenant();
       for (let call = 0; call < 21; call += 1) {

@@ -48,6 +48,21 @@ describe('a revocation by filter', () => {
     assert.equal(await exported(), before);
   });
 
+  test('counts with --dry-run, however many there are, and neither asks nor revokes', async () => {
+    const before = await exported();
+    const calls = revocations();
+    for (const perCall of [1000, 5]) {
+      service.operator.revokedPerCall = perCall;
+      const run = await revoke(['--subject', 'user:ada', '--dry-run']);
+      assert.deepEqual([run.code, run.stdout], [0, '13 grants of user:ada would be revoked. Nothing was changed.\n']);
+      const viewers = await revoke(['--object', 'doc:1', '--relation', 'viewer', '--dry-run', '--yes', '--json']);
+      assert.deepEqual([viewers.code, JSON.parse(viewers.stdout)], [0, { dry_run: true, revoked: 2 }]);
+    }
+    assert.equal((await revoke(['user:ada', 'viewer', 'doc:1', '--dry-run'])).code, 2);
+    assert.equal((await revoke(['--dry-run'])).code, 2);
+    assert.deepEqual([await exported(), revocations()], [before, calls]);
+  });
+
   test('never begins without a terminal unless --yes confirms it', async () => {
     const before = await exported();
     const run = await revoke(['--object', 'doc:1']);

@@ -636,9 +636,9 @@ class RevokeResult:
     """An answer of the service."""
 
     revoked: int
-    """Grants that this call has revoked."""
+    """Grants that this call has revoked; of a dry run, would revoke."""
     complete: bool
-    """Whether no grant that matches was left at that moment."""
+    """Whether no grant that matches was left at that moment, or would be."""
 
     @classmethod
     def decode(cls, value: Json) -> RevokeResult:

@@ -40,6 +40,7 @@ import type { OperatorTenantSession } from '../../../front/front.ts';
 import { namespacesDenied, namespacesOfEmpty, warnOfUnknown } from '../../../front/namespace-warnings.ts';
 import { EXAMPLE_CONTEXT, EXAMPLE_TUPLE } from '../../../http/schema/examples.ts';
 import { success } from '../../../http/schema/operation-description.ts';
+import { dryRunQuerySchema } from '../../../http/schema/schema-parts.ts';
 import {
   bulkResultSchema,
   bulkSchema,
@@ -66,7 +67,7 @@ import { CALLS } from '../../../rpc/calls/table.ts';
 import { type NamedTuple, parseQuestion, parseRelationName } from '../../../rules/questions.ts';
 import type { GrantRequest, GrantResult, HoldersQuery, ObjectsQuery } from '../../../shard/shard.ts';
 import { readJson } from '../../body.ts';
-import { PARAMETERS, pageShape, parseBody, parseQuery } from '../../schemas.ts';
+import { PARAMETERS, pageShape, parseBody } from '../../schemas.ts';
 import {
   type ApiResponse,
   type Call,
@@ -76,6 +77,7 @@ import {
   type ResponseHeaders,
   reading,
   sessionOf,
+  withQuery,
 } from '../operation.ts';
 
 const TUPLE_ERRORS: readonly ErrorCode[] = ['invalid-subject', 'invalid-relation', 'invalid-object'];
@@ -154,11 +156,7 @@ function parseChecks(body: unknown): { readonly checks: readonly NamedTuple[]; r
   return { checks: questions, context: parseCallContext(rest) };
 }
 
-/** The body of a bulk call, which has no query. */
-function readBulk({ request, search }: Call): Promise<unknown> {
-  parseQuery(search, {});
-  return readJson(request, BULK_BODY_BYTES_MAX);
-}
+const readBulk = ({ request }: Call): Promise<unknown> => readJson(request, BULK_BODY_BYTES_MAX);
 
 export const checkBulk: OperatorOperation = {
   id: 'checkBulk',
@@ -259,13 +257,15 @@ export const writeBulk: OperatorOperation = {
   },
 };
 
-export const revokeGrants: OperatorOperation = {
+export const revokeGrants = withQuery({
   id: 'revokeGrants',
   method: 'POST',
   path: '/tenants/{tenantId}/grants/revoke',
   tag: 'Within a tenant',
   summary: 'Revoke all grants of a subject, or on an object',
-  description: 'Up to 1,000 grants in one call. Repeat it until `complete`.',
+  description:
+    'Up to 1,000 grants in one call. Repeat it until `complete`. With `dry_run=true`, nothing changes, and the response says what this call would do.',
+  query: dryRunQuerySchema.shape,
   body: { name: 'GrantFilter', schema: grantFilterSchema, example: { subject: EXAMPLE_TUPLE.subject } },
   successes: [
     success(200, 'How many were revoked, and whether that was all.', {
@@ -274,14 +274,14 @@ export const revokeGrants: OperatorOperation = {
     }),
   ],
   errors: TUPLE_ERRORS,
-  async run(call) {
-    parseQuery(call.search, {});
+  async run(call, { dry_run: dryRun }) {
     const session = await sessionOf(call);
     const filter = parseGrantFilter(await readJson(call.request));
-    const { revoked, complete } = await session.call(CALLS.revokeGrants, call.context(), filter);
+    const revocation = dryRun === 'true' ? CALLS.previewRevocation : CALLS.revokeGrants;
+    const { revoked, complete } = await session.call(revocation, call.context(), filter);
     return jsonResponse(200, { revoked, complete });
   },
-};
+});
 
 // ---- listings ----
 

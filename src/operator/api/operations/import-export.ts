@@ -24,7 +24,7 @@ import { grantBodySchema, grantSchema } from '../../../http/schema/schemas.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import type { GrantRequest, GrantResult, GrantsPage } from '../../../shard/shard.ts';
 import { NDJSON_MEDIA_TYPES, readBody } from '../../body.ts';
-import { PARAMETERS, parseQuery } from '../../schemas.ts';
+import { PARAMETERS } from '../../schemas.ts';
 import { linesResponse, type OperatorOperation, reading, sessionOf } from '../operation.ts';
 
 // ---- import ----
@@ -159,7 +159,6 @@ export const importGrants: OperatorOperation = {
     }),
   ],
   async run(call) {
-    parseQuery(call.search, {});
     const session = await sessionOf(call);
     const rules = { bytesMax: IMPORT_BODY_BYTES_MAX, mediaTypes: NDJSON_MEDIA_TYPES };
     const lines = parseLines(await readBody(call.request, rules), call.clock.wallMs());

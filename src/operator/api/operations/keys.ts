@@ -14,7 +14,7 @@ import type { ListedKey } from '../../../shard/shard.ts';
 import { readJson } from '../../body.ts';
 import { findKey } from '../../find-key.ts';
 import { keyIdOf, noKey } from '../../path-ids.ts';
-import { keyName, pageShape, parseBody, parseQuery, scopes, timestamp } from '../../schemas.ts';
+import { keyName, pageShape, parseBody, scopes, timestamp } from '../../schemas.ts';
 import {
   type Call,
   IDEMPOTENCY,
@@ -160,7 +160,6 @@ export const rotateKey: OperatorOperation = {
   ],
   errors: ['key-not-found', 'key-not-rotatable', 'key-limit-reached', 'already-created', 'idempotency-key-reused'],
   async run(call) {
-    parseQuery(call.search, {});
     const rotated = keyIdOf(call);
     const session = await sessionOf(call);
     const body = parseBody(await readJson(call.request), rotateShape);
@@ -195,7 +194,6 @@ export const identifyKey: OperatorOperation = {
   ],
   errors: ['key-not-found'],
   async run(call) {
-    parseQuery(call.search, {});
     const claimed = keyIdOf(call);
     const session = await sessionOf(call);
     const { hash } = parseBody(await readJson(call.request), identifyShape);

@@ -9,13 +9,22 @@ import { warnOfOutside } from '../../../front/type-warnings.ts';
 import { EXAMPLE_ETAG, EXAMPLE_NAMESPACE, EXAMPLE_RULE_SET } from '../../../http/schema/examples.ts';
 import { success } from '../../../http/schema/operation-description.ts';
 import { ruleSetBodySchema, ruleSetSchema, rulesWrittenSchema } from '../../../http/schema/rule-schemas.ts';
+import { dryRunQuerySchema } from '../../../http/schema/schema-parts.ts';
 import { namespaceListSchema, namespaceSchema } from '../../../http/schema/schemas.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import { type RuleSet, revisionOf, ruleSetRecord } from '../../../rules/rule-set.ts';
 import { etagOf, parseRulesRequest, rulesPreviewRecord } from '../../../rules/rules-writes.ts';
 import { readJson } from '../../body.ts';
-import { parseBody, parseQuery } from '../../schemas.ts';
-import { type ApiResponse, jsonBody, jsonResponse, type OperatorOperation, reading, sessionOf } from '../operation.ts';
+import { parseBody } from '../../schemas.ts';
+import {
+  type ApiResponse,
+  jsonBody,
+  jsonResponse,
+  type OperatorOperation,
+  reading,
+  sessionOf,
+  withQuery,
+} from '../operation.ts';
 
 export const listNamespaces = reading({
   id: 'listNamespaces',
@@ -78,21 +87,14 @@ export const readRules = reading({
   },
 });
 
-const writeShape = {
-  dry_run: z
-    .enum(['true', 'false'], 'must be true or false')
-    .default('false')
-    .meta({ description: '`true`: change nothing, and answer what would change.' }),
-};
-
-export const writeRules: OperatorOperation = {
+export const writeRules = withQuery({
   id: 'writeRules',
   method: 'PUT',
   path: '/tenants/{tenantId}/rules',
   tag: 'Within a tenant',
   summary: 'Replace the rules',
   description: 'With `dry_run=true`, nothing changes, and the response says what would.',
-  query: writeShape,
+  query: dryRunQuerySchema.shape,
   body: { name: 'RuleSetRequest', schema: ruleSetBodySchema, example: EXAMPLE_RULE_SET },
   headers: { 'If-Match': { description: 'The revision that the rules must have.', example: EXAMPLE_ETAG } },
   successes: [
@@ -103,8 +105,7 @@ export const writeRules: OperatorOperation = {
     }),
   ],
   errors: ['precondition-failed', 'condition-in-use'],
-  async run(call) {
-    const { dry_run: dryRun } = parseQuery(call.search, writeShape);
+  async run(call, { dry_run: dryRun }) {
     const session = await sessionOf(call);
     const request = await parseRulesRequest(await readJson(call.request, RULES_BODY_BYTES_MAX), call.request.headers);
     if (dryRun === 'true') {
@@ -115,4 +116,4 @@ export const writeRules: OperatorOperation = {
     const warning = warningHeaderOf(await warnOfOutside(session, call.context(), request.ruleSet));
     return rulesResponse(request.ruleSet, warning === undefined ? {} : { [WARNING_HEADER]: warning });
   },
-};
+});

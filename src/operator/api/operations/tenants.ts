@@ -5,15 +5,17 @@ import { z } from 'zod';
 import { GrantdError } from '../../../core/errors.ts';
 import { parseTenantId } from '../../../core/ids.ts';
 import { DEFAULT_PLAN_NAME, type Plans, readersOf, resolvePlan } from '../../../core/plans.ts';
-import { LISTED_STATES } from '../../../core/tenants.ts';
+import { LISTED_STATES, updatedTenant } from '../../../core/tenants.ts';
 import { formatTimestamp, MS_PER_HOUR, MS_PER_MINUTE, optionalTimestamp } from '../../../core/text/timestamps.ts';
 import { success } from '../../../http/schema/operation-description.ts';
+import { dryRunQuerySchema } from '../../../http/schema/schema-parts.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import type { TenantDeletion, TenantStatus, UsageBucket } from '../../../shard/shard.ts';
 import { readJson } from '../../body.ts';
 import { requirePresent, tenantIdOf } from '../../path-ids.ts';
 import { pageShape, parseBody, planName, tenantName, tenantReaders, tenantSearch, timestamp } from '../../schemas.ts';
 import {
+  type Call,
   count,
   IDEMPOTENCY,
   idempotencyKeyOf,
@@ -23,6 +25,7 @@ import {
   type OperatorOperation,
   reading,
   timestampText,
+  withQuery,
 } from '../operation.ts';
 
 const tenantSchema = z
@@ -55,6 +58,13 @@ const tenantSchema = z
       .meta({ description: 'What it has now; null: not known now.' }),
     grants: count('Live grants; null: not known now.').nullable(),
     grant_bytes: count('UTF-8 bytes of the parts of these grants; null: not known now.').nullable(),
+    exceeded: z
+      .array(z.enum(['namespaces_max', 'keys_max', 'grants_max']))
+      .optional()
+      .meta({
+        description:
+          'Only of the dry run of a change: the limits that its counts exceed. It keeps what it has, and gets no more.',
+      }),
     deletion: z
       .object({
         parts_removed: count('Parts that have been removed.'),
@@ -101,6 +111,20 @@ function tenantRecord(tenant: TenantStatus, plans: Plans): object {
     ...(deletion === undefined ? {} : { deletion: deletionRecord(deletion) }),
   };
 }
+
+/** What it has more of than its plan allows, as far as that is known. */
+function exceededBounds({ plan, counts, grants }: TenantStatus, plans: Plans): readonly string[] {
+  const { namespacesMax, keysMax, grantsMax = Number.POSITIVE_INFINITY } = resolvePlan(plans, plan);
+  return [
+    ...(counts !== undefined && counts.namespaces > namespacesMax ? ['namespaces_max'] : []),
+    ...(counts !== undefined && counts.keys > keysMax ? ['keys_max'] : []),
+    ...(grants !== undefined && grants.grants > grantsMax ? ['grants_max'] : []),
+  ];
+}
+
+/** The tenant as it is now. Throws `tenant-not-found`. */
+const presentTenant = async (call: Call): Promise<TenantStatus> =>
+  requirePresent(await call.api.call(CALLS.readTenant, call.context(), { tenantId: tenantIdOf(call) }));
 
 function requireKnownPlan(plans: Plans, plan: string | undefined): void {
   if (plan !== undefined && !plans.has(plan)) {
@@ -171,11 +195,7 @@ export const readTenant = reading({
   summary: 'Read a tenant',
   query: {},
   successes: [success(200, 'The tenant.', TENANT)],
-  async run(call) {
-    const { api, plans } = call;
-    const tenant = await api.call(CALLS.readTenant, call.context(), { tenantId: tenantIdOf(call) });
-    return jsonResponse(200, tenantRecord(requirePresent(tenant), plans));
-  },
+  run: async (call) => jsonResponse(200, tenantRecord(await presentTenant(call), call.plans)),
 });
 
 const updateShape = {
@@ -191,16 +211,18 @@ const updateShape = {
     .optional(),
 };
 
-export const updateTenant: OperatorOperation = {
+export const updateTenant = withQuery({
   id: 'updateTenant',
   method: 'PATCH',
   path: '/tenants/{tenantId}',
   tag: 'Tenants',
   summary: 'Change the name, the plan, the state or the readers of a tenant',
-  description: 'At least one field. As soon as the response is here, requests of a suspended tenant are refused.',
+  description:
+    'At least one field. As soon as the response is here, requests of a suspended tenant are refused. With `dry_run=true`, nothing changes, and the response is the tenant as it would be, with the limits that it would exceed.',
+  query: dryRunQuerySchema.shape,
   body: jsonBody('TenantChange', updateShape, { plan: 'scale' }),
-  successes: [success(200, 'The tenant as it is now.', TENANT)],
-  async run(call) {
+  successes: [success(200, 'The tenant as it is now, or would be.', TENANT)],
+  async run(call, { dry_run: dryRun }) {
     const { api, plans, operator } = call;
     const tenantId = tenantIdOf(call);
     const body = parseBody(await readJson(call.request), updateShape);
@@ -211,25 +233,37 @@ export const updateTenant: OperatorOperation = {
       );
     }
     requireKnownPlan(plans, body.plan);
+    if (dryRun === 'true') {
+      const present = await presentTenant(call);
+      const { counts, grants, chosenReaders } = present;
+      const changed = { ...updatedTenant(present, body), counts, grants, chosenReaders };
+      return jsonResponse(200, { ...tenantRecord(changed, plans), exceeded: exceededBounds(changed, plans) });
+    }
     const tenant = await api.call(CALLS.updateTenant, call.context(), { ...body, tenantId, operator });
     return jsonResponse(200, tenantRecord(requirePresent(tenant), plans));
   },
-};
+});
 
-export const deleteTenant: OperatorOperation = {
+export const deleteTenant = withQuery({
   id: 'deleteTenant',
   method: 'DELETE',
   path: '/tenants/{tenantId}',
   tag: 'Tenants',
   summary: 'Delete a tenant',
-  description: 'Its requests are refused at once. Its data is removed in the background; its id is never used again.',
-  successes: [success(202, 'The tenant is being deleted.', TENANT)],
-  async run(call) {
+  description:
+    'Its requests are refused at once. Its data is removed in the background; its id is never used again. With `dry_run=true`, nothing changes, and the response is the tenant with what would be deleted: its state and its counts.',
+  query: dryRunQuerySchema.shape,
+  successes: [
+    success(200, 'A dry run: the tenant that would be deleted.', TENANT),
+    success(202, 'The tenant is being deleted.', TENANT),
+  ],
+  async run(call, { dry_run: dryRun }) {
+    if (dryRun === 'true') return jsonResponse(200, tenantRecord(await presentTenant(call), call.plans));
     const change = { tenantId: tenantIdOf(call), state: 'deleting', operator: call.operator } as const;
     const tenant = await call.api.call(CALLS.updateTenant, call.context(), change);
     return jsonResponse(202, tenantRecord(requirePresent(tenant), call.plans));
   },
-};
+});
 
 const usageSchema = z.object({
   limit: z

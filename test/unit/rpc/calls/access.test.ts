@@ -24,6 +24,7 @@ const RIGHTS: Readonly<Record<CallName, Scope | 'peer' | 'any handle' | 'console
   writeGrants: 'grant:write',
   writeBulk: 'grant:write',
   revokeGrants: 'grant:write',
+  previewRevocation: 'grant:write',
   listObjects: 'check:read',
   listHolders: 'check:read',
   listNames: 'check:read',

@@ -209,6 +209,7 @@ const grantFilter: fc.Arbitrary<GrantFilter> = record({
   of: fc.oneof(record({ subject: identifier }), record({ object: identifier })),
   relation: orUndefined(relation),
 });
+const revocation = record({ revoked: fc.integer({ min: 0, max: 1000 }), complete: fc.boolean() });
 const state = fc.constantFrom('opening', 'serving', 'releasing');
 const exactly = <Item>(item: fc.Arbitrary<Item>, count: number) =>
   fc.array(item, { minLength: count, maxLength: count });
@@ -284,10 +285,8 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
         }),
       ),
   },
-  revokeGrants: {
-    request: grantFilter,
-    answer: () => record({ revoked: fc.integer({ min: 0, max: 1000 }), complete: fc.boolean() }),
-  },
+  revokeGrants: { request: grantFilter, answer: () => revocation },
+  previewRevocation: { request: grantFilter, answer: () => revocation },
   listHolders: {
     request: perhapsWithout(
       record({

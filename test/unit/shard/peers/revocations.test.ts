@@ -134,6 +134,31 @@ for (const { name, options } of SIZES) {
     assert.deepEqual(await revoke(slot, handle, ofObject('doc:2')), { revoked: 1000, complete: true });
   });
 
+  test(`a preview says what the next call does, and changes nothing: ${name}`, async () => {
+    let nowMs = Date.now();
+    const { slot, handle, tenantId } = await openSlot({ ...options, wallMs: () => nowMs });
+    await slot.writeAll(handle, [
+      ...numbered(1200, 'doc:').map((object) => tuple('user:a', object)),
+      { subject: 'user:a', relation: 'editor', object: 'doc:00001' },
+      tuple('user:b', 'doc:00001'),
+    ]);
+    const expiring = { ...tuple('user:a', 'doc:00001x'), revoke: false, expiresAtMs: nowMs + 60_000 };
+    await slot.connection.writeGrants(handle, slot.attempt(), [expiring]);
+    nowMs += 120_000;
+    const revocations = async (): Promise<number> =>
+      (await wholeAuditLog(slot, tenantId)).filter(({ change }) => change.includes('grant.revoked')).length;
+    const filters = [ofSubject('user:none'), ofSubject('user:a', 'editor'), ofObject('doc:00001'), ofSubject('user:a')];
+    for (const filter of [...filters, ofSubject('user:a'), ofSubject('user:a')]) {
+      const before = await revocations();
+      const previewed = await slot.connection.previewRevocation(handle, filter);
+      assert.deepEqual(await slot.connection.previewRevocation(handle, filter), previewed);
+      assert.equal(await revocations(), before);
+      assert.deepEqual(await revoke(slot, handle, filter), previewed);
+      assert.equal(await revocations(), before + previewed.revoked);
+    }
+    assert.equal(await revocations(), 1202);
+  });
+
   test(`two calls at once revoke each grant once: ${name}`, async () => {
     const { slot, handle, tenantId } = await openSlot(options);
     await slot.writeAll(

@@ -82,6 +82,7 @@ export interface Call {
   'readRulesVersion'?: (_grantd_v1_ReadRulesVersion | null);
   'listNames'?: (_grantd_v1_ListNames | null);
   'unknownNamespaces'?: (_grantd_v1_UnknownNamespaces | null);
+  'previewRevocation'?: (_grantd_v1_RevokeGrants | null);
   'listLogEnds'?: (_grantd_v1_ListLogEnds | null);
   'readLog'?: (_grantd_v1_ReadLog | null);
   'rotateKey'?: (_grantd_v1_RotateKey | null);
@@ -92,7 +93,7 @@ export interface Call {
   'followTenant'?: (_grantd_v1_FollowTenant | null);
   'authenticateAtReader'?: (_grantd_v1_Authenticate | null);
   'readPosition'?: (_grantd_v1_ReadPosition | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"unknownNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"readLoad"|"readUsage"|"findTenants"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"listRulesVersions"|"readRulesVersion"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey"|"followTenant"|"authenticateAtReader"|"readPosition";
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"unknownNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"readLoad"|"readUsage"|"findTenants"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"previewRevocation"|"readRules"|"writeRules"|"previewRules"|"listRulesVersions"|"readRulesVersion"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey"|"followTenant"|"authenticateAtReader"|"readPosition";
 }
 
 export interface Call__Output {
@@ -133,6 +134,7 @@ export interface Call__Output {
   'readRulesVersion'?: (_grantd_v1_ReadRulesVersion__Output | null);
   'listNames'?: (_grantd_v1_ListNames__Output | null);
   'unknownNamespaces'?: (_grantd_v1_UnknownNamespaces__Output | null);
+  'previewRevocation'?: (_grantd_v1_RevokeGrants__Output | null);
   'listLogEnds'?: (_grantd_v1_ListLogEnds__Output | null);
   'readLog'?: (_grantd_v1_ReadLog__Output | null);
   'rotateKey'?: (_grantd_v1_RotateKey__Output | null);
@@ -143,5 +145,5 @@ export interface Call__Output {
   'followTenant'?: (_grantd_v1_FollowTenant__Output | null);
   'authenticateAtReader'?: (_grantd_v1_Authenticate__Output | null);
   'readPosition'?: (_grantd_v1_ReadPosition__Output | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"unknownNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"readLoad"|"readUsage"|"findTenants"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"readRules"|"writeRules"|"previewRules"|"listRulesVersions"|"readRulesVersion"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey"|"followTenant"|"authenticateAtReader"|"readPosition";
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"unknownNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"readLoad"|"readUsage"|"findTenants"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"previewRevocation"|"readRules"|"writeRules"|"previewRules"|"listRulesVersions"|"readRulesVersion"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey"|"followTenant"|"authenticateAtReader"|"readPosition";
 }

@@ -5,8 +5,8 @@ package io.github.grantd;
 /**
  * A response of the service.
  *
- * @param revoked Grants that this call has revoked.
- * @param complete Whether no grant that matches was left at that moment.
+ * @param revoked Grants that this call has revoked; of a dry run, would revoke.
+ * @param complete Whether no grant that matches was left at that moment, or would be.
  */
 public record RevokeResult(long revoked, boolean complete) {
     static RevokeResult decode(Object value) {
