@@ -287,6 +287,8 @@ export class ShardNode implements Shard {
       pageLimits: { ...PAGE_LIMITS, ...pageLimits },
       readerLimits: { ...READER_LIMITS, ...readerLimits },
       slots: meta.slots,
+      // What it reads for others needs no lease of its own: that and its health only show whether it has the store.
+      mayRead: () => this.#session.leaseValid && this.#health.unhealthyPart === undefined,
       ownerOf: (slot) => this.#ownership.notServing(slot, this.#session).owner?.address,
     });
   }

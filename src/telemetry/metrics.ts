@@ -255,7 +255,7 @@ const METRICS = {
   ),
   readerReads: counter(
     'grantd_reader_reads_total',
-    'Checks and listings of tenants with readers that a front sent, by result: reader (sent to a reader); or sent to the owner: beginning (no handle at the reader yet), unreachable (no connection to the reader), paused (the reader has failed a call in the last second), failed (repeated, because the reader failed this one), unconfirmed (the owner gave no position of its log in time) or missing (there is no other shard).',
+    'Checks and listings of tenants with readers that a front sent, by result: reader (sent to a reader); or sent to the owner: beginning (no handle at the reader yet), unreachable (no connection to the reader), paused (the reader has failed a call a short while ago), failed (repeated, because the reader failed this one), late (asked beside a reader that has not answered for a while), unconfirmed (the owner gave no position of its log in time) or missing (there is no other shard).',
     'result',
   ),
   readerCalls: counter(

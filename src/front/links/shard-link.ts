@@ -116,6 +116,11 @@ export class ShardLink {
     return this.#link.sendAhead({ report });
   }
 
+  /** Another receiver hears of this check or call from now on. */
+  handOver(id: number, receiver: Receiver): void {
+    this.#link.receivers.replace(id, receiver);
+  }
+
   /** The receiver hears nothing more of this check or call. */
   forget(id: number): void {
     this.#link.receivers.take(id);

@@ -83,11 +83,6 @@ export class SessionPath implements FlightPath {
   }
 
   fail(flight: Flight, failure: RetryableFailure): void {
-    if (this.#session.readers.invalidate(flight.binding)) {
-      flight.onlyAtOwner = true;
-      flight.attempt();
-      return;
-    }
     const route = flight.binding?.route;
     if (failure.kind === 'handle-unknown') this.#session.handles.invalidate(flight.binding);
     else if (route !== undefined) flight.control.redirect(route.link, failure);

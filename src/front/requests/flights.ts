@@ -21,14 +21,16 @@ import type { RequestContext } from '../front.ts';
 import type { LoadTally } from '../links/load-tally.ts';
 import { requestOf } from '../links/outbox.ts';
 import { type RetryGate, retryDelayMs, type Waiter } from '../links/retry-gate.ts';
-import type { Binding, Route } from '../links/route.ts';
+import type { AskedReader, Binding, Route } from '../links/route.ts';
 import type { RoutingTable } from '../links/routing-table.ts';
 import type { Receiver, ShardLink } from '../links/shard-link.ts';
 import type { ReadPositions } from './read-positions.ts';
 import type { ReadCounts } from './reader-reads.ts';
 
-/** How late after its deadline a flight may end. */
+/** How late after its deadline a flight may end, and the unit in which readers are waited for. */
 const SWEEP_MS = 50;
+/** Reads that wait at a reader and at the owner at once: if all readers are slow, they stay with their readers. */
+const ASIDE_MAX = 100;
 /** Tries without a pause. More would busy owners that redirect to each other in a circle. */
 const AT_ONCE_TRIES = 2;
 
@@ -37,6 +39,12 @@ const AT_ONCE_TRIES = 2;
  * under a key or a tenant that was valid then.
  */
 const REFUSED_AT_THE_DOOR: ReadonlySet<ErrorCode> = new Set(['unauthorized', 'tenant-suspended', 'tenant-not-found']);
+
+/**
+ * What a reader says of itself, or by its own clock, memory and queues: the owner may know better. Other refusals are
+ * final, since the reader has confirmed that it has all that the owner had.
+ */
+const OF_THE_READER: ReadonlySet<ErrorCode> = new Set(['overloaded', 'unavailable', 'internal', 'unauthorized']);
 
 /** An owner that has just lost its tenure, its lease or its connection may have committed before. */
 const MAY_HAVE_COMMITTED: ReadonlySet<Exclude<TryFailure, GrantdError>['kind']> = new Set([
@@ -82,6 +90,8 @@ export interface FlightRequest {
   readonly write: Write;
   /** The subject or object by which a reader of the tenant is chosen; undefined: only the owner answers. */
   readonly readAt: string | undefined;
+  /** After so many sweeps at a reader, the owner is asked as well. */
+  readonly sweepsAtReader: number;
   /** A suspended tenant may still make this request. */
   readonly allowedWhileSuspended: boolean;
   /** Makes one try (`sendCheck`, `sendCall`), or lands or refuses the flight. */
@@ -93,6 +103,62 @@ export interface FlightRequest {
 
 export function wrongAnswerError(): GrantdError {
   return new GrantdError('internal', 'The shard replied to a different request.');
+}
+
+/** Whether a refusal by a reader is the answer; otherwise the owner is asked. */
+const isFinal = (failure: TryFailure): failure is GrantdError =>
+  failure instanceof GrantdError && !OF_THE_READER.has(failure.code);
+
+/**
+ * The try of a read at a reader that has not answered for a while, beside which the owner is asked. The first outcome
+ * counts: each rests on what was acknowledged before the flight began at least, and the flight lasts until then.
+ */
+class TryAside implements Receiver {
+  readonly #flight: Flight;
+  readonly #link: ShardLink;
+  readonly #id: number;
+  readonly #reader: AskedReader;
+  readonly #load: LoadTally | undefined;
+
+  constructor(flight: Flight, link: ShardLink, id: number, reader: AskedReader) {
+    this.#flight = flight;
+    this.#link = link;
+    this.#id = id;
+    this.#reader = reader;
+    this.#load = flight.load;
+    link.handOver(id, this);
+  }
+
+  onCheck(authorized: boolean, checkedAtMs: number): void {
+    this.#end();
+    this.#flight.request.takeCheck(this.#flight, authorized, checkedAtMs);
+  }
+
+  onReply(reply: Reply__Output): void {
+    this.#end();
+    this.#flight.takeReply(reply);
+  }
+
+  onFailure(failure: TryFailure): void {
+    if (isFinal(failure)) {
+      this.#end();
+      this.#flight.refuse(failure);
+      return;
+    }
+    this.#reader.failed(failure);
+    this.#flight.failAside();
+  }
+
+  /** The flight has ended. */
+  forget(): void {
+    this.#link.forget(this.#id);
+  }
+
+  /** The flight ends with this outcome. */
+  #end(): void {
+    this.#flight.load = this.#load;
+    this.#flight.dropTry();
+  }
 }
 
 export class Flight implements Receiver, Waiter {
@@ -113,7 +179,7 @@ export class Flight implements Receiver, Waiter {
    * positions that a reader is told never go back, since it may answer what came after this one with it.
    */
   position: LogPosition | undefined;
-  /** A reader has failed it: only the owner is asked any more. Set by the path. */
+  /** A reader has failed it, or keeps it waiting: only the owner is asked any more. */
   onlyAtOwner = false;
   /** Tally of the shard that was asked last, for a request whose outcome counts there. */
   load: LoadTally | undefined;
@@ -125,6 +191,11 @@ export class Flight implements Receiver, Waiter {
   #span: TraceSpan | undefined;
   /** A try was sent, and it is unknown whether the shard did anything. */
   #unknownTry = false;
+  /** At a reader, in the current try. */
+  #sweeps = 0;
+  #aside: TryAside | undefined;
+  /** The owner has said so while a reader may still answer. */
+  #refusal: GrantdError | undefined;
 
   constructor(control: FlightControl, context: RequestContext, path: FlightPath, request: FlightRequest) {
     this.control = control;
@@ -169,13 +240,57 @@ export class Flight implements Receiver, Waiter {
     this.#endTry(failure);
     const sent = this.#link !== undefined;
     this.#link = undefined;
+    const reader = this.binding?.reader;
+    if (reader !== undefined && !isFinal(failure)) {
+      reader.failed(failure);
+      this.onlyAtOwner = true;
+      this.attempt();
+      return;
+    }
     if (failure instanceof GrantdError) {
       served(this);
-      this.refuse(failure);
+      if (failure.retryable && this.#aside !== undefined) this.#refusal = failure;
+      else this.refuse(failure);
       return;
     }
     if (sent && MAY_HAVE_COMMITTED.has(failure.kind)) this.#unknownTry = true;
     this.#path.fail(this, failure);
+  }
+
+  /** Called with every sweep: asks the owner beside a reader that has not answered for a while. */
+  askAside(): void {
+    const reader = this.binding?.reader;
+    const link = this.#link;
+    if (reader === undefined || link === undefined) return;
+    this.#sweeps += 1;
+    if (this.#sweeps <= this.request.sweepsAtReader) return;
+    this.#aside = new TryAside(this, link, this.#id, reader);
+    this.control.flights.asides += 1;
+    this.control.reads.late += 1;
+    this.#link = undefined;
+    this.onlyAtOwner = true;
+    this.attempt();
+  }
+
+  /** The reader beside which the owner is asked has failed. */
+  failAside(): void {
+    this.#dropAside();
+    if (this.#refusal !== undefined) this.refuse(this.#refusal);
+  }
+
+  /** That reader has the outcome: the try at the owner is not needed. */
+  dropTry(): void {
+    // The owner has not replied: those that wait for it do so as before.
+    this.probing = undefined;
+    this.#link?.forget(this.#id);
+    this.#link = undefined;
+  }
+
+  #dropAside(): void {
+    if (this.#aside === undefined) return;
+    this.#aside.forget();
+    this.#aside = undefined;
+    this.control.flights.asides -= 1;
   }
 
   /** Another try follows. `route`: of the failed one; its redirection has already been applied. */
@@ -238,6 +353,7 @@ export class Flight implements Receiver, Waiter {
   #settle(): void {
     this.settled = true;
     this.#endTry();
+    this.#dropAside();
     this.control.flights.remove(this);
   }
 
@@ -256,6 +372,8 @@ export class FlightTable {
   readonly #clock: Clock;
   readonly #metrics: Metrics;
   readonly #flightsMax: number;
+  /** Flights that are at a reader and at the owner at once. */
+  asides = 0;
   #first: Flight | undefined;
   #last: Flight | undefined;
   #size = 0;
@@ -331,6 +449,7 @@ export class FlightTable {
     while (flight !== undefined) {
       const { next } = flight;
       if (flight.context.deadlineMs <= nowMs) flight.expire();
+      else if (this.asides < ASIDE_MAX) flight.askAside();
       flight = next;
     }
     if (this.#size > 0) this.#schedule();

@@ -3,10 +3,12 @@
 // that one alone. Invariants: a handle is used only on the connection over which it was issued; a read for which there
 // is no handle now goes to the owner at once, and so does one that a reader has failed: a reader is never waited for.
 
+import { type Backoff, backoffMs } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { rankShards } from '../../core/slots.ts';
 import type { CallBody } from '../../rpc/calls/define-call.ts';
 import { handleGrantOf } from '../../rpc/calls/handles.ts';
+import type { TryFailure } from '../../rpc/links/stream-link.ts';
 import type { Binding, Route } from '../links/route.ts';
 import type { ShardLink } from '../links/shard-link.ts';
 import type { FlightControl } from './flights.ts';
@@ -15,7 +17,9 @@ import type { ReadResult } from './reader-reads.ts';
 import { ShardQuestion } from './shard-question.ts';
 
 /** After a failure, a reader is not asked for a handle for so long. */
-const PAUSE_MS = 1000;
+const PAUSE: Backoff = { firstMs: 1000, maxMs: 15_000 };
+/** Pauses start over with the first one if the last has been over for so long. */
+const RELAPSE_MS = 30_000;
 
 interface Reader {
   readonly link: ShardLink;
@@ -25,9 +29,15 @@ interface Reader {
   /** Of the link, when the handle was issued. */
   connection: number;
   isAcquiring: boolean;
-  /** Monotonic, ms. */
+  /** When the last pause ends or has ended; monotonic, ms. */
   notBeforeMs: number;
+  /** Pauses, each soon after the one before. */
+  pauses: number;
 }
+
+/** Whether the reader may well answer the next read: it has too much to do, or only this read is at fault. */
+const concernsOneRead = (failure: TryFailure): boolean =>
+  failure instanceof GrantdError && (failure.code === 'overloaded' || failure.code === 'internal');
 
 export class ReaderHandles {
   readonly #control: FlightControl;
@@ -69,16 +79,6 @@ export class ReaderHandles {
     return this.#toOwner('beginning');
   }
 
-  /** Whether the binding is a reader's; then no read uses it any more. */
-  invalidate(binding: Binding | undefined): boolean {
-    if (binding?.isAtReader !== true) return false;
-    this.#toOwner('failed');
-    // Another flight may have failed on it before.
-    const reader = this.#readers.find((each) => each.binding === binding);
-    if (reader !== undefined) this.#pause(reader);
-    return true;
-  }
-
   #toOwner(result: Exclude<ReadResult, 'reader'>): undefined {
     this.#control.reads[result] += 1;
   }
@@ -96,9 +96,9 @@ export class ReaderHandles {
       .flatMap((shardName) => {
         const link = links.get(shardName);
         if (link === undefined) return [];
-        const seed = seedOfReader(shardName);
-        const fresh = { link, seed, binding: undefined, connection: 0, isAcquiring: false, notBeforeMs: 0 };
-        return [before.get(link) ?? fresh];
+        const never = Number.NEGATIVE_INFINITY;
+        const fresh = { link, binding: undefined, connection: 0, isAcquiring: false, notBeforeMs: never, pauses: 0 };
+        return [before.get(link) ?? { ...fresh, seed: seedOfReader(shardName) }];
       });
   }
 
@@ -114,7 +114,9 @@ export class ReaderHandles {
         try {
           const { handle, tenantId } = handleGrantOf(reply);
           if (tenantId !== this.tenantId) throw new GrantdError('internal', 'The reader replied to another request.');
-          reader.binding = { route: { slot, epoch, link }, handle, isAtReader: true };
+          const asked = { failed: (failure: TryFailure) => this.#fail(reader, binding, failure) };
+          const binding: Binding = { route: { slot, epoch, link }, handle, reader: asked };
+          reader.binding = binding;
           reader.connection = connection;
         } catch {
           this.#pause(reader);
@@ -128,8 +130,17 @@ export class ReaderHandles {
     question.ask(link, authentication, this.#control.clock);
   }
 
+  #fail(reader: Reader, binding: Binding, failure: TryFailure): void {
+    this.#toOwner('failed');
+    // Another flight may have failed on it before.
+    if (reader.binding === binding && !concernsOneRead(failure)) this.#pause(reader);
+  }
+
   #pause(reader: Reader): void {
+    const nowMs = this.#control.clock.monotonicMs();
+    if (nowMs - reader.notBeforeMs > RELAPSE_MS) reader.pauses = 0;
     reader.binding = undefined;
-    reader.notBeforeMs = this.#control.clock.monotonicMs() + PAUSE_MS;
+    reader.notBeforeMs = nowMs + backoffMs(PAUSE, reader.pauses);
+    reader.pauses += 1;
   }
 }

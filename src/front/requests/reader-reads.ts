@@ -1,7 +1,15 @@
 // Where a front has sent the reads of tenants with readers, counted for a metric.
 
 /** As the metric of these reads has it. */
-export type ReadResult = 'reader' | 'beginning' | 'unreachable' | 'paused' | 'failed' | 'missing' | 'unconfirmed';
+export type ReadResult =
+  | 'reader'
+  | 'beginning'
+  | 'unreachable'
+  | 'paused'
+  | 'failed'
+  | 'late'
+  | 'missing'
+  | 'unconfirmed';
 /** Reads of tenants with readers, since the metrics were last read. */
 export type ReadCounts = Record<ReadResult, number>;
 export const noReads = (): ReadCounts => ({
@@ -10,6 +18,7 @@ export const noReads = (): ReadCounts => ({
   unreachable: 0,
   paused: 0,
   failed: 0,
+  late: 0,
   missing: 0,
   unconfirmed: 0,
 });

@@ -45,6 +45,12 @@ export class ReceiverTable<Receiver extends object> {
     return receiver;
   }
 
+  /** From now on, the reply finds another receiver, if one still waits for it. */
+  replace(id: number, receiver: Receiver): void {
+    const place = id % PLACES;
+    if (this.#ids[place] === id) this.#receivers[place] = receiver;
+  }
+
   /** Removes and returns all. */
   takeAll(): Receiver[] {
     if (this.#size === 0) return [];

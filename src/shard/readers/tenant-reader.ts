@@ -47,6 +47,8 @@ export interface ReaderDependencies {
   readonly budget: MemoryBudget;
   readonly pageLimits: PageLimits;
   readonly readerLimits: ReaderLimits;
+  /** Whether this shard can read the store, as far as it knows. Undefined: it shares that with the owners. */
+  readonly mayRead?: (() => boolean) | undefined;
   /** The counts that the owners of this process raise, and their clock is this one. Undefined: owners are elsewhere. */
   readonly commitCounts?: CommitCounts | undefined;
 }
@@ -123,6 +125,10 @@ export class TenantReader implements ServedTenure {
     this.memory.nextExpiryMs = nextExpiryMs;
   }
 
+  get #mayRead(): boolean {
+    return this.#dependencies.mayRead?.() !== false;
+  }
+
   /** Whether the reader knows without a question that it has applied everything that was acknowledged before now. */
   get current(): boolean {
     if (this.#notedCount === undefined) return false;
@@ -132,8 +138,12 @@ export class TenantReader implements ServedTenure {
     return this.usedAtMs - this.#askedAtMs < ASKED_MS_MAX;
   }
 
-  /** Whether the reader is current, or has applied the tenant's position among these: then it answers earlier calls. */
+  /**
+   * Whether the reader is current, or has applied the tenant's position among these: then it answers earlier calls. A
+   * shard that has lost the store answers none, although the pages in its memory are right: the others would wait.
+   */
   isAt(positions: ReadonlyMap<string, LogPosition>): boolean {
+    if (!this.#mayRead) return false;
     if (this.current) return true;
     const position = positions.get(this.tenantId);
     if (position === undefined || position.epoch !== this.epoch || position.seq > this.#seq || this.#ended)
@@ -146,6 +156,7 @@ export class TenantReader implements ServedTenure {
 
   /** Resolves once the reader has applied everything that was acknowledged before this call. */
   confirmed(): Promise<void> {
+    if (!this.#mayRead) return Promise.reject(new ShardFailure('not-serving', 'The shard has lost the store.'));
     return this.current ? Promise.resolve() : this.#asked();
   }
 

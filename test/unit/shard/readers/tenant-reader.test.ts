@@ -33,6 +33,7 @@ async function follow() {
     await gate.open;
     return answer;
   };
+  const may = { read: true };
   const clock = slot.clock;
   const store = {
     ...slot.store,
@@ -53,6 +54,7 @@ async function follow() {
       },
       store,
       clock,
+      mayRead: () => may.read,
       budget: new MemoryBudget(10_000_000, new FairTurns(clock)),
       pageLimits: PAGE_LIMITS,
       readerLimits: READER_LIMITS,
@@ -60,7 +62,7 @@ async function follow() {
     () => events.push('ends'),
   );
   const position = () => slot.front.call('readPosition', {}, { slot: SLOT, tenantId });
-  return { slot, tenantId, handle, events, gate, reader, position };
+  return { slot, tenantId, handle, events, gate, may, reader, position };
 }
 
 const rejected = { kind: 'handle-unknown' };
@@ -138,6 +140,17 @@ test('a commit counts, and sets when the next grant expires, as at the owner', a
     [owner?.grantCount.total, expiresAtMs],
   );
   assert.equal(owner?.nextExpiryMs, expiresAtMs);
+});
+
+test('a shard that has lost the store answers nothing, from memory either, and goes on where it was', async () => {
+  const { tenantId, events, may, reader, position } = await follow();
+  const at = new Map([[tenantId as string, await position()]]);
+  may.read = false;
+  assert.equal(reader.isAt(at), false);
+  await assert.rejects(reader.confirmed(), { kind: 'not-serving' });
+  may.read = true;
+  assert.equal(reader.isAt(at), true);
+  assert.deepEqual(events, []);
 });
 
 test('an owner that refuses ends the reader, and all that waits hears of it', async () => {
