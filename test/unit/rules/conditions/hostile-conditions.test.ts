@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../../src/core/json-members.ts';
 import { evaluateCondition } from '../../../../src/rules/conditions/evaluate-condition.ts';
 import { RequestContext } from '../../../../src/rules/conditions/request-context.ts';
 import { ConditionBudget, EVALUATION_STEPS_MAX } from '../../../../src/rules/conditions/step-meter.ts';
-import { answer, compiled, type Parameters } from './condition-kit.ts';
+import { answer, compiled, type Parameters, problemsOf } from './condition-kit.ts';
 
 const P: Parameters = { l: 'list<int>', s: 'string', t: 'string', a: 'any', b: 'any' };
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at % 7);
@@ -29,6 +29,7 @@ describe('a hostile condition', () => {
     ['l.all(x, a == b)', { l: numbers(1000), a: numbers(1000), b: numbers(1000) }],
     ['l.all(x, 1 / 0 > x)', { l: LIST }],
     ['l.exists(x, 1 / 0 > x || a.b == x)', { l: LIST, a: {} }],
+    ['s.matches("\\\\w{250}!")', { s: 'a'.repeat(1000) }],
     ['s.matches("(a|aa)+$")', { s: `${TEXT}b`, t: '' }],
     ['s.matches(t)', { s: `${TEXT}b`, t: '(a+)+$' }],
     ['l.all(x, !t.matches(string(x) + "((b{10}){10}|c)$"))', { l: numbers(1000), t: 'bbb' }],
@@ -38,6 +39,20 @@ describe('a hostile condition', () => {
     it(`ends at the bound of steps: ${expression.slice(0, 60)}`, () =>
       assert.deepEqual(answer(compiled(expression, P), context), TOO_LARGE));
   }
+
+  it('cannot evade the measure of patterns', () => {
+    const pattern = `\\Q[\\E|(?:${'a?a?a?a?a?b?b?b?b?b?'.repeat(40)}){1000}!`;
+    assert.deepEqual(answer(compiled('s.matches(t)', P), { s: 'a'.repeat(1000), t: pattern }), {
+      kind: 'failed',
+      reason: 'The pattern has 402003 parts with its repetitions written out; at most 300 are allowed',
+    });
+    assert.match(
+      problemsOf(`s.matches(r"${pattern}") || s.matches(r"${pattern}")`, P)
+        .map(({ message }) => message)
+        .join('\n'),
+      /^The pattern has 402003 parts.*\nThe pattern has 402003 parts.*$/,
+    );
+  });
 
   it('cannot absorb the bound by an operand that decides', () => {
     const expression = 'l.all(x, l.all(y, x + y >= 0)) || true';
