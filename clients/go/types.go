@@ -118,8 +118,9 @@ type BulkWriteResult struct {
 }
 
 // Change: A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after
-// the change, or was before its end. `namespace.created` has `namespace`. `rules.updated` has `rules`, and
-// `former`: the previous ones.
+// the change, or was before its end. `grant.updated` has `former_terms`: until when the grant was to hold before,
+// and on which condition. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`: the
+// previous ones.
 type Change struct {
 	// The position of the write in the log of the tenant’s slot.
 	Seq int64 `json:"seq"`
@@ -148,6 +149,10 @@ type Change struct {
 	Rules *RuleSet `json:"rules,omitempty"`
 
 	Former *RuleSet `json:"former,omitempty"`
+
+	// Of `grant.updated`: what the grant had before. Absent from changes that version 0.2 recorded, which did not keep
+	// it.
+	FormerTerms *FormerTerms `json:"former_terms,omitempty"`
 }
 
 // ChangeLine: One line of the stream. A `change` has `change`, a `checkpoint` has `at`.
@@ -159,8 +164,9 @@ type ChangeLine struct {
 	Cursor string `json:"cursor"`
 
 	// A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after the
-	// change, or was before its end. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`:
-	// the previous ones.
+	// change, or was before its end. `grant.updated` has `former_terms`: until when the grant was to hold before, and
+	// on which condition. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`: the previous
+	// ones.
 	Change *Change `json:"change,omitempty"`
 
 	// Of a `checkpoint`: when that was so.
@@ -320,6 +326,16 @@ type EvaluationRequest struct {
 
 	// Values for parameters of conditions; those that no condition asks for are ignored.
 	Context map[string]any `json:"context,omitempty"`
+}
+
+// FormerTerms: Of `grant.updated`: what the grant had before. Absent from changes that version 0.2 recorded, which
+// did not keep it.
+type FormerTerms struct {
+	// The grant holds until just before this moment; `null`: it never expires. ISO 8601 in UTC with milliseconds.
+	ExpiresAt *time.Time `json:"expires_at"`
+
+	// The grant holds only where this condition is met. Absent: it has none.
+	Condition *GrantCondition `json:"condition,omitempty"`
 }
 
 // FoundAction: an answer of the service.
@@ -825,6 +841,7 @@ func decodeChange(value any) (Change, error) {
 	decoded.Namespace = optional(o, "namespace", decodeChangedNamespace)
 	decoded.Rules = optional(o, "rules", decodeRuleSet)
 	decoded.Former = optional(o, "former", decodeRuleSet)
+	decoded.FormerTerms = optional(o, "former_terms", decodeFormerTerms)
 	return decoded, o.err
 }
 
@@ -913,6 +930,14 @@ func decodeEntitySearchResult(value any) (EntitySearchResult, error) {
 	o := objectOf(value)
 	decoded.Page = required(o, "page", decodePageInfo)
 	decoded.Results = required(o, "results", listOf(decodeFoundEntity))
+	return decoded, o.err
+}
+
+func decodeFormerTerms(value any) (FormerTerms, error) {
+	var decoded FormerTerms
+	o := objectOf(value)
+	decoded.ExpiresAt = nullable(o, "expires_at", decodeTime)
+	decoded.Condition = optional(o, "condition", decodeGrantCondition)
 	return decoded, o.err
 }
 

@@ -3,7 +3,7 @@
 // which applies it to what it reads, and at a front, which applies it to what it forwards.
 
 import type { AuditAction } from './audit-filter.ts';
-import { attributesOfId, grantRecord, withTerms } from './grant-attributes.ts';
+import { attributesOfId, type GrantTerms, grantRecord, termsRecord } from './grant-attributes.ts';
 import { parseCondition } from './grant-condition.ts';
 import { isJsonObject, type JsonObject } from './json-members.ts';
 import { formatTimestamp, parseTimestamp } from './text/timestamps.ts';
@@ -35,6 +35,8 @@ export type FeedContent =
   | {
       readonly action: 'grant.created' | 'grant.updated' | 'grant.revoked' | 'grant.expired';
       readonly grant: Grant;
+      /** Of `grant.updated`: what the grant had before. Absent: it was not recorded. */
+      readonly formerTerms?: GrantTerms | undefined;
     }
   | { readonly action: 'namespace.created'; readonly name: string }
   /** Both as JSON. */
@@ -90,7 +92,8 @@ export function parseFeedContent(text: string): FeedContent | undefined {
       return { action, rules: JSON.stringify(fields.rules ?? {}), former: JSON.stringify(fields.former ?? {}) };
     default: {
       const grant = grantIn(fields);
-      return grant && { action, grant };
+      const { former_terms: former } = fields;
+      return grant && { action, grant, ...(isJsonObject(former) ? { formerTerms: termsIn(former) } : {}) };
     }
   }
 }
@@ -105,12 +108,19 @@ function parsed(text: string): JsonObject | undefined {
 }
 
 function grantIn(fields: JsonObject): Grant | undefined {
-  const { subject, relation, object, grant_id: grantId, expires_at: expiresAt, condition } = fields;
+  const { subject, relation, object, grant_id: grantId } = fields;
   if (typeof subject !== 'string' || typeof relation !== 'string' || typeof object !== 'string') return undefined;
   if (typeof grantId !== 'string' || !isRelationName(relation)) return undefined;
+  return grantOf({ subject, relation, object }, { ...attributesOfId(grantId), ...termsIn(fields) });
+}
+
+function termsIn({ expires_at: expiresAt, condition: stored }: JsonObject): GrantTerms {
   const expiresAtMs = typeof expiresAt === 'string' ? parseTimestamp(expiresAt) : undefined;
-  const terms = { ...(expiresAtMs === undefined ? {} : { expiresAtMs }), ...parseCondition(condition) };
-  return grantOf({ subject, relation, object }, withTerms(attributesOfId(grantId), terms));
+  const { condition } = parseCondition(stored);
+  return {
+    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+    ...(typeof condition === 'string' ? { condition } : {}),
+  };
 }
 
 /** Undefined: everything passes. */
@@ -143,8 +153,11 @@ function contentJson(content: FeedContent): string {
       return `"namespace":{"name":${JSON.stringify(content.name)}}`;
     case 'rules.updated':
       return `"rules":${content.rules},"former":${content.former}`;
-    default:
-      return `"grant":${JSON.stringify(grantRecord(content.grant))}`;
+    default: {
+      const { grant, formerTerms } = content;
+      const former = formerTerms === undefined ? '' : `,"former_terms":${JSON.stringify(termsRecord(formerTerms))}`;
+      return `"grant":${JSON.stringify(grantRecord(grant))}${former}`;
+    }
   }
 }
 
@@ -156,10 +169,10 @@ export function changeJson({ seq, index, atMs, actor, requestId, change }: FeedC
 }
 
 /** What a change takes besides its identifiers, names, conditions and rules. */
-const FRAME_BYTES = 450;
+const FRAME_BYTES = 1000;
 
-const lengthOf = ({ subject, object, condition = '' }: Grant): number =>
-  subject.length + object.length + condition.length;
+const lengthOf = ({ subject, object, condition = '' }: Grant, former: GrantTerms = {}): number =>
+  subject.length + object.length + condition.length + (former.condition ?? '').length;
 
 /** At least the UTF-8 bytes of a change: each UTF-16 unit takes up to three, escaped or not. */
 export function changeBytesMax({ change }: FeedChange): number {
@@ -169,6 +182,6 @@ export function changeBytesMax({ change }: FeedChange): number {
     case 'rules.updated':
       return FRAME_BYTES + 3 * (change.rules.length + change.former.length);
     default:
-      return FRAME_BYTES + 3 * lengthOf(change.grant);
+      return FRAME_BYTES + 3 * lengthOf(change.grant, change.formerTerms);
   }
 }

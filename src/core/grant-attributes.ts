@@ -58,16 +58,20 @@ export function readGrantAttributes(read: (attribute: GrantAttribute) => unknown
   const grantId = textIn(read(GRANT_ID));
   const createdAtMs = integerIn(read(CREATED_AT));
   if (grantId === undefined || createdAtMs === undefined) return undefined;
+  const terms = readGrantTerms(read);
+  return terms && attributesOf({ grantId, createdAtMs, ...terms });
+}
+
+/** Only the terms. Undefined: they are not those of a grant. */
+export function readGrantTerms(read: (attribute: GrantAttribute) => unknown): GrantTerms | undefined {
   const expiresAtMs = integerIn(read(EXPIRES_AT) ?? NEVER);
   const condition = textIn(read(CONDITION) ?? '');
   if (expiresAtMs === undefined || condition === undefined) return undefined;
   if (condition !== '' && !isCondition(condition)) return undefined;
-  return attributesOf({
-    grantId,
-    createdAtMs,
+  return {
     ...(expiresAtMs === NEVER ? {} : { expiresAtMs }),
     ...(condition === '' ? {} : { condition }),
-  });
+  };
 }
 
 /** The values of the columns, in their order. */
@@ -90,6 +94,12 @@ export function attributesOf({ grantId, createdAtMs, expiresAtMs, condition }: G
 
 /** What a grant may be given when it is created, and may lose or change later. */
 export type GrantTerms = Pick<GrantAttributes, 'expiresAtMs' | 'condition'>;
+
+/** Only the terms of a grant. */
+export const termsOf = ({ expiresAtMs, condition }: GrantTerms): GrantTerms => ({
+  ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+  ...(condition === undefined ? {} : { condition }),
+});
 
 /** The terms that a request sets: absent keeps the present one, `null` removes it. */
 export interface TermsRequest extends ExpiryRequest, ConditionRequest {}
@@ -130,8 +140,13 @@ export const grantRecord = (
   relation: grant.relation,
   object: grant.object,
   created_at: formatTimestamp(grant.createdAtMs),
-  expires_at: optionalTimestamp(grant.expiresAtMs),
-  ...conditionMember(grant),
+  ...termsRecord(grant),
+});
+
+/** The terms of a grant as JSON, in both APIs and in the audit log. */
+export const termsRecord = (terms: GrantTerms) => ({
+  expires_at: optionalTimestamp(terms.expiresAtMs),
+  ...conditionMember(terms),
 });
 
 /** Absent from a grant without a condition: most tenants have none. */

@@ -72,7 +72,8 @@ export function canonicalContext(value: unknown, place: string, bytesMax: number
 }
 
 /** `context`: canonical JSON of an object. */
-const conditionText = (name: string, context: string): string => (context === '{}' ? name : `${name} ${context}`);
+export const conditionText = (name: string, context: string): string =>
+  context === '{}' ? name : `${name} ${context}`;
 
 /**
  * Throws `invalid-request` unless the value is `{name, context?}`, null or absent. `field`: the place of the value, for

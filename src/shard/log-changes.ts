@@ -4,7 +4,7 @@
 import type { ApiKeyRecord } from '../core/api-keys.ts';
 import { assert, assertNever } from '../core/assert.ts';
 import type { AuditAction } from '../core/audit-filter.ts';
-import { auditedAttributes, withoutTerms } from '../core/grant-attributes.ts';
+import { auditedAttributes, type GrantTerms, termsRecord, withoutTerms } from '../core/grant-attributes.ts';
 import { conditionNameOf } from '../core/grant-condition.ts';
 import type { TenantId } from '../core/ids.ts';
 import type { RulesVersion } from '../core/rules-versions.ts';
@@ -23,8 +23,11 @@ export type Change =
    */
   | { readonly kind: 'grant-created'; readonly grant: Grant; readonly newSubject: boolean }
   | { readonly kind: 'grant-revoked'; readonly grant: Grant }
-  /** The grant lives on with another expiry or condition, or without one. `formerCondition`: what it had, if any. */
-  | { readonly kind: 'grant-updated'; readonly grant: Grant; readonly formerCondition?: string | undefined }
+  /**
+   * The grant lives on with another expiry or condition, or without one. `former`: what it had, so that the state
+   * before follows from the state after. Absent: an entry of version 0.2, where grants had no conditions.
+   */
+  | { readonly kind: 'grant-updated'; readonly grant: Grant; readonly former?: GrantTerms | undefined }
   /** The time of the grant's expiry has come, by the base of the entry. */
   | { readonly kind: 'grant-expired'; readonly grant: Grant }
   | { readonly kind: 'namespace-created'; readonly name: string; readonly createdAtMs: number }
@@ -105,7 +108,7 @@ export const endsGrant = ({ kind }: GrantChange): boolean => kind === 'grant-rev
 export function countDifferences(change: GrantChange): readonly KeyCount[] {
   const { relation, condition } = change.grant;
   const updated = change.kind === 'grant-updated';
-  const former = updated ? change.formerCondition : undefined;
+  const former = updated ? change.former?.condition : undefined;
   const isOwn = !updated && !isRelation(relation);
   if (!isOwn && condition === undefined && former === undefined) return NO_DIFFERENCES;
   const grants = endsGrant(change) ? -1 : 1;
@@ -129,8 +132,9 @@ function describe(change: Change): string {
     case 'grant-updated':
     case 'grant-expired': {
       const { subject, relation, object } = change.grant;
+      const former = change.kind === 'grant-updated' ? change.former : undefined;
       const audited = { subject, relation, object, ...auditedAttributes(change.grant) };
-      return toJson(action, audited);
+      return toJson(action, former === undefined ? audited : { ...audited, former_terms: termsRecord(former) });
     }
     case 'namespace-created':
       return toJson(action, { name: change.name });

@@ -695,7 +695,7 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/peers/grant-writes.ts',
-        find: 'const result = await peer.submit(handle, by.attempt, sizeOfBulk(write), decide);',
+        find: 'const result = await peer.submit(handle, by.attempt, sizeOfBulk(write, held.tuples), decide);',
         replace: `const { grants, revocations, conditions } = write;
     const cuts = [grants.length, grants.length + revocations.length];
     const parts = [
@@ -706,7 +706,7 @@ export const MUTATIONS: readonly Mutation[] = [
       peer.submit(
         handle,
         { ...by.attempt, requestId: by.attempt.requestId + index },
-        sizeOfBulk(part),
+        sizeOfBulk(part, tuples),
         under(handle, decideBulk(peer.shard, memory, tuples, part)),
       ),
     );

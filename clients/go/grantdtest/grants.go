@@ -93,7 +93,8 @@ func (o *operation) grant(of tuple, expires *time.Time, isGiven bool) (stored *g
 			changed := *stored
 			changed.ExpiresAt = expires
 			f.grants[of] = &changed
-			o.record("grant.updated", "grant", grantJSON(changed))
+			former := map[string]any{"expires_at": timeOrNull(stored.ExpiresAt)}
+			o.record("grant.updated", "grant", grantJSON(changed), "former_terms", former)
 		}
 		return f.grants[of], false
 	}

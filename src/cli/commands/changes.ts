@@ -32,10 +32,21 @@ function parseActions(text: string): string {
   throw new InvalidArgumentError(`It must be one or several of ${FEED_ACTIONS.join(', ')}, separated by commas.`);
 }
 
+/** Empty: the grant never expires, and holds on no condition. */
+function describeTerms({ expires_at: expiresAt, condition }: JsonRecord): readonly string[] {
+  const expires = typeof expiresAt === 'string' ? [`expires ${expiresAt}`] : [];
+  if (condition === undefined) return expires;
+  const { name, context } = asRecord(condition);
+  return [...expires, `if ${name} ${JSON.stringify(context)}`];
+}
+
 function contentOf(change: JsonRecord): string {
   if (change.grant !== undefined) {
-    const { subject, relation, object, expires_at: expiresAt } = asRecord(change.grant);
-    return [subject, relation, object, ...(typeof expiresAt === 'string' ? [`expires ${expiresAt}`] : [])].join(' ');
+    const { subject, relation, object, ...terms } = asRecord(change.grant);
+    const former = change.former_terms === undefined ? [] : describeTerms(asRecord(change.former_terms));
+    const before = former.length > 0 ? former.join(' ') : 'never expired';
+    const was = change.former_terms === undefined ? [] : [`(before: ${before})`];
+    return [subject, relation, object, ...describeTerms(terms), ...was].join(' ');
   }
   if (change.namespace !== undefined) return String(asRecord(change.namespace).name);
   return summaryOfChange(change.former, change.rules) ?? '';

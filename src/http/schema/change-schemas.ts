@@ -6,7 +6,7 @@ import { parseTimestamp } from '../../core/text/timestamps.ts';
 import { EXAMPLE_GRANT, EXAMPLE_KEY_ID, EXAMPLE_REQUEST_ID, EXAMPLE_TIMESTAMP } from './examples.ts';
 import { ruleSetSchema } from './rule-schemas.ts';
 import { pageLimit, waitSeconds } from './schema-parts.ts';
-import { grantSchema, namespaceNameSchema, relationSchema } from './schemas.ts';
+import { grantConditionSchema, grantSchema, namespaceNameSchema, relationSchema } from './schemas.ts';
 
 const SINCE_ERROR = 'must be "now", or an ISO 8601 timestamp with a time zone (a "+" is written %2B)';
 
@@ -45,6 +45,16 @@ export const changesQuerySchema = z.object({
   wait: waitSeconds('How many seconds a page without a change waits for one. Not for streams.').optional(),
 });
 
+const formerTermsSchema = z
+  .object({
+    expires_at: grantSchema.shape.expires_at,
+    condition: grantConditionSchema.optional(),
+  })
+  .meta({
+    description:
+      'Of `grant.updated`: what the grant had before. Absent from changes that version 0.2 recorded, which did not keep it.',
+  });
+
 export const changeSchema = z
   .object({
     seq: z.int().min(1).meta({ description: 'The position of the write in the log of the tenant’s slot.' }),
@@ -62,10 +72,11 @@ export const changeSchema = z
     namespace: z.object({ name: namespaceNameSchema }).optional().meta({ description: 'Of `namespace.created`.' }),
     rules: ruleSetSchema.optional(),
     former: ruleSetSchema.optional(),
+    former_terms: formerTermsSchema.optional(),
   })
   .meta({
     description:
-      'A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after the change, or was before its end. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`: the previous ones.',
+      'A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after the change, or was before its end. `grant.updated` has `former_terms`: until when the grant was to hold before, and on which condition. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`: the previous ones.',
   });
 
 const nextCursor = z.string().meta({ description: 'The `cursor` of the next request. Always there: more may come.' });

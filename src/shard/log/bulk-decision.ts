@@ -47,16 +47,25 @@ const BYTES_PER_UNIT = 3;
 
 /** In the change and in its result, with every quote escaped. */
 const CONDITION_BYTES_PER_BYTE = 4;
+/** Of a grant that exists: a change without another condition has it there, and once more as its former one. */
+const FORMER_BYTES_PER_BYTE = 6;
 /**
- * At most 100 changes of the longest identifiers take 400 KiB. An entry has room for twice what a batch may reserve,
- * so the conditions of grants that exist already, of which a call knows nothing, fit too.
+ * At most 100 changes of the longest identifiers take 400 KiB. An entry has room for twice what a batch may reserve:
+ * also for the longest conditions of 100 grants, where they are not reserved because they exceed this bound, or because
+ * an earlier write of the batch sets them.
  */
 const BYTES_MAX = 480 * 1024;
 
-/** The room that the write needs in the log. */
-export function sizeOfBulk({ grants, revocations }: BulkWrite): Pick<Proposal, 'bytesMax' | 'changesMax'> {
+/** The room that the write needs in the log. `held`: its tuples, as for `decideBulk`. */
+export function sizeOfBulk(
+  { grants, revocations }: BulkWrite,
+  held: readonly (Pick<WatchedTuple, 'facts'> | undefined)[],
+): Pick<Proposal, 'bytesMax' | 'changesMax'> {
   let bytesMax = OPERATION_BYTES;
   for (const { condition } of grants) bytesMax += CONDITION_BYTES_PER_BYTE * Buffer.byteLength(condition ?? '');
+  for (const tuple of held.slice(0, grants.length + revocations.length)) {
+    bytesMax += FORMER_BYTES_PER_BYTE * Buffer.byteLength(tuple?.facts?.condition ?? '');
+  }
   for (const { subject, object } of [...grants, ...revocations]) {
     bytesMax += CHANGE_BYTES + BYTES_PER_UNIT * (subject.length + object.length);
   }

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
-import { type GrantAttributes, readGrantAttributes } from '../../core/grant-attributes.ts';
+import { type GrantAttributes, readGrantAttributes, readGrantTerms } from '../../core/grant-attributes.ts';
 import { parseKeyId, parseTenantId } from '../../core/ids.ts';
 import { grantOf, isRelationName, type Relation } from '../../core/tuples.ts';
 import type { LogRecord, Stamp } from '../../store/store.ts';
@@ -103,6 +103,13 @@ const grantSchema = z
     return z.NEVER;
   });
 
+const termsSchema = z.looseObject({}).transform((stored, context) => {
+  const terms = readGrantTerms(({ field }) => stored[field]);
+  if (terms !== undefined) return terms;
+  context.addIssue({ code: 'custom', message: 'not valid terms of a grant' });
+  return z.NEVER;
+});
+
 const keySchema = z.object({
   keyId: keyIdSchema,
   name: z.string(),
@@ -131,7 +138,7 @@ export const tenantSchema = z.object({
 const changeSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('grant-created'), grant: grantSchema, newSubject: z.boolean() }),
   z.object({ kind: z.literal('grant-revoked'), grant: grantSchema }),
-  z.object({ kind: z.literal('grant-updated'), grant: grantSchema, formerCondition: z.string().optional() }),
+  z.object({ kind: z.literal('grant-updated'), grant: grantSchema, former: termsSchema.optional() }),
   z.object({ kind: z.literal('grant-expired'), grant: grantSchema }),
   z.object({ kind: z.literal('namespace-created'), name: z.string(), createdAtMs: z.int() }),
   z.object({ kind: z.literal('key-created'), key: keySchema }),

@@ -5,7 +5,7 @@ import type { ApiKeyRecord } from '../../core/api-keys.ts';
 import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
-import { attributesOf, attributesOfId, type GrantAttributes, withTerms } from '../../core/grant-attributes.ts';
+import { attributesOf, attributesOfId, type GrantAttributes, termsOf, withTerms } from '../../core/grant-attributes.ts';
 import { expiryPassed } from '../../core/grant-expiry.ts';
 import { type IdFactory, isDerivedId } from '../../core/ids.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
@@ -192,9 +192,8 @@ export function decideTerms(
   const attributes = withTerms(present, request);
   const isSame = attributes.expiresAtMs === present.expiresAtMs && attributes.condition === present.condition;
   if (isSame) return { attributes, changes: [] };
-  const { condition: formerCondition } = present;
-  const grant = grantOf(request, attributes);
-  return { attributes, changes: [{ kind: 'grant-updated', grant, ...(formerCondition && { formerCondition }) }] };
+  const former = termsOf(present);
+  return { attributes, changes: [{ kind: 'grant-updated', grant: grantOf(request, attributes), former }] };
 }
 
 /** Collects the grants that have expired by the time of the batch, unless they have ended or changed since. */

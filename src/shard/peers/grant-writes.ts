@@ -98,7 +98,10 @@ export const writeGrants: Handler<'writeGrants'> = async (peer, by, writes) => {
   peer.handles.assertGood(handle);
   const enqueue = () =>
     writes.map((write, index) => {
-      const size = sizeOf(write.subject.length + write.object.length + (write.condition?.length ?? 0));
+      const { subject, object, condition } = write;
+      // A change has the condition of the grant that exists as it stays, or as the former one.
+      const conditions = (condition?.length ?? 0) + 2 * (held.tuples[index]?.facts?.condition?.length ?? 0);
+      const size = sizeOf(subject.length + object.length + conditions);
       const decide = under(handle, decideGrant(peer.shard, memory, held.tuples[index], write));
       return peer.enqueue(handle, by.attempt, index, size, decide);
     });
@@ -123,7 +126,7 @@ export const writeBulk: Handler<'writeBulk'> = async (peer, by, write) => {
   const decide = under(handle, decideBulk(peer.shard, memory, held.tuples, write));
   for (let tries = 0; tries < BULK_TRIES; tries += 1) {
     try {
-      const result = await peer.submit(handle, by.attempt, sizeOfBulk(write), decide);
+      const result = await peer.submit(handle, by.attempt, sizeOfBulk(write, held.tuples), decide);
       assert(result.kind === 'bulk', 'a bulk write has a result of its own');
       return withReasons(memory, write, result.bulk);
     } catch (error) {

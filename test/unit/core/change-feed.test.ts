@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AUDIT_ACTIONS } from '../../../src/core/audit-filter.ts';
 import {
+  changeBytesMax,
+  changeJson,
   FEED_ACTIONS,
   type FeedContent,
   type FeedFilter,
@@ -11,7 +13,10 @@ import {
   isFeedAction,
   parseFeedContent,
 } from '../../../src/core/change-feed.ts';
+import { parseCondition } from '../../../src/core/grant-condition.ts';
 import { timeOfId } from '../../../src/core/ids.ts';
+
+import { parseRelation } from '../../../src/core/tuples.ts';
 
 const GRANT_ID = 'grt_01jd2zkq5y8f9g7h6j5k4m3n2p';
 const TUPLE = '"subject":"user:a","relation":"viewer","object":"doc:1"';
@@ -41,6 +46,41 @@ describe('the content of a change', () => {
     );
     const expiresAtMs = Date.UTC(2026, 10, 5, 10, 20, 30, 123);
     assert.deepEqual(contentOf(expiring), { action: 'grant.updated', grant: { ...grant, expiresAtMs } });
+  });
+
+  it('of an updated grant has the terms that it had, unless they were not recorded', () => {
+    const updated = (former: string): string => textOf('grant.updated', `${TUPLE},"grant_id":"${GRANT_ID}"${former}`);
+    const formerOf = (former: string): unknown => Reflect.get(contentOf(updated(former)), 'formerTerms');
+    assert.equal(formerOf(''), undefined);
+    assert.deepEqual(formerOf(',"former_terms":{"expires_at":null}'), {});
+    const condition = '"condition":{"name":"open","context":{"zone":"CET"}}';
+    assert.deepEqual(formerOf(`,"former_terms":{"expires_at":"2026-11-05T10:20:30.123Z",${condition}}`), {
+      expiresAtMs: Date.UTC(2026, 10, 5, 10, 20, 30, 123),
+      condition: 'open {"zone":"CET"}',
+    });
+  });
+
+  it('takes no more bytes than its bound, however long its parts are', () => {
+    for (const character of ['\u{1F600}', '"', '\uFFFD', '\\']) {
+      const identifier = `${'n'.repeat(64)}:${character.repeat(256)}`;
+      const value = character.repeat(128 / Buffer.byteLength(JSON.stringify(character).slice(1, -1)));
+      const terms = {
+        expiresAtMs: Date.UTC(2126, 0, 1),
+        condition: parseCondition({ name: 'c'.repeat(64), context: { a: value, b: value, c: value } }).condition ?? '',
+      };
+      const grant = {
+        subject: `${identifier}#${'r'.repeat(64)}`,
+        relation: parseRelation('r'.repeat(64)),
+        object: identifier,
+        grantId: GRANT_ID,
+        createdAtMs: timeOfId(GRANT_ID) ?? 0,
+        ...terms,
+      };
+      const place = { seq: Number.MAX_SAFE_INTEGER, index: 1023, atMs: Date.UTC(2126, 0, 1), cursor: '' };
+      const by = { actor: `operator:${'\u{1F600}'.repeat(64)}`, requestId: GRANT_ID };
+      const change = { ...place, ...by, change: { action: 'grant.updated', grant, formerTerms: terms } as const };
+      assert.ok(Buffer.byteLength(changeJson(change)) <= changeBytesMax(change), character);
+    }
   });
 
   it('of a namespace has its name, and of rules both texts', () => {

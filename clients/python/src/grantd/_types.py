@@ -99,8 +99,9 @@ class BulkWriteResult:
 @dataclass(frozen=True, slots=True)
 class Change:
     """A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after the
-    change, or was before its end. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`:
-    the previous ones.
+    change, or was before its end. `grant.updated` has `former_terms`: until when the grant was to hold before, and
+    on which condition. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`: the previous
+    ones.
     """
 
     seq: int
@@ -121,6 +122,10 @@ class Change:
     """Of `namespace.created`."""
     rules: RuleSet | None = None
     former: RuleSet | None = None
+    former_terms: FormerTerms | None = None
+    """Of `grant.updated`: what the grant had before. Absent from changes that version 0.2 recorded, which did not
+    keep it.
+    """
 
     @classmethod
     def decode(cls, value: Json) -> Change:
@@ -136,6 +141,7 @@ class Change:
             namespace=optional(known, "namespace", ChangedNamespace.decode),
             rules=optional(known, "rules", RuleSet.decode),
             former=optional(known, "former", RuleSet.decode),
+            former_terms=optional(known, "former_terms", FormerTerms.decode),
         )
 
 
@@ -149,8 +155,9 @@ class ChangeLine:
     """Where to continue: everything up to here that passes the filter has been sent."""
     change: Change | None = None
     """A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after the
-    change, or was before its end. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`:
-    the previous ones.
+    change, or was before its end. `grant.updated` has `former_terms`: until when the grant was to hold before, and
+    on which condition. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`: the previous
+    ones.
     """
     at: datetime | None = None
     """Of a `checkpoint`: when that was so."""
@@ -347,6 +354,27 @@ class EntitySearchResult:
         return cls(
             page=required(known, "page", PageInfo.decode),
             results=required(known, "results", list_of(FoundEntity.decode)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FormerTerms:
+    """Of `grant.updated`: what the grant had before. Absent from changes that version 0.2 recorded, which did not
+    keep it.
+    """
+
+    expires_at: datetime | None
+    """The grant holds until just before this moment; `null`: it never expires. ISO 8601 in UTC with milliseconds.
+    """
+    condition: GrantCondition | None = None
+    """The grant holds only where this condition is met. Absent: it has none."""
+
+    @classmethod
+    def decode(cls, value: Json) -> FormerTerms:
+        known = object_of(value)
+        return cls(
+            expires_at=nullable(known, "expires_at", time),
+            condition=optional(known, "condition", GrantCondition.decode),
         )
 
 

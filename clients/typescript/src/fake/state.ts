@@ -35,7 +35,8 @@ const newKeyText = (): string => `gk1_${randomText(81, LETTERS)}`;
 const keyOf = ({ subject, relation, object }: Tuple): string => `${subject} ${relation} ${object}`;
 const now = (): string => new Date().toISOString();
 
-type NewChange = Pick<Change, 'action'> & Partial<Pick<Change, 'grant' | 'namespace' | 'rules' | 'former'>>;
+type NewChange = Pick<Change, 'action'> &
+  Partial<Pick<Change, 'grant' | 'namespace' | 'rules' | 'former' | 'former_terms'>>;
 
 export class FakeState {
   readonly keys = new Map<string, FakeKey>();
@@ -69,7 +70,7 @@ export class FakeState {
       if (expiresAt === undefined || expiresAt === existing.expires_at) return { grant: existing, created: false };
       const grant = { ...existing, expires_at: expiresAt };
       this.#grants.set(keyOf(tuple), grant);
-      this.#record({ action: 'grant.updated', grant }, actor);
+      this.#record({ action: 'grant.updated', grant, former_terms: { expires_at: existing.expires_at } }, actor);
       return { grant, created: false };
     }
     for (const name of [namespaceOf(tuple.subject), namespaceOf(tuple.object)]) this.createNamespace(name, actor);

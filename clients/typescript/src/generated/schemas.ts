@@ -309,7 +309,7 @@ export interface RulesVersion {
   removed: number;
 }
 /**
- * A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after the change, or was before its end. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`: the previous ones.
+ * A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after the change, or was before its end. `grant.updated` has `former_terms`: until when the grant was to hold before, and on which condition. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`: the previous ones.
  */
 export interface Change {
   /**
@@ -348,6 +348,13 @@ export interface Change {
   };
   rules?: RuleSet;
   former?: RuleSet;
+  /**
+   * Of `grant.updated`: what the grant had before. Absent from changes that version 0.2 recorded, which did not keep it.
+   */
+  former_terms?: {
+    expires_at: string | null;
+    condition?: GrantCondition;
+  };
 }
 /**
  * A stored relationship, unique per (subject, relation, object).

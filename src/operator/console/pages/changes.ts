@@ -30,6 +30,7 @@ import {
   refreshing,
   section,
   staleWarning,
+  termsMarkup,
   timeOfDay,
 } from '../parts/parts.ts';
 
@@ -113,7 +114,8 @@ function contentMarkup(tenantId: string, change: FeedContent, nowMs: number): Ma
     default: {
       const { subject, relation, object, expiresAtMs, condition } = change.grant;
       const end = expiresAtMs === undefined ? undefined : html` <small>expires ${expiry(expiresAtMs, nowMs)}</small>`;
-      return html`${entityLink(tenantId, subject, false)} <strong>${relation}</strong> ${objectLink(tenantId, object)}${end}${condition === undefined ? undefined : html` <small>if ${code(condition)}</small>`}`;
+      const { formerTerms } = change;
+      return html`${entityLink(tenantId, subject, false)} <strong>${relation}</strong> ${objectLink(tenantId, object)}${end}${condition === undefined ? undefined : html` <small>if ${code(condition)}</small>`}${formerTerms === undefined ? undefined : html` <small>(before: ${termsMarkup(formerTerms)})</small>`}`;
     }
   }
 }

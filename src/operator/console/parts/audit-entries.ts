@@ -3,6 +3,8 @@
 
 import { z } from 'zod';
 import { AUDIT_ACTIONS } from '../../../core/audit-filter.ts';
+import { conditionText } from '../../../core/grant-condition.ts';
+import { parseTimestamp } from '../../../core/text/timestamps.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { summaryOfChange } from '../../../rules/rules-diff.ts';
 import type { AuditRecord, LoggedChange } from '../../../shard/shard.ts';
@@ -13,7 +15,12 @@ import { type PageCall, tenantPath, withQuery } from '../page.ts';
 import { actorCell } from './actors.ts';
 import { choicesOf, type Filled, queryForm, selectField, submit, textField } from './form-parts.ts';
 import { type KeyLabel, keyIdEnd, keyMarkup } from './key-facts.ts';
-import { actionBadge, code, copyId, count, foreign, moment, plural, table } from './parts.ts';
+import { actionBadge, code, copyId, count, foreign, moment, plural, table, termsMarkup } from './parts.ts';
+
+const termsShape = z.object({
+  expires_at: z.string().nullish(),
+  condition: z.object({ name: z.string(), context: z.unknown() }).optional(),
+});
 
 /** A change as the log describes it. Actions of later versions are shown as they are. */
 const changeShape = z.object({
@@ -31,6 +38,8 @@ const changeShape = z.object({
   readers: z.union([z.number(), z.literal('auto')]).optional(),
   rules: z.unknown().optional(),
   former: z.unknown().optional(),
+  ...termsShape.shape,
+  former_terms: termsShape.optional(),
 });
 
 export function parseChange(text: string): z.output<typeof changeShape> | undefined {
@@ -87,16 +96,30 @@ export interface Narrowing {
 const narrow = ({ path, asked }: Narrowing, field: Field, value: string, shown: Markup): Markup =>
   html`<a href=${withQuery(path, { ...asked, [field]: value })}>${shown}</a>`;
 
+const hasTerms = ({ expires_at: expiresAt, condition }: z.output<typeof termsShape>): boolean =>
+  typeof expiresAt === 'string' || condition !== undefined;
+
+/** The terms of a grant as the log describes them. */
+function storedTerms({ expires_at: expiresAt, condition }: z.output<typeof termsShape>): Markup {
+  const expiresAtMs = typeof expiresAt === 'string' ? parseTimestamp(expiresAt) : undefined;
+  return termsMarkup({
+    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+    ...(condition === undefined ? {} : { condition: conditionText(condition.name, JSON.stringify(condition.context)) }),
+  });
+}
+
 function whatMarkup(change: string, narrowing: Narrowing): Markup {
   const parsed = parseChange(change);
   if (parsed === undefined) return html`<code class="long">${change}</code>`;
   const { action, subject, relation, object = '', name, key_id: keyId, scopes = [], plan, state, readers } = parsed;
-  const { former_key_id: formerKeyId } = parsed;
+  const { former_key_id: formerKeyId, former_terms: former } = parsed;
   const rules = summaryOfChange(parsed.former, parsed.rules);
   const details: Markup[] = [
     subject !== undefined &&
       html` ${narrow(narrowing, 'subject', subject, foreign(subject))} <strong>${relation}</strong>${' '}
           ${narrow(narrowing, 'object', object, foreign(object))}`,
+    hasTerms(parsed) && html` <small>${storedTerms(parsed)}</small>`,
+    former !== undefined && html` <small>(before: ${storedTerms(former)})</small>`,
     keyId !== undefined
       ? html` ${keyMarkup({ keyId, name: name ?? '', scopes })}`
       : name === undefined || name === ''

@@ -1,5 +1,6 @@
 // Parts that all pages use: texts from outside, times, copy buttons, sections, tables, empty states, links to pages.
 
+import type { GrantTerms } from '../../../core/grant-attributes.ts';
 import { describeWarning } from '../../../core/service-warnings.ts';
 import { formatTimestamp, MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../../../core/text/timestamps.ts';
 import type { TenantSession } from '../../../front/front.ts';
@@ -58,6 +59,10 @@ export const expiry = (expiresAtMs: number | undefined, nowMs: number): Markup =
   expiresAtMs === undefined
     ? 'never'
     : time(expiresAtMs, expiresAtMs <= nowMs ? 'now' : `in ${span(expiresAtMs - nowMs)}`);
+
+/** When a grant expires and on which condition it holds, of a change that has been made. */
+export const termsMarkup = ({ expiresAtMs, condition }: GrantTerms): Markup =>
+  html`${expiresAtMs === undefined ? 'never expires' : html`expires ${moment(expiresAtMs)}`}${condition !== undefined && html`, if ${code(condition)}`}`;
 
 /** The age of a figure that could not be refreshed. In the browser it keeps counting. */
 export function asOf(wallMs: number, nowMs: number): Markup {

@@ -236,6 +236,22 @@ describe('stored results of a bulk write and of a filtered revocation', () => {
     results: { kind: 'revocation', revoked: 1, complete: true },
   };
 
+  it('an update is stored with the former terms; one of version 0.2, without them, is read as it is', () => {
+    const grant = { ...REVOKED, expiresAtMs: END_MS };
+    const operationWith = (former: object): EntryOperation => ({
+      ...origin,
+      requestId: 'req_6',
+      changes: [{ kind: 'grant-updated', grant, ...former }],
+    });
+    for (const former of [{}, { former: {} }, { former: { expiresAtMs: 7, condition: 'open {"zone":"CET"}' } }]) {
+      const operation = operationWith(former);
+      assert.deepEqual(decodeEntry(recordOf(bodyOf([operation]))).operations, [operation]);
+    }
+    for (const former of [{ expiresAtMs: 'soon' }, { condition: 7 }, { condition: '!' }, null]) {
+      assert.throws(() => decodeEntry(recordOf(bodyOf([operationWith({ former })]))), LogUnreadableError);
+    }
+  });
+
   it('results are stored with the expiry of each grant, and what has expired is not counted as revoked', () => {
     const record = recordOf(bodyOf([ENDING, CLEARED]));
     assert.deepEqual(decodeEntry(record).operations, [ENDING, CLEARED]);

@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseCondition } from '../../../../src/core/grant-condition.ts';
 import type { Tuple } from '../../../../src/core/tuples.ts';
+import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { ENTRY_BYTES_MAX } from '../../../../src/shard/log/entries.ts';
 import type { Attempt, BulkWrite, BulkWriteResult } from '../../../../src/shard/shard.ts';
 import { attempt, type OpenSlot, openSlot, SLOT, settled, soon, tuple, waitFor } from '../tools.ts';
@@ -11,6 +13,7 @@ const bulk = (parts: Partial<BulkWrite>): BulkWrite => ({ grants: [], revocation
 const exists = (each: Tuple) => ({ ...each, exists: true });
 const absent = (each: Tuple) => ({ ...each, exists: false });
 
+const END_MS = Date.UTC(2090, 0, 1);
 const A = tuple('user:a', 'doc:1');
 const B = tuple('user:b', 'doc:2');
 const C = tuple('user:c', 'doc:3');
@@ -140,6 +143,43 @@ test('100 changes of the longest tuples fit into one entry, and as many writes i
     const record = await memory.readRecord(SLOT, seq, soon());
     assert.ok(Buffer.byteLength(record?.body ?? '') <= ENTRY_BYTES_MAX);
   }
+});
+
+test('the longest conditions, those before and those after, fit into one entry, however the writes gather', async () => {
+  const { memory, slot, handle } = await openSlot();
+  const name = 'c'.repeat(64);
+  const declared = { name, parameters: { a: 'string', b: 'string' }, expression: 'a == b' };
+  const ruleSet = parseRuleSet({ conditions: [declared], rules: [], groups: false, public: [] });
+  await slot.connection.writeRules(handle, slot.attempt(), { ruleSet, ifMatch: undefined });
+  // Each quote is escaped in the context, and once more in the log.
+  const condition = (each: 'a' | 'b'): string =>
+    parseCondition({ name, context: { [each]: '"'.repeat(250) } }).condition ?? '';
+  const long = (index: number): string =>
+    `${'n'.repeat(58)}${String(index % 7).padStart(6, '0')}:${'\uFFFD'.repeat(250)}${index}`;
+  const tuples = Array.from({ length: 100 }, (_, index) => tuple(long(2 * index), long(2 * index + 1)));
+  const { lastSeq } = slot.tenure;
+  slot.faults.turn('hold', ['append']);
+  const ahead = slot.grant(handle, C);
+  await waitFor(() => slot.faults.heldCalls() === 1);
+  const terms = [
+    { condition: condition('a') },
+    { condition: condition('b') },
+    { expiresAtMs: END_MS },
+    { condition: null },
+  ];
+  const queued = terms.map((each) => write(slot, handle, { grants: tuples.map((of) => ({ ...of, ...each })) }));
+  await waitFor(() => slot.tenure.queueLength === terms.length);
+  slot.faults.restore(['append']);
+  await ahead;
+  for (const result of await Promise.all(queued)) assert.equal(written(result).grants.length, 100);
+  assert.deepEqual(slot.lost, []);
+  let updates = 0;
+  for (let seq = lastSeq + 1; seq <= slot.tenure.lastSeq; seq += 1) {
+    const body = (await memory.readRecord(SLOT, seq, soon()))?.body ?? '';
+    assert.ok(Buffer.byteLength(body) <= ENTRY_BYTES_MAX);
+    updates += body.split('"grant-updated"').length - 1;
+  }
+  assert.equal(updates, 300, 'of all writes but the first, which creates the grants');
 });
 
 test('a write whose key was revoked, or whose tenant was deleted, before its turn does nothing', async () => {

@@ -137,8 +137,9 @@ class Write:
         stored = state.grants.get(of)
         if stored is not None:
             if given and stored.expires_at != expires_at:
+                former = {"expires_at": time_json(stored.expires_at)}
                 stored = state.grants[of] = StoredGrant(of, stored.grant_id, stored.created_at, expires_at)
-                self.record("grant.updated", grant=stored.to_json())
+                self.record("grant.updated", grant=stored.to_json(), former_terms=former)
             return stored, False
         for identifier in (of[0], of[2]):
             self.namespace(identifier.split(":", 1)[0])

@@ -6,7 +6,8 @@ import java.time.Instant;
 
 /**
  * A change of the grants, namespaces or rules of the tenant. Actions on grants have {@code grant}: as it is after the
- * change, or was before its end. {@code namespace.created} has {@code namespace}. {@code rules.updated} has {@code
+ * change, or was before its end. {@code grant.updated} has {@code former_terms}: until when the grant was to hold
+ * before, and on which condition. {@code namespace.created} has {@code namespace}. {@code rules.updated} has {@code
  * rules}, and {@code former}: the previous ones.
  *
  * @param seq The position of the write in the log of the tenant’s slot.
@@ -19,6 +20,8 @@ import java.time.Instant;
  * @param namespace Of {@code namespace.created}. Null if absent.
  * @param rules The rules. Null if absent.
  * @param former The former. Null if absent.
+ * @param formerTerms Of {@code grant.updated}: what the grant had before. Absent from changes that version 0.2
+ *     recorded, which did not keep it. Null if absent.
  */
 public record Change(
     long seq,
@@ -30,7 +33,8 @@ public record Change(
     Grant grant,
     ChangedNamespace namespace,
     RuleSet rules,
-    RuleSet former) {
+    RuleSet former,
+    FormerTerms formerTerms) {
     static Change decode(Object value) {
         Fields fields = Fields.of(value);
         return new Change(
@@ -43,6 +47,7 @@ public record Change(
             fields.optional("grant", Grant::decode),
             fields.optional("namespace", ChangedNamespace::decode),
             fields.optional("rules", RuleSet::decode),
-            fields.optional("former", RuleSet::decode));
+            fields.optional("former", RuleSet::decode),
+            fields.optional("former_terms", FormerTerms::decode));
     }
 }

@@ -98,7 +98,9 @@ final class Tenant {
             if (!wanted.hasExpiry() || Objects.equals(stored.expiresAt(), wanted.expiresAt())) return stored;
             StoredGrant changed = new StoredGrant(stored.id(), stored.tuple(), stored.createdAt(), wanted.expiresAt());
             grants.put(changed.tuple(), changed);
-            record("grant.updated", "grant", changed.toJson());
+            Map<String, Object> former = new LinkedHashMap<>();
+            former.put("expires_at", Values.timeText(stored.expiresAt()));
+            record("grant.updated", "grant", changed.toJson()).put("former_terms", former);
             return changed;
         }
 
