@@ -3,6 +3,7 @@
 // for new columns, in a migration. Invariant: stored grants stay readable. So attributes are only ever appended to the
 // list, and one that older versions did not write must have a meaning if it is absent.
 
+import { assert } from './assert.ts';
 import {
   CONDITION_BYTES_MAX,
   type ConditionRecord,
@@ -186,7 +187,8 @@ const PACKED_EXPIRING_LENGTH = PACKED_ID_LENGTH + EXPIRY_BYTES;
 
 const NO_TERMS: GrantTerms = Object.freeze({});
 const words = new Uint32Array(UUID_WORDS);
-const bytes = Buffer.alloc(PACKED_EXPIRING_LENGTH + CONDITION_BYTES_MAX);
+/** With one byte more than the longest, so that a text that was cut shows. */
+const bytes = Buffer.alloc(PACKED_EXPIRING_LENGTH + CONDITION_BYTES_MAX + 1);
 
 /**
  * As one string, to save memory: separate objects would take half of a grant's memory, and the text of the id three
@@ -202,6 +204,7 @@ export function packAttributes(attributes: GrantAttributes): string {
     if (expiresAtMs === undefined && condition === undefined) return bytes.toString('latin1', 0, PACKED_ID_LENGTH);
     bytes.writeUIntBE(expiresAtMs ?? NEVER, PACKED_ID_LENGTH, EXPIRY_BYTES);
     const end = PACKED_EXPIRING_LENGTH + bytes.write(condition ?? '', PACKED_EXPIRING_LENGTH, 'utf8');
+    assert(end < bytes.length, 'a condition is within its bound');
     return bytes.toString('latin1', 0, end);
   }
   const text = `${grantId} ${createdAtMs} ${expiresAtMs ?? ''} ${condition ?? ''} `;

@@ -5,7 +5,7 @@
 // are bounded too, because a tenant creates keys at will but has only one window for its plan. Above the bound, the
 // oldest reserves start over.
 
-import type { Clock } from '../../core/async/clock.ts';
+import type { Clock, Timer } from '../../core/async/clock.ts';
 import { type Plan, REVOCATION_RESERVE } from '../../core/plans.ts';
 import { StringMap } from '../../core/structures/string-map.ts';
 import { type RateDecision, type RateLimiter, RESERVES_MAX_DEFAULT, secondsUntil } from './rate-limiter.ts';
@@ -24,7 +24,7 @@ class WindowLimiter {
   readonly #generationMax: number;
   #young = new StringMap<Window>();
   #old = new StringMap<Window>();
-  #sweep: NodeJS.Timeout | undefined;
+  #sweep: Timer | undefined;
 
   constructor(clock: Clock, requests: number, windowSeconds: number, windowsMax = Number.POSITIVE_INFINITY) {
     this.#clock = clock;
@@ -41,7 +41,7 @@ class WindowLimiter {
       this.#old.delete(id);
       if (this.#young.size >= this.#generationMax) this.#forget();
       this.#young.set(id, window);
-      this.#sweep ??= setInterval(() => this.#forget(), this.#windowSeconds * 1000).unref();
+      this.#sweep ??= this.#sweepLater();
     }
     const limit = this.#requests;
     const allowed = window.consumed < limit;
@@ -54,9 +54,13 @@ class WindowLimiter {
   #forget(): void {
     this.#old = this.#young;
     this.#young = new StringMap();
-    if (this.#old.size > 0) return;
-    clearInterval(this.#sweep);
-    this.#sweep = undefined;
+  }
+
+  #sweepLater(): Timer {
+    return this.#clock.setTimer(() => {
+      this.#forget();
+      this.#sweep = this.#old.size > 0 ? this.#sweepLater() : undefined;
+    }, this.#windowSeconds * 1000);
   }
 }
 

@@ -113,7 +113,7 @@ export class Outbox implements LinkOutbox {
 
   clear(): void {
     this.#sealed = [];
-    if (this.#ids.length > 0) this.#seal();
+    this.#beginBatch();
     this.#checkBytes = 0;
     this.#calls.clear();
     this.#positions.clear();
@@ -129,12 +129,13 @@ export class Outbox implements LinkOutbox {
       names: this.#names,
       contexts: this.#contexts,
     };
-    if (this.#traced.length > 0) {
-      checks.traced = this.#traced;
-      this.#traced = [];
-    }
+    if (this.#traced.length > 0) checks.traced = this.#traced;
     this.#metrics.streamBatchChecks.observe(this.#ids.length);
     const bytes = this.#bytes;
+    this.#beginBatch();
+    return { checks, bytes };
+  }
+  #beginBatch(): void {
     this.#bytes = 0;
     this.#ids = [];
     this.#handles = [];
@@ -143,6 +144,6 @@ export class Outbox implements LinkOutbox {
     this.#objects = [];
     this.#names = [];
     this.#contexts = [];
-    return { checks, bytes };
+    if (this.#traced.length > 0) this.#traced = [];
   }
 }

@@ -1,5 +1,6 @@
 // A session that records its checks in the decision log, whichever operation makes them. Created for sampled requests;
-// all others use the session itself. Invariant: answers and errors pass through unchanged.
+// all others use the session itself. Invariant: calls with all that they bring along, answers and errors pass through
+// unchanged.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { RequestContext, TenantSession } from '../../front/front.ts';
@@ -27,24 +28,24 @@ export function recordedSession(session: TenantSession, { decisions, clock }: De
     }
   };
   const recorded: Pick<TenantSession, 'check' | 'explain' | 'checkBulk' | 'checkOrDeny'> = {
-    async check(context, check) {
-      const answer = await session.check(context, check);
-      record(context, [check], { ...answer, authorized: [answer.authorized] });
+    async check(...call) {
+      const answer = await session.check(...call);
+      record(call[0], [call[1]], { ...answer, authorized: [answer.authorized] });
       return answer;
     },
-    async explain(context, check) {
-      const answer = await session.explain(context, check);
-      record(context, [check], { ...answer, authorized: [answer.authorized] });
+    async explain(...call) {
+      const answer = await session.explain(...call);
+      record(call[0], [call[1]], { ...answer, authorized: [answer.authorized] });
       return answer;
     },
-    async checkOrDeny(context, checks) {
-      const answer = await session.checkOrDeny(context, checks);
-      record(context, checks, answer);
+    async checkOrDeny(...call) {
+      const answer = await session.checkOrDeny(...call);
+      record(call[0], call[1], answer);
       return answer;
     },
-    async checkBulk(context, checks, call) {
-      const answer = await session.checkBulk(context, checks, call);
-      record(context, checks, answer);
+    async checkBulk(...call) {
+      const answer = await session.checkBulk(...call);
+      record(call[0], call[1], answer);
       return answer;
     },
   };

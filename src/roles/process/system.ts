@@ -1,5 +1,6 @@
-// The real clock and randomness. This is the only file that gives the program time: all other code gets a Clock and a
-// Random, so that it can run on virtual time and a seed.
+// The real clock and randomness. Whatever decides something by time gets this Clock and Random, so that it can run on
+// virtual time and a seed. Node's own timers serve only sockets and the ends of servers, where no decision rests on
+// them.
 
 import { randomBytes } from 'node:crypto';
 import { assert } from '../../core/assert.ts';

@@ -22,6 +22,8 @@ const HEARTBEAT_TIMEOUT_MS = 700;
 /** A larger gap between heartbeats resets `steadySinceMs`, which a shard needs to declare another member dead. */
 export const STEADY_GAP_MS_MAX = 1000;
 const JOIN_RETRY_MS = 200;
+/** Heartbeats whose start is kept: those of twice the time of a lease. An older one, once it is seen, renews nothing. */
+const SENT_MAX = 16;
 
 export interface LeasePorts {
   readonly store: MemberStore;
@@ -64,7 +66,7 @@ export class MembershipLease {
   readonly #options: LeaseOptions;
   readonly #lease: Lease;
   #state: 'joining' | 'alive' | 'draining' | 'ended' = 'joining';
-  /** Sent heartbeats by number: the last applied one and all later ones, each of which may have been applied. */
+  /** Sent heartbeats by number: of the last applied one and all later ones, each of which may have been applied. */
   readonly #sent = new Map<number, SentHeartbeat>();
   #appliedHeartbeat = 0;
   #healthyHeartbeat = 0;
@@ -72,6 +74,8 @@ export class MembershipLease {
   #lastNumber = 0;
   #appliedAtMs = Number.NEGATIVE_INFINITY;
   #steadySinceMs = Number.POSITIVE_INFINITY;
+  /** The failure of heartbeats was logged, and none has been applied since. */
+  #failing = false;
   #wakeHeartbeat: (() => void) | undefined;
   /** `drain` was called, and no heartbeat has announced it yet. */
   #drainUnannounced = false;
@@ -113,9 +117,11 @@ export class MembershipLease {
   /** Inserts the row and sends one heartbeat. Retries until the lease is valid or the session has ended. */
   async join(): Promise<void> {
     const { clock, log } = this.#ports;
-    for (let refused = false; !this.ended && !(await this.#insert()); ) {
-      if (!refused) log.warn({ incarnation: this.incarnation }, 'cannot insert the member row yet; retrying');
-      refused = true;
+    for (let failed = false; !this.ended; failed = true) {
+      const error = await this.#insert();
+      if (error === undefined) break;
+      if (!failed)
+        log.warn({ err: error, incarnation: this.incarnation }, 'cannot insert the member row yet; retrying');
       await delay(clock, JOIN_RETRY_MS);
     }
     while (!this.ended && !this.leaseValid) {
@@ -162,8 +168,11 @@ export class MembershipLease {
     return { startMs, wallOffsetMs: this.#ports.clock.wallMs() - startMs, provenAtMs };
   }
 
-  /** Whether the row is known to exist. An incarnation is never inserted again once its row was seen. */
-  async #insert(): Promise<boolean> {
+  /**
+   * Undefined: the row is known to exist; otherwise why that is not known. An incarnation is never inserted again once
+   * its row was seen.
+   */
+  async #insert(): Promise<unknown> {
     const { store, clock } = this.#ports;
     const { incarnation, shardName, address, place } = this.#options;
     const sent = this.#sent.get(0) ?? this.#startHeartbeat();
@@ -174,9 +183,9 @@ export class MembershipLease {
     try {
       const outcome = await store.insertMember(member, clock.monotonicMs() + HEARTBEAT_TIMEOUT_MS);
       if (outcome.row?.state === 'dead') this.#lose('Another member declared this one dead before it could join.');
-      return true;
-    } catch {
-      return false;
+      return undefined;
+    } catch (error) {
+      return error;
     }
   }
 
@@ -217,6 +226,7 @@ export class MembershipLease {
     this.#lastNumber += 1;
     const heartbeat = this.#lastNumber;
     this.#sent.set(heartbeat, sent);
+    this.#forgetBefore(heartbeat - SENT_MAX + 1);
     const state = this.#state === 'draining' ? 'draining' : 'alive';
     this.#drainUnannounced = false;
     // Reported again until a heartbeat that carries it is applied.
@@ -231,12 +241,14 @@ export class MembershipLease {
       if (applied) this.#markApplied(heartbeat);
       else if (row === undefined) this.#lose('The row of this member no longer exists.');
       else if (row.state === 'dead') this.#lose('Another member declared this one dead.');
-      else if (row.heartbeat >= this.#appliedHeartbeat && this.#sent.has(row.heartbeat))
-        this.#markApplied(row.heartbeat);
+      else if (row.heartbeat >= this.#appliedHeartbeat && row.heartbeat <= heartbeat) this.#markApplied(row.heartbeat);
       else this.#lose(`The row of this member holds heartbeat ${row.heartbeat}, which this process did not send.`);
-    } catch {
+    } catch (error) {
       // The next heartbeat finds out whether this one was applied.
       this.#observe('unknown', sent);
+      const { log } = this.#ports;
+      if (!this.#failing) log.warn({ err: error }, 'cannot tell whether a heartbeat was applied; going on');
+      this.#failing = true;
     }
   }
 
@@ -246,14 +258,19 @@ export class MembershipLease {
 
   #markApplied(heartbeat: number): void {
     if (this.ended) return;
-    const sent = this.#sent.get(heartbeat);
-    if (sent === undefined) return;
+    this.#failing = false;
     const nowMs = this.#ports.clock.monotonicMs();
     if (nowMs - this.#appliedAtMs > STEADY_GAP_MS_MAX) this.#steadySinceMs = nowMs;
     this.#appliedAtMs = nowMs;
     this.#appliedHeartbeat = heartbeat;
+    this.#forgetBefore(heartbeat);
+    const sent = this.#sent.get(heartbeat);
+    if (sent === undefined) return;
     this.#reportedProvenAtMs = Math.max(this.#reportedProvenAtMs, sent.provenAtMs);
-    for (const number of this.#sent.keys()) if (number < heartbeat) this.#sent.delete(number);
     this.#lease.renew(sent);
+  }
+
+  #forgetBefore(heartbeat: number): void {
+    for (const number of this.#sent.keys()) if (number < heartbeat) this.#sent.delete(number);
   }
 }

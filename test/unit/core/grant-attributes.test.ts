@@ -152,3 +152,8 @@ test('both APIs show a grant in the same JSON', () => {
   const conditional = { ...tuple, grantId: ID, createdAtMs: 5, condition: 'open {"zone":"CET"}' };
   assert.deepEqual(grantRecord(conditional).condition, { name: 'open', context: { zone: 'CET' } });
 });
+
+test('a condition beyond its bound is refused, and never cut', () => {
+  const condition = `c {"x":"${'ä'.repeat(300)}"}`;
+  assert.throws(() => packAttributes({ ...attributesOfId(ID), condition }), /within its bound/);
+});

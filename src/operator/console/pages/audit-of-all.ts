@@ -2,7 +2,7 @@
 // keep some days. Invariants: a page reads a bounded number of changes, and says so if there are more in its range; a
 // page back begins where this one ended, so that none is left out.
 
-import { parseTenantId, type TenantId } from '../../../core/ids.ts';
+import { parseTenantId } from '../../../core/ids.ts';
 import { MS_PER_DAY, MS_PER_HOUR } from '../../../core/text/timestamps.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
@@ -81,7 +81,7 @@ async function readNewest(call: PageCall, query: AuditOfAllQuery): Promise<Liste
 
 /** Names are a convenience: where one cannot be read, the page shows the ID. */
 async function namesOf(call: PageCall, entries: readonly LoggedChange[]): Promise<ReadonlyMap<string, string>> {
-  const ids = [...new Set(entries.map(({ tenantId }) => tenantId as TenantId))];
+  const ids = [...new Set(entries.map(({ tenantId }) => tenantId))].flatMap((id) => parseTenantId(id) ?? []);
   const context = { ...call.context(), deadlineMs: call.clock.monotonicMs() + NAME_MS_MAX };
   const read = await Promise.allSettled(
     ids.map((tenantId) => call.operator.call(CALLS.readTenant, context, { tenantId })),

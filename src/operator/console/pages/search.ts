@@ -177,9 +177,10 @@ async function findKeyId(call: PageCall, keyId: KeyId, chosen: TenantStatus | un
   const pageOf = (tenantId: string): PageResult => redirect(tenantPath(tenantId, `keys/${keyId}`));
   if (chosen !== undefined && (await hasKey(call, chosen.tenantId, keyId))) return pageOf(chosen.tenantId);
   const { change, read, isWhole } = await findChange(call, keyId);
-  if (change !== undefined) {
-    const { tenantId, requestId } = change;
-    if (await hasKey(call, tenantId as TenantId, keyId)) return pageOf(tenantId);
+  const tenantId = change && parseTenantId(change.tenantId);
+  if (change !== undefined && tenantId !== undefined) {
+    const { requestId } = change;
+    if (await hasKey(call, tenantId, keyId)) return pageOf(tenantId);
     const path = tenantPath(tenantId, 'audit-log', { request_id: requestId });
     return redirect(path, 'This key no longer exists. The change that created it is below.');
   }

@@ -98,6 +98,26 @@ describe('a session', () => {
     assert.deepEqual(ended, []);
   });
 
+  it('recognizes a heartbeat as its own however many it sent since, and none that it did not send', async () => {
+    await join();
+    let unknown = true;
+    // Only the first of them is stored: the others are conditional on the one before it.
+    fault = (operation) => (operation === 'writeHeartbeat' && unknown ? { kind: 'fail-after' } : undefined);
+    await clock.advance(120_000);
+    assert.equal((await row()).heartbeat, 2);
+    assert.equal(session.leaseValid, false);
+    unknown = false;
+    await clock.advance(1500);
+    assert.equal(session.leaseValid, true);
+    assert.deepEqual(ended, []);
+    const { incarnation } = session;
+    const { heartbeat, healthyHeartbeat } = await row();
+    const foreign = { incarnation, expectedHeartbeat: heartbeat, heartbeat: 10_000, healthyHeartbeat };
+    await memory.writeHeartbeat({ ...foreign, state: 'alive' }, soon());
+    await clock.advance(1000);
+    assert.match(ended[0] ?? '', /10000, which this process did not send/);
+  });
+
   it('finds out whether an attempt that timed out was stored, and if so its lease counts from its start', async () => {
     await join();
     let unknown = true;
