@@ -151,12 +151,13 @@ async def perform(caller: Caller, step: dict[str, Any], args: dict[str, Any]) ->
     if call == "readRules" and "unless_revision" in args:
         return {"value": rules_json(await caller.call("read_rules_unless", args["unless_revision"]))}
     if call == "readRules":
-        return {"value": rules_json(await caller.call("read_rules"))}
+        return {"value": rules_json(await caller.call("read_rules", **args))}
     if call == "readRulesVersion":
-        return {"value": rules_json(await caller.call("read_rules_version", args["version"]))}
+        return {"value": rules_json(await caller.call("read_rules_version", **args))}
     if call == "writeRules":
-        given = {"rules": args["rule_set"], "revision": args.get("revision")}
-        if args.get("dry_run", False):
+        is_preview = args.pop("dry_run", False)
+        given = {"rules": args.pop("rule_set"), **args}
+        if is_preview:
             return {"value": plain(await caller.call("preview_rules", **given))}
         return {"value": rules_json(await caller.call("write_rules", **given))}
     method, named = CALLS[call](args)
@@ -186,9 +187,9 @@ class Run:
             for name in ("backoff_first", "backoff_max"):
                 if f"{name}_ms" in self.settings:
                     options[name] = self.settings[f"{name}_ms"] / 1000
-            for name in ("retry_budget", "max_retries", "headers", "user_agent"):
-                if name in self.settings:
-                    options[name] = self.settings[name]
+            # The others are passed on as they are.
+            mapped = ("timeout_ms", "silence_ms", "backoff_first_ms", "backoff_max_ms", "batching")
+            options.update({name: value for name, value in self.settings.items() if name not in mapped})
             if not IS_SYNC:
                 options["batching"] = self.gathers
             self.callers[chosen] = Caller(self.client(chosen, options))
@@ -215,6 +216,8 @@ class Run:
             return await perform(caller, step, self.fill(args))
         except grantd.GrantdError as error:
             return error_outcome(error)
+        except TypeError as error:
+            return {"refused": str(error)}
 
     async def each(self, caller: Caller, step: dict[str, Any]) -> list[Json]:
         # Threads have no common moment, so gathered checks are those of check_each.
@@ -230,7 +233,7 @@ class Run:
         key = step.get("key")
         try:
             caller = self.caller(None if key is None else self.fill(key))
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             return {"refused": str(error)}
         outcome: Json
         if "each" in step:

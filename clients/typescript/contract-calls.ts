@@ -62,13 +62,13 @@ function listingCalls(client: Grantd): Record<string, Perform> {
 
 function ruleCalls(client: Grantd): Record<string, Perform> {
   return {
-    async readRules({ unless_revision: unlessRevision }, { options }) {
-      const read = await client.readRules(as({ unless_revision: unlessRevision }), options);
+    async readRules(args, { options }) {
+      const read = await client.readRules(as(args), options);
       return { value: read ?? null };
     },
     listRulesVersions: (args, how) => listed(client.listRulesVersions(how.options), how, args.cursor),
-    async readRulesVersion({ version }, { options }) {
-      return { value: await client.readRulesVersion({ version: Number(version) }, options) };
+    async readRulesVersion(args, { options }) {
+      return { value: await client.readRulesVersion(as(args), options) };
     },
     async writeRules(args, { options }) {
       const { dry_run: isPreview, ...change } = as(args);

@@ -105,15 +105,28 @@ interface Shown {
 }
 
 function clientsOf({ on, url, key, client = {} }: Case, { warnings, log }: Shown): ClientOf {
+  const {
+    timeout_ms: timeoutMs,
+    batching,
+    silence_ms: silenceMs,
+    retry_budget: retryBudget,
+    max_retries: maxRetries,
+    backoff_first_ms: firstMs,
+    backoff_max_ms: maxMs,
+    headers,
+    user_agent: userAgent,
+    ...unknown
+  } = client;
   const options = {
-    timeoutMs: client.timeout_ms,
-    batching: client.batching,
-    silenceMs: client.silence_ms,
-    retryBudget: client.retry_budget,
-    maxRetries: client.max_retries,
-    backoff: { firstMs: client.backoff_first_ms, maxMs: client.backoff_max_ms },
-    headers: client.headers,
-    userAgent: client.user_agent,
+    timeoutMs,
+    batching,
+    silenceMs,
+    retryBudget,
+    maxRetries,
+    backoff: { firstMs, maxMs },
+    headers,
+    userAgent,
+    ...unknown,
     logger: { debug: (entry: string) => void log.push(entry) },
     onWarning: (warning: string) => void warnings.push(warning),
   };

@@ -86,6 +86,15 @@ describe('the judge of outcomes', () => {
     assert.ok(differs({ value: { a: { $absent: true } } }, { value: { a: 1 } }));
   });
 
+  it('looks for the name of a member that has to be refused', () => {
+    const refusal = (detail: string) => ({ error: { type: 'invalid-request', detail } });
+    assert.ok(!differs({ unknown: 'a_b' }, refusal('"checks[0].a_b" is unknown; the nearest known name is "ab".')));
+    assert.ok(!differs({ unknown: 'a_b' }, { refused: "got an unexpected keyword argument 'a_b'" }));
+    assert.ok(differs({ unknown: 'a_b' }, refusal('"a" is unknown; the nearest known name is "a_bc".')));
+    assert.ok(differs({ unknown: 'a_b' }, { error: { type: 'invalid-subject', detail: '"a_b" is unknown' } }));
+    assert.ok(differs({ unknown: 'a_b' }, { value: true }));
+  });
+
   it('compares warnings where a case has any', () => {
     const warned = { ...stepped({}), warnings: ['a', 'b'] };
     assert.deepEqual(judgeWarnings(warned, ['a', 'b']), []);

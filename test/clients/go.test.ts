@@ -11,6 +11,7 @@ import { findGo } from '../../tools/engines/go.ts';
 import type { HttpService } from '../kit/http-service.ts';
 import { ROOT } from '../kit/source-tree.ts';
 import { checkApplication } from './support/application.ts';
+import { readCases } from './support/cases.ts';
 import { runContract, startContractService } from './support/contract.ts';
 import { assertReadmeShowsExamples } from './support/readme-examples.ts';
 
@@ -54,9 +55,10 @@ describe('the Go client', { skip: go === undefined }, () => {
   });
 
   it('keeps the contract on a real service', () =>
-    runContract({ on: 'server', service, command: [program('contract')] }));
+    runContract({ on: 'server', service, command: [program('contract')], cases: readCases('server', true) }));
 
-  it('keeps the contract on its fake', () => runContract({ on: 'fake', command: [program('contract')] }));
+  it('keeps the contract on its fake', () =>
+    runContract({ on: 'fake', command: [program('contract')], cases: readCases('fake', true) }));
 
   it('has a README whose code is that of the examples, which its tests run', () =>
     assertReadmeShowsExamples(CLIENT, 'go', ['example_test.go']));

@@ -66,9 +66,9 @@ describe('the Java client', { skip: !hasJava }, () => {
   ];
 
   it('keeps the contract on a real service', () =>
-    runContract({ on: 'server', service, command, cases: readCases('server').map(asTheJdkSends) }));
+    runContract({ on: 'server', service, command, cases: readCases('server', true).map(asTheJdkSends) }));
 
-  it('keeps the contract on its fake', () => runContract({ on: 'fake', command }));
+  it('keeps the contract on its fake', () => runContract({ on: 'fake', command, cases: readCases('fake', true) }));
 
   it('has a README whose code is that of the examples, which its build runs', () =>
     assertReadmeShowsExamples(CLIENT, 'java', globSync('examples/src/*/java/**/*.java', { cwd: CLIENT })));

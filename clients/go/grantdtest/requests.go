@@ -50,7 +50,11 @@ func (c *call) nameIn(from object, place string) string {
 	return builtInIn(from, place)
 }
 
+// tupleIn refuses a condition: the fake has none, and the service refuses one that no rule declares.
 func tupleIn(from object, place string) tuple {
+	if from["condition"] != nil {
+		refuse("invalid-condition", `"%scondition" names none that the rules declare`, place)
+	}
 	return tuple{identifierIn(from, "subject", place), builtInIn(from, place), identifierIn(from, "object", place)}
 }
 

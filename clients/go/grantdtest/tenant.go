@@ -183,6 +183,11 @@ func (c *call) rulesIn() ruleSet {
 	if _, has := c.body["rules"]; !has {
 		refuse(invalidRequest, `"rules" is missing`)
 	}
+	for _, unknown := range []string{"relations", "conditions", "types"} {
+		if _, has := c.body[unknown]; has {
+			refuse(invalidRequest, "The fake has no %q.", unknown)
+		}
+	}
 	set := ruleSet{Rules: []grantd.Rule{}, Public: []string{}}
 	for _, one := range listIn(c.body, "rules") {
 		namespace, _ := one["namespace"].(string)

@@ -93,7 +93,7 @@ function copyOf(value: object, known: Known, place: string, refuse: Refuse): obj
   return copy;
 }
 
-/** A plain copy of an object, all of whose members are known. Throws for another, with its place and the nearest name. */
+/** A plain copy of an object, all of whose members are known. Throws for another one: its place, the nearest name. */
 export function knownMembers<T extends object>(
   value: T,
   known: KnownOf<T>,
@@ -104,7 +104,7 @@ export function knownMembers<T extends object>(
   throw refuse(`${place === '' ? 'The argument' : JSON.stringify(place)} must be an object, but is ${String(value)}.`);
 }
 
-/** The JSON of a body, with the members as above. Throws `invalid-request` for what would be sent as an empty object. */
+/** The JSON of a body, with the members as above. Throws `invalid-request` for what JSON would make an empty object. */
 export const jsonOf = (body: unknown): string =>
   JSON.stringify(body, (name, value: unknown) => {
     if (!isObject(value) || Array.isArray(value)) return value;

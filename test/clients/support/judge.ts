@@ -85,6 +85,14 @@ function partOf(outcome: unknown, path: string): unknown {
   return value;
 }
 
+/** Whether the client, its language or the service refuses the member, and names it. */
+function refusesMember(outcome: unknown, member: unknown): boolean {
+  if (!isRecord(outcome) || Object.keys(outcome).length !== 1) return false;
+  const { error, refused } = outcome;
+  const text = isRecord(error) && error.type === 'invalid-request' ? error.detail : refused;
+  return typeof text === 'string' && new RegExp(String.raw`['".]${member}['"]`, 'u').test(text);
+}
+
 /** What the outcomes of a case have to be and are not. */
 export function judgeOutcomes({ steps }: Case, outcomes: unknown): readonly string[] {
   if (!Array.isArray(outcomes)) return [`there are no outcomes: ${show(outcomes)}`];
@@ -97,6 +105,14 @@ export function judgeOutcomes({ steps }: Case, outcomes: unknown): readonly stri
       saved.set(name, partOf(outcome, path));
     }
     const wanted = Object.keys(step.expect)[0] ?? '';
+    if (wanted === 'unknown') {
+      if (!refusesMember(outcome, step.expect.unknown)) {
+        differences.push(
+          `step ${index + 1} (${step.call}): ${show(outcome)}, which does not refuse ${show(step.expect.unknown)}`,
+        );
+      }
+      continue;
+    }
     // An error beside a value is no value.
     const difference =
       isRecord(outcome) && Object.keys(outcome).length === 1 && wanted in outcome

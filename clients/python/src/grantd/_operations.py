@@ -13,6 +13,7 @@ from . import _types as types
 from ._core import Answer, Core, Plan, Request, decoded
 from ._decode import Json, WrongShape, list_of, nullable, object_of, optional, required, text
 from ._errors import GrantdError, InvalidRequest, invalid_response
+from ._members import EVALUATION, EVALUATIONS, SEARCH, refuse_unknown
 from ._results import CreatedNamespace, Page, Rules, Unset
 
 T = TypeVar("T")
@@ -303,10 +304,12 @@ class Operations:
         return Page(page.changes, page.next_cursor)
 
     def evaluate(self, request: types.EvaluationRequestDict) -> Plan[types.Decision]:
+        refuse_unknown(request, EVALUATION, invalid_request)
         call = post("evaluate", "/access/v1/evaluation", request)
         return (yield from self._core.call_for(call, types.Decision.decode))
 
     def evaluate_many(self, request: Mapping[str, Any]) -> Plan[list[types.Decision]]:
+        refuse_unknown(request, EVALUATIONS, invalid_request)
         evaluations = request.get("evaluations") or []
         semantic = (request.get("options") or {}).get("evaluations_semantic")
 
@@ -321,6 +324,7 @@ class Operations:
         return (yield from self._core.call_for(post("evaluateMany", "/access/v1/evaluations", request), decode))
 
     def _search(self, operation: str, kind: str, decode: Callable[[Json], T], body: Body) -> Plan[Page[T]]:
+        refuse_unknown(body, SEARCH, invalid_request)
         sent = (body.get("page") or {}).get("token")
 
         def decode_page(value: Json) -> Page[T]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from .._members import CONTEXT, GRANT, TUPLE, Known
 from . import rules as held
 from .requests import (
     BULK_MAX,
@@ -20,10 +21,12 @@ from .requests import (
     expiry_in,
     identifier_in,
     invalid,
+    known_in,
     name_in,
     objects_in,
     query_in,
     question_in,
+    refuse_condition,
     relation_in,
     texts_in,
     tuple_in,
@@ -32,6 +35,9 @@ from .requests import (
 from .rules import RELATIONS, FakeRule, FakeRules, Tuple
 from .state import State, StoredGrant, StoredKey, Write, time_json
 
+_BULK_WRITE: Known = {"grants": GRANT, "revocations": TUPLE, "if": {**TUPLE, "exists": None}}
+# Without what the fake does not evaluate: relations of the tenant, conditions and types.
+_RULES: Known = {"rules": {"namespace": None, "name": None, "any_of": None}, "groups": None, "public": None}
 SCOPES = ("check:read", "grant:write", "admin")
 
 
@@ -71,17 +77,21 @@ def _with_sent(c: Caller) -> Caller:
     if not isinstance(c.body.get("context", {}), dict):
         raise invalid('"context" must be an object')
     given = [tuple_in(each, f"context_grants[{index}].") for index, each in enumerate(sent)]
+    for index, each in enumerate(sent):
+        refuse_condition(each, f"context_grants[{index}].")
     added = {of: StoredGrant(of, "", c.state.now(), None) for of in given}
     return replace(c, state=replace(c.state, grants={**added, **c.state.grants}))
 
 
 def _in_context(c: Caller) -> Caller:
     """A listing whose parameters are members of the body."""
+    known_in({name: c.body[name] for name in CONTEXT if name in c.body}, CONTEXT)
     query = {name: str(value) for name, value in c.body.items() if name not in ("context", "context_grants")}
     return replace(_with_sent(c), query=query)
 
 
 def check(c: Caller) -> Json:
+    known_in(c.body, {**TUPLE, "explain": None, **CONTEXT})
     because = _with_sent(c).holds(question_in(c.body, c.state.rules))
     answer: Json = {"authorized": because is not None, "checked_at": time_json(c.state.now())}
     if because is not None and c.body.get("explain") is True:
@@ -90,6 +100,7 @@ def check(c: Caller) -> Json:
 
 
 def check_bulk(c: Caller) -> Json:
+    known_in(c.body, {"checks": TUPLE, **CONTEXT})
     checks = objects_in(c.body, "checks")
     if "checks" not in c.body:
         raise invalid('"checks" is missing')
@@ -102,6 +113,8 @@ def check_bulk(c: Caller) -> Json:
 
 
 def create_grant(c: Caller) -> Json:
+    known_in(c.body, GRANT)
+    refuse_condition(c.body)
     of, expires_at = tuple_in(c.body), expiry_in(c.body, c.state.now())
     write = c.write()
     stored, created = write.grant(of, "expires_at" in c.body, expires_at)
@@ -120,6 +133,7 @@ def revoke_grant(c: Caller) -> None:
 
 
 def write_bulk(c: Caller) -> Json:
+    known_in(c.body, _BULK_WRITE)
     grants, revocations, conditions = (objects_in(c.body, name) for name in ("grants", "revocations", "if"))
     count = len(grants) + len(revocations)
     if count > BULK_MAX or len(conditions) > BULK_MAX:
@@ -136,6 +150,8 @@ def write_bulk(c: Caller) -> Json:
         return of
 
     now = c.state.now()
+    for index, each in enumerate(grants):
+        refuse_condition(each, f"grants[{index}].")
     wanted = [
         (once(each, f"grants[{index}]."), "expires_at" in each, expiry_in(each, now, f"grants[{index}]."))
         for index, each in enumerate(grants)
@@ -176,6 +192,7 @@ def _sort_key(grant: StoredGrant) -> str:
 
 
 def revoke_grants(c: Caller) -> Json:
+    known_in(c.body, TUPLE)
     write = c.write()
     revoked = [write.revoke(grant.of) for grant in _matching(c, c.body)]
     write.commit()
@@ -230,6 +247,7 @@ def list_namespaces(c: Caller) -> Json:
 
 
 def create_namespace(c: Caller) -> Json:
+    known_in(c.body, {"name": None})
     name = c.body.get("name")
     if not isinstance(name, str) or NAMESPACE.fullmatch(name) is None:
         raise invalid('"name" is no name of a namespace')
@@ -246,6 +264,7 @@ def list_keys(c: Caller) -> Json:
 
 
 def create_key(c: Caller) -> Json:
+    known_in(c.body, {"name": None, "scopes": None, "expires_at": None})
     scopes = texts_in(c.body, "scopes", lambda scope: scope in SCOPES)
     if not scopes:
         raise invalid('"scopes" must have an element')
@@ -310,6 +329,7 @@ def read_rules_version(c: Caller) -> Json:
 
 
 def _rules_in(body: Json) -> FakeRules:
+    known_in(body, _RULES)
     if "rules" not in body:
         raise invalid('"rules" is missing')
     rules = []

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, TypeAlias, TypeVar
 
 from .._decode import WrongShape, time
+from .._members import Known, refuse_unknown
 from .rules import RELATIONS, FakeRules, Tuple
 
 T = TypeVar("T")
@@ -22,6 +23,7 @@ STATUSES = {
     "invalid-relation": 400,
     "invalid-object": 400,
     "invalid-cursor": 400,
+    "invalid-condition": 400,
     "bulk-too-large": 400,
     "unauthorized": 401,
     "insufficient-scope": 403,
@@ -60,6 +62,16 @@ class Problem(Exception):
 
 def invalid(detail: str) -> Problem:
     return Problem("invalid-request", detail)
+
+
+def known_in(given: Mapping[str, Any], known: Known) -> None:
+    refuse_unknown(given, known, invalid)
+
+
+def refuse_condition(given: Mapping[str, Any], place: str = "") -> None:
+    """The fake has no conditions, and the service refuses one that no rule declares."""
+    if given.get("condition") is not None:
+        raise Problem("invalid-condition", f'"{place}condition" names none that the rules declare')
 
 
 def identifier_in(given: Mapping[str, Any], name: str, place: str = "") -> str:

@@ -57,7 +57,11 @@ final class Requests {
         return relation(from, place);
     }
 
+    /** Refuses a condition: the fake has none, and the service refuses one that no rule declares. */
     static Tuple tuple(Map<String, Object> from, String place) {
+        if (from.get("condition") != null) {
+            throw new Problem("invalid-condition", '"' + place + "condition\" names none that the rules declare");
+        }
         return new Tuple(identifier(from, "subject", place), relation(from, place), identifier(from, "object", place));
     }
 
