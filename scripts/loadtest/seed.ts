@@ -76,7 +76,7 @@ async function importGrants(client: ServiceClient, tenant: Tenant, { grantsPerTe
     const lines = Array.from({ length }, (_, index) => JSON.stringify(grantAt(start + index)));
     const results = await deliverBatch(
       client.ofTenant(tenant.tenant_id),
-      { body: lines.join('\n'), length },
+      { body: lines.join('\n'), length, replace: false },
       { signal, onRetry: (reason) => note(`${reason} Retrying.`) },
     );
     const refused = results.find(({ result }) => result === 'refused');

@@ -103,7 +103,10 @@ export const termsOf = ({ expiresAtMs, condition }: GrantTerms): GrantTerms => (
 });
 
 /** The terms that a request sets: absent keeps the present one, `null` removes it. */
-export interface TermsRequest extends ExpiryRequest, ConditionRequest {}
+export interface TermsRequest extends ExpiryRequest, ConditionRequest {
+  /** They are the terms of a new grant: one that exists keeps its own. */
+  readonly keepsExisting?: boolean;
+}
 
 /** The same grant on the terms of a request. */
 export function withTerms(attributes: GrantAttributes, request: TermsRequest): GrantAttributes {

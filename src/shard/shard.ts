@@ -386,7 +386,8 @@ export interface GrantRequest extends GrantedTuple {
 }
 
 export type GrantResult =
-  | ({ readonly kind: 'created' | 'exists' } & GrantAttributes & Unfollowed)
+  /** `changed`: it existed, and has another expiry or condition now. `exists`: it is as it was. */
+  | ({ readonly kind: 'created' | 'changed' | 'exists' } & GrantAttributes & Unfollowed)
   | { readonly kind: 'revoked' }
   | { readonly kind: 'not-found' }
   /** The owner refused this one; the other writes of the call take effect. */

@@ -109,7 +109,7 @@ describe('an import of roles', () => {
   test('creates every line', async () => {
     const run = await grantd(['import', file, '--tenant', tenant]);
     assert.equal(run.code, 0, run.stderr);
-    assert.match(run.stdout, new RegExp(`: ${lines.length} created, 0 already there, 0 refused\n$`));
+    assert.match(run.stdout, new RegExp(`: ${lines.length} created, 0 changed, 0 unchanged, 0 refused\n$`));
   });
 
   test('every line then checks true', async () => {
@@ -174,7 +174,7 @@ describe('an import of roles', () => {
   test('a second import finds everything there', async () => {
     const run = await startCommand(directory, ['import', '-', '--tenant', tenant], sortedText).result;
     assert.equal(run.code, 0, run.stderr);
-    assert.match(run.stdout, new RegExp(`: 0 created, ${lines.length} already there, 0 refused\n$`));
+    assert.match(run.stdout, new RegExp(`: 0 created, 0 changed, ${lines.length} unchanged, 0 refused\n$`));
     assert.equal((await grantd(['export', '--tenant', tenant])).stdout, sortedText);
   });
 
@@ -182,7 +182,7 @@ describe('an import of roles', () => {
     const bad = [lines[0], 'group:a\tmember', 'group:a\tchief\trole:b', '', 'a b\tmember\trole:b', `${lines[1]}\t\t\t`];
     const run = await grantd(['import', '-', '--tenant', tenant], bad.join('\n'));
     assert.equal(run.code, 4);
-    assert.match(run.stdout, /^5 lines .*: 0 created, 1 already there, 4 refused\n$/);
+    assert.match(run.stdout, /^5 lines .*: 0 created, 0 changed, 1 unchanged, 4 refused\n$/);
     assert.deepEqual(
       [...run.stderr.matchAll(/line (\d+): ([a-z-]+):/g)].map((match) => [Number(match[1]), match[2]]),
       [
@@ -220,10 +220,10 @@ describe('other stories', () => {
     child.kill('SIGINT');
     const interrupted = await result;
     assert.equal(interrupted.code, 130, interrupted.stderr);
-    assert.match(interrupted.stdout, /^2,000 lines .*: 2,000 created, 0 already there, 0 refused\n$/);
+    assert.match(interrupted.stdout, /^2,000 lines .*: 2,000 created, 0 changed, 0 unchanged, 0 refused\n$/);
     assert.match(interrupted.stderr, /^Interrupted\. .*run the same import again; this is safe\.\n$/);
     const again = await grantd(['import', '-', '--tenant', id], many.join(''));
-    assert.match(again.stdout, /: 3,000 created, 2,000 already there, 0 refused\n$/);
+    assert.match(again.stdout, /: 3,000 created, 0 changed, 2,000 unchanged, 0 refused\n$/);
 
     const { child: reader, result: read } = startCommand(directory, ['export', '--tenant', id], '');
     reader.stdout?.once('data', () => reader.stdout?.destroy());

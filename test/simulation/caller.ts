@@ -338,7 +338,8 @@ export abstract class Caller {
     if (result === undefined || result.kind === 'refused') throw new Error(`A write is refused: ${result?.message}`);
     if (result.kind === 'revoked' || result.kind === 'not-found') return { kind: result.kind };
     this.#namespacesOf(tenant, tuple);
-    return { kind: result.kind, grantId: result.grantId, createdAt: String(result.createdAtMs) };
+    const kind = result.kind === 'created' ? 'created' : 'exists';
+    return { kind, grantId: result.grantId, createdAt: String(result.createdAtMs) };
   }
 
   /** A grant of this tuple exists. */

@@ -32,6 +32,7 @@ interface ImportOptions {
   readonly from?: Origin;
   readonly map: readonly MapOption[];
   readonly relationMap?: string;
+  readonly replace?: boolean;
   readonly dryRun?: boolean;
   readonly refused?: string;
   readonly json?: boolean;
@@ -122,6 +123,7 @@ async function runReading(
   const outcome = await runImport(client, {
     read,
     signal,
+    replace: options.replace === true,
     onProgress: ({ bytesRead, lines, refused }) => progress.update(bytesRead, lines, `${formatCount(refused)} refused`),
     onRetry: (...retry) => progress.note(describeRetry(...retry)),
     onRefused,
@@ -180,7 +182,9 @@ async function importFile(context: CliContext, file: string, options: ImportOpti
 export function registerImportCommand(program: Command, context: CliContext): void {
   program
     .command('import')
-    .description('create grants from a file, one per line; existing grants stay unchanged')
+    .description(
+      'create grants from a file, one per line; a grant that exists stays as it is unless you pass --replace',
+    )
     .argument('<file>', 'a .tsv or .csv (subject, relation, object) or .ndjson file; - for standard input')
     .option(...TENANT_OPTION)
     .addOption(
@@ -192,6 +196,10 @@ export function registerImportCommand(program: Command, context: CliContext): vo
     .addOption(
       mapOption('with --from: what grants of this relation become; TYPE#NAME=RELATION for one type', 'as in the model'),
     )
+    .option(
+      '--replace',
+      'a grant that exists gets the expiry and the condition of its line, and loses what the line lacks',
+    )
     .option('--relation-map <file>', 'with --from: the relation map that "grantd rules convert --output" wrote')
     .option('--dry-run', 'with --from: write nothing, and report what does not fit')
     .option(
@@ -201,7 +209,7 @@ export function registerImportCommand(program: Command, context: CliContext): vo
     .option('--json', 'print the summary as JSON')
     .addHelpText(
       'after',
-      '\nYou can interrupt an import and run it again at any time: existing grants stay unchanged.\n--from openfga reads a store (.yaml), or tuples as .yaml, .json, .jsonl or .csv; --from spicedb reads a validation\nfile (.yaml), a backup (.zedbackup), or relationships, one per line (.txt); --from permify a shape (.yaml).\nSet the rules first: the tenant must declare the relations and conditions of the tuples.\nExit code: 0 all lines imported, 4 some lines refused, 1 stopped by an error, 2 wrong usage, 130 interrupted.\n\nExamples:\n  grantd import grants.tsv --tenant ten_01k8x0000000000000000000zz\n  zcat grants.ndjson.gz | grantd import - --format ndjson --tenant ten_01k8x0000000000000000000zz\n  grantd import store.fga.yaml --from openfga --dry-run --tenant ten_01k8x0000000000000000000zz\n',
+      '\nYou can interrupt an import and run it again at any time. The summary counts the grants that were created,\nthose that --replace changed, and those that existed and are as they were.\n--from openfga reads a store (.yaml), or tuples as .yaml, .json, .jsonl or .csv; --from spicedb reads a validation\nfile (.yaml), a backup (.zedbackup), or relationships, one per line (.txt); --from permify a shape (.yaml).\nSet the rules first: the tenant must declare the relations and conditions of the tuples.\nExit code: 0 all lines imported, 4 some lines refused, 1 stopped by an error, 2 wrong usage, 130 interrupted.\n\nExamples:\n  grantd import grants.tsv --tenant ten_01k8x0000000000000000000zz\n  zcat grants.ndjson.gz | grantd import - --format ndjson --tenant ten_01k8x0000000000000000000zz\n  grantd import store.fga.yaml --from openfga --dry-run --tenant ten_01k8x0000000000000000000zz\n',
     )
     .action(context.action((file: string, options: ImportOptions) => importFile(context, file, options)));
 }

@@ -1,5 +1,5 @@
-// The summary at the end of an import: how many grants were created or existed, which lines were refused, and why. The
-// first refused lines are kept for the terminal; all of them go to a file if one was named.
+// The summary at the end of an import: how many grants were created, changed or left, which lines were refused, and
+// why. The first refused lines are kept for the terminal; all of them go to a file if one was named.
 
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
@@ -77,18 +77,20 @@ export class ImportReport {
 
   /** `isDry`: nothing was written. */
   renderSummary(outcome: ImportOutcome, elapsedMs: number, isDry = false): string {
-    const { lines, created, exists, refused } = outcome.tally;
+    const { lines, created, changed, unchanged, refused } = outcome.tally;
     if (isDry) {
       return `Dry run of ${formatCount(lines)} lines: ${formatCount(created)} would be imported, ${formatCount(refused)} refused; nothing was written`;
     }
-    const counts = `${formatCount(created)} created, ${formatCount(exists)} already there, ${formatCount(refused)} refused`;
+    const counts = Object.entries({ created, changed, unchanged, refused })
+      .map(([result, count]) => `${formatCount(count)} ${result}`)
+      .join(', ');
     const seconds = (elapsedMs / 1000).toFixed(1);
     return `${formatCount(lines)} lines in ${seconds} s (${formatRate(lines, elapsedMs)}): ${counts}`;
   }
 
   /** For programs. */
   toJson(outcome: ImportOutcome, elapsedMs: number, isDry = false): object {
-    const { lines, created, exists, refused } = outcome.tally;
+    const { lines, created, changed, unchanged, refused } = outcome.tally;
     if (isDry) {
       const counts = { complete: outcome.whole, dry_run: true, lines, fit: created, refused };
       return { ...counts, first_refused: this.#shown };
@@ -97,7 +99,8 @@ export class ImportReport {
       complete: outcome.whole,
       lines,
       created,
-      already_there: exists,
+      changed,
+      unchanged,
       refused,
       seconds: Math.round(elapsedMs) / 1000,
       first_refused: this.#shown,

@@ -1,8 +1,9 @@
 // An import: lines are read, grouped into batches and delivered several at a time. The batches in flight bound the
-// memory, whatever the length of the file. Batches of grants are independent of each other, so their order does not
-// matter. Rules are not: grants before them are stored before they are sent, grants behind them are sent only once they
-// are stored, and if they are refused, nothing behind them is sent.
+// memory, whatever the length of the file. What a line does never depends on which batch is faster: a batch waits for
+// those in flight that name one of its tuples. Rules wait for all grants before them, grants behind rules are sent only
+// once these are stored, and if they are refused, nothing behind them is sent.
 
+import { isJsonObject } from '../../core/json-members.ts';
 import { IMPORT_BODY_BYTES_MAX, WRITES_PER_CALL_MAX } from '../../core/limits.ts';
 import { CliFailure } from '../failures.ts';
 import type { ServiceClient } from '../service-client.ts';
@@ -16,7 +17,8 @@ export interface ImportTally {
   /** Lines with a result; empty lines are not counted. */
   lines: number;
   created: number;
-  exists: number;
+  changed: number;
+  unchanged: number;
   refused: number;
   /** Bytes of the source that were read so far. */
   bytesRead: number;
@@ -32,6 +34,8 @@ export interface ImportRun {
   /** Ends the reading; batches in flight complete. */
   readonly signal: AbortSignal;
   readonly onProgress: (tally: Readonly<ImportTally>) => void;
+  /** Grants that exist get the terms of their lines; otherwise they stay as they are. */
+  readonly replace: boolean;
   readonly onRetry: (reason: string, delayMs: number) => void;
   /** Awaited, so that a slow file slows the import. */
   readonly onRefused: (refused: RefusedLine) => Promise<void> | void;
@@ -49,9 +53,48 @@ export interface ImportOutcome {
 interface Batch {
   readonly lines: readonly SourceLine[];
   readonly body: string;
+  /** The tuples that it names, as keys. */
+  readonly tuples: ReadonlySet<string>;
 }
 
 type RulesLine = Extract<ImportEntry, { rules: unknown }>;
+
+class BatchesInFlight {
+  /** By delivery, none of which rejects: the tuples of its batch. */
+  readonly #tuples = new Map<Promise<void>, ReadonlySet<string>>();
+
+  #fits(batch: Batch | RulesLine): boolean {
+    if ('rules' in batch) return this.#tuples.size === 0;
+    if (this.#tuples.size >= BATCHES_IN_FLIGHT_MAX) return false;
+    return [...this.#tuples.values()].every((tuples) => tuples.isDisjointFrom(batch.tuples));
+  }
+
+  /** Resolves when the batch may be sent. */
+  async untilFits(batch: Batch | RulesLine): Promise<void> {
+    while (!this.#fits(batch)) await Promise.race(this.#tuples.keys());
+  }
+
+  add(delivery: Promise<void>, tuples: ReadonlySet<string>): void {
+    const ending = delivery.then(() => {
+      this.#tuples.delete(ending);
+    });
+    this.#tuples.set(ending, tuples);
+  }
+
+  async ended(): Promise<void> {
+    await Promise.all(this.#tuples.keys());
+  }
+}
+
+/** The tuple of a line, as a key; undefined: the service refuses the line, or finds no JSON in it. */
+function tupleIn(json: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    return isJsonObject(value) ? JSON.stringify([value.subject, value.relation, value.object]) : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 /** Batches of lines that can be sent, and lines with rules, in the order of the file; other lines go to `refuse`. */
 async function* gather(
@@ -60,10 +103,12 @@ async function* gather(
 ): AsyncGenerator<Batch | RulesLine> {
   let lines: SourceLine[] = [];
   let texts: string[] = [];
+  let tuples = new Set<string>();
   let length = 0;
   const take = (): Batch => {
-    const batch = { lines, body: texts.join('') };
+    const batch = { lines, body: texts.join(''), tuples };
     lines = [];
+    tuples = new Set();
     texts = [];
     length = 0;
     return batch;
@@ -85,6 +130,8 @@ async function* gather(
       if (lines.length === WRITES_PER_CALL_MAX || length + textLength > IMPORT_BODY_BYTES_MAX) yield take();
       lines.push(line);
       texts.push(text);
+      const tuple = tupleIn(entry.json);
+      if (tuple !== undefined) tuples.add(tuple);
       length += textLength;
     }
   }
@@ -95,19 +142,22 @@ const refusedRules = ({ code, detail }: Refusal): BatchResult => ({ index: 0, re
 
 /** Never rejects: a failure is part of the outcome, next to the results so far. */
 export async function runImport(client: ServiceClient, run: ImportRun): Promise<ImportOutcome> {
-  const tally: ImportTally = { lines: 0, created: 0, exists: 0, refused: 0, bytesRead: 0 };
+  const tally: ImportTally = { lines: 0, created: 0, changed: 0, unchanged: 0, refused: 0, bytesRead: 0 };
   const stop = new AbortController();
   const signal = AbortSignal.any([run.signal, stop.signal]);
   const failures: unknown[] = [];
-  const inFlight = new Set<Promise<void>>();
+  const inFlight = new BatchesInFlight();
 
   const refuse = async (refused: RefusedLine): Promise<void> => {
     tally.lines += 1;
     tally.refused += 1;
     await run.onRefused(refused);
   };
-  const count = async (batch: Batch, { index, result, code, detail }: BatchResult): Promise<void> => {
-    const line = batch.lines[index];
+  const count = async (
+    { lines }: Pick<Batch, 'lines'>,
+    { index, result, code, detail }: BatchResult,
+  ): Promise<void> => {
+    const line = lines[index];
     if (line === undefined) throw new Error('A result names a line that is not in its batch.');
     if (result === 'refused') {
       await refuse({ line, code, detail });
@@ -123,7 +173,7 @@ export async function runImport(client: ServiceClient, run: ImportRun): Promise<
       const { line } = batch;
       const result =
         batch.rules === 'unreadable' ? refusedRules(batch.refusal) : await deliverRules(client, batch.rules, options);
-      await count({ lines: [line], body: '' }, result);
+      await count({ lines: [line] }, result);
       run.onProgress(tally);
       if (result.result === 'refused') {
         throw new CliFailure(
@@ -132,7 +182,8 @@ export async function runImport(client: ServiceClient, run: ImportRun): Promise<
       }
       return;
     }
-    const results = await deliverBatch(client, { body: batch.body, length: batch.lines.length }, options);
+    const { body, lines } = batch;
+    const results = await deliverBatch(client, { body, length: lines.length, replace: run.replace }, options);
     for (const result of results) await count(batch, result);
     run.onProgress(tally);
   };
@@ -143,27 +194,24 @@ export async function runImport(client: ServiceClient, run: ImportRun): Promise<
 
   try {
     for await (const batch of gather(run.read(signal, tally), refuse)) {
-      const isRules = 'rules' in batch;
-      while (inFlight.size >= (isRules ? 1 : BATCHES_IN_FLIGHT_MAX)) await Promise.race(inFlight);
+      await inFlight.untilFits(batch);
       if (signal.aborted) break;
-      const delivery: Promise<void> = deliver(batch)
-        .catch(fail)
-        .finally(() => inFlight.delete(delivery));
-      inFlight.add(delivery);
-      if (isRules) await delivery;
+      const delivery = deliver(batch).catch(fail);
+      if ('rules' in batch) await delivery;
+      else inFlight.add(delivery, batch.tuples);
     }
   } catch (error) {
     // An aborted source fails with the abort; its cause is already known.
     if (!signal.aborted) fail(error);
   }
-  await Promise.all(inFlight);
+  await inFlight.ended();
   run.onProgress(tally);
   return { tally, whole: failures.length === 0 && !run.signal.aborted, failure: failures[0] };
 }
 
 /** Reads to the end and sends nothing: what would be sent counts as created. Never rejects. */
 export async function runDryImport(run: Pick<ImportRun, 'read' | 'signal' | 'onRefused'>): Promise<ImportOutcome> {
-  const tally: ImportTally = { lines: 0, created: 0, exists: 0, refused: 0, bytesRead: 0 };
+  const tally: ImportTally = { lines: 0, created: 0, changed: 0, unchanged: 0, refused: 0, bytesRead: 0 };
   try {
     for await (const entries of run.read(run.signal, tally)) {
       for (const entry of entries) {

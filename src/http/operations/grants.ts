@@ -119,7 +119,7 @@ export const createGrant: PublicOperation = {
     const grant = validateGrant(body, clock.wallMs());
     return session.call(CALLS.writeGrants, context, [{ ...grant, revoke: false }]).then(([result]) => {
       if (result?.kind === 'refused') throw new GrantdError(result.code, result.message);
-      assert(result?.kind === 'created' || result?.kind === 'exists', 'creating a grant creates it or finds it');
+      assert(result !== undefined && 'grantId' in result, 'creating a grant creates it or finds it');
       return {
         status: result.kind === 'created' ? 201 : 200,
         warning: warningHeaderOf(unfollowedWarnings([result])),

@@ -113,16 +113,22 @@ interface WireTerms {
   readonly permanent: boolean;
   readonly condition: string;
   readonly unconditional: boolean;
+  readonly keepsExisting: boolean;
 }
 
-const termsToWire = ({ expiresAtMs, condition }: TermsRequest): Partial<WireTerms> => ({
+const termsToWire = ({ expiresAtMs, condition, keepsExisting }: TermsRequest): Partial<WireTerms> => ({
   ...(typeof expiresAtMs === 'number' ? { expiresAtMs } : {}),
   ...(expiresAtMs === null ? { permanent: true } : {}),
   ...(typeof condition === 'string' ? { condition } : {}),
   ...(condition === null ? { unconditional: true } : {}),
+  ...(keepsExisting ? { keepsExisting } : {}),
 });
 
-const termsFrom = (terms: WireTerms): TermsRequest => ({ ...expiryFrom(terms), ...conditionFrom(terms) });
+const termsFrom = (terms: WireTerms): TermsRequest => ({
+  ...expiryFrom(terms),
+  ...conditionFrom(terms),
+  ...(terms.keepsExisting ? { keepsExisting: true } : {}),
+});
 
 function expiryFrom({ expiresAtMs, permanent }: WireTerms): ExpiryRequest {
   if (permanent) return { expiresAtMs: null };
@@ -138,9 +144,9 @@ function conditionFrom({ condition, unconditional }: WireTerms): ConditionReques
   return { condition };
 }
 
-const demandNoTerms = ({ expiresAtMs, permanent, condition, unconditional }: WireTerms): void =>
+const demandNoTerms = ({ expiresAtMs, permanent, condition, unconditional, keepsExisting }: WireTerms): void =>
   demand(
-    expiresAtMs === 0 && !permanent && condition === '' && !unconditional,
+    expiresAtMs === 0 && !permanent && condition === '' && !unconditional && !keepsExisting,
     'A revocation has neither an expiry nor a condition.',
   );
 
@@ -150,6 +156,8 @@ function resultToWire(result: GrantResult): WireGrantResult {
   switch (result.kind) {
     case 'created':
       return { outcome: GrantOutcome.GRANT_CREATED, ...attributesToWire(result) };
+    case 'changed':
+      return { outcome: GrantOutcome.GRANT_EXISTS, changed: true, ...attributesToWire(result) };
     case 'exists':
       return { outcome: GrantOutcome.GRANT_EXISTS, ...attributesToWire(result) };
     case 'revoked':
@@ -193,7 +201,7 @@ function resultFrom(result: GrantResult__Output): GrantResult {
     case GrantOutcome.GRANT_CREATED:
       return { kind: 'created', ...attributesFrom(result), ...unfollowedFrom(result) };
     case GrantOutcome.GRANT_EXISTS:
-      return { kind: 'exists', ...attributesFrom(result), ...unfollowedFrom(result) };
+      return { kind: result.changed ? 'changed' : 'exists', ...attributesFrom(result), ...unfollowedFrom(result) };
     case GrantOutcome.GRANT_REVOKED:
       return { kind: 'revoked' };
     case GrantOutcome.GRANT_NOT_FOUND:

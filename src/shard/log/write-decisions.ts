@@ -156,7 +156,8 @@ export function decideGrant(
     if (untyped !== undefined) return refused('type-not-allowed', untyped);
     if (present !== null) {
       const { attributes, changes } = decideTerms(request, present);
-      return { result: { kind: 'grant', grant: { kind: 'exists', ...attributes } }, changes };
+      const kind = changes.length > 0 ? 'changed' : 'exists';
+      return { result: { kind: 'grant', grant: { kind, ...attributes } }, changes };
     }
     const names = new Set([namespaceOf(subject), namespaceOf(object)]);
     const missing = [...names].filter((name) => draft.namespace(memory, name) === undefined);
@@ -189,7 +190,7 @@ export function decideTerms(
   request: GrantedTuple,
   present: GrantAttributes,
 ): { readonly attributes: GrantAttributes; readonly changes: readonly Change[] } {
-  const attributes = withTerms(present, request);
+  const attributes = request.keepsExisting ? present : withTerms(present, request);
   const isSame = attributes.expiresAtMs === present.expiresAtMs && attributes.condition === present.condition;
   if (isSame) return { attributes, changes: [] };
   const former = termsOf(present);
@@ -286,7 +287,7 @@ export function resultFromLog(operation: TailOperation): OperationResult | undef
     case 'grant-revoked':
       return { kind: 'grant', grant: { kind: 'revoked' } };
     case 'grant-updated':
-      return { kind: 'grant', grant: { kind: 'exists', ...attributesOf(change.grant) } };
+      return { kind: 'grant', grant: { kind: 'changed', ...attributesOf(change.grant) } };
     case 'grant-expired':
       // Of a revocation that found the grant expired: a collection is never repeated.
       return { kind: 'grant', grant: { kind: 'not-found' } };

@@ -110,7 +110,7 @@ export const writeGrants: Handler<'writeGrants'> = async (peer, by, writes) => {
   return results.map((result, index): GrantResult => {
     assert(result.kind === 'grant', 'a grant operation has a grant result');
     const { grant } = result;
-    if (reasonOf === undefined || (grant.kind !== 'created' && grant.kind !== 'exists')) return grant;
+    if (reasonOf === undefined || !('grantId' in grant)) return grant;
     return { ...grant, notFollowed: reasonOf(writes[index]) };
   });
 };

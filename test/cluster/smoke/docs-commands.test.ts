@@ -236,7 +236,7 @@ describe('the commands of the guide from OpenFGA and SpiceDB', () => {
     const [, refused = ''] = /^```\n( {2}line 5:[^`]*?) …$/m.exec(page) ?? [];
     assert.equal(stderr.split(refused).length, 3, stderr);
     assert.match(stdout, /^Dry run of 5 lines: 4 would be imported, 1 refused; nothing was written$/m);
-    assert.match(stdout, /^5 lines .*: 4 created, 0 already there, 1 refused$/m);
+    assert.match(stdout, /^5 lines .*: 4 created, 0 changed, 0 unchanged, 1 refused$/m);
     const exported = await run(join(directory, 'bin', 'grantd'), ['export', '--tenant', tenant], { env });
     assert.equal(
       exported.stdout,

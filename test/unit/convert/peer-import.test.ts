@@ -142,7 +142,7 @@ describe('import --from openfga', () => {
       '--from',
       'openfga',
     );
-    assert.match(again.stdout, /: 0 created, 5 already there, 0 refused/);
+    assert.match(again.stdout, /: 0 created, 0 changed, 5 unchanged, 0 refused/);
   });
 
   test('reads the model of a store from the file that it names', async () => {

@@ -28,12 +28,12 @@ describe('operator tokens', () => {
 
 describe('the lines of an import', () => {
   test('a body of empty lines has none', () => {
-    assert.deepEqual(parseLines(Buffer.from('\n'.repeat(1024 * 1024)), 0), []);
+    assert.deepEqual(parseLines(Buffer.from('\n'.repeat(1024 * 1024)), 0, false), []);
   });
 
   test('ill-formed lines count towards the bound too', () => {
-    assert.equal(parseLines(Buffer.from('x\n'.repeat(WRITES_PER_CALL_MAX)), 0).length, WRITES_PER_CALL_MAX);
-    assert.throws(() => parseLines(Buffer.from('x\n'.repeat(WRITES_PER_CALL_MAX + 1)), 0), {
+    assert.equal(parseLines(Buffer.from('x\n'.repeat(WRITES_PER_CALL_MAX)), 0, false).length, WRITES_PER_CALL_MAX);
+    assert.throws(() => parseLines(Buffer.from('x\n'.repeat(WRITES_PER_CALL_MAX + 1)), 0, false), {
       code: 'payload-too-large',
     });
   });

@@ -204,14 +204,17 @@ export const createGrant: OperatorOperation = {
   tag: 'Within a tenant',
   summary: 'Create a grant',
   body: { name: 'GrantRequest', schema: grantBodySchema, example: EXAMPLE_TUPLE },
-  successes: [success(201, 'The grant was created.', GRANT), success(200, 'The grant already existed.', GRANT)],
+  successes: [
+    success(201, 'The grant was created.', GRANT),
+    success(200, 'The grant already existed; at most its expiry or its condition was changed.', GRANT),
+  ],
   errors: [...TUPLE_ERRORS, ...WRITE_ERRORS],
   async run(call) {
     const [tuple, result] = await writeOne(call, (body) => ({
       revoke: false,
       ...parseTerms(body, call.clock.wallMs()),
     }));
-    assert(result.kind === 'created' || result.kind === 'exists', 'a grant is created or exists');
+    assert('grantId' in result, 'a grant is created or exists');
     const record = grantRecord(grantOf(tuple, result));
     return jsonResponse(result.kind === 'created' ? 201 : 200, record, warningHeader(unfollowedWarnings([result])));
   },

@@ -1,7 +1,8 @@
 // Import and export of a tenant's grants, line by line.
 //
 // One batch of an import: lines of JSON in, a result per line out. A malformed or refused line does not affect the
-// others. All accepted grants are durable when the response is sent. Repeating a batch is safe: existing grants stay.
+// others. All accepted grants are durable when the response is sent. A grant that exists stays as it is unless the call
+// says `replace`: the owner decides it when it writes, so that nothing can come in between.
 //
 // The export: every live grant, ascending by (subject, relation, object) in bytes, a page at a time and no faster than
 // the client reads. A grant that exists during the whole export appears exactly once.
@@ -25,7 +26,7 @@ import { CALLS } from '../../../rpc/calls/table.ts';
 import type { GrantRequest, GrantResult, GrantsPage } from '../../../shard/shard.ts';
 import { NDJSON_MEDIA_TYPES, readBody } from '../../body.ts';
 import { PARAMETERS } from '../../schemas.ts';
-import { linesResponse, type OperatorOperation, reading, sessionOf } from '../operation.ts';
+import { linesResponse, reading, sessionOf, withQuery } from '../operation.ts';
 
 // ---- import ----
 
@@ -51,20 +52,22 @@ type Line = { readonly number: number } & (
 
 interface LineResult {
   readonly line: number;
-  readonly result: 'created' | 'exists' | 'refused';
+  readonly result: 'created' | 'changed' | 'unchanged' | 'refused';
   readonly type?: string;
   readonly detail?: string;
 }
 
-function parseLine(text: string, wallMs: number): GrantRequest {
+function parseLine(text: string, wallMs: number, isReplacing: boolean): GrantRequest {
   const fields = parseJson(text, 'The line');
   if (!isJsonObject(fields)) throw new GrantdError('invalid-request', 'The line is not a JSON object.');
   demandMembers(fields, MEMBERS);
-  // An export writes `null` for a grant without an expiry; an existing grant keeps its own.
-  const terms = { expires_at: fields.expires_at ?? undefined, condition: fields.condition ?? undefined };
+  // An export writes `null` for a grant without an expiry, and nothing for one without a condition. What replaces a
+  // grant is the whole line: it loses what the line lacks.
+  const terms = { expires_at: fields.expires_at ?? null, condition: fields.condition ?? null };
   return {
     ...parseTuple(fields.subject, fields.relation, fields.object),
     ...parseTerms(terms, wallMs),
+    keepsExisting: !isReplacing,
     revoke: false,
   };
 }
@@ -80,7 +83,7 @@ function decodeLine(bytes: Uint8Array, number: number): string {
 /**
  * Lines are numbered from 1; empty lines count too, but have no result. Throws `payload-too-large` for too many lines.
  */
-export function parseLines(body: Uint8Array, wallMs: number): readonly Line[] {
+export function parseLines(body: Uint8Array, wallMs: number, isReplacing: boolean): readonly Line[] {
   const lines: Line[] = [];
   let start = 0;
   for (let number = 1; start < body.length; number += 1) {
@@ -91,7 +94,7 @@ export function parseLines(body: Uint8Array, wallMs: number): readonly Line[] {
     if (bytes.length === 0) continue;
     try {
       const text = decodeLine(bytes, number);
-      if (text.trim() !== '') lines.push({ number, write: parseLine(text, wallMs) });
+      if (text.trim() !== '') lines.push({ number, write: parseLine(text, wallMs, isReplacing) });
     } catch (error) {
       const { code, message } = GrantdError.from(error);
       lines.push({ number, refusal: { code, detail: message } });
@@ -115,8 +118,10 @@ const refusedLine = (
 function lineResult(line: number, result: GrantResult, errorsBase: string): LineResult {
   switch (result.kind) {
     case 'created':
-    case 'exists':
+    case 'changed':
       return { line, result: result.kind };
+    case 'exists':
+      return { line, result: 'unchanged' };
     case 'refused':
       return refusedLine(line, { code: result.code, detail: result.message }, errorsBase);
     case 'revoked':
@@ -130,21 +135,33 @@ function lineResult(line: number, result: GrantResult, errorsBase: string): Line
 const resultSchema = z
   .object({
     line: z.int().min(1).meta({ description: 'The number of the line in the body.' }),
-    result: z.enum(['created', 'exists', 'refused']),
+    result: z.enum(['created', 'changed', 'unchanged', 'refused']).meta({
+      description:
+        '`changed`: the grant existed, and has the expiry and the condition of the line now. `unchanged`: it existed, and is as it was.',
+    }),
     type: z.string().optional().meta({ description: 'Of a refused line: the type of the error.' }),
     detail: z.string().optional().meta({ description: 'Of a refused line: what is wrong with it.' }),
   })
   .meta({ description: 'The result of one line.' });
 
+const importShape = {
+  replace: z.enum(['true', 'false'], 'must be true or false').default('false').meta({
+    description:
+      '`true`: a grant that exists gets the expiry and the condition of its line, and loses those that the line lacks. Otherwise it stays as it is.',
+  }),
+};
+
 const NDJSON = { contentType: 'application/x-ndjson', lines: true };
 
-export const importGrants: OperatorOperation = {
+export const importGrants = withQuery({
   id: 'import',
   method: 'POST',
   path: '/tenants/{tenantId}/import',
   tag: 'Import and export',
   summary: 'Import up to 1,000 grants, line by line',
-  description: 'A line that is refused does not affect the others. Repeating a call is safe.',
+  description:
+    'A line that is refused does not affect the others. Repeating a call is safe. A grant that exists stays as it is, unless `replace` is true.',
+  query: importShape,
   body: {
     name: 'ImportLine',
     schema: grantBodySchema,
@@ -158,10 +175,10 @@ export const importGrants: OperatorOperation = {
       ...NDJSON,
     }),
   ],
-  async run(call) {
+  async run(call, { replace }) {
     const session = await sessionOf(call);
     const rules = { bytesMax: IMPORT_BODY_BYTES_MAX, mediaTypes: NDJSON_MEDIA_TYPES };
-    const lines = parseLines(await readBody(call.request, rules), call.clock.wallMs());
+    const lines = parseLines(await readBody(call.request, rules), call.clock.wallMs(), replace === 'true');
     const writes = lines.flatMap((line) => ('write' in line ? [line.write] : []));
     const results = writes.length === 0 ? [] : await session.call(CALLS.writeGrants, call.context(), writes);
     assert(results.length === writes.length, 'every write has a result');
@@ -174,7 +191,7 @@ export const importGrants: OperatorOperation = {
     });
     return linesResponse(answer);
   },
-};
+});
 
 // ---- export ----
 

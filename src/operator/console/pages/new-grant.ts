@@ -26,6 +26,12 @@ export const refuseGrant = (code: GrantRefusal, message: string): Refusal => {
   return field === undefined ? refuse('form', message, 403) : refuse(field, message);
 };
 
+const EVENTS = {
+  created: 'Grant created',
+  changed: 'The grant existed, and has the new terms now',
+  exists: 'The grant already existed, and is as it was',
+};
+
 /** Writes one grant, or revokes it. */
 export async function writeOne(call: PageCall, write: GrantedTuple & { readonly revoke: boolean }) {
   const session = await tenantSessionOf(call);
@@ -65,11 +71,8 @@ export async function createGrant(call: PageCall): Promise<PageResult | Refusal>
   const { tuple } = read;
   const { tenantId, result } = await writeOne(call, { ...tuple, ...asked.terms, revoke: false });
   if (result.kind === 'refused') return refuseGrant(result.code, result.message);
-  const event =
-    result.kind === 'created'
-      ? 'Grant created'
-      : `The grant ${asked.terms.expiresAtMs === undefined ? 'already existed' : 'has the new expiry now'}`;
-  const warnings = 'grantId' in result ? unfollowedWarnings([result]).map(describeWarning) : [];
-  const notice = [`${event}: ${tuple.subject} ${tuple.relation} ${tuple.object}`, ...warnings].join('. ');
+  assert('grantId' in result, 'a grant is created or exists');
+  const warnings = unfollowedWarnings([result]).map(describeWarning);
+  const notice = [`${EVENTS[result.kind]}: ${tuple.subject} ${tuple.relation} ${tuple.object}`, ...warnings].join('. ');
   return redirect(tenantPath(tenantId, 'grants', { subject: tuple.subject }), notice);
 }

@@ -5,7 +5,7 @@
 // share a batch, such as the lines of an import, form a run: they take 17 bytes each under one entry. The result of a
 // grant that expires takes 8 bytes more. Anything else is stored as an object.
 
-import { assertNever } from '../../../core/assert.ts';
+import { assert, assertNever } from '../../../core/assert.ts';
 import type { GrantdError } from '../../../core/errors.ts';
 import { attributesOfId, type GrantAttributes, isToldById, withTerms } from '../../../core/grant-attributes.ts';
 import { readUuidWords, UUID_WORDS, uuidTextOf } from '../../../core/ids.ts';
@@ -43,15 +43,14 @@ const WORD_VALUES = 2 ** 32;
 const REQUEST_PREFIX = 'req_';
 const GRANT_PREFIX = 'grt_';
 
+/** Outcomes with a grant. */
+const GRANT_KINDS = ['created', 'changed', 'exists'] as const;
 /**
- * Kinds of outcomes: two with a grant id, two with a grant id and an expiry, those shared by many operations, and those
+ * Kinds of outcomes: those with a grant id, the same with an expiry too, those shared by many operations, and those
  * stored as objects.
  */
-const CREATED = 0;
-const EXISTS = 1;
-const CREATED_EXPIRING = 2;
-const EXISTS_EXPIRING = 3;
-const SHARED = 4;
+const EXPIRING = GRANT_KINDS.length;
+const SHARED = 2 * GRANT_KINDS.length;
 const OTHER = 255;
 const SHARED_MAX = OTHER - SHARED;
 
@@ -93,25 +92,27 @@ function readRequestId(requestId: string): boolean {
 function grantKindOf(outcome: OperationOutcome): number | undefined {
   if (!('result' in outcome) || outcome.result.kind !== 'grant') return undefined;
   const { grant } = outcome.result;
-  if (grant.kind !== 'created' && grant.kind !== 'exists') return undefined;
+  if (!('grantId' in grant)) return undefined;
+  const kind = GRANT_KINDS.indexOf(grant.kind);
   const { grantId, expiresAtMs, condition } = grant;
   if (condition !== undefined) return undefined;
   if (!grantId.startsWith(GRANT_PREFIX) || !isToldById(grant)) return undefined;
   if (!readUuidWords(grantId, GRANT_PREFIX.length, scratch, GRANT) || (expiresAtMs ?? 1) <= 0) return undefined;
-  if (expiresAtMs === undefined) return grant.kind === 'created' ? CREATED : EXISTS;
+  if (expiresAtMs === undefined) return kind;
   scratch[EXPIRY] = expiresAtMs % WORD_VALUES;
   scratch[EXPIRY + 1] = Math.floor(expiresAtMs / WORD_VALUES);
-  return grant.kind === 'created' ? CREATED_EXPIRING : EXISTS_EXPIRING;
+  return EXPIRING + kind;
 }
 
-const expires = (kind: number): boolean => kind === CREATED_EXPIRING || kind === EXISTS_EXPIRING;
+const expires = (kind: number): boolean => kind >= EXPIRING && kind < SHARED;
 
 const expiryAt = (words: Uint32Array, at: number): number => (words[at] ?? 0) + WORD_VALUES * (words[at + 1] ?? 0);
 
 function grantOutcome(kind: number, grantId: string, expiresAtMs: number | undefined): OperationOutcome {
   const attributes = withTerms(attributesOfId(grantId), { expiresAtMs: expiresAtMs ?? null });
-  const created = kind === CREATED || kind === CREATED_EXPIRING;
-  return { result: { kind: 'grant', grant: { kind: created ? 'created' : 'exists', ...attributes } } };
+  const grantKind = GRANT_KINDS[kind % EXPIRING];
+  assert(grantKind !== undefined, 'a kind with a grant has its name');
+  return { result: { kind: 'grant', grant: { kind: grantKind, ...attributes } } };
 }
 
 /** A name that equal outcomes share, for outcomes that are often the same; undefined: stored as an object. */
@@ -164,7 +165,7 @@ function bytesOf(outcome: OperationOutcome): number {
 
 function bytesOfGrant(grant: GrantResult): number {
   if (grant.kind === 'refused') return 2 * grant.message.length;
-  return grant.kind === 'created' || grant.kind === 'exists' ? conditionBytes(grant) : 0;
+  return 'grantId' in grant ? conditionBytes(grant) : 0;
 }
 
 const conditionBytes = ({ condition = '' }: GrantAttributes): number => 2 * condition.length;

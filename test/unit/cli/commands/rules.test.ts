@@ -277,7 +277,7 @@ describe('rules in exports and imports', () => {
     assert.deepEqual([JSON.parse(run.stdout).created, JSON.parse(run.stdout).refused], [2, 0]);
     assert.deepEqual(await shown(copy), RULES);
     // Again: nothing is new.
-    assert.equal(JSON.parse((await imported(copy, stdout)).stdout).already_there, 2);
+    assert.equal(JSON.parse((await imported(copy, stdout)).stdout).unchanged, 2);
   });
 
   test('without rules, an export is what it always was', async () => {

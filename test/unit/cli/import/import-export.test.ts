@@ -46,11 +46,11 @@ describe('import', () => {
     assert.equal(first.code, 0, first.stderr);
     assert.match(
       first.stdout,
-      /^2,500 lines in [\d.]+ s \([\d,]+ lines\/s\): 2,500 created, 0 already there, 0 refused\n$/,
+      /^2,500 lines in [\d.]+ s \([\d,]+ lines\/s\): 2,500 created, 0 changed, 0 unchanged, 0 refused\n$/,
     );
     assert.equal(writeCalls() - callsBefore, 3);
     const second = await importText(tenant, lines.join(''));
-    assert.match(second.stdout, /: 0 created, 2,500 already there, 0 refused\n$/);
+    assert.match(second.stdout, /: 0 created, 0 changed, 2,500 unchanged, 0 refused\n$/);
     const exported = await exportText(tenant);
     assert.equal(exported, lines.toSorted().join(''));
   });
@@ -104,7 +104,7 @@ describe('import', () => {
     );
     const run = await grantd(['import', file, '--tenant', tenant, '--refused', refused]);
     assert.equal(run.code, 4);
-    assert.match(run.stdout, /^8 lines .*: 2 created, 0 already there, 6 refused\n$/);
+    assert.match(run.stdout, /^8 lines .*: 2 created, 0 changed, 0 unchanged, 6 refused\n$/);
     assert.match(run.stderr, /^Refused lines:\n/);
     for (const pattern of [
       /line 2: invalid-request: The line has 2 columns/,
@@ -147,12 +147,85 @@ describe('import', () => {
     const run = await grantd(['import', file, '--tenant', other, '--json']);
     const { seconds, ...summary } = JSON.parse(run.stdout);
     assert.equal(typeof seconds, 'number');
-    const counts = { lines: 2, created: 2, already_there: 0, refused: 0 };
+    const counts = { lines: 2, created: 2, changed: 0, unchanged: 0, refused: 0 };
     assert.deepEqual(summary, { complete: true, ...counts, first_refused: [] });
     assert.equal(await exportText(other), await exportText(tenant));
     const broken = await importText(other, '{"subject":\n  \n[]\n', '--format', 'ndjson');
     assert.equal(broken.code, 4);
     assert.match(broken.stderr, /line 1: invalid-request: .*JSON.*\n {2}line 3: invalid-request/);
+  });
+
+  const CASES = {
+    tsv: (object: string, end: string, limit: number) => `user:a\tviewer\t${object}\t${end}\tcapped {"limit":${limit}}`,
+    csv: (object: string, end: string, limit: number) => `user:a,viewer,${object},${end},"capped {""limit"":${limit}}"`,
+    ndjson: (object: string, end: string, limit: number) =>
+      JSON.stringify({
+        ...{ subject: 'user:a', relation: 'viewer', object, expires_at: end },
+        condition: { name: 'capped', context: { limit } },
+      }),
+  };
+  for (const [format, line] of Object.entries(CASES)) {
+    test(`as ${format}, grants that exist stay as they are unless they are replaced, and the counts say so`, async () => {
+      const tenant = await createTenant();
+      const rules = {
+        conditions: [{ name: 'capped', parameters: { limit: 'int' }, expression: 'limit > 5' }],
+        rules: [],
+      };
+      await grantd(['rules', 'set', '-', '--tenant', tenant, '--yes'], { stdin: JSON.stringify(rules) });
+      const [soon, late] = ['2090-01-01T00:00:00.000Z', '2099-01-01T00:00:00.000Z'];
+      const before = `user:a\tviewer\tdoc:1\t${soon}\tcapped {"limit":10}\nuser:a\tviewer\tdoc:2\nuser:a\tviewer\tdoc:3\n`;
+      const first = await importText(tenant, before);
+      assert.match(first.stdout, /: 3 created, 0 changed, 0 unchanged, 0 refused\n$/, first.stderr);
+      const file = [line('doc:1', late, 1000), line('doc:2', soon, 1), line('doc:4', late, 1), 'x'].join('\n');
+      const kept = await importText(tenant, file, '--format', format);
+      assert.match(kept.stdout, /: 1 created, 0 changed, 2 unchanged, 1 refused\n$/);
+      assert.equal(await exportText(tenant), `${before}${CASES.tsv('doc:4', late, 1)}\n`);
+      const replaced = await importText(tenant, file, '--format', format, '--replace', '--json');
+      const { created, changed, unchanged, refused } = JSON.parse(replaced.stdout);
+      assert.deepEqual([created, changed, unchanged, refused], [0, 2, 1, 1]);
+      const rows = [CASES.tsv('doc:1', late, 1000), CASES.tsv('doc:2', soon, 1), 'user:a\tviewer\tdoc:3'];
+      assert.equal(await exportText(tenant), `${rows.join('\n')}\n${CASES.tsv('doc:4', late, 1)}\n`);
+      // What the file lacks is lost: the grants are those of the file, as after a restore.
+      const restored = await importText(tenant, before, '--replace');
+      assert.match(restored.stdout, /: 0 created, 2 changed, 1 unchanged, 0 refused\n$/);
+      assert.equal(await exportText(tenant), `${before}${CASES.tsv('doc:4', late, 1)}\n`);
+    });
+  }
+
+  test('of two lines for one grant, the order of the file decides, whichever batch is faster', async () => {
+    const first = 'user:x\tviewer\tdoc:x\t2090-01-01T00:00:00.000Z\n';
+    const last =
+      ' {"relation":"viewer","object":"doc:x","subject":"user:\\u0078","expires_at":"2091-01-01T00:00:00.000Z"}\n';
+    for (const [options, format, year, counts] of [
+      [[], 'tsv', 2090, /: 2,001 created, 0 changed, 1 unchanged/],
+      [['--replace'], 'tsv', 2091, /: 2,001 created, 1 changed, 0 unchanged/],
+      [['--replace'], 'ndjson', 2091, /: 2,001 created, 1 changed, 0 unchanged/],
+    ] as const) {
+      const tenant = await createTenant();
+      let imports = 0;
+      /** The first batch arrives after all that is sent without waiting for it. */
+      const slowFirst: typeof fetch = async (...parameters) => {
+        if (String(parameters[0]).includes('/import?') && imports++ === 0) {
+          for (let turn = 0; turn < 1000; turn += 1) await new Promise(setImmediate);
+        }
+        return fetch(...parameters);
+      };
+      const asJson = (row: string): string => {
+        const [subject, relation, object, end] = row.trim().split('\t');
+        return `${JSON.stringify({ subject, relation, object, ...(end && { expires_at: end }) })}\n`;
+      };
+      const fill = rows(2000);
+      const text =
+        format === 'tsv'
+          ? [first, ...fill, first.replace('2090', '2091')].join('')
+          : [...[first, ...fill].map(asJson), last].join('');
+      const run = await grantd(['import', '-', '--tenant', tenant, '--format', format, ...options], {
+        stdin: text,
+        fetch: slowFirst,
+      });
+      assert.match(run.stdout, counts, run.stderr);
+      assert.match(await exportText(tenant), new RegExp(`user:x\tviewer\tdoc:x\t${year}-`));
+    }
   });
 
   test('keeps its memory bounded: the source is not read ahead of the service', async () => {
@@ -169,7 +242,7 @@ describe('import', () => {
     }
     const counting: typeof fetch = async (...parameters) => {
       const response = await fetch(...parameters);
-      if (String(parameters[0]).endsWith('/import')) answered += 1000;
+      if (String(parameters[0]).includes('/import?')) answered += 1000;
       return response;
     };
     const args = ['import', '-', '--tenant', tenant];
@@ -183,7 +256,7 @@ describe('import', () => {
     const tenant = await createTenant();
     let imports = 0;
     const flaky: typeof fetch = async (...parameters) => {
-      if (!String(parameters[0]).endsWith('/import')) return fetch(...parameters);
+      if (!String(parameters[0]).includes('/import?')) return fetch(...parameters);
       imports += 1;
       if (imports === 1) throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
       if (imports === 2) return new Response('busy', { status: 503, headers: { 'Retry-After': '0' } });
@@ -197,7 +270,7 @@ describe('import', () => {
     const run = await grantd(['import', '-', '--tenant', tenant], { stdin: rows(10).join(''), fetch: flaky });
     assert.equal(run.code, 0, run.stderr);
     assert.equal(imports, 4);
-    assert.match(run.stdout, /^10 lines .*: 0 created, 10 already there, 0 refused/);
+    assert.match(run.stdout, /^10 lines .*: 0 created, 0 changed, 10 unchanged, 0 refused/);
     assert.match(run.stderr, /ECONNREFUSED.* Retrying in/);
   });
 
@@ -205,7 +278,7 @@ describe('import', () => {
     const tenant = await createTenant();
     let imports = 0;
     const failing: typeof fetch = (...parameters) => {
-      if (String(parameters[0]).endsWith('/import')) {
+      if (String(parameters[0]).includes('/import?')) {
         imports += 1;
         if (imports === 2) service.operator.faults.push(new GrantdError('internal', 'Broken.'));
       }
@@ -230,7 +303,7 @@ describe('import', () => {
     const watching: typeof fetch = async (...parameters) => {
       const response = await fetch(...parameters);
       // The first batch is answered, and the source gives nothing more: only the interruption can end this.
-      if (String(parameters[0]).endsWith('/import') && answered++ === 0) interrupt();
+      if (String(parameters[0]).includes('/import?') && answered++ === 0) interrupt();
       return response;
     };
     const run = await grantd(['import', '-', '--tenant', tenant], {
@@ -245,7 +318,7 @@ describe('import', () => {
     assert.match(run.stdout, /^1,000 lines .*: 1,000 created/);
     assert.match(run.stderr, /Interrupted\. .*safe/);
     const again = await importText(tenant, lines.join(''));
-    assert.match(again.stdout, /: 2,000 created, 1,000 already there, 0 refused/);
+    assert.match(again.stdout, /: 2,000 created, 0 changed, 1,000 unchanged, 0 refused/);
   });
 
   test('what cannot be read, written or told apart is said before anything is sent', async () => {

@@ -18,8 +18,8 @@ async function createTenant(name = 'Acme'): Promise<string> {
 }
 
 const tuple = (subject: string, relation: string, object: string) => ({ subject, relation, object });
-const importLines = (id: string, body: string | Uint8Array) =>
-  call('POST', `/tenants/${id}/import`, body, { 'Content-Type': 'application/x-ndjson' });
+const importLines = (id: string, body: string | Uint8Array, query = '') =>
+  call('POST', `/tenants/${id}/import${query}`, body, { 'Content-Type': 'application/x-ndjson' });
 const linesOf = (text: string) =>
   text
     .split('\n')
@@ -51,7 +51,7 @@ describe('import', () => {
       ]),
       [
         [1, 'created', undefined, 'undefined'],
-        [3, 'exists', undefined, 'undefined'],
+        [3, 'unchanged', undefined, 'undefined'],
         [4, 'refused', 'invalid-request', 'string'],
         [5, 'refused', 'invalid-request', 'string'],
         [6, 'refused', 'invalid-request', 'string'],
@@ -63,6 +63,40 @@ describe('import', () => {
     );
     const again = await importLines(id, body);
     assert.ok(linesOf(again.text).every(({ result }) => result !== 'created'));
+  });
+
+  test('a grant that exists stays as it is, unless the call replaces it; each result says what was done', async () => {
+    const id = await createTenant();
+    const until = (year: number) => ({ expires_at: `${year}-01-01T00:00:00.000Z` });
+    const lines = (...terms: readonly object[]) =>
+      terms.map((each, index) => JSON.stringify({ ...tuple('user:a', 'viewer', `doc:${index}`), ...each })).join('\n');
+    const results = async (body: string, query = '') => {
+      const reply = await importLines(id, body, query);
+      assert.equal(reply.status, 200, reply.text);
+      return linesOf(reply.text).map(({ result }) => result);
+    };
+    const stored = async () => {
+      const { text } = await call('GET', `/tenants/${id}/export`);
+      return linesOf(text).map(({ expires_at }) => expires_at?.slice(0, 4));
+    };
+    const first = lines(until(2100), {}, until(2101));
+    assert.deepEqual(await results(first), ['created', 'created', 'created']);
+    const other = lines(until(2110), until(2111), { expires_at: null });
+    for (const query of ['', '?replace=false']) {
+      assert.deepEqual(await results(other, query), ['unchanged', 'unchanged', 'unchanged']);
+      assert.deepEqual(await stored(), ['2100', undefined, '2101']);
+    }
+    assert.deepEqual(await results(other, '?replace=true'), ['changed', 'changed', 'changed']);
+    assert.deepEqual(await stored(), ['2110', '2111', undefined]);
+    assert.deepEqual(await results(other, '?replace=true'), ['unchanged', 'unchanged', 'unchanged']);
+    // Two lines for one tuple, in their order.
+    const twice = `${lines({})}\n${lines(until(2109))}`.replaceAll('doc:0', 'doc:9');
+    assert.deepEqual(await results(twice), ['created', 'unchanged']);
+    assert.deepEqual(await results(twice, '?replace=true'), ['unchanged', 'changed']);
+    assert.deepEqual(await results(twice, '?replace=true'), ['changed', 'changed']);
+    for (const wrong of ['?replace=yes', '?replace', '?replace=true&replace=true', '?Replace=true']) {
+      assertProblem(await importLines(id, other, wrong), 400, 'invalid-request', /replace/i);
+    }
   });
 
   test('a line refused by the tenant’s bounds is reported like any other', async () => {

@@ -169,12 +169,13 @@ const withTerms = (write: GrantRequest): GrantRequest => ({
   revoke: false,
   expiresAtMs: write.revoke ? null : EXPIRY_MS,
   condition: write.revoke ? 'open {"zone":"CET"}' : null,
+  ...(write.revoke ? { keepsExisting: true } : {}),
 });
 const grantResult: fc.Arbitrary<GrantResult> = fc.oneof(
   record({ kind: fc.constant('created'), grantId: text, createdAtMs: timeMs }),
   record({ kind: fc.constant('exists'), grantId: text, createdAtMs: timeMs }),
   record({
-    kind: fc.constantFrom('created', 'exists'),
+    kind: fc.constantFrom('created', 'changed', 'exists'),
     grantId: text,
     createdAtMs: timeMs,
     expiresAtMs: fc.constant(EXPIRY_MS),
@@ -189,7 +190,7 @@ const grantResult: fc.Arbitrary<GrantResult> = fc.oneof(
   }),
 );
 /** Kept, given, removed. */
-const EXPIRIES = [{}, { expiresAtMs: EXPIRY_MS }, { expiresAtMs: null }];
+const EXPIRIES = [{}, { expiresAtMs: EXPIRY_MS }, { expiresAtMs: null }, { keepsExisting: true }];
 const plainTuple: fc.Arbitrary<Tuple> = record({ subject: identifier, relation, object: identifier });
 /** Of a check or a listing: also one that rules may define. */
 const name = fc.oneof(relation, fc.constantFrom('can_read', 'x'));

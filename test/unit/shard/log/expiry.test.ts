@@ -188,10 +188,14 @@ test('an existing grant keeps its expiry, takes another, or loses it; only a dif
   const exists = { kind: 'exists', grantId, createdAtMs };
   assert.deepEqual(await write(slot, handle, ANN), { ...exists, expiresAtMs: START_MS + 1000 });
   assert.deepEqual(await write(slot, handle, ANN, START_MS + 1000), { ...exists, expiresAtMs: START_MS + 1000 });
-  assert.deepEqual(await write(slot, handle, ANN, START_MS + 5000), { ...exists, expiresAtMs: START_MS + 5000 });
+  assert.deepEqual(await write(slot, handle, ANN, START_MS + 5000), {
+    ...exists,
+    kind: 'changed',
+    expiresAtMs: START_MS + 5000,
+  });
   wall.ms = START_MS + 2000;
   assert.equal(await slot.check(handle, ANN), true);
-  assert.deepEqual(await write(slot, handle, ANN, null), exists);
+  assert.deepEqual(await write(slot, handle, ANN, null), { ...exists, kind: 'changed' });
   assert.deepEqual(await write(slot, handle, ANN, null), exists);
   wall.ms = START_MS + 9000;
   assert.equal(await slot.check(handle, ANN), true);
@@ -251,7 +255,7 @@ test('a repeat of a write gets the first result, expiry included, also from the 
   const updated = await writeBy(slot, handle, update, START_MS + 2000);
   wall.ms = START_MS + 3000;
   const revoked = await slot.revoke(handle, ANN, revocation);
-  assert.ok(created?.kind === 'created' && updated?.kind === 'exists' && revoked.kind === 'not-found');
+  assert.ok(created?.kind === 'created' && updated?.kind === 'changed' && revoked.kind === 'not-found');
   assert.deepEqual(await writeBy(slot, handle, creation, START_MS + 1000), created);
   const heir = await slot.restart({ wallMs: wall.wallMs });
   const heirs = await heir.handle(tenantId);

@@ -98,7 +98,7 @@ test('what counts is the condition that the grant has after the write', async ()
   assert.equal(outcomeOf(await bulk(ruled, [grant, 'team:1 viewer doc:1'])), 'type-not-allowed');
   await ruled.setRules(rulesOf('user'));
   assert.equal(await write(ruled, grant), 'type-not-allowed');
-  assert.equal(await write(ruled, grant, { condition: null }), 'exists');
+  assert.equal(await write(ruled, grant, { condition: null }), 'changed');
 });
 
 test('the types of the turn decide, not those of the call', async () => {

@@ -12,6 +12,7 @@ export interface GrantResult {
   'expiresAtMs'?: (number | string | Long);
   'notFollowed'?: (string);
   'condition'?: (string);
+  'changed'?: (boolean);
 }
 
 export interface GrantResult__Output {
@@ -23,4 +24,5 @@ export interface GrantResult__Output {
   'expiresAtMs': (number);
   'notFollowed': (string);
   'condition': (string);
+  'changed': (boolean);
 }

@@ -11,6 +11,7 @@ export interface GrantWrite {
   'permanent'?: (boolean);
   'condition'?: (string);
   'unconditional'?: (boolean);
+  'keepsExisting'?: (boolean);
 }
 
 export interface GrantWrite__Output {
@@ -22,4 +23,5 @@ export interface GrantWrite__Output {
   'permanent': (boolean);
   'condition': (string);
   'unconditional': (boolean);
+  'keepsExisting': (boolean);
 }

@@ -10,6 +10,7 @@ export interface WireTuple {
   'permanent'?: (boolean);
   'condition'?: (string);
   'unconditional'?: (boolean);
+  'keepsExisting'?: (boolean);
 }
 
 export interface WireTuple__Output {
@@ -20,4 +21,5 @@ export interface WireTuple__Output {
   'permanent': (boolean);
   'condition': (string);
   'unconditional': (boolean);
+  'keepsExisting': (boolean);
 }

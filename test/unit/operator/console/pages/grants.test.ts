@@ -149,7 +149,9 @@ describe('the expiry of a grant', () => {
       assert.equal((await create({ expires: 'date', 'expires-at': text })).status, 303, text);
       assert.deepEqual(await expiries(), [Date.UTC(2090, 0, 31, 12, 30)]);
     }
-    assert.match(await shown(), /has the new expiry now/);
+    assert.match(await shown(), /already existed, and is as it was/);
+    await create({ expires: '1y' });
+    assert.match(await shown(), /existed, and has the new terms now/);
   });
 
   it('stays with “No expiry”, and goes with “Remove the expiry”', async () => {

@@ -20,7 +20,7 @@ function grantOf(expiresAtMs?: number) {
   return { grantId, createdAtMs: timeOfId(grantId) ?? 0, ...(expiresAtMs === undefined ? {} : { expiresAtMs }) };
 }
 
-const created = (kind: 'created' | 'exists' = 'created', expiresAtMs?: number): OperationOutcome => ({
+const created = (kind: 'created' | 'changed' | 'exists' = 'created', expiresAtMs?: number): OperationOutcome => ({
   result: { kind: 'grant', grant: { kind, ...grantOf(expiresAtMs) } },
 });
 
@@ -67,7 +67,7 @@ const outcome: fc.Arbitrary<OperationOutcome> = fc
         // Of a log that another program has written.
         return { result: { kind: 'grant', grant: { kind: 'created', grantId: text, createdAtMs: number } } };
       case 10:
-        return created('exists');
+        return created(number > 0 ? 'changed' : 'exists');
       case 11:
         return { result: { kind: 'revocation', revoked: Math.abs(number) % 3, complete: number > 0 } };
       case 12:
@@ -84,7 +84,7 @@ const outcome: fc.Arbitrary<OperationOutcome> = fc
       case 16:
         return created('created', EXPIRY_MS + number);
       case 17:
-        return created('exists', EXPIRY_MS + number);
+        return created(number > 0 ? 'changed' : 'exists', EXPIRY_MS + number);
       case 18:
         return bulkWritten(Math.abs(number) % 5, EXPIRY_MS + number);
       case 19:
