@@ -84,7 +84,7 @@ export interface TenantSession {
   readonly tenantId: TenantId;
   readonly keyId: string;
   readonly scopes: ScopeMask;
-  /** Whether its key has expired, by the wall clock of this process. */
+  /** Whether its key has expired, by the time of its owner. */
   readonly expired: boolean;
   /** Name of the plan as stored; this process may not know that plan. */
   readonly plan: string;

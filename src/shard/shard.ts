@@ -68,8 +68,10 @@ export interface IssuedHandle {
   readonly tenantId: TenantId;
   readonly keyId: string;
   readonly scopes: ScopeMask;
-  /** Wall clock, ms; undefined: never. */
+  /** Ms; undefined: never. */
   readonly expiresAtMs: number | undefined;
+  /** The time of the slot, by which the key expires. */
+  readonly nowMs: number;
   readonly plan: string;
   readonly suspended: boolean;
   /** How many shards answer reads of the tenant beside this one. */

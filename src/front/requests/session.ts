@@ -111,8 +111,8 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
   #scopes: ScopeMask = 0;
   #plan = '';
   #suspended = false;
-  /** Wall clock, ms; 0: never. */
-  #expiresAtMs = 0;
+  /** Of its key, on the monotonic clock of this process. */
+  #expiresAtMs = Number.POSITIVE_INFINITY;
 
   constructor(dependencies: SessionDependencies, identity: SessionIdentity) {
     this.tenantId = identity.tenantId;
@@ -155,9 +155,9 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     return this.#suspended;
   }
 
-  /** A handle ends at the key's expiry, by the wall clock of this process. */
+  /** The key ends by the owner's time, whatever the wall clock of this process says. */
   get expired(): boolean {
-    return this.#expiresAtMs !== 0 && this.#dependencies.clock.wallMs() >= this.#expiresAtMs;
+    return this.#dependencies.clock.monotonicMs() >= this.#expiresAtMs;
   }
 
   get refused(): boolean {
@@ -284,7 +284,9 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     this.#plan = grant.plan;
     this.#suspended = grant.suspended;
     this.readers.expect(grant.readers);
-    this.#expiresAtMs = grant.expiresAtMs ?? 0;
+    // Late by the way of the grant, never early.
+    const leftMs = (grant.expiresAtMs ?? Number.POSITIVE_INFINITY) - grant.nowMs;
+    this.#expiresAtMs = this.#dependencies.clock.monotonicMs() + leftMs;
   }
 
   /** One write per request: the shard identifies an operation by the request id and the item's index. */

@@ -88,7 +88,7 @@ export interface RequestedRotation {
   readonly graceMs: number;
 }
 
-/** The end of the old key goes by the wall clock, as every expiry of a key does. */
+/** The end of the old key goes by the time of the slot, as every expiry of a key does. */
 export function decideRotation(context: DecideContext, memory: TenantMemory, requested: RequestedRotation): Decide {
   const { keyId, newKeyId, hash, graceMs } = requested;
   return (draft) => {
@@ -99,7 +99,7 @@ export function decideRotation(context: DecideContext, memory: TenantMemory, req
     if (draft.revokes(memory.tenantId, keyId)) throw revokedBefore(keyId);
     const key = draft.key(memory, keyId);
     if (key === undefined) throw new GrantdError('key-not-found', 'The tenant has no live API key with this id.');
-    const nowMs = context.clock.wallMs();
+    const { nowMs } = draft;
     const { expiresAtMs, rotatedTo } = key;
     if (expiresAtMs !== undefined && expiresAtMs <= nowMs) {
       throw notRotatable(keyId, `has expired at ${formatTimestamp(expiresAtMs)}`);

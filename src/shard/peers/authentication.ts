@@ -29,7 +29,7 @@ async function issue(peer: Peer, claim: KeyCredentials, find: (tenantId: TenantI
     tenure.assertServing();
     // The tenant may have been deleted while its key was read.
     if (isLeaving(memory.tenant)) throw unauthorized();
-    const nowMs = peer.shard.clock.wallMs();
+    const { nowMs } = tenure.slotTime;
     if (key === undefined || !sameHash(key.hash, hashApiKey(claim.key))) throw unauthorized();
     if (key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs) throw unauthorized();
     let use = memory.keyUses.get(keyId);

@@ -6,7 +6,6 @@
 // they contain that entry: a row that came later would otherwise lie behind the reader. What is recent comes from
 // memory (recent-changes.ts), which has all changes after some place, or none. A call at the end waits there.
 
-import type { Clock } from '../../core/async/clock.ts';
 import { turnOf } from '../../core/async/turns.ts';
 import {
   type FeedContent,
@@ -104,7 +103,7 @@ export const readChanges: Handler<'readChanges'> = async ({ shard: context, hand
   const handle = handles.use(by.handle);
   if (query.cursor === undefined) await demandFilter(handle.memory, query);
   const fits = feedMatcher(filterOf(query));
-  const untilMs = clock.monotonicMs() + waitOf(clock, handle, query.waitMs);
+  const untilMs = clock.monotonicMs() + waitOf(handle, query.waitMs);
   let position = startOf(context, handle, query, await kept.read());
   while (true) {
     const recent = query.waitMs > 0 ? handle.memory.followChanges(handle.tenure.lastSeq) : undefined;
@@ -136,9 +135,9 @@ async function demandFilter(memory: TenantMemory, { relation }: FeedQuery): Prom
 const filterOf = ({ namespace, relation, actions }: FeedQuery): FeedFilter => ({ namespace, relation, actions });
 
 /** A call under a key that expires does not wait beyond that. */
-function waitOf(clock: Clock, { use, expiresAtMs }: Handle, waitMs: number): number {
+function waitOf({ use, expiresAtMs, tenure }: Handle, waitMs: number): number {
   if (use === undefined || expiresAtMs === undefined) return waitMs;
-  return Math.min(waitMs, Math.max(0, expiresAtMs - clock.wallMs()));
+  return Math.min(waitMs, Math.max(0, expiresAtMs - tenure.slotTime.nowMs));
 }
 
 function startOf(context: ListingContext, feed: Feed, { cursor, sinceMs, fromNow }: FeedQuery, kept: Kept): Position {

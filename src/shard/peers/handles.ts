@@ -101,6 +101,7 @@ export class HandleTable {
       keyId: of.keyId,
       scopes: held & ALL_SCOPES,
       expiresAtMs: of.expiresAtMs,
+      nowMs: of.tenure.slotTime.nowMs,
       plan: tenant.plan,
       suspended,
       readers: this.#readersOf(of.memory),
@@ -158,7 +159,8 @@ export class HandleTable {
     handle.tenure.assertServing();
     const { use, expiresAtMs } = handle;
     if (use !== undefined) {
-      const nowMs = this.#clock.wallMs();
+      // The owner's time, at its readers too: whatever their clocks say, the key ends once.
+      const { nowMs } = handle.tenure.slotTime;
       if (expiresAtMs !== undefined && expiresAtMs <= nowMs) throw unauthorized();
       use.usedAtMs = nowMs;
     }

@@ -140,7 +140,8 @@ test('a suspended tenant is refused, by the owner as well, until the owner says 
 
 test('a key ends at its expiry without asking anyone', async (t) => {
   let passedMs = 0;
-  const stage = await setStage(t, { clock: { ...systemClock, wallMs: () => systemClock.wallMs() + passedMs } });
+  const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + passedMs };
+  const stage = await setStage(t, { clock });
   const hourMs = 3_600_000;
   const key = await stage.world.createKey(stage.tenantId, { expiresAtMs: Date.now() + hourMs });
   const session = await stage.front.authenticate(contextFor(), key);
@@ -152,6 +153,15 @@ test('a key ends at its expiry without asking anyone', async (t) => {
   await assert.rejects(session.check(contextFor(), tuple('doc:1')), code('unauthorized'));
   assert.throws(() => stage.front.authenticate(contextFor(), key), code('unauthorized'));
   assert.equal(calls(), before);
+});
+
+test('a key does not end by the wall clock of a front', async (t) => {
+  const hourMs = 3_600_000;
+  const stage = await setStage(t, { clock: { ...systemClock, wallMs: () => systemClock.wallMs() + hourMs } });
+  const key = await stage.world.createKey(stage.tenantId, { expiresAtMs: Date.now() + hourMs / 2 });
+  const session = await stage.front.authenticate(contextFor(), key);
+  await session.confirm(contextFor());
+  assert.equal(stage.front.authenticate(contextFor(), key), session);
 });
 
 test('a failure of the catalogue is final and crosses as it is', async (t) => {

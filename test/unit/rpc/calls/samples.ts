@@ -88,6 +88,7 @@ const handleGrant: fc.Arbitrary<IssuedHandle> = record({
   keyId: text,
   scopes,
   expiresAtMs: orUndefined(timeMs),
+  nowMs: timeMs,
   plan: text,
   suspended: fc.boolean(),
   readers: readerCount,

@@ -21,9 +21,9 @@ import { ids, OpenSlot, openSlot, reportedParts, SECRETS, SEGMENT_SIZE, tuple } 
 const PLANS = new Map(Array.from(BUILT_IN_PLANS, ([name, plan]) => [name, { ...plan, readers: 1 }]));
 
 /** A tenant with a key at its owner, and another shard that reads for it. */
-async function startReading() {
-  const { memory, slot, tenantId, handle } = await openSlot({ plans: PLANS });
-  const key = await slot.createKey(handle, tenantId);
+async function startReading({ wallMs = Date.now, expiresAtMs }: { wallMs?: () => number; expiresAtMs?: number } = {}) {
+  const { memory, slot, tenantId, handle } = await openSlot({ plans: PLANS, wallMs });
+  const key = await slot.createKey(handle, tenantId, expiresAtMs);
   const metrics = createMetrics();
   metrics.onRender(() => reportShard(metrics, reportedParts(slot)));
   const clock = new VirtualClock();
@@ -146,6 +146,46 @@ for (const [reason, happens] of Object.entries(ENDS)) {
     await front.authenticateAtReader(key);
     const [again] = readers.list();
     assert.deepEqual([again?.handedOver, again?.begun], [2, 2]);
+  });
+}
+
+const HOUR_MS = 3_600_000;
+
+for (const skewMs of [HOUR_MS, -HOUR_MS]) {
+  test(`a key ends by the owner's time at a reader whose clock is off by ${skewMs} ms`, async () => {
+    const startMs = Date.UTC(2026, 0, 1);
+    const endMs = startMs + HOUR_MS / 2;
+    const time = { wallMs: startMs };
+    const { clock, check, front, key, slot, tenantId } = await startReading({
+      wallMs: () => time.wallMs,
+      expiresAtMs: endMs,
+    });
+    const setClock = () => {
+      clock.wallOffsetMs = time.wallMs + skewMs - clock.monotonicMs();
+    };
+    const outcome = (asked: Promise<unknown>): Promise<unknown> =>
+      asked.then(
+        () => 'answered',
+        (error) => error.code,
+      );
+    const seen = async () => [
+      await outcome(check(tuple('user:a', 'doc:1'))),
+      await outcome(front.authenticateAtReader(key)),
+      await outcome(slot.front.authenticate(key)),
+    ];
+    setClock();
+    assert.deepEqual(await seen(), ['answered', 'answered', 'answered']);
+    time.wallMs = endMs - 1;
+    setClock();
+    assert.deepEqual(await seen(), ['answered', 'answered', 'answered']);
+    time.wallMs = endMs;
+    setClock();
+    assert.deepEqual(await seen(), ['unauthorized', 'unauthorized', 'unauthorized']);
+    // The owner's clock goes back, and its log does not.
+    await slot.grant(await slot.handle(tenantId), tuple('user:a', 'doc:1'));
+    time.wallMs = startMs;
+    setClock();
+    assert.deepEqual(await seen(), ['unauthorized', 'unauthorized', 'unauthorized']);
   });
 }
 

@@ -11,6 +11,7 @@ export interface Handle {
   'plan'?: (string);
   'suspended'?: (boolean);
   'readers'?: (number);
+  'nowMs'?: (number | string | Long);
 }
 
 export interface Handle__Output {
@@ -22,4 +23,5 @@ export interface Handle__Output {
   'plan': (string);
   'suspended': (boolean);
   'readers': (number);
+  'nowMs': (number);
 }
