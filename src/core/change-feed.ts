@@ -74,9 +74,9 @@ export function isFeedAction(action: unknown): action is FeedAction {
   return actions.has(action);
 }
 
-/** Of a list separated by commas. Undefined: one of them is no action of the feed. */
+/** Of a list separated by commas, each once. Undefined: one of them is no action of the feed. */
 export function feedActionsOf(text: string): readonly FeedAction[] | undefined {
-  const names = text.split(',');
+  const names = [...new Set(text.split(','))];
   return names.every(isFeedAction) ? names : undefined;
 }
 

@@ -7,6 +7,7 @@ import { memberAt } from '../core/json-members.ts';
 import { NAME_LENGTH_MAX, PAGE_LIMIT_DEFAULT } from '../core/limits.ts';
 import { READERS_MAX } from '../core/plans.ts';
 import { SCOPES } from '../core/scopes.ts';
+import { isNamespaceName } from '../core/tuples.ts';
 import { closedObject, pageLimit, waitSeconds } from '../http/schema/schema-parts.ts';
 
 const READERS_MESSAGE = `must be a whole number from 0 to ${READERS_MAX}, or "auto"`;
@@ -65,6 +66,12 @@ export const PARAMETERS = {
   action: { description: 'Only changes with this action; of the change feed, several, separated by commas.' },
   format: { description: 'The form of the body.' },
 } as const;
+
+export const namespaceName = z
+  .string()
+  .refine(isNamespaceName, 'must be the name of a namespace')
+  .meta(PARAMETERS.namespace)
+  .optional();
 
 /** A time, or only what comes from now on. */
 export const sinceOrNow = z

@@ -76,7 +76,7 @@ async function start(settings: ThreadSettings, { send, counts }: ThreadLine, par
     { shardName, meta, plans, ownerAddress: shardAddresses[0] ?? '' },
   );
   parts.defer(() => reader.close());
-  const { accept, finish } = createStreamHost({ shard: () => reader, clock, turns, log, tracing });
+  const { accept, finish } = createStreamHost({ shard: () => reader, clock, turns, log, metrics, tracing });
   parts.defer(finish);
 
   const dialHere = createDirectTransport(new Map([[READER_ADDRESS, accept]]));

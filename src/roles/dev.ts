@@ -167,7 +167,11 @@ export async function startDev(
   const nodes: (ShardNode | undefined)[] = [];
   const servers: ShardServer[] = [];
   for (let index = 0; index < options.shards; index += 1) {
-    const server = await openShardDoor({ shard: () => nodes[index], clock, turns, log, tracing }, config, index);
+    const server = await openShardDoor(
+      { shard: () => nodes[index], clock, turns, log, metrics, tracing },
+      config,
+      index,
+    );
     parts.defer(() => server.close());
     servers.push(server);
   }

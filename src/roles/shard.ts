@@ -44,7 +44,7 @@ export async function startShard(
   let node: ShardNode | undefined;
   const server = await listenOn('GRANTD_RPC_ADDRESS', config.rpcAddress, () =>
     listenShardServer(
-      { shard: () => node, clock, turns, log, tracing },
+      { shard: () => node, clock, turns, log, metrics, tracing },
       { address: config.rpcAddress, version, ...serverAccess(config, tls, config.rpcAddress, { log }) },
     ),
   );

@@ -68,6 +68,11 @@ export const ShardClient = makeClientConstructor(
 /** Size of one message, either way. The longest write call (1,000 tuples of the longest identifiers) has 2.3 MB. */
 export const MESSAGE_BYTES_MAX = 4 * 1024 * 1024;
 /**
+ * Size of one call or reply, which is refused beyond that. Leaves space for what a message carries in addition to its
+ * longest one: checks or their results, positions or routes.
+ */
+export const LONGEST_BYTES_MAX = MESSAGE_BYTES_MAX - 512 * 1024;
+/**
  * What gathers is sent in messages of about this size, unless a single call or reply is longer; what comes next waits
  * for that message.
  */

@@ -35,14 +35,18 @@ export function toWireFailure(error: unknown): Failure {
     const message = error.message.slice(0, MESSAGE_LENGTH_MAX);
     return { kind: wireKindOf(error.kind), message, wrongOwner: error.owner ?? null };
   }
-  const { code, message, details } = GrantdError.from(error);
+  const { code, message, details } = error instanceof WireViolation ? unreadable() : GrantdError.from(error);
   const failure = { kind: FailureKind.FAILURE_ERROR, code, message: message.slice(0, MESSAGE_LENGTH_MAX) };
   return typeof details.earliest === 'string' ? { ...failure, earliest: details.earliest } : failure;
 }
 
-/** Whether the thrown value is a defect, to be logged where it is mapped. */
+/** Final for the peer: what one shard cannot read, the next one cannot either. */
+const unreadable = () => new GrantdError('internal', 'The shard could not read the call.');
+
+/** Whether the thrown value is a defect, to be logged where it is mapped. The stream itself logs a violation. */
 export function isUnexpected(error: unknown): boolean {
-  return !(error instanceof ShardFailure) && !(error instanceof GrantdError && error.code !== 'internal');
+  if (error instanceof ShardFailure || error instanceof WireViolation) return false;
+  return !(error instanceof GrantdError && error.code !== 'internal');
 }
 
 export function fromWireFailure(failure: Failure__Output): GrantdError | ShardFailure {
@@ -71,7 +75,7 @@ export function fromWireFailure(failure: Failure__Output): GrantdError | ShardFa
 /** The only detail that crosses. */
 const detailsFrom = ({ earliest }: Failure__Output) => (earliest === '' ? {} : { details: { earliest } });
 
-/** The status that ends a stream: that of the catalogue, or INVALID_ARGUMENT for a violation of the protocol. */
+/** The status that ends a stream: that of the catalogue, or INVALID_ARGUMENT for a violation of the framing. */
 export function toStreamStatus(error: unknown): { readonly code: status; readonly details: string } {
   if (error instanceof WireViolation) return { code: status.INVALID_ARGUMENT, details: error.message };
   const { code, message } = GrantdError.from(error);

@@ -253,6 +253,11 @@ const METRICS = {
     'Checks per message from a front to a shard.',
     SIZE_BUCKETS,
   ),
+  malformedCalls: counter(
+    'grantd_malformed_calls_total',
+    'Calls of fronts, consoles and other shards that this shard could not read, by call; check, position and report are those without a call, unknown is a call that this version does not have. Each is a defect: it failed alone, and its clients got a 500. Stays 0.',
+    'call',
+  ),
   readerReads: counter(
     'grantd_reader_reads_total',
     'Checks and listings of tenants with readers that a front sent, by result: reader (sent to a reader); or sent to the owner: beginning (no handle at the reader yet), unreachable (no connection to the reader), paused (the reader has failed a call a short while ago), failed (repeated, because the reader failed this one), late (asked beside a reader that has not answered for a while), unconfirmed (the owner gave no position of its log in time) or missing (there is no other shard).',

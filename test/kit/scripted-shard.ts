@@ -179,6 +179,8 @@ export class ScriptedShard implements Shard {
   searchedMax = 1000;
   /** Of fronts, newest last. */
   readonly reports: FrontReport[] = [];
+  /** With each message that has checks or calls. */
+  readonly positions: (readonly LogPosition[])[] = [];
   /** The other shards that it names to fronts. */
   members: readonly MemberAddress[] = [];
   welcomeSlots: number | undefined;
@@ -334,6 +336,7 @@ class ScriptedConnection implements TenantConnection {
   }
 
   answerAt(positions: readonly LogPosition[]): void {
+    this.#shard.positions.push(positions);
     this.#real.tenant.answerAt(positions);
   }
 

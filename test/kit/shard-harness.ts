@@ -74,11 +74,12 @@ export class ShardHarness {
     const log = createLog({ level: 'silent', pretty: false });
     const budget = new MemoryBudget(pageCacheBytesMax, new FairTurns(clock));
     const owners = directOwners(clock, this.#doors);
+    const metrics = createMetrics();
     const node = createShardNode(
-      { store, clock, random, log, metrics: createMetrics(), budget, owners, commitCounts },
+      { store, clock, random, log, metrics, budget, owners, commitCounts },
       { exclusive: true, ...options },
     );
-    const host = createStreamHost({ shard: () => node, clock, log });
+    const host = createStreamHost({ shard: () => node, clock, log, metrics });
     this.#doors.set(options.address, host.accept);
     await store.initializeMeta(HARNESS_META, clock.monotonicMs() + 1000);
     await retireMembers(store, clock);

@@ -180,7 +180,7 @@ export class SimulatedCluster {
     const shard: RunningShard = { shardName, address, process, node, streams, stopping: false };
     this.network.listen(process, address, (stream) => {
       if (shard.stopping && streams.size === 0) return false;
-      const options = { shard: node, clock, turns, log, version: 'simulated', proof: EVERY_PROOF };
+      const options = { shard: node, clock, turns, log, metrics, version: 'simulated', proof: EVERY_PROOF };
       const peer = new PeerStream(stream, options, () => streams.delete(peer));
       streams.add(peer);
       return true;
@@ -299,7 +299,7 @@ export class SimulatedCluster {
       { shardName: name, meta: this.meta, plans: PLANS, ownerAddress },
     );
     const address = `${name}:${PORT}`;
-    this.network.listen(process, address, createStreamHost({ shard: () => reader, clock, turns, log }).accept);
+    this.network.listen(process, address, createStreamHost({ shard: () => reader, clock, turns, log, metrics }).accept);
     return [address];
   }
 

@@ -88,8 +88,9 @@ export class Outbox implements LinkOutbox {
     this.#positions.set(position.tenantId, position);
   }
 
-  addCall(call: Call): void {
-    this.#calls.add(call);
+  /** False: no message can hold the call, and it is not sent. */
+  addCall(call: Call): boolean {
+    return this.#calls.add(call);
   }
 
   next(): FrontMessage | undefined {

@@ -1,5 +1,6 @@
 // The link of a front to one shard: checks and calls under handles, and what the front has requested there.
 
+import { GrantdError } from '../../core/errors.ts';
 import type { SingleCheck } from '../../rpc/calls/checks.ts';
 import type { CallBody } from '../../rpc/calls/define-call.ts';
 import type { Attempt } from '../../rpc/gen/grantd/v1/Attempt.ts';
@@ -107,8 +108,10 @@ export class ShardLink {
     const { clockOffsetMs } = this.#link;
     const attempt: Attempt | null =
       write === undefined ? null : { requestId: write.requestId, expiresAtMs: write.deadlineMs + clockOffsetMs };
-    this.#outbox.addCall({ ...body, id, handle, attempt, ...(traceparent === undefined ? {} : { traceparent }) });
-    return id;
+    const call = { ...body, id, handle, attempt, ...(traceparent === undefined ? {} : { traceparent }) };
+    if (this.#outbox.addCall(call)) return id;
+    this.#link.receivers.take(id)?.onFailure(new GrantdError('internal', 'The call is too large for a message.'));
+    return 0;
   }
 
   /** Sends a report ahead of everything that waits. False: it cannot be sent now. */

@@ -18,6 +18,7 @@ import {
   pageQueryFromWire,
   pageQueryToWire,
   shortText,
+  timeBoundToWire,
 } from './request-fields.ts';
 
 function feedQueryFrom(query: ReadChanges__Output): FeedQuery {
@@ -62,8 +63,8 @@ export const changeCalls = {
     requestToWire: (query) => {
       assert(query.limit >= 1 && query.limit <= PAGE_LIMIT_MAX, 'a page has 1 to 1,000 changes');
       assert(query.waitMs <= FEED_WAIT_MS_MAX, 'a call waits for five seconds at most');
-      const { cursor = '', sinceMs = 0, fromNow = false, limit, waitMs, namespace = '', relation = '' } = query;
-      const { actions } = query;
+      const { cursor = '', fromNow = false, limit, waitMs, namespace = '', relation = '', actions } = query;
+      const sinceMs = timeBoundToWire(query.sinceMs);
       const filter = { namespace, relation, actions: [...(actions ?? [])], byAction: actions !== undefined };
       return { cursor, sinceMs, fromNow, limit, waitMs, ...filter };
     },
@@ -89,10 +90,11 @@ export const changeCalls = {
   listAuditLog: defineCall('listAuditLog', {
     access: 'console',
     requestToWire: (query) => {
-      const { tenantId, newestFirst = false, sinceMs = 0, untilMs = 0 } = query;
+      const { tenantId, newestFirst = false } = query;
+      const times = { sinceMs: timeBoundToWire(query.sinceMs), untilMs: timeBoundToWire(query.untilMs) };
       const { action = '', actor = '', subject = '', object = '', requestId = '' } = query;
       const page = pageQueryToWire(query, AUDIT_LOG_LIMIT_MAX);
-      return { ...page, tenantId, newestFirst, sinceMs, untilMs, action, actor, subject, object, requestId };
+      return { ...page, ...times, tenantId, newestFirst, action, actor, subject, object, requestId };
     },
     requestFromWire: auditLogQueryFrom,
     reply: 'auditLog',

@@ -11,7 +11,7 @@ import type { CheckNamed, CheckNamed__Output } from '../gen/grantd/v1/CheckNamed
 import type { Checks__Output } from '../gen/grantd/v1/Checks.ts';
 import { CHECKS_PER_MESSAGE_MAX } from '../protocol.ts';
 import { demand } from '../wire-violation.ts';
-import { demandCount, demandIndices } from './answer-fields.ts';
+import { demandCount, demandIndices, malformed } from './answer-fields.ts';
 import { callContextFrom, callContextToWire, contextFrom } from './call-context.ts';
 import { defineCall } from './define-call.ts';
 import { grantFrom, grantToWire } from './grants.ts';
@@ -175,7 +175,7 @@ export const checkCalls = {
       demandCount(authorized, checks);
       if (explain) demandCount(because, checks);
       demandIndices(undefinedAt, checks);
-      demand(proofs.length <= checks.length, 'There are more proofs than checks.');
+      if (proofs.length > checks.length) throw malformed('There are more proofs than checks.');
       const chains = because.map(({ grants }) => grants.map(grantFrom));
       return { authorized, checkedAtMs, because: chains, proofs, undefinedAt };
     },

@@ -67,7 +67,7 @@ export type CallSpec<Name extends CallName, Result extends ReplyField> = WriteOf
   /** Approximate time that its items take later, beyond the measured time of its first step. */
   readonly costMs?: (message: NonNullable<Call__Output[Name]>) => number;
   readonly requestToWire: (request: RequestOf<Name>) => NonNullable<Call[Name]>;
-  /** Throws WireViolation, which ends the connection; an ill-formed identifier fails only this call. */
+  /** Throws WireViolation: no front of this version sends that. An ill-formed identifier throws its own error. */
   readonly requestFromWire: (message: NonNullable<Call__Output[Name]>) => RequestOf<Name>;
   /** The field of `Reply` that carries the result. */
   readonly reply: Result;
@@ -85,7 +85,7 @@ export interface DefinedCall<Name extends CallName> {
   costMs(call: Call__Output): number;
   toWire(request: RequestOf<Name>): CallBody;
   answerOf(reply: Reply__Output, request: RequestOf<Name>): AnswerOf<Name>;
-  /** Throws WireViolation before the first await; any other failure concerns only this call. */
+  /** Throws WireViolation before the shard hears of the call. */
   serve(peer: ServedPeer, call: Call__Output): Promise<ReplyBody>;
 }
 

@@ -1,5 +1,5 @@
 // Fields that requests have in common, as the server of a shard reads them. A field that breaks the protocol throws
-// WireViolation, which ends the connection.
+// WireViolation, which fails its call alone.
 
 import { hasApiKeyForm } from '../../core/api-keys.ts';
 import { assert } from '../../core/assert.ts';
@@ -30,6 +30,12 @@ export function shortText(value: string, field: string, lengthMax = SHORT_TEXT_M
 /** Of a 64-bit field: it is read as a number. */
 export const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
 
+/**
+ * A bound of time that a client has set, as the wire carries it: 0 means none. Nothing is older than the clock's first
+ * millisecond, so an earlier bound means the same.
+ */
+export const timeBoundToWire = (ms: number | undefined): number => (ms === undefined ? 0 : Math.max(1, ms));
+
 export const orUndefined = (text: string): string | undefined => (text === '' ? undefined : text);
 
 export function hashText(value: string): string {
@@ -51,7 +57,7 @@ export function keyText(value: string): string {
 
 /** The scopes of a new key. */
 export function scopesFrom(mask: number): ScopeMask {
-  demand(mask >= 1 && mask <= ALL_SCOPES, `${mask} is not a set of scopes.`);
+  demand(mask >= 1 && mask <= ALL_SCOPES, 'The scopes of a key are none.');
   return mask;
 }
 
@@ -81,7 +87,7 @@ export function relationFrom(name: string): Relation {
 
 /** Of a check. Checks lengths only: no grant contains an invalid identifier, and the front has parsed all of these. */
 export function demandTuple(subject: string, relation: number, object: string): void {
-  demand(relationOf(relation) !== undefined, `${relation} is not a relation.`);
+  demand(relationOf(relation) !== undefined, 'The number of a relation is none.');
   demandIdentifiers(subject, object);
 }
 

@@ -5,7 +5,7 @@ import { RULE_SET_BYTES_MAX, type RuleSet, textOfRules } from '../../rules/rule-
 import type { RulesRequest } from '../../shard/shard.ts';
 import type { WriteRules, WriteRules__Output } from '../gen/grantd/v1/WriteRules.ts';
 import { demand, WireViolation } from '../wire-violation.ts';
-import { knownRelation } from './answer-fields.ts';
+import { knownRelation, malformed } from './answer-fields.ts';
 import { DONE_REPLY, defineCall, EMPTY_REQUEST } from './define-call.ts';
 import { shortText } from './request-fields.ts';
 
@@ -22,6 +22,14 @@ function ruleSetFrom(text: string): RuleSet {
     throw new WireViolation('A rule set is not JSON.');
   }
   return parseRuleSet(body);
+}
+
+function answeredRules(text: string): RuleSet {
+  try {
+    return parseRuleSet(JSON.parse(text));
+  } catch (error) {
+    throw malformed(`The rules are no rule set: ${error}`);
+  }
 }
 
 const requestToWire = ({ ruleSet, ifMatch }: RulesRequest): WriteRules => ({
@@ -41,7 +49,7 @@ export const ruleCalls = {
     ...EMPTY_REQUEST,
     reply: 'rules',
     replyToWire: (ruleSet) => ({ rules: textOfRules(ruleSet) }),
-    replyFromWire: ({ rules }) => parseRuleSet(JSON.parse(rules)),
+    replyFromWire: ({ rules }) => answeredRules(rules),
   }),
 
   writeRules: defineCall('writeRules', {

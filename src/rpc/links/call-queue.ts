@@ -3,7 +3,7 @@
 
 import type { Call } from '../gen/grantd/v1/Call.ts';
 import type { FrontMessage } from '../gen/grantd/v1/FrontMessage.ts';
-import { BATCH_BYTES_MAX } from '../protocol.ts';
+import { BATCH_BYTES_MAX, LONGEST_BYTES_MAX } from '../protocol.ts';
 import { estimateBytes } from '../wire-size.ts';
 import type { LinkOutbox } from './stream-link.ts';
 
@@ -33,13 +33,18 @@ export class CallQueue implements LinkOutbox {
     return this.#bytes > WAITING_BYTES_MAX;
   }
 
-  add(call: Call): void {
+  /** False: no message can hold the call, and it is not sent. A message that is too large would end the stream. */
+  add(call: Call): boolean {
     const handle = call.handle ?? 0;
-    const waiting = { call, bytes: estimateBytes(call) };
+    let bytes = estimateBytes(call);
+    if (bytes > LONGEST_BYTES_MAX) bytes = estimateBytes(call, true);
+    if (bytes > LONGEST_BYTES_MAX) return false;
+    const waiting = { call, bytes };
     const flow = this.#calls.get(handle);
     if (flow === undefined) this.#calls.set(handle, [waiting]);
     else flow.push(waiting);
     this.#bytes += waiting.bytes;
+    return true;
   }
 
   next(): FrontMessage | undefined {

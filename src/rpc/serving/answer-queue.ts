@@ -8,12 +8,10 @@ import type { Log } from '../../telemetry/log.ts';
 import type { ReplyBody } from '../calls/define-call.ts';
 import type { Reply } from '../gen/grantd/v1/Reply.ts';
 import type { ShardMessage } from '../gen/grantd/v1/ShardMessage.ts';
-import { BATCH_BYTES_MAX, MESSAGE_BYTES_MAX } from '../protocol.ts';
+import { BATCH_BYTES_MAX, LONGEST_BYTES_MAX } from '../protocol.ts';
 import { isUnexpected, toWireFailure } from '../status-mapping.ts';
 import { estimateBytes } from '../wire-size.ts';
 
-/** Leaves space for what a message carries in addition to its largest reply: results of checks, and routes. */
-const REPLY_BYTES_MAX = MESSAGE_BYTES_MAX - 512 * 1024;
 /** Bytes of a check result here, and of a failure. */
 const RESULT_BYTES = 8;
 const FAILURE_BYTES = 256;
@@ -74,8 +72,8 @@ export class ReplyQueue {
 
   reply(id: number, body: ReplyBody): void {
     let bytes = estimateBytes(body);
-    if (bytes > REPLY_BYTES_MAX) bytes = estimateBytes(body, true);
-    if (bytes > REPLY_BYTES_MAX) {
+    if (bytes > LONGEST_BYTES_MAX) bytes = estimateBytes(body, true);
+    if (bytes > LONGEST_BYTES_MAX) {
       this.#log.error({ bytes }, 'a reply is too large for a message');
       this.reply(id, { failure: toWireFailure(new GrantdError('internal', 'The reply is too large.')) });
       return;

@@ -1,13 +1,15 @@
 // One stream of one peer, at the server of a shard. It turns messages into calls on the peer's connection to the shard
 // and gathers the replies: checks that memory decides are answered in one message per incoming message, everything else
-// in one per turn of the event loop. Invariants: every id is answered once; a violation ends the stream; nothing grows
-// beyond its bound, since the stream does not read from a peer that does not read its replies.
+// in one per turn of the event loop. Invariants: every id is answered once; what one call or check says never ends the
+// stream, which others share: only broken framing does; nothing grows beyond its bound, since the stream does not read
+// from a peer that does not read its replies.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
 import { GrantdError } from '../../core/errors.ts';
 import type { CheckAnswer, Shard, TenantConnection } from '../../shard/shard.ts';
 import type { Log } from '../../telemetry/log.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
 import type { TraceSpan, Tracing } from '../../telemetry/spans.ts';
 import { beginServing, CHECK, serveInSpan } from '../call-spans.ts';
 import {
@@ -39,6 +41,8 @@ import { ReplyQueue } from './answer-queue.ts';
 
 /** About ten of the longest replies. Beyond that, the stream reads nothing from the peer until the peer takes them. */
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
+/** Of a call whose request this version does not know. */
+const UNKNOWN_CALL = 'unknown';
 /** Checks of a message between two readings of the clock. */
 const CHECKS_PER_LOOK = 64;
 
@@ -55,6 +59,7 @@ export interface PeerStreamDependencies {
   /** If there is more to do than time, the calls of each tenant wait for its turn. */
   readonly turns: Turns;
   readonly log: Log;
+  readonly metrics: Pick<Metrics, 'malformedCalls'>;
   /** Version of the program, for the log of the peer. */
   readonly version: string;
   /** A peer that calls itself a console or a shard and has not proved it is served as a front. */
@@ -69,6 +74,7 @@ export class PeerStream {
   readonly #clock: Clock;
   readonly #turns: Turns;
   readonly #log: Log;
+  readonly #malformedCalls: Metrics['malformedCalls'];
   readonly #version: string;
   readonly #proof: PeerProof;
   readonly #tracing: Tracing | undefined;
@@ -101,6 +107,7 @@ export class PeerStream {
     this.#stream = stream;
     this.#shard = dependencies.shard;
     this.#log = dependencies.log;
+    this.#malformedCalls = dependencies.metrics.malformedCalls;
     this.#clock = dependencies.clock;
     this.#turns = dependencies.turns;
     this.#answers = new ReplyQueue(dependencies);
@@ -160,11 +167,43 @@ export class PeerStream {
     const peer = this.#peer;
     demand(peer !== undefined, 'The first message must be the hello.');
     if (message.ping !== null) this.#pongId = message.ping.id;
-    if (message.checks !== null || message.calls.length > 0) peer.tenant.answerAt(positionsFrom(message.positions));
+    if (message.checks !== null || message.calls.length > 0) {
+      // Without its position, a reader asks the owner itself.
+      peer.tenant.answerAt(this.#read('position', () => positionsFrom(message.positions)) ?? []);
+    }
     if (message.checks !== null) this.#takeChecks(peer.tenant, message.checks);
     for (const call of message.calls) this.#takeCall(peer, call);
-    if (message.report !== null) peer.tenant.report(reportFrom(message.report));
+    const { report } = message;
+    const counts = report === null ? undefined : this.#read('report', () => reportFrom(report));
+    if (counts !== undefined) peer.tenant.report(counts);
     this.#flush();
+  }
+
+  /** A part of a message that has no reply. Undefined: it breaks the protocol, and is ignored. */
+  #read<Part>(name: string, read: () => Part): Part | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof WireViolation)) throw error;
+      this.#noteViolation(name, error);
+      return undefined;
+    }
+  }
+
+  /** `call`: its name, or that of another part of a message. */
+  #noteViolation(call: string, violation: WireViolation): void {
+    this.#malformedCalls.inc({ call });
+    this.#log.error({ err: violation, call, peer: this.#stream.getPeer() }, 'a peer sent a malformed call');
+  }
+
+  #failCheck(id: number, error: unknown): void {
+    if (error instanceof WireViolation) this.#noteViolation(CHECK, error);
+    this.#answers.failCheck(id, error);
+  }
+
+  #failCall(name: string, id: number, error: unknown): void {
+    if (error instanceof WireViolation) this.#noteViolation(name, error);
+    this.#answers.fail(id, error);
   }
 
   #open(hello: Hello__Output): void {
@@ -211,17 +250,25 @@ export class PeerStream {
       const relation = relations[index] ?? 0;
       const object = objects[index] ?? '';
       const span = spans?.get(index);
+      let check: NamedCheck | undefined;
+      if (relation === NAMED) {
+        check = { handle, subject, name: names[named] ?? '', object, context: contexts[named] ?? '' };
+        named += 1;
+      }
+      try {
+        if (check === undefined) demandCheck(handle, subject, relation, object);
+        else demandNamed(check);
+      } catch (error) {
+        this.#failCheck(id, error);
+        continue;
+      }
       // Memory decides most of them, in less time than it takes to queue them.
       if (index % CHECKS_PER_LOOK === 0) hasTime = this.#turns.hasTime(this.#clock.monotonicMs());
-      if (relation === NAMED) {
-        const check = { handle, subject, name: names[named] ?? '', object, context: contexts[named] ?? '' };
-        named += 1;
-        demandNamed(check);
+      if (check !== undefined) {
         const isKnown = hasTime && span === undefined && this.#answerKnown(connection, id, check);
         if (!isKnown) this.#takeNamed(connection, span, id, check);
         continue;
       }
-      demandCheck(handle, subject, relation, object);
       if (hasTime) this.#serveCheck(connection, span, id, handle, subject, relation, object);
       else {
         this.#defer(connection.tenantOf(handle), (error) => {
@@ -309,14 +356,22 @@ export class PeerStream {
   }
 
   #takeCall(peer: ServedPeer, call: Call__Output): void {
-    const defined = callOf(call);
+    let defined: AnyCall;
+    let costMs: number;
+    try {
+      defined = callOf(call);
+      costMs = defined.costMs(call);
+    } catch (error) {
+      this.#failCall(call.request ?? UNKNOWN_CALL, call.id, error);
+      return;
+    }
     // Calls without a handle cost little, so they take turns by kind.
     const key = call.handle > 0 ? peer.tenant.tenantOf(call.handle) : defined.name;
     const serve = (error?: GrantdError): void => {
       if (error !== undefined) this.#answers.fail(call.id, error);
       else this.#serveCall(peer, defined, call);
     };
-    this.#defer(key, serve, defined.costMs(call));
+    this.#defer(key, serve, costMs);
   }
 
   #serveCall(peer: ServedPeer, defined: AnyCall, call: Call__Output): void {
@@ -325,8 +380,7 @@ export class PeerStream {
     try {
       answer = this.#answer(peer, defined, call);
     } catch (error) {
-      if (error instanceof WireViolation) throw error;
-      this.#answers.fail(id, error);
+      this.#failCall(defined.name, id, error);
       return;
     }
     this.#outstanding += 1;
@@ -336,7 +390,7 @@ export class PeerStream {
         this.#settleOne();
       },
       (error) => {
-        this.#answers.fail(id, error);
+        this.#failCall(defined.name, id, error);
         this.#settleOne();
       },
     );

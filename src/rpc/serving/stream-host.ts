@@ -8,7 +8,7 @@ import type { Log } from '../../telemetry/log.ts';
 import type { Tracing } from '../../telemetry/spans.ts';
 import { EVERY_PROOF, type PeerProof } from '../transport/peer-certificate.ts';
 import type { AcceptStream, ServerStream } from '../transport/transport.ts';
-import { PeerStream } from './peer-stream.ts';
+import { PeerStream, type PeerStreamDependencies } from './peer-stream.ts';
 
 export interface StreamHostDependencies {
   /** Undefined: the shard is not up yet. */
@@ -17,6 +17,7 @@ export interface StreamHostDependencies {
   /** Shared with everything else on this event loop. Undefined: nothing else runs there. */
   readonly turns?: Turns | undefined;
   readonly log: Log;
+  readonly metrics: PeerStreamDependencies['metrics'];
   readonly tracing?: Tracing | undefined;
 }
 
@@ -33,7 +34,7 @@ export function createStreamHost(
   dependencies: StreamHostDependencies,
   options: { readonly version?: string | undefined } = {},
 ): StreamHost {
-  const { clock, log, tracing, turns = new FairTurns(clock) } = dependencies;
+  const { clock, log, metrics, tracing, turns = new FairTurns(clock) } = dependencies;
   const { version = '' } = options;
   const streams = new Set<PeerStream>();
   let finishing = false;
@@ -41,7 +42,7 @@ export function createStreamHost(
   function acceptPeer(stream: ServerStream, proof: PeerProof): boolean {
     const shard = dependencies.shard();
     if (shard === undefined || finishing) return false;
-    const peer = new PeerStream(stream, { shard, clock, turns, log, version, proof, tracing }, () => {
+    const peer = new PeerStream(stream, { shard, clock, turns, log, metrics, version, proof, tracing }, () => {
       streams.delete(peer);
     });
     streams.add(peer);

@@ -10,6 +10,7 @@ import { systemClock } from '../../../src/roles/process/system.ts';
 import { createStreamHost } from '../../../src/rpc/serving/stream-host.ts';
 import { currentReads } from '../../../src/shard/readers/current-reads.ts';
 import type { StateReads, Store } from '../../../src/store/store.ts';
+import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { directOwners } from '../../kit/direct-owners.ts';
 import { delayedStore, WRITE_BEHIND } from '../../kit/store/faulty-store.ts';
 import {
@@ -67,7 +68,12 @@ async function writeRows(store: Store): Promise<{ tenantId: TenantId; keyId: Key
 
 const startPair = (t: TestContext, store: Store): Promise<ReaderPair> =>
   ReaderPair.start(t, store, (node) => {
-    const { accept } = createStreamHost({ shard: () => node, clock: systemClock, log: silentLog });
+    const { accept } = createStreamHost({
+      shard: () => node,
+      clock: systemClock,
+      log: silentLog,
+      metrics: createMetrics(),
+    });
     return directOwners(systemClock, new Map([['owner:1', accept]]));
   });
 

@@ -9,6 +9,7 @@ import {
   FEED_ACTIONS,
   type FeedContent,
   type FeedFilter,
+  feedActionsOf,
   feedMatcher,
   isFeedAction,
   parseFeedContent,
@@ -139,6 +140,12 @@ describe('a filter', () => {
   it('by relation lets no namespace pass, but rules', () => {
     assert.deepEqual(passing({ relation: 'viewer' }), ['created', 'expired', 'elsewhere', 'rules']);
     assert.deepEqual(passing({ relation: 'owner', namespace: 'doc' }), ['owner', 'rules']);
+  });
+
+  it('by actions has each of them once, however often a list names it', () => {
+    const list = [...FEED_ACTIONS, ...FEED_ACTIONS].join(',');
+    assert.deepEqual(feedActionsOf(list), FEED_ACTIONS);
+    assert.equal(feedActionsOf(`${list},key.created`), undefined);
   });
 
   it('by action excludes everything else, rules too', () => {

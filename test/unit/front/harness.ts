@@ -47,9 +47,14 @@ export function contextFor(limitMs = PATIENCE_MS, clock: Clock = systemClock): R
   return { requestId: ids.create('key').replace('key_', 'req_'), deadlineMs: clock.monotonicMs() + limitMs };
 }
 
-export async function serve(t: TestContext, shard: ScriptedShard, address = '127.0.0.1:0'): Promise<ShardServer> {
+export async function serve(
+  t: TestContext,
+  shard: ScriptedShard,
+  address = '127.0.0.1:0',
+  metrics = createMetrics(),
+): Promise<ShardServer> {
   const server = await listenShardServer(
-    { shard: () => shard, clock: systemClock, log: silentLog },
+    { shard: () => shard, clock: systemClock, log: silentLog, metrics },
     { address, version: 'test', unprovenPeers: true },
   );
   t.after(() => server.close());
@@ -65,6 +70,8 @@ export interface Stage {
   readonly key: string;
   readonly front: ReturnType<typeof createFront>;
   readonly metrics: Metrics;
+  /** Of all shards. */
+  readonly shardMetrics: Metrics;
   session(): Promise<TenantSession>;
 }
 
@@ -86,7 +93,8 @@ export async function setStage(t: TestContext, options: StageOptions = {}): Prom
   const shards = Array.from({ length: count }, (_, index) => new ScriptedShard(world, `shard-${index}`));
   const [shard] = shards;
   if (shard === undefined) throw new Error('A stage has a shard.');
-  const servers = await Promise.all(shards.map((each) => serve(t, each)));
+  const shardMetrics = createMetrics();
+  const servers = await Promise.all(shards.map((each) => serve(t, each, undefined, shardMetrics)));
   for (const [index, each] of shards.entries()) {
     const mine = Array.from({ length: slots }, (_, slot) => slot).filter((slot) => slot % count === index);
     each.own(mine, servers[index]?.address);
@@ -118,6 +126,7 @@ export async function setStage(t: TestContext, options: StageOptions = {}): Prom
     key,
     front,
     metrics,
+    shardMetrics,
     session: async () => front.authenticate(contextFor(PATIENCE_MS, clock), key),
   };
 }

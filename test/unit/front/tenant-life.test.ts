@@ -40,7 +40,7 @@ async function startService(t: TestContext) {
   t.after(() => harness.killAll());
   const shard = await harness.start();
   const server = await listenShardServer(
-    { shard: () => shard.node, clock: systemClock, log: silentLog },
+    { shard: () => shard.node, clock: systemClock, log: silentLog, metrics: createMetrics() },
     { address: '127.0.0.1:0', version: 'test', unprovenPeers: true },
   );
   t.after(() => server.close());

@@ -12,22 +12,24 @@ import { CLIENT_OPTIONS, ShardClient } from '../../../src/rpc/protocol.ts';
 import { listenShardServer, type ShardServer } from '../../../src/rpc/serving/server.ts';
 import type { Shard } from '../../../src/shard/shard.ts';
 import { createLog, type Log } from '../../../src/telemetry/log.ts';
+import { createMetrics, type Metrics } from '../../../src/telemetry/metrics.ts';
 
 export const silentLog = createLog({ level: 'silent', pretty: false });
 
 interface ListenOptions {
   readonly turns?: Turns;
   readonly log?: Log;
+  readonly metrics?: Metrics;
   readonly unprovenPeers?: boolean;
 }
 
 export async function listen(
   t: TestContext,
   shard: () => Shard | undefined,
-  { turns, log = silentLog, unprovenPeers = true }: ListenOptions = {},
+  { turns, log = silentLog, metrics = createMetrics(), unprovenPeers = true }: ListenOptions = {},
 ): Promise<ShardServer> {
   const server = await listenShardServer(
-    { shard, clock: systemClock, log, turns },
+    { shard, clock: systemClock, log, metrics, turns },
     { address: '127.0.0.1:0', version: '1.2.3', unprovenPeers },
   );
   t.after(() => server.close());

@@ -54,7 +54,17 @@ test('what is not known here never turns into an answer', () => {
   }
 });
 
-test('a violation of the protocol is an invalid argument', () => {
+test('a violation within one call is a final failure of it, which says nothing of the value', () => {
+  const back = fromWireFailure(received(toWireFailure(new WireViolation('The name of a key is longer than 512.'))));
+  assert.ok(back instanceof GrantdError);
+  assert.deepEqual(
+    [back.code, back.retryable, back.message],
+    ['internal', false, 'The shard could not read the call.'],
+  );
+  assert.equal(isUnexpected(new WireViolation('Logged by its stream.')), false);
+});
+
+test('a violation that ends a stream is an invalid argument', () => {
   assert.deepEqual(toStreamStatus(new WireViolation('Columns.')), {
     code: status.INVALID_ARGUMENT,
     details: 'Columns.',

@@ -60,7 +60,7 @@ export async function startTracedService(
   await store.initializeMeta(SERVICE_META, clock.monotonicMs() + DEADLINE_MS);
   let node: ShardNode | undefined;
   const server = await listenShardServer(
-    { shard: () => node, clock, log, tracing: tracing.shard },
+    { shard: () => node, clock, log, metrics, tracing: tracing.shard },
     { address: '127.0.0.1:0', unprovenPeers: true },
   );
   parts.defer(() => server.close());

@@ -7,7 +7,7 @@ import { isRelationName, RELATIONS } from '../../../core/tuples.ts';
 import type { ChangesQuery } from '../../../front/changes.ts';
 import { changeListSchema } from '../../../http/schema/change-schemas.ts';
 import { success } from '../../../http/schema/operation-description.ts';
-import { PARAMETERS, pageShape, sinceOrNow, wait } from '../../schemas.ts';
+import { namespaceName, PARAMETERS, pageShape, sinceOrNow, wait } from '../../schemas.ts';
 import { type Call, reading, sessionOf } from '../operation.ts';
 
 /** How long one call to the owner waits, in ms: within the deadline of a request. */
@@ -35,7 +35,7 @@ export const listChanges = reading({
   query: {
     ...pageShape,
     since: sinceOrNow,
-    namespace: z.string().min(1, 'must not be empty').meta(PARAMETERS.namespace).optional(),
+    namespace: namespaceName,
     relation: z
       .string()
       .refine(isRelationName, `must be one of ${RELATIONS.join(', ')}`)

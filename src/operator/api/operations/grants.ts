@@ -28,7 +28,6 @@ import {
   grantOf,
   identifierFault,
   isIdentifier,
-  isNamespaceName,
   isRelationName,
   parseTuple,
   RELATIONS,
@@ -67,7 +66,7 @@ import { CALLS } from '../../../rpc/calls/table.ts';
 import { type NamedTuple, parseQuestion, parseRelationName } from '../../../rules/questions.ts';
 import type { GrantRequest, GrantResult, HoldersQuery, ObjectsQuery } from '../../../shard/shard.ts';
 import { readJson } from '../../body.ts';
-import { PARAMETERS, pageShape, parseBody } from '../../schemas.ts';
+import { namespaceName, PARAMETERS, pageShape, parseBody } from '../../schemas.ts';
 import {
   type ApiResponse,
   type Call,
@@ -344,11 +343,7 @@ const EXAMPLE_SUBJECTS = { object: EXAMPLE_OBJECT, relation: EXAMPLE_RELATION, c
 const ruledShape = {
   ...pageShape,
   relation: mandatory(PARAMETERS.relation),
-  namespace: z
-    .string()
-    .refine(isNamespaceName, 'must be the name of a namespace')
-    .meta(PARAMETERS.namespace)
-    .optional(),
+  namespace: namespaceName,
   via: viaSchema
     .meta({ description: '`direct`: only grants of the relation itself, and not what follows from the rules.' })
     .optional(),

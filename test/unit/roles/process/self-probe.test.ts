@@ -14,6 +14,7 @@ import { listenShardServer } from '../../../../src/rpc/serving/server.ts';
 import { createRpcTls } from '../../../../src/rpc/transport/tls.ts';
 import type { ClientStreamHandlers } from '../../../../src/rpc/transport/transport.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
+import { createMetrics } from '../../../../src/telemetry/metrics.ts';
 import { createAuthority } from '../../../kit/certificates.ts';
 import { ScriptedShard, ShardWorld } from '../../../kit/scripted-shard.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
@@ -117,7 +118,7 @@ describe('the loop-back call over gRPC', () => {
       const world = await ShardWorld.start();
       const shard = new ScriptedShard(world);
       const server = await listenShardServer(
-        { shard: () => shard, clock: systemClock, log },
+        { shard: () => shard, clock: systemClock, log, metrics: createMetrics() },
         { address: '0.0.0.0:0', ...(tls === undefined ? {} : { credentials: tls.serverCredentials() }) },
       );
       const clock = new VirtualClock();

@@ -131,6 +131,7 @@ const TENANT = { tenantId: 'ten_01m7zap26vec39w1gswcyac0nr', state: 'active' };
 const TUPLE: Tuple = { subject: 'a:b', relation: 'viewer', object: 'c:d' };
 const BULK: BulkWrite = { grants: [TUPLE], revocations: [], conditions: [{ ...TUPLE, exists: true }] };
 const RECORD = { outcome: 1, grantId: 'grt_1', createdAtMs: 1 } as const;
+const NAMED_RESULTS = { namedResults: { authorized: [true], proofs: ['{}', '{}'] } };
 const FOREIGN_ANSWERS: readonly (readonly [string, keyof typeof CALLS, ReplyBody, unknown?])[] = [
   ['a handle of the number 0', 'authenticate', { handle: { tenantId: TENANT.tenantId } }],
   ['a handle on no tenant', 'authenticateOperator', { handle: { handle: 1, tenantId: 'ten_1' } }],
@@ -138,6 +139,9 @@ const FOREIGN_ANSWERS: readonly (readonly [string, keyof typeof CALLS, ReplyBody
   ['more results than writes', 'writeGrants', { grantResults: { results: [{ outcome: 1 }, { outcome: 1 }] } }, [{}]],
   ['a write without an outcome', 'writeGrants', { grantResults: { results: [{}] } }, [{}]],
   ['an outcome that is none', 'writeGrants', { grantResults: { results: [{ outcome: 6 as 5 }] } }, [{}]],
+  ['more proofs than checks', 'checkNamed', NAMED_RESULTS, { checks: [TUPLE], explain: false }],
+  ['rules that are no JSON', 'readRules', { rules: { rules: '{' } }],
+  ['rules that are no rule set', 'readRules', { rules: { rules: '{"rules":1}' } }],
   ['a foreign refusal', 'writeGrants', { grantResults: { results: [{ outcome: 5, errorCode: 'internal' }] } }, [{}]],
   ['fewer results than grants', 'writeBulk', { bulkWritten: {} }, BULK],
   ['more results than revocations', 'writeBulk', { bulkWritten: { grants: [RECORD], revoked: [true] } }, BULK],
@@ -204,6 +208,20 @@ for (const [what, body] of VIOLATIONS) {
     assert.deepEqual(asked, []);
   });
 }
+
+test('a bound of time before all times means the first one, not none', () => {
+  for (const sinceMs of [-1, 0, -1e15]) {
+    const page = { limit: 1, cursor: undefined };
+    const { readChanges } = CALLS.readChanges.toWire({ ...page, sinceMs, waitMs: 0 });
+    const { listAuditLog } = CALLS.listAuditLog.toWire({
+      ...page,
+      tenantId: TENANT.tenantId,
+      sinceMs,
+      untilMs: sinceMs,
+    });
+    assert.deepEqual([readChanges?.sinceMs, listAuditLog?.sinceMs, listAuditLog?.untilMs], [1, 1, 1]);
+  }
+});
 
 test('an owner sends no more commits than a message can hold', async () => {
   const answer = { epoch: 1, seq: 2, nextBase: 3, appliedSeq: 1 };

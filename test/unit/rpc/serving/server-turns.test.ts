@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { status } from '@grpc/grpc-js';
 import { parseApiKey } from '../../../../src/core/api-keys.ts';
 import { FailureKind } from '../../../../src/rpc/gen/grantd/v1/FailureKind.ts';
 import { Relation } from '../../../../src/rpc/gen/grantd/v1/Relation.ts';
@@ -102,14 +101,20 @@ test('what waits counts among what a stream may have outstanding: more is refuse
   assert.equal(turns.waiting, count);
 });
 
-test('a call that breaks the protocol ends its stream when its turn comes', async (t) => {
-  const { turns, handles, stream, ended } = await setUp(t);
+test('a call that breaks the protocol fails alone when its turn comes', async (t) => {
+  const { turns, handles, stream, next } = await setUp(t);
+  const [handle = 0, other = 0] = handles;
   stream.write({
-    calls: [{ id: 5, handle: handles[0] ?? 0, listObjects: { subject: 'user:ann', relation: 'viewer', limit: 0 } }],
+    calls: [
+      { id: 5, handle, listObjects: { subject: 'user:ann', relation: 'viewer', limit: 0 } },
+      { id: 6, handle: other, confirm: {} },
+    ],
   });
-  await until(() => turns.waiting === 1);
+  await until(() => turns.waiting === 2);
   turns.release();
-  assert.equal((await ended).code, status.INVALID_ARGUMENT);
+  const [refused, fine] = await next(({ replies }) => (replies.length === 2 ? replies : undefined));
+  assert.equal(refused?.failure?.code, 'internal');
+  assert.ok(fine?.done);
 });
 
 test('what waits for a peer that is gone is dropped', async (t) => {

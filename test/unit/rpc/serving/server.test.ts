@@ -4,9 +4,11 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { status } from '@grpc/grpc-js';
 import { parseApiKey } from '../../../../src/core/api-keys.ts';
+import { CALLS } from '../../../../src/rpc/calls/table.ts';
 import { FailureKind } from '../../../../src/rpc/gen/grantd/v1/FailureKind.ts';
 import type { FrontMessage } from '../../../../src/rpc/gen/grantd/v1/FrontMessage.ts';
 import { OUTSTANDING_MAX } from '../../../../src/rpc/protocol.ts';
+import { createMetrics } from '../../../../src/telemetry/metrics.ts';
 import { ScriptedShard, ShardWorld } from '../../../kit/scripted-shard.ts';
 import { createRecordingLog } from '../../../kit/store/store-directory.ts';
 import { waitFor } from '../../../kit/wait-for.ts';
@@ -161,10 +163,10 @@ test('a claim that is refused or breaks the protocol leaves nothing of its key i
   ];
   const said = [JSON.stringify(failure)];
   for (const claim of broken) {
-    const { ended } = openStream(t, server.address, { ...HELLO, calls: [{ id: 1, authenticate: claim }] });
-    const { code, details } = await ended;
-    assert.equal(code, status.INVALID_ARGUMENT);
-    said.push(details);
+    const { reply } = openStream(t, server.address, { ...HELLO, calls: [{ id: 1, authenticate: claim }] });
+    const answer = await reply(1);
+    assert.equal(answer.failure?.code, 'internal');
+    said.push(JSON.stringify(answer));
   }
   assert.equal(log.lines.length, broken.length);
   for (const text of [...said, ...log.lines]) assert.ok(!text.includes(wrong.slice(4, 40)), text);
@@ -177,17 +179,15 @@ const write = { revoke: false, subject: 'user:a', relation: 6, object: 'doc:1' }
 const usage = { minute: 1, slots: [0], tenantIds: ['a'], requests: [1], refused: [0], checks: [0] };
 const attempt = { requestId: 'req_1', expiresAtMs: 1e12 };
 
-const VIOLATIONS: readonly (readonly [string, FrontMessage])[] = [
+/** Nothing that a client says decides about these. */
+const BROKEN_FRAMING: readonly (readonly [string, FrontMessage])[] = [
   ['a second hello', HELLO],
   ['a column too short', columns({ subjects: [] })],
   ['a column too long', columns({ handles: [1, 2] })],
   ['no objects', columns({ objects: [] })],
   ['no relations', columns({ relations: [] })],
   ['relation 0', columns({ relations: [0] })],
-  ['relation 10', columns({ relations: [10] })],
-  ['handle 0', columns({ handles: [0] })],
   ['more traced checks than checks', columns({ traced: [0, 1, 2].map((index) => ({ index, traceparent: '' })) })],
-  ['an identifier of 700 characters', columns({ subjects: ['a'.repeat(700)] })],
   [
     '10,001 checks',
     {
@@ -200,6 +200,31 @@ const VIOLATIONS: readonly (readonly [string, FrontMessage])[] = [
       },
     },
   ],
+];
+
+for (const [name, message] of BROKEN_FRAMING) {
+  test(`broken framing ends the stream: ${name}`, async (t) => {
+    const shard = createShard();
+    const server = await listen(t, () => shard);
+    const { ended, stream } = openStream(t, server.address, CONSOLE_HELLO);
+    stream.write(message);
+    const { code, details } = await ended;
+    assert.equal(code, status.INVALID_ARGUMENT, details);
+    await until(() => shard.connections.size === 0);
+  });
+}
+
+/** The name under which it is counted: of the call, or of the part of the message. */
+function countedAs({ checks, calls }: FrontMessage): string {
+  if (checks) return 'check';
+  if (calls === undefined) return 'report';
+  return Object.keys(calls[0] ?? {}).find((field) => Object.hasOwn(CALLS, field)) ?? 'unknown';
+}
+
+const MALFORMED: readonly (readonly [string, FrontMessage])[] = [
+  ['relation 10', columns({ relations: [10] })],
+  ['handle 0', columns({ handles: [0] })],
+  ['an identifier of 700 characters', columns({ subjects: ['a'.repeat(700)] })],
   ['a call without a request', call({})],
   ['a call without its handle', { calls: [{ id: 1, confirm: {} }] }],
   ['a write without an attempt', call({ writeGrants: { writes: [write] } })],
@@ -270,17 +295,72 @@ const VIOLATIONS: readonly (readonly [string, FrontMessage])[] = [
   ['more readers than there can be', call({ attempt, updateTenant: { tenantId: 'a', readers: { readers: 17 } } })],
 ];
 
-for (const [name, message] of VIOLATIONS) {
-  test(`a violation ends the stream: ${name}`, async (t) => {
+for (const [name, message] of MALFORMED) {
+  test(`what breaks the protocol within a message fails alone, and is counted and logged once: ${name}`, async (t) => {
     const shard = createShard();
-    const server = await listen(t, () => shard);
-    const { ended, stream } = openStream(t, server.address, CONSOLE_HELLO);
+    const log = createRecordingLog();
+    const metrics = createMetrics();
+    const server = await listen(t, () => shard, { log, metrics });
+    const { messages, next, reply, stream } = openStream(t, server.address, {
+      ...CONSOLE_HELLO,
+      calls: [{ id: 7, authenticate }],
+    });
+    const handle = (await reply(7)).handle?.handle ?? assert.fail();
     stream.write(message);
-    const { code, details } = await ended;
-    assert.equal(code, status.INVALID_ARGUMENT, details);
-    await until(() => shard.connections.size === 0);
+    // In the same message as others: those are answered.
+    stream.write({
+      checks: {
+        ids: [2, 1, 3],
+        handles: [handle, 0, handle],
+        subjects: ['user:a', 'user:a', 'user:b'],
+        relations: [6, 6, 6],
+        objects: ['doc:1', 'doc:1', 'doc:1'],
+      },
+      calls: [
+        { id: 1, handle, listKeys: { limit: 0 } },
+        { id: 4, handle, confirm: {} },
+      ],
+    });
+    assert.ok((await reply(4)).done);
+    stream.write({ ping: { id: 5 } });
+    await next(({ pong }) => (pong?.id === 5 ? true : undefined));
+    const replies = messages.flatMap((each) => [...each.replies, ...(each.checkResults?.failed ?? [])]);
+    const denied = messages.flatMap(({ checkResults }) => checkResults?.denied ?? []);
+    assert.deepEqual(denied, [2, 3]);
+    const refused = replies.filter(({ failure }) => failure);
+    const answered = message.checks || message.calls ? 1 : 0;
+    assert.deepEqual(
+      refused.map(({ id, failure }) => [id, failure?.kind, failure?.code]),
+      Array.from({ length: 2 + answered }, () => [1, FailureKind.FAILURE_ERROR, 'internal']),
+    );
+    assert.deepEqual(Object.fromEntries(shard.counts), { authenticate: 1, confirm: 1, check: 2 });
+    const counted = new Map<string, number>();
+    for (const call of [countedAs(message), 'check', 'listKeys']) counted.set(call, (counted.get(call) ?? 0) + 1);
+    const { values } = await metrics.malformedCalls.get();
+    assert.deepEqual(new Map(values.map(({ labels, value }) => [`${labels.call}`, value])), counted);
+    for (const [index, call] of [countedAs(message), 'check', 'listKeys'].entries()) {
+      assert.match(log.lines[index] ?? '', new RegExp(`^error: a peer sent a malformed call .*"call":"${call}"`));
+    }
+    assert.equal(log.lines.length, 3);
+    assert.equal(shard.connections.size, 1);
   });
 }
+
+test('a reader whose position of a tenant is malformed asks the owner itself', async (t) => {
+  const shard = createShard();
+  const metrics = createMetrics();
+  const server = await listen(t, () => shard, { metrics });
+  const { reply, stream } = openStream(t, server.address, { ...HELLO, calls: [{ id: 1, authenticate }] });
+  const handle = (await reply(1)).handle?.handle ?? assert.fail();
+  const position = { tenantId, epoch: 1, seq: 1, nextBase: 1, nowMs: 1 };
+  stream.write({ positions: [position], calls: [{ id: 2, handle, confirm: {} }] });
+  assert.ok((await reply(2)).done);
+  stream.write({ positions: [position, { ...position, seq: 2 ** 60 }], calls: [{ id: 3, handle, confirm: {} }] });
+  assert.ok((await reply(3)).done);
+  assert.deepEqual(shard.positions.slice(-2), [[position], []]);
+  const { values } = await metrics.malformedCalls.get();
+  assert.deepEqual(values, [{ labels: { call: 'position' }, value: 1 }]);
+});
 
 test('a stream that does not begin with a proper hello is ended', async (t) => {
   const shard = createShard();

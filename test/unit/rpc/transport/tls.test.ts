@@ -14,6 +14,7 @@ import { createGrpcTransport } from '../../../../src/rpc/transport/grpc-transpor
 import { type PeerNames, proofOf } from '../../../../src/rpc/transport/peer-certificate.ts';
 import { dialShard } from '../../../../src/rpc/transport/shard-dialer.ts';
 import { createRpcTls, type RpcTls, type RpcTlsOptions } from '../../../../src/rpc/transport/tls.ts';
+import { createMetrics } from '../../../../src/telemetry/metrics.ts';
 import { createAuthority, createDirectory, type Leaf } from '../../../kit/certificates.ts';
 import { ShardWorld } from '../../../kit/scripted-shard.ts';
 import { shellBlocks } from '../../../kit/shell-blocks.ts';
@@ -35,7 +36,7 @@ function openTls(t: TestContext, files: Leaf, options: RpcTlsOptions = {}, log =
 
 async function listen(t: TestContext, tls: RpcTls, peerNames?: PeerNames) {
   const server = await listenShardServer(
-    { shard: () => world.node, clock: systemClock, log: silentLog },
+    { shard: () => world.node, clock: systemClock, log: silentLog, metrics: createMetrics() },
     { address: '127.0.0.1:0', credentials: tls.serverCredentials(), peerNames },
   );
   t.after(() => server.close());
