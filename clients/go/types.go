@@ -408,7 +408,7 @@ type GrantCondition struct {
 	Name string `json:"name"`
 
 	// Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that
-	// a call sends. Numbers beyond 2^53 are written as strings.
+	// a call sends. For an int or uint, numbers beyond 2^53 are written as strings of digits.
 	Context map[string]any `json:"context"`
 }
 
@@ -418,7 +418,7 @@ type GrantConditionRequest struct {
 	Name string `json:"name"`
 
 	// Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that
-	// a call sends. Numbers beyond 2^53 are written as strings.
+	// a call sends. For an int or uint, numbers beyond 2^53 are written as strings of digits.
 	Context map[string]any `json:"context,omitempty"`
 }
 

@@ -6,12 +6,12 @@
 
 import { assert } from './assert.ts';
 import { GrantdError } from './errors.ts';
-import { demandMembers, isJsonObject, type JsonObject, memberAt } from './json-members.ts';
+import { demandMembers, isJsonObject, type JsonObject } from './json-members.ts';
 import { parseJson } from './text/json.ts';
 
 /** UTF-8 bytes of the canonical context that a grant stores. */
 export const GRANT_CONTEXT_BYTES_MAX = 512;
-/** Objects and arrays inside of each other. */
+/** Objects and arrays inside of each other that a condition can see. */
 export const CONTEXT_DEPTH_MAX = 16;
 /** UTF-8 bytes of a condition as text: its name, a space, and its context. */
 export const CONDITION_BYTES_MAX = 64 + 1 + GRANT_CONTEXT_BYTES_MAX;
@@ -31,41 +31,36 @@ const invalid = (message: string): GrantdError => new GrantdError('invalid-reque
 
 const quoted = (place: string): string => JSON.stringify(place);
 
+/** JSON that `JSON.parse` reads as the infinity that a number beyond the doubles is. */
+const numberText = (value: number): string =>
+  Number.isFinite(value) ? JSON.stringify(value) : value > 0 ? '1e999' : '-1e999';
+
 /**
- * The canonical JSON of a value that JSON.parse made: members ascending by name, no white space. Throws
- * `invalid-request`, which names the place, for what JSON could not give back unchanged: a number that is not exact, a
- * lone surrogate. `placeOf`: called only for what has parts, and for a message.
+ * The canonical JSON of a value that JSON.parse made: members ascending by name, no white space. What no condition can
+ * use (a number that lost digits, half of a surrogate pair, what is nested too deep) is written such that it stays so:
+ * the conversion to the type of a parameter refuses it, and where no parameter asks for it, it does not matter.
  */
-function canonicalJson(value: unknown, placeOf: () => string, depth: number): string {
-  if (typeof value === 'number') {
-    if (Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value)) return JSON.stringify(value);
-    const why = 'is a number beyond 2^53, which JSON does not carry exactly; write it as a string.';
-    throw invalid(`${quoted(placeOf())} ${why}`);
-  }
-  if (typeof value === 'string' && !value.isWellFormed()) {
-    throw invalid(`${quoted(placeOf())} contains half of a surrogate pair.`);
-  }
+function canonicalJson(value: unknown, depth: number): string {
+  if (typeof value === 'number') return numberText(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const place = placeOf();
-  if (depth >= CONTEXT_DEPTH_MAX) {
-    throw invalid(`${quoted(place)} lies inside of ${CONTEXT_DEPTH_MAX} objects and arrays; more are not allowed.`);
-  }
+  const isCut = depth >= CONTEXT_DEPTH_MAX;
   if (Array.isArray(value)) {
-    return `[${value.map((each, index) => canonicalJson(each, () => `${place}[${index}]`, depth + 1)).join(',')}]`;
+    return isCut ? '[]' : `[${value.map((each) => canonicalJson(each, depth + 1)).join(',')}]`;
   }
-  const members = Object.keys(value).sort();
-  const written = members.map((name) => {
-    if (!name.isWellFormed()) throw invalid(`${quoted(memberAt(place, name))} contains half of a surrogate pair.`);
-    const member: unknown = Reflect.get(value, name);
-    return `${JSON.stringify(name)}:${canonicalJson(member, () => memberAt(place, name), depth + 1)}`;
-  });
+  if (isCut) return '{}';
+  const written = Object.keys(value)
+    .sort()
+    .map((name) => {
+      const member: unknown = Reflect.get(value, name);
+      return `${JSON.stringify(name)}:${canonicalJson(member, depth + 1)}`;
+    });
   return `{${written.join(',')}}`;
 }
 
 /** The canonical JSON of a context. Throws `invalid-request`, which names the place. */
 export function canonicalContext(value: unknown, place: string, bytesMax: number): string {
   if (!isJsonObject(value)) throw invalid(`${quoted(place)} must be a JSON object.`);
-  const text = canonicalJson(value, () => place, 0);
+  const text = canonicalJson(value, 0);
   const bytes = Buffer.byteLength(text);
   if (bytes <= bytesMax) return text;
   throw invalid(`${quoted(place)} takes ${bytes} bytes as compact JSON; at most ${bytesMax} are allowed.`);

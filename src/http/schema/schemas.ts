@@ -96,7 +96,7 @@ const grantConditionShape = {
     .regex(new RegExp(`^${CONDITION_NAME_PATTERN}$`))
     .meta({ description: 'The name of a condition that the rules of the tenant declare.' }),
   context: contextSchema(
-    `Values for parameters of the condition, at most ${GRANT_CONTEXT_BYTES_MAX} bytes as compact JSON. They take precedence over those that a call sends. Numbers beyond 2^53 are written as strings.`,
+    `Values for parameters of the condition, at most ${GRANT_CONTEXT_BYTES_MAX} bytes as compact JSON. They take precedence over those that a call sends. For an int or uint, numbers beyond 2^53 are written as strings of digits.`,
   ),
 };
 
@@ -138,7 +138,7 @@ export const contextGrantSchema = closedObject(
 /** As documented; what a call brings along is parsed by hand (call-context.ts). */
 const callContextShape = {
   context: contextSchema(
-    `Values for parameters of conditions, at most ${CALL_CONTEXT_BYTES_MAX / 1024} KiB as compact JSON. What a grant stores takes precedence; what no condition asks for is ignored. Numbers beyond 2^53 are written as strings.`,
+    `Values for parameters of conditions, at most ${CALL_CONTEXT_BYTES_MAX / 1024} KiB as compact JSON. What a grant stores takes precedence; what no condition asks for is ignored. For an int or uint, numbers beyond 2^53 are written as strings of digits.`,
   ).optional(),
   context_grants: z
     .array(contextGrantSchema, { error: 'must be an array' })

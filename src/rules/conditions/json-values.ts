@@ -36,6 +36,7 @@ function shown(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object') return 'an object';
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'a number beyond the doubles';
   const text = JSON.stringify(value);
   return text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text;
 }
@@ -59,6 +60,10 @@ function integer(value: unknown, [min, max]: readonly [bigint, bigint], wanted: 
   const parsed = isInteger && (typeof value === 'number' || typeof value === 'string') ? BigInt(value) : undefined;
   return parsed === undefined || parsed < min || parsed > max ? refuse(wanted, value) : parsed;
 }
+
+const ILL_FORMED = new ValueRefusal('contains half of a surrogate pair');
+
+const text = (value: string): string | ValueRefusal => (value.isWellFormed() ? value : ILL_FORMED);
 
 function double(value: unknown): Value | ValueRefusal {
   const parsed = typeof value === 'string' && value.length <= 100 && DECIMAL.test(value) ? Number(value) : value;
@@ -105,7 +110,7 @@ class Converter {
       case 'double':
         return double(value);
       case 'string':
-        return typeof value === 'string' ? value : refuse('a string', value);
+        return typeof value === 'string' ? text(value) : refuse('a string', value);
       case 'bytes':
         return fromText(value, parseBase64, 'bytes in base64, with padding');
       case 'timestamp':
@@ -130,8 +135,9 @@ class Converter {
   }
 
   #any(value: unknown, depth: number): Value | ValueRefusal {
-    if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
-    if (isUnsafe(value)) return refuse('a string of digits, since JSON numbers beyond 2^53 lose digits', value);
+    if (value === null || typeof value === 'boolean') return value;
+    if (typeof value === 'string') return text(value);
+    if (isUnsafe(value)) return LOSSY;
     if (typeof value === 'number') return double(value);
     if (Array.isArray(value)) return this.#list(value, DYN, depth);
     return this.convert(value, { kind: 'map', key: STRING, value: DYN }, depth);
@@ -153,7 +159,7 @@ class Converter {
     const entries = new Map<MapKey, { readonly key: Value; readonly value: Value }>();
     for (const [key, value] of Object.entries(values)) {
       this.#meter.spend(1 + stepsOf(key.length));
-      const each = this.convert(value, type, depth + 1);
+      const each = key.isWellFormed() ? this.convert(value, type, depth + 1) : ILL_FORMED;
       if (each instanceof ValueRefusal) return each.within(`.${key.slice(0, SHOWN_LENGTH_MAX)}`);
       entries.set(key, { key, value: each });
     }
@@ -161,6 +167,10 @@ class Converter {
   }
 }
 
+/** A string of the same digits would be equal to no number, so that it is no way out. */
+const LOSSY = new ValueRefusal(
+  'is an integer beyond 2^53, where JSON numbers lose digits; declare the parameter as int, uint or double, of which the first two take it as a string of digits',
+);
 const TOO_DEEP = new ValueRefusal(`is nested more than ${CONTEXT_DEPTH_MAX} deep`);
 
 /** A value of the type out of parsed JSON. */

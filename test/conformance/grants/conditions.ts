@@ -43,13 +43,6 @@ describe('the condition of a grant', () => {
     await refused({}, /^"condition.name" must be/);
     await refused({ name: 'open', contxt: {} }, /^"condition.contxt" is unknown/);
     await refused({ name: 'open', context: context(513) }, /^"condition.context" takes 513 bytes/);
-    const number = await post(
-      key,
-      '/v1/grants',
-      JSON.stringify({ ...TUPLE, condition: { name: 'open', context: { a: 0 } } }).replace(':0}', ':9007199254740993}'),
-    );
-    assertProblem(number, 400, 'invalid-request', service.errorsBase);
-    assert.match(String(recordOf(number).detail), /^"condition.context.a" is a number beyond 2\^53/);
     const twice = await post(
       key,
       '/v1/grants',
@@ -147,6 +140,43 @@ describe('a condition under rules with gates', () => {
     );
   });
 
+  it('refuses a number that lost digits only where a condition asks for it, in every interface', async () => {
+    const { key } = await service.createTenant();
+    const condition = {
+      name: 'at_least',
+      parameters: { level: 'int', any: 'any' },
+      expression: 'level >= 3 && any != 1',
+    };
+    await service.send({ method: 'PUT', path: '/v1/rules', body: { conditions: [condition], rules: [] }, key });
+    const lost = (body: unknown): string => JSON.stringify(body).replaceAll('"LOST"', '99999999999999999999');
+    await post(key, '/v1/grants', TUPLE);
+    const unused = { context: { time_ns: 'LOST', deep: [[[[[[[[[[[[[[[[[['LOST']]]]]]]]]]]]]]]]]] } };
+    assert.equal(recordOf(await post(key, '/v1/check', lost({ ...TUPLE, ...unused }))).authorized, true);
+    const evaluation = {
+      subject: { type: 'user', id: 'ada' },
+      action: { name: 'viewer' },
+      resource: { type: 'document', id: 'plan' },
+    };
+    assert.equal(recordOf(await post(key, '/access/v1/evaluation', lost({ ...evaluation, ...unused }))).decision, true);
+    const batch = { evaluations: [evaluation, { ...evaluation, ...unused }] };
+    const decided = recordOf(await post(key, '/access/v1/evaluations', lost(batch))).evaluations;
+    assert.deepEqual(decided, [{ decision: true }, { decision: true }]);
+
+    const stored = { ...TUPLE, object: 'document:other', condition: { name: 'at_least', context: { any: 0 } } };
+    const refused = await post(
+      key,
+      '/v1/grants',
+      lost({ ...stored, condition: { name: 'at_least', context: { level: 'LOST' } } }),
+    );
+    assertProblem(refused, 400, 'invalid-condition', service.errorsBase);
+    assert.match(String(recordOf(refused).detail), /^"condition\.context\.level" must be an int .* string of digits/);
+    await post(key, '/v1/grants', stored);
+    const question = { subject: stored.subject, relation: stored.relation, object: stored.object };
+    const asked = await post(key, '/v1/check', lost({ ...question, context: { level: 'LOST' } }));
+    assertProblem(asked, 400, 'invalid-request', service.errorsBase);
+    assert.match(String(recordOf(asked).detail), /^"context\.level" must be an int .* string of digits/);
+  });
+
   it('is refused by PUT if it does not compile, with the place in the expression', async () => {
     const { key } = await service.createTenant();
     const conditions = [{ name: 'open', parameters: { now: 'timestamp' }, expression: 'now.getHours(' }];
@@ -184,7 +214,7 @@ describe('a context', () => {
     assert.ok(Array.isArray(decisions));
     assert.deepEqual(
       decisions.map(({ decision }) => decision),
-      [true, true, false],
+      [true, true, true],
     );
     const search = { ...asked, subject: { type: 'user' } };
     const found = await post(key, '/access/v1/search/subject', search);
@@ -209,7 +239,6 @@ describe('a context', () => {
       };
       await refused({ context: context(32 * 1024 + 1) }, /^"context" takes 32769 bytes/);
       await refused({ context: [] }, /^"context" must be a JSON object/);
-      await refused({ context: { a: { b: [2 ** 53] } } }, /^"context.a.b\[0\]" is a number beyond/);
       await refused({ contxt: {} }, /^"contxt" is unknown; the nearest known name is "context"/);
       const grants = (count: number) => ({ context_grants: Array.from({ length: count }, () => TUPLE) });
       await refused(grants(101), /^"context_grants" holds 101 grants/, 'bulk-too-large');
@@ -218,12 +247,17 @@ describe('a context', () => {
         /^"context_grants\[0\].expires_at" is unknown/,
       );
       await refused({ context_grants: [{ ...TUPLE, object: 'x' }] }, /^"context_grants\[0\].object"/, 'invalid-object');
-      const deep = JSON.stringify({ ...body, context: 0 }).replace(
-        '"context":0',
-        `"context":{"a":${'['.repeat(9000)}${']'.repeat(9000)}}`,
-      );
-      const answer = await post(key, path, deep);
-      assertProblem(answer, 400, 'invalid-request', service.errorsBase);
+      const nested = (levels: number) =>
+        post(
+          key,
+          path,
+          JSON.stringify({ ...body, context: 0 }).replace(
+            '"context":0',
+            `"context":{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`,
+          ),
+        );
+      assert.equal((await nested(25)).status, 200);
+      assertProblem(await nested(9000), 400, 'invalid-request', service.errorsBase);
       const twice = JSON.stringify({ ...body, context: 0 }).replace('"context":0', '"context":{"a":{"b":1,"b":2}}');
       assertProblem(await post(key, path, twice), 400, 'invalid-request', service.errorsBase);
     }

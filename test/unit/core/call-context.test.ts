@@ -62,7 +62,6 @@ test('bounds are exact, and what is beyond them is refused with its place', () =
     /"context_grants\[0\].condition.context" takes/,
   );
   assert.match(refusal({ context: [] }), /^invalid-request: "context" must be a JSON object/);
-  assert.match(refusal({ context: { a: [2 ** 53] } }), /"context.a\[0\]" is a number beyond/);
 });
 
 test('a cursor is bound to everything that a call brings along, and to nothing where it brings nothing', () => {

@@ -478,7 +478,7 @@ class GrantCondition:
     """The name of a condition that the rules of the tenant declare."""
     context: Mapping[str, Any]
     """Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those
-    that a call sends. Numbers beyond 2^53 are written as strings.
+    that a call sends. For an int or uint, numbers beyond 2^53 are written as strings of digits.
     """
 
     @classmethod

@@ -54,7 +54,7 @@ export interface GrantCondition {
    */
   name: string;
   /**
-   * Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that a call sends. Numbers beyond 2^53 are written as strings.
+   * Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that a call sends. For an int or uint, numbers beyond 2^53 are written as strings of digits.
    */
   context: {
     [k: string]: unknown;
@@ -69,7 +69,7 @@ export interface GrantConditionRequest {
    */
   name: string;
   /**
-   * Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that a call sends. Numbers beyond 2^53 are written as strings.
+   * Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over those that a call sends. For an int or uint, numbers beyond 2^53 are written as strings of digits.
    */
   context?: {
     [k: string]: unknown;

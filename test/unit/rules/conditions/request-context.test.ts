@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { parseContext } from '../../../../src/core/call-context.ts';
+import { contextIn } from '../../../../src/core/grant-condition.ts';
 import { undeclaredIn } from '../../../../src/rules/declared-conditions.ts';
 import { NO_RULES } from '../../../../src/rules/rule-set.ts';
 import { answer, compiled } from './condition-kit.ts';
@@ -61,6 +63,8 @@ describe('a context that is stored with a grant', () => {
     ['size', -1, /must be a uint/],
     ['ratio', 'NaN', /must be a double/],
     ['name', 1, /must be a string; it is 1\./],
+    ['name', '\ud800', /contains half of a surrogate pair\.$/],
+    ['data', ['\ud800'], /data\[0\]" contains half of a surrogate pair\.$/],
     ['digest', 'AP8', /must be bytes in base64, with padding/],
     ['at', '2026-01-01T00:00:00', /must be a timestamp with a time zone, such as "Z" for UTC at its end/],
     ['at', '2026-02-30T00:00:00Z', /must be a timestamp such as/],
@@ -74,7 +78,7 @@ describe('a context that is stored with a grant', () => {
     [
       'data',
       [{ a: 2 ** 53 }],
-      /^"grants\[3\]\.condition\.context\.data\[0\]\.a" must be a string of digits, since JSON numbers beyond 2\^53/,
+      /^"grants\[3\]\.condition\.context\.data\[0\]\.a" is an integer beyond 2\^53, .*; declare the parameter as int, uint/,
     ],
     ['ids', { 0: 1 }, /must be a list, which is an array; it is an object\./],
     ['ids', [1, true], /^"grants\[3\]\.condition\.context\.ids\[1\]" must be an int of 64 bits; it is true\./],
@@ -97,8 +101,48 @@ describe('a context that is stored with a grant', () => {
 });
 
 describe('the context of a request', () => {
-  it('may have more members than a condition asks for', () => {
-    assert.equal(answer(compiled('a == 1', { a: 'int' }), { a: 1, b: 2 ** 60, c: nested(20) }), true);
+  /** As a body of a request, through all that it passes on its way. */
+  const sent = (text: string) => contextIn(parseContext(JSON.parse(text)).context ?? '{}');
+  /** What no condition can use. */
+  const UNUSABLE: readonly (readonly [value: string, refusal: RegExp])[] = [
+    ['99999999999999999999', /beyond 2\^53/],
+    ['1795891333161000000', /beyond 2\^53/],
+    ['9007199254740992', /beyond 2\^53/],
+    ['1e999', /a number beyond the doubles/],
+    ['-1e999', /a number beyond the doubles/],
+    ['"\\ud800"', /half of a surrogate pair/],
+    ['{"a\\udc00": 1}', /half of a surrogate pair/],
+    [JSON.stringify(nested(16)), /nested more than 16 deep/],
+    [`${'{"a":'.repeat(20)}1${'}'.repeat(20)}`, /nested more than 16 deep/],
+    ['[1, {"b": 99999999999999999999}]', /"context\.b\[1\]\.b" is an integer beyond 2\^53/],
+  ];
+  for (const [value, refusal] of UNUSABLE) {
+    it(`may have a member that no condition asks for, whatever it is: ${value.slice(0, 40)}`, () => {
+      const context = sent(`{"a": 1, "b": ${value}}`);
+      assert.equal(answer(compiled('a == 1', { a: 'int' }), context), true);
+      assert.equal(answer(compiled('a == 1 || b == 1', { a: 'int', b: 'int' }), { a: 1 }), true);
+      // A condition that asks for it is never true: not even if what it compares it with lost the same digits.
+      for (const expression of [
+        'b == b',
+        `b == 1e20 || b == null || b == [] || b == {} || b != 1`,
+        'a == 1 || b == 1',
+      ]) {
+        const refused = answer(compiled(expression, { a: 'int', b: 'any' }), context);
+        assert.ok(typeof refused === 'object' && refused.kind === 'invalid', expression);
+        assert.match(refused.message, refusal);
+      }
+    });
+  }
+
+  it('gives a double the nearest one, and an int only what it is', () => {
+    const double = compiled('a == 1e20', { a: 'double' });
+    assert.equal(answer(double, sent('{"a": 100000000000000000000}')), true);
+    assert.equal(answer(double, sent('{"a": "1e20"}')), true);
+    const int = compiled('a == 9007199254740993', { a: 'int' });
+    assert.equal(answer(int, sent('{"a": "9007199254740993"}')), true);
+    const refused = answer(int, sent('{"a": 9007199254740993}'));
+    assert.ok(typeof refused === 'object' && refused.kind === 'invalid');
+    assert.match(refused.message, /^"context\.a" must be an int .* as a string of digits/);
   });
 
   it('gives one member to conditions that declare different types', () => {

@@ -10,7 +10,8 @@ import java.util.Map;
  *
  * @param name The name of a condition that the rules of the tenant declare.
  * @param context Values for parameters of the condition, at most 512 bytes as compact JSON. They take precedence over
- *     those that a call sends. Numbers beyond 2^53 are written as strings. Null if absent.
+ *     those that a call sends. For an int or uint, numbers beyond 2^53 are written as strings of digits. Null if
+ *     absent.
  */
 public record GrantConditionRequest(String name, Map<String, Object> context) {
     /**
