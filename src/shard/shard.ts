@@ -118,7 +118,7 @@ export interface TenantCalls {
   /** At a shard that reads for the tenant beside its owner. The handle is for checks and listings alone. */
   authenticateAtReader: Call<object, KeyCredentials, IssuedHandle>;
   /** The read index: what a reader must have applied before it answers a call that came before this one. */
-  readPosition: Call<object, { readonly slot: number; readonly tenantId: string }, LogPosition>;
+  readPosition: Call<object, { readonly slot: number; readonly tenantId: string }, ToldPosition>;
   /** Resolves if a request under this handle would be served now. */
   confirm: Read<undefined, void>;
   /** All checks at one moment of the tenant's history, in order. At most 100. */
@@ -225,6 +225,12 @@ export interface LogPosition {
   readonly nextBase: number;
   /** The owner's time, ms: never before that of the last entry. */
   readonly nowMs: number;
+}
+
+/** The same as the owner tells a front, which follows the number of readers by it. */
+export interface ToldPosition extends LogPosition {
+  /** How many shards answer reads of the tenant beside its owner now; undefined: an owner of an earlier version. */
+  readonly readers: number | undefined;
 }
 
 /** The calls of other shards, which answer reads of tenants beside their owner. Only a proven shard has them. */

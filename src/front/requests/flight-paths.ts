@@ -43,6 +43,7 @@ export class SessionPath implements FlightPath {
     const { handles, readers, expired, refused } = this.#session;
     const { position } = flight;
     flight.position = undefined;
+    readers.follow(position?.readers);
     if (expired) {
       flight.refuse(expiredError());
       return;

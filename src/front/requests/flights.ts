@@ -14,7 +14,7 @@ import type { SingleCheck } from '../../rpc/calls/checks.ts';
 import type { CallBody, Write } from '../../rpc/calls/define-call.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
 import type { TryFailure } from '../../rpc/links/stream-link.ts';
-import type { LogPosition } from '../../shard/shard.ts';
+import type { ToldPosition } from '../../shard/shard.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { TraceSpan } from '../../telemetry/spans.ts';
 import type { RequestContext } from '../front.ts';
@@ -178,7 +178,7 @@ export class Flight implements Receiver, Waiter {
    * What a reader must have applied before it answers the next try, which follows at once. A later one asks again: the
    * positions that a reader is told never go back, since it may answer what came after this one with it.
    */
-  position: LogPosition | undefined;
+  position: ToldPosition | undefined;
   /** A reader has failed it, or keeps it waiting: only the owner is asked any more. */
   onlyAtOwner = false;
   /** Tally of the shard that was asked last, for a request whose outcome counts there. */

@@ -8,7 +8,7 @@ import type { Clock, Timer } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
-import type { LogPosition } from '../../shard/shard.ts';
+import type { ToldPosition } from '../../shard/shard.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { RequestContext } from '../front.ts';
 import type { Route } from '../links/route.ts';
@@ -31,7 +31,7 @@ export interface Positioned {
   readonly settled: boolean;
   readonly context: RequestContext;
   readonly control: { readonly clock: Clock; readonly metrics: Metrics; readonly reads: ReadCounts };
-  position: LogPosition | undefined;
+  position: ToldPosition | undefined;
   onlyAtOwner: boolean;
   attempt(): void;
 }
@@ -116,7 +116,7 @@ class TenantPositions {
     question.ask(route.link, body, clock, first.context.span);
   }
 
-  #positionOf(reply: Reply__Output, { slot }: Route): LogPosition | undefined {
+  #positionOf(reply: Reply__Output, { slot }: Route): ToldPosition | undefined {
     try {
       const position = CALLS.readPosition.answerOf(reply, { slot, tenantId: this.#tenantId });
       return position.tenantId === this.#tenantId ? position : undefined;
@@ -129,7 +129,7 @@ class TenantPositions {
     if (this.#leaving === flights) this.#leaving = undefined;
   }
 
-  #end(route: Route, clock: Clock, flights: Positioned[], position: LogPosition | undefined): void {
+  #end(route: Route, clock: Clock, flights: Positioned[], position: ToldPosition | undefined): void {
     this.#left(flights);
     this.#isAsking = false;
     if (this.#waiting.length > 0) this.#askSoon(route, clock, clock.monotonicMs());

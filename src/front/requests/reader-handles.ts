@@ -58,9 +58,18 @@ export class ReaderHandles {
 
   /** The owner has said so with a handle. */
   expect(count: number): void {
-    const known = this.#control.localReader === undefined ? count : 1;
-    this.#count = this.#authentication === undefined ? 0 : known;
+    this.#count = this.#expected(count);
     this.#generation = -1;
+  }
+
+  /** The owner says so with a position. */
+  follow(count: number | undefined): void {
+    if (count !== undefined && this.#expected(count) !== this.#count) this.expect(count);
+  }
+
+  #expected(count: number): number {
+    if (this.#authentication === undefined) return 0;
+    return this.#control.localReader === undefined ? count : 1;
   }
 
   /** The reader for this subject or object; undefined: the owner. `route`: to the owner. */

@@ -26,11 +26,12 @@ export const readerCalls = {
     requestToWire: (request) => request,
     requestFromWire: ({ slot, tenantId }) => ({ slot, tenantId: shortText(tenantId, 'A tenant id') }),
     reply: 'position',
-    replyToWire: (answer) => answer,
+    replyToWire: ({ readers, ...position }) => ({ ...position, toldReaders: readers === undefined ? 0 : readers + 1 }),
     replyFromWire: (answer) => {
       const position = positionFrom(answer);
       if (position === undefined) throw malformed('A place in a log is out of bounds.');
-      return position;
+      const { toldReaders } = answer;
+      return { ...position, readers: toldReaders === 0 ? undefined : toldReaders - 1 };
     },
   }),
 

@@ -9,27 +9,30 @@ const EPOCH = fieldWithNumber(2);
 const SEQ = fieldWithNumber(3);
 const NEXT_BASE = fieldWithNumber(4);
 const NOW = fieldWithNumber(5);
+const TOLD_READERS = fieldWithNumber(6);
 
 /** Whole numbers, as the schema says: the types also allow the library's own for 64 bits. */
 export function writePosition(writer: WireWriter, tag: number, position: Position): void {
-  const { tenantId = '', epoch = 0, seq = 0, nextBase = 0, nowMs = 0 } = position;
+  const { tenantId = '', epoch = 0, seq = 0, nextBase = 0, nowMs = 0, toldReaders = 0 } = position;
   const mark = writer.open(tag);
   if (tenantId !== '') writer.string(TENANT, tenantId);
   writer.number(EPOCH, epoch);
   writer.number(SEQ, Number(seq));
   writer.number(NEXT_BASE, Number(nextBase));
   writer.number(NOW, Number(nowMs));
+  if (toldReaders !== 0) writer.number(TOLD_READERS, toldReaders);
   writer.close(mark);
 }
 
 export function readPosition(reader: WireReader, end: number): Position__Output | undefined {
-  const position: Position__Output = { tenantId: '', epoch: 0, seq: 0, nextBase: 0, nowMs: 0 };
+  const position: Position__Output = { tenantId: '', epoch: 0, seq: 0, nextBase: 0, nowMs: 0, toldReaders: 0 };
   const read = reader.fields(end, (tag) => {
     if (tag === TENANT) position.tenantId = reader.strings(tag, end).at(-1) ?? '';
     else if (tag === EPOCH) position.epoch = reader.uint32(end);
     else if (tag === SEQ) position.seq = reader.number(end);
     else if (tag === NEXT_BASE) position.nextBase = reader.number(end);
     else if (tag === NOW) position.nowMs = reader.number(end);
+    else if (tag === TOLD_READERS) position.toldReaders = reader.uint32(end);
     else return false;
     return true;
   });

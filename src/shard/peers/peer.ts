@@ -11,7 +11,6 @@ import type { CollectedTuple, Decide, DecideContext, OperationResult } from '../
 import type { Lookups } from '../memory/lookups.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { FollowParts } from '../readers/follow-tenant.ts';
-import type { ReaderChoice } from '../readers/reader-choice.ts';
 import type { Readers } from '../readers/readers.ts';
 import type {
   AnswerOf,
@@ -54,8 +53,6 @@ export interface ShardParts extends ListingContext, DecideContext, FollowParts {
   readonly lookups: Lookups;
   /** Of tenants that other shards own. */
   readonly readers: Pick<Readers, 'open' | 'list'>;
-  /** How many readers a tenant has now. */
-  readonly readersOf: ReaderChoice['of'];
   readonly members: () => Promise<readonly MemberRow[]>;
   /** The load from each front. */
   readonly loads: () => Iterable<LoadWindow>;

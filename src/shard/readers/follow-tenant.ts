@@ -7,13 +7,16 @@ import { type Plans, readersOf } from '../../core/plans.ts';
 import { slotOfTenant } from '../../core/slots.ts';
 import type { Tenure } from '../log/tenure.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
-import { type FollowAnswer, type FollowRequest, type LogPosition, type RequestOf, ShardFailure } from '../shard.ts';
+import { type FollowAnswer, type FollowRequest, type RequestOf, ShardFailure, type ToldPosition } from '../shard.ts';
 import { encodeBeginning } from './beginning.ts';
+import type { ReaderChoice } from './reader-choice.ts';
 
 /** The parts of the shard that serve its readers. */
 export interface FollowParts {
   readonly slots: number;
   readonly plans: Plans;
+  /** How many readers a tenant has now. */
+  readonly readersOf: ReaderChoice['of'];
   /** The tenure that serves a slot; throws `wrong-owner` or `not-serving`. */
   readonly tenureOf: (slot: number) => Tenure;
   readonly readIndexes: ReadIndexes;
@@ -55,12 +58,19 @@ function memoryOf({ plans, readsAll = false }: FollowParts, { tenants }: Tenure,
 }
 
 /** The position is that of a moment at which the lease was valid: there is no await. */
-export function readPosition(parts: FollowParts, { slot, tenantId }: RequestOf<'readPosition'>): LogPosition {
+export function readPosition(parts: FollowParts, { slot, tenantId }: RequestOf<'readPosition'>): ToldPosition {
   const tenure = parts.tenureOf(slot);
   const memory = memoryOf(parts, tenure, tenantId);
   parts.readIndexes.positions += 1;
   const { epoch, nextBase, slotTime, lastSeq } = tenure;
-  return { tenantId, epoch, seq: memory.keepCommits(lastSeq).askedLastSeq(), nextBase, nowMs: slotTime.nowMs };
+  const position = {
+    tenantId,
+    epoch,
+    seq: memory.keepCommits(lastSeq).askedLastSeq(),
+    nextBase,
+    nowMs: slotTime.nowMs,
+  };
+  return { ...position, readers: parts.readersOf(memory) };
 }
 
 export async function followTenant(parts: FollowParts, request: FollowRequest): Promise<FollowAnswer> {

@@ -5,8 +5,8 @@
 // Linearizability: before a call is answered, the reader asks the owner how far its log is. The question leaves after
 // the call arrived, and the owner answers it only under its lease, so what was acknowledged before the call is at most
 // at that position. The reader answers once it has applied that position. No clock is involved, but for grants and
-// keys that expire, and theirs is the owner's. In the process of its owner, a reader need not ask while nothing was committed
-// since its last question (commit-counts.ts).
+// keys that expire, and theirs is the owner's. In the process of its owner, a reader need not ask while nothing was
+// committed since its last question (commit-counts.ts).
 //
 // Invariant: whatever goes wrong (a lost connection, another epoch, a commit that is missing) ends the reader and
 // everything of it: handles, pages, waiting calls. Nothing is mended, and nothing of it is used by the next reader.

@@ -321,6 +321,27 @@ test('a tenant that has no readers any more is answered by its owner alone, with
   await running.stop();
 });
 
+test('a front follows the number of readers that the owner tells with a position', async (t) => {
+  const { owner, readers, checkAll } = await setReaders(t, 4);
+  const told = { readers: readers.length };
+  owner.answers.readPosition = async (request, real) => ({ ...(await real(request)), ...told });
+  const asked = async (): Promise<number> => {
+    const before = readers.map((reader) => reader.count('check'));
+    assert.deepEqual(await checkAll(), EXPECTED);
+    return readers.filter((reader, index) => reader.count('check') > (before[index] ?? 0)).length;
+  };
+  assert.equal(await asked(), 3);
+  for (const count of [1, 3, 2]) {
+    told.readers = count;
+    await until(async () => (await asked()) === count, `${count} readers`);
+  }
+  told.readers = 0;
+  await until(async () => (await asked()) === 0, 'the owner alone');
+  const before = owner.count('readPosition');
+  await checkAll();
+  assert.equal(owner.count('readPosition'), before);
+});
+
 /** One check after the other, of which none may fail. */
 function checkUntilStopped(session: TenantSession): { stop(): Promise<void> } {
   let stopped = false;

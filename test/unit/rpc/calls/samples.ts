@@ -566,7 +566,14 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
   readPosition: {
     request: record({ slot: uint32, tenantId: text }),
     answer: ({ tenantId }) =>
-      record({ tenantId: fc.constant(tenantId), epoch: uint32, seq: place, nextBase: place, nowMs: place }),
+      record({
+        tenantId: fc.constant(tenantId),
+        epoch: uint32,
+        seq: place,
+        nextBase: place,
+        nowMs: place,
+        readers: orUndefined(readerCount),
+      }),
   },
   followTenant: {
     request: record({ tenantId: text, epoch: uint32, seq: place, advance: fc.boolean() }),

@@ -10,7 +10,7 @@ import {
   ReaderChoice,
 } from '../../../../src/shard/readers/reader-choice.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
-import { createMemoryStore, OpenSlot, tuple } from '../tools.ts';
+import { createMemoryStore, OpenSlot, SLOT, tuple } from '../tools.ts';
 
 const TICK_MS = 10_000;
 const CALM = { crowded: false, checksPerSecond: 0, max: 4, others: 16 };
@@ -115,6 +115,7 @@ test('a tenant whose readers are auto gets them, and its fronts learn the number
   assert.equal((await slot.front.authenticate(key)).readers, 2);
   await tick(13_000);
   assert.equal((await slot.front.authenticate(key)).readers, 3);
+  assert.equal((await slot.reader.tenant.call('readPosition', {}, { slot: SLOT, tenantId })).readers, 3);
   assert.equal((await slot.operator.readTenant({ tenantId })).chosenReaders, 3);
   assert.equal((await slot.operator.readTenant({ tenantId: other })).chosenReaders, 0);
   await slot.operator.updateTenant(slot.attempt(), { tenantId, readers: 1, operator: 'test' });

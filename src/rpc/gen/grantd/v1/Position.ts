@@ -8,6 +8,7 @@ export interface Position {
   'seq'?: (number | string | Long);
   'nextBase'?: (number | string | Long);
   'nowMs'?: (number | string | Long);
+  'toldReaders'?: (number);
 }
 
 export interface Position__Output {
@@ -16,4 +17,5 @@ export interface Position__Output {
   'seq': (number);
   'nextBase': (number);
   'nowMs': (number);
+  'toldReaders': (number);
 }
