@@ -39,25 +39,19 @@ export const refuseLogIn = (
   retryAfterSeconds?: number,
 ): RefusedLogIn => ({ kind: 'refused', refusal: refuse(field, message, status), retryAfterSeconds });
 
-/** Undefined if the address may try now. */
-export function refuseAddress(
-  { failureLimiter, metrics }: LogInDependencies,
-  address: string,
-): RefusedLogIn | undefined {
-  const limit = failureLimiter?.refusal(address);
-  if (limit === undefined) return undefined;
-  metrics.rateLimited.inc({ bucket: 'authentication' });
-  const message = `Too many failed logins from this address. Try again in ${limit.resetSeconds} seconds.`;
-  return refuseLogIn('form', message, 429, limit.resetSeconds);
-}
-
-/** Counts a failed attempt. */
+/** Counts a failed attempt, after which an address with too many must wait. Never called for a valid one. */
 export function failLogIn(
   { failureLimiter, metrics }: LogInDependencies,
   address: string,
   field: string,
   message: string,
 ): RefusedLogIn {
+  const limit = failureLimiter?.refusal(address);
+  if (limit !== undefined) {
+    metrics.rateLimited.inc({ bucket: 'authentication' });
+    const wait = `Too many failed logins from this address. Try again in ${limit.resetSeconds} seconds.`;
+    return refuseLogIn('form', wait, 429, limit.resetSeconds);
+  }
   metrics.authenticationFailures.inc();
   failureLimiter?.record(address);
   return refuseLogIn(field, message, 401);
@@ -88,13 +82,16 @@ export function createLogIn(
         code === ''
           ? 'This is not a valid operator token.'
           : 'This link has already been used or has expired. Log in with the token.';
-      return refuseAddress(dependencies, address) ?? failLogIn(dependencies, address, 'token', message);
+      return failLogIn(dependencies, address, 'token', message);
     },
     targetOf(fields) {
       const to = fields.text('to');
-      // A path of a page, and nothing that a browser could take for another host.
-      const fits = to.startsWith(`${PAGES_PREFIX}/`) && /^[\w\-./%?=&~:+,*@!$'()]*$/.test(to) && !to.includes('//');
-      return fits ? to : pathTo(['cluster']);
+      // Nothing that a browser could take for another host, and the path of a page once dot segments are resolved.
+      const fits = to.startsWith('/') && /^[\w\-./%?=&~:+,*@!$'()]*$/.test(to) && !to.includes('//');
+      const { pathname, search } = new URL(fits ? to : '/', 'http://console');
+      return pathname.startsWith(`${PAGES_PREFIX}/`) && !pathname.includes('//')
+        ? `${pathname}${search}`
+        : pathTo(['cluster']);
     },
   };
 }

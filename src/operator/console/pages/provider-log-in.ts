@@ -1,6 +1,8 @@
 // The log-in at the identity provider: the browser leaves with a sealed cookie and comes back to the callback.
 // Invariants: only the browser that began a log-in can complete it. The console keeps no state for a pending log-in, so
-// pending log-ins cannot crowd each other out. Failed ones count by client address, like wrong tokens.
+// pending log-ins cannot crowd each other out. The provider is asked before failures are looked at, so that those of
+// others refuse no log-in; a failed one counts by client address, like a wrong token. A callback without the cookie of a
+// log-in is no guess, and counts against no address: any web page can make a browser call it.
 
 import { html } from '../../../http/pages/markup.ts';
 import type { IdentityProvider, PendingLogIn } from '../../identity/identity-provider.ts';
@@ -8,7 +10,7 @@ import type { SealedTexts } from '../../identity/sealed-text.ts';
 import { page, type ShownPage } from '../page.ts';
 import { buttonLink } from '../parts/parts.ts';
 import type { OperatorSession } from '../sessions.ts';
-import { failLogIn, type LogInDependencies, type RefusedLogIn, refuseAddress, refuseLogIn } from './log-in.ts';
+import { failLogIn, type LogInDependencies, type RefusedLogIn, refuseLogIn } from './log-in.ts';
 
 /** Time to log in at the provider, perhaps with a second factor. */
 export const LOG_IN_SECONDS_MAX = 600;
@@ -32,8 +34,6 @@ export function createProviderLogIn(
   dependencies: LogInDependencies & { readonly provider: IdentityProvider; readonly sealed: SealedTexts },
 ): ProviderLogIn {
   const { provider, sealed, sessions } = dependencies;
-  const failed = (address: string, message: string): ProviderOutcome =>
-    failLogIn(dependencies, address, 'form', `${message} Log in again.`);
   return {
     async begin(target) {
       const { url, pending } = await provider.beginLogIn();
@@ -42,13 +42,21 @@ export function createProviderLogIn(
     },
 
     async complete(address, search, cookie) {
-      const wait = refuseAddress(dependencies, address);
-      if (wait !== undefined) return wait;
       const text = cookie === undefined ? undefined : sealed.open(cookie);
-      if (text === undefined) return failed(address, 'This log-in did not begin in this browser, or took too long.');
+      if (text === undefined) {
+        dependencies.metrics.authenticationFailures.inc();
+        return refuseLogIn('form', 'This log-in did not begin in this browser, or took too long. Log in again.', 401);
+      }
       const { target, ...pending }: Kept = JSON.parse(text);
       const admission = await provider.completeLogIn(search, pending);
-      if (admission === undefined) return failed(address, 'The identity provider did not confirm the log-in.');
+      if (admission === undefined) {
+        return failLogIn(
+          dependencies,
+          address,
+          'form',
+          'The identity provider did not confirm the log-in. Log in again.',
+        );
+      }
       // The provider knows the person, so it was no guess.
       if (admission.kind === 'refused') return refuseLogIn('form', admission.reason, 403);
       return { kind: 'started', session: sessions.startConfirmed(admission.operator), target };

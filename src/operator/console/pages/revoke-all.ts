@@ -1,10 +1,9 @@
 // Revokes all grants of a subject, or on an object: counted, confirmed by typing the name, then one call after the
 // other until none is left. The page sends the next call by itself; without scripts, its button does.
 
-import { anchorOf, type GrantFilter } from '../../../core/bulk-writes.ts';
-import { GrantdError } from '../../../core/errors.ts';
+import { type GrantFilter, parseAnchor } from '../../../core/bulk-writes.ts';
 import { PAGE_LIMIT_MAX } from '../../../core/limits.ts';
-import { type Grant, isIdentifier } from '../../../core/tuples.ts';
+import type { Grant } from '../../../core/tuples.ts';
 import type { TenantSession } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
@@ -29,11 +28,8 @@ const READS_MAX = 10;
 
 const entityOf = (of: GrantFilter['of']): string => ('subject' in of ? of.subject : of.object);
 
-function readAnchor(fields: Fields): GrantFilter['of'] {
-  const of = anchorOf(fields.optional('subject'), fields.optional('object'));
-  if (isIdentifier(entityOf(of))) return of;
-  throw new GrantdError(`invalid-${'subject' in of ? 'subject' : 'object'}`, 'It must have the form namespace:id.');
-}
+const readAnchor = (fields: Fields): GrantFilter['of'] =>
+  parseAnchor(fields.optional('subject'), fields.optional('object'));
 
 interface Counted {
   readonly grants: number;

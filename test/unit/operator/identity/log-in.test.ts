@@ -138,7 +138,16 @@ describe('a log-in at the identity provider', () => {
   });
 
   it('shows no page outside the console, whatever the link says', async () => {
-    for (const to of ['https://evil.example/', '//evil.example', '/console/../x"><script>', '/operator/v1/plans']) {
+    const outside = ['https://evil.example/', '//evil.example', '/console/../x"><script>', '/operator/v1/plans'];
+    const dots = [
+      '/console/../evil',
+      '/console/./../evil',
+      '/console/%2e%2E/evil',
+      '/console/a/../../evil',
+      '/console/..',
+    ];
+    const hosts = ['/console/..//evil.example', '/console/%2e%2e/%2fevil.example', '/../console/..//evil.example'];
+    for (const to of [...outside, ...dots, ...hosts]) {
       assert.match((await logIn(visitor(), to)).text, /content="0;url=\/console\/cluster"/);
     }
   });
@@ -230,13 +239,29 @@ describe('a log-in at the identity provider', () => {
     assertRefused(await back(ada, answer), 401, /took too long/);
   });
 
-  it('that failed too often must wait', async () => {
+  it('is never refused because others have failed too often; one that fails must wait', async () => {
     const ada = visitor();
     const answer = await leave(ada);
     blocked = true;
-    const visit = await back(ada, answer);
+    assert.equal((await back(ada, answer)).status, 200);
+    real.nextPerson = undefined;
+    const visit = await logIn(visitor());
     assertRefused(visit, 429, /Try again in 17 seconds/);
     assert.equal(visit.headers.get('retry-after'), '17');
+  });
+
+  it('counts no callback without the cookie of a log-in, which any web page can make a browser send', async () => {
+    const answer = await leave(visitor());
+    for (const search of ['', '?x=1', '?code=guess&state=guess', answer.search]) {
+      for (const cookie of [undefined, 'grantd_log_in=', 'grantd_log_in=guess', `grantd_log_in=${'A'.repeat(200)}`]) {
+        const stranger = visitor();
+        stranger.cookie = cookie;
+        assertRefused(await stranger.get(`/console/log-in/callback${search}`), 401, /did not begin in this browser/);
+      }
+    }
+    blocked = true;
+    assertRefused(await visitor().get('/console/log-in/callback?x=1'), 401, /did not begin in this browser/);
+    assert.deepEqual(failures, []);
   });
 
   it('lasts an hour, also for somebody who goes on working', async () => {
