@@ -231,13 +231,10 @@ function unmetCondition({ conditions }: BulkWrite, index: number): GrantdError {
   );
 }
 
-/** Exactly one of the two: an absent field never means all. */
-export function anchorOf<Value>(
-  subject: Value | undefined,
-  object: Value | undefined,
-): { readonly subject: Value } | { readonly object: Value } {
-  if (subject !== undefined && object === undefined) return { subject };
-  if (object !== undefined && subject === undefined) return { object };
+/** The subject or the object whose grants are meant: exactly one of the two, since an absent one never means all. */
+export function parseAnchor(subject: unknown, object: unknown): GrantFilter['of'] {
+  if (subject !== undefined && object === undefined) return { subject: parseIdentifier('subject', subject) };
+  if (object !== undefined && subject === undefined) return { object: parseIdentifier('object', object) };
   const given = subject === undefined ? 'neither is given' : 'both are given';
   throw invalid(`Exactly one of "subject" and "object" must be given; ${given}.`);
 }
@@ -248,12 +245,8 @@ export function parseGrantFilter(body: unknown): GrantFilter {
   demandMembers(fields, GRANT_MEMBERS);
   const { subject, object, relation } = fields;
   refuseTerms(fields);
-  const anchor = anchorOf(subject, object);
   return {
-    of:
-      'subject' in anchor
-        ? { subject: parseIdentifier('subject', anchor.subject) }
-        : { object: parseIdentifier('object', anchor.object) },
+    of: parseAnchor(subject, object),
     relation: relation === undefined ? undefined : parseRelation(relation),
   };
 }

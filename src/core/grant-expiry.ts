@@ -1,5 +1,5 @@
-// The field `expires_at` of a new grant, in requests of both APIs. Only the owner of the tenant decides, by the time of
-// its slot, whether the moment lies in the future.
+// The field `expires_at` of a new grant or key, in requests of both APIs. Of a grant, only the owner of the tenant
+// decides, by the time of its slot, whether the moment lies in the future.
 
 import { GrantdError } from './errors.ts';
 import { parseTimestamp } from './text/timestamps.ts';
@@ -35,6 +35,13 @@ export function parseExpiry(value: unknown, wallMs: number, field = 'expires_at'
 }
 
 export const expiryPassed = (field = 'expires_at'): string => `"${field}" must be a moment in the future; it is not.`;
+
+/** Throws `invalid-request` unless an API key that ends then would still be valid. `null` and absent: it never ends. */
+export function demandKeyExpiry(expiresAtMs: number | null | undefined, wallMs: number): number | undefined {
+  if (expiresAtMs === null || expiresAtMs === undefined) return undefined;
+  if (expiresAtMs > wallMs) return expiresAtMs;
+  throw new GrantdError('invalid-request', expiryPassed());
+}
 
 /** A revocation takes effect at once. */
 export function refuseExpiry(value: unknown, field = 'expires_at'): void {

@@ -221,19 +221,27 @@ export function parseIdentifier(name: 'subject' | 'object', value: unknown, list
   throw new GrantdError(`invalid-${name}`, `"${field}" must be namespace:external_id; it ${fault}.`);
 }
 
-/** Throws `invalid-relation` unless the value is a built-in relation or has the form of an own one. */
+/** What a relation of a grant must be, for messages about one whose tenant is not known yet. */
+export const RELATION_RULE = `one of ${RELATIONS.join(', ')}, or one of the tenant's own relations`;
+
+/**
+ * Throws `invalid-relation` unless the value is a built-in relation or has the form of an own one. `rule`: what the
+ * message says that it must be, and why a text is not.
+ */
 export function parseRelation(
   value: unknown,
   list?: string,
   index = 0,
-  faultOf: (text: string) => string = grantedFault,
+  { must, faultOf }: { readonly must: string; readonly faultOf: (text: string) => string } = GRANTED,
 ): Relation {
   if (typeof value === 'string' && isRelationName(value)) return value;
   throw new GrantdError(
     'invalid-relation',
-    `"${fieldOf('relation', list, index)}" must be one of ${RELATIONS.join(', ')}; it ${describe(value, faultOf)}.`,
+    `"${fieldOf('relation', list, index)}" must be ${must}; it ${describe(value, faultOf)}.`,
   );
 }
+
+const GRANTED = { must: RELATION_RULE, faultOf: (text: string) => grantedFault(text) };
 
 /** Why a relation that the tenant does not declare cannot be granted. `own`: the relations that it declares. */
 export function undeclaredMessage(relation: string, own: readonly string[], list?: string, index = 0): string {
@@ -241,7 +249,7 @@ export function undeclaredMessage(relation: string, own: readonly string[], list
   if (own.length === 0) return `"${field}" must be one of ${RELATIONS.join(', ')}; it ${grantedFault(relation)}.`;
   const fault = grantedFault(relation, [...RELATIONS, ...own]);
   const end = fault.endsWith('?') ? '' : '.';
-  return `"${field}" must be one of ${RELATIONS.join(', ')}, or one of the tenant's own relations; it ${fault}${end}`;
+  return `"${field}" must be ${RELATION_RULE}; it ${fault}${end}`;
 }
 
 export const TUPLE_MEMBERS = ['subject', 'relation', 'object'] as const;
@@ -251,7 +259,7 @@ type Part = (typeof TUPLE_MEMBERS)[number];
 export function refuseMissing(parts: Readonly<Record<Part, unknown>>, list?: string, index = 0): never {
   const missing = TUPLE_MEMBERS.filter((part) => parts[part] === undefined);
   const [first = 'subject', ...others] = missing;
-  const must = first === 'relation' ? `one of ${RELATIONS.join(', ')}` : 'namespace:external_id';
+  const must = first === 'relation' ? RELATION_RULE : 'namespace:external_id';
   const rest = alsoMissing(others.map((name) => fieldOf(name, list, index)));
   throw new GrantdError(`invalid-${first}`, `"${fieldOf(first, list, index)}" must be ${must}; it is missing${rest}.`);
 }

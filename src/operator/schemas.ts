@@ -7,6 +7,7 @@ import { memberAt } from '../core/json-members.ts';
 import { NAME_LENGTH_MAX, PAGE_LIMIT_DEFAULT } from '../core/limits.ts';
 import { READERS_MAX } from '../core/plans.ts';
 import { SCOPES } from '../core/scopes.ts';
+import { parseQuery as parseParameters } from '../core/text/query.ts';
 import { isNamespaceName } from '../core/tuples.ts';
 import { closedObject, pageLimit, waitSeconds } from '../http/schema/schema-parts.ts';
 
@@ -117,27 +118,7 @@ export function parseQuery<Shape extends z.core.$ZodLooseShape>(
   search: string,
   shape: Shape,
 ): z.output<z.ZodObject<Shape>> {
-  const values = new Map<string, string>();
-  for (const pair of search === '' ? [] : search.split('&')) {
-    if (pair === '') continue;
-    const separator = pair.indexOf('=');
-    const name = decodeQuery(separator < 0 ? pair : pair.slice(0, separator));
-    if (values.has(name)) throw new GrantdError('invalid-request', `The query parameter "${name}" is repeated.`);
-    values.set(name, separator < 0 ? '' : decodeQuery(pair.slice(separator + 1)));
-  }
-  for (const name of values.keys()) {
-    if (!Object.hasOwn(shape, name)) throw new GrantdError('invalid-request', `Unknown query parameter "${name}".`);
-  }
-  const result = z.strictObject(shape).safeParse(Object.fromEntries(values));
+  const result = z.strictObject(shape).safeParse({ ...parseParameters(search, Object.keys(shape)) });
   if (!result.success) throw refusal(result.error, 'parameter');
   return result.data;
-}
-
-/** URLSearchParams would replace bytes that are not UTF-8; here they are refused. */
-function decodeQuery(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    throw new GrantdError('invalid-request', 'The query is not percent-encoded UTF-8.');
-  }
 }

@@ -12,10 +12,15 @@ export interface NamedTuple {
   readonly object: string;
 }
 
+/** What the relation of a question must be, for messages. */
+export const RELATION_NAME_RULE = `one of ${RELATIONS.join(', ')}, or a name that a rule of the tenant defines`;
+
 /** Throws `invalid-relation`; `list` and `index` name the place in the message. */
 export function parseRelationName(value: unknown, list?: string, index = 0): string {
-  return typeof value === 'string' && isRuleName(value) ? value : parseRelation(value, list, index, relationFault);
+  return typeof value === 'string' && isRuleName(value) ? value : parseRelation(value, list, index, NAMED);
 }
+
+const NAMED = { must: RELATION_NAME_RULE, faultOf: relationFault };
 
 /** As `parseTuple`, but with any name. */
 export function parseQuestion(
@@ -41,6 +46,6 @@ export function undefinedName(name: string, list = '', index = 0): GrantdError {
   const field = list === '' ? 'relation' : `${list}[${index}].relation`;
   return new GrantdError(
     'invalid-relation',
-    `"${field}" must be one of ${RELATIONS.join(', ')}, or a name that a rule of the tenant defines; ${JSON.stringify(name)} ${relationFault(name)}.`,
+    `"${field}" must be ${RELATION_NAME_RULE}; ${JSON.stringify(name)} ${relationFault(name)}.`,
   );
 }

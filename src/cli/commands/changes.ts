@@ -3,7 +3,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { FEED_ACTIONS, FEED_WAIT_SECONDS_MAX, feedActionsOf } from '../../core/change-feed.ts';
 import { PAGE_LIMIT_MAX } from '../../core/limits.ts';
-import { isRelationName, RELATIONS } from '../../core/tuples.ts';
+import { isRelationName, RELATION_RULE } from '../../core/tuples.ts';
 import { summaryOfChange } from '../../rules/rules-diff.ts';
 import type { CliContext } from '../cli-context.ts';
 import { addExamples, TENANT_EXAMPLE, TENANT_OPTION } from '../command-parts.ts';
@@ -24,7 +24,7 @@ interface ChangesOptions {
 
 function parseRelationOption(text: string): string {
   if (isRelationName(text)) return text;
-  throw new InvalidArgumentError(`It must be one of ${RELATIONS.join(', ')}, or a relation of the tenant's own.`);
+  throw new InvalidArgumentError(`It must be ${RELATION_RULE}.`);
 }
 
 function parseActions(text: string): string {

@@ -2,9 +2,9 @@
 
 import { assert } from '../../core/assert.ts';
 import {
-  anchorOf,
   bulkWriteRecord,
   demandWritten,
+  parseAnchor,
   parseBulkWrite,
   parseGrantFilter,
   refuseTerms,
@@ -67,7 +67,7 @@ export const listGrants: PublicOperation = {
     const { subject, object, relation, limit, cursor } = validate(grantQuerySchema, query);
     return session
       .call(CALLS.listGrants, context, {
-        of: anchorOf(subject, object),
+        of: parseAnchor(subject, object),
         relation: relation === undefined ? undefined : parseRelation(relation),
         limit,
         cursor,

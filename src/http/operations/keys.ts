@@ -2,6 +2,7 @@
 // the response to a revocation is sent, no front serves the key any more.
 
 import { GrantdError } from '../../core/errors.ts';
+import { demandKeyExpiry } from '../../core/grant-expiry.ts';
 import { parseIdempotencyKey } from '../../core/idempotency-keys.ts';
 import { parseKeyId } from '../../core/ids.ts';
 import { isJsonObject } from '../../core/json-members.ts';
@@ -52,13 +53,6 @@ function refuseTooManyScopes(body: unknown): void {
   );
 }
 
-function parseExpiry(text: string | null | undefined, wallMs: number): number | undefined {
-  if (text === undefined || text === null) return undefined;
-  const expiresAtMs = Date.parse(text);
-  if (expiresAtMs > wallMs) return expiresAtMs;
-  throw new GrantdError('invalid-request', '"expires_at" must be a moment in the future; it is not.');
-}
-
 export const createKey: PublicOperation = {
   id: 'createKey',
   method: 'POST',
@@ -92,7 +86,8 @@ export const createKey: PublicOperation = {
   answer(session, context, { body, headers }, { clock }) {
     refuseTooManyScopes(body);
     const { name, scopes, expires_at } = validateBody(keyBodySchema, body);
-    const key = { name: name ?? '', scopes: scopeMask(scopes), expiresAtMs: parseExpiry(expires_at, clock.wallMs()) };
+    const endsMs = typeof expires_at === 'string' ? Date.parse(expires_at) : undefined;
+    const key = { name: name ?? '', scopes: scopeMask(scopes), expiresAtMs: demandKeyExpiry(endsMs, clock.wallMs()) };
     const idempotencyKey = parseIdempotencyKey(headers['idempotency-key']);
     return session.createKey(context, key, idempotencyKey).then(({ record, text }) => ({
       status: 201,

@@ -1,4 +1,4 @@
-// What the head of a request says: its API key, the kind of its body, and its query.
+// What the head of a request says: its API key, the kind of its body, and where its query is.
 
 import { GrantdError } from '../../core/errors.ts';
 import type { RequestHeaders } from '../wire/incoming.ts';
@@ -50,51 +50,11 @@ export function findMediaTypeError(headers: RequestHeaders): GrantdError | undef
   return undefined;
 }
 
-// ---- the query, parsed by hand: a repeated or unknown parameter is an error, and never guessed at ----
-
-/** Bounds what an error message quotes to a line of what the client sent. */
-const QUOTED_LENGTH_MAX = 64;
-
-const EMPTY: Readonly<Record<string, string>> = Object.freeze({});
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    throw new GrantdError(
-      'invalid-request',
-      'The query string holds a malformed percent-encoding, or one that is not UTF-8.',
-    );
-  }
-}
-
-const quote = (name: string): string => JSON.stringify(name.slice(0, QUOTED_LENGTH_MAX));
+// ---- the query ----
 
 /** The part of a request target after the `?`. Throws `invalid-request` for a fragment, which no target may have. */
 export function queryTextOf(target: string): string {
   if (target.includes('#')) throw new GrantdError('invalid-request', 'The request target must not hold a "#".');
   const start = target.indexOf('?');
   return start === -1 ? '' : target.slice(start + 1);
-}
-
-/** Name → value. Throws `invalid-request` for a parameter that is not among `known` or occurs twice. */
-export function parseQuery(text: string, known: readonly string[]): Readonly<Record<string, string>> {
-  if (text === '') return EMPTY;
-  const values: Record<string, string> = Object.create(null);
-  for (const part of text.split('&')) {
-    if (part === '') continue;
-    const separator = part.indexOf('=');
-    const name = decode(separator === -1 ? part : part.slice(0, separator));
-    if (!known.includes(name)) {
-      throw new GrantdError(
-        'invalid-request',
-        `The query parameter ${quote(name)} is unknown; ${
-          known.length === 0 ? 'this operation takes none' : `known parameters: ${known.join(', ')}`
-        }.`,
-      );
-    }
-    if (name in values) throw new GrantdError('invalid-request', `The query parameter ${quote(name)} is repeated.`);
-    values[name] = separator === -1 ? '' : decode(part.slice(separator + 1));
-  }
-  return values;
 }

@@ -24,9 +24,11 @@ import {
   NAMESPACE_PATTERN,
   NAMESPACE_REGEX,
   RELATION_PATTERN,
+  RELATION_RULE,
   RELATIONS,
   relationFault,
 } from '../../core/tuples.ts';
+import { RELATION_NAME_RULE } from '../../rules/questions.ts';
 import { NAME_PATTERN } from '../../rules/rule-set.ts';
 import { closedObject, pageLimit } from './schema-parts.ts';
 
@@ -41,8 +43,8 @@ const refused =
     return `${must}; it ${typeof otherwise === 'string' ? otherwise : otherwise(input)}`;
   };
 
-const notGranted = refused(`must be one of ${RELATIONS.join(', ')}`, (text) => grantedFault(text));
-const notRelation = refused(`must be one of ${RELATIONS.join(', ')}`, relationFault);
+const notGranted = refused(`must be ${RELATION_RULE}`, (text) => grantedFault(text));
+const notRelation = refused(`must be ${RELATION_NAME_RULE}`, relationFault);
 
 const SURROGATES = '\\ud800-\\udfff';
 

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { changeJson, FEED_ACTIONS, feedActionsOf } from '../../../core/change-feed.ts';
 import { GrantdError } from '../../../core/errors.ts';
-import { isRelationName, RELATIONS } from '../../../core/tuples.ts';
+import { parseRelation } from '../../../core/tuples.ts';
 import type { ChangesQuery } from '../../../front/changes.ts';
 import { changeListSchema } from '../../../http/schema/change-schemas.ts';
 import { success } from '../../../http/schema/operation-description.ts';
@@ -36,11 +36,8 @@ export const listChanges = reading({
     ...pageShape,
     since: sinceOrNow,
     namespace: namespaceName,
-    relation: z
-      .string()
-      .refine(isRelationName, `must be one of ${RELATIONS.join(', ')}`)
-      .meta(PARAMETERS.relation)
-      .optional(),
+    // Read as any text, since an invalid relation has an error type of its own.
+    relation: z.string().meta(PARAMETERS.relation).optional(),
     action: z
       .string()
       .refine((text) => feedActionsOf(text) !== undefined, `must be one or several of ${FEED_ACTIONS.join(', ')}`)
@@ -57,12 +54,13 @@ export const listChanges = reading({
       }),
     }),
   ],
-  errors: ['invalid-cursor', 'cursor-too-old'],
+  errors: ['invalid-relation', 'invalid-cursor', 'cursor-too-old'],
   async run(call, { cursor, since, namespace, relation, action, limit, wait: waitSeconds }) {
     if (cursor !== undefined && since !== undefined) {
       throw new GrantdError('invalid-request', 'The query has both "cursor" and "since".');
     }
-    const filter = { namespace, relation, actions: action };
+    const parsed = relation === undefined ? undefined : parseRelation(relation);
+    const filter = { namespace, relation: parsed, actions: action };
     const page = await readPage(call, { cursor, since, filter, limit }, waitSeconds * 1000);
     const changes = page.changes.map(changeJson).join(',');
     return {

@@ -4,9 +4,9 @@
 import { z } from 'zod';
 import { assert } from '../../../core/assert.ts';
 import {
-  anchorOf,
   bulkWriteRecord,
   demandWritten,
+  parseAnchor,
   parseBulkWrite,
   parseGrantFilter,
   parseTerms,
@@ -23,15 +23,13 @@ import {
   WARNING_HEADER,
   warningHeaderOf,
 } from '../../../core/service-warnings.ts';
+import { CURSOR_HEADER } from '../../../core/text/cursors.ts';
 import { formatTimestamp } from '../../../core/text/timestamps.ts';
 import {
   grantOf,
-  identifierFault,
-  isIdentifier,
-  isRelationName,
+  parseIdentifier,
+  parseRelation,
   parseTuple,
-  RELATIONS,
-  type Relation,
   TUPLE_MEMBERS,
   type Tuple,
 } from '../../../core/tuples.ts';
@@ -287,26 +285,6 @@ export const revokeGrants = withQuery({
 
 // ---- listings ----
 
-type EntityField = 'subject' | 'object';
-
-function requireIdentifier(field: EntityField, value: string | undefined): string {
-  if (isIdentifier(value)) return value;
-  const fault = value === undefined ? 'is missing' : identifierFault(value);
-  throw new GrantdError(`invalid-${field}`, `The parameter "${field}" must be namespace:external_id; it ${fault}.`);
-}
-
-function requireRelation(value: string | undefined): Relation {
-  if (value !== undefined && isRelationName(value)) return value;
-  throw new GrantdError('invalid-relation', `The parameter "relation" must be one of ${RELATIONS.join(', ')}.`);
-}
-
-function requireAnchor(query: { readonly [Field in EntityField]?: string | undefined }) {
-  const anchor = anchorOf(query.subject, query.object);
-  return 'subject' in anchor
-    ? { subject: requireIdentifier('subject', anchor.subject) }
-    : { object: requireIdentifier('object', anchor.object) };
-}
-
 /** Read as any text, since an invalid value has an error type of its own; so has a missing one that is mandatory. */
 const text = z.string();
 const mandatory = (parameter: object) => text.meta({ ...parameter, mandatory: true }).optional();
@@ -317,20 +295,21 @@ export const listGrants = reading({
   tag: 'Within a tenant',
   summary: 'List the grants of a subject, or on an object',
   query: {
-    ...pageShape,
     subject: text.meta(PARAMETERS.subject).optional(),
     object: text.meta(PARAMETERS.object).optional(),
     relation: text.meta(PARAMETERS.relation).optional(),
+    ...pageShape,
   },
-  successes: [success(200, 'One page.', { name: 'GrantList', schema: grantListSchema })],
+  successes: [success(200, 'One page.', { name: 'GrantList', schema: grantListSchema, header: CURSOR_HEADER })],
   errors: [...TUPLE_ERRORS, 'invalid-cursor'],
   async run(call, query) {
-    const of = requireAnchor(query);
-    const relation = query.relation === undefined ? undefined : requireRelation(query.relation);
+    const of = parseAnchor(query.subject, query.object);
+    const relation = query.relation === undefined ? undefined : parseRelation(query.relation);
     const session = await sessionOf(call);
     const { limit, cursor } = query;
     const page = await session.call(CALLS.listGrants, call.context(), { of, relation, limit, cursor });
-    return jsonResponse(200, { grants: page.items.map(grantRecord), next_cursor: page.nextCursor ?? null });
+    const record = { grants: page.items.map(grantRecord), next_cursor: page.nextCursor ?? null };
+    return jsonResponse(200, record, { [CURSOR_HEADER]: page.feedCursor });
   },
 });
 
@@ -386,7 +365,7 @@ export const listObjects = reading({
   errors: ['invalid-subject', 'invalid-relation', 'invalid-cursor', ...EVALUATION_ERRORS],
   async run(call, query) {
     const { namespace, via, limit, cursor } = query;
-    const subject = requireIdentifier('subject', query.subject);
+    const subject = parseIdentifier('subject', query.subject);
     const relation = parseRelationName(query.relation);
     return answerObjects(call, { subject, relation, namespace, via, limit, cursor });
   },
@@ -429,7 +408,7 @@ export const listHolders = reading({
   errors: ['invalid-object', 'invalid-relation', 'invalid-cursor', ...EVALUATION_ERRORS],
   async run(call, query) {
     const { namespace, via, include, limit, cursor } = query;
-    const object = requireIdentifier('object', query.object);
+    const object = parseIdentifier('object', query.object);
     const relation = parseRelationName(query.relation);
     return answerHolders(call, { object, relation, namespace, via, include, limit, cursor });
   },

@@ -3,12 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import {
-  bearerTokenOf,
-  findMediaTypeError,
-  parseQuery,
-  queryTextOf,
-} from '../../../../src/http/pipeline/request-head.ts';
+import { parseQuery } from '../../../../src/core/text/query.ts';
+import { bearerTokenOf, findMediaTypeError, queryTextOf } from '../../../../src/http/pipeline/request-head.ts';
 import { anyCharacter } from '../../support/any-character.ts';
 
 describe('the bearer token of a request', () => {

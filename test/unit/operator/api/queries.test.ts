@@ -58,10 +58,10 @@ describe('a query', () => {
       if (!('dry_run' in query)) unknown.push('dry_run=true', 'dry_run=false', 'dry_run');
       for (const text of unknown) {
         const refused = await send(operation, text);
-        if (operation.method !== 'GET' || !text.startsWith('limit')) assertProblem(refused, 400, 'invalid-request');
-        assert.match(refused.body.detail, /^(Unknown query parameter|The query parameter)/, `${id} ${text}`);
+        assertProblem(refused, 400, 'invalid-request');
+        assert.match(refused.body.detail, /^The query parameter "[^"]*" is unknown; /, `${id} ${text}`);
       }
-      for (const name of [...Object.keys(query), 'nonsense']) {
+      for (const name of Object.keys(query)) {
         const repeated = `${name}=true&${name}=true`;
         assertProblem(await send(operation, repeated), 400, 'invalid-request', new RegExp(`"${name}" is repeated`));
       }

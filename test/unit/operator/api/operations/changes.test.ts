@@ -58,7 +58,6 @@ describe('the changes of a tenant', () => {
   for (const [query, named] of [
     ['?cursor=a&since=now', /"cursor" and "since"/],
     ['?since=yesterday', /"since"/],
-    ['?relation=the+boss', /"relation"/],
     ['?action=grant.lost', /"action"/],
     ['?wait=31', /"wait"/],
     ['?wait=-1', /"wait"/],
@@ -69,6 +68,10 @@ describe('the changes of a tenant', () => {
       assertProblem(await read(query), 400, 'invalid-request', named);
     });
   }
+
+  test('with a relation that no tenant can have has the error type of a relation', async () => {
+    assertProblem(await read('?relation=the+boss'), 400, 'invalid-relation', /"relation" must be one of owner/);
+  });
 
   test('of an unknown tenant, and after a cursor of something else, there are none', async () => {
     assertProblem(await read('?cursor=other'), 400, 'invalid-cursor');
