@@ -1,8 +1,8 @@
 // The log-in at the identity provider: the browser leaves with a sealed cookie and comes back to the callback.
 // Invariants: only the browser that began a log-in can complete it. The console keeps no state for a pending log-in, so
 // pending log-ins cannot crowd each other out. The provider is asked before failures are looked at, so that those of
-// others refuse no log-in; a failed one counts by client address, like a wrong token. A callback without the cookie of a
-// log-in is no guess, and counts against no address: any web page can make a browser call it.
+// others refuse no log-in; a failed one counts by client address, like a wrong token. A callback without the cookie of
+// a log-in is no guess, and counts against no address: any web page can make a browser call it.
 
 import { html } from '../../../http/pages/markup.ts';
 import type { IdentityProvider, PendingLogIn } from '../../identity/identity-provider.ts';
