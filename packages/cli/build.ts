@@ -48,7 +48,7 @@ async function buildPackage(directory: string): Promise<void> {
   mkdirSync(directory, { recursive: true });
   const { metafile } = await build({
     absWorkingDir: ROOT,
-    entryPoints: { grantd: 'packages/cli/src/main.ts' },
+    entryPoints: { grantd: 'packages/cli/src/start.ts' },
     outdir: join(directory, 'dist'),
     bundle: true,
     // What a command imports when it runs stays a file of its own, so that no other command loads it.

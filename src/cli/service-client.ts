@@ -103,6 +103,11 @@ export class ServiceClient {
     return new ServiceClient(this.#target, this.#options, tenant);
   }
 
+  /** The same, whose warnings go to one listener: each text once. */
+  withWarnings(onWarning: (warning: string) => void): ServiceClient {
+    return new ServiceClient(this.#target, { ...this.#options, onWarning }, this.tenant);
+  }
+
   /** What a command has to be told beside its arguments to reach the same tenant, for messages. */
   get tenantOption(): string {
     return this.tenant === undefined ? '' : ` --tenant ${this.tenant}`;

@@ -2,7 +2,8 @@
 // empty folder, with an API key and nothing else; and its MCP server, as the SDK's own client sees it.
 
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -18,6 +19,9 @@ const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..');
 /** Compressed: an `npx` of it is a download of seconds everywhere. */
 const TARBALL_BYTES_MAX = 1024 * 1024;
+
+/** Of the file that looks at the Node: it has nothing of the program in it. */
+const START_BYTES_MAX = 2048;
 
 const directory = mkdtempSync(join(tmpdir(), 'grantd-package-'));
 const work = join(directory, 'app');
@@ -87,6 +91,20 @@ describe('the package', () => {
     for (const name of ['commander', '@modelcontextprotocol/server', 'zod'])
       assert.match(text, new RegExp(`^${name} `, 'm'));
     assert.doesNotMatch(text, /^(?:cassandra-driver|@grpc\/grpc-js|express|@kubernetes\/client-node) /m);
+  });
+
+  it('says in two lines which Node it needs, and loads nothing on an older one', async () => {
+    const file = join(work, 'node_modules', '@grantd', 'cli', 'dist', 'grantd.js');
+    const program = `Object.defineProperty(process.versions, 'node', { value: '20.20.2' }); await import(${JSON.stringify(file)});`;
+    const { code, stdout, stderr } = (await run(process.execPath, ['--input-type=module', '--eval', program]).catch(
+      (error: Run) => error,
+    )) as Run;
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(
+      stderr,
+      /^grantd: This is Node 20\.20\.2, and the command line needs Node 22 or later\.\n {2}Install .*\n$/,
+    );
+    assert.ok(statSync(file).size < START_BYTES_MAX);
   });
 
   it('does with an API key what the API allows', async () => {
@@ -286,6 +304,31 @@ describe('the MCP server', () => {
     assert.deepEqual([refused.code, refused.stdout], [2, '']);
     assert.match(refused.stderr, /takes an API key/);
     const ended = await grantd(['mcp'], keyed(), 'no JSON\n');
-    assert.deepEqual([ended.code, ended.stdout], [0, ''], ended.stderr);
+    assert.equal(ended.code, 0, ended.stderr);
+    assert.partialDeepStrictEqual(JSON.parse(ended.stdout), { id: null, error: { code: -32700 } });
+  });
+
+  const call = (id: number): string =>
+    `${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'check', arguments: grant } })}\n`;
+
+  it('answers what it has read before it ends', async () => {
+    const ended = await grantd(['mcp'], keyed(), call(1) + call(2));
+    assert.equal(ended.code, 0, ended.stderr);
+    const answers = ended.stdout.trimEnd().split('\n');
+    assert.deepEqual(answers.map((line) => JSON.parse(line).id).toSorted(), [1, 2]);
+  });
+
+  it('ends without an error when nobody reads its answers, though its input is open', async () => {
+    const command = join(work, 'node_modules', '.bin', 'grantd');
+    const env = { PATH: path, HOME: home, ...keyed() };
+    const child = spawn(command, ['mcp'], { cwd: work, env, stdio: ['pipe', 'pipe', 'pipe'] });
+    const errors: string[] = [];
+    child.stderr.setEncoding('utf8').on('data', (text: string) => errors.push(text));
+    // It has ended when this fails.
+    child.stdin.on('error', () => {});
+    child.stdout.destroy();
+    child.stdin.write(call(1));
+    const [code] = await once(child, 'exit');
+    assert.deepEqual([code, errors.join('')], [0, '']);
   });
 });

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 // The command line as a package of its own: all commands that call a service, and no service. The only file of the
 // package that reads the environment and the arguments.
 

@@ -21,8 +21,10 @@ export function toolRunner(client: ServiceClient): RunTool {
     }
     inFlight += 1;
     try {
-      const answer = await call(client);
-      return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: { ...answer } };
+      const warnings: string[] = [];
+      const answer = await call(client.withWarnings((warning) => void warnings.push(warning)));
+      const result = warnings.length === 0 ? { ...answer } : { ...answer, warnings };
+      return { content: [{ type: 'text', text: JSON.stringify(result) }], structuredContent: result };
     } catch (error) {
       if (!(error instanceof CliFailure)) throw error;
       return failed(error.message);

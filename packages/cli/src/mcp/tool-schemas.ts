@@ -37,17 +37,29 @@ export const ruleSet = z
   .record(z.string(), z.unknown())
   .describe('All rules of the tenant, in the form in which read_rules returns them as rule_set.');
 
+/** Beside each answer. */
+const warnings = z
+  .array(z.string())
+  .optional()
+  .describe('Hints that something is misspelt, such as a namespace that the tenant does not know.');
 const nextCursor = z.string().nullable().optional().describe('null: that was the last page.');
 const checkedAt = z.string();
-export const checkResult = z.looseObject({ authorized: z.boolean(), checked_at: checkedAt });
+export const checkResult = z.looseObject({ authorized: z.boolean(), checked_at: checkedAt, warnings });
 export const checksResult = z.looseObject({
   results: z.array(z.looseObject({ authorized: z.boolean() })),
   checked_at: checkedAt,
+  warnings,
 });
-export const objectsResult = z.looseObject({ objects: z.array(z.string()), next_cursor: nextCursor });
-export const subjectsResult = z.looseObject({ subjects: z.array(z.string()), next_cursor: nextCursor });
-export const grantResult = z.looseObject({ subject: z.string(), relation: z.string(), object: z.string() });
-export const grantsResult = z.looseObject({ grants: z.array(grantResult), next_cursor: nextCursor });
+export const objectsResult = z.looseObject({ objects: z.array(z.string()), next_cursor: nextCursor, warnings });
+export const subjectsResult = z.looseObject({ subjects: z.array(z.string()), next_cursor: nextCursor, warnings });
+const grant = { subject: z.string(), relation: z.string(), object: z.string() };
+export const grantResult = z.looseObject({ ...grant, warnings });
+export const grantsResult = z.looseObject({
+  grants: z.array(z.looseObject(grant)),
+  next_cursor: nextCursor,
+  warnings,
+});
 export const rulesResult = z.looseObject({ revision: z.string(), rule_set: z.looseObject({}) });
-export const previewResult = z.looseObject({ changed: z.boolean() });
-export const revokedResult = z.strictObject({ revoked: z.literal(true) });
+export const previewResult = z.looseObject({ changed: z.boolean(), warnings });
+export const writtenRulesResult = z.looseObject({ warnings });
+export const revokedResult = z.strictObject({ revoked: z.literal(true), warnings });
