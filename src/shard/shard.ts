@@ -714,6 +714,17 @@ export interface FollowRequest {
   readonly seq: number;
   /** Append an entry, if need be an empty one, so that the log reaches the time of this call (grants expire by it). */
   readonly advance: boolean;
+  /** The keys that calls have used at the reader since it last told the owner. */
+  readonly uses?: readonly UsedKey[];
+}
+
+/** Of one question of a reader. */
+export const USED_KEYS_MAX = 1000;
+
+export interface UsedKey {
+  readonly keyId: string;
+  /** The owner's time, as the reader knows it. */
+  readonly usedAtMs: number;
 }
 
 export interface FollowAnswer {

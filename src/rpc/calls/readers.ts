@@ -1,7 +1,7 @@
 // The calls by which shards answer reads of a tenant beside its owner: how far the log is, and what came since.
 
 import { assert } from '../../core/assert.ts';
-import { FOLLOWED_BYTES_MAX, type LogPosition } from '../../shard/shard.ts';
+import { FOLLOWED_BYTES_MAX, type LogPosition, USED_KEYS_MAX } from '../../shard/shard.ts';
 import type { Position__Output } from '../gen/grantd/v1/Position.ts';
 import { demand } from '../wire-violation.ts';
 import { malformed } from './answer-fields.ts';
@@ -37,10 +37,22 @@ export const readerCalls = {
 
   followTenant: defineCall('followTenant', {
     access: 'shard',
-    requestToWire: (request) => request,
-    requestFromWire: ({ tenantId, epoch, seq, advance }) => {
+    requestToWire: ({ uses = [], ...request }) => ({
+      ...request,
+      usedKeys: uses.map(({ keyId }) => keyId),
+      usedAtMs: uses.map(({ usedAtMs }) => usedAtMs),
+    }),
+    requestFromWire: ({ tenantId, epoch, seq, advance, usedKeys, usedAtMs }) => {
       demand(isCount(seq), 'A place in a log is out of bounds.');
-      return { tenantId: shortText(tenantId, 'A tenant id'), epoch, seq, advance };
+      demand(usedKeys.length === usedAtMs.length, 'Used keys and their times are not as many.');
+      demand(usedKeys.length <= USED_KEYS_MAX, 'A reader tells of too many used keys at once.');
+      const uses = usedKeys.map((key, index) => {
+        const ms = usedAtMs[index] ?? 0;
+        demand(isCount(ms), 'The time of a used key is out of bounds.');
+        return { keyId: shortText(key, 'A key id'), usedAtMs: ms };
+      });
+      const request = { tenantId: shortText(tenantId, 'A tenant id'), epoch, seq, advance };
+      return uses.length === 0 ? request : { ...request, uses };
     },
     reply: 'tenantCommits',
     replyToWire: (answer) => {

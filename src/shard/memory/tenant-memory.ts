@@ -29,7 +29,7 @@ import { SubjectFilter } from './subject-filter.ts';
 import { TenantRules } from './tenant-rules.ts';
 import { TenantUsage } from './tenant-usage.ts';
 
-/** When a key was last used, and when that was last written; wall clock, ms. */
+/** When a key was last used; and when that was last written at its owner, or the use that a reader has told; ms. */
 export interface KeyUse {
   usedAtMs: number;
   writtenAtMs: number;
@@ -226,6 +226,18 @@ export class TenantMemory implements EntityFilter {
 
   get keyUses(): UsedMemory['keyUses'] {
     return (this.#used ?? this.#use()).keyUses;
+  }
+
+  /** A call has used the key then. */
+  noteUse(keyId: KeyId, usedAtMs: number): KeyUse {
+    const { keyUses } = this;
+    let use = keyUses.get(keyId);
+    if (use === undefined) {
+      use = { usedAtMs, writtenAtMs: 0 };
+      keyUses.set(keyId, use);
+    }
+    use.usedAtMs = Math.max(use.usedAtMs, usedAtMs);
+    return use;
   }
 
   get usage(): TenantUsage {

@@ -32,12 +32,7 @@ async function issue(peer: Peer, claim: KeyCredentials, find: (tenantId: TenantI
     const { nowMs } = tenure.slotTime;
     if (key === undefined || !sameHash(key.hash, hashApiKey(claim.key))) throw unauthorized();
     if (key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs) throw unauthorized();
-    let use = memory.keyUses.get(keyId);
-    if (use === undefined) {
-      use = { usedAtMs: nowMs, writtenAtMs: 0 };
-      memory.keyUses.set(keyId, use);
-    }
-    use.usedAtMs = nowMs;
+    const use = memory.noteUse(keyId, nowMs);
     const { scopes, expiresAtMs } = key;
     return peer.handles.issue({ tenure, reader, memory, keyId, actor: keyId, use, expiresAtMs }, scopes);
   });

@@ -2,12 +2,19 @@
 // and what the reader lacks up to there. That is the read index of Raft (https://raft.github.io/raft.pdf, 6.4).
 
 import { GrantdError } from '../../core/errors.ts';
-import { parseTenantId } from '../../core/ids.ts';
+import { type KeyId, parseKeyId, parseTenantId } from '../../core/ids.ts';
 import { type Plans, readersOf } from '../../core/plans.ts';
 import { slotOfTenant } from '../../core/slots.ts';
 import type { Tenure } from '../log/tenure.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
-import { type FollowAnswer, type FollowRequest, type RequestOf, ShardFailure, type ToldPosition } from '../shard.ts';
+import {
+  type FollowAnswer,
+  type FollowRequest,
+  type RequestOf,
+  ShardFailure,
+  type ToldPosition,
+  type UsedKey,
+} from '../shard.ts';
 import { encodeBeginning } from './beginning.ts';
 import type { ReaderChoice } from './reader-choice.ts';
 
@@ -73,6 +80,16 @@ export function readPosition(parts: FollowParts, { slot, tenantId }: RequestOf<'
   return { ...position, readers: parts.readersOf(memory) };
 }
 
+/** What readers answer counts as use of a key. A key that is gone stays so. */
+async function noteUses(tenure: Tenure, memory: TenantMemory, uses: readonly UsedKey[]): Promise<void> {
+  using _keys = await memory.keys.pin();
+  const { nowMs } = tenure.slotTime;
+  for (const { keyId: text, usedAtMs } of uses) {
+    const keyId: KeyId | undefined = parseKeyId(text);
+    if (keyId !== undefined && memory.keys.rows.has(keyId)) memory.noteUse(keyId, Math.min(usedAtMs, nowMs));
+  }
+}
+
 export async function followTenant(parts: FollowParts, request: FollowRequest): Promise<FollowAnswer> {
   const tenure = parts.tenureOf(slotOfTenant(request.tenantId, parts.slots));
   const memory = memoryOf(parts, tenure, request.tenantId);
@@ -81,6 +98,8 @@ export async function followTenant(parts: FollowParts, request: FollowRequest): 
     return begin(tenure, memory);
   }
   if (request.epoch !== tenure.epoch) throw new ShardFailure('handle-unknown', 'The reader follows another epoch.');
+  // If its keys cannot be read now, a later use of them is told again.
+  if (request.uses !== undefined) void noteUses(tenure, memory, request.uses).catch(() => {});
   if (request.advance) {
     await tenure.advance();
     tenure.assertServing();

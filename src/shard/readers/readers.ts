@@ -12,7 +12,8 @@ import { type ReaderDependencies, TenantReader } from './tenant-reader.ts';
 
 /** Readers are for large tenants: of these, no process has more than some tens. */
 const READERS_MAX = 1000;
-const SWEEP_MS = 5000;
+/** Readers in use ask their owners this often at least. */
+const SWEEP_MS = 1000;
 /** What an operator gets of each shard. */
 const READERS_LISTED_MAX = 100;
 
@@ -86,7 +87,7 @@ export class Readers {
       },
     );
     this.#readers.set(tenantId, reader);
-    this.#sweep ??= this.#dependencies.clock.setTimer(() => this.#dropIdle(), SWEEP_MS);
+    this.#sweep ??= this.#dependencies.clock.setTimer(() => this.#look(), SWEEP_MS);
     return reader;
   }
 
@@ -106,14 +107,15 @@ export class Readers {
     }
   }
 
-  #dropIdle(): void {
+  #look(): void {
     this.#sweep = undefined;
     const { clock, readerLimits } = this.#dependencies;
     const nowMs = clock.monotonicMs();
     for (const reader of [...this.#readers.values()]) {
       if (nowMs - reader.usedAtMs > readerLimits.idleMs) reader.end('idle');
+      else reader.keepUp();
     }
-    if (this.#readers.size > 0) this.#sweep = clock.setTimer(() => this.#dropIdle(), SWEEP_MS);
+    if (this.#readers.size > 0) this.#sweep = clock.setTimer(() => this.#look(), SWEEP_MS);
   }
 
   /** Ends all, for good. */

@@ -25,7 +25,7 @@ import type { MemoryBudget } from '../memory/memory-budget.ts';
 import type { PageLimits } from '../memory/page-limits.ts';
 import type { ReaderLimits } from '../memory/reader-limits.ts';
 import { TenantMemory } from '../memory/tenant-memory.ts';
-import { type FollowAnswer, type LogPosition, ShardFailure } from '../shard.ts';
+import { type FollowAnswer, type LogPosition, ShardFailure, USED_KEYS_MAX, type UsedKey } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
 import { decodeBeginning } from './beginning.ts';
 import { currentReads } from './current-reads.ts';
@@ -37,8 +37,10 @@ const APPLIED_POLL_MS = 50;
 
 /** After this long without an answer, calls are better off at the owner itself. */
 const ANSWER_MS_MAX = 2000;
-/** A reader in use asks this often at least: the owner keeps commits only for readers that ask. */
+/** A reader in the process of its owner asks this often at least: the owner keeps commits only for readers that ask. */
 const ASKED_MS_MAX = 5000;
+/** The owner hears of the uses of keys this often: before a reader that is not used any more ends. */
+const USES_TOLD_MS = 10_000;
 
 export interface ReaderDependencies {
   readonly owners: OwnerPort;
@@ -94,6 +96,7 @@ export class TenantReader implements ServedTenure {
   /** The count of commits before the last question that was answered, and the time of that question. */
   #notedCount: number | undefined;
   #askedAtMs = 0;
+  #toldAtMs: number;
 
   /** `beginning`: the owner's answer to the first question. Throws if it is not one. */
   constructor(
@@ -110,6 +113,7 @@ export class TenantReader implements ServedTenure {
     this.budget = budget;
     this.tally = of.tally;
     this.usedAtMs = clock.monotonicMs();
+    this.#toldAtMs = this.usedAtMs;
     this.#address = of.address;
     this.#dependencies = dependencies;
     this.#onEnded = onEnded;
@@ -160,6 +164,37 @@ export class TenantReader implements ServedTenure {
     return this.current ? Promise.resolve() : this.#asked();
   }
 
+  /**
+   * Asks the owner beside calls, so that a reader in use never lacks more commits than the owner keeps, however much is
+   * written while no call comes; and tells it which keys were used.
+   */
+  keepUp(): void {
+    if (this.#isAsking || this.#ended || !this.#mayRead) return;
+    const { commitCounts } = this.#dependencies;
+    const count = commitCounts?.read(this.slot);
+    if (count !== undefined && count === this.#notedCount && !this.#tellsUses) return;
+    this.#isAsking = true;
+    void this.#askOnce();
+  }
+
+  get #tellsUses(): boolean {
+    return this.#dependencies.clock.monotonicMs() - this.#toldAtMs >= USES_TOLD_MS;
+  }
+
+  /** Those that the owner has not been told, in a question now and then. More than one question takes follow next. */
+  #usesToTell(): readonly UsedKey[] {
+    if (!this.#tellsUses) return [];
+    const uses: UsedKey[] = [];
+    for (const [keyId, use] of this.memory.keyUses) {
+      if (use.usedAtMs <= use.writtenAtMs) continue;
+      if (uses.length === USED_KEYS_MAX) return uses;
+      use.writtenAtMs = use.usedAtMs;
+      uses.push({ keyId, usedAtMs: use.usedAtMs });
+    }
+    this.#toldAtMs = this.#dependencies.clock.monotonicMs();
+    return uses;
+  }
+
   /** The same, by a question to the owner. */
   #asked(): Promise<void> {
     this.usedAtMs = this.#dependencies.clock.monotonicMs();
@@ -184,7 +219,7 @@ export class TenantReader implements ServedTenure {
       for (const { reject } of waiting) reject(this.#hasEnded());
       return;
     }
-    this.tally.confirms(waiting.length);
+    if (waiting.length > 0) this.tally.confirms(waiting.length);
     for (const { resolve } of waiting) resolve();
     if (this.#waiting.length > 0) void this.#askOnce();
     else this.#isAsking = false;
@@ -197,7 +232,9 @@ export class TenantReader implements ServedTenure {
     const { owners, clock, commitCounts } = this.#dependencies;
     const count = commitCounts?.read(slot);
     const askedAtMs = clock.monotonicMs();
-    const following = owners.follow(this.#address, { tenantId, epoch, seq: this.#seq, advance });
+    const uses = this.#usesToTell();
+    const question = { tenantId, epoch, seq: this.#seq, advance, ...(uses.length === 0 ? {} : { uses }) };
+    const following = owners.follow(this.#address, question);
     const answer = await inTime(clock, following);
     const commits = await this.#decode(answer.commits);
     this.assertServing();

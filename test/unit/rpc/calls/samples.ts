@@ -576,7 +576,12 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
       }),
   },
   followTenant: {
-    request: record({ tenantId: text, epoch: uint32, seq: place, advance: fc.boolean() }),
+    request: fc
+      .tuple(
+        record({ tenantId: text, epoch: uint32, seq: place, advance: fc.boolean() }),
+        many(record({ keyId: text, usedAtMs: timeMs })),
+      )
+      .map(([question, uses]) => (uses.length === 0 ? question : { ...question, uses })),
     answer: () =>
       record({ epoch: uint32, seq: place, nextBase: place, nowMs: place, appliedSeq: place, commits: text }),
   },

@@ -189,6 +189,45 @@ for (const skewMs of [HOUR_MS, -HOUR_MS]) {
   });
 }
 
+test('the use of a key at a reader counts at the owner, although the owner sees none of its calls', async () => {
+  const startMs = Date.UTC(2026, 0, 1);
+  const time = { wallMs: startMs };
+  const { clock, check, slot, handle, key, readers } = await startReading({ wallMs: () => time.wallMs });
+  const lastUse = async (): Promise<number | undefined> => {
+    const { items } = await slot.connection.listKeys(handle, { limit: 10, cursor: undefined });
+    return items.find(({ keyId }) => keyId === key.keyId)?.lastUsedAtMs;
+  };
+  for (let seconds = 0; seconds < 60; seconds += 1) {
+    time.wallMs += 1000;
+    await check(tuple('user:a', 'doc:1'));
+    await clock.advance(1000);
+  }
+  const late = time.wallMs - ((await lastUse()) ?? 0);
+  assert.ok(late <= 12_000, `${late} ms ago`);
+  // A last use before the reader ends, too.
+  time.wallMs += 1000;
+  await check(tuple('user:a', 'doc:1'));
+  await clock.advance(40_000);
+  assert.deepEqual([readers.list(), await lastUse()], [[], time.wallMs]);
+  // Of a key that is gone nothing is kept.
+  const memory = slot.tenure.tenants.values().next().value;
+  await slot.connection.revokeKey(handle, slot.attempt(), key.keyId);
+  const told = { tenantId: key.tenantId, epoch: slot.tenure.epoch, seq: slot.tenure.lastSeq, advance: false };
+  await slot.reader.reader.call('followTenant', {}, { ...told, uses: [{ keyId: key.keyId, usedAtMs: startMs }] });
+  await slot.connection.listKeys(handle, { limit: 10, cursor: undefined });
+  assert.equal(memory?.keyUses.size, 0);
+});
+
+test('a reader in use keeps up with its owner while no call comes', async () => {
+  const { clock, slot, handle, readers } = await startReading();
+  for (let seconds = 0; seconds < 10; seconds += 1) {
+    await slot.grant(handle, tuple('user:a', `doc:${seconds}`));
+    await clock.advance(1000);
+    await clock.advance(0);
+    assert.equal(readers.list()[0]?.position, slot.tenure.lastSeq);
+  }
+});
+
 test('a reader that no call uses ends as idle', async () => {
   const { clock, readers, shown } = await startReading();
   await clock.advance(40_000);

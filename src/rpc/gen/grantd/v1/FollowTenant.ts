@@ -7,6 +7,8 @@ export interface FollowTenant {
   'epoch'?: (number);
   'seq'?: (number | string | Long);
   'advance'?: (boolean);
+  'usedKeys'?: (string)[];
+  'usedAtMs'?: (number | string | Long)[];
 }
 
 export interface FollowTenant__Output {
@@ -14,4 +16,6 @@ export interface FollowTenant__Output {
   'epoch': (number);
   'seq': (number);
   'advance': (boolean);
+  'usedKeys': (string)[];
+  'usedAtMs': (number)[];
 }
