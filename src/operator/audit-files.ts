@@ -3,6 +3,7 @@
 // console; no text of a tenant becomes a formula of a spreadsheet.
 
 import { GrantdError } from '../core/errors.ts';
+import { formatCsvLine, inertJson } from '../core/text/csv.ts';
 import { formatTimestamp } from '../core/text/timestamps.ts';
 import type { LoggedChange } from '../shard/shard.ts';
 
@@ -22,14 +23,8 @@ const CUT = 'There are more entries. Choose a shorter range of time for each fil
 
 const COLUMNS = ['at', 'tenant_id', 'action', 'actor', 'subject', 'relation', 'object', 'request_id', 'seq', 'index'];
 
-/** A quoted cell of RFC 4180. Spreadsheets take a text that begins with one of these for a formula. */
-function cell(value: unknown): string {
-  const text = value === undefined || value === null ? '' : String(value);
-  const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
-}
-
-const line = (cells: readonly unknown[]): string => `${cells.map(cell).join(',')}\r\n`;
+type Cells = Parameters<typeof formatCsvLine>[0];
+const line = (cells: Cells): string => `${formatCsvLine(cells)}\r\n`;
 
 function parsed(change: string): Readonly<Record<string, unknown>> {
   try {
@@ -41,8 +36,8 @@ function parsed(change: string): Readonly<Record<string, unknown>> {
 
 function csvLine({ seq, index, atMs, tenantId, actor, requestId, change }: LoggedChange): string {
   const { action, subject, relation, object } = parsed(change);
-  const at = formatTimestamp(atMs);
-  return line([at, tenantId, action, actor, subject, relation, object, requestId, seq, index, change]);
+  const texts = [action, actor, subject, relation, object].map((value) => String(value ?? ''));
+  return line([formatTimestamp(atMs), tenantId, ...texts, requestId, seq, index, inertJson(change)]);
 }
 
 const jsonLine = ({ seq, index, atMs, tenantId, actor, requestId, change }: LoggedChange): string =>

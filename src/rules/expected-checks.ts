@@ -3,7 +3,7 @@
 
 import { GrantdError } from '../core/errors.ts';
 import { demandMembers, isJsonObject, unknownMember } from '../core/json-members.ts';
-import { formatCsvLine } from '../core/text/csv.ts';
+import { formatCsvLine, holdsFormula } from '../core/text/csv.ts';
 import { parseJson } from '../core/text/json.ts';
 import { parseTimestamp } from '../core/text/timestamps.ts';
 import { fieldsOf, linesOf } from '../core/text/tuple-lines.ts';
@@ -108,12 +108,22 @@ export function parseExpectedChecks(
   return { lines: parsed, count: lines.length };
 }
 
-/** As `grantd check -f` reads them. */
-export const formatExpectedChecks = (checks: readonly ExpectedCheck[]): string =>
-  [
-    EXPECTED_HEAD,
-    ...checks.map(({ question: { subject, relation, object }, expected }) =>
-      formatCsvLine([subject, relation, object, ...(expected === undefined ? [] : [String(expected)])]),
-    ),
-    '',
-  ].join('\n');
+/**
+ * A file of checks, as `grantd check -f` reads it: CSV, or lines of JSON if CSV would have to change a text so that it
+ * is no formula of a spreadsheet.
+ */
+export function formatExpectedChecks(checks: readonly ExpectedCheck[]): {
+  readonly format: 'csv' | 'ndjson';
+  readonly text: string;
+} {
+  if (checks.some(({ question }) => holdsFormula(question.subject) || holdsFormula(question.object))) {
+    const lines = checks.map(({ question: { subject, relation, object }, expected }) =>
+      JSON.stringify({ subject, relation, object, expected }),
+    );
+    return { format: 'ndjson', text: `${lines.join('\n')}\n` };
+  }
+  const lines = checks.map(({ question: { subject, relation, object }, expected }) =>
+    formatCsvLine([subject, relation, object, ...(expected === undefined ? [] : [String(expected)])]),
+  );
+  return { format: 'csv', text: [EXPECTED_HEAD, ...lines, ''].join('\n') };
+}

@@ -74,12 +74,15 @@ describe('checks with expected results', () => {
       { question: BOB, expected: false },
       { question: question('user:"q",', 'viewer', 'doc:é'), expected: undefined },
     ];
+    const parsed = (text: string) =>
+      parseExpectedChecks(text, 100).lines.map((line) =>
+        'question' in line ? { question: line.question, expected: line.expected } : undefined,
+      );
     const file = formatExpectedChecks(checks);
-    assert.match(file, /^subject,relation,object,expected\nuser:ada,viewer,doc:1,true\n/);
-    const read = parseExpectedChecks(file, 100).lines.map((line) => ('question' in line ? line : undefined));
-    assert.deepEqual(
-      read.map((line) => line && { question: line.question, expected: line.expected }),
-      checks,
-    );
+    assert.match(file.text, /^subject,relation,object,expected\nuser:ada,viewer,doc:1,true\n/);
+    assert.deepEqual([file.format, parsed(file.text)], ['csv', checks]);
+    const formula = { question: question("user:x;=cmd|'/Ccalc'!A0", 'viewer', 'doc:1'), expected: true };
+    const lines = formatExpectedChecks([...checks, formula]);
+    assert.deepEqual([lines.format, parsed(lines.text)], ['ndjson', [...checks, formula]]);
   });
 });

@@ -135,16 +135,21 @@ function resultsMarkup(
 }
 
 /** Results are kept in the repository of the application that needs them, not here. */
-function fileSection(call: PageCall, tenantId: string, file: string): Markup {
+function fileSection(
+  call: PageCall,
+  tenantId: string,
+  { text, format }: ReturnType<typeof formatExpectedChecks>,
+): Markup {
+  const name = `checks.${format}`;
   const content = html`
     <p>A file with these checks and the results they should have: those you gave, otherwise the current ones. Add it to the
       repository of your application, and let its pipeline compare:${' '}
-      <code>grantd check -f checks.csv --tenant ${tenantId}</code></p>
-    ${copyBlock(file, 'the file')}
+      <code>grantd check -f ${name} --tenant ${tenantId}</code></p>
+    ${copyBlock(text, 'the file')}
     ${changeForm(
       call.session,
       tenantPath(tenantId, 'check/many/file'),
-      html`${hidden({ lines: file })}${submit('Download checks.csv', 'secondary')}`,
+      html`${hidden({ lines: text })}${submit(`Download ${name}`, 'secondary')}`,
       { changesNothing: true, label: 'Download' },
     )}`;
   return section('file', 'Keep these results', content, 'card');
@@ -228,10 +233,7 @@ export const checkMany = (call: PageCall): Promise<PageResult> => manyPage(call,
 export function checksFile(call: PageCall): PageResult {
   const lines = readLines(call.form.text('lines'));
   const checks = 'messages' in lines ? [] : lines.flatMap((line) => ('question' in line ? [line] : []));
-  return {
-    kind: 'file',
-    name: 'checks.csv',
-    contentType: 'text/csv; charset=utf-8',
-    text: formatExpectedChecks(checks),
-  };
+  const { format, text } = formatExpectedChecks(checks);
+  const contentType = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson';
+  return { kind: 'file', name: `checks.${format}`, contentType, text };
 }

@@ -74,6 +74,12 @@ describe('many checks', () => {
     assert.match(visit.text, /client\.CheckBulk\(ctx/);
   });
 
+  it('make a file of JSON lines where a spreadsheet would take a text of CSV for a formula', async () => {
+    const file = await visitor.post(`${path}/file`, { lines: 'user:x;=cmd viewer doc:1 true' });
+    assert.equal(file.headers.get('content-disposition'), 'attachment; filename="checks.ndjson"');
+    assert.equal(file.text, '{"subject":"user:x;=cmd","relation":"viewer","object":"doc:1","expected":true}\n');
+  });
+
   it('write nothing into the file that is no check', async () => {
     const file = await visitor.post(`${path}/file`, {
       lines: '<script>alert(1)</script>\n=1+1\nuser:ada viewer doc:1',
