@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { ScenarioName } from '../../loadtest/scenarios.ts';
 import type { ServiceTarget } from '../../src/cli/service-client.ts';
 import { type Environment, readConfig } from '../../src/config/read-config.ts';
-import { type DevFile, readDevFile, resolveOperatorTarget } from '../../src/roles/dev/dev-file.ts';
+import { type DevFile, findLocalService, resolveOperatorTarget } from '../../src/roles/dev/dev-file.ts';
 
 export interface LoadTarget {
   /** Of the service that `npm start` runs; undefined if there is none. */
@@ -22,7 +22,7 @@ const OWN_TENANTS: readonly ScenarioName[] = ['tenant-skew', 'shard-loss'];
 export function findTarget(environment: Environment): LoadTarget {
   const config = readConfig('cli', environment);
   return {
-    devFile: readDevFile(config.dataDirectory),
+    devFile: findLocalService(config),
     operator: () => resolveOperatorTarget(config),
     tenantsPath: (scenario) =>
       join(config.dataDirectory, OWN_TENANTS.includes(scenario) ? `loadtest-${scenario}.json` : 'loadtest.json'),

@@ -19,6 +19,7 @@ import {
 import { dirname, join } from 'node:path';
 import { isJsonObject } from '../core/json-members.ts';
 import { CliFailure, reasonOf } from './failures.ts';
+import { HAS_MODES, privacyFault } from './private-file.ts';
 import type { ServiceApi } from './service-client.ts';
 
 /** Far more than anybody has, and few enough to be read at every start. */
@@ -26,7 +27,6 @@ const CONTEXTS_MAX = 1000;
 const FILE_BYTES_MAX = 1024 * 1024;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 /** Windows has no such modes; there the folder belongs to the user. */
-const HAS_MODES = process.platform !== 'win32';
 
 export interface ServiceContext {
   readonly api: ServiceApi;
@@ -117,14 +117,10 @@ export class ContextFile {
       throw this.#failure(`cannot be read: ${reasonOf(cause)}.`, cause);
     }
     try {
-      // Of the open file: between a look at the path and its opening, it could become another one.
       const stats = fstatSync(descriptor);
       if (!stats.isFile()) throw this.#failure('is no file. Remove it.');
-      if (HAS_MODES && (stats.mode & 0o077) !== 0) {
-        throw this.#failure(
-          `can be read or written by other users. If nobody else had access to it, run "chmod 600 '${this.path}'"; otherwise also replace the secrets in it.`,
-        );
-      }
+      const fault = privacyFault(this.path, stats);
+      if (fault !== undefined) throw this.#failure(fault);
       if (stats.size > FILE_BYTES_MAX) throw this.#failure(`is larger than ${FILE_BYTES_MAX} bytes. Remove it.`);
       return readFileSync(descriptor, 'utf8');
     } finally {

@@ -419,7 +419,7 @@ export const SETTINGS = Object.freeze({
     file: true,
     secret: true,
     description:
-      "The bearer token of the operator's API, with full access. For the operator's commands, it may also be an access token of the identity provider. In `dev` it is also written to `dev.json` (mode 0600), for the operator's commands.",
+      "The bearer token of the operator's API, with full access. For the operator's commands, it may also be an access token of the identity provider. In `dev` it is also written to `dev.json` (mode 0600), for the operator's commands. They send it only to `GRANTD_OPERATOR_URL`; without that, it must be the token in `dev.json`.",
   }),
   operatorTokens: optional({
     name: 'GRANTD_OPERATOR_TOKENS',

@@ -8,7 +8,7 @@ import { CliFailure, EXIT } from '../cli/failures.ts';
 import type { ServiceChoice } from '../cli/service-choice.ts';
 import { ConfigError, type Environment, readConfig } from '../config/read-config.ts';
 import type { CliConfig } from '../config/settings.ts';
-import { devFilePath, readDevFile } from './dev/dev-file.ts';
+import { devFilePath, findLocalService } from './dev/dev-file.ts';
 import { StartError } from './process/start-error.ts';
 
 const nothingNames = (config: CliConfig): CliFailure =>
@@ -45,13 +45,13 @@ function namedContext(contexts: ContextFile, name: string, by: string, config: C
 }
 
 function devChoice(config: CliConfig): ServiceChoice | undefined {
-  const file = readDevFile(config.dataDirectory);
+  const file = findLocalService(config);
   if (file === undefined) return undefined;
   const { base_url: baseUrl, console_url: consoleUrl, operator_token: token, key } = file;
   return {
     source: devFilePath(config.dataDirectory),
     key: key === undefined ? undefined : { url: baseUrl, secret: key },
-    operator: { url: consoleUrl, secret: config.operatorToken?.reveal() ?? token },
+    operator: { url: consoleUrl, secret: token },
     tenant: config.tenant,
   };
 }

@@ -1,8 +1,12 @@
 // `dev.json` in the data directory: the addresses and secrets of the service that runs there. Only its owner can read
-// it. It is always complete: a new version is written to another file and renamed.
+// it, and one that others could have written is refused. It is always complete: a new version is written to another
+// file and renamed. Commands call it only on this machine, with its own secrets alone: the directory in which a command
+// runs may come from anywhere.
 
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
+import { privacyFault } from '../../cli/private-file.ts';
 import type { ServiceTarget } from '../../cli/service-client.ts';
 import type { CliConfig } from '../../config/settings.ts';
 import { StartError } from '../process/start-error.ts';
@@ -41,13 +45,28 @@ function parseDevFile(text: string): DevFile | undefined {
   return whole ? (parsed as DevFile) : undefined;
 }
 
-/** The file, or undefined if there is none. Throws a StartError if it cannot be read or was altered. */
+function readPrivate(path: string): string {
+  const descriptor = openSync(path, 'r');
+  try {
+    const fault = privacyFault(path, fstatSync(descriptor));
+    if (fault !== undefined) throw new StartError(`${path} ${fault}`);
+    return readFileSync(descriptor, 'utf8');
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * The file, or undefined if there is none. Throws a StartError if it cannot be read, was altered, or could have been
+ * written or read by others.
+ */
 export function readDevFile(dataDirectory: string): DevFile | undefined {
   const path = devFilePath(dataDirectory);
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readPrivate(path);
   } catch (error) {
+    if (error instanceof StartError) throw error;
     if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
       return undefined;
     throw new StartError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`, {
@@ -66,7 +85,9 @@ export function readDevFile(dataDirectory: string): DevFile | undefined {
 export function writeDevFile(dataDirectory: string, file: DevFile): void {
   const path = devFilePath(dataDirectory);
   const draft = `${path}.new`;
-  const descriptor = openSync(draft, 'w', 0o600);
+  // A file that is there already would keep its owner and mode.
+  rmSync(draft, { force: true });
+  const descriptor = openSync(draft, 'wx', 0o600);
   try {
     writeSync(descriptor, `${JSON.stringify(file, undefined, 2)}\n`);
     fsyncSync(descriptor);
@@ -74,6 +95,40 @@ export function writeDevFile(dataDirectory: string, file: DevFile): void {
     closeSync(descriptor);
   }
   renameSync(draft, path);
+}
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+/** What a service that listens on every address writes. */
+const EVERY_ADDRESS = ['0.0.0.0', '[::]'];
+
+function isOnThisMachine(url: string): boolean {
+  const hostname = URL.parse(url)?.hostname;
+  if (hostname === undefined) return false;
+  if (LOOPBACK.test(hostname) || EVERY_ADDRESS.includes(hostname)) return true;
+  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return own.some(({ address, family }) => hostname === (family === 'IPv6' ? `[${address}]` : address));
+}
+
+/**
+ * The service of the dev.json of the data directory, for commands; undefined if there is none. Throws a StartError if
+ * its addresses are not on this machine, or the settings have a token of another service.
+ */
+export function findLocalService(config: CliConfig): DevFile | undefined {
+  const file = readDevFile(config.dataDirectory);
+  if (file === undefined) return undefined;
+  const path = devFilePath(config.dataDirectory);
+  const foreign = [file.base_url, file.console_url].find((url) => !isOnThisMachine(url));
+  if (foreign !== undefined) {
+    throw new StartError(
+      `${path} names ${foreign}, which is not on this machine. If you trust that service, name it yourself: set GRANTD_URL and GRANTD_KEY, or GRANTD_OPERATOR_URL and GRANTD_OPERATOR_TOKEN.`,
+    );
+  }
+  if (config.operatorToken !== undefined && config.operatorToken.reveal() !== file.operator_token) {
+    throw new StartError(
+      `GRANTD_OPERATOR_TOKEN is not the token of the service of ${path}, and is not sent there. Set GRANTD_OPERATOR_URL to the address that it belongs to, or unset it.`,
+    );
+  }
+  return file;
 }
 
 /**
@@ -86,11 +141,11 @@ export function resolveOperatorTarget(config: CliConfig): ServiceTarget {
   if (config.operatorUrl !== undefined && token !== undefined) {
     return { api: 'operator', url: config.operatorUrl, secret: token };
   }
-  const file = readDevFile(config.dataDirectory);
+  const file = findLocalService(config);
   if (file === undefined) {
     throw new StartError(
       `There is no ${devFilePath(config.dataDirectory)}. Start the service with "npm start" in the same directory, or set GRANTD_DATA_DIR, or GRANTD_OPERATOR_URL and GRANTD_OPERATOR_TOKEN.`,
     );
   }
-  return { api: 'operator', url: file.console_url, secret: token ?? file.operator_token };
+  return { api: 'operator', url: file.console_url, secret: file.operator_token };
 }

@@ -74,16 +74,21 @@ describe('the service of a command', () => {
 
   it('is that of dev.json, with its key and its token', () => {
     writeDevFile(directory, {
-      base_url: 'http://base',
-      ops_url: 'http://ops',
-      console_url: 'http://console',
+      base_url: 'http://127.0.0.1:1',
+      ops_url: 'http://127.0.0.1:2',
+      console_url: 'http://127.0.0.1:3',
       operator_token: TOKEN,
       key: KEY,
     });
     const choice = choose({ GRANTD_DATA_DIR: directory }, undefined, noContexts);
     assert.deepEqual(
       [choice.source, choice.key?.url, choice.operator?.url],
-      [join(directory, 'dev.json'), 'http://base', 'http://console'],
+      [join(directory, 'dev.json'), 'http://127.0.0.1:1', 'http://127.0.0.1:3'],
+    );
+    assert.deepEqual([choice.key?.secret, choice.operator?.secret], [KEY, TOKEN]);
+    refuses(
+      () => choose({ GRANTD_DATA_DIR: directory, GRANTD_OPERATOR_TOKEN: 'x'.repeat(40) }, undefined, noContexts),
+      /GRANTD_OPERATOR_TOKEN is not the token of the service of .*dev\.json/,
     );
   });
 

@@ -1,7 +1,7 @@
 // dev.json: whole, private, and refused when it is not what was written.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -46,6 +46,27 @@ describe('dev.json', () => {
     assert.match(readFileSync(path(), 'utf8'), /^ {2}"key": "gk1_x"$/m);
   });
 
+  it('is refused if others can read or write it, also by the service that would adopt its token', () => {
+    for (const mode of [0o644, 0o620, 0o602, 0o604, 0o777]) {
+      writeDevFile(directory, FILE);
+      chmodSync(path(), mode);
+      assert.throws(
+        () => readDevFile(directory),
+        (error) =>
+          error instanceof StartError &&
+          /dev\.json can be read or written by other users.*chmod 600/.test(error.message),
+      );
+    }
+  });
+
+  it('does not take over a draft that another has left', () => {
+    writeFileSync(`${path()}.new`, '', { mode: 0o666 });
+    chmodSync(`${path()}.new`, 0o666);
+    writeDevFile(directory, FILE);
+    assert.equal(statSync(path()).mode & 0o777, 0o600);
+    assert.deepEqual(readDevFile(directory), FILE);
+  });
+
   it('is undefined if it does not exist', () => {
     assert.equal(readDevFile(directory), undefined);
     assert.equal(readDevFile(join(directory, 'missing')), undefined);
@@ -63,7 +84,7 @@ describe('dev.json', () => {
       JSON.stringify({ ...FILE, key: 1 }),
       JSON.stringify({ ...FILE, base_url: undefined }),
     ]) {
-      writeFileSync(path(), text);
+      writeFileSync(path(), text, { mode: 0o600 });
       assert.throws(
         () => readDevFile(directory),
         (error) => error instanceof StartError && error.message.includes(path()),
@@ -91,13 +112,43 @@ describe("the target of the operator's commands", () => {
     });
   });
 
-  it('takes a token from the settings over that of dev.json', () => {
+  it('is never an address of dev.json with another token of the settings', () => {
     writeDevFile(directory, FILE);
-    assert.deepEqual(resolve({ GRANTD_OPERATOR_TOKEN: token }), {
-      api: 'operator',
-      url: FILE.console_url,
-      secret: token,
-    });
+    assert.throws(
+      () => resolve({ GRANTD_OPERATOR_TOKEN: token }),
+      (error) =>
+        error instanceof StartError && /Set GRANTD_OPERATOR_URL/.test(error.message) && !error.message.includes(token),
+    );
+    assert.deepEqual(resolve({ GRANTD_OPERATOR_TOKEN: FILE.operator_token }), resolve({}));
+  });
+
+  it('is on this machine', () => {
+    for (const url of [
+      'http://127.0.0.1:1',
+      'http://127.9.9.9',
+      'http://localhost:1',
+      'http://[::1]:2',
+      'http://0.0.0.0:3',
+    ]) {
+      writeDevFile(directory, { ...FILE, console_url: url, base_url: url });
+      assert.equal(resolve({}).url, url);
+    }
+    for (const url of [
+      'https://evil.example',
+      'http://127.0.0.1.evil.example',
+      'http://localhost@192.0.2.1/',
+      '127.0.0.1',
+      '',
+    ]) {
+      for (const changed of [{ console_url: url }, { base_url: url }]) {
+        writeDevFile(directory, { ...FILE, ...changed });
+        assert.throws(
+          () => resolve({}),
+          (error) => error instanceof StartError && /is not on this machine.*GRANTD_OPERATOR_URL/.test(error.message),
+          url,
+        );
+      }
+    }
   });
 
   it('explains what to do if nothing names the service', () => {
