@@ -8,7 +8,7 @@ import { GrantdError } from '../core/errors.ts';
 import { conditionInText } from '../core/grant-condition.ts';
 import { isJsonObject, type JsonObject } from '../core/json-members.ts';
 import { parseJson } from '../core/text/json.ts';
-import { fieldsOf } from '../core/text/tuple-lines.ts';
+import { fieldsOf, splitCondition } from '../core/text/tuple-lines.ts';
 import { reasonOf } from './failures.ts';
 
 /** White space and escapes may make a context several times as long. */
@@ -40,7 +40,7 @@ export function jsonObject(text: string): JsonObject {
  * it. Throws `invalid-request` for any other text.
  */
 export function grantInText(text: string): JsonObject {
-  const [, tuple = text, condition] = /^(.*?)\s+with\s+(.*)$/s.exec(text) ?? [];
+  const { tuple, condition } = splitCondition(text);
   const [subject, relation, object, ...more] = fieldsOf(tuple.trim());
   if (object === undefined || more.length > 0) {
     throw new GrantdError(

@@ -24,11 +24,19 @@ export type TupleLine = { readonly number: number } & (
   | { readonly refusal: string }
 );
 
-const WITH = /\s+with\s+/;
+/** One blank on each side: a search for runs of blanks would take quadratic time in a line of blanks. */
+const WITH = /\swith\s/;
+
+/** A line in two: what stands before `with`, and the condition behind it, without the blanks between. */
+export function splitCondition(line: string): { readonly tuple: string; readonly condition: string | undefined } {
+  const at = WITH.exec(line);
+  if (at === null) return { tuple: line, condition: undefined };
+  return { tuple: line.slice(0, at.index).trimEnd(), condition: line.slice(at.index + at[0].length).trimStart() };
+}
 
 function parseLine(number: number, line: string, wallMs: number): TupleLine {
-  const at = WITH.exec(line);
-  const fields = fieldsOf(at === null ? line : line.slice(0, at.index));
+  const split = splitCondition(line);
+  const fields = fieldsOf(split.tuple);
   if (!fits(fields)) {
     const counted = fields.length === 1 ? '1 part' : `${fields.length} parts`;
     return {
@@ -42,7 +50,7 @@ function parseLine(number: number, line: string, wallMs: number): TupleLine {
     const expiry = parseExpiry(end === '' ? undefined : end, wallMs);
     const { expiresAtMs } = expiry;
     if (typeof expiresAtMs === 'number' && expiresAtMs <= wallMs) return { number, refusal: expiryPassed() };
-    const condition = at === null ? undefined : conditionInText(line.slice(at.index + at[0].length));
+    const condition = split.condition === undefined ? undefined : conditionInText(split.condition);
     return { number, tuple: { ...tuple, ...expiry, ...parseCondition(condition) } };
   } catch (error) {
     return { number, refusal: GrantdError.from(error).message };

@@ -364,7 +364,7 @@ const integerText = (text: string): bigint | undefined =>
 
 function doubleText(text: string, { meter }: FunctionContext): Result {
   meter.spend(stepsOf(text.length));
-  if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) return Number(text);
+  if (/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) return Number(text);
   const special = /^([+-]?)(?:inf|infinity)$/i.exec(text);
   if (special !== null) return special[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   return /^nan$/i.test(text) ? Number.NaN : failed('double() of a text that is no number');

@@ -42,7 +42,7 @@ const FIELDS: Readonly<Record<Origin, { readonly text: string; readonly file: st
   permify: { text: 'schema', file: 'schema_file', endings: /\.perm$/i },
 };
 /** Of a schema of Permify; one of SpiceDB begins otherwise. */
-const PERMIFY_TEXT = /^\s*(?:entity|rule)\s/m;
+const PERMIFY_TEXT = /^[ \t]*(?:entity|rule)\s/m;
 
 export const isYamlName = (file: string): boolean => /\.ya?ml$/i.test(file);
 const isModuleList = (file: string): boolean => /\.mod$/i.test(file);

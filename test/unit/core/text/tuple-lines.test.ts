@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { grantInText } from '../../../../src/cli/context-options.ts';
 import { linesOf, parseTupleLines } from '../../../../src/core/text/tuple-lines.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 1);
@@ -110,4 +111,19 @@ test('a tuple that occurs again is refused, in whatever form', () => {
     '3 The same grant is in line 1.',
     '4 The same grant is in line 1.',
   ]);
+});
+
+test('a line takes time in proportion to its length, whatever its blanks', () => {
+  const blanks = ' '.repeat(190_000);
+  const before = process.threadCpuUsage().user;
+  for (const line of [
+    `user:a${blanks}x`,
+    `a with${blanks}`,
+    `a${'\t with'.repeat(30_000)}`,
+    `a${blanks}with${blanks}b`,
+  ]) {
+    assert.match(parse(line).join(), /parts? instead/);
+    assert.throws(() => grantInText(line));
+  }
+  assert.ok(process.threadCpuUsage().user - before < 2_000_000, 'runs of blanks took quadratic time: a minute');
 });

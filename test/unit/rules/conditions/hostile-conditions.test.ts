@@ -40,6 +40,18 @@ describe('a hostile condition', () => {
       assert.deepEqual(answer(compiled(expression, P), context), TOO_LARGE));
   }
 
+  it('reads a text as a number in time in proportion to its length', () => {
+    const digits = '9'.repeat(32_000);
+    const before = process.threadCpuUsage().user;
+    for (const text of [`${digits}x`, `${digits}.x`, `${digits}.${digits}x`, `.${digits}e${digits}x`]) {
+      assert.deepEqual(answer(compiled('double(s) > 1.0', P), { s: text }), {
+        kind: 'failed',
+        reason: 'double() of a text that is no number',
+      });
+    }
+    assert.ok(process.threadCpuUsage().user - before < 400_000, 'digits took quadratic time: seconds');
+  });
+
   it('cannot evade the measure of patterns', () => {
     const pattern = `\\Q[\\E|(?:${'a?a?a?a?a?b?b?b?b?b?'.repeat(40)}){1000}!`;
     assert.deepEqual(answer(compiled('s.matches(t)', P), { s: 'a'.repeat(1000), t: pattern }), {
