@@ -11,6 +11,7 @@ import { summaryOfChange } from '../rules/rules-diff.ts';
 import type { CliContext } from './cli-context.ts';
 import { CliFailure, EXIT, reasonOf } from './failures.ts';
 import { asRecord, type JsonRecord, optionalTextOf, recordsOf, textOf } from './output/json-view.ts';
+import { escapeControls } from './output/plain-text.ts';
 import { followUntilInterrupted, type PatientReader } from './retries.ts';
 import type { ServiceRequest } from './service-client.ts';
 
@@ -168,7 +169,7 @@ const entryOf = (entry: JsonRecord): AuditEntry => ({
 /** Resolves to true when the reader has drained the text, to false if it closed. */
 const written = (context: CliContext, text: string): Promise<boolean> =>
   new Promise((resolve) => {
-    context.stdout.write(text, (error) => resolve(error === undefined || error === null));
+    context.stdout.write(escapeControls(text), (error) => resolve(error === undefined || error === null));
   });
 
 function storedCursor(file: string | undefined): string | undefined {

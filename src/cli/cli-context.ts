@@ -7,6 +7,7 @@ import { type ConnectionDependencies, type Connections, createConnections } from
 import type { EmbeddedShard } from './embedded-tenant.ts';
 import { CliFailure, EXIT, renderFailure } from './failures.ts';
 import type { JsonRecord } from './output/json-view.ts';
+import { escapeControls } from './output/plain-text.ts';
 import { type Column, renderTable } from './output/render.ts';
 
 export interface CliDependencies extends ConnectionDependencies {
@@ -41,6 +42,8 @@ export interface CliContext extends Connections {
   readonly stderr: CliDependencies['stderr'];
   /** To standard output, with a line end. */
   print(text: string): void;
+  /** Data for programs that a command writes to standard output itself: as it is, but escaped on a terminal. */
+  dataOf(text: string): string;
   /** To standard error, with a line end. */
   note(text: string): void;
   /** To standard error, for people or as JSON. */
@@ -95,7 +98,7 @@ export function createCliContext(dependencies: CliDependencies): CliContext {
       process.exitCode = code;
     });
   const note = (text: string): void => {
-    stderr.write(`${text}\n`);
+    stderr.write(`${escapeControls(text)}\n`);
   };
   const reportFailure = (failure: CliFailure): void => note(renderFailure(failure, dependencies.json === true));
   const ignoreClosedPipe = (error: NodeJS.ErrnoException): void => {
@@ -106,8 +109,9 @@ export function createCliContext(dependencies: CliDependencies): CliContext {
     stdout,
     stderr,
     print(text) {
-      stdout.write(`${text}\n`);
+      stdout.write(`${escapeControls(text)}\n`);
     },
+    dataOf: (text) => (stdout.isTTY ? escapeControls(text) : text),
     note,
     reportFailure,
     tableOf: (records, columns) => renderTable(records, columns, stdout.isTTY ? stdout.columns : undefined),

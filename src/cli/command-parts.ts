@@ -7,6 +7,7 @@ import { PAGE_LIMIT_MAX } from '../core/limits.ts';
 import type { CliContext } from './cli-context.ts';
 import { CliFailure, EXIT } from './failures.ts';
 import { itemsOf, type JsonRecord, optionalTextOf } from './output/json-view.ts';
+import { escapeControls } from './output/plain-text.ts';
 import { type Column, renderJson, renderRecord } from './output/render.ts';
 import type { ServiceClient, ServiceRequest } from './service-client.ts';
 
@@ -172,7 +173,7 @@ export async function confirm(
     prompt.once('SIGINT', () => prompt.close());
   });
   try {
-    const typed = await Promise.race([prompt.question(`${what}\nType ${answer} to continue: `), ended]);
+    const typed = await Promise.race([prompt.question(escapeControls(`${what}\nType ${answer} to continue: `)), ended]);
     if (typed.trim() !== answer) throw new CliFailure(declined);
   } finally {
     prompt.close();

@@ -4,6 +4,7 @@
 import type { CliContext } from './cli-context.ts';
 import { EXIT, ProblemFailure } from './failures.ts';
 import { asRecord, type JsonRecord, textOf } from './output/json-view.ts';
+import { escapeInLine } from './output/plain-text.ts';
 import { formatCount, renderJson, renderRecord } from './output/render.ts';
 import { createPatientReader } from './retries.ts';
 import { path, type ServiceClient } from './service-client.ts';
@@ -31,7 +32,7 @@ function createProgress({ stderr, note }: CliContext): Progress {
   return {
     update(tenant) {
       if (terminal) {
-        stderr.write(`\r\u001b[K${describe(tenant)}`);
+        stderr.write(`\r\u001b[K${escapeInLine(describe(tenant))}`);
       } else if (performance.now() - lineMs >= LINE_INTERVAL_MS) {
         lineMs = performance.now();
         note(describe(tenant));

@@ -2,6 +2,7 @@
 
 import { type Options, SingleBar } from 'cli-progress';
 import type { CliContext } from './cli-context.ts';
+import { escapeInLine } from './output/plain-text.ts';
 import { formatCount } from './output/render.ts';
 
 const LINE_INTERVAL_MS = 5_000;
@@ -38,7 +39,7 @@ function createBar(stderr: CliContext['stderr'], total: number, unit: string): P
       bar.update(Math.min(done, total), { count: formatCount(count), rate, note });
     },
     note(text) {
-      note = ` | ${text}`;
+      note = ` | ${escapeInLine(text)}`;
       bar.update({ note });
     },
     stop: () => bar.stop(),

@@ -4,7 +4,7 @@
 // names only what follows, and works with either.
 
 import { describeWarnings, WARNING_HEADER } from '../core/service-warnings.ts';
-import { ConnectionFailure, ProblemFailure, reasonOf, UNREACHABLE_HINT } from './failures.ts';
+import { CliFailure, ConnectionFailure, ProblemFailure, reasonOf, UNREACHABLE_HINT } from './failures.ts';
 import { asRecord, type JsonRecord, parseJson, textOf } from './output/json-view.ts';
 
 /** `public`: the API of applications, with an API key; `operator`: the operator's API, with a token of its own. */
@@ -37,6 +37,7 @@ export interface ServiceRequest {
 const TIMEOUT_MS = 30_000;
 /** Distinct warnings that one command prints. */
 const WARNINGS_MAX = 20;
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 /** A longer Retry-After is not worth an automatic wait. */
 const RETRY_AFTER_MS_MAX = 60_000;
 
@@ -135,13 +136,24 @@ export class ServiceClient {
     const body = request.ndjson ?? (request.json === undefined ? null : JSON.stringify(request.json));
     let response: Response;
     try {
-      response = await this.#fetch(url, { method: request.method, headers, body, signal: signal ?? null });
+      const init = { method: request.method, headers, body, signal: signal ?? null, redirect: 'manual' } as const;
+      response = await this.#fetch(url, init);
     } catch (error) {
       throw this.#unreachable(error);
     }
+    if (REDIRECTS.includes(response.status)) throw await this.#redirected(response);
     if (!response.ok) throw await problemOf(response, this.api);
     this.#printWarnings(response.headers.get(WARNING_HEADER) ?? '');
     return response;
+  }
+
+  /** Never followed: the request, and the answer that the caller believes, belong to the address that was named. */
+  async #redirected(response: Response): Promise<CliFailure> {
+    await response.body?.cancel();
+    const to = response.headers.get('location');
+    return new CliFailure(
+      `${this.#target.url} redirects to ${to === null ? 'another address' : JSON.stringify(to)} (HTTP status ${response.status}), which is not followed: questions and secrets go to the address that was named, and to no other. Does that address name the ${NAMES[this.api]} itself?`,
+    );
   }
 
   #unreachable(cause: unknown): ConnectionFailure {

@@ -3,6 +3,7 @@
 
 import { Command } from 'commander';
 import { CliFailure, renderFailure } from '../cli/failures.ts';
+import { escapeControls } from '../cli/output/plain-text.ts';
 import { renderSettingsHelp } from '../config/read-config.ts';
 import type { Role } from '../config/setting.ts';
 import type { ProcessStart } from './process/heap.ts';
@@ -37,7 +38,8 @@ export async function parseProgram(
     await program.parseAsync(started.argv);
   } catch (error) {
     const text = describeFailure(error);
-    started.stderr.write(`${wantsJson(started) ? renderFailure(new CliFailure(text), true) : text}\n`);
+    const shown = wantsJson(started) ? renderFailure(new CliFailure(text), true) : text;
+    started.stderr.write(`${escapeControls(shown)}\n`);
     started.exit(1);
   }
 }

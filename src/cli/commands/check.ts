@@ -84,7 +84,7 @@ async function checkFile(context: CliContext, file: string, options: CheckOption
         signal,
         onRetry: (...retry) => (progress ?? context).note(describeRetry(...retry)),
         async onResults(results, { bytesRead, authorized, denied, refused }) {
-          if (!stdout.write(renderResults(results, output))) await once(stdout, 'drain', { signal });
+          if (!stdout.write(context.dataOf(renderResults(results, output)))) await once(stdout, 'drain', { signal });
           progress?.update(bytesRead, authorized + denied + refused);
         },
       });

@@ -65,6 +65,7 @@ async function exportTo(
 ): Promise<void> {
   const { stdout } = context;
   const progress = createProgress(context);
+  const decoder = new TextDecoder();
   let grants = 0;
   try {
     const request = { method: 'GET', path: '/export', query: { format } } as const;
@@ -73,7 +74,9 @@ async function exportTo(
     for await (const chunk of response.body ?? []) {
       grants += countLines(chunk);
       last = chunk.at(-1);
-      if (!stdout.write(chunk)) await once(stdout, 'drain', { signal: closed });
+      // Bytes, unless a person looks at them.
+      const shown = stdout.isTTY ? context.dataOf(decoder.decode(chunk, { stream: true })) : chunk;
+      if (!stdout.write(shown)) await once(stdout, 'drain', { signal: closed });
       progress.update(grants);
     }
     if (last !== undefined && last !== NEWLINE) throw new Error('it ends in the middle of a line');

@@ -12,7 +12,7 @@ import { readRulesText } from './rules-file.ts';
 async function formatFile(context: CliContext, file: string, check: boolean): Promise<boolean> {
   const { text, ruleSet } = await readRulesText(context, file);
   const formatted = `${renderRuleSet(orderRules(ruleSet))}\n`;
-  if (file === '-' && !check) context.stdout.write(formatted);
+  if (file === '-' && !check) context.stdout.write(context.dataOf(formatted));
   if (text === formatted) return true;
   if (check) context.note(`${file === '-' ? 'Standard input' : file} is not formatted.`);
   else if (file !== '-') {

@@ -3,6 +3,7 @@
 import Table from 'cli-table3';
 import { isJsonObject } from '../../core/json-members.ts';
 import type { JsonRecord } from './json-view.ts';
+import { escapeInLine } from './plain-text.ts';
 
 const PLAIN = {
   top: '',
@@ -28,7 +29,7 @@ export type Column = readonly [head: string, field: string | ((record: JsonRecor
 function cellOf(value: unknown): string {
   if (value === null || value === undefined) return '-';
   if (Array.isArray(value)) return value.map(cellOf).join(',');
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return escapeInLine(typeof value === 'object' ? JSON.stringify(value) : String(value));
 }
 
 const trimEnds = (text: string): string =>
@@ -76,7 +77,7 @@ function fittingWidths(rows: readonly (readonly string[])[], width: number): num
 export function renderTable(records: readonly JsonRecord[], columns: readonly Column[], width?: number): string {
   const head = columns.map(([name]) => name.toUpperCase());
   const rows = records.map((record) =>
-    columns.map(([, field]) => (typeof field === 'string' ? cellOf(record[field]) : field(record))),
+    columns.map(([, field]) => (typeof field === 'string' ? cellOf(record[field]) : escapeInLine(field(record)))),
   );
   const widths = width === undefined ? undefined : fittingWidths([head, ...rows], width);
   const table = new Table({
