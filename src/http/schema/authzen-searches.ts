@@ -148,7 +148,9 @@ function tokenIn(token: unknown): readonly [limit: string, digest: string, curso
     throw new GrantdError('invalid-request', '"page.token" must be a string; it is not.');
   }
   const [, limit, digest, cursor] = TOKEN_REGEX.exec(token) ?? [];
-  if (limit !== undefined && digest !== undefined && cursor !== undefined) return [limit, digest, cursor];
+  // The digest is no secret, so the limit may be any text that the expression lets pass.
+  const isLimit = limit === '' || String(Math.min(Number(limit), PAGE_LIMIT_MAX)) === limit;
+  if (limit !== undefined && digest !== undefined && cursor !== undefined && isLimit) return [limit, digest, cursor];
   throw refused('"page.token" was not issued by this service.');
 }
 

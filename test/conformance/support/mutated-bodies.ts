@@ -68,7 +68,7 @@ const CONTRADICTING: Readonly<Record<string, readonly string[]>> = {
 };
 const OPAQUE = ['token', 'properties', 'context', 'cursor'];
 
-function resolved(schema: unknown, document: Described['document']): Readonly<Record<string, unknown>> {
+export function resolved(schema: unknown, document: Described['document']): Readonly<Record<string, unknown>> {
   const { $ref: ref, anyOf, ...rest } = asRecord(schema);
   if (typeof ref === 'string') {
     const found = ref

@@ -1,6 +1,7 @@
 // Tokens of searches: bound to the whole request, whatever the order of its members.
 
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { canonicalJson, parseSearchPage } from '../../../../src/http/schema/authzen-searches.ts';
@@ -58,4 +59,15 @@ test('a token leads on for its own request, and for no other', () => {
         assert.throws(() => parse(other, token), { code: 'invalid-cursor' });
     }),
   );
+});
+
+test('a token whose limit no search can have is none, although its digest fits', () => {
+  const forged = (limit: string) => {
+    const digest = hash('sha256', canonicalJson([[], null, null, limit]), 'base64url').slice(0, 22);
+    return { page: { token: `${limit}.${digest}.abc` } };
+  };
+  for (const limit of ['1', '1000']) assert.equal(parseSearchPage(forged(limit), []).limit, Number(limit));
+  for (const limit of ['1001', '9999', '01', '0000', '00']) {
+    assert.throws(() => parseSearchPage(forged(limit), []), { code: 'invalid-cursor' }, limit);
+  }
 });
