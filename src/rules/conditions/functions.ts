@@ -3,7 +3,7 @@
 
 import { isInNetwork, parseIpAddress, parseIpNetwork } from './ip-addresses.ts';
 import { Pattern, PatternError } from './patterns.ts';
-import type { StepMeter } from './step-meter.ts';
+import { type StepMeter, TEXT_STEPS } from './step-meter.ts';
 import {
   dayOfYear,
   durationOf,
@@ -111,8 +111,6 @@ function binary<A extends Value, B extends Value>(
   };
 }
 
-/** Of reading or writing a time or an address. */
-const TEXT_STEPS = 20;
 /** Of asking the database of time zones. */
 const ZONE_STEPS = 100;
 

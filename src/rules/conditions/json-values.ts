@@ -3,7 +3,7 @@
 
 import { CONTEXT_DEPTH_MAX } from '../../core/grant-condition.ts';
 import { parseIpAddress } from './ip-addresses.ts';
-import type { StepMeter } from './step-meter.ts';
+import { type StepMeter, TEXT_STEPS } from './step-meter.ts';
 import { lacksZone, parseDuration, parseRfc3339 } from './times.ts';
 import { type CelType, DYN, STRING } from './types.ts';
 import { CelMap, INT_MAX, INT_MIN, type MapKey, stepsOf, UINT_MAX, Uint, type Value } from './values.ts';
@@ -89,6 +89,8 @@ function fromText<T extends Value>(
 const parseBase64 = (text: string): Uint8Array | undefined =>
   BASE64.test(text) ? new Uint8Array(Buffer.from(text, 'base64')) : undefined;
 
+const READ_AS_TEXT: ReadonlySet<CelType['kind']> = new Set(['timestamp', 'duration', 'ipaddress']);
+
 class Converter {
   readonly #meter: StepMeter;
 
@@ -97,7 +99,8 @@ class Converter {
   }
 
   convert(value: unknown, type: CelType, depth: number): Value | ValueRefusal {
-    this.#meter.spend(1 + (typeof value === 'string' ? stepsOf(value.length) : 0));
+    this.#meter.spend(1 + (READ_AS_TEXT.has(type.kind) ? TEXT_STEPS : 0));
+    if (typeof value === 'string') this.#meter.spend(stepsOf(value.length));
     switch (type.kind) {
       case 'bool':
         return typeof value === 'boolean' ? value : refuse('a bool: true or false', value);

@@ -24,7 +24,7 @@ const ENGINE_STEPS = 20;
 const STEPS_PER_CHARACTER = 2;
 const STEPS_PER_FOLDED_CHARACTER = 12;
 /** Steps of reading a Unicode class, once. */
-const STEPS_PER_UNICODE_CLASS = 500;
+const STEPS_PER_UNICODE_CLASS = 1000;
 /** Steps of building an instruction. */
 const STEPS_PER_INSTRUCTION = 10;
 /** Ranges of characters that are copied in one step. */

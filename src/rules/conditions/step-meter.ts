@@ -4,6 +4,9 @@
 /** Steps of one evaluation: 10 ms at worst. */
 export const EVALUATION_STEPS_MAX = 20_000;
 
+/** Steps of reading or writing a time or an address, in an expression as in a context. */
+export const TEXT_STEPS = 8;
+
 /** Thrown by a meter that is exhausted; no operator of an expression can absorb it. */
 export class TooManySteps extends Error {}
 

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../../src/core/json-members.ts';
 import { evaluateCondition } from '../../../../src/rules/conditions/evaluate-condition.ts';
 import { RequestContext } from '../../../../src/rules/conditions/request-context.ts';
 import { ConditionBudget, EVALUATION_STEPS_MAX } from '../../../../src/rules/conditions/step-meter.ts';
-import { answer, compiled, type Parameters, problemsOf } from './condition-kit.ts';
+import { answer, compiled, type Parameters, plentiful, problemsOf } from './condition-kit.ts';
 
 const P: Parameters = { l: 'list<int>', s: 'string', t: 'string', a: 'any', b: 'any' };
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at % 7);
@@ -76,6 +76,34 @@ describe('a hostile condition', () => {
     assert.equal(answer(compiled('l.all(x, x < 7) && l.exists(x, x == 6)', P), { l: numbers(1000) }), true);
     assert.equal(answer(compiled('s.contains(t)', P), { s: TEXT, t: 'b' }), false);
     assert.equal(answer(compiled('s.matches("^/[a-z0-9/_-]{1,100}$")', P), { s: `/${'a'.repeat(90)}` }), true);
+  });
+});
+
+describe('a list of texts', () => {
+  const COUNT = 100;
+  const TEXTS = {
+    duration: '1h1m1s1ms1us1ns',
+    ipaddress: '1111:2222:3333:4444:5555:6666:255.255.255.255',
+    timestamp: '2026-02-28T23:59:59.123456789+05:30',
+  };
+  for (const [type, text] of Object.entries(TEXTS)) {
+    it(`costs the same in a context as in an expression: ${type}`, () => {
+      const spentBy = (expression: string, parameter: string): number => {
+        const budget = plentiful();
+        const context = { l: Array.from({ length: COUNT }, () => text) };
+        assert.equal(answer(compiled(expression, { l: `list<${parameter}>` }), context, undefined, budget), true);
+        return budget.spent;
+      };
+      const converted = spentBy('l.all(x, x == x)', type) - spentBy('l.all(x, x == x)', 'string');
+      const read = spentBy(`l.all(x, ${type}(x) == ${type}(x))`, 'string') - spentBy('l.all(x, x == x)', 'string');
+      assert.ok(converted >= 4 * COUNT, `${converted} steps`);
+      assert.ok(converted >= read / 2 - 10 * COUNT, `${converted} steps, ${read} in an expression`);
+    });
+  }
+
+  it('ends at the bound of steps, however it is read', () => {
+    const l = Array.from({ length: 2500 }, () => '1h1m1s');
+    assert.deepEqual(answer(compiled('l.size() > 0', { l: 'list<duration>' }), { l }), TOO_LARGE);
   });
 });
 
