@@ -126,15 +126,26 @@ function compiledOf(condition: Condition, index: number): CompiledCondition {
 export const compileConditions = (conditions: readonly Condition[]): CompiledConditions =>
   new Map(conditions.map((condition, index) => [condition.name, compiledOf(condition, index)]));
 
-/** The same in steps of at most 10 ms, before each of which it takes a turn. */
+/**
+ * The same of stored rules, in steps of at most 10 ms, before each of which it takes a turn. Leaves out what no longer
+ * compiles, as rules of an older version may have it, so that it concerns only the grants that carry it.
+ */
 export async function compileInTurns(
   conditions: readonly Condition[],
   turn: () => Promise<unknown>,
 ): Promise<CompiledConditions> {
   const compiled = new Map<string, CompiledCondition>();
-  for (const [index, condition] of conditions.entries()) {
+  for (const condition of conditions) {
     await turn();
-    compiled.set(condition.name, compiledOf(condition, index));
+    const each = compileCondition(condition);
+    if (each instanceof CompiledCondition) compiled.set(condition.name, each);
   }
   return compiled;
+}
+
+/** Throws `invalid-request` with what is wrong with the first of the conditions that was left out. */
+export function demandCompiled(conditions: readonly Condition[], compiled: CompiledConditions): void {
+  const index = conditions.findIndex(({ name }) => !compiled.has(name));
+  const condition = conditions[index];
+  if (condition !== undefined) compiledOf(condition, index);
 }

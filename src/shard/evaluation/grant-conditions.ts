@@ -21,6 +21,12 @@ const NO_CONTEXT = '{}';
 type Conditioned = { readonly condition?: string };
 type Undecided = Exclude<ConditionResult, boolean> | { readonly kind: 'too-many' };
 
+/** Not written so, but a tenant whose stored rules are of another version can have it; its other grants still count. */
+const UNDECLARED: Undecided = {
+  kind: 'failed',
+  reason: 'the rules declare no condition of that name that can be evaluated; write the rules again',
+};
+
 /** What was found out under one context. */
 interface ContextResults {
   readonly request: RequestContext;
@@ -167,7 +173,7 @@ export class GrantConditions {
   #evaluate(context: ContextResults, condition: string, stepsMax: number): boolean | Undecided | undefined {
     const { request, budget, byCondition } = context;
     const compiled = this.#rules?.conditions.get(conditionNameOf(condition));
-    if (compiled === undefined) throw new Error('Rules declare the conditions of all grants.');
+    if (compiled === undefined) return UNDECLARED;
     if (this.#characters + condition.length > CHARACTERS_MAX) return { kind: 'too-many' };
     const steps = Math.max(0, Math.min(stepsMax, budget.remaining, EVALUATION_STEPS_MAX));
     const within = new ConditionBudget(steps);

@@ -4,7 +4,7 @@
 
 import { GrantdError } from '../../core/errors.ts';
 import { CompiledRules, type RelationNumberOf } from '../../rules/compiled-rules.ts';
-import { type CompiledConditions, compileInTurns } from '../../rules/conditions/compiled-condition.ts';
+import { type CompiledConditions, compileInTurns, demandCompiled } from '../../rules/conditions/compiled-condition.ts';
 import { parseRuleSet, parseRuleSetInTurns } from '../../rules/parse-rule-set.ts';
 import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import { SubjectTypes } from '../../rules/subject-types.ts';
@@ -90,6 +90,11 @@ export class StoredRules extends RulesText {
   async #prepare(turn: Turn): Promise<void> {
     const { conditions } = await this.parse(turn);
     this.#conditions = await compileInTurns(conditions, turn);
+  }
+
+  /** Of rules that were prepared: throws `invalid-request` if a condition does not compile. */
+  demandCompiled(): void {
+    if (this.#conditions !== undefined) demandCompiled(this.ruleSet.conditions, this.#conditions);
   }
 
   /**
@@ -179,6 +184,7 @@ export class TenantRules {
   async prepare(text: string): Promise<Disposable> {
     const rules = this.#store(text);
     await rules.prepare(this.#turn);
+    rules.demandCompiled();
     this.#prepared.add(rules);
     const prepared = new DisposableStack();
     prepared.defer(() => this.#prepared.delete(rules));
