@@ -24,7 +24,7 @@ const (
 // Config says where the service is and how to call it. Nothing is needed if the environment has GRANTD_URL and
 // GRANTD_KEY.
 type Config struct {
-	// Where the service is, such as "https://grantd.example". Default: GRANTD_URL of the environment.
+	// Where the service is, such as "https://grantd.example". Default: GRANTD_URL of the environment, with GRANTD_KEY.
 	URL string
 	// The API key. Default: GRANTD_KEY of the environment.
 	Key string

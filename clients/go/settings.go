@@ -21,14 +21,16 @@ var ownHeaders = []string{
 	"User-Agent",
 }
 
-// addressAndKey are those of the Config, or of the environment.
+// addressAndKey are those of the Config, or of the environment: the key of the environment is for the address that the
+// environment names.
 func addressAndKey(config Config) (address, key string, err error) {
 	address, key = config.URL, config.Key
-	if address == "" {
-		address = os.Getenv("GRANTD_URL")
+	if (address == "") != (key == "") {
+		return "", "", fmt.Errorf("grantd: the Config has no %s: set both URL and Key, or neither and GRANTD_URL and GRANTD_KEY in the environment",
+			missing(address, key))
 	}
-	if key == "" {
-		key = os.Getenv("GRANTD_KEY")
+	if address == "" {
+		address, key = os.Getenv("GRANTD_URL"), os.Getenv("GRANTD_KEY")
 	}
 	if address == "" || key == "" {
 		return "", "", fmt.Errorf("grantd: there is no %s: set URL and Key in the Config, or GRANTD_URL and GRANTD_KEY in the environment",

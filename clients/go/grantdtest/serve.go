@@ -23,7 +23,7 @@ type problem struct {
 var statuses = map[string]int{
 	invalidRequest: 400, "invalid-subject": 400, "invalid-relation": 400, "invalid-object": 400, "invalid-cursor": 400,
 	"invalid-condition": 400,
-	"bulk-too-large": 400, "unauthorized": 401, "insufficient-scope": 403, "grant-not-found": 404, "key-not-found": 404, "rules-version-not-found": 404,
+	"bulk-too-large":    400, "unauthorized": 401, "insufficient-scope": 403, "grant-not-found": 404, "key-not-found": 404, "rules-version-not-found": 404,
 	"not-found": 404, "method-not-allowed": 405, "already-created": 409, "precondition-failed": 412,
 	"idempotency-key-reused": 422, "unavailable": 503,
 }

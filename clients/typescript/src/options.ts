@@ -6,9 +6,9 @@ import { invalidOption, type KnownOf, knownMembers } from './members.ts';
 import type { CallHook, TransportOptions } from './transport.ts';
 
 export interface GrantdOptions {
-  /** Where the service is, such as `https://grantd.example.com`. By default `GRANTD_URL` of the environment. */
+  /** Where the service is, such as `https://grantd.example.com`. By default `GRANTD_URL`, with `GRANTD_KEY`. */
   readonly url?: string | undefined;
-  /** An API key. By default `GRANTD_KEY` of the environment. */
+  /** An API key. By default `GRANTD_KEY` of the environment, together with `GRANTD_URL`. */
   readonly key?: string | undefined;
   /** For a call with all its retries. By default 10 s. */
   readonly timeoutMs?: number | undefined;
@@ -105,7 +105,15 @@ function variable(name: string): string | undefined {
   }
 }
 
-function addressAndKey({ url = variable('GRANTD_URL'), key = variable('GRANTD_KEY') }: GrantdOptions) {
+/** Both from one place: the key of the environment is for the address that the environment names. */
+function addressAndKey(options: GrantdOptions) {
+  if ((options.url === undefined) !== (options.key === undefined)) {
+    const [given, other] = options.url === undefined ? ['key', 'url'] : ['url', 'key'];
+    throw new TypeError(
+      `The option ${given} is given without ${other}: give both, or neither and set GRANTD_URL and GRANTD_KEY in the environment.`,
+    );
+  }
+  const { url = variable('GRANTD_URL'), key = variable('GRANTD_KEY') } = options;
   if (url !== undefined && key !== undefined) return { url, key };
   const missing = [...(url === undefined ? ['url'] : []), ...(key === undefined ? ['key'] : [])].join(' and no ');
   throw new TypeError(

@@ -53,7 +53,7 @@ class Grantd(Transport):
     ) -> None:
         """Raises a ValueError for settings that cannot work. Does not connect.
 
-        url, key: where the service is, and the API key. By default GRANTD_URL and GRANTD_KEY of the environment.
+        url, key: where the service is, and the API key. Without both, GRANTD_URL and GRANTD_KEY of the environment.
         timeout: seconds for a call with all its retries.
         max_retries: how often one call is repeated at most.
         retry_budget: the initial and maximum stock of retries; each call adds a tenth of one. 0: no retries.

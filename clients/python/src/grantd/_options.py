@@ -48,6 +48,13 @@ _OWN_HEADERS = frozenset(
 
 
 def _address_and_key(url: str | None, key: str | None) -> tuple[str, str]:
+    """Both from one place: the key of the environment is for the address that the environment names."""
+    if (url is None) != (key is None):
+        given, other = ("key", "url") if url is None else ("url", "key")
+        raise ValueError(
+            f"{given} is given without {other}: give both, "
+            "or neither and set GRANTD_URL and GRANTD_KEY in the environment"
+        )
     address = (os.environ.get("GRANTD_URL") or None) if url is None else url
     secret = (os.environ.get("GRANTD_KEY") or None) if key is None else key
     if address is None or secret is None:

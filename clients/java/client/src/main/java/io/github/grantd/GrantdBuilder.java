@@ -22,8 +22,8 @@ public final class GrantdBuilder {
     private static final Pattern KEY = Pattern.compile("[!-~]+");
     private static final Pattern USER_AGENT = Pattern.compile("[!-~](?:[ -~]{0,254}[!-~])?");
 
-    private String url = System.getenv("GRANTD_URL");
-    private String key = System.getenv("GRANTD_KEY");
+    private String url;
+    private String key;
     private Duration timeout = TIMEOUT;
     private Duration silence = SILENCE;
     private Duration backoffFirst = Duration.ofMillis(50);
@@ -42,7 +42,7 @@ public final class GrantdBuilder {
     /**
      * Where the service is.
      *
-     * @param address such as {@code https://grantd.example}; default: {@code GRANTD_URL}
+     * @param address such as {@code https://grantd.example}; default, without a key: {@code GRANTD_URL}
      * @return this
      */
     public GrantdBuilder url(String address) {
@@ -53,7 +53,7 @@ public final class GrantdBuilder {
     /**
      * The API key.
      *
-     * @param secret default: {@code GRANTD_KEY}
+     * @param secret default, without a url: {@code GRANTD_KEY}
      * @return this
      */
     public GrantdBuilder key(String secret) {
@@ -206,18 +206,26 @@ public final class GrantdBuilder {
      * @throws IllegalArgumentException if a setting is wrong or missing
      */
     public Grantd build() {
-        if (url == null || url.isEmpty() || key == null || key.isEmpty()) {
+        // The key of the environment is for the address that the environment names.
+        if ((url == null) != (key == null)) {
+            throw new IllegalArgumentException(
+                "grantd: the builder has no " + (url == null ? "url" : "key") + ": pass both url and key, or neither and "
+                    + "set GRANTD_URL and GRANTD_KEY.");
+        }
+        String address = url == null ? System.getenv("GRANTD_URL") : url;
+        String secret = key == null ? System.getenv("GRANTD_KEY") : key;
+        if (address == null || address.isEmpty() || secret == null || secret.isEmpty()) {
             throw new IllegalArgumentException(
                 "grantd: the address or the API key is missing: pass url and key to the builder, or set GRANTD_URL and "
                     + "GRANTD_KEY.");
         }
-        if (!KEY.matcher(key).matches()) {
+        if (!KEY.matcher(secret).matches()) {
             throw new IllegalArgumentException("grantd: key has characters that no API key has.");
         }
         String runtime = Runtime.version().toString().replaceAll("[^!-'*-~]", "");
         String agent = "grantd-java/" + VERSION + " (java " + runtime + ")" + (userAgent == null ? "" : " " + userAgent);
         Transport transport = new Transport(
-            base(), key, httpClient == null ? ownHttpClient() : httpClient, Map.copyOf(headers), agent, maxRetries,
+            base(address), secret, httpClient == null ? ownHttpClient() : httpClient, Map.copyOf(headers), agent, maxRetries,
             new RetryBudget(retryBudget), new Backoff(backoffFirst, backoffMax), silence,
             logger == null ? System.getLogger("io.github.grantd") : logger, new Warnings(), hook);
         return new Grantd(transport, timeout, gathering);
@@ -228,7 +236,7 @@ public final class GrantdBuilder {
         return HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     }
 
-    private String base() {
+    private static String base(String url) {
         URI parsed;
         try {
             parsed = new URI(url);
