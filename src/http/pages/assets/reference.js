@@ -50,9 +50,18 @@ function linkNeighbours(view) {
   neighbours.replaceChildren(...links);
 }
 
+/** The place that a fragment names; one that is not percent-encoded UTF-8 names itself. */
+function anchorIn(hash) {
+  try {
+    return decodeURIComponent(hash.slice(1));
+  } catch {
+    return hash.slice(1);
+  }
+}
+
 /** `moved`: the reader has asked for it, so the focus goes there. */
 function show(moved) {
-  const anchor = decodeURIComponent(location.hash.slice(1));
+  const anchor = anchorIn(location.hash);
   const view = viewOf(anchor);
   for (const each of views) each.classList.toggle('current', each === view);
   document.title = view === views[0] ? name : `${titleOf(view).textContent} – ${name}`;
