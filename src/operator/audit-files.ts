@@ -1,11 +1,11 @@
 // Entries of the audit log as a file that the browser saves: CSV for spreadsheets, NDJSON for programs. It is sent as
 // it is read. Invariants: a file that is not complete says so in its last line; few are open at a time for each
-// console; no text of a tenant becomes a formula of a spreadsheet.
+// console, and fewer for each operator; no text of a tenant becomes a formula of a spreadsheet.
 
-import { GrantdError } from '../core/errors.ts';
 import { formatCsvLine, inertJson } from '../core/text/csv.ts';
 import { formatTimestamp } from '../core/text/timestamps.ts';
 import type { LoggedChange } from '../shard/shard.ts';
+import { OperatorSlots } from './operator-slots.ts';
 
 export type FileFormat = 'csv' | 'ndjson';
 
@@ -17,7 +17,7 @@ export interface EntriesPart {
 }
 
 /** Each holds a page of some mebibytes, and calls the shards as fast as its reader takes it. */
-const FILES_MAX = 4;
+const slots = new OperatorSlots({ what: 'downloads of the audit log', slotsMax: 8, slotsPerOperatorMax: 2 });
 /** The last line of a file that is not complete. */
 const CUT = 'There are more entries. Choose a shorter range of time for each file.';
 
@@ -43,24 +43,30 @@ function csvLine({ seq, index, atMs, tenantId, actor, requestId, change }: Logge
 const jsonLine = ({ seq, index, atMs, tenantId, actor, requestId, change }: LoggedChange): string =>
   `${JSON.stringify({ tenant_id: tenantId, seq, index, at: formatTimestamp(atMs), actor, request_id: requestId, change: parsed(change) })}\n`;
 
-let open = 0;
-
-async function* chunksOf(format: FileFormat, parts: AsyncIterable<EntriesPart>): AsyncGenerator<string> {
-  open += 1;
-  try {
-    if (format === 'csv') yield line([...COLUMNS, 'change']);
-    for await (const { entries, isCut } of parts) {
-      yield entries.map(format === 'csv' ? csvLine : jsonLine).join('');
-      if (isCut) yield format === 'csv' ? line([CUT]) : `${JSON.stringify({ incomplete: CUT })}\n`;
-    }
-  } finally {
-    open -= 1;
+async function* chunksOf(
+  operator: string,
+  format: FileFormat,
+  parts: AsyncIterable<EntriesPart>,
+): AsyncGenerator<string> {
+  using _slot = slots.take(operator);
+  if (format === 'csv') yield line([...COLUMNS, 'change']);
+  for await (const { entries, isCut } of parts) {
+    yield entries.map(format === 'csv' ? csvLine : jsonLine).join('');
+    if (isCut) yield format === 'csv' ? line([CUT]) : `${JSON.stringify({ incomplete: CUT })}\n`;
   }
 }
 
+interface AuditFile {
+  readonly name: string;
+  readonly format: FileFormat;
+  /** The name of the operator who saves it. */
+  readonly operator: string;
+}
+
 /** Throws `overloaded` if too many are open. */
-export function auditFile(name: string, format: FileFormat, parts: AsyncIterable<EntriesPart>) {
-  if (open >= FILES_MAX) throw new GrantdError('overloaded', 'Too many downloads of the audit log are open.');
+export function auditFile({ name, format, operator }: AuditFile, parts: AsyncIterable<EntriesPart>) {
+  slots.demandRoom(operator);
   const contentType = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson';
-  return { kind: 'stream', name: `${name}.${format}`, contentType, chunks: chunksOf(format, parts) } as const;
+  const chunks = chunksOf(operator, format, parts);
+  return { kind: 'stream', name: `${name}.${format}`, contentType, chunks } as const;
 }

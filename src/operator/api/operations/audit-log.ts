@@ -3,7 +3,7 @@
 // A page of a tenant that reaches the end returns a cursor for later changes, so that a client that continues there
 // misses none; one that ends because it has read enough says how far it has read. Lines of the export are CloudEvents,
 // the last of them a checkpoint, and a page of it without changes waits for one if the request says so. Bounded: few
-// exports at a time for each console.
+// exports at a time for each console, and fewer for each operator.
 
 import { z } from 'zod';
 import { type Clock, delay } from '../../../core/async/clock.ts';
@@ -18,6 +18,7 @@ import { CALLS } from '../../../rpc/calls/table.ts';
 import type { AuditRecord, LoggedChange } from '../../../shard/shard.ts';
 import { auditFilterOf, auditFilterShape } from '../../audit-filters.ts';
 import { acceptsLines } from '../../body.ts';
+import { OperatorSlots } from '../../operator-slots.ts';
 import { tenantIdOf } from '../../path-ids.ts';
 import { PARAMETERS, pageShape, sinceOrNow, timestamp, wait } from '../../schemas.ts';
 import {
@@ -130,7 +131,7 @@ export const listAuditLog = reading({
 /** How often a waiting export looks at the logs: each look asks every shard for the ends of its logs. */
 const LOOK_MS = 500;
 /** Each may hold a page of some mebibytes, and calls the shards twice a second while it waits. */
-const EXPORTS_MAX = 8;
+const EXPORTS = { what: 'exports of the audit log', slotsMax: 8, slotsPerOperatorMax: 4 };
 
 const exportSchema = z.object({
   entries: z
@@ -179,7 +180,7 @@ function exportEvents({ cursor, atEnd, slotsMissing }: AuditExportPage, entries:
 }
 
 export function createExportAuditLog(): OperatorOperation {
-  let exports = 0;
+  const slots = new OperatorSlots(EXPORTS);
   return reading({
     id: 'exportAuditLog',
     path: '/audit-log',
@@ -212,19 +213,14 @@ export function createExportAuditLog(): OperatorOperation {
       if (cursor !== undefined && since !== undefined) {
         throw new GrantdError('invalid-request', 'The query has both "cursor" and "since".');
       }
-      if (exports >= EXPORTS_MAX) throw new GrantdError('overloaded', 'Too many exports of the audit log are open.');
-      exports += 1;
-      try {
-        const page = await readExport(call, { cursor, since }, waitSeconds * 1000);
-        const entries = page.items.map(exportedRecord);
-        if (format === 'cloudevents' || (format === undefined && acceptsLines(call.request))) {
-          return linesResponse(exportEvents(page, entries, call.clock));
-        }
-        const { cursor: next, atEnd, slotsMissing } = page;
-        return jsonResponse(200, { entries, next_cursor: next, at_end: atEnd, slots_missing: slotsMissing });
-      } finally {
-        exports -= 1;
+      using _slot = slots.take(call.operator);
+      const page = await readExport(call, { cursor, since }, waitSeconds * 1000);
+      const entries = page.items.map(exportedRecord);
+      if (format === 'cloudevents' || (format === undefined && acceptsLines(call.request))) {
+        return linesResponse(exportEvents(page, entries, call.clock));
       }
+      const { cursor: next, atEnd, slotsMissing } = page;
+      return jsonResponse(200, { entries, next_cursor: next, at_end: atEnd, slots_missing: slotsMissing });
     },
   });
 }

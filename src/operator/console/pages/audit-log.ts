@@ -113,8 +113,8 @@ export async function auditLogFile(call: PageCall): Promise<PageResult> {
   const read = parseFilter(askedOf(call));
   if ('refusal' in read) return auditLogPage(call);
   const { fields, sinceMs, untilMs } = read.filter;
-  const name = `audit-log-${tenantId}`;
-  return auditFile(name, fileFormatOf(call), entriesOf(call, tenantId, auditFilterOf(fields), sinceMs, untilMs));
+  const file = { name: `audit-log-${tenantId}`, format: fileFormatOf(call), operator: call.session.operator };
+  return auditFile(file, entriesOf(call, tenantId, auditFilterOf(fields), sinceMs, untilMs));
 }
 
 async function* entriesOf(

@@ -182,7 +182,8 @@ export async function auditOfAllFile(call: PageCall): Promise<PageResult> {
   if (other !== undefined || 'refusal' in read) return auditOfAllPage(call);
   const { fields, sinceMs, untilMs } = read.filter;
   const query = { ...auditFilterOf(fields), sinceMs: rangeOf(call, sinceMs).sinceMs, untilMs };
-  return auditFile('audit-log', fileFormatOf(call), partsOf(call, query));
+  const file = { name: 'audit-log', format: fileFormatOf(call), operator: call.session.operator };
+  return auditFile(file, partsOf(call, query));
 }
 
 async function* partsOf(call: PageCall, query: AuditOfAllQuery): AsyncGenerator<EntriesPart, void, undefined> {
