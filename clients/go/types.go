@@ -120,7 +120,7 @@ type BulkWriteResult struct {
 // Change: A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after
 // the change, or was before its end. `grant.updated` has `former_terms`: until when the grant was to hold before,
 // and on which condition. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`: the
-// previous ones.
+// previous ones; both only for a key with the scope `admin`, which alone reads rules.
 type Change struct {
 	// The position of the write in the log of the tenant’s slot.
 	Seq int64 `json:"seq"`
@@ -166,7 +166,7 @@ type ChangeLine struct {
 	// A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after the
 	// change, or was before its end. `grant.updated` has `former_terms`: until when the grant was to hold before, and
 	// on which condition. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`: the previous
-	// ones.
+	// ones; both only for a key with the scope `admin`, which alone reads rules.
 	Change *Change `json:"change,omitempty"`
 
 	// Of a `checkpoint`: when that was so.

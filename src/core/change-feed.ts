@@ -40,7 +40,11 @@ export type FeedContent =
     }
   | { readonly action: 'namespace.created'; readonly name: string }
   /** Both as JSON. */
-  | { readonly action: 'rules.updated'; readonly rules: string; readonly former: string };
+  | {
+      readonly action: 'rules.updated';
+      /** Undefined: the reader may not read rules. */
+      readonly texts?: { readonly rules: string; readonly former: string };
+    };
 
 /** A place between two changes: after (seq, index). (seq, −1): before the first change of an entry. */
 export interface FeedPlace {
@@ -89,7 +93,8 @@ export function parseFeedContent(text: string): FeedContent | undefined {
     case 'namespace.created':
       return typeof fields.name === 'string' ? { action, name: fields.name } : undefined;
     case 'rules.updated':
-      return { action, rules: JSON.stringify(fields.rules ?? {}), former: JSON.stringify(fields.former ?? {}) };
+      if (fields.rules === undefined) return { action };
+      return { action, texts: { rules: JSON.stringify(fields.rules), former: JSON.stringify(fields.former ?? {}) } };
     default: {
       const grant = grantIn(fields);
       const { former_terms: former } = fields;
@@ -146,17 +151,20 @@ export function feedMatcher(filter: FeedFilter): ((change: Pick<FeedChange, 'cha
 
 // ---- changes as JSON ----
 
-/** The members after `action`. Rules are compact JSON already. */
+/** A change of rules as one may know it who may not read them: that it happened, when and by whom. */
+export const RULES_UPDATED_TEXT = JSON.stringify({ action: 'rules.updated' });
+
+/** The members after `action`, each with a comma before it. Rules are compact JSON already. */
 function contentJson(content: FeedContent): string {
   switch (content.action) {
     case 'namespace.created':
-      return `"namespace":{"name":${JSON.stringify(content.name)}}`;
+      return `,"namespace":{"name":${JSON.stringify(content.name)}}`;
     case 'rules.updated':
-      return `"rules":${content.rules},"former":${content.former}`;
+      return content.texts === undefined ? '' : `,"rules":${content.texts.rules},"former":${content.texts.former}`;
     default: {
       const { grant, formerTerms } = content;
       const former = formerTerms === undefined ? '' : `,"former_terms":${JSON.stringify(termsRecord(formerTerms))}`;
-      return `"grant":${JSON.stringify(grantRecord(grant))}${former}`;
+      return `,"grant":${JSON.stringify(grantRecord(grant))}${former}`;
     }
   }
 }
@@ -165,7 +173,7 @@ function contentJson(content: FeedContent): string {
 export function changeJson({ seq, index, atMs, actor, requestId, change }: FeedChange): string {
   const at = formatTimestamp(atMs);
   const who = `"actor":${JSON.stringify(actor)},"request_id":${JSON.stringify(requestId)}`;
-  return `{"seq":${seq},"index":${index},"at":"${at}",${who},"action":"${change.action}",${contentJson(change)}}`;
+  return `{"seq":${seq},"index":${index},"at":"${at}",${who},"action":"${change.action}"${contentJson(change)}}`;
 }
 
 /** What a change takes besides its identifiers, names, conditions and rules. */
@@ -180,7 +188,7 @@ export function changeBytesMax({ change }: FeedChange): number {
     case 'namespace.created':
       return FRAME_BYTES;
     case 'rules.updated':
-      return FRAME_BYTES + 3 * (change.rules.length + change.former.length);
+      return FRAME_BYTES + 3 * ((change.texts?.rules.length ?? 0) + (change.texts?.former.length ?? 0));
     default:
       return FRAME_BYTES + 3 * lengthOf(change.grant, change.formerTerms);
   }

@@ -98,6 +98,32 @@ describe('a page of the change feed', () => {
     assert.deepEqual(told[4]?.rules, rules);
   });
 
+  it('shows rules only to a key that may read them, as a page and as a stream', async () => {
+    const { key } = await service.createTenant();
+    const rules = { rules: [], groups: true, public: ['secret'] };
+    await service.send({ method: 'PUT', path: '/v1/rules', body: rules, key });
+    await service.send({ method: 'PUT', path: '/v1/rules', body: { rules: [] }, key });
+    const scopes = ['check:read', 'grant:write'];
+    const made = await service.send({ method: 'POST', path: '/v1/keys', body: { scopes }, key });
+    const { key: reader } = made.json as { key: string };
+    for (const query of ['?wait=0', '?action=rules.updated', '?namespace=document']) {
+      const { changes } = await readPage(reader, query);
+      assert.deepEqual(
+        changes.map(({ action }) => action),
+        ['rules.updated', 'rules.updated'],
+      );
+      assert.doesNotMatch(JSON.stringify(changes), /"rules":|former|secret/);
+      const { changes: whole } = await readPage(key, query);
+      assert.deepEqual(whole[0]?.rules, rules);
+      assert.deepEqual(
+        whole.map(({ seq, index, at }) => [seq, index, at]),
+        changes.map(({ seq, index, at }) => [seq, index, at]),
+      );
+    }
+    const forbidden = await service.send({ method: 'GET', path: '/v1/rules', key: reader });
+    assertProblem(forbidden, 403, 'insufficient-scope', service.errorsBase);
+  });
+
   it('leads on from page to page, and always has a cursor', async () => {
     const { key } = await service.createTenant();
     const empty = await readPage(key);

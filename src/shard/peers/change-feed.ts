@@ -13,8 +13,10 @@ import {
   type FeedPlace,
   feedMatcher,
   parseFeedContent,
+  RULES_UPDATED_TEXT,
 } from '../../core/change-feed.ts';
 import { GrantdError } from '../../core/errors.ts';
+import { hasScope } from '../../core/scopes.ts';
 import { formatTimestamp } from '../../core/text/timestamps.ts';
 import { type Grant, parseRelation } from '../../core/tuples.ts';
 import type { AuditLogRow } from '../../store/store.ts';
@@ -59,6 +61,7 @@ type Fits = (change: { readonly change: FeedContent }) => boolean;
 interface Told {
   readonly row: AuditLogRow;
   readonly position: Position;
+  readonly action: FeedContent['action'];
   /** Once it is signed. */
   cursor?: string | undefined;
   /** Where that is remembered for the next page. */
@@ -215,14 +218,17 @@ class Filling {
     return this.#fits !== undefined || this.#sinceMs !== undefined;
   }
 
-  add({ row, position: { seq, index, timeMs }, ...known }: Told, content: FeedContent | undefined): void {
+  add(
+    { row, position: { seq, index, timeMs }, ...known }: Omit<Told, 'action'>,
+    content: FeedContent | undefined,
+  ): void {
     if (this.#sinceMs !== undefined && row.atMs >= this.#sinceMs) this.#sinceMs = undefined;
     const position = { seq, index, timeMs, sinceMs: this.#sinceMs };
     this.next = position;
     if (this.#sinceMs !== undefined || content === undefined) return;
     if (this.#fits !== undefined && !this.#fits({ change: content })) return;
     this.#length += row.change.length;
-    this.told.push({ row, position, ...known });
+    this.told.push({ row, position, action: content.action, ...known });
   }
 
   /** Nothing is left before this place. */
@@ -313,7 +319,11 @@ async function sign(context: ListingContext, handle: Handle, told: readonly Told
 
 /** Nothing is awaited between the last look at the handle and this. */
 function tell(context: ListingContext, handle: Handle, { told, next, atEnd }: Page): FeedPage {
-  const items = told.map(({ row, cursor = '' }): FeedRecord => ({ ...auditRecordOf(row), cursor }));
+  const mayReadRules = hasScope(handle.scopes, 'admin');
+  const items = told.map(({ row, action, cursor = '' }): FeedRecord => {
+    const record = { ...auditRecordOf(row), cursor };
+    return action === 'rules.updated' && !mayReadRules ? { ...record, change: RULES_UPDATED_TEXT } : record;
+  });
   const { seq, index } = next;
   const atMs = handle.tenure.slotTime.nowMs;
   return { items, nextCursor: signed(context, handle, next), next: { seq, index }, atMs, atEnd };

@@ -88,7 +88,9 @@ describe('the content of a change', () => {
     const created = { action: 'namespace.created', name: 'doc' };
     assert.deepEqual(contentOf(textOf('namespace.created', '"name":"doc"')), created);
     const updated = contentOf(textOf('rules.updated', '"rules":{"rules":[1]},"former":{"rules":[]}'));
-    assert.deepEqual(updated, { action: 'rules.updated', rules: '{"rules":[1]}', former: '{"rules":[]}' });
+    const texts = { rules: '{"rules":[1]}', former: '{"rules":[]}' };
+    assert.deepEqual(updated, { action: 'rules.updated', texts });
+    assert.deepEqual(contentOf('{"action":"rules.updated"}'), { action: 'rules.updated' });
   });
 
   it('is told of no key, plan or tenant', () => {

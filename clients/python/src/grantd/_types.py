@@ -101,7 +101,7 @@ class Change:
     """A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after the
     change, or was before its end. `grant.updated` has `former_terms`: until when the grant was to hold before, and
     on which condition. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`: the previous
-    ones.
+    ones; both only for a key with the scope `admin`, which alone reads rules.
     """
 
     seq: int
@@ -157,7 +157,7 @@ class ChangeLine:
     """A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after the
     change, or was before its end. `grant.updated` has `former_terms`: until when the grant was to hold before, and
     on which condition. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`: the previous
-    ones.
+    ones; both only for a key with the scope `admin`, which alone reads rules.
     """
     at: datetime | None = None
     """Of a `checkpoint`: when that was so."""

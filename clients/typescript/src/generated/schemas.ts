@@ -309,7 +309,7 @@ export interface RulesVersion {
   removed: number;
 }
 /**
- * A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after the change, or was before its end. `grant.updated` has `former_terms`: until when the grant was to hold before, and on which condition. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`: the previous ones.
+ * A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after the change, or was before its end. `grant.updated` has `former_terms`: until when the grant was to hold before, and on which condition. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`: the previous ones; both only for a key with the scope `admin`, which alone reads rules.
  */
 export interface Change {
   /**

@@ -110,7 +110,7 @@ function contentMarkup(tenantId: string, change: FeedContent, nowMs: number): Ma
     case 'namespace.created':
       return code(change.name);
     case 'rules.updated':
-      return html`<a href=${tenantPath(tenantId, 'rules')}>rules</a> ${summaryOfChange(JSON.parse(change.former), JSON.parse(change.rules))}`;
+      return html`<a href=${tenantPath(tenantId, 'rules')}>rules</a> ${change.texts && summaryOfChange(JSON.parse(change.texts.former), JSON.parse(change.texts.rules))}`;
     default: {
       const { subject, relation, object, expiresAtMs, condition } = change.grant;
       const end = expiresAtMs === undefined ? undefined : html` <small>expires ${expiry(expiresAtMs, nowMs)}</small>`;

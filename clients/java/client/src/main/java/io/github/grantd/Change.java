@@ -8,7 +8,8 @@ import java.time.Instant;
  * A change of the grants, namespaces or rules of the tenant. Actions on grants have {@code grant}: as it is after the
  * change, or was before its end. {@code grant.updated} has {@code former_terms}: until when the grant was to hold
  * before, and on which condition. {@code namespace.created} has {@code namespace}. {@code rules.updated} has {@code
- * rules}, and {@code former}: the previous ones.
+ * rules}, and {@code former}: the previous ones; both only for a key with the scope {@code admin}, which alone reads
+ * rules.
  *
  * @param seq The position of the write in the log of the tenant’s slot.
  * @param index Of the changes of one position: ({@code seq}, {@code index}) identifies a change and orders them.
