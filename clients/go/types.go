@@ -30,6 +30,7 @@ const (
 	TypeKeyNotRotatable       = "key-not-rotatable"
 	TypeRelationInUse         = "relation-in-use"
 	TypeConditionInUse        = "condition-in-use"
+	TypeGrantsOutsideTypes    = "grants-outside-types"
 	TypeRequestTimeout        = "request-timeout"
 	TypeEvaluationTooLarge    = "evaluation-too-large"
 	TypeEvaluationCyclic      = "evaluation-cyclic"
@@ -609,6 +610,10 @@ type RuleSetRequest struct {
 
 	// A grant to `ns:*` is one to every subject of these namespaces. Default: none.
 	Public []string `json:"public,omitempty"`
+
+	// Of this write alone, no part of the rules: stored grants that stricter `types` exclude stay, and count. Absent:
+	// the write is refused if there are such grants.
+	OutsideTypes string `json:"outside_types,omitempty"`
 }
 
 // RulesPreview: an answer of the service.

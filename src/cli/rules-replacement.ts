@@ -58,6 +58,7 @@ function describePreview(preview: JsonRecord, diff: readonly string[]) {
 export interface ReplaceOptions extends TenantOption {
   readonly dryRun?: boolean;
   readonly ifMatch?: string;
+  readonly outsideTypes?: string;
   readonly yes?: boolean;
 }
 
@@ -69,12 +70,12 @@ export async function replaceRules(
   options: ReplaceOptions,
   asks = false,
 ): Promise<number> {
-  const { json = false } = options;
+  const { json = false, outsideTypes } = options;
   const present = await readTenantRules(client);
   const ifMatch = options.ifMatch ?? present.revision;
   const diff = diffRules(present.ruleSet, wanted.ruleSet);
   const record = ruleSetRecord(wanted.ruleSet);
-  const preview = await putTenantRules(client, record, { ifMatch, dryRun: true });
+  const preview = await putTenantRules(client, record, { ifMatch, dryRun: true, outsideTypes });
   const { lines, changesGrants } = describePreview(preview, diff);
   if (!json) for (const line of [...diff, ...lines]) context.print(line);
   if (options.dryRun) {
@@ -95,7 +96,7 @@ export async function replaceRules(
       declined: 'Nothing was changed.',
     });
   }
-  await putTenantRules(client, record, { ifMatch });
+  await putTenantRules(client, record, { ifMatch, outsideTypes });
   context.print(json ? renderJson(preview) : `The rules are set. Their revision is ${wanted.revision}.`);
   return EXIT.ok;
 }

@@ -1,9 +1,11 @@
 // The rules of a tenant: in a YAML file, and over the API: reading them with their revision, replacing and trying
 // them. Each call takes the client of the tenant.
 
+import { Option } from 'commander';
 import { GrantdError } from '../core/errors.ts';
 import { parseRuleSet } from '../rules/parse-rule-set.ts';
 import { type RuleSet, revisionOf } from '../rules/rule-set.ts';
+import { KEEP_OUTSIDE } from '../rules/rules-writes.ts';
 import { CliFailure } from './failures.ts';
 import type { JsonRecord } from './output/json-view.ts';
 import { path, type ServiceClient } from './service-client.ts';
@@ -38,17 +40,31 @@ function parseRules(record: JsonRecord): RevisedRules {
   }
 }
 
-/** `ifMatch`: the revision that the present rules must have. */
+interface PutOptions {
+  /** The revision that the present rules must have. */
+  readonly ifMatch: string;
+  readonly dryRun?: boolean;
+  /** What becomes of stored grants that stricter types exclude; absent: the rules are refused. */
+  readonly outsideTypes?: string | undefined;
+}
+
+/** An option of commands that set rules. */
+export const outsideTypesOption = (): Option =>
+  new Option(
+    '--outside-types <choice>',
+    'let stored grants that stricter types exclude stay, and count (default: refuse the rules)',
+  ).choices([KEEP_OUTSIDE]);
+
 export function putTenantRules(
   client: ServiceClient,
   rules: object,
-  { ifMatch, dryRun = false }: { readonly ifMatch: string; readonly dryRun?: boolean },
+  { ifMatch, dryRun = false, outsideTypes }: PutOptions,
 ): Promise<JsonRecord> {
   return client.readJson({
     method: 'PUT',
     path: '/rules',
     query: { dry_run: dryRun ? 'true' : undefined },
-    json: rules,
+    json: outsideTypes === undefined ? rules : { ...rules, outside_types: outsideTypes },
     ifMatch: `"${ifMatch}"`,
   });
 }

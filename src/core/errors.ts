@@ -144,6 +144,12 @@ export const ERROR_CATALOGUE = Object.freeze({
     'Condition in use',
     'The new rules lack a condition that grants carry, or one of its parameters, or give it another type. Nothing was changed. The detail names each such condition and the number of its grants. Revoke them first, or keep the condition.',
   ),
+  'grants-outside-types': entry(
+    409,
+    9,
+    'Grants outside the types',
+    'The types of the new rules exclude subjects of grants that are stored, or the grants are too many to be compared with the types within a call. Nothing was changed. The detail has the number of these grants and names some of them. Revoke them first, or send "outside_types": "keep" with the rules: then they stay, and count.',
+  ),
   'request-timeout': entry(408, 4, 'Request timeout', 'The request did not arrive completely in time.', true),
   'evaluation-too-large': entry(
     422,

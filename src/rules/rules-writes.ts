@@ -3,6 +3,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { GrantdError } from '../core/errors.ts';
+import { isJsonObject } from '../core/json-members.ts';
 import { parseEntityTags } from '../core/text/entity-tags.ts';
 import { parseRuleSetInTurns } from './parse-rule-set.ts';
 import { type RuleSet, revisionOf, ruleSetRecord } from './rule-set.ts';
@@ -16,7 +17,11 @@ export interface RulesRequest {
   readonly ruleSet: RuleSet;
   /** The present rules must have one of these revisions; undefined: any. */
   readonly ifMatch: readonly string[] | undefined;
+  /** `keep`: stored grants that stricter types exclude stay, and count. Absent: the write is refused then. */
+  readonly outsideTypes?: typeof KEEP_OUTSIDE | undefined;
 }
+
+export const KEEP_OUTSIDE = 'keep';
 
 /** What would change if the rules were written. Only live grants count. */
 export interface RulesPreview {
@@ -56,6 +61,14 @@ function revisionsOf(header: string | undefined): readonly string[] | undefined 
   return [...new Set(tags.filter(({ weak, value }) => !weak && REVISION.test(value)).map(({ value }) => value))];
 }
 
+/** The body of a write of rules: a rule set, and what belongs to this write alone. */
+function splitBody(body: unknown): { readonly rules: unknown } & Pick<RulesRequest, 'outsideTypes'> {
+  if (!isJsonObject(body) || !Object.hasOwn(body, 'outside_types')) return { rules: body };
+  const { outside_types: outsideTypes, ...rules } = body;
+  if (outsideTypes === KEEP_OUTSIDE) return { rules, outsideTypes };
+  throw new GrantdError('invalid-request', `"outside_types" must be "${KEEP_OUTSIDE}", or be left out.`);
+}
+
 /** Throws `invalid-request` that names what is wrong and where. */
 export async function parseRulesRequest(body: unknown, headers: ConditionHeaders): Promise<RulesRequest> {
   if (headers['if-none-match'] !== undefined) {
@@ -65,8 +78,9 @@ export async function parseRulesRequest(body: unknown, headers: ConditionHeaders
     );
   }
   const ifMatch = revisionsOf(headers['if-match']);
-  const ruleSet = await parseRuleSetInTurns(body, () => setImmediate(), { expressions: true });
-  return { ruleSet, ifMatch };
+  const { rules, outsideTypes } = splitBody(body);
+  const ruleSet = await parseRuleSetInTurns(rules, () => setImmediate(), { expressions: true });
+  return { ruleSet, ifMatch, outsideTypes };
 }
 
 /** Throws `precondition-failed` if `If-Match` does not name the revision. `*` and absence do. */

@@ -37,6 +37,11 @@ export class SubjectTypes {
     );
   }
 
+  /** Whether they name the relation on objects of this namespace. */
+  restricts({ relation, object }: Pick<Tuple, 'relation' | 'object'>): boolean {
+    return this.#allowed.has(`${namespaceOf(object)} ${relation}`);
+  }
+
   allows({ subject, relation, object, condition }: Tuple & { readonly condition?: string | undefined }): boolean {
     if (this.#allowed.size === 0) return true;
     const allowed = this.#allowed.get(`${namespaceOf(object)} ${relation}`);
@@ -54,6 +59,24 @@ export class SubjectTypes {
     const names = allowedNames([...allowed], 'the types of the rules allow no subject.');
     return `"${memberAt(place, 'subject')}" is of the type "${type}", to which "${relation}" is not granted on objects of "${namespace}"; ${names}`;
   }
+}
+
+/** The types of `next` that exclude a kind of subject which `former` allows. */
+export function narrowedTypes(
+  former: Pick<RuleSet, 'types'>,
+  next: Pick<RuleSet, 'types'>,
+): readonly RuleSet['types'][number][] {
+  const allowedBefore = new Map(
+    former.types.map(({ namespace, relation, subjects }) => [
+      `${namespace} ${relation}`,
+      subjects.map(textOfSubjectType),
+    ]),
+  );
+  return next.types.filter(({ namespace, relation, subjects }) => {
+    const before = allowedBefore.get(`${namespace} ${relation}`);
+    const allowed = new Set(subjects.map(textOfSubjectType));
+    return before === undefined || !before.every((each) => allowed.has(each));
+  });
 }
 
 export const NO_TYPES = new SubjectTypes(NO_RULES);

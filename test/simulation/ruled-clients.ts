@@ -7,6 +7,8 @@ import { compareUtf8 } from '../../src/core/tuples.ts';
 import { CALLS } from '../../src/rpc/calls/table.ts';
 import type { NamedTuple } from '../../src/rules/questions.ts';
 import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../src/rules/rule-set.ts';
+import { KEEP_OUTSIDE } from '../../src/rules/rules-writes.ts';
+import { narrowedTypes } from '../../src/rules/subject-types.ts';
 import type { HoldersPage } from '../../src/shard/shard.ts';
 import { type Call, Caller, type WorkloadPorts, type WorkloadTenant } from './caller.ts';
 import { isSurelyOver, mayBeOver, slotTimeAt } from './expired-states.ts';
@@ -191,14 +193,23 @@ export class RuledWriter extends Caller {
     const { tenant } = this.#ruled;
     const { ruleSet } = after;
     const ifMatch = [revisionOf(before.ruleSet)];
+    // Half of the writes keep what their types exclude; drawn from the rules, as no random number is left for it.
+    const outsideTypes = revisionOf(ruleSet) < '8' ? KEEP_OUTSIDE : undefined;
     const answer = await this.ask(
       tenant,
       tenant.key,
-      (session, context) => session.call(CALLS.writeRules, context, { ruleSet, ifMatch }),
+      (session, context) => session.call(CALLS.writeRules, context, { ruleSet, ifMatch, outsideTypes }),
       front,
     );
     const lost = [...before.grants.values()].filter((grant) => !this.#areDeclared([grant], ruleSet));
+    const types = narrowedTypes(before.ruleSet, ruleSet);
+    const excluded =
+      outsideTypes === KEEP_OUTSIDE
+        ? []
+        : [...before.grants.values()].filter((grant) => !this.#universe.isAllowed(grant, { ...ruleSet, types }));
     if (answer.kind === 'value') {
+      if (excluded.some((grant) => !mayBeOver(grant, this.ports.now())))
+        this.ports.report(`${this.name}: types become stricter although they exclude grants`);
       // What has expired may be collected.
       if (lost.some((grant) => !mayBeOver(grant, this.ports.now())))
         this.ports.report(`${this.name}: a relation or a condition is removed although it has grants`);
@@ -206,6 +217,8 @@ export class RuledWriter extends Caller {
     }
     const counted = [...lost, ...this.#expired.filter((grant) => !this.#areDeclared([grant], ruleSet))];
     if (counted.length > 0 && answer.kind === 'error' && /^(?:relation|condition)-in-use$/.test(answer.error.code))
+      return 'nothing-done';
+    if (excluded.length > 0 && answer.kind === 'error' && answer.error.code === 'grants-outside-types')
       return 'nothing-done';
     const isOther = answer.kind === 'error' && answer.error.code === 'precondition-failed';
     return isOther ? 'another-version' : this.#outcomeOf(answer, 'rules');

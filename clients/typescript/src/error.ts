@@ -34,6 +34,7 @@ export type ServiceErrorType =
   | 'context-incomplete'
   | 'condition-failed'
   | 'relation-in-use'
+  | 'grants-outside-types'
   | 'idempotency-key-reused'
   | 'cursor-too-old'
   | 'precondition-failed'

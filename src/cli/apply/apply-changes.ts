@@ -19,6 +19,8 @@ const LOST_KEYS_MAX = 3;
 export interface ApplyOptions extends RetryOptions {
   /** Undefined if no key is created. */
   readonly sink: KeySink | undefined;
+  /** As for `putTenantRules`. */
+  readonly outsideTypes: string | undefined;
   /** Called after each tenant. */
   readonly onDone: () => void;
 }
@@ -55,8 +57,9 @@ class Applier {
     if (readers !== undefined) await this.#patch(tenantId, { readers: readers.to === 'plan' ? null : readers.to });
     if (rules !== undefined) {
       const { to, from } = rules;
+      const { outsideTypes } = this.#options;
       await withRetries(
-        () => putTenantRules(this.#client.ofTenant(tenantId), ruleSetRecord(to), { ifMatch: from }),
+        () => putTenantRules(this.#client.ofTenant(tenantId), ruleSetRecord(to), { ifMatch: from, outsideTypes }),
         this.#options,
       ).catch((error: unknown) => this.#demandRules(tenantId, error, to));
     }

@@ -15,6 +15,7 @@ import { renderJson } from '../output/render.ts';
 import { describeRetry } from '../retries.ts';
 import { openKubernetesSecrets } from '../secrets/kubernetes-secrets.ts';
 import type { ServiceClient } from '../service-client.ts';
+import { outsideTypesOption } from '../tenant-rules.ts';
 import { YAML_BYTES_MAX } from '../yaml-file.ts';
 
 /** Default of --prune-max: a file that was cut off must not delete every tenant. */
@@ -32,6 +33,7 @@ interface ApplyOptions {
   readonly pruneMax: number;
   readonly keysFile?: string;
   readonly keysSecret?: SecretName;
+  readonly outsideTypes?: string;
   readonly dryRun?: boolean;
   readonly yes?: boolean;
   readonly json?: boolean;
@@ -100,6 +102,7 @@ async function makeChanges(
     await context.untilInterrupted((signal) =>
       applyChanges(client, changes, {
         sink,
+        outsideTypes: options.outsideTypes,
         signal,
         onRetry: (...retry) => context.note(describeRetry(...retry)),
         onDone: () => {
@@ -147,6 +150,7 @@ export function registerApplyCommand(program: Command, context: CliContext): voi
     .option('--prune-max <tenants>', 'refuse to delete more tenants', parsePruneMax, PRUNED_TENANTS_DEFAULT)
     .option('--keys-file <file>', 'append new keys to this file, one JSON object per line')
     .option('--keys-secret <namespace/name>', 'put new keys into this Secret of Kubernetes', parseSecretName)
+    .addOption(outsideTypesOption())
     .option('--dry-run', 'change nothing, and show what would change')
     .option(...YES_OPTION)
     .option(...JSON_OPTION)

@@ -15,7 +15,7 @@ import { EXIT } from '../failures.ts';
 import { recordsOf } from '../output/json-view.ts';
 import { type Column, renderJson } from '../output/render.ts';
 import { type ReplaceOptions, replaceRules } from '../rules-replacement.ts';
-import { readRulesVersion } from '../tenant-rules.ts';
+import { outsideTypesOption, readRulesVersion } from '../tenant-rules.ts';
 
 const COLUMNS: readonly Column[] = [
   ['version', 'version'],
@@ -62,6 +62,7 @@ export function registerRulesHistory(rules: Command, context: CliContext): void 
     .option(...TENANT_OPTION)
     .option('--dry-run', 'only show what would change')
     .option('--if-match <revision>', 'only replace rules of this revision (default: those it compares with)')
+    .addOption(outsideTypesOption())
     .option(...YES_OPTION)
     .option(...JSON_OPTION)
     .addHelpText('after', '\nThe rules of that version become a new version. Nothing is removed from the history.');

@@ -17,7 +17,7 @@ import { loadConverter, mapOption, ORIGINS } from '../converter.ts';
 import { CliFailure, EXIT } from '../failures.ts';
 import { renderJson } from '../output/render.ts';
 import { type ReplaceOptions, replaceRules } from '../rules-replacement.ts';
-import { readRulesVersion, readTenantRules, revised } from '../tenant-rules.ts';
+import { outsideTypesOption, readRulesVersion, readTenantRules, revised } from '../tenant-rules.ts';
 import { readRulesFile } from './rules-file.ts';
 import { registerRulesFormat } from './rules-format.ts';
 import { registerRulesHistory, versionOf } from './rules-history.ts';
@@ -135,6 +135,7 @@ export function registerRulesCommands(program: Command, context: CliContext): vo
     .option(...TENANT_OPTION)
     .option('--dry-run', 'only show what would change')
     .option('--if-match <revision>', 'only replace rules of this revision (default: those it compares with)')
+    .addOption(outsideTypesOption())
     .option(...YES_OPTION)
     .option(...JSON_OPTION);
   addExamples(

@@ -55,7 +55,7 @@ export const writeRules: PublicOperation = {
   scope: 'admin',
   tag: 'Rules',
   summary: 'Replace the rules',
-  description: `From the response on, every check and listing follows the new rules; empty ones remove all rules. At most ${RULES_MAX} rules, and ${RULE_SET_BYTES_MAX / 1024} KiB without white space; a body of more than 16 KiB has at most 4,096 JSON values. Every name that a rule uses must be a relation, built-in or own, or have a rule; none may depend on itself through \`but_not\`. Everything that is wrong is named at once, a line each, with its place. Without \`If-Match\`, the rules are replaced whatever they are. With \`dry_run=true\` nothing changes: the response says what would. Stored grants that the types do not allow stay, and count; \`X-Service-Warning\` says how many there are. The audit log keeps the rules and those before them.`,
+  description: `From the response on, every check and listing follows the new rules; empty ones remove all rules. At most ${RULES_MAX} rules, and ${RULE_SET_BYTES_MAX / 1024} KiB without white space; a body of more than 16 KiB has at most 4,096 JSON values. Every name that a rule uses must be a relation, built-in or own, or have a rule; none may depend on itself through \`but_not\`. Everything that is wrong is named at once, a line each, with its place. Without \`If-Match\`, the rules are replaced whatever they are. With \`dry_run=true\` nothing changes: the response says what would. If types that become stricter exclude stored grants, the response is a 409 \`grants-outside-types\`, that of a dry run too, unless the body has \`"outside_types": "keep"\`: then they stay, and count, and \`X-Service-Warning\` says how many there are. The audit log keeps the rules and those before them.`,
   body: {
     name: 'RuleSetRequest',
     schema: ruleSetBodySchema,
@@ -79,7 +79,7 @@ export const writeRules: PublicOperation = {
       header: ['ETag', WARNING_HEADER],
     }),
   ],
-  errors: ['precondition-failed', 'condition-in-use'],
+  errors: ['precondition-failed', 'condition-in-use', 'grants-outside-types'],
   async answer(session, context, { body, query, headers }) {
     const { dry_run: dryRun } = validate(dryRunQuerySchema, query);
     const request = await parseRulesRequest(body, headers);

@@ -15,6 +15,7 @@ import {
   TYPE_SUBJECTS_MAX,
   TYPES_MAX,
 } from '../../rules/rule-set.ts';
+import { KEEP_OUTSIDE } from '../../rules/rules-writes.ts';
 import { EXAMPLE_KEY_ID, EXAMPLE_REQUEST_ID, EXAMPLE_REVISION, EXAMPLE_TIMESTAMP } from './examples.ts';
 import { namespaceNameSchema, relationSchema } from './schemas.ts';
 
@@ -107,6 +108,10 @@ export const ruleSetBodySchema = z
       .max(PUBLIC_NAMESPACES_MAX)
       .optional()
       .meta({ description: 'A grant to `ns:*` is one to every subject of these namespaces. Default: none.' }),
+    outside_types: z.literal(KEEP_OUTSIDE).optional().meta({
+      description:
+        'Of this write alone, no part of the rules: stored grants that stricter `types` exclude stay, and count. Absent: the write is refused if there are such grants.',
+    }),
   })
   .meta({ description: 'Unknown fields are refused.' });
 

@@ -2,6 +2,7 @@
 
 import { parseRuleSet } from '../../rules/parse-rule-set.ts';
 import { RULE_SET_BYTES_MAX, type RuleSet, textOfRules } from '../../rules/rule-set.ts';
+import { KEEP_OUTSIDE } from '../../rules/rules-writes.ts';
 import type { RulesRequest } from '../../shard/shard.ts';
 import type { WriteRules, WriteRules__Output } from '../gen/grantd/v1/WriteRules.ts';
 import { demand, WireViolation } from '../wire-violation.ts';
@@ -32,15 +33,20 @@ function answeredRules(text: string): RuleSet {
   }
 }
 
-const requestToWire = ({ ruleSet, ifMatch }: RulesRequest): WriteRules => ({
+const requestToWire = ({ ruleSet, ifMatch, outsideTypes }: RulesRequest): WriteRules => ({
   rules: textOfRules(ruleSet),
+  keepsOutside: outsideTypes === KEEP_OUTSIDE,
   ifMatch: ifMatch === undefined ? null : { revisions: [...ifMatch] },
 });
 
-function requestFromWire({ rules, ifMatch }: WriteRules__Output): RulesRequest {
+function requestFromWire({ rules, ifMatch, keepsOutside }: WriteRules__Output): RulesRequest {
   const revisions = ifMatch?.revisions;
   demand((revisions?.length ?? 0) <= REVISIONS_MAX, `A condition has more than ${REVISIONS_MAX} revisions.`);
-  return { ruleSet: ruleSetFrom(rules), ifMatch: revisions?.map((revision) => shortText(revision, 'A revision')) };
+  return {
+    ruleSet: ruleSetFrom(rules),
+    ifMatch: revisions?.map((revision) => shortText(revision, 'A revision')),
+    outsideTypes: keepsOutside ? KEEP_OUTSIDE : undefined,
+  };
 }
 
 export const ruleCalls = {

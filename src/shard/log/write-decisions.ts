@@ -32,6 +32,7 @@ import {
 } from '../shard.ts';
 import { asOf, type Draft } from './draft.ts';
 import type { LoggedResults, TailOperation } from './entries.ts';
+import { type OutsideGrants, stricterTypes, UnreadGrants } from './outside-grants.ts';
 
 export type OperationResult =
   | { readonly kind: 'grant'; readonly grant: GrantResult }
@@ -348,8 +349,15 @@ export function refuseLost(former: RuleSet, next: RuleSet, countOf: (key: CountK
   );
 }
 
-/** The rules of the tenant must be pinned. */
-export function decideRules(memory: TenantMemory, { ruleSet, ifMatch }: RulesRequest): Decide {
+/**
+ * The rules of the tenant must be pinned. `outside`: the stored grants as far as they were compared with the types;
+ * throws UnreadGrants if they must be.
+ */
+export function decideRules(
+  memory: TenantMemory,
+  { ruleSet, ifMatch, outsideTypes }: RulesRequest,
+  outside?: OutsideGrants,
+): Decide {
   const rules = textOfRules(ruleSet);
   const revision = hasRules(ruleSet) ? revisionOfRules(rules) : undefined;
   return (draft) => {
@@ -358,7 +366,15 @@ export function decideRules(memory: TenantMemory, { ruleSet, ifMatch }: RulesReq
     demandRevision(ifMatch, present.rulesRevision);
     const former = draft.rules(memory).text;
     if (former === rules) return { result: { kind: 'rules-written' }, changes: [] };
-    refuseLost(draft.rules(memory).ruleSet, ruleSet, (key) => draft.countOf(memory, key));
+    const countOf = (key: CountKey): number => draft.countOf(memory, key);
+    refuseLost(draft.rules(memory).ruleSet, ruleSet, countOf);
+    const grants = draft.grantCount(memory);
+    const types =
+      outsideTypes === 'keep' ? undefined : stricterTypes(draft.rules(memory).ruleSet, ruleSet, { grants, countOf });
+    if (types !== undefined) {
+      if (!outside?.isOf(former)) throw new UnreadGrants(types, former);
+      outside.demandNone(draft, memory);
+    }
     if (!memory.relations.hasRoomFor(ruleSet.relations)) {
       throw new GrantdError(
         'overloaded',

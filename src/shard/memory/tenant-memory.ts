@@ -13,7 +13,7 @@ import { type KeyId, keyIdBefore, type TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
 import type { Relation } from '../../core/tuples.ts';
 import type { Stamp, StateReads } from '../../store/store.ts';
-import { type Change, type ChangeOrigin, endsGrant } from '../log-changes.ts';
+import { type Change, type ChangeOrigin, endsGrant, type GrantChange } from '../log-changes.ts';
 import type { TenantDeletion } from '../shard.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
 import { AnswerCache } from './answer-cache.ts';
@@ -121,7 +121,7 @@ export class TenantMemory implements EntityFilter {
   collectingMs = Number.POSITIVE_INFINITY;
   #revokedKeys = 0;
   /** By evaluations that take several steps. */
-  #watches: Set<(subject?: string, object?: string) => void> | undefined;
+  #watches: Set<(change?: GrantChange) => void> | undefined;
   readonly #dependencies: TenantMemoryDependencies;
   readonly #isNew: boolean;
   #used: UsedMemory | undefined;
@@ -362,17 +362,29 @@ export class TenantMemory implements EntityFilter {
   watchGrants(restsOn: (subject: string, object: string) => boolean): GrantWatch {
     let changed = false;
     // Other rules change everything.
-    const watch = (subject?: string, object?: string): void => {
-      changed ||= subject === undefined || object === undefined || restsOn(subject, object);
-    };
-    const watches = this.#watches ?? new Set();
-    this.#watches = watches.add(watch);
+    const following = this.#follow((change) => {
+      changed ||= change === undefined || restsOn(change.grant.subject, change.grant.object);
+    });
     return {
       get changed() {
         return changed;
       },
-      [Symbol.dispose]: () => void watches.delete(watch),
+      [Symbol.dispose]: () => following[Symbol.dispose](),
     };
+  }
+
+  /** Calls back with every change of a grant that is committed from now on. */
+  followGrants(follow: (change: GrantChange) => void): Disposable {
+    return this.#follow((change) => {
+      if (change !== undefined) follow(change);
+    });
+  }
+
+  /** Without a change: the rules have changed. */
+  #follow(watch: (change?: GrantChange) => void): Disposable {
+    const watches = this.#watches ?? new Set();
+    this.#watches = watches.add(watch);
+    return { [Symbol.dispose]: () => void watches.delete(watch) };
   }
 
   // ---- commits ----
@@ -410,7 +422,7 @@ export class TenantMemory implements EntityFilter {
         this.objectPages.commit(object, number, subject, facts, seq);
         this.#used?.answers?.clear();
         if (facts?.expiresAtMs !== undefined) this.expect(facts.expiresAtMs);
-        for (const watch of this.#watches ?? []) watch(subject, object);
+        for (const watch of this.#watches ?? []) watch(change);
         return;
       }
       case 'namespace-created':

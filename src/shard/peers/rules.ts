@@ -2,12 +2,15 @@
 // of the tenant are read from the state tables, in the turns of the tenant, up to a bound.
 
 import { assert } from '../../core/assert.ts';
-import { namespaceOf } from '../../core/tuples.ts';
+import { GrantdError } from '../../core/errors.ts';
+import { type Grant, namespaceOf } from '../../core/tuples.ts';
 import { CompiledRules, parseGroup, unfollowedReason } from '../../rules/compiled-rules.ts';
 import { hasRules, RULE_SET_BYTES_MAX, type RuleSet, textOfRules } from '../../rules/rule-set.ts';
 import { publicChanged, relationsUsed } from '../../rules/rules-diff.ts';
-import { PREVIEW_GRANTS_MAX } from '../../rules/rules-writes.ts';
+import { KEEP_OUTSIDE, PREVIEW_GRANTS_MAX } from '../../rules/rules-writes.ts';
 import { SubjectTypes } from '../../rules/subject-types.ts';
+import type { CountKey } from '../../store/store.ts';
+import { demandNoneOutside, LISTED_MAX, OutsideGrants, stricterTypes, UnreadGrants } from '../log/outside-grants.ts';
 import { decideRules, demandRevision, refuseLost } from '../log/write-decisions.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { NO_RULES_REVISION } from '../memory/tenant-rules.ts';
@@ -23,6 +26,15 @@ const OPERATION_BYTES = 2048;
 const LOGGED_BYTES_PER_BYTE = 2;
 /** A write of rules stands for as many single writes as its memory is worth: 256 KiB at most. */
 const CHANGES_WEIGHT = 256;
+
+/** How often the grants are read for one write, if other rules are written meanwhile. */
+const READ_TRIES = 3;
+/** Grants that a write of rules compares with its types, if the deadline leaves time for so many. */
+const COMPARED_GRANTS_MAX = 1_000_000;
+/** Memory of it: a page of grants, and those found that are kept by themselves. */
+const COMPARED_BYTES = 2 * 1024 * 1024;
+/** Left of the time of the request for the write itself. */
+const WRITE_MS = 3000;
 
 interface PreviewBounds {
   readonly grantsMax: number;
@@ -48,9 +60,41 @@ export const writeRules: Handler<'writeRules'> = async (peer, by, request) => {
   peer.handles.assertGood(handle);
   const bytesMax = OPERATION_BYTES + LOGGED_BYTES_PER_BYTE * 2 * RULE_SET_BYTES_MAX;
   const size = { bytesMax, changesMax: CHANGES_WEIGHT };
-  const result = await peer.submit(handle, by.attempt, size, under(handle, decideRules(memory, request)));
-  assert(result.kind === 'rules-written', 'a write of rules has its result');
+  using following = new DisposableStack();
+  let outside: OutsideGrants | undefined;
+  for (let tries = 0; tries < READ_TRIES; tries += 1) {
+    try {
+      const decide = under(handle, decideRules(memory, request, outside));
+      const result = await peer.submit(handle, by.attempt, size, decide);
+      assert(result.kind === 'rules-written', 'a write of rules has its result');
+      return;
+    } catch (error) {
+      if (!(error instanceof UnreadGrants)) throw error;
+      outside = new OutsideGrants(error);
+      following.use(memory.followGrants(outside.follow));
+      outside.reading = await readOutside(peer.shard, peer.listing(handle), outside, by.attempt.expiresAtMs);
+      peer.handles.assertGood(handle);
+    }
+  }
+  throw new GrantdError('overloaded', 'The rules keep changing meanwhile. Nothing was changed.');
 };
+
+/** Compares the grants of the tenant with the types of rules that are to be written, in turns of the tenant. */
+async function readOutside(
+  context: ListingContext,
+  listing: Listing,
+  outside: OutsideGrants,
+  expiresAtMs: number,
+): Promise<Pick<Scan, 'complete' | 'scannedGrants'>> {
+  const { budget } = listing.tenure;
+  const leftMs = expiresAtMs - context.clock.monotonicMs() - WRITE_MS;
+  const bounds = { grantsMax: COMPARED_GRANTS_MAX, readingMsMax: Math.max(0, leftMs) };
+  return budget.calls.run(listing.memory.tenantId, COMPARED_BYTES, context.clock, async () => {
+    const scan = new Scan(context, listing, bounds);
+    for await (const grant of scan.grants()) outside.add(grant);
+    return scan;
+  });
+}
 
 /** Counts grants of the tenant for one preview, up to a number and a time. */
 class Scan {
@@ -128,12 +172,18 @@ async function presentRules(
 export async function previewRules(
   context: ListingContext,
   listing: Listing,
-  { ruleSet, ifMatch }: RulesRequest,
+  { ruleSet, ifMatch, outsideTypes: outsideWanted }: RulesRequest,
   bounds = PREVIEW_BOUNDS,
 ): Promise<RulesPreview> {
   const { tenure, memory } = listing;
   const { present, revision } = await presentRules(memory, ifMatch);
-  refuseLost(present, ruleSet, (key) => memory.grantCount.countOf(key));
+  const { grantCount } = memory;
+  const countOf = (key: CountKey): number => grantCount.countOf(key);
+  refuseLost(present, ruleSet, countOf);
+  const stricter =
+    outsideWanted === KEEP_OUTSIDE
+      ? undefined
+      : stricterTypes(present, ruleSet, { grants: grantCount.grants, countOf });
   return tenure.budget.calls.run(memory.tenantId, PREVIEW_BYTES, context.clock, async () => {
     const scan = new Scan(context, listing, bounds);
     let publicGrants = 0;
@@ -142,7 +192,8 @@ export async function previewRules(
     const used = new Map(relationsUsed(ruleSet).map((each) => [`${each.namespace} ${each.relation}`, each]));
     const compiled = hasRules(ruleSet) ? new CompiledRules(ruleSet, undefined, new Map()) : undefined;
     const types = new SubjectTypes(ruleSet);
-    let [groupSubjects, notFollowed, outsideTypes] = [0, 0, 0];
+    let [groupSubjects, notFollowed, outsideTypes, excluded] = [0, 0, 0, 0];
+    const some: Grant[] = [];
     if (countsGroups || compiled !== undefined) {
       let last = '';
       for await (const grant of scan.grants()) {
@@ -152,9 +203,14 @@ export async function previewRules(
         used.delete(`${namespaceOf(object)} ${relation}`);
         if (compiled !== undefined && unfollowedReason(compiled, grant) !== undefined) notFollowed += 1;
         if (!types.allows(grant)) outsideTypes += 1;
+        if (stricter?.allows(grant) === false) {
+          excluded += 1;
+          if (some.length < LISTED_MAX) some.push(grant);
+        }
       }
     }
     const { scannedGrants, complete } = scan;
+    if (excluded > 0) demandNoneOutside(some, excluded, complete ? undefined : scannedGrants);
     return {
       revision,
       groupSubjects,

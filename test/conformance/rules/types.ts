@@ -74,16 +74,35 @@ describe('types', () => {
     assert.match(results[1]?.detail ?? '', /allowed: "user", "team#member"\.$/);
   });
 
-  it('do not end grants that they do not allow, but count them at the write and before', async () => {
+  it('are refused if they exclude stored grants, unless these are kept: then they count', async () => {
     const { key, tenantId } = await service.createTenant();
     for (const subject of ['user:ada', 'user:*', 'team:a']) {
       assert.equal((await send(key, 'POST', '/v1/grants', { ...TUPLE, subject })).status, 201);
     }
+    const kept = { ...RULES, outside_types: 'keep' };
+    for (const query of ['', '?dry_run=true']) {
+      for (const refused of [
+        await send(key, 'PUT', `/v1/rules${query}`, RULES),
+        await operate('PUT', `/tenants/${tenantId}/rules${query}`, RULES),
+      ]) {
+        assertProblem(refused, 409, 'grants-outside-types', service.errorsBase);
+        assert.match(
+          String(fieldsOf(refused).detail),
+          /^The types exclude 2 stored grants: team:a viewer .*, user:\* viewer /,
+        );
+      }
+    }
+    for (const wrong of ['drop', null, true]) {
+      const refused = await send(key, 'PUT', '/v1/rules', { ...RULES, outside_types: wrong });
+      assertProblem(refused, 400, 'invalid-request', service.errorsBase);
+    }
+    assert.equal(fieldsOf(await send(key, 'GET', '/v1/rules')).types, undefined);
     const outside = async (method: string, path: string): Promise<unknown> =>
-      fieldsOf(await send(key, method, path, RULES)).grants_outside_types;
+      fieldsOf(await send(key, method, path, kept)).grants_outside_types;
     assert.equal(await outside('PUT', '/v1/rules?dry_run=true'), 2);
     const warningOf = (answer: Answer) => answer.headers['x-service-warning'];
-    const written = await send(key, 'PUT', '/v1/rules', RULES);
+    const written = await send(key, 'PUT', '/v1/rules', kept);
+    assert.equal(fieldsOf(written).outside_types, undefined, 'it is no part of the rules');
     assert.equal(warningOf(written), 'grants-outside-types; grants=2; complete=true');
     assert.equal(fieldsOf(await send(key, 'POST', '/v1/check', { ...TUPLE, subject: 'team:a' })).authorized, true);
     const again = await operate('PUT', `/tenants/${tenantId}/rules`, RULES);

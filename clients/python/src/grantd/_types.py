@@ -1101,6 +1101,7 @@ class RuleSetRequestDict(_RuleSetRequestDict, total=False):
     types: list[TypeRestrictionDict]
     groups: bool
     public: list[str]
+    outside_types: str
 
 
 class SearchPageDict(TypedDict, total=False):

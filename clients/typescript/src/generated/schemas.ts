@@ -621,6 +621,10 @@ export interface RuleSetRequest {
    * Items: The part of subjects and objects before the first colon.
    */
   public?: readonly string[];
+  /**
+   * Of this write alone, no part of the rules: stored grants that stricter `types` exclude stay, and count. Absent: the write is refused if there are such grants.
+   */
+  outside_types?: 'keep';
 }
 /**
  * May the subject perform the action on the resource? Unknown fields are ignored.

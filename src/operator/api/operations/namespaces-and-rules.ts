@@ -104,7 +104,7 @@ export const writeRules = withQuery({
       header: ['ETag', WARNING_HEADER],
     }),
   ],
-  errors: ['precondition-failed', 'condition-in-use'],
+  errors: ['precondition-failed', 'condition-in-use', 'grants-outside-types'],
   async run(call, { dry_run: dryRun }) {
     const session = await sessionOf(call);
     const request = await parseRulesRequest(await readJson(call.request, RULES_BODY_BYTES_MAX), call.request.headers);

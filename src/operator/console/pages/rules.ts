@@ -9,7 +9,7 @@ import { CALLS } from '../../../rpc/calls/table.ts';
 import { hasRules, NO_RULES, type RuleSet, revisionOf } from '../../../rules/rule-set.ts';
 import { diffRules, publicChanged, renderRuleSet } from '../../../rules/rules-diff.ts';
 import { type ParsedRules, parseRulesText, type RulesProblem } from '../../../rules/rules-text.ts';
-import type { RulesPreview } from '../../../rules/rules-writes.ts';
+import { KEEP_OUTSIDE, type RulesPreview } from '../../../rules/rules-writes.ts';
 import { tenantIdOf } from '../../path-ids.ts';
 import { type Refusal, refuse, refuseThrown } from '../forms.ts';
 import {
@@ -29,6 +29,9 @@ import { countProblems, RULES_TEXT_LENGTH_MAX, rulesBox, rulesState } from '../p
 import { RULES_EXAMPLES } from '../parts/rules-examples.ts';
 import { rulesPicture } from '../parts/rules-picture.ts';
 import { newestVersions } from './rules-versions.ts';
+
+/** A preview that counts the grants that the types exclude. */
+const KEPT = { ifMatch: undefined, outsideTypes: KEEP_OUTSIDE } as const;
 
 const REVISION = /^[0-9a-f]{32}$/;
 
@@ -181,7 +184,7 @@ async function showConflict(call: PageCall, session: OperatorTenantSession, rule
 }
 
 async function tryRules(call: PageCall, session: OperatorTenantSession, ruleSet: RuleSet): Promise<PageResult> {
-  const preview = await session.call(CALLS.previewRules, call.context(), { ruleSet, ifMatch: undefined });
+  const preview = await session.call(CALLS.previewRules, call.context(), { ...KEPT, ruleSet });
   const differences = diffRules(await session.call(CALLS.readRules, call.context(), undefined), ruleSet);
   const below = html`<section class="confirm wide" aria-labelledby="tried-title">
     <h2 id="tried-title" tabindex="-1" data-focus>What saving would change</h2>
@@ -220,6 +223,24 @@ async function askToSave(
   return confirmPage(tenant, 'rules', 'Save the rules', content, { wide: true });
 }
 
+/** Asks what becomes of stored grants that stricter types exclude. */
+async function askToKeep(call: PageCall, ruleSet: RuleSet, message: string): Promise<PageResult> {
+  const tenant = await readTenantOrId(call);
+  const typed = { revision: typedRevision(call), rules: call.form.text('rules') };
+  const form = changeForm(
+    call.session,
+    tenantPath(tenant.tenantId, 'rules'),
+    html`${hidden({ ...typed, confirmed: revisionOf(ruleSet), outside_types: KEEP_OUTSIDE })}
+      <p class="buttons">${submit('Save the rules, and keep these grants', 'danger', { name: 'action', value: 'save' })}${' '}
+        ${submit('Back to the text', 'secondary', { name: 'action', value: 'edit' })}</p>`,
+  );
+  const content = html`<h2 tabindex="-1" data-focus>Stored grants are outside the types</h2>
+    <p>${message}</p>
+    <p>Grants that you keep go on allowing what they allow; the types hold for new ones.</p>
+    ${form}`;
+  return confirmPage(tenant, 'rules', 'Save the rules', content, { wide: true });
+}
+
 async function saveRules(call: PageCall, session: OperatorTenantSession, ruleSet: RuleSet): Promise<PageResult> {
   const revision = typedRevision(call);
   const present = await session.call(CALLS.readRules, call.context(), undefined);
@@ -227,16 +248,19 @@ async function saveRules(call: PageCall, session: OperatorTenantSession, ruleSet
   const isConfirmed = call.form.text('confirmed') === revisionOf(ruleSet);
   const switched = present.groups !== ruleSet.groups || publicChanged(present, ruleSet).length > 0;
   if (switched && !isConfirmed) {
-    const preview = await session.call(CALLS.previewRules, call.context(), { ruleSet, ifMatch: undefined });
+    const preview = await session.call(CALLS.previewRules, call.context(), { ...KEPT, ruleSet });
     if (preview.groupSubjects > 0 || preview.publicGrants > 0 || !preview.complete) {
       return askToSave(call, { ruleSet, preview, differences: diffRules(present, ruleSet) });
     }
   }
   try {
-    await session.call(CALLS.writeRules, call.context(), { ruleSet, ifMatch: [revision] });
+    const outsideTypes = call.form.text('outside_types') === KEEP_OUTSIDE ? KEEP_OUTSIDE : undefined;
+    await session.call(CALLS.writeRules, call.context(), { ruleSet, ifMatch: [revision], outsideTypes });
   } catch (error) {
-    if (!(error instanceof GrantdError) || error.code !== 'precondition-failed') throw error;
-    return showConflict(call, session, ruleSet);
+    if (!(error instanceof GrantdError)) throw error;
+    if (error.code === 'precondition-failed') return showConflict(call, session, ruleSet);
+    if (error.code !== 'grants-outside-types') throw error;
+    return askToKeep(call, ruleSet, error.message);
   }
   const notice = hasRules(ruleSet)
     ? `Rules saved: ${plural(ruleSet.rules.length, 'rule')}.`

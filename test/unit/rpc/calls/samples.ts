@@ -22,6 +22,7 @@ import {
   encodeShardMessage,
 } from '../../../../src/rpc/protocol.ts';
 import { NO_RULES, type RuleSet } from '../../../../src/rules/rule-set.ts';
+import { KEEP_OUTSIDE } from '../../../../src/rules/rules-writes.ts';
 import type {
   AnswerOf,
   Attempt,
@@ -131,7 +132,11 @@ const ruleSet: fc.Arbitrary<RuleSet> = record({
   groups: fc.boolean(),
   public: fc.constantFrom([], ['user']),
 }).map((lists) => ({ ...NO_RULES, ...lists }));
-const rulesRequest: fc.Arbitrary<RulesRequest> = record({ ruleSet, ifMatch: orUndefined(many(text)) });
+const rulesRequest: fc.Arbitrary<RulesRequest> = record({
+  ruleSet,
+  ifMatch: orUndefined(many(text)),
+  outsideTypes: fc.constantFrom(undefined, KEEP_OUTSIDE),
+});
 const namespace = record({ name: text, createdAtMs: timeMs });
 const tenant: fc.Arbitrary<TenantStatus> = fc
   .tuple(

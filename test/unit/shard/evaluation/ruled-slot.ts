@@ -60,7 +60,9 @@ export class RuledSlot {
   }
 
   async setRuleSet(ruleSet: RuleSet): Promise<void> {
-    await this.slot.connection.writeRules(this.handle, this.slot.attempt(), { ruleSet, ifMatch: undefined });
+    // Grants that stricter types exclude stay.
+    const request = { ruleSet, ifMatch: undefined, outsideTypes: 'keep' } as const;
+    await this.slot.connection.writeRules(this.handle, this.slot.attempt(), request);
   }
 
   async write(grants: readonly NaiveGrant[], revoke = false): Promise<void> {

@@ -5,9 +5,11 @@ import type { IfMatch as _grantd_v1_IfMatch, IfMatch__Output as _grantd_v1_IfMat
 export interface PreviewRules {
   'rules'?: (string);
   'ifMatch'?: (_grantd_v1_IfMatch | null);
+  'keepsOutside'?: (boolean);
 }
 
 export interface PreviewRules__Output {
   'rules': (string);
   'ifMatch': (_grantd_v1_IfMatch__Output | null);
+  'keepsOutside': (boolean);
 }

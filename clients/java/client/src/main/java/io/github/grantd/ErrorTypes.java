@@ -78,6 +78,9 @@ public final class ErrorTypes {
     /** {@code condition-in-use}. */
     public static final String CONDITION_IN_USE = "condition-in-use";
 
+    /** {@code grants-outside-types}. */
+    public static final String GRANTS_OUTSIDE_TYPES = "grants-outside-types";
+
     /** {@code request-timeout}. */
     public static final String REQUEST_TIMEOUT = "request-timeout";
 

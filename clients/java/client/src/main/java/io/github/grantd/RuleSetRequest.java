@@ -18,6 +18,8 @@ import java.util.Map;
  *     false. Null if absent.
  * @param publicNamespaces A grant to {@code ns:*} is one to every subject of these namespaces. Default: none. Empty
  *     if absent.
+ * @param outsideTypes Of this write alone, no part of the rules: stored grants that stricter {@code types} exclude
+ *     stay, and count. Absent: the write is refused if there are such grants. Null if absent.
  */
 public record RuleSetRequest(
     List<String> relations,
@@ -25,7 +27,8 @@ public record RuleSetRequest(
     List<TypeRestriction> types,
     List<Rule> rules,
     Boolean groups,
-    List<String> publicNamespaces) {
+    List<String> publicNamespaces,
+    String outsideTypes) {
     /**
      * Copies lists and maps.
      *
@@ -35,6 +38,7 @@ public record RuleSetRequest(
      * @param rules as in the record
      * @param groups as in the record
      * @param publicNamespaces as in the record
+     * @param outsideTypes as in the record
      */
     public RuleSetRequest {
         relations = Fields.copy(relations, List.of());
@@ -51,7 +55,7 @@ public record RuleSetRequest(
      * @return the record
      */
     public static RuleSetRequest of(List<Rule> rules) {
-        return new RuleSetRequest(null, null, null, rules, null, null);
+        return new RuleSetRequest(null, null, null, rules, null, null, null);
     }
 
     /**
@@ -61,7 +65,7 @@ public record RuleSetRequest(
      * @return the new record
      */
     public RuleSetRequest withRelations(List<String> relations) {
-        return new RuleSetRequest(relations, conditions, types, rules, groups, publicNamespaces);
+        return new RuleSetRequest(relations, conditions, types, rules, groups, publicNamespaces, outsideTypes);
     }
 
     /**
@@ -71,7 +75,7 @@ public record RuleSetRequest(
      * @return the new record
      */
     public RuleSetRequest withConditions(List<ConditionDeclaration> conditions) {
-        return new RuleSetRequest(relations, conditions, types, rules, groups, publicNamespaces);
+        return new RuleSetRequest(relations, conditions, types, rules, groups, publicNamespaces, outsideTypes);
     }
 
     /**
@@ -81,7 +85,7 @@ public record RuleSetRequest(
      * @return the new record
      */
     public RuleSetRequest withTypes(List<TypeRestriction> types) {
-        return new RuleSetRequest(relations, conditions, types, rules, groups, publicNamespaces);
+        return new RuleSetRequest(relations, conditions, types, rules, groups, publicNamespaces, outsideTypes);
     }
 
     /**
@@ -91,7 +95,7 @@ public record RuleSetRequest(
      * @return the new record
      */
     public RuleSetRequest withGroups(Boolean groups) {
-        return new RuleSetRequest(relations, conditions, types, rules, groups, publicNamespaces);
+        return new RuleSetRequest(relations, conditions, types, rules, groups, publicNamespaces, outsideTypes);
     }
 
     /**
@@ -101,7 +105,17 @@ public record RuleSetRequest(
      * @return the new record
      */
     public RuleSetRequest withPublicNamespaces(List<String> publicNamespaces) {
-        return new RuleSetRequest(relations, conditions, types, rules, groups, publicNamespaces);
+        return new RuleSetRequest(relations, conditions, types, rules, groups, publicNamespaces, outsideTypes);
+    }
+
+    /**
+     * The same with another {@code outsideTypes}.
+     *
+     * @param outsideTypes as in the record
+     * @return the new record
+     */
+    public RuleSetRequest withOutsideTypes(String outsideTypes) {
+        return new RuleSetRequest(relations, conditions, types, rules, groups, publicNamespaces, outsideTypes);
     }
 
     Map<String, Object> toJson() {
@@ -111,6 +125,7 @@ public record RuleSetRequest(
             "types", Json.listUnlessEmpty(types, TypeRestriction::toJson),
             "rules", Json.list(rules, Rule::toJson),
             "groups", groups,
-            "public", Json.listUnlessEmpty(publicNamespaces));
+            "public", Json.listUnlessEmpty(publicNamespaces),
+            "outside_types", outsideTypes);
     }
 }
