@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Request, type Response } from 'express';
 import { GrantdError } from '../core/errors.ts';
 import type { IdFactory } from '../core/ids.ts';
+import { ambiguityOf } from '../core/text/header-fields.ts';
 import type { AuthzenConfiguration, PublicPages } from './pages/public-pages.ts';
 import { Exchange } from './pipeline/exchange.ts';
 import type { OperationMeter, RequestMetrics } from './pipeline/request-metrics.ts';
@@ -92,6 +93,13 @@ export function createApp(
     // RFC 9112 section 3.2: HTTP/1.1 without Host gets a 400. Its value is never used.
     if (request.headers.host === undefined && request.httpVersionMinor > 0) {
       answers.problem(exchange, new GrantdError('invalid-request', 'The header Host is missing.'));
+      return undefined;
+    }
+    const ambiguity = ambiguityOf(request.rawHeaders, request.headers['transfer-encoding']);
+    if (ambiguity !== undefined) {
+      // What follows on this connection may be meant as a part of this request.
+      response.shouldKeepAlive = false;
+      answers.problem(exchange, new GrantdError('invalid-request', ambiguity));
       return undefined;
     }
     return exchange;

@@ -12,6 +12,7 @@ import type { Plans } from '../../core/plans.ts';
 import { problemOf } from '../../core/problem.ts';
 import { type Operator, requireAccess } from '../../core/scopes.ts';
 import { clientRequestIdOf } from '../../core/text/client-request-id.ts';
+import { ambiguityOf } from '../../core/text/header-fields.ts';
 import type { OperatorApi } from '../../front/front.ts';
 import type { FailureLimiter } from '../../front/limits/rate-limiter.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -174,6 +175,12 @@ export function createConsoleApp(
         );
       }
     });
+    const ambiguity = ambiguityOf(request.rawHeaders, request.headers['transfer-encoding']);
+    if (ambiguity !== undefined) {
+      // What follows on this connection may be meant as a part of this request.
+      response.shouldKeepAlive = false;
+      throw new GrantdError('invalid-request', ambiguity);
+    }
     if (request.path === OPERATOR_API_PREFIX || request.path.startsWith(`${OPERATOR_API_PREFIX}/`)) {
       locals.operator = await authenticate(request, origin.addressOf(request), dependencies);
     }

@@ -90,6 +90,32 @@ describe('the transport', () => {
     connection.destroy();
   });
 
+  for (const [what, extra] of [
+    ['a second Host', 'Host: y\r\n'],
+    ['a second Host of the same value', 'hOST: x\r\n'],
+    ['a second Authorization', 'Authorization: Bearer other\r\n'],
+    ['a second Content-Type', 'Content-Type: text/plain\r\n'],
+  ] as const) {
+    it(`answers 400 to ${what}, whose first would be valid, and closes`, async () => {
+      const response = await rawExchange(http.url, check(extra));
+      assertRawProblem(response, 400, 'invalid-request', `${http.url}/errors`);
+      assert.match(response.body, /"The header \\"[a-z-]+\\" is repeated\."/);
+      assert.equal(response.headers.connection, 'close');
+    });
+  }
+
+  it('answers 400 to every transfer coding but chunks, and serves nothing that follows', async () => {
+    for (const coding of ['identity, chunked', 'gzip, chunked', 'identity\r\nTransfer-Encoding: chunked']) {
+      const chunks = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
+      const connection = await RawConnection.open(http.url);
+      connection.send(`${head('POST', '/v1/check', `Transfer-Encoding: ${coding}\r\n`)}${chunks}${check()}`);
+      const [response, ...others] = parseResponses(await connection.readToEnd());
+      assert.ok(response !== undefined);
+      assertRawProblem(response, 400, 'invalid-request', `${http.url}/errors`);
+      assert.deepEqual(others, [], coding);
+    }
+  });
+
   it('serves HTTP/1.0 without Host', async () => {
     const response = await rawExchange(http.url, 'GET /nothing HTTP/1.0\r\n\r\n');
     assertRawProblem(response, 404, 'not-found', `${http.url}/errors`);

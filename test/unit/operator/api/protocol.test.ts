@@ -46,6 +46,16 @@ function exchange(text: string): Promise<string> {
 }
 
 describe('authentication', () => {
+  test('a header that leaves open who asks, or where the request ends, is 400 and ends the connection', async () => {
+    const line = `Authorization: Bearer ${OPERATOR_TOKEN}\r\n`;
+    for (const extra of [line, 'Host: y\r\n', 'Transfer-Encoding: identity, chunked\r\n']) {
+      for (const path of ['/operator/v1/plans', '/console/']) {
+        const answer = await exchange(`GET ${path} HTTP/1.1\r\nHost: x\r\n${line}${extra}\r\n0\r\n\r\n`);
+        assert.match(answer, /^HTTP\/1\.1 400 .*\r\nConnection: close\r\n.*\/invalid-request"/is, extra);
+      }
+    }
+  });
+
   test('a missing, malformed or unknown token is 401, and an unknown one is counted by address', async () => {
     failures.length = 0;
     const attempts = [
