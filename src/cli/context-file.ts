@@ -18,6 +18,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isJsonObject } from '../core/json-members.ts';
+import { parseJson } from '../core/text/json.ts';
 import { CliFailure, reasonOf } from './failures.ts';
 import { HAS_MODES, privacyFault } from './private-file.ts';
 import type { ServiceApi } from './service-client.ts';
@@ -66,7 +67,7 @@ function parseContext(value: unknown): ServiceContext | undefined {
 function parseContexts(text: string): Contexts | undefined {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text, 'The file');
   } catch {
     return undefined;
   }

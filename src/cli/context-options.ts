@@ -9,6 +9,7 @@ import { conditionInText } from '../core/grant-condition.ts';
 import { isJsonObject, type JsonObject } from '../core/json-members.ts';
 import { parseJson } from '../core/text/json.ts';
 import { fieldsOf, splitCondition } from '../core/text/tuple-lines.ts';
+import { utf8Text } from '../core/text/utf8.ts';
 import { reasonOf } from './failures.ts';
 
 /** White space and escapes may make a context several times as long. */
@@ -17,7 +18,7 @@ const FILE_BYTES_MAX = 8 * CALL_CONTEXT_BYTES_MAX;
 function readText(file: string): string {
   try {
     if (statSync(file).size > FILE_BYTES_MAX) throw new Error(`it is longer than ${FILE_BYTES_MAX / 1024} KiB`);
-    return readFileSync(file, 'utf8');
+    return utf8Text(readFileSync(file));
   } catch (error) {
     throw new InvalidArgumentError(`Cannot read ${file}: ${reasonOf(error)}.`);
   }

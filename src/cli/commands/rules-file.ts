@@ -3,6 +3,7 @@
 import { GrantdError } from '../../core/errors.ts';
 import { RULES_BODY_BYTES_MAX } from '../../core/limits.ts';
 import { parseJson } from '../../core/text/json.ts';
+import { utf8Text } from '../../core/text/utf8.ts';
 import { parseRuleSet } from '../../rules/parse-rule-set.ts';
 import type { RuleSet } from '../../rules/rule-set.ts';
 import type { CliContext } from '../cli-context.ts';
@@ -19,7 +20,7 @@ export async function readRulesText(
   try {
     const bytes = await readWhole(source, RULES_BODY_BYTES_MAX);
     if (bytes === undefined) throw new Error(`it is longer than ${RULES_BODY_BYTES_MAX / 1024} KiB`);
-    const text = bytes.toString('utf8');
+    const text = utf8Text(bytes);
     return { text, ruleSet: parseRuleSet(parseJson(text, 'The text')) };
   } catch (error) {
     const reason = error instanceof GrantdError ? error.message : `${reasonOf(error)}.`;

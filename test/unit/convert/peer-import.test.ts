@@ -444,10 +444,14 @@ describe('wrong usage of import', () => {
       '{"relation_map":{"a#b":"rea der"}}',
       '{"relation_map":{"a#b":"viewer"},"name_map":["a#b"]}',
       '{"relation_map":{"a#b":"viewer","a#c":"viewer"}}',
+      '{"relation_map":{"a#b":"viewer","a#b":"owner"}}',
+      '{"relation_map":{"a#b":"viewer"},"name_maps":{}}',
+      '\u{feff}{"relation_map":{"a#b":"viewer"}}',
+      Buffer.from('{"relation_map":{"a\xff#b":"viewer"}}', 'latin1'),
     ]) {
       await writeFile(map, text);
       const run = await importText('x.jsonl', '', '--from', 'openfga', '--relation-map', map);
-      assert.equal(run.code, 1, text);
+      assert.equal(run.code, 1, String(text));
       assert.match(run.stderr, /is no relation map: /);
     }
   });

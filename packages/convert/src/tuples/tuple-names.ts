@@ -4,7 +4,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import type { MapOption } from '../../../../src/cli/converter.ts';
 import { CliFailure, reasonOf } from '../../../../src/cli/failures.ts';
-import { isJsonObject, type JsonObject } from '../../../../src/core/json-members.ts';
+import { demandMembers, isJsonObject, type JsonObject } from '../../../../src/core/json-members.ts';
+import { parseJson } from '../../../../src/core/text/json.ts';
+import { utf8Text } from '../../../../src/core/text/utf8.ts';
 import { isRelation, isRelationName, type Relation } from '../../../../src/core/tuples.ts';
 import { isRuleName } from '../../../../src/rules/rule-set.ts';
 import type { UsableConditions } from '../model/conditions.ts';
@@ -64,8 +66,9 @@ function entriesOf(value: unknown, field: string): readonly (readonly [string, s
 export async function readRelationMap(file: string): Promise<RelationMap> {
   try {
     if ((await stat(file)).size > MODEL_BYTES_MAX) throw new Error(`it is longer than ${MODEL_BYTES_MAX / 1024} KiB`);
-    const value: unknown = JSON.parse(await readFile(file, 'utf8'));
+    const value = parseJson(utf8Text(await readFile(file)), 'The text');
     if (!isJsonObject(value)) throw new Error('it has no object "relation_map"');
+    demandMembers(value, ['relation_map', 'name_map']);
     const granted = new Map<string, Relation>();
     const sources = new Map<string, string>();
     for (const [key, relation] of entriesOf(value.relation_map, 'relation_map')) {
