@@ -729,7 +729,7 @@ export interface UsedKey {
 
 export interface FollowAnswer {
   readonly epoch: number;
-  /** The last committed entry. */
+  /** The last committed entry; or that of this part. */
   readonly seq: number;
   /** Greater than the stamp of every commit so far: the slot's time. */
   readonly nextBase: number;
@@ -742,6 +742,8 @@ export interface FollowAnswer {
    * `FOLLOWED_BYTES_MAX`.
    */
   readonly commits: string;
+  /** Further commits follow, for the next question: the times here are those of the end of the log. */
+  readonly more: boolean;
 }
 
 /** UTF-8 bytes of the commits of one answer: three of the largest entries of a log, which fit into a message. */

@@ -280,7 +280,7 @@ const METRICS = {
   ),
   readersEnded: counter(
     'grantd_readers_ended_total',
-    'Readers of tenants that have ended at this shard, by reason: idle (no calls for 30 s), stopping (this shard stops), owner-unreachable (no answer in time, or the owner has no lease), owner-moved (another shard owns the slot now), epoch (the owner has claimed the slot again, or the tenant has no readers any more), commits-missing (the owner no longer keeps what the reader lacked) or failed. The next call begins a new one.',
+    'Readers of tenants that have ended at this shard, by reason: idle (no calls for 30 s), displaced (the shard reads for as many tenants as it may, and another one came), stopping (this shard stops), owner-unreachable (no answer in time, or the owner has no lease), owner-moved (another shard owns the slot now), epoch (the owner has claimed the slot again, or the tenant has no readers any more), commits-missing (the owner no longer keeps what the reader lacked) or failed. The next call begins a new one.',
     'reason',
   ),
   readIndexes: counter(

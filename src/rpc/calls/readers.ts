@@ -37,11 +37,14 @@ export const readerCalls = {
 
   followTenant: defineCall('followTenant', {
     access: 'shard',
-    requestToWire: ({ uses = [], ...request }) => ({
-      ...request,
-      usedKeys: uses.map(({ keyId }) => keyId),
-      usedAtMs: uses.map(({ usedAtMs }) => usedAtMs),
-    }),
+    requestToWire: ({ uses, ...request }) =>
+      uses === undefined
+        ? request
+        : {
+            ...request,
+            usedKeys: uses.map(({ keyId }) => keyId),
+            usedAtMs: uses.map(({ usedAtMs }) => usedAtMs),
+          },
     requestFromWire: ({ tenantId, epoch, seq, advance, usedKeys, usedAtMs }) => {
       demand(isCount(seq), 'A place in a log is out of bounds.');
       demand(usedKeys.length === usedAtMs.length, 'Used keys and their times are not as many.');
@@ -60,9 +63,9 @@ export const readerCalls = {
       return answer;
     },
     replyFromWire: (answer) => {
-      const { epoch, seq, nextBase, nowMs, appliedSeq, commits } = answer;
+      const { epoch, seq, nextBase, nowMs, appliedSeq, commits, more } = answer;
       if (![seq, nextBase, nowMs, appliedSeq].every(isCount)) throw malformed('A place in a log is out of bounds.');
-      return { epoch, seq, nextBase, nowMs, appliedSeq, commits };
+      return { epoch, seq, nextBase, nowMs, appliedSeq, commits, more };
     },
   }),
 };

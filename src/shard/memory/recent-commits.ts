@@ -11,6 +11,17 @@ const BYTES_PER_CHARACTER = 2;
 const COMMIT_BYTES = 100;
 const EMPTY_BYTES = 300;
 
+/** What a reader takes in one step, in some milliseconds; the last entry of a part may exceed it. */
+const PART_CHARACTERS = 256 * 1024;
+
+export interface CommitsPart {
+  /** Of JSON, a commit each, in order. */
+  readonly lines: string;
+  /** Of its last entry. */
+  readonly lastSeq: number;
+  readonly more: boolean;
+}
+
 interface RecentCommit extends RecentItem {
   /** A line of JSON. */
   readonly text: string;
@@ -28,13 +39,18 @@ export class RecentCommits extends RecentItems<RecentCommit> {
     return this.lastSeq;
   }
 
-  /** The commits after a seq as lines of JSON, in order; undefined: some of them are no longer here. */
-  after(seq: number): string | undefined {
+  /** The commits after a seq, of whole entries; undefined: some of them are no longer here. */
+  after(seq: number): CommitsPart | undefined {
     this.asked();
     if (seq < this.afterSeq) return undefined;
     let lines = '';
-    for (const { text } of this.itemsAfter((commit) => commit.seq > seq)) lines += lines === '' ? text : `\n${text}`;
-    return lines;
+    let lastSeq = seq;
+    for (const commit of this.itemsAfter((each) => each.seq > seq)) {
+      if (commit.seq > lastSeq && lines.length >= PART_CHARACTERS) return { lines, lastSeq, more: true };
+      lines += lines === '' ? commit.text : `\n${commit.text}`;
+      lastSeq = commit.seq;
+    }
+    return { lines, lastSeq, more: false };
   }
 
   /** The changes of an operation. */

@@ -47,11 +47,11 @@ async function begin(tenure: Tenure, memory: TenantMemory): Promise<FollowAnswer
   const { lastSeq: seq, nextBase } = tenure;
   const { tenant, nextExpiryMs } = memory;
   const count = memory.grantCount.row(tenant.tenantId, seq);
-  memory.keepCommits(seq);
+  memory.keepCommits(seq).asked();
   await tenure.applied();
   tenure.assertServing();
   const commits = encodeBeginning({ tenant, count, nextExpiryMs });
-  return { epoch: tenure.epoch, seq, nextBase, nowMs: tenure.slotTime.nowMs, appliedSeq: seq, commits };
+  return { epoch: tenure.epoch, seq, nextBase, nowMs: tenure.slotTime.nowMs, appliedSeq: seq, commits, more: false };
 }
 
 function memoryOf({ plans, readsAll = false }: FollowParts, { tenants }: Tenure, text: string): TenantMemory {
@@ -105,9 +105,11 @@ export async function followTenant(parts: FollowParts, request: FollowRequest): 
     tenure.assertServing();
   }
   // From here on there is no await: the position is that of a moment at which the lease was valid.
-  const commits = memory.keepCommits(tenure.lastSeq).after(request.seq);
-  if (commits === undefined) throw new GrantdError('cursor-too-old', NOT_FOLLOWED);
+  const part = memory.keepCommits(tenure.lastSeq).after(request.seq);
+  if (part === undefined) throw new GrantdError('cursor-too-old', NOT_FOLLOWED);
   parts.readIndexes.commits += 1;
-  const { epoch, lastSeq: seq, nextBase, appliedSeq, slotTime } = tenure;
-  return { epoch, seq, nextBase, nowMs: slotTime.nowMs, appliedSeq, commits };
+  const { lines: commits, more } = part;
+  const { epoch, nextBase, appliedSeq, slotTime } = tenure;
+  const seq = more ? part.lastSeq : tenure.lastSeq;
+  return { epoch, seq, nextBase, nowMs: slotTime.nowMs, appliedSeq, commits, more };
 }

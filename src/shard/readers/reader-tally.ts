@@ -15,6 +15,8 @@ export const kindOf = (name: CallName): ReaderCallKind =>
 
 export type ReaderEnd =
   | 'idle'
+  /** The shard reads for as many tenants as it may, and another one came. */
+  | 'displaced'
   | 'stopping'
   /** The owner did not answer in time, or may not answer under its lease. */
   | 'owner-unreachable'

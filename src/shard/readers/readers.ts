@@ -67,9 +67,10 @@ export class Readers {
 
   async #begin(tenantId: TenantId): Promise<TenantReader> {
     if (this.#closed) throw new ShardFailure('not-serving', 'The shard is stopping.');
-    if (this.#readers.size + this.#beginning.size >= READERS_MAX) {
-      throw new GrantdError('overloaded', 'The shard reads for too many tenants.');
+    if (this.#beginning.size >= READERS_MAX) {
+      throw new GrantdError('overloaded', 'The shard begins to read for too many tenants.');
     }
+    if (this.#readers.size + this.#beginning.size >= READERS_MAX) this.#endLeastUsed();
     const { slots, ownerOf } = this.#dependencies;
     const slot = slotOfTenant(tenantId, slots);
     const address = ownerOf(slot);
@@ -89,6 +90,15 @@ export class Readers {
     this.#readers.set(tenantId, reader);
     this.#sweep ??= this.#dependencies.clock.setTimer(() => this.#look(), SWEEP_MS);
     return reader;
+  }
+
+  /** Otherwise each further tenant would be refused for as long as these are used at all. */
+  #endLeastUsed(): void {
+    let least: TenantReader | undefined;
+    for (const reader of this.#readers.values()) {
+      if (least === undefined || reader.usedAtMs < least.usedAtMs) least = reader;
+    }
+    least?.end('displaced');
   }
 
   /** What this shard knows of owners may be some seconds old: then the one that was asked names the right one. */

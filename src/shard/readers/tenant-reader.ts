@@ -225,8 +225,13 @@ export class TenantReader implements ServedTenure {
     else this.#isAsking = false;
   }
 
-  /** What arrives later than the question is not covered by its answer. */
+  /** What arrives later than the question is not covered by its answer. A long answer comes in parts. */
   async #ask(advance: boolean): Promise<void> {
+    for (let more = await this.#askForPart(advance); more; more = await this.#askForPart(false));
+  }
+
+  /** Whether there is more. */
+  async #askForPart(advance: boolean): Promise<boolean> {
     this.assertServing();
     const { tenantId, epoch, slot } = this;
     const { owners, clock, commitCounts } = this.#dependencies;
@@ -241,8 +246,10 @@ export class TenantReader implements ServedTenure {
     if (answer.epoch !== epoch) throw new ShardFailure('handle-unknown', 'The owner is in another epoch.');
     this.tally.catchesUp(Math.max(0, answer.seq - this.#seq));
     this.#take(answer, commits);
+    if (answer.more) return true;
     this.#notedCount = count;
     this.#askedAtMs = askedAtMs;
+    return false;
   }
 
   async #decode(lines: string): Promise<readonly Commit[]> {
@@ -260,15 +267,19 @@ export class TenantReader implements ServedTenure {
   }
 
   /** One step, so that no call sees a part. Answers overlap: each has everything since its question. */
-  #take({ seq, nextBase, nowMs, appliedSeq }: FollowAnswer, commits: readonly Commit[]): void {
+  #take({ seq, nextBase, nowMs, more, ...answer }: FollowAnswer, commits: readonly Commit[]): void {
     const { memory } = this;
     for (const commit of commits) {
       if (commit.seq <= this.#seq) continue;
       for (const change of commit.changes) memory.commit(change, commit.seq);
     }
     this.#seq = Math.max(this.#seq, seq);
-    this.#nextBase = Math.max(this.#nextBase, nextBase);
-    this.#ownerNowMs = Math.max(this.#ownerNowMs, nowMs);
+    // By the time of the end of the log, a grant would have expired that a commit of the next part prolongs.
+    if (!more) {
+      this.#nextBase = Math.max(this.#nextBase, nextBase);
+      this.#ownerNowMs = Math.max(this.#ownerNowMs, nowMs);
+    }
+    const appliedSeq = Math.min(answer.appliedSeq, this.#seq);
     if (appliedSeq <= this.#appliedSeq) return;
     this.#appliedSeq = appliedSeq;
     memory.confirm(appliedSeq);

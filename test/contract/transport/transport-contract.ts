@@ -183,6 +183,7 @@ export function defineTransportContract(name: string, connect: (server: ShardSer
         nowMs: 0,
         appliedSeq: 0,
         commits: 'ü'.repeat(FOLLOWED_BYTES_MAX / 2),
+        more: true,
       };
       shard.answers.followTenant = async (asked) => {
         assert.deepEqual(asked, request);

@@ -588,7 +588,15 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
       )
       .map(([question, uses]) => (uses.length === 0 ? question : { ...question, uses })),
     answer: () =>
-      record({ epoch: uint32, seq: place, nextBase: place, nowMs: place, appliedSeq: place, commits: text }),
+      record({
+        epoch: uint32,
+        seq: place,
+        nextBase: place,
+        nowMs: place,
+        appliedSeq: place,
+        commits: text,
+        more: fc.boolean(),
+      }),
   },
 };
 

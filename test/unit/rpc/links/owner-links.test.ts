@@ -32,6 +32,7 @@ const ANSWER: FollowAnswer = {
   nowMs: 2 ** 40,
   appliedSeq: 7,
   commits: '[]',
+  more: false,
 };
 const requestOf = (seq: number) => ({ tenantId: 'ten_1', epoch: 3, seq, advance: false });
 
@@ -142,7 +143,7 @@ test('an owner is dialled at the first call, once, by a peer that says it is a s
   await clock.advance(0);
   assert.deepEqual(
     stream.sent.slice(1).map(({ calls }) => calls.map(({ followTenant }) => followTenant)),
-    [[requestOf(1), requestOf(2)]],
+    [[1, 2].map((seq) => ({ ...requestOf(seq), usedKeys: [], usedAtMs: [] }))],
     'both go in one message, once the owner has sent its welcome',
   );
   for (const call of stream.calls) stream.reply(call);

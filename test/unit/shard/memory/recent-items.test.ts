@@ -54,9 +54,13 @@ function commits(budget: MemoryBudget): Followed {
     recent,
     commit: (seq, ...made) => recent.commit(made, seq),
     after: (seq) => {
-      const lines = recent.after(seq);
-      if (lines === undefined || lines === '') return lines === undefined ? undefined : [];
-      const made = lines.split('\n').flatMap((line) => decodeCommit(line).changes);
+      const lines: string[] = [];
+      for (let part = recent.after(seq); ; part = recent.after(part.lastSeq)) {
+        if (part === undefined) return undefined;
+        if (part.lines !== '') lines.push(...part.lines.split('\n'));
+        if (!part.more) break;
+      }
+      const made = lines.flatMap((line) => decodeCommit(line).changes);
       return made.map((change) => ('grant' in change ? change.grant.object : change.kind));
     },
   };

@@ -36,7 +36,7 @@ function create({ owner = OWNER }: { owner?: string | undefined } = {}) {
       createdAtMs: 1,
     } as const;
     const commits = epoch === 0 ? encodeBeginning({ tenant, count: { seq, grants: 0, bytes: 0 } }) : '';
-    return { epoch: 3, seq: 7, nextBase: 1, nowMs: 1, appliedSeq: 7, commits };
+    return { epoch: 3, seq: 7, nextBase: 1, nowMs: 1, appliedSeq: 7, commits, more: false };
   };
   const readers = new Readers({
     metrics: createMetrics(),
@@ -79,13 +79,17 @@ test('without a known owner no reader begins, and the next caller tries again', 
   assert.deepEqual([asked, readers.list().length], [[], 0]);
 });
 
-test('a shard reads for at most 1000 tenants', async () => {
-  const { readers } = create();
+test('a shard reads for at most 1000 tenants: the one that was used least recently makes room', async () => {
+  const { clock, readers } = create();
   const opened = await Promise.all(Array.from({ length: 1000 }, () => readers.open(ids.create('ten'))));
-  await assert.rejects(readers.open(ids.create('ten')), { code: 'overloaded' });
-  opened[0]?.end('idle');
-  // One of them has ended, so that there is room for another.
+  const [first, second] = opened;
+  await clock.advance(10);
+  await first?.confirmed();
+  for (const reader of opened.slice(2)) await reader.confirmed();
   assert.notEqual(await readers.open(ids.create('ten')), undefined);
+  assert.equal(opened.filter((reader) => reader.usedAtMs > (second?.usedAtMs ?? 0)).length, 999);
+  assert.throws(() => second?.assertServing(), { kind: 'handle-unknown' });
+  first?.assertServing();
 });
 
 test('a reader that nobody uses for half a minute ends, and others stay', async () => {

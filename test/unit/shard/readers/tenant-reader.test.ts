@@ -111,6 +111,45 @@ test('rows of the state tables are used only after a question that left when the
   assert.deepEqual([page.holds(VIEWER, 'doc:1'), reader.lastSeq], [true, slot.tenure.lastSeq]);
 });
 
+test('a reader that lacks much takes it in parts, and the time of the end with the last one', async () => {
+  const { slot, handle, events, gate, reader } = await follow();
+  for (let batch = 0; batch < 4; batch += 1) {
+    await slot.writeAll(
+      handle,
+      Array.from({ length: 500 }, (_, index) => tuple('user:a', `doc:${batch}-${index}`)),
+    );
+  }
+  const [before, end] = [reader.nextBase, slot.tenure.lastSeq];
+  const positions: number[] = [];
+  const open = gate.open;
+  Object.defineProperty(gate, 'open', {
+    get: () => {
+      positions.push(reader.lastSeq);
+      if (reader.lastSeq < end) assert.equal(reader.nextBase, before);
+      return open;
+    },
+  });
+  await reader.confirmed();
+  assert.ok(events.length > 1, `${events.length} questions`);
+  assert.equal(positions.length, events.length);
+  assert.deepEqual(positions, [...new Set(positions)], 'each part goes on');
+  assert.deepEqual([reader.lastSeq, reader.memory.grantCount.grants], [end, 2000]);
+  assert.ok(reader.nextBase > before);
+});
+
+test('an owner whose commits were evicted keeps them again from the beginning of a reader on', async () => {
+  const { slot, tenantId, handle, reader } = await follow();
+  const commits = slot.tenure.tenants.get(tenantId)?.keepCommits(slot.tenure.lastSeq);
+  assert.ok(commits !== undefined);
+  // As the budget does it.
+  slot.budget.remove(commits);
+  commits.evict();
+  const beginning = await slot.reader.reader.call('followTenant', {}, { tenantId, epoch: 0, seq: 0, advance: false });
+  await slot.grant(handle, tuple('user:a', 'doc:1'));
+  assert.notEqual(commits.after(beginning.seq), undefined);
+  reader.end('idle');
+});
+
 test('a position is reached only with its epoch, and once its commits are applied', async () => {
   const { slot, tenantId, handle, events, reader, position } = await follow();
   const at = async () => new Map([[tenantId as string, await position()]]);

@@ -9,6 +9,7 @@ export interface TenantCommits {
   'appliedSeq'?: (number | string | Long);
   'commits'?: (string);
   'nowMs'?: (number | string | Long);
+  'more'?: (boolean);
 }
 
 export interface TenantCommits__Output {
@@ -18,4 +19,5 @@ export interface TenantCommits__Output {
   'appliedSeq': (number);
   'commits': (string);
   'nowMs': (number);
+  'more': (boolean);
 }
