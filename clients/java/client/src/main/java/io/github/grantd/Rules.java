@@ -15,7 +15,7 @@ public record Rules(RuleSet ruleSet, String revision) {
     public RuleSetRequest toRequest() {
         return new RuleSetRequest(
             ruleSet.relations(), ruleSet.conditions(), ruleSet.types(), ruleSet.rules(), ruleSet.groups(),
-            ruleSet.publicNamespaces());
+            ruleSet.publicNamespaces(), null);
     }
 
     static Rules of(Request.Response got) {
