@@ -32,6 +32,7 @@ import { movesScenario } from './scenarios/moves.ts';
 import { readersScenario } from './scenarios/readers.ts';
 import { restartScenario } from './scenarios/restart.ts';
 import { rulesScenario } from './scenarios/rules.ts';
+import { stepsScenario } from './scenarios/steps.ts';
 import { tenantsScenario } from './scenarios/tenants.ts';
 import { threadsScenario } from './scenarios/threads.ts';
 import { delay, GrantdProcess, LOG_TAIL_MS, removeDirectory } from './server/grantd-process.ts';
@@ -62,6 +63,7 @@ const SCENARIOS: readonly Scenario[] = [
   firstChecksScenario,
   cassandraScenario,
   isolationScenario,
+  stepsScenario,
 ];
 const PARTS = SCENARIOS.flatMap(({ parts = [] }) => parts);
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

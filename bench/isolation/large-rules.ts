@@ -10,7 +10,7 @@ const EXPRESSION_BYTES = 1900;
 const name = (index: number): string => `n${index % NAMES}`;
 
 /** Rules whose elements come from `element`, of the number of those before, until the bytes are used up. */
-function filled(element: (number: number) => unknown): readonly object[] {
+function filled(element: (number: number) => unknown) {
   const each = Math.floor(RULES_BYTES / RULES);
   let count = 0;
   return Array.from({ length: RULES }, (_, rule) => {

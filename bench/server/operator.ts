@@ -33,14 +33,16 @@ async function call(
   return text;
 }
 
-export async function createTenant(addresses: Addresses): Promise<TenantAccess> {
+export async function createTenant(
+  addresses: Addresses,
+  scopes: readonly string[] = ['check:read', 'grant:write'],
+): Promise<TenantAccess> {
   const plan = { name: 'bench', plan: PLAN_NAME };
   const tenant: { readonly tenant_id: string } = JSON.parse(
     await call(addresses, '/tenants', JSON.stringify(plan), 'application/json'),
   );
-  const scopes = { scopes: ['check:read', 'grant:write'] };
   const { key }: { readonly key: string } = JSON.parse(
-    await call(addresses, `/tenants/${tenant.tenant_id}/keys`, JSON.stringify(scopes), 'application/json'),
+    await call(addresses, `/tenants/${tenant.tenant_id}/keys`, JSON.stringify({ scopes }), 'application/json'),
   );
   return { tenantId: tenant.tenant_id, key };
 }
@@ -55,7 +57,11 @@ export async function writeRules(addresses: Addresses, { tenantId }: TenantAcces
 
 /** Numbered grants, from 0. */
 export interface GrantSource extends Pick<DataSet, 'grants'> {
-  readonly grant: (number: number) => Tuple & { readonly expires_at?: string };
+  readonly grant: (number: number) => Pick<Tuple, 'subject' | 'object'> & {
+    readonly relation: string;
+    readonly expires_at?: string;
+    readonly condition?: { readonly name: string };
+  };
 }
 
 /** The lines of all grants, in batches. */
