@@ -58,17 +58,15 @@ export interface RequestContext {
   readonly arrivedAtMs?: number | undefined;
   /** The span of the request. Absent: it is not traced. */
   readonly span?: TraceSpan | undefined;
+  /**
+   * Set by a denial or an empty listing: the namespaces that it is about and of which the tenant has neither a grant
+   * nor a rule. A hint that comes with the answer, or not at all.
+   */
+  unknownNamespaces?: readonly string[];
 }
 
 /** Calls that a session makes through methods of its own, since they do more. */
-type CallWithMethod =
-  | 'confirm'
-  | 'checkBulk'
-  | 'checkNamed'
-  | 'unknownNamespaces'
-  | 'createKey'
-  | 'rotateKey'
-  | 'readChanges';
+type CallWithMethod = 'confirm' | 'checkBulk' | 'checkNamed' | 'createKey' | 'rotateKey' | 'readChanges';
 /** A call that a handle of an API key can have the right to make. */
 export type TenantCallName = Exclude<CallsBy<TenantCalls, UnderHandle>, CallWithMethod>;
 /** A call that the operator's handle has the right to make. */
@@ -106,11 +104,6 @@ export interface TenantSession {
   checkBulk(context: RequestContext, checks: readonly NamedTuple[], call?: CallContext): Promise<BulkAnswer>;
   /** Like `checkBulk`, but names that no rule of the tenant defines are denied. */
   checkOrDeny(context: RequestContext, checks: readonly ContextualCheck[], call?: CallContext): Promise<LenientAnswer>;
-  /**
-   * Of the namespaces, at most 200, those without a grant or a rule of the tenant that were never created. No promise
-   * if all are known here. It is only a hint: it rejects as every call does.
-   */
-  unknownNamespaces(context: RequestContext, namespaces: readonly string[]): Promise<readonly string[]> | undefined;
   /** Throws `invalid-cursor`, or `cursor-too-old` with the cursor of the earliest change. */
   readChanges(context: RequestContext, query: ChangesQuery): Promise<ChangesPage>;
   /** Rejects with the error of the first read, so that the response can still have a status. */

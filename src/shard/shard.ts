@@ -144,7 +144,6 @@ export interface TenantCalls {
   listGrants: Read<GrantsQuery, GrantsPage>;
   listNamespaces: Read<undefined, readonly Namespace[]>;
   /** Of the namespaces, those without a grant or a rule of the tenant that were never created. */
-  unknownNamespaces: Read<readonly string[], readonly string[]>;
   createNamespace: Write<string, { readonly created: boolean; readonly namespace: Namespace }>;
   createKey: Write<NewKey, ListedKey>;
   listKeys: Read<PageQuery, ResultPage<ListedKey>>;
@@ -276,6 +275,11 @@ export interface TenantConnection extends Calling<TenantCalls> {
    * since the last commit. Undefined: `checkNamed` decides it.
    */
   checkKnown(handle: number, check: NamedTuple): CheckAnswer | undefined;
+  /**
+   * Those of the namespaces of which the tenant has no grant and no rule, as far as memory tells at once: a hint beside
+   * a denial. None if the handle is unknown.
+   */
+  unknownNamespaces(handle: number, namespaces: readonly string[]): readonly string[];
   /** The tenant of a handle; empty if the handle is unknown. */
   tenantOf(handle: number): string;
   /**

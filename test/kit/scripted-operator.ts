@@ -159,7 +159,15 @@ export class ScriptedOperator implements OperatorApi {
     const real = (made: RequestOf<Name>) =>
       callOn(console, name, { handle, attempt: this.#attempt(name, context) } as never, made);
     const answer = this.#answers(context, under)[name];
-    return answer === undefined ? real(request) : answer(request, real);
+    const answered = await (answer === undefined ? real(request) : answer(request, real));
+    // As the reply of a shard says it.
+    // By its name, the row of the table is this call's.
+    const defined = CALLS[name] as unknown as DefinedCall<Name>;
+    const denied = defined.namespacesDenied(request, answered);
+    if (handle !== undefined && denied.length > 0) {
+      context.unknownNamespaces = console.tenant.unknownNamespaces(handle, denied);
+    }
+    return answered;
   }
 
   #answers(context: RequestContext, under?: Under): Answers {
@@ -320,10 +328,6 @@ export class ScriptedOperator implements OperatorApi {
         return changesPageOf(await this.#call('readChanges', context, feedQueryOf(query), under));
       },
       followChanges: () => Promise.reject(new Error('No operator follows a tenant.')),
-      unknownNamespaces: async (context, namespaces) => {
-        this.#enter('unknownNamespaces', context);
-        return this.#call('unknownNamespaces', context, namespaces, under);
-      },
       createKey: async (context, key, idempotencyKey) => {
         this.#enter('createKey', context);
         const { keyId, text, hash } = newKey(idempotencyKey);

@@ -351,6 +351,10 @@ class ScriptedConnection implements TenantConnection {
     return this.#real.tenant.checkKnown(handle, check);
   }
 
+  unknownNamespaces(handle: number, namespaces: readonly string[]): readonly string[] {
+    return this.#real.tenant.unknownNamespaces(handle, namespaces);
+  }
+
   async call<Name extends CallName>(
     name: Name,
     caller: CallerOf<Name>,

@@ -22,6 +22,8 @@ const NO_TIMES = new Map<number, number>();
 
 export interface Receiver extends CallReceiver {
   onCheck(authorized: boolean, checkedAtMs: number): void;
+  /** Right before the denial of a check that names namespaces of which the tenant has nothing. */
+  onHint?(unknownNamespaces: readonly string[]): void;
 }
 
 export interface LinkEvents {
@@ -134,13 +136,14 @@ export class ShardLink {
     this.#link.close();
   }
 
-  #takeCheckResults({ authorized, denied, checkedAtMs, timed, timedAtMs }: CheckResults__Output): void {
+  #takeCheckResults({ authorized, denied, checkedAtMs, timed, timedAtMs, hinted }: CheckResults__Output): void {
     const { receivers } = this.#link;
     const times = timed.length === 0 ? NO_TIMES : new Map<number, number>();
     for (const [index, id] of timed.entries()) {
       const time = timedAtMs[index];
       if (time !== undefined) times.set(id, time);
     }
+    for (const { id, unknownNamespaces } of hinted) receivers.get(id)?.onHint?.(unknownNamespaces);
     for (const id of authorized) {
       receivers.take(id)?.onCheck(true, times.get(id) ?? checkedAtMs);
     }

@@ -129,6 +129,10 @@ class TryAside implements Receiver {
     link.handOver(id, this);
   }
 
+  onHint(unknownNamespaces: readonly string[]): void {
+    this.#flight.onHint(unknownNamespaces);
+  }
+
   onCheck(authorized: boolean, checkedAtMs: number): void {
     this.#end();
     this.#flight.request.takeCheck(this.#flight, authorized, checkedAtMs);
@@ -232,7 +236,13 @@ export class Flight implements Receiver, Waiter {
 
   /** The reply belongs to the request itself. */
   takeReply(reply: Reply__Output): void {
-    if (!this.settled) this.request.takeReply(this, reply);
+    if (this.settled) return;
+    if (reply.unknownNamespaces.length > 0) this.onHint(reply.unknownNamespaces);
+    this.request.takeReply(this, reply);
+  }
+
+  onHint(unknownNamespaces: readonly string[]): void {
+    this.context.unknownNamespaces = unknownNamespaces;
   }
 
   onFailure(failure: TryFailure): void {

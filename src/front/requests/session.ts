@@ -40,7 +40,6 @@ import type {
   RequestContext,
 } from '../front.ts';
 import { createUsageTally, type UsageLedger, type UsageSource } from '../links/usage-ledger.ts';
-import { KnownNamespaces } from '../namespace-warnings.ts';
 import { type CreatedKey, createKeyFor, naming } from './creations.ts';
 import { type FlightSession, SessionPath } from './flight-paths.ts';
 import { CheckRequest, makeCall } from './flight-requests.ts';
@@ -107,7 +106,6 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
   readonly #control: FlightControl;
   readonly #operator: boolean;
   readonly #followed: FollowedSession;
-  readonly #known = new KnownNamespaces();
   #scopes: ScopeMask = 0;
   #plan = '';
   #suspended = false;
@@ -234,10 +232,6 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     const { length } = request.checks;
     this.usage.checks += length;
     return this.#makeCall(CALLS.checkNamed, context, request, { checks: length });
-  }
-
-  unknownNamespaces(context: RequestContext, names: readonly string[]): Promise<readonly string[]> | undefined {
-    return this.#known.unknownOf(names, (asked) => this.#makeCall(CALLS.unknownNamespaces, context, asked));
   }
 
   async createKey(

@@ -8,13 +8,12 @@ import { isJsonObject } from '../../core/json-members.ts';
 import { BODY_BYTES_MAX, BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../../core/limits.ts';
 import { WARNING_HEADER } from '../../core/service-warnings.ts';
 import { formatTimestamp } from '../../core/text/timestamps.ts';
-import { namespacesDenied } from '../../front/namespace-warnings.ts';
 import type { TimedAnswer } from '../../shard/shard.ts';
 import { EXAMPLE_TIMESTAMP, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { success } from '../schema/operation-description.ts';
 import { bulkResultSchema, bulkSchema, checkResultSchema, checkSchema } from '../schema/schemas.ts';
 import { validateBulk, validateCheck } from '../schema/validation.ts';
-import { type OperationResponse, type PublicOperation, withUnknownNamespaces } from './operation.ts';
+import { type OperationResponse, type PublicOperation, withWarnings } from './operation.ts';
 import { reasonsBytesMax } from './response-bytes.ts';
 
 export const check: PublicOperation = {
@@ -39,7 +38,7 @@ export const check: PublicOperation = {
   errors: [...CONTEXT_GRANT_ERRORS, ...EVALUATION_ERRORS],
   answer(session, context, { body }, { outcomes }) {
     const question = validateCheck(body);
-    const answered = (answer: TimedAnswer, because = ''): OperationResponse | Promise<OperationResponse> => {
+    const answered = (answer: TimedAnswer, because = ''): OperationResponse => {
       const { authorized, checkedAtMs } = answer;
       if (authorized) outcomes.authorized(1);
       else outcomes.denied(1);
@@ -48,8 +47,7 @@ export const check: PublicOperation = {
         status: 200,
         json: `{"authorized":${authorized},"checked_at":"${checkedAt}"${because}}`,
       } as const;
-      if (authorized) return response;
-      return withUnknownNamespaces(session, context, namespacesDenied([question], [false]), response);
+      return authorized ? response : withWarnings(context, response);
     };
     const failed = (error: unknown): never => {
       outcomes.failed(1);
@@ -106,7 +104,7 @@ export const checkBulk: PublicOperation = {
         outcomes.denied(authorized.length - held);
         const results = authorized.map((each) => (each ? '{"authorized":true}' : '{"authorized":false}')).join(',');
         const json = `{"results":[${results}],"checked_at":"${formatTimestamp(checkedAtMs)}"}`;
-        return withUnknownNamespaces(session, context, namespacesDenied(checks, authorized), { status: 200, json });
+        return withWarnings(context, { status: 200, json });
       },
       (error: unknown) => {
         outcomes.failed(checks.length);

@@ -10,7 +10,6 @@ import { BODY_BYTES_MAX, BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../../core
 import { WARNING_HEADER } from '../../core/service-warnings.ts';
 import { isRelation } from '../../core/tuples.ts';
 import type { ContextualCheck, RequestContext, TenantSession } from '../../front/front.ts';
-import { namespacesDenied } from '../../front/namespace-warnings.ts';
 import type { NamedTuple } from '../../rules/questions.ts';
 import { isRuleName } from '../../rules/rule-set.ts';
 import { type Item, parseEvaluation, parseEvaluations, type Semantic } from '../schema/authzen-requests.ts';
@@ -22,12 +21,7 @@ import {
 } from '../schema/authzen-schemas.ts';
 import { EXAMPLE_EVALUATION, EXAMPLE_EVALUATIONS } from '../schema/examples.ts';
 import { success } from '../schema/operation-description.ts';
-import {
-  type CheckOutcomes,
-  type OperationResponse,
-  type PublicOperation,
-  withUnknownNamespaces,
-} from './operation.ts';
+import { type CheckOutcomes, type OperationResponse, type PublicOperation, withWarnings } from './operation.ts';
 
 /** Characters of an action's name that a reason quotes. */
 const QUOTED_LENGTH_MAX = 64;
@@ -52,11 +46,11 @@ function evaluateOne(
   outcomes: CheckOutcomes,
 ): Promise<OperationResponse> {
   const { relation } = question;
-  const decided = (authorized: boolean, isDefined = true): OperationResponse | Promise<OperationResponse> => {
+  const decided = (authorized: boolean, isDefined = true): OperationResponse => {
     if (authorized) outcomes.authorized(1);
     else outcomes.denied(1);
     const json = isDefined ? decisionText(authorized) : undefinedActionText(relation);
-    return withUnknownNamespaces(session, context, namespacesDenied([question], [authorized]), { status: 200, json });
+    return withWarnings(context, { status: 200, json });
   };
   const failed = (error: unknown): never => {
     outcomes.failed(1);
@@ -151,8 +145,7 @@ async function evaluateItems(
   outcomes.authorized(permitted);
   outcomes.denied(reported.length - permitted);
   const response = { status: 200, json: `{"evaluations":[${reported.map(({ text }) => text).join(',')}]}` } as const;
-  const authorized = answered.map(({ decision }) => decision);
-  return withUnknownNamespaces(session, context, namespacesDenied(checks, authorized), response);
+  return withWarnings(context, response);
 }
 
 /** In the order of the checks. */

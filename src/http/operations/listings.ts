@@ -7,7 +7,6 @@ import { EVALUATION_ERRORS } from '../../core/errors.ts';
 import { BULK_BODY_BYTES_MAX } from '../../core/limits.ts';
 import { WARNING_HEADER } from '../../core/service-warnings.ts';
 import type { RequestContext, TenantSession } from '../../front/front.ts';
-import { namespacesOfEmpty } from '../../front/namespace-warnings.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import { EXAMPLE_CONTEXT, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { success } from '../schema/operation-description.ts';
@@ -20,7 +19,7 @@ import {
   subjectQuerySchema,
 } from '../schema/schemas.ts';
 import { validate, validateBody, validateCallContext } from '../schema/validation.ts';
-import { type OperationResponse, type PublicOperation, withUnknownNamespaces } from './operation.ts';
+import { type OperationResponse, type PublicOperation, withWarnings } from './operation.ts';
 import { entityBodyBytesMax, entityListBytesMax } from './response-bytes.ts';
 
 const OBJECTS = success(200, 'One page.', {
@@ -45,13 +44,12 @@ function answerObjects(
   { via, ...query }: z.output<typeof objectQuerySchema>,
   call: CallContext = {},
 ): Promise<OperationResponse> {
-  const { subject, namespace, cursor } = query;
+  const { namespace, cursor } = query;
   return session
     .call(CALLS.listObjects, context, { ...query, ...call, namespace, cursor, direct: via === 'direct' })
     .then(({ items, nextCursor }) => {
       const json = (): string => JSON.stringify({ objects: items, next_cursor: nextCursor ?? null });
-      const namespaces = namespacesOfEmpty({ entity: subject, namespace, cursor }, { items, nextCursor });
-      return withUnknownNamespaces(session, context, namespaces, { status: 200, json });
+      return withWarnings(context, { status: 200, json });
     });
 }
 
@@ -61,14 +59,13 @@ function answerSubjects(
   { via, include, ...query }: z.output<typeof subjectQuerySchema>,
   call: CallContext = {},
 ): Promise<OperationResponse> {
-  const { object, namespace, cursor } = query;
+  const { namespace, cursor } = query;
   const [direct, includeSelf] = [via === 'direct', include === 'self'];
   return session
     .call(CALLS.listHolders, context, { ...query, ...call, namespace, cursor, direct, includeSelf })
     .then(({ items, nextCursor, excluded }) => {
       const json = (): string => JSON.stringify({ subjects: items, next_cursor: nextCursor ?? null, excluded });
-      const namespaces = namespacesOfEmpty({ entity: object, namespace, cursor }, { items, nextCursor });
-      return withUnknownNamespaces(session, context, namespaces, { status: 200, json });
+      return withWarnings(context, { status: 200, json });
     });
 }
 

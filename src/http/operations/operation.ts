@@ -6,7 +6,7 @@ import type { Clock } from '../../core/async/clock.ts';
 import type { Scope } from '../../core/scopes.ts';
 import { warningHeaderOf } from '../../core/service-warnings.ts';
 import type { RequestContext, TenantSession } from '../../front/front.ts';
-import { warnOfUnknown } from '../../front/namespace-warnings.ts';
+import { warningsOf } from '../../front/namespace-warnings.ts';
 import type { ConditionHeaders } from '../../rules/rules-writes.ts';
 import type { OperationDescription, RequestBodyDescription } from '../schema/operation-description.ts';
 import type { ChangeStreams } from '../streams/change-streams.ts';
@@ -105,15 +105,8 @@ export interface PublicOperation extends OperationDescription {
   ): Promise<OperationResponse | StreamedResponse>;
 }
 
-/** The response, with a warning if the tenant knows nothing of one of the namespaces. */
-export function withUnknownNamespaces(
-  session: TenantSession,
-  context: RequestContext,
-  namespaces: readonly string[],
-  response: OperationResponse,
-): OperationResponse | Promise<OperationResponse> {
-  const warned = warnOfUnknown(session, context, namespaces);
-  return warned === undefined
-    ? response
-    : warned.then((warnings) => ({ ...response, warning: warningHeaderOf(warnings) }));
+/** The response, with the warnings that came with the answer of the owner. */
+export function withWarnings(context: RequestContext, response: OperationResponse): OperationResponse {
+  const warnings = warningsOf(context);
+  return warnings.length === 0 ? response : { ...response, warning: warningHeaderOf(warnings) };
 }

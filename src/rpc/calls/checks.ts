@@ -3,9 +3,9 @@
 // scope. The codec (codec/) writes the bytes of bulk checks by hand too, since every check pays for them.
 
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
-import type { TupleColumns } from '../../core/tuples.ts';
+import { namespaceOf, type TupleColumns } from '../../core/tuples.ts';
 import { isRuleName } from '../../rules/rule-set.ts';
-import type { CheckAnswer, NamedChecks, TenantConnection } from '../../shard/shard.ts';
+import type { BulkAnswer, CheckAnswer, NamedChecks, TenantConnection } from '../../shard/shard.ts';
 import type { CheckBulk, CheckBulk__Output } from '../gen/grantd/v1/CheckBulk.ts';
 import type { CheckNamed, CheckNamed__Output } from '../gen/grantd/v1/CheckNamed.ts';
 import type { Checks__Output } from '../gen/grantd/v1/Checks.ts';
@@ -132,6 +132,17 @@ function contextsFrom(contexts: readonly string[], contextOf: readonly number[])
   return contextOf.map((index) => distinct[index] ?? '');
 }
 
+/** The namespaces of the checks that are denied. */
+function namespacesDenied(
+  subjects: readonly string[],
+  objects: readonly string[],
+  { authorized }: Pick<BulkAnswer, 'authorized'>,
+): readonly string[] {
+  const denied = (entities: readonly string[]): readonly string[] =>
+    entities.filter((_, index) => authorized[index] !== true).map(namespaceOf);
+  return [...new Set([...denied(subjects), ...denied(objects)])];
+}
+
 export const checkCalls = {
   checkBulk: defineCall('checkBulk', {
     access: 'check:read',
@@ -139,6 +150,7 @@ export const checkCalls = {
     // Relations have the same numbers in the core; the columns are not copied.
     requestToWire: (checks) => checks as CheckBulk,
     requestFromWire: bulkFrom,
+    namespacesDenied: ({ subjects, objects }, answer) => namespacesDenied(subjects, objects, answer),
     reply: 'bulkResults',
     replyToWire: ({ authorized, checkedAtMs }) => ({ authorized: [...authorized], checkedAtMs }),
     replyFromWire: ({ authorized, checkedAtMs }, { subjects }) => {
@@ -162,6 +174,12 @@ export const checkCalls = {
       ...callContextToWire(rest),
     }),
     requestFromWire: namedFrom,
+    namespacesDenied: ({ checks }, answer) =>
+      namespacesDenied(
+        checks.map(({ subject }) => subject),
+        checks.map(({ object }) => object),
+        answer,
+      ),
     reply: 'namedResults',
     replyToWire: ({ authorized, checkedAtMs, because, proofs, undefinedAt }) => ({
       authorized: [...authorized],

@@ -72,6 +72,8 @@ export type CallSpec<Name extends CallName, Result extends ReplyField> = WriteOf
   /** The field of `Reply` that carries the result. */
   readonly reply: Result;
   readonly replyToWire: (answer: AnswerOf<Name>) => NonNullable<Reply[Result]>;
+  /** The namespaces of what an answer denies: those that the tenant knows nothing of are said with the reply. */
+  readonly namespacesDenied?: (request: RequestOf<Name>, answer: AnswerOf<Name>) => readonly string[];
   /** Throws `internal`. */
   readonly replyFromWire: (message: NonNullable<Reply__Output[Result]>, request: RequestOf<Name>) => AnswerOf<Name>;
 };
@@ -85,6 +87,8 @@ export interface DefinedCall<Name extends CallName> {
   costMs(call: Call__Output): number;
   toWire(request: RequestOf<Name>): CallBody;
   answerOf(reply: Reply__Output, request: RequestOf<Name>): AnswerOf<Name>;
+  /** The namespaces of what the answer denies, each once. */
+  namespacesDenied(request: RequestOf<Name>, answer: AnswerOf<Name>): readonly string[];
   /** Throws WireViolation before the shard hears of the call. */
   serve(peer: ServedPeer, call: Call__Output): Promise<ReplyBody>;
 }
@@ -122,6 +126,9 @@ export function defineCall<const Name extends CallName, const Result extends Rep
     toWire: (request: RequestOf<Name>): CallBody => ({ [name]: spec.requestToWire(request) }),
     answerOf: (reply: Reply__Output, request: RequestOf<Name>) => spec.replyFromWire(answered(reply[result]), request),
 
+    namespacesDenied: (request: RequestOf<Name>, answer: AnswerOf<Name>) =>
+      spec.namespacesDenied?.(request, answer) ?? [],
+
     serve(peer: ServedPeer, call: Call__Output): Promise<ReplyBody> {
       // By its access, the call is in the table of this connection.
       const connection = connectionFor(peer, access) as Calling<ShardCalls>;
@@ -131,7 +138,12 @@ export function defineCall<const Name extends CallName, const Result extends Rep
       if (right !== undefined && handle !== undefined) peer.tenant.demandRight(handle, right);
       // By its type, the access and the write of a call decide which of these its caller has.
       const caller = { handle, attempt } as CallerOf<Name>;
-      return connection.call(name, caller, request).then((answer) => ({ [result]: spec.replyToWire(answer) }));
+      return connection.call(name, caller, request).then((answer) => {
+        const body = { [result]: spec.replyToWire(answer) };
+        const denied = this.namespacesDenied(request, answer);
+        if (handle === undefined || denied.length === 0) return body;
+        return { ...body, unknownNamespaces: [...peer.tenant.unknownNamespaces(handle, denied)] };
+      });
     },
   });
 }

@@ -1,6 +1,7 @@
 // Listings of names, objects and subjects, page by page. The codec (codec/) writes the bytes of objects by hand, and
 // the subjects that hold a relation travel in the same field, since each of them pays for its bytes.
 
+import { namespaceOf } from '../../core/tuples.ts';
 import type { HoldersPage, HoldersQuery, NamesQuery, ObjectsQuery, ResultPage } from '../../shard/shard.ts';
 import type { Objects, Objects__Output } from '../gen/grantd/v1/Objects.ts';
 import { nextCursorOf, pageFrom } from './answer-fields.ts';
@@ -18,6 +19,16 @@ const OBJECTS_REPLY = {
   replyFromWire: ({ objects, nextCursor }: Pick<Objects__Output, 'objects' | 'nextCursor'>) =>
     pageFrom(objects, nextCursor),
 } as const;
+
+/** The namespaces of a listing that has nothing; none if it has. */
+function namespacesOfEmpty(
+  entity: string,
+  { namespace, cursor }: { readonly namespace?: string | undefined; readonly cursor?: string | undefined },
+  { items, nextCursor }: ResultPage<string>,
+): readonly string[] {
+  if (items.length > 0 || nextCursor !== undefined || cursor !== undefined) return [];
+  return [namespaceOf(entity), ...(namespace === undefined ? [] : [namespace])];
+}
 
 export const listingCalls = {
   /** The objects on which a subject has a relation. */
@@ -40,6 +51,7 @@ export const listingCalls = {
       direct: query.direct,
       ...callContextFrom(query.callContext),
     }),
+    namespacesDenied: ({ subject, ...query }, page) => namespacesOfEmpty(subject, query, page),
     ...OBJECTS_REPLY,
   }),
 
@@ -65,6 +77,7 @@ export const listingCalls = {
       includeSelf: query.includeSelf,
       ...callContextFrom(query.callContext),
     }),
+    namespacesDenied: ({ object, ...query }, page) => namespacesOfEmpty(object, query, page),
     reply: 'objects',
     replyToWire: ({ excluded = [], ...page }: HoldersPage): Objects => ({
       ...OBJECTS_REPLY.replyToWire(page),

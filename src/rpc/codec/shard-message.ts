@@ -32,11 +32,11 @@ const BULK_CHECKED_AT = fieldWithNumber(2);
 const writer = new WireWriter();
 
 const isTime = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
-/** Whether no check has failed. */
-const isPlain = ({ failed = [], checkedAtMs, timedAtMs = [] }: CheckResults): boolean =>
-  failed.length === 0 && isTime(checkedAtMs) && timedAtMs.every(isTime);
-const isByHand = ({ bulkResults, objects, position }: Reply): boolean =>
-  !!objects || !!position || isTime(bulkResults?.checkedAtMs);
+/** Whether no check has failed, and none has a hint. */
+const isPlain = ({ failed = [], hinted = [], checkedAtMs, timedAtMs = [] }: CheckResults): boolean =>
+  failed.length === 0 && hinted.length === 0 && isTime(checkedAtMs) && timedAtMs.every(isTime);
+const isByHand = ({ bulkResults, objects, position, unknownNamespaces = [] }: Reply): boolean =>
+  unknownNamespaces.length === 0 && (!!objects || !!position || isTime(bulkResults?.checkedAtMs));
 
 function writeResults({ authorized = [], denied = [], checkedAtMs, timed = [], timedAtMs = [] }: CheckResults): void {
   const mark = writer.open(CHECK_RESULTS);
@@ -91,6 +91,7 @@ function readResults(reader: WireReader, end: number): CheckResults__Output | un
     checkedAtMs: 0,
     timed: [],
     timedAtMs: [],
+    hinted: [],
   };
   const read = reader.fields(end, (tag) => {
     if (tag === RESULTS_AUTHORIZED) results.authorized = reader.packed(end);
@@ -105,7 +106,7 @@ function readResults(reader: WireReader, end: number): CheckResults__Output | un
 }
 
 function readReply(reader: WireReader, end: number): Reply__Output | undefined {
-  const reply: Reply__Output = { id: 0 };
+  const reply: Reply__Output = { id: 0, unknownNamespaces: [] };
   const read = reader.fields(end, (tag) => {
     if (tag === REPLY_ID) reply.id = reader.uint32(end);
     // Of two results the last one counts: a case for the library.

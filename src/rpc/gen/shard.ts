@@ -109,7 +109,6 @@ import type { TenantReader as _grantd_v1_TenantReader, TenantReader__Output as _
 import type { TenantReaders as _grantd_v1_TenantReaders, TenantReaders__Output as _grantd_v1_TenantReaders__Output } from './grantd/v1/TenantReaders.ts';
 import type { Tenants as _grantd_v1_Tenants, Tenants__Output as _grantd_v1_Tenants__Output } from './grantd/v1/Tenants.ts';
 import type { TracedCheck as _grantd_v1_TracedCheck, TracedCheck__Output as _grantd_v1_TracedCheck__Output } from './grantd/v1/TracedCheck.ts';
-import type { UnknownNamespaces as _grantd_v1_UnknownNamespaces, UnknownNamespaces__Output as _grantd_v1_UnknownNamespaces__Output } from './grantd/v1/UnknownNamespaces.ts';
 import type { UpdateTenant as _grantd_v1_UpdateTenant, UpdateTenant__Output as _grantd_v1_UpdateTenant__Output } from './grantd/v1/UpdateTenant.ts';
 import type { Usage as _grantd_v1_Usage, Usage__Output as _grantd_v1_Usage__Output } from './grantd/v1/Usage.ts';
 import type { UsageBucket as _grantd_v1_UsageBucket, UsageBucket__Output as _grantd_v1_UsageBucket__Output } from './grantd/v1/UsageBucket.ts';
@@ -242,7 +241,6 @@ export interface ProtoGrpcType {
       TenantReaders: MessageTypeDefinition<_grantd_v1_TenantReaders, _grantd_v1_TenantReaders__Output>
       Tenants: MessageTypeDefinition<_grantd_v1_Tenants, _grantd_v1_Tenants__Output>
       TracedCheck: MessageTypeDefinition<_grantd_v1_TracedCheck, _grantd_v1_TracedCheck__Output>
-      UnknownNamespaces: MessageTypeDefinition<_grantd_v1_UnknownNamespaces, _grantd_v1_UnknownNamespaces__Output>
       UpdateTenant: MessageTypeDefinition<_grantd_v1_UpdateTenant, _grantd_v1_UpdateTenant__Output>
       Usage: MessageTypeDefinition<_grantd_v1_Usage, _grantd_v1_Usage__Output>
       UsageBucket: MessageTypeDefinition<_grantd_v1_UsageBucket, _grantd_v1_UsageBucket__Output>

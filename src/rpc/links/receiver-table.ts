@@ -34,6 +34,12 @@ export class ReceiverTable<Receiver extends object> {
     return id;
   }
 
+  /** The receiver of an id, which goes on waiting; undefined if none does. */
+  get(id: number): Receiver | undefined {
+    const place = id % PLACES;
+    return id === 0 || this.#ids[place] !== id ? undefined : this.#receivers[place];
+  }
+
   /** Removes and returns the receiver of an id; undefined if none waits for it. */
   take(id: number): Receiver | undefined {
     const place = id % PLACES;

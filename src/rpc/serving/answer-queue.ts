@@ -27,6 +27,8 @@ export class ReplyQueue {
   #timed: number[] = [];
   #timedAtMs: number[] = [];
   #failed: Reply[] = [];
+  /** With what denied checks name and the tenant does not know. */
+  #hinted: Reply[] = [];
   #replies: Reply[] = [];
   /** Bytes of each reply, and of all. */
   #replyBytes: number[] = [];
@@ -46,7 +48,7 @@ export class ReplyQueue {
   /** About how many bytes it holds. */
   get waitingBytes(): number {
     const results = this.#authorized.length + this.#denied.length + 2 * this.#timed.length;
-    return this.#bytes + RESULT_BYTES * results + FAILURE_BYTES * this.#failed.length;
+    return this.#bytes + RESULT_BYTES * results + FAILURE_BYTES * (this.#failed.length + this.#hinted.length);
   }
 
   check(id: number, answer: CheckAnswer): void {
@@ -58,6 +60,11 @@ export class ReplyQueue {
     }
     if (authorized) this.#authorized.push(id);
     else this.#denied.push(id);
+  }
+
+  /** Before the answer to this check, which is a denial. */
+  hint(id: number, unknownNamespaces: readonly string[]): void {
+    this.#hinted.push({ id, unknownNamespaces: [...unknownNamespaces] });
   }
 
   failCheck(id: number, error: unknown): void {
@@ -93,7 +100,9 @@ export class ReplyQueue {
         checkedAtMs: this.#clock.wallMs(),
         timed: this.#timed,
         timedAtMs: this.#timedAtMs,
+        hinted: this.#hinted,
       };
+      this.#hinted = [];
       this.#timed = [];
       this.#timedAtMs = [];
       this.#authorized = [];

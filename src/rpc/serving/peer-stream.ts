@@ -7,6 +7,7 @@
 import type { Clock } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
 import { GrantdError } from '../../core/errors.ts';
+import { namespaceOf } from '../../core/tuples.ts';
 import type { CheckAnswer, Shard, TenantConnection } from '../../shard/shard.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
@@ -45,6 +46,8 @@ const WAITING_BYTES_MAX = 16 * 1024 * 1024;
 const UNKNOWN_CALL = 'unknown';
 /** Checks of a message between two readings of the clock. */
 const CHECKS_PER_LOOK = 64;
+
+type HintedCheck = Pick<NamedCheck, 'handle' | 'subject' | 'object'>;
 
 type PeerKind = 'front' | 'console' | 'shard';
 const KINDS: ReadonlyMap<Peer, PeerKind> = new Map([
@@ -285,7 +288,7 @@ export class PeerStream {
     if (context !== '') return false;
     try {
       const known = connection.checkKnown(handle, { subject, relation: name, object });
-      if (known !== undefined) this.#answers.check(id, known);
+      if (known !== undefined) this.#answerCheck(connection, id, check, known);
       return known !== undefined;
     } catch (error) {
       this.#answers.failCheck(id, error);
@@ -298,7 +301,7 @@ export class PeerStream {
     const answer = (): Promise<CheckAnswer> => serveNamed(connection, check);
     const serve = (error?: GrantdError): void => {
       if (error !== undefined) this.#answers.failCheck(id, error);
-      else this.#awaitCheck(id, span === undefined ? answer() : serveInSpan(span, answer));
+      else this.#awaitCheck(connection, id, check, span === undefined ? answer() : serveInSpan(span, answer));
     };
     this.#defer(connection.tenantOf(check.handle), serve, NAMED_CHECK_MS);
   }
@@ -317,8 +320,9 @@ export class PeerStream {
         span === undefined
           ? connection.check(handle, subject, relation, object)
           : serveInSpan(span, () => connection.check(handle, subject, relation, object));
-      if (typeof answer === 'boolean' || !(answer instanceof Promise)) this.#answers.check(id, answer);
-      else this.#awaitCheck(id, answer);
+      if (answer === true) this.#answers.check(id, true);
+      else if (answer instanceof Promise) this.#awaitCheck(connection, id, { handle, subject, object }, answer);
+      else this.#answerCheck(connection, id, { handle, subject, object }, answer);
     } catch (error) {
       this.#answers.failCheck(id, error);
     }
@@ -335,7 +339,18 @@ export class PeerStream {
     return spans;
   }
 
-  #awaitCheck(id: number, answer: Promise<CheckAnswer>): void {
+  /** With a hint, if it is a denial about something of which the tenant has nothing. */
+  #answerCheck(connection: TenantConnection, id: number, check: HintedCheck, answer: CheckAnswer): void {
+    if (answer === false || (answer !== true && !answer.authorized)) {
+      const { handle, subject, object } = check;
+      const names = [...new Set([namespaceOf(subject), namespaceOf(object)])];
+      const unknown = connection.unknownNamespaces(handle, names);
+      if (unknown.length > 0) this.#answers.hint(id, unknown);
+    }
+    this.#answers.check(id, answer);
+  }
+
+  #awaitCheck(connection: TenantConnection, id: number, check: HintedCheck, answer: Promise<CheckAnswer>): void {
     if (this.#outstanding >= OUTSTANDING_MAX) {
       // The read continues and fills the memory for the next try; its outcome is not needed here.
       answer.catch(() => {});
@@ -344,8 +359,8 @@ export class PeerStream {
     }
     this.#outstanding += 1;
     answer.then(
-      (authorized) => {
-        this.#answers.check(id, authorized);
+      (answered) => {
+        this.#answerCheck(connection, id, check, answered);
         this.#settleOne();
       },
       (error) => {

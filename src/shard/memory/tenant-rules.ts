@@ -61,6 +61,7 @@ export class StoredRules extends RulesText {
   #compiled: CompiledRules | undefined;
   #grantsAlone: CompiledRules | undefined;
   #conditions: CompiledConditions | undefined;
+  #namespaces: ReadonlySet<string> | undefined;
   #preparing: Promise<void> | undefined;
 
   constructor(text: string, relationNumberOf: RelationNumberOf) {
@@ -106,6 +107,14 @@ export class StoredRules extends RulesText {
     if (this.isReady) return;
     await turn();
     void this.compiled;
+  }
+
+  /** That the rules name. */
+  get namespaces(): ReadonlySet<string> {
+    const { rules, types, public: everyone } = this.ruleSet;
+    const named = [...rules, ...types, ...types.flatMap(({ subjects }) => subjects)];
+    this.#namespaces ??= new Set([...everyone, ...named.map(({ namespace }) => namespace)]);
+    return this.#namespaces;
   }
 
   get compiled(): CompiledRules {

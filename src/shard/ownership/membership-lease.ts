@@ -22,7 +22,7 @@ const HEARTBEAT_TIMEOUT_MS = 700;
 /** A larger gap between heartbeats resets `steadySinceMs`, which a shard needs to declare another member dead. */
 export const STEADY_GAP_MS_MAX = 1000;
 const JOIN_RETRY_MS = 200;
-/** Heartbeats whose start is kept: those of twice the time of a lease. An older one, once it is seen, renews nothing. */
+/** Heartbeats whose start is kept: those of twice the time of a lease. An older one that is seen renews nothing. */
 const SENT_MAX = 16;
 
 export interface LeasePorts {

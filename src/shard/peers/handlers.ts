@@ -11,7 +11,7 @@ import { exportGrants, listSubjects } from './enumerations.ts';
 import { previewRevocation, revokeGrants, writeBulk, writeGrants } from './grant-writes.ts';
 import { createKey, identifyKey, listKeys, revokeKey, rotateKey } from './keys.ts';
 import { type Listing, listGrants, listHolders, listObjects } from './listings.ts';
-import { createNamespace, listNamespaces, unknownNamespaces } from './namespaces.ts';
+import { createNamespace, listNamespaces } from './namespaces.ts';
 import type { Handler, Peer, ShardParts } from './peer.ts';
 import { checkNamed, listNames } from './ruled-checks.ts';
 import { previewRules, readRules, writeRules } from './rules.ts';
@@ -42,7 +42,6 @@ export const TENANT_HANDLERS: Handlers<keyof TenantCalls> = {
   listHolders: reading(listHolders),
   listGrants: reading(withFeedCursor(listGrants)),
   listNamespaces: reading(listNamespaces),
-  unknownNamespaces: reading(unknownNamespaces),
   createNamespace,
   createKey,
   listKeys: reading(listKeys),

@@ -113,6 +113,12 @@ export class HandleTable {
     return this.#handles.size;
   }
 
+  /** Undefined: the handle is unknown, or has ended. */
+  memoryOf(id: number): TenantMemory | undefined {
+    const handle = this.#handles.get(id);
+    return handle?.dead === false ? handle.memory : undefined;
+  }
+
   /** Empty if the handle is unknown. */
   tenantOf(id: number): string {
     return this.#handles.get(id)?.memory.tenantId ?? '';

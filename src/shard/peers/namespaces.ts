@@ -2,9 +2,12 @@
 
 import { assert } from '../../core/assert.ts';
 import { decideNamespace } from '../log/write-decisions.ts';
+import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { under } from './grant-writes.ts';
 import { type Handler, type ReadHandler, sizeOf } from './peer.ts';
-import { readRules } from './rules.ts';
+
+/** A later answer tries again. */
+const ignore = (): void => {};
 
 export const listNamespaces: ReadHandler<'listNamespaces'> = async (_, { memory }) => {
   using _namespaces = await memory.namespaces.pin();
@@ -12,15 +15,22 @@ export const listNamespaces: ReadHandler<'listNamespaces'> = async (_, { memory 
   return names.sort((left, right) => (left.name < right.name ? -1 : 1));
 };
 
-export const unknownNamespaces: ReadHandler<'unknownNamespaces'> = async (context, { memory }, namespaces) => {
-  using _namespaces = await memory.namespaces.pin();
-  const unused = namespaces.filter((name) => !memory.namespaces.rows.has(name));
-  if (unused.length === 0) return unused;
-  const { rules, types, public: everyone } = await readRules(context, { memory });
-  const named = [...rules, ...types, ...types.flatMap(({ subjects }) => subjects)];
-  const known = new Set([...everyone, ...named.map(({ namespace }) => namespace)]);
-  return unused.filter((name) => !known.has(name));
-};
+/**
+ * Those of the namespaces of which the tenant has no grant and no rule, and which were never created: a hint, from
+ * memory. What is not there yet is read for later answers, and this one goes without.
+ */
+export function unknownNamespaces({ namespaces, rules, tenant }: TenantMemory, names: readonly string[]): string[] {
+  const known = namespaces.loaded;
+  if (known === undefined) {
+    namespaces.pin().then((pin) => pin[Symbol.dispose](), ignore);
+    return [];
+  }
+  const unused = names.filter((name) => !known.has(name));
+  if (unused.length === 0 || tenant.rulesRevision === undefined) return unused;
+  const named = rules.ready?.namespaces;
+  if (named === undefined) rules.pin().then((pin) => pin[Symbol.dispose](), ignore);
+  return named === undefined ? [] : unused.filter((name) => !named.has(name));
+}
 
 export const createNamespace: Handler<'createNamespace'> = async (peer, by, name) => {
   const handle = peer.handles.use(by.handle);

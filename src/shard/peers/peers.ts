@@ -22,6 +22,7 @@ import {
 import { check } from './checks.ts';
 import { OPERATOR_HANDLERS, READER_HANDLERS, TENANT_HANDLERS } from './handlers.ts';
 import { LoadWindow } from './load.ts';
+import { unknownNamespaces } from './namespaces.ts';
 import { NO_POSITIONS, Peer, type ShardParts } from './peer.ts';
 import { checkKnown } from './ruled-checks.ts';
 
@@ -71,6 +72,11 @@ class PeerConnection implements TenantConnection {
   ): Promise<AnswerOf<Name>> {
     reader.tally.answers(kindOf(name));
     return TENANT_HANDLERS[name](this.#peer, caller, request);
+  }
+
+  unknownNamespaces(handle: number, namespaces: readonly string[]): readonly string[] {
+    const memory = this.#peer.handles.memoryOf(handle);
+    return memory === undefined ? [] : unknownNamespaces(memory, namespaces);
   }
 
   tenantOf(handle: number): string {

@@ -1,35 +1,52 @@
-// Namespaces that a session knows are not asked about again; those that the tenant does not know are.
+// The hint beside a denial or an empty listing: it comes with the answer of the owner and costs no call of its own.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { RequestContext } from '../../../src/front/front.ts';
 import { CALLS } from '../../../src/rpc/calls/table.ts';
 import { contextFor, setStage } from './harness.ts';
 
-test('a session asks its owner once about a namespace that the tenant has used, and again about others', async (t) => {
+const tuple = (subject: string, object: string) => ({ subject, relation: 'viewer', object }) as const;
+
+test('a denial says in the one answer which of its namespaces the tenant does not know', async (t) => {
   const stage = await setStage(t);
   const session = await stage.session();
-  const asked = () => stage.shard.counts.get('unknownNamespaces') ?? 0;
   await session.call(CALLS.createNamespace, contextFor(), 'doc');
-  assert.deepEqual(await session.unknownNamespaces(contextFor(), ['doc', 'dco', 'dco']), ['dco']);
-  assert.equal(session.unknownNamespaces(contextFor(), ['doc']), undefined);
-  assert.equal(asked(), 1);
-  assert.deepEqual(await session.unknownNamespaces(contextFor(), ['dco', 'doc']), ['dco']);
+  await session.call(CALLS.createNamespace, contextFor(), 'user');
+  const asked = (): number => [...stage.shard.counts.values()].reduce((sum, count) => sum + count, 0);
+  const hintOf = async (ask: (context: RequestContext) => Promise<unknown>): Promise<readonly string[] | undefined> => {
+    const context = contextFor();
+    const before = asked();
+    await ask(context);
+    assert.equal(asked() - before, 1, 'the question is the only one');
+    return context.unknownNamespaces;
+  };
+  const known = tuple('user:a', 'doc:1');
+  const unknown = tuple('usr:a', 'dco:1');
+  assert.equal(await hintOf((context) => session.check(context, known)), undefined);
+  assert.deepEqual(await hintOf((context) => session.check(context, unknown)), ['usr', 'dco']);
+  assert.deepEqual(await hintOf((context) => session.checkBulk(context, [known, unknown])), ['usr', 'dco']);
+  assert.deepEqual(await hintOf((context) => session.explain(context, unknown)), ['usr', 'dco']);
+  assert.deepEqual(await hintOf((context) => session.checkOrDeny(context, [unknown])), ['usr', 'dco']);
+  const page = { limit: 10, cursor: undefined, direct: false };
+  const listed = { ...page, subject: 'user:a', relation: 'viewer' as const, namespace: 'dco' };
+  assert.deepEqual(await hintOf((context) => session.call(CALLS.listObjects, context, listed)), ['dco']);
+  const held = { ...page, object: 'dco:1', relation: 'viewer' as const, namespace: undefined, includeSelf: false };
+  assert.deepEqual(await hintOf((context) => session.call(CALLS.listHolders, context, held)), ['dco']);
   await session.call(CALLS.createNamespace, contextFor(), 'dco');
-  assert.deepEqual(await session.unknownNamespaces(contextFor(), ['dco']), []);
-  assert.equal(session.unknownNamespaces(contextFor(), ['dco', 'doc']), undefined);
-  assert.equal(asked(), 3);
+  assert.deepEqual(await hintOf((context) => session.check(context, tuple('user:a', 'dco:1'))), undefined);
 });
 
-test('what a session remembers is bounded', async (t) => {
+test('what is not in memory is no reason to wait: the answer goes without a hint, and a later one has it', async (t) => {
   const stage = await setStage(t);
   const session = await stage.session();
-  const names = Array.from({ length: 300 }, (_, index) => `n${index}`);
-  for (const name of names) await session.call(CALLS.createNamespace, contextFor(), name);
-  for (let from = 0; from < names.length; from += 100) {
-    assert.deepEqual(await session.unknownNamespaces(contextFor(), names.slice(from, from + 100)), []);
-  }
-  assert.equal(session.unknownNamespaces(contextFor(), names.slice(-1)), undefined);
-  const asked = stage.shard.counts.get('unknownNamespaces') ?? 0;
-  assert.deepEqual(await session.unknownNamespaces(contextFor(), names.slice(0, 1)), []);
-  assert.equal(stage.shard.counts.get('unknownNamespaces'), asked + 1, 'the first was given up');
+  const ask = async (): Promise<readonly string[] | undefined> => {
+    const context = contextFor();
+    await session.check(context, tuple('usr:a', 'dco:1'));
+    return context.unknownNamespaces;
+  };
+  assert.equal(await ask(), undefined);
+  let hint: readonly string[] | undefined;
+  while (hint === undefined) hint = await ask();
+  assert.deepEqual(hint, ['usr', 'dco']);
 });

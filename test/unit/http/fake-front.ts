@@ -151,7 +151,6 @@ export class FakeFront implements Front {
       check: guarded(owner.check),
       checkBulk: guarded(owner.checkBulk),
       checkOrDeny: guarded(owner.checkOrDeny),
-      unknownNamespaces: (context, namespaces) => owner.unknownNamespaces(context, namespaces),
       createKey: guarded(async (context, request) => {
         const { record } = await owner.createKey(context, request);
         const parts = { tenantId: key.tenantId, keyId: record.keyId };

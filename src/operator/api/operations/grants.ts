@@ -33,8 +33,8 @@ import {
   TUPLE_MEMBERS,
   type Tuple,
 } from '../../../core/tuples.ts';
-import type { OperatorTenantSession } from '../../../front/front.ts';
-import { namespacesDenied, namespacesOfEmpty, warnOfUnknown } from '../../../front/namespace-warnings.ts';
+import type { RequestContext } from '../../../front/front.ts';
+import { warningsOf } from '../../../front/namespace-warnings.ts';
 import { EXAMPLE_CONTEXT, EXAMPLE_TUPLE } from '../../../http/schema/examples.ts';
 import { success } from '../../../http/schema/operation-description.ts';
 import { dryRunQuerySchema } from '../../../http/schema/schema-parts.ts';
@@ -91,14 +91,7 @@ function warningHeader(warnings: readonly ServiceWarning[]): ResponseHeaders {
   return value === undefined ? {} : { [WARNING_HEADER]: value };
 }
 
-/** For an answer that is false or empty, which these namespaces may explain. */
-async function unknownHeader(
-  session: OperatorTenantSession,
-  call: Call,
-  namespaces: readonly string[],
-): Promise<ResponseHeaders> {
-  return warningHeader((await warnOfUnknown(session, call.context(), namespaces)) ?? []);
-}
+const headersOf = (context: RequestContext): ResponseHeaders => warningHeader(warningsOf(context));
 
 // ---- checks ----
 
@@ -127,12 +120,16 @@ export const check: OperatorOperation = {
   async run(call) {
     const session = await sessionOf(call);
     const { explain, ...question } = await readCheck(call);
-    const explained = explain ? await session.explain(call.context(), question) : undefined;
-    const { authorized, checkedAtMs } = explained ?? (await session.check(call.context(), question));
-    const headers = await unknownHeader(session, call, namespacesDenied([question], [authorized]));
+    const context = call.context();
+    const explained = explain ? await session.explain(context, question) : undefined;
+    const { authorized, checkedAtMs } = explained ?? (await session.check(context, question));
     const because = explained !== undefined && authorized ? { because: explained.because.map(grantRecord) } : {};
     const proof = explained === undefined || explained.proof === '' ? {} : { proof: JSON.parse(explained.proof) };
-    return jsonResponse(200, { authorized, checked_at: formatTimestamp(checkedAtMs), ...because, ...proof }, headers);
+    return jsonResponse(
+      200,
+      { authorized, checked_at: formatTimestamp(checkedAtMs), ...because, ...proof },
+      headersOf(context),
+    );
   },
 };
 
@@ -169,11 +166,11 @@ export const checkBulk: OperatorOperation = {
   errors: [...CONTEXT_GRANT_ERRORS, ...EVALUATION_ERRORS],
   async run(call) {
     const session = await sessionOf(call);
-    const { checks, context } = parseChecks(await readBulk(call));
-    const { authorized, checkedAtMs } = await session.checkBulk(call.context(), checks, context);
+    const { checks, context: asked } = parseChecks(await readBulk(call));
+    const context = call.context();
+    const { authorized, checkedAtMs } = await session.checkBulk(context, checks, asked);
     const results = authorized.map((each) => ({ authorized: each }));
-    const headers = await unknownHeader(session, call, namespacesDenied(checks, authorized));
-    return jsonResponse(200, { results, checked_at: formatTimestamp(checkedAtMs) }, headers);
+    return jsonResponse(200, { results, checked_at: formatTimestamp(checkedAtMs) }, headersOf(context));
   },
 };
 
@@ -334,9 +331,12 @@ async function answerObjects(
 ): Promise<ApiResponse> {
   const session = await sessionOf(call);
   const { via, ...asked } = query;
-  const page = await session.call(CALLS.listObjects, call.context(), { ...asked, direct: via === 'direct' });
-  const headers = await unknownHeader(session, call, namespacesOfEmpty({ ...asked, entity: asked.subject }, page));
-  return jsonResponse(200, { objects: page.items, next_cursor: page.nextCursor ?? null }, headers);
+  const context = call.context();
+  const { items, nextCursor = null } = await session.call(CALLS.listObjects, context, {
+    ...asked,
+    direct: via === 'direct',
+  });
+  return jsonResponse(200, { objects: items, next_cursor: nextCursor }, headersOf(context));
 }
 
 async function answerHolders(
@@ -349,10 +349,17 @@ async function answerHolders(
   const session = await sessionOf(call);
   const { via, include, ...asked } = query;
   const [direct, includeSelf] = [via === 'direct', include === 'self'];
-  const page = await session.call(CALLS.listHolders, call.context(), { ...asked, direct, includeSelf });
-  const headers = await unknownHeader(session, call, namespacesOfEmpty({ ...asked, entity: asked.object }, page));
-  const { items, nextCursor = null, excluded } = page;
-  return jsonResponse(200, { subjects: items, next_cursor: nextCursor, excluded }, headers);
+  const context = call.context();
+  const {
+    items,
+    nextCursor = null,
+    excluded,
+  } = await session.call(CALLS.listHolders, context, {
+    ...asked,
+    direct,
+    includeSelf,
+  });
+  return jsonResponse(200, { subjects: items, next_cursor: nextCursor, excluded }, headersOf(context));
 }
 
 export const listObjects = reading({

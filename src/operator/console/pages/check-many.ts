@@ -3,8 +3,7 @@
 
 import type { CallContext } from '../../../core/call-context.ts';
 import { BULK_CHECKS_MAX } from '../../../core/limits.ts';
-import type { LenientAnswer, OperatorTenantSession } from '../../../front/front.ts';
-import { namespacesDenied } from '../../../front/namespace-warnings.ts';
+import type { LenientAnswer, OperatorTenantSession, RequestContext } from '../../../front/front.ts';
 import { codeSamplesOfChecks } from '../../../http/openapi/code-samples.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import {
@@ -34,7 +33,7 @@ import {
   plural,
   section,
   table,
-  unknownNamespacesMarkup,
+  warningsMarkup,
 } from '../parts/parts.ts';
 
 /** UTF-16 units that the box takes, more than 100 of the longest checks have. */
@@ -60,13 +59,14 @@ async function check(
   call: PageCall,
   session: OperatorTenantSession,
   lines: readonly ExpectedLine[],
+  request: RequestContext,
   context: CallContext,
 ): Promise<Results> {
   const asked = lines.flatMap((line) => ('question' in line ? [line] : []));
   const questions = asked.map(({ question }) => question);
   const answer: LenientAnswer =
     questions.length > 0
-      ? await session.checkOrDeny(call.context(), questions, context)
+      ? await session.checkOrDeny(request, questions, context)
       : { authorized: [], undefinedAt: [], checkedAtMs: call.clock.wallMs() };
   const { authorized, undefinedAt, checkedAtMs } = answer;
   const rows = lines.map((line): Row => {
@@ -196,13 +196,9 @@ async function showResults(
   lines: readonly ExpectedLine[],
   context: ReadContext,
 ): Promise<Markup> {
-  const results = await check(call, session, lines, context.call);
-  const answered = results.rows.filter(isAnswered);
-  const denied = namespacesDenied(
-    answered.map(({ question }) => question),
-    answered.map(({ authorized }) => authorized),
-  );
-  return [await unknownNamespacesMarkup(call, session, denied), resultsMarkup(call, session, results, context)];
+  const request = call.context();
+  const results = await check(call, session, lines, request, context.call);
+  return [warningsMarkup(request), resultsMarkup(call, session, results, context)];
 }
 
 async function answerLines(call: PageCall, session: OperatorTenantSession): Promise<Outcome<Markup>> {

@@ -4,7 +4,6 @@ import { hasContext } from '../../../core/call-context.ts';
 import { grantRecord } from '../../../core/grant-attributes.ts';
 import type { Grant } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
-import { namespacesDenied } from '../../../front/namespace-warnings.ts';
 import { codeSamplesOfChecks } from '../../../http/openapi/code-samples.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
@@ -25,7 +24,7 @@ import {
 import { formError, submit } from '../parts/form-parts.ts';
 import { nameField, objectField, readQuestion, subjectField } from '../parts/grant-form.ts';
 import { tenantPage } from '../parts/layout.ts';
-import { codeSamples, copyCode, empty, foreign, moment, unknownNamespacesMarkup } from '../parts/parts.ts';
+import { codeSamples, copyCode, empty, foreign, moment, warningsMarkup } from '../parts/parts.ts';
 import { chainMarkup, proofTree } from '../parts/proof-tree.ts';
 
 /** A check with what it brings along. */
@@ -135,9 +134,10 @@ async function answerMarkup(
   ruleSet: RuleSet,
 ): Promise<Markup> {
   const { tenantId } = session;
-  const { question, call: context, members, typed } = asked;
+  const { question, call: brought, members, typed } = asked;
   const { subject, relation, object } = question;
-  const answer = await session.explain(call.context(), { ...question, ...context });
+  const context = call.context();
+  const answer = await session.explain(context, { ...question, ...brought });
   const { authorized, because, proof, checkedAtMs } = answer;
   const check = (name: string, on: string): string =>
     checkLinkTo(tenantId, { subject, relation: name, object: on }, typed);
@@ -151,9 +151,9 @@ async function answerMarkup(
         : await whyNotMarkup(call, session, asked, ruleSet);
   return html`<section class="answer ${authorized ? 'yes' : 'no'}" role="status" aria-labelledby="answer-title">
     <h2 id="answer-title">${authorized ? 'Authorized' : 'Not authorized'}</h2>
-    <p>${foreign(subject)} <strong>${relation}</strong> ${foreign(object)}${hasContext(context) && ', with a context'}</p>
+    <p>${foreign(subject)} <strong>${relation}</strong> ${foreign(object)}${hasContext(brought) && ', with a context'}</p>
     ${why}
-    ${await unknownNamespacesMarkup(call, session, namespacesDenied([question], [authorized]))}
+    ${warningsMarkup(context)}
     ${session.suspended ? html`<p>The tenant is suspended: its own requests are refused, whatever the result of this check.</p>` : undefined}
     <p class="id">Checked at ${moment(checkedAtMs)}</p>
   </section>

@@ -3,7 +3,6 @@
 
 import type { CallContext } from '../../../core/call-context.ts';
 import type { OperatorTenantSession, TenantSession } from '../../../front/front.ts';
-import { namespacesOfEmpty } from '../../../front/namespace-warnings.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import { parseGroup } from '../../../rules/compiled-rules.ts';
@@ -25,7 +24,7 @@ import {
 import { checkBox, formError, hidden, submit, textField } from '../parts/form-parts.ts';
 import { nameField, refuseTyped, subjectField } from '../parts/grant-form.ts';
 import { tenantPage } from '../parts/layout.ts';
-import { empty, entityLink, foreign, pager, section, unknownNamespacesMarkup } from '../parts/parts.ts';
+import { empty, entityLink, foreign, pager, section, warningsMarkup } from '../parts/parts.ts';
 
 const ROWS_PER_PAGE = 100;
 
@@ -113,21 +112,17 @@ export async function objectsPage(call: PageCall): Promise<PageResult> {
   const link = linkTo(tenant.tenantId, 'objects', { subject, relation, namespace, ...asked.typed });
   const { answer, refusal } = await answerIf(asked, refused, link, async (context) => {
     const query = { subject, relation, namespace: namespace === '' ? undefined : namespace, ...paging, ...context };
-    const page = await session.call(CALLS.listObjects, call.context(), query);
+    const request = call.context();
+    const page = await session.call(CALLS.listObjects, request, query);
     const list = listMarkup(page, (object) => checkLink(session, { subject, relation, object }, object, asked), {
       title: 'No objects',
       text: html`${foreign(subject)} does not hold <strong>${relation}</strong> on any object${namespace === '' ? '' : ' in this namespace'}${direct ? ' by a grant of its own' : ''}.`,
       soFar: 'Its grants were revoked: continue with the next page.',
     });
-    const warnings = await unknownNamespacesMarkup(
-      call,
-      session,
-      namespacesOfEmpty({ ...query, entity: subject }, page),
-    );
     const links = linksBelow(session, 'objects', { subject, relation, namespace }, asked, page);
     return section('objects', html`Objects on which ${foreign(subject)} holds <strong>${relation}</strong>`, [
       list,
-      warnings,
+      warningsMarkup(request),
       links,
     ]);
   });
@@ -169,7 +164,8 @@ export async function holdersSection(
   const link = linkTo(session.tenantId, 'grants', { object, relation, ...asked.typed });
   const { answer, refusal } = await answerIf(asked, refuseTyped({ name: relation }), link, async (context) => {
     const query = { object, relation, namespace: undefined, ...paging, ...context };
-    const page = await session.call(CALLS.listHolders, call.context(), query);
+    const request = call.context();
+    const page = await session.call(CALLS.listHolders, request, query);
     const item = (subject: string): Markup =>
       ruleSet.groups && parseGroup(subject) !== undefined
         ? html`${entityLink(session.tenantId, subject)} <small>group</small>`
@@ -179,13 +175,8 @@ export async function holdersSection(
       text: html`No subject holds <strong>${relation}</strong> on this object${direct ? ' by a grant of its own' : ''}.`,
       soFar: 'Continue with the next page.',
     });
-    const warnings = await unknownNamespacesMarkup(
-      call,
-      session,
-      namespacesOfEmpty({ ...query, entity: object }, page),
-    );
     const excluded = excludedMarkup(page.excluded, item);
-    return [list, excluded, warnings, linksBelow(session, 'grants', { object, relation }, asked, page)];
+    return [list, excluded, warningsMarkup(request), linksBelow(session, 'grants', { object, relation }, asked, page)];
   });
   const filled = { fields: call.query, refusal };
   const path = tenantPath(session.tenantId, 'grants/holders');

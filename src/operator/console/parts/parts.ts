@@ -3,12 +3,12 @@
 import type { GrantTerms } from '../../../core/grant-attributes.ts';
 import { describeWarning } from '../../../core/service-warnings.ts';
 import { formatTimestamp, MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../../../core/text/timestamps.ts';
-import type { TenantSession } from '../../../front/front.ts';
-import { warnOfUnknown } from '../../../front/namespace-warnings.ts';
+import type { RequestContext } from '../../../front/front.ts';
+import { warningsOf } from '../../../front/namespace-warnings.ts';
 import type { CodeSample } from '../../../http/openapi/code-samples.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { parseGroup } from '../../../rules/compiled-rules.ts';
-import { type PageCall, pathTo, type Query, tenantPath, withQuery } from '../page.ts';
+import { pathTo, type Query, tenantPath, withQuery } from '../page.ts';
 
 /** A text from a user: shown as it is, in its own text direction. */
 export const foreign = (text: string): Markup => html`<bdi class="foreign">${text}</bdi>`;
@@ -125,13 +125,9 @@ export function entityLink(tenantId: string, subject: string, groups = true): Ma
 export const objectLink = (tenantId: string, object: string): Markup =>
   html`<a href=${tenantPath(tenantId, 'grants', { object })}>${foreign(object)}</a>`;
 
-/** The warnings that the API gives in a header beside an answer that is false or empty. */
-export async function unknownNamespacesMarkup(
-  call: PageCall,
-  session: TenantSession,
-  namespaces: readonly string[],
-): Promise<Markup> {
-  const warnings = (await warnOfUnknown(session, call.context(), namespaces)) ?? [];
+/** The warnings that the API gives in a header beside an answer that is false or empty, once it is there. */
+export function warningsMarkup(context: RequestContext): Markup {
+  const warnings = warningsOf(context);
   if (warnings.length === 0) return undefined;
   return warnings.map((warning) => html`<p class="warning">${foreign(describeWarning(warning))}</p>`);
 }

@@ -30,7 +30,6 @@ const RIGHTS: Readonly<Record<CallName, Scope | 'peer' | 'any handle' | 'console
   listNames: 'check:read',
   listGrants: 'check:read',
   listNamespaces: 'check:read',
-  unknownNamespaces: 'check:read',
   createNamespace: 'grant:write',
   createKey: 'admin',
   listKeys: 'admin',

@@ -19,6 +19,7 @@ function notingPeer(served: unknown) {
   const asked: unknown[][] = [];
   const connection = {
     demandRight: () => {},
+    unknownNamespaces: () => [],
     call: (...made: unknown[]) => {
       asked.push(made);
       return Promise.resolve(served);

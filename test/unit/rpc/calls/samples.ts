@@ -335,10 +335,6 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
     answer: () => pageOf(text),
   },
   listNamespaces: { request: nothing, answer: () => many(namespace) },
-  unknownNamespaces: {
-    request: fc.subarray(['a', 'team.x', 'user'], { minLength: 1 }),
-    answer: (namespaces) => fc.subarray([...namespaces]),
-  },
   createNamespace: {
     request: fc.constantFrom('a', 'team.x'),
     answer: () => record({ created: fc.boolean(), namespace }),

@@ -33,7 +33,6 @@ import type { ReadChanges as _grantd_v1_ReadChanges, ReadChanges__Output as _gra
 import type { ListRulesVersions as _grantd_v1_ListRulesVersions, ListRulesVersions__Output as _grantd_v1_ListRulesVersions__Output } from '../../grantd/v1/ListRulesVersions.ts';
 import type { ReadRulesVersion as _grantd_v1_ReadRulesVersion, ReadRulesVersion__Output as _grantd_v1_ReadRulesVersion__Output } from '../../grantd/v1/ReadRulesVersion.ts';
 import type { ListNames as _grantd_v1_ListNames, ListNames__Output as _grantd_v1_ListNames__Output } from '../../grantd/v1/ListNames.ts';
-import type { UnknownNamespaces as _grantd_v1_UnknownNamespaces, UnknownNamespaces__Output as _grantd_v1_UnknownNamespaces__Output } from '../../grantd/v1/UnknownNamespaces.ts';
 import type { ListLogEnds as _grantd_v1_ListLogEnds, ListLogEnds__Output as _grantd_v1_ListLogEnds__Output } from '../../grantd/v1/ListLogEnds.ts';
 import type { ReadLog as _grantd_v1_ReadLog, ReadLog__Output as _grantd_v1_ReadLog__Output } from '../../grantd/v1/ReadLog.ts';
 import type { RotateKey as _grantd_v1_RotateKey, RotateKey__Output as _grantd_v1_RotateKey__Output } from '../../grantd/v1/RotateKey.ts';
@@ -81,7 +80,6 @@ export interface Call {
   'listRulesVersions'?: (_grantd_v1_ListRulesVersions | null);
   'readRulesVersion'?: (_grantd_v1_ReadRulesVersion | null);
   'listNames'?: (_grantd_v1_ListNames | null);
-  'unknownNamespaces'?: (_grantd_v1_UnknownNamespaces | null);
   'previewRevocation'?: (_grantd_v1_RevokeGrants | null);
   'listLogEnds'?: (_grantd_v1_ListLogEnds | null);
   'readLog'?: (_grantd_v1_ReadLog | null);
@@ -93,7 +91,7 @@ export interface Call {
   'followTenant'?: (_grantd_v1_FollowTenant | null);
   'authenticateAtReader'?: (_grantd_v1_Authenticate | null);
   'readPosition'?: (_grantd_v1_ReadPosition | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"unknownNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"readLoad"|"readUsage"|"findTenants"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"previewRevocation"|"readRules"|"writeRules"|"previewRules"|"listRulesVersions"|"readRulesVersion"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey"|"followTenant"|"authenticateAtReader"|"readPosition";
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"readLoad"|"readUsage"|"findTenants"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"previewRevocation"|"readRules"|"writeRules"|"previewRules"|"listRulesVersions"|"readRulesVersion"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey"|"followTenant"|"authenticateAtReader"|"readPosition";
 }
 
 export interface Call__Output {
@@ -133,7 +131,6 @@ export interface Call__Output {
   'listRulesVersions'?: (_grantd_v1_ListRulesVersions__Output | null);
   'readRulesVersion'?: (_grantd_v1_ReadRulesVersion__Output | null);
   'listNames'?: (_grantd_v1_ListNames__Output | null);
-  'unknownNamespaces'?: (_grantd_v1_UnknownNamespaces__Output | null);
   'previewRevocation'?: (_grantd_v1_RevokeGrants__Output | null);
   'listLogEnds'?: (_grantd_v1_ListLogEnds__Output | null);
   'readLog'?: (_grantd_v1_ReadLog__Output | null);
@@ -145,5 +142,5 @@ export interface Call__Output {
   'followTenant'?: (_grantd_v1_FollowTenant__Output | null);
   'authenticateAtReader'?: (_grantd_v1_Authenticate__Output | null);
   'readPosition'?: (_grantd_v1_ReadPosition__Output | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"unknownNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"readLoad"|"readUsage"|"findTenants"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"previewRevocation"|"readRules"|"writeRules"|"previewRules"|"listRulesVersions"|"readRulesVersion"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey"|"followTenant"|"authenticateAtReader"|"readPosition";
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"readLoad"|"readUsage"|"findTenants"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"previewRevocation"|"readRules"|"writeRules"|"previewRules"|"listRulesVersions"|"readRulesVersion"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey"|"followTenant"|"authenticateAtReader"|"readPosition";
 }

@@ -10,6 +10,7 @@ export interface CheckResults {
   'checkedAtMs'?: (number | string | Long);
   'timed'?: (number)[];
   'timedAtMs'?: (number | string | Long)[];
+  'hinted'?: (_grantd_v1_Reply)[];
 }
 
 export interface CheckResults__Output {
@@ -19,4 +20,5 @@ export interface CheckResults__Output {
   'checkedAtMs': (number);
   'timed': (number)[];
   'timedAtMs': (number)[];
+  'hinted': (_grantd_v1_Reply__Output)[];
 }

@@ -69,6 +69,7 @@ export interface Reply {
   'usageSeries'?: (_grantd_v1_UsageSeries | null);
   'tenantCommits'?: (_grantd_v1_TenantCommits | null);
   'position'?: (_grantd_v1_Position | null);
+  'unknownNamespaces'?: (string)[];
   'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"rulesVersions"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"shardLoad"|"usageSeries"|"identifiedKey"|"tenantCommits"|"position";
 }
 
@@ -107,5 +108,6 @@ export interface Reply__Output {
   'usageSeries'?: (_grantd_v1_UsageSeries__Output | null);
   'tenantCommits'?: (_grantd_v1_TenantCommits__Output | null);
   'position'?: (_grantd_v1_Position__Output | null);
+  'unknownNamespaces': (string)[];
   'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"rulesVersions"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"shardLoad"|"usageSeries"|"identifiedKey"|"tenantCommits"|"position";
 }

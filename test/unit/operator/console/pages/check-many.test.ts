@@ -56,7 +56,7 @@ describe('many checks', () => {
     assert.match(text, /5 ▲ not checked: No rule of the tenant defines the name &quot;can_write&quot;/);
     assert.match(text, /6 ▲ not checked: The line has 1 part/);
     const asked = service.operator.calls.slice(before).map(({ name }) => name);
-    assert.deepEqual(asked, ['readTenant', 'tenant', 'checkOrDeny', 'unknownNamespaces']);
+    assert.deepEqual(asked, ['readTenant', 'tenant', 'checkOrDeny']);
   });
 
   it('make a file with the present results where none was expected, and samples of code', async () => {
