@@ -21,6 +21,8 @@ interface Grant {
   readonly relation: string;
   readonly object: string;
   readonly expires_at: string | null;
+  /** Of a conditional grant: without it, the copy would show it as one that always holds. */
+  readonly condition?: { readonly name: string; readonly context: object };
 }
 
 interface Line {
@@ -32,12 +34,12 @@ const database = new DatabaseSync(file);
 database.exec(`
   PRAGMA journal_mode = WAL;
   CREATE TABLE IF NOT EXISTS grants (
-    subject TEXT, relation TEXT, object TEXT, grant_id TEXT, expires_at TEXT,
+    subject TEXT, relation TEXT, object TEXT, grant_id TEXT, expires_at TEXT, condition TEXT,
     PRIMARY KEY (object, relation, subject)
   ) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS place (id INTEGER PRIMARY KEY CHECK (id = 0), cursor TEXT);
 `);
-const put = database.prepare('INSERT OR REPLACE INTO grants VALUES (?, ?, ?, ?, ?)');
+const put = database.prepare('INSERT OR REPLACE INTO grants VALUES (?, ?, ?, ?, ?, ?)');
 const remove = database.prepare('DELETE FROM grants WHERE subject = ? AND relation = ? AND object = ?');
 const moveTo = database.prepare('INSERT OR REPLACE INTO place VALUES (0, ?)');
 const readPlace = database.prepare('SELECT cursor FROM place');
@@ -45,9 +47,10 @@ const readPlace = database.prepare('SELECT cursor FROM place');
 function apply({ cursor, change }: Line): void {
   database.exec('BEGIN');
   if (change?.grant !== undefined) {
-    const { subject, relation, object, grant_id: id, expires_at: expiresAt } = change.grant;
+    const { subject, relation, object, grant_id: id, expires_at: expiresAt, condition } = change.grant;
     const holds = change.action === 'grant.created' || change.action === 'grant.updated';
-    if (holds) put.run(subject, relation, object, id, expiresAt);
+    const meets = condition === undefined ? null : JSON.stringify(condition);
+    if (holds) put.run(subject, relation, object, id, expiresAt, meets);
     else remove.run(subject, relation, object);
   }
   moveTo.run(cursor);

@@ -7,6 +7,7 @@ import { isRelationName, RELATION_RULE } from '../../core/tuples.ts';
 import { summaryOfChange } from '../../rules/rules-diff.ts';
 import type { CliContext } from '../cli-context.ts';
 import { addExamples, TENANT_EXAMPLE, TENANT_OPTION } from '../command-parts.ts';
+import { textOfCondition } from '../output/condition-view.ts';
 import { asRecord, type JsonRecord, recordsOf, textOf } from '../output/json-view.ts';
 import { TIME_FORMS, timeParser } from '../output/times.ts';
 import { followUntilInterrupted, type PatientReader } from '../retries.ts';
@@ -33,11 +34,11 @@ function parseActions(text: string): string {
 }
 
 /** Empty: the grant never expires, and holds on no condition. */
-function describeTerms({ expires_at: expiresAt, condition }: JsonRecord): readonly string[] {
+function describeTerms(grant: JsonRecord): readonly string[] {
+  const { expires_at: expiresAt } = grant;
   const expires = typeof expiresAt === 'string' ? [`expires ${expiresAt}`] : [];
-  if (condition === undefined) return expires;
-  const { name, context } = asRecord(condition);
-  return [...expires, `if ${name} ${JSON.stringify(context)}`];
+  const condition = textOfCondition(grant);
+  return condition === undefined ? expires : [...expires, `if ${condition}`];
 }
 
 function contentOf(change: JsonRecord): string {

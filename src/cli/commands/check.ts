@@ -99,6 +99,10 @@ async function checkFile(context: CliContext, file: string, options: CheckOption
     );
   }
   if (!outcome.whole) context.note('Not all lines of the file were checked.');
+  const { authorized, denied, refused } = outcome.tally;
+  if (outcome.whole && authorized + denied + refused === 0) {
+    throw new CliFailure(`${file === '-' ? 'Standard input' : file} asks nothing: it has no line with a check.`);
+  }
   return exitCodeOf(outcome);
 }
 

@@ -19,6 +19,7 @@ import {
 import { addContextOptions, type ContextOptions, contextMembers, jsonObject } from '../context-options.ts';
 import { CliFailure, EXIT } from '../failures.ts';
 import { type RevocationFilter, revokeMatching } from '../grant-revocation.ts';
+import { textOfCondition } from '../output/condition-view.ts';
 import { recordsOf } from '../output/json-view.ts';
 import { renderJson } from '../output/render.ts';
 import { TIME_FORMS, timeParser } from '../output/times.ts';
@@ -65,6 +66,7 @@ function registerGrantList(grants: Command, context: CliContext): void {
             ['grant', 'grant_id'],
             ['created', 'created_at'],
             ['expires', 'expires_at'],
+            ['condition', (grant) => textOfCondition(grant) ?? '-'],
           ],
         },
         options,

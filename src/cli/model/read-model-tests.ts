@@ -232,6 +232,14 @@ async function readOwn(context: CliContext, file: string, root: Cursor): Promise
   };
 }
 
+/** Otherwise a file whose tests were lost would pass. */
+function demandQuestions(name: string, file: ModelFile): ModelFile {
+  const idle = file.tests.find(({ questions }) => questions.length === 0);
+  if (idle !== undefined) throw new CliFailure(`${idle.place}: the test ${JSON.stringify(idle.name)} asks nothing.`);
+  if (file.tests.length === 0) throw new CliFailure(`${name} asks nothing: it has no tests.`);
+  return file;
+}
+
 /** Throws a CliFailure that names file and line. */
 export async function readModelTests(context: CliContext, file: string): Promise<ModelFile> {
   const bytes = await readBytes(context, file, YAML_BYTES_MAX);
@@ -240,7 +248,7 @@ export async function readModelTests(context: CliContext, file: string): Promise
   if (node.kind === 'map' && !ROOT.some((member) => member !== 'tests' && node.fields.has(member))) {
     const { readPeerTests } = await loadConverter(() => import('@grantd/convert/tests'));
     const peer = await readPeerTests({ file, root: node, nowMs: context.nowMs });
-    if (peer !== undefined) return peer;
+    if (peer !== undefined) return demandQuestions(name, peer);
   }
-  return readOwn(context, file, new Cursor(name, node, ''));
+  return demandQuestions(name, await readOwn(context, file, new Cursor(name, node, '')));
 }

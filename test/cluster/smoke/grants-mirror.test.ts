@@ -62,8 +62,15 @@ it('a copy of the grants follows them over kills of the service and of itself', 
   };
   const copied = (): string[] => {
     using database = new DatabaseSync(file, { readOnly: true });
-    const rows = database.prepare('SELECT subject, relation, object FROM grants').all();
-    return rows.map(({ subject, relation, object }) => `${subject}\t${relation}\t${object}`).sort();
+    const rows = database.prepare('SELECT * FROM grants').all();
+    return rows
+      .map(({ subject, relation, object, expires_at: end, condition }) => {
+        const tuple = `${subject}\t${relation}\t${object}`;
+        if (condition === null) return end === null ? tuple : `${tuple}\t${end}`;
+        const { name, context } = JSON.parse(String(condition));
+        return `${tuple}\t${end ?? ''}\t${name} ${JSON.stringify(context)}`;
+      })
+      .sort();
   };
   try {
     startMirror();
@@ -77,10 +84,25 @@ it('a copy of the grants follows them over kills of the service and of itself', 
       else grantd = await startDev(directory, { environment });
     }
     const facts = readDevFacts(directory);
-    assert.equal(
-      (await send(facts, 'POST', { subject: 'user:last', relation: 'viewer', object: 'document:last' })).status,
-      201,
-    );
+    const rules = await fetch(`${facts.base_url}/v1/rules`, {
+      method: 'PUT',
+      headers: { Authorization: `Bearer ${facts.key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        rules: [],
+        conditions: [{ name: 'capped', parameters: { limit: 'int' }, expression: 'limit > 5' }],
+      }),
+    });
+    assert.equal(rules.status, 200, await rules.text());
+    const of = (subject: string) => ({ subject, relation: 'viewer', object: 'document:last' });
+    const condition = { name: 'capped', context: { limit: 9 } };
+    for (const grant of [
+      { ...of('user:capped'), condition },
+      { ...of('user:ending'), expires_at: '2090-01-01T00:00:00.000Z' },
+      { ...of('user:both'), condition, expires_at: '2090-01-01T00:00:00.000Z' },
+      of('user:last'),
+    ]) {
+      assert.equal((await send(facts, 'POST', grant)).status, 201);
+    }
     const exported = (await readExport(facts)).sort();
     await waitFor('the last grant in the copy', () => copied().includes('user:last\tviewer\tdocument:last'));
     assert.deepEqual(copied(), exported);

@@ -38,8 +38,18 @@ describe('grants', () => {
     const listed = await ofTenant('grants', 'list', 'user:ann');
     assert.match(
       listed.stdout,
-      /RELATION +OBJECT +GRANT +CREATED +EXPIRES\neditor +img:1 +grt_.*\nviewer +doc:a\/b +grt_/,
+      /RELATION +OBJECT +GRANT +CREATED +EXPIRES +CONDITION\neditor +img:1 +grt_.* - +-\nviewer +doc:a\/b +grt_/,
     );
+    const rules = {
+      rules: [],
+      conditions: [{ name: 'capped', parameters: { limit: 'int' }, expression: 'limit > 5' }],
+    };
+    const tenant = JSON.parse((await grantd(['tenants', 'create', 'Acme', '--json'])).stdout).tenant_id;
+    await grantd(['rules', 'set', '-', '--tenant', tenant, '--yes'], { stdin: JSON.stringify(rules) });
+    const terms = ['--condition', 'capped', '--context', '{"limit":9}'];
+    await grantd(['grants', 'add', 'user:ann', 'viewer', 'doc:c', ...terms, '--tenant', tenant]);
+    const conditional = await grantd(['grants', 'list', 'user:ann', '--tenant', tenant]);
+    assert.match(conditional.stdout, /viewer +doc:c +grt_.* - +capped {"limit":9}\n/);
     assert.equal((await ofTenant('objects', 'user:ann', 'viewer')).stdout, 'OBJECT\ndoc:a/b\n');
     const json = await ofTenant('objects', 'user:ann', 'viewer', '--namespace', 'img', '--json');
     assert.deepEqual(JSON.parse(json.stdout), []);

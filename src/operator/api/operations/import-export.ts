@@ -248,7 +248,9 @@ export const exportGrants = reading({
         { name: 'Grant', schema: grantSchema, ...NDJSON },
         {
           name: 'GrantColumns',
-          schema: z.string().meta({ description: 'Subject, relation, object, and the expiry if there is one.' }),
+          schema: z
+            .string()
+            .meta({ description: 'Subject, relation, object, and the expiry and the condition if there are any.' }),
           contentType: 'text/tab-separated-values',
           lines: true,
         },

@@ -51,6 +51,18 @@ describe('checks of a file', () => {
     assert.match(denied.stdout, /\nfalse {7}user:bob viewer doc:a\n$/);
   });
 
+  test('that ask nothing fail, and say so', async () => {
+    for (const [stdin, format] of [
+      ['', 'tsv'],
+      ['\n\n', 'ndjson'],
+      ['subject,relation,object\n', 'csv'],
+    ] as const) {
+      const run = await check(['-f', '-', '--format', format], { stdin });
+      assert.equal(run.code, 1, format);
+      assert.match(run.stderr, /Standard input asks nothing: it has no line with a check/);
+    }
+  });
+
   test('name the lines that are no tuples, and check the others', async () => {
     const stdin = [
       '{"subject":"user:ann","relation":"viewer","object":"doc:a"}',

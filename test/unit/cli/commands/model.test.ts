@@ -200,6 +200,8 @@ tests:
     );
   });
 
+  const OPENFGA =
+    'model: |\n  model\n    schema 1.1\n  type user\n  type doc\n    relations\n      define viewer: [user]\ntuples: []\n';
   const WRONG: readonly (readonly [what: string, text: string, message: RegExp])[] = [
     ['no tests', 'grants: []\n', /The file has no "tests"/],
     ['YAML that breaks', 'tests: [\n', /wrong\.yaml:2: /],
@@ -211,13 +213,26 @@ tests:
     ['a grant', 'tests: []\ngrants:\n  - user:ann viewer\n', /wrong\.yaml:3: grants\[0\] is wrong/],
     [
       'an undeclared relation',
-      'tests: []\ngrants:\n  - user:ann reviewer doc:x\n',
+      'tests: [{name: a, checks: [{subject: user:ann, relation: viewer, object: doc:x, expected: true}]}]\ngrants:\n  - user:ann reviewer doc:x\n',
       /wrong\.yaml:3: "relation" must be one of/,
     ],
     [
       'an expectation',
       'tests:\n  - name: a\n    checks:\n      - {subject: user:ann, relation: viewer, object: doc:x, expected: yes}\n',
       /wrong\.yaml:4: tests\[0\]\.checks\[0\] is wrong: "expected" must be true, false/,
+    ],
+    ['a file that asks nothing', 'tests: []\n', /wrong\.yaml asks nothing: it has no tests/],
+    ['a store of OpenFGA without tests', `${OPENFGA}tests: []\n`, /wrong\.yaml asks nothing: it has no tests/],
+    ['a store with a test without checks', `${OPENFGA}tests:\n  - name: a\n`, /wrong\.yaml:\d+: .*"a" asks nothing/],
+    [
+      'a store with a test without assertions',
+      `${OPENFGA}tests:\n  - name: a\n    check:\n      - {user: "user:ann", object: "doc:x", assertions: {}}\n`,
+      /wrong\.yaml:\d+: .*"a" asks nothing/,
+    ],
+    [
+      'a validation file of SpiceDB without assertions',
+      'schema: |-\n  definition user {}\n  definition doc { relation viewer: user }\nrelationships: ""\nassertions: {}\n',
+      /asks nothing/,
     ],
     ['a test that asks nothing', 'tests:\n  - name: a\n', /wrong\.yaml:2: tests\[0\] asks nothing/],
     [
