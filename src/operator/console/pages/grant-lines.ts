@@ -66,7 +66,7 @@ export async function linesPage(call: PageCall, refusal?: Refusal | RefusedLines
   );
   const content = html`<h2>Create many grants</h2>
     <p>All grants are created at one moment, at most ${BULK_CHANGES_MAX} of them, or none if a line is wrong. A grant that exists already
-      stays as it is, unless its line has another expiry or condition. For longer lists, use <code>grantd import</code>.</p>
+      stays as it is, with its expiry and condition. For longer lists, use <code>grantd import</code>.</p>
     ${form}`;
   return confirmPage(tenant, 'grants', 'Create many grants', content, { refusal, wide: true });
 }
@@ -87,7 +87,7 @@ function readLines(text: string, wallMs: number): readonly GrantedTuple[] | Refu
     const wrong = errors.length === 1 ? '1 line is wrong' : `${errors.length} lines are wrong`;
     return { ...refuse('lines', `${wrong}, see below. Nothing was created.`), lines: errors };
   }
-  return parsed.flatMap((line) => ('tuple' in line ? [line.tuple] : []));
+  return parsed.flatMap((line) => ('tuple' in line ? [{ ...line.tuple, keepsExisting: true }] : []));
 }
 
 export async function createLines(call: PageCall): Promise<PageResult | Refusal> {
@@ -99,7 +99,7 @@ export async function createLines(call: PageCall): Promise<PageResult | Refusal>
     case 'written': {
       const created = result.grants.filter((grant) => grant.created).length;
       const present = grants.length - created;
-      const kept = present === 0 ? '' : `; ${present.toLocaleString('en')} existed already`;
+      const kept = present === 0 ? '' : `; ${present.toLocaleString('en')} existed already, unchanged`;
       const [first] = grants;
       const subject = grants.every((each) => each.subject === first?.subject) ? first?.subject : undefined;
       return redirect(

@@ -229,7 +229,16 @@ describe('pasted lines', () => {
     assert.deepEqual(await held(), ['user:ada viewer doc:1', 'user:bob editor doc:1']);
     const again = await paste('user:ada viewer doc:1\nuser:ada viewer doc:2');
     assert.equal(again.headers.get('location'), `${base}?subject=user%3Aada`);
-    assert.match((await visitor.get(base)).text, /1 grant created; 1 existed already/);
+    assert.match((await visitor.get(base)).text, /1 grant created; 1 existed already, unchanged/);
+  });
+
+  it('leave a grant that exists as it is, also if their line would let it end later', async () => {
+    await paste('user:ada viewer doc:1 2090-01-01T00:00:00Z');
+    await paste('user:ada viewer doc:1 2099-01-01T00:00:00Z\nuser:ada viewer doc:2');
+    const page = (await visitor.get(`${base}?subject=user%3Aada`)).text;
+    assert.match(page, /1 grant created; 1 existed already, unchanged/);
+    assert.match(page, /2090-01-01/);
+    assert.doesNotMatch(page, /2099/);
   });
 
   it('may have conditions, which are refused with their line where they are wrong', async () => {
