@@ -380,8 +380,10 @@ export class PeerStream {
       this.#failCall(call.request ?? UNKNOWN_CALL, call.id, error);
       return;
     }
-    // Calls without a handle cost little, so they take turns by kind.
-    const key = call.handle > 0 ? peer.tenant.tenantOf(call.handle) : defined.name;
+    // Other calls without a handle cost little, so they take turns by kind.
+    const asked =
+      call.handle > 0 ? peer.tenant.tenantOf(call.handle) : (call.readPosition ?? call.followTenant)?.tenantId;
+    const key = asked ?? defined.name;
     const serve = (error?: GrantdError): void => {
       if (error !== undefined) this.#answers.fail(call.id, error);
       else this.#serveCall(peer, defined, call);

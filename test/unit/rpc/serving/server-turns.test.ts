@@ -64,16 +64,17 @@ test('checks wait for the turn of their tenant, and are answered once it comes',
   assert.deepEqual((await next(({ checkResults }) => checkResults)).authorized, [5]);
 });
 
-test('calls wait for the turn of their tenant; those without a handle for one of their own', async (t) => {
+test('calls wait for the turn of their tenant, questions of its readers too; others without a handle for one of their own', async (t) => {
   const { tenantIds, turns, handles, stream, reply } = await setUp(t);
   stream.write({
     calls: [
       { id: 5, handle: handles[0] ?? 0, listNamespaces: {} },
       { id: 6, authenticate: { tenantId: tenantIds[0] ?? '', keyId: 'key_1', key: `gk1_${'0'.repeat(81)}` } },
+      { id: 7, readPosition: { tenantId: tenantIds[1] ?? '', slot: 0 } },
     ],
   });
-  await until(() => turns.waiting === 2);
-  assert.deepEqual(turns.keys, [tenantIds[0], 'authenticate']);
+  await until(() => turns.waiting === 3);
+  assert.deepEqual(turns.keys, [tenantIds[0], 'authenticate', tenantIds[1]]);
   turns.release(tenantIds[0]);
   assert.notEqual((await reply(5)).namespaces, null);
   turns.release();
