@@ -44,22 +44,26 @@ async function newFolder(name: string, data: string): Promise<string> {
   };
   const { tenant_id } = await create('', { name, plan: 'scale' });
   const { key } = await create(`/${tenant_id}/keys`, { scopes: ['check:read', 'grant:write', 'admin'] });
-  writeFileSync(join(directory, data, 'dev.json'), `${JSON.stringify({ ...facts, tenant_id, key }, undefined, 2)}\n`);
+  const text = `${JSON.stringify({ ...facts, tenant_id, key }, undefined, 2)}\n`;
+  // As `grantd dev` leaves it: the command line reads no other.
+  writeFileSync(join(directory, data, 'dev.json'), text, { mode: 0o600 });
   return directory;
 }
 
-/** Runs the commands of a page, one after another. */
-async function commandsOf(path: string, blocksMin: number, between: string): Promise<string> {
-  const directory = await newFolder(basename(path), '.grantd');
-  const { base_url: baseUrl } = readDevFacts(join(directory, '.grantd'));
+/** Runs the commands of a page, one after another. `reader`: the folder with the `.grantd` of its reader. */
+async function commandsOf(path: string, blocksMin: number, between: string, reader?: string): Promise<string> {
+  const directory = reader ?? (await newFolder(basename(path), '.grantd'));
+  const { base_url: baseUrl, key } = readDevFacts(join(directory, '.grantd'));
   const blocks = shellBlocks(path);
   assert.ok(blocks.length >= blocksMin);
   const script = blocks
     .join(between)
     .replaceAll('http://127.0.0.1:8080', baseUrl)
     .replaceAll('.grantd/dev.json', join(directory, '.grantd', 'dev.json'));
-  const env = testEnvironment(join(directory, '.grantd'));
-  const { stdout } = await run('bash', ['-euc', script], { cwd: ROOT, env });
+  // In the shell of a reader who has followed the tutorial, which exports these.
+  const exported = reader === undefined ? {} : { GRANTD_URL: baseUrl, GRANTD_KEY: key };
+  const env = { ...testEnvironment(join(directory, '.grantd')), ...exported };
+  const { stdout } = await run('sh', ['-euc', script], { cwd: ROOT, env });
   return stdout;
 }
 
@@ -124,7 +128,9 @@ describe('the commands of the guide to many changes', () => {
   });
 });
 
-describe('the commands of the guides to permissions and rules', () => {
+// One reader with one demo tenant: no page may leave behind what another one refuses or counts.
+describe('the guides to permissions and rules, the tutorial and its application, by one reader in their order', () => {
+  const checkout = join(folder, 'reader', 'grantd');
   const guides = [
     { page: 'docs/guides/modelling-permissions.md', printedMin: 5 },
     { page: 'docs/guides/modelling-groups.md', printedMin: 4 },
@@ -132,11 +138,15 @@ describe('the commands of the guides to permissions and rules', () => {
     { page: 'docs/guides/modelling-examples.md', printedMin: 8 },
     { page: 'docs/guides/changing-rules.md', printedMin: 5 },
   ];
+  before(async () => {
+    makeUserCheckout(checkout);
+    await newFolder('reader', 'grantd/.grantd');
+  });
 
   for (const { page, printedMin } of guides) {
     it(`print what ${page} shows`, async () => {
       const steps = shellSteps(page);
-      const stdout = await commandsOf(page, steps.length, '\necho "=== next"\n');
+      const stdout = await commandsOf(page, steps.length, '\necho "=== next"\n', checkout);
       const outputs = stdout.split('=== next\n').map(linesOf);
       assert.equal(outputs.length, steps.length);
       assert.ok(steps.filter(({ printed }) => printed !== undefined).length >= printedMin);
@@ -149,6 +159,45 @@ describe('the commands of the guides to permissions and rules', () => {
       }
     });
   }
+
+  /** Runs commands in the checkout, on the oldest Node that the page asks for, where it can be had. */
+  async function runInCheckout(commands: readonly string[]): Promise<string> {
+    const { base_url: baseUrl } = readDevFacts(join(checkout, '.grantd'));
+    const node = await installNpmProgram(NODE_20).catch(() => process.execPath);
+    const script = ["trap 'kill $(jobs -p) 2> /dev/null || true' EXIT", linkedInstall(checkout), ...commands]
+      .join('\necho "=== next"\n')
+      .replaceAll('http://127.0.0.1:8080', baseUrl)
+      .replaceAll('3000', String(await freePort()));
+    const { PATH, ...others } = testEnvironment(join(folder, 'reader'));
+    const env = { ...others, PATH: `${dirname(node)}:${PATH}`, HOME: join(folder, 'reader') };
+    const { stdout } = await run('bash', ['-euc', script], { cwd: checkout, env });
+    return stdout;
+  }
+
+  it('print what the tutorial shows', async () => {
+    const steps = shellSteps('docs/guides/tutorial.md').filter(({ commands }) => commands !== '');
+    // A busy machine may need more.
+    const stdout = await runInCheckout(
+      steps.map(({ commands }) => commands.replaceAll('timeoutMs: 2000', 'timeoutMs: 60_000')),
+    );
+    const outputs = stdout.split('=== next\n').slice(2).map(linesOf);
+    assert.equal(outputs.length, steps.length);
+    assert.equal(steps.filter(({ printed }) => printed !== undefined).length, 5);
+    for (const [index, { commands, printed }] of steps.entries()) {
+      assert.deepEqual(outputs[index], printed ?? [], commands);
+    }
+  });
+
+  it('start the application of the examples', async () => {
+    const [start = '', ...others] = shellBlocks('examples/docs-app/README.md');
+    assert.deepEqual(others, []);
+    assert.match(start, /^npm start$/m);
+    const page = await runInCheckout([
+      start.replace(/^npm start$/m, 'PORT=3000 node main.js > log 2>&1 &'),
+      'until curl -sfL http://127.0.0.1:3000; do kill -0 $! || { cat log >&2; exit 1; }; sleep 0.1; done',
+    ]);
+    assert.match(page, /<html/);
+  });
 });
 
 describe('the commands of the guides to keys, to shared links and to deletions', () => {
@@ -158,39 +207,6 @@ describe('the commands of the guides to keys, to shared links and to deletions',
     assert.match(shared, /"results":\[\{"authorized":true\},\{"authorized":false\}\]/);
     assert.match(shared, /"subjects":\["link:[0-9a-f]{32}"\]/);
     assert.match(await commandsOf('docs/guides/deleting-things.md', 1, '\n'), /"complete":true.*"complete":true/s);
-  });
-});
-
-describe('the commands of the tutorial', () => {
-  const PAGE = 'docs/guides/tutorial.md';
-
-  it('print what the tutorial shows', async () => {
-    const checkout = join(folder, 'tutorial', 'grantd');
-    makeUserCheckout(checkout);
-    const directory = await newFolder('tutorial', 'grantd/.grantd');
-    const steps = shellSteps(PAGE).filter(({ commands }) => commands !== '');
-    const { base_url: baseUrl } = readDevFacts(join(checkout, '.grantd'));
-    // On the oldest Node that the tutorial asks for, where it can be had.
-    const node = await installNpmProgram(NODE_20).catch(() => process.execPath);
-    const script = [
-      "trap 'kill $(jobs -p) 2> /dev/null || true' EXIT",
-      linkedInstall(checkout),
-      ...steps.map(({ commands }) => commands),
-    ]
-      .join('\necho "=== next"\n')
-      .replaceAll('http://127.0.0.1:8080', baseUrl)
-      // A busy machine may need more.
-      .replaceAll('timeoutMs: 2000', 'timeoutMs: 60_000')
-      .replaceAll('3000', String(await freePort()));
-    const { PATH, ...others } = testEnvironment(directory);
-    const env = { ...others, PATH: `${dirname(node)}:${PATH}`, HOME: directory };
-    const { stdout } = await run('bash', ['-euc', script], { cwd: checkout, env });
-    const outputs = stdout.split('=== next\n').slice(2).map(linesOf);
-    assert.equal(outputs.length, steps.length);
-    assert.equal(steps.filter(({ printed }) => printed !== undefined).length, 5);
-    for (const [index, { commands, printed }] of steps.entries()) {
-      assert.deepEqual(outputs[index], printed ?? [], commands);
-    }
   });
 });
 
