@@ -65,7 +65,6 @@ const SCENARIOS: readonly Scenario[] = [
   isolationScenario,
   stepsScenario,
 ];
-const PARTS = SCENARIOS.flatMap(({ parts = [] }) => parts);
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const LARGE_GRANTS = 1_000_000;
 const LARGE_GRANTS_QUICK = 100_000;
@@ -208,7 +207,7 @@ const program = new Command('bench')
     'keep the tenants of the scenarios `tenants` and `cold` in this folder, and reuse those in it',
   )
   .option('--json <file>', 'also write machine and figures to this file')
-  .addHelpText('after', `\nScenarios:\n${describe(SCENARIOS)}\n\nParts of isolation:\n${describe(PARTS)}`)
+  .addHelpText('after', `\nScenarios:\n${describe(SCENARIOS)}\n\nParts of isolation:\n${describe(isolationScenario.parts ?? [])}\n\nThe parts of steps are the operations of the API.`)
   .action(run);
 
 try {

@@ -70,6 +70,7 @@ async function measure(context: BenchContext, service: GrantdProcess, meter: Ste
   const { base_url: url, key } = { ...service.addresses, key: access.key };
   const figures: Figure[] = [];
   for (const request of WORST_REQUESTS) {
+    if (context.only.length > 0 && !context.only.includes(request.operation)) continue;
     context.progress(`${request.operation}: ${request.name}`);
     const rounds: number[] = [];
     // The first is served by code that is not compiled yet.
@@ -96,6 +97,10 @@ async function measure(context: BenchContext, service: GrantdProcess, meter: Ste
 export const stepsScenario: Scenario = {
   name: 'steps',
   summary: `the longest synchronous step of the worst valid request of each operation: at most ${STEP_MS_MAX} ms`,
+  parts: [...new Set(WORST_REQUESTS.map(({ operation }) => operation))].map((name) => ({
+    name,
+    summary: 'the requests of this operation',
+  })),
   failsOnMiss: true,
   async run(context) {
     const file = join(context.createDirectory(), 'longest-step');

@@ -1,21 +1,29 @@
-// Loaded into a measured process (`--import`): at SIGUSR2 it writes down the longest delay of the event loop since the
-// last one, in milliseconds.
+// Loaded into a measured process (`--import`): at SIGUSR2 it writes down the longest iteration of the event loop since
+// the last one, in milliseconds of processor time, which other programs of the machine do not lengthen. The loop does
+// not rest meanwhile.
 
 import { writeFileSync } from 'node:fs';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
-const RESOLUTION_MS = 1;
-const NS_PER_MS = 1e6;
+const US_PER_MS = 1000;
 const file = process.env.BENCH_STEPS_FILE;
 
 if (isMainThread && file !== undefined) {
-  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  delays.enable();
+  const usedMs = (): number => {
+    const { user, system } = process.threadCpuUsage();
+    return (user + system) / US_PER_MS;
+  };
+  let longestMs = 0;
+  let beganMs = usedMs();
+  const look = (): void => {
+    const nowMs = usedMs();
+    longestMs = Math.max(longestMs, nowMs - beganMs);
+    beganMs = nowMs;
+    setImmediate(look).unref();
+  };
+  look();
   process.on('SIGUSR2', () => {
-    // The time between two looks, of which the first millisecond is the look itself.
-    const longestMs = delays.count === 0 ? 0 : delays.max / NS_PER_MS - RESOLUTION_MS;
-    delays.reset();
-    writeFileSync(file, String(Math.max(0, longestMs)));
+    writeFileSync(file, String(longestMs));
+    longestMs = 0;
   });
 }

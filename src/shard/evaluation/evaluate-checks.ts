@@ -48,7 +48,7 @@ const CONDITION_STEPS_MAX = 400_000;
 /** Entities and grants of a step that runs at once, without a turn: some tenths of a millisecond. */
 const SPENT_AT_ONCE_MAX = 1000;
 /** Entities and grants of a step that has a turn of its own: a few milliseconds. */
-const SPENT_PER_STEP_MAX = 4000;
+const SPENT_PER_STEP_MAX = 2500;
 /** The same where commits keep interrupting: some milliseconds. */
 const LAST_SPENT_PER_STEP_MAX = 16_000;
 /** The cost of a step that runs immediately. */
@@ -68,7 +68,7 @@ interface Reasons {
 
 const NO_REASONS: Reasons = { because: [], proof: '' };
 /** Some milliseconds. */
-const PROOF_LIMITS: ProofLimits = { shownMax: 200, entriesMax: 1000, stepsMax: 2000, operandsMax: 10_000 };
+const PROOF_LIMITS: ProofLimits = { shownMax: 200, entriesMax: 1000, stepsMax: 1000, operandsMax: 10_000 };
 
 /** Undefined: the call has to wait. */
 type Answers = NamedAnswer | undefined;

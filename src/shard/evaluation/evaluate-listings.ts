@@ -31,7 +31,7 @@ const LISTING_LIMITS: SearchLimits = {
 const SMALL_LIMITS: SearchLimits = { ...LISTING_LIMITS, entitiesMax: 5000, entityGrantsMax: 0, charactersMax: 500_000 };
 const SMALL_RANGES_BYTES = 512 * 1024;
 /** Entities and grants of one step: some milliseconds. */
-const SPENT_PER_STEP_MAX = 5000;
+const SPENT_PER_STEP_MAX = 1500;
 const STEP_MS = 3;
 /** Steps of the conditions of a listing: a second or two at worst, in turns. */
 const CONDITION_STEPS_MAX = 4_000_000;
