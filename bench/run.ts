@@ -207,7 +207,10 @@ const program = new Command('bench')
     'keep the tenants of the scenarios `tenants` and `cold` in this folder, and reuse those in it',
   )
   .option('--json <file>', 'also write machine and figures to this file')
-  .addHelpText('after', `\nScenarios:\n${describe(SCENARIOS)}\n\nParts of isolation:\n${describe(isolationScenario.parts ?? [])}\n\nThe parts of steps are the operations of the API.`)
+  .addHelpText(
+    'after',
+    `\nScenarios:\n${describe(SCENARIOS)}\n\nParts of isolation:\n${describe(isolationScenario.parts ?? [])}\n\nThe parts of steps are the operations of the API.`,
+  )
   .action(run);
 
 try {
