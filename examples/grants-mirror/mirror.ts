@@ -2,14 +2,14 @@
 // transaction stores a change and the cursor after it, so after a crash at any moment the copy is the state of the
 // tenant after some change, and resumes from there.
 //
-//   BASE_URL=http://127.0.0.1:8080 KEY=… node mirror.ts grants.db
+//   GRANTD_URL=http://127.0.0.1:8080 GRANTD_KEY=… node mirror.ts grants.db
 
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 
-const { BASE_URL: url = 'http://127.0.0.1:8080', KEY: key = '' } = process.env;
+const { GRANTD_URL: url = 'http://127.0.0.1:8080', GRANTD_KEY: key = '' } = process.env;
 const [, , file = 'grants.db'] = process.argv;
 const PAUSE_MS = 500;
 /** A stream has a checkpoint at least every 15 seconds. Without any for a minute, the connection is dead. */

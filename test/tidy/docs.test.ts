@@ -20,6 +20,45 @@ const FRESHEN = 'Run `npm run generate -- docs`.';
 const NAMED_FILES =
   /`(?<file>(?:src|packages|examples|test|scripts|tools|proto|docs|bench|loadtest|charts|k8s)\/[\w./-]*[\w/])`/g;
 
+/** Programs and scripts that a reader runs: the blocks of code of the pages, and the files beside them. */
+const samples = [
+  ...pages
+    .filter(({ path }) => path !== 'CHANGELOG.md')
+    .flatMap(({ path, text }) =>
+      [...text.matchAll(/^ *```(\w+)\n(.*?)^ *```$/gms)].map(([, language = '', code = '']) => ({
+        path,
+        language,
+        code,
+      })),
+    ),
+  ...listFiles()
+    .filter((path) => /^(?:docs|examples)\/.*\.(?:sh|js|mjs|ts)$/.test(path))
+    .map((path) => ({ path, language: path.slice(path.lastIndexOf('.') + 1), code: readText(path) })),
+];
+
+/** Where a sample names a variable, and the one name that it has on all pages. */
+const VARIABLES: readonly (readonly [RegExp, string])[] = [
+  [/\bBearer \$\{?([A-Z]\w*)/g, 'GRANTD_KEY'],
+  [/\b(?!GRANTD_)([A-Z]\w*)=\S*(?:"key"|\$GRANTD_KEY|gk1_)/g, 'GRANTD_KEY'],
+  [/\$\{?([A-Z]\w*)\}?\/(?:v1|access)\//g, 'GRANTD_URL'],
+  [/"\$\{?([A-Z]\w*)\}?\$/g, 'GRANTD_URL'],
+  [/\b(?!GRANTD_)([A-Z]\w*)=http:\/\/127\.0\.0\.1:8080\b/g, 'GRANTD_URL'],
+];
+
+/** The names in a sample that other pages have for the same. */
+const findOtherNames = (code: string): string[] =>
+  VARIABLES.flatMap(([pattern, name]) =>
+    [...code.matchAll(pattern)].map(([, found = '']) => found).filter((found) => found !== name),
+  );
+
+const NOT_POSIX = /<<<|<\(|>\(|(?:^|[;&|]) *(?:source|local|\[\[) |\$\{[@\w]+:\d|\$'|&>|--output-delimiter/gm;
+/** What of a script only some shells, or only GNU's tools, understand. The files that it writes are no part of it. */
+const findNotPosix = (code: string): string[] =>
+  code
+    .replace(/<< ?'END'.*?^END$/gms, '')
+    .match(NOT_POSIX)
+    ?.map((found) => found.trim()) ?? [];
+
 /** As GitHub makes the anchor of a heading. */
 const anchorOf = (heading: string): string =>
   heading
@@ -158,6 +197,29 @@ describe('the docs', () => {
           .filter((file) => !sources.some((source) => source.endsWith(`/${file}`)))
           .map((file) => `${path}: ${file}`),
       );
+    assert.deepEqual(found, []);
+  });
+
+  it('call the address and the key of the service by the same names everywhere', () => {
+    assert.deepEqual(findOtherNames('curl "$BASE_URL/v1/check" -H "Authorization: Bearer $KEY"'), ['KEY', 'BASE_URL']);
+    assert.deepEqual(findOtherNames('PDP_URL=http://127.0.0.1:8080 PDP_KEY=$GRANTD_KEY node x.mjs'), [
+      'PDP_KEY',
+      'PDP_URL',
+    ]);
+    assert.ok(samples.length > 100);
+    const found = samples.flatMap(({ path, code }) => findOtherNames(code).map((name) => `${path}: ${name}`));
+    assert.deepEqual(found, []);
+  });
+
+  it('have commands for every POSIX shell, or name the shell that they need', () => {
+    assert.deepEqual(findNotPosix('local x=1; cat <<< x | cut --output-delimiter " "'), [
+      'local',
+      '<<<',
+      '--output-delimiter',
+    ]);
+    const found = samples
+      .filter(({ path, language }) => language === 'sh' && !/\bbash\b/.test(readText(path)))
+      .flatMap(({ path, code }) => findNotPosix(code).map((what) => `${path}: ${what}`));
     assert.deepEqual(found, []);
   });
 });

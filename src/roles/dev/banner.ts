@@ -31,10 +31,10 @@ function requestLines(facts: BannerFacts, key: string): string[] {
     ? key
     : `$(sed -n 's/.*"key": "\\([^"]*\\)".*/\\1/p' ${quoteForShell(facts.devFilePath)})`;
   const request = (path: string): string =>
-    `curl -sSw '\\n' ${quoteForShell(`${facts.baseUrl}${path}`)} -H "Authorization: Bearer $KEY"`;
+    `curl -sSw '\\n' ${quoteForShell(`${facts.baseUrl}${path}`)} -H "Authorization: Bearer $GRANTD_KEY"`;
   const withTuple = ` \\\n  -H 'Content-Type: application/json' -d '${TUPLE}'`;
   return [
-    `KEY=${shown}`,
+    `GRANTD_KEY=${shown}`,
     `${request('/v1/grants')}${withTuple}`,
     `${request('/v1/check')}${withTuple}`,
     request('/v1/objects?subject=user:ada&relation=viewer'),

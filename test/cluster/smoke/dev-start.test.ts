@@ -35,7 +35,7 @@ const newDirectory = (): string => mkdtempSync(join(tmpdir(), 'grantd-dev-'));
 /** What the three requests of a banner are answered, each run by a shell as it stands there. */
 async function runRequests(banner: string): Promise<unknown[]> {
   const lines = banner.replaceAll('\\\n', '').split('\n');
-  const [key = ''] = lines.filter((line) => line.startsWith('KEY='));
+  const [key = ''] = lines.filter((line) => line.startsWith('GRANTD_KEY='));
   const requests = lines.filter((line) => line.startsWith('curl '));
   assert.equal(requests.length, 3);
   const answers: unknown[] = [];

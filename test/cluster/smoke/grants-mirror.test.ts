@@ -51,7 +51,7 @@ it('a copy of the grants follows them over kills of the service and of itself', 
   const startMirror = (): void => {
     const { base_url: url, key } = readDevFacts(directory);
     mirror = spawn(process.execPath, [MIRROR, file], {
-      env: { ...process.env, BASE_URL: url, KEY: key },
+      env: { ...process.env, GRANTD_URL: url, GRANTD_KEY: key },
       stdio: 'ignore',
     });
   };
