@@ -14,6 +14,7 @@ import { type Conversion, convertModel } from './model/conversion.ts';
 import type { Finding } from './model/finding.ts';
 import { parseModel, readModelTexts } from './model/model-reader.ts';
 import type { MappedRelation } from './model/relation-map.ts';
+import { formatPlace } from './model/source-model.ts';
 import { mapOf, relationMapRecord } from './tuples/tuple-names.ts';
 
 export interface ConvertOptions {
@@ -27,7 +28,7 @@ export interface ConvertOptions {
 const FINDINGS_SHOWN_MAX = 1000;
 
 function renderFinding({ place, text, lost }: Finding, partial: boolean): string {
-  const line = `${place.file}:${place.line}: ${text}`;
+  const line = `${formatPlace(place)}: ${text}`;
   if (lost === undefined) return line;
   return `${line} ${partial ? `Left out: ${lost}.` : `With --partial, ${lost} is left out.`}`;
 }

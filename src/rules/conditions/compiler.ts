@@ -50,6 +50,16 @@ export interface CompiledExpression {
   readonly used: readonly number[];
 }
 
+/** A call of a function, a method or an operator, as the checks of types see it. */
+export interface TypedCall {
+  /** Offset of its name into the text. */
+  readonly at: number;
+  readonly name: string;
+  readonly isMethod: boolean;
+  /** Of its arguments, of which the first one of a method is its target. */
+  readonly types: readonly CelType[];
+}
+
 const { failed, both, either } = Unresolved;
 const orElse = (value: Result | undefined, otherwise: Unresolved): Result => (value === undefined ? otherwise : value);
 
@@ -69,6 +79,7 @@ type NodeOf<Kind extends SyntaxNode['kind']> = Extract<SyntaxNode, { readonly ki
 class Compiler {
   readonly problems: ExpressionProblem[] = [];
   readonly used = new Set<number>();
+  readonly calls: TypedCall[] = [];
   steps = 0;
   readonly #parameters: readonly Variable[];
   /** The tests of the CEL project include expressions that are not type-checked: then types are known at run time. */
@@ -172,6 +183,7 @@ class Compiler {
     const { at, name, isMethod } = node;
     const overloads = overloadsOf(name, isMethod);
     const args = node.args.map((each) => this.compile(each));
+    this.calls.push({ at, name, isMethod, types: args.map(({ type }) => type) });
     if (overloads.length === 0) return this.#unknownFunction(node);
     const [first, second] = args;
     const fitting = overloads.filter(
@@ -566,4 +578,11 @@ export function compileExpression(
     if (error instanceof ExpressionError) return { problems: [{ at: error.at, message: error.message }] };
     throw error;
   }
+}
+
+/** The calls of an expression that compiles. */
+export function callsOf(text: string, parameters: readonly Variable[]): readonly TypedCall[] {
+  const compiler = new Compiler(parameters, false);
+  compiler.compile(parseExpression(text));
+  return compiler.calls;
 }

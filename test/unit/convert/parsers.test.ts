@@ -97,6 +97,18 @@ describe("the parser of OpenFGA's language", () => {
     assert.deepEqual([linesOf(text), parse(text).types.length], [['t#a: = define from type'], 2]);
   });
 
+  it('takes comments wherever OpenFGA cuts them off, in conditions too', () => {
+    const condition = "condition c(x: int) { # a } \" '\n  # it's {\n  x > 1 # more\n#\n  && x < 5 } # end\n";
+    const { conditions } = parse(`${define('[user] # a\n  # b')}${condition}type u # c`);
+    assert.deepEqual(
+      conditions.map(({ expression, placeAt }) => [
+        expression.split(/\s+/).join(' '),
+        placeAt(expression.indexOf('x <')),
+      ]),
+      [['x > 1 && x < 5', { file: 'm', line: 11, column: 6 }]],
+    );
+  });
+
   it('refuses anything else, at its place', () => {
     refuses('openfga', [
       ['', 'm:1:1: The file ends where "model" or "module" belongs.'],

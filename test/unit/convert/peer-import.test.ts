@@ -338,6 +338,7 @@ relationships: |-
   nonsense
   document:plan#reader@user:hal[9][expiration:2099-01-31T12:00:00Z]
   document:plan#reader@user:ida[weekday:{]
+  document:plan#reader@user:jan[expiration:2099-01-31T12:00:00Z][weekday:{"day":"monday"}]
 assertions:
   assertTrue: []
 `;
@@ -362,6 +363,7 @@ describe('import --from spicedb', () => {
       [24, /A relationship must be/],
       [25, /neither a caveat nor an expiration/],
       [26, /The context of the caveat/],
+      [27, /The expiration must follow the caveat: \[caveat\]\[expiration:…\]/],
     ] as const) {
       assert.match(
         run.stderr.split('\n').find((each) => each.startsWith(`  line ${line}:`)) ?? '',

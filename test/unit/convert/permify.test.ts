@@ -81,6 +81,38 @@ describe('a schema of Permify', () => {
     );
   });
 
+  it('may have quotes in comments of a rule, and a permission, a relation or an attribute named like a rule', () => {
+    const text = `entity user {}
+entity doc {
+  relation owner @user
+  relation listed @user
+  attribute level integer
+  attribute open boolean
+  permission is_high = is_high(level) and owner
+  permission is_high_2 = is_high
+  permission seen = listed(level) or open(level) or open
+}
+rule is_high(level integer) { // the caller's "level
+  level > context.data.min // it's '''
+  && r'\\' != "context.data" && context.data.max > level
+}
+rule listed(level integer) { level > 1 }
+rule open(level integer) { level > 2 }
+`;
+    const { rules, findings } = convert(text);
+    assert.deepEqual(findings, []);
+    const ruleSet = parseRuleSet(rules);
+    compileConditions(ruleSet.conditions);
+    assert.deepEqual(
+      ruleSet.rules.map(({ name, anyOf }) => `${name} = ${anyOf.map(textOfElement).join(' | ')}`),
+      ['is_high = (is_high_3 and owner)', 'is_high_2 = is_high', 'seen = listed_2 | open_2 | open'],
+    );
+    assert.match(ruleSet.conditions[0]?.expression ?? '', /level > data\.min .*"context\.data" && data\.max/s);
+    const { findings: found } = convert(text.replace('data.max >', 'data.max.getMilliseconds() >'));
+    const differs = found.find((each) => each.text.includes('cel-go'));
+    assert.deepEqual(differs?.place, { file: 'm', line: 13, column: 49 });
+  });
+
   it('is refused at the place of what it cannot have', () => {
     for (const [text, message] of [
       ['entity a {', /^CliFailure: m:1:11: The file ends where "relation", "attribute"/],

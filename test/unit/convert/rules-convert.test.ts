@@ -136,6 +136,7 @@ describe('rules convert', () => {
       ['list.mod', "schema: '1.2'\ncontents: [secret.env]\n", /list\.mod:2: "secret\.env" is not followed/],
       ['nested.mod', "schema: '1.2'\ncontents: [list.mod]\n", /nested\.mod:2: "list\.mod" is not followed/],
       ['empty.mod', "schema: '1.2'\n", /lists no modules: it has no "contents"/],
+      ['bare.mod', 'contents: []\n', /bare\.mod lists no modules: its "contents" is empty/],
       ['many.mod', `contents: [${'void.fga, '.repeat(1001)}]\n`, /at most 1000 modules/],
       ['twice.mod', 'contents: [long.fga, long.fga]\n', /is too long: a model may have 1024 KiB, all files together/],
       ['gone.yaml', 'model_file: gone.fga\n', /Cannot read \S+gone\.fga: /],
@@ -159,13 +160,13 @@ describe('rules convert', () => {
     assert.match(stderr, /^workspace#legacy_admin +owner +--map$/m);
   });
 
-  test('prints no rules if something does not fit, but each of it with its line', async () => {
+  test('prints no rules if something does not fit, but each of it with its place', async () => {
     const { code, stdout, stderr } = await convert([await save('unfit.zed', UNFIT_ZED)]);
     assert.deepEqual([code, stdout], [1, '']);
-    const told = [...stderr.matchAll(/^\S+?:(?<line>\d+): .* With --partial, .* is left out\.$/gm)];
+    const told = [...stderr.matchAll(/^\S+?:(?<place>\d+:\d+): .* With --partial, .* is left out\.$/gm)];
     assert.deepEqual(
-      told.map(({ groups }) => Number(groups?.line)),
-      [2, 7, 11],
+      told.map(({ groups }) => groups?.place),
+      ['2:8', '7:27', '11:21'],
       stderr,
     );
     assert.match(stderr, /^grantd: 3 parts of the model cannot be converted: .* No rules are printed\./m);

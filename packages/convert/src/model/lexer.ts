@@ -2,7 +2,7 @@
 // languages differ in their words, signs and comments.
 
 import type { CliFailure } from '../../../../src/cli/failures.ts';
-import { modelFailure, type Place, quote } from './source-model.ts';
+import { modelFailure, type Place, placeWithin, quote } from './source-model.ts';
 
 export interface Language {
   /** Sticky: the longest word at a place. It must match without backtracking. */
@@ -20,6 +20,13 @@ export interface Token {
   /** As written: of a string, with its quotes. */
   readonly text: string;
   readonly place: Place;
+}
+
+/** An expression in CEL, as written. */
+export interface CelText {
+  readonly expression: string;
+  /** Where an offset into it stands in the file. */
+  readonly placeAt: (offset: number) => Place;
 }
 
 const isBlank = (character: string | undefined): boolean =>
@@ -89,12 +96,12 @@ export class Lexer {
 
   /**
    * Reads from the next token, which is `open`, to after the `close` that belongs to it. Between them is an
-   * expression in CEL, whose strings and comments may contain either sign. Gives it as written.
+   * expression in CEL, whose strings and comments may contain either sign.
    */
-  cel(open: '(' | '{', close: ')' | '}', where: string): string {
+  cel(open: '(' | '{', close: ')' | '}', where: string): CelText {
     if (!this.sees(open)) throw this.unexpected(`${quote(open)} ${where}`);
     const { place } = this.#token;
-    const start = this.#at;
+    const [start, startPlace] = [this.#at, this.#place()];
     let depth = 1;
     while (depth > 0) {
       const character = this.#text[this.#at];
@@ -112,9 +119,10 @@ export class Lexer {
       if (character === close) depth -= 1;
       this.#advance(this.#at + 1);
     }
-    const text = this.#text.slice(start, this.#at - 1).trim();
+    const text = this.#text.slice(start, this.#at - 1);
     this.#token = this.#scan();
-    return text;
+    const blanks = text.length - text.trimStart().length;
+    return { expression: text.trim(), placeAt: (offset) => placeWithin(text, startPlace, blanks + offset) };
   }
 
   #skipCelString(delimiter: string): void {

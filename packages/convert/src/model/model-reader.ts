@@ -131,6 +131,7 @@ export class ModelReader {
     const root = parseYaml(file, await this.#readModelBytes(file));
     const items = root.kind === 'map' ? listIn(file, root, 'contents') : undefined;
     if (items === undefined) throw new CliFailure(`${file} lists no modules: it has no "contents".`);
+    if (items.length === 0) throw new CliFailure(`${file} lists no modules: its "contents" is empty.`);
     const texts: ModelText[] = [];
     for (const item of items) {
       if (item.kind !== 'text') throw yamlFailure(file, item.line, 'A module must be the path of a file.');

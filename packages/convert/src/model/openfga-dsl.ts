@@ -1,7 +1,7 @@
 // Parses OpenFGA's modelling language, schema 1.1 and 1.2: models and the files of modules.
 
 import { parametersIn } from './condition-parameters.ts';
-import { type Language, Lexer, lineEnd, type Token } from './lexer.ts';
+import { type Language, Lexer, type Token } from './lexer.ts';
 import {
   type Declarations,
   type Expression,
@@ -18,10 +18,15 @@ const LANGUAGE: Language = {
   word: /[A-Za-z0-9_][A-Za-z0-9_./-]*/y,
   signs: ['[', ']', '(', ')', '{', '}', ',', ':', '#', '*', '<', '>'],
   strings: false,
-  /** `#` begins a comment at the start of a line and after a blank; in `group#member` it does not. */
-  commentEnd: (text, at) =>
-    text[at] === '#' && (at === 0 || ' \t\r\n\f'.includes(text[at - 1] ?? '')) ? lineEnd(text, at) : undefined,
+  commentEnd: () => undefined,
 };
+
+/** OpenFGA cuts comments off before it parses, also in conditions: lines that begin with `#`, and what follows ` #`. */
+function withoutComments(line: string): string {
+  if (line.trimStart().startsWith('#')) return '';
+  const comment = line.indexOf(' #');
+  return comment < 0 ? line : line.slice(0, comment).trimEnd();
+}
 
 const SCHEMAS: ReadonlySet<string> = new Set(['1.1', '1.2']);
 
@@ -125,11 +130,11 @@ function headIn(lexer: Lexer): void {
 function conditionIn(lexer: Lexer): SourceCondition {
   const { text: name, place } = lexer.word('the name of a condition');
   const parameters = parametersIn(lexer, ':');
-  return { name, place, parameters, expression: lexer.cel('{', '}', 'before the expression') };
+  return { name, place, parameters, ...lexer.cel('{', '}', 'before the expression') };
 }
 
 export function parseOpenFgaDsl(file: string, text: string): Declarations {
-  const lexer = new Lexer(file, text, LANGUAGE);
+  const lexer = new Lexer(file, text.split('\n').map(withoutComments).join('\n'), LANGUAGE);
   const types: TypeDeclaration[] = [];
   const conditions: SourceCondition[] = [];
   headIn(lexer);

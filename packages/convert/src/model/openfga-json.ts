@@ -182,7 +182,9 @@ function conditionIn(name: string, value: JsonNode): SourceCondition {
     ([parameter, type]) => [parameter, parameterTypeIn(type)] as const,
   );
   const expression = demandText(node, 'expression');
-  return { name, place: node.place, parameters: Object.fromEntries(parameters), expression };
+  // Escapes hide how far a place lies within the string.
+  const place = node.fields.get('expression')?.place ?? node.place;
+  return { name, place: node.place, parameters: Object.fromEntries(parameters), expression, placeAt: () => place };
 }
 
 export function parseOpenFgaJson(file: string, text: string): Declarations {

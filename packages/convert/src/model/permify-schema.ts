@@ -2,7 +2,9 @@
 // on a rule, an expression in CEL, that is called with some. Either becomes a relation that is granted to everybody,
 // with the rule as the condition of its grants; so an import turns attributes into grants.
 
-import { type Language, Lexer, lineEnd } from './lexer.ts';
+import { ExpressionError } from '../../../../src/rules/conditions/syntax-tree.ts';
+import { type Token, tokensOf } from '../../../../src/rules/conditions/tokens.ts';
+import { type CelText, type Language, Lexer, lineEnd } from './lexer.ts';
 import {
   type Declarations,
   type Expression,
@@ -40,8 +42,6 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 interface Call {
   readonly rule: string;
   readonly attributes: readonly string[];
-  /** The name of the relation that stands for it. */
-  readonly relation: string;
   readonly place: Place;
 }
 
@@ -51,13 +51,81 @@ interface Entity {
   readonly relations: SourceRelation[];
   /** Types of grantd by name. */
   readonly attributes: Map<string, { readonly type: string; readonly place: Place }>;
-  /** By their texts. */
+  /** By their texts, which stand in expressions until they have the names of relations. */
   readonly calls: Map<string, Call>;
 }
 
-/** `context.data` is what a check sends: here, its member `data`. Texts in quotes stay. */
-const CONTEXT_DATA = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\bcontext\s*\.\s*data\b/g;
+/** `context.data` is what a check sends: here, its member `data`. */
 const DATA = 'data';
+
+function tokensIn(expression: string): readonly Token[] {
+  try {
+    return tokensOf(expression);
+  } catch (error) {
+    // The compilation of the condition says what is wrong.
+    if (error instanceof ExpressionError) return [];
+    throw error;
+  }
+}
+
+/** With `data` for `context.data`. */
+function withData({ expression, placeAt }: CelText): CelText & { readonly usesData: boolean } {
+  const tokens = tokensIn(expression);
+  const isName = (token: Token | undefined, name: string): boolean =>
+    token?.kind === 'identifier' && token.text === name;
+  const isDot = (token: Token | undefined): boolean => token?.kind === 'symbol' && token.text === '.';
+  let result = '';
+  let end = 0;
+  const cuts: { readonly from: number; readonly length: number }[] = [];
+  for (const [index, token] of tokens.entries()) {
+    const data = tokens[index + 2];
+    if (!isName(token, 'context') || !isDot(tokens[index + 1]) || data === undefined || !isName(data, DATA)) continue;
+    if (isDot(tokens[index - 1])) continue;
+    result += expression.slice(end, token.at);
+    cuts.push({ from: result.length, length: data.at - token.at });
+    end = data.at;
+  }
+  return {
+    expression: result + expression.slice(end),
+    placeAt: (offset) => placeAt(cuts.reduce((sum, { from, length }) => (from <= offset ? sum + length : sum), offset)),
+    usesData: cuts.length > 0,
+  };
+}
+
+/** Names of relations for calls, by their texts: that of the rule, or with a number where it is taken. */
+function namesOfCalls(calls: ReadonlyMap<string, Call>, taken: readonly string[]): ReadonlyMap<string, string> {
+  const all = new Set(taken);
+  const names = new Map<string, string>();
+  const numbers = new Map<string, number>();
+  for (const [key, { rule }] of calls) {
+    let number = numbers.get(rule) ?? 1;
+    let name = number === 1 ? rule : `${rule}_${number}`;
+    while (all.has(name)) {
+      number += 1;
+      name = `${rule}_${number}`;
+    }
+    numbers.set(rule, number);
+    all.add(name);
+    names.set(key, name);
+  }
+  return names;
+}
+
+function withNames(expression: Expression, names: ReadonlyMap<string, string>): Expression {
+  switch (expression.kind) {
+    case 'name':
+      return { ...expression, name: names.get(expression.name) ?? expression.name };
+    case 'union':
+    case 'intersection':
+      return { ...expression, parts: expression.parts.map((part) => withNames(part, names)) };
+    case 'exclusion': {
+      const subtract = expression.subtract.map((part) => withNames(part, names));
+      return { ...expression, base: withNames(expression.base, names), subtract };
+    }
+    default:
+      return expression;
+  }
+}
 
 class PermifyParser {
   readonly #lexer: Lexer;
@@ -106,14 +174,9 @@ class PermifyParser {
       parameters.set(parameter, this.#attributeType());
     }
     const given = [...parameters.keys()];
-    let usesData = false;
-    const expression = lexer.cel('{', '}', 'before the expression').replaceAll(CONTEXT_DATA, (text) => {
-      if (!text.startsWith('context')) return text;
-      usesData = true;
-      return DATA;
-    });
+    const { usesData, ...text } = withData(lexer.cel('{', '}', 'before the expression'));
     if (usesData) parameters.set(DATA, 'map<any>');
-    this.#rules.set(name, { name, place, parameters: Object.fromEntries(parameters), expression, given });
+    this.#rules.set(name, { name, place, parameters: Object.fromEntries(parameters), ...text, given });
   }
 
   #entity(): void {
@@ -191,7 +254,7 @@ class PermifyParser {
     return { kind: 'from', name: end, from: name, all: false, place };
   }
 
-  /** The name of the relation that stands for the call. */
+  /** The text of the call. */
   #call(entity: Entity, rule: string, place: Place): string {
     const lexer = this.#lexer;
     const attributes: string[] = [];
@@ -203,12 +266,8 @@ class PermifyParser {
       }
     }
     const key = `${rule}(${attributes.join(', ')})`;
-    const known = entity.calls.get(key);
-    if (known !== undefined) return known.relation;
-    const same = [...entity.calls.values()].filter((call) => call.rule === rule).length;
-    const relation = same === 0 ? rule : `${rule}_${same + 1}`;
-    entity.calls.set(key, { rule, attributes, relation, place });
-    return relation;
+    if (!entity.calls.has(key)) entity.calls.set(key, { rule, attributes, place });
+    return key;
   }
 
   /** Everybody: the types that have nothing of their own, or else all. */
@@ -235,7 +294,8 @@ class PermifyParser {
     const booleans = [...attributes].flatMap(([attribute, { type, place: at }]) =>
       type === 'bool' ? [grantedBy(attribute, at, [{ name: attribute, type, parameter: undefined }])] : [],
     );
-    const called = Array.from(calls.values(), ({ rule, relation, attributes: passed, place: at }) => {
+    const names = namesOfCalls(calls, [...relations.map((each) => each.name), ...attributes.keys()]);
+    const called = Array.from(calls, ([key, { rule, attributes: passed, place: at }]) => {
       const parameters = this.#rules.get(rule)?.given;
       if (parameters === undefined) throw modelFailure(at, `No rule ${quote(rule)} is defined.`);
       const given = passed.map((attribute, index): SourceAttribute => {
@@ -244,9 +304,10 @@ class PermifyParser {
         if (parameter === undefined) throw modelFailure(at, `${quote(rule)} has ${parameters.length} parameters.`);
         return { name: attribute, type, parameter };
       });
-      return grantedBy(relation, at, given, rule);
+      return grantedBy(names.get(key) ?? key, at, given, rule);
     });
-    return { name, place, extends: false, relations: [...relations, ...booleans, ...called] };
+    const named = relations.map((each) => ({ ...each, expression: withNames(each.expression, names) }));
+    return { name, place, extends: false, relations: [...named, ...booleans, ...called] };
   }
 }
 

@@ -63,6 +63,8 @@ export interface SourceCondition {
   /** Types by name, as a declaration of grantd has them. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly expression: string;
+  /** Where an offset into the expression stands in the file. */
+  readonly placeAt: (offset: number) => Place;
 }
 
 /** An attribute of Permify on which the grants of a relation depend. */
@@ -111,6 +113,13 @@ export interface Declarations {
 }
 
 export const formatPlace = ({ file, line, column }: Place): string => `${file}:${line}:${column}`;
+
+/** The place of an offset into a text that begins at `start`. */
+export function placeWithin(text: string, { file, line, column }: Place, offset: number): Place {
+  const lines = text.slice(0, offset).split('\n');
+  const last = lines.at(-1)?.length ?? 0;
+  return { file, line: line + lines.length - 1, column: lines.length === 1 ? column + last : last + 1 };
+}
 
 export const modelFailure = (place: Place, message: string): CliFailure =>
   new CliFailure(`${formatPlace(place)}: ${message}`);

@@ -96,7 +96,7 @@ class SchemaParser {
   #caveat(): SourceCondition {
     const { text: name, place } = this.#typePath('the name of a caveat');
     const parameters = parametersIn(this.#lexer, undefined);
-    return { name, place, parameters, expression: this.#lexer.cel('{', '}', 'before the expression') };
+    return { name, place, parameters, ...this.#lexer.cel('{', '}', 'before the expression') };
   }
 
   /** Decorators such as `@deprecated(…)`, which change no answer. */

@@ -14,6 +14,7 @@ const RELATIONSHIP = new RegExp(
   `^(?<objectType>${TYPE}):(?<objectId>${ID})#(?<relation>${NAME})@(?<subjectType>${TYPE}):(?<subjectId>${ID}|\\*)(?:#(?<subjectRelation>${NAME}|\\.\\.\\.))?(?<traits>\\[.*\\])?$`,
 );
 const EXPIRATION = /\[expiration:(?<time>[^[\]]+)\]$/;
+const EXPIRATION_FIRST = /^\[expiration:[^[\]]*\]\[/;
 const CAVEAT = /^\[(?<name>[a-z][a-z0-9_]*(?:\/[a-z][a-z0-9_]*)*)(?::(?<context>.*))?\]$/;
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -21,6 +22,8 @@ type Traits = Pick<SourceTuple, 'condition' | 'expiresAt'>;
 
 /** Reads the brackets: a caveat, an expiration or both. */
 function traitsIn(traits: string): Traits | { readonly problem: string } {
+  if (EXPIRATION_FIRST.test(traits))
+    return { problem: 'The expiration must follow the caveat: [caveat][expiration:…].' };
   const expiresAt = EXPIRATION.exec(traits)?.groups?.time;
   const caveat = traits.replace(EXPIRATION, '');
   if (caveat === '') return { condition: undefined, expiresAt };
