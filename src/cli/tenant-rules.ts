@@ -48,12 +48,10 @@ interface PutOptions {
   readonly outsideTypes?: string | undefined;
 }
 
-/** An option of commands that set rules. */
-export const outsideTypesOption = (): Option =>
-  new Option(
-    '--outside-types <choice>',
-    'let stored grants that stricter types exclude stay, and count (default: refuse the rules)',
-  ).choices([KEEP_OUTSIDE]);
+/** An option of commands that set rules, and of an import. */
+export const outsideTypesOption = (
+  description = 'let stored grants that stricter types exclude stay, and count (default: refuse the rules)',
+): Option => new Option('--outside-types <choice>', description).choices([KEEP_OUTSIDE]);
 
 export function putTenantRules(
   client: ServiceClient,

@@ -395,6 +395,8 @@ export interface NamedAnswer extends BulkAnswer {
 
 export interface GrantRequest extends GrantedTuple {
   readonly revoke: boolean;
+  /** A grant that the types of the rules exclude is written too, and counts, as before an export. */
+  readonly keepsOutside?: boolean;
 }
 
 export type GrantResult =

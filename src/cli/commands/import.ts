@@ -24,7 +24,7 @@ import { formatCount, renderJson } from '../output/render.ts';
 import { createProgress } from '../progress.ts';
 import { describeRetry } from '../retries.ts';
 import type { ServiceClient } from '../service-client.ts';
-import { readTenantRules } from '../tenant-rules.ts';
+import { outsideTypesOption, readTenantRules } from '../tenant-rules.ts';
 
 interface ImportOptions {
   readonly tenant?: string;
@@ -33,6 +33,7 @@ interface ImportOptions {
   readonly map: readonly MapOption[];
   readonly relationMap?: string;
   readonly replace?: boolean;
+  readonly outsideTypes?: string;
   readonly dryRun?: boolean;
   readonly refused?: string;
   readonly json?: boolean;
@@ -124,6 +125,7 @@ async function runReading(
     read,
     signal,
     replace: options.replace === true,
+    outsideTypes: options.outsideTypes,
     onProgress: ({ bytesRead, lines, refused }) => progress.update(bytesRead, lines, `${formatCount(refused)} refused`),
     onRetry: (...retry) => progress.note(describeRetry(...retry)),
     onRefused,
@@ -199,6 +201,9 @@ export function registerImportCommand(program: Command, context: CliContext): vo
     .option(
       '--replace',
       'a grant that exists gets the expiry and the condition of its line, and loses what the line lacks',
+    )
+    .addOption(
+      outsideTypesOption('import grants that the types of the rules exclude too; they count (default: refuse them)'),
     )
     .option('--relation-map <file>', 'with --from: the relation map that "grantd rules convert --output" wrote')
     .option('--dry-run', 'with --from: write nothing, and report what does not fit')

@@ -40,11 +40,16 @@ function parseResults(text: string, length: number): readonly BatchResult[] {
 /** The results for `length` lines of JSON, in the order of the response. Rejects if they cannot be obtained. */
 export async function deliverBatch(
   client: ServiceClient,
-  batch: { readonly body: string; readonly length: number; readonly replace: boolean },
+  batch: {
+    readonly body: string;
+    readonly length: number;
+    readonly replace: boolean;
+    readonly outsideTypes?: string | undefined;
+  },
   options: RetryOptions,
 ): Promise<readonly BatchResult[]> {
   // Said either way: a service that does not know the choice refuses it, rather than overwrite grants.
-  const query = { replace: String(batch.replace) };
+  const query = { replace: String(batch.replace), outside_types: batch.outsideTypes };
   const request = { method: 'POST', path: '/import', query, ndjson: batch.body } as const;
   return withRetries(async () => parseResults(await client.readText(request), batch.length), options);
 }

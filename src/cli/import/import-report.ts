@@ -12,6 +12,9 @@ import type { ImportOutcome, RefusedLine } from './import-run.ts';
 /** The number of refused lines that are printed. */
 const SHOWN_MAX = 20;
 
+const OUTSIDE_TYPES =
+  'The types of the rules exclude grants of the file, so checks do not see them: a grant that blocks somebody is missing too. If the file is an export, they counted there: to restore it whole, run the same import with --outside-types keep.';
+
 interface ShownLine {
   readonly line: number;
   readonly code: string;
@@ -42,6 +45,7 @@ function refusedRow({ line, code, detail }: RefusedLine): Buffer {
 export class ImportReport {
   readonly #shown: ShownLine[] = [];
   readonly #file: WriteStream | undefined;
+  #isOutsideTypes = false;
 
   private constructor(file: WriteStream | undefined) {
     this.#file = file;
@@ -57,6 +61,7 @@ export class ImportReport {
     this.#shown.push({ line: refused.line.number, code: refused.code, detail: refused.detail });
     this.#shown.sort((left, right) => left.line - right.line);
     this.#shown.length = Math.min(this.#shown.length, SHOWN_MAX);
+    this.#isOutsideTypes ||= refused.code === 'type-not-allowed';
     if (this.#file !== undefined && !this.#file.write(refusedRow(refused))) await once(this.#file, 'drain');
   }
 
@@ -72,6 +77,7 @@ export class ImportReport {
     const rows = this.#shown.map(({ line, code, detail }) => `  line ${line}: ${code}: ${detail}`);
     const more = outcome.tally.refused - this.#shown.length;
     if (more > 0) rows.push(`  … and ${formatCount(more)} more`);
+    if (this.#isOutsideTypes) rows.push(OUTSIDE_TYPES);
     return `Refused lines:\n${rows.join('\n')}`;
   }
 

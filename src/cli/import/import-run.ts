@@ -36,6 +36,8 @@ export interface ImportRun {
   readonly onProgress: (tally: Readonly<ImportTally>) => void;
   /** Grants that exist get the terms of their lines; otherwise they stay as they are. */
   readonly replace: boolean;
+  /** `keep`: grants that the types of the rules exclude are imported too. */
+  readonly outsideTypes: string | undefined;
   readonly onRetry: (reason: string, delayMs: number) => void;
   /** Awaited, so that a slow file slows the import. */
   readonly onRefused: (refused: RefusedLine) => Promise<void> | void;
@@ -183,7 +185,8 @@ export async function runImport(client: ServiceClient, run: ImportRun): Promise<
       return;
     }
     const { body, lines } = batch;
-    const results = await deliverBatch(client, { body, length: lines.length, replace: run.replace }, options);
+    const { replace, outsideTypes } = run;
+    const results = await deliverBatch(client, { body, length: lines.length, replace, outsideTypes }, options);
     for (const result of results) await count(batch, result);
     run.onProgress(tally);
   };

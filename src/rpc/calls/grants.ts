@@ -224,7 +224,9 @@ function writesFrom({ writes }: WriteGrants__Output): readonly GrantRequest[] {
   return writes.map((write, index) => {
     const { revoke, subject, object } = write;
     if (revoke) demandNoTerms(write);
-    return { ...parseTuple(subject, relations[index], object, 'writes', index), revoke, ...termsFrom(write) };
+    demand(!(revoke && write.keepsOutside), 'Types exclude no revocation.');
+    const tuple = parseTuple(subject, relations[index], object, 'writes', index);
+    return { ...tuple, revoke, ...termsFrom(write), ...(write.keepsOutside ? { keepsOutside: true } : {}) };
   });
 }
 
@@ -304,7 +306,12 @@ export const grantCalls = {
     requestToWire: (writes) => {
       assert(writes.length >= 1 && writes.length <= WRITES_PER_CALL_MAX, 'a call has 1 to 1,000 writes');
       return {
-        writes: writes.map((write) => ({ revoke: write.revoke, ...tupleToWire(write), ...termsToWire(write) })),
+        writes: writes.map((write) => ({
+          revoke: write.revoke,
+          ...tupleToWire(write),
+          ...termsToWire(write),
+          ...(write.keepsOutside ? { keepsOutside: true } : {}),
+        })),
       };
     },
     requestFromWire: writesFrom,

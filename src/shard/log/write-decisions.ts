@@ -153,7 +153,7 @@ export function decideGrant(
     }
     const fault = conditionFault(draft, memory, request);
     if (fault !== undefined) return refused('invalid-condition', fault);
-    const untyped = typeFault(draft, memory, request, present);
+    const untyped = request.keepsOutside ? undefined : typeFault(draft, memory, request, present);
     if (untyped !== undefined) return refused('type-not-allowed', untyped);
     if (present !== null) {
       const { attributes, changes } = decideTerms(request, present);

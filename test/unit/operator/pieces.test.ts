@@ -27,13 +27,15 @@ describe('operator tokens', () => {
 });
 
 describe('the lines of an import', () => {
+  const CHOICES = { keepsExisting: true, keepsOutside: false };
+
   test('a body of empty lines has none', () => {
-    assert.deepEqual(parseLines(Buffer.from('\n'.repeat(1024 * 1024)), 0, false), []);
+    assert.deepEqual(parseLines(Buffer.from('\n'.repeat(1024 * 1024)), 0, CHOICES), []);
   });
 
   test('ill-formed lines count towards the bound too', () => {
-    assert.equal(parseLines(Buffer.from('x\n'.repeat(WRITES_PER_CALL_MAX)), 0, false).length, WRITES_PER_CALL_MAX);
-    assert.throws(() => parseLines(Buffer.from('x\n'.repeat(WRITES_PER_CALL_MAX + 1)), 0, false), {
+    assert.equal(parseLines(Buffer.from('x\n'.repeat(WRITES_PER_CALL_MAX)), 0, CHOICES).length, WRITES_PER_CALL_MAX);
+    assert.throws(() => parseLines(Buffer.from('x\n'.repeat(WRITES_PER_CALL_MAX + 1)), 0, CHOICES), {
       code: 'payload-too-large',
     });
   });

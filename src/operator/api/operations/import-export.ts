@@ -2,7 +2,8 @@
 //
 // One batch of an import: lines of JSON in, a result per line out. A malformed or refused line does not affect the
 // others. All accepted grants are durable when the response is sent. A grant that exists stays as it is unless the call
-// says `replace`: the owner decides it when it writes, so that nothing can come in between.
+// says `replace`: the owner decides it when it writes, so that nothing can come in between. So it does with grants that
+// the types of the rules exclude: they are refused, unless the call keeps them.
 //
 // The export: every live grant, ascending by (subject, relation, object) in bytes, a page at a time and no faster than
 // the client reads. A grant that exists during the whole export appears exactly once.
@@ -23,6 +24,7 @@ import { EXAMPLE_GRANT, EXAMPLE_TIMESTAMP, EXAMPLE_TUPLE } from '../../../http/s
 import { success } from '../../../http/schema/operation-description.ts';
 import { grantBodySchema, grantSchema } from '../../../http/schema/schemas.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
+import { KEEP_OUTSIDE } from '../../../rules/rules-writes.ts';
 import type { GrantRequest, GrantResult, GrantsPage } from '../../../shard/shard.ts';
 import { NDJSON_MEDIA_TYPES, readBody } from '../../body.ts';
 import { PARAMETERS } from '../../schemas.ts';
@@ -57,7 +59,10 @@ interface LineResult {
   readonly detail?: string;
 }
 
-function parseLine(text: string, wallMs: number, isReplacing: boolean): GrantRequest {
+/** What the owner decides of each line. */
+type Choices = Required<Pick<GrantRequest, 'keepsExisting' | 'keepsOutside'>>;
+
+function parseLine(text: string, wallMs: number, choices: Choices): GrantRequest {
   const fields = parseJson(text, 'The line');
   if (!isJsonObject(fields)) throw new GrantdError('invalid-request', 'The line is not a JSON object.');
   demandMembers(fields, MEMBERS);
@@ -67,7 +72,7 @@ function parseLine(text: string, wallMs: number, isReplacing: boolean): GrantReq
   return {
     ...parseTuple(fields.subject, fields.relation, fields.object),
     ...parseTerms(terms, wallMs),
-    keepsExisting: !isReplacing,
+    ...choices,
     revoke: false,
   };
 }
@@ -83,7 +88,7 @@ function decodeLine(bytes: Uint8Array, number: number): string {
 /**
  * Lines are numbered from 1; empty lines count too, but have no result. Throws `payload-too-large` for too many lines.
  */
-export function parseLines(body: Uint8Array, wallMs: number, isReplacing: boolean): readonly Line[] {
+export function parseLines(body: Uint8Array, wallMs: number, choices: Choices): readonly Line[] {
   const lines: Line[] = [];
   let start = 0;
   for (let number = 1; start < body.length; number += 1) {
@@ -94,7 +99,7 @@ export function parseLines(body: Uint8Array, wallMs: number, isReplacing: boolea
     if (bytes.length === 0) continue;
     try {
       const text = decodeLine(bytes, number);
-      if (text.trim() !== '') lines.push({ number, write: parseLine(text, wallMs, isReplacing) });
+      if (text.trim() !== '') lines.push({ number, write: parseLine(text, wallMs, choices) });
     } catch (error) {
       const { code, message } = GrantdError.from(error);
       lines.push({ number, refusal: { code, detail: message } });
@@ -149,6 +154,10 @@ const importShape = {
     description:
       '`true`: a grant that exists gets the expiry and the condition of its line, and loses those that the line lacks. Otherwise it stays as it is.',
   }),
+  outside_types: z.enum([KEEP_OUTSIDE], `must be ${KEEP_OUTSIDE}, or be left out`).optional().meta({
+    description:
+      'For a restore: grants that the `types` of the rules exclude are imported too, and count, as they did where they were exported. Otherwise they are refused as `type-not-allowed`.',
+  }),
 };
 
 const NDJSON = { contentType: 'application/x-ndjson', lines: true };
@@ -175,10 +184,11 @@ export const importGrants = withQuery({
       ...NDJSON,
     }),
   ],
-  async run(call, { replace }) {
+  async run(call, { replace, outside_types: outsideTypes }) {
     const session = await sessionOf(call);
     const rules = { bytesMax: IMPORT_BODY_BYTES_MAX, mediaTypes: NDJSON_MEDIA_TYPES };
-    const lines = parseLines(await readBody(call.request, rules), call.clock.wallMs(), replace === 'true');
+    const choices = { keepsExisting: replace !== 'true', keepsOutside: outsideTypes === KEEP_OUTSIDE };
+    const lines = parseLines(await readBody(call.request, rules), call.clock.wallMs(), choices);
     const writes = lines.flatMap((line) => ('write' in line ? [line.write] : []));
     const results = writes.length === 0 ? [] : await session.call(CALLS.writeGrants, call.context(), writes);
     assert(results.length === writes.length, 'every write has a result');

@@ -192,6 +192,44 @@ describe('import', () => {
     });
   }
 
+  test('restores an export whole, with the grants that its rules exclude and keep, if it is told to', async () => {
+    const rules = {
+      relations: ['blocked'],
+      rules: [{ namespace: 'doc', name: 'can_read', any_of: [{ any_of: ['viewer'], but_not: ['blocked'] }] }],
+    };
+    const typed = { ...rules, types: [{ namespace: 'doc', relation: 'blocked', subjects: ['user'] }] };
+    const setRules = (tenant: string, to: object, ...rest: readonly string[]) =>
+      grantd(['rules', 'set', '-', '--tenant', tenant, '--yes', ...rest], { stdin: JSON.stringify(to) });
+    const tenant = await createTenant();
+    const untyped = await setRules(tenant, rules);
+    assert.equal(untyped.code, 0, untyped.stderr);
+    const grants = 'bot:crawler\tblocked\tdoc:1\nbot:crawler\tviewer\tdoc:1\nuser:eve\tblocked\tdoc:1\n';
+    assert.equal((await importText(tenant, grants)).code, 0);
+    assert.equal((await setRules(tenant, typed)).code, 1, 'a grant is outside the types');
+    assert.equal((await setRules(tenant, typed, '--outside-types', 'keep')).code, 0);
+    const { stdout: file } = await grantd(['export', '--tenant', tenant, '--format', 'ndjson']);
+    const restored = await createTenant();
+    const asNdjson = ['--format', 'ndjson'];
+    const reads = async () =>
+      (await grantd(['check', 'bot:crawler', 'can_read', 'doc:1', '--tenant', restored])).stdout.trim();
+    const partial = await importText(restored, file, ...asNdjson);
+    assert.equal(partial.code, 4);
+    assert.match(partial.stdout, /: 3 created, 0 changed, 0 unchanged, 1 refused\n$/);
+    assert.match(partial.stderr, /line 2: type-not-allowed: .*\n.*to restore it whole.*--outside-types keep/);
+    assert.equal(await reads(), 'authorized true');
+    for (const [options, counts] of [
+      [[], /: 1 created, 0 changed, 3 unchanged, 0 refused\n$/],
+      [[], /: 0 created, 0 changed, 4 unchanged, 0 refused\n$/],
+      [['--replace'], /: 0 created, 0 changed, 4 unchanged, 0 refused\n$/],
+    ] as const) {
+      const whole = await importText(restored, file, ...asNdjson, '--outside-types', 'keep', ...options);
+      assert.equal(whole.code, 0, whole.stderr);
+      assert.match(whole.stdout, counts);
+    }
+    assert.equal(await exportText(restored), grants);
+    assert.equal(await reads(), 'authorized false');
+  });
+
   test('of two lines for one grant, the order of the file decides, whichever batch is faster', async () => {
     const first = 'user:x\tviewer\tdoc:x\t2090-01-01T00:00:00.000Z\n';
     const last =

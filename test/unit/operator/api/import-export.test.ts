@@ -99,6 +99,34 @@ describe('import', () => {
     }
   });
 
+  test('grants that the types of the rules exclude are refused, unless the call keeps them; nothing else is let through', async () => {
+    const id = await createTenant();
+    const rules = { types: [{ namespace: 'doc', relation: 'viewer', subjects: ['user'] }], rules: [] };
+    assert.equal((await call('PUT', `/tenants/${id}/rules`, rules)).status, 200);
+    const capped = { ...tuple('bot:a', 'viewer', 'doc:b'), condition: { name: 'capped' } };
+    const body = [
+      line('bot:a', 'viewer', 'doc:a'),
+      line('bot:a', 'reader', 'doc:a'),
+      JSON.stringify(capped),
+      line('user:a', 'viewer', 'doc:a'),
+    ].join('\n');
+    const types = async (query: string) =>
+      linesOf((await importLines(id, body, query)).text).map(
+        ({ result, type }) => type?.slice(ERRORS_BASE.length + 1) ?? result,
+      );
+    const others = ['invalid-relation', 'invalid-condition'];
+    assert.deepEqual(await types(''), ['type-not-allowed', ...others, 'created']);
+    assert.deepEqual(await types('?outside_types=keep'), ['created', ...others, 'unchanged']);
+    assert.deepEqual(await types('?replace=true'), ['type-not-allowed', ...others, 'unchanged']);
+    for (const wrong of ['drop', '', 'keep&outside_types=keep', 'true']) {
+      const refused = await importLines(id, body, `?outside_types=${wrong}`);
+      assertProblem(refused, 400, 'invalid-request', /outside_types/);
+    }
+    // Only a restore does: no grant of its own.
+    const granted = await call('POST', `/tenants/${id}/grants?outside_types=keep`, tuple('bot:a', 'viewer', 'doc:c'));
+    assertProblem(granted, 400, 'invalid-request', /outside_types/);
+  });
+
   test('a line refused by the tenant’s bounds is reported like any other', async () => {
     const id = await createTenant();
     service.operator.namespacesMax = 2;

@@ -191,6 +191,10 @@ const VIOLATIONS: readonly (readonly [string, CallBody])[] = [
     'a bulk write with 101 conditions',
     { writeBulk: { grants: [WIRE_TUPLE], conditions: wired(101).map((each) => ({ ...each, exists: true })) } },
   ],
+  [
+    'a revocation that types exclude',
+    { writeGrants: { writes: [{ ...WIRE_TUPLE, revoke: true, keepsOutside: true }] } },
+  ],
   ['a tuple granted twice', { writeBulk: { grants: [WIRE_TUPLE, WIRE_TUPLE] } }],
   ['a tuple granted and revoked', { writeBulk: { grants: [WIRE_TUPLE], revocations: [WIRE_TUPLE] } }],
   ['a bulk write without a relation', { writeBulk: { grants: [{ ...WIRE_TUPLE, relation: '' }] } }],

@@ -175,7 +175,7 @@ const withTerms = (write: GrantRequest): GrantRequest => ({
   revoke: false,
   expiresAtMs: write.revoke ? null : EXPIRY_MS,
   condition: write.revoke ? 'open {"zone":"CET"}' : null,
-  ...(write.revoke ? { keepsExisting: true } : {}),
+  ...(write.revoke ? { keepsExisting: true } : { keepsOutside: true }),
 });
 const grantResult: fc.Arbitrary<GrantResult> = fc.oneof(
   record({ kind: fc.constant('created'), grantId: text, createdAtMs: timeMs }),

@@ -12,6 +12,7 @@ export interface GrantWrite {
   'condition'?: (string);
   'unconditional'?: (boolean);
   'keepsExisting'?: (boolean);
+  'keepsOutside'?: (boolean);
 }
 
 export interface GrantWrite__Output {
@@ -24,4 +25,5 @@ export interface GrantWrite__Output {
   'condition': (string);
   'unconditional': (boolean);
   'keepsExisting': (boolean);
+  'keepsOutside': (boolean);
 }
