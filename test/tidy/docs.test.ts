@@ -222,4 +222,35 @@ describe('the docs', () => {
       .flatMap(({ path, code }) => findNotPosix(code).map((what) => `${path}: ${what}`));
     assert.deepEqual(found, []);
   });
+
+  it('say at each comparison which versions were compared, and when', () => {
+    const tools = readText('bench/compare/tools.sh');
+    const versions = ['OPENFGA', 'SPICEDB'].map((name) => new RegExp(`^${name}=v(.+)$`, 'm').exec(tools)?.[1] ?? '?');
+    const [openfga = '', spicedb = ''] = versions.map((version) => RegExp.escape(version));
+    const shown = [
+      /\b2026-\d\d-\d\d\b/,
+      new RegExp(`OpenFGA[ |]+${openfga}\\b`),
+      new RegExp(`SpiceDB[ |]+${spicedb}\\b`),
+    ];
+    const found = ['README.md', 'docs/compare.md', 'docs/compare-features.md'].flatMap((path) =>
+      shown.filter((pattern) => !pattern.test(readText(path))).map((pattern) => `${path}: ${pattern.source}`),
+    );
+    assert.deepEqual(found, []);
+  });
+
+  it('link the issues of other projects', () => {
+    const found = pages.flatMap(({ path, text }) =>
+      [...text.matchAll(/(?<!\[)\bissues? #?\d+/g)].map(([named]) => `${path}: ${named}`),
+    );
+    assert.deepEqual(found, []);
+  });
+
+  it('run no package from a registry in which it may be of somebody else', () => {
+    // `--no` runs what is installed; `npx node` and the like are packages of this repository.
+    const unsafe = /\bnpx\b["', [\]:\na-z]*?(?:--yes|-y|@grantd\/|\bgrantd\b)/g;
+    assert.equal('"command": "npx",\n "args": ["--yes", "@grantd/cli", "mcp"]'.match(unsafe)?.length, 1);
+    assert.equal('npx --no grantd check\nnpx node x.ts'.match(unsafe), null);
+    const found = samples.flatMap(({ path, code }) => (code.match(unsafe) ?? []).map((text) => `${path}: ${text}`));
+    assert.deepEqual(found, []);
+  });
 });

@@ -15,7 +15,7 @@ async function loadServer() {
   } catch (cause) {
     if (!(cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND')) throw cause;
     throw new CliFailure(
-      'The MCP server is not in the image. Run "npx @grantd/cli mcp"; in a checkout, run "npm ci".',
+      'The MCP server is not in the image. Run "npm ci" and "bin/grantd mcp" in a checkout.',
       EXIT.failed,
       { cause },
     );
