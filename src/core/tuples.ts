@@ -255,11 +255,19 @@ export function undeclaredMessage(relation: string, own: readonly string[], list
 export const TUPLE_MEMBERS = ['subject', 'relation', 'object'] as const;
 type Part = (typeof TUPLE_MEMBERS)[number];
 
-/** Throws for the first of the three that is missing, and names all that are. The parts before it are well-formed. */
-export function refuseMissing(parts: Readonly<Record<Part, unknown>>, list?: string, index = 0): never {
+/**
+ * Throws for the first of the three that is missing, and names all that are. The parts before it are well-formed.
+ * `relationRule`: what the relation must be.
+ */
+export function refuseMissing(
+  parts: Readonly<Record<Part, unknown>>,
+  list?: string,
+  index = 0,
+  relationRule = RELATION_RULE,
+): never {
   const missing = TUPLE_MEMBERS.filter((part) => parts[part] === undefined);
   const [first = 'subject', ...others] = missing;
-  const must = first === 'relation' ? RELATION_RULE : 'namespace:external_id';
+  const must = first === 'relation' ? relationRule : 'namespace:external_id';
   const rest = alsoMissing(others.map((name) => fieldOf(name, list, index)));
   throw new GrantdError(`invalid-${first}`, `"${fieldOf(first, list, index)}" must be ${must}; it is missing${rest}.`);
 }

@@ -30,9 +30,9 @@ export function parseQuestion(
   list?: string,
   index = 0,
 ): NamedTuple {
-  if (subject === undefined) refuseMissing({ subject, relation, object }, list, index);
+  if (subject === undefined) refuseMissing({ subject, relation, object }, list, index, RELATION_NAME_RULE);
   const parsedSubject = parseIdentifier('subject', subject, list, index);
-  if (relation === undefined) refuseMissing({ subject, relation, object }, list, index);
+  if (relation === undefined) refuseMissing({ subject, relation, object }, list, index, RELATION_NAME_RULE);
   return {
     subject: parsedSubject,
     relation:

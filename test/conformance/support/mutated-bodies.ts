@@ -61,6 +61,7 @@ const SAMPLES: Readonly<Record<string, Json>> = {
   limit: 10,
   via: 'direct',
   include: 'self',
+  outside_types: 'keep',
 };
 /** Left out: each would contradict another member, or needs a value that only the service can make. */
 const CONTRADICTING: Readonly<Record<string, readonly string[]>> = {

@@ -7,6 +7,7 @@ import { createMetrics } from '../../../src/telemetry/metrics.ts';
 /** The sets behind these are fixed by the code: operations, HTTP statuses, outcomes. */
 const BOUNDED_LABELS = new Set([
   'source',
+  'call',
   'operation',
   'status',
   'outcome',
