@@ -8,6 +8,7 @@ import { renderApiPage } from '../../scripts/docs/api-page.ts';
 import { renderMetricsPage } from '../../scripts/docs/metrics-page.ts';
 import { renderSettingsPage } from '../../scripts/docs/settings-page.ts';
 import { variableNames } from '../../src/config/read-config.ts';
+import { ERROR_CATALOGUE } from '../../src/core/errors.ts';
 import { LOCK_TABLE } from '../../src/store/cassandra/schema/migration-lock.ts';
 import { MIGRATIONS } from '../../src/store/cassandra/schema/migrations.ts';
 import { listFiles, ROOT, readCode, readText } from '../kit/source-tree.ts';
@@ -87,6 +88,19 @@ describe('the docs', () => {
 
   it('hold the reference of the API as its operations say', () => {
     assert.equal(readText('docs/reference/api.md'), renderApiPage(), FRESHEN);
+  });
+
+  it('name every error at an operation that may answer with it', () => {
+    const documents = ['openapi', 'operator-openapi'].map((name) =>
+      JSON.parse(readText(`docs/reference/${name}.json`)),
+    );
+    const operations = JSON.stringify(documents.map(({ paths }) => paths));
+    // A method that a path does not have is no operation.
+    const named = Object.keys(ERROR_CATALOGUE).filter((code) => code !== 'method-not-allowed');
+    assert.deepEqual(
+      named.filter((code) => !operations.includes(`"${code}"`)),
+      [],
+    );
   });
 
   it('hold the metrics as the program serves them', async () => {
@@ -229,10 +243,15 @@ describe('the docs', () => {
     const [openfga = '', spicedb = ''] = versions.map((version) => RegExp.escape(version));
     const shown = [
       /\b2026-\d\d-\d\d\b/,
-      new RegExp(`OpenFGA[ |]+${openfga}\\b`),
-      new RegExp(`SpiceDB[ |]+${spicedb}\\b`),
+      new RegExp(`OpenFGA[\\s|]+${openfga}\\b`),
+      new RegExp(`SpiceDB[\\s|]+${spicedb}\\b`),
     ];
-    const found = ['README.md', 'docs/compare.md', 'docs/compare-features.md'].flatMap((path) =>
+    const found = [
+      'README.md',
+      'docs/compare.md',
+      'docs/compare-features.md',
+      'docs/guides/coming-from-openfga-or-spicedb.md',
+    ].flatMap((path) =>
       shown.filter((pattern) => !pattern.test(readText(path))).map((pattern) => `${path}: ${pattern.source}`),
     );
     assert.deepEqual(found, []);

@@ -79,7 +79,7 @@ export const writeRules: PublicOperation = {
       header: ['ETag', WARNING_HEADER],
     }),
   ],
-  errors: ['precondition-failed', 'condition-in-use', 'grants-outside-types'],
+  errors: ['precondition-failed', 'condition-in-use', 'relation-in-use', 'grants-outside-types'],
   async answer(session, context, { body, query, headers }) {
     const { dry_run: dryRun } = validate(dryRunQuerySchema, query);
     const request = await parseRulesRequest(body, headers);
