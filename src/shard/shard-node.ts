@@ -295,8 +295,9 @@ export class ShardNode implements Shard {
 
   #createReaderChoice(): ReaderChoice {
     const { clock, budget } = this.#dependencies;
-    const { meta, plans } = this.#options;
+    const { meta, plans, readerLimits } = this.#options;
     return new ReaderChoice({
+      readerLimits: { ...READER_LIMITS, ...readerLimits },
       clock,
       plans,
       crowding: budget.turns.crowding,

@@ -73,6 +73,10 @@ const EXPECTED = new Set([
   'key-not-found',
   'tenant-not-found',
 ]);
+/** Of these, what is refused because something is not there. */
+const WANTING = new Set(['unavailable', 'overloaded']);
+/** Of a check: several of the longest ways through the network, far less than the deadlines of the store. */
+const CHECK_MS_MAX = 2000;
 /** Of an answer 503 that leaves open whether anything was done. */
 const NOT_KNOWN = /outcome is (?:unknown|not known)/;
 /** Listings that go on for longer than that go round in a circle. */
@@ -380,15 +384,25 @@ export abstract class Caller {
     finish(await this.ask(tenant, access, call, front));
   }
 
+  /** Where all that it needs is there, a check takes no longer than the network. */
+  #judgeTime(what: string, tookMs: number): void {
+    const { profile, report } = this.ports;
+    if (!profile.whole || what !== 'check' || tookMs <= CHECK_MS_MAX) return;
+    report(`${this.name}: a check takes ${Math.round(tookMs)} ms while all that it needs is there`);
+  }
+
   #begin(tenant: WorkloadTenant, access: Access, what: What): (answer: Answer<Outcome>) => Outcome | undefined {
     const { history, trace, now } = this.ports;
     const keyId = tenant.states === undefined && 'keyId' in access ? access.keyId : undefined;
     const invocation = { client: this.name, tenant: tenant.tenantId, keyId, ...what } as Invocation;
     const startMs = now();
+    const { scheduler } = this.ports.cluster;
+    const sentMs = scheduler.nowMs;
     const finish = history.begin(invocation);
     const text = trace.on ? `${what.kind} ${JSON.stringify(what.input)} of tenant ${tenant.index}` : what.kind;
     trace.note(this.name, text);
     return (answer) => {
+      this.#judgeTime(what.kind, scheduler.nowMs - sentMs);
       const { outcome, effectBy } = this.judge(tenant, access, answer, what.kind, startMs);
       finish(outcome, effectBy);
       trace.note(this.name, `${text}: ${outcome === undefined ? 'open' : JSON.stringify(outcome)}`);
@@ -423,7 +437,8 @@ export abstract class Caller {
 
   /** Whether the error says that nothing was done. One that the service has no reason to give is reported. */
   protected undone({ code, message, cause }: GrantdError, what: string, index: number): boolean {
-    if (EXPECTED.has(code)) return !NOT_KNOWN.test(message);
+    const isWanting = this.ports.profile.whole && WANTING.has(code);
+    if (EXPECTED.has(code) && !isWanting) return !NOT_KNOWN.test(message);
     this.ports.report(`${this.name}: ${what} of tenant ${index} fails with ${code}: ${message} ${String(cause ?? '')}`);
     return false;
   }

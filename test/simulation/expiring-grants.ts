@@ -15,6 +15,9 @@ import { WALL_START_MS } from './simulated-process.ts';
 const HOUR_MS = 3_600_000;
 /** One entity has so many of them that its page is not whole, in some profiles. */
 const SUBJECTS = 3;
+/** Of one grant: until its owner's clock has reached its expiry. */
+const BURSTS = 20;
+const BURST_CHECKS = 3;
 const NEVER_MS = Number.POSITIVE_INFINITY;
 
 /** A grant whose creation was acknowledged. */
@@ -119,19 +122,38 @@ export class ExpiryClient extends Caller {
   }
 
   run(endMs: number): Promise<void> {
+    this.#endMs = endMs;
     return this.repeat(endMs, [1, this.ports.profile.thinkMsMax]);
   }
+
+  #endMs = 0;
 
   protected override step(): Promise<void> {
     const { lives, lull } = this.#grants;
     if (lull !== undefined) return this.#ask(lull, ['check', 'check', 'bulk', 'list']);
     const recent = lives.slice(-12);
     if (recent.length === 0 || this.random.chance(0.12)) return this.make(this.#someExpiry()).then(() => {});
+    if (this.ports.profile.actions.burst > 0 && this.random.chance(0.5)) return this.#burst();
     const life = this.random.pick(recent);
     if (life.endedAt !== undefined && !life.over && this.random.chance(0.15)) return this.#makeAgain(life);
     if (this.random.chance(0.06)) return this.#sweep();
     if (life.endedAt === undefined && !life.over && this.random.chance(0.15)) return this.#extend(life);
     return this.#ask(life, ['check', 'check', 'check', 'bulk', 'list', 'condition']);
+  }
+
+  /** Many checks at once, while other grants are made, until the grant has expired. */
+  async #burst(): Promise<void> {
+    const { scheduler } = this.ports.cluster;
+    const life = await this.make(Math.round(WALL_START_MS + scheduler.nowMs + this.random.between(50, 300)));
+    if (life === undefined) return;
+    const isOver = (): boolean => life.endedAt !== undefined || scheduler.nowMs >= this.#endMs;
+    const calls: Promise<unknown>[] = [];
+    for (let round = 0; round < BURSTS && !isOver(); round += 1) {
+      for (let count = 0; count < BURST_CHECKS; count += 1) calls.push(this.check(life));
+      if (this.random.chance(0.3)) calls.push(this.make(this.#someExpiry()));
+      await scheduler.sleep(this.random.between(1, 50));
+    }
+    await Promise.all(calls);
   }
 
   #ask(life: Life, ways: readonly ('check' | 'bulk' | 'list' | 'condition')[]): Promise<void> {
@@ -151,7 +173,8 @@ export class ExpiryClient extends Caller {
   /** Seconds from now, by the clock of some owner. */
   #someExpiry(): number {
     const nowMs = WALL_START_MS + this.ports.cluster.scheduler.nowMs;
-    return Math.round(nowMs + this.random.pick([0, -HOUR_MS, HOUR_MS]) + this.random.between(100, 12_000));
+    const hours = this.ports.profile.wallSkewMs < HOUR_MS ? 0 : this.random.pick([0, -HOUR_MS, HOUR_MS]);
+    return Math.round(nowMs + hours + this.random.between(100, 12_000));
   }
 
   /** A new one. Undefined: nobody knows whether there is one. */

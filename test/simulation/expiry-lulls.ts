@@ -20,12 +20,12 @@ export interface LullPorts {
 }
 
 export async function keepLulling(ports: LullPorts, endMs: number): Promise<void> {
-  const { cluster, grants, client, random } = ports;
+  const { cluster, slot, grants, client, random } = ports;
   const { scheduler } = cluster;
   while (true) {
     await scheduler.sleep(random.between(500, 3000));
     if (scheduler.nowMs >= endMs) return;
-    const owner = ownerOf(ports);
+    const owner = cluster.ownerOf(slot);
     if (owner === undefined) continue;
     const expiresAtMs = Math.round(owner.process.clock.wallMs() + random.between(300, 1200));
     const life = await client.make(expiresAtMs);
@@ -33,15 +33,10 @@ export async function keepLulling(ports: LullPorts, endMs: number): Promise<void
     grants.lull = life;
     const untilMs = scheduler.nowMs + TOLD_MS_MAX;
     while (life.endedAt === undefined && scheduler.nowMs < untilMs) await scheduler.sleep(POLL_MS);
-    const last = ownerOf(ports);
+    const last = cluster.ownerOf(slot);
     if (life.endedAt !== undefined && last !== undefined) ports.kill(last);
     // Until the next owner has been asked, as a rule.
     await scheduler.sleep(random.between(1500, 6000));
     grants.lull = undefined;
   }
-}
-
-function ownerOf({ cluster, slot }: LullPorts): RunningShard | undefined {
-  const owner = cluster.world.store.slotRows().find((row) => row.slot === slot)?.owner;
-  return [...cluster.shards.values()].find(({ node, stopping }) => !stopping && node.incarnation === owner);
 }

@@ -7,12 +7,21 @@ import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { mutate, watchAssertions } from './mutate.ts';
 import { MUTATIONS } from './mutations.ts';
+import { sumOfReached } from './probes.ts';
 import { FOCUSES, type Focus } from './profile.ts';
-import { renderFailure, renderProgress, renderSummary, sumOf, type Totals, totalsOf } from './render-results.ts';
+import {
+  renderFailure,
+  renderProgress,
+  renderReached,
+  renderSummary,
+  sumOf,
+  type Totals,
+  totalsOf,
+} from './render-results.ts';
 import { runSeeds } from './run-seeds.ts';
 import { searchMutations } from './search-mutations.ts';
 import { SeedJournal } from './seed-journal.ts';
-import type { RunResult } from './simulation-run.ts';
+import type { MeasuredResult } from './seed-workers.ts';
 
 const PROGRESS_MS = 10_000;
 
@@ -90,7 +99,7 @@ if (options.mutations !== undefined) {
     path === undefined ? undefined : new SeedJournal(path, { from, count, focus, mutation: options.mutation ?? '' });
   const before = journal?.totals ?? totalsOf([]);
   const startedMs = performance.now();
-  const results: RunResult[] = [];
+  const results: MeasuredResult[] = [];
   const totals = (): Totals => sumOf([before, totalsOf(results)]);
   const elapsedMs = (): number => performance.now() - startedMs;
   const interrupted = new AbortController();
@@ -122,6 +131,7 @@ if (options.mutations !== undefined) {
     clearInterval(progress);
     if (interrupted.signal.aborted) print('It was interrupted: not all seeds were run.');
     print(renderSummary(totals(), elapsedMs()));
+    if (mutation === undefined) print(renderReached(sumOfReached(results)));
   }
   process.exitCode = interrupted.signal.aborted || totals().failedSeeds.length > 0 ? 1 : 0;
 }

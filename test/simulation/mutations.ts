@@ -683,8 +683,8 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/log/revocation-decision.ts',
-        find: 'if (hasExpired(row, draft.nowMs)) expired',
-        replace: 'if (draft.nowMs < 0) expired',
+        find: 'if (hasExpired(row, nowMs)) expired',
+        replace: 'if (nowMs < 0) expired',
       },
     ],
   },
@@ -1152,6 +1152,132 @@ export const MUTATIONS: readonly Mutation[] = [
         file: 'src/front/requests/read-positions.ts',
         find: 'this.#turns.atEnd(() => this.#left(flights));',
         replace: '',
+      },
+    ],
+  },
+  {
+    name: 'busy-position-before-the-call',
+    what: 'Flights of a busy tenant take the position that the question before them brings.',
+    caughtBy: 'busy',
+    edits: [
+      {
+        file: 'src/front/requests/read-positions.ts',
+        find: 'if (this.#waiting.length > 0) this.#askSoon(route, clock, clock.monotonicMs());',
+        replace: 'flights.push(...this.#waiting.splice(0));',
+      },
+    ],
+  },
+  {
+    name: 'commits-kept-again-from-the-first',
+    what: 'Commits that are kept again after a pause count as all commits, so that former readers lack none.',
+    caughtBy: 'busy',
+    edits: [
+      {
+        file: 'src/shard/memory/tenant-memory.ts',
+        find: 'new RecentCommits(budget, clock, seq, readerLimits)',
+        replace: 'new RecentCommits(budget, clock, 0, readerLimits)',
+      },
+    ],
+  },
+  {
+    name: 'commits-dropped-without-a-gap',
+    what: 'Commits that are dropped beyond the bound leave no gap for the readers that lack them.',
+    caughtBy: 'busy',
+    edits: [
+      {
+        file: 'src/shard/memory/recent-items.ts',
+        find: 'this.#afterSeq = seq;\n    this.#budget.resize(this, this.bytes - bytes);',
+        replace: 'this.#budget.resize(this, this.bytes - bytes);',
+      },
+    ],
+  },
+  {
+    name: 'commits-applied-again',
+    what: 'A reader applies the commits again that two answers have.',
+    caughtBy: 'busy',
+    edits: [
+      {
+        file: 'src/shard/readers/tenant-reader.ts',
+        find: 'if (commit.seq <= this.#seq) continue;',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'reader-beginning-without-commits',
+    what: 'A reader begins with a record of the tenant that is older than its position.',
+    caughtBy: 'busy',
+    edits: [
+      {
+        file: 'src/shard/readers/follow-tenant.ts',
+        find: 'return { epoch: tenure.epoch, seq, nextBase,',
+        replace: 'return { epoch: tenure.epoch, seq: tenure.lastSeq, nextBase,',
+      },
+    ],
+  },
+  {
+    name: 'reader-keys-by-its-own-clock',
+    what: 'A key ends at a reader by the wall clock of that reader, and no front knows its end.',
+    caughtBy: 'key-clocks',
+    edits: [
+      {
+        file: 'src/front/requests/session.ts',
+        find: 'return this.#dependencies.clock.monotonicMs() >= this.#expiresAtMs;',
+        replace: 'return false;',
+      },
+      {
+        file: 'src/shard/peers/handles.ts',
+        find: 'const { nowMs } = handle.tenure.slotTime;',
+        replace: 'const nowMs = this.#clock.wallMs();',
+      },
+    ],
+  },
+  {
+    name: 'readers-whatever-the-owner-chooses',
+    what: 'Fronts are not told how many readers the owner of a tenant has chosen since they had their handles.',
+    caughtBy: 'auto-readers',
+    edits: [
+      {
+        file: 'src/front/requests/flight-paths.ts',
+        find: 'readers.follow(position?.readers);',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'handles-not-renewed',
+    what: 'Fronts that know of no reader of a tenant do not hear that its owner has chosen some.',
+    caughtBy: 'auto-readers',
+    edits: [
+      {
+        file: 'src/shard/memory/tenant-memory.ts',
+        find: 'renewHandles(): void {\n    this.#used?.handles.kill();',
+        replace: 'renewHandles(): void {',
+      },
+    ],
+  },
+  {
+    name: 'reader-waited-for',
+    what: 'A read waits for a reader that does not answer, and the owner is not asked.',
+    caughtBy: 'reader-cut-off',
+    edits: [
+      {
+        file: 'src/front/requests/flights.ts',
+        find: 'if (this.#sweeps <= this.request.sweepsAtReader) return;',
+        replace: 'if (this.#sweeps > 0) return;',
+      },
+    ],
+  },
+  {
+    name: 'reader-outlives-its-owner',
+    what: 'A reader goes on, and answers, when the shard that it asks no longer owns the slot.',
+    caughtBy: 'readers',
+    edits: [
+      {
+        file: 'src/shard/readers/tenant-reader.ts',
+        find: 'this.end(endedBy(error), waiting.length);',
+        replace:
+          "if (error.kind === 'wrong-owner') {\n        this.#isAsking = false;\n        for (const { resolve } of waiting) resolve();\n        return;\n      }\n      this.end(endedBy(error), waiting.length);",
       },
     ],
   },

@@ -148,7 +148,8 @@ export class NemesisRun {
   #pickShard(): RunningShard | undefined {
     const slow = this.#cluster.shards.get(this.#profile.slowShard ?? '');
     if (slow !== undefined) return slow;
-    const running = [...this.#cluster.shards.values()].filter(({ stopping }) => !stopping);
+    const spared = this.#profile.ownerSpared ? this.#cluster.ownerOf(0) : undefined;
+    const running = [...this.#cluster.shards.values()].filter((each) => !each.stopping && each !== spared);
     return running.length === 0 ? undefined : this.#random.pick(running);
   }
 

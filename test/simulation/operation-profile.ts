@@ -22,7 +22,8 @@ export type Action =
   | 'write-bulk'
   | 'clear'
   | 'move'
-  | 'moved';
+  | 'moved'
+  | 'burst';
 
 /** What operators do. */
 export type OperatorAction = 'state' | 'readers' | 'import' | 'export' | 'grants' | 'subjects' | 'keys' | 'tenant';
@@ -56,7 +57,11 @@ const ACTIONS: OperationProfile['actions'] = {
   clear: 0,
   move: 0,
   moved: 0,
+  burst: 0,
 };
+
+/** Ten times as many checks as writes. */
+export const CHECKED: OperationProfile['actions'] = { ...ACTIONS, grant: 9, revoke: 8, check: 170, bulk: 16 };
 
 const FOCUSED_ACTIONS: Readonly<Partial<Record<Focus, OperationProfile['actions']>>> = {
   // A write betrays a former owner, since it collides in the log; a read does not.
@@ -66,6 +71,8 @@ const FOCUSED_ACTIONS: Readonly<Partial<Record<Focus, OperationProfile['actions'
   broad: { ...ACTIONS, 'write-bulk': 6, clear: 1.5 },
   // What changes at one moment, a reader has to show at one moment, whether it is in its memory or not.
   readers: { ...ACTIONS, grant: 16, revoke: 14, move: 24, moved: 40 },
+  busy: { ...ACTIONS, grant: 30, revoke: 26, move: 8, moved: 10, burst: 14 },
+  saturated: { ...ACTIONS, check: 60, burst: 8 },
   threads: { ...ACTIONS, check: 60 },
   transactions: { ...ACTIONS, grant: 16, check: 16, 'write-bulk': 30, clear: 10 },
 };

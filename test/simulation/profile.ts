@@ -1,8 +1,10 @@
 // What a run is made of: sizes, faults and their odds, drawn from the seed. A focus makes the faults that one
 // protection is there for frequent; without one the draw is broad.
 
+import type { PositionLimits } from '../../src/front/requests/read-positions.ts';
 import { PAGE_LIMITS, type PageLimits } from '../../src/shard/memory/page-limits.ts';
-import { drawOperations, drawPageLimits, type OperationProfile } from './operation-profile.ts';
+import type { ReaderLimits } from '../../src/shard/memory/reader-limits.ts';
+import { CHECKED, drawOperations, drawPageLimits, type OperationProfile } from './operation-profile.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import { NO_STORE_FAULTS, type StoreFaults } from './store-view.ts';
 
@@ -56,6 +58,19 @@ export const FOCUSES = [
   'transactions',
   /** Readers answer beside owners that die, stand still, are cut off and hand over. */
   'readers',
+  /**
+   * Tenants with readers are asked in bursts, and then for a while only written, while owners and readers keep little:
+   * fronts gather their questions, and readers fall behind.
+   */
+  'busy',
+  /** Event loops often have no time left, so that calls and checks wait for their turn, at owners and at readers. */
+  'saturated',
+  /** Readers are cut off from the store, one after the other, while everything else is whole. */
+  'reader-cut-off',
+  /** The owner of a tenant whose readers are `auto` is crowded for a while, and then not. */
+  'auto-readers',
+  /** Keys are rotated, and used until their end and beyond, at readers and fronts whose wall clocks are an hour off. */
+  'key-clocks',
   /** Each front has a reader of its own, in the process of the only owner: counts of commits spare it questions. */
   'threads',
   /** Keys are revoked, and tenants suspended, while calls of theirs are on their way from one owner to the next. */
@@ -111,6 +126,16 @@ export interface Profile extends OperationProfile {
   readonly slots: number;
   /** Of a tenant that a run begins with, at least. */
   readonly readersMin: number;
+  /** Overrides of what owners keep for readers, and of the readers' own bounds. */
+  readonly readerLimits: Partial<ReaderLimits>;
+  /** Overrides of the bounds by which fronts gather questions to owners. */
+  readonly positionLimits: Partial<PositionLimits>;
+  /** Clients only write for so long, again and again: nobody asks for the position of a tenant then. */
+  readonly readPauseMs: number;
+  /** Clients of the first front only read, and those of the others only write: no reader hears of a write but by it. */
+  readonly writersApart: boolean;
+  /** How often an event loop has no time left. */
+  readonly saturated: number;
   /** Whether each front has a reader of its own that shares memory with the owner. */
   readonly threads: boolean;
   readonly shards: number;
@@ -156,6 +181,12 @@ export interface Profile extends OperationProfile {
   readonly feedReaders: boolean;
   /** Whether the keys of a tenant are rotated. */
   readonly rotations: boolean;
+  /** Nothing happens to the owner of the only slot: faults are those of its readers and of fronts. */
+  readonly ownerSpared: boolean;
+  /** The readers of tenants are `auto`; their owner has more to do than time for so long. 0: neither. */
+  readonly crowdedMs: number;
+  /** Everything that a call needs is there all the time: none is refused for want of it, and no check takes long. */
+  readonly whole: boolean;
   /** Every grant is made once, nothing is revoked and nothing is read before the end. */
   readonly uniqueGrants: boolean;
 }
@@ -220,6 +251,18 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
     'reset-network': 2,
     'delay-requests': 3,
   },
+  busy: {
+    'kill-shard': 1,
+    'stop-shard': 1,
+    'cut-network': 2,
+    'pause-shard': 1,
+    'reset-network': 1,
+    'delay-requests': 3,
+  },
+  saturated: { 'kill-shard': 1, 'stop-shard': 1, 'pause-shard': 1, 'reset-network': 1, 'delay-requests': 2 },
+  'reader-cut-off': { 'cut-store': 1 },
+  'auto-readers': { 'reset-network': 1, 'restart-front': 1 },
+  'key-clocks': { 'jump-wall': 3, 'kill-shard': 1, 'restart-front': 1, 'reset-network': 1 },
   threads: {
     'kill-shard': 1,
     'stop-shard': 1,
@@ -362,6 +405,8 @@ const TRIMMED = {
 /** Operations are known for so short that a machine is often suspended for longer. */
 const SHORT_WINDOW = { deadlineMs: 3000, clusterDeadlineMs: 3000, logRetentionMs: 8000 };
 
+const SPARED = { ownerSpared: true, slots: 1, shardsMax: 3 };
+
 /** Clients whose question was lost with an owner ask something else soon. */
 const RULED = { deadlineMs: 3000, tenants: 2, clientsPerFront: 1 };
 
@@ -374,6 +419,136 @@ function drawSmallPages(random: SeededRandom): Partial<Profile> {
   const readsBeforeScan = drawReadsBeforeScan(random);
   if (random.chance(0.5)) return { pageLimits: { readsBeforeScan } };
   return { pageLimits: { rowsMax: random.whole(1, 3), rowsPerListing: random.whole(1, 3), readsBeforeScan } };
+}
+
+function drawForReaders(random: SeededRandom): Partial<Profile> {
+  switch (random.weighted({ memory: 4, checks: 3, broad: 3 })) {
+    case 'memory':
+      // Hardly anything stays in memory: what an answer puts together was read at several moments.
+      return {
+        subjects: 2,
+        pageLimits: { rowsMax: 1 },
+        memoryBytesMax: 1_000_000,
+        nemesisMs: 6000,
+        thinkMsMax: 50,
+        store: { ...NO_STORE_FAULTS, slow: 0.01 },
+      };
+    case 'checks':
+      // Many checks to each write, and many of both are long on their way.
+      return {
+        activeMs: random.between(8000, 14_000),
+        slowNetwork: 0.15,
+        clientsPerFront: 6,
+        thinkMsMax: 60,
+        actions: CHECKED,
+      };
+    case 'broad':
+      return {};
+  }
+}
+
+/** Of one tuple, with a position on its way all the time and a write from time to time. */
+const WRITERS_APART: Partial<Profile> = {
+  writersApart: true,
+  tenants: 1,
+  objects: 1,
+  clientsPerFront: 5,
+  thinkMsMax: 30,
+  slowNetwork: 0.05,
+};
+
+/** An entry of one grant takes some 700 bytes. */
+const drawLittleFollowed = (random: SeededRandom): Partial<Profile> => ({
+  readerLimits: {
+    recentBytesMax: random.pick([1000, 3000, 30_000]),
+    followedMs: random.pick([300, 700, 2000]),
+    idleMs: random.pick([1500, 5000]),
+    charactersPerStep: random.pick([32, 500]),
+  },
+  positionLimits: {
+    gatherMs: random.pick([4, 4, 15]),
+    busyFlights: random.whole(1, 12),
+    tenantsMax: random.pick([1, 1000]),
+  },
+});
+
+function drawBusy(random: SeededRandom): Partial<Profile> {
+  return {
+    ...drawLittleFollowed(random),
+    activeMs: random.between(8000, 12_000),
+    // What writes to the slot of another tenant moves the time of the log on.
+    slots: 8,
+    maintenanceMs: 1000,
+    nemesisMs: random.between(2000, 5000),
+    ...(random.chance(0.5)
+      ? { ...WRITERS_APART, memoryBytesMax: 1_000_000 }
+      : {
+          readPauseMs: random.pick([600, 1500]),
+          expiryClients: 2,
+          slowNetwork: 0.15,
+          memoryBytesMax: random.pick([1_000_000, random.whole(2400, 12_000)]),
+        }),
+  };
+}
+
+/** What the focuses on readers have besides their faults. */
+function drawForReads(random: SeededRandom, focus: Focus): Partial<Profile> {
+  switch (focus) {
+    case 'readers':
+      return drawForReaders(random);
+    case 'busy':
+      return drawBusy(random);
+    case 'reader-cut-off':
+      return {
+        ...SPARED,
+        whole: true,
+        activeMs: random.between(10_000, 16_000),
+        // Of the shards without a store at least one is a reader, and all that it is asked for is cold.
+        readersMin: 2,
+        subjects: 20,
+        pageLimits: { rowsMax: 1, readsBeforeScan: Number.POSITIVE_INFINITY },
+        memoryBytesMax: 1_000_000,
+        store: NO_STORE_FAULTS,
+        nemesisMs: 3000,
+        thinkMsMax: 100,
+        actions: CHECKED,
+        operators: 0,
+      };
+    case 'auto-readers':
+      return {
+        ...SPARED,
+        // Most of it is waiting: for a decision, and until it is old enough for the next.
+        activeMs: 200_000,
+        crowdedMs: 65_000,
+        readerLimits: { shrinkAfterMs: 20_000 },
+        shards: 4,
+        shardsMax: 4,
+        tenants: 1,
+        clientsPerFront: 1,
+        subjects: 24,
+        // A front whose clients only read never uses its handle at the owner again.
+        writersApart: true,
+        thinkMsMax: 1500,
+        store: NO_STORE_FAULTS,
+        memoryBytesMax: 1_000_000,
+        nemesisMs: 25_000,
+        operators: 0,
+      };
+    case 'key-clocks':
+      return {
+        ...SPARED,
+        activeMs: random.between(8000, 12_000),
+        clientsPerFront: 1,
+        store: NO_STORE_FAULTS,
+        wallSkewMs: HOUR_MS,
+        nemesisMs: random.between(500, 2000),
+        rotations: true,
+      };
+    case 'saturated':
+      return { activeMs: random.between(8000, 12_000), saturated: random.pick([0.3, 0.7]) };
+    default:
+      return {};
+  }
 }
 
 /** What the focuses on time and the store have besides their faults. */
@@ -401,23 +576,11 @@ function drawForStore(random: SeededRandom, focus: Focus): Partial<Profile> {
       };
     case 'feeds':
       return { deadlineMs: 3000, tenants: 2, clientsPerFront: 1 };
-    case 'readers':
-      // In half of the runs hardly anything stays in memory: what an answer puts together was read at several moments.
-      return random.chance(0.5)
-        ? {
-            subjects: 2,
-            pageLimits: { rowsMax: 1 },
-            memoryBytesMax: 1_000_000,
-            nemesisMs: 6000,
-            thinkMsMax: 50,
-            store: { ...NO_STORE_FAULTS, slow: 0.01 },
-          }
-        : {};
     case 'rules':
     case 'gates':
       return { ...RULED, thinkMsMax: random.pick([50, 150]), ...drawSmallPages(random) };
     default:
-      return {};
+      return drawForReads(random, focus);
   }
 }
 
@@ -428,10 +591,27 @@ const CROWDED_FOCUSES: readonly Focus[] = [
   'restarts',
   'keys',
   'readers',
+  'busy',
+  'saturated',
   'threads',
   'listings',
   'transactions',
 ];
+
+/** The focuses in which each tenant has readers. */
+const READ_FOCUSES: readonly Focus[] = ['readers', 'busy', 'saturated', 'reader-cut-off', 'auto-readers', 'key-clocks'];
+
+/** Of runs that are not about readers. */
+const ORDINARY = {
+  readerLimits: {},
+  positionLimits: {},
+  readPauseMs: 0,
+  writersApart: false,
+  saturated: 0,
+  ownerSpared: false,
+  crowdedMs: 0,
+  whole: false,
+};
 
 function drawBroadly(random: SeededRandom, focus: Focus): Profile {
   const pressed = focus === 'memory' || random.chance(0.5);
@@ -445,11 +625,12 @@ function drawBroadly(random: SeededRandom, focus: Focus): Profile {
   const ruled = focus === 'broad' && random.fork('rules').chance(0.3);
   const { 'jump-wall': jumps = 0, ...others } = focus === 'broad' ? BROAD : FOCUSED[focus];
   return {
+    ...ORDINARY,
     focus,
     slots: random.whole(2, crowded ? 3 : 5),
-    readersMin: focus === 'readers' ? 1 : 0,
+    readersMin: READ_FOCUSES.includes(focus) ? 1 : 0,
     threads: focus === 'threads',
-    shards: focus === 'threads' ? 1 : focus === 'restarts' || focus === 'readers' ? 3 : random.whole(2, 3),
+    shards: focus === 'threads' ? 1 : focus === 'restarts' || READ_FOCUSES.includes(focus) ? 3 : random.whole(2, 3),
     shardsMax: focus === 'threads' ? 1 : 4,
     fronts: 2,
     tenants: crowded ? 2 : random.whole(2, 3),

@@ -1,5 +1,6 @@
 // Results of runs as text for a person.
 
+import type { Reached } from './probes.ts';
 import type { RunResult } from './simulation-run.ts';
 
 /** Of many runs. */
@@ -71,3 +72,8 @@ export function renderProgress(
   const named = failedSeeds.length === 0 ? '' : ` (${inOrder(failedSeeds.slice(0, FAILED_SEEDS_SHOWN_MAX))}${more})`;
   return `${done} of ${count} seeds, ${failedSeeds.length} failed${named}, ${(perMs * 1000).toFixed(1)} a second${left}`;
 }
+
+export const renderReached = (reached: Reached): string =>
+  `Reached: ${Object.entries(reached)
+    .map(([name, count]) => `${name} ${count}`)
+    .join(', ')}`;

@@ -17,6 +17,9 @@ const OPERATOR = { operator: 'rotation' };
 /** How often a rotation is asked for whose outcome is not known. */
 const TRIES_MAX = 6;
 
+/** A front goes by its owner's time, and by its own monotonic clock from when it was told, whose rate differs. */
+const RATES_MS = 150;
+
 interface Life {
   readonly keyId: KeyId;
   readonly text: string;
@@ -28,6 +31,8 @@ interface Life {
   endedByMs: number;
   /** As its rotation was answered, if it was. */
   told: RotatedKey | undefined;
+  /** When a client was first told that it has ended. */
+  refusedAtMs: number;
 }
 
 export class KeyRotations extends Caller {
@@ -55,11 +60,32 @@ export class KeyRotations extends Caller {
   }
 
   #add({ keyId, text }: Pick<Life, 'keyId' | 'text'>): void {
-    this.#lives.push({ keyId, text, rotated: false, endsFromMs: NEVER_MS, endedByMs: NEVER_MS, told: undefined });
+    this.#lives.push({
+      keyId,
+      text,
+      rotated: false,
+      endsFromMs: NEVER_MS,
+      endedByMs: NEVER_MS,
+      told: undefined,
+      refusedAtMs: NEVER_MS,
+    });
   }
 
   get #nowMs(): number {
     return this.ports.cluster.scheduler.nowMs;
+  }
+
+  /** How far apart the clocks are that may decide about a key: those of owners, one after the other. */
+  get #skewMs(): number {
+    const { ownerSpared, wallSkewMs } = this.ports.profile;
+    return ownerSpared ? RATES_MS : wallSkewMs;
+  }
+
+  /** What the clock that decides shows at the beginning of the world. */
+  get #wallStartMs(): number {
+    const { profile, cluster } = this.ports;
+    const owner = profile.ownerSpared ? cluster.ownerOf(0) : undefined;
+    return owner === undefined ? WALL_START_MS : owner.process.clock.wallMs() - this.#nowMs;
   }
 
   #someFront(): RunningFront | undefined {
@@ -87,13 +113,13 @@ export class KeyRotations extends Caller {
       successor && this.#use(successor, this.#someFront()),
     ]);
     // A front or an owner that has missed the nearer end still serves the key.
-    await scheduler.sleep(graceMs + 2 * this.ports.profile.wallSkewMs);
+    await scheduler.sleep(graceMs + 2 * this.#skewMs);
     await this.#use(life, this.#someFront());
     if (!this.#lives.some(({ rotated }) => !rotated)) await this.#make();
   }
 
   async #rotate(life: Life, graceMs: number): Promise<void> {
-    const skewMs = this.ports.profile.wallSkewMs;
+    const skewMs = this.#skewMs;
     this.#made += 1;
     const idempotencyKey = `rotation-${this.#made}`;
     life.rotated = true;
@@ -121,9 +147,9 @@ export class KeyRotations extends Caller {
     { startMs, graceMs }: { startMs: number; graceMs: number },
   ): void {
     const { key, former, revoked, text } = told;
-    const skewMs = this.ports.profile.wallSkewMs;
+    const skewMs = this.#skewMs;
     life.told = told;
-    const endsAtMs = (former.expiresAtMs ?? NEVER_MS) - WALL_START_MS;
+    const endsAtMs = (former.expiresAtMs ?? NEVER_MS) - this.#wallStartMs;
     const isInTime = endsAtMs >= startMs + graceMs - skewMs - 1 && endsAtMs <= this.#nowMs + graceMs + skewMs;
     if (!isInTime || former.keyId !== life.keyId || revoked !== (graceMs === 0)) {
       this.ports.report(`the rotation of ${life.keyId} is answered with an end that it cannot have: ${endsAtMs}`);
@@ -159,8 +185,12 @@ export class KeyRotations extends Caller {
       if (startMs > life.endedByMs) {
         this.ports.report(`the key ${life.keyId} is served at ${startMs}, and had ended by ${life.endedByMs}`);
       }
+      if (startMs > life.refusedAtMs) {
+        this.ports.report(`the key ${life.keyId} is served at ${startMs}, and was refused at ${life.refusedAtMs}`);
+      }
     } else if (answer.error.code !== 'unauthorized') this.undone(answer.error, 'use-key', this.#tenant.index);
-    else if (this.#nowMs < life.endsFromMs) {
+    else if (this.#nowMs >= life.endsFromMs) life.refusedAtMs = Math.min(life.refusedAtMs, this.#nowMs);
+    else {
       this.ports.report(
         `the key ${life.keyId} is refused by ${this.#nowMs}, and does not end before ${life.endsFromMs}`,
       );

@@ -2,8 +2,7 @@
 // another.
 
 import type { Focus } from './profile.ts';
-import { SeedWorkers } from './seed-workers.ts';
-import type { RunResult } from './simulation-run.ts';
+import { type MeasuredResult, SeedWorkers } from './seed-workers.ts';
 
 /** Little is done again after an interruption. */
 export const CHUNK_SEEDS = 20;
@@ -36,16 +35,16 @@ function* chunksOf({ from, count, done }: SeedRange): Generator<SeedChunk> {
 /** Every result, in no particular order. Rejects where a worker itself fails. */
 export async function runSeeds(
   range: SeedRange,
-  onResult: (result: RunResult) => void = () => {},
-  onChunk: (chunk: SeedChunk, results: readonly RunResult[]) => void = () => {},
-): Promise<RunResult[]> {
+  onResult: (result: MeasuredResult) => void = () => {},
+  onChunk: (chunk: SeedChunk, results: readonly MeasuredResult[]) => void = () => {},
+): Promise<MeasuredResult[]> {
   const { focus = 'broad', mutation, workers: count = 2, stopAtFailure = false, signal } = range;
-  const results: RunResult[] = [];
+  const results: MeasuredResult[] = [];
   const workers = new SeedWorkers(count, mutation === undefined ? 'plain' : 'switches');
   const end = (): void => workers.end();
   signal?.addEventListener('abort', end, { once: true });
   const chunks = chunksOf(range);
-  const take = (result: RunResult): void => {
+  const take = (result: MeasuredResult): void => {
     results.push(result);
     onResult(result);
     if (stopAtFailure && result.failures.length > 0) end();

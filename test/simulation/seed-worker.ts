@@ -4,12 +4,14 @@ import { flushCompileCache } from 'node:module';
 import { watchAssertions } from './mutate.ts';
 import { loadSwitches, switchOn } from './mutation-switch.ts';
 import { MUTATIONS } from './mutations.ts';
+import { loadProbes, takeReached } from './probes.ts';
 import type { Chunk, WorkerCode, WorkerMessage } from './seed-workers.ts';
 
 const SWITCHES: WorkerCode = 'switches';
 
 watchAssertions();
 if (process.argv[2] === SWITCHES) loadSwitches(MUTATIONS);
+else loadProbes();
 const loaded = import('./simulation-run.ts');
 
 /** Resolves when the message is on its way, so that none is lost at the end. */
@@ -27,7 +29,7 @@ async function run({ from, count, focus, mutation, stopAtFailure = false }: Chun
     const before = process.cpuUsage();
     const result = await runSeed({ seed, focus, stopAtFailure });
     const { user, system } = process.cpuUsage(before);
-    await tell({ result: { ...result, cpuMs: (user + system) / 1000 } });
+    await tell({ result: { ...result, cpuMs: (user + system) / 1000, reached: takeReached() } });
     if (stopAtFailure && result.failures.length > 0) break;
   }
   await tell({ result: undefined });

@@ -4,6 +4,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { finished } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import type { Reached } from './probes.ts';
 import type { Focus } from './profile.ts';
 import type { RunResult } from './simulation-run.ts';
 
@@ -16,7 +17,7 @@ const WORKER_OPTIONS = ['--max-semi-space-size=64', '--stack-trace-limit=0'];
 /** Of what a worker wrote before it failed. */
 const COMPLAINT_MAX = 10_000;
 
-/** Of a worker: the code as it is, or with mutations that are switched on and off. */
+/** Of a worker: the code as it is, with probes, or with mutations that are switched on and off. */
 export type WorkerCode = 'plain' | 'switches';
 
 export interface Chunk {
@@ -32,6 +33,8 @@ export interface Chunk {
 export interface MeasuredResult extends RunResult {
   /** Processor time. */
   readonly cpuMs: number;
+  /** In a worker with the code as it is. */
+  readonly reached: Reached;
 }
 
 /** Each result, and after the last one of a chunk `undefined`. */
@@ -50,13 +53,19 @@ export class SeedWorkers {
   }
 
   /** Waits for a worker. Resolves to all results, or to undefined where `end` comes first. */
-  async run(chunk: Chunk, onResult: (result: RunResult) => void = () => {}): Promise<MeasuredResult[] | undefined> {
+  async run(
+    chunk: Chunk,
+    onResult: (result: MeasuredResult) => void = () => {},
+  ): Promise<MeasuredResult[] | undefined> {
     const worker = await this.#take();
-    const results = await worker.run(chunk, onResult);
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#idle.push(worker);
-    else next(worker);
-    return results;
+    try {
+      return await worker.run(chunk, onResult);
+    } finally {
+      // One that has failed, too: it fails whoever waits.
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#idle.push(worker);
+      else next(worker);
+    }
   }
 
   end(): void {
@@ -105,7 +114,7 @@ class Worker {
     });
   }
 
-  async run(chunk: Chunk, onResult: (result: RunResult) => void): Promise<MeasuredResult[] | undefined> {
+  async run(chunk: Chunk, onResult: (result: MeasuredResult) => void): Promise<MeasuredResult[] | undefined> {
     const results: MeasuredResult[] = [];
     this.#onResult = (result) => {
       results.push(result);

@@ -1,6 +1,7 @@
 // A whole cluster below HTTP in one thread: the real shard and front code over a simulated network, one database and
 // virtual time. It starts, stops, kills and pauses its processes; what happens when, the nemesis decides.
 
+import type { Clock } from '../../src/core/async/clock.ts';
 import { FairTurns, type Turns } from '../../src/core/async/turns.ts';
 import { BUILT_IN_PLANS, type Plans, resolvePlan } from '../../src/core/plans.ts';
 import type { Discovery } from '../../src/discovery/discovery.ts';
@@ -34,6 +35,8 @@ export interface RunningShard {
   readonly process: SimulatedProcess;
   readonly node: ShardNode;
   readonly streams: Set<PeerStream>;
+  /** Of everything on its event loop. */
+  readonly turns: Turns;
   stopping: boolean;
 }
 
@@ -47,13 +50,31 @@ export interface RunningFront {
 const shared = createMetrics();
 const metrics: Metrics = { ...shared, onRender: () => () => {} };
 
+/** The clock stands still within a step, so that a turn never runs out of time by itself. */
+class SaturatedTurns extends FairTurns {
+  readonly #random: SeededRandom;
+  readonly #chance: number;
+
+  /** `chance`: that a turn has no time left when it is asked. */
+  constructor(clock: Clock, random: SeededRandom, chance: number) {
+    super(clock);
+    this.#random = random;
+    this.#chance = chance;
+  }
+
+  override hasTime(nowMs: number): boolean {
+    const hasTime = super.hasTime(nowMs);
+    return hasTime && !this.#random.chance(this.#chance);
+  }
+}
+
 /** The plan of a tenant with so many readers. */
-export const planWith = (readers: number): string => `readers-${readers}`;
+export const planWith = (readers: number | 'auto'): string => `readers-${readers}`;
 
 const PLANS: Plans = new Map(
-  Array.from({ length: READERS_DRAWN_MAX + 1 }, (_, readers) => {
+  [...Array(READERS_DRAWN_MAX + 1).keys(), 'auto' as const].map((readers) => {
     const name = planWith(readers);
-    return [name, { ...resolvePlan(BUILT_IN_PLANS, 'unlimited'), name, readers }];
+    return [name, { ...resolvePlan(BUILT_IN_PLANS, 'unlimited'), name, readers, readersMax: READERS_DRAWN_MAX }];
   }),
 );
 
@@ -151,7 +172,7 @@ export class SimulatedCluster {
     const address = `${shardName}:${PORT}`;
     const log = this.#createLog(process);
     const { clock, random } = process;
-    const turns = new FairTurns(clock);
+    const turns = this.#createTurns(process);
     const node = createShardNode(
       {
         store: createStoreView(this.world, this.#rules, process),
@@ -159,7 +180,7 @@ export class SimulatedCluster {
         random,
         log,
         metrics,
-        budget: new MemoryBudget(this.#profile.memoryBytesMax, new FairTurns(clock)),
+        budget: new MemoryBudget(this.#profile.memoryBytesMax, turns),
         owners: this.#createOwnerLinks(process, turns, log),
         commitCounts: this.#commitCounts,
       },
@@ -170,6 +191,7 @@ export class SimulatedCluster {
         meta: this.meta,
         plans: PLANS,
         pageLimits: this.#profile.pageLimits,
+        readerLimits: this.#profile.readerLimits,
         logRetentionMs: this.#profile.logRetentionMs,
         maintenanceMs: this.#profile.maintenanceMs,
         // Often: an owner that dies after some seconds leaves a list.
@@ -177,7 +199,7 @@ export class SimulatedCluster {
       },
     );
     const streams = new Set<PeerStream>();
-    const shard: RunningShard = { shardName, address, process, node, streams, stopping: false };
+    const shard: RunningShard = { shardName, address, process, node, streams, turns, stopping: false };
     this.network.listen(process, address, (stream) => {
       if (shard.stopping && streams.size === 0) return false;
       const options = { shard: node, clock, turns, log, metrics, version: 'simulated', proof: EVERY_PROOF };
@@ -193,6 +215,12 @@ export class SimulatedCluster {
       void node.join().then(() => node.start());
     });
     return shard;
+  }
+
+  /** Of everything on the event loop of a process. */
+  #createTurns({ clock, random }: SimulatedProcess): Turns {
+    const { saturated } = this.#profile;
+    return saturated === 0 ? new FairTurns(clock) : new SaturatedTurns(clock, random.fork('turns'), saturated);
   }
 
   /** How a reader in the process asks owners. */
@@ -241,6 +269,12 @@ export class SimulatedCluster {
     });
   }
 
+  /** The shard that owns the slot as far as the store knows; undefined: it is gone or going. */
+  ownerOf(slot: number): RunningShard | undefined {
+    const owner = this.world.store.slotRows().find((row) => row.slot === slot)?.owner;
+    return [...this.shards.values()].find(({ node, stopping }) => !stopping && node.incarnation === owner);
+  }
+
   /** The shard is not to come back: its address goes from discovery. */
   retire(shardName: string): void {
     this.#addresses.delete(`${shardName}:${PORT}`);
@@ -272,7 +306,12 @@ export class SimulatedCluster {
     };
     const front = createFront(
       { discovery, clock, random, log, metrics, openStream: this.network.openStreamOf(process) },
-      { name: process.name, peer, localReader: reader.length === 0 ? undefined : process.name },
+      {
+        name: process.name,
+        peer,
+        localReader: reader.length === 0 ? undefined : process.name,
+        positionLimits: this.#profile.positionLimits,
+      },
     );
     const running = { name: kind, process, front };
     this.fronts.set(kind, running);
@@ -285,18 +324,18 @@ export class SimulatedCluster {
     const [ownerAddress] = this.#addresses;
     if (this.#commitCounts === undefined || ownerAddress === undefined) return [];
     const { clock, random, name } = process;
-    const turns = new FairTurns(clock);
+    const turns = this.#createTurns(process);
     const reader = createReaderShard(
       {
         store: createStoreView(this.world, this.#rules, process),
         clock,
         random,
         metrics,
-        budget: new MemoryBudget(this.#profile.memoryBytesMax, new FairTurns(clock)),
+        budget: new MemoryBudget(this.#profile.memoryBytesMax, turns),
         owners: this.#createOwnerLinks(process, turns, log),
         commitCounts: this.#commitCounts,
       },
-      { shardName: name, meta: this.meta, plans: PLANS, ownerAddress },
+      { shardName: name, meta: this.meta, plans: PLANS, ownerAddress, readerLimits: this.#profile.readerLimits },
     );
     const address = `${name}:${PORT}`;
     this.network.listen(process, address, createStreamHost({ shard: () => reader, clock, turns, log, metrics }).accept);

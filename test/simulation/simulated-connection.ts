@@ -65,7 +65,8 @@ class Pipe {
       this.#held.push(frame);
       this.flush();
     });
-    this.#full = this.#inFlight >= WINDOW_MESSAGES;
+    // Until its writer is told otherwise, also where it writes nevertheless.
+    if (this.#inFlight >= WINDOW_MESSAGES) this.#full = true;
     return !this.#full;
   }
 

@@ -21,6 +21,7 @@ import { NamespaceRules } from './namespace-rules.ts';
 import { NemesisRun } from './nemesis.ts';
 import { Operator } from './operators.ts';
 import { drawProfile, type Focus, type Profile, READERS_DRAWN_MAX } from './profile.ts';
+import { ReaderChoices } from './reader-choices.ts';
 import { request } from './requests.ts';
 import { KeyRotations } from './rotated-keys.ts';
 import { RuledClients } from './ruled-clients.ts';
@@ -217,7 +218,8 @@ class Simulation {
   }
 
   async #createTenant(index: number): Promise<WorkloadTenant> {
-    const readers = this.#random.fork(`readers of ${index}`).whole(this.#profile.readersMin, READERS_DRAWN_MAX);
+    const drawn = this.#random.fork(`readers of ${index}`).whole(this.#profile.readersMin, READERS_DRAWN_MAX);
+    const readers = this.#profile.crowdedMs > 0 ? 'auto' : drawn;
     const { tenantId } = await this.#operate('create a tenant', ({ operator }, context) =>
       operator.createTenant(context, { name: `tenant ${index}`, plan: planWith(readers), operator: 'simulation' }),
     );
@@ -268,6 +270,7 @@ class Simulation {
       this.#ruled?.run(endMs),
       this.#feed?.run(endMs),
       this.#rotations?.run(endMs),
+      this.#profile.crowdedMs > 0 ? this.#createChoices().run(endMs) : undefined,
       nemesis.run(endMs),
     ]);
     if (!(await this.#go(work, 'the clients do not end', this.#profile.activeMs + 60_000))) return;
@@ -276,6 +279,8 @@ class Simulation {
     this.#cluster.world.faults = { ...NO_STORE_FAULTS };
     const trusted = this.#profile.focus !== 'lost-records';
     if (!(await this.#go(this.#recover(trusted), 'requests do not succeed again', RECOVERY_MS_MAX))) return;
+    // The next owner would decide by another clock.
+    if (this.#profile.ownerSpared) await this.#go(this.#useRotatedKeys(), 'rotated keys are not used', FINAL_MS_MAX);
     const readers = [...this.#cluster.fronts.keys()]
       .filter((name) => name !== 'console')
       .map((name) => this.#createClient(name, 9));
@@ -353,10 +358,14 @@ class Simulation {
     this.#feed.judge(await this.#readAuditLog(this.#feedTenant));
   }
 
+  async #useRotatedKeys(): Promise<void> {
+    await this.#rotations?.useAll();
+  }
+
   async #judgeRotations(): Promise<void> {
     const tenantId = this.#rotatedTenant;
     if (this.#rotations === undefined || tenantId === undefined) return;
-    await this.#rotations.useAll();
+    if (!this.#profile.ownerSpared) await this.#useRotatedKeys();
     const { items } = await this.#operate('list the keys', async ({ operator }, context) => {
       const session = await operator.tenant(context, tenantId, 'simulation');
       return session.call(CALLS.listKeys, context, { limit: ROTATED_KEYS_MAX, cursor: undefined });
@@ -410,6 +419,10 @@ class Simulation {
   #createClient(frontName: string, index: number): Client {
     const name = `client-${frontName.at(-1)}${index}`;
     return new Client(name, frontName, this.#workloadPorts(), this.#random.fork(name));
+  }
+
+  #createChoices(): ReaderChoices {
+    return new ReaderChoices(this.#workloadPorts(), (what, run) => this.#operate(what, run));
   }
 
   #createOperator(index: number): Operator {

@@ -5,8 +5,7 @@ import { availableParallelism } from 'node:os';
 import { after, test } from 'node:test';
 import type { Focus } from './profile.ts';
 import { renderFailure, renderSummary, totalsOf } from './render-results.ts';
-import { SeedWorkers } from './seed-workers.ts';
-import type { RunResult } from './simulation-run.ts';
+import { type MeasuredResult, SeedWorkers } from './seed-workers.ts';
 
 /** What is bounded is seeds; this only ends what hangs. */
 export const TEST_MS_MAX = 1_800_000;
@@ -15,7 +14,7 @@ export const TEST_MS_MAX = 1_800_000;
 const workers = new SeedWorkers(availableParallelism());
 
 /** A seed at a time, so that all workers end at about the same time. */
-export async function runSeeds(from: number, count: number, focus: Focus): Promise<RunResult[]> {
+export async function runSeeds(from: number, count: number, focus: Focus): Promise<MeasuredResult[]> {
   const seeds = Array.from({ length: count }, (_, index) => from + index);
   const results = await Promise.all(seeds.map((seed) => workers.run({ from: seed, count: 1, focus })));
   return results.flatMap((each) => each ?? []);

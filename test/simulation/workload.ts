@@ -8,6 +8,13 @@ import type { BulkWrite, GrantFilter } from '../../src/shard/shard.ts';
 import { Caller, type Key, RELATIONS_USED, type WorkloadTenant } from './caller.ts';
 import type { RunningFront } from './simulated-cluster.ts';
 
+/** From one pause of reads to the next. */
+const READ_PAUSES_MS = 3000;
+/** Of the steps of clients that only write beside others that only read: between two writes readers come to rest. */
+const WRITES_APART = 0.04;
+/** More than the flights by which a front takes a tenant for busy. */
+const BURST_CHECKS = 20;
+
 export class Client extends Caller {
   /** Made and not revoked by this client, by tenant. */
   readonly #keys = new Map<WorkloadTenant, Key>();
@@ -21,6 +28,10 @@ export class Client extends Caller {
   protected override async step(): Promise<void> {
     const { profile, tenants } = this.ports;
     const tenant = this.random.pick(tenants);
+    const { writersApart } = profile;
+    const isWriter = writersApart ? this.front?.name !== 'front-0' : this.#isPaused();
+    if (isWriter) return !writersApart || this.random.chance(WRITES_APART) ? this.#writeOne(tenant) : undefined;
+    if (writersApart) return this.random.chance(0.5) ? this.#burst(tenant) : this.check(tenant, this.tuple(tenant));
     if (profile.uniqueGrants) return this.grant(tenant, this.#uniqueTuple(tenant));
     switch (this.random.weighted(profile.actions)) {
       case 'grant':
@@ -55,7 +66,20 @@ export class Client extends Caller {
         return this.writeBulk(tenant, tenant.key, this.#move(tenant));
       case 'moved':
         return this.#bulk(tenant, this.#holdersOf(tenant, this.object(tenant)));
+      case 'burst':
+        return this.#burst(tenant);
     }
+  }
+
+  /** Nobody reads for a while. */
+  #isPaused(): boolean {
+    const { profile, cluster } = this.ports;
+    return cluster.scheduler.nowMs % READ_PAUSES_MS < profile.readPauseMs;
+  }
+
+  #writeOne(tenant: WorkloadTenant): Promise<void> {
+    const tuple = this.tuple(tenant);
+    return this.random.chance(0.5) ? this.grant(tenant, tuple) : this.#revoke(tenant, tuple);
   }
 
   // ---- what it asks about ----
@@ -156,6 +180,12 @@ export class Client extends Caller {
       const { authorized } = await session.check(context, tuple);
       return { kind: 'answer', authorized };
     });
+  }
+
+  /** Checks that come to the front in the same moments. */
+  async #burst(tenant: WorkloadTenant): Promise<void> {
+    const key = this.#someKey(tenant);
+    await Promise.all(Array.from({ length: BURST_CHECKS }, () => this.check(tenant, this.tuple(tenant), key)));
   }
 
   #someTuples(tenant: WorkloadTenant): Tuple[] {

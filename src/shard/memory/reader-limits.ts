@@ -9,6 +9,8 @@ export interface ReaderLimits {
   readonly idleMs: number;
   /** Characters of commits that a reader parses in one step. */
   readonly charactersPerStep: number;
+  /** A tenant whose readers are `auto` loses one after so long in which fewer would do. */
+  readonly shrinkAfterMs: number;
 }
 
 export const READER_LIMITS: ReaderLimits = Object.freeze({
@@ -19,4 +21,5 @@ export const READER_LIMITS: ReaderLimits = Object.freeze({
   // A reader that is not used for so long would soon lack commits that the owner no longer keeps.
   idleMs: 30_000,
   charactersPerStep: 16 * 1024,
+  shrinkAfterMs: 300_000,
 });

@@ -4,7 +4,7 @@
 // created at its first use. Both count towards the memory budget.
 
 import type { ApiKeyRecord } from '../../core/api-keys.ts';
-import { assertNever } from '../../core/assert.ts';
+import { assert, assertNever } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { turnOf } from '../../core/async/turns.ts';
 import type { FeedPlace } from '../../core/change-feed.ts';
@@ -120,6 +120,7 @@ export class TenantMemory implements EntityFilter {
   /** The same for the grants that collection is working on. */
   collectingMs = Number.POSITIVE_INFINITY;
   #revokedKeys = 0;
+  #committedSeq = 0;
   /** By evaluations that take several steps. */
   #watches: Set<(change?: GrantChange) => void> | undefined;
   readonly #dependencies: TenantMemoryDependencies;
@@ -404,6 +405,8 @@ export class TenantMemory implements EntityFilter {
    * count must be written with the entry.
    */
   commit(change: Change, seq: number): boolean {
+    assert(seq >= this.#committedSeq, 'the commits of a tenant are applied in the order of the log, each once');
+    this.#committedSeq = seq;
     this.#apply(change, seq);
     return this.grantCount.commit(change, seq);
   }

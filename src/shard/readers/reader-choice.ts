@@ -7,13 +7,13 @@ import type { Clock, Timer } from '../../core/async/clock.ts';
 import { CROWDED_SHARE_MIN, type Crowding } from '../../core/async/crowding.ts';
 import { parseTenantId, type TenantId } from '../../core/ids.ts';
 import { type Plans, readersOf, resolvePlan } from '../../core/plans.ts';
+import { READER_LIMITS, type ReaderLimits } from '../memory/reader-limits.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 
 /** Fronts report the checks of a tenant every two seconds, so a rate over one tick is that of five reports. */
 const TICK_MS = 10_000;
 /** Fronts get their handles at the new readers, and a whole tick passes with them. */
 const GROWTH_PAUSE_MS = 2 * TICK_MS;
-const SHRINK_AFTER_MS = 300_000;
 const FIRST_READERS = 2;
 /** A reader gets this part of the checks that filled the owner: it asks for positions too, and the load may grow. */
 const SHARE_OF_READER = 0.6;
@@ -43,7 +43,11 @@ export interface Observation {
 }
 
 /** Undefined: the owner answers alone. */
-export function nextChoice(choice: Choice | undefined, seen: Observation): Choice | undefined {
+export function nextChoice(
+  choice: Choice | undefined,
+  seen: Observation,
+  { shrinkAfterMs }: Pick<ReaderLimits, 'shrinkAfterMs'> = READER_LIMITS,
+): Choice | undefined {
   const { crowded, checksPerSecond, max, others, nowMs } = seen;
   const { readers, fullAt, changedAtMs } = choice ?? {
     readers: 0,
@@ -63,7 +67,7 @@ export function nextChoice(choice: Choice | undefined, seen: Observation): Choic
     return isSettled && wanted > readers ? to(wanted) : { ...choice, idleSinceMs: undefined };
   }
   const idleSinceMs = choice.idleSinceMs ?? nowMs;
-  return nowMs - idleSinceMs < SHRINK_AFTER_MS ? { ...choice, idleSinceMs } : to(readers - 1);
+  return nowMs - idleSinceMs < shrinkAfterMs ? { ...choice, idleSinceMs } : to(readers - 1);
 }
 
 /** A tenant that is crowded, or has readers. */
@@ -82,6 +86,7 @@ export interface ReaderChoiceDependencies {
   readonly others: () => number;
   /** Of a tenant that this shard serves now. */
   readonly memoryOf: (tenantId: TenantId) => TenantMemory | undefined;
+  readonly readerLimits?: ReaderLimits;
 }
 
 export class ReaderChoice {
@@ -122,7 +127,7 @@ export class ReaderChoice {
   }
 
   #decideFor(memory: TenantMemory, crowded: boolean): void {
-    const { clock, plans, others, memoryOf } = this.#dependencies;
+    const { clock, plans, others, memoryOf, readerLimits } = this.#dependencies;
     const { tenant, usage } = memory;
     const before = this.#watched.get(memory);
     this.#watched.delete(memory);
@@ -134,7 +139,8 @@ export class ReaderChoice {
     if (before !== undefined) {
       const checksPerSecond = ((checks - before.checks) * 1000) / (atMs - before.atMs);
       const { readersMax: max } = resolvePlan(plans, tenant.plan);
-      choice = nextChoice(before.choice, { crowded, checksPerSecond, max, others: others(), nowMs: atMs });
+      const seen = { crowded, checksPerSecond, max, others: others(), nowMs: atMs };
+      choice = nextChoice(before.choice, seen, readerLimits);
     }
     if (choice !== undefined || crowded) this.#watched.set(memory, { choice, checks, atMs });
     // Fronts learn the number with the positions that they ask for. Those that know of no reader ask for none: they
