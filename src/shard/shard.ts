@@ -226,6 +226,10 @@ export interface LogPosition {
   readonly nowMs: number;
 }
 
+/** By tenant. */
+export type LogPositions = ReadonlyMap<string, LogPosition>;
+export const NO_POSITIONS: LogPositions = new Map();
+
 /** The same as the owner tells a front, which follows the number of readers by it. */
 export interface ToldPosition extends LogPosition {
   /** How many shards answer reads of the tenant beside its owner now; undefined: an owner of an earlier version. */
@@ -267,7 +271,7 @@ export interface TenantConnection extends Calling<TenantCalls> {
    * The calls that come from now on are answered at these positions of their tenants or at later ones, as far as this
    * shard is a reader. It asks the owner itself about a tenant that is not among them.
    */
-  answerAt(positions: readonly LogPosition[]): void;
+  answerAt(positions: LogPositions): void;
   /** Answers synchronously if memory decides. `relation` is a wire number. */
   check(handle: number, subject: string, relation: number, object: string): CheckAnswer | Promise<CheckAnswer>;
   /**

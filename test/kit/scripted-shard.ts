@@ -23,7 +23,7 @@ import {
   type HandleRight,
   type KeyCredentials,
   type Load,
-  type LogPosition,
+  type LogPositions,
   type MemberAddress,
   type NewKey,
   type RequestOf,
@@ -179,8 +179,8 @@ export class ScriptedShard implements Shard {
   searchedMax = 1000;
   /** Of fronts, newest last. */
   readonly reports: FrontReport[] = [];
-  /** With each message that has checks or calls. */
-  readonly positions: (readonly LogPosition[])[] = [];
+  /** Of what it was asked last. */
+  positions: LogPositions | undefined;
   /** The other shards that it names to fronts. */
   members: readonly MemberAddress[] = [];
   welcomeSlots: number | undefined;
@@ -335,8 +335,8 @@ class ScriptedConnection implements TenantConnection {
     throw new ShardFailure('handle-unknown', 'Of an earlier tenure.');
   }
 
-  answerAt(positions: readonly LogPosition[]): void {
-    this.#shard.positions.push(positions);
+  answerAt(positions: LogPositions): void {
+    this.#shard.positions = positions;
     this.#real.tenant.answerAt(positions);
   }
 

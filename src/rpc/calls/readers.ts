@@ -1,7 +1,13 @@
 // The calls by which shards answer reads of a tenant beside its owner: how far the log is, and what came since.
 
 import { assert } from '../../core/assert.ts';
-import { FOLLOWED_BYTES_MAX, type LogPosition, USED_KEYS_MAX } from '../../shard/shard.ts';
+import {
+  FOLLOWED_BYTES_MAX,
+  type LogPosition,
+  type LogPositions,
+  NO_POSITIONS,
+  USED_KEYS_MAX,
+} from '../../shard/shard.ts';
 import type { Position__Output } from '../gen/grantd/v1/Position.ts';
 import { demand } from '../wire-violation.ts';
 import { malformed } from './answer-fields.ts';
@@ -13,12 +19,16 @@ function positionFrom({ tenantId, epoch, seq, nextBase, nowMs }: Position__Outpu
 }
 
 /** Those that a message brings for its calls. */
-export const positionsFrom = (positions: readonly Position__Output[]): readonly LogPosition[] =>
-  positions.map((each) => {
+export const positionsFrom = (positions: readonly Position__Output[]): LogPositions => {
+  if (positions.length === 0) return NO_POSITIONS;
+  const byTenant = new Map<string, LogPosition>();
+  for (const each of positions) {
     const position = positionFrom(each);
     demand(position !== undefined, 'A place in a log is out of bounds.');
-    return position;
-  });
+    byTenant.set(position.tenantId, position);
+  }
+  return byTenant;
+};
 
 export const readerCalls = {
   readPosition: defineCall('readPosition', {

@@ -8,7 +8,7 @@ import type { Clock } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { namespaceOf } from '../../core/tuples.ts';
-import type { CheckAnswer, Shard, TenantConnection } from '../../shard/shard.ts';
+import { type CheckAnswer, NO_POSITIONS, type Shard, type TenantConnection } from '../../shard/shard.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { TraceSpan, Tracing } from '../../telemetry/spans.ts';
@@ -93,6 +93,8 @@ export class PeerStream {
   #paused = false;
   #flushScheduled = false;
   #outstanding = 0;
+  /** Of the last message with checks or calls. */
+  #positions = NO_POSITIONS;
   #welcomeDue = false;
   #routesDue = false;
   #pongId: number | undefined;
@@ -172,7 +174,8 @@ export class PeerStream {
     if (message.ping !== null) this.#pongId = message.ping.id;
     if (message.checks !== null || message.calls.length > 0) {
       // Without its position, a reader asks the owner itself.
-      peer.tenant.answerAt(this.#read('position', () => positionsFrom(message.positions)) ?? []);
+      this.#positions = this.#read('position', () => positionsFrom(message.positions)) ?? NO_POSITIONS;
+      peer.tenant.answerAt(this.#positions);
     }
     if (message.checks !== null) this.#takeChecks(peer.tenant, message.checks);
     for (const call of message.calls) this.#takeCall(peer, call);
@@ -420,9 +423,12 @@ export class PeerStream {
       return;
     }
     this.#outstanding += 1;
+    // Until its turn comes, messages with other positions may have been taken, and steps of others served.
+    const positions = this.#positions;
     const step = (): boolean => {
       if (this.#gone) return false;
       try {
+        this.#peer?.tenant.answerAt(positions);
         serve();
       } catch (error) {
         this.#abort(error);

@@ -12,16 +12,16 @@ import type { Lookups } from '../memory/lookups.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { FollowParts } from '../readers/follow-tenant.ts';
 import type { Readers } from '../readers/readers.ts';
-import type {
-  AnswerOf,
-  Attempt,
-  BusiestTenant,
-  CallerOf,
-  CallName,
-  LogPosition,
-  RequestOf,
-  SlotsReport,
-  UnderHandle,
+import {
+  type AnswerOf,
+  type Attempt,
+  type BusiestTenant,
+  type CallerOf,
+  type CallName,
+  NO_POSITIONS,
+  type RequestOf,
+  type SlotsReport,
+  type UnderHandle,
 } from '../shard.ts';
 import { KeptAuditLog } from './audit-log-rows.ts';
 import { FeedWaits } from './feed-waits.ts';
@@ -32,8 +32,6 @@ import type { LoadWindow } from './load.ts';
 /** UTF-8 bytes of an encoded operation, without the strings of the request; a character takes at most 6 (an escape). */
 const OPERATION_BYTES = 1024;
 const BYTES_PER_CHARACTER = 6;
-
-export const NO_POSITIONS: ReadonlyMap<string, LogPosition> = new Map();
 
 /** What the log must have room for. */
 export type OperationSize = Pick<Proposal, 'bytesMax' | 'changesMax'>;
@@ -88,7 +86,7 @@ export class Peer {
   readonly waits: FeedWaits;
   readonly kept: KeptAuditLog;
   /** Of the tenants whose calls this shard answers as a reader now. */
-  positions: ReadonlyMap<string, LogPosition> = NO_POSITIONS;
+  positions = NO_POSITIONS;
 
   constructor(shard: ShardParts) {
     this.shard = shard;

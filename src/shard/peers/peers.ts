@@ -11,7 +11,7 @@ import {
   type ConsoleConnection,
   type FrontReport,
   type HandleRight,
-  type LogPosition,
+  type LogPositions,
   type ReaderConnection,
   type RequestOf,
   readAtOf,
@@ -23,7 +23,7 @@ import { check } from './checks.ts';
 import { OPERATOR_HANDLERS, READER_HANDLERS, TENANT_HANDLERS } from './handlers.ts';
 import { LoadWindow } from './load.ts';
 import { unknownNamespaces } from './namespaces.ts';
-import { NO_POSITIONS, Peer, type ShardParts } from './peer.ts';
+import { Peer, type ShardParts } from './peer.ts';
 import { checkKnown } from './ruled-checks.ts';
 
 class PeerConnection implements TenantConnection {
@@ -37,9 +37,8 @@ class PeerConnection implements TenantConnection {
     this.#onClose = onClose;
   }
 
-  answerAt(positions: readonly LogPosition[]): void {
-    this.#peer.positions =
-      positions.length === 0 ? NO_POSITIONS : new Map(positions.map((position) => [position.tenantId, position]));
+  answerAt(positions: LogPositions): void {
+    this.#peer.positions = positions;
   }
 
   check(handle: number, subject: string, relation: number, object: string): CheckAnswer | Promise<CheckAnswer> {

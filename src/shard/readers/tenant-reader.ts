@@ -25,7 +25,7 @@ import type { MemoryBudget } from '../memory/memory-budget.ts';
 import type { PageLimits } from '../memory/page-limits.ts';
 import type { ReaderLimits } from '../memory/reader-limits.ts';
 import { TenantMemory } from '../memory/tenant-memory.ts';
-import { type FollowAnswer, type LogPosition, ShardFailure, USED_KEYS_MAX, type UsedKey } from '../shard.ts';
+import { type FollowAnswer, type LogPositions, ShardFailure, USED_KEYS_MAX, type UsedKey } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
 import { decodeBeginning } from './beginning.ts';
 import { currentReads } from './current-reads.ts';
@@ -146,7 +146,7 @@ export class TenantReader implements ServedTenure {
    * Whether the reader is current, or has applied the tenant's position among these: then it answers earlier calls. A
    * shard that has lost the store answers none, although the pages in its memory are right: the others would wait.
    */
-  isAt(positions: ReadonlyMap<string, LogPosition>): boolean {
+  isAt(positions: LogPositions): boolean {
     if (!this.#mayRead) return false;
     if (this.current) return true;
     const position = positions.get(this.tenantId);
