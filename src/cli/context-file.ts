@@ -17,8 +17,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isJsonObject } from '../core/json-members.ts';
+import { demandMembers, isJsonObject } from '../core/json-members.ts';
 import { parseJson } from '../core/text/json.ts';
+import { utf8Text } from '../core/text/utf8.ts';
 import { CliFailure, reasonOf } from './failures.ts';
 import { HAS_MODES, privacyFault } from './private-file.ts';
 import type { ServiceApi } from './service-client.ts';
@@ -55,8 +56,10 @@ export function contextFilePath(environment: Readonly<Record<string, string | un
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
 
-function parseContext(value: unknown): ServiceContext | undefined {
+/** Throws what is wrong; undefined: it is none. */
+function parseContext(value: unknown, place: string): ServiceContext | undefined {
   if (!isJsonObject(value)) return undefined;
+  demandMembers(value, ['url', 'key', 'operator_token', 'tenant'], place);
   const { url, key, operator_token: token, tenant } = value;
   if (typeof url !== 'string' || (tenant !== undefined && typeof tenant !== 'string')) return undefined;
   if (typeof key === 'string' && token === undefined) return { api: 'public', url, secret: key };
@@ -64,20 +67,19 @@ function parseContext(value: unknown): ServiceContext | undefined {
   return undefined;
 }
 
-function parseContexts(text: string): Contexts | undefined {
-  let value: unknown;
-  try {
-    value = parseJson(text, 'The file');
-  } catch {
-    return undefined;
-  }
-  if (!isJsonObject(value) || !isJsonObject(value.contexts)) return undefined;
+/** Throws what is wrong; undefined: it is no such file. */
+function parseContexts(bytes: Uint8Array): Contexts | undefined {
+  const value = parseJson(utf8Text(bytes), 'The file');
+  if (!isJsonObject(value)) return undefined;
+  demandMembers(value, ['current', 'contexts']);
+  if (!isJsonObject(value.contexts)) return undefined;
   const { current } = value;
   if (current !== undefined && typeof current !== 'string') return undefined;
   const named = new Map<string, ServiceContext>();
   for (const [name, each] of Object.entries(value.contexts)) {
-    const context = parseContext(each);
-    if (context === undefined || !isContextName(name)) return undefined;
+    if (!isContextName(name)) return undefined;
+    const context = parseContext(each, `contexts.${name}`);
+    if (context === undefined) return undefined;
     named.set(name, context);
   }
   return { current, named };
@@ -109,7 +111,7 @@ export class ContextFile {
     return new CliFailure(`${this.path} ${what}`, undefined, cause === undefined ? {} : { cause });
   }
 
-  #readText(): string | undefined {
+  #readBytes(): Uint8Array | undefined {
     let descriptor: number;
     try {
       descriptor = openSync(this.path, 'r');
@@ -123,7 +125,7 @@ export class ContextFile {
       const fault = privacyFault(this.path, stats);
       if (fault !== undefined) throw this.#failure(fault);
       if (stats.size > FILE_BYTES_MAX) throw this.#failure(`is larger than ${FILE_BYTES_MAX} bytes. Remove it.`);
-      return readFileSync(descriptor, 'utf8');
+      return readFileSync(descriptor);
     } finally {
       closeSync(descriptor);
     }
@@ -131,10 +133,16 @@ export class ContextFile {
 
   /** Throws a CliFailure for a file that others can read, or that was altered. */
   read(): Contexts {
-    const text = this.#readText();
-    if (text === undefined) return { current: undefined, named: new Map() };
-    const contexts = parseContexts(text);
-    if (contexts === undefined) throw this.#failure('was not written by grantd, or is damaged. Mend or remove it.');
+    const bytes = this.#readBytes();
+    if (bytes === undefined) return { current: undefined, named: new Map() };
+    const foreign = 'was not written by grantd, or is damaged';
+    let contexts: Contexts | undefined;
+    try {
+      contexts = parseContexts(bytes);
+    } catch (error) {
+      throw this.#failure(`${foreign} (${reasonOf(error)}). Mend or remove it.`, error);
+    }
+    if (contexts === undefined) throw this.#failure(`${foreign}. Mend or remove it.`);
     return contexts;
   }
 

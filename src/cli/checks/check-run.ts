@@ -3,14 +3,16 @@
 
 import type { Readable } from 'node:stream';
 import { GrantdError } from '../../core/errors.ts';
+import { isJsonObject } from '../../core/json-members.ts';
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
+import { parseJson } from '../../core/text/json.ts';
 import { isRelation } from '../../core/tuples.ts';
 import { type ExpectedCheck, parseExpected, parseExpectedJson } from '../../rules/expected-checks.ts';
 import { undefinedName } from '../../rules/questions.ts';
 import { CliFailure } from '../failures.ts';
 import { encodeLine, type ImportFormat, type Refusal, readLines, type SourceLine } from '../import/import-lines.ts';
 import { chunksOf } from '../import/import-source.ts';
-import { asRecord, parseJson, recordsOf } from '../output/json-view.ts';
+import { recordsOf } from '../output/json-view.ts';
 import { type RetryOptions, withRetries } from '../retries.ts';
 import type { ServiceClient } from '../service-client.ts';
 
@@ -56,12 +58,12 @@ interface CheckRun extends Omit<RetryOptions, 'signal'> {
 
 /** Throws what is wrong with the line. */
 function parseCheck(json: string, format: ImportFormat, derivedNames: ReadonlySet<string>): ExpectedCheck {
-  const fields = asRecord(parseJson(json));
+  const fields = parseJson(json, 'The line');
   const check = parseExpectedJson(fields);
   const { relation } = check.question;
   // One unknown name would refuse the whole call.
   if (!isRelation(relation) && !derivedNames.has(relation)) throw undefinedName(relation);
-  if (format === 'ndjson' || typeof fields.expires_at !== 'string') return check;
+  if (format === 'ndjson' || !isJsonObject(fields) || typeof fields.expires_at !== 'string') return check;
   return { ...check, expected: parseExpected(fields.expires_at) };
 }
 
@@ -76,8 +78,8 @@ function parseSource(
   try {
     return { line, ...parseCheck(encoded.json, format, derivedNames) };
   } catch (error) {
-    if (error instanceof GrantdError) return { line, refusal: { code: error.code, detail: error.message } };
-    return { line, refusal: { code: 'invalid-request', detail: 'The line is not a JSON object.' } };
+    const { code, message } = GrantdError.from(error);
+    return { line, refusal: { code, detail: message } };
   }
 }
 

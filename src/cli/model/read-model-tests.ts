@@ -9,6 +9,7 @@ import { canonicalContext } from '../../core/grant-condition.ts';
 import { isJsonObject, type JsonObject } from '../../core/json-members.ts';
 import { RULES_BODY_BYTES_MAX } from '../../core/limits.ts';
 import { parseJson } from '../../core/text/json.ts';
+import { utf8Text } from '../../core/text/utf8.ts';
 import { parseIdentifier } from '../../core/tuples.ts';
 import { parseQuestion, parseRelationName } from '../../rules/questions.ts';
 import { NO_RULES, type RuleSet } from '../../rules/rule-set.ts';
@@ -191,13 +192,25 @@ function follow(by: string, cursor: Cursor, endings: RegExp): string {
   return join(dirname(by), text);
 }
 
+function textIn(file: string, bytes: Uint8Array): string {
+  let text: string;
+  try {
+    text = utf8Text(bytes);
+  } catch (cause) {
+    throw new CliFailure(`${file} is not valid UTF-8.`, undefined, { cause });
+  }
+  if (text.startsWith('\u{feff}')) throw new CliFailure(`${file} begins with a byte order mark: remove it.`);
+  return text;
+}
+
 async function readRulesFile(context: CliContext, file: string): Promise<Pick<ModelFile, 'ruleSet' | 'notes'>> {
   if (!/\.json$/i.test(file)) {
     const { readPeerRules } = await loadConverter(() => import('@grantd/convert/tests'));
     return readPeerRules(file);
   }
-  const text = (await readBytes(context, file, RULES_BODY_BYTES_MAX)).toString('utf8');
-  const parsed = await parseRulesText(text, () => setImmediate());
+  const parsed = await parseRulesText(textIn(file, await readBytes(context, file, RULES_BODY_BYTES_MAX)), () =>
+    setImmediate(),
+  );
   if (parsed.kind === 'wrong') {
     throw new CliFailure(
       parsed.problems.map(({ message, place }) => `${file}:${place?.line ?? 1}: ${message}`).join('\n'),

@@ -9,6 +9,9 @@ import { join } from 'node:path';
 import { privacyFault } from '../../cli/private-file.ts';
 import type { ServiceTarget } from '../../cli/service-client.ts';
 import type { CliConfig } from '../../config/settings.ts';
+import { demandMembers, isJsonObject } from '../../core/json-members.ts';
+import { parseJson } from '../../core/text/json.ts';
+import { utf8Text } from '../../core/text/utf8.ts';
 import { StartError } from '../process/start-error.ts';
 
 export interface DevFile {
@@ -29,28 +32,25 @@ export function devFilePath(dataDirectory: string): string {
   return join(dataDirectory, 'dev.json');
 }
 
-function parseDevFile(text: string): DevFile | undefined {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (typeof parsed !== 'object' || parsed === null) return undefined;
+/** Throws what is wrong; undefined: it is no such file. */
+function parseDevFile(bytes: Uint8Array): DevFile | undefined {
+  const parsed = parseJson(utf8Text(bytes), 'The file');
+  if (!isJsonObject(parsed)) return undefined;
+  demandMembers(parsed, [...REQUIRED, ...OPTIONAL]);
   const fields = new Map<string, unknown>(Object.entries(parsed));
   const whole =
     REQUIRED.every((name) => typeof fields.get(name) === 'string') &&
     OPTIONAL.every((name) => ['string', 'undefined'].includes(typeof fields.get(name)));
   // Every field of the type was checked above.
-  return whole ? (parsed as DevFile) : undefined;
+  return whole ? (parsed as unknown as DevFile) : undefined;
 }
 
-function readPrivate(path: string): string {
+function readPrivate(path: string): Uint8Array {
   const descriptor = openSync(path, 'r');
   try {
     const fault = privacyFault(path, fstatSync(descriptor));
     if (fault !== undefined) throw new StartError(`${path} ${fault}`);
-    return readFileSync(descriptor, 'utf8');
+    return readFileSync(descriptor);
   } finally {
     closeSync(descriptor);
   }
@@ -62,9 +62,9 @@ function readPrivate(path: string): string {
  */
 export function readDevFile(dataDirectory: string): DevFile | undefined {
   const path = devFilePath(dataDirectory);
-  let text: string;
+  let bytes: Uint8Array;
   try {
-    text = readPrivate(path);
+    bytes = readPrivate(path);
   } catch (error) {
     if (error instanceof StartError) throw error;
     if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
@@ -73,12 +73,17 @@ export function readDevFile(dataDirectory: string): DevFile | undefined {
       cause: error,
     });
   }
-  const file = parseDevFile(text);
-  if (file === undefined) {
-    throw new StartError(
-      `${path} is damaged or was not written by grantd. Remove it: the next start creates a new one with a new demo key.`,
-    );
+  const damaged = `${path} is damaged or was not written by grantd`;
+  const remove = 'Remove it: the next start creates a new one with a new demo key.';
+  let file: DevFile | undefined;
+  try {
+    file = parseDevFile(bytes);
+  } catch (cause) {
+    throw new StartError(`${damaged} (${cause instanceof Error ? cause.message : String(cause)}). ${remove}`, {
+      cause,
+    });
   }
+  if (file === undefined) throw new StartError(`${damaged}. ${remove}`);
   return file;
 }
 

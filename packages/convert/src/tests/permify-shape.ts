@@ -11,6 +11,7 @@ import { entriesOfAttributes, entriesOfRelationships } from '../tuples/permify-d
 import type { TestFileOptions } from './openfga-store.ts';
 import { PeerModel } from './peer-model.ts';
 
+const ROOT = ['schema', 'schema_file', 'relationships', 'attributes', 'scenarios'];
 const ITEMS_MAX = 100_000;
 
 const listIn = (cursor: Cursor | undefined): readonly Cursor[] =>
@@ -68,6 +69,8 @@ function scenarioIn(model: PeerModel, cursor: Cursor, index: number): ModelTest 
 /** Throws a CliFailure that names file and line. */
 export async function readShape({ file, root, nowMs }: TestFileOptions): Promise<ModelFile> {
   const cursor = new Cursor(file, root, '');
+  // Misspelled "scenarios" would be no test.
+  cursor.map(ROOT);
   const texts = await new ModelReader().readInYaml(file, root, 'permify');
   const model = new PeerModel(texts, nowMs);
   const itemsOf = (name: string) => listIn(cursor.field(root, name)).map(({ node }) => node);

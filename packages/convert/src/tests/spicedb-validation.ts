@@ -12,6 +12,7 @@ import { entriesOfText } from '../tuples/spicedb-relationships.ts';
 import type { TestFileOptions } from './openfga-store.ts';
 import { PeerModel } from './peer-model.ts';
 
+const ROOT = ['schema', 'schemaFile', 'relationships', 'assertions', 'validation'];
 const ITEMS_MAX = 100_000;
 const ASSERTIONS: readonly (readonly [list: string, expected: Expected])[] = [
   ['assertTrue', true],
@@ -128,6 +129,8 @@ function validationIn(reader: ValidationReader, cursor: Cursor | undefined): rea
 /** Throws a CliFailure that names file and line. */
 export async function readValidation({ file, root, nowMs }: TestFileOptions): Promise<ModelFile> {
   const cursor = new Cursor(file, root, '');
+  // A misspelled "assertions" would be no test.
+  cursor.map(ROOT);
   const texts = await new ModelReader().readInYaml(file, root, 'spicedb');
   if (texts.length === 0) throw new CliFailure(`${file} has no schema.`);
   const model = new PeerModel(texts, nowMs);
