@@ -1,15 +1,16 @@
 # The commands of the guides on modelling, for a POSIX shell in the folder of grantd, in which GRANTD_URL is set.
 
-# grantd: the command line, at the service of `npm start` here, whichever service and key the shell has exported.
-grantd() (
-  unset GRANTD_URL GRANTD_KEY
+# operator COMMAND…: the command line with the operator's token of the service that `npm start` runs here, whichever
+# service and key the shell has exported.
+operator() (
+  unset GRANTD_URL GRANTD_KEY GRANTD_CONTEXT GRANTD_OPERATOR_URL GRANTD_OPERATOR_TOKEN
   GRANTD_DATA_DIR=${GRANTD_DATA_DIR:-.grantd} bin/grantd "$@"
 )
 
 # new_tenant NAME: creates a tenant without rules and grants, and a key for it. Sets TENANT and GRANTD_KEY.
 new_tenant() {
-  TENANT=$(grantd tenants create "$1" --plan scale --json | sed -n 's/.*"tenant_id": *"\([^"]*\)".*/\1/p')
-  GRANTD_KEY=$(grantd keys create --tenant "$TENANT" --name guide --json \
+  TENANT=$(operator tenants create "$1" --plan scale --json | sed -n 's/.*"tenant_id": *"\([^"]*\)".*/\1/p')
+  GRANTD_KEY=$(operator keys create --tenant "$TENANT" --name guide --json \
     --scope admin --scope check:read --scope grant:write | sed -n 's/.*"key": *"\([^"]*\)".*/\1/p')
   RULES=
 }
