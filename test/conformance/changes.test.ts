@@ -120,6 +120,15 @@ describe('a page of the change feed', () => {
         changes.map(({ seq, index, at }) => [seq, index, at]),
       );
     }
+    for (const accept of [SSE, NDJSON]) {
+      const rulesOf = async (by: string) => {
+        const stream = await open({ key: by, accept, query: '?action=rules.updated' });
+        await stream.until('both changes', () => stream.changes.length === 2);
+        return stream;
+      };
+      assert.doesNotMatch((await rulesOf(reader)).text, /"rules":|former|secret/);
+      assert.deepEqual((await rulesOf(key)).changes[0]?.rules, rules);
+    }
     const forbidden = await service.send({ method: 'GET', path: '/v1/rules', key: reader });
     assertProblem(forbidden, 403, 'insufficient-scope', service.errorsBase);
   });

@@ -276,6 +276,23 @@ describe('apply', () => {
     assert.match((await apply(more, [])).stdout, /1 tenant created, 1 tenant changed/);
   });
 
+  test('stored grants that stricter types exclude stay if --outside-types says so', async () => {
+    const declared = (types: string): string =>
+      `tenants:\n  - name: acme\n    rules: {rules: [], groups: true, types: [${types}]}\n`;
+    const typed = declared('{namespace: doc, relation: viewer, subjects: [user]}');
+    assert.equal((await apply(declared(''))).code, 0);
+    const ofTenant = ['--tenant', await idOf('acme')];
+    await grantd(['grants', 'add', 'bot:a', 'viewer', 'doc:1', ...ofTenant]);
+    const typesNow = async () => JSON.parse((await grantd(['rules', 'show', ...ofTenant])).stdout).types?.length ?? 0;
+    const refused = await apply(typed);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /exclude 1 stored grant: bot:a viewer doc:1\./);
+    assert.equal(await typesNow(), 0);
+    const kept = await apply(typed, ['--outside-types', 'keep']);
+    assert.equal(kept.code, 0, kept.stderr);
+    assert.equal(await typesNow(), 1);
+  });
+
   test('refuses what cannot be meant, with file, line and path, and changes nothing', async () => {
     await apply(FILE);
     const before = writes().length;

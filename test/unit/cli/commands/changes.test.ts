@@ -35,6 +35,23 @@ describe('the changes of a tenant', () => {
     assert.match((await grantd(['changes', '--tenant', id, '--cursor', cursor])).stdout, /^.* user:cy viewer doc:3\n$/);
   });
 
+  test('say of a grant that changed what it had before', async () => {
+    const id = await createTenant();
+    const lines = 'user:ann\tviewer\tdoc:1\t2090-01-01T00:00:00Z\nuser:bob\teditor\tdoc:2\n';
+    await grantd(['import', '-', '--replace', '--tenant', id], { stdin: lines });
+    const changed = ['changes', '--tenant', id, '--action', 'grant.updated'];
+    const { stdout } = await grantd(changed);
+    assert.match(
+      stdout,
+      /^\S+ {2}\S+ {2}grant\.updated {2}user:ann viewer doc:1 expires 2090-01-01T00:00:00\.000Z \(before: never expired\)\n\S+ {2}\S+ {2}grant\.updated {2}user:bob editor doc:2 \(before: expires 2099-01-01T00:00:00\.000Z\)\n$/,
+    );
+    const json = (await grantd([...changed, '--json'])).stdout.trimEnd().split('\n');
+    assert.deepEqual(
+      json.map((line) => JSON.parse(line).former_terms),
+      [{ expires_at: null }, { expires_at: '2099-01-01T00:00:00.000Z' }],
+    );
+  });
+
   test('are filtered, and printed as JSON lines', async () => {
     const id = await createTenant();
     const filter = ['--action', 'grant.created,grant.revoked', '--relation', 'editor', '--namespace', 'doc', '--json'];

@@ -241,6 +241,30 @@ describe('rules history and rollback', () => {
     assert.deepEqual([again.code, again.stdout.split('\n').at(-2)], [0, 'The tenant has these rules already.']);
   });
 
+  test('stored grants that stricter types exclude stay if --outside-types says so, also in a rollback', async () => {
+    const id = await createTenant();
+    const typed = { ...EMPTY, types: [{ namespace: 'doc', relation: 'viewer', subjects: ['user'] }] };
+    await set(id, typed);
+    await set(id, EMPTY);
+    await grantd(['grants', 'add', 'bot:a', 'viewer', 'doc:1', '--tenant', id]);
+    const keep = ['--outside-types', 'keep'];
+    for (const write of [
+      (...more: readonly string[]) => set(id, typed, '--yes', ...more),
+      (...more: readonly string[]) => onto(id, 'rollback', '1', '--yes', ...more),
+    ]) {
+      const refused = await write();
+      assert.equal(refused.code, 1);
+      assert.match(refused.stderr, /exclude 1 stored grant: bot:a viewer doc:1\./);
+      assert.deepEqual(await shown(id), EMPTY);
+      const kept = await write(...keep);
+      assert.equal(kept.code, 0, kept.stderr);
+      assert.deepEqual(await shown(id), typed);
+      assert.equal((await grantd(['check', 'bot:a', 'viewer', 'doc:1', '--tenant', id])).stdout, 'authorized true\n');
+      await set(id, EMPTY, '--yes');
+    }
+    assert.equal((await set(id, typed, '--outside-types', 'drop')).code, 2);
+  });
+
   test('a version that is none, or not kept, is named with what to do', async () => {
     const id = await createTenant();
     for (const args of [

@@ -246,6 +246,29 @@ describe('saving rules', () => {
     assert.equal((await send('save', renderRuleSet(rules), revisionOf(WITH_GROUPS))).status, 303);
   });
 
+  it('asks what becomes of stored grants that stricter types exclude, and keeps them if told to', async () => {
+    const grant = { subject: 'bot:<b>', relation: 'viewer', object: 'doc:1', revoke: false } as const;
+    await session.call(CALLS.writeGrants, context, [grant]);
+    const types = [{ namespace: 'doc', relation: 'viewer', subjects: ['user'] }];
+    const written = JSON.stringify({ ...JSON.parse(TEXT), types });
+    const asked = await send('save', written);
+    assert.equal(asked.status, 200);
+    assert.match(asked.text, /Stored grants are outside the types/);
+    assert.match(asked.text, /exclude 1 stored grant: bot:&lt;b> viewer doc:1\./);
+    assert.match(asked.text, /Save the rules, and keep these grants/);
+    assert.deepEqual(await rulesNow(), NO_RULES);
+    const hidden = (name: string): string =>
+      plainText(new RegExp(`type="hidden" name="${name}" value="([^"]*)"`).exec(asked.text)?.[1] ?? '');
+    assert.equal(hidden('rules'), written);
+    assert.equal(boxOf((await send('edit', hidden('rules'))).text), written);
+    const other = await send('save', written, hidden('revision'), { outside_types: 'drop' });
+    assert.match(other.text, /Stored grants are outside the types/);
+    assert.deepEqual(await rulesNow(), NO_RULES);
+    const fields = { confirmed: hidden('confirmed'), outside_types: hidden('outside_types') };
+    assert.equal((await send('save', hidden('rules'), hidden('revision'), fields)).status, 303);
+    assert.equal((await rulesNow()).types.length, 1);
+  });
+
   it('asks where not all grants could be looked at', async () => {
     service.operator.preview = { ...NO_PREVIEW, complete: false };
     assert.match((await send('save', renderRuleSet(WITH_GROUPS))).text, /Grants change their meaning/);
