@@ -8,6 +8,7 @@ import type { TupleColumns } from '../../core/tuples.ts';
 import type { ServedTenure } from '../log/served-tenure.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
 import type { BulkAnswer, CheckAnswer, TimedAnswer } from '../shard.ts';
+import { answerAt, answerNow } from './check-answers.ts';
 import { countLookups } from './grant-writes.ts';
 import { CHECK_READ, type Handle } from './handles.ts';
 import type { Handler, Peer } from './peer.ts';
@@ -36,7 +37,7 @@ export function check(
     if (authorized !== undefined) {
       peer.shard.lookups.hit(handle, page);
       // If grants of the tenant expire, a denial may be due to that.
-      return authorized || handle.memory.nextExpiryMs === undefined ? authorized : timed(handle.tenure, authorized);
+      return answerNow(handle, authorized, authorized);
     }
     if (page.contingent) {
       const answer = timedAnswer(handle.tenure, page.find(relation, object));
@@ -47,7 +48,7 @@ export function check(
     }
   } else if (handle.memory.lacks(subject)) {
     peer.shard.lookups.hits += 1;
-    return handle.memory.nextExpiryMs === undefined ? false : timed(handle.tenure, false);
+    return answerNow(handle, false);
   }
   return checkSlowly(peer, handle, subject, relation, object);
 }
@@ -65,9 +66,10 @@ async function checkSlowly(
   // The tenant got its first rules in the meantime: grants alone no longer make an answer.
   if (handle.memory.tenant.rulesRevision !== undefined) return checkByRules(peer, handle, subject, relation, object);
   const [tuple] = held.tuples;
-  if (tuple?.facts?.expiresAtMs === undefined && handle.memory.nextExpiryMs === undefined)
-    return authorized[0] === true;
-  return { authorized: authorized[0] === true, checkedAtMs };
+  const expires = tuple?.facts?.expiresAtMs !== undefined;
+  return expires
+    ? { authorized: authorized[0] === true, checkedAtMs }
+    : answerAt(handle, authorized[0] === true, checkedAtMs);
 }
 
 /** Answers held tuples at one moment. From there to the reply there is no await. */
@@ -142,11 +144,6 @@ function answersOf(tuples: readonly WatchedTuple[], { slotTime }: ServedTenure, 
   }
   return answers;
 }
-
-const timed = ({ slotTime }: ServedTenure, authorized: boolean): TimedAnswer => ({
-  authorized,
-  checkedAtMs: slotTime.nowMs,
-});
 
 /** Undefined: the page does not know the tuple, or the log has to reach the present first. */
 function timedAnswer({ slotTime }: ServedTenure, facts: GrantAttributes | null | undefined): TimedAnswer | undefined {

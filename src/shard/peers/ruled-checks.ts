@@ -8,6 +8,7 @@ import type { NamedTuple } from '../../rules/questions.ts';
 import { decideNow, evaluateChecks, grantingPage, listHeldNames } from '../evaluation/evaluate-checks.ts';
 import { checkKey } from '../memory/answer-cache.ts';
 import type { BulkAnswer, CheckAnswer, NamedAnswer, NamedChecks } from '../shard.ts';
+import { answerAt, answerNow } from './check-answers.ts';
 import { CHECK_READ, type Handle } from './handles.ts';
 import { cursorAt, positionOf } from './listings.ts';
 import type { Handler, Peer, ReadHandler } from './peer.ts';
@@ -20,13 +21,14 @@ export function checkByRules(
   relation: number,
   object: string,
 ): CheckAnswer | Promise<CheckAnswer> {
-  const known =
-    isGranted(peer, handle, subject, relation, object) || keptAnswer(peer, handle, subject, relation, object);
+  const known = isGranted(peer, handle, subject, relation, object)
+    ? answerNow(handle, true, true)
+    : keptAnswer(peer, handle, subject, relation, object);
   if (known !== undefined) return known;
   const name = relationOf(relation);
   assert(name !== undefined, 'a check on the wire has a built-in relation');
   const checks = strictly([{ subject, relation: name, object }], '');
-  const answers = answerNow(peer, handle, checks);
+  const answers = decideInMemory(peer, handle, checks);
   return answers === undefined
     ? evaluate(peer, handle, checks).then((evaluated) => onlyOf(handle, evaluated))
     : onlyOf(handle, answers);
@@ -44,7 +46,7 @@ export function checkKnown(peer: Peer, id: number, { subject, relation, object }
   if (rules === undefined || number === undefined) return undefined;
   // A derived name may have the number of a relation that the rules no longer have: its pages are not asked.
   const isHeld = rules.isRelation(number) && isGranted(peer, handle, subject, number, object);
-  const known = isHeld || keptAnswer(peer, handle, subject, number, object);
+  const known = isHeld ? answerNow(handle, true, true) : keptAnswer(peer, handle, subject, number, object);
   if (known !== undefined) handle.reader?.tally.answers('check');
   return known;
 }
@@ -65,11 +67,10 @@ function keptAnswer(
   number: number,
   object: string,
 ): CheckAnswer | undefined {
-  const { memory, tenure } = handle;
-  const known = memory.answers.check(checkKey(subject, number, object));
+  const known = handle.memory.answers.check(checkKey(subject, number, object));
   if (known === undefined) return undefined;
   peer.shard.lookups.hits += 1;
-  return single(handle, known, tenure.slotTime.nowMs);
+  return answerNow(handle, known);
 }
 
 export async function checkBulkByRules(
@@ -83,14 +84,14 @@ export async function checkBulkByRules(
     return { subject, relation, object: objects[index] ?? '' };
   });
   const checks = strictly(named, 'checks');
-  return answerNow(peer, handle, checks) ?? (await evaluate(peer, handle, checks));
+  return decideInMemory(peer, handle, checks) ?? (await evaluate(peer, handle, checks));
 }
 
 /** Of any tenant. Rejects as `invalid-relation` for a name that no rule of it defines, unless it is to be denied. */
 export const checkNamed: Handler<'checkNamed'> = async (peer, by, checks) => {
   const handle = peer.handles.use(by.handle);
   if (checks.explain || handle.memory.tenant.rulesRevision === undefined) return evaluate(peer, handle, checks);
-  return grantedNow(peer, handle, checks) ?? answerNow(peer, handle, checks) ?? evaluate(peer, handle, checks);
+  return grantedNow(peer, handle, checks) ?? decideInMemory(peer, handle, checks) ?? evaluate(peer, handle, checks);
 };
 
 /** Of any tenant. */
@@ -113,7 +114,7 @@ function grantedNow(peer: Peer, handle: Handle, checks: NamedChecks): NamedAnswe
   return { authorized: [true], checkedAtMs: nowMs, because: [], proofs: [], undefinedAt: [] };
 }
 
-function answerNow(peer: Peer, handle: Handle, checks: NamedChecks): NamedAnswer | undefined {
+function decideInMemory(peer: Peer, handle: Handle, checks: NamedChecks): NamedAnswer | undefined {
   const answers = decideNow(handle, checks);
   if (answers !== undefined) peer.shard.lookups.hits += checks.checks.length;
   return answers;
@@ -136,9 +137,5 @@ const strictly = (checks: readonly NamedTuple[], list: string): NamedChecks => (
 
 function onlyOf(handle: Handle, { authorized: [authorized], checkedAtMs }: NamedAnswer): CheckAnswer {
   assert(authorized !== undefined, 'a check has an answer');
-  return single(handle, authorized, checkedAtMs);
+  return answerAt(handle, authorized, checkedAtMs);
 }
-
-/** Only where grants of the tenant expire does it matter when exactly it was decided. */
-const single = ({ memory }: Handle, authorized: boolean, checkedAtMs: number): CheckAnswer =>
-  memory.nextExpiryMs === undefined ? authorized : { authorized, checkedAtMs };

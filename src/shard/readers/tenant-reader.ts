@@ -129,6 +129,11 @@ export class TenantReader implements ServedTenure {
     this.memory.nextExpiryMs = nextExpiryMs;
   }
 
+  /** Whether this process has the clock of the owner. */
+  get hasOwnersClock(): boolean {
+    return this.#dependencies.commitCounts !== undefined;
+  }
+
   get #mayRead(): boolean {
     return this.#dependencies.mayRead?.() !== false;
   }

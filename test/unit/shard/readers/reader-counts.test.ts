@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BUILT_IN_PLANS } from '../../../../src/core/plans.ts';
 import { relationNumber, type Tuple } from '../../../../src/core/tuples.ts';
+import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { Lookups } from '../../../../src/shard/memory/lookups.ts';
 import { PAGE_LIMITS } from '../../../../src/shard/memory/page-limits.ts';
 import { READER_LIMITS } from '../../../../src/shard/memory/reader-limits.ts';
@@ -11,7 +12,7 @@ import { reportShard } from '../../../../src/shard/observers.ts';
 import { Peers } from '../../../../src/shard/peers/peers.ts';
 import { noReadIndexes } from '../../../../src/shard/readers/follow-tenant.ts';
 import { Readers } from '../../../../src/shard/readers/readers.ts';
-import { ShardFailure } from '../../../../src/shard/shard.ts';
+import { type CheckAnswer, ShardFailure } from '../../../../src/shard/shard.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
 import { tenantMethods } from '../../../kit/shard-methods.ts';
 import { META } from '../../../kit/store/store-fixtures.ts';
@@ -72,7 +73,7 @@ async function startReading({ wallMs = Date.now, expiresAtMs }: { wallMs?: () =>
   });
   const front = tenantMethods(peers.connect());
   const reader = await front.authenticateAtReader(key);
-  const check = async ({ subject, relation, object }: Tuple): Promise<unknown> =>
+  const check = async ({ subject, relation, object }: Tuple): Promise<CheckAnswer> =>
     front.check(reader.handle, subject, relationNumber(relation) ?? 0, object);
   const shown = async (name: string): Promise<number> => {
     const line = (await metrics.render()).split('\n').find((each) => each.startsWith(`grantd_${name} `));
@@ -87,11 +88,9 @@ test('a reader counts what it answered, and one question of it covers every call
   await slot.grant(handle, granted);
   const begun = await shown('read_index_calls_count');
   const lag = await shown('read_index_lag_entries_sum');
-  assert.deepEqual(await Promise.all([check(granted), check(granted), check(tuple('user:a', 'doc:2'))]), [
-    true,
-    true,
-    false,
-  ]);
+  const answers = await Promise.all([check(granted), check(granted), check(tuple('user:a', 'doc:2'))]);
+  const authorized = answers.map((answer) => (typeof answer === 'boolean' ? answer : answer.authorized));
+  assert.deepEqual(authorized, [true, true, false]);
   await front.listObjects(reader.handle, {
     subject: 'user:a',
     relation: 'viewer',
@@ -186,6 +185,27 @@ for (const skewMs of [HOUR_MS, -HOUR_MS]) {
     time.wallMs = startMs;
     setClock();
     assert.deepEqual(await seen(), ['unauthorized', 'unauthorized', 'unauthorized']);
+  });
+}
+
+for (const skewMs of [HOUR_MS, -HOUR_MS]) {
+  test(`an answer has the owner's time at a reader whose clock is off by ${skewMs} ms`, async () => {
+    const nowMs = Date.UTC(2026, 0, 1);
+    const { clock, check, slot, handle } = await startReading({ wallMs: () => nowMs });
+    clock.wallOffsetMs = nowMs + skewMs - clock.monotonicMs();
+    const [granted, denied, unknown] = [tuple('user:a', 'doc:1'), tuple('user:a', 'doc:2'), tuple('user:b', 'doc:1')];
+    await slot.grant(handle, granted);
+    const byOwner = (authorized: boolean) => ({ authorized, checkedAtMs: nowMs });
+    const seen = async (): Promise<unknown[]> => [await check(granted), await check(denied), await check(unknown)];
+    // From the store, from memory, and by rules.
+    for (let time = 0; time < 2; time += 1) {
+      assert.deepEqual(await seen(), [byOwner(true), byOwner(false), byOwner(false)]);
+    }
+    const ruleSet = parseRuleSet({ rules: [{ namespace: 'doc', name: 'can_read', any_of: ['viewer'] }] });
+    await slot.connection.writeRules(handle, slot.attempt(), { ruleSet, ifMatch: undefined });
+    for (let time = 0; time < 2; time += 1) {
+      assert.deepEqual(await seen(), [byOwner(true), byOwner(false), byOwner(false)]);
+    }
   });
 }
 
