@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Provides what the comparison needs and npm does not have: the peers, built from their Go modules in fixed versions; the
-# load, built from the folder next to this script; and Postgres from Debian. Existing programs are kept.
+# load, built from the folder next to this script, and an evaluator of conditions, from test/differential/conditions; and
+# Postgres from Debian. Existing programs are kept.
 #
-#   tools.sh install <tool>…   out of: openfga spicedb load postgres
+#   tools.sh install <tool>…   out of: openfga spicedb load cel-go postgres
 #   tools.sh path <tool>       prints where it is
 #
 # Ends with status 3 if something is not available: no Go, no sources, not Debian, not root. Progress and durations go to
@@ -16,6 +17,7 @@ TOOLS=${GRANTD_TOOLS:-$HOME/.cache/grantd-tools}
 BIN=$TOOLS/bin
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 LOAD=$HERE/load
+CEL_GO=$HERE/../../test/differential/conditions/cel-go
 MISSING=3
 
 say() { echo "compare tools: $*" >&2; }
@@ -27,6 +29,7 @@ path_of() {
     openfga) echo "$BIN/openfga-$OPENFGA" ;;
     spicedb) echo "$BIN/spicedb-$SPICEDB" ;;
     load) echo "$BIN/compare-load" ;;
+    cel-go) echo "$BIN/compare-cel-go" ;;
     postgres) find /usr/lib/postgresql -path '*/bin/postgres' 2> /dev/null | sort -V | tail -1 | xargs -r dirname ;;
     *) say "unknown tool $1"; exit 2 ;;
   esac
@@ -49,6 +52,10 @@ build_load() { # output directory
   (cd "$LOAD" && go build -o "$1/load" .)
 }
 
+build_cel-go() { # output directory
+  (cd "$CEL_GO" && nice -n 10 go build -o "$1/cel-go" .)
+}
+
 install_postgres() {
   local apt=$HERE/../../tools/engines/apt.sh
   "$apt" postgresql-common || exit $?
@@ -64,16 +71,18 @@ install_tool() {
     [ -n "$(path_of postgres)" ] || missing "Postgres is not where Debian puts it"
     return
   fi
-  # The load is small, and its sources change: Go itself knows whether it must build.
-  [ "$1" = load ] || [ ! -x "$(path_of "$1")" ] || return 0
+  # These are small, and their sources change: Go itself knows whether it must build.
+  local own=
+  case $1 in load | cel-go) own=true ;; esac
+  [ -n "$own" ] || [ ! -x "$(path_of "$1")" ] || return 0
   type -P go > /dev/null || missing "Go is missing, and $1 is built with it"
-  [ "$1" = load ] || say "building $1 from its Go module (5 to 10 minutes, once)"
+  [ -n "$own" ] || say "building $1 from its Go module (5 to 10 minutes, once)"
   directory=$(mktemp -d "$TOOLS/build-XXXXXX")
   BUILT=$directory
   trap 'chmod -R u+w "$BUILT"; rm -rf "$BUILT"' EXIT
   "build_$1" "$directory" > "$TOOLS/logs/$1.log" 2>&1 || missing "$1 cannot be built; see $TOOLS/logs/$1.log"
   mv "$directory/$1" "$(path_of "$1")"
-  [ "$1" = load ] || say "$1 is ready, after $((SECONDS - start)) s"
+  [ -n "$own" ] || say "$1 is ready, after $((SECONDS - start)) s"
 }
 
 # Two concurrent runs would write the same file: the second waits, and finds it done.

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
-export type Tool = 'openfga' | 'spicedb' | 'load' | 'postgres';
+export type Tool = 'openfga' | 'spicedb' | 'load' | 'cel-go' | 'postgres';
 
 const SCRIPT = join(import.meta.dirname, 'tools.sh');
 const STATUS_MISSING = 3;

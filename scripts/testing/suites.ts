@@ -69,7 +69,12 @@ export const SUITES: readonly Suite[] = [
     'a shard compared with a plain map in many more random sequences, and longer histories',
   ),
   row('property/slow', 'on-request', 1, 'random cases of rules, conditions and conversions, in great numbers'),
-  row('differential/slow', 'on-request', 1, 'the same questions to grantd, OpenFGA and SpiceDB'),
+  row(
+    'differential/slow',
+    'on-request',
+    1,
+    'the same questions to grantd, OpenFGA and SpiceDB; the same conditions to grantd and cel-go',
+  ),
   row('kubernetes', 'on-request', 1, 'the image, and the chart on a real cluster; needs root'),
 ];
 

@@ -1,10 +1,14 @@
 // `npm run fuzz -- rules`: asks grantd, OpenFGA and SpiceDB the same random questions about the same random rules and
-// grants; `npm run fuzz -- models`, about random models in the language of the peer. Ends with status 0 if all answers
+// grants; `npm run fuzz -- models`, about random models in the language of the peer; `npm run fuzz -- conditions` asks
+// grantd and cel-go for the values of random expressions. Ends with status 0 if all answers
 // agree, with 1 after a difference, with 2 if the arguments are wrong, and with 3 if a peer is not available on this
 // machine.
 
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { installTool } from '../../bench/compare/tools.ts';
 import { compareAll, type RunResult } from './compare.ts';
+import { answerOfGrantd, CelGo } from './conditions/answers.ts';
+import { compareConditions, renderConditionRun } from './conditions/compare.ts';
 import { compareModels, renderModelRun } from './models/compare.ts';
 import { MODEL_PEERS, startModelPeer } from './models/peers.ts';
 import { GrantdModels } from './models/systems.ts';
@@ -102,6 +106,21 @@ async function runModels({ seed, questions, peers, case: only }: Options): Promi
   await own.stop();
 }
 
+async function runConditions({ seed, questions }: Pick<Options, 'seed' | 'questions'>): Promise<void> {
+  const celGoProgram = installTool('cel-go');
+  if (celGoProgram === undefined) {
+    process.exitCode = STATUS_MISSING;
+    return;
+  }
+  print(`seed ${seed}`);
+  const startMs = performance.now();
+  await using celGo = new CelGo(celGoProgram);
+  const result = await compareConditions(answerOfGrantd, celGo, { seed, questions });
+  print(`${renderConditionRun(result)}\n${((performance.now() - startMs) / 1000).toFixed(0)} s`);
+  print(result.difference ?? 'No difference that is not documented.');
+  if (result.difference !== undefined) process.exitCode = STATUS_DIFFERENCE;
+}
+
 const program = new Command('fuzz')
   .description('Differential tests: grantd and its peers must give the same answers.')
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : STATUS_USAGE));
@@ -122,4 +141,10 @@ program
   .option('--peers <names>', `some of ${MODEL_PEERS.join(', ')}`, parsePeers, MODEL_PEERS)
   .option('--case <number>', 'only this case of the run', parseNumber)
   .action(runModels);
+program
+  .command('conditions')
+  .description('random conditions: their values, errors and missing parameters')
+  .option('--seed <number>', 'of the run; the same seed asks the same', parseNumber, Date.now() % SEED_MAX)
+  .option('--questions <count>', 'that both are asked', parseNumber, QUESTIONS_DEFAULT)
+  .action(runConditions);
 await program.parseAsync();

@@ -103,8 +103,8 @@ const ROWS: readonly Row[] = [
     ['test/cli/completion.test.ts'],
     async () => (await provideProgram('zsh')) && provideProgram('fish'),
   ),
-  row('peers', 'OpenFGA and SpiceDB, built with Go', ['differential/slow'], () =>
-    script(join(ROOT, 'bench', 'compare', 'tools.sh'), 'install', 'openfga', 'spicedb', 'load'),
+  row('peers', 'OpenFGA, SpiceDB and cel-go, built with Go', ['differential/slow'], () =>
+    script(join(ROOT, 'bench', 'compare', 'tools.sh'), 'install', 'openfga', 'spicedb', 'load', 'cel-go'),
   ),
   row(
     'kubernetes',

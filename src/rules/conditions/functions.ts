@@ -362,7 +362,10 @@ const integerText = (text: string): bigint | undefined =>
 
 function doubleText(text: string, { meter }: FunctionContext): Result {
   meter.spend(stepsOf(text.length));
-  if (/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) return Number(text);
+  if (/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) {
+    const value = Number(text);
+    return Number.isFinite(value) ? value : OVERFLOW;
+  }
   const special = /^([+-]?)(?:inf|infinity)$/i.exec(text);
   if (special !== null) return special[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   return /^nan$/i.test(text) ? Number.NaN : failed('double() of a text that is no number');
@@ -388,11 +391,12 @@ const numbersFrom = [
   unary('function', 'uint', UINT, types.UINT, (value) => value),
   unary('function', 'uint', INT, types.UINT, uintOf),
   unary('function', 'uint', DOUBLE, types.UINT, (value) => {
-    const whole = truncated(value, -1, UINT_DOUBLE_MAX);
+    // As in cel-go: a double below 0 is out of range, also one that would be cut off to 0.
+    const whole = value < 0 ? undefined : truncated(value, -1, UINT_DOUBLE_MAX);
     return whole === undefined ? OVERFLOW : uintOf(whole);
   }),
   unary('function', 'uint', STRING, types.UINT, (text) => {
-    const value = integerText(text);
+    const value = /^[+-]/.test(text) ? undefined : integerText(text);
     return value === undefined ? failed('uint() of a text that is no integer') : uintOf(value);
   }),
   unary('function', 'double', DOUBLE, types.DOUBLE, (value) => value),

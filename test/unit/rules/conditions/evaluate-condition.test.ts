@@ -36,7 +36,7 @@ describe('a condition', () => {
     ['ip.in_cidr("10.0.0.0/8")', { ip: 'ipaddress' }, { ip: '10.255.0.1' }],
     ['ip.in_cidr(net)', { ip: 'ipaddress', net: 'string' }, { ip: '2001:db8::1:0:0:1', net: '2001:db8::ffff/48' }],
     ['ip == ipaddress("2001:db8:0:0:0:0:0:1")', { ip: 'ipaddress' }, { ip: '2001:DB8::1' }],
-    ['!ip.in_cidr("10.0.0.0/8") && !ip.in_cidr("::/0") == false', { ip: 'ipaddress' }, { ip: '::ffff:10.0.0.1' }],
+    ['ip.in_cidr("10.0.0.0/8") && !ip.in_cidr("::/0")', { ip: 'ipaddress' }, { ip: '::ffff:10.0.0.1' }],
     ['digest == b"\\x00\\xff"', { digest: 'bytes' }, { digest: 'AP8=' }],
     [
       'user.roles.exists(r, r in allowed)',
@@ -102,6 +102,27 @@ describe('a condition', () => {
 
   it('does not refuse what it is not asked for', () => {
     assert.equal(answer(compiled('a', { a: 'bool', b: 'int' }), { a: true, b: 'no number', c: {} }), true);
+  });
+
+  it('fails, if a conversion to a number is out of its range', () => {
+    for (const [expression, holds] of [
+      ['uint(x) == 0u', { x: 0.5 }],
+      ['uint(x) == 0u', { x: 0 }],
+      ['double(s) > 1.0', { s: '1e308' }],
+      ['uint(s) == 1u', { s: '1' }],
+    ] as const) {
+      assert.equal(answer(compiled(expression, { x: 'double', s: 'string' }), holds), true, expression);
+    }
+    for (const [expression, fails] of [
+      ['uint(x) == 0u', { x: -0.5 }],
+      ['double(s) > 1.0', { s: '1e309' }],
+      ['double(s) < 1.0', { s: '-1e309' }],
+      ['uint(s) == 1u', { s: '+1' }],
+      ['uint(s) == 0u', { s: '-0' }],
+    ] as const) {
+      const result = answer(compiled(expression, { x: 'double', s: 'string' }), fails);
+      assert.equal(typeof result === 'object' && result.kind, 'failed', `${expression} ${JSON.stringify(fails)}`);
+    }
   });
 
   it('fails, if the context of the grant does not fit its declaration any more', () => {

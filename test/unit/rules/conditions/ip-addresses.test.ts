@@ -45,8 +45,23 @@ describe('an address', () => {
 
   it('is in no network of the other version', () => {
     assert.equal(isIn('10.0.0.1', '::/0'), false);
-    assert.equal(isIn('::ffff:10.0.0.1', '10.0.0.0/8'), false);
-    assert.equal(isIn('::ffff:10.0.0.1', '::ffff:10.0.0.0/104'), true);
+    assert.equal(isIn('::1', '0.0.0.0/0'), false);
+  });
+
+  it('of IPv4 that is mapped into IPv6 is the IPv4 address, also in networks', () => {
+    for (const address of ['10.0.0.1', '::ffff:10.0.0.1', '::FFFF:a00:1', '0:0:0:0:0:ffff:10.0.0.1']) {
+      assert.deepEqual(parseIpAddress(address), parseIpAddress('10.0.0.1'), address);
+      for (const [network, expected] of [
+        ['10.0.0.0/8', true],
+        ['11.0.0.0/8', false],
+        ['::ffff:10.0.0.0/104', true],
+        ['::ffff:0:0/96', true],
+        ['::ffff:0:0/95', false],
+        ['::/0', false],
+      ] as const) {
+        assert.equal(isIn(address, network), expected, `${address} ${network}`);
+      }
+    }
   });
 
   it('has one value in every spelling', () => {
