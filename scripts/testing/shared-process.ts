@@ -12,6 +12,8 @@ export const LEAVES_NOTHING = 'leaves nothing behind in its process';
 export async function runTogether(paths: readonly string[], timeoutMs: number): Promise<void> {
   // The globals of node:test itself exist once a test has run.
   await test('starts', () => {});
+  // Libraries import it as a module, which opens the standard input for good.
+  await import('node:process');
   // Tests may wait for timers that keep no process alive.
   const awake = setInterval(() => {}, timeoutMs);
   for (const path of paths) {

@@ -90,7 +90,7 @@ function refusesMember(outcome: unknown, member: unknown): boolean {
   if (!isRecord(outcome) || Object.keys(outcome).length !== 1) return false;
   const { error, refused } = outcome;
   const text = isRecord(error) && error.type === 'invalid-request' ? error.detail : refused;
-  return typeof text === 'string' && new RegExp(String.raw`['".]${member}['"]`, 'u').test(text);
+  return typeof text === 'string' && new RegExp(`['".]${member}['"]`, 'u').test(text);
 }
 
 /** What the outcomes of a case have to be and are not. */
