@@ -81,6 +81,7 @@ class StoreReader {
     const at = cursor.demand(map, 'assertions');
     const { node } = at;
     if (node.kind !== 'map') throw at.failure('must be a map.');
+    if (node.fields.size === 0) throw at.failure('asks nothing: it is empty.');
     return [...node.fields.keys()].flatMap((name) => {
       const expected = at.field(node, name);
       return expected === undefined ? [] : [[name, expected] as const];

@@ -42,6 +42,7 @@ function checksIn(model: PeerModel, cursor: Cursor): readonly Question[] {
   if (node.kind !== 'map') throw assertions.failure('must be a map.');
   // A name without a value asserts nothing.
   const asserted = [...node.fields].filter(([, value]) => value.kind !== 'null');
+  if (asserted.length === 0) throw assertions.failure('asks nothing: no name has a value.');
   return asserted.map(([name, value]) =>
     within(assertions, () => {
       if (value.kind !== 'value' || typeof value.value !== 'boolean') {

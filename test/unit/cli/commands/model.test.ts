@@ -227,7 +227,17 @@ tests:
     [
       'a store with a test without assertions',
       `${OPENFGA}tests:\n  - name: a\n    check:\n      - {user: "user:ann", object: "doc:x", assertions: {}}\n`,
-      /wrong\.yaml:\d+: .*"a" asks nothing/,
+      /wrong\.yaml:\d+: tests\[0\]\.check\[0\]\.assertions asks nothing/,
+    ],
+    [
+      'a store with a check without assertions beside another',
+      `${OPENFGA}tests:\n  - name: a\n    list_objects:\n      - {user: "user:ann", type: doc, assertions: {}}\n    check:\n      - {user: "user:ann", object: "doc:x", assertions: {viewer: true}}\n`,
+      /wrong\.yaml:\d+: tests\[0\]\.list_objects\[0\]\.assertions asks nothing/,
+    ],
+    [
+      'a check of Permify without assertions beside another',
+      'schema: |-\n  entity user {}\n  entity doc { relation viewer @user }\nscenarios:\n  - name: a\n    checks:\n      - {entity: "doc:x", subject: "user:ann", assertions: {viewer: false}}\n      - {entity: "doc:x", subject: "user:ann", assertions: {viewer: }}\n',
+      /wrong\.yaml:\d+: scenarios\[0\]\.checks\[1\]\.assertions asks nothing/,
     ],
     [
       'a validation file of SpiceDB without assertions',
