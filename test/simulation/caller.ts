@@ -43,6 +43,8 @@ export interface WorkloadPorts {
   readonly namespaces: NamespaceRules;
   readonly tenants: readonly WorkloadTenant[];
   readonly report: (failure: string) => void;
+  /** Whether all that a call needs is there now: then none is refused for want of it, and no check takes long. */
+  readonly whole: () => boolean;
 }
 
 export interface Key {
@@ -386,8 +388,8 @@ export abstract class Caller {
 
   /** Where all that it needs is there, a check takes no longer than the network. */
   #judgeTime(what: string, tookMs: number): void {
-    const { profile, report } = this.ports;
-    if (!profile.whole || what !== 'check' || tookMs <= CHECK_MS_MAX) return;
+    const { whole, report } = this.ports;
+    if (!whole() || what !== 'check' || tookMs <= CHECK_MS_MAX) return;
     report(`${this.name}: a check takes ${Math.round(tookMs)} ms while all that it needs is there`);
   }
 
@@ -437,7 +439,9 @@ export abstract class Caller {
 
   /** Whether the error says that nothing was done. One that the service has no reason to give is reported. */
   protected undone({ code, message, cause }: GrantdError, what: string, index: number): boolean {
-    const isWanting = this.ports.profile.whole && WANTING.has(code);
+    // A write may wait for what the store was asked before it was whole.
+    const isJudged = this.ports.profile.whole || what === 'check';
+    const isWanting = isJudged && this.ports.whole() && WANTING.has(code);
     if (EXPECTED.has(code) && !isWanting) return !NOT_KNOWN.test(message);
     this.ports.report(`${this.name}: ${what} of tenant ${index} fails with ${code}: ${message} ${String(cause ?? '')}`);
     return false;

@@ -1245,6 +1245,18 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
+    name: 'uses-not-told',
+    what: 'Readers do not tell the owner which keys were used.',
+    caughtBy: 'auto-readers',
+    edits: [
+      {
+        file: 'src/shard/readers/tenant-reader.ts',
+        find: 'if (!this.#tellsUses) return [];',
+        replace: 'if (this.#tellsUses || !this.#tellsUses) return [];',
+      },
+    ],
+  },
+  {
     name: 'handles-not-renewed',
     what: 'Fronts that know of no reader of a tenant do not hear that its owner has chosen some.',
     caughtBy: 'auto-readers',

@@ -1,7 +1,8 @@
 // A tenant whose readers are `auto`, and the rules for them. Its owner is crowded for a while, without work: the time
-// that its calls would have waited is added. It keeps: once the owner has chosen a number and some time has passed, so
-// many shards answer for the tenant beside its owner, and no other does, whatever fronts knew before; while the tenant
-// is crowded it gets readers, and later it has none.
+// that its calls would have waited is added. Its key is used all the time, mostly at readers. It keeps: once the owner
+// has chosen a number and some time has passed, so many shards answer for the tenant beside its owner, and no other
+// does, whatever fronts knew before; while the tenant is crowded it gets readers, and later it has none; whoever
+// answered, the owner tells when its key was used last.
 
 import type { RequestContext } from '../../src/front/front.ts';
 import { CALLS } from '../../src/rpc/calls/table.ts';
@@ -17,6 +18,9 @@ const LOOK_MS = 5000;
 const SETTLED_MS = 30_000;
 /** In a shorter time than from one look to the next, each reader gets one of so many checks. */
 const CHECKS_MIN = 25;
+
+/** The key is used every second or two, and readers tell it within ten seconds or so. */
+const USED_MS_MAX = 20_000;
 
 interface Look {
   readonly chosen: number;
@@ -50,6 +54,7 @@ export class ReaderChoices {
       await scheduler.sleep(LOOK_MS);
       const look = await this.#look(before);
       this.#judge(before, look);
+      await this.#judgeUse();
       before = look;
     }
     if (this.#most < READERS_DRAWN_MAX || before.chosen > 0) {
@@ -83,6 +88,21 @@ export class ReaderChoices {
       chosenAtMs: before?.chosen === chosen ? before.chosenAtMs : this.#ports.cluster.scheduler.nowMs,
       calls: new Map(readers.map(({ shardName, calls }) => [shardName, calls])),
     };
+  }
+
+  async #judgeUse(): Promise<void> {
+    const { cluster, tenants, report } = this.#ports;
+    for (const { tenantId, key } of tenants) {
+      const query = { limit: 1000, cursor: undefined };
+      const { items } = await this.#operate('list the keys', async ({ operator }, context) => {
+        const session = await operator.tenant(context, tenantId, 'simulation');
+        return session.call(CALLS.listKeys, context, query);
+      });
+      const usedAtMs = items.find(({ keyId }) => keyId === key.keyId)?.lastUsedAtMs;
+      const nowMs = cluster.ownerOf(0)?.process.clock.wallMs() ?? 0;
+      if (usedAtMs !== undefined && nowMs - usedAtMs <= USED_MS_MAX) continue;
+      report(`a key that is in use is said to have been used last at ${usedAtMs}, and it is ${nowMs}`);
+    }
   }
 
   #judge(before: Look, { chosen, chosenAtMs, calls }: Look): void {

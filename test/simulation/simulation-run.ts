@@ -76,6 +76,8 @@ const FEED_TENANT = 97;
 const ROTATED_TENANT = 96;
 const ROTATED_KEYS_MAX = 1000;
 const FAILURES_MAX = 5;
+/** Of memory: no read waits for another. */
+const ENOUGH_BYTES = 1_000_000;
 /**
  * Configurations looked at per group of tuples: most runs need some thousands. A history that needs more fails its run.
  */
@@ -112,6 +114,8 @@ class Simulation {
   #rotations: KeyRotations | undefined;
   #rotatedTenant: TenantId | undefined;
   #feedTenant: TenantId | undefined;
+  /** Everything has healed and has answered, and nothing waits for what the store was asked before. */
+  #isWhole = false;
 
   constructor(options: RunOptions) {
     this.#options = options;
@@ -294,6 +298,8 @@ class Simulation {
     for (const shard of [...this.#cluster.shards.values()]) this.#cluster.killShard(shard, false);
     nemesis.startMissing();
     if (!(await this.#go(this.#recover(trusted), 'requests do not succeed after a restart', RECOVERY_MS_MAX))) return;
+    const { memoryBytesMax, slowShard } = this.#profile;
+    this.#isWhole = trusted && slowShard === undefined && memoryBytesMax >= ENOUGH_BYTES;
     await this.#go(this.#readAll(readers, made), 'the final reads do not end', FINAL_MS_MAX);
     await this.#go(this.#judgeRuled(), 'the questions under rules do not end', FINAL_MS_MAX);
     await this.#go(this.#judgeFeed(), 'the readers of the feed do not come to its end', FINAL_MS_MAX);
@@ -440,6 +446,7 @@ class Simulation {
       namespaces: this.#namespaces,
       tenants: this.#tenants,
       report: (failure) => this.report(failure),
+      whole: () => this.#profile.whole || this.#isWhole,
     };
   }
 
