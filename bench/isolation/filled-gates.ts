@@ -20,12 +20,12 @@ export const NESTED_GRANTS = 100;
 
 /** `text`: as long as the steps of an evaluation allow; a backtracking engine tries exponentially many ways. */
 export const PATTERNS = [
-  { pattern: '^(a+)+$', text: `${'a'.repeat(7000)}!` },
+  { pattern: '^(a+)+$', text: `${'a'.repeat(5500)}!` },
   { pattern: '^(a|aa)+$', text: `${'a'.repeat(4500)}!` },
-  { pattern: '^(a*)*b$', text: 'a'.repeat(6000) },
-  { pattern: '(x+x+)+y', text: 'x'.repeat(7000) },
-  { pattern: '^([a-z]+.)+[A-Z]$', text: 'az'.repeat(2500) },
-  { pattern: '(.*)(.*)(.*)(.*)[^!]$', text: `${'0'.repeat(3000)}!` },
+  { pattern: '^(a*)*b$', text: 'a'.repeat(4800) },
+  { pattern: '(x+x+)+y', text: 'x'.repeat(5000) },
+  { pattern: '^([a-z]+.)+[A-Z]$', text: 'az'.repeat(2300) },
+  { pattern: '(.*)(.*)(.*)(.*)[^!]$', text: `${'0'.repeat(2900)}!` },
 ] as const;
 /** Each stores another number, so that no result is that of another. */
 export const GRANTS_PER_PATTERN = 16;
