@@ -46,8 +46,10 @@ export const DEFAULT_PLAN_NAME = 'free';
  */
 export const REVOCATION_RESERVE = Object.freeze({ requests: 60, windowSeconds: 60 });
 
-/** Failed authentications that a front allows from each client network. */
+/** Failed authentications of different keys that a front allows from each client network. */
 export const AUTHENTICATION_FAILURES = Object.freeze({ requests: 60, windowSeconds: 60 });
+/** Of the same key: with the limit above, owners are asked about 10 such keys a second for each client network. */
+export const KEY_FAILURES = Object.freeze({ requests: 10, windowSeconds: AUTHENTICATION_FAILURES.windowSeconds });
 
 const plan = (
   name: string,

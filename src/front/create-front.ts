@@ -30,6 +30,7 @@ import { UsageLedger } from './links/usage-ledger.ts';
 import { FrontOperator } from './operator/operator.ts';
 import { expiredError } from './requests/flight-paths.ts';
 import { type FlightControl, FlightTable } from './requests/flights.ts';
+import { LapsedKeys } from './requests/lapsed-keys.ts';
 import { POSITION_LIMITS, type PositionLimits, ReadPositions } from './requests/read-positions.ts';
 import { noReads } from './requests/reader-reads.ts';
 import { SessionCache } from './requests/session-cache.ts';
@@ -164,7 +165,8 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
     metrics.changeTailBytes.inc(feeds.heldBytes);
   });
   const forSessions = { control, clock, random, ids, ledger, feeds };
-  const sessions = new SessionCache(forSessions, sessionsMax);
+  const lapsedKeys = new LapsedKeys(clock);
+  const sessions = new SessionCache(forSessions, sessionsMax, (key) => lapsedKeys.add(key));
   const operator = new FrontOperator({
     control,
     ids,
@@ -178,7 +180,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
   function authenticate<Context extends RequestContext>(
     context: Context,
     apiKey: string,
-    admit?: (context: Context) => void,
+    admit?: (context: Context, apiKey: string) => void,
   ): TenantSession | Promise<TenantSession> {
     const session = sessions.get(apiKey);
     if (session !== undefined) {
@@ -188,7 +190,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
     }
     const parts = parseApiKey(apiKey);
     if (parts === undefined) throw new GrantdError('unauthorized', apiKeyFault(apiKey));
-    admit?.(context);
+    if (!sessions.isOpening(apiKey) && !lapsedKeys.mayAskAgain(apiKey)) admit?.(context, apiKey);
     const { tenantId, keyId } = parts;
     return sessions.open(context, apiKey, () => ({
       tenantId,

@@ -240,12 +240,13 @@ export interface Front {
   /**
    * The session of an API key; synchronous if the key is known here. Throws `unauthorized` (for junk without any I/O),
    * or `unavailable` if the owner cannot verify the key now. `admit` runs before the owner is asked, so only for a
-   * well-formed key that is not known here; it may throw.
+   * well-formed key that is not known here; it may throw. It does not run for a key that was known here until lately,
+   * nor for one about which the owner is being asked already.
    */
   authenticate<Context extends RequestContext>(
     context: Context,
     apiKey: string,
-    admit?: (context: Context) => void,
+    admit?: (context: Context, apiKey: string) => void,
   ): TenantSession | Promise<TenantSession>;
   /** Whether every slot has an owner that this front can reach. */
   ready(): boolean;

@@ -31,12 +31,16 @@ export interface RateLimiter {
   consumeRevocation(keyId: string): RateDecision | Promise<RateDecision>;
 }
 
-/** Failed authentications per network of the client's address. */
+/** `of`: what has failed too often, every key of the client's network or this key. */
+export type FailureRefusal = RateDecision & { readonly of: 'address' | 'key' };
+
+/** Failed authentications per network of the client's address, and in it per key. */
 export interface FailureLimiter {
   /**
-   * Undefined: go on. Otherwise the network has used up its failures in this window, and the client gets this decision.
+   * Undefined: go on. Otherwise the network or the key has used up its failures in this window, and the client gets
+   * this decision.
    */
-  refusal(address: string): RateDecision | undefined;
-  /** Counts one failure. */
-  record(address: string): void;
+  refusal(address: string, key?: string): FailureRefusal | undefined;
+  /** Counts one failure: against the address, or against the key if it has failed before. */
+  record(address: string, key?: string): void;
 }

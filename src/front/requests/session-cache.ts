@@ -17,13 +17,16 @@ export class SessionCache {
   readonly #dependencies: SessionDependencies;
   readonly #control: FlightControl;
   readonly #known: RecentMap<FrontSession>;
+  readonly #onLapsed: (key: string) => void;
   /**
    * Sessions that authenticate for the first time. At most as many as flights: each is dropped with its last flight.
    */
   readonly #opening = new Map<string, FrontSession>();
 
-  constructor(dependencies: SessionDependencies, sessionsMax: number) {
+  /** `onLapsed`: the owner refuses a key that was known here. */
+  constructor(dependencies: SessionDependencies, sessionsMax: number, onLapsed: (key: string) => void = () => {}) {
     this.#dependencies = dependencies;
+    this.#onLapsed = onLapsed;
     this.#control = dependencies.control;
     this.#known = new RecentMap(sessionsMax);
   }
@@ -34,6 +37,11 @@ export class SessionCache {
 
   get(key: string): FrontSession | undefined {
     return this.#known.get(key);
+  }
+
+  /** Whether a first authentication of the key is in flight: a further one joins it. */
+  isOpening(key: string): boolean {
+    return this.#opening.has(key);
   }
 
   /** Authenticates a key that is not known. Rejects with the owner's error, or with `unavailable`. */
@@ -59,7 +67,9 @@ export class SessionCache {
       },
       onRefused: (error: GrantdError) => {
         this.#close(key, session);
-        if (!error.retryable) this.forget(key, session);
+        if (error.retryable || this.#known.get(key) !== session) return;
+        this.#known.delete(key);
+        this.#onLapsed(key);
       },
       onAbandoned: () => this.#close(key, session),
     });

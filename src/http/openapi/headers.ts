@@ -68,7 +68,7 @@ export const HEADERS = {
   },
   RateLimitPolicy: {
     description:
-      'The same limit as a structured field (draft-ietf-httpapi-ratelimit-headers): its name, which is that of the plan, `key:revocations` or `address:failures`; its requests `q` per window; the length `w` of the window in seconds.',
+      'The same limit as a structured field (draft-ietf-httpapi-ratelimit-headers): its name, which is that of the plan, `key:revocations`, `address:failures` or `key:failures`; its requests `q` per window; the length `w` of the window in seconds.',
     schema: { type: 'string' },
     example: '"standard";q=200;w=1',
   },

@@ -1,5 +1,6 @@
-// Refuses addresses that guess keys. Invariants: once an address has failed too often, its guesses reach no owner; a
-// known key works from anywhere. A malformed key is no guess, so it counts against no address.
+// Refuses addresses that guess keys, and keys that fail again and again. Invariants: once an address has failed too
+// often, its guesses reach no owner; a known key works from anywhere. A malformed key is no guess, so it counts against
+// no address.
 
 import type { IncomingMessage } from 'node:http';
 import proxyaddr from 'proxy-addr';
@@ -7,7 +8,7 @@ import { GrantdError } from '../../core/errors.ts';
 import type { FailureLimiter } from '../../front/limits/rate-limiter.ts';
 import type { Incoming } from '../wire/incoming.ts';
 import type { Exchange } from './exchange.ts';
-import { FAILURE_POLICY_NAME, failurePolicy } from './rate-policy.ts';
+import { failurePolicy } from './rate-policy.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
 export class KeyGuesses {
@@ -25,24 +26,27 @@ export class KeyGuesses {
   }
 
   /**
-   * Called before the owner verifies a well-formed key that is not known here. Throws if the address has failed too
-   * often.
+   * Called before the owner verifies a well-formed key that is not known here. Throws if the address or the key has
+   * failed too often.
    */
-  admit(exchange: Exchange): void {
-    const refusal = this.#failureLimiter.refusal(this.#addressOf(exchange.incoming));
+  admit(exchange: Exchange, key: string): void {
+    const refusal = this.#failureLimiter.refusal(this.#addressOf(exchange.incoming), key);
     if (refusal === undefined) return;
+    const policy = failurePolicy(refusal);
     exchange.rate = refusal;
-    exchange.policy = failurePolicy(refusal);
+    exchange.policy = policy;
     this.#metrics.rateLimited('authentication');
-    throw new GrantdError('rate-limited', 'Too many keys from this address were refused.', {
-      details: { retryAfterSeconds: refusal.resetSeconds, violatedPolicy: FAILURE_POLICY_NAME },
+    const message =
+      refusal.of === 'key' ? 'This key was refused too often.' : 'Too many keys from this address were refused.';
+    throw new GrantdError('rate-limited', message, {
+      details: { retryAfterSeconds: refusal.resetSeconds, violatedPolicy: policy.name },
     });
   }
 
   /** Records that the owner refused such a key. */
-  record(exchange: Exchange, error: unknown): void {
+  record(exchange: Exchange, key: string, error: unknown): void {
     if (error instanceof GrantdError && error.code === 'unauthorized') {
-      this.#failureLimiter.record(this.#addressOf(exchange.incoming));
+      this.#failureLimiter.record(this.#addressOf(exchange.incoming), key);
     }
   }
 

@@ -3,7 +3,7 @@
 // lines, so the text that is the same under a plan is built once.
 
 import { AUTHENTICATION_FAILURES, type Plan, REVOCATION_RESERVE } from '../../core/plans.ts';
-import type { RateDecision } from '../../front/limits/rate-limiter.ts';
+import type { FailureRefusal, RateDecision } from '../../front/limits/rate-limiter.ts';
 
 /** A string of a structured field (RFC 9651 section 3.3.3) of visible ASCII and spaces. */
 const quoted = (text: string): string => `"${text.replaceAll(/["\\]/g, '\\$&')}"`;
@@ -36,11 +36,9 @@ export class RatePolicy {
 
 /** Names with a colon: no plan has such a name. */
 export const REVOCATION_POLICY = new RatePolicy('key:revocations', REVOCATION_RESERVE);
-export const FAILURE_POLICY_NAME = 'address:failures';
-
-/** For an address that has failed too often: so rare that each refusal creates one. */
-export const failurePolicy = ({ limit }: RateDecision): RatePolicy =>
-  new RatePolicy(FAILURE_POLICY_NAME, { requests: limit, windowSeconds: AUTHENTICATION_FAILURES.windowSeconds });
+/** For an address or key that has failed too often: so rare that each refusal creates one. */
+export const failurePolicy = ({ of, limit }: FailureRefusal): RatePolicy =>
+  new RatePolicy(`${of}:failures`, { requests: limit, windowSeconds: AUTHENTICATION_FAILURES.windowSeconds });
 
 /** The policies of plans, each created at its first use: as many as there are plans. */
 export class PlanPolicies {

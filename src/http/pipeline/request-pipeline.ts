@@ -81,7 +81,7 @@ export class Pipeline {
   readonly #policies = new PlanPolicies();
   readonly #guesses: KeyGuesses;
   readonly #lastLearntMs = new WeakMap<TenantSession, number>();
-  readonly #admitUnknown = (exchange: Exchange): void => this.#guesses.admit(exchange);
+  readonly #admitUnknown = (exchange: Exchange, key: string): void => this.#guesses.admit(exchange, key);
 
   constructor(dependencies: PipelineDependencies, options: PipelineOptions) {
     this.#dependencies = dependencies;
@@ -146,7 +146,7 @@ export class Pipeline {
       return;
     }
     if (session instanceof Promise) {
-      this.#awaitSession(exchange, session);
+      this.#awaitSession(exchange, token, session);
       return;
     }
     setSession(exchange, session);
@@ -159,7 +159,7 @@ export class Pipeline {
     this.serveAnonymous(exchange, () => this.#refuseByOwner(exchange, error));
   }
 
-  #awaitSession(exchange: Exchange, session: Promise<TenantSession>): void {
+  #awaitSession(exchange: Exchange, token: string, session: Promise<TenantSession>): void {
     session.then(
       (verified) =>
         this.#guard(exchange, () => {
@@ -168,7 +168,7 @@ export class Pipeline {
         }),
       (error: unknown) => {
         this.#guard(exchange, () => {
-          this.#guesses.record(exchange, error);
+          this.#guesses.record(exchange, token, error);
           this.#refuseByOwner(exchange, error);
         });
       },

@@ -76,12 +76,12 @@ export class FakeFront implements Front {
   authenticate<Context extends RequestContext>(
     context: Context,
     apiKey: string,
-    admit?: (context: Context) => void,
+    admit?: (context: Context, apiKey: string) => void,
   ): TenantSession | Promise<TenantSession> {
     if (parseApiKey(apiKey) === undefined) throw new GrantdError('unauthorized', 'The API key is not one.');
     const known = this.#sessions.get(apiKey);
     if (known !== undefined) return known;
-    admit?.(context);
+    admit?.(context, apiKey);
     return this.#lookUp(context, apiKey);
   }
 

@@ -4,7 +4,12 @@ import type { Turns } from '../../../src/core/async/turns.ts';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { IdFactory } from '../../../src/core/ids.ts';
 import { BUILT_IN_PLANS, type Plan, REVOCATION_RESERVE } from '../../../src/core/plans.ts';
-import type { FailureLimiter, RateDecision, RateLimiter } from '../../../src/front/limits/rate-limiter.ts';
+import type {
+  FailureLimiter,
+  FailureRefusal,
+  RateDecision,
+  RateLimiter,
+} from '../../../src/front/limits/rate-limiter.ts';
 import { type HttpOptions, listenHttp } from '../../../src/http/server.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 import type { DecisionRecorder } from '../../../src/telemetry/decision-log.ts';
@@ -43,9 +48,9 @@ export class FakeFailureLimiter implements FailureLimiter {
   readonly failures = new Map<string, number>();
   max = Number.POSITIVE_INFINITY;
 
-  refusal(address: string): RateDecision | undefined {
+  refusal(address: string): FailureRefusal | undefined {
     if ((this.failures.get(address) ?? 0) < this.max) return undefined;
-    return { allowed: false, limit: this.max, remaining: 0, resetSeconds: 42 };
+    return { of: 'address', allowed: false, limit: this.max, remaining: 0, resetSeconds: 42 };
   }
 
   record(address: string): void {

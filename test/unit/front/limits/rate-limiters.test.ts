@@ -127,7 +127,7 @@ test('an address is refused after its sixtieth failure, until its window ends', 
     assert.equal(limiter.refusal('192.0.2.1'), undefined);
     limiter.record('192.0.2.1');
   }
-  const refusal = { allowed: false, limit: 60, remaining: 0 };
+  const refusal = { of: 'address', allowed: false, limit: 60, remaining: 0 };
   assert.deepEqual(limiter.refusal('192.0.2.1'), { ...refusal, resetSeconds: 60 });
   assert.equal(limiter.refusal('192.0.2.2'), undefined);
   clock.stall(30_000);
@@ -156,6 +156,35 @@ test('above the bound the address whose window began first is let go', () => {
   for (const address of others) assert.equal(limiter.refusal(address)?.allowed, false);
   limiter.record(first);
   assert.equal(limiter.refusal(first), undefined, 'its count began again');
+});
+
+test('a key that fails again counts once against its address, and ten times against itself', () => {
+  const limiter = createFailureLimiter({ clock });
+  for (let count = 1; count <= 1000; count += 1) limiter.record('192.0.2.1', 'dead');
+  const refused = { allowed: false, remaining: 0, resetSeconds: 60 };
+  assert.deepEqual(limiter.refusal('192.0.2.1', 'dead'), { ...refused, of: 'key', limit: 10 });
+  assert.equal(limiter.refusal('192.0.2.1', 'another'), undefined);
+  assert.equal(limiter.refusal('192.0.2.2', 'dead'), undefined, 'it may fail elsewhere');
+  for (let key = 1; key <= 58; key += 1) limiter.record('192.0.2.1', `key ${key}`);
+  assert.equal(limiter.refusal('192.0.2.1', 'another'), undefined);
+  limiter.record('192.0.2.1', 'key 59');
+  assert.deepEqual(limiter.refusal('192.0.2.1', 'another'), { ...refused, of: 'address', limit: 60 });
+  clock.stall(60_000);
+  for (const key of ['dead', 'another']) assert.equal(limiter.refusal('192.0.2.1', key), undefined);
+});
+
+test('above the bound of keys the address whose window began first is let go, with its keys', () => {
+  const limiter = createFailureLimiter({ clock }, { keysMax: 50 });
+  for (let network = 1; network <= 100; network += 1) {
+    for (let count = 0; count < 10; count += 1) {
+      for (const key of ['one', 'two']) limiter.record(`192.0.2.${network}`, key);
+    }
+  }
+  assert.equal(limiter.refusal('192.0.2.1', 'one'), undefined);
+  assert.equal(limiter.refusal('192.0.2.100', 'one')?.of, 'key');
+  // As many as the bound are remembered, after all those were forgotten.
+  const remembered = Array.from({ length: 100 }, (_, index) => limiter.refusal(`192.0.2.${index + 1}`, 'one'));
+  assert.ok(Math.abs(remembered.filter((each) => each !== undefined).length - 25) <= 1);
 });
 
 test('no window is longer because the wall clock was set back, nor shorter because it was set forward', async () => {

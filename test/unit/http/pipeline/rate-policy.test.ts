@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { BUILT_IN_PLANS } from '../../../../src/core/plans.ts';
 import {
-  FAILURE_POLICY_NAME,
+  failurePolicy,
   PlanPolicies,
   RatePolicy,
   REVOCATION_POLICY,
@@ -40,7 +40,10 @@ describe('the lines of a rate limit', () => {
   });
 
   it('have names that no plan can have where they show no plan', () => {
-    for (const name of [REVOCATION_POLICY.name, FAILURE_POLICY_NAME]) assert.match(name, /^[a-z]+:[a-z]+$/);
+    const failures = (['address', 'key'] as const).map(
+      (of) => failurePolicy({ of, allowed: false, limit: 1, remaining: 0, resetSeconds: 1 }).name,
+    );
+    for (const name of [REVOCATION_POLICY.name, ...failures]) assert.match(name, /^[a-z]+:[a-z]+$/);
   });
 
   it('quote a name as structured fields do', () => {

@@ -13,7 +13,9 @@ let blocked: number | undefined;
 const failures: string[] = [];
 const failureLimiter: FailureLimiter = {
   refusal: () =>
-    blocked === undefined ? undefined : { allowed: false, limit: 60, remaining: 0, resetSeconds: blocked },
+    blocked === undefined
+      ? undefined
+      : { of: 'address' as const, allowed: false, limit: 60, remaining: 0, resetSeconds: blocked },
   record: (address) => {
     failures.push(address);
   },

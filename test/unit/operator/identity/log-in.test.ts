@@ -41,7 +41,8 @@ let service: ConsoleService;
 const failures: string[] = [];
 let blocked = false;
 const failureLimiter: FailureLimiter = {
-  refusal: () => (blocked ? { allowed: false, limit: 60, remaining: 0, resetSeconds: 17 } : undefined),
+  refusal: () =>
+    blocked ? { of: 'address' as const, allowed: false, limit: 60, remaining: 0, resetSeconds: 17 } : undefined,
   record: (address) => void failures.push(address),
 };
 
