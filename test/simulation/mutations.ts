@@ -1227,8 +1227,20 @@ export const MUTATIONS: readonly Mutation[] = [
       },
       {
         file: 'src/shard/peers/handles.ts',
-        find: 'const { nowMs } = handle.tenure.slotTime;',
-        replace: 'const nowMs = this.#clock.wallMs();',
+        find: 'if (keyHasEnded(expiresAtMs, tenure.slotTime)) throw unauthorized();',
+        replace: 'if (expiresAtMs !== undefined && expiresAtMs <= this.#clock.wallMs()) throw unauthorized();',
+      },
+    ],
+  },
+  {
+    name: 'keys-end-before-the-log-says-so',
+    what: 'A key is refused as expired by the clock of its owner alone, so that the next owner may serve it again.',
+    caughtBy: 'key-clocks',
+    edits: [
+      {
+        file: 'src/shard/peers/authentication.ts',
+        find: 'if (expiresAtMs <= tenure.slotTime.loggedMs) throw unauthorized();',
+        replace: 'throw unauthorized();',
       },
     ],
   },

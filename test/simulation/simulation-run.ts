@@ -283,7 +283,6 @@ class Simulation {
     this.#cluster.world.faults = { ...NO_STORE_FAULTS };
     const trusted = this.#profile.focus !== 'lost-records';
     if (!(await this.#go(this.#recover(trusted), 'requests do not succeed again', RECOVERY_MS_MAX))) return;
-    // The next owner would decide by another clock.
     if (this.#profile.ownerSpared) await this.#go(this.#useRotatedKeys(), 'rotated keys are not used', FINAL_MS_MAX);
     const readers = [...this.#cluster.fronts.keys()]
       .filter((name) => name !== 'console')
@@ -294,6 +293,8 @@ class Simulation {
     if (trusted) await this.#go(this.#compareCounts(), 'grants are not counted', FINAL_MS_MAX);
     // What was sent long ago lands, memory is gone with its processes: the store alone has to know everything.
     await this.#scheduler.runUntil(() => this.#cluster.world.pending === 0, this.#scheduler.nowMs + 61_000);
+    // The next owner decides by a clock that may be behind.
+    if (this.#profile.ownerSpared) await this.#go(this.#endRotatedKey(), 'a rotated key does not end', FINAL_MS_MAX);
     this.#trace.add('world', 'restarts');
     for (const shard of [...this.#cluster.shards.values()]) this.#cluster.killShard(shard, false);
     nemesis.startMissing();
@@ -364,14 +365,18 @@ class Simulation {
     this.#feed.judge(await this.#readAuditLog(this.#feedTenant));
   }
 
-  async #useRotatedKeys(): Promise<void> {
-    await this.#rotations?.useAll();
+  async #useRotatedKeys(isHeir = false): Promise<void> {
+    await this.#rotations?.useAll(isHeir);
+  }
+
+  async #endRotatedKey(): Promise<void> {
+    await this.#rotations?.endOne();
   }
 
   async #judgeRotations(): Promise<void> {
     const tenantId = this.#rotatedTenant;
     if (this.#rotations === undefined || tenantId === undefined) return;
-    if (!this.#profile.ownerSpared) await this.#useRotatedKeys();
+    await this.#useRotatedKeys(this.#profile.ownerSpared);
     const { items } = await this.#operate('list the keys', async ({ operator }, context) => {
       const session = await operator.tenant(context, tenantId, 'simulation');
       return session.call(CALLS.listKeys, context, { limit: ROTATED_KEYS_MAX, cursor: undefined });

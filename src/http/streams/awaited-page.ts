@@ -3,10 +3,10 @@
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import { type FeedChange, type FeedFilter, feedMatcher } from '../../core/change-feed.ts';
-import { GrantdError } from '../../core/errors.ts';
+import type { GrantdError } from '../../core/errors.ts';
 import type { FeedBatch, FeedFollower, FeedSubscription } from '../../front/changes.ts';
 import type { TenantSession } from '../../front/front.ts';
-import type { FollowEnd, Follower } from './followers.ts';
+import type { Follower } from './followers.ts';
 
 export interface AwaitedChanges {
   readonly changes: readonly FeedChange[];
@@ -81,10 +81,9 @@ export class AwaitedPage implements Follower, FeedFollower {
     this.#end([]);
   }
 
-  /** The page is empty then, unless its key has expired. */
-  stop(reason: FollowEnd): void {
-    if (reason === 'key') this.fail(new GrantdError('unauthorized', 'The API key has expired.'));
-    else this.#end([]);
+  /** The page is empty then. That its key has expired is for the owner of the tenant to say, to the next call. */
+  stop(): void {
+    this.#end([]);
   }
 
   #end(changes: readonly FeedChange[]): void {

@@ -30,7 +30,6 @@ const CUT = new Set<FollowEnd>(['client', 'slow', 'memory']);
 
 /** For a stream that is stopped before it has a response. */
 function stoppedError(reason: FollowEnd): GrantdError {
-  if (reason === 'key') return new GrantdError('unauthorized', 'The API key has expired.');
   if (reason === 'displaced') return new GrantdError('too-many-streams', 'Another tenant needed the place.');
   return new GrantdError('unavailable', 'The stream was ended before it began. Nothing was changed.');
 }

@@ -148,10 +148,10 @@ export class ChangeStreams {
     try {
       this.#add(page);
     } catch (error) {
-      page.stop('failed');
+      page.stop();
       throw error;
     }
-    request.onceClosed(() => page.stop('client'));
+    request.onceClosed(() => page.stop());
     session.followChanges({ cursor: query.cursor }, query.filter, page).then(
       (subscription) => page.begin(subscription),
       (error: unknown) => page.fail(error),

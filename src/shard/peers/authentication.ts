@@ -1,6 +1,7 @@
 // The calls that issue and confirm handles, for API keys and for the operator.
 
 import { hashApiKey } from '../../core/api-keys.ts';
+import { assert } from '../../core/assert.ts';
 import { parseKeyId, parseTenantId, type TenantId } from '../../core/ids.ts';
 import { ALL_SCOPES } from '../../core/scopes.ts';
 import { isLeaving } from '../../core/tenants.ts';
@@ -25,17 +26,29 @@ async function issue(peer: Peer, claim: KeyCredentials, find: (tenantId: TenantI
   if (tenantId === undefined || keyId === undefined) throw unauthorized();
   const { tenure, reader, memory } = await find(tenantId);
   if (memory === undefined || isLeaving(memory.tenant)) throw unauthorized();
-  return memory.withKey(keyId, (key) => {
-    tenure.assertServing();
-    // The tenant may have been deleted while its key was read.
-    if (isLeaving(memory.tenant)) throw unauthorized();
-    const { nowMs } = tenure.slotTime;
-    if (key === undefined || !sameHash(key.hash, hashApiKey(claim.key))) throw unauthorized();
-    if (key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs) throw unauthorized();
-    const use = memory.noteUse(keyId, nowMs);
-    const { scopes, expiresAtMs } = key;
-    return peer.handles.issue({ tenure, reader, memory, keyId, actor: keyId, use, expiresAtMs }, scopes);
-  });
+  const hash = hashApiKey(claim.key);
+  const issued = (time: 'nowMs' | 'loggedMs') =>
+    memory.withKey(keyId, (key) => {
+      tenure.assertServing();
+      // The tenant may have been deleted while its key was read.
+      if (isLeaving(memory.tenant)) throw unauthorized();
+      if (key === undefined || !sameHash(key.hash, hash)) throw unauthorized();
+      const { scopes, expiresAtMs } = key;
+      const nowMs = tenure.slotTime[time];
+      if (expiresAtMs !== undefined && expiresAtMs <= nowMs) {
+        if (expiresAtMs <= tenure.slotTime.loggedMs) throw unauthorized();
+        return undefined;
+      }
+      const use = memory.noteUse(keyId, nowMs);
+      return peer.handles.issue({ tenure, reader, memory, keyId, actor: keyId, use, expiresAtMs }, scopes);
+    });
+  const atOnce = await issued('nowMs');
+  if (atOnce !== undefined) return atOnce;
+  // A key that was refused once stays so, whatever the clocks of later owners say: its end is in the log before.
+  await tenure.advance();
+  const settled = await issued('loggedMs');
+  assert(settled !== undefined, 'the log has reached its own time');
+  return settled;
 }
 
 export const authenticate: Handler<'authenticate'> = (peer, _, claim) =>

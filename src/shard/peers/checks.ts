@@ -10,7 +10,7 @@ import type { WatchedTuple } from '../memory/watched-tuples.ts';
 import type { BulkAnswer, CheckAnswer, TimedAnswer } from '../shard.ts';
 import { answerAt, answerNow } from './check-answers.ts';
 import { countLookups } from './grant-writes.ts';
-import { CHECK_READ, type Handle } from './handles.ts';
+import { atPosition, CHECK_READ, type Handle } from './handles.ts';
 import type { Handler, Peer } from './peer.ts';
 import { checkBulkByRules, checkByRules } from './ruled-checks.ts';
 
@@ -23,10 +23,12 @@ export function check(
   object: string,
   isConfirmed = false,
 ): CheckAnswer | Promise<CheckAnswer> {
-  const handle = peer.handles.find(id);
+  let handle = peer.handles.find(id);
   const { reader } = handle;
-  if (reader !== undefined && !isConfirmed && !reader.isAt(peer.positions)) {
-    return reader.confirmed().then(() => check(peer, id, subject, relation, object, true));
+  if (reader !== undefined && !isConfirmed) {
+    const at = reader.at(peer.positions);
+    if (at === undefined) return reader.confirmed().then(() => check(peer, id, subject, relation, object, true));
+    handle = atPosition(handle, at);
   }
   reader?.tally.answers('check');
   peer.handles.assertMay(handle, CHECK_READ);

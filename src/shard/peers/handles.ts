@@ -7,6 +7,7 @@ import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { ALL_SCOPES, type ScopeMask, scopeMask, scopesOf } from '../../core/scopes.ts';
 import type { ServedTenure } from '../log/served-tenure.ts';
+import type { SlotTime } from '../log/slot-time.ts';
 import type { HandleState, KeyUse, TenantMemory } from '../memory/tenant-memory.ts';
 import type { ReaderChoice } from '../readers/reader-choice.ts';
 import type { TenantReader } from '../readers/tenant-reader.ts';
@@ -47,10 +48,78 @@ export interface Handle extends HandleState {
   readonly use: KeyUse | undefined;
 }
 
+/** A handle at a reader, as the calls of one message see it: by the time of the position that the message brought. */
+class HandleAtPosition implements Handle {
+  readonly tenure: ServedTenure;
+  readonly #of: Handle;
+
+  constructor(of: Handle, tenure: ServedTenure) {
+    this.#of = of;
+    this.tenure = tenure;
+  }
+
+  get id(): number {
+    return this.#of.id;
+  }
+
+  get dead(): boolean {
+    return this.#of.dead;
+  }
+
+  get keyId(): string {
+    return this.#of.keyId;
+  }
+
+  get onDead(): Handle['onDead'] {
+    return this.#of.onDead;
+  }
+
+  get reader(): TenantReader | undefined {
+    return this.#of.reader;
+  }
+
+  get memory(): TenantMemory {
+    return this.#of.memory;
+  }
+
+  get actor(): string {
+    return this.#of.actor;
+  }
+
+  get suspended(): boolean {
+    return this.#of.suspended;
+  }
+
+  get scopes(): ScopeMask {
+    return this.#of.scopes;
+  }
+
+  get expiresAtMs(): number | undefined {
+    return this.#of.expiresAtMs;
+  }
+
+  get use(): KeyUse | undefined {
+    return this.#of.use;
+  }
+}
+
+export const atPosition = (handle: Handle, at: ServedTenure): Handle =>
+  at === handle.tenure ? handle : new HandleAtPosition(handle, at);
+
 export const sameHash = (left: string, right: string): boolean =>
   left.length === right.length && timingSafeEqual(Buffer.from(left), Buffer.from(right));
 
 export const unauthorized = (): GrantdError => new GrantdError('unauthorized', 'The API key is not valid.');
+
+/**
+ * Whether a key with this end has ended. Throws `handle-unknown` if only the clock says so: then the key is presented
+ * again, and `authenticate` answers once the log has reached its end, so that no later owner takes it for valid.
+ */
+function keyHasEnded(expiresAtMs: number | undefined, slotTime: SlotTime): boolean {
+  if (expiresAtMs === undefined || expiresAtMs > slotTime.nowMs) return false;
+  if (expiresAtMs <= slotTime.loggedMs) return true;
+  throw new ShardFailure('handle-unknown', 'The key has ended, and the log does not say so yet.');
+}
 
 /** The right to an operator call has no name, since no key can have it. */
 function lacking(scope: ScopeMask): GrantdError {
@@ -69,6 +138,7 @@ export class HandleTable {
   readonly #onDead = (id: number): void => void this.#handles.delete(id);
   #lastId = 0;
   #closed = false;
+  #at: ServedTenure | undefined;
 
   /** `readersOf`: how many readers a tenant has now. */
   constructor(clock: Clock, readersOf: ReaderChoice['of']) {
@@ -150,7 +220,17 @@ export class HandleTable {
   find(id: number): Handle {
     const handle = this.#handles.get(id);
     if (handle === undefined) throw new ShardFailure('handle-unknown', 'The handle is unknown.');
-    return handle;
+    return this.#at === undefined || handle.reader === undefined ? handle : atPosition(handle, this.#at);
+  }
+
+  /** The call of a reader that begins in `run` finds its handle as it is at a position: see `TenantReader.at`. */
+  beginAt<Answer>(at: ServedTenure, run: () => Answer): Answer {
+    this.#at = at;
+    try {
+      return run();
+    } finally {
+      this.#at = undefined;
+    }
   }
 
   /** Whether a request under the handle that needs `scope` may be served now. */
@@ -163,12 +243,12 @@ export class HandleTable {
   assertGood(handle: Handle): void {
     if (handle.dead) throw new ShardFailure('handle-unknown', 'The handle has ended.');
     handle.tenure.assertServing();
-    const { use, expiresAtMs } = handle;
+    const { use, expiresAtMs, tenure, reader } = handle;
     if (use !== undefined) {
       // The owner's time, at its readers too: whatever their clocks say, the key ends once.
-      const { nowMs } = handle.tenure.slotTime;
-      if (expiresAtMs !== undefined && expiresAtMs <= nowMs) throw unauthorized();
-      use.usedAtMs = nowMs;
+      if (keyHasEnded(expiresAtMs, tenure.slotTime)) throw unauthorized();
+      // What a front says of the time is not kept.
+      use.usedAtMs = (reader ?? tenure).slotTime.nowMs;
     }
     if (handle.suspended) {
       throw new GrantdError('tenant-suspended', 'The operator of the service has suspended this tenant.');

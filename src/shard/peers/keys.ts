@@ -50,6 +50,9 @@ export const rotateKey: Handler<'rotateKey'> = async (peer, by, { keyId: text, n
   try {
     result = await write(peer, by, ROTATION_CHARACTERS, (memory) => decideRotation(peer.shard, memory, requested));
   } catch (error) {
+    // The key may have expired: once that is told, it stays so.
+    if (error instanceof GrantdError && error.code === 'key-not-rotatable')
+      await peer.handles.use(by.handle).tenure.advance();
     // The decision knows the live keys. Whether there was such a key, the state tables know for a while.
     const isUnknown = error instanceof GrantdError && error.code === 'key-not-found';
     throw isUnknown && (await hasRevoked(peer, by, keyId)) ? revokedBefore(keyId) : error;

@@ -59,8 +59,9 @@ class PeerConnection implements TenantConnection {
     if (readAtOf(name) === undefined) {
       return Promise.reject(new ShardFailure('wrong-owner', 'A reader only answers checks and listings.'));
     }
-    if (reader.isAt(this.#peer.positions)) return this.#answer(reader, name, caller, request);
-    return reader.confirmed().then(() => this.#answer(reader, name, caller, request));
+    const at = reader.at(this.#peer.positions);
+    if (at === undefined) return reader.confirmed().then(() => this.#answer(reader, name, caller, request));
+    return this.#peer.handles.beginAt(at, () => this.#answer(reader, name, caller, request));
   }
 
   #answer<Name extends keyof TenantCalls>(

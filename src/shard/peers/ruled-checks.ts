@@ -9,7 +9,7 @@ import { decideNow, evaluateChecks, grantingPage, listHeldNames } from '../evalu
 import { checkKey } from '../memory/answer-cache.ts';
 import type { BulkAnswer, CheckAnswer, NamedAnswer, NamedChecks } from '../shard.ts';
 import { answerAt, answerNow } from './check-answers.ts';
-import { CHECK_READ, type Handle } from './handles.ts';
+import { atPosition, CHECK_READ, type Handle } from './handles.ts';
 import { cursorAt, positionOf } from './listings.ts';
 import type { Handler, Peer, ReadHandler } from './peer.ts';
 
@@ -36,9 +36,11 @@ export function checkByRules(
 
 /** A check by name that what is in memory answers without an evaluation. Undefined: it does not. */
 export function checkKnown(peer: Peer, id: number, { subject, relation, object }: NamedTuple): CheckAnswer | undefined {
-  const handle = peer.handles.find(id);
-  // Otherwise the reader first asks how far the log is.
-  if (handle.reader?.isAt(peer.positions) === false) return undefined;
+  const found = peer.handles.find(id);
+  const at = found.reader === undefined ? found.tenure : found.reader.at(peer.positions);
+  // The reader first asks how far the log is.
+  if (at === undefined) return undefined;
+  const handle = atPosition(found, at);
   peer.handles.assertMay(handle, CHECK_READ);
   const { memory } = handle;
   const rules = memory.tenant.rulesRevision === undefined ? undefined : memory.rules.ready?.compiled;

@@ -25,7 +25,14 @@ import type { MemoryBudget } from '../memory/memory-budget.ts';
 import type { PageLimits } from '../memory/page-limits.ts';
 import type { ReaderLimits } from '../memory/reader-limits.ts';
 import { TenantMemory } from '../memory/tenant-memory.ts';
-import { type FollowAnswer, type LogPositions, ShardFailure, USED_KEYS_MAX, type UsedKey } from '../shard.ts';
+import {
+  type FollowAnswer,
+  type LogPosition,
+  type LogPositions,
+  ShardFailure,
+  USED_KEYS_MAX,
+  type UsedKey,
+} from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
 import { decodeBeginning } from './beginning.ts';
 import { currentReads } from './current-reads.ts';
@@ -72,6 +79,54 @@ function inTime<Answer>(clock: Clock, answer: Promise<Answer>): Promise<Answer> 
 
 const notHere = (): Promise<never> => Promise.reject(new ShardFailure('wrong-owner', 'A reader only answers reads.'));
 
+/**
+ * A reader as the calls of one message see it, by the position of the log that the message brought. A front says how
+ * late it is there, so that this counts for its own calls alone: the reader's time moves only by the owner's answers.
+ */
+class ReaderAtPosition implements ServedTenure {
+  readonly slot: number;
+  readonly epoch: number;
+  readonly budget: MemoryBudget;
+  readonly hotPages: TenantReader['hotPages'];
+  readonly slotTime: SlotTime;
+  readonly time = undefined;
+  readonly position: LogPosition;
+  readonly #reader: TenantReader;
+
+  constructor(reader: TenantReader, position: LogPosition) {
+    this.slot = reader.slot;
+    this.epoch = reader.epoch;
+    this.budget = reader.budget;
+    this.hotPages = reader.hotPages;
+    this.position = position;
+    this.#reader = reader;
+    this.slotTime = new SlotTime({ wallMs: () => Math.max(reader.slotTime.nowMs, position.nowMs) }, this);
+  }
+
+  get lastSeq(): number {
+    return this.#reader.lastSeq;
+  }
+
+  get nextBase(): number {
+    return Math.max(this.#reader.nextBase, this.position.nextBase);
+  }
+
+  assertServing(): void {
+    this.#reader.assertServing();
+  }
+
+  advance(): Promise<void> {
+    return this.#reader.advance();
+  }
+
+  applied(): Promise<void> {
+    return this.#reader.applied();
+  }
+
+  readonly submit = notHere;
+  readonly checkpointed = notHere;
+}
+
 export class TenantReader implements ServedTenure {
   readonly tenantId: TenantId;
   readonly slot: number;
@@ -97,6 +152,8 @@ export class TenantReader implements ServedTenure {
   #notedCount: number | undefined;
   #askedAtMs = 0;
   #toldAtMs: number;
+  /** For the calls of the last message with a position. */
+  #atPosition: ReaderAtPosition | undefined;
 
   /** `beginning`: the owner's answer to the first question. Throws if it is not one. */
   constructor(
@@ -148,19 +205,20 @@ export class TenantReader implements ServedTenure {
   }
 
   /**
-   * Whether the reader is current, or has applied the tenant's position among these: then it answers earlier calls. A
-   * shard that has lost the store answers none, although the pages in its memory are right: the others would wait.
+   * What answers the calls of a message with these positions: the reader is current, or has applied the tenant's
+   * position among them, and then goes by the time of that position. Undefined: the reader has to ask the owner first.
+   * A shard that has lost the store answers none, although the pages in its memory are right: the others would wait.
    */
-  isAt(positions: LogPositions): boolean {
-    if (!this.#mayRead) return false;
-    if (this.current) return true;
+  at(positions: LogPositions): ServedTenure | undefined {
+    if (!this.#mayRead) return undefined;
+    if (this.current) return this;
     const position = positions.get(this.tenantId);
     if (position === undefined || position.epoch !== this.epoch || position.seq > this.#seq || this.#ended)
-      return false;
+      return undefined;
     this.usedAtMs = this.#dependencies.clock.monotonicMs();
-    this.#nextBase = Math.max(this.#nextBase, position.nextBase);
-    this.#ownerNowMs = Math.max(this.#ownerNowMs, position.nowMs);
-    return true;
+    // One message has many calls.
+    if (this.#atPosition?.position !== position) this.#atPosition = new ReaderAtPosition(this, position);
+    return this.#atPosition;
   }
 
   /** Resolves once the reader has applied everything that was acknowledged before this call. */

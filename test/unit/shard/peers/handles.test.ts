@@ -135,8 +135,46 @@ test('a handle ends with its key at expires_at', async () => {
   wall += 999;
   await slot.front.confirm(granted.handle);
   wall += 1;
-  await assert.rejects(slot.front.confirm(granted.handle), { code: 'unauthorized' });
+  // The log does not say so yet: whoever presents the key again is answered once it does.
+  await assert.rejects(slot.front.confirm(granted.handle), { kind: 'handle-unknown' });
   await assert.rejects(slot.front.authenticate(key), { code: 'unauthorized' });
+  await assert.rejects(slot.front.confirm(granted.handle), { code: 'unauthorized' });
+});
+
+const HOUR_MS = 3_600_000;
+
+test('a key that was refused as expired stays so, whatever the clocks say: of its owner, after a restart, of the next', async () => {
+  const startMs = Date.UTC(2026, 10, 1);
+  let wall = startMs;
+  const { memory, slot, tenantId, handle } = await openSlot(() => wall);
+  const key = await slot.createKey(handle, tenantId, startMs + HOUR_MS / 2);
+  const other = await slot.createKey(handle, tenantId, startMs + HOUR_MS / 2);
+  const rotated = await slot.createKey(handle, tenantId, startMs + HOUR_MS / 2);
+  const before = await slot.front.authenticate(other);
+  const refused = { code: 'unauthorized' };
+  wall += HOUR_MS;
+  slot.faults.turn('hold', ['append']);
+  const refusal = slot.front.authenticate(key);
+  assert.ok(!(await settled(refusal)), 'the log has to say so first');
+  // Nobody who has another text makes the log longer.
+  await assert.rejects(slot.front.authenticate({ ...key, key: 'wrong' }), refused);
+  slot.faults.restore(['append']);
+  await assert.rejects(refusal, refused);
+  assert.ok(slot.tenure.slotTime.loggedMs >= startMs + HOUR_MS);
+  for (const owner of [slot, await slot.restart({ wallMs: () => wall })]) {
+    wall = startMs;
+    await assert.rejects(owner.front.authenticate(key), refused);
+    await assert.rejects(owner.front.authenticate(other), refused);
+  }
+  assert.throws(() => slot.front.check(before.handle, 'user:a', 6, 'doc:1'), refused);
+  // So does a key of which a rotation was told that it has expired.
+  const next = await OpenSlot.open(memory, { wallMs: () => wall });
+  const operator = await next.handle(tenantId);
+  wall = startMs + HOUR_MS;
+  const rotation = { keyId: rotated.keyId, newKeyId: ids.create('key'), hash: 'x', graceMs: 1 };
+  await assert.rejects(next.operator.rotateKey(operator, next.attempt(), rotation), { code: 'key-not-rotatable' });
+  wall = startMs;
+  await assert.rejects(next.front.authenticate(rotated), refused);
 });
 
 test('a suspension refuses from the moment it is acknowledged; a resumption lets in again', async () => {

@@ -84,7 +84,7 @@ test('handles that were issued before learn the nearer end, also of a call that 
   assert.equal(again.expiresAtMs, NOW_MS + HOUR_MS);
   slot.faults.turn('hold', ['listGrants']);
   const waiting = assert.rejects(Promise.resolve(slot.front.check(again.handle, 'user:a', 6, 'doc:1')), {
-    code: 'unauthorized',
+    kind: 'handle-unknown',
   });
   await waitFor(() => slot.faults.heldCalls() > 0);
   time.nowMs += HOUR_MS;

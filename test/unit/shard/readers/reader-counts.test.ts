@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BUILT_IN_PLANS } from '../../../../src/core/plans.ts';
-import { relationNumber, type Tuple } from '../../../../src/core/tuples.ts';
+import { columnsOf, relationNumber, type Tuple } from '../../../../src/core/tuples.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { Lookups } from '../../../../src/shard/memory/lookups.ts';
 import { PAGE_LIMITS } from '../../../../src/shard/memory/page-limits.ts';
@@ -20,6 +20,9 @@ import { VirtualClock } from '../../../kit/virtual-clock.ts';
 import { ids, OpenSlot, openSlot, reportedParts, SECRETS, SEGMENT_SIZE, tuple } from '../tools.ts';
 
 const PLANS = new Map(Array.from(BUILT_IN_PLANS, ([name, plan]) => [name, { ...plan, readers: 1 }]));
+
+const HOUR_MS = 3_600_000;
+const LISTING = { relation: 'viewer', namespace: undefined, limit: 10, cursor: undefined } as const;
 
 /** A tenant with a key at its owner, and another shard that reads for it. */
 async function startReading({ wallMs = Date.now, expiresAtMs }: { wallMs?: () => number; expiresAtMs?: number } = {}) {
@@ -79,7 +82,8 @@ async function startReading({ wallMs = Date.now, expiresAtMs }: { wallMs?: () =>
     const line = (await metrics.render()).split('\n').find((each) => each.startsWith(`grantd_${name} `));
     return line === undefined ? 0 : Number(line.split(' ').at(-1));
   };
-  return { slot, tenantId, handle, key, clock, owner, readers, front, reader, check, shown };
+  const other = tenantMethods(peers.connect());
+  return { slot, tenantId, handle, key, clock, owner, readers, front, other, reader, check, shown };
 }
 
 test('a reader counts what it answered, and one question of it covers every call that waits', async () => {
@@ -93,10 +97,7 @@ test('a reader counts what it answered, and one question of it covers every call
   assert.deepEqual(authorized, [true, true, false]);
   await front.listObjects(reader.handle, {
     subject: 'user:a',
-    relation: 'viewer',
-    namespace: undefined,
-    limit: 10,
-    cursor: undefined,
+    ...LISTING,
   });
   assert.equal(await shown('reader_calls_total{kind="check"}'), 3);
   assert.equal(await shown('reader_calls_total{kind="listing"}'), 1);
@@ -148,14 +149,12 @@ for (const [reason, happens] of Object.entries(ENDS)) {
   });
 }
 
-const HOUR_MS = 3_600_000;
-
 for (const skewMs of [HOUR_MS, -HOUR_MS]) {
   test(`a key ends by the owner's time at a reader whose clock is off by ${skewMs} ms`, async () => {
     const startMs = Date.UTC(2026, 0, 1);
     const endMs = startMs + HOUR_MS / 2;
     const time = { wallMs: startMs };
-    const { clock, check, front, key, slot, tenantId } = await startReading({
+    const { clock, check, front, key, slot } = await startReading({
       wallMs: () => time.wallMs,
       expiresAtMs: endMs,
     });
@@ -179,14 +178,51 @@ for (const skewMs of [HOUR_MS, -HOUR_MS]) {
     assert.deepEqual(await seen(), ['answered', 'answered', 'answered']);
     time.wallMs = endMs;
     setClock();
+    // The log is asked first: see `keyHasEnded`.
+    assert.deepEqual(await seen(), [undefined, 'unauthorized', 'unauthorized']);
     assert.deepEqual(await seen(), ['unauthorized', 'unauthorized', 'unauthorized']);
     // The owner's clock goes back, and its log does not.
-    await slot.grant(await slot.handle(tenantId), tuple('user:a', 'doc:1'));
     time.wallMs = startMs;
     setClock();
     assert.deepEqual(await seen(), ['unauthorized', 'unauthorized', 'unauthorized']);
   });
 }
+
+test('what a front says of the time of the owner harms neither the calls of others nor its own next ones', async () => {
+  const startMs = Date.UTC(2026, 0, 1);
+  const laterMs = startMs + 10 * 365 * 24 * HOUR_MS;
+  const endMs = startMs + HOUR_MS;
+  const { check, front, key, reader, other, readers, slot, tenantId } = await startReading({
+    wallMs: () => startMs,
+    expiresAtMs: endMs,
+  });
+  const grant = { ...tuple('user:a', 'doc:1'), expiresAtMs: endMs, revoke: false };
+  await slot.connection.writeGrants(await slot.handle(tenantId), slot.attempt(), [grant]);
+  const forger = await other.authenticateAtReader(key);
+  const ask = async (handle = reader.handle, connection = front) => {
+    const single = await connection.check(handle, 'user:a', relationNumber('viewer') ?? 0, 'doc:1');
+    const bulk = await connection.checkBulk(handle, columnsOf([grant]));
+    const { items } = await connection.listObjects(handle, { ...LISTING, subject: 'user:a' });
+    return [typeof single === 'boolean' ? single : single.authorized, ...bulk.authorized, items.length];
+  };
+  const holds = [true, true, 1];
+  assert.deepEqual(await ask(), holds);
+  const position = await slot.front.readPosition({ slot: slot.tenure.slot, tenantId });
+  for (const nextBase of [position.nextBase, laterMs * 1000 + 1]) {
+    other.answerAt(new Map([[tenantId, { ...position, nextBase, nowMs: laterMs }]]));
+    // Its own calls of that message are refused: by then its key has ended.
+    await assert.rejects(async () => other.check(forger.handle, 'user:a', 6, 'doc:1'));
+    await assert.rejects(other.checkBulk(forger.handle, columnsOf([grant])));
+    other.answerAt(new Map());
+    assert.deepEqual(await ask(forger.handle, other), holds);
+    front.answerAt(new Map([[tenantId, position]]));
+    assert.deepEqual(await ask(), holds);
+    front.answerAt(new Map());
+    assert.deepEqual(await ask(), holds);
+  }
+  await check(tuple('user:a', 'doc:1'));
+  assert.equal(readers.list().length, 1, 'nothing of it has ended the reader');
+});
 
 for (const skewMs of [HOUR_MS, -HOUR_MS]) {
   test(`an answer has the owner's time at a reader whose clock is off by ${skewMs} ms`, async () => {

@@ -154,16 +154,38 @@ test('a position is reached only with its epoch, and once its commits are applie
   const { slot, tenantId, handle, events, reader, position } = await follow();
   const at = async () => new Map([[tenantId as string, await position()]]);
   const first = await at();
-  assert.equal(reader.isAt(first), true);
+  assert.notEqual(reader.at(first), undefined);
   await slot.grant(handle, tuple('user:a', 'doc:1'));
   const second = await at();
-  assert.deepEqual([reader.isAt(first), reader.isAt(second), reader.isAt(new Map())], [true, false, false]);
+  assert.notEqual(reader.at(first), undefined);
+  assert.deepEqual([reader.at(second), reader.at(new Map())], [undefined, undefined]);
   await reader.confirmed();
-  assert.equal(reader.isAt(second), true);
+  assert.notEqual(reader.at(second), undefined);
   const other = { ...(await position()), epoch: reader.epoch + 1 };
-  assert.equal(reader.isAt(new Map([[tenantId as string, other]])), false);
+  assert.equal(reader.at(new Map([[tenantId as string, other]])), undefined);
   reader.end('idle');
-  assert.deepEqual([reader.isAt(second), events], [false, ['asks', 'ends']]);
+  assert.deepEqual([reader.at(second), events], [undefined, ['asks', 'ends']]);
+});
+
+test('the time of a position counts for the calls of its message alone', async () => {
+  const { slot, tenantId, handle, reader, position } = await follow();
+  const nowMs = slot.clock.wallMs();
+  const grant = { ...tuple('user:a', 'doc:1'), expiresAtMs: nowMs + 3_600_000, revoke: false };
+  await slot.connection.writeGrants(handle, attempt(), [grant]);
+  await reader.confirmed();
+  const honest = await position();
+  const laterMs = nowMs + 10 * 365 * 24 * 3_600_000;
+  const [before, loggedMs] = [reader.slotTime.nowMs, reader.slotTime.loggedMs];
+  const forged = reader.at(new Map([[tenantId, { ...honest, nextBase: laterMs * 1000 + 1, nowMs: laterMs }]]));
+  assert.ok(forged !== undefined);
+  assert.deepEqual([forged.slotTime.nowMs, forged.slotTime.loggedMs], [laterMs, laterMs]);
+  assert.deepEqual([reader.slotTime.nowMs, reader.slotTime.loggedMs], [before, loggedMs]);
+  // The next message has an honest one, and hears nothing of it.
+  const next = reader.at(new Map([[tenantId, honest]]));
+  assert.equal(next?.slotTime.nowMs, Math.max(before, honest.nowMs));
+  await next?.advance();
+  await reader.confirmed();
+  assert.ok(reader.slotTime.nowMs < laterMs && reader.nextBase < laterMs * 1000);
 });
 
 test('a commit counts, and sets when the next grant expires, as at the owner', async () => {
@@ -185,10 +207,10 @@ test('a shard that has lost the store answers nothing, from memory either, and g
   const { tenantId, events, may, reader, position } = await follow();
   const at = new Map([[tenantId as string, await position()]]);
   may.read = false;
-  assert.equal(reader.isAt(at), false);
+  assert.equal(reader.at(at), undefined);
   await assert.rejects(reader.confirmed(), { kind: 'not-serving' });
   may.read = true;
-  assert.equal(reader.isAt(at), true);
+  assert.notEqual(reader.at(at), undefined);
   assert.deepEqual(events, []);
 });
 
