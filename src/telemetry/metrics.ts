@@ -203,7 +203,7 @@ const METRICS = {
   ),
   redisFailures: counter(
     'grantd_redis_failures_total',
-    'Failed calls to Redis, by reason: timeout, unreachable, unauthorized, full (Redis is out of memory), busy (too many calls in flight) or refused (Redis returned any other error).',
+    'Failed calls to Redis, by reason: timeout, unreachable, unauthorized, full (Redis is out of memory), busy (too many calls in flight), invalid (a reply that no honest Redis sends) or refused (Redis returned any other error).',
     'reason',
   ),
   authenticationFailures: counter('grantd_authentication_failures_total', 'Requests refused with 401.'),

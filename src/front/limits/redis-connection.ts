@@ -1,14 +1,22 @@
 // The connection to Redis: one server, a master that sentinels name, or a cluster. It knows whether Redis responds, and
 // how many fronts share it: each front enters itself once a second into a set whose entries expire.
 //
-// Invariants: no call outlives its bound or waits for a connection, and the number in flight is bounded; while Redis
-// does not respond, it gets only one heartbeat a second; each recovery is logged once, and each reason of a loss. No
-// password reaches a log: the errors of the library carry the failed commands, so only their messages are used.
+// Invariants: no call outlives its bound or waits for a connection, and the number in flight is bounded, as are the
+// bytes of a reply; while Redis does not respond, it gets only one heartbeat a second; a Redis that has sent what no
+// honest one sends is not used for a minute; each recovery is logged once, and each reason of a loss. No password
+// reaches a log: the errors of the library carry the failed commands, so only their messages are used.
 
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import { backoffMs, type Clock, type Random, type Timer } from '../../core/async/clock.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
+import {
+  CLUSTER_REPLY_BYTES_MAX,
+  connectorOf,
+  GuardedSentinelConnector,
+  REPLY_BYTES_MAX,
+  ReplyViolation,
+} from './redis-replies.ts';
 
 const HEARTBEAT_MS = 1000;
 /** How long a front that ended without deregistering still counts. */
@@ -19,7 +27,13 @@ const CALL_MS_MAX = 250;
 const CONNECT_MS_MAX = 1000;
 const RECONNECT = { firstMs: 50, maxMs: 1000 };
 /** Far above what a front has in flight while Redis responds; each call holds a few hundred bytes. */
-const CALLS_MAX = 4096;
+export const CALLS_MAX = 4096;
+/** Far more than a cluster has. */
+export const FRONTS_MAX = 10_000;
+/** For this long after a reply that cannot be right, Redis counts as lost. */
+const DISTRUST_MS = 60_000;
+/** Characters of an error of Redis in the log. */
+const MESSAGE_LENGTH_MAX = 300;
 const FRONT_ID_BYTES = 12;
 const FRONTS_KEY = 'grantd:fronts';
 
@@ -62,7 +76,7 @@ export type RedisTarget = RedisCommon &
     | { readonly kind: 'cluster'; readonly nodes: readonly RedisAddress[] }
   );
 
-type FailureReason = 'timeout' | 'unreachable' | 'unauthorized' | 'full' | 'busy' | 'refused';
+type FailureReason = 'timeout' | 'unreachable' | 'unauthorized' | 'full' | 'busy' | 'refused' | 'invalid';
 
 class CallFailure extends Error {
   readonly reason: FailureReason;
@@ -73,10 +87,16 @@ class CallFailure extends Error {
   }
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const messageOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).slice(0, MESSAGE_LENGTH_MAX);
+
+/** An error in place of a reply that cannot be right. */
+export const invalidReply = (): Error => new CallFailure('invalid', 'Redis sent a reply that cannot be right.');
 
 function reasonOf(error: unknown): FailureReason {
   if (error instanceof CallFailure) return error.reason;
+  // The library meets a reply of another shape.
+  if (error instanceof ReplyViolation || error instanceof TypeError || error instanceof RangeError) return 'invalid';
   const message = messageOf(error);
   if (/^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password)/.test(message)) return 'unauthorized';
   if (/^OOM\b|\bOOM command not allowed/.test(message)) return 'full';
@@ -105,10 +125,11 @@ function createClient(target: RedisTarget): Redis | Cluster {
   const single = { ...common, enableOfflineQueue: false, retryStrategy: reconnectAfterMs } satisfies RedisOptions;
   switch (target.kind) {
     case 'server':
-      return new Redis({ ...single, ...target.address, db: target.database });
+      return new Redis({ ...single, ...target.address, db: target.database, Connector: connectorOf(REPLY_BYTES_MAX) });
     case 'sentinel':
       return new Redis({
         ...single,
+        Connector: GuardedSentinelConnector,
         sentinels: target.sentinels.map((address) => ({ ...address })),
         name: target.masterName,
         db: target.database,
@@ -121,7 +142,7 @@ function createClient(target: RedisTarget): Redis | Cluster {
       return new Cluster(
         target.nodes.map((address) => ({ ...address })),
         {
-          redisOptions: common,
+          redisOptions: { ...common, Connector: connectorOf(CLUSTER_REPLY_BYTES_MAX) },
           enableOfflineQueue: false,
           clusterRetryStrategy: reconnectAfterMs,
           slotsRefreshTimeout: CONNECT_MS_MAX,
@@ -150,6 +171,7 @@ export class RedisConnection {
   #heartbeatInFlight = false;
   #timer: Timer | undefined;
   #closed = false;
+  #distrustedUntilMs = Number.NEGATIVE_INFINITY;
   /** Of this loss, those that the log has. */
   readonly #reasonsLogged = new Set<FailureReason>();
   /** The latest error of the library about the connection. */
@@ -184,18 +206,26 @@ export class RedisConnection {
     return this.#fronts;
   }
 
-  /** Runs `send`. Rejects after 250 ms at the latest; after any failure, the connection is probed. */
-  async call<Value>(send: () => Promise<Value>): Promise<Value> {
+  /**
+   * Runs `send`, and `read` on its reply, which throws `invalidReply`. Rejects after 250 ms at the latest; after any
+   * failure, the connection is probed.
+   */
+  async call<Reply, Value>(send: () => Promise<Reply>, read: (reply: Reply) => Value): Promise<Value> {
     const { clock, metrics } = this.#dependencies;
     try {
       if (this.#calls >= CALLS_MAX) throw new CallFailure('busy', `${CALLS_MAX} calls are in flight.`);
       const startMs = clock.monotonicMs();
-      const value = await this.#bounded(send());
+      const value = read(await this.#bounded(send()));
       metrics.redisCallSeconds.observe((clock.monotonicMs() - startMs) / 1000);
       return value;
     } catch (error) {
-      metrics.redisFailures.inc({ reason: reasonOf(this.#causeOf(error)) });
-      this.#suspect();
+      const cause = this.#causeOf(error);
+      if (reasonOf(cause) === 'invalid') {
+        this.#lose(cause);
+      } else {
+        metrics.redisFailures.inc({ reason: reasonOf(cause) });
+        this.#suspect();
+      }
       throw error;
     }
   }
@@ -247,7 +277,7 @@ export class RedisConnection {
     this.#heartbeatInFlight = true;
     this.#timer?.cancel();
     this.#bounded(this.client.eval(HEARTBEAT_SCRIPT, 1, FRONTS_KEY, this.#frontId, FRONT_MS)).then(
-      (count) => this.#end(() => this.#answered(Number(count))),
+      (count) => this.#end(() => this.#answered(count)),
       (error: unknown) => this.#end(() => this.#lose(this.#causeOf(error))),
     );
   }
@@ -259,9 +289,14 @@ export class RedisConnection {
     report();
   }
 
-  #answered(fronts: number): void {
-    const { log, metrics } = this.#dependencies;
-    this.#fronts = Math.max(1, fronts);
+  #answered(fronts: unknown): void {
+    const { clock, log, metrics } = this.#dependencies;
+    if (typeof fronts !== 'number' || !Number.isInteger(fronts) || fronts < 1 || fronts > FRONTS_MAX) {
+      this.#lose(invalidReply());
+      return;
+    }
+    if (clock.monotonicMs() < this.#distrustedUntilMs) return;
+    this.#fronts = fronts;
     metrics.redisFronts.set(this.#fronts);
     metrics.redisLost.set(0);
     if (this.#state === 'reachable') return;
@@ -273,9 +308,10 @@ export class RedisConnection {
   }
 
   #lose(error: unknown): void {
-    const { log, metrics } = this.#dependencies;
+    const { clock, log, metrics } = this.#dependencies;
     const reason = reasonOf(error);
     metrics.redisFailures.inc({ reason });
+    if (reason === 'invalid') this.#distrustedUntilMs = clock.monotonicMs() + DISTRUST_MS;
     // The first attempt to connect goes on: within its bound it succeeds, or says why not.
     if (this.#state === 'connecting' && reason === 'unreachable' && this.#connectionError === undefined) return;
     metrics.redisLost.set(1);

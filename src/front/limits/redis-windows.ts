@@ -4,8 +4,8 @@
 // Invariants: one key per tenant, bucket and limit, which expires; only Redis's own clock decides which window runs.
 
 import { RateLimiterRedis } from 'rate-limiter-flexible';
-import type { RedisConnection } from './redis-connection.ts';
-import type { SharedCounts, WindowLimit } from './shared-counts.ts';
+import { CALLS_MAX, FRONTS_MAX, invalidReply, type RedisConnection } from './redis-connection.ts';
+import type { SharedCounts, WindowCount, WindowLimit } from './shared-counts.ts';
 
 const KEY_PREFIX = 'grantd:window';
 
@@ -36,6 +36,20 @@ redis.call('hset', KEYS[1], 'ends', ends, 'used', used, 'ahead', ahead)
 redis.call('pexpire', KEYS[1], ends + length - now)
 return {consumed, left}
 `;
+
+/** Beyond twice the limit of a window, no more can have been taken from it than calls in flight at all fronts. */
+const SURPLUS_MAX = CALLS_MAX * FRONTS_MAX;
+
+/** Throws `invalidReply` if no window can have this count. */
+function countFrom(
+  consumed: number,
+  leftMs: number,
+  { requests, points, durationMs }: { readonly requests: number; readonly points: number; readonly durationMs: number },
+): WindowCount {
+  const isCount = Number.isInteger(consumed) && consumed >= points && consumed <= 2 * requests + SURPLUS_MAX;
+  if (isCount && Number.isInteger(leftMs) && leftMs > 0 && leftMs <= durationMs) return { consumed, leftMs };
+  throw invalidReply();
+}
 
 export function createRedisWindows(connection: RedisConnection): SharedCounts {
   /** One for each distinct limit of the plans. */
@@ -69,10 +83,13 @@ export function createRedisWindows(connection: RedisConnection): SharedCounts {
       const limiter = limiterOf(limit);
       const customDuration = which === 'next' ? 2 * limit.windowSeconds : limit.windowSeconds;
       // A penalty counts as `consume` does, but never rejects because of the count.
-      const { consumedPoints, msBeforeNext } = await connection.call(() =>
-        limiter.penalty(key, points, { customDuration }),
+      return connection.call(
+        () => limiter.penalty(key, points, { customDuration }),
+        ({ consumedPoints, msBeforeNext }) => {
+          const durationMs = customDuration * 1000;
+          return countFrom(consumedPoints, msBeforeNext, { requests: limit.requests, points, durationMs });
+        },
       );
-      return { consumed: consumedPoints, leftMs: msBeforeNext };
     },
   };
 }
