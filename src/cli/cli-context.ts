@@ -1,5 +1,6 @@
 // The context of every command, and the frame in which it runs: failures go to standard error in a few lines and set
-// the exit code. A reader that closes the pipe (`grantd … | head`) is not a failure.
+// the exit code. Output that could not be written is a failure of every command; a reader that closes the pipe
+// (`grantd … | head`) is one only of commands that need it.
 
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
@@ -9,6 +10,7 @@ import { CliFailure, EXIT, renderFailure } from './failures.ts';
 import type { JsonRecord } from './output/json-view.ts';
 import { escapeControls } from './output/plain-text.ts';
 import { type Column, renderTable } from './output/render.ts';
+import { OutputWatch } from './output/standard-output.ts';
 
 export interface CliDependencies extends ConnectionDependencies {
   /** Of this program. */
@@ -22,6 +24,8 @@ export interface CliDependencies extends ConnectionDependencies {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: Writable & { readonly isTTY?: boolean };
+  /** Whether nobody gets what goes to standard output. By default somebody does. */
+  readonly isDiscarded?: () => boolean;
   /** By default the time of this machine. */
   readonly nowMs?: () => number;
   /** Takes the exit code of a finished command. By default it sets that of this process. */
@@ -34,6 +38,13 @@ export interface CliDependencies extends ConnectionDependencies {
   readonly onInterrupt?: (listener: () => void) => () => void;
   /** Resolves to true after the time, or to false once the signal aborts. By default it uses this process's clock. */
   readonly pause?: (delayMs: number, signal: AbortSignal) => Promise<boolean>;
+}
+
+interface ActionOptions {
+  /** It fails, too, if the reader of its output leaves or there is none: what it prints is nowhere else. */
+  readonly needsReader?: boolean;
+  /** Its exit code if output is lost (default: 1), if 1 is one of its answers. */
+  readonly lostCode?: number;
 }
 
 export interface CliContext extends Connections {
@@ -55,7 +66,7 @@ export interface CliContext extends Connections {
   openShard(): Promise<EmbeddedShard>;
   /** Runs with a signal that aborts at an interruption (SIGINT). */
   untilInterrupted<Result>(run: (interrupted: AbortSignal) => Promise<Result>): Promise<Result>;
-  /** Runs with a signal that aborts once the reader of standard output closes it. */
+  /** Runs with a signal that aborts once standard output takes no more, or its reader closes it. */
   untilClosed<Result>(run: (closed: AbortSignal) => Promise<Result>): Promise<Result>;
   pause(delayMs: number, signal: AbortSignal): Promise<boolean>;
   /**
@@ -64,6 +75,7 @@ export interface CliContext extends Connections {
    */
   action<Parameters extends readonly unknown[]>(
     run: (...parameters: Parameters) => Promise<number | undefined>,
+    options?: ActionOptions,
   ): (...parameters: Parameters) => Promise<void>;
 }
 
@@ -101,9 +113,8 @@ export function createCliContext(dependencies: CliDependencies): CliContext {
     stderr.write(`${escapeControls(text)}\n`);
   };
   const reportFailure = (failure: CliFailure): void => note(renderFailure(failure, dependencies.json === true));
-  const ignoreClosedPipe = (error: NodeJS.ErrnoException): void => {
-    if (error.code !== 'EPIPE') note(`grantd: cannot write the output: ${error.message}`);
-  };
+  const output = new OutputWatch(stdout);
+  const messages = new OutputWatch(stderr);
   return {
     stdin,
     stdout,
@@ -132,6 +143,7 @@ export function createCliContext(dependencies: CliDependencies): CliContext {
       const close = (): void => closed.abort();
       stdout.once('error', close);
       stdout.once('close', close);
+      if (output.failure !== undefined) close();
       try {
         return await run(closed.signal);
       } finally {
@@ -140,12 +152,17 @@ export function createCliContext(dependencies: CliDependencies): CliContext {
       }
     },
     pause: dependencies.pause ?? pauseHere,
-    action(run) {
+    action(run, { needsReader = false, lostCode = EXIT.failed } = {}) {
       return async (...parameters) => {
-        if (!stdout.listeners('error').includes(ignoreClosedPipe)) stdout.on('error', ignoreClosedPipe);
         try {
+          if (needsReader && dependencies.isDiscarded?.()) throw new CliFailure(NOBODY_READS, EXIT.usage);
           const code = await run(...parameters);
-          if (code !== undefined) setExitCode(code);
+          await output.settled();
+          const failure = lossOf(output, needsReader);
+          if (failure !== undefined) throw new CliFailure(failure, lostCode);
+          // A message that was lost may have said that something is wrong.
+          if (lossOf(messages, false) !== undefined) setExitCode(lostCode);
+          else if (code !== undefined) setExitCode(code);
         } catch (error) {
           if (!(error instanceof CliFailure)) throw error;
           reportFailure(error);
@@ -154,4 +171,15 @@ export function createCliContext(dependencies: CliDependencies): CliContext {
       };
     },
   };
+}
+
+const NOBODY_READS =
+  'Standard output is closed or discarded, and what this command prints is nowhere else. Send it to a file or a pipe.';
+
+/** Why output is lost; undefined: it is not. */
+function lossOf(watch: OutputWatch, needsReader: boolean): string | undefined {
+  const { failure } = watch;
+  if (failure === undefined) return undefined;
+  if (failure.code !== 'EPIPE') return `The output is incomplete: it cannot be written (${failure.message}).`;
+  return needsReader ? 'The output is incomplete: its reader has left.' : undefined;
 }

@@ -14,7 +14,7 @@ import {
   realpathSync,
   renameSync,
   rmSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { demandMembers, isJsonObject } from '../core/json-members.ts';
@@ -163,7 +163,7 @@ export class ContextFile {
       mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
       const descriptor = openSync(draft, 'wx', 0o600);
       try {
-        writeSync(descriptor, textOf(contexts));
+        writeFileSync(descriptor, textOf(contexts));
         fsyncSync(descriptor);
       } finally {
         closeSync(descriptor);

@@ -139,14 +139,24 @@ export function reasonOf(error: unknown): string {
   return error.message === '' ? error.name : error.message;
 }
 
+/** What the last write has failed with, before the stream tells anybody; not that its reader has left. */
+function lossOf({ errored }: Writable): Error | undefined {
+  return errored === null || ('code' in errored && errored.code === 'EPIPE') ? undefined : errored;
+}
+
 /**
  * For the whole program: requested help ends with 0, wrong usage with 2, since 1 is for commands that ran and failed.
  */
 export function exitOnUsage(
   command: Command,
-  dependencies: { readonly stderr: Writable; readonly json?: boolean; readonly exit?: (code: number) => never },
+  dependencies: {
+    readonly stdout: Writable;
+    readonly stderr: Writable;
+    readonly json?: boolean;
+    readonly exit?: (code: number) => never;
+  },
 ): void {
-  const { stderr, json = false } = dependencies;
+  const { stdout, stderr, json = false } = dependencies;
   const exit = dependencies.exit ?? ((code: number): never => process.exit(code));
   command.configureOutput({
     // Every failure begins like this.
@@ -155,7 +165,13 @@ export function exitOnUsage(
     ...(json ? { writeErr: () => {} } : {}),
   });
   command.exitOverride(({ exitCode, code, message }: CommanderError) => {
-    if (exitCode === 0) exit(EXIT.ok);
+    if (exitCode === 0) {
+      const lost = lossOf(stdout);
+      if (lost !== undefined) {
+        stderr.write(`${renderFailure(new CliFailure(`The output cannot be written (${lost.message}).`), json)}\n`);
+      }
+      exit(lost === undefined ? EXIT.ok : EXIT.failed);
+    }
     if (json) {
       const what = code === 'commander.help' ? 'A command is missing; --help lists them.' : message;
       stderr.write(`${renderFailure(new CliFailure(what.replace(/^error: /, ''), EXIT.usage), true)}\n`);

@@ -140,8 +140,8 @@ export async function runProgram(started: ProgramProcess): Promise<void> {
   const program = createProgram(started, version);
   registerRoles(program, started);
   if (SERVING_ROLES.some((role) => role === started.argv[2])) {
-    const { stderr, exit } = started;
-    exitOnUsage(program, { json: wantsJson(started), stderr, exit: (code) => exit(code) });
+    const { stdout, stderr, exit } = started;
+    exitOnUsage(program, { json: wantsJson(started), stdout, stderr, exit: (code) => exit(code) });
   } else {
     // A process that serves would hold them in memory for as long as it runs.
     const [{ registerServiceCommands }, { registerSecretsCommand }] = await Promise.all([

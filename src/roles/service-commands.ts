@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import type { CliContext, CliDependencies } from '../cli/cli-context.ts';
 import { registerCliCommands } from '../cli/commands.ts';
+import { isDiscarded, writeWhole } from '../cli/output/standard-output.ts';
 import { type ProgramProcess, wantsJson } from './command-line.ts';
 import { chooseService, openContexts } from './service-choice.ts';
 
@@ -20,6 +21,7 @@ export function registerServiceCommands(
 ): void {
   const { env, stdin, stdout, stderr } = started;
   const contexts = openContexts(env);
+  writeWhole(stdout);
   const dependencies: CliDependencies = {
     version,
     chooseService: (name) => chooseService(env, contexts, name),
@@ -29,6 +31,7 @@ export function registerServiceCommands(
     stdin,
     stdout,
     stderr,
+    isDiscarded: () => isDiscarded(stdout),
     exit: (code) => started.exit(code),
     setExitCode: (code) => {
       started.exitCode = code;

@@ -28,7 +28,8 @@ describe('what the CronJob of backups runs', () => {
     service = await startHttpService({ GRANTD_OPERATOR_TOKEN: TOKEN, GRANTD_DEMO: 'false' });
     writeFileSync(join(directory, 'token'), TOKEN);
     // As in the image: a command in the PATH. A tenant that BREAKS names has an export that breaks off.
-    const command = `#!/bin/sh\ncase "$1 $3" in "export $BREAKS") echo '{"half'; exit 1 ;; esac\nexec "${process.execPath}" "${MAIN}" "$@"\n`;
+    // One that ENDLESS names is cut, but ends with 0.
+    const command = `#!/bin/sh\ncase "$1 $3" in "export $BREAKS") echo '{"half'; exit 1 ;; "export $ENDLESS") echo '{"export":{}}'; exit 0 ;; esac\nexec "${process.execPath}" "${MAIN}" "$@"\n`;
     writeFileSync(join(directory, 'grantd'), command, { mode: 0o755 });
   });
   after(async () => {
@@ -46,6 +47,7 @@ describe('what the CronJob of backups runs', () => {
     GRANTD_OPERATOR_URL: service.consoleUrl,
     GRANTD_OPERATOR_TOKEN_FILE: join(directory, 'token'),
     BREAKS: 'none',
+    ENDLESS: 'none',
   });
 
   async function grantd(...args: string[]): Promise<string> {
@@ -106,6 +108,9 @@ describe('what the CronJob of backups runs', () => {
     assert.match(output, /grantd export .* ended with status 1/);
     const [left = ''] = readdirSync(folder);
     assert.match(left, /\.incomplete$/);
+    const cut = await run({ ENDLESS: tenant });
+    assert.equal(cut.code, 1, cut.output);
+    assert.match(cut.output, /The export has no end line/);
     assert.equal((await run()).code, 0);
     assert.ok(!readdirSync(folder).includes(left));
     assert.equal(readdirSync(folder).length, 1);

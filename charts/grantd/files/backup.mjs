@@ -17,6 +17,19 @@ const INCOMPLETE = '.incomplete';
 /** Other tenants need no backup: their data is being deleted, and could not be read to its end. */
 const isKept = ({ state }) => state === 'active' || state === 'suspended';
 
+/** Holds the last line of an export. */
+const END_BYTES = 256;
+
+/** Passes an export on, and fails at its end unless the last line says that it is whole. */
+async function* demandEnd(chunks) {
+  let end = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    end = Buffer.concat([end, chunk]).subarray(-END_BYTES);
+    yield chunk;
+  }
+  if (!/\n\{"end":\{"grants":\d+\}\}\n$/.test(end.toString())) throw new Error('The export has no end line.');
+}
+
 /** Runs an operator's command; `done` rejects unless the exit status is 0. */
 function grantd(...args) {
   const child = spawn('grantd', args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -50,14 +63,19 @@ async function readTenants() {
 async function exportTenant(tenant, file) {
   const { stdout, done } = grantd('export', '--tenant', tenant, '--format', 'ndjson');
   // The file must be on disk before the folder counts as complete.
-  await pipeline(stdout, createGzip(), createWriteStream(file, { flush: true }));
   try {
-    await done;
+    const [written, ended] = await Promise.allSettled([
+      pipeline(stdout, demandEnd, createGzip(), createWriteStream(file, { flush: true })),
+      done,
+    ]);
+    // The command says more about what went wrong.
+    if (ended.status === 'rejected') throw ended.reason;
+    if (written.status === 'rejected') throw written.reason;
     return true;
   } catch (error) {
     const isThere = (await readTenants()).some(({ tenant_id: id }) => id === tenant);
     if (isThere) throw error;
-    await rm(file);
+    await rm(file, { force: true });
     return false;
   }
 }

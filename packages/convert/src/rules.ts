@@ -1,12 +1,12 @@
 // `grantd rules convert`: turns a model of OpenFGA or a schema of SpiceDB or Permify into rules. It reads files and
 // calls no service. If rules cannot express the whole model, it prints none, unless --partial leaves the rest out.
 
-import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { CliContext } from '../../../src/cli/cli-context.ts';
 import type { MapOption, Origin } from '../../../src/cli/converter.ts';
-import { CliFailure, EXIT, reasonOf } from '../../../src/cli/failures.ts';
+import { CliFailure, EXIT } from '../../../src/cli/failures.ts';
 import { renderJson, renderTable } from '../../../src/cli/output/render.ts';
+import { writeWholeFile } from '../../../src/cli/output/whole-file.ts';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';
 import { ruleSetRecord } from '../../../src/rules/rule-set.ts';
@@ -62,14 +62,6 @@ function checkRules({ rules }: Conversion): string {
 /** `rules.json` has `rules.relation-map.json` beside it. */
 const mapFileOf = (output: string): string => `${output.replace(/\.json$/i, '')}.relation-map.json`;
 
-async function write(file: string, text: string): Promise<void> {
-  try {
-    await writeFile(file, `${text}\n`);
-  } catch (cause) {
-    throw new CliFailure(`Cannot write ${file}: ${reasonOf(cause)}.`, EXIT.failed, { cause });
-  }
-}
-
 /** Resolves to the exit code. */
 export async function convertRules(
   context: CliContext,
@@ -98,8 +90,8 @@ export async function convertRules(
     context.print(rules);
     return EXIT.ok;
   }
-  await write(output, rules);
-  await write(mapFile, renderJson(relationMapRecord(mapOf(conversion.mapped))));
+  await writeWholeFile(output, `${rules}\n`);
+  await writeWholeFile(mapFile, `${renderJson(relationMapRecord(mapOf(conversion.mapped)))}\n`);
   context.note(`The rules are in ${output}, and the relation map in ${mapFile}.`);
   return EXIT.ok;
 }

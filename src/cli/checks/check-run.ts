@@ -3,6 +3,7 @@
 
 import type { Readable } from 'node:stream';
 import { GrantdError } from '../../core/errors.ts';
+import { ExportFrame } from '../../core/export-frame.ts';
 import { isJsonObject } from '../../core/json-members.ts';
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import { parseJson } from '../../core/text/json.ts';
@@ -84,10 +85,13 @@ function parseSource(
 }
 
 async function* gather(source: AsyncIterable<Uint8Array>, run: CheckRun): AsyncGenerator<readonly ReadLine[]> {
+  const frame = new ExportFrame();
   let batch: ReadLine[] = [];
   let checks = 0;
   for await (const lines of readLines(source)) {
     for (const source of lines) {
+      // What an export is to be checked for is its grants.
+      if (run.format === 'ndjson' && frame.take(source.bytes, source.number)) continue;
       const line = parseSource(source, run);
       if (line === undefined) continue;
       batch.push(line);

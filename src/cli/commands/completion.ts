@@ -78,6 +78,13 @@ export function registerCompletionCommand(program: Command, context: CliContext)
     }
   }
 
+  // The library prints the suggestions itself: this only looks at what became of them.
+  program.commands
+    .find((each) => each.name() === 'complete')
+    ?.hook(
+      'postAction',
+      context.action(async () => EXIT.ok),
+    );
   const command = program.commands.find((each) => each.name() === 'completion');
   assert(command !== undefined, 'the library has made its command');
   command.registeredArguments[0]?.choices(SHELLS);

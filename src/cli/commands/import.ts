@@ -4,6 +4,7 @@
 import type { Readable } from 'node:stream';
 import type { PeerImport } from '@grantd/convert/tuples';
 import { type Command, Option } from 'commander';
+import { ExportFrame } from '../../core/export-frame.ts';
 import type { CliContext } from '../cli-context.ts';
 import { TENANT_OPTION } from '../command-parts.ts';
 import {
@@ -16,7 +17,7 @@ import {
   peerFormatOf,
 } from '../converter.ts';
 import { CliFailure, EXIT, reasonOf } from '../failures.ts';
-import { readEntries } from '../import/import-lines.ts';
+import { faultOf, readEntries } from '../import/import-lines.ts';
 import { ImportReport } from '../import/import-report.ts';
 import { type ImportOutcome, type ImportRun, runDryImport, runImport } from '../import/import-run.ts';
 import { chunksOf, formatOf, IMPORT_FORMATS, openSource } from '../import/import-source.ts';
@@ -34,6 +35,7 @@ interface ImportOptions {
   readonly relationMap?: string;
   readonly replace?: boolean;
   readonly outsideTypes?: string;
+  readonly allowIncomplete?: boolean;
   readonly dryRun?: boolean;
   readonly refused?: string;
   readonly json?: boolean;
@@ -43,6 +45,8 @@ interface ImportOptions {
 interface Reading {
   readonly read: ImportRun['read'];
   readonly peer: PeerImport | undefined;
+  /** Of NDJSON: what its lines promised, once they are read. */
+  readonly frame: ExportFrame;
   readonly length: number | undefined;
   readonly source: Readable;
 }
@@ -62,6 +66,22 @@ function demandOptions(file: string, { from, map, relationMap, dryRun, format }:
   formatOf(file, format);
 }
 
+const ADVICE =
+  'Take a whole export, or import what the file has with --allow-incomplete. If you have edited it, remove its first and last line.';
+
+/** Refuses a file that begins as an export and is not whole. */
+async function demandWhole(context: CliContext, file: string, signal: AbortSignal): Promise<void> {
+  const { source } = await openSource(context, file);
+  let fault: string | undefined;
+  try {
+    fault = await faultOf(chunksOf(source, signal, { bytesRead: 0 }));
+  } catch (error) {
+    if (signal.aborted) throw new CliFailure('Interrupted. Nothing was written.', EXIT.interrupted);
+    throw failureOf(file, error);
+  }
+  if (fault !== undefined) throw new CliFailure(`${file} is incomplete. ${fault} Nothing was imported. ${ADVICE}`);
+}
+
 async function openReading(
   context: CliContext,
   file: string,
@@ -70,10 +90,13 @@ async function openReading(
 ): Promise<Reading> {
   const { source, length } = await openSource(context, file);
   const { from, format, map, relationMap } = options;
+  const frame = new ExportFrame();
   if (from === undefined) {
     const own = formatOf(file, format);
-    const read: ImportRun['read'] = (stop, tally) => readEntries(chunksOf(source, stop, tally), own);
-    return { read, peer: undefined, length, source };
+    // Before anything is written. Standard input can be read only once.
+    if (own === 'ndjson' && length !== undefined && !options.allowIncomplete) await demandWhole(context, file, signal);
+    const read: ImportRun['read'] = (stop, tally) => readEntries(chunksOf(source, stop, tally), own, frame);
+    return { read, peer: undefined, frame, length, source };
   }
   const bytes = { bytesRead: 0 };
   try {
@@ -92,7 +115,7 @@ async function openReading(
         yield entries;
       }
     };
-    return { read, peer, length, source };
+    return { read, peer, frame, length, source };
   } catch (error) {
     source.destroy();
     throw error;
@@ -170,6 +193,12 @@ async function importWith(
     context.note(`${what}. ${isDry ? 'Nothing was written.' : stands}`);
     return outcome.failure === undefined ? EXIT.interrupted : EXIT.failed;
   }
+  const fault = reading.frame.fault();
+  if (fault !== undefined) {
+    const incomplete = `${file === '-' ? 'Standard input' : file} is incomplete. ${fault} What it has is imported.`;
+    if (!options.allowIncomplete) throw new CliFailure(incomplete);
+    context.note(`Warning: ${incomplete}`);
+  }
   return outcome.tally.refused > 0 ? EXIT.linesRefused : EXIT.ok;
 }
 
@@ -205,6 +234,7 @@ export function registerImportCommand(program: Command, context: CliContext): vo
     .addOption(
       outsideTypesOption('import grants that the types of the rules exclude too; they count (default: refuse them)'),
     )
+    .option('--allow-incomplete', 'import an export in NDJSON that was cut, or lacks grants that its last line counts')
     .option('--relation-map <file>', 'with --from: the relation map that "grantd rules convert --output" wrote')
     .option('--dry-run', 'with --from: write nothing, and report what does not fit')
     .option(
@@ -214,7 +244,7 @@ export function registerImportCommand(program: Command, context: CliContext): vo
     .option('--json', 'print the summary as JSON')
     .addHelpText(
       'after',
-      '\nYou can interrupt an import and run it again at any time. The summary counts the grants that were created,\nthose that --replace changed, and those that existed and are as they were.\n--from openfga reads a store (.yaml), or tuples as .yaml, .json, .jsonl or .csv; --from spicedb reads a validation\nfile (.yaml), a backup (.zedbackup), or relationships, one per line (.txt); --from permify a shape (.yaml).\nSet the rules first: the tenant must declare the relations and conditions of the tuples.\nExit code: 0 all lines imported, 4 some lines refused, 1 stopped by an error, 2 wrong usage, 130 interrupted.\n\nExamples:\n  grantd import grants.tsv --tenant ten_01k8x0000000000000000000zz\n  zcat grants.ndjson.gz | grantd import - --format ndjson --tenant ten_01k8x0000000000000000000zz\n  grantd import store.fga.yaml --from openfga --dry-run --tenant ten_01k8x0000000000000000000zz\n',
+      '\nYou can interrupt an import and run it again at any time. The summary counts the grants that were created,\nthose that --replace changed, those that existed and are as they were,\nand those whose expiry has passed, which are left out.\n--from openfga reads a store (.yaml), or tuples as .yaml, .json, .jsonl or .csv; --from spicedb reads a validation\nfile (.yaml), a backup (.zedbackup), or relationships, one per line (.txt); --from permify a shape (.yaml).\nSet the rules first: the tenant must declare the relations and conditions of the tuples.\nExit code: 0 all lines imported, 4 some lines refused, 1 stopped by an error, or no whole export,\n2 wrong usage, 130 interrupted.\n\nExamples:\n  grantd import grants.tsv --tenant ten_01k8x0000000000000000000zz\n  zcat grants.ndjson.gz | grantd import - --format ndjson --tenant ten_01k8x0000000000000000000zz\n  grantd import store.fga.yaml --from openfga --dry-run --tenant ten_01k8x0000000000000000000zz\n',
     )
     .action(context.action((file: string, options: ImportOptions) => importFile(context, file, options)));
 }

@@ -73,18 +73,21 @@ export function registerKeysCommands(program: Command, context: CliContext): voi
     `keys create --tenant ${TENANT_EXAMPLE} --scope check:read --scope grant:write --json`,
     `keys create --tenant ${TENANT_EXAMPLE} --scope check:read --expires-at 90d`,
   ).action(
-    context.action(async (options: CreateOptions) => {
-      const client = context.connectTenant(options.tenant);
-      const json = {
-        scopes: options.scope,
-        ...(options.name === undefined ? {} : { name: options.name }),
-        ...(options.expiresAt === undefined ? {} : { expires_at: options.expiresAt }),
-      };
-      const key = await client.readJson({ method: 'POST', path: '/keys', json });
-      printRecord(context, key, options);
-      if (!options.json) context.note('Save the key now: it cannot be shown again.');
-      return EXIT.ok;
-    }),
+    context.action(
+      async (options: CreateOptions) => {
+        const client = context.connectTenant(options.tenant);
+        const json = {
+          scopes: options.scope,
+          ...(options.name === undefined ? {} : { name: options.name }),
+          ...(options.expiresAt === undefined ? {} : { expires_at: options.expiresAt }),
+        };
+        const key = await client.readJson({ method: 'POST', path: '/keys', json });
+        printRecord(context, key, options);
+        if (!options.json) context.note('Save the key now: it cannot be shown again.');
+        return EXIT.ok;
+      },
+      { needsReader: true },
+    ),
   );
 
   const list = keys
@@ -124,22 +127,25 @@ function addRotate(keys: Command, context: CliContext): void {
     `keys rotate --tenant ${TENANT_EXAMPLE} ${KEY_EXAMPLE} > new-key.txt`,
     `keys rotate --tenant ${TENANT_EXAMPLE} ${KEY_EXAMPLE} --grace 0 --json`,
   ).action(
-    context.action(async (keyId: string, options: TenantOption & { readonly grace: number }) => {
-      const client = context.connectOperatorTenant(options.tenant);
-      const json = { grace_seconds: options.grace };
-      const of = path`/keys/${keyId}/rotate`;
-      const rotated = await client.readJson({ method: 'POST', path: of, json });
-      context.print(options.json ? renderJson(rotated) : textOf(rotated, 'key'));
-      if (options.json) return EXIT.ok;
-      const previous = asRecord(rotated.former);
-      context.note(`This is the key ${textOf(rotated, 'key_id')}. Save it now: it cannot be shown again.`);
-      context.note(
-        previous.revoked === true
-          ? `${keyId} is revoked.`
-          : `${keyId} works until ${textOf(previous, 'ends_at')}. To revoke it earlier: grantd keys revoke${client.tenantOption} ${keyId}`,
-      );
-      return EXIT.ok;
-    }),
+    context.action(
+      async (keyId: string, options: TenantOption & { readonly grace: number }) => {
+        const client = context.connectOperatorTenant(options.tenant);
+        const json = { grace_seconds: options.grace };
+        const of = path`/keys/${keyId}/rotate`;
+        const rotated = await client.readJson({ method: 'POST', path: of, json });
+        context.print(options.json ? renderJson(rotated) : textOf(rotated, 'key'));
+        if (options.json) return EXIT.ok;
+        const previous = asRecord(rotated.former);
+        context.note(`This is the key ${textOf(rotated, 'key_id')}. Save it now: it cannot be shown again.`);
+        context.note(
+          previous.revoked === true
+            ? `${keyId} is revoked.`
+            : `${keyId} works until ${textOf(previous, 'ends_at')}. To revoke it earlier: grantd keys revoke${client.tenantOption} ${keyId}`,
+        );
+        return EXIT.ok;
+      },
+      { needsReader: true },
+    ),
   );
 }
 

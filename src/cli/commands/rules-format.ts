@@ -1,12 +1,12 @@
 // `grantd rules format`: a file of rules in one layout and one order, so that a difference between two files is one of
 // meaning. The elements of a rule keep their order: it reads as a sentence.
 
-import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { orderRules, renderRuleSet } from '../../rules/rules-diff.ts';
 import type { CliContext } from '../cli-context.ts';
 import { addExamples } from '../command-parts.ts';
-import { CliFailure, EXIT, reasonOf } from '../failures.ts';
+import { EXIT } from '../failures.ts';
+import { writeWholeFile } from '../output/whole-file.ts';
 import { readRulesText } from './rules-file.ts';
 
 async function formatFile(context: CliContext, file: string, check: boolean): Promise<boolean> {
@@ -16,11 +16,7 @@ async function formatFile(context: CliContext, file: string, check: boolean): Pr
   if (text === formatted) return true;
   if (check) context.note(`${file === '-' ? 'Standard input' : file} is not formatted.`);
   else if (file !== '-') {
-    try {
-      await writeFile(file, formatted);
-    } catch (cause) {
-      throw new CliFailure(`Cannot write ${file}: ${reasonOf(cause)}.`, EXIT.failed, { cause });
-    }
+    await writeWholeFile(file, formatted);
     context.note(`${file}: formatted`);
   }
   return false;

@@ -170,5 +170,9 @@ function registerDiff(rules: Command, context: CliContext): void {
     `rules diff rules.json --tenant ${TENANT_EXAMPLE}`,
     `rules diff --from 3 --tenant ${TENANT_EXAMPLE}`,
     `rules diff --from 3 --to 4 --tenant ${TENANT_EXAMPLE}`,
-  ).action(context.action((file: string | undefined, options: DiffOptions) => diff(context, file, options)));
+  ).action(
+    context.action((file: string | undefined, options: DiffOptions) => diff(context, file, options), {
+      lostCode: DIFF_FAILED,
+    }),
+  );
 }

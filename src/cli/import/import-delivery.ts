@@ -8,7 +8,7 @@ import { type RetryOptions, withRetries } from '../retries.ts';
 import type { ServiceClient } from '../service-client.ts';
 import { putTenantRules, readTenantRules } from '../tenant-rules.ts';
 
-const RESULTS = ['created', 'changed', 'unchanged', 'refused'] as const;
+const RESULTS = ['created', 'changed', 'unchanged', 'expired', 'refused'] as const;
 
 export interface BatchResult {
   /** The position in the batch, from 0. */

@@ -2,6 +2,7 @@
 // the lines of JSON that the operator's API accepts. The API validates the identifiers.
 
 import { GrantdError } from '../../core/errors.ts';
+import { ExportFrame } from '../../core/export-frame.ts';
 import { conditionInText } from '../../core/grant-condition.ts';
 import { demandMembers, isJsonObject } from '../../core/json-members.ts';
 import { parseCsvLine } from '../../core/text/csv.ts';
@@ -162,13 +163,22 @@ function jsonOf(columns: readonly string[]): { readonly json: string } | { reado
   }
 }
 
-/** The entries of a file in one of grantd's own formats. */
+/** Why an NDJSON file is not whole, although it begins as an export, as a sentence; undefined: it is. */
+export async function faultOf(chunks: AsyncIterable<Uint8Array>): Promise<string | undefined> {
+  const frame = new ExportFrame();
+  for await (const lines of readLines(chunks)) for (const { bytes, number } of lines) frame.take(bytes, number);
+  return frame.fault();
+}
+
+/** The entries of a file in one of grantd's own formats. `frame` sees the lines of NDJSON. */
 export async function* readEntries(
   chunks: AsyncIterable<Uint8Array>,
   format: ImportFormat,
+  frame: ExportFrame,
 ): AsyncGenerator<readonly ImportEntry[]> {
   for await (const lines of readLines(chunks)) {
     yield lines.flatMap((line): ImportEntry[] => {
+      if (format === 'ndjson' && frame.take(line.bytes, line.number)) return [];
       const encoded = encodeLine(line, format);
       if (encoded === undefined) return [];
       if (format !== 'ndjson') return [{ line, ...encoded }];

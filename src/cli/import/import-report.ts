@@ -4,7 +4,7 @@
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { CliFailure } from '../failures.ts';
+import { CliFailure, reasonOf } from '../failures.ts';
 import { formatCount } from '../output/render.ts';
 import { formatRate } from '../progress.ts';
 import type { ImportOutcome, RefusedLine } from './import-run.ts';
@@ -45,10 +45,14 @@ function refusedRow({ line, code, detail }: RefusedLine): Buffer {
 export class ImportReport {
   readonly #shown: ShownLine[] = [];
   readonly #file: WriteStream | undefined;
+  #failure: Error | undefined;
   #isOutsideTypes = false;
 
   private constructor(file: WriteStream | undefined) {
     this.#file = file;
+    file?.on('error', (error) => {
+      this.#failure = error;
+    });
   }
 
   /** `refusedPath`: the file for all refused lines. It is emptied first. */
@@ -62,13 +66,24 @@ export class ImportReport {
     this.#shown.sort((left, right) => left.line - right.line);
     this.#shown.length = Math.min(this.#shown.length, SHOWN_MAX);
     this.#isOutsideTypes ||= refused.code === 'type-not-allowed';
-    if (this.#file !== undefined && !this.#file.write(refusedRow(refused))) await once(this.#file, 'drain');
+    if (this.#file === undefined) return;
+    try {
+      if (!this.#file.write(refusedRow(refused))) await once(this.#file, 'drain');
+    } catch (error) {
+      this.#demandFile(error);
+    }
+    this.#demandFile(this.#failure);
   }
 
   async close(): Promise<void> {
     if (this.#file === undefined) return;
     this.#file.end();
-    await finished(this.#file);
+    await finished(this.#file).catch((error) => this.#demandFile(error));
+  }
+
+  #demandFile(failure: unknown): void {
+    if (this.#file === undefined || failure === undefined) return;
+    throw new CliFailure(`Cannot write ${this.#file.path}: ${reasonOf(failure)}.`, undefined, { cause: failure });
   }
 
   /** For people, on standard error: what was refused. Empty if nothing was. */
@@ -83,11 +98,11 @@ export class ImportReport {
 
   /** `isDry`: nothing was written. */
   renderSummary(outcome: ImportOutcome, elapsedMs: number, isDry = false): string {
-    const { lines, created, changed, unchanged, refused } = outcome.tally;
+    const { lines, created, changed, unchanged, expired, refused } = outcome.tally;
     if (isDry) {
       return `Dry run of ${formatCount(lines)} lines: ${formatCount(created)} would be imported, ${formatCount(refused)} refused; nothing was written`;
     }
-    const counts = Object.entries({ created, changed, unchanged, refused })
+    const counts = Object.entries({ created, changed, unchanged, ...(expired > 0 && { expired }), refused })
       .map(([result, count]) => `${formatCount(count)} ${result}`)
       .join(', ');
     const seconds = (elapsedMs / 1000).toFixed(1);
@@ -96,7 +111,7 @@ export class ImportReport {
 
   /** For programs. */
   toJson(outcome: ImportOutcome, elapsedMs: number, isDry = false): object {
-    const { lines, created, changed, unchanged, refused } = outcome.tally;
+    const { lines, created, changed, unchanged, expired, refused } = outcome.tally;
     if (isDry) {
       const counts = { complete: outcome.whole, dry_run: true, lines, fit: created, refused };
       return { ...counts, first_refused: this.#shown };
@@ -107,6 +122,7 @@ export class ImportReport {
       created,
       changed,
       unchanged,
+      expired,
       refused,
       seconds: Math.round(elapsedMs) / 1000,
       first_refused: this.#shown,

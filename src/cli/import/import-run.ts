@@ -19,6 +19,8 @@ export interface ImportTally {
   created: number;
   changed: number;
   unchanged: number;
+  /** Their expiry had passed, so that there was nothing to create. */
+  expired: number;
   refused: number;
   /** Bytes of the source that were read so far. */
   bytesRead: number;
@@ -51,6 +53,11 @@ export interface ImportOutcome {
   /** The first failure, of the source or of the service. */
   readonly failure: unknown;
 }
+
+const newTally = (): ImportTally => ({
+  ...{ lines: 0, created: 0, changed: 0, unchanged: 0, expired: 0, refused: 0 },
+  bytesRead: 0,
+});
 
 interface Batch {
   readonly lines: readonly SourceLine[];
@@ -144,7 +151,7 @@ const refusedRules = ({ code, detail }: Refusal): BatchResult => ({ index: 0, re
 
 /** Never rejects: a failure is part of the outcome, next to the results so far. */
 export async function runImport(client: ServiceClient, run: ImportRun): Promise<ImportOutcome> {
-  const tally: ImportTally = { lines: 0, created: 0, changed: 0, unchanged: 0, refused: 0, bytesRead: 0 };
+  const tally = newTally();
   const stop = new AbortController();
   const signal = AbortSignal.any([run.signal, stop.signal]);
   const failures: unknown[] = [];
@@ -214,7 +221,7 @@ export async function runImport(client: ServiceClient, run: ImportRun): Promise<
 
 /** Reads to the end and sends nothing: what would be sent counts as created. Never rejects. */
 export async function runDryImport(run: Pick<ImportRun, 'read' | 'signal' | 'onRefused'>): Promise<ImportOutcome> {
-  const tally: ImportTally = { lines: 0, created: 0, changed: 0, unchanged: 0, refused: 0, bytesRead: 0 };
+  const tally = newTally();
   try {
     for await (const entries of run.read(run.signal, tally)) {
       for (const entry of entries) {

@@ -5,6 +5,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { CALL_CONTEXT_BYTES_MAX, type CallContext, parseCallContext } from '../../core/call-context.ts';
 import { GrantdError, isErrorCode } from '../../core/errors.ts';
+import { ExportFrame } from '../../core/export-frame.ts';
 import { canonicalContext } from '../../core/grant-condition.ts';
 import { isJsonObject, type JsonObject } from '../../core/json-members.ts';
 import { RULES_BODY_BYTES_MAX } from '../../core/limits.ts';
@@ -56,8 +57,10 @@ async function readGrants(context: CliContext, file: string): Promise<readonly T
   const format = formatOf(file, undefined);
   const { source } = await openSource(context, file);
   const grants: TestGrant[] = [];
+  const frame = new ExportFrame();
   for await (const lines of readLines(source)) {
     for (const line of lines) {
+      if (format === 'ndjson' && frame.take(line.bytes, line.number)) continue;
       const encoded = encodeLine(line, format);
       if (encoded === undefined) continue;
       const place = `${file}:${line.number}`;
@@ -70,6 +73,8 @@ async function readGrants(context: CliContext, file: string): Promise<readonly T
       if (grants.length > GRANTS_MAX) throw new CliFailure(`${place}: There are more than ${GRANTS_MAX} grants.`);
     }
   }
+  const fault = frame.fault();
+  if (fault !== undefined) throw new CliFailure(`${file} is no whole export. ${fault}`);
   return grants;
 }
 

@@ -1,8 +1,8 @@
 // `grantd rules types`: what the rules of a tenant define, as types in the language of an application.
 
-import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { CliFailure, EXIT, reasonOf } from '../failures.ts';
+import { CliFailure, EXIT } from '../failures.ts';
+import { writeWholeFile } from '../output/whole-file.ts';
 import type { Language, ModelTypes } from './model-types.ts';
 import { renderGo } from './render-go.ts';
 import { JAVA_CLASS, renderJava } from './render-java.ts';
@@ -40,9 +40,5 @@ export async function writeTypes(file: string, text: string): Promise<void> {
   if (file.endsWith('.java') && basename(file) !== `${JAVA_CLASS}.java`) {
     throw new CliFailure(`The class is named ${JAVA_CLASS}, so the file must be ${JAVA_CLASS}.java.`, EXIT.usage);
   }
-  try {
-    await writeFile(file, text);
-  } catch (cause) {
-    throw new CliFailure(`Cannot write ${file}: ${reasonOf(cause)}.`, EXIT.failed, { cause });
-  }
+  await writeWholeFile(file, text);
 }

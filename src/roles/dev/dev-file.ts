@@ -3,7 +3,7 @@
 // file and renamed. Commands call it only on this machine, with its own secrets alone: the directory in which a command
 // runs may come from anywhere.
 
-import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { privacyFault } from '../../cli/private-file.ts';
@@ -94,7 +94,7 @@ export function writeDevFile(dataDirectory: string, file: DevFile): void {
   rmSync(draft, { force: true });
   const descriptor = openSync(draft, 'wx', 0o600);
   try {
-    writeSync(descriptor, `${JSON.stringify(file, undefined, 2)}\n`);
+    writeFileSync(descriptor, `${JSON.stringify(file, undefined, 2)}\n`);
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);

@@ -1,6 +1,6 @@
 // The commands in this process: a command line in, exit code and output out.
 
-import { PassThrough, Readable } from 'node:stream';
+import { PassThrough, Readable, type Writable } from 'node:stream';
 import { Command } from 'commander';
 import type { CliDependencies } from '../../../src/cli/cli-context.ts';
 import { registerSecretsCommand } from '../../../src/cli/commands/secrets.ts';
@@ -33,6 +33,8 @@ export interface CliRunOptions {
   readonly nowMs?: () => number;
   readonly fetch?: typeof fetch;
   readonly onInterrupt?: CliDependencies['onInterrupt'];
+  /** In place of one that collects. */
+  readonly stdout?: Writable;
   /** Told all that standard output has been given, as more comes. */
   readonly onStdout?: (text: string) => void;
 }
@@ -71,7 +73,7 @@ export async function runCli(args: readonly string[], options: CliRunOptions): P
   const isTTY = options.terminal === true;
   let code = 0;
   const program = new Command('grantd').configureOutput({
-    writeOut: (text) => stdout.stream.write(text),
+    writeOut: (text) => (options.stdout ?? stdout.stream).write(text),
     writeErr: (text) => stderr.stream.write(text),
   });
   const dependencies: CliDependencies = {
@@ -79,7 +81,7 @@ export async function runCli(args: readonly string[], options: CliRunOptions): P
     chooseService: options.chooseService ?? (() => choiceOf(options)),
     stdin: Object.assign(stdin, { isTTY }),
     stdout: Object.assign(
-      stdout.stream,
+      options.stdout ?? stdout.stream,
       options.columns === undefined ? {} : { isTTY: true, columns: options.columns },
     ),
     json: args.includes('--json'),

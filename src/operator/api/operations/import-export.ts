@@ -3,15 +3,18 @@
 // One batch of an import: lines of JSON in, a result per line out. A malformed or refused line does not affect the
 // others. All accepted grants are durable when the response is sent. A grant that exists stays as it is unless the call
 // says `replace`: the owner decides it when it writes, so that nothing can come in between. So it does with grants that
-// the types of the rules exclude: they are refused, unless the call keeps them.
+// the types of the rules exclude: they are refused, unless the call keeps them. A body that begins as an export is
+// taken whole or not at all.
 //
 // The export: every live grant, ascending by (subject, relation, object) in bytes, a page at a time and no faster than
-// the client reads. A grant that exists during the whole export appears exactly once.
+// the client reads. A grant that exists during the whole export appears exactly once. In NDJSON, the rules stand before
+// the grants, and the first line promises the last.
 
 import { z } from 'zod';
 import { assert, assertNever } from '../../../core/assert.ts';
-import { parseTerms } from '../../../core/bulk-writes.ts';
+import { type GrantRefusal, parseTerms } from '../../../core/bulk-writes.ts';
 import { GrantdError } from '../../../core/errors.ts';
+import { ExportFrame, exportEnd, exportHead } from '../../../core/export-frame.ts';
 import { grantRecord } from '../../../core/grant-attributes.ts';
 import { demandMembers, isJsonObject } from '../../../core/json-members.ts';
 import { IMPORT_BODY_BYTES_MAX, PAGE_LIMIT_MAX, WRITES_PER_CALL_MAX } from '../../../core/limits.ts';
@@ -22,13 +25,16 @@ import { type Grant, parseTuple } from '../../../core/tuples.ts';
 import type { OperatorTenantSession, RequestContext } from '../../../front/front.ts';
 import { EXAMPLE_GRANT, EXAMPLE_TIMESTAMP, EXAMPLE_TUPLE } from '../../../http/schema/examples.ts';
 import { success } from '../../../http/schema/operation-description.ts';
+import { ruleSetSchema } from '../../../http/schema/rule-schemas.ts';
 import { grantBodySchema, grantSchema } from '../../../http/schema/schemas.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
+import { hasRules, type RuleSet, ruleSetRecord } from '../../../rules/rule-set.ts';
 import { KEEP_OUTSIDE } from '../../../rules/rules-writes.ts';
 import type { GrantRequest, GrantResult, GrantsPage } from '../../../shard/shard.ts';
 import { NDJSON_MEDIA_TYPES, readBody } from '../../body.ts';
+import { tenantIdOf } from '../../path-ids.ts';
 import { PARAMETERS } from '../../schemas.ts';
-import { linesResponse, reading, sessionOf, withQuery } from '../operation.ts';
+import { count, linesResponse, reading, sessionOf, withQuery } from '../operation.ts';
 
 // ---- import ----
 
@@ -52,9 +58,11 @@ type Line = { readonly number: number } & (
   | { readonly refusal: { readonly code: string; readonly detail: string } }
 );
 
+const RESULTS = ['created', 'changed', 'unchanged', 'expired', 'refused'] as const;
+
 interface LineResult {
   readonly line: number;
-  readonly result: 'created' | 'changed' | 'unchanged' | 'refused';
+  readonly result: (typeof RESULTS)[number];
   readonly type?: string;
   readonly detail?: string;
 }
@@ -86,17 +94,19 @@ function decodeLine(bytes: Uint8Array, number: number): string {
 }
 
 /**
- * Lines are numbered from 1; empty lines count too, but have no result. Throws `payload-too-large` for too many lines.
+ * Lines are numbered from 1; empty lines, and the first and the last of an export, count too, but have no result.
+ * Throws `payload-too-large` for too many lines, and `invalid-request` for an export that is not whole.
  */
 export function parseLines(body: Uint8Array, wallMs: number, choices: Choices): readonly Line[] {
   const lines: Line[] = [];
+  const frame = new ExportFrame();
   let start = 0;
   for (let number = 1; start < body.length; number += 1) {
     const newline = body.indexOf(NEWLINE, start);
     const end = newline < 0 ? body.length : newline;
     const bytes = body.subarray(start, end);
     start = end + 1;
-    if (bytes.length === 0) continue;
+    if (bytes.length === 0 || frame.take(bytes, number)) continue;
     try {
       const text = decodeLine(bytes, number);
       if (text.trim() !== '') lines.push({ number, write: parseLine(text, wallMs, choices) });
@@ -111,6 +121,8 @@ export function parseLines(body: Uint8Array, wallMs: number, choices: Choices): 
       );
     }
   }
+  const fault = frame.fault();
+  if (fault !== undefined) throw new GrantdError('invalid-request', `The body is no whole export. ${fault}`);
   return lines;
 }
 
@@ -120,7 +132,14 @@ const refusedLine = (
   errorsBase: string,
 ): LineResult => ({ line, result: 'refused', type: `${errorsBase}/${code}`, detail });
 
-function lineResult(line: number, result: GrantResult, errorsBase: string): LineResult {
+/**
+ * A grant that has expired since an export is not lost: it would not count anywhere. But a line that replaces would
+ * leave a grant that exists as it is, with other terms than the line has.
+ */
+const isExpired = ({ code }: { readonly code: GrantRefusal }, { keepsExisting }: Choices): boolean =>
+  code === 'invalid-request' && keepsExisting;
+
+function lineResult(line: number, result: GrantResult, choices: Choices, errorsBase: string): LineResult {
   switch (result.kind) {
     case 'created':
     case 'changed':
@@ -128,6 +147,7 @@ function lineResult(line: number, result: GrantResult, errorsBase: string): Line
     case 'exists':
       return { line, result: 'unchanged' };
     case 'refused':
+      if (isExpired(result, choices)) return { line, result: 'expired' };
       return refusedLine(line, { code: result.code, detail: result.message }, errorsBase);
     case 'revoked':
     case 'not-found':
@@ -140,9 +160,9 @@ function lineResult(line: number, result: GrantResult, errorsBase: string): Line
 const resultSchema = z
   .object({
     line: z.int().min(1).meta({ description: 'The number of the line in the body.' }),
-    result: z.enum(['created', 'changed', 'unchanged', 'refused']).meta({
+    result: z.enum(RESULTS).meta({
       description:
-        '`changed`: the grant existed, and has the expiry and the condition of the line now. `unchanged`: it existed, and is as it was.',
+        '`changed`: the grant existed, and has the expiry and the condition of the line now. `unchanged`: it existed, and is as it was. `expired`: its expiry has passed, so it was not created; with `replace`, such a line is refused.',
     }),
     type: z.string().optional().meta({ description: 'Of a refused line: the type of the error.' }),
     detail: z.string().optional().meta({ description: 'Of a refused line: what is wrong with it.' }),
@@ -169,7 +189,7 @@ export const importGrants = withQuery({
   tag: 'Import and export',
   summary: 'Import up to 1,000 grants, line by line',
   description:
-    'A line that is refused does not affect the others. Repeating a call is safe. A grant that exists stays as it is, unless `replace` is true.',
+    'A line that is refused does not affect the others. Repeating a call is safe. A grant that exists stays as it is, unless `replace` is true. The first and the last line of an export have no result; if the body has one of them without the other, or another number of grants than the last counts, nothing is imported. A line of rules is refused: they have a call of their own.',
   query: importShape,
   body: {
     name: 'ImportLine',
@@ -197,7 +217,7 @@ export const importGrants = withQuery({
       if ('refusal' in line) return refusedLine(line.number, line.refusal, call.errorsBase);
       const { value } = pending.next();
       assert(value !== undefined, 'every write has a result');
-      return lineResult(line.number, value, call.errorsBase);
+      return lineResult(line.number, value, choices, call.errorsBase);
     });
     return linesResponse(answer);
   },
@@ -231,22 +251,39 @@ async function* exportChunks(
   session: OperatorTenantSession,
   first: GrantsPage,
   context: () => RequestContext,
-  line: (grant: Grant) => string,
+  { head, line, end }: { head: string; line: (grant: Grant) => string; end: (grants: number) => string },
 ): AsyncGenerator<string, void, undefined> {
   let page = first;
+  let grants = 0;
+  yield head;
   while (true) {
+    grants += page.items.length;
     yield page.items.map(line).join('');
-    if (page.nextCursor === undefined) return;
+    if (page.nextCursor === undefined) break;
     page = await readPage(session, context(), page.nextCursor);
   }
+  yield end(grants);
 }
+
+const rulesLine = (ruleSet: RuleSet): string =>
+  hasRules(ruleSet) ? `${JSON.stringify({ rules: ruleSetRecord(ruleSet) })}\n` : '';
+
+const exportLineSchema = z
+  .union([
+    grantSchema,
+    z.object({ export: z.object({ tenant_id: z.string() }) }).meta({ description: 'The first line.' }),
+    z.object({ rules: ruleSetSchema }).meta({ description: 'The second line, if the tenant has rules.' }),
+    z.object({ end: z.object({ grants: count('The number of grants.') }) }).meta({ description: 'The last line.' }),
+  ])
+  .meta({ description: 'A line of an export.' });
 
 export const exportGrants = reading({
   id: 'export',
   path: '/tenants/{tenantId}/export',
   tag: 'Import and export',
   summary: 'Export all grants of a tenant',
-  description: 'As fast as the client reads. A body that breaks off is incomplete.',
+  description:
+    'As fast as the client reads. A body that breaks off is incomplete. As NDJSON, the first line is `{"export":{"tenant_id":…}}`, the next one `{"rules":…}` if the tenant has rules, and the last one `{"end":{"grants":…}}` with the number of grants: without it, the export is not whole. TSV has only grants.',
   query: {
     format: z.enum(['ndjson', 'tsv'], 'must be ndjson or tsv').default('ndjson').meta(PARAMETERS.format),
   },
@@ -255,7 +292,7 @@ export const exportGrants = reading({
       status: 200,
       description: `Every grant in a line, such as \`${JSON.stringify(EXAMPLE_GRANT)}\`, or in columns.`,
       bodies: [
-        { name: 'Grant', schema: grantSchema, ...NDJSON },
+        { name: 'ExportLine', schema: exportLineSchema, ...NDJSON },
         {
           name: 'GrantColumns',
           schema: z
@@ -271,8 +308,12 @@ export const exportGrants = reading({
   async run(call, { format }) {
     const { contentType, line } = FORMATS[format];
     const session = await sessionOf(call);
+    const isFramed = format === 'ndjson';
+    // Before the grants: what they mean depends on the rules.
+    const rules = isFramed ? rulesLine(await session.call(CALLS.readRules, call.context(), undefined)) : '';
     const first = await readPage(session, call.context());
-    const chunks = exportChunks(session, first, call.context, line);
+    const head = isFramed ? `${exportHead(tenantIdOf(call))}${rules}` : '';
+    const chunks = exportChunks(session, first, call.context, { head, line, end: isFramed ? exportEnd : () => '' });
     return { kind: 'stream', contentType, chunks, headers: { [CURSOR_HEADER]: first.feedCursor } };
   },
 });

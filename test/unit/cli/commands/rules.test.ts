@@ -296,15 +296,16 @@ describe('rules in exports and imports', () => {
   const imported = (id: string, text: string, format = 'ndjson') =>
     grantd(['import', '-', '--format', format, '--tenant', id, '--json'], { stdin: text });
 
-  test('an export in NDJSON begins with the rules, and an import restores them', async () => {
+  test('an export in NDJSON has the rules before the grants, and an import restores them', async () => {
     const id = await createTenant();
     await grantd(['grants', 'add', 'user:ann', 'viewer', 'doc:1', '--tenant', id]);
     await set(id, RULES);
     const { stdout, stderr } = await exported(id, 'ndjson');
-    const [first = '', second = '', ...rest] = stdout.split('\n');
-    assert.deepEqual(JSON.parse(first), { rules: RULES });
-    assert.equal(JSON.parse(second).subject, 'user:ann');
-    assert.deepEqual([rest, stderr], [[''], '']);
+    const [head = '', rules = '', grant = '', ...rest] = stdout.split('\n');
+    assert.deepEqual(JSON.parse(head), { export: { tenant_id: id } });
+    assert.deepEqual(JSON.parse(rules), { rules: RULES });
+    assert.equal(JSON.parse(grant).subject, 'user:ann');
+    assert.deepEqual([rest, stderr], [['{"end":{"grants":1}}', ''], '']);
     const copy = await createTenant();
     const run = await imported(copy, stdout);
     assert.equal(run.code, 0, run.stderr);
@@ -314,11 +315,12 @@ describe('rules in exports and imports', () => {
     assert.equal(JSON.parse((await imported(copy, stdout)).stdout).unchanged, 2);
   });
 
-  test('without rules, an export is what it always was', async () => {
+  test('without rules, an export has grants alone', async () => {
     const id = await createTenant();
     await grantd(['grants', 'add', 'user:ann', 'viewer', 'doc:1', '--tenant', id]);
     const { stdout } = await exported(id, 'ndjson');
-    assert.deepEqual(Object.keys(JSON.parse(stdout))[0], 'grant_id');
+    const [, grant = '', end] = stdout.split('\n');
+    assert.deepEqual([Object.keys(JSON.parse(grant))[0], end], ['grant_id', '{"end":{"grants":1}}']);
     assert.deepEqual(await exported(id, 'tsv'), { code: 0, stdout: 'user:ann\tviewer\tdoc:1\n', stderr: '' });
   });
 

@@ -147,7 +147,7 @@ describe('import', () => {
     const run = await grantd(['import', file, '--tenant', other, '--json']);
     const { seconds, ...summary } = JSON.parse(run.stdout);
     assert.equal(typeof seconds, 'number');
-    const counts = { lines: 2, created: 2, changed: 0, unchanged: 0, refused: 0 };
+    const counts = { lines: 2, created: 2, changed: 0, unchanged: 0, expired: 0, refused: 0 };
     assert.deepEqual(summary, { complete: true, ...counts, first_refused: [] });
     assert.equal(await exportText(other), await exportText(tenant));
     const broken = await importText(other, '{"subject":\n  \n[]\n', '--format', 'ndjson');
@@ -215,7 +215,7 @@ describe('import', () => {
     const partial = await importText(restored, file, ...asNdjson);
     assert.equal(partial.code, 4);
     assert.match(partial.stdout, /: 3 created, 0 changed, 0 unchanged, 1 refused\n$/);
-    assert.match(partial.stderr, /line 2: type-not-allowed: .*\n.*to restore it whole.*--outside-types keep/);
+    assert.match(partial.stderr, /line 3: type-not-allowed: .*\n.*to restore it whole.*--outside-types keep/);
     assert.equal(await reads(), 'authorized true');
     for (const [options, counts] of [
       [[], /: 1 created, 0 changed, 3 unchanged, 0 refused\n$/],
@@ -228,6 +228,69 @@ describe('import', () => {
     }
     assert.equal(await exportText(restored), grants);
     assert.equal(await reads(), 'authorized false');
+  });
+
+  test('refuses an export that was cut, wherever it was, before anything is written', async () => {
+    const tenant = await createTenant();
+    const rules = { rules: [{ namespace: 'doc', name: 'can_read', any_of: ['viewer'] }] };
+    await grantd(['rules', 'set', '-', '--tenant', tenant, '--yes'], { stdin: JSON.stringify(rules) });
+    await importText(tenant, rows(3).join(''));
+    const { stdout } = await grantd(['export', '--tenant', tenant, '--format', 'ndjson']);
+    const lines = stdout.split('\n');
+    const whole = lines.length - 1;
+    assert.equal(whole, 6);
+    const file = join(directory, 'cut.ndjson');
+    const other = await createTenant();
+    const exported = () => grantd(['export', '--tenant', other, '--format', 'ndjson']);
+    const before = await exported();
+    const texts = [
+      ...Array.from({ length: whole - 1 }, (_, kept) => lines.slice(0, kept + 1).join('\n')),
+      // In the middle of each line but the first, and with a line lost.
+      ...Array.from({ length: whole - 1 }, (_, kept) => `${lines.slice(0, kept + 1).join('\n')}\n{"subject`),
+      stdout.slice(0, -3),
+      lines.toSpliced(3, 1).join('\n'),
+      lines.slice(1).join('\n'),
+    ];
+    for (const text of texts) {
+      await writeFile(file, text);
+      const run = await grantd(['import', file, '--tenant', other]);
+      assert.deepEqual([run.code, run.stdout], [1, ''], text);
+      assert.match(run.stderr, /cut\.ndjson is incomplete\. .* Nothing was imported\. .*--allow-incomplete/);
+    }
+    assert.deepEqual(await exported(), before);
+
+    const cut = lines.slice(0, 4).join('\n');
+    await writeFile(file, cut);
+    const told = await grantd(['import', file, '--tenant', other, '--allow-incomplete']);
+    assert.deepEqual([told.code, /Warning: .*cut behind 2 grants/.test(told.stderr)], [0, true], told.stderr);
+    // Standard input is read only once: what came is there, and the command says that it was not all.
+    const again = await createTenant();
+    const read = await importText(again, cut, '--format', 'ndjson');
+    assert.deepEqual([read.code, /3 created/.test(read.stdout)], [1, true]);
+    assert.match(read.stderr, /Standard input is incomplete\. Line 1 .*cut behind 2 grants\. What it has is imported/);
+    assert.equal((await importText(again, cut, '--format', 'ndjson', '--allow-incomplete')).code, 0);
+  });
+
+  test('counts grants that have expired apart, in every format: they are not lost', async () => {
+    const past = '2020-01-01T00:00:00Z';
+    const texts = {
+      tsv: `user:a\tviewer\tdoc:a\t${past}\nuser:b\tviewer\tdoc:b\n`,
+      csv: `user:a,viewer,doc:a,${past}\nuser:b,viewer,doc:b\n`,
+      ndjson: `{"subject":"user:a","relation":"viewer","object":"doc:a","expires_at":"${past}"}\n{"subject":"user:b","relation":"viewer","object":"doc:b"}\n`,
+    };
+    for (const [format, text] of Object.entries(texts)) {
+      const tenant = await createTenant();
+      const run = await importText(tenant, text, '--format', format);
+      assert.equal(run.code, 0, run.stderr);
+      assert.match(run.stdout, /^2 lines .*: 1 created, 0 changed, 0 unchanged, 1 expired, 0 refused\n$/);
+      const again = JSON.parse((await importText(tenant, text, '--format', format, '--json')).stdout);
+      assert.deepEqual([again.unchanged, again.expired, again.refused], [1, 1, 0]);
+      assert.equal(await exportText(tenant), 'user:b\tviewer\tdoc:b\n');
+      // A grant that exists would keep other terms than the line has.
+      const replacing = await importText(tenant, text, '--format', format, '--replace');
+      assert.equal(replacing.code, 4);
+      assert.match(replacing.stdout, /1 unchanged, 1 refused/);
+    }
   });
 
   test('of two lines for one grant, the order of the file decides, whichever batch is faster', async () => {
@@ -403,6 +466,20 @@ describe('export', () => {
     assert.equal(run.code, 1);
     assert.match(run.stderr, /The export is incomplete: it stopped after/);
     assert.ok(run.stdout.split('\n').length < 3000);
+  });
+
+  test('one without its end line fails, although the service breaks nothing off', async () => {
+    const tenant = await createTenant();
+    await importText(tenant, rows(3).join(''));
+    const cutting: typeof fetch = async (...parameters) => {
+      const response = await fetch(...parameters);
+      if (!String(parameters[0]).includes('/export')) return response;
+      const text = await response.text();
+      return new Response(text.slice(0, text.indexOf('{"end"')), response);
+    };
+    const run = await grantd(['export', '--tenant', tenant, '--format', 'ndjson'], { fetch: cutting });
+    assert.equal(run.code, 1);
+    assert.match(run.stderr, /The export is incomplete: it stopped after 4 lines \(it has no end line\)/);
   });
 
   test('one that never began says why', async () => {

@@ -25,6 +25,7 @@ const linesOf = (text: string) =>
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line));
+const grantsOf = (text: string) => linesOf(text).slice(1, -1);
 
 describe('import', () => {
   const line = (...parts: Parameters<typeof tuple>) => JSON.stringify(tuple(...parts));
@@ -77,7 +78,7 @@ describe('import', () => {
     };
     const stored = async () => {
       const { text } = await call('GET', `/tenants/${id}/export`);
-      return linesOf(text).map(({ expires_at }) => expires_at?.slice(0, 4));
+      return grantsOf(text).map(({ expires_at }) => expires_at?.slice(0, 4));
     };
     const first = lines(until(2100), {}, until(2101));
     assert.deepEqual(await results(first), ['created', 'created', 'created']);
@@ -149,6 +150,39 @@ describe('import', () => {
     assert.deepEqual([empty.status, empty.text], [200, '']);
   });
 
+  test('an expiry that has passed makes no grant and is counted apart, unless the line replaces', async () => {
+    const id = await createTenant();
+    const body = JSON.stringify({ ...tuple('user:a', 'viewer', 'doc:a'), expires_at: '2020-01-01T00:00:00Z' });
+    assert.deepEqual(linesOf((await importLines(id, body)).text), [{ line: 1, result: 'expired' }]);
+    assert.deepEqual(grantsOf((await call('GET', `/tenants/${id}/export`)).text), []);
+    // A grant that exists would keep other terms than the line has.
+    await importLines(id, line('user:a', 'viewer', 'doc:a'));
+    const [replacing] = linesOf((await importLines(id, body, '?replace=true')).text);
+    assert.deepEqual([replacing.result, replacing.type], ['refused', `${ERRORS_BASE}/invalid-request`]);
+  });
+
+  test('what begins or ends as an export is taken whole, or not at all', async () => {
+    const id = await createTenant();
+    for (const object of ['doc:a', 'doc:b']) await importLines(id, line('user:a', 'viewer', object));
+    const { text } = await call('GET', `/tenants/${id}/export`);
+    const [head = '', first = '', second = '', end = ''] = text.split('\n');
+    const other = await createTenant();
+    for (const [lines, fault] of [
+      [[head, first, second], /Line 1 begins an export that has no end line: it was cut behind 2 grants/],
+      [[head, first, end], /The export that ends in line 3 has 1 grants instead of 2/],
+      [[first, second, end], /Line 3 ends an export of 2 grants whose first line is missing/],
+      [[head, first, head, first, second, end], /Line 1 begins an export that has no end line/],
+    ] as const) {
+      assertProblem(await importLines(other, lines.join('\n')), 400, 'invalid-request', fault);
+      assert.deepEqual(grantsOf((await call('GET', `/tenants/${other}/export`)).text), []);
+    }
+    const results = linesOf((await importLines(other, text)).text);
+    assert.deepEqual(results, [
+      { line: 2, result: 'created' },
+      { line: 3, result: 'created' },
+    ]);
+  });
+
   test('the body must say that it is NDJSON', async () => {
     const id = await createTenant();
     assertProblem(await call('POST', `/tenants/${id}/import`, '{}'), 415, 'unsupported-media-type', /x-ndjson/);
@@ -171,7 +205,7 @@ describe('export', () => {
       assert.deepEqual((await call('GET', `/tenants/${id}/changes?cursor=${cursor}`)).body.changes, []);
     }
     assert.equal(ndjson.headers.get('content-type'), 'application/x-ndjson');
-    const records = linesOf(ndjson.text);
+    const records = grantsOf(ndjson.text);
     assert.deepEqual(Object.keys(records[0]), GRANT_FIELDS);
     assert.deepEqual(
       records.map(({ subject, relation, object }) => `${subject}\t${relation}\t${object}`),

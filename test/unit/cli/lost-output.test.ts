@@ -1,0 +1,179 @@
+// What a command prints and standard output does not take is a failure of the command, of every one: this file has a
+// table of all commands, and a command that is not in it fails a test.
+
+import assert from 'node:assert/strict';
+import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { after, describe, test } from 'node:test';
+import { Command } from 'commander';
+import { registerCliCommands } from '../../../src/cli/commands.ts';
+import { ContextFile } from '../../../src/cli/context-file.ts';
+import { OPERATOR_TOKEN, useConsole } from '../../kit/console-service.ts';
+import { type CliRun, type CliRunOptions, runCli } from './cli-run.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'grantd-lost-'));
+after(() => rmSync(directory, { recursive: true }));
+const service = await useConsole();
+const contexts = new ContextFile(join(directory, 'contexts.json'));
+
+const grantd = (args: readonly string[], options: Partial<CliRunOptions> = {}): Promise<CliRun> =>
+  runCli(args, { target: { url: service.url, token: OPERATOR_TOKEN }, contexts, ...options });
+async function recordOf(...args: readonly string[]): Promise<Readonly<Record<string, string>>> {
+  const { code, stdout, stderr } = await grantd([...args, '--json']);
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout);
+}
+const fileOf = (name: string, text: string): string => {
+  writeFileSync(join(directory, name), text);
+  return join(directory, name);
+};
+
+// ---- the commands ----
+
+interface Invocation {
+  readonly args: readonly string[];
+  readonly stdin?: string;
+}
+const newTenant = async (): Promise<string> => (await recordOf('tenants', 'create', 'Acme')).tenant_id ?? '';
+const tenant = await newTenant();
+const newKey = (): ReturnType<typeof recordOf> =>
+  recordOf('keys', 'create', '--tenant', tenant, '--scope', 'check:read');
+const of = ['--tenant', tenant];
+const GRANT = ['user:ann', 'viewer', 'doc:1'];
+const RULES = '{"rules":[{"namespace":"doc","name":"can_read","any_of":["viewer"]}]}';
+const OTHER_RULES = RULES.replace('can_read', 'can_see');
+assert.equal((await grantd(['grants', 'add', ...GRANT, ...of])).code, 0);
+for (const stdin of [OTHER_RULES, RULES]) {
+  assert.equal((await grantd(['rules', 'set', '-', '--yes', ...of], { stdin })).code, 0);
+}
+const file = fileOf('grants.tsv', `${GRANT.join('\t')}\n`);
+const model = fileOf(
+  'model.yaml',
+  `{"rules":${RULES},"tests":[{"name":"x","checks":[{"subject":"user:ann","relation":"viewer","object":"doc:1","expected":false}]}]}`,
+);
+const schema = fileOf('schema.zed', 'definition user {}\ndefinition doc { relation viewer: user }\n');
+const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n';
+
+/** They say on standard error that they have done it. */
+const SILENT: ReadonlySet<string> = new Set(['context add', 'context use', 'context remove']);
+
+/** Each succeeds if all is well. */
+const COMMANDS: Readonly<Record<string, () => Invocation | Promise<Invocation>>> = {
+  'tenants create': () => ({ args: ['Acme'] }),
+  'tenants list': () => ({ args: [] }),
+  'tenants show': () => ({ args: [tenant] }),
+  'tenants update': () => ({ args: [tenant, '--name', 'Acme'] }),
+  'tenants suspend': async () => ({ args: [await newTenant()] }),
+  'tenants resume': async () => ({ args: [await newTenant()] }),
+  'tenants delete': async () => ({ args: [await newTenant(), '--yes'] }),
+  apply: () => ({ args: ['-f', fileOf('tenants.yaml', 'tenants: [{name: New}]'), '--dry-run'] }),
+  'keys create': () => ({ args: ['--scope', 'check:read', ...of] }),
+  'keys list': () => ({ args: of }),
+  'keys rotate': async () => ({ args: [(await newKey()).key_id ?? '', ...of] }),
+  'keys identify': async () => ({ args: [], stdin: (await newKey()).key ?? '' }),
+  'keys revoke': async () => ({ args: [(await newKey()).key_id ?? '', '--yes', ...of] }),
+  'grants list': () => ({ args: ['user:ann', ...of] }),
+  'grants add': () => ({ args: [...GRANT, ...of] }),
+  'grants revoke': async () => {
+    await grantd(['grants', 'add', 'user:ann', 'viewer', 'doc:9', ...of]);
+    return { args: ['user:ann', 'viewer', 'doc:9', ...of] };
+  },
+  objects: () => ({ args: ['user:ann', 'viewer', ...of] }),
+  subjects: () => ({ args: of }),
+  'namespaces list': () => ({ args: of }),
+  'namespaces create': () => ({ args: ['doc', ...of] }),
+  check: () => ({ args: [...GRANT, ...of] }),
+  'audit-log': () => ({ args: of }),
+  changes: () => ({ args: ['--since', '1h', ...of] }),
+  import: () => ({ args: [file, ...of] }),
+  export: () => ({ args: of }),
+  usage: () => ({ args: of }),
+  'rules show': () => ({ args: of }),
+  'rules set': () => ({ args: ['-', '--dry-run', ...of], stdin: OTHER_RULES }),
+  'rules diff': () => ({ args: ['--from', '1', ...of] }),
+  'rules history': () => ({ args: of }),
+  'rules rollback': () => ({ args: ['1', '--dry-run', ...of] }),
+  'rules format': () => ({ args: ['-'], stdin: RULES }),
+  'rules types': () => ({ args: ['--language', 'go', ...of] }),
+  'rules convert': () => ({ args: [schema] }),
+  'model test': () => ({ args: [model] }),
+  plans: () => ({ args: [] }),
+  slots: () => ({ args: [] }),
+  members: () => ({ args: [] }),
+  loads: () => ({ args: [] }),
+  'context add': () => ({ args: ['dev', '--url', 'http://x', '--token-stdin', '--replace'], stdin: OPERATOR_TOKEN }),
+  'context use': async () => {
+    await run('context add');
+    return { args: ['dev'] };
+  },
+  'context list': () => ({ args: [] }),
+  'context show': () => ({ args: [] }),
+  'context remove': async () => {
+    await run('context add');
+    return { args: ['dev'] };
+  },
+  mcp: () => ({ args: [], stdin: ping }),
+  completion: () => ({ args: ['bash'] }),
+};
+/** The library prints these itself, to the output of the process: test/cli tries them. */
+const OF_THE_PROCESS = ['complete'];
+
+function leavesOf(command: Command, path: readonly string[] = []): string[] {
+  if (command.commands.length === 0) return [path.join(' ')];
+  return command.commands.flatMap((each) => leavesOf(each, [...path, each.name()]));
+}
+
+function allCommands(): readonly string[] {
+  const program = new Command('grantd');
+  const stream = new Writable();
+  registerCliCommands(program, {
+    ...{ version: '1', stdin: process.stdin, stdout: stream, stderr: stream, contexts },
+    chooseService: () => ({ source: 'none', key: undefined, operator: undefined, tenant: undefined }),
+  });
+  return leavesOf(program).filter((name) => !OF_THE_PROCESS.includes(name));
+}
+
+async function run(name: string, options: Partial<CliRunOptions> = {}): Promise<CliRun> {
+  const { args, stdin } = (await COMMANDS[name]?.()) ?? { args: [] };
+  const key = { url: service.url, secret: `gk1_${'a'.repeat(81)}` };
+  const ofKey: Partial<CliRunOptions> = {
+    chooseService: () => ({ source: 'the test', key, operator: undefined, tenant: undefined }),
+  };
+  return grantd([...name.split(' '), ...args], { ...options, ...(stdin && { stdin }), ...(name === 'mcp' && ofKey) });
+}
+
+/** A pipe whose reader has left. */
+const leftPipe = (): Writable =>
+  new Writable({
+    write: (_chunk, _encoding, done) => done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })),
+  });
+
+describe('standard output', () => {
+  test('has a command of every name in the table', () => {
+    assert.deepEqual(allCommands().toSorted(), Object.keys(COMMANDS).toSorted());
+  });
+
+  /** Nothing else has what they print. */
+  const needing = new Set(['export', 'keys create', 'keys rotate']);
+  for (const name of Object.keys(COMMANDS)) {
+    test(`that is full is a failure of "${name}"`, async () => {
+      const whole = await run(name);
+      assert.ok(whole.code === 0 || (name === 'rules diff' && whole.code === 1), whole.stderr);
+      // What prints to standard error alone loses nothing.
+      const prints = whole.stdout !== '';
+      assert.equal(prints, !SILENT.has(name));
+      const full = await run(name, { stdout: createWriteStream('/dev/full') });
+      if (prints) {
+        assert.notEqual(full.code, 0, full.stderr);
+        assert.match(full.stderr, /The output is incomplete: it cannot be written \(ENOSPC: no space left/);
+      } else assert.equal(full.code, whole.code, full.stderr);
+      const left = await run(name, { stdout: leftPipe() });
+      if (prints && needing.has(name)) {
+        assert.equal(left.code, 1);
+        assert.match(left.stderr, /The output is incomplete: its reader has left/);
+      } else assert.equal(left.code, whole.code, left.stderr);
+    });
+  }
+});
