@@ -2,10 +2,6 @@
 // Lines that end with `# async only` are left out.
 
 const ASYNC_ONLY = /^.*# async only\n/gm;
-const DEADLINE_NOTE = `
-        A read waits for at most the time that is left when its request is sent, and the deadline is checked between
-        reads: a service that sends single bytes can hold a call for twice its time at most.
-`;
 
 /** The first match wins. Each occurs in the source. */
 const REPLACEMENTS: readonly (readonly [from: string, to: string])[] = [
@@ -14,25 +10,24 @@ const REPLACEMENTS: readonly (readonly [from: string, to: string])[] = [
     '"""The client for programs without an event loop. Generated from `_async_client.py`: edit that file."""',
   ],
   [
-    'Calls the service from one event loop.',
+    'Calls the service from event loops. Each has connections of its own.',
     'Calls the service. Create it once, and use it from as many threads as you like.',
   ],
   [
     '        batching: checks that are started in one turn of the loop go out as one bulk check, each with its own answer.\n',
     '',
   ],
-  ['the caller closes it.\n', `the caller closes it.\n${DEADLINE_NOTE}`],
-  ['import asyncio\nimport copy\n', 'import copy\nimport time\n'],
-  ['from ._async_transport import AsyncTransport\n', ''],
+  ['import asyncio\nimport copy\nimport ssl\n', 'import copy\nimport ssl\nimport time\n'],
+  ['from ._async_transport import AsyncSocketNetwork, AsyncTransport\n', ''],
   [
     'ChangeEvent, CreatedNamespace, Page, Rules\n',
-    'ChangeEvent, CreatedNamespace, Page, Rules\nfrom ._transport import Transport\n',
+    'ChangeEvent, CreatedNamespace, Page, Rules\nfrom ._transport import SocketNetwork, Transport\n',
   ],
   ['asyncio.sleep', 'time.sleep'],
   ['AsyncIterator', 'Iterator'],
   ['AsyncGrantd', 'Grantd'],
   ['AsyncTransport', 'Transport'],
-  ['httpx.AsyncClient', 'httpx.Client'],
+  ['AsyncSocketNetwork', 'SocketNetwork'],
   ['__aenter__', '__enter__'],
   ['__aexit__', '__exit__'],
   ['aclose', 'close'],

@@ -121,8 +121,8 @@ const CLIENTS = [
         `import sys; sys.path.insert(0, ${JSON.stringify(`${client}/src`)})`,
         'from inspect import signature',
         'from unittest.mock import MagicMock',
-        // The library of the client for HTTP is not needed to read the signatures.
-        "sys.modules['httpx'] = MagicMock()",
+        // The libraries of the client are not needed to read the signatures.
+        "sys.modules['certifi'] = sys.modules['h11'] = MagicMock()",
         'import ast, grantd',
         `for source in ${JSON.stringify(sources)}:`,
         '    for call in ast.walk(ast.parse(source)):',

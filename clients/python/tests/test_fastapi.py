@@ -48,7 +48,7 @@ async def run() -> None:
         assert await status("/documents/plan", "user:bob") == 403
         assert await status("/documents/plan", None) == 401
         assert await status("/documents/a%20plan", "user:ada") == 404
-        assert await status("/documents/plan", "ill-formed") == 503
+        assert await status("/documents/plan", "ill-formed") == 403
         fake.set_unavailable(True)
         assert await status("/documents/plan", "user:ada") == 503
     assert errors == ["invalid-object", "invalid-subject", "unavailable"]

@@ -24,10 +24,12 @@ REQUESTS = [
     ("/documents/plan", "user:bob", 403),
     ("/documents/plan", None, 401),
     ("/documents/a%20plan", "user:ada", 404),
-    ("/documents/plan", "ill-formed", 503),
+    ("/documents/plan", "ill-formed", 403),
+    ("/documents/plan", "user:" + "a" * 3000, 403),
+    ("/documents/" + "a" * 3000, "user:ada", 404),
     ("/documents/plan", "user:ada", 503),
 ]
-ERRORS = ["invalid-object", "invalid-subject", "unavailable"]
+ERRORS = ["invalid-object", "invalid-subject", "invalid-subject", "invalid-object", "unavailable"]
 
 Ask = Callable[[str, "str | None"], int]
 

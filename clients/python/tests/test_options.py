@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-import httpx
 import pytest
+from handlers import Asked, Given, client_of, json_of
 
 import grantd
 from grantd import AsyncGrantd, Grantd, GrantdError
@@ -36,6 +36,11 @@ RIGHT: dict[str, Any] = {"url": "https://grantd.test", "key": "gk1_test"}
         {"headers": {"a": ""}},
         {"user_agent": " a"},
         {"user_agent": "a" * 257},
+        {"url": "https://grantd..test"},
+        {"url": "https://grantd.test:99999"},
+        {"proxy": "proxy.test:3128"},
+        {"proxy": "https://proxy.test"},
+        {"proxy": "http://proxy.test/path"},
     ],
 )
 def test_a_setting_that_cannot_work_is_refused(wrong: dict[str, Any]) -> None:
@@ -78,8 +83,7 @@ def test_the_log_has_no_key_and_no_subject(caplog: pytest.LogCaptureFixture) -> 
 )
 def test_each_status_has_a_class(status: int, expected: type[GrantdError]) -> None:
     problem = {"type": "https://errors.example/some-type", "detail": "As it says.", "instance": "req_1"}
-    transport = httpx.MockTransport(lambda _: httpx.Response(status, json=problem))
-    client = Grantd(**RIGHT, max_retries=0, http_client=httpx.Client(transport=transport))
+    client = client_of(lambda _: json_of(status, problem), max_retries=0)
     with pytest.raises(GrantdError) as failed:
         client.list_namespaces()
     assert type(failed.value) is expected
@@ -89,20 +93,16 @@ def test_each_status_has_a_class(status: int, expected: type[GrantdError]) -> No
 
 def test_a_failure_of_the_client_has_a_class() -> None:
     def failing(error: Exception) -> Grantd:
-        def fail(_: httpx.Request) -> httpx.Response:
+        def fail(_: Asked) -> Given:
             raise error
 
-        return Grantd(**RIGHT, max_retries=0, http_client=httpx.Client(transport=httpx.MockTransport(fail)))
+        return client_of(fail, max_retries=0)
 
-    refused = httpx.ConnectError("All connection attempts failed")
-    refused.__cause__ = ConnectionRefusedError(111, "Connection refused")
-    with pytest.raises(grantd.ConnectionLost, match=r"failed \(ECONNREFUSED\) \(GET https://grantd.test/v1/rules\)"):
+    refused = ConnectionRefusedError(111, "Connection refused")
+    with pytest.raises(grantd.ConnectionLost, match=r"\(ECONNREFUSED\) \(GET https://grantd.test/v1/rules\)"):
         failing(refused).read_rules()
-    with pytest.raises(grantd.Timeout):
-        failing(httpx.ReadTimeout("")).read_rules()
-    transport = httpx.MockTransport(lambda _: httpx.Response(200, json={}))
     with pytest.raises(grantd.InvalidResponse):
-        Grantd(**RIGHT, http_client=httpx.Client(transport=transport)).list_namespaces()
+        client_of(lambda _: json_of(200, {})).list_namespaces()
 
 
 def test_every_class_is_exported() -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import httpx
 import pytest
+from handlers import Asked, Given, client_of, json_of
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from grantd import Grantd, InvalidRequest
+from grantd import InvalidRequest
 from grantd.otel import tracing
 
 AT = "2026-01-15T09:30:00.000Z"
@@ -22,18 +22,16 @@ def test_each_call_is_a_span_with_its_outcome() -> None:
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     parents: list[str] = []
     responses = [
-        httpx.Response(502),
-        httpx.Response(200, json={"authorized": True, "checked_at": AT}, headers={"x-service-request-id": "req_0"}),
-        httpx.Response(400, json=PROBLEM),
+        Given(502),
+        json_of(200, {"authorized": True, "checked_at": AT}, **{"x-service-request-id": "req_0"}),
+        json_of(400, PROBLEM),
     ]
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def answer(request: Asked) -> Given:
         parents.append(request.headers["traceparent"])
         return responses.pop(0)
 
-    http_client = httpx.Client(transport=httpx.MockTransport(answer))
-    hook = tracing(provider.get_tracer("test"))
-    client = Grantd("https://grantd.test", "gk1_test", hook=hook, backoff_max=0, http_client=http_client)
+    client = client_of(answer, hook=tracing(provider.get_tracer("test")), backoff_max=0)
     assert client.check("user:ada", "viewer", "document:plan")
     with pytest.raises(InvalidRequest):
         client.check("nobody", "viewer", "document:plan")

@@ -51,7 +51,7 @@ func main() {
 `;
 
 /** Where the libraries of the Python client are. */
-const LIBRARIES = 'import os, httpx; print(os.path.dirname(os.path.dirname(httpx.__file__)))';
+const LIBRARIES = 'import os, h11; print(os.path.dirname(os.path.dirname(h11.__file__)))';
 
 let service: HttpService;
 let directory = '';

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import ssl
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 
-import httpx
-
 from . import _types as types
-from ._async_transport import AsyncTransport
+from ._async_transport import AsyncSocketNetwork, AsyncTransport
 from ._core import Core, Hook, Plan
 from ._errors import GrantdError
 from ._feed import Feed, feed_query
@@ -27,14 +26,14 @@ from ._operations import (
     context_of,
     query_of,
 )
-from ._options import BACKOFF_MAX_S, MAX_RETRIES, RETRIES_IN_STOCK, SILENCE_S, TIMEOUT_S, core_of
+from ._options import BACKOFF_MAX_S, MAX_RETRIES, RETRIES_IN_STOCK, SILENCE_S, TIMEOUT_S, core_of, route_of
 from ._results import UNSET, ChangeEvent, CreatedNamespace, Page, Rules
 
 T = TypeVar("T")
 
 
 class AsyncGrantd(AsyncTransport):
-    """Calls the service from one event loop."""
+    """Calls the service from event loops. Each has connections of its own."""
 
     def __init__(
         self,
@@ -51,7 +50,8 @@ class AsyncGrantd(AsyncTransport):
         headers: Mapping[str, str] | None = None,
         user_agent: str | None = None,
         hook: Hook | None = None,
-        http_client: httpx.AsyncClient | None = None,
+        ssl_context: ssl.SSLContext | None = None,
+        proxy: str | None = None,
     ) -> None:
         """Raises a ValueError for settings that cannot work. Does not connect.
 
@@ -66,7 +66,9 @@ class AsyncGrantd(AsyncTransport):
         headers: sent with each request. Those that the client sets itself are refused.
         user_agent: added to the header User-Agent, such as "documents/1.2".
         hook: called before each call, and its result is called with the outcome. For tracing and metrics.
-        http_client: for proxies and certificates; the caller closes it.
+        ssl_context: for certificates. By default, the authorities are those of SSL_CERT_FILE and SSL_CERT_DIR in the
+            environment, or else those of the package certifi.
+        proxy: the address of an HTTP proxy. Those that the environment names are not used.
 
         The logger "grantd" of the module `logging` gets hints of the service for developers, each text once, and an
         entry for each attempt of a call at the level DEBUG.
@@ -86,8 +88,7 @@ class AsyncGrantd(AsyncTransport):
         self._batching = batching  # async only
         self._set_core(core)
         self._silence = silence
-        self._owns_http = http_client is None
-        super().__init__(httpx.AsyncClient() if http_client is None else http_client)
+        self._network = AsyncSocketNetwork(route_of(core, ssl_context, proxy))
 
     def _set_core(self, core: Core) -> None:
         self._core = core
@@ -110,9 +111,8 @@ class AsyncGrantd(AsyncTransport):
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Closes the connections, unless they are those of an `http_client`."""
-        if self._owns_http:
-            await self._http.aclose()
+        """Closes the connections that no call uses."""
+        self._network.close()
 
     async def _check_batch(self, questions: Sequence[Question]) -> list[bool | GrantdError]:
         return await self._run(self._operations.ask(questions))
@@ -475,7 +475,8 @@ class AsyncGrantd(AsyncTransport):
             try:
                 if feed.begins_now:
                     page = await self._run(self._operations.changes_page({**query, "limit": "1"}))
-                    feed.begin(page.cursor)
+                    for event in feed.first(page):
+                        yield event
                 async for event in self._follow(feed):
                     yield event
             except GrantdError as error:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import copy
+import ssl
 import time
 from collections.abc import Iterator, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
-
-import httpx
 
 from . import _types as types
 from ._core import Core, Hook, Plan
@@ -25,9 +24,9 @@ from ._operations import (
     context_of,
     query_of,
 )
-from ._options import BACKOFF_MAX_S, MAX_RETRIES, RETRIES_IN_STOCK, SILENCE_S, TIMEOUT_S, core_of
+from ._options import BACKOFF_MAX_S, MAX_RETRIES, RETRIES_IN_STOCK, SILENCE_S, TIMEOUT_S, core_of, route_of
 from ._results import UNSET, ChangeEvent, CreatedNamespace, Page, Rules
-from ._transport import Transport
+from ._transport import SocketNetwork, Transport
 
 T = TypeVar("T")
 
@@ -49,7 +48,8 @@ class Grantd(Transport):
         headers: Mapping[str, str] | None = None,
         user_agent: str | None = None,
         hook: Hook | None = None,
-        http_client: httpx.Client | None = None,
+        ssl_context: ssl.SSLContext | None = None,
+        proxy: str | None = None,
     ) -> None:
         """Raises a ValueError for settings that cannot work. Does not connect.
 
@@ -63,10 +63,9 @@ class Grantd(Transport):
         headers: sent with each request. Those that the client sets itself are refused.
         user_agent: added to the header User-Agent, such as "documents/1.2".
         hook: called before each call, and its result is called with the outcome. For tracing and metrics.
-        http_client: for proxies and certificates; the caller closes it.
-
-        A read waits for at most the time that is left when its request is sent, and the deadline is checked between
-        reads: a service that sends single bytes can hold a call for twice its time at most.
+        ssl_context: for certificates. By default, the authorities are those of SSL_CERT_FILE and SSL_CERT_DIR in the
+            environment, or else those of the package certifi.
+        proxy: the address of an HTTP proxy. Those that the environment names are not used.
 
         The logger "grantd" of the module `logging` gets hints of the service for developers, each text once, and an
         entry for each attempt of a call at the level DEBUG.
@@ -85,8 +84,7 @@ class Grantd(Transport):
         )
         self._set_core(core)
         self._silence = silence
-        self._owns_http = http_client is None
-        super().__init__(httpx.Client() if http_client is None else http_client)
+        self._network = SocketNetwork(route_of(core, ssl_context, proxy))
 
     def _set_core(self, core: Core) -> None:
         self._core = core
@@ -108,9 +106,8 @@ class Grantd(Transport):
         self.close()
 
     def close(self) -> None:
-        """Closes the connections, unless they are those of an `http_client`."""
-        if self._owns_http:
-            self._http.close()
+        """Closes the connections that no call uses."""
+        self._network.close()
 
     def _check_batch(self, questions: Sequence[Question]) -> list[bool | GrantdError]:
         return self._run(self._operations.ask(questions))
@@ -471,7 +468,8 @@ class Grantd(Transport):
             try:
                 if feed.begins_now:
                     page = self._run(self._operations.changes_page({**query, "limit": "1"}))
-                    feed.begin(page.cursor)
+                    for event in feed.first(page):
+                        yield event
                 for event in self._follow(feed):
                     yield event
             except GrantdError as error:

@@ -6,17 +6,24 @@ only in how they perform effects.
 
 from __future__ import annotations
 
-import json
 import logging
 import random
-import threading
+import re
 import time
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, TypeVar
 
 from ._decode import Json, WrongShape, parse_json
-from ._errors import GrantdError, garbled_response, invalid_response, outcome_unknown, problem_error
+from ._encode import body_of, check_text
+from ._errors import (
+    GrantdError,
+    garbled_response,
+    invalid_request,
+    invalid_response,
+    outcome_unknown,
+    problem_error,
+)
 from ._warnings import Warnings
 
 VERSION = "0.2.0"
@@ -26,6 +33,8 @@ RESPONSE_BYTES_MAX = 16 << 20
 
 _LOGGER = logging.getLogger("grantd")
 _EMPTY = frozenset({204, 304})
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 
 T = TypeVar("T")
 
@@ -112,24 +121,31 @@ class Outcome:
 Hook: TypeAlias = Callable[[Call], "Callable[[Outcome], None] | None"]
 
 
+def is_header(name: object, value: object) -> bool:
+    """Whether a header arrives as it is given."""
+    is_text = isinstance(name, str) and isinstance(value, str)
+    return is_text and _TOKEN.fullmatch(str(name)) is not None and _VALUE.fullmatch(str(value)) is not None
+
+
 class RetryBudget:
-    """A bucket of tokens per client, so that an outage is never made worse by a flood of retries."""
+    """A bucket of tokens per client, so that an outage is never made worse by a flood of retries.
+
+    It has no lock: a thread that is late costs or gives a retry at most, but a lock that is held at a fork, or when the
+    handler of a signal raises, is held for ever.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = float(most)
         self._tokens = float(most)
-        self._lock = threading.Lock()
 
     def earn(self) -> None:
-        with self._lock:
-            self._tokens = min(self._tokens + EARNED_BY_CALL, self._most)
+        self._tokens = min(self._tokens + EARNED_BY_CALL, self._most)
 
     def spend(self) -> bool:
-        with self._lock:
-            if self._tokens < 1:
-                return False
-            self._tokens -= 1
-            return True
+        if self._tokens < 1:
+            return False
+        self._tokens -= 1
+        return True
 
 
 @dataclass(frozen=True)
@@ -176,8 +192,11 @@ class Core:
     def deadline(self) -> float:
         return time.monotonic() + self.timeout
 
-    def send(self, request: Request, headers: Mapping[str, str], deadline: float) -> Send:
+    def send(self, request: Request, deadline: float) -> Send:
+        """Raises what cannot be sent as it is given."""
         body = None
+        for name, value in request.query.items():
+            check_text(value, name)
         own = {
             "authorization": f"Bearer {self.key}",
             "user-agent": self.headers["user-agent"],
@@ -185,16 +204,30 @@ class Core:
             "accept-encoding": "identity",
         }
         if request.body is not None:
-            body = json.dumps(request.body, ensure_ascii=False).encode("utf-8", "surrogatepass")
+            body = body_of(request.body)
             own["content-type"] = "application/json"
-        of_hook = {name.lower(): value for name, value in headers.items()}
-        sent = {**self.headers, **of_hook, **own, **request.headers}
+        sent = {**self.headers, **own, **request.headers}
         return Send(request.method, self.url + request.path, request.query, sent, body, deadline)
 
+    def begin(self, send: Send, operation: str) -> tuple[Send, Callable[[Outcome], None] | None]:
+        """Tells the hook, and adds its headers."""
+        if self.hook is None:
+            return send, None
+        call = Call(operation, send.method, send.url, {})
+        ended = self.hook(call)
+        for name, value in call.headers.items():
+            if not is_header(name, value or "empty"):
+                error = invalid_request(f"the hook gives a header {name!r} that cannot be sent")._about(send.request)
+                if ended is not None:
+                    ended(Outcome(error.status, None, 0, error))
+                raise error
+        of_hook = {name.lower(): value for name, value in call.headers.items()}
+        own = {name: value for name, value in send.headers.items() if name not in self.headers or name == "user-agent"}
+        return replace(send, headers={**self.headers, **of_hook, **own}), ended
+
     def call(self, request: Request, deadline: float | None = None) -> Plan[Answer]:
-        call = Call(request.operation, request.method, self.url + request.path, {})
-        ended = self.hook(call) if self.hook is not None else None
-        send = self.send(request, call.headers, self.deadline() if deadline is None else deadline)
+        prepared = self.send(request, self.deadline() if deadline is None else deadline)
+        send, ended = self.begin(prepared, request.operation)
         self.budget.earn()
         attempts = 0
         unknown = False

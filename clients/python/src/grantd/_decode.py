@@ -16,6 +16,8 @@ T = TypeVar("T")
 # Named apart from `object`, which is also a field of grants.
 Json: TypeAlias = object
 
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
 INTEGER_MAX = 2**53 - 1
 _TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)", re.ASCII)
 
@@ -24,10 +26,27 @@ class WrongShape(ValueError):
     """A value is not what the API promises."""
 
 
+def _refuse_constant(name: str) -> object:
+    raise ValueError(f"{name} is no number")
+
+
+def _object_once(members: list[tuple[str, object]]) -> dict[str, object]:
+    """Other readers take the first one of two members with the same name."""
+    found = dict(members)
+    if len(found) < len(members):
+        raise ValueError("an object has two members with the same name")
+    return found
+
+
 def parse_json(body: bytes) -> object:
-    """Raises WrongShape for what is no JSON in UTF-8."""
+    """Raises WrongShape for what is no JSON in UTF-8, or is read in more than one way."""
     try:
-        return json.loads(body.decode("utf-8"))
+        text = body.decode("utf-8")
+        value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_object_once)
+        if _SURROGATE.search(text) is not None:
+            # A pair is a character, but a half is none.
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+        return value
     except (ValueError, RecursionError) as error:
         raise WrongShape(f"it is no JSON: {error}") from error
 

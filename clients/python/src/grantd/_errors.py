@@ -4,6 +4,8 @@ response, with a subclass for each kind."""
 from __future__ import annotations
 
 import errno
+import re
+import ssl
 from collections.abc import Mapping
 
 from ._decode import WrongShape, object_of, optional, parse_json, required, text
@@ -15,6 +17,13 @@ OUTCOME_UNKNOWN = "outcome-unknown"
 
 _CAUSES_MAX = 8
 _RETRYABLE = frozenset({408, 429, 502, 503, 504})
+# What would forge the lines of a log, or turn its text around: controls, separators of lines, directions and halves of
+# surrogate pairs.
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def visible(text: str) -> str:
+    return _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 class GrantdError(Exception):
@@ -47,12 +56,13 @@ class GrantdError(Exception):
         earliest: of "cursor-too-old", the cursor at which the change feed begins now.
         request: the method and the URL of the request, without its query.
         """
-        super().__init__(type_, detail)
-        self.type = type_
-        self.detail = detail
+        # What comes from the network or from the request is escaped, since logs and terminals show it.
+        self.type = visible(type_)
+        self.detail = visible(detail)
+        super().__init__(self.type, self.detail)
         self.status = status
         self.retryable = retryable
-        self.request_id = request_id
+        self.request_id = None if request_id is None else visible(request_id)
         self.retry_after = retry_after
         self.key_id = key_id
         self.earliest = earliest
@@ -148,6 +158,10 @@ def class_of(status: int) -> type[GrantdError]:
     return _BY_STATUS.get(status, ServerError if status >= 500 else InvalidRequest)
 
 
+def invalid_request(detail: str) -> GrantdError:
+    return InvalidRequest("invalid-request", detail, status=400)
+
+
 def timeout_error() -> GrantdError:
     return Timeout(TIMEOUT, "the deadline of the call passed", retryable=True, unknown=True)
 
@@ -157,7 +171,8 @@ def _system_code(error: BaseException | None) -> str | None:
     for _ in range(_CAUSES_MAX):
         if error is None:
             return None
-        if isinstance(error, OSError) and error.errno is not None:
+        # Numbers of TLS are not those of the system.
+        if isinstance(error, OSError) and not isinstance(error, ssl.SSLError) and error.errno is not None:
             return errno.errorcode.get(error.errno)
         error = error.__cause__ or error.__context__
     return None
@@ -185,6 +200,11 @@ def invalid_response(status: int, headers: Mapping[str, str], what: object, *, r
 def garbled_response(status: int, headers: Mapping[str, str], error: Exception) -> GrantdError:
     """For a response corrupted between the service and the client."""
     return invalid_response(status, headers, error, retryable=True)
+
+
+def undecodable(status: int, headers: Mapping[str, str], what: object) -> GrantdError:
+    """For a body that cannot be unpacked, and so not parsed."""
+    return invalid_response(status, headers, what, retryable=status < 400 or status in _RETRYABLE)
 
 
 def outcome_unknown(condition: GrantdError) -> GrantdError:

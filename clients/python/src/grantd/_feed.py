@@ -9,10 +9,10 @@ from datetime import datetime
 
 from ._core import Core, Request, Response, Send, check_head, judge, log_attempt
 from ._decode import Json, WrongShape, parse_json
-from ._errors import GrantdError, garbled_response, invalid_response
+from ._errors import CONNECTION_LOST, TIMEOUT, GrantdError, garbled_response, invalid_response
 from ._operations import query_of, time_text
-from ._results import ChangeEvent
-from ._types import ChangeLine
+from ._results import ChangeEvent, Page
+from ._types import Change, ChangeLine
 
 MEDIA_TYPE = "application/x-ndjson"
 # A line has one change, whose rules may have 64 KiB, twice, and be escaped.
@@ -50,6 +50,14 @@ class Feed:
         """Then what "now" means has to be fixed: after a connection is lost, a second one would leave out changes."""
         return self._query.get("since") == "now" and "cursor" not in self._query
 
+    def first(self, page: Page[Change]) -> Iterator[ChangeEvent]:
+        """Of the page from which a feed from now on follows. It may have a change already."""
+        self.begin(page.cursor)
+        for change in page.items:
+            event = self._next(page.cursor or "", change)
+            if event is not None:
+                yield event
+
     def begin(self, cursor: str | None) -> None:
         self._query.pop("since", None)
         self._query["cursor"] = cursor or ""
@@ -58,11 +66,11 @@ class Feed:
     def query(self) -> dict[str, str]:
         return self._query
 
-    def connect(self) -> Send:
+    def connect(self, deadline: float) -> Send:
         self._half = b""
         self._is_logged = False
         self._began = time.monotonic()
-        return self._core.send(self._request(), {}, 0)
+        return self._core.send(self._request(), deadline)
 
     def _request(self) -> Request:
         return Request("listChanges", "GET", "/v1/changes", self._query, {"accept": MEDIA_TYPE})
@@ -103,19 +111,25 @@ class Feed:
         if line.type == "change":
             if line.change is None:
                 raise WrongShape("a line without its change")
-            place = (line.change.seq, line.change.index)
-            if place > self._last:
-                self._last = place
-                return ChangeEvent(line.cursor, line.change)
+            return self._next(line.cursor, line.change)
         elif line.type == "checkpoint" and self._checkpoints:
             return ChangeEvent(line.cursor, None)
         return None
+
+    def _next(self, cursor: str, change: Change) -> ChangeEvent | None:
+        place = (change.seq, change.index)
+        if place <= self._last:
+            return None
+        self._last = place
+        return ChangeEvent(cursor, change)
 
     def pause(self, error: GrantdError) -> float:
         """Before the next connection, without a bound on attempts. Raises errors that a retry cannot resolve."""
         error._about(f"GET {self._core.url}/v1/changes")
         if not self._is_logged:
-            log_attempt(self._request(), self._failures + 1, self._began, 0, None, error.type)
+            # Silence is a lost connection.
+            type_ = CONNECTION_LOST if error.type == TIMEOUT else error.type
+            log_attempt(self._request(), self._failures + 1, self._began, 0, None, type_)
         if not error.retryable:
             raise error
         self._failures += 1

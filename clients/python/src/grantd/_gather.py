@@ -1,4 +1,4 @@
-"""Gathers the checks of one turn of the event loop into bulk checks of up to 100, in order.
+"""Gathers the checks of one turn of an event loop into bulk checks of up to 100, in order.
 
 Each check keeps its own answer and its own error; cancelling one caller does not affect the others.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
+from ._async_transport import PerLoop
 from ._errors import GrantdError
 from ._operations import BULK_CHECKS_MAX, Question
 
@@ -18,22 +19,23 @@ _Waiting = tuple[Question, "asyncio.Future[bool]"]
 class Gatherer:
     def __init__(self, check_batch: CheckBatch) -> None:
         self._check_batch = check_batch
-        self._waiting: list[_Waiting] = []
+        self._waiting: PerLoop[list[_Waiting]] = PerLoop(list, lambda _: None)
         # The loop itself keeps no task alive.
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def check(self, question: Question) -> bool:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[bool] = loop.create_future()
-        self._waiting.append((question, answer))
-        if len(self._waiting) == 1:
+        gathered = self._waiting.here()
+        gathered.append((question, answer))
+        if len(gathered) == 1:
             # Behind everything that is ready in this turn.
-            loop.call_soon(self._send)
+            loop.call_soon(self._send, gathered)
         return await answer
 
-    def _send(self) -> None:
-        waiting = [each for each in self._waiting if not each[1].done()]
-        self._waiting = []
+    def _send(self, gathered: list[_Waiting]) -> None:
+        waiting = [each for each in gathered if not each[1].done()]
+        gathered.clear()
         for start in range(0, len(waiting), BULK_CHECKS_MAX):
             task = asyncio.get_running_loop().create_task(self._answer(waiting[start : start + BULK_CHECKS_MAX]))
             self._tasks.add(task)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from ._encode import is_text
 from ._errors import GrantdError
 
 UNAUTHENTICATED = 401
 FORBIDDEN = 403
 UNKNOWN_OBJECT = 404
 NO_ANSWER = 503
+
+# No identifier has as many characters.
+IDENTIFIER_MAX = 1024
 
 
 def refusal_before(subject: str | None, about: str | None) -> int | None:
@@ -17,6 +21,13 @@ def refusal_before(subject: str | None, about: str | None) -> int | None:
     return None if about else UNKNOWN_OBJECT
 
 
-def refusal_after(error: GrantdError) -> int:
-    """After a check that has failed."""
-    return UNKNOWN_OBJECT if error.type == "invalid-object" else NO_ANSWER
+def refusal_after(error: GrantdError, subject: str, about: str) -> int:
+    """After a check that has failed. What the request carried may be no identifier: then the object is unknown, or the
+    subject is nobody who could be allowed. Everything else is no answer."""
+    if error.type == "invalid-object" or not is_text(about):
+        return UNKNOWN_OBJECT
+    if error.type == "invalid-subject" or not is_text(subject):
+        return FORBIDDEN
+    if error.status == 413 and len(about) > IDENTIFIER_MAX:
+        return UNKNOWN_OBJECT
+    return FORBIDDEN if error.status == 413 and len(subject) > IDENTIFIER_MAX else NO_ANSWER

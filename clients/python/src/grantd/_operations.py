@@ -12,7 +12,8 @@ from urllib.parse import quote
 from . import _types as types
 from ._core import Answer, Core, Plan, Request, decoded
 from ._decode import Json, WrongShape, list_of, nullable, object_of, optional, required, text
-from ._errors import GrantdError, InvalidRequest, invalid_response
+from ._encode import check_text
+from ._errors import GrantdError, invalid_request, invalid_response
 from ._members import EVALUATION, EVALUATIONS, SEARCH, refuse_unknown
 from ._results import CreatedNamespace, Page, Rules, Unset
 
@@ -21,6 +22,8 @@ T = TypeVar("T")
 BULK_CHECKS_MAX = 100
 # Refused elements that are taken out of a bulk check one by one. With more, halves cost fewer requests.
 NAMED_MAX = 4
+# The request itself is refused, perhaps because of one of its elements, which may be too large as well.
+_CONCERNS_ELEMENTS = (400, 413, 422)
 NOTHING: Mapping[str, Any] = {}
 
 Question: TypeAlias = "types.QuestionDict | tuple[str, str, str]"
@@ -36,10 +39,6 @@ ContextGrants: TypeAlias = "Sequence[types.ContextGrantDict] | None"
 
 _VISIBLE = re.compile(r"[!-~]+")
 _ELEMENT = re.compile(r"\bchecks\[(\d{1,3})\]\.?", re.ASCII)
-
-
-def invalid_request(detail: str) -> GrantdError:
-    return InvalidRequest("invalid-request", detail, status=400)
 
 
 def question_of(given: Question) -> types.QuestionDict:
@@ -58,7 +57,8 @@ def time_text(at: datetime | str | None) -> str | None:
 
 
 def query_of(**given: str | int | None) -> dict[str, str]:
-    return {name: str(value) for name, value in given.items() if value is not None}
+    """What is neither text nor a number stays as it is, and is refused when it is to be sent."""
+    return {name: str(value) if type(value) is int else value for name, value in given.items() if value is not None}  # type: ignore[misc]
 
 
 def context_of(context: Context, context_grants: ContextGrants) -> dict[str, Any]:
@@ -119,7 +119,7 @@ class Operations:
             return list((yield from self.check_bulk(questions)))
         except GrantdError as error:
             refused = error
-        if len(questions) == 1 or refused.status not in (400, 422):
+        if len(questions) == 1 or refused.status not in _CONCERNS_ELEMENTS:
             return [refused for _ in questions]
         place = _ELEMENT.search(refused.detail)
         if place is not None and named > 0 and int(place[1]) < len(questions):
@@ -269,6 +269,7 @@ class Operations:
         if key_id in ("", ".", ".."):
             # No path leads to it.
             return False
+        check_text(key_id, "key_id")
         request = Request("revokeKey", "DELETE", f"/v1/keys/{quote(key_id, safe='')}", accepts=(204,))
         return (yield from self._remove(request, "key-not-found", deadline))
 
@@ -285,6 +286,8 @@ class Operations:
         return (yield from self._core.call_for(request, types.RulesVersionList.decode)).versions
 
     def read_rules_version(self, version: int) -> Plan[Rules]:
+        if type(version) is not int:
+            raise invalid_request('"version" is no integer')
         request = get("readRulesVersion", f"/v1/rules/versions/{version}")
         return rules_of((yield from self._core.call(request)))
 

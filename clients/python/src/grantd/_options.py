@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import platform
 import re
+import ssl
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from ._core import VERSION, Core, Hook, Retries, RetryBudget
+from ._core import VERSION, Core, Hook, Retries, RetryBudget, is_header
+from ._http import Address, Route
 from ._warnings import Warnings
 
 TIMEOUT_S = 10.0
@@ -20,8 +22,6 @@ BACKOFF_MAX_S = 2.0
 SILENCE_S = 45.0
 
 _KEY = re.compile(r"[!-~]+")
-_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 _USER_AGENT = re.compile(r"[!-~][ -~]{0,255}")
 # What the client or the connection decides.
 _OWN_HEADERS = frozenset(
@@ -72,17 +72,27 @@ def _checked_url(url: str) -> str:
         raise ValueError("url is not that of a service, such as https://grantd.example")
     if parts.query or parts.fragment or parts.username is not None:
         raise ValueError("url has a user, a query or a fragment")
+    Address(url)
     return url.rstrip("/")
+
+
+def route_of(core: Core, ssl_context: ssl.SSLContext | None, proxy: str | None) -> Route:
+    """The proxies of the environment have no effect: over http, they would read the API key."""
+    if proxy is not None:
+        parts = urlsplit(proxy)
+        if parts.scheme != "http" or not parts.hostname or parts.path.strip("/") or parts.query or parts.fragment:
+            raise ValueError("proxy is not the address of one, such as http://proxy.example:3128")
+    return Route(core.url, ssl_context, proxy)
 
 
 def _checked_headers(headers: Mapping[str, str], user_agent: str | None) -> dict[str, str]:
     checked = {}
     for name, value in headers.items():
-        if _TOKEN.fullmatch(name) is None:
+        if not is_header(name, "a"):
             raise ValueError(f"headers has {name!r}, which names no header")
         if name.lower() in _OWN_HEADERS:
             raise ValueError(f"headers may not have {name}: the client sets it itself")
-        if _VALUE.fullmatch(value) is None:
+        if not is_header(name, value):
             raise ValueError(f"headers has a value of {name} that is no line of printable ASCII")
         checked[name.lower()] = value
     if user_agent is not None and _USER_AGENT.fullmatch(user_agent) is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import logging
 import re
-import threading
 from collections.abc import Mapping
 
 # Bounds the log and the memory if every text differs.
@@ -18,16 +17,17 @@ _LOGGER = logging.getLogger("grantd")
 
 class Warnings:
     def __init__(self) -> None:
-        self._logged: set[str] = set()
-        self._lock = threading.Lock()
+        # Without a lock, which a fork or the handler of a signal could leave held: `setdefault` is atomic.
+        self._logged: dict[str, object] = {}
 
     def log_from(self, headers: Mapping[str, str]) -> None:
         """Logs the warnings of a response."""
         warning = headers.get("x-service-warning", "")
         if _TEXT.fullmatch(warning) is None:
             return
-        with self._lock:
-            if warning in self._logged or len(self._logged) >= TEXTS_MAX:
-                return
-            self._logged.add(warning)
+        if warning in self._logged or len(self._logged) >= TEXTS_MAX:
+            return
+        mine = object()
+        if self._logged.setdefault(warning, mine) is not mine:
+            return
         _LOGGER.warning("%s", warning)

@@ -44,8 +44,9 @@ def requires(
     """A decorator of views that lets a request through if its subject has the relation, or the derived name, on the
     object.
 
-    Otherwise the response is a 401 if there is no subject, a 403 if the check says no, a 404 if the request is about no
-    object, or about what cannot be the name of one, and a 503 if there is no answer.
+    Otherwise the response is a 401 if there is no subject, a 403 if the check says no or the subject cannot be the name
+    of one, a 404 if the request is about no object, or about what cannot be the name of one, and a 503 if there is no
+    answer.
 
     object_of: the object that a request is about; the parts of its path are in `resolver_match.kwargs`.
     client: a Grantd for views that are functions, an AsyncGrantd for those that are coroutine functions.
@@ -57,10 +58,10 @@ def requires(
         subject, about = subject_of(request), object_of(request)
         return refusal_before(subject, about) or (str(subject), relation, str(about))
 
-    def refusal_of(request: HttpRequest, error: GrantdError) -> HttpResponse:
+    def refusal_of(request: HttpRequest, error: GrantdError, subject: str, about: str) -> HttpResponse:
         if on_error is not None:
             on_error(request, error)
-        return _response(refusal_after(error))
+        return _response(refusal_after(error, subject, about))
 
     def decorate(view: View) -> View:
         if inspect.iscoroutinefunction(view) != isinstance(client, AsyncGrantd):
@@ -74,7 +75,7 @@ def requires(
             try:
                 allowed = cast(Grantd, client).check(*question)
             except GrantdError as error:
-                return refusal_of(request, error)
+                return refusal_of(request, error, question[0], question[2])
             return view(request, *args, **named) if allowed is True else _response(FORBIDDEN)
 
         @functools.wraps(view)
@@ -85,7 +86,7 @@ def requires(
             try:
                 allowed = await cast(AsyncGrantd, client).check(*question)
             except GrantdError as error:
-                return refusal_of(request, error)
+                return refusal_of(request, error, question[0], question[2])
             return await view(request, *args, **named) if allowed is True else _response(FORBIDDEN)
 
         return cast(View, guarded_async if isinstance(client, AsyncGrantd) else guarded)

@@ -29,8 +29,9 @@ def requires(
 ) -> Any:
     """A dependency that lets a request through if its subject has the relation, or the derived name, on the object.
 
-    Otherwise the response is a 401 if there is no subject, a 403 if the check says no, a 404 if the request is about no
-    object, or about what cannot be the name of one, and a 503 if there is no answer.
+    Otherwise the response is a 401 if there is no subject, a 403 if the check says no or the subject cannot be the name
+    of one, a 404 if the request is about no object, or about what cannot be the name of one, and a 503 if there is no
+    answer.
 
     subject_of: the authenticated subject of a request, such as "user:ada"; may be a coroutine function.
     on_error: called with the error of a failed check, before the response.
@@ -49,7 +50,7 @@ def requires(
         except GrantdError as error:
             if on_error is not None:
                 on_error(request, error)
-            raise HTTPException(refusal_after(error)) from error
+            raise HTTPException(refusal_after(error, str(subject), str(about))) from error
         if allowed is not True:
             raise HTTPException(FORBIDDEN)
 

@@ -33,8 +33,9 @@ def requires(
     """A decorator of views that lets a request through if its subject has the relation, or the derived name, on the
     object.
 
-    Otherwise the response is a 401 if there is no subject, a 403 if the check says no, a 404 if the request is about no
-    object, or about what cannot be the name of one, and a 503 if there is no answer.
+    Otherwise the response is a 401 if there is no subject, a 403 if the check says no or the subject cannot be the name
+    of one, a 404 if the request is about no object, or about what cannot be the name of one, and a 503 if there is no
+    answer.
 
     object_of: the object that a request is about; the parts of its path are in `view_args`.
     subject_of: the authenticated subject of a request, such as "user:ada".
@@ -52,7 +53,7 @@ def requires(
         except GrantdError as error:
             if on_error is not None:
                 on_error(request, error)
-            abort(refusal_after(error))
+            abort(refusal_after(error, str(subject), str(about)))
         if allowed is not True:
             abort(FORBIDDEN)
 

@@ -1,0 +1,58 @@
+"""What goes into a request goes as it is, or not at all: text that is no Unicode, and values that JSON has not, would
+arrive as others."""
+
+from __future__ import annotations
+
+import json
+import math
+
+from ._errors import invalid_request
+
+# A name of a member may be as long as a body.
+_PLACE_MAX = 200
+
+
+def is_text(given: str) -> bool:
+    """Not half of a surrogate pair, such as of bytes that are no UTF-8 (`surrogateescape`)."""
+    try:
+        given.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def check_text(given: object, place: str) -> None:
+    place = place[:_PLACE_MAX]
+    if not isinstance(given, str):
+        raise invalid_request(f'"{place}" is no text, but of the type {type(given).__name__}')
+    if not is_text(given):
+        raise invalid_request(f'"{place}" is no text in Unicode: it has half of a surrogate pair')
+
+
+def _check(value: object, place: str) -> None:
+    if isinstance(value, str):
+        check_text(value, place)
+    elif isinstance(value, dict):
+        for name, member in value.items():
+            at = f"{place}.{name}" if place else str(name)
+            check_text(name, at)
+            _check(member, at)
+    elif isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            _check(item, f"{place}[{index}]")
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            raise invalid_request(f'"{place[:_PLACE_MAX]}" is {value}, which is no number of JSON')
+    elif value is not None and not isinstance(value, int):
+        raise invalid_request(f'"{place[:_PLACE_MAX]}" is of the type {type(value).__name__}, which JSON has not')
+
+
+def body_of(value: object) -> bytes:
+    """The JSON of a request."""
+    try:
+        _check(value, "")
+        return json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
+    except RecursionError as error:
+        raise invalid_request("the request is nested too deeply, or has itself as a part") from error
+    except (ValueError, TypeError) as error:
+        raise invalid_request(f"the request is no JSON: {error}") from error
