@@ -32,9 +32,9 @@ type PartialEvaluation struct {
 // EvaluationsRequest is up to 100 evaluations, and defaults for their parts. Without evaluations, the defaults are one.
 type EvaluationsRequest struct {
 	PartialEvaluation
-	Evaluations []PartialEvaluation
+	Evaluations []PartialEvaluation `json:"evaluations"`
 	// Default: ExecuteAll.
-	Semantic string
+	Semantic string `json:"evaluations_semantic"`
 }
 
 // MarshalJSON encodes the semantic as the API does.

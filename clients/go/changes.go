@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/grantd/grantd/clients/go/internal/strictjson"
 )
 
 // A line has one change, whose rules may have 64 KiB, twice, and be escaped.
@@ -48,11 +50,24 @@ func (q ChangesQuery) values() url.Values {
 		"action", strings.Join(q.Actions, ","))
 }
 
+// unsendableAction: a comma would make two of it, and an empty one none, which means all.
+func (q ChangesQuery) unsendableAction() *Error {
+	for index, action := range q.Actions {
+		if action == "" || strings.Contains(action, ",") {
+			return unsendable(`"action[%d]" is no action: %q`, index, action)
+		}
+	}
+	return nil
+}
+
 // ListChangesPage reads one page of up to `limit` changes (0: 100). If there is none, it waits for up to `wait` whole
 // seconds, at most 30.
 func (c *Client) ListChangesPage(
 	ctx context.Context, query ChangesQuery, limit int, wait time.Duration,
 ) (ChangeList, error) {
+	if wrong := query.unsendableAction(); wrong != nil {
+		return ChangeList{}, wrong
+	}
 	parameters := query.values()
 	if limit != 0 {
 		parameters.Set("limit", strconv.Itoa(limit))
@@ -67,7 +82,7 @@ func (c *Client) ListChangesPage(
 // error that it yields, which a retry cannot resolve.
 func (c *Client) Changes(ctx context.Context, query ChangesQuery) iter.Seq2[ChangeEvent, error] {
 	return func(yield func(ChangeEvent, error) bool) {
-		feed := &feed{client: c, query: query, yield: yield}
+		feed := &feed{client: c, query: query, yield: yield, seq: -1}
 		for failures := 1; ; failures++ {
 			delivered := feed.delivered
 			err := feed.follow(ctx, failures).about(c.nameOf(feed.call()))
@@ -101,8 +116,12 @@ type feed struct {
 	isOver bool
 }
 
-// start fixes what "now" means: after a connection is lost, a second "now" would miss changes in between.
+// start fixes what "now" means: after a connection is lost, a second "now" would miss changes in between. The page may
+// have a change already.
 func (f *feed) start(ctx context.Context) *Error {
+	if wrong := f.query.unsendableAction(); wrong != nil {
+		return wrong
+	}
 	if f.query.Cursor != "" || f.query.Since != "now" {
 		return nil
 	}
@@ -112,7 +131,20 @@ func (f *feed) start(ctx context.Context) *Error {
 		return failed
 	}
 	f.query.Cursor, f.query.Since = page.NextCursor, ""
+	for _, change := range page.Changes {
+		if f.yieldNew(page.NextCursor, &change); f.isOver {
+			return nil
+		}
+	}
 	return nil
+}
+
+// yieldNew leaves out what a connection repeats.
+func (f *feed) yieldNew(cursor string, change *Change) {
+	if change.Seq > f.seq || (change.Seq == f.seq && change.Index > f.index) {
+		f.seq, f.index = change.Seq, change.Index
+		f.isOver = !f.yield(ChangeEvent{Cursor: cursor, Change: change}, nil)
+	}
 }
 
 func (f *feed) call() request { return get("listChanges", "/v1/changes", f.query.values()) }
@@ -124,7 +156,12 @@ var (
 
 // follow reads one connection to its end. The error says why it ended, unless isOver.
 func (f *feed) follow(parent context.Context, attempt int) *Error {
-	if err := f.start(parent); err != nil {
+	if err := f.start(parent); err != nil || f.isOver {
+		return err
+	}
+	call := f.call()
+	ready, err := f.client.prepare(call, http.Header{"Accept": {"application/x-ndjson"}})
+	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(parent)
@@ -141,9 +178,8 @@ func (f *feed) follow(parent context.Context, attempt int) *Error {
 		}
 		return connectionError(ctx, cause)
 	}
-	header := http.Header{"Accept": {"application/x-ndjson"}}
-	call, begin := f.call(), time.Now()
-	got, err := f.client.send(ctx, call, header, nil)
+	begin := time.Now()
+	got, err := f.client.send(ctx, call, ready)
 	if err != nil && silent.Load() {
 		err = why(err)
 	}
@@ -161,7 +197,7 @@ func (f *feed) follow(parent context.Context, attempt int) *Error {
 		if len(lines.Bytes()) == 0 {
 			continue
 		}
-		value, err := parseJSON(lines.Bytes())
+		value, err := strictjson.Parse(lines.Bytes())
 		if err != nil {
 			return garbledResponse(got.StatusCode, got.Header, err)
 		}
@@ -201,10 +237,7 @@ func (f *feed) deliver(value any) error {
 		if line.Change == nil {
 			return errors.New("a line without its change")
 		}
-		if change := line.Change; change.Seq > f.seq || (change.Seq == f.seq && change.Index > f.index) {
-			f.seq, f.index = change.Seq, change.Index
-			f.isOver = !f.yield(ChangeEvent{Cursor: line.Cursor, Change: change}, nil)
-		}
+		f.yieldNew(line.Cursor, line.Change)
 	case "checkpoint":
 		if f.query.Checkpoints {
 			f.isOver = !f.yield(ChangeEvent{Cursor: line.Cursor}, nil)

@@ -38,8 +38,26 @@ func (c *Client) CheckEach(ctx context.Context, questions []Question) []CheckAns
 	answers := make([]CheckAnswer, 0, len(questions))
 	for len(questions) > 0 {
 		part := questions[:min(len(questions), bulkChecksMax)]
-		answers = append(answers, c.checkBatch(ctx, part, refusedMax)...)
+		answers = append(answers, c.checkPart(ctx, part)...)
 		questions = questions[len(part):]
+	}
+	return answers
+}
+
+// checkPart sends those that can be sent.
+func (c *Client) checkPart(ctx context.Context, questions []Question) []CheckAnswer {
+	answers := make([]CheckAnswer, len(questions))
+	var sent []Question
+	var places []int
+	for index, question := range questions {
+		if wrong := checkSendable(question); wrong != nil {
+			answers[index].Err = wrong
+			continue
+		}
+		sent, places = append(sent, question), append(places, index)
+	}
+	for index, answer := range c.checkBatch(ctx, sent, refusedMax) {
+		answers[places[index]] = answer
 	}
 	return answers
 }

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 const (
@@ -52,7 +53,8 @@ type Config struct {
 	// Logs hints of the service for developers, each text once, and each attempt of a call at the level "debug".
 	// Default: slog.Default().
 	Logger *slog.Logger
-	// For proxies and certificates. It does not follow redirects; its CheckRedirect is ignored.
+	// For proxies and certificates. Without a Transport, it uses no proxy, not even one of the environment. It does not
+	// follow redirects; its CheckRedirect is ignored.
 	HTTPClient *http.Client
 }
 
@@ -105,7 +107,7 @@ func New(config Config) (*Client, error) {
 		return nil, err
 	}
 	address, err := url.Parse(given)
-	if err != nil || address.Host == "" || (address.Scheme != "https" && address.Scheme != "http") {
+	if err != nil || !utf8.ValidString(given) || address.Host == "" || (address.Scheme != "https" && address.Scheme != "http") {
 		return nil, errors.New("grantd: the URL is not that of a service, such as https://grantd.example")
 	}
 	if address.RawQuery != "" || address.Fragment != "" || address.User != nil {
@@ -161,7 +163,12 @@ func httpClient(given *http.Client) *http.Client {
 	if transport, isDefault := http.DefaultTransport.(*http.Transport); isDefault && own.Transport == nil {
 		transport = transport.Clone()
 		transport.MaxIdleConnsPerHost = idleConnectionsMax
+		// Over plain HTTP, a proxy of the environment would get the key in clear.
+		transport.Proxy = nil
 		own.Transport = transport
+	}
+	if transport, isKnown := own.Transport.(*http.Transport); isKnown {
+		own.Transport = counted(transport)
 	}
 	// The API has no redirects, and the key must not go anywhere else.
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -4,28 +4,14 @@
 package grantd
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"time"
-	"unicode/utf8"
 )
 
 // The largest integer that JSON carries exactly.
 const integerMax = 1<<53 - 1
-
-// parseJSON refuses what is not UTF-8, which encoding/json would replace silently.
-func parseJSON(text []byte) (any, error) {
-	if !utf8.Valid(text) {
-		return nil, errors.New("it is not UTF-8")
-	}
-	var value any
-	if err := json.Unmarshal(text, &value); err != nil {
-		return nil, err
-	}
-	return value, nil
-}
 
 type fields struct {
 	known map[string]any
@@ -111,6 +97,15 @@ func decodeText(value any) (string, error) {
 		return "", errors.New("it is not a string")
 	}
 	return text, nil
+}
+
+// decodeCursor: an empty one would be the beginning.
+func decodeCursor(value any) (string, error) {
+	cursor, err := decodeText(value)
+	if err == nil && cursor == "" {
+		err = errors.New("it is empty")
+	}
+	return cursor, err
 }
 
 func decodeBoolean(value any) (bool, error) {

@@ -3,6 +3,8 @@ package grantd
 import (
 	"encoding/json"
 	"errors"
+
+	"github.com/grantd/grantd/clients/go/internal/strictjson"
 )
 
 // RuleElement: what suffices for a name, or is needed for it: a name on the same object ("editor"), a name on an entity
@@ -34,7 +36,7 @@ func (e RuleElement) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads a name, or a gate.
 func (e *RuleElement) UnmarshalJSON(text []byte) error {
-	value, err := parseJSON(text)
+	value, err := strictjson.Parse(text)
 	if err != nil {
 		return err
 	}

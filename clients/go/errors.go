@@ -13,6 +13,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+
+	"github.com/grantd/grantd/clients/go/internal/strictjson"
 )
 
 // Types of errors that the client itself finds. All others come from the service.
@@ -68,8 +71,24 @@ func (e *Error) Error() string {
 	case e.Request+e.RequestID != "":
 		text += " (" + e.Request + e.RequestID + ")"
 	}
-	return text
+	return printable(text)
 }
+
+// printable escapes what would forge lines of a log, steer a terminal, or show a text in another order.
+func printable(text string) string {
+	var built strings.Builder
+	for _, r := range text {
+		switch {
+		case unicode.IsControl(r), r == 0x2028, r == 0x2029, unicode.Is(unicode.Bidi_Control, r):
+			fmt.Fprintf(&built, `\u%04x`, r)
+		default:
+			built.WriteRune(r)
+		}
+	}
+	return built.String()
+}
+
+func requestIDOf(header http.Header) string { return printable(header.Get("X-Service-Request-Id")) }
 
 // about says where the request of the error went.
 func (e *Error) about(request string) *Error {
@@ -112,15 +131,15 @@ func connectionError(ctx context.Context, cause error) *Error {
 		text = failed.Err.Error()
 	}
 	return &Error{
-		Type: TypeConnectionLost, Retryable: true, Detail: text,
+		Type: TypeConnectionLost, Retryable: true, Detail: printable(text),
 		cause: cause, repeatable: true, unknown: true,
 	}
 }
 
 func invalidResponse(status int, header http.Header, cause error) *Error {
 	return &Error{
-		Type: TypeInvalidResponse, Status: status, RequestID: header.Get("X-Service-Request-Id"),
-		Detail: "the response is not what the API promises: " + cause.Error(), cause: cause, unknown: true,
+		Type: TypeInvalidResponse, Status: status, RequestID: requestIDOf(header),
+		Detail: printable("the response is not what the API promises: " + cause.Error()), cause: cause, unknown: true,
 	}
 }
 
@@ -158,7 +177,7 @@ func retryAfter(header http.Header) time.Duration {
 
 // problemError reads a problem document (RFC 9457). Something between client and service may answer with another body.
 func problemError(status int, header http.Header, body []byte) *Error {
-	value, err := parseJSON(body)
+	value, err := strictjson.Parse(body)
 	o := objectOf(value)
 	address, detail := required(o, "type", decodeText), required(o, "detail", decodeText)
 	instance := required(o, "instance", decodeText)
@@ -170,8 +189,8 @@ func problemError(status int, header http.Header, body []byte) *Error {
 		return failed
 	}
 	failed := &Error{
-		Type: address[strings.LastIndexByte(address, '/')+1:], Status: status, RequestID: instance,
-		Retryable: isRetryable(status), Detail: detail, RetryAfter: retryAfter(header),
+		Type: printable(address[strings.LastIndexByte(address, '/')+1:]), Status: status, RequestID: printable(instance),
+		Retryable: isRetryable(status), Detail: printable(detail), RetryAfter: retryAfter(header),
 		KeyID: orZero(o, "key_id", decodeText), Earliest: orZero(o, "earliest", decodeText),
 	}
 	failed.repeatable = failed.Retryable

@@ -77,6 +77,15 @@ func ExampleConfig_Header() {
 	// true <nil>
 }
 
+func ExampleConfig_hTTPClient() {
+	setAddress()
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.Proxy = http.ProxyFromEnvironment
+	client, err := grantd.New(grantd.Config{HTTPClient: &http.Client{Transport: transport}})
+	fmt.Println(client != nil, err)
+	// Output: true <nil>
+}
+
 func ExampleClient_CheckEach() {
 	questions := []grantd.Question{
 		{Subject: "user:bob", Relation: "owner", Object: "folder:a"},

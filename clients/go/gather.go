@@ -52,6 +52,9 @@ func (g *gatherer) check(ctx context.Context, question Question) (bool, error) {
 	if ctx.Err() != nil {
 		return false, contextError(ctx)
 	}
+	if wrong := checkSendable(question); wrong != nil {
+		return false, wrong
+	}
 	one := &waitingCheck{ctx: ctx, question: question, answer: make(chan CheckAnswer, 1)}
 	g.add(one)
 	select {
@@ -146,6 +149,12 @@ func refusedElement(refused *Error, count int) (int, *Error) {
 	return index, &own
 }
 
+// isOfElements: one element may be to blame. A status of 413 is also that of many that are too large together.
+func isOfElements(status int) bool {
+	return status == http.StatusBadRequest || status == http.StatusUnprocessableEntity ||
+		status == http.StatusRequestEntityTooLarge
+}
+
 // checkBatch checks up to 100 questions and returns the answers in order. If the service refuses all because of some,
 // it removes up to `named` refused elements one by one, and then splits the rest into halves, until each has its own
 // answer.
@@ -166,8 +175,7 @@ func (c *Client) checkBatch(ctx context.Context, questions []Question, named int
 		return answers
 	}
 	var refused *Error
-	if !errors.As(err, &refused) ||
-		(refused.Status != http.StatusBadRequest && refused.Status != http.StatusUnprocessableEntity) {
+	if !errors.As(err, &refused) || !isOfElements(refused.Status) {
 		for index := range answers {
 			answers[index].Err = err
 		}

@@ -27,10 +27,10 @@ func ExpiresAt(at time.Time) Expiry { return Expiry{at: at, isSet: true} }
 
 // GrantRequest is a grant to create.
 type GrantRequest struct {
-	Subject  string
-	Relation string
-	Object   string
-	Expires  Expiry
+	Subject  string `json:"subject"`
+	Relation string `json:"relation"`
+	Object   string `json:"object"`
+	Expires  Expiry `json:"expires_at"`
 }
 
 // MarshalJSON leaves out an expiry that is left to the service.

@@ -30,7 +30,7 @@ func (c *Client) logAttempt(
 		slog.String("operation", r.operation), slog.String("method", r.method), slog.String("path", r.path),
 		slog.Int("attempt", attempt), slog.Int64("took_ms", time.Since(start).Milliseconds()),
 	}
-	requestID := header.Get("X-Service-Request-Id")
+	requestID := requestIDOf(header)
 	if failed != nil {
 		status, requestID = failed.Status, failed.RequestID
 		attributes = append(attributes, slog.String("error", failed.Type))

@@ -88,22 +88,22 @@ func isTokenRune(r rune) bool {
 func headerOf(config Config) (http.Header, error) {
 	header := http.Header{}
 	for name, values := range config.Header {
-		if name == "" || strings.ContainsFunc(name, func(r rune) bool { return !isTokenRune(r) }) {
-			return nil, fmt.Errorf("grantd: Header has %q, which names no header", name)
+		if err := wrongHeader(name, values); err != nil {
+			return nil, fmt.Errorf("grantd: Header: %w", err)
 		}
 		if slices.Contains(ownHeaders, http.CanonicalHeaderKey(name)) {
 			return nil, fmt.Errorf("grantd: Header may not have %s: the client sets it itself", name)
 		}
 		for _, value := range values {
-			if value == "" || value != strings.TrimSpace(value) || !isPrintable(value) {
-				return nil, fmt.Errorf("grantd: Header has a value of %s that is no line of printable ASCII", name)
+			if value == "" {
+				return nil, fmt.Errorf("grantd: Header has an empty value of %s", name)
 			}
 			header.Add(name, value)
 		}
 	}
 	agent := "grantd-go/" + version + " (" + runtime.Version() + ")"
 	if added := config.UserAgent; added != "" {
-		if added[0] == ' ' || len(added) > userAgentMax || !isPrintable(added) {
+		if added != strings.TrimSpace(added) || len(added) > userAgentMax || !isPrintable(added) {
 			return nil, fmt.Errorf("grantd: UserAgent is not up to %d characters of printable ASCII", userAgentMax)
 		}
 		agent += " " + added

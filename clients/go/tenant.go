@@ -111,8 +111,7 @@ func (c *Client) createKeyOnce(ctx context.Context, key KeyRequest) (CreatedKey,
 // quoted returns a text in the form of a header.
 func quoted(text, what string) (string, error) {
 	if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) {
-		detail := what + " has characters that it cannot have"
-		return "", &Error{Type: TypeInvalidRequest, Status: http.StatusBadRequest, Detail: detail}
+		return "", unsendable("%s has characters that it cannot have", what)
 	}
 	return `"` + text + `"`, nil
 }

@@ -6,7 +6,6 @@ package grantd
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +13,10 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/grantd/grantd/clients/go/internal/strictjson"
 )
 
 // A page of 1,000 grants with the longest identifiers has 3 MB.
@@ -71,25 +73,21 @@ func (c *Client) call(ctx context.Context, r request) (*response, error) {
 		ended(Outcome{Status: err.Status, RequestID: err.RequestID, Attempts: attempts, Err: err})
 		return nil, err
 	}
-	requestID := answer.header.Get("X-Service-Request-Id")
+	requestID := requestIDOf(answer.header)
 	ended(Outcome{Status: answer.status, RequestID: requestID, Attempts: attempts})
 	return answer, nil
 }
 
 func (c *Client) repeat(ctx context.Context, r request, header http.Header) (*response, int, *Error) {
-	var body []byte
-	if r.body != nil {
-		encoded, err := json.Marshal(r.body)
-		if err != nil {
-			return nil, 0, &Error{Type: TypeInvalidRequest, Detail: err.Error(), cause: err}
-		}
-		body = encoded
+	ready, wrong := c.prepare(r, header)
+	if wrong != nil {
+		return nil, 0, wrong
 	}
 	c.budget.earn()
 	unknown := false
 	for attempt := 1; ; attempt++ {
 		start := time.Now()
-		answer, err := c.attempt(ctx, r, header, body)
+		answer, err := c.attempt(ctx, r, ready)
 		if err == nil {
 			c.logAttempt(ctx, r, attempt, start, answer.status, answer.header, nil)
 			return answer, attempt, nil
@@ -122,22 +120,19 @@ func wait(ctx context.Context, pause time.Duration) *Error {
 }
 
 // send resolves with any response whose status is among the accepted ones; its body is open.
-func (c *Client) send(ctx context.Context, r request, header http.Header, body []byte) (*http.Response, *Error) {
-	address := c.base + r.path
-	if len(r.query) > 0 {
-		address += "?" + r.query.Encode()
-	}
+func (c *Client) send(ctx context.Context, r request, ready *outgoing) (*http.Response, *Error) {
 	var reader io.Reader
-	if body != nil {
-		reader = bytes.NewReader(body)
+	if ready.body != nil {
+		reader = bytes.NewReader(ready.body)
 	}
-	sent, err := http.NewRequestWithContext(ctx, r.method, address, reader)
+	own, isAsked := asking(ctx)
+	sent, err := http.NewRequestWithContext(own, r.method, ready.address, reader)
 	if err != nil {
-		return nil, &Error{Type: TypeInvalidRequest, Detail: err.Error(), cause: err}
+		return nil, unsendable("%v", err)
 	}
 	// Without it, net/http repeats nothing by itself that has a body: retries are counted in one place.
 	sent.GetBody = nil
-	for _, each := range []http.Header{header, c.header} {
+	for _, each := range []http.Header{ready.header, c.header} {
 		for name, values := range each {
 			if sent.Header[name] == nil {
 				sent.Header[name] = values
@@ -149,12 +144,16 @@ func (c *Client) send(ctx context.Context, r request, header http.Header, body [
 	if sent.Header.Get("Accept") == "" {
 		sent.Header.Set("Accept", "application/json")
 	}
-	if body != nil {
+	if ready.body != nil {
 		sent.Header.Set("Content-Type", "application/json")
 	}
 	got, err := c.http.Do(sent)
 	if err != nil {
 		return nil, connectionError(ctx, err)
+	}
+	if !isAsked(got) {
+		got.Body.Close()
+		return nil, connectionError(ctx, errUnasked)
 	}
 	c.warnings.logFrom(got.Header, c.log())
 	if !slices.Contains(r.accepts, got.StatusCode) {
@@ -172,9 +171,19 @@ func isEmpty(status int) bool {
 	return status == http.StatusNoContent || status == http.StatusNotModified
 }
 
+// isEncoded: net/http decodes only what it has asked for, and drops the header.
+func isEncoded(got *http.Response) bool {
+	encoding := got.Header.Get("Content-Encoding")
+	return encoding != "" && !strings.EqualFold(encoding, "identity")
+}
+
 func wrongMediaType(got *http.Response, wanted string) *Error {
 	if isEmpty(got.StatusCode) {
 		return nil
+	}
+	if isEncoded(got) {
+		cause := fmt.Errorf("its encoding is %q", got.Header.Get("Content-Encoding"))
+		return invalidResponse(got.StatusCode, got.Header, cause)
 	}
 	given := got.Header.Get("Content-Type")
 	if mediaType, _, err := mime.ParseMediaType(given); err == nil && mediaType == wanted {
@@ -191,11 +200,14 @@ func refusal(ctx context.Context, got *http.Response) *Error {
 	if err != nil && !errors.Is(err, errTooLarge) {
 		return connectionError(ctx, err)
 	}
+	if isEncoded(got) {
+		text = nil
+	}
 	return problemError(got.StatusCode, got.Header, text)
 }
 
-func (c *Client) attempt(ctx context.Context, r request, header http.Header, body []byte) (*response, *Error) {
-	got, failed := c.send(ctx, r, header, body)
+func (c *Client) attempt(ctx context.Context, r request, ready *outgoing) (*response, *Error) {
+	got, failed := c.send(ctx, r, ready)
 	if failed != nil {
 		return nil, failed
 	}
@@ -211,7 +223,7 @@ func (c *Client) attempt(ctx context.Context, r request, header http.Header, bod
 	if isEmpty(got.StatusCode) {
 		return answer, nil
 	}
-	if answer.value, err = parseJSON(text); err != nil {
+	if answer.value, err = strictjson.Parse(text); err != nil {
 		return nil, garbledResponse(got.StatusCode, got.Header, err)
 	}
 	return answer, nil

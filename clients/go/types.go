@@ -854,7 +854,7 @@ func decodeChangeLine(value any) (ChangeLine, error) {
 	var decoded ChangeLine
 	o := objectOf(value)
 	decoded.Type = required(o, "type", decodeText)
-	decoded.Cursor = required(o, "cursor", decodeText)
+	decoded.Cursor = required(o, "cursor", decodeCursor)
 	decoded.Change = optional(o, "change", decodeChange)
 	decoded.At = optional(o, "at", decodeTime)
 	return decoded, o.err
@@ -864,7 +864,7 @@ func decodeChangeList(value any) (ChangeList, error) {
 	var decoded ChangeList
 	o := objectOf(value)
 	decoded.Changes = required(o, "changes", listOf(decodeChange))
-	decoded.NextCursor = required(o, "next_cursor", decodeText)
+	decoded.NextCursor = required(o, "next_cursor", decodeCursor)
 	return decoded, o.err
 }
 
@@ -994,7 +994,7 @@ func decodeGrantList(value any) (GrantList, error) {
 	var decoded GrantList
 	o := objectOf(value)
 	decoded.Grants = required(o, "grants", listOf(decodeGrant))
-	decoded.NextCursor = nullable(o, "next_cursor", decodeText)
+	decoded.NextCursor = nullable(o, "next_cursor", decodeCursor)
 	return decoded, o.err
 }
 
@@ -1014,7 +1014,7 @@ func decodeKeyList(value any) (KeyList, error) {
 	var decoded KeyList
 	o := objectOf(value)
 	decoded.Keys = required(o, "keys", listOf(decodeKey))
-	decoded.NextCursor = nullable(o, "next_cursor", decodeText)
+	decoded.NextCursor = nullable(o, "next_cursor", decodeCursor)
 	return decoded, o.err
 }
 
@@ -1045,7 +1045,7 @@ func decodeObjectList(value any) (ObjectList, error) {
 	var decoded ObjectList
 	o := objectOf(value)
 	decoded.Objects = required(o, "objects", listOf(decodeText))
-	decoded.NextCursor = nullable(o, "next_cursor", decodeText)
+	decoded.NextCursor = nullable(o, "next_cursor", decodeCursor)
 	return decoded, o.err
 }
 
@@ -1144,7 +1144,7 @@ func decodeSubjectList(value any) (SubjectList, error) {
 	var decoded SubjectList
 	o := objectOf(value)
 	decoded.Subjects = required(o, "subjects", listOf(decodeText))
-	decoded.NextCursor = nullable(o, "next_cursor", decodeText)
+	decoded.NextCursor = nullable(o, "next_cursor", decodeCursor)
 	decoded.Excluded = orZero(o, "excluded", listOf(decodeText))
 	return decoded, o.err
 }

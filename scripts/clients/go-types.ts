@@ -78,11 +78,14 @@ function decoder(type: FieldType): string {
   return type.kind === 'record' || type.kind === 'textOr' ? `decode${type.name}` : `decode${goName(type.kind)}`;
 }
 
+/** An empty cursor would be the beginning. */
+const isCursor = (name: string): boolean => name === 'cursor' || name === 'next_cursor';
+
 function decodeFunction({ name, fields }: ApiRecord): string {
   const lines = fields.map((field) => {
     const isPointer = fieldType(field).startsWith('*');
     const how = field.nullable ? 'nullable' : field.required ? 'required' : isPointer ? 'optional' : 'orZero';
-    return `\tdecoded.${goName(field.name)} = ${how}(o, "${field.name}", ${decoder(field.type)})\n`;
+    return `\tdecoded.${goName(field.name)} = ${how}(o, "${field.name}", ${isCursor(field.name) ? 'decodeCursor' : decoder(field.type)})\n`;
   });
   return `func decode${name}(value any) (${name}, error) {
 \tvar decoded ${name}

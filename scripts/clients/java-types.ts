@@ -100,10 +100,13 @@ function decoderOf(type: FieldType): string {
     : `Fields::${type.kind === 'boolean' ? 'bool' : type.kind}`;
 }
 
+/** An empty cursor would be the beginning. */
+const isCursor = (name: string): boolean => name === 'cursor' || name === 'next_cursor';
+
 function decodeMethod({ name, fields }: ApiRecord): string {
   const args = fields.map(({ name: field, type, required, nullable }) => {
     const how = nullable ? 'nullable' : required ? 'required' : 'optional';
-    return `            fields.${how}("${field}", ${decoderOf(type)})`;
+    return `            fields.${how}("${field}", ${isCursor(field) ? 'Fields::cursor' : decoderOf(type)})`;
   });
   return `    static ${name} decode(Object value) {
         Fields fields = Fields.of(value);

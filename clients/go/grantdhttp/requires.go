@@ -10,8 +10,8 @@ package grantdhttp
 
 import (
 	"context"
-	"errors"
 	"net/http"
+	"unicode/utf8"
 
 	"github.com/grantd/grantd/clients/go"
 )
@@ -31,8 +31,8 @@ type Guard struct {
 }
 
 // Requires lets a request through if its subject has the relation, or the derived name, on the object that it is about.
-// Otherwise the response is a 401 if there is no subject, a 403 if the check says no, a 404 if the request is about no
-// object (""), or about an invalid one, and a 503 if there is no answer.
+// Otherwise the response is a 401 if there is no subject, a 403 if the check says no or the subject is ill-formed, a 404 if
+// the request is about no object ("") or an ill-formed one, and a 503 if there is no answer.
 func (g Guard) Requires(relation string, object func(r *http.Request) string) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -64,9 +64,19 @@ func (g Guard) decide(r *http.Request, relation string, object func(r *http.Requ
 	if g.OnError != nil {
 		g.OnError(r, err)
 	}
-	var failed *grantd.Error
-	if errors.As(err, &failed) && failed.Type == grantd.TypeInvalidObject {
+	switch grantd.ErrorType(err) {
+	case grantd.TypeInvalidSubject:
+		return http.StatusForbidden
+	case grantd.TypeInvalidObject:
 		return http.StatusNotFound
+	case grantd.TypeInvalidRequest:
+		// What the client itself refuses to send.
+		if !utf8.ValidString(subject) {
+			return http.StatusForbidden
+		}
+		if !utf8.ValidString(about) {
+			return http.StatusNotFound
+		}
 	}
 	return http.StatusServiceUnavailable
 }

@@ -57,7 +57,9 @@ func TestAHandlerRunsOnlyAfterAYes(t *testing.T) {
 		{"/documents/plan", "user:bob", http.StatusForbidden},
 		{"/documents/plan", "", http.StatusUnauthorized},
 		{"/documents/a%20plan", "user:ada", http.StatusNotFound},
-		{"/documents/plan", "ill-formed", http.StatusServiceUnavailable},
+		{"/documents/plan", "ill-formed", http.StatusForbidden},
+		{"/documents/plan", "user:\xff", http.StatusForbidden},
+		{"/documents/%ff", "user:ada", http.StatusNotFound},
 	} {
 		if status := statusOf(t, app.URL+each.path, each.subject); status != each.status {
 			t.Errorf("%s of %q: %d, not %d", each.path, each.subject, status, each.status)
@@ -67,7 +69,7 @@ func TestAHandlerRunsOnlyAfterAYes(t *testing.T) {
 	if status := statusOf(t, app.URL+"/documents/plan", "user:ada"); status != http.StatusServiceUnavailable {
 		t.Errorf("without an answer: %d", status)
 	}
-	if errors != 3 {
-		t.Errorf("OnError was called for %d errors, not 3", errors)
+	if errors != 5 {
+		t.Errorf("OnError was called for %d errors, not 5", errors)
 	}
 }

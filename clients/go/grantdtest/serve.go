@@ -11,6 +11,9 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/grantd/grantd/clients/go/internal/strictjson"
 )
 
 // problem is the panic of an operation; serve turns it into a problem document.
@@ -168,13 +171,27 @@ func (c *call) serve(method string, body []byte) any {
 	if !slices.Contains(c.caller.record.Scopes, to.scope) {
 		refuse("insufficient-scope", "The key does not have the scope %s.", to.scope)
 	}
+	refuseBytes(c.path, "The path")
+	for name, values := range c.query {
+		refuseBytes(strings.Join(append(values, name), ""), "The query parameter")
+	}
 	if len(body) > 0 {
 		c.raw = string(body)
-		if json.Unmarshal(body, &c.body) != nil {
+		read, err := strictjson.Parse(body)
+		object, isObject := read.(map[string]any)
+		if err != nil || !isObject {
 			refuse(invalidRequest, "The body is no JSON object.")
 		}
+		c.body = object
 	}
 	return to.serve(c)
+}
+
+// refuseBytes: encoding and patterns would take what is not UTF-8 for U+FFFD.
+func refuseBytes(text, what string) {
+	if !utf8.ValidString(text) {
+		refuse(invalidRequest, "%s is not UTF-8: %q.", what, text)
+	}
 }
 
 // transport calls the fake without a network.

@@ -149,7 +149,7 @@ public final class ChangeFeed implements Iterator<ChangeEvent>, AutoCloseable {
 
     private void deliver(Fields line) {
         String type = line.required("type", Fields::text);
-        String cursor = line.required("cursor", Fields::text);
+        String cursor = line.required("cursor", Fields::cursor);
         Change change = line.optional("change", Change::decode);
         line.optional("at", Fields::time);
         if (type.equals("change") && change == null) throw new Fields.UnexpectedException("a line without its change");

@@ -25,6 +25,6 @@ public record ChangeList(List<Change> changes, String nextCursor) {
         Fields fields = Fields.of(value);
         return new ChangeList(
             fields.required("changes", Fields.list(Change::decode)),
-            fields.required("next_cursor", Fields::text));
+            fields.required("next_cursor", Fields::cursor));
     }
 }

@@ -74,6 +74,13 @@ final class Fields {
         throw new UnexpectedException("it is not a string");
     }
 
+    /** An empty one would be the beginning. */
+    static String cursor(Object value) {
+        String cursor = text(value);
+        if (cursor.isEmpty()) throw new UnexpectedException("it is empty");
+        return cursor;
+    }
+
     static Boolean bool(Object value) {
         if (value instanceof Boolean known) return known;
         throw new UnexpectedException("it is not a boolean");

@@ -25,6 +25,6 @@ public record GrantList(List<Grant> grants, String nextCursor) {
         Fields fields = Fields.of(value);
         return new GrantList(
             fields.required("grants", Fields.list(Grant::decode)),
-            fields.nullable("next_cursor", Fields::text));
+            fields.nullable("next_cursor", Fields::cursor));
     }
 }

@@ -25,6 +25,6 @@ public record KeyList(List<Key> keys, String nextCursor) {
         Fields fields = Fields.of(value);
         return new KeyList(
             fields.required("keys", Fields.list(Key::decode)),
-            fields.nullable("next_cursor", Fields::text));
+            fields.nullable("next_cursor", Fields::cursor));
     }
 }

@@ -25,6 +25,6 @@ public record ObjectList(List<String> objects, String nextCursor) {
         Fields fields = Fields.of(value);
         return new ObjectList(
             fields.required("objects", Fields.list(Fields::text)),
-            fields.nullable("next_cursor", Fields::text));
+            fields.nullable("next_cursor", Fields::cursor));
     }
 }

@@ -30,7 +30,7 @@ public record SubjectList(List<String> subjects, String nextCursor, List<String>
         Fields fields = Fields.of(value);
         return new SubjectList(
             fields.required("subjects", Fields.list(Fields::text)),
-            fields.nullable("next_cursor", Fields::text),
+            fields.nullable("next_cursor", Fields::cursor),
             fields.optional("excluded", Fields.list(Fields::text)));
     }
 }
