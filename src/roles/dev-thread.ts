@@ -52,7 +52,10 @@ async function start(settings: ThreadSettings, { send, counts }: ThreadLine, par
   const tracing = await openTracing({ log, metrics }, config, identity, parts);
   const decisions = await openDecisionLog({ clock, random, log, metrics }, config, identity, parts);
 
-  const store = await openSqliteReads({ directory: config.dataDirectory, slots: meta.slots, clock, log }, meta);
+  const store = await openSqliteReads(
+    { directory: config.dataDirectory, slots: meta.slots, clock, log },
+    { meta, damage: settings.damage },
+  );
   parts.defer(() => store.close());
   const dialMain = createPortTransport(
     () => new MessageChannel(),

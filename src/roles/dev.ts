@@ -9,6 +9,7 @@ import { OPERATOR_NAME_DEFAULT } from '../config/parsers.ts';
 import { describeConfig } from '../config/read-config.ts';
 import { Secret } from '../config/secret.ts';
 import type { DevConfig } from '../config/settings.ts';
+import { assert } from '../core/assert.ts';
 import { type Clock, delay, type Random } from '../core/async/clock.ts';
 import { IdFactory } from '../core/ids.ts';
 import { BUILT_IN_PLANS, type Plans } from '../core/plans.ts';
@@ -25,7 +26,10 @@ import { createDirectTransport } from '../rpc/transport/direct-transport.ts';
 import { commitCountsMemory, createCommitCounts } from '../shard/log/commit-counts.ts';
 import { createMemoryBudget } from '../shard/memory/memory-budget.ts';
 import { retireMembers } from '../shard/ownership/membership.ts';
+import { SlotsUnopened } from '../shard/ownership/store-sharing.ts';
 import { createShardNode, type ShardNode } from '../shard/shard-node.ts';
+import { describeDamage, describeUnreadable } from '../store/sqlite/sqlite-store.ts';
+import type { StoreDamage } from '../store/store-adapter.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { renderBanner } from './dev/banner.ts';
@@ -36,7 +40,7 @@ import { startThreads, type Threads } from './dev/threads.ts';
 import { openOperatorApi, openPublicApi } from './open/apis.ts';
 import { openRateLimits } from './open/rate-limits.ts';
 import { serverAccess } from './open/rpc-tls.ts';
-import { DEADLINE_MS, openStore } from './open/store.ts';
+import { DEADLINE_MS, openStore, type StoreInUse } from './open/store.ts';
 import { openDecisionLog, openTracing } from './open/telemetry.ts';
 import type { RunningRole } from './process/life-cycle.ts';
 import { openOps } from './process/ops-server.ts';
@@ -69,6 +73,8 @@ interface DevOptions {
   readonly config: DevConfig;
   /** 1 to 16. */
   readonly shards: number;
+  /** Whether the store may go on although acknowledged writes are missing. */
+  readonly acceptLoss?: boolean | undefined;
   /** That answer requests, with this one; and what the others start with. */
   readonly threads: { readonly count: number } & Pick<ThreadSettings, 'environment' | 'log'>;
   readonly version: string;
@@ -115,11 +121,36 @@ async function waitFor(condition: () => boolean, clock: Clock, signal: AbortSign
   }
 }
 
+/** Why the files of the embedded store have stopped the start, if they have. */
+function explainStart(error: unknown, directory: string, damage: StoreDamage | undefined): unknown {
+  if (error instanceof StartError) return error;
+  if (damage?.reason !== undefined) return new StartError(describeDamage(directory, damage.reason), { cause: error });
+  return error instanceof SlotsUnopened
+    ? new StartError(describeUnreadable(directory, error), { cause: error })
+    : error;
+}
+
 /** Resolves when everything serves and the banner is printed. If `signal` aborts, the start ends. */
 export async function startDev(
   dependencies: DevDependencies,
   options: DevOptions,
   signal: AbortSignal,
+): Promise<RunningRole> {
+  let opened: StoreInUse | undefined;
+  try {
+    return await startParts(dependencies, options, signal, (store) => {
+      opened = store;
+    });
+  } catch (error) {
+    throw explainStart(error, resolve(options.config.dataDirectory), opened?.damage);
+  }
+}
+
+async function startParts(
+  dependencies: DevDependencies,
+  options: DevOptions,
+  signal: AbortSignal,
+  onOpened: (store: StoreInUse) => void,
 ): Promise<RunningRole> {
   const { clock, random, log, print } = dependencies;
   const { config, threads } = options;
@@ -135,6 +166,7 @@ export async function startDev(
   await using parts = new AsyncDisposableStack();
   let phase: 'starting' | 'serving' | 'stopping' = 'starting';
   let frontReady = () => false;
+  let inUse: StoreInUse | undefined;
 
   const ops = await openOps(
     {
@@ -142,9 +174,12 @@ export async function startDev(
       clock,
       log,
       notReady: () => {
+        const damage = inUse?.damage?.reason;
+        if (damage !== undefined) return [`the data directory is damaged: ${damage}`];
         if (phase !== 'serving') return [phase];
         return frontReady() ? [] : ['some slots have no reachable owner'];
       },
+      warnings: () => inUse?.warnings() ?? [],
     },
     config,
   );
@@ -157,12 +192,18 @@ export async function startDev(
   const operatorToken =
     config.operatorToken ?? new Secret(known?.operator_token ?? toBase64url(random.bytes(OPERATOR_TOKEN_LENGTH)));
 
-  const { store, meta } = await openStore(dependencies, config, {
+  inUse = await openStore(dependencies, config, {
     traced: tracing !== undefined,
     parts,
+    metrics,
+    acceptLoss: options.acceptLoss ?? false,
     signal,
     onWaiting: (what, reason) => log.info({ what, reason }, 'waiting'),
   });
+
+  onOpened(inUse);
+  const { store, meta, damage } = inUse;
+  assert(damage !== undefined, 'the embedded store is on this machine');
 
   const nodes: (ShardNode | undefined)[] = [];
   const servers: ShardServer[] = [];
@@ -254,6 +295,7 @@ export async function startDev(
       httpAddress: `${config.httpAddress.slice(0, config.httpAddress.lastIndexOf(':'))}:${http.port}`,
       baseUrl,
       meta,
+      damage: damage.memory,
       shardAddresses: [...shards.keys()],
       commitCounts: commitMemory,
       pageCacheBytes,

@@ -61,27 +61,31 @@ function registerRoles(program: Command, started: ProgramProcess): void {
       countUpTo(THREADS_MAX),
       1,
     )
-    .action(async ({ shards, threads }: { shards: number; threads: number }) => {
-      const config = readConfig('dev', env);
-      fitHeap(started, config.pageCacheBytes, threads);
-      // On a terminal the banner says enough; the log adds only problems.
-      const logLevel = stderr.isTTY && !env.GRANTD_LOG_LEVEL ? 'warn' : config.logLevel;
-      const [{ startDev }, log] = await Promise.all([import('./dev.ts'), openLog(logLevel)]);
-      const start = (signal: AbortSignal) =>
-        startDev(
-          { ...ports, log, print: (text) => stdout.write(text) },
-          {
-            config,
-            shards,
-            threads: { count: threads, environment: { ...env }, log: { level: logLevel, pretty: stderr.isTTY } },
-            version,
-            terminal: stdout.isTTY,
-            machineNode: otherNodeOf(env),
-          },
-          signal,
-        );
-      await runRole(log, start, { stopMsMax: config.shutdownSeconds * 1000 });
-    });
+    .option('--accept-loss', 'start although the data directory lacks acknowledged writes; revocations may be undone')
+    .action(
+      async ({ shards, threads, acceptLoss = false }: { shards: number; threads: number; acceptLoss?: boolean }) => {
+        const config = readConfig('dev', env);
+        fitHeap(started, config.pageCacheBytes, threads);
+        // On a terminal the banner says enough; the log adds only problems.
+        const logLevel = stderr.isTTY && !env.GRANTD_LOG_LEVEL ? 'warn' : config.logLevel;
+        const [{ startDev }, log] = await Promise.all([import('./dev.ts'), openLog(logLevel)]);
+        const start = (signal: AbortSignal) =>
+          startDev(
+            { ...ports, log, print: (text) => stdout.write(text) },
+            {
+              config,
+              shards,
+              acceptLoss,
+              threads: { count: threads, environment: { ...env }, log: { level: logLevel, pretty: stderr.isTTY } },
+              version,
+              terminal: stdout.isTTY,
+              machineNode: otherNodeOf(env),
+            },
+            signal,
+          );
+        await runRole(log, start, { stopMsMax: config.shutdownSeconds * 1000 });
+      },
+    );
 
   program
     .command('front')

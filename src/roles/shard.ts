@@ -51,13 +51,15 @@ export async function startShard(
   parts.defer(() => server.close());
   const address = resolveAdvertised(config, server.address);
 
-  const { store, meta } = await openStore(dependencies, config, {
+  const { store, meta, warnings } = await openStore(dependencies, config, {
     traced: tracing !== undefined,
     parts,
+    metrics,
     signal,
     onWaiting: (what, reason) => readiness.wait(`waiting for ${what}: ${reason}`),
   });
 
+  readiness.warnings = warnings;
   readiness.wait('joining the cluster');
   const loopBack = openLoopBack(
     { clock, random, openStream: loopBackTransport(tls) },

@@ -15,6 +15,25 @@ export class StoreRefusal extends Error {
   }
 }
 
+/** Why a call of the store failed, in a few words for the operator, as the cause of its GrantdError. */
+export class StoreTrouble extends Error {
+  readonly reason: string;
+
+  constructor(reason: string, details: string) {
+    super(details === '' ? reason : `${reason}: ${details}`);
+    this.name = 'StoreTrouble';
+    this.reason = reason;
+  }
+}
+
+/** What a store on this machine knows of its own files. */
+export interface StoreDamage {
+  /** Undefined: none is known. Once it is known it stays, and nothing more is written. */
+  readonly reason: string | undefined;
+  /** Shares it with further threads. */
+  readonly memory: SharedArrayBuffer;
+}
+
 export interface SchemaWaiting {
   /** Ends the wait. */
   readonly signal: AbortSignal;
@@ -29,6 +48,8 @@ export interface OpenedStore {
    * new or the cluster was created with other settings.
    */
   awaitMeta(waiting: SchemaWaiting): Promise<Meta>;
+  /** Absent: the store is not on this machine. */
+  readonly damage?: StoreDamage;
 }
 
 /** The database in the terms of OpenTelemetry (https://opentelemetry.io/docs/specs/semconv/db/). */

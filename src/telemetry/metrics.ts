@@ -143,6 +143,10 @@ const SUMMED_GAUGES = {
     'grantd_lease_seconds',
     'Remaining seconds of the lease of this shard: how long it may keep answering without a response from the store. At 0 it may not answer.',
   ),
+  storeWritesFailing: gauge(
+    'grantd_store_writes_failing',
+    '1 while the last write of this process to the store has failed, otherwise 0. Checks that need no store are answered all the same.',
+  ),
   checkpointLagEntries: gauge(
     'grantd_checkpoint_lag_entries',
     'Log entries not yet written to the state tables, summed over all slots.',

@@ -28,8 +28,11 @@ export interface DevFile {
 const REQUIRED = ['base_url', 'ops_url', 'console_url', 'operator_token'] as const;
 const OPTIONAL = ['tenant_id', 'key'] as const;
 
+/** In the data directory, from the first time that the service has served. */
+export const DEV_FILE = 'dev.json';
+
 export function devFilePath(dataDirectory: string): string {
-  return join(dataDirectory, 'dev.json');
+  return join(dataDirectory, DEV_FILE);
 }
 
 /** Throws what is wrong; undefined: it is no such file. */

@@ -21,6 +21,8 @@ export interface ThreadSettings {
   readonly httpAddress: string;
   readonly baseUrl: string;
   readonly meta: Meta;
+  /** Of the embedded store: what any thread has noticed. */
+  readonly damage: SharedArrayBuffer;
   /** Of the shards of the main thread. */
   readonly shardAddresses: readonly string[];
   readonly commitCounts: SharedArrayBuffer;

@@ -35,7 +35,8 @@ export async function openProcess(
   log.info({ role, version, ...logged, settings: describeConfig(config) }, 'starting');
   const metrics = createMetrics();
   const readiness = new Readiness(log);
-  const ops = await openOps({ metrics, clock, log, notReady: () => readiness.reasons() }, config);
+  const notReady = () => readiness.reasons();
+  const ops = await openOps({ metrics, clock, log, notReady, warnings: () => readiness.warnings() }, config);
   parts.defer(() => ops.close());
   const identity = { serviceName: `grantd-${role}`, instance, version };
   const tracing = await openTracing({ log, metrics }, config, identity, parts);

@@ -17,10 +17,14 @@ import {
   type SchemaTask,
   type SchemaWaiting,
   type StoreAdapter,
+  type StoreDamage,
   StoreRefusal,
 } from '../../store/store-adapter.ts';
 import { traceStore } from '../../store/traced-store.ts';
+import { watchWrites } from '../../store/watched-writes.ts';
 import type { Log } from '../../telemetry/log.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import { DEV_FILE } from '../dev/dev-file.ts';
 import { StartError } from '../process/start-error.ts';
 
 const RETRY_MS = 1000;
@@ -40,11 +44,15 @@ export interface StoreWaiting {
 
 const MISPLACED = 'the settings admit the embedded store for dev alone';
 
-function chooseAdapter(dependencies: StoreDependencies, config: DevConfig | ShardConfig): StoreAdapter {
+function chooseAdapter(
+  dependencies: StoreDependencies,
+  config: DevConfig | ShardConfig,
+  acceptLoss: boolean,
+): StoreAdapter {
   switch (config.store) {
     case 'sqlite':
       assert('dataDirectory' in config, MISPLACED);
-      return createSqliteAdapter(dependencies, config);
+      return createSqliteAdapter(dependencies, { ...config, acceptLoss });
     case 'cassandra':
       assert('contactPoints' in config, MISPLACED);
       return createCassandraAdapter(dependencies, config);
@@ -109,6 +117,23 @@ const forSchema = ({ signal, onWaiting }: StoreWaiting): SchemaWaiting => ({
   onWaiting: (reason) => onWaiting('the schema', reason),
 });
 
+export interface StoreOptions extends StoreWaiting {
+  readonly traced: boolean;
+  readonly parts: AsyncDisposableStack;
+  readonly metrics: Metrics;
+  /** Of the embedded store: whether it may go on although acknowledged writes are missing. */
+  readonly acceptLoss?: boolean;
+}
+
+export interface StoreInUse {
+  readonly store: Store;
+  readonly meta: Meta;
+  /** Of the embedded store. */
+  readonly damage: StoreDamage | undefined;
+  /** What does not work although checks do; empty: everything works. */
+  warnings(): readonly string[];
+}
+
 /**
  * Opens the store, waits for a schema that serves this program, and returns the store with the meta of the cluster.
  * With `traced`, its calls are spans. `parts` closes it. Rejects with a StartError if the settings or the schema cannot
@@ -117,15 +142,21 @@ const forSchema = ({ signal, onWaiting }: StoreWaiting): SchemaWaiting => ({
 export async function openStore(
   dependencies: StoreDependencies,
   config: DevConfig | ShardConfig,
-  { traced, parts, ...waiting }: StoreWaiting & { readonly traced: boolean; readonly parts: AsyncDisposableStack },
-): Promise<{ readonly store: Store; readonly meta: Meta }> {
-  const { product, database, open } = chooseAdapter(dependencies, config);
+  { traced, parts, metrics, acceptLoss = false, ...waiting }: StoreOptions,
+): Promise<StoreInUse> {
+  const { product, database, open } = chooseAdapter(dependencies, config, acceptLoss);
   try {
     const work = () => openUnlessAborted(open, waiting.signal);
-    const { store, awaitMeta } = await whileStoreIsAway(dependencies, product, work, waiting);
+    const { store, awaitMeta, damage } = await whileStoreIsAway(dependencies, product, work, waiting);
     parts.defer(() => store.close());
     const meta = await awaitMeta(forSchema(waiting));
-    return { store: traced ? traceStore(store, database) : store, meta };
+    const watched = watchWrites(store);
+    metrics.onRender(() => metrics.storeWritesFailing.inc(watched.failing() === undefined ? 0 : 1));
+    const warnings = () => {
+      const reason = watched.failing();
+      return reason === undefined ? [] : [`writes fail: ${reason}`];
+    };
+    return { store: traced ? traceStore(watched.store, database) : watched.store, meta, damage, warnings };
   } catch (error) {
     throw toStartError(error);
   }
@@ -238,15 +269,20 @@ interface SqliteDependencies {
 
 export function createSqliteAdapter(
   { clock, random, log }: SqliteDependencies,
-  { dataDirectory: directory, slots }: Pick<DevConfig, 'dataDirectory' | 'slots'>,
+  {
+    dataDirectory: directory,
+    slots,
+    acceptLoss = false,
+  }: Pick<DevConfig, 'dataDirectory' | 'slots'> & { readonly acceptLoss?: boolean },
 ): StoreAdapter {
   return {
     product: 'SQLite',
     database: { system: 'sqlite' },
     open: async () => {
-      const store = await openSqliteStore({ directory, slots, clock, log });
+      const store = await openSqliteStore({ directory, slots, clock, log, acceptLoss, companions: [DEV_FILE] });
       return {
         store,
+        damage: store.damage,
         awaitMeta: () =>
           store.initializeMeta(
             { ...newCluster(slots), cursorSecrets: [makeCursorSecret(random)] },

@@ -59,6 +59,8 @@ interface OpsDependencies {
   readonly log: Log;
   /** The reasons why the process should get no traffic now; empty: it is ready. */
   readonly notReady: () => readonly string[];
+  /** What does not work although the process should get traffic. */
+  readonly warnings?: () => readonly string[];
 }
 
 const json = (status: string, value: unknown, headers: readonly string[] = []): Response => ({
@@ -73,7 +75,7 @@ export async function listenOps(
   dependencies: OpsDependencies,
   options: { readonly address: string; readonly connectionsMax?: number; readonly responseTimeoutMs?: number },
 ): Promise<OpsServer> {
-  const { metrics, clock, log, notReady } = dependencies;
+  const { metrics, clock, log, notReady, warnings = () => [] } = dependencies;
   const { connectionsMax = CONNECTIONS_MAX_DEFAULT, responseTimeoutMs = RESPONSE_TIMEOUT_MS_DEFAULT } = options;
   const readMetrics = createMetricsText(dependencies);
   /** In order of arrival. */
@@ -106,7 +108,10 @@ export async function listenOps(
     if (path === '/livez') return json('200 OK', { status: 'alive' });
     if (path === '/metrics') return scrape(socket);
     const reasons = notReady();
-    if (reasons.length === 0) return json('200 OK', { status: 'ready' });
+    if (reasons.length === 0) {
+      const impaired = warnings();
+      return json('200 OK', { status: 'ready', ...(impaired.length === 0 ? {} : { warnings: impaired }) });
+    }
     return json('503 Service Unavailable', { status: 'not ready', reasons });
   }
 
@@ -246,15 +251,7 @@ export function createMetricsText(dependencies: {
 }
 
 /** Opens the ops port, the first step of every role: alive at once, ready when the role is. */
-export function openOps(
-  dependencies: {
-    readonly metrics: Metrics;
-    readonly clock: Clock;
-    readonly log: Log;
-    readonly notReady: () => readonly string[];
-  },
-  config: { readonly opsAddress: string },
-): Promise<OpsServer> {
+export function openOps(dependencies: OpsDependencies, config: { readonly opsAddress: string }): Promise<OpsServer> {
   return listenOn('GRANTD_OPS_ADDRESS', config.opsAddress, () =>
     listenOps(dependencies, { address: config.opsAddress }),
   );

@@ -9,6 +9,8 @@ export class Readiness {
   #phase: 'starting' | 'serving' | 'stopping' = 'starting';
   #reason = 'starting';
   #judge: () => string | undefined = () => undefined;
+  /** What does not work although it is ready. */
+  warnings: () => readonly string[] = () => [];
 
   constructor(log: Log) {
     this.#log = log;

@@ -169,6 +169,11 @@ export class Ownership {
     return this.#tasks.failures;
   }
 
+  /** The error of the first of them. */
+  get firstFailure(): unknown {
+    return this.#tasks.firstFailure;
+  }
+
   get settled(): boolean {
     return this.#settled;
   }

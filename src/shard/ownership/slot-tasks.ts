@@ -51,6 +51,7 @@ export class SlotTasks {
   readonly #counts: Record<SlotTask['kind'], number> = { opening: 0, moving: 0 };
   readonly #backoffs = new Map<number, Pause>();
   #failures = 0;
+  #firstFailure: unknown;
 
   constructor(ports: SlotTasksPorts) {
     this.#ports = ports;
@@ -59,6 +60,10 @@ export class SlotTasks {
   /** Number of tasks that have failed so far. */
   get failures(): number {
     return this.#failures;
+  }
+
+  get firstFailure(): unknown {
+    return this.#firstFailure;
   }
 
   /** Handovers in flight. */
@@ -137,6 +142,7 @@ export class SlotTasks {
     const failures = this.#backoffs.get(slot)?.failures ?? 0;
     const delayMs = backoffMs(BACKOFF, failures);
     this.#backoffs.set(slot, { untilMs: this.#ports.clock.monotonicMs() + delayMs, failures: failures + 1 });
+    if (this.#failures === 0) this.#firstFailure = error;
     this.#failures += 1;
     this.#ports.onFailed({ slot, error, retryInMs: delayMs });
   }

@@ -87,6 +87,17 @@ class SharedStore implements StoreSharing {
   }
 }
 
+/** A shard that has its store alone could not open all slots. The cause is the first failure. */
+export class SlotsUnopened extends Error {
+  readonly slots: number;
+
+  constructor(slots: number, cause: unknown) {
+    super(`Cannot open ${slots} slots; see the log for the reasons.`, { cause });
+    this.name = 'SlotsUnopened';
+    this.slots = slots;
+  }
+}
+
 /** The shard owns all slots, as there is no other; failing to open one is an error. */
 class ExclusiveStore implements StoreSharing {
   readonly alone = true;
@@ -109,7 +120,7 @@ class ExclusiveStore implements StoreSharing {
       await ownership.round(session());
       await ownership.idle();
       const failures = ownership.failures - before;
-      if (failures > 0) throw new Error(`Cannot open ${failures} slots; see the log for the reasons.`);
+      if (failures > 0) throw new SlotsUnopened(failures, ownership.firstFailure);
       readiness.update(ownership);
     }
   }

@@ -3,10 +3,21 @@
 // It ends with the process, however that ends, and leaves nothing to clean up. A second `openSqliteStore` in the same
 // process is refused too: SQLite distinguishes its connections where the system's locks would not.
 
-import { accessSync, closeSync, constants, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreRefusal } from '../store-adapter.ts';
+import { LOG_ENDS_FILE } from './log-ends.ts';
 import { openReasonOf, primaryCodeOf } from './sqlite-errors.ts';
 
 const BUSY = 5;
@@ -52,8 +63,26 @@ function takeLock(directory: string): DatabaseSync {
   }
 }
 
-/** Creates and locks the directory. Throws a StoreRefusal if that fails. */
-export function holdDirectory(directory: string): DirectoryHold {
+/**
+ * Throws a StoreRefusal if there is no database, but something that is only there with one: a start would make a new
+ * one, and destroy what could have been rescued. `companions`: names of other files that are written beside a database.
+ */
+function requireDatabase(directory: string, companions: readonly string[]): void {
+  const sizeOf = (name: string) => statSync(join(directory, name), { throwIfNoEntry: false })?.size;
+  const size = sizeOf(DATABASE_FILE);
+  if (size !== undefined && size > 0) return;
+  const wal = `${DATABASE_FILE}-wal`;
+  const found = [LOG_ENDS_FILE, ...companions].filter((name) => sizeOf(name) !== undefined);
+  if ((sizeOf(wal) ?? 0) > 0) found.push(wal);
+  if (found.length === 0) return;
+  throw directoryError(
+    directory,
+    `${DATABASE_FILE} is ${size === 0 ? 'empty' : 'missing'}, but ${found.join(', ')} ${found.length === 1 ? 'is' : 'are'} there. Nothing was changed. Put the whole folder back from a backup, or remove the folder to begin with an empty service`,
+  );
+}
+
+/** Creates and locks the directory. Throws a StoreRefusal if that fails, or if its database is gone. */
+export function holdDirectory(directory: string, companions: readonly string[] = []): DirectoryHold {
   let lock: DatabaseSync | undefined;
   try {
     mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
@@ -61,6 +90,7 @@ export function holdDirectory(directory: string): DirectoryHold {
     lock = takeLock(directory);
     const pidPath = join(directory, PID_FILE);
     writeFileSync(pidPath, `${process.pid}\n`, { mode: FILE_MODE });
+    requireDatabase(directory, companions);
     // Created here for its mode: SQLite would make it world-readable, and gives its -wal and -shm files the same mode.
     closeSync(openSync(join(directory, DATABASE_FILE), 'a', FILE_MODE));
     const held = lock;
@@ -72,7 +102,9 @@ export function holdDirectory(directory: string): DirectoryHold {
       },
     };
   } catch (error) {
+    if (lock !== undefined) rmSync(join(directory, PID_FILE), { force: true });
     lock?.close();
+    if (error instanceof StoreRefusal) throw error;
     if (primaryCodeOf(error) === BUSY) throw directoryError(directory, `it is held by ${readHolder(directory)}`, error);
     throw directoryError(directory, openReasonOf(error), error);
   }

@@ -152,8 +152,15 @@ export type ToWorker =
   /** Reply to all earlier calls, close the files, exit. */
   | { readonly kind: 'close' };
 
+/** What the writer has found at its start; the others look at nothing. */
+export interface Found {
+  readonly meta: Meta | undefined;
+  /** What is missing, or nobody can tell, and was accepted. */
+  readonly accepted: readonly string[];
+}
+
 export type FromWorker =
-  | { readonly kind: 'ready'; readonly meta: Meta | undefined }
+  | { readonly kind: 'ready'; readonly found: Found }
   /** The database cannot be used; `message` is the reason, for the operator. */
   | { readonly kind: 'refused'; readonly message: string; readonly cause: string }
   | { readonly kind: 'replies'; readonly replies: readonly Reply[] };
@@ -167,4 +174,10 @@ export interface WorkerSettings {
   readonly startedAtMs: number;
   /** The maximum size of the database file in pages of 4,096 bytes; beyond it, the disk counts as full. */
   readonly pagesMax: number | undefined;
+  /** That of all threads (damage.ts). */
+  readonly damage: SharedArrayBuffer;
+  /** Whether a start may go on although acknowledged writes are missing. */
+  readonly acceptLoss: boolean;
+  /** Whether this thread is not started again after it ended by itself. */
+  readonly isFirst: boolean;
 }

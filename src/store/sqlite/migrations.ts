@@ -26,6 +26,16 @@ CREATE TABLE meta (
   cursor_secrets TEXT NOT NULL
 ) STRICT;
 
+CREATE TABLE database_identity (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  database_id TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE accepted_losses (
+  at_ms INTEGER NOT NULL,
+  reason TEXT NOT NULL
+) STRICT;
+
 CREATE TABLE log (
   slot INTEGER NOT NULL,
   segment INTEGER NOT NULL,

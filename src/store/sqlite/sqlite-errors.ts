@@ -24,14 +24,28 @@ const SYSTEM_REASONS: ReadonlyMap<string, string> = new Map([
   ['EDQUOT', 'the disk is full'],
 ]);
 
+/** The files are not what they were; its message is the reason. */
+export class DamageError extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'DamageError';
+  }
+}
+
 function property(error: unknown, name: string): unknown {
   return typeof error === 'object' && error !== null && name in error ? Reflect.get(error, name) : undefined;
 }
 
+/** The extended result code of a node:sqlite error, or undefined for any other error. */
+export function extendedCodeOf(error: unknown): number | undefined {
+  const code = property(error, 'errcode');
+  return typeof code === 'number' ? code : undefined;
+}
+
 /** The primary result code of a node:sqlite error, or undefined for any other error. */
 export function primaryCodeOf(error: unknown): number | undefined {
-  const code = property(error, 'errcode');
-  return typeof code === 'number' ? code & 0xff : undefined;
+  const code = extendedCodeOf(error);
+  return code === undefined ? undefined : code & 0xff;
 }
 
 /** Whether the error is an input/output error (SQLITE_IOERR), after which it is unknown what reached the disk. */
@@ -46,6 +60,7 @@ export function describeError(error: unknown): string {
 }
 
 export function failureOf(error: unknown): Failure {
+  if (error instanceof DamageError) return { reason: error.message, message: '' };
   const code = primaryCodeOf(error);
   const reason = code === undefined ? undefined : REASONS.get(code);
   return { reason: reason ?? 'an unexpected error occurred in the store', message: describeError(error) };

@@ -3,12 +3,13 @@
 // that was confirmed before they were sent. The main thread never waits for the disk.
 
 import { resolve as resolvePath } from 'node:path';
-import type { Clock } from '../../core/async/clock.ts';
+import type { Clock, Timer } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { segmentOf } from '../../core/slots.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { AUDIT_LOG_KEPT_MS, type Meta, type StateWrite, type Store } from '../store.ts';
 import { AuditLogExpiry } from './audit-log-expiry.ts';
+import { Damage } from './damage.ts';
 import { holdDirectory } from './data-directory.ts';
 import type { FlatRow } from './database.ts';
 import {
@@ -55,17 +56,32 @@ export interface SqliteStoreOptions {
    * bound.
    */
   readonly pagesMax?: number;
+  /** Goes on although acknowledged writes are missing. */
+  readonly acceptLoss?: boolean;
+  /** Names of other files that are in the directory only together with a database. */
+  readonly companions?: readonly string[];
 }
+
+export interface SqliteStore extends Store {
+  /** Shared with all threads that have the store open. */
+  readonly damage: Damage;
+}
+
+/** How soon damage that was noticed while nothing is asked is logged. */
+const DAMAGE_POLL_MS = 500;
 
 /**
  * Opens the store in `directory` and brings its schema up to date. Throws a StoreRefusal that names the directory and
  * the problem.
  */
-export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   const directory = resolvePath(options.directory);
-  const hold = holdDirectory(directory);
-  const settings = (mode: WorkerSettings['mode']): WorkerSettings => ({
+  const hold = holdDirectory(directory, options.companions);
+  const damage = new Damage();
+  const settings = (mode: WorkerSettings['mode']) => ({
     mode,
+    damage: damage.memory,
+    acceptLoss: options.acceptLoss ?? false,
     directory,
     slots: options.slots,
     startedAtMs: options.clock.wallMs(),
@@ -78,10 +94,15 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   };
   try {
     // The writer first: it creates the schema that the others expect.
-    const meta = await workers.writer.start();
+    const { meta, accepted } = await workers.writer.start();
+    for (const reason of accepted) options.log.warn({ directory, reason }, 'going on without what is missing');
     await Promise.all([workers.reader.start(), workers.checkpointer.start()]);
-    const close = () => closeWorkers(workers).then(() => hold.release());
-    return createStore(workers, options.clock, { meta, isReadOnly: false, close });
+    const watch = watchDamage(options, directory, damage);
+    const close = () => {
+      watch.cancel();
+      return closeWorkers(workers).then(() => hold.release());
+    };
+    return { ...createStore(workers, options.clock, { meta, isReadOnly: false, close }), damage };
   } catch (error) {
     await closeWorkers(workers);
     hold.release();
@@ -93,16 +114,48 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
  * The reads of a store that another thread of this process has opened in `directory`, over a connection of their own.
  * Every other call is refused. A read sees every write that was confirmed before it was sent, in any thread.
  */
-export async function openSqliteReads(options: SqliteStoreOptions, meta: Meta): Promise<Store> {
+export async function openSqliteReads(
+  options: SqliteStoreOptions,
+  { meta, damage }: { readonly meta: Meta; readonly damage: SharedArrayBuffer },
+): Promise<Store> {
   const { clock, slots } = options;
   const directory = resolvePath(options.directory);
-  const settings = { mode: 'reader', directory, slots, startedAtMs: clock.wallMs(), pagesMax: undefined } as const;
+  const settings = {
+    ...({ mode: 'reader', directory, slots, damage } as const),
+    ...{ startedAtMs: clock.wallMs(), pagesMax: undefined, acceptLoss: false },
+  };
   const reader = new WorkerClient<ReadCalls>(options, settings);
   await reader.start();
   const refuse = () => Promise.reject(new GrantdError('unavailable', 'This thread only reads the store.'));
   const refused = { call: refuse, forward: () => refuse };
   const close = () => reader.close();
   return createStore({ reader, writer: refused, checkpointer: refused }, clock, { meta, isReadOnly: true, close });
+}
+
+/** Logs damage once. The threads notice it; the writer stops by itself. */
+function watchDamage({ clock, log }: SqliteStoreOptions, directory: string, damage: Damage): { cancel(): void } {
+  let timer: Timer;
+  const look = (): void => {
+    const { reason } = damage;
+    if (reason === undefined) timer = clock.setTimer(look, DAMAGE_POLL_MS);
+    else log.error({ directory, reason }, describeDamage(directory, reason));
+  };
+  timer = clock.setTimer(look, DAMAGE_POLL_MS);
+  return { cancel: () => timer.cancel() };
+}
+
+/** For the operator: what is wrong, what it means and what to do. */
+export function describeDamage(directory: string, reason: string): string {
+  return `The data directory ${directory} is damaged: ${reason}. Nothing more is written. Stop the process, keep a copy of the folder, and put the whole folder back from a backup (docs/operating/recovery.md, "The embedded store").`;
+}
+
+/** The same of a database whose contents make no sense, although SQLite can read it. */
+export function describeUnreadable(
+  directory: string,
+  { slots, cause }: { readonly slots: number; readonly cause?: unknown },
+): string {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return `The data directory ${directory} cannot be used: ${slots} of its slots cannot be opened. The first reason: ${reason} Keep a copy of the folder, and put the whole folder back from a backup (docs/operating/recovery.md, "The embedded store").`;
 }
 
 /** The writer last: the last connection to close empties the write-ahead log. */

@@ -8,9 +8,10 @@ import { assert } from '../../core/assert.ts';
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import type { Log } from '../../telemetry/log.ts';
-import type { DeadlineMs, Meta } from '../store.ts';
+import type { DeadlineMs } from '../store.ts';
+import { StoreTrouble } from '../store-adapter.ts';
 import { directoryError } from './data-directory.ts';
-import type { CallMap, Failure, FromWorker, Reply, Request, ToWorker, WorkerSettings } from './messages.ts';
+import type { CallMap, Failure, Found, FromWorker, Reply, Request, ToWorker, WorkerSettings } from './messages.ts';
 import { describeError } from './sqlite-errors.ts';
 
 /** Calls in flight per worker: a few seconds of work for a slow disk. */
@@ -46,30 +47,31 @@ const YOUNG_GENERATION_MIB = 8;
 export class WorkerClient<Each extends CallMap> {
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #settings: WorkerSettings;
+  readonly #settings: Omit<WorkerSettings, 'isFirst'>;
   readonly #calls = new Map<number, CallInFlight>();
   #worker: Worker | undefined;
   #outbox: Request[] = [];
   #weight = 0;
   #lastId = 0;
   #closed = false;
+  #isFirst = true;
   #sweep: { readonly atMs: number; readonly timer: Timer } | undefined;
   #failing: { readonly reason: string; readonly loggedAtMs: number } | undefined;
 
-  constructor(dependencies: WorkerClientDependencies, settings: WorkerSettings) {
+  constructor(dependencies: WorkerClientDependencies, settings: Omit<WorkerSettings, 'isFirst'>) {
     this.#clock = dependencies.clock;
     this.#log = dependencies.log.child({ store: settings.mode });
     this.#settings = settings;
   }
 
   /**
-   * Resolves when the worker is ready, with the meta that it found (only the writer looks). Rejects if the database
+   * Resolves when the worker is ready, with what it found (only the writer looks). Rejects if the database
    * cannot be used.
    */
-  start(): Promise<Meta | undefined> {
+  start(): Promise<Found> {
     const worker = new Worker(new URL('./worker/worker.ts', import.meta.url), {
       name: `grantd-store-${this.#settings.mode}`,
-      workerData: this.#settings,
+      workerData: { ...this.#settings, isFirst: this.#isFirst } satisfies WorkerSettings,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
     });
     return new Promise((resolve, reject) => {
@@ -78,9 +80,10 @@ export class WorkerClient<Each extends CallMap> {
           this.#take(message.replies);
         } else if (message.kind === 'ready') {
           this.#worker = worker;
+          this.#isFirst = false;
           // The store was closed while the worker was being restarted.
           if (this.#closed) worker.postMessage({ kind: 'close' } satisfies ToWorker);
-          resolve(message.meta);
+          resolve(message.found);
         } else {
           reject(directoryError(this.#settings.directory, message.message, new Error(message.cause)));
         }
@@ -245,6 +248,6 @@ export class WorkerClient<Each extends CallMap> {
 
 function unavailable(failure: Failure): GrantdError {
   return new GrantdError('unavailable', 'The store failed; the outcome of a write is not known.', {
-    cause: new Error(failure.message === '' ? failure.reason : `${failure.reason}: ${failure.message}`),
+    cause: new StoreTrouble(failure.reason, failure.message),
   });
 }

@@ -2,10 +2,12 @@
 // itself once it can.
 
 import assert from 'node:assert/strict';
-import { statSync } from 'node:fs';
+import { closeSync, copyFileSync, openSync, renameSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { systemClock } from '../../../src/roles/process/system.ts';
+import { Damage } from '../../../src/store/sqlite/damage.ts';
 import type { WriteCalls } from '../../../src/store/sqlite/messages.ts';
 import { WorkerClient } from '../../../src/store/sqlite/worker-client.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -100,7 +102,10 @@ describe('sqlite store in trouble', () => {
     await (await openStore(directory)).close();
     const worker = new WorkerClient<WriteCalls>(
       { clock: systemClock, log },
-      { mode: 'writer', directory, slots: META.slots, startedAtMs: 0, pagesMax: undefined },
+      {
+        ...({ mode: 'writer', directory, slots: META.slots, startedAtMs: 0, pagesMax: undefined } as const),
+        ...{ damage: new Damage().memory, acceptLoss: false },
+      },
     );
     await worker.start();
     // No caller of the store can send this: arguments that the thread cannot take apart.
@@ -117,5 +122,76 @@ describe('sqlite store in trouble', () => {
       );
     await waitFor('the thread to be started again', isBack);
     await worker.close();
+  });
+
+  const FAULTS: readonly (readonly [string, (directory: string) => void, RegExp])[] = [
+    [
+      'the write-ahead log is cut to nothing',
+      (at) => truncateSync(`${at}/grantd.db-wal`, 0),
+      /overwritten or cut short/,
+    ],
+    ['the database is removed', (at) => rmSync(`${at}/grantd.db`), /removed or replaced/],
+    ['the write-ahead log is removed', (at) => rmSync(`${at}/grantd.db-wal`), /removed or replaced/],
+    ['the index of the write-ahead log is removed', (at) => rmSync(`${at}/grantd.db-shm`), /removed or replaced/],
+    ['the ends are removed', (at) => rmSync(`${at}/grantd.log-ends`), /removed or replaced/],
+    ['the folder is moved away', (at) => renameSync(at, `${at}.moved`), /removed or replaced/],
+    [
+      'the database is replaced by a copy',
+      (at) => {
+        copyFileSync(`${at}/grantd.db`, `${at}/copy`);
+        renameSync(`${at}/copy`, `${at}/grantd.db`);
+      },
+      /removed or replaced/,
+    ],
+  ];
+
+  for (const [what, spoil, reason] of FAULTS) {
+    it(`confirms nothing more once ${what}, and says so`, async () => {
+      const log = createRecordingLog();
+      const directory = `${temporary.path}/spoiled`;
+      rmSync(directory, { recursive: true, force: true });
+      const store = await openStore(directory, { log });
+      await store.initializeMeta(META, soon());
+      await store.append(createRecord(1, 1), soon());
+      spoil(directory);
+      await assert.rejects(store.append(createRecord(1, 2), soon()), hasCode('unavailable'));
+      await assert.rejects(store.append(createRecord(2, 1), soon()), hasCode('unavailable'));
+      await assert.rejects(store.writeState([createGrantWrite(newTenantId())], soon()), hasCode('unavailable'));
+      assert.match(store.damage.reason ?? '', reason);
+      await waitFor('a line that names the directory and what to do', async () =>
+        log.lines.some((line) => line.startsWith(`error: The data directory ${directory} is damaged: `)),
+      );
+      await store.close();
+    });
+  }
+
+  it('notices removed files while nothing is asked', async () => {
+    const directory = `${temporary.path}/idle`;
+    const store = await openStore(directory);
+    rmSync(`${directory}/grantd.db`);
+    await waitFor('the damage to be known', async () => store.damage.reason !== undefined);
+    await store.close();
+  });
+
+  it('confirms nothing more once a reader has met damage', async () => {
+    const directory = `${temporary.path}/rotten`;
+    const store = await openStore(directory);
+    await store.initializeMeta(META, soon());
+    for (let slot = 0; slot < 40; slot += 1) {
+      await store.append(createRecord(slot, 1, { body: 'x'.repeat(20_000) }), soon());
+    }
+    const other = new DatabaseSync(`${directory}/grantd.db`);
+    other.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    other.close();
+    const size = statSync(`${directory}/grantd.db`).size;
+    const file = openSync(`${directory}/grantd.db`, 'r+');
+    writeSync(file, Buffer.alloc(size - 4096, 0xff), 0, size - 4096, 4096);
+    closeSync(file);
+    await assert.rejects(async () => {
+      for (let slot = 0; slot < 40; slot += 1) await store.readRecord(slot, 1, soon());
+    }, hasCode('unavailable'));
+    assert.equal(store.damage.reason, 'the database is damaged');
+    await assert.rejects(store.append(createRecord(1, 2), soon()), hasCode('unavailable'));
+    await store.close();
   });
 });

@@ -4,8 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/roles/process/system.ts';
-import { openSqliteStore, type SqliteStoreOptions } from '../../../src/store/sqlite/sqlite-store.ts';
-import type { Store } from '../../../src/store/store.ts';
+import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../../../src/store/sqlite/sqlite-store.ts';
 import type { Log } from '../../../src/telemetry/log.ts';
 import { META } from './store-fixtures.ts';
 
@@ -44,6 +43,6 @@ export function createTemporaryDirectory(): TemporaryDirectory {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-export function openStore(directory: string, options: Partial<SqliteStoreOptions> = {}): Promise<Store> {
+export function openStore(directory: string, options: Partial<SqliteStoreOptions> = {}): Promise<SqliteStore> {
   return openSqliteStore({ directory, slots: META.slots, clock: systemClock, log: createRecordingLog(), ...options });
 }

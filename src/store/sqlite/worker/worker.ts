@@ -7,12 +7,15 @@ import type { DatabaseSync } from 'node:sqlite';
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { assert } from '../../../core/assert.ts';
 import type { Meta } from '../../store.ts';
+import { Damage } from '../damage.ts';
 import { DATABASE_FILE } from '../data-directory.ts';
 import { openDatabase } from '../database.ts';
-import type { FromWorker, Reply, Request, ToWorker, WorkerSettings } from '../messages.ts';
+import type { Found, FromWorker, Reply, Request, ToWorker, WorkerSettings } from '../messages.ts';
 import { DatabaseRefusal, migrate } from '../migrate.ts';
 import { MIGRATIONS } from '../migrations.ts';
-import { describeError, failureOf, openReasonOf } from '../sqlite-errors.ts';
+import { describeError, failureOf } from '../sqlite-errors.ts';
+import { describeRefusal, examineStart } from '../start-check.ts';
+import { Acknowledgements, LOOK_MS } from './acknowledgements.ts';
 import { createReadHandlers } from './read-calls.ts';
 import { Writer } from './writer.ts';
 
@@ -31,11 +34,13 @@ type Handler = (...args: never[]) => unknown;
 class SerialExecutor implements Executor {
   readonly #handlers: Readonly<Record<string, Handler>>;
   readonly #reply: (replies: readonly Reply[]) => void;
+  readonly #damage: Damage;
   #requests: Request[] = [];
 
-  constructor(handlers: Readonly<Record<string, Handler>>, reply: (replies: readonly Reply[]) => void) {
+  constructor(handlers: Readonly<Record<string, Handler>>, reply: (replies: readonly Reply[]) => void, damage: Damage) {
     this.#handlers = handlers;
     this.#reply = reply;
+    this.#damage = damage;
   }
 
   accept(requests: readonly Request[]): void {
@@ -51,6 +56,7 @@ class SerialExecutor implements Executor {
         if (handle === undefined) throw new Error(`There is no call ${name}.`);
         replies.push({ id, result: handle(...(args as never[])) });
       } catch (error) {
+        this.#damage.note(error);
         replies.push({ id, failure: failureOf(error) });
       }
       if (performance.now() >= endMs) break;
@@ -80,55 +86,85 @@ function createCheckpointHandlers(database: DatabaseSync): Readonly<Record<strin
   };
 }
 
-function createExecutor(
-  database: DatabaseSync,
-  settings: WorkerSettings,
-  reply: (replies: readonly Reply[]) => void,
-): Executor {
-  switch (settings.mode) {
-    case 'writer':
-      return new Writer(database, reply);
-    case 'reader':
-      return new SerialExecutor(createReadHandlers(database), reply);
-    case 'checkpointer':
-      return new SerialExecutor(createCheckpointHandlers(database), reply);
-  }
+interface Opened {
+  readonly executor: Executor;
+  readonly found: Found;
+  /** Once nothing is left to do. */
+  close(): void;
 }
 
-function serve(port: MessagePort, settings: WorkerSettings): void {
-  const send = (message: FromWorker) => port.postMessage(message);
-  const database = openDatabase(join(settings.directory, DATABASE_FILE), settings.mode);
-  let closing = false;
+type Send = (replies: readonly Reply[]) => void;
+
+/** Examines the files before anything changes them, and only then opens them to write. */
+function openWriter(settings: WorkerSettings, damage: Damage, send: Send): Opened {
+  const { directory, isFirst, acceptLoss, startedAtMs } = settings;
+  const path = join(directory, DATABASE_FILE);
+  const examined = examineStart(directory, MIGRATIONS, { isFirst, acceptLoss });
+  const database = openDatabase(path, 'writer');
   try {
-    const meta = settings.mode === 'writer' ? prepareSchema(database, settings) : undefined;
-    const executor = createExecutor(database, settings, (replies) => send({ kind: 'replies', replies }));
-    const take = (message: ToWorker) => {
-      if (message.kind === 'calls') executor.accept(message.requests);
-      else closing = true;
+    const meta = prepareSchema(database, settings);
+    const witness = Acknowledgements.open(database, directory, examined, startedAtMs);
+    const writer = new Writer(database, send, { witness, damage });
+    const look = setInterval(() => {
+      try {
+        witness.look();
+        witness.sync();
+      } catch (error) {
+        damage.note(error);
+      }
+    }, LOOK_MS);
+    const close = () => {
+      clearInterval(look);
+      witness.close(writer);
     };
-    port.on('message', (message: ToWorker) => {
-      take(message);
-      do {
-        // Everything that has arrived so far joins the next round.
-        for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
-          take(next.message as ToWorker);
-        }
-      } while (executor.runRound());
-      if (!closing) return;
-      database.close();
-      port.close();
-    });
-    send({ kind: 'ready', meta });
+    return { executor: writer, found: { meta, accepted: examined.accepted }, close };
   } catch (error) {
     database.close();
     throw error;
   }
 }
 
+function openOther(settings: WorkerSettings, damage: Damage, send: Send): Opened {
+  const database = openDatabase(join(settings.directory, DATABASE_FILE), settings.mode);
+  try {
+    const handlers = settings.mode === 'reader' ? createReadHandlers(database) : createCheckpointHandlers(database);
+    const executor = new SerialExecutor(handlers, send, damage);
+    return { executor, found: { meta: undefined, accepted: [] }, close: () => database.close() };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function serve(port: MessagePort, settings: WorkerSettings): void {
+  const send = (message: FromWorker) => port.postMessage(message);
+  const open = settings.mode === 'writer' ? openWriter : openOther;
+  const damage = new Damage(settings.damage);
+  const { executor, found, close } = open(settings, damage, (replies) => send({ kind: 'replies', replies }));
+  let closing = false;
+  const take = (message: ToWorker) => {
+    if (message.kind === 'calls') executor.accept(message.requests);
+    else closing = true;
+  };
+  port.on('message', (message: ToWorker) => {
+    take(message);
+    do {
+      // Everything that has arrived so far joins the next round.
+      for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
+        take(next.message as ToWorker);
+      }
+    } while (executor.runRound());
+    if (!closing) return;
+    port.close();
+    close();
+  });
+  send({ kind: 'ready', found });
+}
+
 assert(parentPort !== null, 'this file runs as a worker thread');
 try {
   serve(parentPort, workerData as WorkerSettings);
 } catch (error) {
-  const message = error instanceof DatabaseRefusal ? error.message : openReasonOf(error);
-  parentPort.postMessage({ kind: 'refused', message, cause: describeError(error) } satisfies FromWorker);
+  const cause = describeError(error);
+  parentPort.postMessage({ kind: 'refused', message: describeRefusal(error), cause } satisfies FromWorker);
 }

@@ -6,12 +6,18 @@
 // what survives a loss of power is a prefix of the commits, and a later FULL commit makes every earlier one durable. A
 // checkpoint is written after the state that it covers, and state after the log entry that it derives from. So in any
 // prefix the checkpoint is ahead of neither. Both kinds use one connection, whose page cache thus stays warm.
+//
+// Invariant: a durable write is confirmed only after its commit, and after its witness has agreed (acknowledgements.ts).
+// Nothing is written or confirmed once any connection has noticed damage.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { assert } from '../../../core/assert.ts';
+import type { LogRecord } from '../../store.ts';
+import type { Damage } from '../damage.ts';
 import { prepare, type Statement } from '../database.ts';
 import type { Reply, Request } from '../messages.ts';
-import { failureOf, isInputOutputError } from '../sqlite-errors.ts';
+import { DamageError, failureOf, isInputOutputError } from '../sqlite-errors.ts';
+import type { CommitWitness } from './acknowledgements.ts';
 import { createConditionalHandlers } from './conditional-calls.ts';
 import { createStateHandlers } from './state-calls.ts';
 
@@ -31,6 +37,8 @@ const SYNCHRONOUS_FULL = 2;
 export class Writer {
   readonly #database: DatabaseSync;
   readonly #reply: (replies: readonly Reply[]) => void;
+  readonly #witness: CommitWitness;
+  readonly #damage: Damage;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   readonly #readSynchronous: Statement;
@@ -43,9 +51,15 @@ export class Writer {
   /** After an input/output error, it is unknown which frames of the write-ahead log have reached the disk. */
   #walSuspect = false;
 
-  constructor(database: DatabaseSync, reply: (replies: readonly Reply[]) => void) {
+  constructor(
+    database: DatabaseSync,
+    reply: (replies: readonly Reply[]) => void,
+    { witness, damage }: { readonly witness: CommitWitness; readonly damage: Damage },
+  ) {
     this.#database = database;
     this.#reply = reply;
+    this.#witness = witness;
+    this.#damage = damage;
     this.#begin = database.prepare('BEGIN IMMEDIATE');
     this.#commit = database.prepare('COMMIT');
     this.#readSynchronous = prepare(database, 'PRAGMA synchronous');
@@ -59,6 +73,11 @@ export class Writer {
       if (createSteps === undefined) this.#conditional.push(request);
       else this.#state.push({ id: request.id, steps: createSteps(...(request.args as never[])) });
     }
+  }
+
+  /** Whether everything that was committed is known to be in the files. */
+  get isWhole(): boolean {
+    return !this.#walSuspect && this.#damage.reason === undefined;
   }
 
   /** One durable transaction and one slice of state. False when nothing is left to do. */
@@ -79,10 +98,14 @@ export class Writer {
           if (handle === undefined) throw new Error(`There is no call ${name}.`);
           replies.push({ id, result: handle(...(args as never[])) });
         }
+        this.#witness.beforeCommit();
         this.#assertDurable();
       });
+      this.#witness.afterCommit(appendsOf(requests));
+      this.#requireWhole();
       this.#reply(replies);
     } catch (error) {
+      this.#damage.note(error);
       const failure = failureOf(error);
       this.#reply(requests.map(({ id }) => ({ id, failure })));
     }
@@ -97,6 +120,11 @@ export class Writer {
       this.#readSynchronous.get()?.synchronous === SYNCHRONOUS_FULL,
       'acknowledged writes are committed with synchronous = FULL',
     );
+  }
+
+  #requireWhole(): void {
+    const { reason } = this.#damage;
+    if (reason !== undefined) throw new DamageError(reason);
   }
 
   #runState(): void {
@@ -117,6 +145,7 @@ export class Writer {
       this.#state = this.#state.slice(replies.length);
       this.#reply(replies);
     } catch (error) {
+      this.#damage.note(error);
       const failure = failureOf(error);
       // If not even the transaction could begin, none of these writes can be done now.
       const failed = touched === 0 ? this.#state.length : touched;
@@ -126,6 +155,7 @@ export class Writer {
   }
 
   #transact(synchronous: Synchronous, run: () => void): void {
+    this.#requireWhole();
     const database = this.#database;
     if (database.isTransaction) database.exec('ROLLBACK');
     if (this.#walSuspect) this.#settleWal();
@@ -155,4 +185,10 @@ export class Writer {
     if (result?.busy !== 0) throw new Error('The write-ahead log could not be recovered after an input/output error.');
     this.#walSuspect = false;
   }
+}
+
+/** The entries that the appends among the requests have put there or found there. */
+function* appendsOf(requests: readonly Request[]): Generator<LogRecord> {
+  // The calls of the port have these arguments.
+  for (const { name, args } of requests) if (name === 'append') yield args[0] as LogRecord;
 }

@@ -16,6 +16,7 @@ const SETTINGS: ThreadSettings = {
   httpAddress: '127.0.0.1:0',
   baseUrl: 'http://127.0.0.1',
   meta: META,
+  damage: new SharedArrayBuffer(4),
   shardAddresses: [],
   commitCounts: new SharedArrayBuffer(4),
   pageCacheBytes: 1024 * 1024,

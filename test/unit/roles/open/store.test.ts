@@ -9,6 +9,7 @@ import { openStore, type StoreWaiting, whileStoreIsAway } from '../../../../src/
 import { StartError } from '../../../../src/roles/process/start-error.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
+import { createMetrics } from '../../../../src/telemetry/metrics.ts';
 import { createTemporaryDirectory } from '../../../kit/store/store-directory.ts';
 import { soon } from '../../../kit/store/store-fixtures.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
@@ -27,7 +28,14 @@ const CASSANDRA = {
 
 function waitingIn(parts: AsyncDisposableStack, change: Partial<StoreWaiting> = {}) {
   const { signal } = new AbortController();
-  return { traced: false, parts, signal, onWaiting: () => assert.fail('nothing to wait for'), ...change };
+  return {
+    traced: false,
+    metrics: createMetrics(),
+    parts,
+    signal,
+    onWaiting: () => assert.fail('nothing to wait for'),
+    ...change,
+  };
 }
 
 describe('the store of the settings', () => {

@@ -7,6 +7,7 @@ import type { TenantId } from '../../../../src/core/ids.ts';
 import { systemClock } from '../../../../src/roles/process/system.ts';
 import { MIGRATIONS as CASSANDRA_MIGRATIONS } from '../../../../src/store/cassandra/schema/migrations.ts';
 import { AuditLogExpiry } from '../../../../src/store/sqlite/audit-log-expiry.ts';
+import { Damage } from '../../../../src/store/sqlite/damage.ts';
 import type { Reply } from '../../../../src/store/sqlite/messages.ts';
 import { toStateBatch } from '../../../../src/store/sqlite/messages.ts';
 import { migrate } from '../../../../src/store/sqlite/migrate.ts';
@@ -34,7 +35,8 @@ function createWriter() {
   const database = new DatabaseSync(':memory:');
   migrate(database, MIGRATIONS, 1);
   const replies: Reply[] = [];
-  const writer = new Writer(database, (batch) => replies.push(...batch));
+  const witness = { beforeCommit() {}, afterCommit() {} };
+  const writer = new Writer(database, (batch) => replies.push(...batch), { witness, damage: new Damage() });
   const rows = () => Number(database.prepare('SELECT count(*) AS n FROM changes').get()?.n);
   const months = () => database.prepare('SELECT DISTINCT month FROM changes ORDER BY month').all();
   return { writer, replies, rows, months };

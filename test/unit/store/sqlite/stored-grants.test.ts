@@ -43,11 +43,11 @@ test('a grant is stored in the columns in which it always was, and read back the
   const select = database.prepare(`SELECT ${COLUMNS} FROM grants ORDER BY relation`);
   select.setReturnArrays(true);
   assert.deepEqual(select.all(), rows);
-  // A row without an expiry.
+  // A row without an expiry, by another hand, which the store would refuse otherwise.
   const insert = database.prepare(`INSERT INTO grants (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
   insert.run(tenantId, 'user:ann', 'viewer', 'doc:3', 'grt_3', 7, 0, 1002);
   database.close();
-  const reopened = await openSqliteStore({ directory, slots: 8, clock: systemClock, log });
+  const reopened = await openSqliteStore({ directory, slots: 8, clock: systemClock, log, acceptLoss: true });
   try {
     const read = { relation: 'viewer', object: 'doc:3', grantId: 'grt_3', createdAtMs: 7 };
     assert.deepEqual(await reopened.readGrant(tenantId, 'user:ann', 'viewer', 'doc:3', soon()), read);

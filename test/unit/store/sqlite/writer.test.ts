@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
+import { Damage } from '../../../../src/store/sqlite/damage.ts';
 import type { Reply } from '../../../../src/store/sqlite/messages.ts';
 import { toStateBatch } from '../../../../src/store/sqlite/messages.ts';
 import { migrate } from '../../../../src/store/sqlite/migrate.ts';
@@ -46,16 +47,27 @@ class WatchedDatabase extends DatabaseSync {
 }
 
 function createWriter() {
+  const damage = new Damage();
+  /** What the witness was shown; it may refuse. */
+  const witnessed: number[][] = [];
+  const trouble: { error: Error | undefined } = { error: undefined };
+  const witness = {
+    beforeCommit() {},
+    afterCommit(appends: Iterable<{ readonly slot: number }>) {
+      witnessed.push(Array.from(appends, ({ slot }) => slot));
+      if (trouble.error !== undefined) throw trouble.error;
+    },
+  };
   const database = new WatchedDatabase(':memory:');
   migrate(database, MIGRATIONS, 1);
   const replies: Reply[] = [];
-  const writer = new Writer(database, (batch) => replies.push(...batch));
+  const writer = new Writer(database, (batch) => replies.push(...batch), { witness, damage });
   const run = () => {
     while (writer.runRound());
     return replies.splice(0);
   };
   const count = (table: 'log' | 'grants') => Number(database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n);
-  return { database, writer, run, count, replies };
+  return { database, writer, run, count, replies, damage, witnessed, trouble };
 }
 
 const append = (id: number, slot: number) => ({ id, name: 'append', args: [createRecord(slot, 1), 0] });
@@ -119,5 +131,37 @@ describe('writer', () => {
       [1, 2, 3, 4],
     );
     assert.equal(count('grants'), 6001);
+  });
+
+  it('confirms only what its witness has seen committed, and shows it every append', () => {
+    const { writer, run, witnessed, trouble } = createWriter();
+    writer.accept([append(1, 1), append(2, 2)]);
+    assert.ok(run().every((reply) => 'result' in reply));
+    // Repeated: it stands already.
+    writer.accept([append(3, 1)]);
+    run();
+    assert.deepEqual(witnessed, [[1, 2], [1]]);
+    trouble.error = new Error('the disk with the ends is full');
+    writer.accept([append(4, 4), append(5, 5)]);
+    assert.ok(run().every((reply) => 'failure' in reply));
+    trouble.error = undefined;
+    writer.accept([append(6, 6)]);
+    assert.ok(run().every((reply) => 'result' in reply));
+  });
+
+  it('writes and confirms nothing more once damage is known, whoever has noticed it', () => {
+    const { database, writer, run, count, damage, trouble } = createWriter();
+    trouble.error = Object.assign(new Error('malformed'), { errcode: 11 });
+    writer.accept([append(1, 1)]);
+    assert.ok(run().every((reply) => 'failure' in reply));
+    assert.equal(damage.reason, 'the database is damaged');
+    trouble.error = undefined;
+    const before = database.events.length;
+    writer.accept([append(2, 2), state(3, 5)]);
+    assert.deepEqual(
+      run().map((reply) => 'failure' in reply && reply.failure.reason),
+      ['the database is damaged', 'the database is damaged'],
+    );
+    assert.deepEqual([database.events.length, count('grants')], [before, 0]);
   });
 });
