@@ -1,10 +1,10 @@
 // The command line: a command for each role, which is loaded only once it runs, and the operator's commands.
 
 import { type Command, InvalidArgumentError } from 'commander';
-import packageFile from '../../package.json' with { type: 'json' };
 import { exitOnUsage } from '../cli/failures.ts';
 import { readConfig } from '../config/read-config.ts';
 import type { Role } from '../config/setting.ts';
+import { PROGRAM_VERSION } from '../core/program-version.ts';
 import type { LogLevel } from '../telemetry/choices.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createProgram, type ProgramProcess, parseProgram, wantsJson } from './command-line.ts';
@@ -18,7 +18,7 @@ const THREADS_MAX = 16;
 /** A day: longer than any supervisor waits. */
 const TIMEOUT_SECONDS_MAX = 86_400;
 const SERVING_ROLES: readonly Role[] = ['dev', 'front', 'shard', 'console', 'migrate'];
-const version = packageFile.version;
+const version = PROGRAM_VERSION;
 const ports = { clock: systemClock, random: systemRandom };
 
 const countUpTo =

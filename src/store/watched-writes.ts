@@ -1,5 +1,5 @@
-// Watches the writes of a store: whether the last one that ended has succeeded. While none succeeds, checks are answered
-// from memory all the same, so a process stays ready, and says why writes fail.
+// Watches the writes of a store: whether the last one that ended has succeeded. While none succeeds, checks are still
+// answered from memory, so a process stays ready, and says why writes fail.
 
 import { GrantdError } from '../core/errors.ts';
 import type { Store } from './store.ts';

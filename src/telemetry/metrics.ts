@@ -145,7 +145,7 @@ const SUMMED_GAUGES = {
   ),
   storeWritesFailing: gauge(
     'grantd_store_writes_failing',
-    '1 while the last write of this process to the store has failed, otherwise 0. Checks that need no store are answered all the same.',
+    'Is 1 while the last write of this process to the store has failed, otherwise 0. Checks that need no store are answered all the same.',
   ),
   checkpointLagEntries: gauge(
     'grantd_checkpoint_lag_entries',

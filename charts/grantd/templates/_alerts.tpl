@@ -46,6 +46,10 @@ name, which both kinds of monitor leave unchanged.
   "summary" "{{ $labels.pod }} has no lease and must not answer"
   "description" "Its heartbeats do not reach Cassandra, or it is still starting. Its readiness probe and its log say which.") }}
 {{- end }}
+{{ include "grantd.alert" (dict "root" $ "name" "GrantdWritesFail" "for" "1m" "severity" "critical"
+  "expr" (printf "grantd_store_writes_failing{%s} == 1" $shard)
+  "summary" "{{ $labels.pod }} cannot write to its store"
+  "description" "Writes get 503; checks are answered from memory for as long as that suffices. Its /readyz names the reason.") }}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdFrontWithoutShards" "for" "1m" "severity" "critical"
   "expr" (printf "sum by (pod) (grantd_front_shard_connections{%s,state=\"ready\"}) == 0 or sum by (pod) (grantd_front_shard_connections{%s,state=\"ready\"}) == 0" $front $console)
   "summary" "{{ $labels.pod }} is connected to no shard"

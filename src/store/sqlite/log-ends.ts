@@ -1,6 +1,6 @@
 // The file `grantd.log-ends` beside the database: how far the log of each slot was acknowledged, and which database and
-// write-ahead log that was in. SQLite takes a damaged or missing write-ahead log for one that ends earlier; this file is
-// how a start notices.
+// write-ahead log that was in. SQLite takes a damaged or missing write-ahead log for one that ends earlier; with this
+// file a start notices.
 //
 // Invariant: the file is never ahead of the database. It is written after the commit that it tells of is on the disk,
 // and before anyone hears of that commit. The kernel gets every write at once, so it survives the end of the process;

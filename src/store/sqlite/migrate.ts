@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { assert } from '../../core/assert.ts';
-import { PROGRAM_VERSION } from '../program-version.ts';
+import { PROGRAM_VERSION } from '../../core/program-version.ts';
 import { integerAt, textAt } from '../stored-rows.ts';
 import { prepare } from './database.ts';
 import type { Migration } from './migrations.ts';

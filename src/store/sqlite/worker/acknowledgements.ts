@@ -1,8 +1,8 @@
 // What stands between a commit of the writer and its acknowledgement: the files must still be those that were opened,
 // the write-ahead log must be the one that the commit went to, and `grantd.log-ends` learns how far each log got.
 //
-// The generation (`PRAGMA user_version`) ties the files together: it grows with every start, with every new beginning of
-// the write-ahead log, and when the store closes. So a start can tell which database file a write-ahead log belongs to.
+// The generation (`PRAGMA user_version`) ties the files together: it grows with every start, with every new beginning
+// of the write-ahead log, and when the store closes. So a start can tell which database file a log belongs to.
 
 import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, statSync } from 'node:fs';

@@ -7,7 +7,7 @@
 // checkpoint is written after the state that it covers, and state after the log entry that it derives from. So in any
 // prefix the checkpoint is ahead of neither. Both kinds use one connection, whose page cache thus stays warm.
 //
-// Invariant: a durable write is confirmed only after its commit, and after its witness has agreed (acknowledgements.ts).
+// Invariant: a durable write is confirmed only after its commit, and once its witness has agreed (acknowledgements.ts).
 // Nothing is written or confirmed once any connection has noticed damage.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
