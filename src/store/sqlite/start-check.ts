@@ -173,7 +173,7 @@ export function examineStart(
     // Files of different times look damaged.
     const strange = facts && typeof found === 'object' ? strangeFiles(found.head, facts) : undefined;
     if (error instanceof DatabaseRefusal || strange === undefined) throw error;
-    throw new DatabaseRefusal(`${strange.text}. ${RESTORE}`);
+    throw new DatabaseRefusal(`${openReasonOf(error)}; ${strange.text}. ${RESTORE}`);
   } finally {
     database?.close();
   }
