@@ -27,7 +27,7 @@ import type { FromThread, ThreadSettings, ToThread } from './dev/thread-messages
 import { openPublicApi } from './open/apis.ts';
 import { openRateLimits } from './open/rate-limits.ts';
 import { openDecisionLog, openTracing } from './open/telemetry.ts';
-import { openTurns } from './process/prepare-process.ts';
+import { countDroppedLines, openTurns } from './process/prepare-process.ts';
 import { StartError } from './process/start-error.ts';
 import { systemClock as clock, systemRandom as random } from './process/system.ts';
 
@@ -46,6 +46,7 @@ async function start(settings: ThreadSettings, { send, counts }: ThreadLine, par
   const plans = config.plans ?? BUILT_IN_PLANS;
   const log = createLog(settings.log).child({ thread: number });
   const metrics = createMetrics({ isThread: true });
+  countDroppedLines(metrics);
   const turns = openTurns({ clock, metrics });
   const shardName = `${config.shardName}-thread-${number}`;
   const identity = { serviceName: 'grantd', instance: config.shardName, version };

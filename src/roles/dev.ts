@@ -44,7 +44,7 @@ import { DEADLINE_MS, openStore, type StoreInUse } from './open/store.ts';
 import { openDecisionLog, openTracing } from './open/telemetry.ts';
 import type { RunningRole } from './process/life-cycle.ts';
 import { openOps } from './process/ops-server.ts';
-import { openTurns, prepareProcess } from './process/prepare-process.ts';
+import { countDroppedLines, openTurns, prepareProcess } from './process/prepare-process.ts';
 import { listenOn, StartError } from './process/start-error.ts';
 
 const OPERATOR_TOKEN_LENGTH = 32;
@@ -157,6 +157,7 @@ async function startParts(
   prepareProcess(log);
   const plans: Plans = config.plans ?? BUILT_IN_PLANS;
   const metrics = createMetrics();
+  countDroppedLines(metrics);
   const turns = openTurns({ clock, metrics });
   const ids = new IdFactory(clock, random);
   const newContext = () => ({ requestId: ids.create('req'), deadlineMs: clock.monotonicMs() + DEADLINE_MS });

@@ -2,6 +2,7 @@
 
 import { type Command, InvalidArgumentError } from 'commander';
 import { exitOnUsage } from '../cli/failures.ts';
+import { OutputWatch } from '../cli/output/standard-output.ts';
 import { readConfig } from '../config/read-config.ts';
 import type { Role } from '../config/setting.ts';
 import { PROGRAM_VERSION } from '../core/program-version.ts';
@@ -129,13 +130,19 @@ function registerRoles(program: Command, started: ProgramProcess): void {
     .action(async ({ wait = false, timeout }: { wait?: boolean; timeout?: number }) => {
       const config = readConfig('migrate', env);
       const [{ runMigrate }, log] = await Promise.all([import('./migrate.ts'), openLog(config.logLevel)]);
-      await runTask(log, (signal) =>
-        runMigrate(
+      const output = new OutputWatch(stdout);
+      await runTask(log, async (signal) => {
+        const code = await runMigrate(
           { ...ports, log, print: (line) => stdout.write(`${line}\n`) },
           { config, wait, timeoutMs: timeout === undefined ? undefined : timeout * 1000 },
           signal,
-        ),
-      );
+        );
+        await output.settled();
+        const { failure } = output;
+        if (failure === undefined || failure.code === 'EPIPE') return code;
+        log.error({ reason: failure.message }, 'the output of the migration could not be written');
+        return code || 1;
+      });
     });
 }
 

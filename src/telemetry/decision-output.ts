@@ -9,6 +9,7 @@ import type { Decision, DecisionSink } from './decision-log.ts';
 /** Until the next attempt if the pipe is full. */
 const FULL_MS = 20;
 const STDOUT = 1;
+const NEWLINE = 0x0a;
 
 /**
  * A pipe is opened once more without blocking, so that no thread waits in it when the process ends. Anything else, and
@@ -43,17 +44,21 @@ export function createDecisionOutput(
   const output = openOutput(descriptor);
   let closed = false;
   let writing: Promise<void> = Promise.resolve();
-  const writeAll = async (bytes: Buffer): Promise<void> => {
+  /** A line was cut: another one behind it would be lost with it. */
+  let cut = false;
+  const writeAll = async (lines: string): Promise<void> => {
+    const bytes = Buffer.from(cut ? `\n${lines}` : lines);
     for (let from = 0; from < bytes.length; ) {
       if (closed) throw new Error('The output is closed.');
       const written = await writeOnce(output, bytes, from);
       if (written === 0) await delay(clock, FULL_MS);
       from += written;
+      if (written > 0) cut = bytes[from - 1] !== NEWLINE;
     }
   };
   return {
     deliver(decisions) {
-      const delivery = writeAll(Buffer.from(decisions.map((decision) => decisionLine(decision, source)).join('')));
+      const delivery = writeAll(decisions.map((decision) => decisionLine(decision, source)).join(''));
       writing = delivery.catch(() => {});
       return delivery;
     },

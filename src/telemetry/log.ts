@@ -1,11 +1,12 @@
 // The log: pino, JSON lines on standard error, readable ones on a terminal. Secrets are redacted by field name, API
-// keys anywhere in a line. Only debug level has one line per request.
+// keys anywhere in a line. Only debug level has one line per request. A call to the log neither throws nor waits.
 
 import { createRequire } from 'node:module';
 import { type Logger, pino } from 'pino';
-import type { build } from 'pino-pretty';
+import type { prettyFactory } from 'pino-pretty';
 import { withoutApiKeys } from '../core/api-keys.ts';
 import type { LogLevel } from './choices.ts';
+import { LogOutput } from './log-output.ts';
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'> & {
   child(bindings: Record<string, unknown>): Log;
@@ -28,14 +29,20 @@ const REDACTED = [
 const require = createRequire(import.meta.url);
 
 /** Only at a terminal: a process that nobody watches starts without it. */
-const loadPretty = (): typeof build => require('pino-pretty').build;
+const loadPretty = (): typeof prettyFactory => require('pino-pretty').prettyFactory;
+
+/** Lines that the logs of this thread have dropped, because nobody took them. */
+export const droppedLines = { count: 0 };
 
 export function createLog(options: { readonly level: LogLevel; readonly pretty: boolean }): Log {
-  const stream = options.pretty
-    ? loadPretty()({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' })
-    : // Synchronous: an asynchronous write in flight at the end of the process could follow later lines.
-      pino.destination({ dest: 2, sync: true });
-  return pino(
+  const output = new LogOutput({
+    onDropped: (lines) => {
+      droppedLines.count += lines;
+    },
+    onRecovered: (loss) => log.error(loss, 'lines of the log were dropped; it is written again'),
+  });
+  const readable = options.pretty ? loadPretty()({ ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' }) : undefined;
+  const log = pino(
     {
       level: options.level,
       hooks: { streamWrite: withoutApiKeys },
@@ -43,6 +50,7 @@ export function createLog(options: { readonly level: LogLevel; readonly pretty: 
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    stream,
+    { write: (line: string) => output.write(readable === undefined ? line : (readable(line) ?? line)) },
   );
+  return log;
 }

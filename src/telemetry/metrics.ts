@@ -362,6 +362,10 @@ const METRICS = {
     'Finished trace spans, by outcome: exported, failed (the collector did not accept them) or dropped (too many were waiting).',
     'outcome',
   ),
+  logLinesDropped: counter(
+    'grantd_log_lines_dropped_total',
+    'Lines of the log that were dropped: standard error did not take them, because its disk is full or nobody reads it, and too many were waiting.',
+  ),
   decisionLogRecords: counter(
     'grantd_decision_log_records_total',
     'Decisions taken for the decision log, by outcome: delivered, failed (the output or the collector did not accept them) or dropped (too many were waiting).',

@@ -104,4 +104,8 @@ name, which both kinds of monitor leave unchanged.
   "expr" (printf "rate(grantd_page_cache_evictions_total{%s}[10m]) > 0 and on (pod) sum by (pod) (rate(grantd_page_lookups_total{%s,result=\"miss\"}[10m])) > 0.2 * sum by (pod) (rate(grantd_page_lookups_total{%s}[10m]))" $shard $shard $shard)
   "summary" "{{ $labels.pod }} reads more than 20 % of subjects from the store"
   "description" "Raise shard.pageCacheBytes and the memory of the pods, or add shards.") }}
+{{ include "grantd.alert" (dict "root" $ "name" "GrantdLogLinesDropped" "for" "0m" "severity" "warning"
+  "expr" (printf "increase(grantd_log_lines_dropped_total{%s}[15m]) > 0 or increase(grantd_log_lines_dropped_total{%s}[15m]) > 0 or increase(grantd_log_lines_dropped_total{%s}[15m]) > 0" $shard $front $console)
+  "summary" "{{ $labels.pod }} has dropped lines of its log"
+  "description" "Nothing takes its standard error: the disk of the container log is full, or the program that reads it is stuck. Requests are answered, but the log does not say what happens.") }}
 {{- end }}

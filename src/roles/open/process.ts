@@ -6,7 +6,7 @@ import type { Clock, Random } from '../../core/async/clock.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { createMetrics } from '../../telemetry/metrics.ts';
 import { openOps } from '../process/ops-server.ts';
-import { prepareProcess } from '../process/prepare-process.ts';
+import { countDroppedLines, prepareProcess } from '../process/prepare-process.ts';
 import { Readiness } from '../process/readiness.ts';
 import { openTracing, type ProcessIdentity } from './telemetry.ts';
 
@@ -34,6 +34,7 @@ export async function openProcess(
   prepareProcess(log);
   log.info({ role, version, ...logged, settings: describeConfig(config) }, 'starting');
   const metrics = createMetrics();
+  countDroppedLines(metrics);
   const readiness = new Readiness(log);
   const notReady = () => readiness.reasons();
   const ops = await openOps({ metrics, clock, log, notReady, warnings: () => readiness.warnings() }, config);

@@ -30,6 +30,14 @@ interface Supervision {
   exitCode(): number;
 }
 
+/**
+ * Whoever reads what a start prints may leave (`npm start | head`), and a disk may be full: a process that serves goes
+ * on. The log has its own output.
+ */
+function ignoreLostOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+}
+
 /** Handles the signals and uncaught errors of the process, once. */
 function superviseProcess(log: Log): Supervision {
   const stopping = new AbortController();
@@ -41,9 +49,13 @@ function superviseProcess(log: Log): Supervision {
     stopping.abort();
   }, endAtOnce);
   const die = (error: unknown): void => {
-    log.error({ err: error }, 'unhandled error; the process exits');
-    process.exit(1);
+    try {
+      log.error({ err: error }, 'unhandled error; the process exits');
+    } finally {
+      process.exit(1);
+    }
   };
+  ignoreLostOutput();
   process.on('uncaughtException', die);
   process.on('unhandledRejection', die);
   return { signal: stopping.signal, exitCode: () => exitCode };

@@ -4,7 +4,7 @@ import { setLogger } from '@grpc/grpc-js';
 import type { Clock } from '../../core/async/clock.ts';
 import { FairTurns, type Turns } from '../../core/async/turns.ts';
 import { busiestTenant } from '../../shard/observers.ts';
-import type { Log } from '../../telemetry/log.ts';
+import { droppedLines, type Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { boundGarbage } from './heap.ts';
 
@@ -20,6 +20,16 @@ export function prepareProcess(log: Log): void {
 function routeGrpcLog(log: Log): void {
   const write = (...parts: unknown[]): void => log.debug({ grpc: parts.map(String).join(' ') }, 'gRPC');
   setLogger({ error: write, info: write, debug: write });
+}
+
+/** Counts what the log of this thread has dropped. */
+export function countDroppedLines(metrics: Metrics): void {
+  let counted = 0;
+  metrics.onRender(() => {
+    const { count } = droppedLines;
+    metrics.logLinesDropped.inc(count - counted);
+    counted = count;
+  });
 }
 
 /** One object schedules all work for tenants on the event loop of the process. */

@@ -11,6 +11,7 @@ import { createTemporaryDirectory } from '../../kit/store/store-directory.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 import { decision } from './decisions.ts';
 
+const ROOT = join(import.meta.dirname, '..', '..', '..');
 const SOURCE = '/grantd/test';
 const BATCH = Array.from({ length: 500 }, (_, index) => decision(index));
 const LINES = BATCH.map((each) => decisionLine(each, SOURCE)).join('');
@@ -96,5 +97,32 @@ describe('decisions on standard output', () => {
     const abandoned = openPipe(t);
     abandoned.closeReader();
     await assert.rejects(abandoned.output.deliver(BATCH), { code: 'EPIPE' });
+  });
+
+  it('begin with a line of their own where the disk has cut the one before', (t) => {
+    const path = join(makeDirectory(t), 'decisions');
+    const modules = [
+      'src/telemetry/decision-output.ts',
+      'src/roles/process/system.ts',
+      'test/unit/telemetry/decisions.ts',
+    ];
+    const [output, system, decisions] = modules.map((each) => JSON.stringify(join(ROOT, each)));
+    const program = `
+      import { openSync, truncateSync } from 'node:fs';
+      import { createDecisionOutput } from ${output};
+      import { systemClock } from ${system};
+      import { decision } from ${decisions};
+      const path = ${JSON.stringify(path)};
+      const output = createDecisionOutput({ clock: systemClock }, { source: 'x', descriptor: openSync(path, 'a') });
+      await output.deliver(Array.from({ length: 100 }, (_, index) => decision(index))).catch(() => {});
+      truncateSync(path, 2100);
+      await output.deliver([decision(0)]);`;
+    // The limit of a file is as a disk that is full in the middle of a line.
+    const script = 'ulimit -f 4; exec "$0" --input-type=module --eval "$1"';
+    execFileSync('bash', ['--norc', '-c', script, process.execPath, program]);
+    const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+    const [cut, last] = lines.splice(-2);
+    for (const line of [...lines, last ?? '']) assert.equal(typeof JSON.parse(line).id, 'string');
+    assert.throws(() => JSON.parse(cut ?? ''));
   });
 });

@@ -1,0 +1,135 @@
+// A process whose output nobody takes: a full disk, a reader that is stuck, one that has left. It answers on, ends as
+// it is told to, and says afterwards what its log lacks.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, existsSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { DevProcess, MAIN, readDevFacts, testEnvironment } from '../../kit/dev-process.ts';
+import { call } from '../../kit/http-client.ts';
+import { waitFor } from '../../kit/wait-for.ts';
+
+const START_MS_MAX = 120_000;
+/** Each has a line at debug level. */
+const REQUESTS = 1000;
+const IN_FLIGHT = 50;
+
+/** A process whose output the shell sends elsewhere, once it serves. */
+async function start(t: TestContext, redirection: string, ...args: readonly string[]) {
+  const directory = mkdtempSync(join(tmpdir(), 'grantd-output-'));
+  const script = `exec "$0" "$@" ${redirection}`;
+  const environment = { ...testEnvironment(directory), GRANTD_LOG_LEVEL: 'debug' };
+  const command = ['bash', '--norc', '-c', script, process.execPath, MAIN] as const;
+  const grantd = new DevProcess(['dev', ...args], environment, [...command]);
+  t.after(async () => {
+    await grantd.stop('SIGKILL');
+    rmSync(directory, { recursive: true });
+  });
+  const isReady = async (): Promise<boolean> => {
+    if (!existsSync(join(directory, 'dev.json'))) return false;
+    try {
+      return (await fetch(`${readDevFacts(directory).ops_url}/readyz`)).ok;
+    } catch {
+      return false;
+    }
+  };
+  await waitFor('the process to serve', async () => grantd.hasEnded || (await isReady()), START_MS_MAX);
+  assert.ok(!grantd.hasEnded, grantd.stderr);
+  return { grantd, directory };
+}
+
+async function droppedIn(directory: string): Promise<number> {
+  const text = await (await fetch(`${readDevFacts(directory).ops_url}/metrics`)).text();
+  return Number(/^grantd_log_lines_dropped_total (\d+)$/m.exec(text)?.[1]);
+}
+
+/** Asks until the log of some thread has dropped a line; each request is answered meanwhile. Resolves to how many. */
+async function askUntilDropped(directory: string): Promise<number> {
+  const { base_url: url, key } = readDevFacts(directory);
+  const check = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
+  let dropped = 0;
+  await waitFor('a dropped line', async () => {
+    for (let asked = 0; asked < REQUESTS; asked += IN_FLIGHT) {
+      const answers = await Promise.all(
+        Array.from({ length: IN_FLIGHT }, () => call(url, { method: 'POST', path: '/v1/check', key, body: check })),
+      );
+      for (const { status } of answers) assert.ok(status === 200 || status === 429, `${status}`);
+    }
+    dropped = await droppedIn(directory);
+    return dropped > 0;
+  });
+  return dropped;
+}
+
+/** A pipe that the test may read, or not. */
+function openPipe(t: TestContext): { readonly pipe: string; readonly reader: number } {
+  const directory = mkdtempSync(join(tmpdir(), 'grantd-pipe-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const pipe = join(directory, 'log');
+  execFileSync('mkfifo', [pipe]);
+  const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+  t.after(() => closeSync(reader));
+  return { pipe, reader };
+}
+
+describe('a process', () => {
+  it('starts and answers with a log on a full disk, counts what is lost, and ends', async (t) => {
+    const { grantd, directory } = await start(t, '2>/dev/full');
+    await askUntilDropped(directory);
+    const { code, signal } = await grantd.stop();
+    assert.deepEqual([code, signal], [0, null]);
+  });
+
+  for (const threads of [1, 2]) {
+    it(`with ${threads} threads answers while nobody reads its log, which then is whole lines and says what it lacks`, async (t) => {
+      const { pipe, reader } = openPipe(t);
+      const { grantd, directory } = await start(t, `2>'${pipe}'`, '--threads', String(threads));
+      const dropped = await askUntilDropped(directory);
+
+      let log = '';
+      const bytes = Buffer.alloc(64 * 1024);
+      const read = (): void => {
+        try {
+          for (let length = -1; length !== 0; ) {
+            length = readSync(reader, bytes);
+            log += bytes.toString('latin1', 0, length);
+          }
+        } catch {
+          // Nothing is there now.
+        }
+      };
+      const loss = /"lines":(\d+),"reason":"[^"]*EAGAIN[^"]*","msg":"lines of the log were dropped/g;
+      const said = (): number => [...log.matchAll(loss)].reduce((sum, [, lines]) => sum + Number(lines), 0);
+      await waitFor('the word of what was dropped', () => {
+        read();
+        return said() >= dropped;
+      });
+      const stopping = grantd.stop();
+      await waitFor('the last line', () => {
+        read();
+        return log.endsWith('"msg":"stopped"}\n');
+      });
+      const { code } = await stopping;
+      assert.equal(code, 0);
+      for (const line of log.trimEnd().split('\n')) assert.equal(typeof JSON.parse(line).msg, 'string', line);
+    });
+  }
+
+  it('ends although its log is stuck', async (t) => {
+    const { pipe } = openPipe(t);
+    const { grantd, directory } = await start(t, `2>'${pipe}'`);
+    await askUntilDropped(directory);
+    const { code, signal } = await grantd.stop();
+    assert.deepEqual([code, signal], [0, null]);
+  });
+
+  it('goes on if the reader of its banner leaves, and leaves no sign of a crash', async (t) => {
+    const { grantd, directory } = await start(t, '> >(true)');
+    assert.ok(existsSync(join(directory, 'grantd.pid')));
+    const { code, signal } = await grantd.stop();
+    assert.deepEqual([code, signal], [0, null]);
+    assert.ok(!existsSync(join(directory, 'grantd.pid')));
+  });
+});

@@ -1,0 +1,45 @@
+// The end of a process by an error that nothing has caught, whatever takes its log.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+
+const SRC = join(import.meta.dirname, '..', '..', '..', '..', 'src');
+/** A role that fails once it runs. */
+const PROGRAM = `
+  import { runRole } from ${JSON.stringify(join(SRC, 'roles', 'process', 'life-cycle.ts'))};
+  import { createLog } from ${JSON.stringify(join(SRC, 'telemetry', 'log.ts'))};
+  const log = createLog({ level: 'info', pretty: false });
+  await runRole(log, async () => {
+    log.info('serving');
+    setImmediate(() => {
+      throw new Error('broken');
+    });
+    return { stop: async () => {} };
+  });`;
+
+describe('an error that nothing has caught', () => {
+  it('is the last line of the log, and the process ends with 1', () => {
+    const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', PROGRAM], {
+      encoding: 'utf8',
+    });
+    assert.equal(status, 1, stderr);
+    const lines = stderr.trim().split('\n');
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line).msg),
+      ['serving', 'unhandled error; the process exits'],
+    );
+    assert.match(lines[1] ?? '', /Error: broken/);
+  });
+
+  it('ends the process with 1 also if the disk of the log is full', () => {
+    const full = openSync('/dev/full', 'w');
+    const { status, signal } = spawnSync(process.execPath, ['--input-type=module', '--eval', PROGRAM], {
+      stdio: ['ignore', 'ignore', full],
+    });
+    closeSync(full);
+    assert.deepEqual([status, signal], [1, null]);
+  });
+});
