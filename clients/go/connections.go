@@ -1,6 +1,6 @@
 // Connections that count what they read. A response whose first byte came before its request was written is that of
-// nobody, perhaps a second one to the request before: net/http drops such a connection, unless another request takes it in
-// that moment, and would take the response for its own.
+// nobody, perhaps a second one to the request before: net/http drops such a connection, unless another request takes it
+// in that moment, and would take the response for its own.
 
 package grantd
 

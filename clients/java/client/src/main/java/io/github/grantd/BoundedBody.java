@@ -23,6 +23,9 @@ final class BoundedBody implements BodySubscriber<Object> {
         }
     }
 
+    /** In place of a body. */
+    static final Object TOO_LARGE = new Object();
+
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     private final CompletableFuture<Object> body = new CompletableFuture<>();
     private Subscription subscription;
@@ -44,7 +47,7 @@ final class BoundedBody implements BodySubscriber<Object> {
         for (ByteBuffer buffer : buffers) {
             if (bytes.size() + buffer.remaining() > BYTES_MAX) {
                 subscription.cancel();
-                body.completeExceptionally(new TooLargeException());
+                body.complete(TOO_LARGE);
                 return;
             }
             byte[] part = new byte[buffer.remaining()];

@@ -3,8 +3,10 @@ package io.github.grantd;
 import io.github.grantd.internal.Json;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -19,7 +21,7 @@ public final class ChangeFeed implements Iterator<ChangeEvent>, AutoCloseable {
     private final Transport transport;
     private final CountDownLatch closed = new CountDownLatch(1);
     private ChangesQuery query;
-    private ChangeEvent next;
+    private final Queue<ChangeEvent> ready = new ArrayDeque<>();
     private boolean isOver;
     private volatile LineStream stream;
     private volatile CompletableFuture<LineStream> opening;
@@ -43,7 +45,7 @@ public final class ChangeFeed implements Iterator<ChangeEvent>, AutoCloseable {
      */
     @Override
     public boolean hasNext() {
-        while (next == null && !isOver) {
+        while (ready.isEmpty() && !isOver) {
             try {
                 if (isClosed()) isOver = true;
                 else read();
@@ -54,15 +56,13 @@ public final class ChangeFeed implements Iterator<ChangeEvent>, AutoCloseable {
                 throw over(Failure.cancelled(e));
             }
         }
-        return next != null;
+        return !ready.isEmpty();
     }
 
     @Override
     public ChangeEvent next() {
         if (!hasNext()) throw new NoSuchElementException();
-        ChangeEvent event = next;
-        next = null;
-        return event;
+        return ready.remove();
     }
 
     @Override
@@ -104,6 +104,8 @@ public final class ChangeFeed implements Iterator<ChangeEvent>, AutoCloseable {
     }
 
     private void read() throws InterruptedException {
+        if (query.cursor() == null && "now".equals(query.since())) begin();
+        if (!ready.isEmpty()) return;
         if (stream == null) connect();
         byte[] line;
         try {
@@ -127,11 +129,14 @@ public final class ChangeFeed implements Iterator<ChangeEvent>, AutoCloseable {
         return GrantdException.of(Failure.invalidResponse(200, Failure.NO_HEADERS, why));
     }
 
+    /** A second "now" would be another moment, and miss the changes in between. The page may have a change already. */
+    private void begin() {
+        ChangeList page = client.listChangesPage(query, 1, Duration.ZERO);
+        query = query.at(page.nextCursor());
+        for (Change change : page.changes()) deliver(change, page.nextCursor());
+    }
+
     private void connect() {
-        // A second "now" would be another moment, and miss the changes in between.
-        if (query.cursor() == null && "now".equals(query.since())) {
-            query = query.at(client.listChangesPage(query, 1, Duration.ZERO).nextCursor());
-        }
         connections++;
         Deadline deadline = Deadline.in(transport.silence());
         CompletableFuture<LineStream> opened = transport.open(query.request(null, null), connections, deadline);
@@ -156,12 +161,18 @@ public final class ChangeFeed implements Iterator<ChangeEvent>, AutoCloseable {
         failures = 0;
         query = query.at(cursor);
         if (type.equals("checkpoint")) {
-            if (query.checkpoints()) next = new ChangeEvent(cursor, null);
-        } else if (type.equals("change") && isNew(change)) {
-            seq = change.seq();
-            index = change.index();
-            next = new ChangeEvent(cursor, change);
+            if (query.checkpoints()) ready.add(new ChangeEvent(cursor, null));
+        } else if (type.equals("change")) {
+            deliver(change, cursor);
         }
+    }
+
+    /** Leaves out what a connection repeats. */
+    private void deliver(Change change, String cursor) {
+        if (!isNew(change)) return;
+        seq = change.seq();
+        index = change.index();
+        ready.add(new ChangeEvent(cursor, change));
     }
 
     private boolean isNew(Change change) {

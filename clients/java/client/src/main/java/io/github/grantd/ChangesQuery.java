@@ -108,6 +108,11 @@ public record ChangesQuery(
 
     /** `limit` and `waitSeconds` may be null. */
     Request request(Integer limit, Long waitSeconds) {
+        for (int i = 0; i < actions.size(); i++) {
+            // A comma would make two of it, and an empty one none, which means all.
+            if (!actions.get(i).isEmpty() && !actions.get(i).contains(",")) continue;
+            throw GrantdException.of(Failure.invalidRequest("\"action[" + i + "]\" is empty or has a comma"));
+        }
         String action = actions.isEmpty() ? null : String.join(",", actions);
         return Request.get("listChanges", "/v1/changes", Request.query(
             "cursor", cursor, "since", since, "namespace", namespace, "relation", relation, "action", action,

@@ -5,7 +5,9 @@ package io.github.grantd;
 
 import io.github.grantd.internal.Json;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.regex.Matcher;
@@ -16,6 +18,8 @@ final class Checks {
     static final int QUESTIONS_MAX = 100;
     /** Refused elements that are taken out of a bulk check one by one. With more, halves cost fewer requests. */
     private static final int REFUSED_MAX = 4;
+    /** One element may be to blame. A status of 413 is also that of many that are too large together. */
+    private static final Set<Integer> OF_ELEMENTS = Set.of(400, 413, 422);
     private static final Pattern ELEMENT = Pattern.compile("\\bchecks\\[(\\d{1,3})\\]\\.?");
 
     private final Transport transport;
@@ -47,7 +51,23 @@ final class Checks {
 
     /** Up to 100 questions. The answers are in order; the future only fails with what a hook throws. */
     CompletableFuture<List<CheckAnswer>> each(List<Question> questions, Deadline deadline) {
-        return each(questions, REFUSED_MAX, deadline);
+        List<GrantdException> refusals = questions.stream().map(Checks::refusalOf).toList();
+        List<Question> sent = new ArrayList<>();
+        for (int i = 0; i < questions.size(); i++) if (refusals.get(i) == null) sent.add(questions.get(i));
+        return each(sent, REFUSED_MAX, deadline).thenApply(answers -> {
+            Iterator<CheckAnswer> next = answers.iterator();
+            return refusals.stream().map(each -> each == null ? next.next() : new CheckAnswer(false, each)).toList();
+        });
+    }
+
+    /** Why a question cannot be sent; null: it can. */
+    static GrantdException refusalOf(Question question) {
+        try {
+            question.toJson().forEach((name, text) -> Json.whole((String) text, name));
+            return null;
+        } catch (IllegalArgumentException e) {
+            return GrantdException.of(Failure.invalidRequest(e.getMessage()));
+        }
     }
 
     private CompletableFuture<List<CheckAnswer>> each(List<Question> questions, int named, Deadline deadline) {
@@ -75,7 +95,7 @@ final class Checks {
 
     private CompletableFuture<List<CheckAnswer>> afterRefusal(
         List<Question> questions, int named, Deadline deadline, GrantdException refused) {
-        if (refused.status() != 400 && refused.status() != 422) {
+        if (!OF_ELEMENTS.contains(refused.status())) {
             List<CheckAnswer> same = new ArrayList<>();
             for (Question each : questions) same.add(new CheckAnswer(false, refused));
             return CompletableFuture.completedFuture(same);

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
 
 /**
  * `retryAfter` is zero without one. `isRepeatable`: whether the client repeats the call. `isUnknown`: whether a write may
@@ -29,9 +30,23 @@ record Failure(
     boolean isRepeatable,
     boolean isUnknown,
     String where) implements Serializable {
+    /** What would forge lines of a log, steer a terminal, or show a text in another order. */
+    private static final Pattern UNPRINTABLE =
+        Pattern.compile("[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]");
     static final HttpHeaders NO_HEADERS = HttpHeaders.of(Map.of(), (name, value) -> true);
     private static final Set<Integer> RETRYABLE = Set.of(408, 429, 502, 503, 504);
     private static final long RETRY_AFTER_MAX = Integer.MAX_VALUE;
+
+    Failure {
+        type = printable(type);
+        requestId = printable(requestId);
+        detail = printable(detail);
+    }
+
+    private static String printable(String text) {
+        if (text == null) return null;
+        return UNPRINTABLE.matcher(text).replaceAll(each -> String.format("\\\\u%04x", (int) each.group().charAt(0)));
+    }
 
     private static Failure local(String type, boolean isRetryable, String detail, Throwable cause, boolean isRepeatable) {
         return new Failure(
@@ -121,7 +136,7 @@ record Failure(
     }
 
     static String requestIdOf(HttpHeaders headers) {
-        return headers.firstValue("X-Service-Request-Id").orElse(null);
+        return printable(headers.firstValue("X-Service-Request-Id").orElse(null));
     }
 
     /** Whole seconds, the only form that the API has. */

@@ -26,6 +26,8 @@ final class Gatherer {
     }
 
     CompletableFuture<Boolean> check(Question question) {
+        GrantdException refusal = Checks.refusalOf(question);
+        if (refusal != null) return CompletableFuture.failedFuture(refusal);
         WaitingCheck one = new WaitingCheck(question, new CompletableFuture<>());
         List<WaitingCheck> ready = null;
         synchronized (this) {

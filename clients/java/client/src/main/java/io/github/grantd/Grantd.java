@@ -439,7 +439,13 @@ public final class Grantd {
     private boolean revokeKey(String keyId, Deadline deadline) {
         // No path leads to these.
         if (keyId.isEmpty() || keyId.equals(".") || keyId.equals("..")) return false;
-        Request request = Request.delete("revokeKey", "/v1/keys/" + Request.encoded(keyId), Map.of());
+        String segment;
+        try {
+            segment = Request.encoded(keyId, "key_id");
+        } catch (IllegalArgumentException e) {
+            throw GrantdException.of(Failure.invalidRequest(e.getMessage()));
+        }
+        Request request = Request.delete("revokeKey", "/v1/keys/" + segment, Map.of());
         return remove(request, ErrorTypes.KEY_NOT_FOUND, deadline);
     }
 

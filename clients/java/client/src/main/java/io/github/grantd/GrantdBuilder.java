@@ -1,5 +1,6 @@
 package io.github.grantd;
 
+import io.github.grantd.internal.Json;
 import java.lang.System.Logger;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -186,7 +187,7 @@ public final class GrantdBuilder {
     }
 
     /**
-     * For proxies and certificates. It must not follow redirections: the API has none, and the key must go nowhere else.
+     * For proxies and certificates. By default, no proxy is used, not even one of the system properties. It must not follow redirections: the API has none, and the key must go nowhere else.
      *
      * @param client the client of the JDK
      * @return this
@@ -233,12 +234,17 @@ public final class GrantdBuilder {
 
     private static HttpClient ownHttpClient() {
         // Over plain HTTP, the default tries to upgrade each connection to HTTP/2.
-        return HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+        return HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            // A proxy of the system properties would get the key in clear over plain HTTP.
+            .proxy(HttpClient.Builder.NO_PROXY)
+            .build();
     }
 
     private static String base(String url) {
         URI parsed;
         try {
+            if (!Json.isWhole(url)) throw wrongUrl();
             parsed = new URI(url);
         } catch (URISyntaxException e) {
             throw wrongUrl();

@@ -1,5 +1,6 @@
 package io.github.grantd;
 
+import io.github.grantd.internal.Json;
 import java.util.function.Consumer;
 
 /**
@@ -13,9 +14,9 @@ public final class Guard {
         ALLOWED(200),
         /** Nobody is logged in. */
         UNAUTHENTICATED(401),
-        /** The check says no. */
+        /** The check says no, or the subject is ill-formed. */
         FORBIDDEN(403),
-        /** The request is about no object, or about an invalid one. */
+        /** The request is about no object, or about an ill-formed one. */
         NOT_FOUND(404),
         /** There is no answer. */
         UNAVAILABLE(503);
@@ -74,7 +75,16 @@ public final class Guard {
             return client.check(subject, relation, object) ? Verdict.ALLOWED : Verdict.FORBIDDEN;
         } catch (GrantdException e) {
             onError.accept(e);
-            return e.type().equals(ErrorTypes.INVALID_OBJECT) ? Verdict.NOT_FOUND : Verdict.UNAVAILABLE;
+            return verdictOn(e.type(), subject, object);
         }
+    }
+
+    private static Verdict verdictOn(String error, String subject, String object) {
+        if (error.equals(ErrorTypes.INVALID_SUBJECT)) return Verdict.FORBIDDEN;
+        if (error.equals(ErrorTypes.INVALID_OBJECT)) return Verdict.NOT_FOUND;
+        if (!error.equals(ErrorTypes.INVALID_REQUEST)) return Verdict.UNAVAILABLE;
+        // What the client itself refuses to send.
+        if (!Json.isWhole(subject)) return Verdict.FORBIDDEN;
+        return Json.isWhole(object) ? Verdict.UNAVAILABLE : Verdict.NOT_FOUND;
     }
 }

@@ -70,14 +70,15 @@ record Request(
         return query;
     }
 
-    static String encoded(String text) {
-        return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+    /** For a path or a query. Fails with an IllegalArgumentException on what would become another text. */
+    static String encoded(String text, String place) {
+        return URLEncoder.encode(Json.whole(text, place), StandardCharsets.UTF_8).replace("+", "%20");
     }
 
     String pathAndQuery() {
         if (query.isEmpty()) return path;
         return query.entrySet().stream()
-            .map(each -> encoded(each.getKey()) + "=" + encoded(each.getValue()))
+            .map(each -> each.getKey() + "=" + encoded(each.getValue(), each.getKey()))
             .collect(Collectors.joining("&", path + "?", ""));
     }
 }

@@ -55,10 +55,13 @@ record Transport(
         return request.method() + " " + base + request.path();
     }
 
+    /** What cannot be sent as it is fails here, before anything is sent. */
     HttpRequest build(Request request, String accept, Map<String, String> ofCall) {
         HttpRequest.Builder builder;
+        byte[] body;
         try {
             builder = HttpRequest.newBuilder(URI.create(base + request.pathAndQuery()));
+            body = request.body() == null ? null : Json.write(request.body());
         } catch (IllegalArgumentException e) {
             throw GrantdException.of(Failure.invalidRequest(e.getMessage()).at(where(request)));
         }
@@ -68,13 +71,7 @@ record Transport(
         builder.setHeader("Authorization", "Bearer " + key);
         builder.setHeader("User-Agent", userAgent);
         builder.setHeader("Accept", accept);
-        if (request.body() == null) return builder.method(request.method(), BodyPublishers.noBody()).build();
-        byte[] body;
-        try {
-            body = Json.write(request.body());
-        } catch (IllegalArgumentException e) {
-            throw GrantdException.of(Failure.invalidRequest(e.getMessage()).at(where(request)));
-        }
+        if (body == null) return builder.method(request.method(), BodyPublishers.noBody()).build();
         builder.setHeader("Content-Type", JSON);
         return builder.method(request.method(), BodyPublishers.ofByteArray(body)).build();
     }
@@ -168,6 +165,9 @@ record Transport(
         if (!isPromised(request, status)) throw refusal(got);
         if (status == 204 || status == 304) return new Request.Response(status, got.headers(), null);
         requireMediaType(got, JSON);
+        if (got.body() == BoundedBody.TOO_LARGE) {
+            throw GrantdException.of(Failure.invalidResponse(status, got.headers(), "it is too large"));
+        }
         try {
             return new Request.Response(status, got.headers(), Json.parse((byte[]) got.body()));
         } catch (Json.MalformedException e) {
@@ -175,7 +175,17 @@ record Transport(
         }
     }
 
+    /** The client asks for none. */
+    private static boolean isEncoded(HttpResponse<Object> got) {
+        String encoding = got.headers().firstValue("Content-Encoding").orElse("");
+        return !encoding.isEmpty() && !encoding.equalsIgnoreCase("identity");
+    }
+
     private static void requireMediaType(HttpResponse<Object> got, String wanted) {
+        if (isEncoded(got)) {
+            String encoding = "its encoding is \"" + got.headers().firstValue("Content-Encoding").orElse("") + "\"";
+            throw GrantdException.of(Failure.invalidResponse(got.statusCode(), got.headers(), encoding));
+        }
         String given = got.headers().firstValue("Content-Type").orElse("");
         if (given.split(";", 2)[0].strip().toLowerCase(Locale.ROOT).equals(wanted)) return;
         String why = "its media type is \"" + given + "\"";
@@ -185,7 +195,9 @@ record Transport(
     private static GrantdException refusal(HttpResponse<Object> got) {
         int status = got.statusCode();
         if (status < 400) return GrantdException.of(Failure.invalidResponse(status, got.headers(), "status " + status));
-        return GrantdException.of(Failure.problem(status, got.headers(), (byte[]) got.body()));
+        boolean isReadable = got.body() != BoundedBody.TOO_LARGE && !isEncoded(got);
+        return GrantdException.of(
+            Failure.problem(status, got.headers(), isReadable ? (byte[]) got.body() : new byte[0]));
     }
 
     private void log(Request request, int number, String outcome, String requestId, long begun) {

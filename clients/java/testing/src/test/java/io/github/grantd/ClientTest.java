@@ -174,9 +174,15 @@ class ClientTest {
         assertEquals(Guard.Verdict.UNAUTHENTICATED, guard.decide(null, "viewer", "document:plan"));
         assertEquals(Guard.Verdict.NOT_FOUND, guard.decide("user:ada", "viewer", ""));
         assertEquals(Guard.Verdict.NOT_FOUND, guard.decide("user:ada", "viewer", "document"));
+        assertEquals(Guard.Verdict.FORBIDDEN, guard.decide("ada", "viewer", "document:plan"));
+        assertEquals(Guard.Verdict.FORBIDDEN, guard.decide("user:\ud800", "viewer", "document:plan"));
+        assertEquals(Guard.Verdict.NOT_FOUND, guard.decide("user:ada", "viewer", "document:\ud800"));
+        assertEquals(Guard.Verdict.UNAVAILABLE, guard.decide("user:ada", "viewer\ud800", "document:plan"));
         fake.setUnavailable(true);
         assertEquals(Guard.Verdict.UNAVAILABLE, guard.decide("user:ada", "viewer", "document:plan"));
-        assertEquals(List.of("invalid-object", "unavailable"), errors.stream().map(GrantdException::type).toList());
+        List<String> types = List.of(
+            "invalid-object", "invalid-subject", "invalid-request", "invalid-request", "invalid-request", "unavailable");
+        assertEquals(types, errors.stream().map(GrantdException::type).toList());
     }
 
     @Test

@@ -1,17 +1,20 @@
 package io.github.grantd.internal;
 
+import java.math.BigDecimal;
+import java.math.BigInteger;
 import java.nio.ByteBuffer;
-import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
 /** JSON (RFC 8259) as the API has it: a strict reader, which refuses what other readers guess, and a writer. */
@@ -19,6 +22,9 @@ public final class Json {
     /** More than any response has: a proof of 25 steps has about 100. */
     private static final int DEPTH_MAX = 512;
     private static final int LONG_DIGITS_MAX = 18;
+    private static final Set<Class<?>> NUMBERS = Set.of(
+        Byte.class, Short.class, Integer.class, Long.class, Float.class, Double.class, BigInteger.class, BigDecimal.class,
+        AtomicInteger.class, AtomicLong.class);
 
     /** The text is not JSON. */
     public static final class MalformedException extends Exception {
@@ -149,7 +155,7 @@ public final class Json {
             built.append(c == '\\' ? escaped() : c);
         }
         // What came in escapes has not been through the decoder.
-        if (!StandardCharsets.UTF_8.newEncoder().canEncode(built)) throw wrong("half of a surrogate pair");
+        if (!isWhole(built.toString())) throw wrong("half of a surrogate pair");
         return built.toString();
     }
 
@@ -230,48 +236,76 @@ public final class Json {
         return items.isEmpty() ? null : items;
     }
 
-    /** Fails with an {@code IllegalArgumentException} on values that JSON does not have. */
+    /** Fails with an {@code IllegalArgumentException}, which names the place, on what JSON or UTF-8 does not have. */
     public static byte[] write(Object value) {
         StringBuilder out = new StringBuilder();
-        write(value, out, 0);
-        try {
-            ByteBuffer encoded = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(out));
-            return Arrays.copyOf(encoded.array(), encoded.limit());
-        } catch (CharacterCodingException e) {
-            throw new IllegalArgumentException("a text has half of a surrogate pair");
-        }
+        write(value, out, "", 0);
+        return out.toString().getBytes(StandardCharsets.UTF_8);
     }
 
-    private static void write(Object value, StringBuilder out, int depth) {
-        if (depth > DEPTH_MAX) throw new IllegalArgumentException("a value is nested too deeply");
+    /** Whether UTF-8 can carry a text: an encoder of the JDK puts another one in place of half of a surrogate pair. */
+    public static boolean isWhole(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (!Character.isSurrogate(text.charAt(i))) continue;
+            if (i + 1 == text.length() || !Character.isSurrogatePair(text.charAt(i), text.charAt(i + 1))) return false;
+            i++;
+        }
+        return true;
+    }
+
+    /** The text. Fails with an {@code IllegalArgumentException}, which names the place, if UTF-8 cannot carry it. */
+    public static String whole(String text, String place) {
+        if (!isWhole(text)) throw new IllegalArgumentException('"' + place + "\" has half of a surrogate pair");
+        return text;
+    }
+
+    private static void write(Object value, StringBuilder out, String place, int depth) {
+        if (depth > DEPTH_MAX) throw new IllegalArgumentException('"' + place + "\" is nested too deeply");
         if (value == null || value instanceof Boolean) {
             out.append(value);
         } else if (value instanceof String text) {
-            writeText(text, out);
+            writeText(whole(text, place), out);
         } else if (value instanceof Number number) {
-            if (!Double.isFinite(number.doubleValue())) throw new IllegalArgumentException("JSON has no " + number);
-            out.append(number);
+            writeNumber(number, out, place);
         } else if (value instanceof Instant time) {
             writeText(time.truncatedTo(ChronoUnit.MILLIS).toString(), out);
         } else if (value instanceof Map<?, ?> members) {
             char separator = '{';
             for (Map.Entry<?, ?> member : members.entrySet()) {
-                if (!(member.getKey() instanceof String name)) throw new IllegalArgumentException("a name is no text");
-                writeText(name, out.append(separator));
-                write(member.getValue(), out.append(':'), depth + 1);
+                if (!(member.getKey() instanceof String name)) {
+                    throw new IllegalArgumentException('"' + place + "\" has a name that is no text");
+                }
+                String within = place.isEmpty() ? name : place + "." + name;
+                writeText(whole(name, within), out.append(separator));
+                write(member.getValue(), out.append(':'), within, depth + 1);
                 separator = ',';
             }
             out.append(separator == '{' ? "{}" : "}");
         } else if (value instanceof Iterable<?> items) {
             char separator = '[';
+            int index = 0;
             for (Object item : items) {
-                write(item, out.append(separator), depth + 1);
+                write(item, out.append(separator), place + "[" + index++ + "]", depth + 1);
                 separator = ',';
             }
             out.append(separator == '[' ? "[]" : "]");
         } else {
-            throw new IllegalArgumentException("JSON has no values of " + value.getClass());
+            throw foreign(value.getClass().getName(), place);
         }
+    }
+
+    private static IllegalArgumentException foreign(String what, String place) {
+        return new IllegalArgumentException('"' + place + "\" is " + what + ", which JSON has not");
+    }
+
+    /** Another class may write itself in a way that is no number of JSON. */
+    private static void writeNumber(Number number, StringBuilder out, String place) {
+        if (!NUMBERS.contains(number.getClass())) {
+            throw foreign(number.getClass().getName(), place);
+        }
+        boolean isFloat = number instanceof Double || number instanceof Float;
+        if (isFloat && !Double.isFinite(number.doubleValue())) throw foreign(number.toString(), place);
+        out.append(number);
     }
 
     private static void writeText(String text, StringBuilder out) {

@@ -22,6 +22,8 @@ import io.github.grantd.servlet.RequiresFilter;
 import io.github.grantd.testing.GrantdFake;
 import io.opentelemetry.api.OpenTelemetry;
 import jakarta.servlet.Filter;
+import java.net.ProxySelector;
+import java.net.http.HttpClient;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -71,6 +73,13 @@ class ReadmeTest {
             .build();
         Grantd patient = grantd.withTimeout(Duration.ofMinutes(1));
         assertEquals("Grantd[https://grantd.example]", patient.toString());
+    }
+
+    @Test
+    void usesAProxy() {
+        HttpClient http = HttpClient.newBuilder().proxy(ProxySelector.getDefault()).build();
+        Grantd grantd = Grantd.builder().url("https://grantd.example").key("gk1_example").httpClient(http).build();
+        assertEquals("Grantd[https://grantd.example]", grantd.toString());
     }
 
     @Test

@@ -6,6 +6,8 @@ import io.github.grantd.internal.Json;
 import java.net.URI;
 import java.net.URLDecoder;
 import java.net.http.HttpHeaders;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -39,8 +41,14 @@ record FakeRequest(String id, String method, URI uri, HttpHeaders headers, byte[
         return decoded(path.substring(path.lastIndexOf('/') + 1));
     }
 
+    /** Strictly: the decoder for URLs would take what is not UTF-8 for U+FFFD. */
     private static String decoded(String text) {
-        return URLDecoder.decode(text, StandardCharsets.UTF_8);
+        byte[] bytes = URLDecoder.decode(text, StandardCharsets.ISO_8859_1).getBytes(StandardCharsets.ISO_8859_1);
+        try {
+            return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+        } catch (CharacterCodingException e) {
+            throw Problem.invalidRequest("The path or the query is not UTF-8.");
+        }
     }
 
     /** The parameters, each of which must be one of these, and given once. */
