@@ -286,6 +286,8 @@ export interface TenantConnection extends Calling<TenantCalls> {
   unknownNamespaces(handle: number, namespaces: readonly string[]): readonly string[];
   /** The tenant of a handle; empty if the handle is unknown. */
   tenantOf(handle: number): string;
+  /** Whether this shard owns the tenant of that id, which is any text. */
+  serves(tenantId: string): boolean;
   /**
    * Throws `insufficient-scope` if the handle lacks the right. Call it right before every call under a handle, tenant
    * or operator, except `check` and `checkKnown`, which verify the scope themselves.

@@ -416,6 +416,10 @@ class ScriptedConnection implements TenantConnection {
     return this.#real.tenant.tenantOf(handle);
   }
 
+  serves(tenantId: string): boolean {
+    return this.#real.tenant.serves(tenantId);
+  }
+
   demandRight(handle: number, right: HandleRight): void {
     this.#real.tenant.demandRight(handle, right);
   }

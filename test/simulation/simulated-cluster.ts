@@ -199,11 +199,14 @@ export class SimulatedCluster {
       },
     );
     const streams = new Set<PeerStream>();
+    let accepted = 0;
     const shard: RunningShard = { shardName, address, process, node, streams, turns, stopping: false };
     this.network.listen(process, address, (stream) => {
       if (shard.stopping && streams.size === 0) return false;
-      const options = { shard: node, clock, turns, log, metrics, version: 'simulated', proof: EVERY_PROOF };
-      const peer = new PeerStream(stream, options, () => streams.delete(peer));
+      accepted += 1;
+      const proof = EVERY_PROOF;
+      const options = { shard: node, clock, turns, log, metrics, version: 'simulated', proof };
+      const peer = new PeerStream(stream, { ...options, turnKey: `peer ${accepted}` }, () => streams.delete(peer));
       streams.add(peer);
       return true;
     });

@@ -89,6 +89,7 @@ export const changeCalls = {
 
   listAuditLog: defineCall('listAuditLog', {
     access: 'console',
+    enumerates: true,
     requestToWire: (query) => {
       const { tenantId, newestFirst = false } = query;
       const times = { sinceMs: timeBoundToWire(query.sinceMs), untilMs: timeBoundToWire(query.untilMs) };
@@ -131,6 +132,7 @@ export const changeCalls = {
   /** The changes of all tenants of a slot. */
   readLog: defineCall('readLog', {
     access: 'console',
+    enumerates: true,
     requestToWire: (query) => query,
     requestFromWire: ({ slot, afterSeq, sinceMs }) => {
       demand(isCount(afterSeq) && isCount(sinceMs), 'A place in a log is out of bounds.');

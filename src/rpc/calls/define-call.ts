@@ -64,6 +64,8 @@ export interface ServedPeer {
 
 export type CallSpec<Name extends CallName, Result extends ReplyField> = WriteOf<Name> & {
   readonly access: AccessOf<Name>;
+  /** Its answer is a page of unlimited data of the operator's: few run at once. */
+  readonly enumerates?: boolean;
   /** Approximate time that its items take later, beyond the measured time of its first step. */
   readonly costMs?: (message: NonNullable<Call__Output[Name]>) => number;
   readonly requestToWire: (request: RequestOf<Name>) => NonNullable<Call[Name]>;
@@ -84,6 +86,7 @@ export interface DefinedCall<Name extends CallName> {
   readonly name: Name;
   readonly access: Access;
   readonly write: Write;
+  readonly enumerates: boolean;
   costMs(call: Call__Output): number;
   toWire(request: RequestOf<Name>): CallBody;
   answerOf(reply: Reply__Output, request: RequestOf<Name>): AnswerOf<Name>;
@@ -115,13 +118,14 @@ export function defineCall<const Name extends CallName, const Result extends Rep
   name: Name,
   spec: CallSpec<Name, Result>,
 ): DefinedCall<Name> {
-  const { reply: result, write = 'no' } = spec;
+  const { reply: result, write = 'no', enumerates = false } = spec;
   const access: Access = spec.access;
   const right = needsHandle(access) ? access : undefined;
   return Object.freeze({
     name,
     access,
     write,
+    enumerates,
     costMs: (call: Call__Output) => spec.costMs?.(present(call[name])) ?? 0,
     toWire: (request: RequestOf<Name>): CallBody => ({ [name]: spec.requestToWire(request) }),
     answerOf: (reply: Reply__Output, request: RequestOf<Name>) => spec.replyFromWire(answered(reply[result]), request),
@@ -140,8 +144,9 @@ export function defineCall<const Name extends CallName, const Result extends Rep
       const caller = { handle, attempt } as CallerOf<Name>;
       return connection.call(name, caller, request).then((answer) => {
         const body = { [result]: spec.replyToWire(answer) };
+        if (handle === undefined || spec.namespacesDenied === undefined) return body;
         const denied = this.namespacesDenied(request, answer);
-        if (handle === undefined || denied.length === 0) return body;
+        if (denied.length === 0) return body;
         return { ...body, unknownNamespaces: [...peer.tenant.unknownNamespaces(handle, denied)] };
       });
     },

@@ -374,6 +374,7 @@ export const grantCalls = {
   /** Every grant of the tenant. */
   exportGrants: defineCall('exportGrants', {
     access: 'operator-handle',
+    enumerates: true,
     requestToWire: (query) => pageQueryToWire(query),
     requestFromWire: pageQueryFromWire,
     ...GRANTS_REPLY,

@@ -112,6 +112,7 @@ export const listingCalls = {
   /** The subjects that have grants. */
   listSubjects: defineCall('listSubjects', {
     access: 'operator-handle',
+    enumerates: true,
     requestToWire: (query) => pageQueryToWire(query),
     requestFromWire: pageQueryFromWire,
     reply: 'subjects',

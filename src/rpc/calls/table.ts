@@ -32,7 +32,7 @@ export const CALLS = Object.freeze({
 } satisfies { readonly [Name in CallName | CallField]: DefinedCall<Name> });
 
 /** Any of them, as a server sees it. */
-export type AnyCall = Pick<DefinedCall<CallName>, 'name' | 'costMs' | 'serve'>;
+export type AnyCall = Pick<DefinedCall<CallName>, 'name' | 'costMs' | 'enumerates' | 'serve'>;
 
 /** The call that a peer makes. Throws WireViolation. */
 export function callOf({ request }: Call__Output): AnyCall {

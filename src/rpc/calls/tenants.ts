@@ -158,6 +158,7 @@ export const tenantCalls = {
 
   listTenants: defineCall('listTenants', {
     access: 'console',
+    enumerates: true,
     requestToWire: ({ after = '', limit }) => ({ after, limit }),
     requestFromWire: tenantsQueryFrom,
     reply: 'tenants',
@@ -167,6 +168,7 @@ export const tenantCalls = {
 
   findTenants: defineCall('findTenants', {
     access: 'console',
+    enumerates: true,
     requestToWire: ({ name, after = '', limit }) => ({ after, limit, name }),
     requestFromWire: ({ name, ...page }) => ({
       name: shortText(name, 'The name of a tenant', NAME_UNITS_MAX),

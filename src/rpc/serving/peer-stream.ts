@@ -2,13 +2,14 @@
 // and gathers the replies: checks that memory decides are answered in one message per incoming message, everything else
 // in one per turn of the event loop. Invariants: every id is answered once; what one call or check says never ends the
 // stream, which others share: only broken framing does; nothing grows beyond its bound, since the stream does not read
-// from a peer that does not read its replies.
+// from a peer that does not read its replies, nor starts what such a peer has asked for; what a peer asks under handles
+// that are not its own takes turns of that peer, never of a tenant.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { namespaceOf } from '../../core/tuples.ts';
-import { type CheckAnswer, NO_POSITIONS, type Shard, type TenantConnection } from '../../shard/shard.ts';
+import { type CheckAnswer, NO_POSITIONS, type Shard, ShardFailure, type TenantConnection } from '../../shard/shard.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { TraceSpan, Tracing } from '../../telemetry/spans.ts';
@@ -39,6 +40,7 @@ import type { PeerProof } from '../transport/peer-certificate.ts';
 import type { ServerStream } from '../transport/transport.ts';
 import { demand, WireViolation } from '../wire-violation.ts';
 import { ReplyQueue } from './answer-queue.ts';
+import { EnumerationGate, type PeerEnumerations } from './enumeration-gate.ts';
 
 /** About ten of the longest replies. Beyond that, the stream reads nothing from the peer until the peer takes them. */
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
@@ -46,6 +48,12 @@ const WAITING_BYTES_MAX = 16 * 1024 * 1024;
 const UNKNOWN_CALL = 'unknown';
 /** Checks of a message between two readings of the clock. */
 const CHECKS_PER_LOOK = 64;
+/** Checks under unknown handles that are answered in one step, and what that costs with their decoding and encoding. */
+const UNKNOWN_PER_STEP = 250;
+const UNKNOWN_STEP_MS = 1;
+/** One error each for refusals that a peer can cause without end: a stack trace would cost more than the refusal. */
+const UNKNOWN_HANDLE = new ShardFailure('handle-unknown', 'The handle is unknown.');
+const OVERLOADED = new GrantdError('overloaded', 'Too many calls of this peer are waiting at the shard.');
 
 type HintedCheck = Pick<NamedCheck, 'handle' | 'subject' | 'object'>;
 
@@ -69,6 +77,10 @@ export interface PeerStreamDependencies {
   readonly proof: PeerProof;
   /** Absent: nothing is traced. */
   readonly tracing?: Tracing | undefined;
+  /** Shared with the other streams. Absent: there are none. */
+  readonly enumerations?: EnumerationGate | undefined;
+  /** Of the turns that belong to no tenant: no other stream has it. */
+  readonly turnKey: string;
 }
 
 export class PeerStream {
@@ -81,6 +93,8 @@ export class PeerStream {
   readonly #version: string;
   readonly #proof: PeerProof;
   readonly #tracing: Tracing | undefined;
+  readonly #enumerations: PeerEnumerations;
+  readonly #turnKey: string;
   readonly #onClosed: () => void;
   #peer: ServedPeer | undefined;
   #unwatch: (() => void) | undefined;
@@ -91,6 +105,10 @@ export class PeerStream {
   #inFlight = 0;
   /** Too much waits for the peer: the stream reads nothing from it. */
   #paused = false;
+  /** What came before the pause, and has not started: the peer does not take its replies. */
+  #held: (() => void)[] = [];
+  /** Checks under unknown handles that are not answered yet. Meanwhile the stream reads nothing from the peer. */
+  #unknown = 0;
   #flushScheduled = false;
   #outstanding = 0;
   /** Of the last message with checks or calls. */
@@ -119,6 +137,9 @@ export class PeerStream {
     this.#version = dependencies.version;
     this.#proof = dependencies.proof;
     this.#tracing = dependencies.tracing;
+    this.#turnKey = dependencies.turnKey;
+    const { enumerations = new EnumerationGate() } = dependencies;
+    this.#enumerations = enumerations.connect(() => !this.#isFull);
     this.#onClosed = onClosed;
     stream.on('data', (message: FrontMessage__Output) => this.#receive(message));
     stream.on('end', () => {
@@ -133,6 +154,7 @@ export class PeerStream {
   /** Replies to what has been taken, then ends the stream. */
   finish(): void {
     this.#finishing = true;
+    this.#startHeld();
     this.#peer?.tenant.endWaits();
     this.#stream.pause();
     this.#endIfFinished();
@@ -141,6 +163,8 @@ export class PeerStream {
   #leave(): void {
     if (this.#gone) return;
     this.#gone = true;
+    this.#held = [];
+    this.#enumerations.close();
     this.#unwatch?.();
     this.#peer?.tenant.close();
     this.#onClosed();
@@ -247,6 +271,7 @@ export class PeerStream {
     demandColumns(checks);
     const { ids, handles, subjects, relations, objects, names, contexts } = checks;
     const spans = checks.traced.length === 0 ? undefined : this.#spansOf(checks);
+    const unknown: number[] = [];
     let hasTime = false;
     let named = 0;
     for (let index = 0; index < ids.length; index += 1) {
@@ -272,10 +297,13 @@ export class PeerStream {
       if (index % CHECKS_PER_LOOK === 0) hasTime = this.#turns.hasTime(this.#clock.monotonicMs());
       if (check !== undefined) {
         const isKnown = hasTime && span === undefined && this.#answerKnown(connection, id, check);
-        if (!isKnown) this.#takeNamed(connection, span, id, check);
+        if (isKnown) continue;
+        if (connection.tenantOf(handle) === '') unknown.push(id);
+        else this.#takeNamed(connection, span, id, check);
         continue;
       }
       if (hasTime) this.#serveCheck(connection, span, id, handle, subject, relation, object);
+      else if (connection.tenantOf(handle) === '') unknown.push(id);
       else {
         this.#defer(connection.tenantOf(handle), (error) => {
           if (error !== undefined) this.#answers.failCheck(id, error);
@@ -283,6 +311,22 @@ export class PeerStream {
         });
       }
     }
+    if (unknown.length > 0) this.#failUnknown(unknown);
+  }
+
+  /** Fails checks under handles that this peer does not have, in turns of the peer. */
+  #failUnknown(ids: readonly number[]): void {
+    this.#unknown += ids.length;
+    let next = 0;
+    const step = (): boolean => {
+      if (this.#gone) return false;
+      const end = Math.min(ids.length, next + UNKNOWN_PER_STEP);
+      this.#unknown -= end - next;
+      for (; next < end; next += 1) this.#answers.failCheck(ids[next] ?? 0, UNKNOWN_HANDLE);
+      this.#schedule();
+      return next < ids.length;
+    };
+    this.#turns.run(this.#turnKey, step, UNKNOWN_STEP_MS);
   }
 
   /** Whether memory has answered it. */
@@ -357,7 +401,7 @@ export class PeerStream {
     if (this.#outstanding >= OUTSTANDING_MAX) {
       // The read continues and fills the memory for the next try; its outcome is not needed here.
       answer.catch(() => {});
-      this.#answers.failCheck(id, this.#overloaded());
+      this.#answers.failCheck(id, OVERLOADED);
       return;
     }
     this.#outstanding += 1;
@@ -383,34 +427,62 @@ export class PeerStream {
       this.#failCall(call.request ?? UNKNOWN_CALL, call.id, error);
       return;
     }
-    // Other calls without a handle cost little, so they take turns by kind.
-    const asked =
-      call.handle > 0 ? peer.tenant.tenantOf(call.handle) : (call.readPosition ?? call.followTenant)?.tenantId;
-    const key = asked ?? defined.name;
-    const serve = (error?: GrantdError): void => {
-      if (error !== undefined) this.#answers.fail(call.id, error);
-      else this.#serveCall(peer, defined, call);
+    const tenantId = this.#tenantOf(peer.tenant, call);
+    const serve = (error?: GrantdError, onSettled?: () => void): void => {
+      if (error === undefined) {
+        this.#serveCall(peer, defined, call, onSettled);
+        return;
+      }
+      this.#answers.fail(call.id, error);
+      onSettled?.();
     };
-    this.#defer(key, serve, costMs);
+    // What concerns no tenant takes turns by kind. A peer may send any handle: one that is not its own is no kind.
+    const key = tenantId !== '' ? tenantId : call.handle > 0 ? this.#turnKey : `${this.#turnKey} ${defined.name}`;
+    if (defined.enumerates) this.#enumerate(key, serve, costMs);
+    else this.#defer(key, serve, costMs);
   }
 
-  #serveCall(peer: ServedPeer, defined: AnyCall, call: Call__Output): void {
+  /** The tenant that a call is about; empty: none that this shard knows, whatever the call says. */
+  #tenantOf(connection: TenantConnection, { handle, readPosition, followTenant }: Call__Output): string {
+    if (handle > 0) return connection.tenantOf(handle);
+    const named = (readPosition ?? followTenant)?.tenantId ?? '';
+    return named !== '' && connection.serves(named) ? named : '';
+  }
+
+  /** Defers a call that few of run at once. */
+  #enumerate(key: string, serve: (error?: GrantdError, onSettled?: () => void) => void, costMs: number): void {
+    if (this.#outstanding >= OUTSTANDING_MAX) {
+      serve(OVERLOADED);
+      return;
+    }
+    this.#outstanding += 1;
+    const onSettled = (): void => this.#enumerations.end();
+    this.#enumerations.enter(() => {
+      this.#outstanding -= 1;
+      this.#defer(key, (error) => serve(error, onSettled), costMs);
+    });
+  }
+
+  #serveCall(peer: ServedPeer, defined: AnyCall, call: Call__Output, onSettled?: () => void): void {
     const { id } = call;
     let answer: Promise<ReplyBody>;
     try {
       answer = this.#answer(peer, defined, call);
     } catch (error) {
       this.#failCall(defined.name, id, error);
+      onSettled?.();
       return;
     }
     this.#outstanding += 1;
     answer.then(
       (body) => {
         this.#answers.reply(id, body);
+        onSettled?.();
         this.#settleOne();
       },
       (error) => {
         this.#failCall(defined.name, id, error);
+        onSettled?.();
         this.#settleOne();
       },
     );
@@ -419,7 +491,7 @@ export class PeerStream {
   /** Serves a check or call when the turn of its tenant comes, perhaps at once; with an error if too many wait. */
   #defer(key: string, serve: (error?: GrantdError) => void, costMs?: number): void {
     if (this.#outstanding >= OUTSTANDING_MAX) {
-      serve(this.#overloaded());
+      serve(OVERLOADED);
       return;
     }
     this.#outstanding += 1;
@@ -427,6 +499,10 @@ export class PeerStream {
     const positions = this.#positions;
     const step = (): boolean => {
       if (this.#gone) return false;
+      if (this.#isFull && !this.#finishing) {
+        this.#held.push(() => this.#turns.run(key, step, costMs));
+        return false;
+      }
       try {
         this.#peer?.tenant.answerAt(positions);
         serve();
@@ -450,10 +526,6 @@ export class PeerStream {
     this.#schedule();
   }
 
-  #overloaded(): GrantdError {
-    return new GrantdError('overloaded', 'Too many calls of this peer are waiting at the shard.');
-  }
-
   #schedule(): void {
     if (this.#flushScheduled || this.#gone) return;
     this.#flushScheduled = true;
@@ -474,15 +546,29 @@ export class PeerStream {
   }
 
   #readWhileTaken(): void {
-    const pause = this.#answers.waitingBytes > WAITING_BYTES_MAX;
+    if (!this.#isFull) this.#startHeld();
+    const pause = this.#isFull || this.#unknown > 0;
     if (pause === this.#paused || this.#finishing) return;
     this.#paused = pause;
     if (pause) this.#stream.pause();
     else this.#stream.resume();
   }
 
+  /** The peer does not take its replies. */
+  get #isFull(): boolean {
+    return this.#answers.waitingBytes > WAITING_BYTES_MAX;
+  }
+
+  #startHeld(): void {
+    this.#enumerations.resume();
+    if (this.#held.length === 0) return;
+    const held = this.#held;
+    this.#held = [];
+    for (const start of held) start();
+  }
+
   #endIfFinished(): void {
-    if (!this.#finishing || this.#gone || this.#outstanding > 0 || this.#hasOutput()) return;
+    if (!this.#finishing || this.#gone || this.#outstanding + this.#unknown > 0 || this.#hasOutput()) return;
     this.#leave();
     this.#stream.end();
   }

@@ -8,6 +8,7 @@ import type { Log } from '../../telemetry/log.ts';
 import type { Tracing } from '../../telemetry/spans.ts';
 import { EVERY_PROOF, type PeerProof } from '../transport/peer-certificate.ts';
 import type { AcceptStream, ServerStream } from '../transport/transport.ts';
+import { EnumerationGate } from './enumeration-gate.ts';
 import { PeerStream, type PeerStreamDependencies } from './peer-stream.ts';
 
 export interface StreamHostDependencies {
@@ -37,14 +38,16 @@ export function createStreamHost(
   const { clock, log, metrics, tracing, turns = new FairTurns(clock) } = dependencies;
   const { version = '' } = options;
   const streams = new Set<PeerStream>();
+  const enumerations = new EnumerationGate();
+  let accepted = 0;
   let finishing = false;
 
   function acceptPeer(stream: ServerStream, proof: PeerProof): boolean {
     const shard = dependencies.shard();
     if (shard === undefined || finishing) return false;
-    const peer = new PeerStream(stream, { shard, clock, turns, log, metrics, version, proof, tracing }, () => {
-      streams.delete(peer);
-    });
+    accepted += 1;
+    const parts = { shard, clock, turns, log, metrics, version, proof, tracing, enumerations };
+    const peer = new PeerStream(stream, { ...parts, turnKey: `peer ${accepted}` }, () => streams.delete(peer));
     streams.add(peer);
     return true;
   }

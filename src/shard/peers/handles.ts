@@ -1,6 +1,7 @@
-// The handles of one connection. A front holds the id of a handle in place of an authenticated key. Invariant: a
-// connection never reuses an id; a handle is valid only in its tenure, and dies with its key. The operator's handles
-// have a right that no key has.
+// The handles of one connection. A front holds the id of a handle in place of an authenticated key. Invariants: a
+// connection never gives an id to another key; a handle is valid only in its tenure, and dies with its key; a
+// connection has one handle for each key, and the number of handles of all connections is bounded. The operator's
+// handles have a right that no key has.
 
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../core/async/clock.ts';
@@ -14,8 +15,13 @@ import type { TenantReader } from '../readers/tenant-reader.ts';
 import { type HandleRight, type IssuedHandle, ShardFailure } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
 
-/** Handles of one connection. Beyond this the oldest is dropped, and its front authenticates again. */
+/**
+ * Handles of one connection, twice the keys that a front knows. Beyond this the oldest is dropped, and its front
+ * authenticates again.
+ */
 const HANDLES_MAX = 200_000;
+/** Of all connections of a shard: about 500 bytes each, so 200 MB. */
+const ALL_HANDLES_MAX = 400_000;
 /** A bit that no key has: only handles on a console's connection have it. */
 const OPERATOR: ScopeMask = ALL_SCOPES + 1;
 const OPERATOR_SCOPES: ScopeMask = ALL_SCOPES | OPERATOR;
@@ -33,6 +39,9 @@ export const CHECK_READ = MASKS['check:read'];
 /** Handles of a closed connection that are dropped in one step. */
 const ENDED_PER_STEP = 5000;
 
+/** The one error for all forged ids: a stack trace would cost the shard more than it costs the sender. */
+const UNKNOWN_HANDLE = new ShardFailure('handle-unknown', 'The handle is unknown.');
+
 export interface Handle extends HandleState {
   readonly tenure: ServedTenure;
   /** Undefined: the handle is at the owner. */
@@ -46,6 +55,12 @@ export interface Handle extends HandleState {
   readonly expiresAtMs: number | undefined;
   /** Undefined: an operator handle. */
   readonly use: KeyUse | undefined;
+}
+
+/** A handle as its connection keeps it. */
+interface KeptHandle extends Handle {
+  /** The same for each authentication of a key, at the owner or at the reader. */
+  readonly claim: string;
 }
 
 /** A handle at a reader, as the calls of one message see it: by the time of the position that the message brought. */
@@ -130,20 +145,50 @@ function lacking(scope: ScopeMask): GrantdError {
   );
 }
 
+/** Bounds the handles of all connections of a shard together. */
+export class HandleBudget {
+  readonly #handlesMax: number;
+  readonly #tables = new Set<HandleTable>();
+  #handles = 0;
+
+  constructor(handlesMax = ALL_HANDLES_MAX) {
+    this.#handlesMax = handlesMax;
+  }
+
+  /** A table has one more handle. Beyond the bound, the connection with the most loses its oldest. */
+  add(table: HandleTable): void {
+    this.#tables.add(table);
+    this.#handles += 1;
+    if (this.#handles <= this.#handlesMax) return;
+    let largest = table;
+    for (const each of this.#tables) if (each.size > largest.size) largest = each;
+    largest.dropOldest();
+  }
+
+  remove(table: HandleTable, count = 1): void {
+    this.#handles -= count;
+    if (table.size === 0) this.#tables.delete(table);
+  }
+}
+
 export class HandleTable {
   readonly #clock: Clock;
   readonly #readersOf: ReaderChoice['of'];
-  readonly #handles = new Map<number, Handle>();
+  readonly #budget: HandleBudget;
+  readonly #handles = new Map<number, KeptHandle>();
+  /** The handle of each key, operator or reader. */
+  readonly #byClaim = new Map<string, KeptHandle>();
   /** One function for all handles: there may be many. */
-  readonly #onDead = (id: number): void => void this.#handles.delete(id);
+  readonly #onDead = (id: number): void => this.#remove(id);
   #lastId = 0;
   #closed = false;
   #at: ServedTenure | undefined;
 
   /** `readersOf`: how many readers a tenant has now. */
-  constructor(clock: Clock, readersOf: ReaderChoice['of']) {
+  constructor(clock: Clock, readersOf: ReaderChoice['of'], budget = new HandleBudget()) {
     this.#clock = clock;
     this.#readersOf = readersOf;
+    this.#budget = budget;
   }
 
   issue(
@@ -153,20 +198,12 @@ export class HandleTable {
     // The peer has disconnected in the meantime, so nothing would ever drop the handle.
     if (this.#closed) throw new ShardFailure('handle-unknown', 'The connection is closed.');
     const { tenant } = of.memory;
-
     const suspended = tenant.state === 'suspended' && of.use !== undefined;
     const held = of.use === undefined ? OPERATOR_SCOPES : scopes & ALL_SCOPES;
-    this.#lastId += 1;
-    const id = this.#lastId;
-    const handle: Handle = { reader: undefined, ...of, id, suspended, scopes: held, dead: false, onDead: this.#onDead };
-    this.#handles.set(id, handle);
-    of.memory.addHandle(handle);
-    if (this.#handles.size > HANDLES_MAX) {
-      const [oldest] = this.#handles.keys();
-      if (oldest !== undefined) this.#forget(oldest);
-    }
+    const claim = `${of.reader === undefined ? 'owner' : 'reader'} ${tenant.tenantId} ${of.actor}`;
+    const handle = this.#reuse({ reader: undefined, ...of, claim, suspended, scopes: held });
     return {
-      handle: id,
+      handle: handle.id,
       tenantId: tenant.tenantId,
       keyId: of.keyId,
       scopes: held & ALL_SCOPES,
@@ -176,6 +213,40 @@ export class HandleTable {
       suspended,
       readers: this.#readersOf(of.memory),
     };
+  }
+
+  /** The handle of the same claim, if nothing about it has changed; otherwise a new one takes its place. */
+  #reuse(of: Omit<KeptHandle, 'id' | 'dead' | 'onDead'>): KeptHandle {
+    const known = this.#byClaim.get(of.claim);
+    const same =
+      known !== undefined &&
+      known.memory === of.memory &&
+      known.tenure === of.tenure &&
+      known.reader === of.reader &&
+      known.use === of.use &&
+      known.scopes === of.scopes &&
+      known.suspended === of.suspended &&
+      known.expiresAtMs === of.expiresAtMs;
+    if (same) {
+      this.#handles.delete(known.id);
+      this.#handles.set(known.id, known);
+      return known;
+    }
+    if (known !== undefined) this.#forget(known.id);
+    this.#lastId += 1;
+    const handle: KeptHandle = { ...of, id: this.#lastId, dead: false, onDead: this.#onDead };
+    this.#handles.set(handle.id, handle);
+    this.#byClaim.set(handle.claim, handle);
+    handle.memory.addHandle(handle);
+    this.#budget.add(this);
+    if (this.#handles.size > HANDLES_MAX) this.dropOldest();
+    return handle;
+  }
+
+  /** Its front authenticates again. */
+  dropOldest(): void {
+    const [oldest] = this.#handles.keys();
+    if (oldest !== undefined) this.#forget(oldest);
   }
 
   /** Handles in use, each with what its tenure keeps in memory for it. */
@@ -219,7 +290,7 @@ export class HandleTable {
   /** The handle, whatever may be done under it now. */
   find(id: number): Handle {
     const handle = this.#handles.get(id);
-    if (handle === undefined) throw new ShardFailure('handle-unknown', 'The handle is unknown.');
+    if (handle === undefined) throw UNKNOWN_HANDLE;
     return this.#at === undefined || handle.reader === undefined ? handle : atPosition(handle, this.#at);
   }
 
@@ -261,6 +332,8 @@ export class HandleTable {
     this.#closed = true;
     const handles = [...this.#handles.values()];
     this.#handles.clear();
+    this.#byClaim.clear();
+    this.#budget.remove(this, handles.length);
     void this.#dropAll(handles);
   }
 
@@ -275,6 +348,14 @@ export class HandleTable {
     const handle = this.#handles.get(id);
     if (handle === undefined) return;
     handle.memory.removeHandle(handle);
+    this.#remove(id);
+  }
+
+  #remove(id: number): void {
+    const handle = this.#handles.get(id);
+    if (handle === undefined) return;
     this.#handles.delete(id);
+    if (this.#byClaim.get(handle.claim) === handle) this.#byClaim.delete(handle.claim);
+    this.#budget.remove(this);
   }
 }

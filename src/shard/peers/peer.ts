@@ -25,7 +25,7 @@ import {
 } from '../shard.ts';
 import { KeptAuditLog } from './audit-log-rows.ts';
 import { FeedWaits } from './feed-waits.ts';
-import { type Handle, HandleTable } from './handles.ts';
+import { type Handle, type HandleBudget, HandleTable } from './handles.ts';
 import type { Listing, ListingContext } from './listings.ts';
 import type { LoadWindow } from './load.ts';
 
@@ -49,6 +49,8 @@ export interface ShardParts extends ListingContext, DecideContext, FollowParts {
   readonly deadlineMs: number;
   readonly tenures: () => Iterable<Tenure>;
   readonly lookups: Lookups;
+  /** Of all peers. */
+  readonly handleBudget: HandleBudget;
   /** Of tenants that other shards own. */
   readonly readers: Pick<Readers, 'open' | 'list'>;
   readonly members: () => Promise<readonly MemberRow[]>;
@@ -90,7 +92,7 @@ export class Peer {
 
   constructor(shard: ShardParts) {
     this.shard = shard;
-    this.handles = new HandleTable(shard.clock, shard.readersOf);
+    this.handles = new HandleTable(shard.clock, shard.readersOf, shard.handleBudget);
     this.waits = new FeedWaits(shard.clock);
     this.kept = new KeptAuditLog(shard);
   }

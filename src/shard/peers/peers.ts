@@ -21,6 +21,7 @@ import {
 } from '../shard.ts';
 import { check } from './checks.ts';
 import { OPERATOR_HANDLERS, READER_HANDLERS, TENANT_HANDLERS } from './handlers.ts';
+import { HandleBudget } from './handles.ts';
 import { LoadWindow } from './load.ts';
 import { unknownNamespaces } from './namespaces.ts';
 import { Peer, type ShardParts } from './peer.ts';
@@ -83,6 +84,17 @@ class PeerConnection implements TenantConnection {
     return this.#peer.handles.tenantOf(handle);
   }
 
+  serves(text: string): boolean {
+    const tenantId = parseTenantId(text);
+    if (tenantId === undefined) return false;
+    try {
+      return this.#peer.tenureOf(tenantId).tenants.get(tenantId) !== undefined;
+    } catch {
+      // Another shard owns its slot.
+      return false;
+    }
+  }
+
   demandRight(handle: number, right: HandleRight): void {
     this.#peer.handles.demandRight(handle, right);
   }
@@ -118,8 +130,9 @@ export class Peers {
   readonly #connections = new Set<PeerConnection>();
   readonly #watchers = new Set<() => void>();
 
-  constructor(parts: Omit<ShardParts, 'loads'>) {
-    this.#shard = { ...parts, loads: () => Array.from(this.#connections, ({ load }) => load) };
+  constructor(parts: Omit<ShardParts, 'loads' | 'handleBudget'>) {
+    const handleBudget = new HandleBudget();
+    this.#shard = { ...parts, handleBudget, loads: () => Array.from(this.#connections, ({ load }) => load) };
   }
 
   connect(): TenantConnection {

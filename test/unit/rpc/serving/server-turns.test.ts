@@ -64,21 +64,63 @@ test('checks wait for the turn of their tenant, and are answered once it comes',
   assert.deepEqual((await next(({ checkResults }) => checkResults)).authorized, [5]);
 });
 
-test('calls wait for the turn of their tenant, questions of its readers too; others without a handle for one of their own', async (t) => {
+test('calls wait for the turn of their tenant, questions of its readers too; others for one of their peer', async (t) => {
   const { tenantIds, turns, handles, stream, reply } = await setUp(t);
   stream.write({
     calls: [
       { id: 5, handle: handles[0] ?? 0, listNamespaces: {} },
       { id: 6, authenticate: { tenantId: tenantIds[0] ?? '', keyId: 'key_1', key: `gk1_${'0'.repeat(81)}` } },
+      // Of no tenant that is here, whatever a peer may send.
+      { id: 8, handle: 4711, listNamespaces: {} },
       { id: 7, readPosition: { tenantId: tenantIds[1] ?? '', slot: 0 } },
+      { id: 9, readPosition: { tenantId: 'ten_00000000000000000000000000', slot: 0 } },
+      { id: 10, readPosition: { tenantId: 'any text', slot: 0 } },
     ],
   });
-  await until(() => turns.waiting === 3);
-  assert.deepEqual(turns.keys, [tenantIds[0], 'authenticate', tenantIds[1]]);
+  await until(() => turns.waiting === 6);
+  const [own, ofKind, ofNone, ofReader, ...foreign] = turns.keys;
+  assert.deepEqual([own, ofReader], tenantIds);
+  assert.match(ofKind ?? '', /^peer \d+ authenticate$/);
+  const [peer = ''] = /^peer \d+/.exec(ofKind ?? '') ?? [];
+  assert.equal(ofNone, peer);
+  assert.deepEqual(foreign, [`${peer} readPosition`, `${peer} readPosition`]);
   turns.release(tenantIds[0]);
   assert.notEqual((await reply(5)).namespaces, null);
   turns.release();
   assert.notEqual((await reply(6)).failure, null);
+});
+
+test('checks under handles that a peer does not have are answered in slices of its own turns, and it is not read meanwhile', async (t) => {
+  const { tenantIds, turns, handles, stream, next } = await setUp(t);
+  const count = 1000;
+  const column = <Value>(value: Value): Value[] => Array.from({ length: count }, () => value);
+  stream.write({
+    checks: {
+      ids: Array.from({ length: count }, (_, index) => index + 10),
+      handles: column(4711),
+      subjects: column('user:ann'),
+      relations: column(VIEWER),
+      objects: column('doc:1'),
+    },
+  });
+  await until(() => turns.waiting === 1);
+  const [peer = ''] = turns.keys;
+  assert.match(peer, /^peer \d+$/);
+  stream.write({ checks: check(5, handles[0]) });
+  const failed: number[] = [];
+  for (let slice = 1; slice <= 4; slice += 1) {
+    assert.deepEqual(turns.keys, [peer], 'it is not read before everything is answered');
+    turns.release(peer);
+    while (failed.length < 250 * slice) {
+      const results = await next(({ checkResults }) => checkResults?.failed);
+      assert.ok(results.every(({ failure }) => failure?.kind === FailureKind.FAILURE_HANDLE_UNKNOWN));
+      failed.push(...results.map(({ id }) => id));
+    }
+    assert.equal(failed.length, 250 * slice);
+  }
+  await until(() => turns.keys[0] === tenantIds[0]);
+  turns.release();
+  assert.deepEqual((await next(({ checkResults }) => checkResults)).denied, [5]);
 });
 
 test('what waits counts among what a stream may have outstanding: more is refused', async (t) => {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BUILT_IN_PLANS, resolvePlan } from '../../../../src/core/plans.ts';
 import { columnsOf } from '../../../../src/core/tuples.ts';
-import { HandleTable } from '../../../../src/shard/peers/handles.ts';
+import { HandleBudget, HandleTable } from '../../../../src/shard/peers/handles.ts';
 import type { TenantChange } from '../../../../src/shard/shard.ts';
 import {
   attempt,
@@ -232,11 +232,12 @@ test('the number of readers is that of the plan until the operator sets another,
   }
 });
 
-test('numbers are never used again on a connection, and mean nothing on another', async () => {
+test('a key has one number on a connection, which no other key gets, and which means nothing on another', async () => {
   const { slot, tenantId, handle } = await openSlot();
   const key = await slot.createKey(handle, tenantId);
   const first = await slot.front.authenticate(key);
-  const second = await slot.front.authenticate(key);
+  assert.equal((await slot.front.authenticate(key)).handle, first.handle);
+  const second = await slot.front.authenticate(await slot.createKey(handle, tenantId));
   assert.ok(second.handle > first.handle);
   assert.throws(() => slot.connection.check(second.handle + 1000, 'user:a', 6, 'doc:1'), { kind: 'handle-unknown' });
   slot.front.close();
@@ -313,8 +314,8 @@ test('a connection with many handles is closed at once and worked off in several
   const memory = slot.tenure.tenants.get(tenantId);
   assert.ok(memory !== undefined);
   const table = new HandleTable(slot.clock, () => 0);
-  const of = { tenure: slot.tenure, memory, keyId: '', actor: 'test', use: undefined, expiresAtMs: undefined };
-  const numbers = Array.from({ length: 12_000 }, () => table.issue(of, 7).handle);
+  const of = { tenure: slot.tenure, memory, keyId: '', use: undefined, expiresAtMs: undefined };
+  const numbers = Array.from({ length: 12_000 }, (_, index) => table.issue({ ...of, actor: `${index}` }, 7).handle);
   let ended = 0;
   const removeHandle = memory.removeHandle.bind(memory);
   memory.removeHandle = (handle) => {
@@ -327,14 +328,58 @@ test('a connection with many handles is closed at once and worked off in several
   await waitFor(() => ended === 12_000);
 });
 
+test('the handles of all connections are bounded: beyond, the connection with the most loses its oldest', async () => {
+  const { slot, tenantId } = await openSlot();
+  const memory = slot.tenure.tenants.get(tenantId);
+  assert.ok(memory !== undefined);
+  const budget = new HandleBudget(100);
+  const of = { tenure: slot.tenure, memory, keyId: '', use: undefined, expiresAtMs: undefined };
+  const open = () => {
+    const table = new HandleTable(slot.clock, () => 0, budget);
+    return { table, issue: (actor: string) => table.issue({ ...of, actor }, 7).handle };
+  };
+  const [modest, greedy] = [open(), open()];
+  const few = Array.from({ length: 20 }, (_, index) => modest.issue(`${index}`));
+  const many = Array.from({ length: 1000 }, (_, index) => greedy.issue(`${index}`));
+  assert.deepEqual([modest.table.size, greedy.table.size], [20, 80]);
+  for (const id of few) assert.ok(modest.table.use(id));
+  assert.throws(() => greedy.table.use(many.at(-81) ?? 0), { kind: 'handle-unknown' });
+  assert.ok(greedy.table.use(many.at(-80) ?? 0));
+  // The same keys again take no more.
+  for (let index = 920; index < 1000; index += 1) assert.equal(greedy.issue(`${index}`), many[index]);
+  greedy.table.close();
+  const next = open();
+  for (let index = 0; index < 80; index += 1) next.issue(`${index}`);
+  assert.deepEqual([modest.table.size, next.table.size], [20, 80], 'a closed connection has given its places back');
+  slot.tenure.end('the test ends it');
+  const last = open();
+  assert.deepEqual([modest.table.size, next.table.size, last.table.size], [0, 0, 0]);
+});
+
+test('a key that has changed gets a new number, and its old one ends', async () => {
+  const { slot, tenantId } = await openSlot();
+  const memory = slot.tenure.tenants.get(tenantId);
+  assert.ok(memory !== undefined);
+  const table = new HandleTable(slot.clock, () => 0);
+  const of = { tenure: slot.tenure, memory, keyId: '', actor: 'test', use: undefined, expiresAtMs: undefined };
+  const { handle } = table.issue(of, 7);
+  const changed = table.issue({ ...of, expiresAtMs: 1e15 }, 7).handle;
+  assert.notEqual(changed, handle);
+  assert.equal(table.size, 1);
+  assert.throws(() => table.use(handle), { kind: 'handle-unknown' });
+  assert.ok(table.use(changed));
+});
+
 test('a connection keeps nothing of a tenure that has ended, nor of a key that was revoked', async () => {
   const { slot, tenantId, handle } = await openSlot();
   const memory = slot.tenure.tenants.get(tenantId);
   assert.ok(memory !== undefined);
   const { keyId } = await slot.createKey(handle, tenantId);
   const table = new HandleTable(slot.clock, () => 0);
-  const of = { tenure: slot.tenure, memory, actor: 'test', use: undefined, expiresAtMs: undefined };
-  for (let count = 0; count < 100; count += 1) table.issue({ ...of, keyId: count % 2 === 0 ? keyId : '' }, 7);
+  const of = { tenure: slot.tenure, memory, use: undefined, expiresAtMs: undefined };
+  for (let count = 0; count < 100; count += 1) {
+    table.issue({ ...of, actor: `${count}`, keyId: count % 2 === 0 ? keyId : '' }, 7);
+  }
   await slot.connection.revokeKey(handle, attempt(), keyId);
   assert.equal(table.size, 50);
   slot.tenure.end('the test ends it');
