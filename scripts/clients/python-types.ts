@@ -19,6 +19,7 @@ from typing import Any, TypeAlias, TypedDict, Union
 from ._decode import (
     Json,
     boolean,
+    cursor,
     integer,
     list_of,
     mapping,
@@ -73,6 +74,9 @@ function docstring(description: string, indent: string): string {
 
 const isAbsentable = ({ required, nullable }: Field): boolean => !required || nullable;
 
+/** An empty cursor would be the beginning. */
+const isCursor = (name: string): boolean => name === 'cursor' || name === 'next_cursor';
+
 function answerClass({ name, description, fields }: ApiRecord): string {
   // A field with a default must not precede one without.
   const ordered = [...fields.filter(({ required }) => required), ...fields.filter(({ required }) => !required)];
@@ -83,7 +87,8 @@ function answerClass({ name, description, fields }: ApiRecord): string {
   });
   const decoders = ordered.map((field) => {
     const how = field.nullable ? 'nullable' : field.required ? 'required' : 'optional';
-    return `            ${field.name}=${how}(known, "${field.name}", ${decoderName(field.type)}),`;
+    const decoder = isCursor(field.name) ? 'cursor' : decoderName(field.type);
+    return `            ${field.name}=${how}(known, "${field.name}", ${decoder}),`;
   });
   return `
 @dataclass(frozen=True, slots=True)

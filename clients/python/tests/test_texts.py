@@ -192,6 +192,12 @@ def test_what_is_no_text_is_not_made_one(value: Any) -> None:
         assert raised.value.type in ("invalid-request", "invalid-relation")
 
 
+@pytest.mark.parametrize("action", ["", "grant.created,grant.revoked", "grant.\ud800"])
+def test_an_action_that_is_none_is_not_made_another_one(action: str) -> None:
+    with pytest.raises(InvalidRequest):
+        FakeGrantd().client().changes_page(actions=[action])
+
+
 def test_an_ill_formed_text_fails_alone_among_gathered_checks() -> None:
     fake = FakeGrantd()
     fake.client().create_grant(*OTHER)
@@ -224,9 +230,9 @@ def test_a_header_of_a_hook_that_cannot_be_sent_is_refused_and_the_hook_is_told(
 FORGED = "a\r\nERROR forged\x1b[31m\x85\u2028\u202eb"
 
 
-def test_a_problem_forges_no_line_of_a_log() -> None:
-    problem = {"type": f"https://errors.example/{FORGED}", "detail": FORGED, "instance": FORGED}
-    answer = json_of(403, problem)
+@pytest.mark.parametrize("kind", ["suspended", FORGED])
+def test_a_problem_forges_no_line_of_a_log(kind: str) -> None:
+    answer = json_of(403, {"type": f"https://errors.example/{kind}", "detail": FORGED, "instance": FORGED})
 
     async def run() -> None:
         await async_client_of(lambda _: answer).check(*OTHER)
@@ -237,7 +243,7 @@ def test_a_problem_forges_no_line_of_a_log() -> None:
         error = raised.value
         for text in (str(error), repr(error), error.type, error.detail, error.request_id or ""):
             assert text.isprintable(), text
-        assert "ERROR forged" in str(error)
+        assert error.type == ("suspended" if kind == "suspended" else "invalid-response")
 
 
 def test_a_feed_from_now_yields_the_change_of_its_first_page() -> None:

@@ -89,6 +89,13 @@ def text(value: Json) -> str:
     return value
 
 
+def cursor(value: Json) -> str:
+    """An empty one would be the beginning."""
+    if text(value) == "":
+        raise WrongShape("it is empty")
+    return text(value)
+
+
 def text_or(decode: Callable[[Json], T]) -> Callable[[Json], str | T]:
     return lambda value: value if isinstance(value, str) else decode(value)
 

@@ -16,6 +16,7 @@ INVALID_RESPONSE = "invalid-response"
 OUTCOME_UNKNOWN = "outcome-unknown"
 
 _CAUSES_MAX = 8
+_TYPE = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _RETRYABLE = frozenset({408, 429, 502, 503, 504})
 # What would forge the lines of a log, or turn its text around: controls, separators of lines, directions and halves of
 # surrogate pairs.
@@ -162,6 +163,10 @@ def invalid_request(detail: str) -> GrantdError:
     return InvalidRequest("invalid-request", detail, status=400)
 
 
+def is_retryable(status: int) -> bool:
+    return status in _RETRYABLE
+
+
 def timeout_error() -> GrantdError:
     return Timeout(TIMEOUT, "the deadline of the call passed", retryable=True, unknown=True)
 
@@ -202,11 +207,6 @@ def garbled_response(status: int, headers: Mapping[str, str], error: Exception) 
     return invalid_response(status, headers, error, retryable=True)
 
 
-def undecodable(status: int, headers: Mapping[str, str], what: object) -> GrantdError:
-    """For a body that cannot be unpacked, and so not parsed."""
-    return invalid_response(status, headers, what, retryable=status < 400 or status in _RETRYABLE)
-
-
 def outcome_unknown(condition: GrantdError) -> GrantdError:
     return OutcomeUnknown(
         OUTCOME_UNKNOWN,
@@ -224,16 +224,18 @@ def retry_after(headers: Mapping[str, str]) -> int:
 
 def problem_error(status: int, headers: Mapping[str, str], body: bytes) -> GrantdError:
     """Reads a problem document (RFC 9457). Something between client and service may answer with another body."""
-    retryable = status in _RETRYABLE
+    retryable = is_retryable(status)
     try:
         known = object_of(parse_json(body))
         address, detail = required(known, "type", text), required(known, "detail", text)
         instance = required(known, "instance", text)
         key_id, earliest = optional(known, "key_id", text), optional(known, "earliest", text)
+        code = address.rsplit("/", 1)[-1]
+        if _TYPE.fullmatch(code) is None:
+            raise WrongShape("its type is none")
     except WrongShape:
         what = f"status {status} without a problem document"
         return invalid_response(status, headers, what, retryable=retryable)
-    code = address.rsplit("/", 1)[-1]
     return class_of(status)(
         code,
         detail,

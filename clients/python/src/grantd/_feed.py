@@ -9,7 +9,15 @@ from datetime import datetime
 
 from ._core import Core, Request, Response, Send, check_head, judge, log_attempt
 from ._decode import Json, WrongShape, parse_json
-from ._errors import CONNECTION_LOST, TIMEOUT, GrantdError, garbled_response, invalid_response
+from ._encode import check_text
+from ._errors import (
+    CONNECTION_LOST,
+    TIMEOUT,
+    GrantdError,
+    garbled_response,
+    invalid_request,
+    invalid_response,
+)
 from ._operations import query_of, time_text
 from ._results import ChangeEvent, Page
 from ._types import Change, ChangeLine
@@ -26,6 +34,10 @@ def feed_query(
     relation: str | None,
     actions: Sequence[str],
 ) -> dict[str, str]:
+    for each in actions:
+        check_text(each, "actions")
+        if each == "" or "," in each:
+            raise invalid_request(f'"actions" has {each[:100]!r}, which is no action')
     action = ",".join(actions) or None
     return query_of(cursor=cursor, since=time_text(since), namespace=namespace, relation=relation, action=action)
 

@@ -11,7 +11,6 @@ import os
 import socket
 import ssl
 import time
-import zlib
 from collections import deque
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ import certifi
 import h11
 
 from ._core import RESPONSE_BYTES_MAX, Response, Send
-from ._errors import invalid_response, undecodable
+from ._errors import invalid_response, is_retryable
 
 T = TypeVar("T")
 
@@ -32,7 +31,6 @@ IDLE_S_MAX = 4.0
 IDLE_MAX = 100
 
 _WRITTEN_AS_IT_IS = "/%:@!$&'()*+,;=~-._"
-_GZIP = 16 + zlib.MAX_WBITS
 
 
 @dataclass(frozen=True)
@@ -209,8 +207,20 @@ class Connection:
             except ssl.SSLZeroReturnError:
                 return b""
 
+    def _has_more(self) -> bool:
+        """Whether something has come that nobody asked for."""
+        if self._tls is None:
+            return not self.is_quiet()
+        try:
+            self._tls.read(1)
+        except ssl.SSLWantReadError:
+            return False
+        return True
+
     def ask(self, send: Send) -> Steps[Head]:
         """Sends a request, and reads the head of its response."""
+        if self._has_more():
+            raise ConnectionError("a response came before its request")
         data = self._http.send(self._route.head_of(send)) or b""
         if send.body is not None:
             data += self._http.send(h11.Data(data=send.body)) or b""
@@ -226,6 +236,7 @@ class Connection:
                 self._http.receive_data((yield from self._received()))
             elif isinstance(event, h11.Response):
                 head = _head_of(event)
+                refuse_encoding(head)
                 if self._write_error is not None and head.status < 400:
                     raise self._write_error
                 return head
@@ -325,29 +336,13 @@ def exchange(connection: Connection, send: Send) -> Steps[Response]:
         body += chunk
         if len(body) > RESPONSE_BYTES_MAX:
             raise invalid_response(head.status, head.headers, "it is too large")
-    return Response(head.status, head.headers, decoded_body(head, bytes(body)))
+    return Response(head.status, head.headers, bytes(body))
 
 
-def encoding_of(headers: Mapping[str, str]) -> str:
-    given = headers.get("content-encoding", "").strip().lower()
-    return "" if given == "identity" else given
-
-
-def decoded_body(head: Head, body: bytes) -> bytes:
-    """The client asks for no compression, but some proxies compress regardless."""
-    encoding = encoding_of(head.headers)
-    if encoding == "" or body == b"":
-        return body
-    if encoding not in ("gzip", "x-gzip"):
-        raise undecodable(head.status, head.headers, f"its encoding is {encoding!r}")
-    unpacked = zlib.decompressobj(_GZIP)
-    try:
-        text = unpacked.decompress(body, RESPONSE_BYTES_MAX + 1)
-    except zlib.error as error:
-        raise undecodable(head.status, head.headers, error) from error
-    if len(text) > RESPONSE_BYTES_MAX:
-        raise invalid_response(head.status, head.headers, "it is too large")
-    # Only the end has the checksum.
-    if not unpacked.eof or unpacked.unused_data:
-        raise undecodable(head.status, head.headers, "its compressed body has no right end")
-    return text
+def refuse_encoding(head: Head) -> None:
+    """The client asks for no compression."""
+    given = head.headers.get("content-encoding", "identity")
+    if given.strip().lower() != "identity":
+        raise invalid_response(
+            head.status, head.headers, f"its encoding is {given!r}", retryable=is_retryable(head.status)
+        )

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from . import _types as types
 from ._core import Answer, Core, Plan, Request, decoded
 from ._decode import Json, WrongShape, list_of, nullable, object_of, optional, required, text
+from ._decode import cursor as read_cursor
 from ._encode import check_text
 from ._errors import GrantdError, invalid_request, invalid_response
 from ._members import EVALUATION, EVALUATIONS, SEARCH, refuse_unknown
@@ -207,7 +208,7 @@ class Operations:
 
         def decode(value: Json) -> Page[T]:
             known = object_of(value)
-            items, cursor = required(known, name, list_of(item)), nullable(known, "next_cursor", text)
+            items, cursor = required(known, name, list_of(item)), nullable(known, "next_cursor", read_cursor)
             if cursor is not None and cursor == query.get("cursor"):
                 raise WrongShape("a page leads to itself")
             excluded = optional(known, "excluded", list_of(text)) or []

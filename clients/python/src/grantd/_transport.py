@@ -14,7 +14,7 @@ import h11
 from ._core import RESPONSE_BYTES_MAX, Plan, Response, Send, Sleep
 from ._errors import GrantdError, connection_error, invalid_response, timeout_error
 from ._feed import Feed
-from ._http import READ_BYTES, Connection, Head, Pool, Route, Steps, Write, decoded_body, exchange
+from ._http import READ_BYTES, Connection, Head, Pool, Route, Steps, Write, exchange
 from ._process import Process, process
 from ._results import ChangeEvent
 
@@ -46,7 +46,7 @@ def whole(stream: Stream, deadline: float) -> bytes:
         body += chunk
         if len(body) > RESPONSE_BYTES_MAX:
             raise invalid_response(stream.head.status, stream.head.headers, "it is too large")
-    return decoded_body(stream.head, bytes(body))
+    return bytes(body)
 
 
 class Transport:

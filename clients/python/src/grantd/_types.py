@@ -14,6 +14,7 @@ from typing import Any, TypeAlias, TypedDict, Union
 from ._decode import (
     Json,
     boolean,
+    cursor,
     integer,
     list_of,
     mapping,
@@ -167,7 +168,7 @@ class ChangeLine:
         known = object_of(value)
         return cls(
             type=required(known, "type", text),
-            cursor=required(known, "cursor", text),
+            cursor=required(known, "cursor", cursor),
             change=optional(known, "change", Change.decode),
             at=optional(known, "at", time),
         )
@@ -187,7 +188,7 @@ class ChangeList:
         known = object_of(value)
         return cls(
             changes=required(known, "changes", list_of(Change.decode)),
-            next_cursor=required(known, "next_cursor", text),
+            next_cursor=required(known, "next_cursor", cursor),
         )
 
 
@@ -504,7 +505,7 @@ class GrantList:
         known = object_of(value)
         return cls(
             grants=required(known, "grants", list_of(Grant.decode)),
-            next_cursor=nullable(known, "next_cursor", text),
+            next_cursor=nullable(known, "next_cursor", cursor),
         )
 
 
@@ -552,7 +553,7 @@ class KeyList:
         known = object_of(value)
         return cls(
             keys=required(known, "keys", list_of(Key.decode)),
-            next_cursor=nullable(known, "next_cursor", text),
+            next_cursor=nullable(known, "next_cursor", cursor),
         )
 
 
@@ -622,7 +623,7 @@ class ObjectList:
         known = object_of(value)
         return cls(
             objects=required(known, "objects", list_of(text)),
-            next_cursor=nullable(known, "next_cursor", text),
+            next_cursor=nullable(known, "next_cursor", cursor),
         )
 
 
@@ -869,7 +870,7 @@ class SubjectList:
         known = object_of(value)
         return cls(
             subjects=required(known, "subjects", list_of(text)),
-            next_cursor=nullable(known, "next_cursor", text),
+            next_cursor=nullable(known, "next_cursor", cursor),
             excluded=optional(known, "excluded", list_of(text)),
         )
 
