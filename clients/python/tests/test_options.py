@@ -91,6 +91,14 @@ def test_each_status_has_a_class(status: int, expected: type[GrantdError]) -> No
     assert (failed.value.type, str(failed.value)) == ("some-type", text)
 
 
+def test_a_problem_needs_only_its_type() -> None:
+    problem = {"type": "https://errors.example/some-type", "title": "A title."}
+    with pytest.raises(grantd.Forbidden) as failed:
+        client_of(lambda _: json_of(403, problem, **{"x-service-request-id": "req_1"})).list_namespaces()
+    error = failed.value
+    assert (error.type, error.detail, error.request_id) == ("some-type", "A title.", "req_1")
+
+
 def test_a_failure_of_the_client_has_a_class() -> None:
     def failing(error: Exception) -> Grantd:
         def fail(_: Asked) -> Given:

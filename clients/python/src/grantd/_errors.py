@@ -227,8 +227,8 @@ def problem_error(status: int, headers: Mapping[str, str], body: bytes) -> Grant
     retryable = is_retryable(status)
     try:
         known = object_of(parse_json(body))
-        address, detail = required(known, "type", text), required(known, "detail", text)
-        instance = required(known, "instance", text)
+        address, instance = required(known, "type", text), optional(known, "instance", text)
+        detail = optional(known, "detail", text) or optional(known, "title", text) or f"status {status}"
         key_id, earliest = optional(known, "key_id", text), optional(known, "earliest", text)
         code = address.rsplit("/", 1)[-1]
         if _TYPE.fullmatch(code) is None:
@@ -241,7 +241,7 @@ def problem_error(status: int, headers: Mapping[str, str], body: bytes) -> Grant
         detail,
         status=status,
         retryable=retryable,
-        request_id=instance,
+        request_id=instance or headers.get("x-service-request-id"),
         retry_after=retry_after(headers),
         key_id=key_id,
         earliest=earliest,
