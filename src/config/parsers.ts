@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { isIP, SocketAddress } from 'node:net';
 import { parseApiKey } from '../core/api-keys.ts';
 import { GrantdError } from '../core/errors.ts';
-import { parseTenantId, type TenantId } from '../core/ids.ts';
+import { type ClusterId, parseClusterId, parseTenantId, type TenantId } from '../core/ids.ts';
 import { isUnknown } from '../core/json-members.ts';
 import {
   DEFAULT_PLAN_NAME,
@@ -49,6 +49,14 @@ export function parseTenant(text: string): TenantId {
     throw new WrongSetting(`must be a tenant ID: ten_ followed by 26 letters and digits; it is ${quote(text)}`);
   }
   return tenantId;
+}
+
+export function parseCluster(text: string): ClusterId {
+  const clusterId = parseClusterId(text);
+  if (clusterId === undefined) {
+    throw new WrongSetting(`must be a cluster ID: clu_ followed by 26 letters and digits; it is ${quote(text)}`);
+  }
+  return clusterId;
 }
 
 export function parseBoolean(text: string): boolean {

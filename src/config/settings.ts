@@ -25,6 +25,7 @@ import {
   integerParser,
   parseAddress,
   parseBoolean,
+  parseCluster,
   parseClusterName,
   parseHeaders,
   parseIssuer,
@@ -158,6 +159,15 @@ export const SETTINGS = Object.freeze({
     requiredBy: ['front', 'console'],
     description:
       'How to find shards. One reachable shard is enough: it names the others. `dns` looks the name up every 2 seconds and dials every address. `kubernetes` watches the EndpointSlices of the Service and uses its port `rpc`, or the port named after a colon.',
+  }),
+  clusterId: optional({
+    name: 'GRANTD_CLUSTER_ID',
+    roles: ['front', 'shard', 'console'],
+    form: 'cluster ID',
+    parse: parseCluster,
+    unset: 'a shard reads it from its store; fronts and consoles learn it from the shards',
+    description:
+      'The cluster that this process belongs to, as `grantd migrate` prints it. Shards of another cluster, such as a restored copy, are refused. With it, a front cannot learn a wrong one while no shard of its own is up.',
   }),
   rpcTlsCert: optional({
     name: 'GRANTD_RPC_TLS_CERT',

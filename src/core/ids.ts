@@ -10,8 +10,10 @@ type Branded<Name extends string> = string & { readonly [brand]: Name };
 
 export type TenantId = Branded<'TenantId'>;
 export type KeyId = Branded<'KeyId'>;
+/** Of one store and everything that works on it. A restored copy of a store gets another one. */
+export type ClusterId = Branded<'ClusterId'>;
 
-export type IdPrefix = 'ten' | 'grt' | 'key' | 'req' | 'inc' | 'ent';
+export type IdPrefix = 'ten' | 'grt' | 'key' | 'req' | 'inc' | 'ent' | 'clu';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const UUID_LENGTH = 16;
@@ -118,6 +120,10 @@ export function parseKeyId(text: string): KeyId | undefined {
   return parseId('key', text) as KeyId | undefined;
 }
 
+export function parseClusterId(text: string): ClusterId | undefined {
+  return parseId('clu', text) as ClusterId | undefined;
+}
+
 /** The 16 bytes of an id that a parser or factory of this file has returned. */
 export function uuidOf(id: string): Uint8Array {
   const bytes = decodeUuid(id.slice(id.indexOf('_') + 1));
@@ -182,6 +188,7 @@ export class IdFactory {
 
   create(prefix: 'ten'): TenantId;
   create(prefix: 'key'): KeyId;
+  create(prefix: 'clu'): ClusterId;
   create(prefix: IdPrefix): string;
   create(prefix: IdPrefix): string {
     if (this.#used + RANDOM_LENGTH > this.#pool.length) {

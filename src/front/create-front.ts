@@ -1,19 +1,20 @@
 // Composes a front: the links to the shards that discovery names, the routing table, the sessions of API keys and, for
-// the console, the operator's calls. Invariant: the front uses no shard whose number of slots or deadline contradicts
-// its own.
+// the console, the operator's calls. Invariant: the front uses no shard of another cluster, and none whose number of
+// slots or deadline contradicts its own.
 
 import type { ChannelCredentials } from '@grpc/grpc-js';
 import { apiKeyFault, parseApiKey } from '../core/api-keys.ts';
 import type { Clock, Random } from '../core/async/clock.ts';
 import { FairTurns, type Turns } from '../core/async/turns.ts';
 import { GrantdError } from '../core/errors.ts';
-import { IdFactory } from '../core/ids.ts';
+import { type ClusterId, IdFactory } from '../core/ids.ts';
 import { SLOTS_MAX } from '../core/slots.ts';
 import type { Discovery } from '../discovery/discovery.ts';
 import { CALLS } from '../rpc/calls/table.ts';
 import { Peer } from '../rpc/gen/grantd/v1/Peer.ts';
 import type { Welcome__Output } from '../rpc/gen/grantd/v1/Welcome.ts';
 import type { TryFailure } from '../rpc/links/stream-link.ts';
+import { ClusterIdentity } from '../rpc/transport/cluster-identity.ts';
 import { createGrpcTransport } from '../rpc/transport/grpc-transport.ts';
 import type { OpenStream } from '../rpc/transport/transport.ts';
 import { ShardFailure } from '../shard/shard.ts';
@@ -59,6 +60,8 @@ export interface FrontOptions {
   /** Only a console may make operator calls; shards refuse them from a front. */
   readonly peer: 'front' | 'console';
   readonly version?: string;
+  /** The cluster whose shards are used. Undefined: it is learned from them. */
+  readonly clusterId?: ClusterId | undefined;
   /** The name of a shard in this thread that reads for every tenant: reads go there, whatever readers a tenant has. */
   readonly localReader?: string | undefined;
   /** Credentials for the connections to shards, read at every dial. Default: no TLS. */
@@ -75,6 +78,7 @@ export interface ComposedFront extends Front {
   readonly operator: OperatorApi;
   /** Whether any shard is reachable now. */
   reachesShards(): boolean;
+  readonly cluster: Pick<ClusterIdentity, 'id' | 'problem' | 'warnings'>;
 }
 
 export function createFront(dependencies: FrontDependencies, options: FrontOptions): ComposedFront {
@@ -86,6 +90,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
   const routing = new RoutingTable(clock, retries);
   // Before the first connection, the series would be missing, and an alert on it would see nothing.
   metrics.frontShardConnections.inc({ state: 'ready' }, 0);
+  const cluster = new ClusterIdentity({ clock, log, metrics }, options.clusterId);
   const flights = new FlightTable({ clock, metrics }, flightsMax);
 
   const hello = () => ({
@@ -129,10 +134,17 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
           links.onLost(link);
         },
       },
-      { clock, turns, random, log, metrics, openStream },
+      { clock, turns, random, log, metrics, openStream, cluster },
       { hello },
     );
-  const links: ShardLinks = new ShardLinks({ discovery, createLink, clock, log });
+  const seeds: Discovery = {
+    watch: (onChange) =>
+      discovery.watch((addresses) => {
+        cluster.expect(addresses);
+        onChange(addresses);
+      }),
+  };
+  const links: ShardLinks = new ShardLinks({ discovery: seeds, createLink, clock, log });
 
   function redirect(link: ShardLink, failure: TryFailure): void {
     if (!(failure instanceof ShardFailure) || failure.kind !== 'wrong-owner' || failure.owner === undefined) return;
@@ -206,12 +218,14 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
     authenticate,
     ready: () => routing.complete,
     reachesShards: () => links.ready().length > 0,
+    cluster,
     async close() {
       reporter?.close();
       feeds.close();
       stopReporting();
       flights.close();
       links.close();
+      cluster.close();
     },
   };
 }

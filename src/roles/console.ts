@@ -45,7 +45,8 @@ export async function startConsole(
     readiness.stop();
     await delay(clock, config.drainSeconds * 1000);
   });
-  readiness.serve(() => (front.reachesShards() ? undefined : NO_SHARD));
+  readiness.warnings = () => front.cluster.warnings();
+  readiness.serve(() => front.cluster.problem() ?? (front.reachesShards() ? undefined : NO_SHARD));
   log.info({ url: server.url, ops: ops.url }, 'listening');
   const running = parts.move();
   return { stop: () => running.disposeAsync() };

@@ -13,6 +13,7 @@ import { createFront } from '../front/create-front.ts';
 import type { SharedCounts, WindowCount } from '../front/limits/shared-counts.ts';
 import { OwnerLinks } from '../rpc/links/owner-links.ts';
 import { createStreamHost } from '../rpc/serving/stream-host.ts';
+import { ClusterIdentity } from '../rpc/transport/cluster-identity.ts';
 import { createDirectTransport } from '../rpc/transport/direct-transport.ts';
 import { createPortTransport } from '../rpc/transport/port-transport.ts';
 import { createCommitCounts } from '../shard/log/commit-counts.ts';
@@ -62,8 +63,10 @@ async function start(settings: ThreadSettings, { send, counts }: ThreadLine, par
     () => new MessageChannel(),
     (address, port) => send({ kind: 'dial', address, port }, [port]),
   );
+  const { clusterId } = meta;
+  const cluster = new ClusterIdentity({ clock, log, metrics }, clusterId);
   const owners = new OwnerLinks(
-    { clock, turns, random, log, metrics, openStream: dialMain },
+    { clock, turns, random, log, metrics, openStream: dialMain, cluster },
     { name: shardName, version, slots: meta.slots },
   );
   parts.defer(() => owners.close());
@@ -94,7 +97,7 @@ async function start(settings: ThreadSettings, { send, counts }: ThreadLine, par
       metrics,
       openStream: (address, handlers) => (address === READER_ADDRESS ? dialHere : dialMain)(address, handlers),
     },
-    { name: shardName, peer: 'front', version, localReader: shardName },
+    { name: shardName, peer: 'front', version, clusterId, localReader: shardName },
   );
   parts.defer(() => front.close());
   while (!front.ready()) await delay(clock, READY_POLL_MS);

@@ -11,7 +11,7 @@ import { Secret } from '../config/secret.ts';
 import type { DevConfig } from '../config/settings.ts';
 import { assert } from '../core/assert.ts';
 import { type Clock, delay, type Random } from '../core/async/clock.ts';
-import { IdFactory } from '../core/ids.ts';
+import { type ClusterId, IdFactory } from '../core/ids.ts';
 import { BUILT_IN_PLANS, type Plans } from '../core/plans.ts';
 import { isLoopbackHost, splitAddress } from '../core/text/addresses.ts';
 import { MS_PER_HOUR } from '../core/text/timestamps.ts';
@@ -22,6 +22,7 @@ import { createLogInCode } from '../operator/console/log-in-code.ts';
 import { OwnerLinks } from '../rpc/links/owner-links.ts';
 import { listenShardServer, type ShardServer } from '../rpc/serving/server.ts';
 import { createStreamHost, type StreamHostDependencies } from '../rpc/serving/stream-host.ts';
+import { ClusterIdentity } from '../rpc/transport/cluster-identity.ts';
 import { createDirectTransport } from '../rpc/transport/direct-transport.ts';
 import { commitCountsMemory, createCommitCounts } from '../shard/log/commit-counts.ts';
 import { createMemoryBudget } from '../shard/memory/memory-budget.ts';
@@ -30,6 +31,7 @@ import { SlotsUnopened } from '../shard/ownership/store-sharing.ts';
 import { createShardNode, type ShardNode } from '../shard/shard-node.ts';
 import { describeDamage, describeUnreadable } from '../store/sqlite/sqlite-store.ts';
 import type { StoreDamage } from '../store/store-adapter.ts';
+import type { Meta, Store } from '../store/store.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { renderBanner } from './dev/banner.ts';
@@ -71,6 +73,8 @@ interface DevDependencies {
 
 interface DevOptions {
   readonly config: DevConfig;
+  /** The data directory is a restored copy: its cluster gets a new id. */
+  readonly newClusterId: boolean;
   /** 1 to 16. */
   readonly shards: number;
   /** Whether the store may go on although acknowledged writes are missing. */
@@ -110,6 +114,16 @@ async function openShardDoor(
   return listenOn('GRANTD_RPC_ADDRESS', address, () =>
     listenShardServer(dependencies, { address, ...serverAccess({}, undefined, address, dependencies) }),
   );
+}
+
+async function renewCluster(
+  { store, clock, log }: { readonly store: Store; readonly clock: Clock; readonly log: Log },
+  found: Meta,
+  clusterId: ClusterId,
+): Promise<Meta> {
+  await store.replaceClusterId(found.clusterId, clusterId, clock.monotonicMs() + DEADLINE_MS);
+  log.warn({ clusterId, before: found.clusterId }, 'the cluster has a new ID');
+  return { ...found, clusterId };
 }
 
 async function waitFor(condition: () => boolean, clock: Clock, signal: AbortSignal, what: string): Promise<void> {
@@ -201,10 +215,12 @@ async function startParts(
     signal,
     onWaiting: (what, reason) => log.info({ what, reason }, 'waiting'),
   });
-
   onOpened(inUse);
-  const { store, meta, damage } = inUse;
+  const { store, meta: found, damage } = inUse;
   assert(damage !== undefined, 'the embedded store is on this machine');
+  // Only this process uses the store, so members from an earlier run are dead.
+  await retireMembers(store, clock);
+  const meta = options.newClusterId ? await renewCluster({ store, clock, log }, found, ids.create('clu')) : found;
 
   const nodes: (ShardNode | undefined)[] = [];
   const servers: ShardServer[] = [];
@@ -222,8 +238,10 @@ async function startParts(
   const pageCacheBytes = cacheOfThread(config.pageCacheBytes, threads.count);
   const commitMemory = threads.count === 1 ? undefined : commitCountsMemory(meta.slots);
   const commitCounts = commitMemory && createCommitCounts(commitMemory);
+  const { clusterId } = meta;
+  const cluster = new ClusterIdentity({ clock, log, metrics }, clusterId);
   const owners = new OwnerLinks(
-    { clock, turns, random, log, metrics, openStream },
+    { clock, turns, random, log, metrics, openStream, cluster },
     { name: 'dev', version: options.version, slots: meta.slots },
   );
   parts.defer(() => owners.close());
@@ -233,8 +251,6 @@ async function startParts(
     if (failed !== undefined) throw failed.reason;
   });
   const budget = createMemoryBudget(metrics, turns, pageCacheBytes);
-  // Only this process uses the store, so members from an earlier run are dead.
-  await retireMembers(store, clock);
   for (const [index, { address }] of servers.entries()) {
     const node = createShardNode(
       { store, clock, random, log, metrics, budget, owners, commitCounts },
@@ -257,12 +273,12 @@ async function startParts(
   const discovery = createStaticDiscovery(servers.map(({ address }) => address));
   const front = createFront(
     { discovery, clock, turns, random, log, metrics, openStream },
-    { name: 'dev', peer: 'front' },
+    { name: 'dev', peer: 'front', clusterId },
   );
   parts.defer(() => front.close());
   const consoleFront = createFront(
     { discovery, clock, turns, random, log, metrics, openStream },
-    { name: 'dev', peer: 'console' },
+    { name: 'dev', peer: 'console', clusterId },
   );
   parts.defer(() => consoleFront.close());
   await waitFor(() => front.ready() && consoleFront.ready(), clock, signal, 'The front could not reach every shard');

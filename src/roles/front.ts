@@ -63,7 +63,8 @@ export async function startFront(
     http.drain();
     await delay(clock, config.drainSeconds * 1000);
   });
-  readiness.serve(() => reach.judge());
+  readiness.warnings = () => front.cluster.warnings();
+  readiness.serve(() => front.cluster.problem() ?? reach.judge());
   log.info({ url: http.url, ops: ops.url }, 'listening');
   const running = parts.move();
   return { stop: () => running.disposeAsync() };

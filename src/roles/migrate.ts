@@ -1,7 +1,9 @@
 // The role `migrate`: brings the schema of the store to what this program needs. With `wait` it only waits until
-// another process has done so, and changes nothing. A task, not a service: it prints its progress and ends.
+// another process has done so, and changes nothing; for a restored copy, it gives the cluster a new id instead. A task,
+// not a service: it prints its progress and ends.
 
 import type { MigrateConfig } from '../config/settings.ts';
+import { assertNever } from '../core/assert.ts';
 import type { Clock, Random } from '../core/async/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import { openSchemaTask, type StoreWaiting } from './open/store.ts';
@@ -19,8 +21,8 @@ export interface MigrateDependencies {
 
 export interface MigrateOptions {
   readonly config: MigrateConfig;
-  /** Only wait for a schema that serves this program. */
-  readonly wait: boolean;
+  /** `wait`: only for a schema that serves this program. `new-cluster-id`: for a restored copy. */
+  readonly task: 'migrate' | 'wait' | 'new-cluster-id';
   /** When to give up; undefined: never. */
   readonly timeoutMs: number | undefined;
 }
@@ -32,7 +34,7 @@ export async function runMigrate(
   signal: AbortSignal,
 ): Promise<number> {
   const { clock, print } = dependencies;
-  const { config, wait, timeoutMs } = options;
+  const { config, timeoutMs } = options;
   const timeout = new AbortController();
   const timer = timeoutMs === undefined ? undefined : clock.setTimer(() => timeout.abort(), timeoutMs);
   let lastReason = '';
@@ -44,9 +46,22 @@ export async function runMigrate(
     },
   };
   try {
-    const task = openSchemaTask(dependencies, config);
-    if (!wait) print(`Migrating ${task.target}.`);
-    print(await (wait ? task.wait(waiting) : task.migrate(waiting)));
+    const { target, ...tasks } = openSchemaTask(dependencies, config);
+    switch (options.task) {
+      case 'migrate':
+        print(`Migrating ${target}.`);
+        print(await tasks.migrate(waiting));
+        break;
+      case 'wait':
+        print(await tasks.wait(waiting));
+        break;
+      case 'new-cluster-id':
+        print(`Giving the cluster of ${target} a new ID.`);
+        print(await tasks.newClusterId(waiting));
+        break;
+      default:
+        return assertNever(options.task);
+    }
     return EXIT.done;
   } catch (error) {
     if (signal.aborted || error !== timeout.signal.reason) throw error;

@@ -1,6 +1,6 @@
 // The command line: a command for each role, which is loaded only once it runs, and the operator's commands.
 
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { exitOnUsage } from '../cli/failures.ts';
 import { OutputWatch } from '../cli/output/standard-output.ts';
 import { readConfig } from '../config/read-config.ts';
@@ -22,6 +22,13 @@ const SERVING_ROLES: readonly Role[] = ['dev', 'front', 'shard', 'console', 'mig
 const version = PROGRAM_VERSION;
 const ports = { clock: systemClock, random: systemRandom };
 
+interface DevCommandOptions {
+  readonly shards: number;
+  readonly threads: number;
+  readonly acceptLoss?: boolean;
+  readonly newClusterId?: boolean;
+}
+
 const countUpTo =
   (max: number) =>
   (text: string): number => {
@@ -36,6 +43,11 @@ function parseTimeout(text: string): number {
     throw new InvalidArgumentError(`It must be a number of seconds from 1 to ${TIMEOUT_SECONDS_MAX}.`);
   }
   return seconds;
+}
+
+function migrateTaskOf({ wait = false, newClusterId = false }: { wait?: boolean; newClusterId?: boolean }) {
+  if (newClusterId) return 'new-cluster-id';
+  return wait ? 'wait' : 'migrate';
 }
 
 /** The Node that npm runs on, from its user agent, if it is another one: that of the machine. */
@@ -63,30 +75,30 @@ function registerRoles(program: Command, started: ProgramProcess): void {
       1,
     )
     .option('--accept-loss', 'start although the data directory lacks acknowledged writes; revocations may be undone')
-    .action(
-      async ({ shards, threads, acceptLoss = false }: { shards: number; threads: number; acceptLoss?: boolean }) => {
-        const config = readConfig('dev', env);
-        fitHeap(started, config.pageCacheBytes, threads);
-        // On a terminal the banner says enough; the log adds only problems.
-        const logLevel = stderr.isTTY && !env.GRANTD_LOG_LEVEL ? 'warn' : config.logLevel;
-        const [{ startDev }, log] = await Promise.all([import('./dev.ts'), openLog(logLevel)]);
-        const start = (signal: AbortSignal) =>
-          startDev(
-            { ...ports, log, print: (text) => stdout.write(text) },
-            {
-              config,
-              shards,
-              acceptLoss,
-              threads: { count: threads, environment: { ...env }, log: { level: logLevel, pretty: stderr.isTTY } },
-              version,
-              terminal: stdout.isTTY,
-              machineNode: otherNodeOf(env),
-            },
-            signal,
-          );
-        await runRole(log, start, { stopMsMax: config.shutdownSeconds * 1000 });
-      },
-    );
+    .option('--new-cluster-id', 'after a restore: give the cluster of the copy a new ID first')
+    .action(async ({ shards, threads, acceptLoss = false, newClusterId = false }: DevCommandOptions) => {
+      const config = readConfig('dev', env);
+      fitHeap(started, config.pageCacheBytes, threads);
+      // On a terminal the banner says enough; the log adds only problems.
+      const logLevel = stderr.isTTY && !env.GRANTD_LOG_LEVEL ? 'warn' : config.logLevel;
+      const [{ startDev }, log] = await Promise.all([import('./dev.ts'), openLog(logLevel)]);
+      const start = (signal: AbortSignal) =>
+        startDev(
+          { ...ports, log, print: (text) => stdout.write(text) },
+          {
+            config,
+            newClusterId,
+            acceptLoss,
+            shards,
+            threads: { count: threads, environment: { ...env }, log: { level: logLevel, pretty: stderr.isTTY } },
+            version,
+            terminal: stdout.isTTY,
+            machineNode: otherNodeOf(env),
+          },
+          signal,
+        );
+      await runRole(log, start, { stopMsMax: config.shutdownSeconds * 1000 });
+    });
 
   program
     .command('front')
@@ -126,15 +138,21 @@ function registerRoles(program: Command, started: ProgramProcess): void {
     .command('migrate')
     .description('create or upgrade the schema in Cassandra for this version; safe to repeat')
     .option('--wait', 'change nothing; only wait until the schema fits this version')
+    .addOption(
+      new Option(
+        '--new-cluster-id',
+        'after a restore: only give the cluster of the copy a new ID; refuses while shards run on it',
+      ).conflicts('wait'),
+    )
     .option('--timeout <seconds>', 'give up after this many seconds with exit status 3 (default: never)', parseTimeout)
-    .action(async ({ wait = false, timeout }: { wait?: boolean; timeout?: number }) => {
+    .action(async ({ timeout, ...options }: { timeout?: number; wait?: boolean; newClusterId?: boolean }) => {
       const config = readConfig('migrate', env);
       const [{ runMigrate }, log] = await Promise.all([import('./migrate.ts'), openLog(config.logLevel)]);
       const output = new OutputWatch(stdout);
       await runTask(log, async (signal) => {
         const code = await runMigrate(
           { ...ports, log, print: (line) => stdout.write(`${line}\n`) },
-          { config, wait, timeoutMs: timeout === undefined ? undefined : timeout * 1000 },
+          { config, task: migrateTaskOf(options), timeoutMs: timeout === undefined ? undefined : timeout * 1000 },
           signal,
         );
         await output.settled();

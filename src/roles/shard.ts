@@ -9,9 +9,11 @@ import { BUILT_IN_PLANS } from '../core/plans.ts';
 import { MS_PER_HOUR } from '../core/text/timestamps.ts';
 import { OwnerLinks } from '../rpc/links/owner-links.ts';
 import { listenShardServer } from '../rpc/serving/server.ts';
+import { ClusterIdentity } from '../rpc/transport/cluster-identity.ts';
 import { createGrpcTransport } from '../rpc/transport/grpc-transport.ts';
 import { createMemoryBudget } from '../shard/memory/memory-budget.ts';
 import { createShardNode, type ShardNode } from '../shard/shard-node.ts';
+import type { Meta } from '../store/store.ts';
 import { openProcess, type RoleDependencies } from './open/process.ts';
 import { openRpcTls, serverAccess } from './open/rpc-tls.ts';
 import { openStore } from './open/store.ts';
@@ -19,7 +21,14 @@ import type { RunningRole } from './process/life-cycle.ts';
 import { openTurns } from './process/prepare-process.ts';
 import { loopBackAddress, loopBackTransport, openLoopBack } from './process/self-probe.ts';
 import { readPlace, resolveAdvertised, resolveShardName } from './process/shard-identity.ts';
-import { listenOn } from './process/start-error.ts';
+import { listenOn, StartError } from './process/start-error.ts';
+
+function requireCluster({ clusterId }: ShardConfig, meta: Meta): void {
+  if (clusterId === undefined || clusterId === meta.clusterId) return;
+  throw new StartError(
+    `GRANTD_CLUSTER_ID is ${clusterId}, but the store is that of ${meta.clusterId}: the keyspace is another one, or a restored copy.`,
+  );
+}
 
 /**
  * Resolves when it serves its share of the slots. If `signal` aborts, the start ends and hands over the slots that it
@@ -59,15 +68,26 @@ export async function startShard(
     onWaiting: (what, reason) => readiness.wait(`waiting for ${what}: ${reason}`),
   });
 
-  readiness.warnings = warnings;
+  requireCluster(config, meta);
+  const cluster = new ClusterIdentity({ clock, log, metrics }, meta.clusterId);
+  parts.defer(() => cluster.close());
+  readiness.warnings = () => [...warnings(), ...cluster.warnings()];
   readiness.wait('joining the cluster');
   const loopBack = openLoopBack(
-    { clock, random, openStream: loopBackTransport(tls) },
+    { clock, random, openStream: loopBackTransport(tls), cluster },
     { address: loopBackAddress(server.address), name: `${shardName} itself`, version, slots: meta.slots },
   );
   parts.defer(() => loopBack.close());
   const owners = new OwnerLinks(
-    { clock, turns, random, log, metrics, openStream: createGrpcTransport({ credentials: tls?.channelCredentials }) },
+    {
+      clock,
+      turns,
+      random,
+      log,
+      metrics,
+      openStream: createGrpcTransport({ credentials: tls?.channelCredentials }),
+      cluster,
+    },
     { name: shardName, version, slots: meta.slots },
   );
   parts.defer(() => owners.close());

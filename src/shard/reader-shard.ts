@@ -50,7 +50,7 @@ export function createReaderShard(
   { shardName, meta, plans, ownerAddress, readerLimits }: ReaderShardOptions,
 ): ReaderShard {
   const { store, clock, random, metrics } = dependencies;
-  const { slots, segmentSize, deadlineMs, leaseMs, cursorSecrets } = meta;
+  const { clusterId, slots, segmentSize, deadlineMs, leaseMs, cursorSecrets } = meta;
   const ids = new IdFactory(clock, random);
   const incarnation = ids.create('inc');
   const lookups = new Lookups();
@@ -89,7 +89,7 @@ export function createReaderShard(
     reportShard(metrics, { lookups, readIndexes, tenures: [], leaseLeftMs: Number.POSITIVE_INFINITY });
   });
   return {
-    welcome: () => ({ incarnation, shardName, slots, deadlineMs, leaseMs }),
+    welcome: () => ({ incarnation, shardName, clusterId, slots, deadlineMs, leaseMs }),
     monotonicMs: () => clock.monotonicMs(),
     connect: () => peers.connect(),
     connectConsole: () => peers.connectConsole(),

@@ -342,7 +342,7 @@ export class ShardNode implements Shard {
 
   #newSession(): MembershipLease {
     const { store, clock, log, metrics } = this.#dependencies;
-    const { shardName, address, place } = this.#options;
+    const { shardName, address, place, meta } = this.#options;
     const incarnation = this.#ids.create('inc');
     return new MembershipLease(
       {
@@ -354,7 +354,7 @@ export class ShardNode implements Shard {
         observe: ({ outcome, seconds }) => metrics.heartbeatSeconds.observe({ outcome }, seconds),
         onEnded: (reason) => this.#joinAgain(reason),
       },
-      { incarnation, shardName, address, place },
+      { clusterId: meta.clusterId, incarnation, shardName, address, place },
     );
   }
 
@@ -367,6 +367,7 @@ export class ShardNode implements Shard {
     if (this.#state === 'stopping' || this.#state === 'stopped') return;
     this.#session = this.#newSession();
     log.info({ incarnation: this.incarnation }, 'rejoining as a new incarnation');
+    // It rejects if the store is that of another cluster by now, which ends the process.
     void this.#session.join();
   }
 
@@ -401,8 +402,8 @@ export class ShardNode implements Shard {
 
   welcome(): ShardWelcome {
     const { meta, shardName } = this.#options;
-    const { slots, deadlineMs, leaseMs } = meta;
-    return { incarnation: this.incarnation, shardName, slots, deadlineMs, leaseMs };
+    const { clusterId, slots, deadlineMs, leaseMs } = meta;
+    return { incarnation: this.incarnation, shardName, clusterId, slots, deadlineMs, leaseMs };
   }
 
   monotonicMs(): number {

@@ -7,7 +7,7 @@ import type { BulkWrite, BulkWriteResult, GrantedTuple, GrantFilter, GrantRefusa
 import type { CallContext } from '../core/call-context.ts';
 import type { FeedFilter, FeedPlace } from '../core/change-feed.ts';
 import type { GrantAttributes } from '../core/grant-attributes.ts';
-import type { KeyId, TenantId } from '../core/ids.ts';
+import type { ClusterId, KeyId, TenantId } from '../core/ids.ts';
 import type { RulesVersion } from '../core/rules-versions.ts';
 import type { Scope, ScopeMask } from '../core/scopes.ts';
 import type { Unfollowed } from '../core/service-warnings.ts';
@@ -346,6 +346,8 @@ export interface ShardWelcome {
    */
   readonly incarnation: string;
   readonly shardName: string;
+  /** Peers of another cluster are refused. */
+  readonly clusterId: ClusterId;
   readonly slots: number;
   readonly deadlineMs: number;
   readonly leaseMs: number;

@@ -80,6 +80,11 @@ export interface SchemaTask {
    * `awaitMeta` do.
    */
   migrate(): Promise<string>;
+  /**
+   * Gives a restored copy an id of its own, once the schema serves this program, and changes nothing else. Resolves to
+   * a sentence about that; rejects as `migrate` does, and with StoreRefusal if a shard works on the store.
+   */
+  newClusterId(waiting: SchemaWaiting): Promise<string>;
   /** Changes nothing; resolves to that sentence once another process has migrated. */
   wait(waiting: SchemaWaiting): Promise<string>;
 }

@@ -8,7 +8,7 @@
 // unknown, and the caller reads it back. One contract suite (test/contract/store) runs on every adapter.
 
 import type { ApiKeyRecord } from '../core/api-keys.ts';
-import type { KeyId, TenantId } from '../core/ids.ts';
+import type { ClusterId, KeyId, TenantId } from '../core/ids.ts';
 import type { RulesVersion } from '../core/rules-versions.ts';
 import type { Tenant } from '../core/tenants.ts';
 import type { Grant, Relation, Tuple } from '../core/tuples.ts';
@@ -30,6 +30,8 @@ export const USAGE_KEPT_DAYS = 33;
  * its schema, stores, reads and compares that itself before it returns a store (store-adapter.ts).
  */
 export interface Meta {
+  /** Tells this cluster from every other one, its own restored copies included. Only `replaceClusterId` changes it. */
+  readonly clusterId: ClusterId;
   readonly slots: number;
   /** Log entries per segment (K). */
   readonly segmentSize: number;
@@ -45,6 +47,11 @@ export interface MetaStore {
   readMeta(deadline: DeadlineMs): Promise<Meta | undefined>;
   /** Writes `meta` unless there is one, and returns the stored one. */
   initializeMeta(meta: Meta, deadline: DeadlineMs): Promise<Meta>;
+  /**
+   * Conditional and durable: gives the cluster the id `to` if it has `from`, and returns the id that it has then;
+   * undefined before there is a meta.
+   */
+  replaceClusterId(from: ClusterId, to: ClusterId, deadline: DeadlineMs): Promise<ClusterId | undefined>;
 }
 
 // ---- log --------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@
 import { type ApiKeyRecord, keyLinks } from '../core/api-keys.ts';
 import { assert, assertNever } from '../core/assert.ts';
 import { GRANT_ATTRIBUTES, grantColumnValues } from '../core/grant-attributes.ts';
-import type { KeyId, TenantId } from '../core/ids.ts';
+import { type KeyId, parseClusterId, type TenantId } from '../core/ids.ts';
 import { placeOfVersion, type RulesVersion } from '../core/rules-versions.ts';
 import { bucketOfSubject } from '../core/slots.ts';
 import { decodeTenantState, encodeTenantState, type Tenant } from '../core/tenants.ts';
@@ -85,7 +85,7 @@ export const keyIdAt = (row: StoredRow): KeyId => textAt(row, 'key_id') as KeyId
 
 // ---- records ----
 
-export const META_COLUMNS = 'slots, segment_size, lease_ms, deadline_ms, log_format, cursor_secrets';
+export const META_COLUMNS = 'cluster_id, slots, segment_size, lease_ms, deadline_ms, log_format, cursor_secrets';
 export const LOG_COLUMNS = 'slot, seq, epoch, entry_id, body';
 export const SLOT_COLUMNS = 'slot, owner, epoch, opened, first';
 export const MEMBER_COLUMNS = 'incarnation, shard_name, address, state, beat, started_at_ms, healthy_beat, place';
@@ -103,7 +103,10 @@ export const AUDIT_LOG_COLUMNS = 'seq, position, at_ms, actor, request_id, chang
 /** `secrets`: the content of the column `cursor_secrets`. */
 export function metaOf(row: StoredRow, secrets: unknown): Meta {
   assert(Array.isArray(secrets) && secrets.every((each) => typeof each === 'string'), 'secrets are a list of strings');
+  const clusterId = parseClusterId(textAt(row, 'cluster_id'));
+  assert(clusterId !== undefined, 'the column cluster_id holds the id of a cluster');
   return {
+    clusterId,
     slots: integerAt(row, 'slots'),
     segmentSize: integerAt(row, 'segment_size'),
     leaseMs: integerAt(row, 'lease_ms'),

@@ -25,6 +25,7 @@ export function traceStore(store: Store, database: DatabaseName): Store {
   return {
     readMeta: trace('SELECT', 'meta', store.readMeta),
     initializeMeta: trace('INSERT', 'meta', store.initializeMeta),
+    replaceClusterId: trace('UPDATE', 'meta', store.replaceClusterId),
     append: trace('INSERT', 'log', store.append),
     readRecord: trace('SELECT', 'log', store.readRecord),
     readRecords: trace('SELECT', 'log', store.readRecords),

@@ -236,6 +236,14 @@ const METRICS = {
     'Streams from this shard to the owners of tenants that it reads for, by state: ready or connecting.',
     'state',
   ),
+  foreignClusterAddresses: gauge(
+    'grantd_foreign_cluster_addresses',
+    'Addresses that this process dials and at which a shard of another cluster answers; it is refused.',
+  ),
+  foreignClusterRefusals: counter(
+    'grantd_foreign_cluster_refusals_total',
+    'Streams that this shard refused because their peer belongs to another cluster.',
+  ),
   discoveryAddresses: gauge(
     'grantd_discovery_addresses',
     'Shard addresses known from discovery, by source: dns or kubernetes. They are kept while the source fails.',

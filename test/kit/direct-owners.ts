@@ -9,6 +9,7 @@ import { createDirectTransport } from '../../src/rpc/transport/direct-transport.
 import type { AcceptStream } from '../../src/rpc/transport/transport.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { createTestCluster } from './test-cluster.ts';
 
 const log = createLog({ level: 'silent', pretty: false });
 
@@ -16,7 +17,15 @@ export function directOwners(clock: Clock, doors: ReadonlyMap<string, AcceptStre
   const random = { bytes: (length: number) => randomBytes(length) };
   const turns = new FairTurns(clock);
   return new OwnerLinks(
-    { clock, turns, random, log, metrics: createMetrics(), openStream: createDirectTransport(doors) },
+    {
+      clock,
+      turns,
+      random,
+      log,
+      metrics: createMetrics(),
+      openStream: createDirectTransport(doors),
+      cluster: createTestCluster(),
+    },
     { name: 'test', version: '', slots: 0 },
   );
 }

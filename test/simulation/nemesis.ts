@@ -139,6 +139,9 @@ export class NemesisRun {
       case 'stall-connection':
         if (shard !== undefined && front !== undefined) this.#stall(front, shard, this.#random.between(26_000, 34_000));
         return;
+      case 'foreign-shard':
+        this.#addForeignShard(shard);
+        return;
       case 'delay-requests':
         if (shard !== undefined && front !== undefined) this.#stall(front, shard, this.#random.between(200, 1300));
         return;
@@ -257,6 +260,18 @@ export class NemesisRun {
       this.#cluster.startShard(name);
       return;
     }
+  }
+
+  /** At an address of its own in discovery, or where a shard has just ended. */
+  #addForeignShard(shard: RunningShard | undefined): void {
+    const { fronts, foreign } = this.#cluster;
+    // A front that has yet to learn the id, and reaches no shard of its own for long, would take the foreign one's.
+    const isKnown = [...fronts.values()].every(({ front }) => front.cluster.id !== undefined);
+    if (foreign !== undefined || !isKnown) return;
+    const takesPlace = shard !== undefined && this.#random.chance(0.4);
+    if (takesPlace) this.kill(shard);
+    const heal = this.#cluster.startForeignShard(takesPlace ? shard.shardName : undefined);
+    this.#healLater(this.#random.between(2000, 9000), heal);
   }
 
   #cutNetwork(front: RunningFront, shard: RunningShard): void {

@@ -14,6 +14,10 @@ interface ExpectedError {
 
 const SESSION_OVER = 'the membership session ended';
 
+function isOfAnother({ cluster, expected }: Readonly<Record<string, unknown>>): boolean {
+  return typeof cluster === 'string' && typeof expected === 'string' && cluster !== expected;
+}
+
 /** A process that was cut off, paused or slow loses what it had, and says so. */
 const EXPECTED_ERRORS: readonly ExpectedError[] = [
   {
@@ -33,6 +37,13 @@ const EXPECTED_ERRORS: readonly ExpectedError[] = [
     // The store could not be reached, or another owner was first.
     message: 'cannot open or release the slot; retrying',
     explains: ({ err }) => !isUnexpected(err),
+  },
+  // Of shards of restored copies, and of their peers.
+  { message: 'shard refused: it is of another cluster', explains: isOfAnother },
+  { message: 'peer refused: it is of another cluster', explains: isOfAnother },
+  {
+    message: 'shards of several clusters answer; none is used',
+    explains: ({ clusters }) => reasonIs(clusters, /clu_.*; clu_/),
   },
 ];
 

@@ -34,6 +34,7 @@ export const NEMESES = [
   'jump-wall-far',
   'stall-shard',
   'stall-store',
+  'foreign-shard',
 ] as const;
 
 export type Nemesis = (typeof NEMESES)[number];
@@ -115,6 +116,8 @@ export const FOCUSES = [
   'trimming',
   /** Machines are suspended: their monotonic clocks stand still, their wall clocks run on. The log is trimmed. */
   'suspended',
+  /** A shard of a restored copy, with higher epochs, comes to an address of discovery, while owners die. */
+  'foreign-shards',
   /** Wall clocks jump by hours and days, both ways and beyond the retention of the log, which is trimmed. */
   'far-clocks',
 ] as const;
@@ -221,6 +224,7 @@ const BROAD: Readonly<Partial<Record<Nemesis, number>>> = {
   'mute-shard': 1,
   'suspend-shard': 1,
   'suspend-front': 0.5,
+  'foreign-shard': 1,
 };
 
 const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<Nemesis, number>>>>> = {
@@ -306,6 +310,7 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
   'stale-scans': { 'kill-shard': 3, 'add-shard': 4, 'remove-shard': 2 },
   trimming: { 'mute-shard': 4, 'kill-shard': 2, 'stop-shard': 1, 'reset-network': 2 },
   suspended: { 'suspend-shard': 6, 'suspend-front': 3, 'kill-shard': 1, 'reset-network': 1 },
+  'foreign-shards': { 'foreign-shard': 5, 'kill-shard': 2, 'stop-shard': 1, 'restart-front': 1, 'reset-network': 1 },
   'far-clocks': { 'jump-wall-far': 5, 'kill-shard': 2, 'mute-shard': 2, 'suspend-shard': 1 },
 };
 

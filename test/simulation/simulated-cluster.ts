@@ -3,13 +3,15 @@
 
 import type { Clock } from '../../src/core/async/clock.ts';
 import { FairTurns, type Turns } from '../../src/core/async/turns.ts';
+import { IdFactory } from '../../src/core/ids.ts';
 import { BUILT_IN_PLANS, type Plans, resolvePlan } from '../../src/core/plans.ts';
 import type { Discovery } from '../../src/discovery/discovery.ts';
-import { createFront } from '../../src/front/create-front.ts';
-import type { Front, OperatorApi } from '../../src/front/front.ts';
+import { type ComposedFront, createFront } from '../../src/front/create-front.ts';
 import { OwnerLinks } from '../../src/rpc/links/owner-links.ts';
+import { ForeignPeers } from '../../src/rpc/serving/foreign-peers.ts';
 import { PeerStream } from '../../src/rpc/serving/peer-stream.ts';
 import { createStreamHost } from '../../src/rpc/serving/stream-host.ts';
+import { ClusterIdentity } from '../../src/rpc/transport/cluster-identity.ts';
 import { EVERY_PROOF } from '../../src/rpc/transport/peer-certificate.ts';
 import { type CommitCounts, commitCountsMemory, createCommitCounts } from '../../src/shard/log/commit-counts.ts';
 import { MemoryBudget } from '../../src/shard/memory/memory-budget.ts';
@@ -43,7 +45,7 @@ export interface RunningShard {
 export interface RunningFront {
   readonly name: string;
   readonly process: SimulatedProcess;
-  readonly front: Front & { readonly operator: OperatorApi };
+  readonly front: ComposedFront;
 }
 
 /** One for all runs of this thread: nobody reads it, and making one costs more than a run. */
@@ -82,6 +84,29 @@ const HOT_PAGES_WRITE_MS = 1000;
 const PORT = 7000;
 /** A stopped shard keeps its streams for so long to answer what is in flight. */
 const FINISH_MS = 500;
+/** Epochs count changes of owners, of which a cluster for trials has many. */
+const FOREIGN_EPOCHS = 1000;
+
+/** Of a store whose calls are given no time. */
+const STILL: Clock = {
+  monotonicMs: () => 0,
+  wallMs: () => 0,
+  setTimer: () => ({ cancel() {} }),
+  setImmediate: () => {},
+};
+
+const createWorld = (scheduler: Scheduler, random: SeededRandom, store: MemoryStore): StoreWorld => ({
+  scheduler,
+  random,
+  store,
+  faults: NO_STORE_FAULTS,
+  down: false,
+  cutOff: new Set(),
+  withoutHeartbeats: new Set(),
+  pending: 0,
+  scans: new Map(),
+  displaced: 0,
+});
 
 export class SimulatedCluster {
   readonly scheduler: Scheduler;
@@ -96,6 +121,9 @@ export class SimulatedCluster {
   readonly #random: SeededRandom;
   readonly #trace: Trace;
   readonly #rules: StoreRules;
+  readonly #clusterIds: IdFactory;
+  /** The shard of a restored copy that is at an address of discovery now. */
+  #foreign: { readonly process: SimulatedProcess; readonly address: string } | undefined;
   readonly #runs = new Map<string, number>();
   /** In the memory that the only owner and the readers of fronts share; undefined: they share none. */
   readonly #commitCounts: CommitCounts | undefined;
@@ -115,7 +143,9 @@ export class SimulatedCluster {
       slowChance: profile.slowNetwork,
       keepaliveMs: profile.keepaliveMs,
     });
+    this.#clusterIds = new IdFactory(STILL, random.fork('clusters'));
     this.meta = {
+      clusterId: this.#clusterIds.create('clu'),
       slots: profile.slots,
       segmentSize: profile.segmentSize,
       leaseMs: 2500,
@@ -123,24 +153,8 @@ export class SimulatedCluster {
       logFormat: 1,
       cursorSecrets: [Buffer.from(random.fork('secret').bytes(32)).toString('base64url')],
     };
-    const clock = {
-      monotonicMs: () => 0,
-      wallMs: () => 0,
-      setTimer: () => ({ cancel() {} }),
-      setImmediate: () => {},
-    };
-    this.world = {
-      scheduler,
-      random: random.fork('store'),
-      store: new MemoryStore({ clock, shadows: true, purgeRowsMax: profile.purgeRowsMax }),
-      faults: NO_STORE_FAULTS,
-      down: false,
-      cutOff: new Set(),
-      withoutHeartbeats: new Set(),
-      pending: 0,
-      scans: new Map(),
-      displaced: 0,
-    };
+    const store = new MemoryStore({ clock: STILL, shadows: true, purgeRowsMax: profile.purgeRowsMax });
+    this.world = createWorld(scheduler, random.fork('store'), store);
     this.#commitCounts = profile.threads ? createCommitCounts(commitCountsMemory(profile.slots)) : undefined;
     const { segmentSize, deadlineMs } = this.meta;
     const kept = { segmentSize, operationsKeptMs: 2 * deadlineMs };
@@ -181,7 +195,7 @@ export class SimulatedCluster {
         log,
         metrics,
         budget: new MemoryBudget(this.#profile.memoryBytesMax, turns),
-        owners: this.#createOwnerLinks(process, turns, log),
+        owners: this.#createOwnerLinks(process, turns, log, this.meta),
         commitCounts: this.#commitCounts,
       },
       {
@@ -200,12 +214,13 @@ export class SimulatedCluster {
     );
     const streams = new Set<PeerStream>();
     let accepted = 0;
+    const foreignPeers = new ForeignPeers({ log, metrics });
     const shard: RunningShard = { shardName, address, process, node, streams, turns, stopping: false };
     this.network.listen(process, address, (stream) => {
       if (shard.stopping && streams.size === 0) return false;
       accepted += 1;
       const proof = EVERY_PROOF;
-      const options = { shard: node, clock, turns, log, metrics, version: 'simulated', proof };
+      const options = { shard: node, clock, turns, log, metrics, foreignPeers, version: 'simulated', proof };
       const peer = new PeerStream(stream, { ...options, turnKey: `peer ${accepted}` }, () => streams.delete(peer));
       streams.add(peer);
       return true;
@@ -220,6 +235,60 @@ export class SimulatedCluster {
     return shard;
   }
 
+  /** Undefined: there is none now. */
+  get foreign(): object | undefined {
+    return this.#foreign;
+  }
+
+  /**
+   * A shard of a restored copy of the store as it is now, whose slots have changed their owners often since: at an
+   * address of its own in discovery, or at that of a shard that has ended. Returns what ends it.
+   */
+  startForeignShard(inPlaceOf: string | undefined): () => void {
+    const process = this.#createProcess('foreign');
+    const address = `${inPlaceOf ?? 'foreign'}:${PORT}`;
+    const clusterId = this.#clusterIds.create('clu');
+    const meta = { ...this.meta, clusterId };
+    const store = new MemoryStore({ clock: STILL, shadows: true, purgeRowsMax: this.#profile.purgeRowsMax });
+    store.restoreFrom(this.world.store, { clusterId, epochs: FOREIGN_EPOCHS });
+    const { scheduler } = this;
+    const kept = { segmentSize: meta.segmentSize, operationsKeptMs: 2 * meta.deadlineMs };
+    const rules = new StoreRules(store, scheduler, kept, (failure) => this.#trace.fail(failure));
+    const world = createWorld(scheduler, process.random.fork('store'), store);
+    const log = this.#createLog(process);
+    const { clock, random } = process;
+    const turns = this.#createTurns(process);
+    const node = createShardNode(
+      {
+        store: createStoreView(world, rules, process),
+        clock,
+        random,
+        log,
+        metrics,
+        budget: new MemoryBudget(this.#profile.memoryBytesMax, turns),
+        owners: this.#createOwnerLinks(process, turns, log, meta),
+      },
+      { shardName: process.name, address, meta, plans: PLANS, logRetentionMs: this.#profile.logRetentionMs },
+    );
+    this.network.listen(process, address, createStreamHost({ shard: () => node, clock, turns, log, metrics }).accept);
+    this.#trace.add(process.name, `starts at ${address}`);
+    process.deliver(() => {
+      void node.join().then(() => node.start());
+    });
+    const isKnown = this.#addresses.has(address);
+    this.#foreign = { process, address };
+    if (!isKnown) this.#addresses.add(address);
+    this.#announce();
+    return () => {
+      this.#trace.add(process.name, 'is killed');
+      process.kill();
+      this.network.lose(process, false);
+      this.#foreign = undefined;
+      if (!isKnown) this.#addresses.delete(address);
+      this.#announce();
+    };
+  }
+
   /** Of everything on the event loop of a process. */
   #createTurns({ clock, random }: SimulatedProcess): Turns {
     const { saturated } = this.#profile;
@@ -227,11 +296,12 @@ export class SimulatedCluster {
   }
 
   /** How a reader in the process asks owners. */
-  #createOwnerLinks(process: SimulatedProcess, turns: Turns, log: Log): OwnerLinks {
+  #createOwnerLinks(process: SimulatedProcess, turns: Turns, log: Log, { clusterId, slots }: Meta): OwnerLinks {
     const { clock, random } = process;
+    const cluster = new ClusterIdentity({ clock, log, metrics }, clusterId);
     return new OwnerLinks(
-      { clock, turns, random, log, metrics, openStream: this.network.openStreamOf(process) },
-      { name: process.name, version: 'simulated', slots: this.meta.slots },
+      { clock, turns, random, log, metrics, openStream: this.network.openStreamOf(process), cluster },
+      { name: process.name, version: 'simulated', slots },
     );
   }
 
@@ -307,11 +377,14 @@ export class SimulatedCluster {
         return () => this.#watchers.delete(later);
       },
     };
+    const learned = random.fork('cluster id');
     const front = createFront(
       { discovery, clock, random, log, metrics, openStream: this.network.openStreamOf(process) },
       {
         name: process.name,
         peer,
+        // One that starts beside a foreign shard, and reaches no shard of its own for long, would learn its id.
+        clusterId: this.#foreign !== undefined || learned.chance(0.5) ? this.meta.clusterId : undefined,
         localReader: reader.length === 0 ? undefined : process.name,
         positionLimits: this.#profile.positionLimits,
       },
@@ -335,7 +408,7 @@ export class SimulatedCluster {
         random,
         metrics,
         budget: new MemoryBudget(this.#profile.memoryBytesMax, turns),
-        owners: this.#createOwnerLinks(process, turns, log),
+        owners: this.#createOwnerLinks(process, turns, log, this.meta),
         commitCounts: this.#commitCounts,
       },
       { shardName: name, meta: this.meta, plans: PLANS, ownerAddress, readerLimits: this.#profile.readerLimits },
@@ -353,6 +426,7 @@ export class SimulatedCluster {
   }
 
   processes(): SimulatedProcess[] {
-    return [...this.shards.values(), ...this.fronts.values()].map(({ process }) => process);
+    const foreign = this.#foreign === undefined ? [] : [this.#foreign];
+    return [...this.shards.values(), ...this.fronts.values(), ...foreign].map(({ process }) => process);
   }
 }

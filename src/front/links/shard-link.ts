@@ -5,7 +5,6 @@ import type { SingleCheck } from '../../rpc/calls/checks.ts';
 import type { CallBody } from '../../rpc/calls/define-call.ts';
 import type { Attempt } from '../../rpc/gen/grantd/v1/Attempt.ts';
 import type { CheckResults__Output } from '../../rpc/gen/grantd/v1/CheckResults.ts';
-import type { Hello } from '../../rpc/gen/grantd/v1/Hello.ts';
 import type { Report } from '../../rpc/gen/grantd/v1/Report.ts';
 import type { Welcome__Output } from '../../rpc/gen/grantd/v1/Welcome.ts';
 import {
@@ -14,6 +13,7 @@ import {
   type LinkRoutes,
   StreamLink,
 } from '../../rpc/links/stream-link.ts';
+import type { ShardDialOptions } from '../../rpc/transport/shard-dialer.ts';
 import type { LogPosition } from '../../shard/shard.ts';
 import { LoadTally } from './load-tally.ts';
 import { Outbox } from './outbox.ts';
@@ -35,7 +35,7 @@ export interface LinkEvents {
 }
 
 export interface LinkOptions {
-  readonly hello: () => Hello;
+  readonly hello: ShardDialOptions['hello'];
 }
 
 export class ShardLink {

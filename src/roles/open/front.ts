@@ -23,7 +23,7 @@ import { DEADLINE_MS } from './store.ts';
 /** `parts` closes what this opens. */
 export function openFront(
   dependencies: OpenDiscoveryDependencies & { readonly turns?: Turns },
-  config: Pick<FrontConfig, 'discovery' | 'rpcTlsCert' | 'rpcTlsKey' | 'rpcTlsCa' | 'rpcTlsServerName'>,
+  config: Pick<FrontConfig, 'discovery' | 'clusterId' | 'rpcTlsCert' | 'rpcTlsKey' | 'rpcTlsCa' | 'rpcTlsServerName'>,
   options: { readonly name: string; readonly peer: 'front' | 'console'; readonly version: string },
   parts: AsyncDisposableStack,
 ): ComposedFront {
@@ -38,6 +38,7 @@ export function openFront(
     {
       ...options,
       deadlineMs: DEADLINE_MS,
+      clusterId: config.clusterId,
       ...(tls === undefined ? {} : { credentials: (address: string) => tls.channelCredentials(address) }),
     },
   );

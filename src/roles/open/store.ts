@@ -6,8 +6,10 @@ import type { DevConfig, MigrateConfig, ShardConfig } from '../../config/setting
 import { assert, assertNever } from '../../core/assert.ts';
 import { type Clock, delay, type Random, untilAborted } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
+import { IdFactory } from '../../core/ids.ts';
 import { SEGMENT_SIZE_DEFAULT, SLOTS_DEFAULT } from '../../core/slots.ts';
 import { LOG_FORMAT } from '../../shard/log/entries.ts';
+import { giveNewClusterId } from '../../shard/ownership/new-cluster-id.ts';
 import type { CassandraOptions } from '../../store/cassandra/driver/options.ts';
 import type { ClusterRow } from '../../store/cassandra/tables/rows.ts';
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
@@ -166,11 +168,12 @@ export interface OpenedSchemaTask {
   readonly target: string;
   /** As `SchemaTask.migrate`, but waits for the store; rejects as `openStore` does. */
   migrate(waiting: StoreWaiting): Promise<string>;
+  newClusterId(waiting: StoreWaiting): Promise<string>;
   wait(waiting: StoreWaiting): Promise<string>;
 }
 
 export function openSchemaTask(dependencies: StoreDependencies, config: MigrateConfig): OpenedSchemaTask {
-  const { product, target, migrate, wait } = chooseSchemaTask(dependencies, config);
+  const { product, target, migrate, newClusterId, wait } = chooseSchemaTask(dependencies, config);
   const run = (work: () => Promise<string>, waiting: StoreWaiting): Promise<string> =>
     whileStoreIsAway(dependencies, product, work, waiting).catch((error: unknown) => {
       throw toStartError(error);
@@ -178,6 +181,7 @@ export function openSchemaTask(dependencies: StoreDependencies, config: MigrateC
   return {
     target,
     migrate: (waiting) => run(migrate, waiting),
+    newClusterId: (waiting) => run(() => newClusterId(forSchema(waiting)), waiting),
     wait: (waiting) => run(() => wait(forSchema(waiting)), waiting),
   };
 }
@@ -230,14 +234,27 @@ export function createCassandraAdapter(dependencies: CassandraDependencies, conf
 
 function describeCluster({ meta, schema, serial }: ClusterRow): string {
   const where = serial.datacenter === '' ? '' : ` in ${serial.datacenter}`;
-  return `The schema is at version ${schema.version}: ${meta.slots} slots, ${serial.serialLevel}${where}.`;
+  return `The schema is at version ${schema.version}: ${meta.slots} slots, ${serial.serialLevel}${where}. The cluster is ${meta.clusterId}.`;
 }
 
 export function createCassandraSchemaTask(
   dependencies: CassandraDependencies & { readonly random: Random },
   config: MigrateConfig,
 ): SchemaTask {
+  const { clock, random } = dependencies;
   const options = cassandraOptions(config);
+
+  /** Once the schema serves this program. */
+  async function onStore(waiting: SchemaWaiting, work: (store: Store, row: ClusterRow) => Promise<string>) {
+    const [{ openCassandraStore }, { waitForSchema }] = await Promise.all([importStore(), importSchemaGate()]);
+    const store = await openCassandraStore(dependencies, options);
+    try {
+      return await work(store, await waitForSchema(dependencies, store, config, waiting));
+    } finally {
+      await store.close();
+    }
+  }
+
   return {
     product: PRODUCT,
     target: `the keyspace ${config.keyspace} in ${config.localDatacenter}`,
@@ -247,15 +264,13 @@ export function createCassandraSchemaTask(
       const cluster = newCluster(SLOTS_DEFAULT);
       return describeCluster(await migrateCassandra(dependencies, { ...options, slots, replicationFactor }, cluster));
     },
-    wait: async (waiting) => {
-      const [{ openCassandraStore }, { waitForSchema }] = await Promise.all([importStore(), importSchemaGate()]);
-      const store = await openCassandraStore(dependencies, options);
-      try {
-        return describeCluster(await waitForSchema(dependencies, store, config, waiting));
-      } finally {
-        await store.close();
-      }
-    },
+    newClusterId: (waiting) =>
+      onStore(waiting, async (store, { meta }) => {
+        const clusterId = new IdFactory(clock, random).create('clu');
+        await giveNewClusterId({ store, clock, signal: waiting.signal }, meta, clusterId);
+        return `The cluster was ${meta.clusterId}; it is ${clusterId} now.`;
+      }),
+    wait: (waiting) => onStore(waiting, async (_store, row) => describeCluster(row)),
   };
 }
 
@@ -285,7 +300,11 @@ export function createSqliteAdapter(
         damage: store.damage,
         awaitMeta: () =>
           store.initializeMeta(
-            { ...newCluster(slots), cursorSecrets: [makeCursorSecret(random)] },
+            {
+              ...newCluster(slots),
+              clusterId: new IdFactory(clock, random).create('clu'),
+              cursorSecrets: [makeCursorSecret(random)],
+            },
             clock.monotonicMs() + DEADLINE_MS,
           ),
       };
@@ -301,7 +320,7 @@ const LEASE_MS = 2_500;
 export const DEADLINE_MS = 10_000;
 const CURSOR_SECRET_LENGTH = 32;
 
-export function newCluster(slots: number): Omit<Meta, 'cursorSecrets'> {
+export function newCluster(slots: number): Omit<Meta, 'clusterId' | 'cursorSecrets'> {
   return {
     slots,
     segmentSize: SEGMENT_SIZE_DEFAULT,

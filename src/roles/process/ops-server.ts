@@ -59,7 +59,7 @@ interface OpsDependencies {
   readonly log: Log;
   /** The reasons why the process should get no traffic now; empty: it is ready. */
   readonly notReady: () => readonly string[];
-  /** What does not work although the process should get traffic. */
+  /** What an operator should change although the process should, or should not, get traffic. Default: nothing. */
   readonly warnings?: () => readonly string[];
 }
 
@@ -108,11 +108,10 @@ export async function listenOps(
     if (path === '/livez') return json('200 OK', { status: 'alive' });
     if (path === '/metrics') return scrape(socket);
     const reasons = notReady();
-    if (reasons.length === 0) {
-      const impaired = warnings();
-      return json('200 OK', { status: 'ready', ...(impaired.length === 0 ? {} : { warnings: impaired }) });
-    }
-    return json('503 Service Unavailable', { status: 'not ready', reasons });
+    const found = warnings();
+    const more = found.length === 0 ? {} : { warnings: found };
+    if (reasons.length === 0) return json('200 OK', { status: 'ready', ...more });
+    return json('503 Service Unavailable', { status: 'not ready', reasons, ...more });
   }
 
   function send(socket: Socket, { status, type, body, headers = [] }: Response, bodyless: boolean): void {

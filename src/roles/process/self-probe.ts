@@ -5,6 +5,7 @@ import { credentials as grpcCredentials } from '@grpc/grpc-js';
 import type { Clock, Random, Timer } from '../../core/async/clock.ts';
 import { splitAddress } from '../../core/text/addresses.ts';
 import { Peer } from '../../rpc/gen/grantd/v1/Peer.ts';
+import type { ClusterIdentity } from '../../rpc/transport/cluster-identity.ts';
 import { createGrpcTransport } from '../../rpc/transport/grpc-transport.ts';
 import { dialShard } from '../../rpc/transport/shard-dialer.ts';
 import type { RpcTls } from '../../rpc/transport/tls.ts';
@@ -23,10 +24,15 @@ export interface LoopBack {
 }
 
 export function openLoopBack(
-  dependencies: { readonly clock: Clock; readonly random: Random; readonly openStream: OpenStream },
+  dependencies: {
+    readonly clock: Clock;
+    readonly random: Random;
+    readonly openStream: OpenStream;
+    readonly cluster: ClusterIdentity;
+  },
   options: { readonly address: string; readonly name: string; readonly version: string; readonly slots: number },
 ): LoopBack {
-  const { clock, random, openStream } = dependencies;
+  const { clock, random, openStream, cluster } = dependencies;
   const { address, name, version, slots } = options;
   let pongAtMs: number | undefined;
   let resetAtMs = 0;
@@ -48,7 +54,8 @@ export function openLoopBack(
       clock,
       random,
       openStream,
-      firstMessage: () => ({ hello: { version, name, peer: Peer.PEER_FRONT, slots }, ping: { id: 0 } }),
+      cluster,
+      hello: () => ({ version, name, peer: Peer.PEER_FRONT, slots }),
     },
   );
 

@@ -9,10 +9,10 @@ import { isAddress } from '../../core/text/addresses.ts';
 import type { OwnerPort } from '../../shard/readers/owner-port.ts';
 import { type FollowAnswer, type FollowRequest, ShardFailure } from '../../shard/shard.ts';
 import { readerCalls } from '../calls/readers.ts';
-import type { Hello } from '../gen/grantd/v1/Hello.ts';
 import { Peer } from '../gen/grantd/v1/Peer.ts';
 import type { Reply__Output } from '../gen/grantd/v1/Reply.ts';
 import { OUTSTANDING_MAX } from '../protocol.ts';
+import type { ShardDialOptions } from '../transport/shard-dialer.ts';
 import { CallQueue } from './call-queue.ts';
 import {
   Disconnected,
@@ -71,7 +71,12 @@ class OwnerLink {
   #calledAtMs: number;
   #idle: Timer;
 
-  constructor(address: string, dependencies: StreamLinkDependencies, hello: () => Hello, onIdle: () => void) {
+  constructor(
+    address: string,
+    dependencies: StreamLinkDependencies,
+    hello: ShardDialOptions['hello'],
+    onIdle: () => void,
+  ) {
     this.#clock = dependencies.clock;
     this.#link = new StreamLink(
       address,
@@ -128,7 +133,7 @@ class OwnerLink {
 
 export class OwnerLinks implements OwnerPort {
   readonly #dependencies: StreamLinkDependencies;
-  readonly #hello: Hello;
+  readonly #hello: ReturnType<ShardDialOptions['hello']>;
   readonly #links = new Map<string, OwnerLink>();
   #closed = false;
 

@@ -11,14 +11,14 @@ import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { CheckResults__Output } from '../gen/grantd/v1/CheckResults.ts';
 import type { FrontMessage } from '../gen/grantd/v1/FrontMessage.ts';
-import type { Hello } from '../gen/grantd/v1/Hello.ts';
 import type { Reply__Output } from '../gen/grantd/v1/Reply.ts';
 import type { Routes__Output } from '../gen/grantd/v1/Routes.ts';
 import type { ShardMessage__Output } from '../gen/grantd/v1/ShardMessage.ts';
 import type { Welcome__Output } from '../gen/grantd/v1/Welcome.ts';
 import { OUTSTANDING_MAX, PING_INTERVAL_MS, SILENCE_MS_MAX } from '../protocol.ts';
 import { fromWireFailure } from '../status-mapping.ts';
-import { dialShard, type ShardDial } from '../transport/shard-dialer.ts';
+import type { ClusterIdentity } from '../transport/cluster-identity.ts';
+import { dialShard, type ShardDial, type ShardDialOptions } from '../transport/shard-dialer.ts';
 import type { OpenStream } from '../transport/transport.ts';
 import { ReceiverTable } from './receiver-table.ts';
 
@@ -79,6 +79,8 @@ export interface LinkDependencies {
   readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Of this process: shards of another cluster are refused. */
+  readonly cluster: ClusterIdentity;
   /** With the certificate of the process. */
   readonly openStream: OpenStream;
 }
@@ -121,7 +123,7 @@ export class StreamLink<Waiting extends Receiver> {
     address: string,
     events: StreamLinkEvents,
     dependencies: StreamLinkDependencies,
-    options: { readonly outbox: LinkOutbox; readonly hello: () => Hello },
+    options: { readonly outbox: LinkOutbox; readonly hello: ShardDialOptions['hello'] },
   ) {
     this.address = address;
     this.#events = events;
@@ -146,7 +148,8 @@ export class StreamLink<Waiting extends Receiver> {
         clock: dependencies.clock,
         random: dependencies.random,
         openStream: dependencies.openStream,
-        firstMessage: () => ({ hello: options.hello(), ping: { id: 0 } }),
+        cluster: dependencies.cluster,
+        hello: options.hello,
       },
     );
   }

@@ -8,6 +8,7 @@
 import type { Clock } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
 import { GrantdError } from '../../core/errors.ts';
+import { type ClusterId, parseClusterId } from '../../core/ids.ts';
 import { namespaceOf } from '../../core/tuples.ts';
 import { type CheckAnswer, NO_POSITIONS, type Shard, ShardFailure, type TenantConnection } from '../../shard/shard.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -34,6 +35,7 @@ import type { FrontMessage__Output } from '../gen/grantd/v1/FrontMessage.ts';
 import type { Hello__Output } from '../gen/grantd/v1/Hello.ts';
 import { Peer } from '../gen/grantd/v1/Peer.ts';
 import type { ShardMessage } from '../gen/grantd/v1/ShardMessage.ts';
+import type { Welcome } from '../gen/grantd/v1/Welcome.ts';
 import { IN_FLIGHT_MAX, OUTSTANDING_MAX } from '../protocol.ts';
 import { toStreamStatus } from '../status-mapping.ts';
 import type { PeerProof } from '../transport/peer-certificate.ts';
@@ -41,6 +43,7 @@ import type { ServerStream } from '../transport/transport.ts';
 import { demand, WireViolation } from '../wire-violation.ts';
 import { ReplyQueue } from './answer-queue.ts';
 import { EnumerationGate, type PeerEnumerations } from './enumeration-gate.ts';
+import type { ForeignPeers } from './foreign-peers.ts';
 
 /** About ten of the longest replies. Beyond that, the stream reads nothing from the peer until the peer takes them. */
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
@@ -71,6 +74,8 @@ export interface PeerStreamDependencies {
   readonly turns: Turns;
   readonly log: Log;
   readonly metrics: Pick<Metrics, 'malformedCalls'>;
+  /** Of all streams of the shard. */
+  readonly foreignPeers: ForeignPeers;
   /** Version of the program, for the log of the peer. */
   readonly version: string;
   /** A peer that calls itself a console or a shard and has not proved it is served as a front. */
@@ -90,6 +95,7 @@ export class PeerStream {
   readonly #turns: Turns;
   readonly #log: Log;
   readonly #malformedCalls: Metrics['malformedCalls'];
+  readonly #foreignPeers: ForeignPeers;
   readonly #version: string;
   readonly #proof: PeerProof;
   readonly #tracing: Tracing | undefined;
@@ -131,6 +137,7 @@ export class PeerStream {
     this.#shard = dependencies.shard;
     this.#log = dependencies.log;
     this.#malformedCalls = dependencies.metrics.malformedCalls;
+    this.#foreignPeers = dependencies.foreignPeers;
     this.#clock = dependencies.clock;
     this.#turns = dependencies.turns;
     this.#answers = new ReplyQueue(dependencies);
@@ -189,7 +196,7 @@ export class PeerStream {
   #take(message: FrontMessage__Output): void {
     if (this.#peer === undefined) {
       demand(message.hello !== null, 'The first message must be the hello.');
-      this.#open(message.hello);
+      if (!this.#open(message.hello)) return;
     } else {
       demand(message.hello === null, 'The peer sent a second hello.');
     }
@@ -236,15 +243,22 @@ export class PeerStream {
     this.#answers.fail(id, error);
   }
 
-  #open(hello: Hello__Output): void {
+  /** False: the peer belongs to another cluster, and its stream has ended. */
+  #open(hello: Hello__Output): boolean {
     const kind = KINDS.get(hello.peer);
     demand(kind !== undefined, 'The hello does not name the kind of peer.');
-    const { slots } = this.#shard.welcome();
+    const name = shortText(hello.name, 'The name of a peer');
+    const { slots, clusterId: own } = this.#shard.welcome();
+    const clusterId = parseClusterId(hello.clusterId);
+    demand(clusterId !== undefined || hello.clusterId === '', 'The cluster of the hello is not the id of a cluster.');
+    if (clusterId !== undefined && clusterId !== own) {
+      this.#refuse({ name, clusterId }, own);
+      return false;
+    }
     demand(
       hello.slots === 0 || hello.slots === slots,
       `The cluster has ${slots} slots; the peer expects ${hello.slots}.`,
     );
-    const name = shortText(hello.name, 'The name of a peer');
     this.#peer = this.#connect(kind, name);
     this.#unwatch = this.#shard.watchRoutes(() => {
       this.#routesDue = true;
@@ -252,6 +266,18 @@ export class PeerStream {
     });
     this.#welcomeDue = true;
     this.#routesDue = true;
+    return true;
+  }
+
+  /** The welcome names the cluster that is here, so that the peer can name it too. */
+  #refuse(peer: { readonly name: string; readonly clusterId: ClusterId }, own: ClusterId): void {
+    this.#leave();
+    this.#stream.write({ welcome: this.#welcome() }, () => {});
+    this.#stream.emit('error', this.#foreignPeers.refuse({ ...peer, peer: this.#stream.getPeer() }, own));
+  }
+
+  #welcome(): Welcome {
+    return { ...this.#shard.welcome(), version: this.#version };
   }
 
   /** A peer that has not proved to be what it says gets the rights of a front. */
@@ -577,7 +603,7 @@ export class PeerStream {
     const message: ShardMessage = {};
     if (this.#welcomeDue) {
       this.#welcomeDue = false;
-      message.welcome = { ...this.#shard.welcome(), version: this.#version };
+      message.welcome = this.#welcome();
     }
     if (this.#routesDue) {
       this.#routesDue = false;

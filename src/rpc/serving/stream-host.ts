@@ -5,10 +5,12 @@ import type { Clock } from '../../core/async/clock.ts';
 import { FairTurns, type Turns } from '../../core/async/turns.ts';
 import type { Shard } from '../../shard/shard.ts';
 import type { Log } from '../../telemetry/log.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Tracing } from '../../telemetry/spans.ts';
 import { EVERY_PROOF, type PeerProof } from '../transport/peer-certificate.ts';
 import type { AcceptStream, ServerStream } from '../transport/transport.ts';
 import { EnumerationGate } from './enumeration-gate.ts';
+import { ForeignPeers } from './foreign-peers.ts';
 import { PeerStream, type PeerStreamDependencies } from './peer-stream.ts';
 
 export interface StreamHostDependencies {
@@ -18,7 +20,7 @@ export interface StreamHostDependencies {
   /** Shared with everything else on this event loop. Undefined: nothing else runs there. */
   readonly turns?: Turns | undefined;
   readonly log: Log;
-  readonly metrics: PeerStreamDependencies['metrics'];
+  readonly metrics: PeerStreamDependencies['metrics'] & Pick<Metrics, 'foreignClusterRefusals'>;
   readonly tracing?: Tracing | undefined;
 }
 
@@ -37,6 +39,7 @@ export function createStreamHost(
 ): StreamHost {
   const { clock, log, metrics, tracing, turns = new FairTurns(clock) } = dependencies;
   const { version = '' } = options;
+  const foreignPeers = new ForeignPeers({ log, metrics });
   const streams = new Set<PeerStream>();
   const enumerations = new EnumerationGate();
   let accepted = 0;
@@ -46,7 +49,7 @@ export function createStreamHost(
     const shard = dependencies.shard();
     if (shard === undefined || finishing) return false;
     accepted += 1;
-    const parts = { shard, clock, turns, log, metrics, version, proof, tracing, enumerations };
+    const parts = { shard, clock, turns, log, metrics, foreignPeers, version, proof, tracing, enumerations };
     const peer = new PeerStream(stream, { ...parts, turnKey: `peer ${accepted}` }, () => streams.delete(peer));
     streams.add(peer);
     return true;

@@ -1,10 +1,14 @@
-// The connection of a front to one shard: one stream, dialled again for as long as it is wanted. Invariants: at most
-// one stream at a time; no event of a stream is reported after it was given up.
+// The connection of a peer to one shard: one stream, dialled again for as long as it is wanted. Invariants: at most one
+// stream at a time; no event of a stream is reported after it was given up; nothing of a shard is reported unless it
+// belongs to the cluster of this process.
 
+import { assertNever } from '../../core/assert.ts';
 import { backoffMs, type Clock, jitteredMs, type Random, type Timer } from '../../core/async/clock.ts';
 import type { FrontMessage } from '../gen/grantd/v1/FrontMessage.ts';
+import type { Hello } from '../gen/grantd/v1/Hello.ts';
 import type { ShardMessage__Output } from '../gen/grantd/v1/ShardMessage.ts';
 import type { Welcome__Output } from '../gen/grantd/v1/Welcome.ts';
+import type { ClusterIdentity } from './cluster-identity.ts';
 import type { ClientStream, OpenStream } from './transport.ts';
 
 /**
@@ -14,6 +18,8 @@ import type { ClientStream, OpenStream } from './transport.ts';
 const REDIAL = { firstMs: 100, maxMs: 250 };
 /** From the dial to the shard's welcome. A host that swallows everything must not delay the next try for long. */
 const WELCOME_MS_MAX = 1500;
+/** A shard of this cluster may come to the address soon: addresses are used again. */
+const FOREIGN_REDIAL_MS = 1000;
 
 export interface ShardDialHandlers {
   /** The shard has replied to the hello: the stream may be used. `onMessage` follows with the same message. */
@@ -28,8 +34,10 @@ export interface ShardDialHandlers {
 export interface ShardDialOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** The first message of every stream: the hello. */
-  readonly firstMessage: () => FrontMessage;
+  /** Of the process. */
+  readonly cluster: ClusterIdentity;
+  /** Of every stream; the dial adds the cluster. */
+  readonly hello: () => Omit<Hello, 'clusterId'>;
   readonly openStream: OpenStream;
 }
 
@@ -47,7 +55,8 @@ export interface ShardDial {
 interface Dial {
   /** Undefined only while it is being opened. */
   stream: ClientStream | undefined;
-  ready: boolean;
+  /** The cluster of a shard that has sent its welcome. */
+  clusterId: string | undefined;
 }
 
 class RedialingShardDial implements ShardDial {
@@ -58,17 +67,21 @@ class RedialingShardDial implements ShardDial {
   #timer: Timer | undefined;
   /** Dials in a row that led to no ready stream. */
   #failures = 0;
+  /** No stream is wanted before this process knows to which cluster it belongs. */
+  #waitsForCluster = false;
+  readonly #unwatch: () => void;
 
   constructor(address: string, handlers: ShardDialHandlers, options: ShardDialOptions) {
     this.#address = address;
     this.#handlers = handlers;
     this.#options = options;
+    this.#unwatch = options.cluster.watch(() => this.#onClusterChange());
     this.#dial();
   }
 
   send(message: FrontMessage): boolean {
     const dial = this.#current;
-    return dial?.ready === true && dial.stream?.write(message) === true;
+    return dial?.clusterId !== undefined && dial.stream?.write(message) === true;
   }
 
   reset(reason: string): void {
@@ -77,14 +90,18 @@ class RedialingShardDial implements ShardDial {
   }
 
   close(): void {
+    this.#unwatch();
+    this.#waitsForCluster = false;
     this.#timer?.cancel();
     const dial = this.#current;
     this.#current = undefined;
     dial?.stream?.cancel();
+    this.#options.cluster.forget(this.#address);
   }
 
   #dial(): void {
-    const dial: Dial = { stream: undefined, ready: false };
+    this.#waitsForCluster = false;
+    const dial: Dial = { stream: undefined, clusterId: undefined };
     this.#current = dial;
     const stream = this.#options.openStream(this.#address, {
       onMessage: (message) => this.#receive(dial, message),
@@ -95,21 +112,20 @@ class RedialingShardDial implements ShardDial {
       onEnd: () => this.#lose(dial, 'The shard ended the stream.'),
     });
     dial.stream = stream;
-    stream.write(this.#options.firstMessage());
-    this.#timer = this.#options.clock.setTimer(
-      () => this.#lose(dial, 'The shard did not send its welcome in time.'),
-      WELCOME_MS_MAX,
-    );
+    const { cluster, clock, hello } = this.#options;
+    stream.write({ hello: { ...hello(), clusterId: cluster.id ?? '' }, ping: { id: 0 } });
+    this.#timer = clock.setTimer(() => this.#lose(dial, 'The shard did not send its welcome in time.'), WELCOME_MS_MAX);
   }
 
   #receive(dial: Dial, message: ShardMessage__Output): void {
     if (this.#current !== dial) return;
-    if (!dial.ready) {
+    if (dial.clusterId === undefined) {
       if (message.welcome === null) {
         this.#lose(dial, 'The shard did not begin with its welcome.');
         return;
       }
-      dial.ready = true;
+      if (!this.#belongs(dial, message.welcome)) return;
+      dial.clusterId = message.welcome.clusterId;
       this.#failures = 0;
       this.#timer?.cancel();
       this.#handlers.onReady(message.welcome);
@@ -119,15 +135,51 @@ class RedialingShardDial implements ShardDial {
     this.#handlers.onMessage(message);
   }
 
+  /** Gives the stream up unless its shard certainly belongs to the cluster of this process. */
+  #belongs(dial: Dial, welcome: Welcome__Output): boolean {
+    const verdict = this.#options.cluster.meet(this.#address, welcome);
+    // What the answer has decided may have closed this dial.
+    if (this.#current !== dial) return false;
+    switch (verdict) {
+      case 'same':
+        return true;
+      case 'foreign':
+        this.#giveUp(dial, FOREIGN_REDIAL_MS);
+        this.#handlers.onClosed('The shard is of another cluster.');
+        return false;
+      case 'undecided':
+        this.#giveUp(dial, FOREIGN_REDIAL_MS);
+        this.#waitsForCluster = true;
+        return false;
+      default:
+        return assertNever(verdict);
+    }
+  }
+
+  #onClusterChange(): void {
+    const dial = this.#current;
+    if (this.#waitsForCluster) {
+      this.#timer?.cancel();
+      this.#dial();
+    } else if (dial?.clusterId !== undefined && this.#options.cluster.verdict(dial.clusterId) !== 'same') {
+      this.#lose(dial, 'It is not certain any more that the shard is of this cluster.');
+    }
+  }
+
   #lose(dial: Dial, reason: string): void {
     if (this.#current !== dial) return;
+    const { random, cluster } = this.#options;
+    this.#giveUp(dial, jitteredMs(random, backoffMs(REDIAL, this.#failures)));
+    this.#failures += 1;
+    if (dial.clusterId === undefined) cluster.miss(this.#address);
+    this.#handlers.onClosed(reason);
+  }
+
+  #giveUp(dial: Dial, redialMs: number): void {
     this.#current = undefined;
     this.#timer?.cancel();
     dial.stream?.cancel();
-    const { clock, random } = this.#options;
-    this.#timer = clock.setTimer(() => this.#dial(), jitteredMs(random, backoffMs(REDIAL, this.#failures)));
-    this.#failures += 1;
-    this.#handlers.onClosed(reason);
+    this.#timer = this.#options.clock.setTimer(() => this.#dial(), redialMs);
   }
 }
 

@@ -11,7 +11,8 @@
 // number before.
 
 import { type Clock, delay } from '../../core/async/clock.ts';
-import type { MemberRow, MemberStore } from '../../store/store.ts';
+import type { ClusterId } from '../../core/ids.ts';
+import type { MemberRow, MemberStore, MetaStore } from '../../store/store.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { HeartbeatStart, Lease } from './lease.ts';
 import { declareEnded } from './predecessors.ts';
@@ -26,7 +27,7 @@ const JOIN_RETRY_MS = 200;
 const SENT_MAX = 16;
 
 export interface LeasePorts {
-  readonly store: MemberStore;
+  readonly store: MemberStore & Pick<MetaStore, 'readMeta'>;
   readonly clock: Clock;
   readonly log: Log;
   /** Only this session renews it. */
@@ -49,6 +50,7 @@ export interface LeaseHealth {
 }
 
 export interface LeaseOptions {
+  readonly clusterId: ClusterId;
   readonly incarnation: string;
   readonly shardName: string;
   readonly address: string;
@@ -114,7 +116,10 @@ export class MembershipLease {
     return nowMs - this.#appliedAtMs > STEADY_GAP_MS_MAX ? Number.POSITIVE_INFINITY : this.#steadySinceMs;
   }
 
-  /** Inserts the row and sends one heartbeat. Retries until the lease is valid or the session has ended. */
+  /**
+   * Inserts the row and sends one heartbeat. Retries until the lease is valid or the session has ended. Rejects if the
+   * store belongs to another cluster by now: then this process must end.
+   */
   async join(): Promise<void> {
     const { clock, log } = this.#ports;
     for (let failed = false; !this.ended; failed = true) {
@@ -124,6 +129,7 @@ export class MembershipLease {
         log.warn({ err: error, incarnation: this.incarnation }, 'cannot insert the member row yet; retrying');
       await delay(clock, JOIN_RETRY_MS);
     }
+    await this.#confirmCluster();
     while (!this.ended && !this.leaseValid) {
       await this.#heartbeat();
       if (!this.leaseValid && !this.ended) await delay(clock, JOIN_RETRY_MS);
@@ -186,6 +192,22 @@ export class MembershipLease {
       return undefined;
     } catch (error) {
       return error;
+    }
+  }
+
+  /**
+   * The store of a restored copy gets its id before the members that it lists are declared dead. So whoever has a row
+   * now and finds the id that it knows is declared dead later, and whoever joins later finds the new id.
+   */
+  async #confirmCluster(): Promise<void> {
+    const { store, clock } = this.#ports;
+    const { clusterId } = this.#options;
+    for (; !this.ended; await delay(clock, JOIN_RETRY_MS)) {
+      const meta = await store.readMeta(clock.monotonicMs() + HEARTBEAT_TIMEOUT_MS).catch(() => undefined);
+      if (meta?.clusterId === clusterId) return;
+      if (meta === undefined) continue;
+      await this.leave();
+      throw new Error(`The store was given the cluster ID ${meta.clusterId}; this process belongs to ${clusterId}.`);
     }
   }
 

@@ -39,6 +39,7 @@ export async function openCassandraStore(ports: ConnectionPorts, options: Cassan
       const row = { meta: wanted, schema: SCHEMA, serial: serialPlaceOf(options) };
       return (await meta.insertCluster(row, deadline)).meta;
     },
+    replaceClusterId: meta.replaceClusterId,
     ...createLogCalls(executor, meta, keyspace),
     ...createSlotCalls(scans, meta, keyspace),
     ...createMemberCalls(scans, keyspace),

@@ -18,6 +18,7 @@ export type CallMap = Readonly<Record<string, { readonly args: readonly unknown[
 /** Executed together in one durable transaction; the reply follows its commit. */
 export type ConditionalCalls = Calls<
   | 'initializeMeta'
+  | 'replaceClusterId'
   | 'claimSlot'
   | 'recordOpened'
   | 'recordFirst'

@@ -18,6 +18,7 @@ export const MIGRATIONS: readonly Migration[] = [
     sql: `
 CREATE TABLE meta (
   one INTEGER PRIMARY KEY CHECK (one = 1),
+  cluster_id TEXT NOT NULL,
   slots INTEGER NOT NULL,
   segment_size INTEGER NOT NULL,
   lease_ms INTEGER NOT NULL,

@@ -207,6 +207,7 @@ function createStore(
       meta = await writer.call('initializeMeta', [wanted], deadline);
       return meta;
     },
+    replaceClusterId: writer.forward('replaceClusterId'),
 
     async append(record, deadline) {
       notePages(4 + record.body.length / PAGE_BYTES);

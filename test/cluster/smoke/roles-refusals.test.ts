@@ -196,7 +196,7 @@ describe('a part of a cluster', () => {
     const onPrint = (line: string): void => {
       if (line.startsWith('Waiting: ')) timeOut();
     };
-    const waiting = await migrateHere(minimal.migrate, { wait: true, timeoutMs, onPrint, clock });
+    const waiting = await migrateHere(minimal.migrate, { task: 'wait', timeoutMs, onPrint, clock });
     assert.equal(waiting.code, 3);
     assert.match(waiting.stdout, /^Waiting: (.+)\nTimed out after 600 s; last reason: \1$/);
   });

@@ -115,7 +115,7 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
 
   it('migrate may be run twice and by two at once, and says what stands', async () => {
     const [first, second]: Ended[] = await Promise.all([start(['migrate']).ended, start(['migrate']).ended]);
-    for (const ended of [first, second, await migrateHere(settings), await migrateHere(settings, { wait: true })]) {
+    for (const ended of [first, second, await migrateHere(settings), await migrateHere(settings, { task: 'wait' })]) {
       assert.equal(ended?.code, 0, JSON.stringify(ended));
       assert.match(
         ended.stdout,
@@ -146,7 +146,7 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
     await waitFor('the reason', async () => /^waiting for the schema: /.test((await reasons(shard.ops))?.[0] ?? ''));
     assert.equal((await fetch(`${shard.ops}/livez`)).status, 200);
     // Nothing was changed by waiting.
-    assert.equal((await migrateHere({ ...settings, ...awaited }, { wait: true, timeoutMs: 1000 })).code, 3);
+    assert.equal((await migrateHere({ ...settings, ...awaited }, { task: 'wait', timeoutMs: 1000 })).code, 3);
     assert.equal(waiting.hasEnded, false, waiting.stderr);
     assert.equal((await migrateHere({ ...settings, ...awaited })).code, 0);
     assert.equal((await waiting.ended).code, 0);
@@ -170,7 +170,10 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
     const { code, stderr } = await refused.service.ended;
     assert.equal(code, 1);
     assert.match(stderr, /^grantd: .*version/m);
-    await assert.rejects(migrateHere({ ...settings, GRANTD_CASSANDRA_KEYSPACE: keyspace }, { wait: true }), /version/);
+    await assert.rejects(
+      migrateHere({ ...settings, GRANTD_CASSANDRA_KEYSPACE: keyspace }, { task: 'wait' }),
+      /version/,
+    );
   });
 
   it('shard refuses the settings of another cluster, with all that differs', async () => {

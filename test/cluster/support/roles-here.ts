@@ -6,7 +6,7 @@ import type { Clock } from '../../../src/core/async/clock.ts';
 import { startConsole } from '../../../src/roles/console.ts';
 import { startDev } from '../../../src/roles/dev.ts';
 import { startFront } from '../../../src/roles/front.ts';
-import { runMigrate } from '../../../src/roles/migrate.ts';
+import { type MigrateOptions, runMigrate } from '../../../src/roles/migrate.ts';
 import type { RunningRole } from '../../../src/roles/process/life-cycle.ts';
 import { describeFailure } from '../../../src/roles/process/start-error.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
@@ -28,7 +28,7 @@ export async function startHere(
   const dependencies = { ...ports, log };
   switch (role) {
     case 'dev': {
-      const options = { shards: 1, terminal: false, machineNode: undefined, version };
+      const options = { shards: 1, newClusterId: false, terminal: false, machineNode: undefined, version };
       const threads = { count: 1, environment, log: { level: 'silent', pretty: false } } as const;
       const config = readConfig(role, environment);
       return startDev({ ...dependencies, print: () => {} }, { ...options, config, threads }, signal);
@@ -46,13 +46,13 @@ export async function startHere(
 export async function migrateHere(
   environment: Environment,
   options: {
-    readonly wait?: boolean;
+    readonly task?: MigrateOptions['task'];
     readonly timeoutMs?: number;
     readonly onPrint?: (line: string) => void;
     readonly clock?: Clock;
   } = {},
 ): Promise<{ readonly code: number; readonly stdout: string }> {
-  const { wait = false, timeoutMs, onPrint, clock = systemClock } = options;
+  const { task = 'migrate', timeoutMs, onPrint, clock = systemClock } = options;
   const lines: string[] = [];
   const print = (line: string): void => {
     lines.push(line);
@@ -60,7 +60,7 @@ export async function migrateHere(
   };
   const dependencies = { ...ports, clock, log: createRecordingLog(), print };
   const config = readConfig('migrate', environment);
-  const code = await runMigrate(dependencies, { config, wait, timeoutMs }, new AbortController().signal);
+  const code = await runMigrate(dependencies, { config, task, timeoutMs }, new AbortController().signal);
   return { code, stdout: lines.join('\n') };
 }
 

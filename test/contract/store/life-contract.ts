@@ -10,6 +10,7 @@ import {
   createMember,
   createRecord,
   META,
+  newClusterId,
   newIncarnation,
   newSlot,
   newTenantId,
@@ -24,6 +25,7 @@ function callsOf(store: Store, deadline: number): Promise<unknown>[] {
   const tenantId = newTenantId();
   return [
     store.readMeta(deadline),
+    store.replaceClusterId(newClusterId(), newClusterId(), deadline),
     store.append(createRecord(newSlot(), 1), deadline),
     store.readRecord(newSlot(), 1, deadline),
     store.readRecords(newSlot(), 1, 1, deadline),
@@ -45,9 +47,28 @@ export function defineLifeContract(context: StoreContext): void {
     it('keeps the meta that was first, and gives it to whoever comes later', async () => {
       const standing = context.meta();
       assert.deepEqual(await context.store().readMeta(soon()), standing);
-      const other = { ...META, slots: standing.slots + 1, segmentSize: 3, cursorSecrets: ['other'] };
+      const other = {
+        ...META,
+        clusterId: newClusterId(),
+        slots: standing.slots + 1,
+        segmentSize: 3,
+        cursorSecrets: ['other'],
+      };
       assert.deepEqual(await context.store().initializeMeta(other, soon()), standing);
       assert.deepEqual(await context.store().readMeta(soon()), standing);
+    });
+
+    it('gives the cluster another id only in place of the one that it has, and keeps all else', async () => {
+      const store = context.store();
+      const standing = context.meta();
+      const [wrong, next] = [newClusterId(), newClusterId()];
+      assert.equal(await store.replaceClusterId(wrong, next, soon()), standing.clusterId);
+      assert.deepEqual(await store.readMeta(soon()), standing);
+      assert.equal(await store.replaceClusterId(standing.clusterId, next, soon()), next);
+      assert.deepEqual(await store.readMeta(soon()), { ...standing, clusterId: next });
+      assert.equal(await store.replaceClusterId(standing.clusterId, wrong, soon()), next);
+      assert.equal(await store.replaceClusterId(next, standing.clusterId, soon()), standing.clusterId);
+      assert.deepEqual(await store.readMeta(soon()), standing);
     });
 
     it('rejects every call whose deadline has passed, and does nothing of it', async () => {

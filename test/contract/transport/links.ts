@@ -6,6 +6,7 @@ import { systemClock, systemRandom } from '../../../src/roles/process/system.ts'
 import { OwnerLinks } from '../../../src/rpc/links/owner-links.ts';
 import type { OpenStream } from '../../../src/rpc/transport/transport.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
+import { createTestCluster } from '../../kit/test-cluster.ts';
 import { silentLog } from '../../unit/rpc/harness.ts';
 
 const SLOTS = 4;
@@ -17,6 +18,7 @@ export const linkDependencies = (openStream: OpenStream) => ({
   log: silentLog,
   metrics: createMetrics(),
   openStream,
+  cluster: createTestCluster(),
 });
 
 export function openOwnerLinks(t: TestContext, openStream: OpenStream): OwnerLinks {

@@ -4,7 +4,7 @@
 import type { Clock } from '../../../src/core/async/clock.ts';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { attributesOf } from '../../../src/core/grant-attributes.ts';
-import type { KeyId, TenantId } from '../../../src/core/ids.ts';
+import type { ClusterId, KeyId, TenantId } from '../../../src/core/ids.ts';
 import { placeOfVersion } from '../../../src/core/rules-versions.ts';
 import { segmentOf } from '../../../src/core/slots.ts';
 import { compareUtf8, type Relation } from '../../../src/core/tuples.ts';
@@ -116,6 +116,13 @@ export class MemoryStore implements Store {
     return this.#run('initializeMeta', deadline, () => {
       this.#meta ??= { ...meta };
       return this.#meta;
+    });
+  }
+
+  replaceClusterId(from: ClusterId, to: ClusterId, deadline: DeadlineMs): Answer<'replaceClusterId'> {
+    return this.#run('replaceClusterId', deadline, () => {
+      if (this.#meta?.clusterId === from) this.#meta = { ...this.#meta, clusterId: to };
+      return this.#meta?.clusterId;
     });
   }
 
@@ -526,6 +533,19 @@ export class MemoryStore implements Store {
       ['uses of keys', this.#keyUses.get(tenantId)?.size ?? 0],
       ['counts', grantCounts.get([slot], [tenantId]) === undefined ? 0 : 1],
     ]);
+  }
+
+  /**
+   * Becomes a restored copy of another store, in its present state: a cluster of its own, whose members are dead.
+   * `epochs`: how many changes of owner it has had since.
+   */
+  restoreFrom(other: MemoryStore, { clusterId, epochs }: { readonly clusterId: ClusterId; readonly epochs: number }) {
+    this.#meta = other.#meta && { ...other.#meta, clusterId };
+    this.#tables.copyFrom(other.#tables);
+    for (const [key, record] of other.#log) this.#log.set(key, record);
+    for (const [slot, row] of other.#slots) this.#slots.set(slot, { ...row, epoch: row.epoch + epochs });
+    for (const [incarnation, row] of other.#members) this.#members.set(incarnation, { ...row, state: 'dead' });
+    for (const [slot, checkpoint] of other.#checkpoints) this.#checkpoints.set(slot, checkpoint);
   }
 
   /** A record vanishes, as no record may. */

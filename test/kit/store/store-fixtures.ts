@@ -3,7 +3,7 @@
 
 import { randomInt } from 'node:crypto';
 import type { ApiKeyRecord } from '../../../src/core/api-keys.ts';
-import { IdFactory, type KeyId, type TenantId } from '../../../src/core/ids.ts';
+import { type ClusterId, IdFactory, type KeyId, type TenantId } from '../../../src/core/ids.ts';
 import type { RulesVersion } from '../../../src/core/rules-versions.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 import type {
@@ -23,6 +23,7 @@ let lastSlot = randomInt(2 ** 20, 2 ** 30);
 export const newTenantId = (): TenantId => ids.create('ten');
 export const newKeyId = (): KeyId => ids.create('key');
 export const newIncarnation = (): string => ids.create('inc');
+export const newClusterId = (): ClusterId => ids.create('clu');
 export const newEntryId = (): string => ids.create('ent');
 
 /** Never the same twice in a run, and hardly ever in two. */
@@ -34,7 +35,11 @@ export function newSlot(): number {
 /** For calls that are to be answered, however busy the machine. */
 export const soon = (): number => systemClock.monotonicMs() + 60_000;
 
+/** Made by `newClusterId` once. Of the same cluster for every process of a test. */
+export const CLUSTER_ID = 'clu_01jd9xk2m4fq0b4t8zj6c5v7wn' as ClusterId;
+
 export const META: Meta = Object.freeze({
+  clusterId: CLUSTER_ID,
   slots: 256,
   segmentSize: 8,
   leaseMs: 3000,

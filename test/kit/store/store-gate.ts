@@ -16,6 +16,8 @@ export function createGatedStore(store: Store, gate: Gate): Store {
   return {
     readMeta: (deadline) => gate('readMeta', deadline, () => store.readMeta(deadline)),
     initializeMeta: (meta, deadline) => gate('initializeMeta', deadline, () => store.initializeMeta(meta, deadline)),
+    replaceClusterId: (from, to, deadline) =>
+      gate('replaceClusterId', deadline, () => store.replaceClusterId(from, to, deadline)),
     append: (record, deadline) => gate('append', deadline, () => store.append(record, deadline)),
     readRecord: (slot, seq, deadline) => gate('readRecord', deadline, () => store.readRecord(slot, seq, deadline)),
     readRecords: (slot, fromSeq, limit, deadline) =>

@@ -93,6 +93,13 @@ export class StampedTable<Row extends Stamped> {
     this.#shadow(`${name} ${rowKey}`, stamp);
   }
 
+  copyFrom(other: StampedTable<Row>): void {
+    for (const [name, { owner, rows }] of other.#partitions) {
+      this.#partitions.set(name, { owner, rows: new Map(rows), sorted: undefined });
+    }
+    for (const [place, stamp] of other.#removed) this.#removed.set(place, stamp);
+  }
+
   /** Rows of the partitions whose first part is `owner`. */
   countOf(owner: string): number {
     let count = 0;
@@ -171,6 +178,19 @@ export class StateTables {
     this.rules = new StampedTable((left, right) => left.version.version - right.version.version, shadows);
     this.auditLog = new StampedTable((left, right) => left.row.seq - right.row.seq || left.row.index - right.row.index);
     this.grantCounts = new StampedTable((left, right) => compareUtf8(left.row.tenantId, right.row.tenantId), shadows);
+  }
+
+  copyFrom(other: StateTables): void {
+    this.grants.copyFrom(other.grants);
+    this.objectGrants.copyFrom(other.objectGrants);
+    this.expiries.copyFrom(other.expiries);
+    this.subjects.copyFrom(other.subjects);
+    this.namespaces.copyFrom(other.namespaces);
+    this.keys.copyFrom(other.keys);
+    this.tenants.copyFrom(other.tenants);
+    this.rules.copyFrom(other.rules);
+    this.auditLog.copyFrom(other.auditLog);
+    this.grantCounts.copyFrom(other.grantCounts);
   }
 
   remove(row: RemovableRow): void {

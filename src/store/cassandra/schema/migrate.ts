@@ -5,6 +5,7 @@
 
 import type { Clock, Random } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
+import { IdFactory } from '../../../core/ids.ts';
 import type { Log } from '../../../telemetry/log.ts';
 import type { Meta } from '../../store.ts';
 import { StoreRefusal } from '../../store-adapter.ts';
@@ -32,8 +33,8 @@ export interface MigrateOptions extends CassandraOptions, ClusterChoices {
   readonly replicationFactor: number;
 }
 
-/** What a new cluster is created with, except the operator's choices and the secret that is generated here. */
-export type NewCluster = Omit<Meta, 'cursorSecrets'>;
+/** What a new cluster is created with, except the operator's choices, and the id and the secret generated here. */
+export type NewCluster = Omit<Meta, 'clusterId' | 'cursorSecrets'>;
 
 async function createKeyspace(
   { hosts }: Connection,
@@ -87,7 +88,7 @@ async function writeCluster(
   const slots = options.slots ?? newCluster.slots;
   const standing = await meta.insertCluster(
     {
-      meta: { ...newCluster, slots, cursorSecrets: [secret] },
+      meta: { ...newCluster, clusterId: new IdFactory(clock, random).create('clu'), slots, cursorSecrets: [secret] },
       schema: SCHEMA,
       serial: serialPlaceOf(options),
     },

@@ -45,6 +45,7 @@ export const MIGRATIONS: readonly Migration[] = [
     statements: (keyspace) => [
       `CREATE TABLE IF NOT EXISTS ${keyspace}.meta (
         id text PRIMARY KEY,
+        cluster_id text,
         schema_version int,
         schema_serves_from int,
         slots int,

@@ -1,7 +1,8 @@
 // What is fixed for the cluster: one row, inserted by a lightweight transaction. Only the version of the schema ever
-// changes.
+// changes, and the id of the cluster, when its store is a restored copy.
 
 import { GrantdError } from '../../../core/errors.ts';
+import type { ClusterId } from '../../../core/ids.ts';
 import type { DeadlineMs, Meta } from '../../store.ts';
 import { SchemaMissing } from '../driver/errors.ts';
 import type { Executor, Value } from '../driver/executor.ts';
@@ -18,12 +19,15 @@ export interface MetaCalls {
   segmentSize(deadline: DeadlineMs): Promise<number>;
   /** The number of slots in the stored meta. Rejects as `segmentSize` does. */
   slots(deadline: DeadlineMs): Promise<number>;
+  /** As `MetaStore.replaceClusterId`. */
+  replaceClusterId(from: ClusterId, to: ClusterId, deadline: DeadlineMs): Promise<ClusterId | undefined>;
   /** Records a later version of the schema. Returns whether `from` was the stored version. */
   raiseVersion(from: number, to: SchemaVersion, deadline: DeadlineMs): Promise<boolean>;
 }
 
 /** In the order of CLUSTER_COLUMNS. */
 const valuesOf = ({ meta, schema, serial }: ClusterRow): Value[] => [
+  meta.clusterId,
   meta.slots,
   meta.segmentSize,
   meta.leaseMs,
@@ -39,8 +43,9 @@ const valuesOf = ({ meta, schema, serial }: ClusterRow): Value[] => [
 export function createMetaCalls(executor: Executor, keyspace: string): MetaCalls {
   const table = `${keyspace}.meta`;
   const select = `SELECT ${CLUSTER_COLUMNS} FROM ${table} WHERE id = ?`;
-  const insert = `INSERT INTO ${table} (id, ${CLUSTER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) IF NOT EXISTS`;
+  const insert = `INSERT INTO ${table} (id, ${CLUSTER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) IF NOT EXISTS`;
   const update = `UPDATE ${table} SET schema_version = ?, schema_serves_from = ? WHERE id = ? IF schema_version = ?`;
+  const updateId = `UPDATE ${table} SET cluster_id = ? WHERE id = ? IF cluster_id = ?`;
   let fixed: Pick<Meta, 'slots' | 'segmentSize'> | undefined;
 
   async function readCluster(deadline: DeadlineMs): Promise<ClusterRow | undefined> {
@@ -73,6 +78,13 @@ export function createMetaCalls(executor: Executor, keyspace: string): MetaCalls
 
     segmentSize: async (deadline) => (await readFixed(deadline)).segmentSize,
     slots: async (deadline) => (await readFixed(deadline)).slots,
+
+    async replaceClusterId(from, to, deadline) {
+      const answer = await executor.conditional(updateId, [to, ID, from], deadline);
+      if (answer.applied) return to;
+      // Without a row, or as another one has given the cluster an id meanwhile.
+      return (await readCluster(deadline))?.meta.clusterId;
+    },
 
     async raiseVersion(from, { version, servesFrom }, deadline) {
       return (await executor.conditional(update, [version, servesFrom, ID, from], deadline)).applied;

@@ -22,9 +22,10 @@ function outcome<Record>(
 function createLogCalls(database: DatabaseSync) {
   const insertMeta = prepare(
     database,
-    `INSERT INTO meta (one, ${META_COLUMNS}) VALUES (1, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    `INSERT INTO meta (one, ${META_COLUMNS}) VALUES (1, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   );
   const readMeta = prepare(database, `SELECT ${META_COLUMNS} FROM meta`);
+  const updateClusterId = prepare(database, 'UPDATE meta SET cluster_id = ? WHERE cluster_id = ?');
   const insertRecord = prepare(
     database,
     'INSERT INTO log (slot, segment, seq, epoch, entry_id, body) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
@@ -33,6 +34,7 @@ function createLogCalls(database: DatabaseSync) {
   return {
     initializeMeta: (meta) => {
       insertMeta.run(
+        meta.clusterId,
         meta.slots,
         meta.segmentSize,
         meta.leaseMs,
@@ -43,6 +45,11 @@ function createLogCalls(database: DatabaseSync) {
       const row = readMeta.get();
       assert(row !== undefined, 'meta is stored after its insertion');
       return metaRowOf(row);
+    },
+    replaceClusterId: (from, to) => {
+      updateClusterId.run(to, from);
+      const row = readMeta.get();
+      return row === undefined ? undefined : metaRowOf(row).clusterId;
     },
     append: (record, segment) => {
       const { slot, seq, epoch, entryId, body } = record;

@@ -17,6 +17,8 @@ import { createLog } from '../../../../src/telemetry/log.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
 import { createAuthority } from '../../../kit/certificates.ts';
 import { ScriptedShard, ShardWorld } from '../../../kit/scripted-shard.ts';
+import { CLUSTER_ID } from '../../../kit/store/store-fixtures.ts';
+import { createTestCluster } from '../../../kit/test-cluster.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 import { waitFor } from '../../../kit/wait-for.ts';
 
@@ -26,6 +28,7 @@ describe('the loop-back call of a shard', () => {
   /** Streams that were opened before swallow all, as one that hangs. */
   let hanging: boolean;
   let dials: number;
+  let clusterId: string;
   let loopBack: LoopBack;
 
   beforeEach(() => {
@@ -33,10 +36,12 @@ describe('the loop-back call of a shard', () => {
     up = true;
     hanging = false;
     dials = 0;
+    clusterId = CLUSTER_ID;
     loopBack = openLoopBack(
       {
         clock,
         random: systemRandom,
+        cluster: createTestCluster(),
         openStream: (_address, handlers: ClientStreamHandlers) => {
           dials += 1;
           let welcomed = false;
@@ -46,7 +51,7 @@ describe('the loop-back call of a shard', () => {
                 if (!up) return handlers.onError('refused');
                 if (hanging) return undefined;
                 // Only what the probe looks at.
-                const welcome = welcomed ? null : { slots: 256 };
+                const welcome = welcomed ? null : { slots: 256, clusterId };
                 welcomed = true;
                 return handlers.onMessage({ welcome, pong: { id: 0, shardMs: 0 } } as ShardMessage__Output);
               }, 1);
@@ -123,7 +128,7 @@ describe('the loop-back call over gRPC', () => {
       );
       const clock = new VirtualClock();
       const loopBack = openLoopBack(
-        { clock, random: systemRandom, openStream: loopBackTransport(tls) },
+        { clock, random: systemRandom, openStream: loopBackTransport(tls), cluster: createTestCluster() },
         { address: loopBackAddress(server.address), name: 'itself', version: '1', slots: 4 },
       );
       context.after(async () => {

@@ -21,6 +21,8 @@ import {
 import type { ClientStreamHandlers } from '../../../../src/rpc/transport/transport.ts';
 import type { FollowAnswer } from '../../../../src/shard/shard.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
+import { CLUSTER_ID } from '../../../kit/store/store-fixtures.ts';
+import { createTestCluster } from '../../../kit/test-cluster.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 import { silentLog } from '../harness.ts';
 
@@ -53,7 +55,11 @@ class Stream {
   }
 
   welcome(): void {
-    this.say({ welcome: { shardName: 'shard-1', slots: 4 }, routes: {}, pong: { id: 0, shardMs: 1 } });
+    this.say({
+      welcome: { shardName: 'shard-1', slots: 4, clusterId: CLUSTER_ID },
+      routes: {},
+      pong: { id: 0, shardMs: 1 },
+    });
   }
 
   pong(): void {
@@ -84,6 +90,7 @@ function setUp(t: TestContext) {
       random: { bytes: (length) => new Uint8Array(length) },
       log: silentLog,
       metrics,
+      cluster: createTestCluster(),
       openStream: (address, handlers) => {
         const stream = new Stream(address, handlers);
         streams.push(stream);
@@ -137,7 +144,7 @@ test('an owner is dialled at the first call, once, by a peer that says it is a s
   const [stream = assert.fail()] = streams;
   assert.deepEqual(
     stream.sent.map(({ hello, calls }) => [hello, calls]),
-    [[{ version: '1.2.3', name: 'shard-2', peer: Peer.PEER_SHARD, slots: 4 }, []]],
+    [[{ version: '1.2.3', name: 'shard-2', peer: Peer.PEER_SHARD, slots: 4, clusterId: CLUSTER_ID }, []]],
   );
   stream.welcome();
   await clock.advance(0);

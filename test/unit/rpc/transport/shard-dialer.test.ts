@@ -10,9 +10,13 @@ import {
 } from '../../../../src/rpc/protocol.ts';
 import { dialShard } from '../../../../src/rpc/transport/shard-dialer.ts';
 import type { ClientStreamHandlers, OpenStream } from '../../../../src/rpc/transport/transport.ts';
+import { CLUSTER_ID } from '../../../kit/store/store-fixtures.ts';
+import { createTestCluster } from '../../../kit/test-cluster.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
-const WELCOME = decodeShardMessage(encodeShardMessage({ welcome: { shardName: 'shard-0', slots: 4 } }));
+const WELCOME = decodeShardMessage(
+  encodeShardMessage({ welcome: { shardName: 'shard-0', slots: 4, clusterId: CLUSTER_ID } }),
+);
 
 function dial() {
   const clock = new VirtualClock();
@@ -39,7 +43,8 @@ function dial() {
     {
       clock,
       random: { bytes: (length) => new Uint8Array(length).fill(255) },
-      firstMessage: () => ({ hello: {} }),
+      cluster: createTestCluster(),
+      hello: () => ({}),
       openStream,
     },
   );

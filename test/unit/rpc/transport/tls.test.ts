@@ -19,6 +19,7 @@ import { createAuthority, createDirectory, type Leaf } from '../../../kit/certif
 import { ShardWorld } from '../../../kit/scripted-shard.ts';
 import { shellBlocks } from '../../../kit/shell-blocks.ts';
 import { createRecordingLog } from '../../../kit/store/store-directory.ts';
+import { createTestCluster } from '../../../kit/test-cluster.ts';
 import { waitFor } from '../../../kit/wait-for.ts';
 import { silentLog } from '../harness.ts';
 
@@ -66,7 +67,8 @@ async function connect(t: TestContext, address: string, tls: RpcTls | undefined,
     {
       clock: systemClock,
       random: systemRandom,
-      firstMessage: () => ({ hello: { name: 'test', peer } }),
+      cluster: createTestCluster(),
+      hello: () => ({ name: 'test', peer }),
       openStream: createGrpcTransport({ credentials: tls?.channelCredentials }),
     },
   );

@@ -9,6 +9,7 @@ import type { Store } from '../../../../src/store/store.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
 import { delayedStore, type Fault, type FaultControls } from '../../../kit/store/faulty-store.ts';
 import { MemoryStore } from '../../../kit/store/memory-store.ts';
+import { CLUSTER_ID, META, newClusterId } from '../../../kit/store/store-fixtures.ts';
 import type { StoreOperation } from '../../../kit/store/store-gate.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 import { random } from '../tools.ts';
@@ -38,6 +39,7 @@ describe('a session', () => {
     new MembershipLease(
       { store, clock, log, lease, health, observe: () => {}, onEnded: (reason) => ended.push(reason) },
       {
+        clusterId: CLUSTER_ID,
         incarnation: new IdFactory(clock, random).create('inc'),
         shardName: 'shard-1',
         address: 'shard-1:1',
@@ -54,6 +56,7 @@ describe('a session', () => {
   beforeEach(() => {
     clock = new VirtualClock();
     memory = new MemoryStore({ clock });
+    void memory.initializeMeta(META, soon());
     fault = () => undefined;
     ({ store, faults } = delayedStore(memory, clock, { fault: (operation, call) => fault(operation, call) }));
     ended = [];
@@ -272,6 +275,29 @@ describe('a session', () => {
     clock.wallOffsetMs += 3_600_000;
     assert.deepEqual([session.leaseValid, session.leaseLeftMs], [true, Number.POSITIVE_INFINITY]);
     assert.equal((await row()).heartbeat, 1);
+  });
+
+  it('does not come alive, and ends the process, if the store is that of another cluster by now', async () => {
+    const other = newClusterId();
+    await memory.replaceClusterId(CLUSTER_ID, other, soon());
+    const joining = assert.rejects(session.join(), new RegExp(`${other}.*${CLUSTER_ID}`));
+    await clock.advance(1000);
+    await joining;
+    assert.equal(session.leaseValid, false);
+    assert.equal((await row()).state, 'dead');
+    assert.equal((await row()).heartbeat, 0, 'no heartbeat was sent');
+  });
+
+  it('finds the new id of the cluster when it has inserted its row, however late that changes', async () => {
+    // The id changes while the row is on its way, as if the members had been listed before it arrived.
+    const other = newClusterId();
+    fault = (operation) => {
+      if (operation === 'insertMember') void memory.replaceClusterId(CLUSTER_ID, other, soon());
+      return undefined;
+    };
+    const joining = assert.rejects(session.join(), /cluster ID/);
+    await clock.advance(1000);
+    await joining;
   });
 });
 

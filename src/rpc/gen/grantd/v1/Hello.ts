@@ -7,6 +7,7 @@ export interface Hello {
   'name'?: (string);
   'peer'?: (_grantd_v1_Peer);
   'slots'?: (number);
+  'clusterId'?: (string);
 }
 
 export interface Hello__Output {
@@ -14,4 +15,5 @@ export interface Hello__Output {
   'name': (string);
   'peer': (_grantd_v1_Peer__Output);
   'slots': (number);
+  'clusterId': (string);
 }

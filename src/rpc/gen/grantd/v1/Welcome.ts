@@ -8,6 +8,7 @@ export interface Welcome {
   'slots'?: (number);
   'deadlineMs'?: (number);
   'leaseMs'?: (number);
+  'clusterId'?: (string);
 }
 
 export interface Welcome__Output {
@@ -17,4 +18,5 @@ export interface Welcome__Output {
   'slots': (number);
   'deadlineMs': (number);
   'leaseMs': (number);
+  'clusterId': (string);
 }
