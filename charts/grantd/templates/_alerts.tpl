@@ -55,6 +55,10 @@ name, which both kinds of monitor leave unchanged.
   "summary" "{{ $labels.pod }} is connected to no shard"
   "description" "Read its log. Usual causes: discovery (no permission to list EndpointSlices), certificates, or a NetworkPolicy.") }}
 {{- if not $standalone }}
+{{ include "grantd.alert" (dict "root" $ "name" "GrantdForeignCluster" "for" "0m" "severity" "critical"
+  "expr" (printf "max by (pod) (grantd_foreign_cluster_addresses{%s} or grantd_foreign_cluster_addresses{%s} or grantd_foreign_cluster_addresses{%s}) > 0 or sum by (pod) (increase(grantd_foreign_cluster_refusals_total{%s}[5m])) > 0" $front $console $shard $shard)
+  "summary" "{{ $labels.pod }} meets another cluster"
+  "description" "A shard of another cluster, such as a restored copy, answers at an address that this pod dials, or peers of another cluster dial this shard. They are refused. Its /readyz and its log name the clusters and the addresses.") }}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdDiscoveryStale" "for" "5m" "severity" "warning"
   "expr" (printf "time() - grantd_discovery_synced_timestamp_seconds{%s} > 900 or time() - grantd_discovery_synced_timestamp_seconds{%s} > 900" $front $console)
   "summary" "{{ $labels.pod }} has had no shard addresses from discovery for 15 minutes"

@@ -29,6 +29,7 @@ GRANTD_RPC_TLS_CA_FILE: /etc/grantd/tls/ca.crt
 {{/* For processes that discover shards. */}}
 {{- define "grantd.settings.discovery" -}}
 GRANTD_DISCOVERY: {{ printf "kubernetes:%s/%s:rpc" .Release.Namespace (include "grantd.shardsService" .) }}
+GRANTD_CLUSTER_ID: {{ .Values.clusterId | quote }}
 {{- if include "grantd.usesTls" . }}
 GRANTD_RPC_TLS_SERVER_NAME: {{ include "grantd.shardName" . }}
 {{- end }}
@@ -186,6 +187,7 @@ GRANTD_RPC_TLS_SHARD_NAMES: {{ include "grantd.shardName" . }}
 GRANTD_RPC_INSECURE: "true"
 {{- end }}
 NODE_COMPILE_CACHE: /var/cache/grantd
+GRANTD_CLUSTER_ID: {{ .Values.clusterId | quote }}
 GRANTD_RPC_ADDRESS: {{ printf "%s:8082" (include "grantd.listen" .) | quote }}
 GRANTD_RPC_ADVERTISE: {{ ternary "[$(POD_IP)]:8082" "$(POD_IP):8082" (eq .Values.ipFamily "IPv6") | quote }}
 GRANTD_OPS_ADDRESS: {{ printf "%s:8081" (include "grantd.listen" .) | quote }}

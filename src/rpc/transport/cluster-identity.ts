@@ -1,5 +1,6 @@
-// Which cluster this process belongs to, and whether a shard that it has dialled belongs to it too. Every dial asks here
-// (shard-dialer.ts), so nothing that a shard of another cluster says counts: neither its epochs nor the members it names.
+// Which cluster this process belongs to, and whether a shard that it has dialled belongs to it too. Every dial asks
+// here (shard-dialer.ts), so nothing that a shard of another cluster says counts: neither its epochs nor the members
+// that it names.
 //
 // A process with a store knows the id. A front may be given it; otherwise it learns it, once, from the shards:
 //

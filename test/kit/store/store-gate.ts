@@ -1,7 +1,7 @@
 // A store around another in which every call passes one gate. Written out method by method, so that the compiler says
 // when the port grows.
 
-import type { DeadlineMs, Store } from '../../../src/store/store.ts';
+import type { DeadlineMs, MetaStore, Store } from '../../../src/store/store.ts';
 
 export type StoreOperation = Exclude<keyof Store, 'close'>;
 
@@ -12,12 +12,16 @@ export type Gate = <Result>(
   run: () => Promise<Result>,
 ) => Promise<Result>;
 
+const createGatedMeta = (store: MetaStore, gate: Gate): MetaStore => ({
+  readMeta: (deadline) => gate('readMeta', deadline, () => store.readMeta(deadline)),
+  initializeMeta: (meta, deadline) => gate('initializeMeta', deadline, () => store.initializeMeta(meta, deadline)),
+  replaceClusterId: (from, to, deadline) =>
+    gate('replaceClusterId', deadline, () => store.replaceClusterId(from, to, deadline)),
+});
+
 export function createGatedStore(store: Store, gate: Gate): Store {
   return {
-    readMeta: (deadline) => gate('readMeta', deadline, () => store.readMeta(deadline)),
-    initializeMeta: (meta, deadline) => gate('initializeMeta', deadline, () => store.initializeMeta(meta, deadline)),
-    replaceClusterId: (from, to, deadline) =>
-      gate('replaceClusterId', deadline, () => store.replaceClusterId(from, to, deadline)),
+    ...createGatedMeta(store, gate),
     append: (record, deadline) => gate('append', deadline, () => store.append(record, deadline)),
     readRecord: (slot, seq, deadline) => gate('readRecord', deadline, () => store.readRecord(slot, seq, deadline)),
     readRecords: (slot, fromSeq, limit, deadline) =>
