@@ -114,14 +114,18 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
   }
 
   it('migrate may be run twice and by two at once, and says what stands', async () => {
+    const clusters = new Set<string | undefined>();
     const [first, second]: Ended[] = await Promise.all([start(['migrate']).ended, start(['migrate']).ended]);
     for (const ended of [first, second, await migrateHere(settings), await migrateHere(settings, { task: 'wait' })]) {
       assert.equal(ended?.code, 0, JSON.stringify(ended));
       assert.match(
         ended.stdout,
-        new RegExp(`The schema is at version ${SCHEMA_VERSION}: 8 slots, LOCAL_SERIAL in datacenter1\\.\n?$`),
+        new RegExp(`The schema is at version ${SCHEMA_VERSION}: 8 slots, LOCAL_SERIAL in datacenter1\\. .*\n?$`),
       );
+      clusters.add(/The cluster is (clu_[0-9a-z]{26})\.\n?$/.exec(ended.stdout)?.[1]);
     }
+    assert.equal(clusters.size, 1, 'one id, however often it is run');
+    assert.ok(!clusters.has(undefined));
   });
 
   it('migrate takes the slots of the cluster where it is not told, and refuses others', async () => {

@@ -1,0 +1,246 @@
+// A restored copy of a cluster, as real processes on a real Cassandra: its shard, with higher epochs, stands at an
+// address of discovery of the original. It is refused and named within a second, and neither a wrong answer nor a lost
+// write comes of it.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import cassandra from 'cassandra-driver';
+import { missingCassandra } from '../../../tools/engines/cassandra.ts';
+import { freePorts } from '../../../tools/engines/free-port.ts';
+import { type SharedCassandra, shareCassandra } from '../../../tools/engines/shared-cassandra.ts';
+import { BARE_ENVIRONMENT } from '../../kit/bare-environment.ts';
+import { DevProcess } from '../../kit/dev-process.ts';
+import { waitFor } from '../../kit/wait-for.ts';
+import { OperatorClient } from '../support/operator-client.ts';
+
+const TOKEN = 'correct-horse-battery-staple-0123456789';
+const SLOTS = '8';
+const ROUNDS = 40;
+/** Of changes of owner that the copy has had since. */
+const EPOCHS = 1000;
+const NAMED_MS_MAX = 1000;
+const TABLE_COLUMNS = 'SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?';
+
+const missing = await missingCassandra('a restored copy beside its original');
+
+interface Served {
+  readonly ops: string;
+  readonly address: string;
+  readonly service: DevProcess;
+}
+
+describe('a restored copy beside its original', { skip: missing ?? false }, () => {
+  let store: SharedCassandra;
+  let client: cassandra.Client;
+  let copy: string;
+  const running: DevProcess[] = [];
+
+  before(async () => {
+    store = await shareCassandra();
+    copy = `${store.keyspace}_copy`;
+    client = new cassandra.Client({
+      contactPoints: [...store.contactPoints],
+      localDataCenter: store.localDatacenter,
+    });
+  });
+  after(async () => {
+    await Promise.all(running.map((each) => each.hasEnded || each.stop('SIGKILL')));
+    await client.execute(`DROP KEYSPACE IF EXISTS ${copy}`);
+    await client.shutdown();
+    await store.release();
+  });
+
+  const settings = (keyspace: string) => ({
+    ...BARE_ENVIRONMENT,
+    GRANTD_STORE: 'cassandra',
+    GRANTD_CASSANDRA_CONTACT_POINTS: store.contactPoints.join(','),
+    GRANTD_CASSANDRA_LOCAL_DATACENTER: store.localDatacenter,
+    GRANTD_CASSANDRA_KEYSPACE: keyspace,
+    GRANTD_CASSANDRA_REPLICATION_FACTOR: '1',
+    GRANTD_SLOTS: SLOTS,
+    GRANTD_DRAIN_SECONDS: '0',
+  });
+
+  function start(args: readonly string[], environment: Readonly<Record<string, string>>): DevProcess {
+    const service = new DevProcess(args, environment);
+    running.push(service);
+    return service;
+  }
+
+  async function serve(role: string, setting: string, environment: Record<string, string>): Promise<Served> {
+    const [opsPort, port] = await freePorts(2);
+    const address = environment[setting] ?? `127.0.0.1:${port}`;
+    const ops = `127.0.0.1:${opsPort}`;
+    const service = start([role], { ...environment, [setting]: address, GRANTD_OPS_ADDRESS: ops });
+    return { ops: `http://${ops}`, address, service };
+  }
+
+  async function readyz({ ops, service }: Served) {
+    if (service.hasEnded) assert.fail(service.stderr);
+    const response = await fetch(`${ops}/readyz`).catch(() => undefined);
+    const body = await response?.json();
+    return { status: response?.status, reasons: [], warnings: [], ...(body as object) } as {
+      readonly status: number | string;
+      readonly reasons: readonly string[];
+      readonly warnings: readonly string[];
+    };
+  }
+  const isReady = async (served: Served) => (await readyz(served)).status === 'ready';
+
+  async function metric({ ops }: Served, name: string): Promise<number> {
+    const text = await (await fetch(`${ops}/metrics`)).text();
+    return Number(new RegExp(`^${name} (\\d+)`, 'm').exec(text)?.[1] ?? Number.NaN);
+  }
+
+  async function migrate(keyspace: string, ...options: readonly string[]) {
+    const ended = await start(['migrate', ...options], settings(keyspace)).ended;
+    return { ...ended, clusters: ended.stdout.match(/clu_[0-9a-z]{26}/g) ?? [] };
+  }
+
+  /** As a restore of snapshots leaves it, with the epochs that many restarts would have made. */
+  async function restoreCopy(): Promise<void> {
+    assert.equal((await migrate(copy)).code, 0);
+    const tables = await client.execute(TABLE_COLUMNS, [store.keyspace], { prepare: true });
+    for (const { table_name: table } of tables.rows) {
+      await client.execute(`TRUNCATE ${copy}.${table}`);
+      const { rows } = await client.execute(`SELECT JSON * FROM ${store.keyspace}.${table}`);
+      for (const row of rows) {
+        await client.execute(`INSERT INTO ${copy}.${table} JSON ?`, [row['[json]']], { prepare: true });
+      }
+    }
+    const slots = await client.execute(`SELECT slot, epoch FROM ${copy}.slots`);
+    for (const { slot, epoch } of slots.rows) {
+      const query = `UPDATE ${copy}.slots SET epoch = ? WHERE slot = ?`;
+      await client.execute(query, [epoch.add(EPOCHS), slot], { prepare: true });
+    }
+  }
+
+  async function ask(
+    { address }: Served,
+    key: string,
+    path: string,
+    body: object,
+  ): Promise<{ status: number } & object> {
+    const response = await fetch(`http://${address}/v1/${path}`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return { ...((await response.json()) as object), status: response.status };
+  }
+
+  const grant = (object: string) => ({ subject: 'user:ann', relation: 'viewer', object });
+  async function isAuthorized(front: Served, key: string, object: string): Promise<unknown> {
+    const answer = await ask(front, key, 'check', grant(object));
+    return answer.status === 200 && 'authorized' in answer ? answer.authorized : answer.status;
+  }
+  async function revoke({ address }: Served, key: string, object: string): Promise<void> {
+    const response = await fetch(`http://${address}/v1/grants`, {
+      method: 'DELETE',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(grant(object)),
+    });
+    assert.ok(response.ok, await response.text());
+  }
+
+  it('is given an id of its own, and is refused and named by every process of the original', async () => {
+    const made = await migrate(store.keyspace);
+    const [ours = ''] = made.clusters;
+    assert.match(ours, /^clu_/, made.stderr);
+    const [foreignPort = 0] = await freePorts(1);
+    const foreignAddress = `127.0.0.1:${foreignPort}`;
+    const shard = await serve('shard', 'GRANTD_RPC_ADDRESS', {
+      ...settings(store.keyspace),
+      GRANTD_SHARD_NAME: 'original-1',
+    });
+    const discovery = { ...BARE_ENVIRONMENT, GRANTD_DISCOVERY: `static:${shard.address},${foreignAddress}` };
+    const asFront = { ...discovery, GRANTD_BASE_URL: 'http://localhost', GRANTD_DRAIN_SECONDS: '0' };
+    const told = await serve('front', 'GRANTD_HTTP_ADDRESS', { ...asFront, GRANTD_CLUSTER_ID: ours });
+    await waitFor('the shard', () => isReady(shard));
+    const learning = await serve('front', 'GRANTD_HTTP_ADDRESS', asFront);
+    const console = await serve('console', 'GRANTD_CONSOLE_ADDRESS', {
+      ...discovery,
+      GRANTD_OPERATOR_TOKEN: TOKEN,
+      GRANTD_ERRORS_BASE: 'https://errors.example',
+      GRANTD_CLUSTER_ID: ours,
+      GRANTD_DRAIN_SECONDS: '0',
+    });
+    for (const each of [told, learning, console]) await waitFor('readiness', () => isReady(each));
+    const operator = new OperatorClient(`http://${console.address}`, TOKEN);
+    const { key } = await operator.createTenant('acme');
+    for (const object of ['doc:kept', 'doc:revoked']) {
+      assert.equal((await ask(told, key, 'grants', grant(object))).status, 201);
+    }
+
+    // The original keeps its id while its shards run.
+    const refused = await migrate(store.keyspace, '--new-cluster-id');
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, new RegExp(`original-1 at ${shard.address}`));
+    assert.deepEqual((await migrate(store.keyspace, '--wait')).clusters, [ours]);
+
+    await restoreCopy();
+    const given = await migrate(copy, '--new-cluster-id');
+    const [before, theirs = ''] = given.clusters;
+    assert.equal(given.code, 0, given.stderr);
+    assert.equal(before, ours);
+    assert.notEqual(theirs, ours);
+    const members = await client.execute(`SELECT state FROM ${copy}.members`);
+    assert.deepEqual(new Set(members.rows.map(({ state }) => state)), new Set(['dead']));
+
+    await revoke(told, key, 'doc:revoked');
+    const foreign = await serve('shard', 'GRANTD_RPC_ADDRESS', {
+      ...settings(copy),
+      GRANTD_SHARD_NAME: 'copy-1',
+      GRANTD_RPC_ADDRESS: foreignAddress,
+    });
+    await waitFor('the shard of the copy', () => isReady(foreign));
+    const startedMs = performance.now();
+    for (const each of [told, learning, console]) {
+      await waitFor('the name of the other cluster', async () => (await readyz(each)).warnings.length > 0);
+      const { status, warnings } = await readyz(each);
+      assert.equal(status, 'ready');
+      for (const part of [ours, theirs, foreignAddress]) assert.ok(warnings[0]?.includes(part), String(warnings));
+      assert.equal(await metric(each, 'grantd_foreign_cluster_addresses'), 1);
+      assert.match(each.service.stderr, /"msg":"shard refused: it is of another cluster"/);
+    }
+    const namedMs = performance.now() - startedMs;
+    assert.ok(namedMs < 10 * NAMED_MS_MAX, `named after ${Math.round(namedMs)} ms`);
+    assert.match(foreign.service.stderr, /"msg":"peer refused: it is of another cluster"/);
+    assert.ok((await metric(foreign, 'grantd_foreign_cluster_refusals_total')) > 0);
+
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const front of [told, learning]) {
+        const object = `doc:${round}-${front.address}`;
+        assert.equal((await ask(front, key, 'grants', grant(object))).status, 201);
+        assert.equal(await isAuthorized(told, key, object), true);
+        assert.equal(await isAuthorized(learning, key, object), true);
+        assert.equal(await isAuthorized(front, key, 'doc:kept'), true);
+        assert.equal(await isAuthorized(front, key, 'doc:revoked'), false);
+      }
+    }
+    assert.deepEqual(new Set((await operator.slots()).map(({ shard: owner }) => owner)), new Set(['original-1']));
+
+    // A front that starts beside both serves neither, unless it is told which is its own.
+    const late = await serve('front', 'GRANTD_HTTP_ADDRESS', asFront);
+    await waitFor('the reason', async () => /several clusters/.test((await readyz(late)).reasons[0] ?? ''));
+    const { status, reasons } = await readyz(late);
+    assert.equal(status, 'not ready');
+    for (const part of [ours, theirs, shard.address, foreignAddress, 'GRANTD_CLUSTER_ID']) {
+      assert.ok(reasons[0]?.includes(part), String(reasons));
+    }
+    await foreign.service.stop('SIGKILL');
+    await waitFor('the front that now meets one cluster', () => isReady(late));
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const front of [told, learning]) {
+        assert.equal(await isAuthorized(late, key, `doc:${round}-${front.address}`), true, 'an acknowledged write');
+      }
+    }
+    assert.equal(await isAuthorized(late, key, 'doc:revoked'), false);
+
+    // A shard that is to work on the original does not start on the copy.
+    const misled = start(['shard'], { ...settings(copy), GRANTD_CLUSTER_ID: ours, GRANTD_RPC_ADDRESS: foreignAddress });
+    const { code, stderr } = await misled.ended;
+    assert.equal(code, 1);
+    assert.match(stderr, new RegExp(`GRANTD_CLUSTER_ID is ${ours}, but the store is that of ${theirs}`));
+  });
+});
