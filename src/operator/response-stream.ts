@@ -3,6 +3,8 @@
 
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 
 export interface StreamedResponse {
   readonly headers?: Readonly<Record<string, string>>;
@@ -21,6 +23,16 @@ async function drained(response: ServerResponse): Promise<void> {
   } finally {
     ended.abort();
   }
+}
+
+/**
+ * By a reset: the body of a response to HTTP/1.0, which some proxies speak, ends with the connection, and an orderly end
+ * would look like the end of the body.
+ */
+function breakConnection(response: ServerResponse): void {
+  const { socket } = response;
+  if (socket instanceof Socket && !(socket instanceof TLSSocket)) socket.resetAndDestroy();
+  response.destroy();
 }
 
 /** Rejects before the header is sent if there is no first chunk, and breaks the connection if a later one fails. */
@@ -42,7 +54,7 @@ export async function sendStream(response: ServerResponse, answer: StreamedRespo
     }
     response.end();
   } catch (error) {
-    response.destroy();
+    breakConnection(response);
     throw error;
   } finally {
     if (!next.done) await chunks.return?.();

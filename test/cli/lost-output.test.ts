@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -71,6 +71,28 @@ describe('output that does not arrive', () => {
     const { code, stderr } = await shell('grantd import cut.ndjson');
     assert.equal(code, 1);
     assert.match(stderr, /cut\.ndjson is incomplete\. Line 1 begins an export that has no end line/);
+  });
+
+  it('leaves a file as it was, and nothing beside it', async () => {
+    const rules = '{"rules": [\n{"namespace":"doc","name":"can_read","any_of":["viewer"]}]}';
+    const model = 'definition user {}\ndefinition doc { relation viewer: user }\n';
+    const folder = join(directory, 'files');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'rules.json'), rules);
+    writeFileSync(join(folder, 'model.zed'), model);
+    writeFileSync(join(folder, 'types.go'), 'the former types\n');
+    for (const command of [
+      'rules format files/rules.json',
+      'rules convert files/model.zed --output files/rules.json',
+      'rules types --out files/types.go',
+    ]) {
+      const { code, stderr } = await shell(`ulimit -f 0; grantd ${command} | cat; exit "\${PIPESTATUS[0]}"`);
+      assert.equal(code, 1, command);
+      assert.match(stderr, /Cannot write files\/\S+: EFBIG/);
+    }
+    assert.deepEqual(readdirSync(folder).sort(), ['model.zed', 'rules.json', 'types.go']);
+    assert.equal(readFileSync(join(folder, 'rules.json'), 'utf8'), rules);
+    assert.equal(readFileSync(join(folder, 'types.go'), 'utf8'), 'the former types\n');
   });
 
   it('is a failure of an export whose reader leaves, and of no listing', async () => {

@@ -2,7 +2,7 @@
 // table of all commands, and a command that is not in it fails a test.
 
 import assert from 'node:assert/strict';
-import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createWriteStream, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -10,6 +10,7 @@ import { after, describe, test } from 'node:test';
 import { Command } from 'commander';
 import { registerCliCommands } from '../../../src/cli/commands.ts';
 import { ContextFile } from '../../../src/cli/context-file.ts';
+import { EXIT } from '../../../src/cli/failures.ts';
 import { OPERATOR_TOKEN, useConsole } from '../../kit/console-service.ts';
 import { type CliRun, type CliRunOptions, runCli } from './cli-run.ts';
 
@@ -117,6 +118,19 @@ const COMMANDS: Readonly<Record<string, () => Invocation | Promise<Invocation>>>
   mcp: () => ({ args: [], stdin: ping }),
   completion: () => ({ args: ['bash'] }),
 };
+const expected = fileOf('expected.tsv', `${GRANT.join('\t')}\ttrue\n`);
+const cursorFile = join(directory, 'cursor');
+/** The same commands in other ways of printing. */
+const VARIANTS: Readonly<Record<string, Invocation>> = {
+  'check -f': { args: [expected, ...of] },
+  'check --output csv -f': { args: [expected, ...of] },
+  'export --format ndjson': { args: of },
+  'rules show --json': { args: of },
+  'audit-log --all': { args: [] },
+  'audit-log --all --output cloudevents': { args: ['--cursor-file', cursorFile] },
+  'tenants list --json': { args: [] },
+  'import --json': { args: [file, ...of] },
+};
 /** The library prints these itself, to the output of the process: test/cli tries them. */
 const OF_THE_PROCESS = ['complete'];
 
@@ -136,7 +150,7 @@ function allCommands(): readonly string[] {
 }
 
 async function run(name: string, options: Partial<CliRunOptions> = {}): Promise<CliRun> {
-  const { args, stdin } = (await COMMANDS[name]?.()) ?? { args: [] };
+  const { args, stdin } = VARIANTS[name] ?? (await COMMANDS[name]?.()) ?? { args: [] };
   const key = { url: service.url, secret: `gk1_${'a'.repeat(81)}` };
   const ofKey: Partial<CliRunOptions> = {
     chooseService: () => ({ source: 'the test', key, operator: undefined, tenant: undefined }),
@@ -156,8 +170,8 @@ describe('standard output', () => {
   });
 
   /** Nothing else has what they print. */
-  const needing = new Set(['export', 'keys create', 'keys rotate']);
-  for (const name of Object.keys(COMMANDS)) {
+  const needing = new Set(['export', 'export --format ndjson', 'keys create', 'keys rotate']);
+  for (const name of [...Object.keys(COMMANDS), ...Object.keys(VARIANTS)]) {
     test(`that is full is a failure of "${name}"`, async () => {
       const whole = await run(name);
       assert.ok(whole.code === 0 || (name === 'rules diff' && whole.code === 1), whole.stderr);
@@ -173,7 +187,28 @@ describe('standard output', () => {
       if (prints && needing.has(name)) {
         assert.equal(left.code, 1);
         assert.match(left.stderr, /The output is incomplete: its reader has left/);
-      } else assert.equal(left.code, whole.code, left.stderr);
+      } else assert.equal(left.code, name.endsWith(' -f') ? EXIT.interrupted : whole.code, left.stderr);
     });
   }
+
+  test('that is full leaves the cursor where it is, so that nothing is left out the next time', async () => {
+    const args = ['audit-log', '--all', '--output', 'cloudevents', '--cursor-file', join(directory, 'other-cursor')];
+    assert.equal((await grantd(args, { stdout: createWriteStream('/dev/full') })).code, 1);
+    assert.ok(!existsSync(join(directory, 'other-cursor')));
+    assert.match((await grantd(args)).stdout, /grantd\.audit\.v1/);
+    assert.ok(existsSync(join(directory, 'other-cursor')));
+  });
+});
+
+describe('a file of a command', () => {
+  test('that takes nothing is a failure that names it', async () => {
+    for (const args of [
+      ['import', '-', '--refused', '/dev/full', ...of],
+      ['rules', 'types', '--language', 'go', '--out', '/dev/full', ...of],
+    ]) {
+      const { code, stderr } = await grantd(args, { stdin: 'nonsense\n' });
+      assert.equal(code, 1, args.join(' '));
+      assert.match(stderr, /Cannot write \/dev\/full: ENOSPC/);
+    }
+  });
 });

@@ -1,6 +1,8 @@
 // Data in and out of a tenant over the operator's API, on an operator's front in memory.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { describe, test } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { ERRORS_BASE, OPERATOR_TOKEN, useConsole } from '../../../kit/console-service.ts';
@@ -233,6 +235,25 @@ describe('export', () => {
     assert.equal(early.headers.get('retry-after'), '1');
     service.operator.faults.push(undefined, undefined, undefined, fault);
     await assert.rejects(call('GET', `/tenants/${id}/export`));
+  });
+
+  test('a failure midway is an error also for HTTP/1.0, whose bodies end with the connection', async () => {
+    const id = await createTenant();
+    await importMany(id, 3000);
+    for (const [format, reads] of Object.entries({ ndjson: 2, tsv: 1 })) {
+      const faults = Array.from({ length: reads + 1 }, () => undefined);
+      service.operator.faults.push(...faults, new GrantdError('unavailable', 'The owner is not there.'));
+      const { hostname, port } = new URL(service.url);
+      const socket = connect(Number(port), hostname);
+      const headers = `Host: ${hostname}\r\nAuthorization: Bearer ${OPERATOR_TOKEN}`;
+      socket.write(`GET /operator/v1/tenants/${id}/export?format=${format} HTTP/1.0\r\n${headers}\r\n\r\n`);
+      let received = '';
+      socket.setEncoding('utf8').on('data', (text: string) => {
+        received += text;
+      });
+      await assert.rejects(once(socket, 'end'), { code: 'ECONNRESET' });
+      assert.doesNotMatch(received, /^HTTP\/1\.1 (?!200)/);
+    }
   });
 
   test('pages are pulled no faster than the client reads, and no more once it has gone', async () => {
