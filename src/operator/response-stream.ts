@@ -26,8 +26,8 @@ async function drained(response: ServerResponse): Promise<void> {
 }
 
 /**
- * By a reset: the body of a response to HTTP/1.0, which some proxies speak, ends with the connection, and an orderly end
- * would look like the end of the body.
+ * By a reset: the body of a response to HTTP/1.0, which some proxies speak, ends with the connection, and an orderly
+ * end would look like the end of the body.
  */
 function breakConnection(response: ServerResponse): void {
   const { socket } = response;
