@@ -4,12 +4,14 @@
 package grantd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -175,13 +177,16 @@ func retryAfter(header http.Header) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
+var typeSegment = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+
 // problemError reads a problem document (RFC 9457). Something between client and service may answer with another body.
 func problemError(status int, header http.Header, body []byte) *Error {
 	value, err := strictjson.Parse(body)
 	o := objectOf(value)
-	address, detail := required(o, "type", decodeText), required(o, "detail", decodeText)
-	instance := required(o, "instance", decodeText)
-	if err != nil || o.err != nil {
+	address, title := required(o, "type", decodeText), orZero(o, "title", decodeText)
+	detail, instance := orZero(o, "detail", decodeText), orZero(o, "instance", decodeText)
+	kind := address[strings.LastIndexByte(address, '/')+1:]
+	if err != nil || o.err != nil || !typeSegment.MatchString(kind) {
 		failed := invalidResponse(status, header, fmt.Errorf("status %d without a problem document", status))
 		failed.Retryable = isRetryable(status)
 		failed.repeatable = failed.Retryable
@@ -189,8 +194,8 @@ func problemError(status int, header http.Header, body []byte) *Error {
 		return failed
 	}
 	failed := &Error{
-		Type: printable(address[strings.LastIndexByte(address, '/')+1:]), Status: status, RequestID: printable(instance),
-		Retryable: isRetryable(status), Detail: printable(detail), RetryAfter: retryAfter(header),
+		Type: kind, Status: status, RequestID: cmp.Or(printable(instance), requestIDOf(header)),
+		Retryable: isRetryable(status), Detail: printable(cmp.Or(detail, title)), RetryAfter: retryAfter(header),
 		KeyID: orZero(o, "key_id", decodeText), Earliest: orZero(o, "earliest", decodeText),
 	}
 	failed.repeatable = failed.Retryable

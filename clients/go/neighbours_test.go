@@ -2,6 +2,7 @@ package grantd
 
 import (
 	"bufio"
+	"compress/gzip"
 	"context"
 	"fmt"
 	"io"
@@ -249,13 +250,22 @@ func TestAnAnswerWithTwoMeaningsIsRefused(t *testing.T) {
 }
 
 func TestAnEncodingThatNobodyAskedForIsRefused(t *testing.T) {
-	client := clientOf(t, Config{MaxRetries: -1}, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Encoding", "br")
-		answer(w, `{"authorized": true, `+checkedAt+`}`)
-	})
-	allowed, err := client.Check(t.Context(), "user:ada", "viewer", "document:plan")
-	if allowed || ErrorType(err) != TypeInvalidResponse {
-		t.Errorf("%v, %v", allowed, err)
+	for _, encoding := range []string{"br", "gzip"} {
+		client := clientOf(t, Config{MaxRetries: -1}, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", encoding)
+			w.Header().Set("Content-Type", "application/json")
+			var body io.Writer = w
+			if encoding == "gzip" {
+				packed := gzip.NewWriter(w)
+				defer packed.Close()
+				body = packed
+			}
+			_, _ = io.WriteString(body, `{"authorized": true, `+checkedAt+`}`)
+		})
+		allowed, err := client.Check(t.Context(), "user:ada", "viewer", "document:plan")
+		if allowed || ErrorType(err) != TypeInvalidResponse {
+			t.Errorf("%v, %v", allowed, err)
+		}
 	}
 }
 
@@ -314,6 +324,7 @@ func TestAFeedFromNowYieldsAChangeOfItsFirstPage(t *testing.T) {
 }
 
 func TestAnErrorForgesNoLineOfALog(t *testing.T) {
+	kind := "of-its-own"
 	const evil = "a\\nb\\r\\u001b[31m\\u0085\\u007f\\u2028\\u202e\\u2066\\u200f"
 	client := clientOf(t, Config{MaxRetries: -1}, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/problem+json")
@@ -323,11 +334,16 @@ func TestAnErrorForgesNoLineOfALog(t *testing.T) {
 			return
 		}
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = fmt.Fprintf(w, `{"type": "https://grantd.example/errors/%[1]s", "detail": "%[1]s", "instance": "%[1]s"}`, evil)
+		_, _ = fmt.Fprintf(w, `{"type": "https://grantd.example/errors/%s", "detail": "%[2]s", "instance": "%[2]s"}`, kind, evil)
 	})
 	_, problem := client.Check(t.Context(), "user:ada", "viewer", "document:plan")
 	_, other := client.ListNamespaces(t.Context())
-	for _, err := range []error{problem, other} {
+	kind = evil
+	_, forged := client.Check(t.Context(), "user:ada", "viewer", "document:plan")
+	if ErrorType(problem) != "of-its-own" || ErrorType(forged) != TypeInvalidResponse {
+		t.Errorf("%v, %v", problem, forged)
+	}
+	for _, err := range []error{problem, other, forged} {
 		failed := err.(*Error)
 		for _, text := range []string{failed.Error(), failed.Type, failed.Detail, failed.RequestID} {
 			if strings.ContainsAny(text, "\n\r\x1b\u0085\x7f\u2028\u202e\u2066\u200f") || text == "" {
@@ -335,8 +351,8 @@ func TestAnErrorForgesNoLineOfALog(t *testing.T) {
 			}
 		}
 	}
-	if typ := problem.(*Error).Type; typ != `a\u000ab\u000d\u001b[31m\u0085\u007f\u2028\u202e\u2066\u200f` {
-		t.Error(typ)
+	if text := problem.(*Error).Detail; text != `a\u000ab\u000d\u001b[31m\u0085\u007f\u2028\u202e\u2066\u200f` {
+		t.Error(text)
 	}
 }
 

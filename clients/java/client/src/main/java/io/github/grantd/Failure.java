@@ -33,6 +33,7 @@ record Failure(
     /** What would forge lines of a log, steer a terminal, or show a text in another order. */
     private static final Pattern UNPRINTABLE =
         Pattern.compile("[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]");
+    private static final Pattern TYPE = Pattern.compile("[a-z0-9][a-z0-9-]{0,63}");
     static final HttpHeaders NO_HEADERS = HttpHeaders.of(Map.of(), (name, value) -> true);
     private static final Set<Integer> RETRYABLE = Set.of(408, 429, 502, 503, 504);
     private static final long RETRY_AFTER_MAX = Integer.MAX_VALUE;
@@ -104,9 +105,13 @@ record Failure(
             Fields fields = Fields.of(Json.parse(body));
             String address = fields.required("type", Fields::text);
             String type = address.substring(address.lastIndexOf('/') + 1);
+            if (!TYPE.matcher(type).matches()) throw new Fields.UnexpectedException("it is no type");
+            String title = fields.optional("title", Fields::text);
+            String detail = fields.optional("detail", Fields::text);
+            String instance = fields.optional("instance", Fields::text);
             return new Failure(
-                type, status, fields.required("instance", Fields::text), isRetryable,
-                fields.required("detail", Fields::text), retryAfter,
+                type, status, instance != null ? instance : requestIdOf(headers), isRetryable,
+                detail != null ? detail : title != null ? title : "", retryAfter,
                 fields.optional("key_id", Fields::text), fields.optional("earliest", Fields::text),
                 null, isRetryable, status >= 500 && !type.equals(ErrorTypes.OVERLOADED), null);
         } catch (Json.MalformedException | Fields.UnexpectedException e) {

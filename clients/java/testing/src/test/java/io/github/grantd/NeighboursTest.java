@@ -306,12 +306,16 @@ class NeighboursTest {
     @Test
     void anErrorForgesNoLineOfALog() throws IOException {
         String evil = "a\\nb\\r\\u001b[31m\\u0085\\u007f\\u2028\\u202e\\u2066\\u200f";
-        String problem = "{\"type\": \"https://grantd.example/errors/%1$s\", \"detail\": \"%1$s\", \"instance\": \"%1$s\"}";
+        String problem = "{\"type\": \"/errors/%2$s\", \"detail\": \"%1$s\", \"instance\": \"%1$s\"}";
         String headers = "Content-Type: application/problem+json\r\n";
-        byte[] body = problem.formatted(evil).getBytes(StandardCharsets.UTF_8);
+        byte[] body = problem.formatted(evil, "of-its-own").getBytes(StandardCharsets.UTF_8);
+        byte[] forged = problem.formatted(evil, evil).getBytes(StandardCharsets.UTF_8);
+        try (RawServer server = new RawServer((head, sent, out) -> out.write(answer(400, headers, forged)))) {
+            assertThrows(GrantdException.InvalidResponse.class, () -> check(server.builder().build()));
+        }
         try (RawServer server = new RawServer((head, sent, out) -> out.write(answer(400, headers, body)))) {
             GrantdException error = assertThrows(GrantdException.class, () -> check(server.builder().build()));
-            assertEquals("a\\u000ab\\u000d\\u001b[31m\\u0085\\u007f\\u2028\\u202e\\u2066\\u200f", error.type());
+            assertEquals("a\\u000ab\\u000d\\u001b[31m\\u0085\\u007f\\u2028\\u202e\\u2066\\u200f", error.detail());
             for (String text : List.of(error.toString(), error.type(), error.detail(), error.requestId().get())) {
                 assertFalse(text.matches("(?s).*[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u202e\\u2066\\u200f].*"), text);
             }
