@@ -143,7 +143,8 @@ function clientsOf({ on, url, key, client = {} }: Case, { warnings, log }: Shown
   };
 }
 
-async function performCase(one: Case): Promise<object> {
+/** The line of a case. */
+async function performCase(one: Case): Promise<string> {
   const { name, steps } = one;
   try {
     const shown: Shown = { warnings: [], log: [] };
@@ -155,9 +156,9 @@ async function performCase(one: Case): Promise<object> {
       outcomes.push(outcome);
       for (const [key, path] of Object.entries(step.save ?? {})) saved.set(key, partOf(outcome, path));
     }
-    return { name, outcomes, ...shown };
+    return JSON.stringify({ name, outcomes, ...shown });
   } catch (error) {
-    return { name, failure: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    return JSON.stringify({ name, failure: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   }
 }
 
@@ -165,7 +166,7 @@ const cases: Case[] = [];
 for await (const line of createInterface({ input: process.stdin })) cases.push(JSON.parse(line));
 const work = async (): Promise<void> => {
   for (let one = cases.shift(); one !== undefined; one = cases.shift()) {
-    process.stdout.write(`${JSON.stringify(await performCase(one))}\n`);
+    process.stdout.write(`${await performCase(one)}\n`);
   }
 };
 await Promise.all(Array.from({ length: AT_ONCE }, work));

@@ -13,6 +13,8 @@ import type { HttpService } from '../kit/http-service.ts';
 import { ROOT } from '../kit/source-tree.ts';
 import { type Case, readCases } from './support/cases.ts';
 import { runContract, startContractService } from './support/contract.ts';
+import { runFaults } from './support/fault-run.ts';
+import { openFaults } from './support/open-faults.ts';
 import { assertReadmeShowsExamples } from './support/readme-examples.ts';
 
 const run = promisify(execFile);
@@ -69,6 +71,8 @@ describe('the Java client', { skip: !hasJava }, () => {
     runContract({ on: 'server', service, command, cases: readCases('server', true).map(asTheJdkSends) }));
 
   it('keeps the contract on its fake', () => runContract({ on: 'fake', command, cases: readCases('fake', true) }));
+
+  it('meets the table of faults', () => runFaults({ command }, openFaults('java')));
 
   it('has a README whose code is that of the examples, which its build runs', () =>
     assertReadmeShowsExamples(CLIENT, 'java', globSync('examples/src/*/java/**/*.java', { cwd: CLIENT })));

@@ -8,6 +8,8 @@ import { CLIENT_TYPES, renderClientTypes } from '../../scripts/client-types.ts';
 import { ERROR_CATALOGUE } from '../../src/core/errors.ts';
 import { CLIENT } from './support/client-packages.ts';
 import { runContract } from './support/contract.ts';
+import { runFaults } from './support/fault-run.ts';
+import { openFaults } from './support/open-faults.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const command = [process.execPath, join(CLIENT, 'contract-runner.ts')] as const;
@@ -15,6 +17,8 @@ const command = [process.execPath, join(CLIENT, 'contract-runner.ts')] as const;
 it('the client keeps the contract on a real service', () => runContract({ on: 'server', command }));
 
 it('the client keeps the contract on its fake', () => runContract({ on: 'fake', command }));
+
+it('the client meets the table of faults', () => runFaults({ command }, openFaults('typescript')));
 
 it('the types of the client are fresh', async () => {
   assert.equal(

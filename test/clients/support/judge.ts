@@ -161,7 +161,7 @@ function* textsIn(value: unknown): Generator<string> {
   }
 }
 
-const inRange = (count: number, range: CountRange): boolean =>
+export const inRange = (count: number, range: CountRange): boolean =>
   typeof range === 'number' ? count === range : count >= (range.min ?? 0) && count <= (range.max ?? Infinity);
 
 /** What the proxy has to have seen and has not. */
