@@ -35,6 +35,7 @@ import { createKey, type KeyCreation } from './key-creation.ts';
 import { Listing, type Page } from './listing.ts';
 import { type KnownOf, knownMembers, membersOf } from './members.ts';
 import { type GrantdOptions, knownOptions, transportOptions } from './options.ts';
+import { isSendable, jsonOf, revisionTag, segmentOf } from './outgoing.ts';
 import {
   checkDecision,
   checkKey,
@@ -220,6 +221,11 @@ export class Grantd {
     if (options !== undefined || hasContext(question) || this.#gatherer === undefined) {
       return this.#checkOne(question, options);
     }
+    // What cannot be sent fails here, alone. Other types than texts are rare, and the service refuses most of them.
+    const { subject, relation, object } = question;
+    for (const each of [subject, relation, object]) {
+      if (typeof each !== 'string' || !isSendable(each)) jsonOf(question);
+    }
     return this.#gatherer.check(question);
   }
 
@@ -227,7 +233,7 @@ export class Grantd {
   async explain(request: CheckRequest, options: CallOptions = {}): Promise<Explanation> {
     const body = { ...knownMembers(request, CHECK), explain: true };
     const field = Field.of(await this.#transport.send(post('check', '/v1/check', body), options));
-    field.at('checked_at').text();
+    field.at('checked_at').time();
     const authorized = field.at('authorized').boolean();
     const because = authorized ? field.at('because').list().map(grantIn) : [];
     return {
@@ -241,7 +247,7 @@ export class Grantd {
   async checkBulk(request: BulkCheckRequest, options: CallOptions = {}): Promise<readonly boolean[]> {
     const body = knownMembers(request, BULK_CHECK);
     const field = Field.of(await this.#transport.send(post('checkBulk', '/v1/check/bulk', body), options));
-    field.at('checked_at').text();
+    field.at('checked_at').time();
     return field
       .at('results')
       .listOf(body.checks.length)
@@ -293,7 +299,7 @@ export class Grantd {
       const field = Field.of(reply);
       return {
         items: field.at('grants').list().map(grantIn),
-        cursor: field.at('next_cursor').textOrNull(),
+        cursor: field.at('next_cursor').cursorOrNull(),
         feedCursor: reply.headers.get('x-service-cursor') ?? undefined,
       };
     }, options);
@@ -305,7 +311,7 @@ export class Grantd {
     return new Listing(async (cursor, callOptions) => {
       const call = listingCall('listObjects', '/v1/objects', known, cursor);
       const field = Field.of(await this.#transport.send(call, callOptions));
-      return { items: field.at('objects').texts(), cursor: field.at('next_cursor').textOrNull() };
+      return { items: field.at('objects').texts(), cursor: field.at('next_cursor').cursorOrNull() };
     }, options);
   }
 
@@ -316,7 +322,7 @@ export class Grantd {
       const call = listingCall('listSubjects', '/v1/subjects', known, cursor);
       const field = Field.of(await this.#transport.send(call, callOptions));
       const excluded = field.has('excluded') ? field.at('excluded').texts() : [];
-      return { items: field.at('subjects').texts(), cursor: field.at('next_cursor').textOrNull(), excluded };
+      return { items: field.at('subjects').texts(), cursor: field.at('next_cursor').cursorOrNull(), excluded };
     }, options);
   }
 
@@ -343,7 +349,7 @@ export class Grantd {
     return this.#listing('listKeys', '/v1/keys', { ...knownMembers(query, KEYS) }, options, 'keys', (each) =>
       each.checked<Key>((key) => {
         checkKey(key);
-        key.at('last_used_at').textOrNull();
+        key.at('last_used_at').timeOrNull();
       }),
     );
   }
@@ -351,7 +357,7 @@ export class Grantd {
   /** Whether there was such a key. */
   async revokeKey(key: { readonly key_id: string }, options?: CallOptions): Promise<boolean> {
     const { key_id } = knownMembers(key, KEY);
-    const call = { ...get('revokeKey', `/v1/keys/${encodeURIComponent(key_id)}`), method: 'DELETE' } as const;
+    const call = { ...get('revokeKey', `/v1/keys/${segmentOf(key_id, 'key_id')}`), method: 'DELETE' } as const;
     return this.#remove(call, 'key-not-found', options);
   }
 
@@ -363,7 +369,8 @@ export class Grantd {
     options: CallOptions = {},
   ): Promise<RevisedRules | undefined> {
     const { unless_revision: unlessRevision } = knownMembers(query, RULES);
-    const headers = unlessRevision === undefined ? {} : { 'if-none-match': `"${unlessRevision}"` };
+    const headers =
+      unlessRevision === undefined ? {} : { 'if-none-match': revisionTag(unlessRevision, 'unless_revision') };
     const expected = unlessRevision === undefined ? [200] : [200, 304];
     const reply = await this.#transport.send({ ...get('readRules', '/v1/rules'), headers, expected }, options);
     if (reply.status === 304) return undefined;
@@ -394,7 +401,10 @@ export class Grantd {
   /** Throws a GrantdError `rules-version-not-found` if the version is not kept. */
   async readRulesVersion(query: { readonly version: number }, options?: CallOptions): Promise<RevisedRules> {
     const { version } = knownMembers(query, RULES_VERSION);
-    const reply = await this.#transport.send(get('readRulesVersion', `/v1/rules/versions/${version}`), options);
+    const reply = await this.#transport.send(
+      get('readRulesVersion', `/v1/rules/versions/${segmentOf(version, 'version')}`),
+      options,
+    );
     return { rule_set: Field.of(reply).checked<RuleSet>(checkRuleSet), revision: revisionOf(reply) };
   }
 
@@ -464,7 +474,7 @@ export class Grantd {
 
   async #checkOne(request: CheckRequest, options: CallOptions = {}): Promise<boolean> {
     const field = Field.of(await this.#transport.send(post('check', '/v1/check', request), options));
-    field.at('checked_at').text();
+    field.at('checked_at').time();
     return field.at('authorized').boolean();
   }
 
@@ -486,7 +496,7 @@ export class Grantd {
       path: '/v1/rules',
       query,
       body,
-      headers: revision === undefined ? {} : { 'if-match': `"${revision}"` },
+      headers: revision === undefined ? {} : { 'if-match': revisionTag(revision, 'revision') },
       expected: [200],
       conditional: revision !== undefined,
     };
@@ -503,7 +513,7 @@ export class Grantd {
   ): Listing<T> {
     return new Listing(async (cursor, callOptions) => {
       const field = Field.of(await this.#transport.send(get(operation, path, { ...query, cursor }), callOptions));
-      return { items: field.at(member).list().map(read), cursor: field.at('next_cursor').textOrNull() };
+      return { items: field.at(member).list().map(read), cursor: field.at('next_cursor').cursorOrNull() };
     }, options);
   }
 

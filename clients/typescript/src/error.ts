@@ -64,6 +64,13 @@ export interface ErrorFacts {
 const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
 const RETRYABLE_TYPES: ReadonlySet<string> = new Set(['timeout', 'connection-lost']);
 
+/** Those of other scripts stay. These could forge a line of a log, or change how it is shown. */
+const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/** With control characters as `\u001b`. */
+export const printable = (text: string): string =>
+  text.replaceAll(CONTROL, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 export class GrantdError extends Error {
   /** The code, such as `invalid-subject`. Match on it, not on `detail`. */
   readonly type: ErrorType;
@@ -85,7 +92,8 @@ export class GrantdError extends Error {
   readonly request: string | undefined;
 
   /** The message has the type, the detail, the request and its id. */
-  constructor(type: ErrorType, status: number, detail: string, facts: ErrorFacts = {}) {
+  constructor(type: ErrorType, status: number, rawDetail: string, facts: ErrorFacts = {}) {
+    const detail = printable(rawDetail);
     const place = [facts.request, facts.requestId].filter((each) => each !== undefined).join(', ');
     super(
       `${type}: ${detail}${place === '' ? '' : ` (${place})`}`,

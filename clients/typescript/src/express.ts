@@ -28,7 +28,7 @@ function sendProblem(refusal: Refusal, _request: Request, response: Response): v
 
 /**
  * Gives `requires({ relation, object })`: a handler that lets a request pass if its subject has the relation on the
- * object. 401 without a subject, 403 without the relation, 503 if that is not known.
+ * object. 401 without a subject, 403 without the relation, 404 for no object, 503 if unknown.
  */
 export function createRequires(options: ExpressOptions): (requirement: Requirement<Request>) => RequestHandler {
   const { refuse = sendProblem, ...common } = knownOptions(options, { refuse: true });

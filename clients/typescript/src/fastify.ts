@@ -15,7 +15,7 @@ export type { Refusal, Requirement, RequirementOptions } from './requirement.ts'
 
 /**
  * Gives `requires({ relation, object })`: a preHandler that lets a request pass if its subject has the relation on the
- * object. 401 without a subject, 403 without the relation, 503 if that is not known.
+ * object. 401 without a subject, 403 without the relation, 404 for no object, 503 if unknown.
  */
 export function createRequires(
   options: RequirementOptions<FastifyRequest>,

@@ -4,9 +4,10 @@
 import type { Deadline } from './deadline.ts';
 import { GrantdError, located } from './error.ts';
 import type { Change } from './generated/schemas.ts';
+import { parsedText } from './json.ts';
 import type { Page } from './listing.ts';
 import { type KnownOf, knownMembers, membersOf } from './members.ts';
-import { errorOf, invalidResponse, mediaTypeOf, requestIdOf } from './responses.ts';
+import { errorOf, invalidResponse, mediaTypeOf, refuseCoding, requestIdOf } from './responses.ts';
 import { checkChange, Field } from './shapes.ts';
 import { type CallOptions, connectionError, type Transport } from './transport.ts';
 
@@ -62,37 +63,39 @@ const isBehind = (change: Change, last: Change | undefined): boolean =>
 
 function lineOf(text: string, requestId: string | undefined, request: string): Line | undefined {
   const source = { status: 200, requestId, request };
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw invalidResponse(200, 'A line of the feed is not JSON.', requestId, true);
-  }
+  const value = parsedText(text);
+  if (value === undefined) throw invalidResponse(200, 'A line of the feed is not JSON.', requestId, true);
   const line = new Field(value, 'a line', source);
   const type = line.at('type').text();
   if (type !== 'change' && type !== 'checkpoint') return undefined;
-  const cursor = line.at('cursor').text();
+  const cursor = line.at('cursor').cursor();
   return { cursor, change: type === 'change' ? line.at('change').checked<Change>(checkChange) : undefined };
 }
 
 /** The lines of a stream, each as soon as it is complete. An incomplete last line is dropped. */
 async function* linesOf(
   body: ReadableStream<Uint8Array>,
-  read: <T>(work: Promise<T>) => Promise<T>,
+  unlessSilent: () => Deadline,
 ): AsyncGenerator<string, void, undefined> {
   const reader = body.getReader();
-  const decoder = new TextDecoder();
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let rest = '';
+  // Bytes that never end a line are silence, too.
+  let silence = unlessSilent();
   try {
     for (;;) {
-      const { done, value } = await read(reader.read());
+      const { done, value } = await silence.bound(reader.read());
       if (done) return;
       const parts = (rest + decoder.decode(value, { stream: true })).split('\n');
       rest = parts.pop() ?? '';
       if (rest.length > LINE_LENGTH_MAX) throw invalidResponse(200, 'A line of the feed does not end.');
+      if (parts.length === 0) continue;
+      silence.close();
       yield* parts;
+      silence = unlessSilent();
     }
   } finally {
+    silence.close();
     reader.cancel().catch(() => {});
   }
 }
@@ -131,7 +134,7 @@ export class Changes implements AsyncIterable<FeedChange> {
       .at('changes')
       .list()
       .map((each) => each.checked<Change>(checkChange));
-    return { items, cursor: body.at('next_cursor').text() };
+    return { items, cursor: body.at('next_cursor').cursor() };
   }
 
   /** Ends only when the caller breaks off, at an error that a retry cannot resolve, or with the signal. */
@@ -189,27 +192,20 @@ export class Changes implements AsyncIterable<FeedChange> {
       deadline.close();
     }
     const requestId = requestIdOf(response.headers);
+    refuseCoding(response, requestId);
     if (mediaTypeOf(response.headers) !== 'application/x-ndjson' || response.body === null) {
       throw invalidResponse(200, 'The response is no stream of lines.', requestId);
     }
-    for await (const text of linesOf(response.body, (work) => this.#unlessSilent(work))) {
+    const unlessSilent = () => this.#transport.deadline({ timeoutMs: this.#silenceMs, signal: this.#options.signal });
+    for await (const text of linesOf(response.body, unlessSilent)) {
       const line = text === '' ? undefined : lineOf(text, requestId, this.#transport.requestOf(STREAM));
       if (line !== undefined) yield line;
     }
   }
 
-  async #unlessSilent<T>(work: Promise<T>): Promise<T> {
-    const silence: Deadline = this.#transport.deadline({ timeoutMs: this.#silenceMs, signal: this.#options.signal });
-    try {
-      return await silence.bound(work);
-    } finally {
-      silence.close();
-    }
-  }
-
   async #pause(durationMs: number): Promise<void> {
-    // The deadline is only for the signal of the caller: it never passes first.
-    const deadline = this.#transport.deadline({ timeoutMs: 2 ** 31 - 1, signal: this.#options.signal });
+    // The deadline is only for the signal of the caller.
+    const deadline = this.#transport.deadline({ timeoutMs: Number.POSITIVE_INFINITY, signal: this.#options.signal });
     try {
       await deadline.wait(durationMs);
     } finally {

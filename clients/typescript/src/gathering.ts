@@ -21,9 +21,9 @@ export const BULK_CHECKS_MAX = 100;
 
 const PLACE = /checks\[(\d{1,2})\]/;
 
-/** Whether the request was refused for some of its checks. */
+/** Whether the request was refused for some of its checks: one alone can be too large for all. */
 const concernsElements = (error: unknown): error is GrantdError =>
-  error instanceof GrantdError && (error.status === 400 || error.status === 422);
+  error instanceof GrantdError && (error.status === 400 || error.status === 413 || error.status === 422);
 
 export class Gatherer {
   readonly #sender: CheckSender;

@@ -4,6 +4,7 @@
 import type { Deadline } from './deadline.ts';
 import { GrantdError } from './error.ts';
 import type { CreatedKey, KeyRequest } from './generated/schemas.ts';
+import { quoted, segmentOf } from './outgoing.ts';
 import { checkKey, Field } from './shapes.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
@@ -18,7 +19,7 @@ async function send(
   body: KeyRequest,
   idempotencyKey: string,
 ): Promise<CreatedKey> {
-  const headers = { 'idempotency-key': `"${idempotencyKey}"` };
+  const headers = { 'idempotency-key': quoted(idempotencyKey, 'idempotency_key') };
   const reply = await transport.sendWithin(
     { operation: 'createKey', method: 'POST', path: '/v1/keys', body, headers, expected: [201] },
     deadline,
@@ -30,7 +31,7 @@ async function send(
 }
 
 async function revoke(transport: Transport, deadline: Deadline, keyId: string): Promise<void> {
-  const path = `/v1/keys/${encodeURIComponent(keyId)}`;
+  const path = `/v1/keys/${segmentOf(keyId, 'key_id')}`;
   try {
     await transport.sendWithin({ operation: 'revokeKey', method: 'DELETE', path, expected: [204] }, deadline);
   } catch (error) {

@@ -1,5 +1,5 @@
 // The members of the objects that a caller gives. Invariant: no member is dropped in silence. One that nothing knows is
-// an error, since a misspelt `context_grants` would turn a denial into a permission; so is one that JSON cannot carry.
+// an error, since a misspelt `context_grants` would turn a denial into a permission.
 //
 // A member is what a program can read: own and enumerable, inherited and enumerable, or a getter of a class. One that
 // is undefined is absent. Each that is known is read once, however it is defined.
@@ -20,7 +20,7 @@ export type Refuse = (sentence: string) => Error;
 const invalidRequest: Refuse = (sentence) => new GrantdError('invalid-request', 400, sentence);
 export const invalidOption: Refuse = (sentence) => new TypeError(sentence);
 
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+export const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /** That of any realm. */
 const isObjectPrototype = (value: object): boolean => Object.hasOwn(value, 'hasOwnProperty');
@@ -103,13 +103,3 @@ export function knownMembers<T extends object>(
   if (isObject(value)) return copyOf(value, known, place, refuse) as T;
   throw refuse(`${place === '' ? 'The argument' : JSON.stringify(place)} must be an object, but is ${String(value)}.`);
 }
-
-/** The JSON of a body, with the members as above. Throws `invalid-request` for what JSON would make an empty object. */
-export const jsonOf = (body: unknown): string =>
-  JSON.stringify(body, (name, value: unknown) => {
-    if (!isObject(value) || Array.isArray(value)) return value;
-    if (Symbol.iterator in value) {
-      throw invalidRequest(`${JSON.stringify(name)} is a ${value.constructor.name}, which JSON cannot carry.`);
-    }
-    return membersOf(value);
-  });

@@ -4,6 +4,7 @@ import {
   type CanActivate,
   type ExecutionContext,
   ForbiddenException,
+  NotFoundException,
   ServiceUnavailableException,
   UnauthorizedException,
   UseGuards,
@@ -27,13 +28,14 @@ class GrantdGuard<Request> implements CanActivate {
     if (refusal === undefined) return true;
     if (refusal.status === 401) throw new UnauthorizedException();
     if (refusal.status === 403) throw new ForbiddenException();
+    if (refusal.status === 404) throw new NotFoundException();
     throw new ServiceUnavailableException();
   }
 }
 
 /**
  * Gives `@Requires({ relation, object })` for controllers and their methods: a guard that lets a request pass if its
- * subject has the relation on the object. 401 without a subject, 403 without the relation, 503 if that is not known.
+ * subject has the relation on the object. 401 without a subject, 403 without the relation, 404 for no object, 503 if unknown.
  */
 export function createRequires<Request>(
   options: RequirementOptions<Request>,

@@ -4,6 +4,7 @@
 import type { Grantd } from './client.ts';
 import { GrantdError } from './error.ts';
 import { invalidOption, type KnownOf, knownMembers } from './members.ts';
+import { isSendable } from './outgoing.ts';
 
 export interface RequirementOptions<Request> {
   readonly grantd: Pick<Grantd, 'check'>;
@@ -17,17 +18,20 @@ export interface RequirementOptions<Request> {
 }
 
 export interface Refusal {
-  readonly status: 401 | 403 | 503;
+  readonly status: 401 | 403 | 404 | 503;
   readonly title: string;
 }
 
 const UNAUTHENTICATED: Refusal = { status: 401, title: 'Unauthorized' };
 const FORBIDDEN: Refusal = { status: 403, title: 'Forbidden' };
+const NOT_FOUND: Refusal = { status: 404, title: 'Not Found' };
 const UNKNOWN: Refusal = { status: 503, title: 'Service Unavailable' };
 
-/** No grant can have such a subject or object, so there is nothing to allow. */
-const isUngrantable = (error: unknown): boolean =>
-  error instanceof GrantdError && (error.type === 'invalid-subject' || error.type === 'invalid-object');
+/** No grant can have such a subject or object, so there is nothing to allow. Undefined: it is not known. */
+function refusalFor(error: unknown): Refusal | undefined {
+  const type = error instanceof GrantdError ? error.type : undefined;
+  return type === 'invalid-subject' ? FORBIDDEN : type === 'invalid-object' ? NOT_FOUND : undefined;
+}
 
 /** What a request needs. */
 export interface Requirement<Request> {
@@ -58,11 +62,16 @@ export async function refusalOf<Request>(
   const subject = subjectOf(request);
   if (typeof subject !== 'string' || subject === '') return UNAUTHENTICATED;
   const object = objectOf(request);
+  if (typeof object !== 'string' || object === '') return NOT_FOUND;
+  // The client sends neither, as the service would refuse it.
+  if (!isSendable(subject)) return FORBIDDEN;
+  if (!isSendable(object)) return NOT_FOUND;
   let authorized: unknown;
   try {
     authorized = await grantd.check({ subject, relation, object });
   } catch (error) {
-    if (isUngrantable(error)) return FORBIDDEN;
+    const refusal = refusalFor(error);
+    if (refusal !== undefined) return refusal;
     onError?.(error, request);
     return UNKNOWN;
   }

@@ -1,7 +1,8 @@
 // From an HTTP response to its JSON or its error. Invariant: only a status that the operation expects, with the media
 // type of JSON, is a success.
 
-import { GrantdError } from './error.ts';
+import { GrantdError, printable } from './error.ts';
+import { parsedBytes } from './json.ts';
 
 export interface Reply {
   readonly status: number;
@@ -23,7 +24,9 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-export const requestIdOf = (headers: Headers): string | undefined => headers.get('x-service-request-id') ?? undefined;
+const shownText = (value: unknown): string | undefined => (typeof value === 'string' ? printable(value) : undefined);
+
+export const requestIdOf = (headers: Headers): string | undefined => shownText(headers.get('x-service-request-id'));
 
 export const mediaTypeOf = (headers: Headers): string =>
   (headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
@@ -52,29 +55,72 @@ export function connectionLost(what: string, cause: unknown): GrantdError {
   return new GrantdError('connection-lost', 0, `${what}${code === undefined ? '.' : `: ${code}.`}`, { cause });
 }
 
-async function bodyText(response: Response): Promise<string> {
+/** Of a body, also of an error. A page of 1,000 grants has a tenth of that. */
+const BODY_BYTES_MAX = 16 << 20;
+
+/** Browsers choose the coding themselves, and decode it. */
+const choosesCoding = ((): boolean => {
   try {
-    return await response.text();
+    const headers = { 'accept-encoding': 'identity' };
+    return new Request('http://grantd.invalid', { headers }).headers.has('accept-encoding');
+  } catch {
+    return false;
+  }
+})();
+
+/** The client asks for none: a decoder would take a body that is cut, and make 100 kB a gigabyte. */
+export function refuseCoding({ status, headers }: Response, requestId: string | undefined): void {
+  const coding = headers.get('content-encoding') ?? 'identity';
+  if (!choosesCoding || /^(?:identity)?$/i.test(coding.trim())) return;
+  throw invalidResponse(
+    status,
+    `The content coding is ${JSON.stringify(coding)}, for which nobody has asked.`,
+    requestId,
+  );
+}
+
+async function bodyOf(response: Response, requestId: string | undefined): Promise<Uint8Array> {
+  const { status, body } = response;
+  if (body === null) return new Uint8Array(0);
+  const reader = body.getReader();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    refuseCoding(response, requestId);
+    for (let each = await reader.read(); !each.done; each = await reader.read()) {
+      length += each.value.length;
+      if (length > BODY_BYTES_MAX) {
+        throw invalidResponse(status, `The body has more than ${BODY_BYTES_MAX >> 20} MiB.`, requestId);
+      }
+      chunks.push(each.value);
+    }
   } catch (cause) {
     if (cause instanceof GrantdError) throw cause;
     throw connectionLost('The connection ended within the response', cause);
+  } finally {
+    reader.cancel().catch(() => {});
   }
+  return joined(chunks, length);
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  const [first] = chunks;
+  if (first !== undefined && chunks.length === 1) return first;
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
   }
+  return bytes;
 }
 
 /** The error that a response of another status is. */
 export async function errorOf(response: Response): Promise<GrantdError> {
   const { status, headers } = response;
   const isJson = /^application\/(?:problem\+)?json$/.test(mediaTypeOf(headers));
-  const problem = parsed(await bodyText(response));
   const requestId = requestIdOf(headers);
+  const problem = parsedBytes(await bodyOf(response, requestId));
   const retryAfterS = retryAfterOf(headers);
   const type = isJson && isRecord(problem) ? textOf(problem.type)?.split('/').at(-1) : undefined;
   if (status < 400 || !isRecord(problem) || type === undefined || !TYPE_SEGMENT.test(type)) {
@@ -82,9 +128,9 @@ export async function errorOf(response: Response): Promise<GrantdError> {
     return new GrantdError('invalid-response', status, detail, { requestId, retryAfterS });
   }
   return new GrantdError(type, status, textOf(problem.detail) ?? textOf(problem.title) ?? '', {
-    requestId: requestId ?? textOf(problem.instance),
-    keyId: textOf(problem.key_id),
-    earliest: textOf(problem.earliest),
+    requestId: requestId ?? shownText(problem.instance),
+    keyId: shownText(problem.key_id),
+    earliest: shownText(problem.earliest),
     retryAfterS,
   });
 }
@@ -94,13 +140,13 @@ export async function replyOf(response: Response, expected: readonly number[], r
   const { status, headers } = response;
   if (!expected.includes(status)) throw await errorOf(response);
   const requestId = requestIdOf(headers);
-  const text = await bodyText(response);
+  const bytes = await bodyOf(response, requestId);
   if (WITHOUT_BODY.has(status)) return { status, headers, body: undefined, requestId, request };
   const mediaType = mediaTypeOf(headers);
   if (mediaType !== 'application/json') {
     throw invalidResponse(status, `The media type is "${mediaType}".`, requestId);
   }
-  const body = parsed(text);
+  const body = parsedBytes(bytes);
   if (body === undefined) throw invalidResponse(status, 'The body is not JSON.', requestId, true);
   return { status, headers, body, requestId, request };
 }

@@ -7,6 +7,14 @@ import { invalidResponse, type Reply } from './responses.ts';
 
 type Source = Pick<Reply, 'status' | 'requestId' | 'request'>;
 
+const TIME = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+
+function isTime(text: string): boolean {
+  const [, year, month, day] = TIME.exec(text) ?? [];
+  const daysOfMonth = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
+  return Number(day) <= daysOfMonth && !Number.isNaN(Date.parse(text));
+}
+
 /** One value within a response, and its place. */
 export class Field {
   readonly value: unknown;
@@ -55,6 +63,26 @@ export class Field {
     return this.value === null ? null : this.text();
   }
 
+  /** With a zone, in a calendar that has it. */
+  time(): string {
+    const { value } = this;
+    return typeof value === 'string' && isTime(value) ? value : this.refuse('is not a time');
+  }
+
+  timeOrNull(): string | null {
+    return this.value === null ? null : this.time();
+  }
+
+  /** An empty one would be that of the first page. */
+  cursor(): string {
+    const text = this.text();
+    return text === '' ? this.refuse('is empty') : text;
+  }
+
+  cursorOrNull(): string | null {
+    return this.value === null ? null : this.cursor();
+  }
+
   count(): number {
     const { value } = this;
     return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : this.refuse('is no count');
@@ -95,8 +123,9 @@ const textsAt = (field: Field, ...names: readonly string[]): void => {
 };
 
 function checkGrant(field: Field): void {
-  textsAt(field, 'grant_id', 'subject', 'relation', 'object', 'created_at');
-  field.at('expires_at').textOrNull();
+  textsAt(field, 'grant_id', 'subject', 'relation', 'object');
+  field.at('created_at').time();
+  field.at('expires_at').timeOrNull();
 }
 
 export const grantIn = (field: Field): Grant => field.checked(checkGrant);
@@ -118,17 +147,20 @@ export function grantOf<T extends Grant>(
 
 export function checkRulesVersion(field: Field): void {
   for (const name of ['version', 'added', 'removed']) field.at(name).count();
-  textsAt(field, 'revision', 'at', 'actor', 'request_id');
+  textsAt(field, 'revision', 'actor', 'request_id');
+  field.at('at').time();
 }
 
 export function checkNamespace(field: Field): void {
-  textsAt(field, 'name', 'created_at');
+  textsAt(field, 'name');
+  field.at('created_at').time();
 }
 
 export function checkKey(field: Field): void {
-  textsAt(field, 'key_id', 'name', 'created_at');
+  textsAt(field, 'key_id', 'name');
+  field.at('created_at').time();
   field.at('scopes').texts();
-  field.at('expires_at').textOrNull();
+  field.at('expires_at').timeOrNull();
 }
 
 function checkElements(field: Field): void {
@@ -169,7 +201,8 @@ export function checkPreview(field: Field): void {
 export function checkChange(field: Field): void {
   field.at('seq').count();
   field.at('index').count();
-  textsAt(field, 'at', 'actor', 'request_id', 'action');
+  textsAt(field, 'actor', 'request_id', 'action');
+  field.at('at').time();
   if (field.has('grant')) checkGrant(field.at('grant'));
 }
 

@@ -5,7 +5,8 @@ import { RetryBudget } from './budget.ts';
 import { Deadline } from './deadline.ts';
 import { GrantdError, located, restated } from './error.ts';
 import { type Logger, logAttempt } from './log.ts';
-import { jsonOf, type KnownOf, knownMembers } from './members.ts';
+import { type KnownOf, knownMembers } from './members.ts';
+import { jsonOf, parameterOf, sendableHeaders } from './outgoing.ts';
 import { connectionLost, type Reply, replyOf, requestIdOf } from './responses.ts';
 import { Warnings } from './warnings.ts';
 
@@ -122,7 +123,7 @@ export class Transport {
   }
 
   /** For several calls under one deadline. */
-  sendWithin(call: Call, deadline: Deadline): Promise<Sent> {
+  async sendWithin(call: Call, deadline: Deadline): Promise<Sent> {
     const facts: CallFacts = {
       operation: call.operation,
       method: call.method,
@@ -145,12 +146,15 @@ export class Transport {
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Response> {
     const { fetch: fetchIt } = this.#options;
+    // What cannot be sent is no lost connection.
     const body = call.body === undefined ? undefined : jsonOf(call.body);
+    const url = this.urlOf(call);
+    const all = this.#headersOf(call, sendableHeaders(headers), body !== undefined);
     try {
       const response = await deadline.bound(
-        fetchIt(this.urlOf(call), {
+        fetchIt(url, {
           method: call.method,
-          headers: this.#headersOf(call, headers, body !== undefined),
+          headers: all,
           ...(body === undefined ? {} : { body }),
           // A redirection would carry the key elsewhere, or turn a POST into a GET.
           redirect: 'manual',
@@ -167,7 +171,12 @@ export class Transport {
   /** Those of the call win over those of the hook, and they over those of the application. */
   #headersOf(call: Pick<Call, 'headers'>, ofHook: Readonly<Record<string, string>>, hasBody: boolean): Headers {
     const headers = new Headers(this.#options.headers);
-    const own = { accept: 'application/json', ...call.headers, authorization: `Bearer ${this.#options.key}` };
+    const own = {
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      ...call.headers,
+      authorization: `Bearer ${this.#options.key}`,
+    };
     for (const [name, value] of Object.entries({ ...ofHook, ...own })) headers.set(name, value);
     if (hasBody) headers.set('content-type', 'application/json');
     return headers;
@@ -187,7 +196,8 @@ export class Transport {
 
   urlOf({ path, query = {} }: Pick<Call, 'path' | 'query'>): string {
     const parameters = new URLSearchParams();
-    for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
+    for (const [name, value] of Object.entries(query))
+      if (value !== undefined) parameters.set(name, parameterOf(value, name));
     const text = parameters.toString();
     return `${this.#base}${path}${text === '' ? '' : `?${text}`}`;
   }

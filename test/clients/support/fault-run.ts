@@ -53,6 +53,8 @@ function errorsOf({
     case 'right':
     case 'other':
       return [];
+    case 'any':
+      return [{ error: { error: { status } }, again: 'either' }];
     case 'connection-lost':
       return [lost];
     case 'timeout':
@@ -142,15 +144,21 @@ async function linesOf(elsewhere: string): Promise<readonly Line[]> {
 /** Line breaks, escapes and the like, by which a response could forge a line of a log. */
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 
-function* textsOf(value: unknown): Generator<string> {
-  if (typeof value === 'string') yield value;
-  else if (typeof value === 'object' && value !== null) for (const each of Object.values(value)) yield* textsOf(each);
+/** What people are shown of outcomes: all of an error, and nothing of a result. */
+function* shownOf(value: unknown, isShown: boolean): Generator<string> {
+  if (typeof value === 'string' && isShown) yield value;
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, each] of Object.entries(value)) {
+    yield* shownOf(each, isShown || name === 'error' || name === 'refused');
+  }
 }
 
-const judgeControls = (...shown: readonly unknown[]): readonly string[] =>
-  [...textsOf(shown)].some((text) => CONTROL.test(text.replace(/\n$/, '')))
-    ? ['a control character is in an error or a log']
-    : [];
+/** An entry of a log may end with the break of its line. */
+function judgeControls({ outcomes, log, warnings }: Report): readonly string[] {
+  const shown = [...shownOf(outcomes, false), ...shownOf([log, warnings], true)];
+  const found = shown.find((text) => CONTROL.test(text.replace(/\n$/, '')));
+  return found === undefined ? [] : [`a control character is in an error or a log: ${JSON.stringify(found)}`];
+}
 
 function judgeLine({ name, verdicts, operation, server }: Line, reports: readonly Report[]): readonly string[] {
   const found = reports.filter((report) => report.name === name);
@@ -169,11 +177,7 @@ function judgeLine({ name, verdicts, operation, server }: Line, reports: readonl
     }
     misses.push(...differences, ...(isCounted ? [] : [`${seen} requests, not ${JSON.stringify(requests)}`]));
   }
-  return [
-    ...misses,
-    ...judgeSecrets(KEY, report.outcomes, report.log),
-    ...judgeControls(report.outcomes, report.log, report.warnings),
-  ];
+  return [...misses, ...judgeSecrets(KEY, report.outcomes, report.log), ...judgeControls(report)];
 }
 
 /** What does not hold, by the name of the line. */
