@@ -14,7 +14,6 @@ import { checkApplication } from './support/application.ts';
 import { readCases } from './support/cases.ts';
 import { runContract, startContractService } from './support/contract.ts';
 import { runFaults } from './support/fault-run.ts';
-import { openFaults } from './support/open-faults.ts';
 import { assertReadmeShowsExamples } from './support/readme-examples.ts';
 
 const CLIENT = join(ROOT, 'clients', 'go');
@@ -62,7 +61,7 @@ describe('the Go client', { skip: go === undefined }, () => {
   it('keeps the contract on its fake', () =>
     runContract({ on: 'fake', command: [program('contract')], cases: readCases('fake', true) }));
 
-  it('meets the table of faults', () => runFaults({ command: [program('contract')] }, openFaults('go')));
+  it('meets the table of faults', () => runFaults({ command: [program('contract')] }));
 
   it('has a README whose code is that of the examples, which its tests run', () =>
     assertReadmeShowsExamples(CLIENT, 'go', ['example_test.go']));

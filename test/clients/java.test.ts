@@ -14,7 +14,6 @@ import { ROOT } from '../kit/source-tree.ts';
 import { type Case, readCases } from './support/cases.ts';
 import { runContract, startContractService } from './support/contract.ts';
 import { runFaults } from './support/fault-run.ts';
-import { openFaults } from './support/open-faults.ts';
 import { assertReadmeShowsExamples } from './support/readme-examples.ts';
 
 const run = promisify(execFile);
@@ -72,7 +71,7 @@ describe('the Java client', { skip: !hasJava }, () => {
 
   it('keeps the contract on its fake', () => runContract({ on: 'fake', command, cases: readCases('fake', true) }));
 
-  it('meets the table of faults', () => runFaults({ command }, openFaults('java')));
+  it('meets the table of faults', () => runFaults({ command }));
 
   it('has a README whose code is that of the examples, which its build runs', () =>
     assertReadmeShowsExamples(CLIENT, 'java', globSync('examples/src/*/java/**/*.java', { cwd: CLIENT })));

@@ -17,7 +17,6 @@ import { ROOT } from '../kit/source-tree.ts';
 import { checkApplication } from './support/application.ts';
 import { runContract, startContractService } from './support/contract.ts';
 import { runFaults } from './support/fault-run.ts';
-import { openFaults } from './support/open-faults.ts';
 
 const CLIENT = join(ROOT, 'clients', 'python');
 /** Kept, since a second run with it takes a tenth of the time. */
@@ -102,10 +101,7 @@ describe('the Python client', { skip: found === undefined }, () => {
         }));
     }
     it(`meets the table of faults ${name}`, () =>
-      runFaults(
-        { command: [tool.command, join(CLIENT, 'contract_runner.py'), ...options], environment },
-        openFaults(`python ${name}`),
-      ));
+      runFaults({ command: [tool.command, join(CLIENT, 'contract_runner.py'), ...options], environment }));
   }
 
   for (const [framework, example] of [
