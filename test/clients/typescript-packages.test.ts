@@ -144,7 +144,7 @@ describe('the examples', () => {
       );
       assert.equal(await ask('plan'), 401);
       // What no grant can name is nobody's.
-      assert.deepEqual([await ask('a%20b', 'ada'), await ask('plan', 'a b')], [403, 403]);
+      assert.deepEqual([await ask('a%20b', 'ada'), await ask('plan', 'a b')], [404, 403]);
       assert.deepEqual([await ask('plan', 'ada'), await ask('plan', 'ada'), await ask('plan', 'ada')], [503, 503, 503]);
       assert.equal(await ask('plan', 'ada'), 200);
     });

@@ -35,7 +35,8 @@ class GrantdGuard<Request> implements CanActivate {
 
 /**
  * Gives `@Requires({ relation, object })` for controllers and their methods: a guard that lets a request pass if its
- * subject has the relation on the object. 401 without a subject, 403 without the relation, 404 for no object, 503 if unknown.
+ * subject has the relation on the object. 401 without a subject, 403 without the relation, 404 for no object, 503 if
+ * unknown.
  */
 export function createRequires<Request>(
   options: RequirementOptions<Request>,

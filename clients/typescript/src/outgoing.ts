@@ -121,7 +121,7 @@ export function revisionTag(value: unknown, name: string): string {
 
 /** A text of printable ASCII as the string of a header (RFC 9651). */
 export function quoted(value: unknown, name: string): string {
-  if (typeof value === 'string' && HEADER_VALUE.test(value)) return `"${value.replaceAll(/["\\]/g, '\\$&')}"`;
+  if (typeof value === 'string' && HEADER_VALUE.test(value)) return `"${value.replaceAll(/[\x22\x5c]/g, '\\$&')}"`;
   throw refused(name, 'must be printable ASCII: it is sent as a header.');
 }
 
