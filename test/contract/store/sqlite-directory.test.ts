@@ -140,7 +140,7 @@ describe('data directory', () => {
     const message = await messageOf(openStore(junk));
     assert.ok(
       message.startsWith(
-        `The data directory ${junk} cannot be used: grantd.db is not a database. Nothing was changed.`,
+        `The data directory ${junk} cannot be used: grantd.db is not a database; grantd.db is not as grantd left it: `,
       ),
       message,
     );
