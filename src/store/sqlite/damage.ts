@@ -1,6 +1,6 @@
 // Whether the store is known to be damaged: one word of memory that every thread with a connection shares. Invariant:
-// once it is set it stays set until the process ends, and the writer acknowledges nothing more (worker/writer.ts). The
-// main side is not ready then. A damaged store that goes on takes writes that no start will find again.
+// once it is set it stays set until the process ends, and no thread reads or writes any more: a damaged store that goes on
+// takes writes that no start will find again, and gives answers that may be wrong. The main side is not ready then.
 
 import { DamageError, extendedCodeOf } from './sqlite-errors.ts';
 
@@ -47,6 +47,12 @@ export class Damage {
   /** The first damage that any thread has noticed. */
   get reason(): DamageReason | undefined {
     return REASONS[Atomics.load(this.#word, 0)];
+  }
+
+  /** Throws DamageError once damage is known. */
+  requireNone(): void {
+    const { reason } = this;
+    if (reason !== undefined) throw new DamageError(reason);
   }
 
   /** Remembers what the error says, if it speaks of damage. */

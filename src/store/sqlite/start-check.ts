@@ -157,7 +157,9 @@ export function examineStart(
     // A start that was killed at once leaves a database without tables, or without an id: nobody was served.
     if (!hasTables(database)) {
       if (isUnused) return unused;
-      throw new DatabaseRefusal(`grantd.db has no tables, but ${LOG_ENDS_FILE} tells of entries. ${RESTORE}`);
+      throw new DatabaseRefusal(
+        `grantd.db has no tables, but ${LOG_ENDS_FILE} tells of entries: grantd.db-wal was removed or damaged. ${RESTORE}, or remove the folder to begin with an empty service`,
+      );
     }
     requireKnownSchema(database, migrations);
     const databaseId = readDatabaseId(database);

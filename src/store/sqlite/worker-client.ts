@@ -10,6 +10,7 @@ import { GrantdError } from '../../core/errors.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { DeadlineMs } from '../store.ts';
 import { StoreTrouble } from '../store-adapter.ts';
+import { Damage } from './damage.ts';
 import { directoryError } from './data-directory.ts';
 import type { CallMap, Failure, Found, FromWorker, Reply, Request, ToWorker, WorkerSettings } from './messages.ts';
 import { describeError } from './sqlite-errors.ts';
@@ -48,6 +49,7 @@ export class WorkerClient<Each extends CallMap> {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #settings: Omit<WorkerSettings, 'isFirst'>;
+  readonly #damage: Damage;
   readonly #calls = new Map<number, CallInFlight>();
   #worker: Worker | undefined;
   #outbox: Request[] = [];
@@ -62,6 +64,7 @@ export class WorkerClient<Each extends CallMap> {
     this.#clock = dependencies.clock;
     this.#log = dependencies.log.child({ store: settings.mode });
     this.#settings = settings;
+    this.#damage = new Damage(settings.damage);
   }
 
   /**
@@ -233,6 +236,8 @@ export class WorkerClient<Each extends CallMap> {
   }
 
   #noteFailure(failure: Failure): void {
+    // The store logs damage, once for all threads.
+    if (this.#damage.reason !== undefined) return;
     const nowMs = this.#clock.monotonicMs();
     const known = this.#failing?.reason === failure.reason ? this.#failing.loggedAtMs : Number.NEGATIVE_INFINITY;
     if (nowMs - known < FAILURE_LOG_INTERVAL_MS) return;

@@ -157,6 +157,8 @@ describe('sqlite store in trouble', () => {
       await assert.rejects(store.append(createRecord(1, 2), soon()), hasCode('unavailable'));
       await assert.rejects(store.append(createRecord(2, 1), soon()), hasCode('unavailable'));
       await assert.rejects(store.writeState([createGrantWrite(newTenantId())], soon()), hasCode('unavailable'));
+      // An owner would take what it finds there for done.
+      await assert.rejects(store.readRecord(1, 2, soon()), hasCode('unavailable'));
       assert.match(store.damage.reason ?? '', reason);
       await waitFor('a line that names the directory and what to do', async () =>
         log.lines.some((line) => line.startsWith(`error: The data directory ${directory} is damaged: `)),

@@ -30,7 +30,10 @@ interface Executor {
 
 type Handler = (...args: never[]) => unknown;
 
-/** Runs calls one by one, in order. */
+/**
+ * Runs calls one by one, in order. None once damage is known: an owner asks a reader whether a write whose outcome it
+ * does not know was done, and takes what it finds there for acknowledged.
+ */
 class SerialExecutor implements Executor {
   readonly #handlers: Readonly<Record<string, Handler>>;
   readonly #reply: (replies: readonly Reply[]) => void;
@@ -52,6 +55,7 @@ class SerialExecutor implements Executor {
     const endMs = performance.now() + REPLY_SLICE_MS;
     for (const { id, name, args } of this.#requests) {
       try {
+        this.#damage.requireNone();
         const handle = this.#handlers[name];
         if (handle === undefined) throw new Error(`There is no call ${name}.`);
         replies.push({ id, result: handle(...(args as never[])) });

@@ -16,7 +16,7 @@ import type { LogRecord } from '../../store.ts';
 import type { Damage } from '../damage.ts';
 import { prepare, type Statement } from '../database.ts';
 import type { Reply, Request } from '../messages.ts';
-import { DamageError, failureOf, isInputOutputError } from '../sqlite-errors.ts';
+import { failureOf, isInputOutputError } from '../sqlite-errors.ts';
 import type { CommitWitness } from './acknowledgements.ts';
 import { createConditionalHandlers } from './conditional-calls.ts';
 import { createStateHandlers } from './state-calls.ts';
@@ -102,7 +102,7 @@ export class Writer {
         this.#assertDurable();
       });
       this.#witness.afterCommit(appendsOf(requests));
-      this.#requireWhole();
+      this.#damage.requireNone();
       this.#reply(replies);
     } catch (error) {
       this.#damage.note(error);
@@ -120,11 +120,6 @@ export class Writer {
       this.#readSynchronous.get()?.synchronous === SYNCHRONOUS_FULL,
       'acknowledged writes are committed with synchronous = FULL',
     );
-  }
-
-  #requireWhole(): void {
-    const { reason } = this.#damage;
-    if (reason !== undefined) throw new DamageError(reason);
   }
 
   #runState(): void {
@@ -155,7 +150,7 @@ export class Writer {
   }
 
   #transact(synchronous: Synchronous, run: () => void): void {
-    this.#requireWhole();
+    this.#damage.requireNone();
     const database = this.#database;
     if (database.isTransaction) database.exec('ROLLBACK');
     if (this.#walSuspect) this.#settleWal();
