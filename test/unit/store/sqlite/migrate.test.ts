@@ -69,4 +69,23 @@ describe('migrations', () => {
     assert.ok(first !== undefined);
     assert.throws(() => migrate(openMemory(), [first, { ...first, version: 3 }], 6), /without gaps/);
   });
+
+  it('say of a schema that was changed in its place who made it, never that it is newer', () => {
+    const made = openMemory();
+    migrate(made, MIGRATIONS, 5);
+    const [first] = MIGRATIONS;
+    assert.ok(first !== undefined);
+    const changed = [{ ...first, sql: `${first.sql} CREATE TABLE extra (a TEXT);` }];
+    assert.throws(
+      () => migrate(made, changed, 6),
+      /^DatabaseRefusal: it was made by grantd [\d.]+ with another schema; this grantd [\d.]+ cannot open it/,
+    );
+    const old = openMemory();
+    old.exec('CREATE TABLE schema_versions (version INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL)');
+    old.exec("INSERT INTO schema_versions VALUES (1, 'first'), (12, 'twelfth')");
+    assert.throws(
+      () => migrate(old, MIGRATIONS, 6),
+      /it was made by a commit before the release of 0\.2\.0 with another/,
+    );
+  });
 });
