@@ -19,8 +19,10 @@ const metrics = createMetrics();
 describe('the ops port', () => {
   let server: OpsServer;
   let reasons: string[] = [];
+  let warnings: string[] = [];
   before(async () => {
-    server = await listenOps({ metrics, clock, log, notReady: () => reasons }, { address: '127.0.0.1:0' });
+    const says = { notReady: () => reasons, warnings: () => warnings };
+    server = await listenOps({ metrics, clock, log, ...says }, { address: '127.0.0.1:0' });
   });
   after(() => server.close());
 
@@ -36,6 +38,15 @@ describe('the ops port', () => {
     const response = await fetch(`${server.url}/readyz`);
     assert.equal(response.status, 200);
     assert.deepEqual(await response.json(), { status: 'ready' });
+  });
+
+  it('is ready while writes fail, and says that they do', async () => {
+    reasons = [];
+    warnings = ['writes fail: the disk is full'];
+    const response = await fetch(`${server.url}/readyz`);
+    assert.equal(response.status, 200);
+    assert.deepEqual(await response.json(), { status: 'ready', warnings });
+    warnings = [];
   });
 
   it('says why it is not ready', async () => {
