@@ -1,6 +1,6 @@
 // Whether the store is known to be damaged: one word of memory that every thread with a connection shares. Invariant:
-// once it is set it stays set until the process ends, and no thread reads or writes any more: a damaged store that goes on
-// takes writes that no start will find again, and gives answers that may be wrong. The main side is not ready then.
+// once it is set it stays set until the process ends, and no thread reads or writes any more: a damaged store that goes
+// on takes writes that no start will find again, and gives answers that may be wrong. The main side is not ready then.
 
 import { DamageError, extendedCodeOf } from './sqlite-errors.ts';
 
