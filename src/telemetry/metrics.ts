@@ -213,7 +213,7 @@ const METRICS = {
   authenticationFailures: counter('grantd_authentication_failures_total', 'Requests refused with 401.'),
   connectionsDropped: counter(
     'grantd_connections_dropped_total',
-    'Connections closed by grantd, by server (public, console or ops) and reason: idle (the one idle longest, to admit a new one), full (a new one, as no other could be closed), held-bytes (too many bytes pending for its client), pipelined (the client sent requests without waiting for responses) or stalled (no data sent or received in time).',
+    'Connections closed by grantd, by server (public, console, ops or shard) and reason: idle (the one idle longest, to admit a new one), full (a new one, as no other could be closed), held-bytes (too many bytes pending for its client), pipelined (the client sent requests without waiting for responses) or stalled (no data sent or received in time).',
     'server',
     'reason',
   ),

@@ -84,6 +84,7 @@ export interface PeerStreamDependencies {
   readonly tracing?: Tracing | undefined;
   /** Shared with the other streams. Absent: there are none. */
   readonly enumerations?: EnumerationGate | undefined;
+  readonly onHello?: (() => void) | undefined;
   /** Of the turns that belong to no tenant: no other stream has it. */
   readonly turnKey: string;
 }
@@ -101,6 +102,7 @@ export class PeerStream {
   readonly #tracing: Tracing | undefined;
   readonly #enumerations: PeerEnumerations;
   readonly #turnKey: string;
+  readonly #onHello: (() => void) | undefined;
   readonly #onClosed: () => void;
   #peer: ServedPeer | undefined;
   #unwatch: (() => void) | undefined;
@@ -145,6 +147,7 @@ export class PeerStream {
     this.#proof = dependencies.proof;
     this.#tracing = dependencies.tracing;
     this.#turnKey = dependencies.turnKey;
+    this.#onHello = dependencies.onHello;
     const { enumerations = new EnumerationGate() } = dependencies;
     this.#enumerations = enumerations.connect(() => !this.#isFull);
     this.#onClosed = onClosed;
@@ -266,6 +269,7 @@ export class PeerStream {
     });
     this.#welcomeDue = true;
     this.#routesDue = true;
+    this.#onHello?.();
     return true;
   }
 

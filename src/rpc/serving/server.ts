@@ -9,6 +9,7 @@ import type { ShardMessage } from '../gen/grantd/v1/ShardMessage.ts';
 import { FLOW_CONTROL_WINDOW_BYTES, SERVER_OPTIONS, shardService } from '../protocol.ts';
 import { EVERY_PROOF, NO_PROOF, type PeerNames, proofOf } from '../transport/peer-certificate.ts';
 import type { AcceptStream } from '../transport/transport.ts';
+import { HELLO_MS_MAX, watchPeerConnections } from './peer-connections.ts';
 import { createStreamHost, type StreamHostDependencies } from './stream-host.ts';
 
 /** How long a close waits for replies in flight before it cuts the connections. */
@@ -48,6 +49,7 @@ export interface ShardServerOptions {
   /** Without credentials: whether a peer is a console or a shard because it says so. Otherwise no peer is. */
   readonly unprovenPeers?: boolean | undefined;
   readonly version?: string;
+  readonly connectionsMax?: number;
 }
 
 /** Rejects if the address cannot be bound. */
@@ -57,7 +59,8 @@ export async function listenShardServer(
 ): Promise<ShardServer> {
   const { credentials, peerNames, unprovenPeers = false, version } = options;
   const unproven = unprovenPeers ? EVERY_PROOF : NO_PROOF;
-  const server = new Server(SERVER_OPTIONS);
+  // Of a connection whose last call has ended.
+  const server = new Server({ ...SERVER_OPTIONS, 'grpc.max_connection_idle_ms': HELLO_MS_MAX });
   const streams = createStreamHost(dependencies, { version });
   let closing: Promise<void> | undefined;
 
@@ -66,7 +69,8 @@ export async function listenShardServer(
       // Only a connection that TLS has verified has a certificate here.
       const { sslPeerCertificate } = call.getAuthContext();
       const proof = credentials === undefined ? unproven : proofOf(sslPeerCertificate, peerNames);
-      if (streams.acceptPeer(call, proof)) return;
+      const peer = call.getPeer();
+      if (streams.acceptPeer(call, proof, () => connections.heard(peer))) return;
       const details = 'The shard is not up.';
       call.emit('error', Object.assign(new Error(details), { code: status.UNAVAILABLE, details }));
     },
@@ -77,6 +81,7 @@ export async function listenShardServer(
       error === null ? resolve(bound) : reject(error),
     );
   });
+  const connections = watchPeerConnections(dependencies, { port, connectionsMax: options.connectionsMax });
   subscribe(STREAM_CREATED, widenWindows);
   const host = options.address.slice(0, options.address.lastIndexOf(':'));
 
@@ -93,6 +98,7 @@ export async function listenShardServer(
       });
     });
     unsubscribe(STREAM_CREATED, widenWindows);
+    connections.close();
   }
 
   return {

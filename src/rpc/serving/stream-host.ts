@@ -11,7 +11,7 @@ import { EVERY_PROOF, type PeerProof } from '../transport/peer-certificate.ts';
 import type { AcceptStream, ServerStream } from '../transport/transport.ts';
 import { EnumerationGate } from './enumeration-gate.ts';
 import { ForeignPeers } from './foreign-peers.ts';
-import { PeerStream, type PeerStreamDependencies } from './peer-stream.ts';
+import { PeerStream } from './peer-stream.ts';
 
 export interface StreamHostDependencies {
   /** Undefined: the shard is not up yet. */
@@ -20,15 +20,15 @@ export interface StreamHostDependencies {
   /** Shared with everything else on this event loop. Undefined: nothing else runs there. */
   readonly turns?: Turns | undefined;
   readonly log: Log;
-  readonly metrics: PeerStreamDependencies['metrics'] & Pick<Metrics, 'foreignClusterRefusals'>;
+  readonly metrics: Pick<Metrics, 'malformedCalls' | 'connectionsDropped' | 'foreignClusterRefusals'>;
   readonly tracing?: Tracing | undefined;
 }
 
 export interface StreamHost {
   /** Accepts a stream of this very process, which may be anyone's. */
   readonly accept: AcceptStream;
-  /** Accepts a stream from outside. `proof`: what its peer has proved that it may be. */
-  acceptPeer(stream: ServerStream, proof: PeerProof): boolean;
+  /** Accepts a stream from outside. `proof`: what its peer has proved that it may be. `onHello`: it has said one. */
+  acceptPeer(stream: ServerStream, proof: PeerProof, onHello?: () => void): boolean;
   /** Replies to what is in flight, then ends the streams. */
   finish(): void;
 }
@@ -45,11 +45,11 @@ export function createStreamHost(
   let accepted = 0;
   let finishing = false;
 
-  function acceptPeer(stream: ServerStream, proof: PeerProof): boolean {
+  function acceptPeer(stream: ServerStream, proof: PeerProof, onHello?: () => void): boolean {
     const shard = dependencies.shard();
     if (shard === undefined || finishing) return false;
     accepted += 1;
-    const parts = { shard, clock, turns, log, metrics, foreignPeers, version, proof, tracing, enumerations };
+    const parts = { shard, clock, turns, log, metrics, foreignPeers, version, proof, tracing, enumerations, onHello };
     const peer = new PeerStream(stream, { ...parts, turnKey: `peer ${accepted}` }, () => streams.delete(peer));
     streams.add(peer);
     return true;
