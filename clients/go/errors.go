@@ -168,13 +168,13 @@ func isRetryable(status int) bool {
 	return false
 }
 
-// retryAfter reads whole seconds, the only form that the API has.
+// retryAfter reads whole seconds, the only form that the API has. What is longer than a time can be is as long as it can.
 func retryAfter(header http.Header) time.Duration {
-	seconds, err := strconv.ParseInt(header.Get("Retry-After"), 10, 64)
-	if err != nil || seconds < 0 || seconds > math.MaxInt32 {
+	seconds, err := strconv.ParseUint(header.Get("Retry-After"), 10, 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		return 0
 	}
-	return time.Duration(seconds) * time.Second
+	return time.Duration(min(seconds, math.MaxInt32)) * time.Second
 }
 
 var typeSegment = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)

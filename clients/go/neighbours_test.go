@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -319,6 +320,17 @@ func TestAFeedFromNowYieldsAChangeOfItsFirstPage(t *testing.T) {
 		}
 		if !slices.Equal(events, want) {
 			t.Errorf("%q", events)
+		}
+	}
+}
+
+func TestALongRetryAfterIsKept(t *testing.T) {
+	for given, want := range map[string]time.Duration{
+		"": 0, "-1": 0, "1.5": 0, "soon": 0, "0": 0, "7": 7 * time.Second, "2147484": 2147484 * time.Second,
+		"4294967296": math.MaxInt32 * time.Second, "99999999999999999999": math.MaxInt32 * time.Second,
+	} {
+		if got := retryAfter(http.Header{"Retry-After": {given}}); got != want {
+			t.Errorf("%q: %v", given, got)
 		}
 	}
 }

@@ -144,11 +144,12 @@ record Failure(
         return printable(headers.firstValue("X-Service-Request-Id").orElse(null));
     }
 
-    /** Whole seconds, the only form that the API has. */
+    /** Whole seconds, the only form that the API has. What is too long is as long as it can be. */
     private static Duration retryAfterOf(HttpHeaders headers) {
         String text = headers.firstValue("Retry-After").orElse("");
-        if (!text.matches("\\d{1,10}") || Long.parseLong(text) > RETRY_AFTER_MAX) return Duration.ZERO;
-        return Duration.ofSeconds(Long.parseLong(text));
+        if (!text.matches("[0-9]+")) return Duration.ZERO;
+        boolean isLong = text.length() > 18;
+        return Duration.ofSeconds(isLong ? RETRY_AFTER_MAX : Math.min(Long.parseLong(text), RETRY_AFTER_MAX));
     }
 
     /** The JDK often has the words of the system only in the cause of a cause. */

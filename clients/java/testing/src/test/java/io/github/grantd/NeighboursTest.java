@@ -303,6 +303,17 @@ class NeighboursTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"7:7", "soon:0", "1.5:0", "4294967296:2147483647", "99999999999999999999:2147483647"})
+    void aLongRetryAfterIsKept(String pair) throws IOException {
+        String headers = "Retry-After: " + pair.split(":")[0] + "\r\n";
+        try (RawServer server = new RawServer((head, sent, out) -> out.write(answer(429, headers, new byte[0])))) {
+            GrantdException error =
+                assertThrows(GrantdException.class, () -> check(server.builder().maxRetries(0).build()));
+            assertEquals(Long.parseLong(pair.split(":")[1]), error.retryAfter().toSeconds());
+        }
+    }
+
     @Test
     void anErrorForgesNoLineOfALog() throws IOException {
         String evil = "a\\nb\\r\\u001b[31m\\u0085\\u007f\\u2028\\u202e\\u2066\\u200f";
