@@ -5,7 +5,7 @@
 // from a peer that does not read its replies, nor starts what such a peer has asked for; what a peer asks under handles
 // that are not its own takes turns of that peer, never of a tenant.
 
-import type { Clock } from '../../core/async/clock.ts';
+import type { Clock, Timer } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { type ClusterId, parseClusterId } from '../../core/ids.ts';
@@ -47,6 +47,8 @@ import type { ForeignPeers } from './foreign-peers.ts';
 
 /** About ten of the longest replies. Beyond that, the stream reads nothing from the peer until the peer takes them. */
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
+/** For a peer of another cluster to read which one is here. */
+const REFUSAL_MS = 500;
 /** Of a call whose request this version does not know. */
 const UNKNOWN_CALL = 'unknown';
 /** Checks of a message between two readings of the clock. */
@@ -107,6 +109,8 @@ export class PeerStream {
   #peer: ServedPeer | undefined;
   #unwatch: (() => void) | undefined;
   #gone = false;
+  /** Ends the stream of a peer of another cluster. */
+  #refusal: Timer | undefined;
   /** Takes no more messages, and ends once everything taken has its reply. */
   #finishing = false;
   /** Messages that the peer has not taken. */
@@ -171,6 +175,7 @@ export class PeerStream {
   }
 
   #leave(): void {
+    this.#refusal?.cancel();
     if (this.#gone) return;
     this.#gone = true;
     this.#held = [];
@@ -273,11 +278,15 @@ export class PeerStream {
     return true;
   }
 
-  /** The welcome names the cluster that is here, so that the peer can name it too. */
+  /**
+   * The welcome names the cluster that is here, so that the peer can name it too, and gives up. The status ends the
+   * stream of one that does not: it comes later, since gRPC may drop a message that an error follows at once.
+   */
   #refuse(peer: { readonly name: string; readonly clusterId: ClusterId }, own: ClusterId): void {
     this.#leave();
+    const error = this.#foreignPeers.refuse({ ...peer, peer: this.#stream.getPeer() }, own);
     this.#stream.write({ welcome: this.#welcome() }, () => {});
-    this.#stream.emit('error', this.#foreignPeers.refuse({ ...peer, peer: this.#stream.getPeer() }, own));
+    this.#refusal = this.#clock.setTimer(() => this.#stream.emit('error', error), REFUSAL_MS);
   }
 
   #welcome(): Welcome {
