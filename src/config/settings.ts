@@ -58,6 +58,10 @@ const DECISION_LOG_ROLES = ['dev', 'front'] as const;
 const SERIAL_LEVELS = ['LOCAL_SERIAL', 'SERIAL'] as const;
 const DECISION_LOG_OUTPUTS = ['off', 'stdout', 'otlp'] as const;
 
+/** Clocks are compared to within one or two seconds. */
+const CLOCK_SKEW_SECONDS_MIN = 5;
+const CLOCK_SKEW_SECONDS_MAX = 3600;
+
 /** With less, pages are evicted before checks can use them. */
 const PAGE_CACHE_BYTES_MIN = MEBIBYTE;
 const PAGE_CACHE_BYTES_MAX = 1024 * 1024 * MEBIBYTE;
@@ -349,6 +353,15 @@ export const SETTINGS = Object.freeze({
     ...wholeNumber(1, LOG_RETENTION_HOURS_MAX),
     default: '168',
     description: 'How long log segments behind the checkpoint are kept before they are deleted.',
+  }),
+
+  clockSkewMaxSeconds: row({
+    name: 'GRANTD_CLOCK_SKEW_MAX_SECONDS',
+    roles: ['dev', 'shard'],
+    ...wholeNumber(CLOCK_SKEW_SECONDS_MIN, CLOCK_SKEW_SECONDS_MAX),
+    default: '10',
+    description:
+      'How far the wall clock of a shard may be from the median of the other shards and the nodes of the store. Beyond that the shard serves nothing, until its clock is right. Grants and keys expire up to that much early or late.',
   }),
 
   // ---- Redis, through which fronts share the rate limits ----

@@ -261,6 +261,7 @@ async function startParts(
         plans,
         exclusive: true,
         logRetentionMs: config.logRetentionHours * MS_PER_HOUR,
+        clockSkewMsMax: config.clockSkewMaxSeconds * 1000,
       },
     );
     await node.join();

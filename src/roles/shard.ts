@@ -102,6 +102,8 @@ export async function startShard(
       plans: config.plans ?? BUILT_IN_PLANS,
       loopBackHealthy: () => loopBack.healthy,
       logRetentionMs: config.logRetentionHours * MS_PER_HOUR,
+      clockSkewMsMax: config.clockSkewMaxSeconds * 1000,
+      onClock: (problem) => readiness.wait(problem ?? 'waiting for its slots'),
     },
   );
   node = shard;
@@ -117,6 +119,7 @@ export async function startShard(
   readiness.wait('waiting for its slots');
   await untilAborted(shard.start(), signal);
   readiness.serve(() => {
+    if (shard.clockProblem !== undefined) return `serves nothing: ${shard.clockProblem}`;
     const part = shard.unhealthyPart;
     if (part !== undefined) return `unhealthy (${part}): other shards take its slots`;
     return shard.ready ? undefined : 'waiting for its slots';

@@ -10,6 +10,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { Tenure, TenureDependencies } from './log/tenure.ts';
 import type { Lookups } from './memory/lookups.ts';
 import type { RecentChanges } from './memory/recent-changes.ts';
+import type { ClockWatch } from './ownership/clock-watch.ts';
 import { noReadIndexes, type ReadIndexes } from './readers/follow-tenant.ts';
 import type { BusiestTenant } from './shard.ts';
 
@@ -66,6 +67,20 @@ function reportRecentChanges(metrics: Metrics, { bytes, waiting }: RecentChanges
   metrics.recentChangesTenants.inc();
   metrics.recentChangesBytes.inc(bytes);
   metrics.changeCallsWaiting.inc(waiting);
+}
+
+/** How far the wall clock of this shard is from the others, and the time of its logs ahead of it, by the most. */
+export function reportClocks(
+  metrics: Metrics,
+  { median, member, store }: ClockWatch['differencesMs'],
+  tenures: Iterable<Tenure>,
+): void {
+  metrics.clockSkewSeconds.inc({ from: 'median' }, median / 1000);
+  metrics.clockSkewSeconds.inc({ from: 'member' }, member / 1000);
+  metrics.clockSkewSeconds.inc({ from: 'store' }, store / 1000);
+  let aheadMs = 0;
+  for (const { slotTime } of tenures) aheadMs = Math.max(aheadMs, slotTime.aheadMs);
+  metrics.logAheadSeconds.inc(aheadMs / 1000);
 }
 
 /** `leaseLeftMs` infinite: the shard needs no lease. */

@@ -22,7 +22,8 @@ import { Lookups } from './memory/lookups.ts';
 import type { MemoryBudget } from './memory/memory-budget.ts';
 import { PAGE_LIMITS, type PageLimits } from './memory/page-limits.ts';
 import { READER_LIMITS, type ReaderLimits } from './memory/reader-limits.ts';
-import { busiestTenant, reportShard, tenureObservers } from './observers.ts';
+import { busiestTenant, reportClocks, reportShard, tenureObservers } from './observers.ts';
+import { ClockWatch } from './ownership/clock-watch.ts';
 import { HealthWatch } from './ownership/health-watch.ts';
 import { Membership } from './ownership/membership.ts';
 import { MembershipLease } from './ownership/membership-lease.ts';
@@ -30,6 +31,7 @@ import { Ownership } from './ownership/ownership.ts';
 import { declarePredecessors, findPredecessors } from './ownership/predecessors.ts';
 import { Readiness } from './ownership/readiness.ts';
 import { createSharing, type StoreSharing } from './ownership/store-sharing.ts';
+import { WallClock } from './ownership/wall-clock.ts';
 import { WatchLoop } from './ownership/watch-loop.ts';
 import { Peers } from './peers/peers.ts';
 import { noReadIndexes } from './readers/follow-tenant.ts';
@@ -39,6 +41,7 @@ import { Readers } from './readers/readers.ts';
 import type { Routes, Shard, ShardWelcome } from './shard.ts';
 import { storeDeadline } from './store-calls.ts';
 
+export const CLOCK_SKEW_MS_MAX_DEFAULT = 10_000;
 export const LOG_RETENTION_MS_DEFAULT = 7 * 24 * 3_600_000;
 
 const MAINTENANCE_MS = 2000;
@@ -70,6 +73,10 @@ export interface ShardNodeOptions {
   readonly exclusive?: boolean;
   /** Whether the loop-back check succeeds: the process answers its own gRPC call. */
   readonly loopBackHealthy?: () => boolean;
+  /** How far the wall clock may be from the others: see clock-watch.ts. Default: 10 s. */
+  readonly clockSkewMsMax?: number | undefined;
+  /** Called when the start waits because of the clock of this process, with the reason, and when it no longer does. */
+  readonly onClock?: (problem: string | undefined) => void;
   /** Overrides of `PAGE_LIMITS`. */
   readonly pageLimits?: Partial<PageLimits>;
   /** Overrides of `READER_LIMITS`. */
@@ -91,6 +98,11 @@ export class ShardNode implements Shard {
   readonly #health: HealthWatch;
   readonly #membership: Membership;
   readonly #sharing: StoreSharing;
+  /** By this clock the shard serves. */
+  readonly #wall: WallClock;
+  readonly #clocks: ClockWatch;
+  #mayServe = false;
+  #clockProblem: string | undefined;
   readonly #ownership: Ownership;
   readonly #readiness: Readiness;
   readonly #watch: WatchLoop;
@@ -125,6 +137,8 @@ export class ShardNode implements Shard {
       },
       { exclusive: options.exclusive ?? false },
     );
+    this.#wall = new WallClock(clock, options.clockSkewMsMax ?? CLOCK_SKEW_MS_MAX_DEFAULT);
+    this.#clocks = this.#createClockWatch();
     this.#session = this.#newSession();
     this.#ownership = this.#createOwnership();
     this.#watch = this.#createWatchLoop();
@@ -153,11 +167,18 @@ export class ShardNode implements Shard {
     return this.#health.unhealthyPart;
   }
 
+  /** Why this process serves nothing, because of its wall clock; undefined: that is right. */
+  get clockProblem(): string | undefined {
+    return this.#clocks.problem;
+  }
+
   // ---- life cycle ----
 
   /** Registers this incarnation as a member. Resolves when it has a lease, or `stop` was called. */
   async join(): Promise<void> {
     const { place } = this.#options;
+    // A clock that is wrong is known before others expect this shard to serve.
+    await this.#clocks.lookAtStore();
     const isThere = () => this.#state === 'new';
     const earlier = place === undefined ? [] : await findPredecessors(this.#dependencies, { place, isThere });
     await Promise.all([declarePredecessors(this.#dependencies, earlier), this.#session.join()]);
@@ -176,6 +197,7 @@ export class ShardNode implements Shard {
       reportShard(metrics, { lookups, readIndexes, tenures, leaseLeftMs: this.leaseLeftMs });
       this.#readers.report();
       this.#sharing.report();
+      reportClocks(metrics, this.#clocks.differencesMs, this.#ownership.tenures.values());
     });
     await this.#sharing.start();
     void this.#watch.run();
@@ -215,6 +237,7 @@ export class ShardNode implements Shard {
   #maintain(): void {
     const ports = {
       ...this.#dependencies,
+      clock: this.#wall,
       segmentSize: this.#options.meta.segmentSize,
       logRetentionMs: this.#options.logRetentionMs ?? LOG_RETENTION_MS_DEFAULT,
       createRequestId: () => this.#ids.create('req'),
@@ -239,6 +262,47 @@ export class ShardNode implements Shard {
     });
   }
 
+  #createClockWatch(): ClockWatch {
+    const { store, clock, log } = this.#dependencies;
+    const members = () => this.#membership.clocksOf(this.incarnation);
+    return new ClockWatch({ clock, store, log, wall: this.#wall, members, alone: this.#sharing.alone });
+  }
+
+  /** What follows from the clocks: a shard whose own is wrong gives up its slots, and takes none until it is right. */
+  async #lookAtClocks(): Promise<void> {
+    await this.#clocks.look();
+    const problem = this.clockProblem;
+    if (problem !== this.#clockProblem) this.#options.onClock?.(problem);
+    this.#clockProblem = problem;
+    const mayServe = this.#wall.right;
+    if (mayServe === this.#mayServe) return;
+    this.#mayServe = mayServe;
+    if (this.#sharing.alone) return;
+    if (mayServe) this.#session.announce();
+    else this.#giveUp(problem ?? 'its clock is wrong');
+  }
+
+  /** Its slots go to others at once, as those of a member that has ended. */
+  #giveUp(reason: string): void {
+    if (this.#state !== 'running') return;
+    const { log } = this.#dependencies;
+    const left = this.#session;
+    this.#ownership.endAll(reason);
+    this.#session = this.#newSession();
+    void left
+      .leave()
+      .catch((error: unknown) => log.warn({ err: error }, 'cannot deregister: others notice when the lease expires'))
+      .then(() => this.#session.join());
+  }
+
+  #updateReadiness(): void {
+    if (this.#wall.right) this.#readiness.update(this.#ownership);
+  }
+
+  #mayAnswer(session: MembershipLease): boolean {
+    return session.leaseValid && this.#wall.right;
+  }
+
   #createOwnership(): Ownership {
     const { store, clock, log, metrics, budget } = this.#dependencies;
     const { meta, shardName } = this.#options;
@@ -250,8 +314,9 @@ export class ShardNode implements Shard {
         log,
         membership: this.#membership,
         createTenure: (row, session) => this.#createTenure(row, session),
+        takes: () => this.#wall.right,
         onRoutesChanged: () => {
-          this.#readiness.update(this.#ownership);
+          this.#updateReadiness();
           this.#peers.routesChanged();
         },
         onMoved: (kind) => {
@@ -272,7 +337,8 @@ export class ShardNode implements Shard {
       membership: this.#membership,
       ownership: this.#ownership,
       sharing: this.#sharing,
-      readiness: this.#readiness,
+      updateReadiness: () => this.#updateReadiness(),
+      lookAtClocks: () => this.#lookAtClocks(),
       session: () => this.#session,
       stopping: () => this.#state === 'stopping',
       stopped: () => this.#state === 'stopped',
@@ -284,11 +350,12 @@ export class ShardNode implements Shard {
     const { meta, pageLimits, readerLimits } = this.#options;
     return new Readers({
       ...this.#dependencies,
+      clock: this.#wall,
       pageLimits: { ...PAGE_LIMITS, ...pageLimits },
       readerLimits: { ...READER_LIMITS, ...readerLimits },
       slots: meta.slots,
       // What it reads for others needs no lease of its own: that and its health only show whether it has the store.
-      mayRead: () => this.#session.leaseValid && this.#health.unhealthyPart === undefined,
+      mayRead: () => this.#mayAnswer(this.#session) && this.#health.unhealthyPart === undefined,
       ownerOf: (slot) => this.#ownership.notServing(slot, this.#session).owner?.address,
     });
   }
@@ -314,7 +381,7 @@ export class ShardNode implements Shard {
     const { meta, plans } = this.#options;
     return new Peers({
       store,
-      clock,
+      clock: this.#wall,
       ids: this.#ids,
       plans,
       secrets: decodeCursorSecrets(meta.cursorSecrets),
@@ -351,6 +418,7 @@ export class ShardNode implements Shard {
         log,
         lease: this.#sharing.createLease(),
         health: this.#health,
+        takes: () => this.#wall.agrees,
         observe: ({ outcome, seconds }) => metrics.heartbeatSeconds.observe({ outcome }, seconds),
         onEnded: (reason) => this.#joinAgain(reason),
       },
@@ -372,11 +440,11 @@ export class ShardNode implements Shard {
   }
 
   #createTenure(row: SlotRow, session: MembershipLease): Tenure {
-    const { store, clock, budget, commitCounts } = this.#dependencies;
+    const { store, budget, commitCounts } = this.#dependencies;
     const { segmentSize, deadlineMs } = this.#options.meta;
     const tenure: Tenure = new Tenure(row, session.incarnation, {
       store,
-      clock,
+      clock: this.#wall,
       ids: this.#ids,
       budget,
       commitCounts,
@@ -384,7 +452,7 @@ export class ShardNode implements Shard {
       readerLimits: { ...READER_LIMITS, ...this.#options.readerLimits },
       segmentSize,
       operationsKeptMs: 2 * deadlineMs,
-      leaseValid: () => session.leaseValid,
+      leaseValid: () => this.#mayAnswer(session),
       hotPagesWriteMs: this.#options.hotPagesWriteMs,
       ...this.#observers,
       onLost: (reason) => this.#loseTenure(tenure, reason),

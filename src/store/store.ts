@@ -167,6 +167,8 @@ export interface MemberRow {
   readonly healthyHeartbeat: number;
   /** Wall clock of the insertion, ms. */
   readonly startedAtMs: number;
+  /** Wall clock of the member when it sent the last heartbeat, ms. */
+  readonly wallMs: number;
   /**
    * Where the member runs, such that the operating system allows only one process at a time there: once another process
    * is there, this one can no longer run. Undefined: not known.
@@ -174,11 +176,17 @@ export interface MemberRow {
   readonly place: string | undefined;
 }
 
+export interface StoreClock {
+  /** Stays the same for a node, and differs between nodes. */
+  readonly node: string;
+  readonly wallMs: number;
+}
+
 export interface MemberStore {
   /** Inserts if there is no row of that incarnation. */
   insertMember(member: MemberRow, deadline: DeadlineMs): Promise<ConditionalOutcome<MemberRow>>;
   /**
-   * Sets heartbeat, healthy heartbeat (and `alive` or `draining`) if the member is not dead and its heartbeat is
+   * Sets heartbeat, healthy heartbeat, wall clock (and `alive` or `draining`) if the member is not dead and its heartbeat is
    * `expectedHeartbeat`.
    */
   writeHeartbeat(
@@ -187,6 +195,7 @@ export interface MemberStore {
       readonly expectedHeartbeat: number;
       readonly heartbeat: number;
       readonly healthyHeartbeat: number;
+      readonly wallMs: number;
       readonly state: 'alive' | 'draining';
     },
     deadline: DeadlineMs,
@@ -202,6 +211,8 @@ export interface MemberStore {
   listMembers(deadline: DeadlineMs): Promise<readonly MemberRow[]>;
   /** Deletes a dead member's row. Idempotent; the row of a living member stays. */
   removeMember(incarnation: string, deadline: DeadlineMs): Promise<void>;
+  /** The wall clock of one node of the store now. Undefined: the store has the clock of this process. */
+  readClock(deadline: DeadlineMs): Promise<StoreClock | undefined>;
 }
 
 // ---- rows of state ----------------------------------------------------------------------------------------------

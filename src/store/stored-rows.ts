@@ -88,7 +88,8 @@ export const keyIdAt = (row: StoredRow): KeyId => textAt(row, 'key_id') as KeyId
 export const META_COLUMNS = 'cluster_id, slots, segment_size, lease_ms, deadline_ms, log_format, cursor_secrets';
 export const LOG_COLUMNS = 'slot, seq, epoch, entry_id, body';
 export const SLOT_COLUMNS = 'slot, owner, epoch, opened, first';
-export const MEMBER_COLUMNS = 'incarnation, shard_name, address, state, beat, started_at_ms, healthy_beat, place';
+export const MEMBER_COLUMNS =
+  'incarnation, shard_name, address, state, beat, started_at_ms, healthy_beat, wall_ms, place';
 const grantColumns = (counterpart: string): string =>
   ['relation', counterpart, ...GRANT_ATTRIBUTES.map(({ column }) => column)].join(', ');
 export const GRANT_COLUMNS = grantColumns('object');
@@ -140,6 +141,7 @@ export const memberRowOf = (row: StoredRow): MemberRow => ({
   heartbeat: integerAt(row, 'beat'),
   startedAtMs: integerAt(row, 'started_at_ms'),
   healthyHeartbeat: integerAt(row, 'healthy_beat'),
+  wallMs: integerAt(row, 'wall_ms'),
   place: optionalTextAt(row, 'place'),
 });
 

@@ -43,6 +43,7 @@ export function traceStore(store: Store, database: DatabaseName): Store {
     readMember: trace('SELECT', 'members', store.readMember),
     listMembers: trace('SELECT', 'members', store.listMembers),
     removeMember: trace('DELETE', 'members', store.removeMember),
+    readClock: store.readClock,
     writeState: trace('BATCH', 'state', store.writeState),
     writeCheckpoint: trace('INSERT', 'checkpoints', store.writeCheckpoint),
     readCheckpoint: trace('SELECT', 'checkpoints', store.readCheckpoint),

@@ -147,6 +147,15 @@ const SUMMED_GAUGES = {
     'grantd_store_writes_failing',
     'Is 1 while the last write of this process to the store has failed, otherwise 0. Checks that need no store are answered all the same.',
   ),
+  clockSkewSeconds: gauge(
+    'grantd_clock_skew_seconds',
+    'How far the wall clock of this shard is ahead of others (negative: behind): of the median of all, by which it is judged, of the member and of the node of the store from which it differs most. Beyond GRANTD_CLOCK_SKEW_MAX_SECONDS from the median the shard serves nothing.',
+    'from',
+  ),
+  logAheadSeconds: gauge(
+    'grantd_log_ahead_seconds',
+    'How far the time of the log of a slot is ahead of the wall clock of this shard, by the most of its slots; 0: of none. Meanwhile the time of its tenants stands still.',
+  ),
   checkpointLagEntries: gauge(
     'grantd_checkpoint_lag_entries',
     'Log entries not yet written to the state tables, summed over all slots.',

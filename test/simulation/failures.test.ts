@@ -80,7 +80,12 @@ const CLOCK = { monotonicMs: () => 0, wallMs: () => 0, setTimer: () => ({ cancel
 async function createSlot() {
   const memory = new MemoryStore({ clock: CLOCK });
   await memory.initializeMeta({ ...META, segmentSize: 4 }, NEVER);
-  const rules = new StoreRules(memory, scheduler, { segmentSize: 4, operationsKeptMs: 1000 }, report);
+  const rules = new StoreRules(
+    memory,
+    scheduler,
+    { segmentSize: 4, operationsKeptMs: 1000, clockSkewMsMax: 10_000 },
+    report,
+  );
   const { store } = rules;
   await store.insertMember(createMember({ incarnation: 'inc_a', heartbeat: 0 }), NEVER);
   await store.claimSlot({ slot: SLOT, expected: undefined, owner: 'inc_a' }, NEVER);

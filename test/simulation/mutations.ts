@@ -1233,6 +1233,23 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
+    name: 'clocks-not-judged',
+    what: 'A shard serves whatever its wall clock says.',
+    caughtBy: 'wrong-clocks',
+    edits: [
+      {
+        file: 'src/shard/ownership/wall-clock.ts',
+        find: 'return this.#judged && this.agrees;',
+        replace: 'return true;',
+      },
+      {
+        file: 'src/shard/ownership/wall-clock.ts',
+        find: 'return Math.min(wallMs, Math.floor(referenceMs + this.#skewMsMax));',
+        replace: 'return wallMs + referenceMs * 0;',
+      },
+    ],
+  },
+  {
     name: 'keys-end-before-the-log-says-so',
     what: 'A key is refused as expired by the clock of its owner alone, so that the next owner may serve it again.',
     caughtBy: 'key-clocks',

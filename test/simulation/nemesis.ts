@@ -28,6 +28,8 @@ export class NemesisRun {
   readonly #random: SeededRandom;
   readonly #trace: Trace;
   readonly #heals = new Set<() => void>();
+  /** One clock is wrong now. */
+  #clockIsWrong = false;
   /** Names of shards that are to be there. */
   readonly #wanted: Set<string>;
   /** Slots of which a record was lost: they may be refused from then on. */
@@ -110,6 +112,9 @@ export class NemesisRun {
         return;
       case 'jump-wall-far':
         if (shard !== undefined) this.#jumpWall(shard, FAR_WALL_JUMPS_MS);
+        return;
+      case 'wrong-clock':
+        if (shard !== undefined && !this.#clockIsWrong) this.#makeClockWrong(shard);
         return;
       case 'mute-shard':
         if (shard !== undefined) this.#muteShard(shard);
@@ -364,6 +369,31 @@ export class NemesisRun {
     const byMs = this.#random.pick(jumpsMs);
     this.#trace.add(process.name, `its wall clock jumps by ${byMs} ms`);
     process.jumpWall(byMs);
+  }
+
+  #makeClockWrong(shard: RunningShard): void {
+    const { world } = this.#cluster;
+    const byMs = this.#random.pick([HOUR_MS, -HOUR_MS]);
+    const whose = this.#random.pick(['shard', 'starting-shard', 'store'] as const);
+    this.#clockIsWrong = true;
+    this.#trace.add('world', `the clock of a ${whose} is ${byMs} ms off`);
+    const lengthMs = this.#random.pick([1000, 4000, 10_000]);
+    if (whose === 'store') {
+      world.wallSkewMs = byMs;
+    } else if (whose === 'shard') {
+      shard.process.jumpWall(byMs);
+    } else {
+      // Whichever shard starts next.
+      this.#cluster.startsOffMs = byMs;
+      this.#cluster.killShard(shard, false);
+    }
+    this.#healLater(lengthMs, () => {
+      this.#trace.add('world', `the clock of a ${whose} is right again`);
+      this.#clockIsWrong = false;
+      if (whose === 'store') world.wallSkewMs = 0;
+      else if (whose === 'shard') shard.process.jumpWall(-byMs);
+      else this.#cluster.correctStarted();
+    });
   }
 
   /** What the front sends the shard is long on its way; what comes back is not. */

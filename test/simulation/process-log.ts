@@ -56,6 +56,11 @@ const EXPECTED_AFTER_LOSS: readonly ExpectedError[] = [
   },
 ];
 
+const CLOCK_WRONG: ExpectedError = {
+  message: 'this process serves nothing: its wall clock is wrong',
+  explains: ({ reason }) => reasonIs(reason, /^its clock differs by [+-]3(600|599|601) s from /),
+};
+
 const reasonIs = (reason: unknown, pattern: RegExp): boolean => typeof reason === 'string' && pattern.test(reason);
 
 /** The program itself is wrong: an assertion has failed, or it has used what is not there. */
@@ -82,6 +87,7 @@ function fieldsOf([first]: readonly unknown[]): Readonly<Record<string, unknown>
 
 function expectedErrors(focus: Focus): readonly ExpectedError[] {
   if (focus === 'lost-records') return [...EXPECTED_ERRORS, ...EXPECTED_AFTER_LOSS];
+  if (focus === 'wrong-clocks') return [...EXPECTED_ERRORS, CLOCK_WRONG];
   // Nothing there lasts long enough for anybody to be declared dead.
   return focus === 'stalls' ? EXPECTED_ERRORS.filter(({ message }) => message !== SESSION_OVER) : EXPECTED_ERRORS;
 }

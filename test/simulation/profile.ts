@@ -32,6 +32,8 @@ export const NEMESES = [
   'suspend-shard',
   'suspend-front',
   'jump-wall-far',
+  /** One wall clock is an hour off for a while: of a shard, from its start or from a jump on, or of the store. */
+  'wrong-clock',
   'stall-shard',
   'stall-store',
   'foreign-shard',
@@ -120,6 +122,8 @@ export const FOCUSES = [
   'foreign-shards',
   /** Wall clocks jump by hours and days, both ways and beyond the retention of the log, which is trimmed. */
   'far-clocks',
+  /** Now and then one wall clock of all is an hour off. */
+  'wrong-clocks',
 ] as const;
 
 export type Focus = (typeof FOCUSES)[number];
@@ -172,6 +176,8 @@ export interface Profile extends OperationProfile {
   readonly slowShard: string | undefined;
   /** How far wall clocks may be off. */
   readonly wallSkewMs: number;
+  /** Beyond that from the others, a shard serves nothing. Infinite: what holds however wrong clocks are is judged. */
+  readonly clockSkewMsMax: number;
   /** Clients per front whose grants expire. */
   readonly expiryClients: number;
   /** Now and then they only ask about one of them, and when it expires its owner dies. */
@@ -311,6 +317,7 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
   trimming: { 'mute-shard': 4, 'kill-shard': 2, 'stop-shard': 1, 'reset-network': 2 },
   suspended: { 'suspend-shard': 6, 'suspend-front': 3, 'kill-shard': 1, 'reset-network': 1 },
   'foreign-shards': { 'foreign-shard': 5, 'kill-shard': 2, 'stop-shard': 1, 'restart-front': 1, 'reset-network': 1 },
+  'wrong-clocks': { 'wrong-clock': 6, 'kill-shard': 1, 'stop-shard': 1, 'reset-network': 1 },
   'far-clocks': { 'jump-wall-far': 5, 'kill-shard': 2, 'mute-shard': 2, 'suspend-shard': 1 },
 };
 
@@ -394,7 +401,8 @@ function drawNemesisMs(random: SeededRandom, focus: Focus): number {
 }
 
 export function drawProfile(random: SeededRandom, focus: Focus = 'broad'): Profile {
-  return { ...drawBroadly(random, focus), ...drawForStore(random.fork('store'), focus) };
+  const profile = { ...drawBroadly(random, focus), ...drawForStore(random.fork('store'), focus) };
+  return { ...profile, clockSkewMsMax: clockSkewMsMax(profile) };
 }
 
 /** Much of the same, where what one client does has to be seen by the next at once. */
@@ -570,6 +578,8 @@ function drawForStore(random: SeededRandom, focus: Focus): Partial<Profile> {
       return { ...TRIMMED, ...CROWDED, ...SHORT_WINDOW };
     case 'far-clocks':
       return TRIMMED;
+    case 'wrong-clocks':
+      return { shards: 3, shardsMax: 3, nemesisMs: random.between(1500, 3000), store: NO_STORE_FAULTS };
     case 'expiry':
       // Little else is written to the slot, nor collected soon: nothing but the answers themselves moves the log on.
       return {
@@ -618,6 +628,17 @@ const ORDINARY = {
   whole: false,
 };
 
+/** The bound unless another one is set. */
+const CLOCK_SKEW_MS_MAX = 10_000;
+
+/** The faults with clocks that are so wrong that a shard would give up its slots. */
+const FAR_CLOCKS: readonly Nemesis[] = ['jump-wall', 'jump-wall-far', 'suspend-shard'];
+
+const clockSkewMsMax = ({ nemeses, wallSkewMs, slowShard }: Profile): number =>
+  FAR_CLOCKS.some((each) => (nemeses[each] ?? 0) > 0) || wallSkewMs > 200 || slowShard !== undefined
+    ? Number.POSITIVE_INFINITY
+    : CLOCK_SKEW_MS_MAX;
+
 function drawBroadly(random: SeededRandom, focus: Focus): Profile {
   const pressed = focus === 'memory' || random.chance(0.5);
   const sparse = random.chance(focus === 'memory' ? 0.5 : 0.3);
@@ -662,6 +683,7 @@ function drawBroadly(random: SeededRandom, focus: Focus): Profile {
     slowNetwork: focus === 'moves' || focus === 'delays' ? 0.15 : random.pick([0.002, 0.02]),
     keepaliveMs: focus === 'late-bytes' ? 120_000 : 2000,
     slowShard: focus === 'broken-clocks' ? 'shard-0' : undefined,
+    clockSkewMsMax: CLOCK_SKEW_MS_MAX,
     wallSkewMs: focus === 'displaced' ? 5000 : focus === 'expiry' ? HOUR_MS : 200,
     expiryClients: focus === 'expiry' ? 3 : 0,
     lulls: false,

@@ -26,7 +26,7 @@ import { createProcessLog } from './process-log.ts';
 import { type Profile, READERS_DRAWN_MAX } from './profile.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { SeededRandom } from './seeded-random.ts';
-import { SimulatedProcess } from './simulated-process.ts';
+import { SimulatedProcess, WALL_START_MS } from './simulated-process.ts';
 import { StoreRules } from './store-rules.ts';
 import { createStoreView, NO_STORE_FAULTS, type StoreWorld } from './store-view.ts';
 import type { Trace } from './trace.ts';
@@ -106,12 +106,16 @@ const createWorld = (scheduler: Scheduler, random: SeededRandom, store: MemorySt
   pending: 0,
   scans: new Map(),
   displaced: 0,
+  wallSkewMs: 0,
 });
 
 export class SimulatedCluster {
   readonly scheduler: Scheduler;
   readonly network: SimulatedNetwork;
   readonly world: StoreWorld;
+  /** How far the wall clock of the shard that starts next is off. */
+  startsOffMs = 0;
+  #startedOff: { readonly process: SimulatedProcess; readonly byMs: number } | undefined;
   readonly shards = new Map<string, RunningShard>();
   readonly fronts = new Map<string, RunningFront>();
   readonly meta: Meta;
@@ -155,9 +159,13 @@ export class SimulatedCluster {
     };
     const store = new MemoryStore({ clock: STILL, shadows: true, purgeRowsMax: profile.purgeRowsMax });
     this.world = createWorld(scheduler, random.fork('store'), store);
+    store.nodeClock = () => ({
+      node: 'store',
+      wallMs: Math.floor(WALL_START_MS + scheduler.nowMs + this.world.wallSkewMs),
+    });
     this.#commitCounts = profile.threads ? createCommitCounts(commitCountsMemory(profile.slots)) : undefined;
     const { segmentSize, deadlineMs } = this.meta;
-    const kept = { segmentSize, operationsKeptMs: 2 * deadlineMs };
+    const kept = { segmentSize, operationsKeptMs: 2 * deadlineMs, clockSkewMsMax: profile.clockSkewMsMax };
     this.#rules = new StoreRules(this.world.store, scheduler, kept, (failure) => trace.fail(failure));
   }
 
@@ -183,6 +191,11 @@ export class SimulatedCluster {
       slowClock: shardName === this.#profile.slowShard,
       wallSkewMs: this.#profile.wallSkewMs,
     });
+    if (this.startsOffMs !== 0) {
+      process.jumpWall(this.startsOffMs);
+      this.#startedOff = { process, byMs: this.startsOffMs };
+      this.startsOffMs = 0;
+    }
     const address = `${shardName}:${PORT}`;
     const log = this.#createLog(process);
     const { clock, random } = process;
@@ -207,6 +220,7 @@ export class SimulatedCluster {
         pageLimits: this.#profile.pageLimits,
         readerLimits: this.#profile.readerLimits,
         logRetentionMs: this.#profile.logRetentionMs,
+        clockSkewMsMax: this.#profile.clockSkewMsMax,
         maintenanceMs: this.#profile.maintenanceMs,
         // Often: an owner that dies after some seconds leaves a list.
         hotPagesWriteMs: HOT_PAGES_WRITE_MS,
@@ -252,7 +266,8 @@ export class SimulatedCluster {
     const store = new MemoryStore({ clock: STILL, shadows: true, purgeRowsMax: this.#profile.purgeRowsMax });
     store.restoreFrom(this.world.store, { clusterId, epochs: FOREIGN_EPOCHS });
     const { scheduler } = this;
-    const kept = { segmentSize: meta.segmentSize, operationsKeptMs: 2 * meta.deadlineMs };
+    const { segmentSize, deadlineMs } = meta;
+    const kept = { segmentSize, operationsKeptMs: 2 * deadlineMs, clockSkewMsMax: Number.POSITIVE_INFINITY };
     const rules = new StoreRules(store, scheduler, kept, (failure) => this.#trace.fail(failure));
     const world = createWorld(scheduler, process.random.fork('store'), store);
     const log = this.#createLog(process);
@@ -287,6 +302,13 @@ export class SimulatedCluster {
       if (!isKnown) this.#addresses.delete(address);
       this.#announce();
     };
+  }
+
+  /** The clock of the shard that started with a wrong one is right again; if none has, the next one's is. */
+  correctStarted(): void {
+    this.#startedOff?.process.jumpWall(-this.#startedOff.byMs);
+    this.#startedOff = undefined;
+    this.startsOffMs = 0;
   }
 
   /** Of everything on the event loop of a process. */

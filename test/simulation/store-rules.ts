@@ -7,13 +7,19 @@ import type { LogRecord, Store } from '../../src/store/store.ts';
 import type { MemoryStore } from '../kit/store/memory-store.ts';
 import { createGatedStore } from '../kit/store/store-gate.ts';
 import type { Scheduler } from './scheduler.ts';
+import { WALL_START_MS } from './simulated-process.ts';
 
 /** Monotonic clocks of the simulation run up to three thousandths fast. */
 const CLOCK_TOLERANCE = 0.99;
 
+/** By how much two clocks that are compared are known less well. */
+const SAMPLE_MS_MAX = 3000;
+
 export interface StoreRulesOptions {
   readonly segmentSize: number;
   readonly operationsKeptMs: number;
+  /** How far the time of a log may be ahead of the world. Infinite: by any time. */
+  readonly clockSkewMsMax: number;
 }
 
 export class StoreRules {
@@ -61,8 +67,20 @@ export class StoreRules {
   }
 
   /** A process sends an append. What it carries was decided before, however late it takes effect. */
-  sent({ entryId }: LogRecord): void {
+  sent(record: LogRecord): void {
+    const { entryId } = record;
+    this.#judgeTime(record);
     if (!this.#sentAtMs.has(entryId)) this.#sentAtMs.set(entryId, this.#scheduler.nowMs);
+  }
+
+  /** The clocks of the others, by which an owner judges its own, are a little off too. */
+  #judgeTime({ slot, seq, body }: LogRecord): void {
+    const { clockSkewMsMax } = this.#options;
+    if (clockSkewMsMax === Number.POSITIVE_INFINITY) return;
+    const { base = 0 }: { readonly base?: number } = JSON.parse(body);
+    const aheadMs = base / 1000 - (WALL_START_MS + this.#scheduler.nowMs);
+    if (aheadMs <= clockSkewMsMax + SAMPLE_MS_MAX) return;
+    this.#report(`the log of slot ${slot} is ${Math.round(aheadMs)} ms ahead of the world at seq ${seq}`);
   }
 
   #judgeClaim(slot: number, owner: string, before: string | undefined): void {

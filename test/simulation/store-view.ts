@@ -45,6 +45,8 @@ export interface StoreWorld {
   readonly random: SeededRandom;
   readonly store: MemoryStore;
   faults: StoreFaults;
+  /** How far its wall clock is off. */
+  wallSkewMs: number;
   /** Nobody reaches it. */
   down: boolean;
   /** Names of the processes that do not reach it. */

@@ -84,6 +84,14 @@ name, which both kinds of monitor leave unchanged.
   "expr" (printf "sum by (pod) (rate(grantd_heartbeat_seconds_count{%s,outcome!=\"applied\"}[5m])) > 0.2 * sum by (pod) (rate(grantd_heartbeat_seconds_count{%s}[5m]))" $shard $shard)
   "summary" "More than 20 % of the heartbeats of {{ $labels.pod }} fail"
   "description" "Outcome unknown: Cassandra responds too slowly. Outcome skipped: the shard is unhealthy, see grantd_shard_unhealthy. If all heartbeats fail, other shards take its slots.") }}
+{{ include "grantd.alert" (dict "root" $ "name" "GrantdClockSkew" "for" "1m" "severity" "critical"
+  "expr" (printf "abs(grantd_clock_skew_seconds{%s,from=\"median\"}) > 5" $shard)
+  "summary" "The wall clock of {{ $labels.pod }} is {{ $value | humanizeDuration }} off"
+  "description" "Beyond shard.clockSkewMaxSeconds it serves nothing, and other shards take its slots. Check the time synchronization of its node.") }}
+{{ include "grantd.alert" (dict "root" $ "name" "GrantdLogAhead" "for" "5m" "severity" "warning"
+  "expr" (printf "grantd_log_ahead_seconds{%s} > 60" $shard)
+  "summary" "The time of a log at {{ $labels.pod }} is {{ $value | humanizeDuration }} ahead"
+  "description" "A wall clock was wrong. Until the clocks have caught up, grants and keys of some tenants expire too late, and new ones with a nearer end are refused.") }}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdSessionsLost" "for" "0m" "severity" "warning"
   "expr" (printf "increase(grantd_sessions_lost_total{%s}[15m]) > 0" $shard)
   "summary" "{{ $labels.pod }} was declared dead and joined again"

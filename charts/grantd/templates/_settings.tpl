@@ -193,6 +193,7 @@ GRANTD_RPC_ADVERTISE: {{ ternary "[$(POD_IP)]:8082" "$(POD_IP):8082" (eq .Values
 GRANTD_OPS_ADDRESS: {{ printf "%s:8081" (include "grantd.listen" .) | quote }}
 GRANTD_PAGE_CACHE_BYTES: {{ include "grantd.pageCacheBytes" . | quote }}
 GRANTD_LOG_RETENTION_HOURS: {{ int64 .Values.shard.logRetentionHours | quote }}
+GRANTD_CLOCK_SKEW_MAX_SECONDS: {{ int64 .Values.shard.clockSkewMaxSeconds | quote }}
 GRANTD_DRAIN_SECONDS: {{ int64 .Values.shard.drainSeconds | quote }}
 GRANTD_SHUTDOWN_SECONDS: {{ int64 .Values.shard.shutdownSeconds | quote }}
 {{- end }}
@@ -226,6 +227,7 @@ GRANTD_TRUSTED_PROXIES: {{ join "," .Values.trustedProxies | quote }}
 GRANTD_SLOTS: {{ if .Values.cassandra.slots }}{{ int64 .Values.cassandra.slots | quote }}{{ else }}""{{ end }}
 GRANTD_PAGE_CACHE_BYTES: {{ include "grantd.pageCacheBytes" . | quote }}
 GRANTD_LOG_RETENTION_HOURS: {{ int64 .Values.shard.logRetentionHours | quote }}
+GRANTD_CLOCK_SKEW_MAX_SECONDS: {{ int64 .Values.shard.clockSkewMaxSeconds | quote }}
 GRANTD_DRAIN_SECONDS: {{ int64 .Values.standalone.drainSeconds | quote }}
 GRANTD_SHUTDOWN_SECONDS: {{ int64 .Values.standalone.shutdownSeconds | quote }}
 GRANTD_OPERATOR_URL: http://localhost:8090

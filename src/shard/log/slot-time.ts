@@ -49,6 +49,11 @@ export class SlotTime {
     return timeOfStamp(this.#log.nextBase - 1);
   }
 
+  /** How far the logged time is ahead of the wall clock; 0: it is not. Meanwhile time stands still. */
+  get aheadMs(): number {
+    return Math.max(0, this.loggedMs - timeOfStamp(wallStamp(this.#clock)));
+  }
+
   /** Never before the logged time. */
   get nowMs(): number {
     return Math.max(timeOfStamp(wallStamp(this.#clock)), this.loggedMs);

@@ -258,7 +258,7 @@ export class Tenure {
     if (!this.#dependencies.leaseValid()) {
       throw new ShardFailure(
         'not-serving',
-        'The shard has no valid lease, so it cannot be sure that it still owns the slot.',
+        'The shard has no valid lease, or its clock is wrong: it cannot be sure of what it would answer.',
       );
     }
   }
@@ -443,7 +443,7 @@ export interface TenureDependencies {
   readonly commitCounts?: CommitCounts | undefined;
   /** How long operation ids are kept: twice the deadline. */
   readonly operationsKeptMs: number;
-  /** Whether the owner's lease lets it answer now. */
+  /** Whether the owner's lease, and its wall clock, let it answer now. */
   readonly leaseValid: () => boolean;
   readonly observeAppend: AppenderPorts['observe'];
   readonly observeState: (outcome: { readonly rows: number } | { readonly error: unknown }) => void;

@@ -19,7 +19,7 @@ import { declareEnded } from './predecessors.ts';
 
 export const HEARTBEAT_INTERVAL_MS = 500;
 /** After this the shard sends the next heartbeat, to another coordinator; five fit into a lease. */
-const HEARTBEAT_TIMEOUT_MS = 700;
+export const HEARTBEAT_TIMEOUT_MS = 700;
 /** A larger gap between heartbeats resets `steadySinceMs`, which a shard needs to declare another member dead. */
 export const STEADY_GAP_MS_MAX = 1000;
 const JOIN_RETRY_MS = 200;
@@ -38,6 +38,8 @@ export interface LeasePorts {
     readonly outcome: 'applied' | 'unknown' | 'skipped';
     readonly seconds: number;
   }) => void;
+  /** Whether this shard accepts slots: its wall clock agrees with the others. */
+  readonly takes: () => boolean;
   /** Called once, when this incarnation is dead for good without having left. */
   readonly onEnded: (reason: string) => void;
 }
@@ -147,6 +149,11 @@ export class MembershipLease {
     this.#wakeHeartbeat?.();
   }
 
+  /** Whether this member accepts slots has changed: a heartbeat says so right away. */
+  announce(): void {
+    this.#wakeHeartbeat?.();
+  }
+
   /**
    * Ends the session deliberately, so that no member waits for its lease to expire. Call it after releasing every slot.
    */
@@ -184,8 +191,9 @@ export class MembershipLease {
     const sent = this.#sent.get(0) ?? this.#startHeartbeat();
     this.#sent.set(0, sent);
     const startedAtMs = Math.round(sent.startMs + sent.wallOffsetMs);
-    const heartbeats = { heartbeat: 0, healthyHeartbeat: 0 };
-    const member: MemberRow = { incarnation, shardName, address, state: 'alive', ...heartbeats, startedAtMs, place };
+    const heartbeats = { heartbeat: 0, healthyHeartbeat: 0, wallMs: startedAtMs };
+    const state = this.#ports.takes() ? 'alive' : 'draining';
+    const member: MemberRow = { incarnation, shardName, address, state, ...heartbeats, startedAtMs, place };
     try {
       const outcome = await store.insertMember(member, clock.monotonicMs() + HEARTBEAT_TIMEOUT_MS);
       if (outcome.row?.state === 'dead') this.#lose('Another member declared this one dead before it could join.');
@@ -249,13 +257,14 @@ export class MembershipLease {
     const heartbeat = this.#lastNumber;
     this.#sent.set(heartbeat, sent);
     this.#forgetBefore(heartbeat - SENT_MAX + 1);
-    const state = this.#state === 'draining' ? 'draining' : 'alive';
+    const state = this.#state === 'draining' || !this.#ports.takes() ? 'draining' : 'alive';
+    const wallMs = Math.round(sent.startMs + sent.wallOffsetMs);
     this.#drainUnannounced = false;
     // Reported again until a heartbeat that carries it is applied.
     const healthyHeartbeat = sent.provenAtMs > this.#reportedProvenAtMs ? heartbeat : this.#healthyHeartbeat;
     try {
       const { applied, row } = await store.writeHeartbeat(
-        { incarnation, expectedHeartbeat: this.#appliedHeartbeat, heartbeat, healthyHeartbeat, state },
+        { incarnation, expectedHeartbeat: this.#appliedHeartbeat, heartbeat, healthyHeartbeat, wallMs, state },
         sent.startMs + HEARTBEAT_TIMEOUT_MS,
       );
       this.#observe('applied', sent);

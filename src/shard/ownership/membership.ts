@@ -10,7 +10,7 @@ import type { MemberRow, MemberStore } from '../../store/store.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { MemberAddress } from '../shard.ts';
 import { storeDeadline } from '../store-calls.ts';
-import { HEARTBEAT_INTERVAL_MS, STEADY_GAP_MS_MAX } from './membership-lease.ts';
+import { HEARTBEAT_INTERVAL_MS, HEARTBEAT_TIMEOUT_MS, STEADY_GAP_MS_MAX } from './membership-lease.ts';
 
 /** Added to the lease: the clocks of two processes may differ in rate by a tenth. */
 const LEASE_MARGIN_MS = 300;
@@ -18,6 +18,8 @@ const LEASE_MARGIN_MS = 300;
 const SUSPECT_MS = 3 * HEARTBEAT_INTERVAL_MS;
 export const SCAN_MS = 500;
 const SUSPECT_SCAN_MS = 200;
+/** A heartbeat that may have been sent at any time of a longer span says too little of the clock of its member. */
+const CLOCK_SPAN_MS_MAX = 4000;
 /** Declarers are staggered, so that usually a single conditional write does it. */
 const RANK_STAGGER_MS = 150;
 const RANK_MAX = 10;
@@ -64,7 +66,14 @@ export class Membership {
     string,
     { readonly healthyHeartbeat: number; readonly atMs: number | undefined }
   >();
+  /**
+   * By member: its wall clock minus the monotonic one of this process, by the last heartbeat that came between two
+   * scans.
+   */
+  readonly #clocks = new Map<string, number>();
   #scannedAtMs = Number.NEGATIVE_INFINITY;
+  /** When the last scan was sent. */
+  #askedAtMs = Number.NEGATIVE_INFINITY;
   /** Since when scans have succeeded without a gap. */
   #steadySinceMs = Number.POSITIVE_INFINITY;
 
@@ -96,6 +105,15 @@ export class Membership {
     this.#rows.set(row.incarnation, row);
   }
 
+  /** The clocks of the other members that send heartbeats. `offsetMs` undefined: not known yet. */
+  clocksOf(incarnation: string): readonly { readonly of: string; readonly offsetMs: number | undefined }[] {
+    const nowMs = this.#ports.clock.monotonicMs();
+    return this.rows()
+      .filter((row) => row.state !== 'dead' && row.incarnation !== incarnation && row.heartbeat > 0)
+      .filter((row) => nowMs - (this.#sightings.get(row.incarnation)?.sinceMs ?? nowMs) <= SUSPECT_MS)
+      .map((row) => ({ of: row.shardName, offsetMs: this.#clocks.get(row.incarnation) }));
+  }
+
   /** Whether the member is dead for good. Reads the store if the known rows do not say so. */
   async confirmDead(incarnation: string): Promise<boolean> {
     if (this.#rows.get(incarnation)?.state === 'dead') return true;
@@ -107,8 +125,11 @@ export class Membership {
   /** Reads every row. Throws if the store does not respond; the count then restarts. */
   async scan(): Promise<void> {
     const { store, clock } = this.#ports;
+    const askedAtMs = clock.monotonicMs();
     const rows = await store.listMembers(storeDeadline(clock));
     const nowMs = clock.monotonicMs();
+    const beatenFromMs = this.#askedAtMs - HEARTBEAT_TIMEOUT_MS;
+    this.#askedAtMs = askedAtMs;
     if (nowMs - this.#scannedAtMs > STEADY_GAP_MS_MAX) this.#steadySinceMs = nowMs;
     this.#scannedAtMs = nowMs;
     const before = this.#rows;
@@ -117,13 +138,23 @@ export class Membership {
       const known = before.get(row.incarnation);
       this.#rows.set(row.incarnation, known?.state === 'dead' ? known : row);
     }
-    for (const row of this.#rows.values()) this.#sight(row, nowMs);
+    for (const row of this.#rows.values()) {
+      if (before.get(row.incarnation)?.heartbeat !== row.heartbeat) this.#readClock(row, beatenFromMs, nowMs);
+      this.#sight(row, nowMs);
+    }
     for (const incarnation of [...this.#sightings.keys(), ...this.#deadSinceMs.keys()]) {
       if (this.#rows.has(incarnation)) continue;
       this.#sightings.delete(incarnation);
       this.#healthSightings.delete(incarnation);
+      this.#clocks.delete(incarnation);
       this.#deadSinceMs.delete(incarnation);
     }
+  }
+
+  /** The heartbeat was sent between these times. */
+  #readClock({ incarnation, wallMs, heartbeat }: MemberRow, fromMs: number, toMs: number): void {
+    if (heartbeat === 0 || toMs - fromMs > CLOCK_SPAN_MS_MAX) return;
+    this.#clocks.set(incarnation, wallMs - (fromMs + toMs) / 2);
   }
 
   /** Time until the next scan. Short while another member is silent, so that its death is noticed in time. */

@@ -59,6 +59,8 @@ export interface OwnershipPorts {
   readonly membership: Membership;
   readonly budget: MemoryBudget;
   readonly createTenure: (row: SlotRow, session: MembershipLease) => Tenure;
+  /** Whether this shard may serve: otherwise it claims nothing. */
+  readonly takes: () => boolean;
   /** What fronts should know about the slots of this shard has changed. */
   readonly onRoutesChanged: () => void;
   readonly onMoved: (kind: 'claimed' | 'released' | 'failed') => void;
@@ -288,7 +290,7 @@ export class Ownership {
       nowMs,
       incarnation: session.incarnation,
       shardName: this.#options.shardName,
-      takes: session.state === 'alive',
+      takes: session.state === 'alive' && this.#ports.takes(),
       members: this.#ports.membership.rows(),
       suspects: this.#ports.membership.suspects(session.incarnation),
       rows: this.#rows,
@@ -357,7 +359,7 @@ export class Ownership {
   }
 
   async #open(slot: number, session: MembershipLease): Promise<void> {
-    if (session.state !== 'alive' || !session.leaseValid || this.#tenures.has(slot)) return;
+    if (session.state !== 'alive' || !session.leaseValid || this.#tenures.has(slot) || !this.#ports.takes()) return;
     const reading = this.#states.take(slot);
     try {
       await this.#openWith(slot, session, reading);

@@ -9,7 +9,6 @@ import { MOVING_ROUND_MS } from './handover-pace.ts';
 import type { Membership } from './membership.ts';
 import type { MembershipLease } from './membership-lease.ts';
 import type { Ownership } from './ownership.ts';
-import type { Readiness } from './readiness.ts';
 import type { StoreSharing } from './store-sharing.ts';
 
 export interface WatchLoopPorts {
@@ -18,7 +17,10 @@ export interface WatchLoopPorts {
   readonly membership: Membership;
   readonly ownership: Ownership;
   readonly sharing: StoreSharing;
-  readonly readiness: Readiness;
+  /** Whether this shard serves its share, as far as it may. */
+  readonly updateReadiness: () => void;
+  /** Runs after each scan of the members. */
+  readonly lookAtClocks: () => Promise<void>;
   /** The current session. */
   readonly session: () => MembershipLease;
   /** While the shard stops, the rounds hand over its slots. */
@@ -59,12 +61,12 @@ export class WatchLoop {
   }
 
   async #round(session: MembershipLease, scanMs: number): Promise<void> {
-    const { clock, ownership, readiness } = this.#ports;
+    const { clock, ownership } = this.#ports;
     const nowMs = clock.monotonicMs();
     const isDue = nowMs - this.#scannedAtMs >= scanMs;
     if (isDue || session.state === 'joining' || ownership.pace.awaitsScan(nowMs)) await this.#scan(session, nowMs);
     await ownership.round(session);
-    readiness.update(ownership);
+    this.#ports.updateReadiness();
   }
 
   async #scan(session: MembershipLease, nowMs: number): Promise<void> {
@@ -73,6 +75,7 @@ export class WatchLoop {
     await membership.scan();
     ownership.pace.scanned(nowMs);
     this.#updateNeighbours();
+    await this.#ports.lookAtClocks();
     await sharing.lookAfterMembers(session);
   }
 

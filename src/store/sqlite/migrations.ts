@@ -63,6 +63,7 @@ CREATE TABLE members (
   beat INTEGER NOT NULL,
   started_at_ms INTEGER NOT NULL,
   healthy_beat INTEGER NOT NULL,
+  wall_ms INTEGER NOT NULL,
   place TEXT
 ) STRICT, WITHOUT ROWID;
 

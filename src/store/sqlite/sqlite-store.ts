@@ -235,6 +235,8 @@ function createStore(
     readMember: reader.forward('readMember'),
     listMembers: reader.forward('listMembers'),
     removeMember: writer.forward('removeMember'),
+    // The file is on this machine.
+    readClock: async () => undefined,
 
     writeState(writes, deadline) {
       notePages(writes.length);

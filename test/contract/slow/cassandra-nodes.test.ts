@@ -20,6 +20,9 @@ import {
 } from '../../kit/store/store-fixtures.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 
+/** Of members in these tests. */
+const WALL_MS = 1_700_000_000_000;
+
 const missing = await missingCassandra('Cassandra with nodes that fail');
 const now = (): number => systemClock.monotonicMs();
 const HEARTBEAT_INTERVAL_MS = 500;
@@ -78,6 +81,7 @@ async function startHeartbeats(store: Store): Promise<Loop> {
       expectedHeartbeat: standing,
       heartbeat: last,
       healthyHeartbeat: 0,
+      wallMs: WALL_MS,
       state: 'alive',
     } as const;
     const { applied, row } = await store.writeHeartbeat(heartbeat, now() + HEARTBEAT_TIMEOUT_MS);

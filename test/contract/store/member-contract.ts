@@ -5,6 +5,9 @@ import { describe, it } from 'node:test';
 import { createMember, newIncarnation, soon } from '../../kit/store/store-fixtures.ts';
 import type { StoreContext } from './store-contract.ts';
 
+/** Of members in these tests. */
+const WALL_MS = 1_700_000_000_000;
+
 export function defineMemberContract(context: StoreContext): void {
   describe('members', () => {
     it('inserts an incarnation once', async () => {
@@ -25,9 +28,10 @@ export function defineMemberContract(context: StoreContext): void {
         expectedHeartbeat: heartbeat,
         heartbeat: heartbeat + 1,
         healthyHeartbeat: 0,
+        wallMs: member.wallMs + 500,
         state: 'draining',
       } as const;
-      const draining = { ...member, heartbeat: heartbeat + 1, state: 'draining' };
+      const draining = { ...member, heartbeat: heartbeat + 1, wallMs: member.wallMs + 500, state: 'draining' };
       assert.deepEqual(await context.store().writeHeartbeat(next, soon()), { applied: true, row: draining });
       const dead = { ...draining, state: 'dead' };
       assert.deepEqual(await context.store().declareDead({ incarnation, heartbeat: heartbeat + 1 }, soon()), {
@@ -53,7 +57,10 @@ export function defineMemberContract(context: StoreContext): void {
       ) =>
         context
           .store()
-          .writeHeartbeat({ incarnation, expectedHeartbeat, heartbeat: next, healthyHeartbeat, state }, soon());
+          .writeHeartbeat(
+            { incarnation, expectedHeartbeat, heartbeat: next, healthyHeartbeat, wallMs: member.wallMs, state },
+            soon(),
+          );
       assert.deepEqual(await heartbeat(2, 3, 'alive', 3), { applied: false, row: member });
       const second = { ...member, heartbeat: 2, healthyHeartbeat: 2 };
       assert.deepEqual(await heartbeat(1, 2, 'alive', 2), { applied: true, row: second });
@@ -77,6 +84,7 @@ export function defineMemberContract(context: StoreContext): void {
         expectedHeartbeat: 1,
         heartbeat: 2,
         healthyHeartbeat: 0,
+        wallMs: WALL_MS,
         state: 'alive',
       } as const;
       assert.deepEqual(await context.store().writeHeartbeat(heartbeat, soon()), none);
@@ -104,7 +112,14 @@ export function defineMemberContract(context: StoreContext): void {
       await context.store().declareDead({ incarnation, heartbeat: 1 }, soon());
       const dead = { applied: false, row: { ...member, state: 'dead' } };
       for (const state of ['alive', 'draining'] as const) {
-        const heartbeat = { incarnation, expectedHeartbeat: 1, heartbeat: 2, healthyHeartbeat: 2, state };
+        const heartbeat = {
+          incarnation,
+          expectedHeartbeat: 1,
+          heartbeat: 2,
+          healthyHeartbeat: 2,
+          wallMs: WALL_MS,
+          state,
+        };
         assert.deepEqual(await context.store().writeHeartbeat(heartbeat, soon()), dead);
       }
       assert.deepEqual(await context.store().declareDead({ incarnation, heartbeat: 1 }, soon()), dead);
@@ -116,7 +131,14 @@ export function defineMemberContract(context: StoreContext): void {
         const member = createMember();
         const { incarnation } = member;
         await context.store().insertMember(member, soon());
-        const next = { incarnation, expectedHeartbeat: 1, heartbeat: 2, healthyHeartbeat: 2, state: 'alive' } as const;
+        const next = {
+          incarnation,
+          expectedHeartbeat: 1,
+          heartbeat: 2,
+          healthyHeartbeat: 2,
+          wallMs: WALL_MS,
+          state: 'alive',
+        } as const;
         const heartbeat = () => context.store().writeHeartbeat(next, soon());
         const declare = () => context.store().declareDead({ incarnation, heartbeat: 1 }, soon());
         const outcomes = await Promise.all(round % 2 === 0 ? [heartbeat(), declare()] : [declare(), heartbeat()]);

@@ -20,6 +20,7 @@ import type {
   SlotRow,
   StateWrite,
   Store,
+  StoreClock,
   UsageRow,
 } from '../../../src/store/store.ts';
 import { AUDIT_LOG_KEPT_MS } from '../../../src/store/store.ts';
@@ -83,6 +84,8 @@ function rangeOf<Row extends GrantWrite>(
 export class MemoryStore implements Store {
   /** As the table of the audit log is set up. */
   auditLogKeptMs = AUDIT_LOG_KEPT_MS;
+  /** Of the node that answers next. Undefined: the store is on the machine of the process. */
+  nodeClock: () => StoreClock | undefined = () => undefined;
   readonly #clock: Clock;
   readonly #delay: NonNullable<MemoryStoreOptions['delay']>;
   readonly #log = new Map<string, LogRecord>();
@@ -234,6 +237,10 @@ export class MemoryStore implements Store {
 
   readMember(incarnation: string, deadline: DeadlineMs): Answer<'readMember'> {
     return this.#run('readMember', deadline, () => this.#members.get(incarnation));
+  }
+
+  readClock(deadline: DeadlineMs): Answer<'readClock'> {
+    return this.#run('readClock', deadline, () => this.nodeClock());
   }
 
   listMembers(deadline: DeadlineMs): Answer<'listMembers'> {

@@ -61,6 +61,7 @@ export function createMember(change: Partial<MemberRow> = {}): MemberRow {
     heartbeat: 1,
     healthyHeartbeat: 0,
     startedAtMs: 1_700_000_000_000,
+    wallMs: 1_700_000_000_000,
     place: undefined,
     ...change,
   };

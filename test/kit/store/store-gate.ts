@@ -40,6 +40,7 @@ export function createGatedStore(store: Store, gate: Gate): Store {
       gate('writeHeartbeat', deadline, () => store.writeHeartbeat(heartbeat, deadline)),
     declareDead: (dead, deadline) => gate('declareDead', deadline, () => store.declareDead(dead, deadline)),
     readMember: (incarnation, deadline) => gate('readMember', deadline, () => store.readMember(incarnation, deadline)),
+    readClock: (deadline) => gate('readClock', deadline, () => store.readClock(deadline)),
     listMembers: (deadline) => gate('listMembers', deadline, () => store.listMembers(deadline)),
     removeMember: (incarnation, deadline) =>
       gate('removeMember', deadline, () => store.removeMember(incarnation, deadline)),

@@ -22,6 +22,7 @@ const BOUNDED_LABELS = new Set([
   'budget',
   'event',
   'work',
+  'from',
 ]);
 
 describe('the metrics', () => {

@@ -7,7 +7,7 @@ import cassandra, { type Client, type QueryOptions } from 'cassandra-driver';
 import type { Clock } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import type { Log } from '../../../telemetry/log.ts';
-import type { DeadlineMs } from '../../store.ts';
+import type { DeadlineMs, StoreClock } from '../../store.ts';
 import { CallsInFlight, ELSEWHERE } from './calls-in-flight.ts';
 import { isSchemaMissing, reasonOf, SchemaMissing, toGrantdError } from './errors.ts';
 import { Gate } from './gate.ts';
@@ -25,6 +25,8 @@ const STATE_BATCHES = { inFlightMax: 16, waitingMax: 16_384 };
 /** The maximum number of nodes that one read or plain write is sent to, one after another. */
 const ATTEMPTS_MAX = 3;
 const ROWS_PER_PAGE = 2000;
+/** Unlike `now()`, it goes back when the clock of the node does. */
+const NODE_CLOCK = 'SELECT currentTimestamp() AS wall FROM system.local';
 
 export type Value = string | number | bigint | boolean | Buffer | readonly (string | number)[];
 
@@ -134,6 +136,20 @@ export class Executor {
       from = read.next;
     } while (from !== undefined);
     return rows;
+  }
+
+  /** The clock of the node that answers, whichever that is. Its own replica has the row. */
+  async readClock(deadline: DeadlineMs): Promise<StoreClock> {
+    const { rows, info } = await this.#run({
+      deadline,
+      idempotent: true,
+      gate: this.#calls,
+      options: { consistency: types.consistencies.one },
+      send: (options) => this.#ports.driver.execute(NODE_CLOCK, [], options),
+    });
+    const wall: unknown = rows[0]?.wall;
+    if (!(wall instanceof Date)) throw new GrantdError('unavailable', 'Cassandra returned no time.');
+    return { node: info.queriedHost, wallMs: wall.getTime() };
   }
 
   /** A stamped write or deletion. */

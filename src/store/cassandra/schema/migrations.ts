@@ -81,6 +81,7 @@ export const MIGRATIONS: readonly Migration[] = [
         beat bigint,
         started_at_ms bigint,
         healthy_beat bigint,
+        wall_ms bigint,
         place text
       ) WITH ${READ_SOON}`,
       `CREATE TABLE IF NOT EXISTS ${keyspace}.checkpoints (

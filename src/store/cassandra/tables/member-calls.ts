@@ -1,5 +1,5 @@
 // Members: one row per incarnation, changed only by lightweight transactions, each of which tests all that may change
-// on its own: the healthy heartbeat changes only together with the heartbeat, and the place never.
+// on its own: the healthy heartbeat and the wall clock change only together with the heartbeat, and the place never.
 
 import type { MemberRow, MemberStore } from '../../store.ts';
 import { MEMBER_COLUMNS, memberRowOf } from '../../stored-rows.ts';
@@ -14,7 +14,17 @@ export function createMemberCalls(ports: TableScanPorts, keyspace: string): Memb
     key: 'incarnation',
     columns: MEMBER_COLUMNS,
     recordOf: memberRowOf,
-    cellsOf: ({ incarnation, shardName, address, state, heartbeat, startedAtMs, healthyHeartbeat, place = '' }) => ({
+    cellsOf: ({
+      incarnation,
+      shardName,
+      address,
+      state,
+      heartbeat,
+      startedAtMs,
+      healthyHeartbeat,
+      wallMs,
+      place = '',
+    }) => ({
       incarnation,
       shard_name: shardName,
       address,
@@ -22,9 +32,10 @@ export function createMemberCalls(ports: TableScanPorts, keyspace: string): Memb
       beat: BigInt(heartbeat),
       started_at_ms: BigInt(startedAtMs),
       healthy_beat: BigInt(healthyHeartbeat),
+      wall_ms: BigInt(wallMs),
       place,
     }),
-    written: ['state', 'beat', 'healthy_beat'],
+    written: ['state', 'beat', 'healthy_beat', 'wall_ms'],
     tested: ['shard_name', 'address', 'state', 'beat', 'started_at_ms'],
   });
   const scan = new TableScan(ports, {
@@ -38,11 +49,9 @@ export function createMemberCalls(ports: TableScanPorts, keyspace: string): Memb
   return {
     insertMember: (member, deadline) => table.insert(member.incarnation, { ...member }, deadline),
 
-    writeHeartbeat: ({ incarnation, expectedHeartbeat, heartbeat, healthyHeartbeat, state }, deadline) =>
+    writeHeartbeat: ({ incarnation, expectedHeartbeat, heartbeat, ...next }, deadline) =>
       table.change(incarnation, deadline, (row) =>
-        row.state !== 'dead' && row.heartbeat === expectedHeartbeat
-          ? { ...row, heartbeat, healthyHeartbeat, state }
-          : undefined,
+        row.state !== 'dead' && row.heartbeat === expectedHeartbeat ? { ...row, heartbeat, ...next } : undefined,
       ),
 
     declareDead: ({ incarnation, heartbeat }, deadline) =>
@@ -62,6 +71,8 @@ export function createMemberCalls(ports: TableScanPorts, keyspace: string): Memb
       listed = new Map(members.map((member) => [member.incarnation, member]));
       return members;
     },
+
+    readClock: (deadline) => executor.readClock(deadline),
 
     async removeMember(incarnation, deadline) {
       table.remembered.set(incarnation, undefined);

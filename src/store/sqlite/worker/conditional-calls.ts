@@ -101,11 +101,11 @@ function createMemberCalls(database: DatabaseSync) {
   const read = prepare(database, `SELECT ${MEMBER_COLUMNS} FROM members WHERE incarnation = ?`);
   const insert = prepare(
     database,
-    `INSERT INTO members (${MEMBER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    `INSERT INTO members (${MEMBER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   );
   const heartbeat = prepare(
     database,
-    "UPDATE members SET beat = ?, healthy_beat = ?, state = ? WHERE incarnation = ? AND state <> 'dead' AND beat = ?",
+    "UPDATE members SET beat = ?, healthy_beat = ?, wall_ms = ?, state = ? WHERE incarnation = ? AND state <> 'dead' AND beat = ?",
   );
   const declare = prepare(
     database,
@@ -121,15 +121,16 @@ function createMemberCalls(database: DatabaseSync) {
       heartbeat: first,
       startedAtMs,
       healthyHeartbeat,
-      place,
+      wallMs,
+      place = null,
     }) => {
-      const row = [incarnation, shardName, address, state, first, startedAtMs, healthyHeartbeat, place ?? null];
+      const row = [incarnation, shardName, address, state, first, startedAtMs, healthyHeartbeat, wallMs, place];
       const inserted = insert.run(...row);
       return outcome(inserted, read, incarnation, memberRowOf);
     },
-    writeHeartbeat: ({ incarnation, expectedHeartbeat, heartbeat: next, healthyHeartbeat, state }) =>
+    writeHeartbeat: ({ incarnation, expectedHeartbeat, heartbeat: next, healthyHeartbeat, wallMs, state }) =>
       outcome(
-        heartbeat.run(next, healthyHeartbeat, state, incarnation, expectedHeartbeat),
+        heartbeat.run(next, healthyHeartbeat, wallMs, state, incarnation, expectedHeartbeat),
         read,
         incarnation,
         memberRowOf,

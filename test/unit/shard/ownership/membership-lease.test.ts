@@ -14,6 +14,9 @@ import type { StoreOperation } from '../../../kit/store/store-gate.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 import { random } from '../tools.ts';
 
+/** Of members in these tests. */
+const WALL_MS = 1_700_000_000_000;
+
 const LEASE_MS = 3000;
 const log = createLog({ level: 'silent', pretty: false });
 
@@ -26,6 +29,7 @@ describe('a session', () => {
   let session: MembershipLease;
   let ended: string[];
   let health: { healthy: boolean; provenAtMs: number };
+  const takes = { slots: true };
 
   const soon = () => clock.monotonicMs() + 60_000;
   const later = (delayMs: number) => () => new Promise<void>((resolve) => void clock.setTimer(resolve, delayMs));
@@ -37,7 +41,16 @@ describe('a session', () => {
 
   const create = (lease: Lease = new RenewedLease(clock, LEASE_MS)) =>
     new MembershipLease(
-      { store, clock, log, lease, health, observe: () => {}, onEnded: (reason) => ended.push(reason) },
+      {
+        store,
+        clock,
+        log,
+        lease,
+        health,
+        takes: () => takes.slots,
+        observe: () => {},
+        onEnded: (reason) => ended.push(reason),
+      },
       {
         clusterId: CLUSTER_ID,
         incarnation: new IdFactory(clock, random).create('inc'),
@@ -115,7 +128,7 @@ describe('a session', () => {
     assert.deepEqual(ended, []);
     const { incarnation } = session;
     const { heartbeat, healthyHeartbeat } = await row();
-    const foreign = { incarnation, expectedHeartbeat: heartbeat, heartbeat: 10_000, healthyHeartbeat };
+    const foreign = { incarnation, expectedHeartbeat: heartbeat, heartbeat: 10_000, healthyHeartbeat, wallMs: 1 };
     await memory.writeHeartbeat({ ...foreign, state: 'alive' }, soon());
     await clock.advance(1000);
     assert.match(ended[0] ?? '', /10000, which this process did not send/);
@@ -155,7 +168,14 @@ describe('a session', () => {
     await join();
     const { incarnation, heartbeat } = await row();
     await memory.writeHeartbeat(
-      { incarnation, expectedHeartbeat: heartbeat, heartbeat: 99, healthyHeartbeat: 0, state: 'alive' },
+      {
+        incarnation,
+        expectedHeartbeat: heartbeat,
+        heartbeat: 99,
+        healthyHeartbeat: 0,
+        wallMs: WALL_MS,
+        state: 'alive',
+      },
       soon(),
     );
     await clock.advance(500);

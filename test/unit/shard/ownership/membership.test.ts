@@ -9,6 +9,9 @@ import { MemoryStore } from '../../../kit/store/memory-store.ts';
 import { createMember } from '../../../kit/store/store-fixtures.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
+/** Of members in these tests. */
+const WALL_MS = 1_700_000_000_000;
+
 const LEASE_MS = 3000;
 const log = createLog({ level: 'silent', pretty: false });
 
@@ -57,7 +60,14 @@ describe('membership', () => {
     await watch(20_000, async () => {
       const { incarnation } = other;
       await store.writeHeartbeat(
-        { incarnation, expectedHeartbeat: heartbeat, heartbeat: heartbeat + 1, healthyHeartbeat: 0, state: 'alive' },
+        {
+          incarnation,
+          expectedHeartbeat: heartbeat,
+          heartbeat: heartbeat + 1,
+          healthyHeartbeat: 0,
+          wallMs: WALL_MS,
+          state: 'alive',
+        },
         soon(),
       );
       heartbeat += 1;
@@ -77,7 +87,14 @@ describe('membership', () => {
     const report = async (healthyHeartbeat: number, state: 'alive' | 'draining' = 'alive') => {
       await clock.advance(500);
       const { incarnation } = other;
-      const next = { incarnation, expectedHeartbeat: heartbeat, heartbeat: heartbeat + 1, healthyHeartbeat, state };
+      const next = {
+        incarnation,
+        expectedHeartbeat: heartbeat,
+        heartbeat: heartbeat + 1,
+        healthyHeartbeat,
+        wallMs: WALL_MS,
+        state,
+      };
       assert.ok((await store.writeHeartbeat(next, soon())).applied);
       heartbeat += 1;
       await membership.scan();
@@ -137,7 +154,7 @@ describe('membership', () => {
     await clock.advance(50);
     const { incarnation } = other;
     await store.writeHeartbeat(
-      { incarnation, expectedHeartbeat: 1, heartbeat: 2, healthyHeartbeat: 0, state: 'alive' },
+      { incarnation, expectedHeartbeat: 1, heartbeat: 2, healthyHeartbeat: 0, wallMs: WALL_MS, state: 'alive' },
       soon(),
     );
     await membership.declareSilent(observer());

@@ -50,7 +50,7 @@ describe('a new id for a cluster', () => {
     const member = createMember({ shardName: 'shard-7', address: '10.0.0.7:8082' });
     const { incarnation, heartbeat } = member;
     await store.insertMember(member, NEVER);
-    const beat = { incarnation, expectedHeartbeat: heartbeat, healthyHeartbeat: 0, state: 'alive' } as const;
+    const beat = { incarnation, expectedHeartbeat: heartbeat, healthyHeartbeat: 0, wallMs: 1, state: 'alive' } as const;
     for (const meanwhile of [
       () => store.writeHeartbeat({ ...beat, heartbeat: heartbeat + 1 }, NEVER),
       () => store.insertMember(createMember({ shardName: 'shard-7', address: '10.0.0.7:8082' }), NEVER),
@@ -78,7 +78,7 @@ describe('a new id for a cluster', () => {
     const replace = store.replaceClusterId.bind(store);
     // The heartbeat of a process that was suspended arrives between the two looks.
     store.replaceClusterId = async (from, to, deadline) => {
-      const beat = { incarnation, expectedHeartbeat: member.heartbeat, heartbeat: 9, healthyHeartbeat: 0 };
+      const beat = { incarnation, expectedHeartbeat: member.heartbeat, heartbeat: 9, healthyHeartbeat: 0, wallMs: 1 };
       await store.writeHeartbeat({ ...beat, state: 'alive' }, NEVER);
       return replace(from, to, deadline);
     };

@@ -8,6 +8,9 @@ import { MemoryStore } from '../../../kit/store/memory-store.ts';
 import { createMember } from '../../../kit/store/store-fixtures.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
+/** Of members in these tests. */
+const WALL_MS = 1_700_000_000_000;
+
 const log = createLog({ level: 'silent', pretty: false });
 
 describe('predecessors', () => {
@@ -52,7 +55,14 @@ describe('predecessors', () => {
 
   it('declares a member dead whose last heartbeat comes late', async () => {
     const incarnation = await insert({ place: 'here', heartbeat: 1 });
-    const heartbeat = { incarnation, expectedHeartbeat: 1, heartbeat: 2, healthyHeartbeat: 0, state: 'alive' } as const;
+    const heartbeat = {
+      incarnation,
+      expectedHeartbeat: 1,
+      heartbeat: 2,
+      healthyHeartbeat: 0,
+      wallMs: WALL_MS,
+      state: 'alive',
+    } as const;
     await store.writeHeartbeat(heartbeat, soon());
     assert.equal(await declareEnded({ store, clock }, { incarnation, heartbeat: 1 }), true);
     assert.equal(await stateOf(incarnation), 'dead');

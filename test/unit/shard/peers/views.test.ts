@@ -15,7 +15,7 @@ test('nothing but what its port names leaves the shard, whatever columns a row h
     heartbeat: 7,
     startedAtMs: 5,
   } as const;
-  assert.deepEqual(clusterMemberOf({ ...member, healthyHeartbeat: 6, place: 'host', ...more }), member);
+  assert.deepEqual(clusterMemberOf({ ...member, healthyHeartbeat: 6, wallMs: 7, place: 'host', ...more }), member);
   const row = { slot: 3, epoch: 4, owner: 'inc_1', opened: 9, first: 1, ...more };
   assert.deepEqual(slotClaimOf(row), { slot: 3, epoch: 4, incarnation: 'inc_1' });
   const record = { seq: 1, index: 0, atMs: 5, actor: 'system', requestId: 'req_1', change: '{}' };
