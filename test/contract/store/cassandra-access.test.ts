@@ -177,7 +177,7 @@ describe('access to Cassandra', { skip: missing ?? false }, () => {
       });
     try {
       await raise(version);
-      const newer = { ...made, schema: { version: later, servesFrom: version } };
+      const newer = { ...made, schema: { ...made.schema, version: later, servesFrom: version } };
       assert.deepEqual(await wait(), newer);
       const log = createRecordingLog();
       assert.deepEqual(await migrate(cluster, { keyspace }, undefined, log), newer);
@@ -187,6 +187,22 @@ describe('access to Cassandra', { skip: missing ?? false }, () => {
         error instanceof StoreRefusal && error.message.includes(`version ${later}`);
       await assert.rejects(wait(), refusal);
       await assert.rejects(migrate(cluster, { keyspace }), refusal);
+    } finally {
+      await store.close();
+    }
+  });
+
+  it('says of tables that another commit has made that they are not its own', async () => {
+    const keyspace = 'of_another_commit';
+    const replication = "{'class': 'NetworkTopologyStrategy', 'datacenter1': 1}";
+    await asSuperuser(`CREATE KEYSPACE ${keyspace} WITH replication = ${replication}`);
+    await asSuperuser(`CREATE TABLE ${keyspace}.meta (id text PRIMARY KEY, schema_version int)`);
+    const refusal = (error: unknown): boolean =>
+      error instanceof StoreRefusal && /were made by a commit before the release of 0\.2\.0/.test(error.message);
+    await assert.rejects(migrate(cluster, { keyspace }), refusal);
+    const store = await openStore(cluster, { keyspace });
+    try {
+      await assert.rejects(store.readCluster(systemClock.monotonicMs() + 10_000), refusal);
     } finally {
       await store.close();
     }

@@ -62,6 +62,22 @@ export class SchemaMissing extends GrantdError {
   }
 }
 
+/** A table lacks a column. */
+export class SchemaUnknown extends GrantdError {
+  constructor(cause: unknown) {
+    super('unavailable', 'The tables are not those of this version of grantd.', { cause: causeOf(cause) });
+  }
+}
+
+/** Whether the error says that a table lacks a column of a statement. */
+export function isSchemaUnknown(error: unknown): boolean {
+  return (
+    error instanceof errors.ResponseError &&
+    error.code === types.responseErrorCodes.invalid &&
+    /undefined column name|unknown identifier/i.test(error.message)
+  );
+}
+
 /** Whether the error says that a table or the whole keyspace does not exist. */
 export function isSchemaMissing(error: unknown): boolean {
   return (

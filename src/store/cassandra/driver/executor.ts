@@ -9,7 +9,7 @@ import { GrantdError } from '../../../core/errors.ts';
 import type { Log } from '../../../telemetry/log.ts';
 import type { DeadlineMs, StoreClock } from '../../store.ts';
 import { CallsInFlight, ELSEWHERE } from './calls-in-flight.ts';
-import { isSchemaMissing, reasonOf, SchemaMissing, toGrantdError } from './errors.ts';
+import { isSchemaMissing, isSchemaUnknown, reasonOf, SchemaMissing, SchemaUnknown, toGrantdError } from './errors.ts';
 import { Gate } from './gate.ts';
 import { NextHostRetry, type OnHost } from './policies.ts';
 
@@ -246,6 +246,7 @@ export class Executor {
       return result;
     } catch (error) {
       if (isSchemaMissing(error)) throw new SchemaMissing();
+      if (isSchemaUnknown(error)) throw new SchemaUnknown(error);
       // Deadlines are the callers' concern; other errors of the driver are logged.
       if (!(error instanceof GrantdError)) this.#failures.note(reasonOf(error), messageOf(error));
       throw toGrantdError(error);

@@ -108,7 +108,7 @@ async function writeCluster(
 function isUpToDate(standing: ClusterRow | undefined, choices: ClusterChoices, log: Log): standing is ClusterRow {
   if (standing === undefined) return false;
   requireSameCluster(choices, standing);
-  requireServedBy(standing.schema);
+  requireServedBy(standing.schema, choices.keyspace);
   const { version } = standing.schema;
   if (version > SCHEMA_VERSION) {
     log.info(

@@ -12,6 +12,8 @@
 // Only lightweight transactions write `log`, `slots`, `members` and `meta`. Stamped plain writes write everything else.
 // Their timestamps are unrelated, so they never share a row.
 
+import { createHash } from 'node:crypto';
+import { PROGRAM_VERSION } from '../../../core/program-version.ts';
 import { AUDIT_LOG_KEPT_DAYS, USAGE_KEPT_DAYS } from '../../store.ts';
 import type { SchemaVersion } from '../tables/rows.ts';
 
@@ -48,6 +50,8 @@ export const MIGRATIONS: readonly Migration[] = [
         cluster_id text,
         schema_version int,
         schema_serves_from int,
+        schema_program text,
+        schema_fingerprint text,
         slots int,
         segment_size int,
         serial_level text,
@@ -209,8 +213,18 @@ export const MIGRATIONS: readonly Migration[] = [
 
 /** The schema version that this program needs. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** What tells tables made by the first `version` steps of this program from those of steps with another text. */
+export function fingerprintAt(version: number): string {
+  const hash = createHash('sha256');
+  for (const { statements } of MIGRATIONS.slice(0, version)) hash.update(statements('k').join(';'));
+  return hash.digest('hex').slice(0, 16);
+}
+
 /** The schema after all steps of this program. */
 export const SCHEMA: SchemaVersion = {
   version: SCHEMA_VERSION,
   servesFrom: MIGRATIONS.at(-1)?.servesFrom ?? SCHEMA_VERSION,
+  program: PROGRAM_VERSION,
+  fingerprint: fingerprintAt(SCHEMA_VERSION),
 };

@@ -8,9 +8,9 @@ import { GrantdError } from '../../../core/errors.ts';
 import type { Log } from '../../../telemetry/log.ts';
 import { type SchemaWaiting, StoreRefusal } from '../../store-adapter.ts';
 import { type CassandraOptions, serialPlaceOf } from '../driver/options.ts';
-import type { MetaCalls } from '../tables/meta-calls.ts';
+import { type MetaCalls, otherSchema } from '../tables/meta-calls.ts';
 import type { ClusterRow, SchemaVersion } from '../tables/rows.ts';
-import { SCHEMA_VERSION } from './migrations.ts';
+import { fingerprintAt, SCHEMA_VERSION } from './migrations.ts';
 
 const RETRY_MS = 1000;
 const READ_MS = 5000;
@@ -19,7 +19,7 @@ const READ_MS = 5000;
  * What an operator chooses once for a cluster. The program that created the cluster chose its other numbers, and they
  * never change.
  */
-export interface ClusterChoices extends Pick<CassandraOptions, 'serialLevel' | 'localDatacenter'> {
+export interface ClusterChoices extends Pick<CassandraOptions, 'keyspace' | 'serialLevel' | 'localDatacenter'> {
   /** Undefined: as many as the cluster has. */
   readonly slots: number | undefined;
 }
@@ -51,11 +51,14 @@ export function requireSameCluster(choices: ClusterChoices, standing: ClusterRow
   );
 }
 
-/** Throws StoreRefusal if the schema is too new for this program. */
-export function requireServedBy({ version, servesFrom }: SchemaVersion): void {
+/** Throws StoreRefusal if the schema is too new for this program, or one that no step of this program has made. */
+export function requireServedBy({ version, servesFrom, program, fingerprint }: SchemaVersion, keyspace: string): void {
+  if (version <= SCHEMA_VERSION && fingerprint !== fingerprintAt(version)) {
+    throw new StoreRefusal(otherSchema(keyspace, `grantd ${program}`));
+  }
   if (servesFrom <= SCHEMA_VERSION) return;
   throw new StoreRefusal(
-    `The schema is at version ${version} and supports programs built for version ${servesFrom} or later; ` +
+    `The schema is at version ${version}, made by grantd ${program}, and supports programs built for version ${servesFrom} or later; ` +
       `this one is built for version ${SCHEMA_VERSION}. Run a later release.`,
   );
 }
@@ -87,7 +90,7 @@ export async function waitForSchema(
       const standing = await readCluster(clock.monotonicMs() + READ_MS);
       const waiting = reasonToWait(standing);
       if (standing !== undefined && waiting === undefined) {
-        requireServedBy(standing.schema);
+        requireServedBy(standing.schema, choices.keyspace);
         requireSameCluster(choices, standing);
         return standing;
       }

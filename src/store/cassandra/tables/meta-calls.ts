@@ -3,15 +3,17 @@
 
 import { GrantdError } from '../../../core/errors.ts';
 import type { ClusterId } from '../../../core/ids.ts';
+import { PROGRAM_VERSION } from '../../../core/program-version.ts';
 import type { DeadlineMs, Meta } from '../../store.ts';
-import { SchemaMissing } from '../driver/errors.ts';
+import { StoreRefusal } from '../../store-adapter.ts';
+import { SchemaMissing, SchemaUnknown } from '../driver/errors.ts';
 import type { Executor, Value } from '../driver/executor.ts';
 import { CLUSTER_COLUMNS, type ClusterRow, clusterRowOf, type SchemaVersion } from './rows.ts';
 
 const ID = 'cluster';
 
 export interface MetaCalls {
-  /** Undefined before the cluster or its tables were created. */
+  /** Undefined before the cluster or its tables were created. Rejects with StoreRefusal if its columns are others. */
   readCluster(deadline: DeadlineMs): Promise<ClusterRow | undefined>;
   /** Writes the row unless there is one, and returns the stored one. */
   insertCluster(row: ClusterRow, deadline: DeadlineMs): Promise<ClusterRow>;
@@ -25,6 +27,15 @@ export interface MetaCalls {
   raiseVersion(from: number, to: SchemaVersion, deadline: DeadlineMs): Promise<boolean>;
 }
 
+/** A commit that kept neither its version nor a fingerprint. */
+const OLD_COMMIT = 'a commit before the release of 0.2.0';
+
+/** What to say of tables that `maker` made with migrations of another text. `keyspace`: as in a statement. */
+export const otherSchema = (keyspace: string, maker: string): string =>
+  `The tables of the keyspace ${keyspace} were made by ${maker} with another schema; this grantd ${PROGRAM_VERSION} ` +
+  'cannot use them. Nothing was changed. Start the version that made them, export each tenant, and import the files ' +
+  'into a new keyspace.';
+
 /** In the order of CLUSTER_COLUMNS. */
 const valuesOf = ({ meta, schema, serial }: ClusterRow): Value[] => [
   meta.clusterId,
@@ -36,6 +47,8 @@ const valuesOf = ({ meta, schema, serial }: ClusterRow): Value[] => [
   meta.cursorSecrets,
   schema.version,
   schema.servesFrom,
+  schema.program,
+  schema.fingerprint,
   serial.serialLevel,
   serial.datacenter,
 ];
@@ -43,8 +56,9 @@ const valuesOf = ({ meta, schema, serial }: ClusterRow): Value[] => [
 export function createMetaCalls(executor: Executor, keyspace: string): MetaCalls {
   const table = `${keyspace}.meta`;
   const select = `SELECT ${CLUSTER_COLUMNS} FROM ${table} WHERE id = ?`;
-  const insert = `INSERT INTO ${table} (id, ${CLUSTER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) IF NOT EXISTS`;
-  const update = `UPDATE ${table} SET schema_version = ?, schema_serves_from = ? WHERE id = ? IF schema_version = ?`;
+  const insert = `INSERT INTO ${table} (id, ${CLUSTER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) IF NOT EXISTS`;
+  const update = `UPDATE ${table} SET schema_version = ?, schema_serves_from = ?, schema_program = ?,
+    schema_fingerprint = ? WHERE id = ? IF schema_version = ?`;
   const updateId = `UPDATE ${table} SET cluster_id = ? WHERE id = ? IF cluster_id = ?`;
   let fixed: Pick<Meta, 'slots' | 'segmentSize'> | undefined;
 
@@ -56,6 +70,7 @@ export function createMetaCalls(executor: Executor, keyspace: string): MetaCalls
       return cluster;
     } catch (error) {
       if (error instanceof SchemaMissing) return undefined;
+      if (error instanceof SchemaUnknown) throw new StoreRefusal(otherSchema(keyspace, OLD_COMMIT), { cause: error });
       throw error;
     }
   }
@@ -86,8 +101,9 @@ export function createMetaCalls(executor: Executor, keyspace: string): MetaCalls
       return (await readCluster(deadline))?.meta.clusterId;
     },
 
-    async raiseVersion(from, { version, servesFrom }, deadline) {
-      return (await executor.conditional(update, [version, servesFrom, ID, from], deadline)).applied;
+    async raiseVersion(from, { version, servesFrom, program, fingerprint }, deadline) {
+      const values = [version, servesFrom, program, fingerprint, ID, from];
+      return (await executor.conditional(update, values, deadline)).applied;
     },
   };
 }

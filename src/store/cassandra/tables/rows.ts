@@ -29,7 +29,7 @@ import {
 import type { Row } from '../driver/executor.ts';
 import type { SerialPlace } from '../driver/options.ts';
 
-export const CLUSTER_COLUMNS = `${META_COLUMNS}, schema_version, schema_serves_from, serial_level, datacentre`;
+export const CLUSTER_COLUMNS = `${META_COLUMNS}, schema_version, schema_serves_from, schema_program, schema_fingerprint, serial_level, datacentre`;
 export const CHECKPOINT_COLUMNS = 'seq, writetime(seq) AS stamp, window_from';
 
 export function booleanAt(row: Row, column: string): boolean {
@@ -48,6 +48,10 @@ export interface SchemaVersion {
   readonly version: number;
   /** Programs of this schema version or later can use the tables. At most `version`. */
   readonly servesFrom: number;
+  /** The version of the program that applied the last migration. */
+  readonly program: string;
+  /** Equal for two series of migrations only if they make the same tables. */
+  readonly fingerprint: string;
 }
 
 /** The row of meta: what the port knows, and what this adapter fixes in addition. */
@@ -59,7 +63,12 @@ export interface ClusterRow {
 
 export const clusterRowOf = (row: Row): ClusterRow => ({
   meta: metaOf(row, row.cursor_secrets),
-  schema: { version: integerAt(row, 'schema_version'), servesFrom: integerAt(row, 'schema_serves_from') },
+  schema: {
+    version: integerAt(row, 'schema_version'),
+    servesFrom: integerAt(row, 'schema_serves_from'),
+    program: textAt(row, 'schema_program'),
+    fingerprint: textAt(row, 'schema_fingerprint'),
+  },
   serial: {
     serialLevel: oneOf(textAt(row, 'serial_level'), ['SERIAL', 'LOCAL_SERIAL']),
     datacenter: textAt(row, 'datacentre'),

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { GrantdError } from '../../../../../src/core/errors.ts';
-import { MIGRATIONS, SCHEMA_VERSION } from '../../../../../src/store/cassandra/schema/migrations.ts';
+import { fingerprintAt, MIGRATIONS, SCHEMA_VERSION } from '../../../../../src/store/cassandra/schema/migrations.ts';
 import { tableIdOf } from '../../../../../src/store/cassandra/schema/schema-changes.ts';
 import { requireSameCluster, waitForSchema } from '../../../../../src/store/cassandra/schema/schema-gate.ts';
 import type { ClusterRow } from '../../../../../src/store/cassandra/tables/rows.ts';
@@ -12,11 +12,11 @@ import { createRecordingLog } from '../../../../kit/store/store-directory.ts';
 import { META } from '../../../../kit/store/store-fixtures.ts';
 import { VirtualClock } from '../../../../kit/virtual-clock.ts';
 
-const CHOICES = { slots: META.slots, serialLevel: 'LOCAL_SERIAL', localDatacenter: 'dc1' } as const;
+const CHOICES = { keyspace: 'grantd', slots: META.slots, serialLevel: 'LOCAL_SERIAL', localDatacenter: 'dc1' } as const;
 
 const clusterAt = (version: number, servesFrom: number): ClusterRow => ({
   meta: META,
-  schema: { version, servesFrom },
+  schema: { version, servesFrom, program: '9.9.9', fingerprint: fingerprintAt(version) },
   serial: { serialLevel: 'LOCAL_SERIAL', datacenter: 'dc1' },
 });
 
@@ -59,6 +59,15 @@ describe('waiting for the schema', () => {
     const newer = clusterAt(SCHEMA_VERSION + 3, SCHEMA_VERSION);
     assert.deepEqual(await startWaiting(newer).waiting, newer);
     await assert.rejects(startWaiting(clusterAt(SCHEMA_VERSION + 3, SCHEMA_VERSION + 1)).waiting, StoreRefusal);
+  });
+
+  it('refuses one that another text of its steps has made, and says who made it', async () => {
+    const standing = clusterAt(SCHEMA_VERSION, 1);
+    const other = { ...standing, schema: { ...standing.schema, fingerprint: 'fedcba9876543210' } };
+    await assert.rejects(
+      startWaiting(other).waiting,
+      (error) => error instanceof StoreRefusal && /keyspace grantd were made by grantd 9\.9\.9/.test(error.message),
+    );
   });
 
   it('ends with the signal, and with what is no outage', async () => {
