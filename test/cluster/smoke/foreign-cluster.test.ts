@@ -147,13 +147,18 @@ describe('a restored copy beside its original', { skip: missing ?? false }, () =
     const made = await migrate(store.keyspace);
     const [ours = ''] = made.clusters;
     assert.match(ours, /^clu_/, made.stderr);
-    const [foreignPort = 0] = await freePorts(1);
-    const foreignAddress = `127.0.0.1:${foreignPort}`;
+    const [shardPort, foreignPort] = await freePorts(2);
+    const [shardAddress, foreignAddress] = [`127.0.0.1:${shardPort}`, `127.0.0.1:${foreignPort}`];
     const shard = await serve('shard', 'GRANTD_RPC_ADDRESS', {
       ...settings(store.keyspace),
       GRANTD_SHARD_NAME: 'original-1',
+      GRANTD_RPC_ADDRESS: `0.0.0.0:${shardPort}`,
+      GRANTD_RPC_ADVERTISE: shardAddress,
+      GRANTD_RPC_INSECURE: 'true',
     });
-    const discovery = { ...BARE_ENVIRONMENT, GRANTD_DISCOVERY: `static:${shard.address},${foreignAddress}` };
+    // The original is at two of three addresses: more than half, which a front has to know for certain.
+    const addresses = [shardAddress, `127.0.0.2:${shardPort}`, foreignAddress];
+    const discovery = { ...BARE_ENVIRONMENT, GRANTD_DISCOVERY: `static:${addresses.join(',')}` };
     const asFront = { ...discovery, GRANTD_BASE_URL: 'http://localhost', GRANTD_DRAIN_SECONDS: '0' };
     const told = await serve('front', 'GRANTD_HTTP_ADDRESS', { ...asFront, GRANTD_CLUSTER_ID: ours });
     await waitFor('the shard', () => isReady(shard));
@@ -175,7 +180,7 @@ describe('a restored copy beside its original', { skip: missing ?? false }, () =
     // The original keeps its id while its shards run.
     const refused = await migrate(store.keyspace, '--new-cluster-id');
     assert.equal(refused.code, 1);
-    assert.match(refused.stderr, new RegExp(`original-1 at ${shard.address}`));
+    assert.match(refused.stderr, new RegExp(`original-1 at ${shardAddress}`));
     assert.deepEqual((await migrate(store.keyspace, '--wait')).clusters, [ours]);
 
     await restoreCopy();
@@ -225,7 +230,7 @@ describe('a restored copy beside its original', { skip: missing ?? false }, () =
     await waitFor('the reason', async () => /several clusters/.test((await readyz(late)).reasons[0] ?? ''));
     const { status, reasons } = await readyz(late);
     assert.equal(status, 'not ready');
-    for (const part of [ours, theirs, shard.address, foreignAddress, 'GRANTD_CLUSTER_ID']) {
+    for (const part of [ours, theirs, shardAddress, foreignAddress, 'GRANTD_CLUSTER_ID']) {
       assert.ok(reasons[0]?.includes(part), String(reasons));
     }
     await foreign.service.stop('SIGKILL');
