@@ -2,7 +2,7 @@
 // decides, by the time of its slot, whether the moment lies in the future.
 
 import { GrantdError } from './errors.ts';
-import { parseTimestamp } from './text/timestamps.ts';
+import { formatTimestamp, parseTimestamp } from './text/timestamps.ts';
 
 const YEARS_MAX = 100;
 /** A day more than that many years have. */
@@ -35,6 +35,13 @@ export function parseExpiry(value: unknown, wallMs: number, field = 'expires_at'
 }
 
 export const expiryPassed = (field = 'expires_at'): string => `"${field}" must be a moment in the future; it is not.`;
+
+/** The same, to a moment that lies in the future by the wall clock: it has passed by the time of the log alone. */
+export function expiryPassedInLog(expiresAtMs: number, logMs: number, wallMs: number, field = 'expires_at'): string {
+  if (expiresAtMs <= wallMs) return expiryPassed(field);
+  const aheadBy = `ahead of the clock by ${Math.ceil((logMs - wallMs) / 1000)} s, because a clock was wrong`;
+  return `"${field}" must be after the time of this tenant's log, ${formatTimestamp(logMs)}, which is ${aheadBy}.`;
+}
 
 /** Throws `invalid-request` unless an API key that ends then would still be valid. `null` and absent: it never ends. */
 export function demandKeyExpiry(expiresAtMs: number | null | undefined, wallMs: number): number | undefined {

@@ -6,7 +6,7 @@
 // that collected them itself would need room in the log for twice its changes.
 
 import { attributesOfId, type GrantAttributes, withTerms } from '../../core/grant-attributes.ts';
-import { expiryPassed } from '../../core/grant-expiry.ts';
+import { expiryPassedInLog } from '../../core/grant-expiry.ts';
 import { resolvePlan } from '../../core/plans.ts';
 import { grantOf, namespaceOf, type Tuple, tupleKey, undeclaredMessage } from '../../core/tuples.ts';
 import type { Change } from '../log-changes.ts';
@@ -106,7 +106,9 @@ export function decideBulk(
       ({ expiresAtMs }) => typeof expiresAtMs === 'number' && expiresAtMs <= draft.nowMs,
     );
     if (passed >= 0) {
-      const message = expiryPassed(`grants[${passed}].expires_at`);
+      const expiresAtMs = write.grants[passed]?.expiresAtMs ?? 0;
+      const field = `grants[${passed}].expires_at`;
+      const message = expiryPassedInLog(expiresAtMs, draft.nowMs, context.clock.wallMs(), field);
       return withoutChange({ kind: 'refused', code: 'invalid-request', message });
     }
     for (const [index, grant] of write.grants.entries()) {

@@ -6,7 +6,7 @@ import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { attributesOf, attributesOfId, type GrantAttributes, termsOf, withTerms } from '../../core/grant-attributes.ts';
-import { expiryPassed } from '../../core/grant-expiry.ts';
+import { expiryPassedInLog } from '../../core/grant-expiry.ts';
 import { type IdFactory, isDerivedId } from '../../core/ids.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
 import { type Tenant, type TenantUpdate, updatedTenant, withNextRules } from '../../core/tenants.ts';
@@ -149,7 +149,8 @@ export function decideGrant(
       return { result: { kind: 'grant', grant: { kind: 'revoked' } }, changes: [{ kind: 'grant-revoked', grant }] };
     }
     if (typeof expiresAtMs === 'number' && expiresAtMs <= draft.nowMs) {
-      return refused('invalid-request', expiryPassed());
+      const wallMs = context.clock.wallMs();
+      return refused('invalid-request', expiryPassedInLog(expiresAtMs, draft.nowMs, wallMs));
     }
     const fault = conditionFault(draft, memory, request);
     if (fault !== undefined) return refused('invalid-condition', fault);

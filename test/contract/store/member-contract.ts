@@ -19,6 +19,13 @@ export function defineMemberContract(context: StoreContext): void {
       assert.deepEqual(await context.store().readMember(member.incarnation, soon()), member);
     });
 
+    it('tells the time of one of its nodes, or that it has the clock of this process', async () => {
+      const read = await context.store().readClock(soon());
+      if (read === undefined) return;
+      assert.ok(read.node !== '');
+      assert.ok(Math.abs(read.wallMs - Date.now()) < 60_000, `${read.wallMs}`);
+    });
+
     it('keeps the place of a member through every change of its row', async () => {
       const member = createMember({ place: 'a boot net:[1] 10.0.0.1:8082' });
       const { incarnation, heartbeat } = member;

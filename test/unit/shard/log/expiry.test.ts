@@ -264,3 +264,22 @@ test('a repeat of a write gets the first result, expiry included, also from the 
   assert.deepEqual(await writeBy(heir, heirs, later(update), START_MS + 2000), updated);
   assert.deepEqual(await heir.revoke(heirs, ANN, later(revocation)), revoked);
 });
+
+test('an expiry that has passed by the time of the log alone is refused with that time', async () => {
+  const wall = new Wall();
+  const { slot } = await openWith(wall);
+  const handle = await slot.handle(await slot.createTenant());
+  wall.ms = START_MS + 2 * HOUR_MS;
+  await write(slot, handle, ANN);
+  wall.ms = START_MS;
+  const expiresAtMs = START_MS + HOUR_MS;
+  const refused = await write(slot, handle, tuple('user:bob', 'doc:1'), expiresAtMs);
+  const bulk = { grants: [{ ...tuple('user:bob', 'doc:1'), expiresAtMs }], revocations: [], conditions: [] };
+  const all = await slot.connection.writeBulk(handle, slot.attempt(), bulk).catch((error: Error) => error);
+  const said =
+    /must be after the time of this tenant's log, 2026-11-01T02:00:00(\.\d+)?Z, which is ahead .* by 720[01] s/;
+  assert.match(JSON.stringify(refused), said);
+  assert.match(all instanceof Error ? all.message : JSON.stringify(all), said);
+  assert.equal(slot.tenure.slotTime.aheadMs, 2 * HOUR_MS);
+  assert.match(JSON.stringify(await write(slot, handle, ANN, START_MS)), /must be a moment in the future/);
+});
