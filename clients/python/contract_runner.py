@@ -206,6 +206,10 @@ class Run:
             return re.sub(r"\$\{(\w+)\}", lambda match: self.saved.get(match[1], match[0]), value)
         if isinstance(value, list):
             return [self.fill(item) for item in value]
+        if isinstance(value, dict) and "$bytes" in value:
+            return bytes.fromhex(value["$bytes"]).decode("utf-8", "surrogateescape")
+        if isinstance(value, dict) and "$members" in value:
+            return {self.fill(name): self.fill(item) for name, item in value["$members"]}
         return {name: self.fill(item) for name, item in value.items()} if isinstance(value, dict) else value
 
     async def one(self, caller: Caller, step: dict[str, Any], args: Json) -> Json:

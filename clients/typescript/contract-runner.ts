@@ -55,12 +55,22 @@ function errorOutcome(error: unknown): Outcome {
   return { error: { type, status, retryable, request_id: requestId, detail, key_id: keyId, earliest, text } };
 }
 
+/** What JSON cannot carry, written out: a text of UTF-16 units, and an object whose names may be such texts. */
+function writtenOut(value: object, saved: Saved): unknown {
+  const { $utf16: units, $members: members } = value as { $utf16?: number[]; $members?: [unknown, unknown][] };
+  if (units !== undefined) return String.fromCharCode(...units);
+  const entries = members?.map(([name, each]) => [String(filledIn(name, saved)), filledIn(each, saved)] as const);
+  return entries === undefined ? undefined : Object.fromEntries(entries);
+}
+
 function filledIn(value: unknown, saved: Saved): unknown {
   if (typeof value === 'string') {
     return value.replaceAll(/\$\{(\w+)\}/g, (whole, name: string) => String(saved.get(name) ?? whole));
   }
   if (Array.isArray(value)) return value.map((each) => filledIn(each, saved));
   if (typeof value !== 'object' || value === null) return value;
+  const written = writtenOut(value, saved);
+  if (written !== undefined) return written;
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, filledIn(each, saved)]));
 }
 

@@ -15,6 +15,7 @@ import { readCases } from './support/cases.ts';
 import { runContract, startContractService } from './support/contract.ts';
 import { runFaults } from './support/fault-run.ts';
 import { assertReadmeShowsExamples } from './support/readme-examples.ts';
+import { runTexts } from './support/text-run.ts';
 
 const CLIENT = join(ROOT, 'clients', 'go');
 const go = await findGo('the Go client');
@@ -62,6 +63,9 @@ describe('the Go client', { skip: go === undefined }, () => {
     runContract({ on: 'fake', command: [program('contract')], cases: readCases('fake', true) }));
 
   it('meets the table of faults', () => runFaults({ command: [program('contract')] }));
+
+  it('sends random texts as they are, or not at all', () =>
+    runTexts({ command: [program('contract')] }, 'bytes', { nested: false }));
 
   it('has a README whose code is that of the examples, which its tests run', () =>
     assertReadmeShowsExamples(CLIENT, 'go', ['example_test.go']));

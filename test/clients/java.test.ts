@@ -15,6 +15,7 @@ import { type Case, readCases } from './support/cases.ts';
 import { runContract, startContractService } from './support/contract.ts';
 import { runFaults } from './support/fault-run.ts';
 import { assertReadmeShowsExamples } from './support/readme-examples.ts';
+import { runTexts } from './support/text-run.ts';
 
 const run = promisify(execFile);
 const CLIENT = join(ROOT, 'clients', 'java');
@@ -72,6 +73,8 @@ describe('the Java client', { skip: !hasJava }, () => {
   it('keeps the contract on its fake', () => runContract({ on: 'fake', command, cases: readCases('fake', true) }));
 
   it('meets the table of faults', () => runFaults({ command }));
+
+  it('sends random texts as they are, or not at all', () => runTexts({ command }, 'utf16'));
 
   it('has a README whose code is that of the examples, which its build runs', () =>
     assertReadmeShowsExamples(CLIENT, 'java', globSync('examples/src/*/java/**/*.java', { cwd: CLIENT })));

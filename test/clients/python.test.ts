@@ -17,6 +17,7 @@ import { ROOT } from '../kit/source-tree.ts';
 import { checkApplication } from './support/application.ts';
 import { runContract, startContractService } from './support/contract.ts';
 import { runFaults } from './support/fault-run.ts';
+import { runTexts } from './support/text-run.ts';
 
 const CLIENT = join(ROOT, 'clients', 'python');
 /** Kept, since a second run with it takes a tenth of the time. */
@@ -100,6 +101,8 @@ describe('the Python client', { skip: found === undefined }, () => {
           environment,
         }));
     }
+    it(`sends random texts as they are, or not at all, ${name}`, () =>
+      runTexts({ command: [tool.command, join(CLIENT, 'contract_runner.py'), ...options], environment }, 'bytes'));
     it(`meets the table of faults ${name}`, () =>
       runFaults({ command: [tool.command, join(CLIENT, 'contract_runner.py'), ...options], environment }));
   }

@@ -9,6 +9,7 @@ import { ERROR_CATALOGUE } from '../../src/core/errors.ts';
 import { CLIENT } from './support/client-packages.ts';
 import { runContract } from './support/contract.ts';
 import { runFaults } from './support/fault-run.ts';
+import { runTexts } from './support/text-run.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const command = [process.execPath, join(CLIENT, 'contract-runner.ts')] as const;
@@ -18,6 +19,8 @@ it('the client keeps the contract on a real service', () => runContract({ on: 's
 it('the client keeps the contract on its fake', () => runContract({ on: 'fake', command }));
 
 it('the client meets the table of faults', () => runFaults({ command }));
+
+it('the client sends random texts as they are, or not at all', () => runTexts({ command }, 'utf16'));
 
 it('the types of the client are fresh', async () => {
   assert.equal(

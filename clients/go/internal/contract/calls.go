@@ -134,8 +134,7 @@ func checkBulk(c *call) any {
 func createGrant(c *call) any { return outcomeOf(c.client.CreateGrant(c.ctx, grantRequest(c.args))) }
 
 func revokeGrant(c *call) any {
-	var tuple grantd.Tuple
-	decode(c.args, &tuple)
+	tuple := grantd.Tuple{Subject: c.text("subject"), Relation: c.text("relation"), Object: c.text("object")}
 	return outcomeOf(c.client.RevokeGrant(c.ctx, tuple))
 }
 

@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -270,6 +271,13 @@ func (r *run) fill(value any) any {
 		}
 		return filled
 	case object:
+		if digits, is := known["$bytes"].(string); is {
+			bytes, err := hex.DecodeString(digits)
+			if err != nil {
+				panic(err)
+			}
+			return string(bytes)
+		}
 		filled := object{}
 		for name, item := range known {
 			filled[name] = r.fill(item)

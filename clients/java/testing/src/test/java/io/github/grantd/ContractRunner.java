@@ -50,15 +50,28 @@ public final class ContractRunner {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                 String text = line;
                 all.add(pool.submit(() -> {
-                    String report = new String(Json.write(perform(text)), StandardCharsets.UTF_8);
+                    String report = new String(Json.write(wellFormed(perform(text))), StandardCharsets.UTF_8);
                     synchronized (out) {
                         out.println(report);
                     }
                 }));
             }
             for (Future<?> each : all) each.get();
+        } finally {
+            pool.shutdown();
         }
-        pool.shutdown();
+    }
+
+    /** What JSON can carry: an error may name the text that was refused. */
+    private static Object wellFormed(Object value) {
+        if (value instanceof String text) {
+            return new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
+        }
+        if (value instanceof List<?> list) return list.stream().map(ContractRunner::wellFormed).toList();
+        if (!(value instanceof Map<?, ?> map)) return value;
+        Map<String, Object> written = new LinkedHashMap<>();
+        map.forEach((name, each) -> written.put((String) name, wellFormed(each)));
+        return written;
     }
 
     private static Map<String, Object> perform(String line) {
@@ -193,7 +206,16 @@ public final class ContractRunner {
         }
         if (value instanceof List<?> list) return list.stream().map(this::fill).toList();
         if (!(value instanceof Map<?, ?> map)) return value;
+        if (map.get("$utf16") instanceof List<?> units) {
+            StringBuilder text = new StringBuilder();
+            for (Object unit : units) text.append((char) number(unit));
+            return text.toString();
+        }
         Map<String, Object> filled = new LinkedHashMap<>();
+        if (map.get("$members") instanceof List<?> members) {
+            for (Object each : members) filled.put((String) fill(((List<?>) each).get(0)), fill(((List<?>) each).get(1)));
+            return filled;
+        }
         map.forEach((name, each) -> filled.put((String) name, fill(each)));
         return filled;
     }
