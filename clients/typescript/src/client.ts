@@ -357,6 +357,8 @@ export class Grantd {
   /** Whether there was such a key. */
   async revokeKey(key: { readonly key_id: string }, options?: CallOptions): Promise<boolean> {
     const { key_id } = knownMembers(key, KEY);
+    // No path leads to these.
+    if (key_id === '' || key_id === '.' || key_id === '..') return false;
     const call = { ...get('revokeKey', `/v1/keys/${segmentOf(key_id, 'key_id')}`), method: 'DELETE' } as const;
     return this.#remove(call, 'key-not-found', options);
   }

@@ -151,6 +151,7 @@ function numbered(number: number): Buffer {
 interface Outcome {
   readonly error?: { readonly type?: string; readonly detail?: string };
   readonly refused?: string;
+  readonly value?: unknown;
 }
 
 /** What is wrong with one text in one place. `taken`: the requests that others have sent. */
@@ -158,6 +159,9 @@ function judge(place: Place, text: Text, outcome: Outcome, seen: readonly ReadRe
   const shown = `${place.call}, ${JSON.stringify(text.given)}`;
   const [, number] = /^#(\d+)$/.exec(outcome.error?.detail ?? '') ?? [];
   if (number === undefined) {
+    // No path leads to them, so there is no such key.
+    const isDots = place.call === 'revokeKey' && (text.whole === '.' || text.whole === '..');
+    if (isDots && outcome.value === false) return undefined;
     const isRefused = outcome.error?.type === 'invalid-request' || outcome.refused !== undefined;
     return isRefused ? undefined : `${shown}: ${JSON.stringify(outcome)}`;
   }
