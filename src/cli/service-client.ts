@@ -41,9 +41,23 @@ const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 /** A longer Retry-After is not worth an automatic wait. */
 const RETRY_AFTER_MS_MAX = 60_000;
 
+/** The text, unless UTF-8 cannot carry it: a query would have another one in its place. */
+function whole(text: string): string {
+  if (text.isWellFormed()) return text;
+  throw new CliFailure(
+    `${JSON.stringify(text)} has half of a surrogate pair: it was cut in the middle of a character.`,
+  );
+}
+
+/** Part of a path: no dot segment, with which a URL would name what is above it. */
+function segment(part: string): string {
+  if (part !== '' && part !== '.' && part !== '..') return encodeURIComponent(whole(part));
+  throw new CliFailure(`${JSON.stringify(part)} names nothing.`);
+}
+
 /** A path of parts, each percent-encoded: path`/tenants/${id}`. */
 export function path(texts: TemplateStringsArray, ...parts: readonly string[]): string {
-  return texts.map((text, index) => text + encodeURIComponent(parts[index] ?? '')).join('');
+  return texts.map((text, index) => (index < parts.length ? text + segment(parts[index] ?? '') : text)).join('');
 }
 
 function retryAfterMs(response: Response): number | undefined {
@@ -126,7 +140,7 @@ export class ServiceClient {
   async open(request: ServiceRequest, signal?: AbortSignal): Promise<Response> {
     const url = new URL(`${this.#root}${request.path}`);
     for (const [name, value] of Object.entries(request.query ?? {})) {
-      if (value !== undefined) url.searchParams.set(name, value);
+      if (value !== undefined) url.searchParams.set(name, whole(value));
     }
     const headers: Record<string, string> = { Authorization: `Bearer ${this.#target.secret}` };
     if (request.json !== undefined) headers['Content-Type'] = 'application/json';
