@@ -1,5 +1,5 @@
-// The field `expires_at` of a new grant or key, in requests of both APIs. Of a grant, only the owner of the tenant
-// decides, by the time of its slot, whether the moment lies in the future.
+// The field `expires_at` of a new grant or key, in requests of both APIs. Only the owner of the tenant decides, by the
+// time of its slot, whether the moment lies in the future.
 
 import { GrantdError } from './errors.ts';
 import { formatTimestamp, parseTimestamp } from './text/timestamps.ts';
@@ -43,10 +43,10 @@ export function expiryPassedInLog(expiresAtMs: number, logMs: number, wallMs: nu
   return `"${field}" must be after the time of this tenant's log, ${formatTimestamp(logMs)}, which is ${aheadBy}.`;
 }
 
-/** Throws `invalid-request` unless an API key that ends then would still be valid. `null` and absent: it never ends. */
-export function demandKeyExpiry(expiresAtMs: number | null | undefined, wallMs: number): number | undefined {
+/** The end of an API key, which the tenant's owner judges. `null` and absent: it never ends. Throws `invalid-request`. */
+export function keyExpiry(expiresAtMs: number | null | undefined): number | undefined {
   if (expiresAtMs === null || expiresAtMs === undefined) return undefined;
-  if (expiresAtMs > wallMs) return expiresAtMs;
+  if (expiresAtMs > 0) return expiresAtMs;
   throw new GrantdError('invalid-request', expiryPassed());
 }
 

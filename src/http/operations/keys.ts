@@ -2,7 +2,7 @@
 // the response to a revocation is sent, no front serves the key any more.
 
 import { GrantdError } from '../../core/errors.ts';
-import { demandKeyExpiry } from '../../core/grant-expiry.ts';
+import { keyExpiry } from '../../core/grant-expiry.ts';
 import { parseIdempotencyKey } from '../../core/idempotency-keys.ts';
 import { parseKeyId } from '../../core/ids.ts';
 import { isJsonObject } from '../../core/json-members.ts';
@@ -83,11 +83,11 @@ export const createKey: PublicOperation = {
     }),
   ],
   errors: ['key-limit-reached', 'already-created', 'idempotency-key-reused'],
-  answer(session, context, { body, headers }, { clock }) {
+  answer(session, context, { body, headers }) {
     refuseTooManyScopes(body);
     const { name, scopes, expires_at } = validateBody(keyBodySchema, body);
     const endsMs = typeof expires_at === 'string' ? Date.parse(expires_at) : undefined;
-    const key = { name: name ?? '', scopes: scopeMask(scopes), expiresAtMs: demandKeyExpiry(endsMs, clock.wallMs()) };
+    const key = { name: name ?? '', scopes: scopeMask(scopes), expiresAtMs: keyExpiry(endsMs) };
     const idempotencyKey = parseIdempotencyKey(headers['idempotency-key']);
     return session.createKey(context, key, idempotencyKey).then(({ record, text }) => ({
       status: 201,

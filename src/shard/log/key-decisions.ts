@@ -1,8 +1,10 @@
 // Decides the writes of API keys: creation, rotation, revocation. Invariants: a derived id is used once; a rotation can
-// only bring the end of the old key forward; and a key has one successor at most.
+// only bring the end of the old key forward; a key has one successor at most; and the time of the slot decides whether
+// an end lies in the future, as it does when the key is used.
 
 import { type ApiKeyRecord, keyLinks } from '../../core/api-keys.ts';
 import { GrantdError } from '../../core/errors.ts';
+import { expiryPassedInLog } from '../../core/grant-expiry.ts';
 import type { KeyId } from '../../core/ids.ts';
 import { resolvePlan } from '../../core/plans.ts';
 import { formatTimestamp } from '../../core/text/timestamps.ts';
@@ -48,6 +50,11 @@ export function decideKey(
     const present = draft.key(memory, key.keyId);
     if (present !== undefined) throw refusalOfKey(present, key);
     if (draft.revokes(memory.tenantId, key.keyId)) throw keyRevoked(key.keyId);
+    const { nowMs } = draft;
+    const { expiresAtMs } = key;
+    if (expiresAtMs !== undefined && expiresAtMs <= nowMs) {
+      throw new GrantdError('invalid-request', expiryPassedInLog(expiresAtMs, nowMs, context.clock.wallMs()));
+    }
     demandCapacity(context, memory, draft);
     const record = { ...key, createdAtMs: context.clock.wallMs() };
     return { result: { kind: 'key', key: record }, changes: [{ kind: 'key-created', key: record }] };

@@ -1,7 +1,7 @@
 // API keys of a tenant for operators: the shapes and rules of /v1/keys, and what only operators do with keys.
 
 import { z } from 'zod';
-import { demandKeyExpiry } from '../../../core/grant-expiry.ts';
+import { keyExpiry } from '../../../core/grant-expiry.ts';
 import { ROTATION_GRACE_MS_DEFAULT, ROTATION_GRACE_MS_MAX } from '../../../core/limits.ts';
 import { keyRecord, listedKeyRecord } from '../../../core/records.ts';
 import { scopeMask } from '../../../core/scopes.ts';
@@ -86,8 +86,7 @@ export const createKey: OperatorOperation = {
   async run(call) {
     const session = await sessionOf(call);
     const body = parseBody(await readJson(call.request), createShape);
-    const expiresAtMs = demandKeyExpiry(body.expires_at, call.clock.wallMs());
-    const key = { name: body.name, scopes: scopeMask(body.scopes), expiresAtMs };
+    const key = { name: body.name, scopes: scopeMask(body.scopes), expiresAtMs: keyExpiry(body.expires_at) };
     const { record, text } = await session.createKey(call.context(), key, idempotencyKeyOf(call));
     return jsonResponse(201, { ...keyRecord(record), key: text });
   },

@@ -203,3 +203,20 @@ test('with a grace, a rotation needs room for one more key; without one, it does
   await assert.rejects(rotate(slot, handle, keyId), { code: 'key-limit-reached' });
   assert.ok((await rotate(slot, handle, keyId, { graceMs: 0 })).revoked);
 });
+
+test('whether the end of a new key lies in the future, the time of the slot decides', async () => {
+  const { slot, time } = await openAt();
+  const tenantId = await slot.createTenant();
+  const handle = await slot.handle(tenantId);
+  const createdUntil = (expiresAtMs: number): Promise<unknown> =>
+    slot.createKey(handle, tenantId, expiresAtMs).catch((error: Error) => error.message);
+  assert.match(String(await createdUntil(NOW_MS)), /must be a moment in the future/);
+  time.nowMs = NOW_MS + HOUR_MS;
+  await createdUntil(NOW_MS + 2 * HOUR_MS);
+  time.nowMs = NOW_MS;
+  assert.match(
+    String(await createdUntil(NOW_MS + HOUR_MS / 2)),
+    /must be after the time of this tenant's log, 2030-01-31T01:00:00/,
+  );
+  assert.equal((await listed(slot, handle)).filter(({ expiresAtMs }) => expiresAtMs !== undefined).length, 1);
+});
