@@ -394,11 +394,11 @@ export class GateEvaluation {
       const gates = gateProofs(all);
       return { ...bare, gates, lookedFor: this.#lookedFor(goal), cut: gates.length < all.length };
     }
-    const opened = goal.chain === undefined ? all.find((at) => this.#hasOpened(at, goal.rank)) : undefined;
+    const opened = goal.chain === undefined ? this.#openedOf(goal, extent) : undefined;
     const chain = goal.chain?.() ?? (opened === undefined ? [] : stepsFrom(opened.visit));
     extent.steps += chain.length;
     const gates = gateProofs(opened === undefined ? [] : [opened]);
-    return { ...bare, chain, gates, cut: opened !== undefined && gates.length === 0 };
+    return { ...bare, chain, gates, cut: goal.chain === undefined && gates.length === 0 };
   }
 
   #gateProofOf(at: GateAt, shown: Set<Goal>, extent: ProofExtent): GateProof {
@@ -424,9 +424,19 @@ export class GateEvaluation {
     return { gate: this.#rules.describe(at.gate), object, parents, ...proofs, cut };
   }
 
+  /** The gate that gives a goal that holds; none if the proof has no room to look at so many operands. */
+  #openedOf({ gates, rank }: Goal, extent: ProofExtent): GateAt | undefined {
+    for (const at of gates ?? []) {
+      if (extent.isFull) return undefined;
+      if (this.#hasOpened(at, rank, extent)) return at;
+    }
+    return undefined;
+  }
+
   /** Whether the gate gives a goal that was decided then. */
-  #hasOpened(at: GateAt, rank: number): boolean {
+  #hasOpened(at: GateAt, rank: number, extent: ProofExtent): boolean {
     const { base, all, none, perhaps } = this.#operandsOf(at);
+    extent.operands += all.length + none.length + perhaps.length;
     return (
       base === true &&
       [...all, ...perhaps].every((goal) => goal.value === true && goal.rank < rank) &&
