@@ -306,6 +306,8 @@ export class ShardNode implements Shard {
   #createOwnership(): Ownership {
     const { store, clock, log, metrics, budget } = this.#dependencies;
     const { meta, shardName } = this.#options;
+    // Initialized to 0, so that an increase includes the first one.
+    metrics.slotMoves.inc({ kind: 'failed' }, 0);
     return new Ownership(
       {
         store,

@@ -87,6 +87,21 @@ describe('the alerts of the chart', { skip: missing }, () => {
     });
   }
 
+  it('count the first increase: their counters are served from the start, with the labels that are asked for', async () => {
+    const rules = await rulesOf('standalone');
+    const increases = rules.flatMap(({ expr }) => [...expr.matchAll(/increase\((\w+)\{([^}]*)\}/g)]);
+    assert.ok(increases.length > 4);
+    for (const [, name = '', matchers = ''] of increases) {
+      const family = served.get(name);
+      assert.ok(family !== undefined, name);
+      for (const label of labelsOf(family)) {
+        const values: ReadonlySet<string> = family.labels.get(label) ?? new Set();
+        const [, wanted] = new RegExp(`\\b${label}="([^"]*)"`).exec(matchers) ?? [];
+        assert.ok(wanted === undefined ? values.size > 0 : values.has(wanted), `${name} begins without its ${label}`);
+      }
+    }
+  });
+
   it('say what is wrong, what to look at, and where the runbook is', async () => {
     const runbooks = readFileSync(join(CHART, '..', '..', 'docs', 'operating', 'monitoring.md'), 'utf8');
     const rules = await rulesOf('minimal');

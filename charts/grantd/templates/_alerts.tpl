@@ -72,6 +72,10 @@ name, which both kinds of monitor leave unchanged.
   "expr" (printf "sum(rate(grantd_http_request_seconds_count{%s,status=~\"5..\"}[5m])) > 0.01 * sum(rate(grantd_http_request_seconds_count{%s}[5m]))" $front $front)
   "summary" "More than 1 % of requests fail"
   "description" "503 means that the request got no answer from the owner of its slot in time. Check the slots, the queues and Cassandra.") }}
+{{ include "grantd.alert" (dict "root" $ "name" "GrantdMalformedCalls" "for" "0m" "severity" "warning"
+  "expr" (printf "sum by (pod, call) (increase(grantd_malformed_calls_total{%s}[15m])) > 0" $shard)
+  "summary" "{{ $labels.pod }} could not read a call: {{ $labels.call }}"
+  "description" "Another process of the cluster sent what this version cannot read, and its client got a 500. Its log says what and from which address. Compare the versions of all pods.") }}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdChecksSlow" "for" "10m" "severity" "warning"
   "expr" (printf "histogram_quantile(0.99, sum by (le) (rate(grantd_http_request_seconds_bucket{%s,operation=\"check\"}[5m]))) > 0.1" $front)
   "summary" "1 % of checks take longer than 100 ms"

@@ -28,7 +28,7 @@ import { reportFrom } from '../calls/cluster.ts';
 import type { ReplyBody, ServedPeer } from '../calls/define-call.ts';
 import { positionsFrom } from '../calls/readers.ts';
 import { shortText } from '../calls/request-fields.ts';
-import { type AnyCall, callOf } from '../calls/table.ts';
+import { type AnyCall, CALLS, callOf } from '../calls/table.ts';
 import type { Call__Output } from '../gen/grantd/v1/Call.ts';
 import type { Checks__Output } from '../gen/grantd/v1/Checks.ts';
 import type { FrontMessage__Output } from '../gen/grantd/v1/FrontMessage.ts';
@@ -51,6 +51,10 @@ const WAITING_BYTES_MAX = 16 * 1024 * 1024;
 const REFUSAL_MS = 500;
 /** Of a call whose request this version does not know. */
 const UNKNOWN_CALL = 'unknown';
+const POSITION = 'position';
+const REPORT = 'report';
+/** What can be malformed: a call, or a part of a message without one. */
+export const MALFORMED_PARTS: readonly string[] = [...Object.keys(CALLS), CHECK, POSITION, REPORT, UNKNOWN_CALL];
 /** Checks of a message between two readings of the clock. */
 const CHECKS_PER_LOOK = 64;
 /** Checks under unknown handles that are answered in one step, and what that costs with their decoding and encoding. */
@@ -213,13 +217,13 @@ export class PeerStream {
     if (message.ping !== null) this.#pongId = message.ping.id;
     if (message.checks !== null || message.calls.length > 0) {
       // Without its position, a reader asks the owner itself.
-      this.#positions = this.#read('position', () => positionsFrom(message.positions)) ?? NO_POSITIONS;
+      this.#positions = this.#read(POSITION, () => positionsFrom(message.positions)) ?? NO_POSITIONS;
       peer.tenant.answerAt(this.#positions);
     }
     if (message.checks !== null) this.#takeChecks(peer.tenant, message.checks);
     for (const call of message.calls) this.#takeCall(peer, call);
     const { report } = message;
-    const counts = report === null ? undefined : this.#read('report', () => reportFrom(report));
+    const counts = report === null ? undefined : this.#read(REPORT, () => reportFrom(report));
     if (counts !== undefined) peer.tenant.report(counts);
     this.#flush();
   }

@@ -11,7 +11,7 @@ import { EVERY_PROOF, type PeerProof } from '../transport/peer-certificate.ts';
 import type { AcceptStream, ServerStream } from '../transport/transport.ts';
 import { EnumerationGate } from './enumeration-gate.ts';
 import { ForeignPeers } from './foreign-peers.ts';
-import { PeerStream } from './peer-stream.ts';
+import { MALFORMED_PARTS, PeerStream } from './peer-stream.ts';
 
 export interface StreamHostDependencies {
   /** Undefined: the shard is not up yet. */
@@ -39,6 +39,8 @@ export function createStreamHost(
 ): StreamHost {
   const { clock, log, metrics, tracing, turns = new FairTurns(clock) } = dependencies;
   const { version = '' } = options;
+  // Initialized to 0, so that an increase includes the first one.
+  for (const call of MALFORMED_PARTS) metrics.malformedCalls.inc({ call }, 0);
   const foreignPeers = new ForeignPeers({ log, metrics });
   const streams = new Set<PeerStream>();
   const enumerations = new EnumerationGate();
