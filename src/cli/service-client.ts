@@ -3,6 +3,7 @@
 // below /v1 with an API key, below /operator/v1/tenants/{id} with the operator's token. So a command of one tenant
 // names only what follows, and works with either.
 
+import { boundBody } from '../core/bounded-body.ts';
 import { describeWarnings, WARNING_HEADER } from '../core/service-warnings.ts';
 import { CliFailure, ConnectionFailure, ProblemFailure, reasonOf, UNREACHABLE_HINT } from './failures.ts';
 import { asRecord, type JsonRecord, parseJson, textOf } from './output/json-view.ts';
@@ -35,6 +36,10 @@ export interface ServiceRequest {
 
 /** Three times the service's deadline for a request; after that, no response will come. */
 const TIMEOUT_MS = 30_000;
+/** The longest are pages of 1,000 grants with their conditions: some megabytes. */
+export const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+/** Of a problem document. */
+export const PROBLEM_BYTES_MAX = 256 * 1024;
 /** Distinct warnings that one command prints. */
 const WARNINGS_MAX = 20;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
@@ -74,7 +79,7 @@ async function problemOf(response: Response, api: ServiceApi): Promise<ProblemFa
     requestId: response.headers.get('x-service-request-id') ?? '',
   };
   try {
-    const problem = asRecord(parseJson(await response.text()));
+    const problem = asRecord(parseJson(await boundBody(response, PROBLEM_BYTES_MAX).text()));
     const type = textOf(problem, 'type');
     const code = type.slice(type.lastIndexOf('/') + 1);
     const [title, detail] = [textOf(problem, 'title'), textOf(problem, 'detail')];
@@ -86,6 +91,7 @@ async function problemOf(response: Response, api: ServiceApi): Promise<ProblemFa
 
 interface ServiceClientOptions {
   readonly fetch?: typeof fetch;
+  readonly timeoutMs?: number;
   readonly onWarning?: (warning: string) => void;
 }
 
@@ -95,6 +101,7 @@ export class ServiceClient {
   readonly #options: ServiceClientOptions;
   readonly #fetch: typeof fetch;
   readonly #warn: (warning: string) => void;
+  readonly #timeoutMs: number;
   /** Each warning is printed once, however many calls a command makes. */
   readonly #warned = new Set<string>();
   /** The tenant whose paths it calls in the operator's API; undefined for all of that API, and with an API key. */
@@ -105,6 +112,7 @@ export class ServiceClient {
     this.#options = options;
     this.#fetch = options.fetch ?? fetch;
     this.#warn = options.onWarning ?? (() => undefined);
+    this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
     this.tenant = tenant;
     this.#root = `${this.#target.url}${ROOTS[target.api]}${tenant === undefined ? '' : path`/tenants/${tenant}`}`;
   }
@@ -136,8 +144,21 @@ export class ServiceClient {
     }
   }
 
-  /** The response with its body not yet read. Rejects for every status that is not a success. */
+  /**
+   * The response with its body not yet read, which may take as long as it likes. Rejects for every status that is not a
+   * success.
+   */
   async open(request: ServiceRequest, signal?: AbortSignal): Promise<Response> {
+    const head = new AbortController();
+    const late = setTimeout(() => head.abort(new Error('no response in time')), this.#timeoutMs);
+    try {
+      return await this.#open(request, signal === undefined ? head.signal : AbortSignal.any([signal, head.signal]));
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  async #open(request: ServiceRequest, signal: AbortSignal): Promise<Response> {
     const url = new URL(`${this.#root}${request.path}`);
     for (const [name, value] of Object.entries(request.query ?? {})) {
       if (value !== undefined) url.searchParams.set(name, whole(value));
@@ -150,7 +171,7 @@ export class ServiceClient {
     const body = request.ndjson ?? (request.json === undefined ? null : JSON.stringify(request.json));
     let response: Response;
     try {
-      const init = { method: request.method, headers, body, signal: signal ?? null, redirect: 'manual' } as const;
+      const init = { method: request.method, headers, body, signal, redirect: 'manual' } as const;
       response = await this.#fetch(url, init);
     } catch (error) {
       throw this.#unreachable(error);
@@ -180,10 +201,10 @@ export class ServiceClient {
 
   /** The whole text of a response. */
   async readText(request: ServiceRequest, signal?: AbortSignal): Promise<string> {
-    const timeout = AbortSignal.timeout(TIMEOUT_MS);
+    const timeout = AbortSignal.timeout(this.#timeoutMs);
     const response = await this.open(request, signal === undefined ? timeout : AbortSignal.any([signal, timeout]));
     try {
-      return await response.text();
+      return await boundBody(response, ANSWER_BYTES_MAX).text();
     } catch (error) {
       throw this.#unreachable(error);
     }

@@ -1,8 +1,14 @@
 // The metadata of the identity provider: its endpoints, and its signing keys. Invariants: nothing is read from another
-// issuer, or without TLS except on loopback. While the provider fails, one request in some seconds reaches it, however
+// issuer, or without TLS except on loopback, and no response beyond its bounds of bytes and time. While the provider fails, one request in some seconds reaches it, however
 // many need it; keys in memory stay in use.
 
-import { createRemoteJWKSet, errors, type JWTVerifyGetKey, type RemoteJWKSet } from 'jose';
+import {
+  createRemoteJWKSet,
+  customFetch as customKeysFetch,
+  errors,
+  type JWTVerifyGetKey,
+  type RemoteJWKSet,
+} from 'jose';
 import {
   allowInsecureRequests,
   type ClientAuth,
@@ -10,18 +16,23 @@ import {
   ClientSecretPost,
   type Configuration,
   clockTolerance,
+  customFetch,
   discovery,
   enableNonRepudiationChecks,
   None,
 } from 'openid-client';
 import type { Clock } from '../../core/async/clock.ts';
+import { boundBody } from '../../core/bounded-body.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { isLoopbackHost } from '../../core/text/addresses.ts';
 import type { Log } from '../../telemetry/log.ts';
 
 /** By how much the clocks of the provider and the console may differ. */
 export const CLOCK_SKEW_SECONDS = 30;
+/** For a whole response. */
 const TIMEOUT_SECONDS = 5;
+/** The largest are token responses, of some 10 KB for a person in hundreds of groups. */
+export const PROVIDER_BODY_BYTES_MAX = 256 * 1024;
 /** How long the console waits after a failure of the provider. */
 const RETRY_MS = 5_000;
 /** An unknown key id makes the console read the keys again, but not more often than this. */
@@ -68,6 +79,10 @@ const clientAuthOf = (secret: string | undefined): ClientAuth => {
   };
 };
 
+/** For every request to the provider. */
+const boundedFetch = async (url: string, init: object): Promise<Response> =>
+  boundBody(await fetch(url, init), PROVIDER_BODY_BYTES_MAX);
+
 async function discover({ issuer, clientId, clientSecret }: MetadataOptions): Promise<Discovered> {
   const url = new URL(issuer);
   const insecure = url.protocol === 'http:' && isLoopbackHost(url.hostname);
@@ -78,6 +93,7 @@ async function discover({ issuer, clientId, clientSecret }: MetadataOptions): Pr
     clientAuthOf(clientSecret),
     {
       timeout: TIMEOUT_SECONDS,
+      [customFetch]: boundedFetch,
       execute: insecure ? [enableNonRepudiationChecks, allowInsecureRequests] : [enableNonRepudiationChecks],
     },
   );
@@ -91,6 +107,7 @@ async function discover({ issuer, clientId, clientSecret }: MetadataOptions): Pr
     timeoutDuration: TIMEOUT_SECONDS * 1000,
     cooldownDuration: KEYS_COOLDOWN_MS,
     cacheMaxAge: KEYS_AGE_MS_MAX,
+    [customKeysFetch]: boundedFetch,
   });
   return { configuration, keys };
 }
