@@ -34,6 +34,11 @@ import type { SpanAttributes, SpanKind, TraceSpan, Tracing } from './spans.ts';
 const ATTRIBUTE_LENGTH_MAX = 256;
 /** Links from a group commit to the writes that it carries; the oldest are dropped. */
 const LINKS_MAX = 128;
+/**
+ * Batches go one at a time; one that gets no whole response in time does not hold up the others. The library reads such
+ * a response for as long as bytes come, 4 MiB of it at most. With so many of them it takes no more spans.
+ */
+const EXPORTS_MAX = 4;
 /** How long the process waits for the collector when it stops. */
 const CLOSE_MS_MAX = 2000;
 
@@ -143,7 +148,7 @@ export function createTracing(
 ): Tracing {
   const delivery = new SpanDelivery(
     dependencies,
-    new OTLPTraceExporter({ url: options.url, headers: { ...options.headers } }),
+    new OTLPTraceExporter({ url: options.url, headers: { ...options.headers }, concurrencyLimit: EXPORTS_MAX }),
     { delayMs: options.delayMs },
   );
   const provider = new BasicTracerProvider({

@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { loadSync, type ServiceDefinition } from '@grpc/proto-loader';
-import { createDecisionExport } from '../../../src/telemetry/decision-export.ts';
+import { createDecisionExport, EXPORTS_MAX } from '../../../src/telemetry/decision-export.ts';
+import { startFlooding } from '../../kit/flooding-server.ts';
 import { decision } from './decisions.ts';
 
 interface WireValue {
@@ -109,4 +110,19 @@ describe('the export of decisions', () => {
     assert.ok(failure instanceof Error);
     assert.ok(!String(failure.stack).includes('s3cret'));
   });
+
+  for (const kind of ['flood', 'trickle'] as const) {
+    it(`ends at a collector whose responses do not, by ${kind}, and keeps few of them`, async () => {
+      await using collector = await startFlooding();
+      collector.kind = kind;
+      const options = { url: `${collector.url}/v1/logs`, headers: {}, resource: {}, version: '', exportMsMax: 300 };
+      const sink = createDecisionExport(options);
+      for (let delivery = 0; delivery < EXPORTS_MAX + 2; delivery += 1) {
+        await assert.rejects(sink.deliver([decision(0)]));
+        assert.ok(collector.open <= EXPORTS_MAX);
+      }
+      assert.equal(collector.requests, kind === 'trickle' ? EXPORTS_MAX : EXPORTS_MAX + 2);
+      await sink.close();
+    });
+  }
 });
