@@ -5,6 +5,7 @@
 import { lookup } from 'node:dns/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, jitteredMs, type Random, type Timer } from '../core/async/clock.ts';
+import { SHARD_ADDRESSES_MAX } from '../core/limits.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Discovery, DiscoveryObserver } from './discovery.ts';
 
@@ -45,6 +46,8 @@ class DnsWatch {
   #closed = false;
   /** The last logged failure: a lasting one is logged once. */
   #failure = '';
+  /** Logged once while it lasts. */
+  #tooMany = false;
 
   constructor(
     dependencies: DnsDiscoveryDependencies,
@@ -91,7 +94,15 @@ class DnsWatch {
     observer?.synced();
     if (this.#failure !== '') log.info({ name }, 'DNS lookup of shards works again');
     this.#failure = '';
-    const addresses = [...new Set(hosts)].map((host) => withPort(host, port)).sort();
+    const found = [...new Set(hosts)].map((host) => withPort(host, port)).sort();
+    const addresses = found.slice(0, SHARD_ADDRESSES_MAX);
+    if (found.length > addresses.length && !this.#tooMany) {
+      log.warn(
+        { name, found: found.length },
+        `the name has more than ${SHARD_ADDRESSES_MAX} addresses; ignoring the others`,
+      );
+    }
+    this.#tooMany = found.length > addresses.length;
     if (isDeepStrictEqual(addresses, this.#known)) return;
     this.#known = Object.freeze(addresses);
     observer?.knows(addresses.length);

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
+import { SHARD_ADDRESSES_MAX } from '../../../src/core/limits.ts';
 import { createDnsDiscovery } from '../../../src/discovery/dns.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import { VirtualClock } from '../../kit/virtual-clock.ts';
@@ -52,6 +53,17 @@ describe('discovery by DNS', () => {
     watch();
     await clock.advance(0);
     assert.deepEqual(told, [['10.0.0.1:8082', '10.0.0.2:8082', '[fd00::1]:8082']]);
+  });
+
+  it('takes no more addresses of a name than there can be shards', async () => {
+    answer = async () => Array.from({ length: SHARD_ADDRESSES_MAX + 5 }, (_, at) => `10.0.${at >> 8}.${at & 255}`);
+    watch();
+    await clock.advance(0);
+    assert.deepEqual(
+      told.map((addresses) => addresses.length),
+      [SHARD_ADDRESSES_MAX],
+    );
+    assert.ok(counted.includes(`knows ${SHARD_ADDRESSES_MAX}`));
   });
 
   it('looks again every 2 seconds, or a little sooner, and tells changes only', async () => {
