@@ -1,6 +1,6 @@
 // The metadata of the identity provider: its endpoints, and its signing keys. Invariants: nothing is read from another
-// issuer, or without TLS except on loopback, and no response beyond its bounds of bytes and time. While the provider fails, one request in some seconds reaches it, however
-// many need it; keys in memory stay in use.
+// issuer, or without TLS except on loopback, and no response beyond its bounds of bytes and time. While the provider
+// fails, one request in some seconds reaches it, however many need it; keys in memory stay in use.
 
 import {
   createRemoteJWKSet,
