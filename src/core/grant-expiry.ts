@@ -43,7 +43,7 @@ export function expiryPassedInLog(expiresAtMs: number, logMs: number, wallMs: nu
   return `"${field}" must be after the time of this tenant's log, ${formatTimestamp(logMs)}, which is ${aheadBy}.`;
 }
 
-/** The end of an API key, which the tenant's owner judges. `null` and absent: it never ends. Throws `invalid-request`. */
+/** The end of an API key; undefined: it never ends. Throws `invalid-request` for one that no clock can call future. */
 export function keyExpiry(expiresAtMs: number | null | undefined): number | undefined {
   if (expiresAtMs === null || expiresAtMs === undefined) return undefined;
   if (expiresAtMs > 0) return expiresAtMs;

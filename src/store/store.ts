@@ -186,8 +186,8 @@ export interface MemberStore {
   /** Inserts if there is no row of that incarnation. */
   insertMember(member: MemberRow, deadline: DeadlineMs): Promise<ConditionalOutcome<MemberRow>>;
   /**
-   * Sets heartbeat, healthy heartbeat, wall clock (and `alive` or `draining`) if the member is not dead and its heartbeat is
-   * `expectedHeartbeat`.
+   * Sets heartbeat, healthy heartbeat, wall clock (and `alive` or `draining`) if the member is not dead and its
+   * heartbeat is `expectedHeartbeat`.
    */
   writeHeartbeat(
     heartbeat: {

@@ -99,7 +99,7 @@ export class ClockWatch {
     return { median: wall.skewMs ?? 0, member: most(this.#members), store: most(this.#nodes.values()) };
   }
 
-  /** Compares the clock with the others, as far as they can be read now. The last reference holds until the next one. */
+  /** Compares the clock with the others that can be read now. The last reference holds until the next one. */
   async look(): Promise<void> {
     const { clock, wall, alone } = this.#ports;
     if (alone) this.#lookAlone();

@@ -6,6 +6,18 @@ import { MEMBER_COLUMNS, memberRowOf } from '../../stored-rows.ts';
 import { ConditionalTable } from './compare-and-set.ts';
 import { TableScan, type TableScanPorts } from './table-scan.ts';
 
+const cellsOf = (row: MemberRow) => ({
+  incarnation: row.incarnation,
+  shard_name: row.shardName,
+  address: row.address,
+  state: row.state,
+  beat: BigInt(row.heartbeat),
+  started_at_ms: BigInt(row.startedAtMs),
+  healthy_beat: BigInt(row.healthyHeartbeat),
+  wall_ms: BigInt(row.wallMs),
+  place: row.place ?? '',
+});
+
 export function createMemberCalls(ports: TableScanPorts, keyspace: string): MemberStore {
   const { executor } = ports;
   const name = `${keyspace}.members`;
@@ -14,27 +26,7 @@ export function createMemberCalls(ports: TableScanPorts, keyspace: string): Memb
     key: 'incarnation',
     columns: MEMBER_COLUMNS,
     recordOf: memberRowOf,
-    cellsOf: ({
-      incarnation,
-      shardName,
-      address,
-      state,
-      heartbeat,
-      startedAtMs,
-      healthyHeartbeat,
-      wallMs,
-      place = '',
-    }) => ({
-      incarnation,
-      shard_name: shardName,
-      address,
-      state,
-      beat: BigInt(heartbeat),
-      started_at_ms: BigInt(startedAtMs),
-      healthy_beat: BigInt(healthyHeartbeat),
-      wall_ms: BigInt(wallMs),
-      place,
-    }),
+    cellsOf,
     written: ['state', 'beat', 'healthy_beat', 'wall_ms'],
     tested: ['shard_name', 'address', 'state', 'beat', 'started_at_ms'],
   });
