@@ -250,7 +250,9 @@ class Simulation {
   ): Promise<Value> {
     const console = this.#cluster.fronts.get('console');
     if (console === undefined) throw new Error('There is no console.');
-    const endMs = this.#scheduler.nowMs + OPERATE_MS_MAX;
+    // A process whose clock is slow waits for a lost response of the store several times as long.
+    const limitMs = this.#profile.slowShard === undefined ? OPERATE_MS_MAX : RECOVERY_MS_MAX;
+    const endMs = this.#scheduler.nowMs + limitMs;
     while (true) {
       const answer = await request(this.#cluster, console, run);
       if (answer.kind === 'value') return answer.value;

@@ -163,12 +163,14 @@ export class ClockWatch {
   #report(): void {
     const { log, wall } = this.#ports;
     const { problem } = this;
-    if (problem !== undefined && !wall.agrees && !this.#reported) {
+    const { skewMs } = wall;
+    // A clock that has not been compared, as the store does not respond, may be right.
+    if (problem !== undefined && skewMs !== undefined && !wall.agrees && !this.#reported) {
       this.#reported = true;
-      log.error({ skewMs: wall.skewMs, reason: problem }, 'this process serves nothing: its wall clock is wrong');
+      log.error({ skewMs, reason: problem }, 'this process serves nothing: its wall clock is wrong');
     } else if (problem === undefined && this.#reported) {
       this.#reported = false;
-      log.info({ skewMs: wall.skewMs }, 'the clock of this process is right again');
+      log.info({ skewMs }, 'the clock of this process is right again');
     }
   }
 }

@@ -8,6 +8,7 @@ import { Membership } from '../../../../src/shard/ownership/membership.ts';
 import { WallClock } from '../../../../src/shard/ownership/wall-clock.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
 import { MemoryStore } from '../../../kit/store/memory-store.ts';
+import { createRecordingLog } from '../../../kit/store/store-directory.ts';
 import { createMember } from '../../../kit/store/store-fixtures.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
@@ -77,6 +78,17 @@ describe('a clock that is compared', () => {
     await watch.look();
     assert.deepEqual([wall.right, wall.agrees], [false, false]);
     assert.match(watch.problem ?? '', /not been compared/);
+  });
+
+  it('says nothing in the log while the store is silent: the clock may be right', async () => {
+    const recorded = createRecordingLog();
+    store.nodeClock = () => {
+      throw new Error('The node is down.');
+    };
+    watch = new ClockWatch({ clock, wall, store, log: recorded, members: () => [], alone: false });
+    await watch.look();
+    assert.equal(wall.right, false);
+    assert.deepEqual(recorded.lines, []);
   });
 
   it('is not right before the members that send heartbeats were compared', async () => {
