@@ -61,6 +61,21 @@ describe('the console, with strangers on its port,', () => {
     assert.equal(await dropped('full'), 0);
   });
 
+  it('ends a connection with half a header, also one that trickles in and one after a response', async () => {
+    await Promise.all(
+      ['', `${PLANS}\r\n`].map(async (first) => {
+        const connection = await RawConnection.open(service.url);
+        connection.send(first);
+        await connection.readResponses(first === '' ? 0 : 1);
+        connection.send(`${PLANS}X-Long: `);
+        const trickle = setInterval(() => connection.send('x'), 20);
+        const [response] = parseResponses(await connection.readToEnd());
+        clearInterval(trickle);
+        assert.equal(response?.status, first === '' ? 408 : 200);
+      }),
+    );
+  });
+
   it('lets an operator send the rest of an import while others come and go', async () => {
     const line = `${JSON.stringify({ subject: 'user:a', relation: 'viewer', object: 'doc:a' })}\n`;
     const head = `POST /operator/v1/tenants/${await createTenant()}/import HTTP/1.1\r\nHost: a\r\n${TOKEN}`;

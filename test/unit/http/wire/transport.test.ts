@@ -134,6 +134,21 @@ describe('the transport', () => {
     assert.equal(response.headers.connection, 'close');
   });
 
+  it('ends a connection with half a header, also one that trickles in and one after a response', async () => {
+    await Promise.all(
+      ['', 'GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n'].map(async (first) => {
+        const connection = await RawConnection.open(impatient.url);
+        connection.send(first);
+        await connection.readResponses(first === '' ? 0 : 1);
+        connection.send('POST /v1/check HTTP/1.1\r\nHost: x\r\nX-Long: ');
+        const trickle = setInterval(() => connection.send('x'), 20);
+        const [response] = parseResponses(await connection.readToEnd());
+        clearInterval(trickle);
+        assert.equal(response?.status, first === '' ? 408 : 404);
+      }),
+    );
+  });
+
   it('answers 408 to half a body, once', async () => {
     const connection = await RawConnection.open(impatient.url);
     connection.send(`${impatientHead('POST', '/v1/check', 'Content-Length: 100\r\n')}{"subject"`);

@@ -171,13 +171,18 @@ describe('the ops port, with strangers on it,', () => {
 
   it('drops a connection that sends no request in time', async () => {
     const strangers = await openIdleSockets(server.url, 10, () => 'GET ');
+    const slow = await RawConnection.open(server.url);
+    slow.send('GE');
     // Once it is answered, the server has accepted all earlier ones.
     await probe();
     await pass(HEAD_TIMEOUT_MS - 1);
     await probe();
     assert.equal(strangers.open, 10);
+    // Bytes on the way do not give it more time.
+    slow.send('T');
     await pass(1);
     await waitFor('the connections to be closed', () => strangers.open === 0);
+    assert.equal(await slow.readToEnd(), '');
     strangers.close();
   });
 
