@@ -28,9 +28,11 @@ test('a call that the shard cannot read fails at once, is not repeated, and leav
     ['answered', 'internal', 'answered'],
   );
   assert.equal(shard.connections.size, 1);
-  assert.deepEqual((await stage.shardMetrics.malformedCalls.get()).values, [
-    { labels: { call: 'readChanges' }, value: 1 },
-  ]);
+  const { values } = await stage.shardMetrics.malformedCalls.get();
+  assert.deepEqual(
+    values.filter(({ value }) => value > 0),
+    [{ labels: { call: 'readChanges' }, value: 1 }],
+  );
   assert.deepEqual((await metrics.frontRetries.get()).values, []);
 });
 
