@@ -60,6 +60,7 @@ export class LogOutput {
   /** Since the output worked last. */
   #lost = 0;
   #failure: NodeJS.ErrnoException | undefined;
+  readonly #onExit = (): void => this.end();
 
   /** `descriptor`: by default standard error. */
   constructor(events: LogOutputEvents, { descriptor = STDERR }: { readonly descriptor?: number } = {}) {
@@ -81,6 +82,7 @@ export class LogOutput {
   /** Writes what waits, for a bounded time: the process ends. */
   end(): void {
     const untilMs = performance.now() + EXIT_MS_MAX;
+    process.off('exit', this.#onExit);
     clearTimeout(this.#timer);
     while (this.#drain(Number.POSITIVE_INFINITY) === 'failed') {
       // A disk that is full stays so.
@@ -92,7 +94,7 @@ export class LogOutput {
   #open(): number {
     if (this.#output === undefined) {
       this.#output = openOutput(this.#descriptor);
-      process.on('exit', () => this.end());
+      process.on('exit', this.#onExit);
     }
     return this.#output;
   }

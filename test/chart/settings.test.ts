@@ -30,7 +30,10 @@ const LEFT_TO_EXTRA_ENV: Partial<Record<Role, readonly string[]>> = {
 };
 /** What no example of its own needs, but somebody may. */
 const MORE: readonly RenderOptions[] = [
-  { ci: 'minimal', set: { 'tls.enabled': false, 'tls.allowInsecure': true } },
+  {
+    ci: 'minimal',
+    set: { 'tls.enabled': false, 'tls.allowInsecure': true, clusterId: 'clu_01jd9xk2m4fq0b4t8zj6c5v7wn' },
+  },
   {
     ci: 'standalone',
     set: {

@@ -98,7 +98,9 @@ export class ScriptedOperator implements OperatorApi {
       plans: this.#plans,
       maintenanceMs: MAINTENANCE_MS,
       pageCacheBytesMax: MEMORY_BYTES_MAX,
+      // A test moves this clock alone.
       wallMs: () => clock.wallMs(),
+      clockSkewMsMax: Number.POSITIVE_INFINITY,
     });
   }
 

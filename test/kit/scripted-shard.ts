@@ -74,7 +74,8 @@ export class ShardWorld {
   static async start(slots = 4): Promise<ShardWorld> {
     const time = { aheadMs: 0 };
     const meta = { ...HARNESS_META, slots };
-    const harness = new ShardHarness({ meta, plans: PLANS, aheadMs: () => time.aheadMs });
+    const clocks = { aheadMs: () => time.aheadMs, wallMs: () => Date.now() + time.aheadMs };
+    const harness = new ShardHarness({ meta, plans: PLANS, ...clocks });
     return new ShardWorld(slots, harness, await harness.start(), time);
   }
 

@@ -7,7 +7,7 @@ import type { Family } from './exposition.ts';
 /** What monitors of pods give to every series. */
 const COMMON_LABELS = ['namespace', 'pod'];
 const OVER_TIME = new Set(['rate', 'increase']);
-const FUNCTIONS = new Set([...OVER_TIME, 'sum', 'max', 'absent', 'histogram_quantile', 'time']);
+const FUNCTIONS = new Set([...OVER_TIME, 'sum', 'max', 'absent', 'histogram_quantile', 'time', 'abs']);
 const KEYWORDS = new Set(['by', 'and', 'or', 'on']);
 
 const SELECTOR = /(?<name>[a-z][a-z0-9]*_[a-z0-9_]+)(?:\{(?<matchers>[^}]*)\})?(?<range>\[[^\]]+\])?/g;
