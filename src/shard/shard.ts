@@ -220,7 +220,7 @@ export interface LogPosition {
   readonly epoch: number;
   /** No commit of the tenant came after this entry. */
   readonly seq: number;
-  /** Greater than the stamp of every commit so far: the slot's time. */
+  /** The slot's time: its next base, less what time is behind bases. */
   readonly nextBase: number;
   /** The owner's time, ms: never before that of the last entry. */
   readonly nowMs: number;

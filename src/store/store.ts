@@ -347,7 +347,7 @@ export interface GrantCountRow {
   /** Those without a grant left out: at most 50 relations and 100 conditions. Undefined: there are none. */
   readonly byKey?: readonly KeyCount[];
   /** Every grant that expires no later is collected. Undefined: no grant of the tenant ever had an expiry. */
-  readonly collectedToMs?: number;
+  readonly collectedToBaseMs?: number;
 }
 
 export interface GrantCountWrite {

@@ -328,8 +328,8 @@ export function cellsOf(write: StateWrite): readonly Cell[] {
       return [write.tenantId, write.month, seq, index, atMs, actor, requestId, change];
     }
     case 'grant-count': {
-      const { tenantId, seq, grants, bytes, byKey, collectedToMs } = write.row;
-      return [write.slot, tenantId, seq, grants, bytes, encodeKeyCounts(byKey), collectedToMs];
+      const { tenantId, seq, grants, bytes, byKey, collectedToBaseMs } = write.row;
+      return [write.slot, tenantId, seq, grants, bytes, encodeKeyCounts(byKey), collectedToBaseMs];
     }
     default:
       return assertNever(write);

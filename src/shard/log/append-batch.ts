@@ -4,10 +4,10 @@
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import type { IdFactory, TenantId } from '../../core/ids.ts';
-import type { LogStore, Stamp } from '../../store/store.ts';
+import type { LogStore } from '../../store/store.ts';
 import { runInSpan, runTraced, type TraceSpan } from '../../telemetry/spans.ts';
 import type { HeldBytes } from '../memory/write-memory.ts';
-import type { Entry, EntryOperation } from './entries.ts';
+import type { Entry, EntryOperation, EntryTime } from './entries.ts';
 import type { OperationMemory } from './idempotency/cache.ts';
 import type { DecidedOperation } from './idempotency/operation-table.ts';
 import type { Decide, OperationResult } from './write-decisions.ts';
@@ -43,9 +43,7 @@ export interface Answer {
   readonly error?: unknown;
 }
 
-export interface Batch {
-  readonly base: Stamp;
-  readonly elapsedMs: number;
+export interface Batch extends EntryTime {
   readonly operations: readonly EntryOperation[];
   readonly encoded: readonly string[];
   readonly answers: readonly Answer[];

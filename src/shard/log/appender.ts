@@ -59,6 +59,10 @@ const LEASE_POLL_MS = 20;
 
 const nothingDone = (): ShardFailure => new ShardFailure('not-serving', 'The tenure or its lease has ended.');
 
+interface SettingBack extends PromiseWithResolvers<boolean> {
+  readonly aheadMs: () => number;
+}
+
 export class Appender {
   readonly time: LogTime;
   readonly #ports: AppenderPorts;
@@ -70,6 +74,7 @@ export class Appender {
   readonly #inFlight = new InFlightOperations();
   /** Of the next batch, if callers wait for the log to reach the present. */
   #advance: PromiseWithResolvers<void> | undefined;
+  #settingBack: SettingBack | undefined;
   #running = false;
   #settlingSinceMs: number | undefined;
   readonly #commitWindow: GroupCommitWindow;
@@ -93,6 +98,11 @@ export class Appender {
   /** Greater than every stamp in the log. */
   get nextBase(): Stamp {
     return this.#nextBase;
+  }
+
+  /** How far the time of entries is behind their bases: the same for all of the tenure. */
+  get behindMs(): number {
+    return this.time.behindMs;
   }
 
   get queueLength(): number {
@@ -137,6 +147,19 @@ export class Appender {
     return this.#advance.promise;
   }
 
+  /**
+   * Appends an entry that sets the time of the log back to the wall clock, and ends the tenure with it. `aheadMs`: how
+   * far it is ahead, called in the step that creates the entry; 0: time may not be set back now. Resolves to whether it
+   * was.
+   */
+  setBack(aheadMs: () => number): Promise<boolean> {
+    if (this.#closed !== undefined) return Promise.reject(this.#closed);
+    assert(this.#settingBack === undefined, 'time is set back once');
+    this.#settingBack = { ...Promise.withResolvers<boolean>(), aheadMs };
+    this.#start();
+    return this.#settingBack.promise;
+  }
+
   #start(): void {
     if (this.#running) return;
     this.#running = true;
@@ -160,6 +183,8 @@ export class Appender {
     this.#commitWindow.end();
     this.#advance?.reject(failure);
     this.#advance = undefined;
+    this.#settingBack?.reject(failure);
+    this.#settingBack = undefined;
     void this.#refuse(this.#queue.clear(), failure);
   }
 
@@ -179,11 +204,12 @@ export class Appender {
 
   async #run(): Promise<void> {
     const { clock } = this.#ports;
-    while ((this.#queue.length > 0 || this.#advance !== undefined) && this.#closed === undefined) {
+    while (this.#hasWork && this.#closed === undefined) {
       await this.#ports.waitForCapacity();
       // Operations that have arrived by now join this append; the next one is a whole fsync away.
       await yieldTurn(clock);
       if (this.#closed !== undefined) break;
+      await this.#setBackIfAsked();
       const batch = this.#takeBatch();
       const startedMs = clock.monotonicMs();
       this.#settlingSinceMs = startedMs;
@@ -205,6 +231,29 @@ export class Appender {
     const idle = this.#idle;
     this.#idle = [];
     for (const resolve of idle) resolve();
+  }
+
+  get #hasWork(): boolean {
+    return this.#queue.length > 0 || this.#advance !== undefined || this.#settingBack !== undefined;
+  }
+
+  /** The entry has no operations: whatever it rests on is committed. */
+  async #setBackIfAsked(): Promise<void> {
+    const asked = this.#settingBack;
+    if (asked === undefined) return;
+    this.#settingBack = undefined;
+    const aheadMs = asked.aheadMs();
+    if (aheadMs === 0) {
+      asked.resolve(false);
+      return;
+    }
+    const time = this.time.setBack(this.#nextBase, aheadMs);
+    const batch = { ...time, operations: [], encoded: [], answers: [], spans: new Set<TraceSpan>(), advance: undefined };
+    this.#settlingSinceMs = this.#ports.clock.monotonicMs();
+    const appended = await this.#append(batch);
+    this.#settlingSinceMs = undefined;
+    if (appended === true) asked.resolve(true);
+    else asked.reject(nothingDone());
   }
 
   /**
@@ -239,7 +288,7 @@ export class Appender {
   #takeBatch(): Batch {
     // Decisions see the time that the log will record for them.
     const time = this.time.next(this.#nextBase);
-    const draft = new Draft(timeOfStamp(time.base));
+    const draft = new Draft(timeOfStamp(time.base) - this.behindMs);
     const advance = this.#advance;
     this.#advance = undefined;
     const operations: EntryOperation[] = [];
@@ -320,7 +369,9 @@ export class Appender {
         // no reader sees it. If the lease is valid now, no other shard has owned the slot in between, however long the
         // append took. The entry is then part of the log.
         if (!this.#ports.leaseValid() && !(await this.#leased())) return undefined;
-        this.#commit(batch, record.seq);
+        // The next tenure begins with the other time: nothing of this one may see both.
+        if ((batch.behindMs ?? 0) !== this.behindMs) this.#lose('the time of its log was set back');
+        else this.#commit(batch, record.seq);
         this.#observe('committed', startedMs, batch);
         return true;
       }
@@ -356,8 +407,8 @@ export class Appender {
   #commit(batch: Batch, seq: number): void {
     assert(seq === this.#lastSeq + 1, 'entries are committed in the order of the log');
     this.#lastSeq = seq;
-    const { base, elapsedMs, operations } = batch;
-    const entry = { seq, base, elapsedMs, operations };
+    const { base, elapsedMs, behindMs, operations } = batch;
+    const entry = { seq, base, elapsedMs, behindMs, operations };
     this.#nextBase = followingBase(entry);
     this.#ports.commit(entry);
     this.#ports.operations.remember(decidedOf(batch));

@@ -33,14 +33,23 @@ export interface EntryTime {
    * epoch.
    */
   readonly elapsedMs: number;
+  /** How far the time of the entry is behind its base, since time was set back (slot-time.ts). Absent: 0. */
+  readonly behindMs?: number | undefined;
 }
 
 /** The year 2200. Wall clocks beyond it are cut off here: some decades later, stamps would not be safe integers. */
 const WALL_MS_MAX = Date.UTC(2200, 0, 1);
+/** No base is that of a later time, so that the stamps after it are safe integers. */
+export const BASE_MS_MAX = Date.UTC(2250, 0, 1);
 
 /** The wall clock as a stamp. */
 export function wallStamp(clock: Pick<Clock, 'wallMs'>): Stamp {
   return Math.min(clock.wallMs(), WALL_MS_MAX) * 1000;
+}
+
+/** The wall clock as a base of a log whose time is that far behind its bases. */
+export function wallBase(clock: Pick<Clock, 'wallMs'>, behindMs: number): Stamp {
+  return Math.min(wallStamp(clock) + behindMs * 1000, BASE_MS_MAX * 1000);
 }
 
 export interface Entry extends EntryTime {
@@ -72,9 +81,11 @@ export function encodeOperation(operation: EntryOperation): string {
   return JSON.stringify(operation);
 }
 
-export function encodeEntry({ base, elapsedMs }: EntryTime, encodedOperations: readonly string[]): string {
+export function encodeEntry(time: EntryTime, encodedOperations: readonly string[]): string {
+  const { base, elapsedMs, behindMs = 0 } = time;
+  const behind = behindMs === 0 ? '' : `"behindMs":${behindMs},`;
   const operations = encodedOperations.join(',');
-  const body = `{"format":${LOG_FORMAT},"base":${base},"elapsedMs":${elapsedMs},"operations":[${operations}]}`;
+  const body = `{"format":${LOG_FORMAT},"base":${base},"elapsedMs":${elapsedMs},${behind}"operations":[${operations}]}`;
   assert(Buffer.byteLength(body) <= ENTRY_BYTES_MAX, 'an entry is at most 1 MiB');
   return body;
 }
@@ -173,6 +184,7 @@ const headSchema = z.object({
   format: z.int(),
   base: z.int().positive(),
   elapsedMs: z.int().nonnegative(),
+  behindMs: z.int().positive().optional(),
 });
 
 const tailEntrySchema = headSchema.extend({ operations: z.array(z.unknown()) });
@@ -211,10 +223,9 @@ export interface TailEntry extends EntryTime {
 
 /** Throws LogUnreadableError if the format is unknown or the body is not an entry. */
 export function decodeEntry(record: LogRecord): Entry {
-  const { base, elapsedMs, operations } = parseEntry(record, entrySchema);
+  const { operations, ...head } = parseEntry(record, entrySchema);
   return {
-    base,
-    elapsedMs,
+    ...timeIn(head),
     operations: operations.map(({ results, ...operation }) => {
       const changes = operation.changes.map(completeKey);
       if (results === undefined) return { ...operation, changes };
@@ -225,6 +236,12 @@ export function decodeEntry(record: LogRecord): Entry {
   };
 }
 
+const timeIn = ({ base, elapsedMs, behindMs }: z.infer<typeof headSchema>): EntryTime =>
+  behindMs === undefined ? { base, elapsedMs } : { base, elapsedMs, behindMs };
+
+/** Decodes the time of an entry alone. */
+export const decodeTime = (record: LogRecord): EntryTime => timeIn(parseEntry(record, headSchema));
+
 const unreadableResults = (record: LogRecord): LogUnreadableError =>
   new LogUnreadableError(`The ${placeOf(record)} has results that do not belong to its changes.`);
 
@@ -233,10 +250,9 @@ const unreadableResults = (record: LogRecord): LogUnreadableError =>
  * third of the time. The entry is well-formed, since the state tables contain it.
  */
 export function decodeTailEntry(record: LogRecord): TailEntry {
-  const { base, elapsedMs, operations } = parseEntry(record, tailEntrySchema);
+  const { operations, ...head } = parseEntry(record, tailEntrySchema);
   return {
-    base,
-    elapsedMs,
+    ...timeIn(head),
     operations: operations.map((operation) => {
       const last = parseTailOperation(operation);
       if (last === undefined) throw new LogUnreadableError(`The ${placeOf(record)} is not well-formed.`);

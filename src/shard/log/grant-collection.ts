@@ -66,8 +66,8 @@ interface Pass {
   nextMs: number;
 }
 
-const startOf = (memory: TenantMemory): ExpiryBound => ({
-  expiresAtMs: (memory.grantCount.collectedToMs ?? 0) + 1,
+const startOf = (tenure: Tenure, memory: TenantMemory): ExpiryBound => ({
+  expiresAtMs: Math.max((memory.grantCount.collectedToBaseMs ?? 0) - tenure.behindMs, 0) + 1,
   subject: '',
   relation: '',
   object: '',
@@ -114,7 +114,7 @@ export class GrantCollection {
         await delay(clock, Math.max(REST_MS_MIN, REST_FACTOR * (clock.monotonicMs() - startedMs)));
       }
     }
-    await this.#finish(memory, pass);
+    await this.#finish(tenure, memory, pass);
   }
 
   /** Undefined: no grant of the tenant has expired. */
@@ -137,7 +137,7 @@ export class GrantCollection {
       throw error;
     }
     const nextMs = Number.POSITIVE_INFINITY;
-    return { toMs, stamp, found: new Set(), bucket: 0, after: startOf(memory), nextMs };
+    return { toMs, stamp, found: new Set(), bucket: 0, after: startOf(tenure, memory), nextMs };
   }
 
   /** Reads one page of rows and collects their grants. Returns whether there were any. */
@@ -160,7 +160,7 @@ export class GrantCollection {
     }
     pass.nextMs = Math.min(pass.nextMs, rows[due.length]?.expiresAtMs ?? Number.POSITIVE_INFINITY);
     pass.bucket += 1;
-    pass.after = startOf(memory);
+    pass.after = startOf(tenure, memory);
     return last !== undefined;
   }
 
@@ -182,12 +182,13 @@ export class GrantCollection {
   }
 
   /** Everything up to the end of the pass is collected, so its expiry rows are obsolete. */
-  async #finish(memory: TenantMemory, pass: Pass): Promise<void> {
+  async #finish(tenure: Tenure, memory: TenantMemory, pass: Pass): Promise<void> {
     const { store, clock } = this.#ports;
     const { tenantId } = memory;
     this.#passes.delete(memory);
     memory.collectingMs = Number.POSITIVE_INFINITY;
-    memory.grantCount.collectedToMs = Math.max(memory.grantCount.collectedToMs ?? 0, pass.toMs);
+    const { grantCount } = memory;
+    grantCount.collectedToBaseMs = Math.max(grantCount.collectedToBaseMs ?? 0, pass.toMs + tenure.behindMs);
     memory.expect(pass.nextMs);
     for (const bucket of pass.found) {
       await store.removeExpiries({ tenantId, bucket, toMs: pass.toMs }, pass.stamp, storeDeadline(clock));

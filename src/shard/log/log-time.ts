@@ -4,10 +4,11 @@
 //   - `byWallMs`: for earlier epochs, the difference between the wall clocks of two owners. A clock that was ahead
 //     leaves entries, and bases after them, that lie in the future until wall clocks catch up. Their age is unknown,
 //     and they count as old, so that nothing waits for as long as a clock was wrong.
+// Once time was set back (slot-time.ts), all of this goes by bases less what each entry says it is behind its base.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { LogRecord, Stamp } from '../../store/store.ts';
-import { type EntryTime, wallStamp } from './entries.ts';
+import { type EntryTime, wallBase } from './entries.ts';
 
 /** The end of the log once it contains the tenure's first entry. */
 export interface LogEnd {
@@ -16,6 +17,8 @@ export interface LogEnd {
   readonly lastSeq: number;
   /** The smallest base that the next entry may have. */
   readonly nextBase: Stamp;
+  /** How far the time of entries is behind their bases. */
+  readonly behindMs: number;
   /** When the first entry was created, on the monotonic clock. */
   readonly openedAtMs: number;
 }
@@ -38,7 +41,18 @@ export class LogTime {
 
   /** The time of an entry that is created now. */
   next(leastBase: Stamp): EntryTime {
-    return { base: Math.max(leastBase, wallStamp(this.#clock)), elapsedMs: this.#elapsedMs() };
+    const { behindMs } = this.#opened;
+    const time = { base: Math.max(leastBase, wallBase(this.#clock, behindMs)), elapsedMs: this.#elapsedMs() };
+    return behindMs === 0 ? time : { ...time, behindMs };
+  }
+
+  /** The time of an entry after which the time of the log is that of the wall clock, which it is ahead of by that. */
+  setBack(leastBase: Stamp, aheadMs: number): EntryTime {
+    return { base: leastBase, elapsedMs: this.#elapsedMs(), behindMs: this.behindMs + aheadMs };
+  }
+
+  get behindMs(): number {
+    return this.#opened.behindMs;
   }
 
   /** Undefined: the entry is void, since it landed after the first entry of this epoch; its age is unknown. */
@@ -49,7 +63,7 @@ export class LogTime {
       return { atLeastMs, byWallMs: atLeastMs };
     }
     if (seq > this.#opened.lastSeq) return undefined;
-    const wallMs = (wallStamp(this.#clock) - time.base) / 1000;
+    const wallMs = (wallBase(this.#clock, time.behindMs ?? 0) - time.base) / 1000;
     return { atLeastMs: openMs, byWallMs: wallMs < 0 ? Number.POSITIVE_INFINITY : Math.max(openMs, wallMs) };
   }
 

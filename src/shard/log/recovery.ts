@@ -29,12 +29,13 @@ import { storeDeadline, yieldTurn } from '../store-calls.ts';
 import type { CommittedEntry } from './append-batch.ts';
 import {
   decodeEntry,
+  decodeTime,
   decodeTailEntry,
   encodeEntry,
   followingBase,
   LogUnreadableError,
   type TailEntry,
-  wallStamp,
+  wallBase,
 } from './entries.ts';
 import type { LogEnd } from './log-time.ts';
 import type { PagesAhead } from './pages-ahead.ts';
@@ -131,6 +132,7 @@ export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint:
   // The entry at the checkpoint gives the epoch up to there, since only valid entries are ever applied.
   let lastSeq = Math.max(checkpoint.seq - 1, 0);
   let highestEpoch = 0;
+  let behindMs = 0;
   if (checkpoint.seq + 1 < first) {
     throw new LogUnreadableError(
       `The log of slot ${slot} begins at seq ${first}, but the state tables contain it only up to seq ${checkpoint.seq}.`,
@@ -145,6 +147,7 @@ export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint:
       if (record.seq === checkpoint.seq) {
         highestEpoch = record.epoch;
         lastSeq = record.seq;
+        behindMs = decodeTime(record).behindMs ?? 0;
         continue;
       }
       const entry = decodeEntry(record);
@@ -153,6 +156,7 @@ export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint:
       lastSeq = record.seq;
       if (!isVoid) {
         nextBase = Math.max(nextBase, followingBase(entry));
+        behindMs = entry.behindMs ?? 0;
         await ports.replay({ ...entry, seq: record.seq });
       }
       await slice.giveWay();
@@ -169,7 +173,8 @@ export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint:
       );
     }
     const openedAtMs = ports.clock.monotonicMs();
-    const time = { base: Math.max(nextBase, wallStamp(ports.clock)), elapsedMs: 0 };
+    const base = Math.max(nextBase, wallBase(ports.clock, behindMs));
+    const time = { base, elapsedMs: 0, ...(behindMs === 0 ? {} : { behindMs }) };
     const record = {
       slot,
       seq: lastSeq + 1,
@@ -182,7 +187,7 @@ export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint:
     await ports.leased();
     const open = { ...time, operations: [], seq: record.seq };
     await ports.replay(open);
-    return { slot, epoch, first, lastSeq: record.seq, nextBase: followingBase(open), openedAtMs };
+    return { slot, epoch, first, lastSeq: record.seq, nextBase: followingBase(open), behindMs, openedAtMs };
   }
 }
 

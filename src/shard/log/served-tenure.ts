@@ -12,6 +12,7 @@ export interface ServedTenure
     | 'slotTime'
     | 'lastSeq'
     | 'nextBase'
+    | 'behindMs'
     | 'time'
     | 'assertServing'
     | 'advance'

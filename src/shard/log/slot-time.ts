@@ -17,7 +17,13 @@
 //     knows every time by which its predecessors have answered. Their clocks and leases do not matter.
 //   - A restart of the only process with its wall clock set back: the same.
 //   - A wall clock that is ahead: grants expire early, for good, since the log records it. Time then stops until wall
-//     clocks catch up with the log; it never goes back.
+//     clocks catch up with the log, or until an operator sets it back.
+//
+// Time is set back by an entry (time-repair.ts). Bases still only grow, since they are also the stamps of rows. But from
+// that entry on, the time of an entry is behind its base by as much as time was set back, and each entry says by how
+// much. The entry is appended only once nothing is left that has ended by the time before it: such grants are
+// collected, such keys are revoked. So nothing that any owner has treated as expired is there to hold again. The tenure
+// ends with that entry: within a tenure, and for its readers, time never goes back.
 //   - A wall clock that is behind: grants expire late; `checked_at` is the time at which they held.
 //   - An expired lease: the owner answers nothing at all.
 
@@ -35,18 +41,28 @@ import { wallStamp } from './entries.ts';
 /** Whole ms. */
 export const timeOfStamp = (stamp: Stamp): number => Math.floor(stamp / 1000);
 
+/** The end of a log. */
+interface TimedLog {
+  readonly nextBase: Stamp;
+  /** How far its time is behind its bases. */
+  readonly behindMs: number;
+}
+
+/** The next base, less what time is behind it: what serves readers and fronts as time alone. */
+export const timeBase = ({ nextBase, behindMs }: TimedLog): number => nextBase - behindMs * 1000;
+
 export class SlotTime {
   readonly #clock: Pick<Clock, 'wallMs'>;
-  readonly #log: { readonly nextBase: Stamp };
+  readonly #log: TimedLog;
 
-  constructor(clock: Pick<Clock, 'wallMs'>, log: { readonly nextBase: Stamp }) {
+  constructor(clock: Pick<Clock, 'wallMs'>, log: TimedLog) {
     this.#clock = clock;
     this.#log = log;
   }
 
   /** Grants that expire up to then have expired for good. */
   get loggedMs(): number {
-    return timeOfStamp(this.#log.nextBase - 1);
+    return timeOfStamp(timeBase(this.#log) - 1);
   }
 
   /** How far the logged time is ahead of the wall clock; 0: it is not. Meanwhile time stands still. */

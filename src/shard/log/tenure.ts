@@ -9,7 +9,7 @@ import { assert } from '../../core/assert.ts';
 import { type Clock, delay } from '../../core/async/clock.ts';
 import type { IdFactory, TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
-import type { GrantCountWrite, SlotRow, Stamp, Store } from '../../store/store.ts';
+import type { GrantCountRow, GrantCountWrite, SlotRow, Stamp, Store } from '../../store/store.ts';
 import type { MemoryBudget } from '../memory/memory-budget.ts';
 import type { PageLimits } from '../memory/page-limits.ts';
 import type { ReaderLimits } from '../memory/reader-limits.ts';
@@ -157,16 +157,10 @@ export class Tenure {
         if (tenant.state === 'deleted') this.leftovers.deletedTenants ??= { after: undefined };
         else this.#addTenant(tenant, false);
       }
-      for (const row of grantCounts) {
-        const memory = this.tenants.get(row.tenantId);
-        memory?.grantCount.load(row);
-        if (memory !== undefined && row.collectedToMs !== undefined) {
-          memory.expect(row.collectedToMs);
-          this.expiring.add(memory);
-        }
-      }
+      for (const row of grantCounts) this.tenants.get(row.tenantId)?.grantCount.load(row);
       await this.#takeIn(ahead?.pages ?? [], slice);
       const end = await recoverLog(ports, this.#row, checkpoint);
+      this.#expectExpiries(grantCounts, end);
       this.#appender = new Appender(
         {
           log: store,
@@ -192,6 +186,16 @@ export class Tenure {
     } catch (error) {
       this.end('The slot could not be opened.');
       throw error;
+    }
+  }
+
+  /** Their grants may have begun to expire from there on. The time of the log is known once it was replayed. */
+  #expectExpiries(grantCounts: readonly GrantCountRow[], { behindMs }: LogEnd): void {
+    for (const { tenantId, collectedToBaseMs } of grantCounts) {
+      const memory = this.tenants.get(tenantId);
+      if (memory === undefined || collectedToBaseMs === undefined) continue;
+      memory.expect(Math.max(collectedToBaseMs - behindMs, 0));
+      this.expiring.add(memory);
     }
   }
 
@@ -228,6 +232,17 @@ export class Tenure {
   advance(): Promise<void> {
     if (this.#appender === undefined || this.#state !== 'serving') return Promise.reject(this.#notServing());
     return this.#appender.advance();
+  }
+
+  /** Sets time back to the wall clock, and ends with that: see `Appender.setBack` and time-repair.ts. */
+  setBack(aheadMs: () => number): Promise<boolean> {
+    if (this.#appender === undefined || this.#state !== 'serving') return Promise.reject(this.#notServing());
+    return this.#appender.setBack(aheadMs);
+  }
+
+  /** How far its time is behind the bases of its log: the same for all of the tenure. */
+  get behindMs(): number {
+    return this.#appender?.behindMs ?? 0;
   }
 
   /** Greater than the stamp of every commit so far. */

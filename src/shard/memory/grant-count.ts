@@ -31,10 +31,11 @@ export class GrantCount {
   /** The seq of the loaded row: the count includes the entries up to here. */
   #loadedSeq = 0;
   /**
-   * Every grant of the tenant that expires no later is collected. Undefined: none ever had an expiry. Stored with the
-   * next change of the count.
+   * Every grant of the tenant that expires no later is collected. As the base of an entry: less what time is behind
+   * bases, it is the time up to which that holds, also after time was set back. Undefined: none ever had an expiry.
+   * Stored with the next change of the count.
    */
-  collectedToMs: number | undefined;
+  collectedToBaseMs: number | undefined;
 
   get grants(): number {
     return this.#grants;
@@ -63,7 +64,7 @@ export class GrantCount {
     this.#bytes = row.bytes;
     this.#byKey = row.byKey && new Map(row.byKey.map(({ key, grants }) => [key, grants]));
     this.#loadedSeq = row.seq;
-    this.collectedToMs = row.collectedToMs;
+    this.collectedToBaseMs = row.collectedToBaseMs;
   }
 
   /** Applies a committed change, in log order. Returns whether the row must be written with the entry. */
@@ -91,8 +92,8 @@ export class GrantCount {
 
   /** Whether this is the first grant of the tenant that expires. */
   #expires({ expiresAtMs }: GrantAttributes): boolean {
-    if (expiresAtMs === undefined || this.collectedToMs !== undefined) return false;
-    this.collectedToMs = 0;
+    if (expiresAtMs === undefined || this.collectedToBaseMs !== undefined) return false;
+    this.collectedToBaseMs = 0;
     return true;
   }
 
@@ -123,7 +124,7 @@ export class GrantCount {
       grants: this.#grants,
       bytes: this.#bytes,
       ...(byKey.length === 0 ? {} : { byKey }),
-      ...(this.collectedToMs === undefined ? {} : { collectedToMs: this.collectedToMs }),
+      ...(this.collectedToBaseMs === undefined ? {} : { collectedToBaseMs: this.collectedToBaseMs }),
     };
   }
 }

@@ -26,7 +26,7 @@ const beginningSchema = z.object({
         }),
       )
       .default([]),
-    collectedToMs: z.number().optional(),
+    collectedToBaseMs: z.number().optional(),
   }),
   // JSON has no infinity, which stands for: there were grants with an expiry, and none is left.
   nextExpiryMs: z
@@ -41,6 +41,6 @@ export const encodeBeginning = (beginning: Beginning): string => JSON.stringify(
 /** Throws if it is anything else. */
 export function decodeBeginning(text: string): Beginning {
   const { tenant, count, nextExpiryMs } = beginningSchema.parse(JSON.parse(text));
-  const { collectedToMs, ...counted } = count;
-  return { tenant, count: collectedToMs === undefined ? counted : { ...counted, collectedToMs }, nextExpiryMs };
+  const { collectedToBaseMs, ...counted } = count;
+  return { tenant, count: collectedToBaseMs === undefined ? counted : { ...counted, collectedToBaseMs }, nextExpiryMs };
 }

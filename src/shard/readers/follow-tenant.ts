@@ -5,6 +5,7 @@ import { GrantdError } from '../../core/errors.ts';
 import { type KeyId, parseKeyId, parseTenantId } from '../../core/ids.ts';
 import { type Plans, readersOf } from '../../core/plans.ts';
 import { slotOfTenant } from '../../core/slots.ts';
+import { timeBase } from '../log/slot-time.ts';
 import type { Tenure } from '../log/tenure.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import {
@@ -44,7 +45,8 @@ const NOT_FOLLOWED = 'The owner no longer has what the reader lacks.';
 
 /** Begins at a position that the state tables have. */
 async function begin(tenure: Tenure, memory: TenantMemory): Promise<FollowAnswer> {
-  const { lastSeq: seq, nextBase } = tenure;
+  const { lastSeq: seq } = tenure;
+  const nextBase = timeBase(tenure);
   const { tenant, nextExpiryMs } = memory;
   const count = memory.grantCount.row(tenant.tenantId, seq);
   memory.keepCommits(seq).asked();
@@ -69,12 +71,12 @@ export function readPosition(parts: FollowParts, { slot, tenantId }: RequestOf<'
   const tenure = parts.tenureOf(slot);
   const memory = memoryOf(parts, tenure, tenantId);
   parts.readIndexes.positions += 1;
-  const { epoch, nextBase, slotTime, lastSeq } = tenure;
+  const { epoch, slotTime, lastSeq } = tenure;
   const position = {
     tenantId,
     epoch,
     seq: memory.keepCommits(lastSeq).askedLastSeq(),
-    nextBase,
+    nextBase: timeBase(tenure),
     nowMs: slotTime.nowMs,
   };
   return { ...position, readers: parts.readersOf(memory) };
@@ -109,7 +111,8 @@ export async function followTenant(parts: FollowParts, request: FollowRequest): 
   if (part === undefined) throw new GrantdError('cursor-too-old', NOT_FOLLOWED);
   parts.readIndexes.commits += 1;
   const { lines: commits, more } = part;
-  const { epoch, nextBase, appliedSeq, slotTime } = tenure;
+  const { epoch, appliedSeq, slotTime } = tenure;
+  const nextBase = timeBase(tenure);
   const seq = more ? part.lastSeq : tenure.lastSeq;
   return { epoch, seq, nextBase, nowMs: slotTime.nowMs, appliedSeq, commits, more };
 }

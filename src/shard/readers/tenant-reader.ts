@@ -90,6 +90,7 @@ class ReaderAtPosition implements ServedTenure {
   readonly hotPages: TenantReader['hotPages'];
   readonly slotTime: SlotTime;
   readonly time = undefined;
+  readonly behindMs = 0;
   readonly position: LogPosition;
   readonly #reader: TenantReader;
 
@@ -134,6 +135,8 @@ export class TenantReader implements ServedTenure {
   readonly memory: TenantMemory;
   readonly slotTime: SlotTime;
   readonly budget: MemoryBudget;
+  /** What the owner says of its next base serves as time alone. */
+  readonly behindMs = 0;
   readonly hotPages = { note: (): void => {} };
   readonly tally: ReaderTally;
   /** Of the last call, on the monotonic clock. */

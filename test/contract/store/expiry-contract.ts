@@ -135,7 +135,7 @@ export function defineExpiryContract(context: StoreContext): void {
       const slot = newSlot();
       const tenantId = newTenantId();
       for (const step of [0, 1]) {
-        const row = { tenantId, seq: 7, grants: 1, bytes: 2, collectedToMs: T + step };
+        const row = { tenantId, seq: 7, grants: 1, bytes: 2, collectedToBaseMs: T + step };
         await context.store().writeState([{ kind: 'grant-count', slot, row, stamp: STAMP + step }], soon());
         assert.deepEqual(await context.store().listGrantCounts({ slot, limit: 10 }, soon()), [row]);
       }

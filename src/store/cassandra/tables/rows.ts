@@ -138,8 +138,8 @@ export const objectGrantRowOf = (row: Row): ObjectGrantRow => ({ ...objectGrantP
 /** seq, grants, bytes; then up to when expired grants are collected, if any ever had an expiry; then counts by key. */
 const COUNT_TEXT = /^(\d+) (\d+) (\d+)(?: to:(\d+))?(?: (.+))?$/;
 
-export function encodeGrantCount({ seq, grants, bytes, byKey, collectedToMs }: GrantCountRow): string {
-  const collected = collectedToMs === undefined ? '' : ` to:${collectedToMs}`;
+export function encodeGrantCount({ seq, grants, bytes, byKey, collectedToBaseMs }: GrantCountRow): string {
+  const collected = collectedToBaseMs === undefined ? '' : ` to:${collectedToBaseMs}`;
   return `${seq} ${grants} ${bytes}${collected}${byKey === undefined ? '' : ` ${encodeKeyCounts(byKey)}`}`;
 }
 
@@ -154,6 +154,6 @@ export function decodeGrantCount(tenantId: TenantId, text: string): GrantCountRo
     grants,
     bytes,
     ...(match[5] === undefined ? {} : { byKey: decodeKeyCounts(match[5]) }),
-    ...(match[4] === undefined ? {} : { collectedToMs: Number(match[4]) }),
+    ...(match[4] === undefined ? {} : { collectedToBaseMs: Number(match[4]) }),
   };
 }

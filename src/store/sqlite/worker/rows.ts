@@ -30,7 +30,7 @@ export function grantCountRowOf(row: Row): GrantCountRow {
     grants: integerAt(row, 'grants'),
     bytes: integerAt(row, 'bytes'),
     ...(isNullAt(row, 'by_key') ? {} : { byKey: decodeKeyCounts(textAt(row, 'by_key')) }),
-    ...(isNullAt(row, 'collected_to_ms') ? {} : { collectedToMs: integerAt(row, 'collected_to_ms') }),
+    ...(isNullAt(row, 'collected_to_ms') ? {} : { collectedToBaseMs: integerAt(row, 'collected_to_ms') }),
   };
 }
 

@@ -177,7 +177,7 @@ test('a new owner continues the collection of its predecessor, also after the lo
   const recorded = (await auditOf(heir, tenantId)).filter((line) => line.startsWith('grant.expired'));
   assert.deepEqual(recorded, ['grant.expired user:a doc:1 system', 'grant.expired user:b doc:2 system']);
   const [count] = await memory.listGrantCounts({ slot: SLOT, limit: 10 }, soon());
-  assert.ok(count?.collectedToMs !== undefined && count.collectedToMs >= START_MS + 20);
+  assert.ok(count?.collectedToBaseMs !== undefined && count.collectedToBaseMs >= START_MS + 20);
 });
 
 for (const operation of ['listExpiries', 'append', 'removeExpiries'] as const) {
