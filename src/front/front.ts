@@ -18,6 +18,7 @@ import type {
   ListedKey,
   LoggedChange,
   ReaderStatus,
+  RepairedTime,
   RequestOf,
   RotatedKey,
   ShardCalls,
@@ -26,6 +27,7 @@ import type {
   TenantCalls,
   TenantStatus,
   TimedAnswer,
+  TimeRepair,
   UnderHandle,
   UsageBucket,
 } from '../shard/shard.ts';
@@ -229,6 +231,8 @@ export interface OperatorApi {
   exportAuditLog(context: RequestContext, query: AuditExportQuery): Promise<AuditExportPage>;
   /** Every slot of the cluster, ascending. A shard that does not reply within a second delays only its own slots. */
   listSlots(context: RequestContext): Promise<readonly SlotView[]>;
+  /** At the owner of the slot. It does a part of the work that takes a second or two. */
+  repairTime(context: RequestContext, request: TimeRepair): Promise<RepairedTime>;
   listMembers(context: RequestContext): Promise<readonly MemberView[]>;
   /** Loads of all shards that reply within a second. */
   listLoads(context: RequestContext): Promise<readonly ShardLoad[]>;

@@ -195,6 +195,8 @@ export interface OperatorCalls {
   /** Every live grant, ascending by (subject, relation, object) in bytes. */
   exportGrants: Read<PageQuery, GrantsPage>;
   listSlots: Call<object, undefined, SlotsReport>;
+  /** Sets the time of a slot's log back to the wall clock, if it is ahead; also when it is called again. */
+  repairTime: Call<object, TimeRepair, RepairedTime>;
   listMembers: Call<object, undefined, readonly ClusterMember[]>;
   readLoad: Call<object, undefined, ShardLoad>;
 }
@@ -774,6 +776,27 @@ export interface SlotStatus {
   /** Last seq that the state tables contain. */
   readonly checkpoint: number;
   readonly tenants: number;
+}
+
+export interface TimeRepair {
+  readonly slot: number;
+  /** Only says how far it is ahead. */
+  readonly dryRun: boolean;
+}
+
+export interface RepairedTime {
+  readonly slot: number;
+  /**
+   * `right`: it is not ahead; `ahead`: it is, and the call was a dry run; `ending`: what has ended by the time of the
+   * log is being recorded as ended, and the call has to be repeated; `repaired`: the time is that of the wall clock.
+   */
+  readonly state: 'right' | 'ahead' | 'ending' | 'repaired';
+  /** How far the time of the log was ahead. */
+  readonly aheadMs: number;
+  /** The wall clock. */
+  readonly wallMs: number;
+  /** Keys that had ended by the time of the log and were revoked by this call. */
+  readonly keys: number;
 }
 
 /** The owner of a slot when this shard last read its row. */

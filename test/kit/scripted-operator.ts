@@ -34,6 +34,7 @@ import type {
   RequestOf,
   RulesPreview,
   TenantStatus,
+  TimeRepair,
 } from '../../src/shard/shard.ts';
 import { ShardHarness } from './shard-harness.ts';
 import { type Answers, callOn } from './shard-methods.ts';
@@ -247,6 +248,11 @@ export class ScriptedOperator implements OperatorApi {
   async listSlots(context: RequestContext) {
     this.#enter('listSlots', context);
     return this.slots;
+  }
+
+  async repairTime(context: RequestContext, request: TimeRepair) {
+    this.#enter('repairTime', context);
+    return this.#call('repairTime', context, request);
   }
 
   async listMembers(context: RequestContext) {

@@ -5,7 +5,7 @@ import type { IdFactory, TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
 import type { DefinedCall } from '../../rpc/calls/define-call.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
-import type { AnswerOf, RequestOf } from '../../shard/shard.ts';
+import type { AnswerOf, RepairedTime, RequestOf, TimeRepair } from '../../shard/shard.ts';
 import type {
   AuditExportPage,
   AuditExportQuery,
@@ -114,6 +114,10 @@ export class FrontOperator implements OperatorApi {
 
   listSlots(context: RequestContext): Promise<readonly SlotView[]> {
     return this.#survey.slots(context);
+  }
+
+  repairTime(context: RequestContext, request: TimeRepair): Promise<RepairedTime> {
+    return makeCall(this.#control, new OwnerPath(request), context, CALLS.repairTime, request);
   }
 
   listMembers(context: RequestContext): Promise<readonly MemberView[]> {

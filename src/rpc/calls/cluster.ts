@@ -1,7 +1,7 @@
 // The operator's calls about the cluster: each shard answers for itself. Also the counts that fronts report, which are
 // no call, since they have no reply.
 
-import type { ClusterMember, FrontReport, SlotStatus, TenantUsageReport } from '../../shard/shard.ts';
+import type { ClusterMember, FrontReport, RepairedTime, SlotStatus, TenantUsageReport } from '../../shard/shard.ts';
 import type { Report__Output } from '../gen/grantd/v1/Report.ts';
 import type { Usage__Output } from '../gen/grantd/v1/Usage.ts';
 import { USAGE_PER_REPORT_MAX } from '../protocol.ts';
@@ -11,6 +11,7 @@ import { defineCall, EMPTY_REQUEST } from './define-call.ts';
 import { orUndefined } from './request-fields.ts';
 
 const slotStateFrom = stateReader<SlotStatus['state']>(['opening', 'serving', 'releasing'], 'slot');
+const repairStateFrom = stateReader<RepairedTime['state']>(['right', 'ahead', 'ending', 'repaired'], 'time repair');
 const memberStateFrom = stateReader<ClusterMember['state']>(['alive', 'draining', 'dead'], 'member');
 
 export const clusterCalls = {
@@ -35,6 +36,15 @@ export const clusterCalls = {
       owners: owners.map((owner) => ({ ...owner, incarnation: orUndefined(owner.incarnation) })),
       readers,
     }),
+  }),
+
+  repairTime: defineCall('repairTime', {
+    access: 'console',
+    requestToWire: (request) => request,
+    requestFromWire: ({ slot, dryRun }) => ({ slot, dryRun }),
+    reply: 'repairedTime',
+    replyToWire: (repaired) => repaired,
+    replyFromWire: ({ state, ...repaired }) => ({ ...repaired, state: repairStateFrom(state) }),
   }),
 
   listMembers: defineCall('listMembers', {

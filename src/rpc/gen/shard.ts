@@ -81,6 +81,8 @@ import type { ReadTenant as _grantd_v1_ReadTenant, ReadTenant__Output as _grantd
 import type { ReadUsage as _grantd_v1_ReadUsage, ReadUsage__Output as _grantd_v1_ReadUsage__Output } from './grantd/v1/ReadUsage.ts';
 import type { ReadersChange as _grantd_v1_ReadersChange, ReadersChange__Output as _grantd_v1_ReadersChange__Output } from './grantd/v1/ReadersChange.ts';
 import type { Reasons as _grantd_v1_Reasons, Reasons__Output as _grantd_v1_Reasons__Output } from './grantd/v1/Reasons.ts';
+import type { RepairTime as _grantd_v1_RepairTime, RepairTime__Output as _grantd_v1_RepairTime__Output } from './grantd/v1/RepairTime.ts';
+import type { RepairedTime as _grantd_v1_RepairedTime, RepairedTime__Output as _grantd_v1_RepairedTime__Output } from './grantd/v1/RepairedTime.ts';
 import type { Reply as _grantd_v1_Reply, Reply__Output as _grantd_v1_Reply__Output } from './grantd/v1/Reply.ts';
 import type { Report as _grantd_v1_Report, Report__Output as _grantd_v1_Report__Output } from './grantd/v1/Report.ts';
 import type { RevokeGrants as _grantd_v1_RevokeGrants, RevokeGrants__Output as _grantd_v1_RevokeGrants__Output } from './grantd/v1/RevokeGrants.ts';
@@ -213,6 +215,8 @@ export interface ProtoGrpcType {
       ReadersChange: MessageTypeDefinition<_grantd_v1_ReadersChange, _grantd_v1_ReadersChange__Output>
       Reasons: MessageTypeDefinition<_grantd_v1_Reasons, _grantd_v1_Reasons__Output>
       Relation: EnumTypeDefinition
+      RepairTime: MessageTypeDefinition<_grantd_v1_RepairTime, _grantd_v1_RepairTime__Output>
+      RepairedTime: MessageTypeDefinition<_grantd_v1_RepairedTime, _grantd_v1_RepairedTime__Output>
       Reply: MessageTypeDefinition<_grantd_v1_Reply, _grantd_v1_Reply__Output>
       Report: MessageTypeDefinition<_grantd_v1_Report, _grantd_v1_Report__Output>
       RevokeGrants: MessageTypeDefinition<_grantd_v1_RevokeGrants, _grantd_v1_RevokeGrants__Output>

@@ -154,8 +154,7 @@ export class Appender {
    */
   setBack(aheadMs: () => number): Promise<boolean> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
-    assert(this.#settingBack === undefined, 'time is set back once');
-    this.#settingBack = { ...Promise.withResolvers<boolean>(), aheadMs };
+    this.#settingBack ??= { ...Promise.withResolvers<boolean>(), aheadMs };
     this.#start();
     return this.#settingBack.promise;
   }
@@ -248,7 +247,14 @@ export class Appender {
       return;
     }
     const time = this.time.setBack(this.#nextBase, aheadMs);
-    const batch = { ...time, operations: [], encoded: [], answers: [], spans: new Set<TraceSpan>(), advance: undefined };
+    const batch = {
+      ...time,
+      operations: [],
+      encoded: [],
+      answers: [],
+      spans: new Set<TraceSpan>(),
+      advance: undefined,
+    };
     this.#settlingSinceMs = this.#ports.clock.monotonicMs();
     const appended = await this.#append(batch);
     this.#settlingSinceMs = undefined;

@@ -29,8 +29,8 @@ import { storeDeadline, yieldTurn } from '../store-calls.ts';
 import type { CommittedEntry } from './append-batch.ts';
 import {
   decodeEntry,
-  decodeTime,
   decodeTailEntry,
+  decodeTime,
   encodeEntry,
   followingBase,
   LogUnreadableError,

@@ -119,6 +119,8 @@ export class TenantMemory implements EntityFilter {
   nextExpiryMs: number | undefined;
   /** The same for the grants that collection is working on. */
   collectingMs = Number.POSITIVE_INFINITY;
+  /** No live key ends before this. Undefined: nobody has looked (log/time-repair.ts). */
+  keysEndMs: number | undefined;
   #revokedKeys = 0;
   #committedSeq = 0;
   /** By evaluations that take several steps. */
@@ -432,12 +434,14 @@ export class TenantMemory implements EntityFilter {
         this.namespaces.commit(change.name, { createdAtMs: change.createdAtMs }, seq);
         return;
       case 'key-created':
+        this.#expectEnd(change.key);
         this.keys.commit(change.key.keyId, change.key, seq);
         return;
       case 'key-revoked':
         this.#replaceKey(change.key.keyId, null, seq);
         return;
       case 'key-rotated':
+        for (const key of [change.key, change.former]) this.#expectEnd(key);
         this.keys.commit(change.key.keyId, change.key, seq);
         this.#replaceKey(change.former.keyId, change.revoked ? null : change.former, seq);
         return;
@@ -455,6 +459,11 @@ export class TenantMemory implements EntityFilter {
       default:
         assertNever(change);
     }
+  }
+
+  #expectEnd({ expiresAtMs }: ApiKeyRecord): void {
+    if (this.keysEndMs === undefined || expiresAtMs === undefined) return;
+    this.keysEndMs = Math.min(this.keysEndMs, expiresAtMs);
   }
 
   /** Invalidates the handles of the key, since fronts have cached its end with them. `null`: the key is revoked. */

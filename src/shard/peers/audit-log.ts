@@ -126,7 +126,9 @@ async function readPage(
   }
   await tenure.applied();
 
-  const lastMonth = monthOf(Math.min(untilMs + CLOCK_STEP_MS, endMs));
+  // Once time was set back, bases say nothing about the time of a change.
+  const untilBaseMs = tenure.behindMs > 0 ? endMs : untilMs + CLOCK_STEP_MS;
+  const lastMonth = monthOf(Math.min(untilBaseMs, endMs));
   const bounds = { tenantId, fits: auditMatcher(query), newestFirst, sinceMs, untilMs, end, firstMonth, lastMonth };
   const beyondEnd = { seq: end + 1, index: -1 };
   const start = newestFirst ? { month: lastMonth, after: beyondEnd } : { month: firstMonth, after: undefined };

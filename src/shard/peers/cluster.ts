@@ -5,6 +5,7 @@
 import { cursorKeysFor } from '../../core/text/cursors.ts';
 import type { MemberRow, SlotRow } from '../../store/store.ts';
 import type { Tenure } from '../log/tenure.ts';
+import { repairTime as repairSlotTime } from '../log/time-repair.ts';
 import type { ClusterMember, SlotClaim, SlotStatus } from '../shard.ts';
 import { readEntries } from './exported-log.ts';
 import { mergeLoads } from './load.ts';
@@ -34,6 +35,11 @@ export const listSlots: Handler<'listSlots'> = async ({ shard }) => {
     owners: rows.map(slotClaimOf),
     owned: owned.sort((left, right) => left.slot - right.slot),
   };
+};
+
+export const repairTime: Handler<'repairTime'> = async ({ shard }, _, { slot, dryRun }) => {
+  const { clock, ids } = shard;
+  return repairSlotTime({ clock, createRequestId: () => ids.create('req') }, shard.tenureOf(slot), { dryRun });
 };
 
 export const listMembers: Handler<'listMembers'> = async ({ shard }) => {

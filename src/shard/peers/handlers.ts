@@ -6,7 +6,7 @@ import { listAuditLog } from './audit-log.ts';
 import { authenticate, authenticateAtReader, authenticateOperator, confirm } from './authentication.ts';
 import { readChanges, withFeedCursor } from './change-feed.ts';
 import { checkBulk } from './checks.ts';
-import { listLogEnds, listMembers, listSlots, readLoad, readLog } from './cluster.ts';
+import { listLogEnds, listMembers, listSlots, readLoad, readLog, repairTime } from './cluster.ts';
 import { exportGrants, listSubjects } from './enumerations.ts';
 import { previewRevocation, revokeGrants, writeBulk, writeGrants } from './grant-writes.ts';
 import { createKey, identifyKey, listKeys, revokeKey, rotateKey } from './keys.ts';
@@ -70,6 +70,7 @@ export const OPERATOR_HANDLERS: Handlers<keyof OperatorCalls> = {
   listLogEnds,
   readLog,
   listSlots,
+  repairTime,
   listMembers,
   readLoad,
 };

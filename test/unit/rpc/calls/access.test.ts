@@ -54,6 +54,7 @@ const RIGHTS: Readonly<Record<CallName, Scope | 'peer' | 'any handle' | 'console
   identifyKey: 'operator',
   exportGrants: 'operator',
   listSlots: 'console',
+  repairTime: 'console',
   listMembers: 'console',
   readLoad: 'console',
   followTenant: 'shard',

@@ -518,6 +518,17 @@ export const SAMPLES: { readonly [Name in CallName]: Sample<RequestOf<Name>, Ans
         ),
       ),
   },
+  repairTime: {
+    request: record({ slot: uint32, dryRun: fc.boolean() }),
+    answer: () =>
+      record({
+        slot: uint32,
+        state: fc.constantFrom('right', 'ahead', 'ending', 'repaired'),
+        aheadMs: timeMs,
+        wallMs: timeMs,
+        keys: uint32,
+      }),
+  },
   listSlots: {
     request: nothing,
     answer: () =>

@@ -126,6 +126,7 @@ const OPERATOR_CALLS = {
   listAuditLog: { tenantId: 'a', limit: 1 },
   exportGrants: { limit: 1 },
   listSlots: {},
+  repairTime: { slot: 0, dryRun: false },
   listMembers: {},
 };
 

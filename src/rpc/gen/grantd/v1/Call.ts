@@ -40,6 +40,7 @@ import type { IdentifyKey as _grantd_v1_IdentifyKey, IdentifyKey__Output as _gra
 import type { ReadLoad as _grantd_v1_ReadLoad, ReadLoad__Output as _grantd_v1_ReadLoad__Output } from '../../grantd/v1/ReadLoad.ts';
 import type { ReadUsage as _grantd_v1_ReadUsage, ReadUsage__Output as _grantd_v1_ReadUsage__Output } from '../../grantd/v1/ReadUsage.ts';
 import type { FindTenants as _grantd_v1_FindTenants, FindTenants__Output as _grantd_v1_FindTenants__Output } from '../../grantd/v1/FindTenants.ts';
+import type { RepairTime as _grantd_v1_RepairTime, RepairTime__Output as _grantd_v1_RepairTime__Output } from '../../grantd/v1/RepairTime.ts';
 import type { FollowTenant as _grantd_v1_FollowTenant, FollowTenant__Output as _grantd_v1_FollowTenant__Output } from '../../grantd/v1/FollowTenant.ts';
 import type { ReadPosition as _grantd_v1_ReadPosition, ReadPosition__Output as _grantd_v1_ReadPosition__Output } from '../../grantd/v1/ReadPosition.ts';
 
@@ -88,10 +89,11 @@ export interface Call {
   'readLoad'?: (_grantd_v1_ReadLoad | null);
   'readUsage'?: (_grantd_v1_ReadUsage | null);
   'findTenants'?: (_grantd_v1_FindTenants | null);
+  'repairTime'?: (_grantd_v1_RepairTime | null);
   'followTenant'?: (_grantd_v1_FollowTenant | null);
   'authenticateAtReader'?: (_grantd_v1_Authenticate | null);
   'readPosition'?: (_grantd_v1_ReadPosition | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"readLoad"|"readUsage"|"findTenants"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"previewRevocation"|"readRules"|"writeRules"|"previewRules"|"listRulesVersions"|"readRulesVersion"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey"|"followTenant"|"authenticateAtReader"|"readPosition";
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"repairTime"|"readLoad"|"readUsage"|"findTenants"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"previewRevocation"|"readRules"|"writeRules"|"previewRules"|"listRulesVersions"|"readRulesVersion"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey"|"followTenant"|"authenticateAtReader"|"readPosition";
 }
 
 export interface Call__Output {
@@ -139,8 +141,9 @@ export interface Call__Output {
   'readLoad'?: (_grantd_v1_ReadLoad__Output | null);
   'readUsage'?: (_grantd_v1_ReadUsage__Output | null);
   'findTenants'?: (_grantd_v1_FindTenants__Output | null);
+  'repairTime'?: (_grantd_v1_RepairTime__Output | null);
   'followTenant'?: (_grantd_v1_FollowTenant__Output | null);
   'authenticateAtReader'?: (_grantd_v1_Authenticate__Output | null);
   'readPosition'?: (_grantd_v1_ReadPosition__Output | null);
-  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"readLoad"|"readUsage"|"findTenants"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"previewRevocation"|"readRules"|"writeRules"|"previewRules"|"listRulesVersions"|"readRulesVersion"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey"|"followTenant"|"authenticateAtReader"|"readPosition";
+  'request'?: "authenticate"|"authenticateOperator"|"confirm"|"checkBulk"|"writeGrants"|"listObjects"|"listNamespaces"|"createNamespace"|"createKey"|"listKeys"|"revokeKey"|"createTenant"|"updateTenant"|"readTenant"|"listTenants"|"listSubjects"|"listAuditLog"|"exportGrants"|"listSlots"|"listMembers"|"repairTime"|"readLoad"|"readUsage"|"findTenants"|"listGrants"|"listHolders"|"writeBulk"|"revokeGrants"|"previewRevocation"|"readRules"|"writeRules"|"previewRules"|"listRulesVersions"|"readRulesVersion"|"checkNamed"|"listNames"|"readChanges"|"listLogEnds"|"readLog"|"rotateKey"|"identifyKey"|"followTenant"|"authenticateAtReader"|"readPosition";
 }

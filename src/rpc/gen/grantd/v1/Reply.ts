@@ -31,6 +31,7 @@ import type { RotatedKey as _grantd_v1_RotatedKey, RotatedKey__Output as _grantd
 import type { IdentifiedKey as _grantd_v1_IdentifiedKey, IdentifiedKey__Output as _grantd_v1_IdentifiedKey__Output } from '../../grantd/v1/IdentifiedKey.ts';
 import type { ShardLoad as _grantd_v1_ShardLoad, ShardLoad__Output as _grantd_v1_ShardLoad__Output } from '../../grantd/v1/ShardLoad.ts';
 import type { UsageSeries as _grantd_v1_UsageSeries, UsageSeries__Output as _grantd_v1_UsageSeries__Output } from '../../grantd/v1/UsageSeries.ts';
+import type { RepairedTime as _grantd_v1_RepairedTime, RepairedTime__Output as _grantd_v1_RepairedTime__Output } from '../../grantd/v1/RepairedTime.ts';
 import type { TenantCommits as _grantd_v1_TenantCommits, TenantCommits__Output as _grantd_v1_TenantCommits__Output } from '../../grantd/v1/TenantCommits.ts';
 import type { Position as _grantd_v1_Position, Position__Output as _grantd_v1_Position__Output } from '../../grantd/v1/Position.ts';
 
@@ -67,10 +68,11 @@ export interface Reply {
   'identifiedKey'?: (_grantd_v1_IdentifiedKey | null);
   'shardLoad'?: (_grantd_v1_ShardLoad | null);
   'usageSeries'?: (_grantd_v1_UsageSeries | null);
+  'repairedTime'?: (_grantd_v1_RepairedTime | null);
   'tenantCommits'?: (_grantd_v1_TenantCommits | null);
   'position'?: (_grantd_v1_Position | null);
   'unknownNamespaces'?: (string)[];
-  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"rulesVersions"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"shardLoad"|"usageSeries"|"identifiedKey"|"tenantCommits"|"position";
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"rulesVersions"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"shardLoad"|"repairedTime"|"usageSeries"|"identifiedKey"|"tenantCommits"|"position";
 }
 
 export interface Reply__Output {
@@ -106,8 +108,9 @@ export interface Reply__Output {
   'identifiedKey'?: (_grantd_v1_IdentifiedKey__Output | null);
   'shardLoad'?: (_grantd_v1_ShardLoad__Output | null);
   'usageSeries'?: (_grantd_v1_UsageSeries__Output | null);
+  'repairedTime'?: (_grantd_v1_RepairedTime__Output | null);
   'tenantCommits'?: (_grantd_v1_TenantCommits__Output | null);
   'position'?: (_grantd_v1_Position__Output | null);
   'unknownNamespaces': (string)[];
-  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"rulesVersions"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"shardLoad"|"usageSeries"|"identifiedKey"|"tenantCommits"|"position";
+  'result'?: "failure"|"handle"|"done"|"bulkResults"|"grantResults"|"objects"|"namespaces"|"namespaceResult"|"key"|"keys"|"tenant"|"tenants"|"subjects"|"auditLog"|"grants"|"slots"|"members"|"bulkWritten"|"revoked"|"rules"|"rulesPreview"|"rulesVersions"|"namedResults"|"names"|"changes"|"logEnds"|"loggedChanges"|"rotatedKey"|"shardLoad"|"repairedTime"|"usageSeries"|"identifiedKey"|"tenantCommits"|"position";
 }
