@@ -16,6 +16,7 @@ import { registerImportCommand } from './commands/import.ts';
 import { registerKeysCommands } from './commands/keys.ts';
 import { registerMcpCommand } from './commands/mcp.ts';
 import { registerModelCommands } from './commands/model.ts';
+import { registerRepairTimeCommand } from './commands/repair-time.ts';
 import { registerRulesCommands } from './commands/rules.ts';
 import { registerTenantsCommands } from './commands/tenants.ts';
 import { registerUsageCommand } from './commands/usage.ts';
@@ -65,6 +66,7 @@ export function registerCliCommands(
   registerRulesCommands(program, context);
   registerModelCommands(program, context);
   registerClusterCommands(program, context);
+  registerRepairTimeCommand(program, context);
   registerMcpCommand(program, context, dependencies.version);
   for (const register of others) register(program, context);
   addContextChoice(program.commands.filter((each) => !before.has(each)));

@@ -231,7 +231,7 @@ export interface OperatorApi {
   exportAuditLog(context: RequestContext, query: AuditExportQuery): Promise<AuditExportPage>;
   /** Every slot of the cluster, ascending. A shard that does not reply within a second delays only its own slots. */
   listSlots(context: RequestContext): Promise<readonly SlotView[]>;
-  /** At the owner of the slot. It does a part of the work that takes a second or two. */
+  /** At the owner of the slot, if there is such a slot. It does a part of the work that takes a second or two. */
   repairTime(context: RequestContext, request: TimeRepair): Promise<RepairedTime>;
   listMembers(context: RequestContext): Promise<readonly MemberView[]>;
   /** Loads of all shards that reply within a second. */

@@ -37,6 +37,15 @@ export function versionOf({ parameters }: WithPath): number {
   throw new GrantdError('rules-version-not-found', 'The rules have no version with this number.');
 }
 
+const SLOT_PATTERN = /^(?:0|[1-9]\d{0,8})$/;
+
+/** The slot in the path. Throws `invalid-request` for what is not a number. */
+export function slotOf({ parameters }: WithPath): number {
+  const { slot = '' } = parameters;
+  if (!SLOT_PATTERN.test(slot)) throw new GrantdError('invalid-request', 'The slot in the path is not a number.');
+  return Number(slot);
+}
+
 /** The tenant itself. Throws `tenant-not-found` for one that no longer exists. */
 export function requirePresent<Given extends Tenant>(tenant: Given): Given {
   if (tenant.state === 'deleted') throw noTenant();

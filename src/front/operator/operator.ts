@@ -1,5 +1,6 @@
 // The operator's calls: those about one tenant go to its owner, listings to every shard.
 
+import { GrantdError } from '../../core/errors.ts';
 import { derivedTenantId } from '../../core/idempotency-keys.ts';
 import type { IdFactory, TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
@@ -116,7 +117,9 @@ export class FrontOperator implements OperatorApi {
     return this.#survey.slots(context);
   }
 
-  repairTime(context: RequestContext, request: TimeRepair): Promise<RepairedTime> {
+  async repairTime(context: RequestContext, request: TimeRepair): Promise<RepairedTime> {
+    const { slots } = this.#control.routing;
+    if (request.slot >= slots) throw new GrantdError('invalid-request', `The cluster has the slots 0 to ${slots - 1}.`);
     return makeCall(this.#control, new OwnerPath(request), context, CALLS.repairTime, request);
   }
 

@@ -5,7 +5,7 @@ import { success } from '../../http/schema/operation-description.ts';
 import { type OperatorOperation, reading } from './operation.ts';
 import { createExportAuditLog, listAuditLog } from './operations/audit-log.ts';
 import { listChanges } from './operations/changes.ts';
-import { listLoads, listMembers, listPlans, listSlots } from './operations/cluster.ts';
+import { listLoads, listMembers, listPlans, listSlots, repairTime } from './operations/cluster.ts';
 import {
   check,
   checkBulk,
@@ -77,6 +77,7 @@ export function createOperatorOperations(errorsBase: string): readonly OperatorO
     exportGrants,
     listPlans,
     listSlots,
+    repairTime,
     listLoads,
     listMembers,
     readOpenapi,

@@ -29,6 +29,7 @@ const OPERATOR_INTERFACE: DescribedInterface<OperatorOperation> = {
     tenantId: { description: 'The id of the tenant.', example: 'ten_01jhm9r0g0e8xsg4k6t2v8w0yc' },
     keyId: { description: 'The id of the key, not the key itself.', example: EXAMPLE_KEY_ID },
     version: { description: 'The number of the version.', example: '1' },
+    slot: { description: 'The number of the slot.', example: '0' },
   },
   headers: ['RequestId', 'ETag', 'FeedCursor', 'Warning', 'RetryAfter', 'WwwAuthenticate'],
   parts,

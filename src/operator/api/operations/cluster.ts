@@ -6,7 +6,9 @@ import type { Plan } from '../../../core/plans.ts';
 import { formatTimestamp } from '../../../core/text/timestamps.ts';
 import type { MemberView, ReaderView, ShardLoad, SlotView } from '../../../front/front.ts';
 import { success } from '../../../http/schema/operation-description.ts';
-import { count, jsonResponse, reading, timestampText } from '../operation.ts';
+import { dryRunQuerySchema } from '../../../http/schema/schema-parts.ts';
+import { slotOf } from '../../path-ids.ts';
+import { count, jsonResponse, reading, timestampText, withQuery } from '../operation.ts';
 
 const planSchema = z.object({
   name: z.string(),
@@ -118,6 +120,35 @@ export const listSlots = reading({
     }),
   ],
   run: async ({ api, context }) => jsonResponse(200, { slots: (await api.listSlots(context())).map(slotRecord) }),
+});
+
+const timeRepairSchema = z.object({
+  slot: count('Its number.'),
+  state: z.enum(['right', 'ahead', 'ending', 'repaired']).meta({
+    description:
+      'right: the time is not ahead; ahead: it is, and this was a dry run; ending: repeat the request, since what has ended by the time of the log is still being recorded as ended; repaired: the time is that of the clock.',
+  }),
+  ahead_ms: count('How far the time of its log was ahead of the clock.'),
+  clock: timestampText('The clock of the shard that owns it.'),
+  keys_revoked: count('API keys that had expired by the time of the log, and that this request revoked.'),
+});
+
+export const repairTime = withQuery({
+  id: 'repairTime',
+  method: 'POST',
+  path: '/slots/{slot}/repair-time',
+  tag: 'The cluster',
+  summary: 'Set the time of a slot back',
+  description:
+    'Sets the time of the log of a slot back to the clock of its shard, where that time is ahead because a clock was wrong. Before that, what has expired by the time of the log is recorded as ended for good: grants as expired, API keys as revoked. Repeat it until the state is `repaired` or `right`. With `dry_run=true`, nothing changes.',
+  query: dryRunQuerySchema.shape,
+  successes: [success(200, 'What was done.', { name: 'TimeRepair', schema: timeRepairSchema })],
+  async run(call, { dry_run: dryRun }) {
+    const request = { slot: slotOf(call), dryRun: dryRun === 'true' };
+    const { slot, state, aheadMs, wallMs, keys } = await call.api.repairTime(call.context(), request);
+    const clock = formatTimestamp(wallMs);
+    return jsonResponse(200, { slot, state, ahead_ms: aheadMs, clock, keys_revoked: keys });
+  },
 });
 
 const loadSchema = z.object({
