@@ -346,7 +346,7 @@ export interface GrantCountRow {
   readonly bytes: number;
   /** Those without a grant left out: at most 50 relations and 100 conditions. Undefined: there are none. */
   readonly byKey?: readonly KeyCount[];
-  /** Every grant that expires no later is collected. Undefined: no grant of the tenant ever had an expiry. */
+  /** As `GrantCount.collectedToBaseMs`. Undefined: no grant of the tenant ever had an expiry. */
   readonly collectedToBaseMs?: number;
 }
 

@@ -95,7 +95,7 @@ name, which both kinds of monitor leave unchanged.
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdLogAhead" "for" "5m" "severity" "warning"
   "expr" (printf "grantd_log_ahead_seconds{%s} > 60" $shard)
   "summary" "The time of a log at {{ $labels.pod }} is {{ $value | humanizeDuration }} ahead"
-  "description" "A wall clock was wrong. Until the clocks have caught up, grants and keys of some tenants expire too late, and new ones with a nearer end are refused.") }}
+  "description" "A wall clock was wrong. Until the clocks have caught up, grants and keys of some tenants expire too late, and new ones with a nearer end are refused. Once the clocks are right, grantd repair-time sets it back.") }}
 {{ include "grantd.alert" (dict "root" $ "name" "GrantdSessionsLost" "for" "0m" "severity" "warning"
   "expr" (printf "increase(grantd_sessions_lost_total{%s}[15m]) > 0" $shard)
   "summary" "{{ $labels.pod }} was declared dead and joined again"

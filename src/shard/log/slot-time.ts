@@ -19,9 +19,9 @@
 //   - A wall clock that is ahead: grants expire early, for good, since the log records it. Time then stops until wall
 //     clocks catch up with the log, or until an operator sets it back.
 //
-// Time is set back by an entry (time-repair.ts). Bases still only grow, since they are also the stamps of rows. But from
-// that entry on, the time of an entry is behind its base by as much as time was set back, and each entry says by how
-// much. The entry is appended only once nothing is left that has ended by the time before it: such grants are
+// Time is set back by an entry (time-repair.ts). Bases still only grow, since they are also the stamps of rows. But
+// from that entry on, the time of an entry is behind its base by as much as time was set back, and each entry says by
+// how much. The entry is appended only once nothing is left that has ended by the time before it: such grants are
 // collected, such keys are revoked. So nothing that any owner has treated as expired is there to hold again. The tenure
 // ends with that entry: within a tenure, and for its readers, time never goes back.
 //   - A wall clock that is behind: grants expire late; `checked_at` is the time at which they held.

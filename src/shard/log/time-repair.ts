@@ -1,7 +1,7 @@
 // Sets the time of a slot's log back to the wall clock, where it is ahead: slot-time.ts says what that means. First,
 // everything that has ended by the time of the log is recorded as ended: expired grants by the collection, which runs
-// anyway, expired keys by a revocation. A call does a bounded part of that, and says if it has to be repeated. It may be
-// interrupted anywhere: until the last entry the log has its old time, and what was recorded as ended stays so.
+// anyway, expired keys by a revocation. A call does a bounded part of that, and says if it has to be repeated. It may
+// be interrupted anywhere: until the last entry the log has its old time, and what was recorded as ended stays so.
 //
 // Invariant: the entry that sets time back is created in a step in which no tenant has an uncollected grant, or a live
 // key, that has ended by the time of the log. A tenant that was never looked at counts as one that has.

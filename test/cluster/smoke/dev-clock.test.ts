@@ -1,5 +1,5 @@
-// `grantd dev` after a start with a clock that was an hour ahead: what expired then stays so, and the operator's command
-// sets its time back, so that new expiries go by the clock again.
+// `grantd dev` after a start with a clock that was an hour ahead: what expired then stays so, and the operator's
+// command sets its time back, so that new expiries go by the clock again.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';

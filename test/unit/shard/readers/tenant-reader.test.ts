@@ -13,7 +13,7 @@ import { ReaderTallies } from '../../../../src/shard/readers/reader-tally.ts';
 import { TenantReader } from '../../../../src/shard/readers/tenant-reader.ts';
 import type { FollowAnswer, FollowRequest } from '../../../../src/shard/shard.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
-import { attempt, createMemoryStore, OpenSlot, SLOT, settled, tuple } from '../tools.ts';
+import { attempt, createMemoryStore, OpenSlot, SLOT, type SlotOptions, settled, tuple } from '../tools.ts';
 
 const VIEWER = relationNumber('viewer') ?? 0;
 const PLANS = new Map(Array.from(BUILT_IN_PLANS, ([name, plan]) => [name, { ...plan, readers: 2 }]));
@@ -21,9 +21,12 @@ const PLANS = new Map(Array.from(BUILT_IN_PLANS, ([name, plan]) => [name, { ...p
 /** What happens at the reader and its owner, in order. */
 type Event = 'asks' | 'ends' | `reads ${string}`;
 
-async function follow() {
-  const slot = await OpenSlot.open(await createMemoryStore(), { plans: PLANS });
-  const tenantId = await slot.createTenant();
+async function follow(options: SlotOptions = {}) {
+  return followAt(await OpenSlot.open(await createMemoryStore(), { ...options, plans: PLANS }));
+}
+
+async function followAt(slot: OpenSlot) {
+  const tenantId = [...slot.tenure.tenants.keys()][0] ?? (await slot.createTenant());
   const handle = await slot.handle(tenantId);
   const events: Event[] = [];
   /** Each answer waits for it. */
@@ -240,4 +243,30 @@ test('a reader whose tenant has none any more ends at its next question, and nob
   assert.deepEqual(events, ['asks', 'asks', 'ends']);
   await update(null);
   assert.equal((await position()).seq, slot.tenure.lastSeq);
+});
+
+test('a reader and a front go by the time of the owner that opens a slot whose time was set back', async () => {
+  const start = Date.UTC(2026, 10, 1);
+  const wall = { ms: start };
+  const { slot, reader: former, position: formerPosition } = await follow({ wallMs: () => wall.ms });
+  wall.ms = start + 3_600_000;
+  await slot.tenure.advance();
+  wall.ms = start;
+  await former.confirmed();
+  assert.equal(former.slotTime.loggedMs, start + 3_600_000);
+  assert.equal((await slot.operator.repairTime({ slot: SLOT, dryRun: false })).state, 'repaired');
+  await assert.rejects(former.confirmed(), rejected);
+  await assert.rejects(formerPosition());
+
+  const heir = await OpenSlot.open(slot.memory, { plans: PLANS, wallMs: () => wall.ms });
+  const { reader, handle, position } = await followAt(heir);
+  wall.ms = start + 10;
+  await heir.grant(handle, tuple('user:a', 'doc:1'));
+  for (const ms of [start + 10, start + 1000]) {
+    wall.ms = ms;
+    await reader.advance();
+    assert.deepEqual([reader.slotTime.loggedMs, reader.slotTime.nowMs], [ms, ms]);
+    const at = reader.at(new Map([[reader.tenantId, await position()]]));
+    assert.deepEqual([at?.slotTime.loggedMs, at?.slotTime.nowMs], [ms, ms]);
+  }
 });
