@@ -11,7 +11,7 @@ import type { RepairedTime } from '../../../../src/shard/shard.ts';
 import type { StoreHooks } from '../../../kit/store/faulty-store.ts';
 import type { MemoryStore } from '../../../kit/store/memory-store.ts';
 import type { StoreOperation } from '../../../kit/store/store-gate.ts';
-import { createMemoryStore, OpenSlot, SLOT, tuple, waitFor, wholeAuditLog } from '../tools.ts';
+import { createMemoryStore, OpenSlot, SLOT, settled, tuple, waitFor, wholeAuditLog } from '../tools.ts';
 
 const START_MS = Date.UTC(2026, 10, 1);
 const HOUR_MS = 3_600_000;
@@ -89,6 +89,10 @@ for (const [name, aheadMs] of Object.entries({ hour: HOUR_MS, year: YEAR_MS })) 
     assert.equal(slot.tenure.lastSeq, lastSeq);
     const short = tuple('user:short', 'doc:1');
     assert.equal(await grant(slot, handle, short, wall.ms + 1000), 'refused');
+    // The row of the count now says up to when grants are collected.
+    await slot.collect();
+    await grant(slot, handle, tuple('user:other', 'doc:1'), null);
+    await slot.tenure.checkpointed();
 
     assert.deepEqual(await repair(slot), {
       slot: SLOT,
@@ -177,17 +181,21 @@ test('time stays until every expired grant is collected, and a key that comes me
   assert.equal(await authenticates(heir, others), false);
 });
 
-test('a grant or a key that comes while the entry waits to be created keeps time from being set back', async () => {
-  const { slot, tenantId, handle } = await slotAhead(HOUR_MS);
+test('a key that comes while the entry waits to be created keeps time from being set back', async () => {
+  const { wall, memory, slot, tenantId, handle } = await slotAhead(HOUR_MS);
+  // The keys have been looked at.
+  assert.equal((await slot.operator.repairTime({ slot: SLOT, dryRun: false })).state, 'ending');
   await slot.collect();
-  // The repair waits behind this append, which brings a key that has ended.
   slot.faults.turn('hold', ['append']);
-  const key = slot.createKey(handle, tenantId, START_MS + HOUR_MS / 2);
-  const repaired = repair(slot);
-  await waitFor(() => slot.tenure.waits.appendSinceMs !== undefined);
+  const created = slot.createKey(handle, tenantId, START_MS + HOUR_MS / 2);
+  await waitFor(() => slot.faults.heldCalls() === 1);
+  const repaired = slot.operator.repairTime({ slot: SLOT, dryRun: false });
+  assert.equal(await settled(repaired), false);
   slot.faults.restore(['append']);
-  await key;
-  assert.deepEqual([(await repaired).state, (await repaired).keys], ['repaired', 2]);
+  const key = await created;
+  const { state, keys } = await repaired;
+  assert.deepEqual([state, keys], ['repaired', 1]);
+  assert.equal(await authenticates(await open(wall, memory), key), false);
 });
 
 test('wherever a repair is interrupted, the slot has its old time or the new one, and nothing holds again', async () => {
