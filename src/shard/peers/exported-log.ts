@@ -11,6 +11,7 @@ import { GrantdError } from '../../core/errors.ts';
 import { segmentOf } from '../../core/slots.ts';
 import type { LogRecord, LogStore } from '../../store/store.ts';
 import { decodeEntry, ENTRY_BYTES_MAX, type Entry } from '../log/entries.ts';
+import { timeBase } from '../log/slot-time.ts';
 import type { Tenure } from '../log/tenure.ts';
 import { auditLogRow } from '../log-changes.ts';
 import type { LoggedChange, LoggedPage, LogQuery } from '../shard.ts';
@@ -125,7 +126,7 @@ class Reading {
     const entry = decodeEntry(record);
     this.#base = entry.base;
     this.readTo = record.seq;
-    if (entry.base < this.#sinceBase) return;
+    if (timeBase({ nextBase: entry.base, behindMs: entry.behindMs ?? 0 }) < this.#sinceBase) return;
     for (const change of changesOf(record.seq, entry)) {
       this.items.push(change);
       this.#length += change.change.length;

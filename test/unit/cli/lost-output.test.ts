@@ -104,6 +104,7 @@ const COMMANDS: Readonly<Record<string, () => Invocation | Promise<Invocation>>>
   slots: () => ({ args: [] }),
   members: () => ({ args: [] }),
   loads: () => ({ args: [] }),
+  'repair-time': () => ({ args: ['--dry-run'] }),
   'context add': () => ({ args: ['dev', '--url', 'http://x', '--token-stdin', '--replace'], stdin: OPERATOR_TOKEN }),
   'context use': async () => {
     await run('context add');

@@ -65,6 +65,7 @@ const OPERATIONS: Readonly<Record<string, 'read-only' | 'full'>> = {
   'GET /openapi.json': 'read-only',
   'GET /plans': 'read-only',
   'GET /slots': 'read-only',
+  'POST /slots/:slot/repair-time': 'full',
   'GET /loads': 'read-only',
   'GET /members': 'read-only',
 };

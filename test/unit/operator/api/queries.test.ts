@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 
 const pathOf = ({ path }: OperatorOperation): string =>
-  path.replace('{tenantId}', tenantId).replace('{keyId}', keyId).replace('{version}', '1');
+  path.replace('{tenantId}', tenantId).replace('{keyId}', keyId).replace('{version}', '1').replace('{slot}', '0');
 
 function send(operation: OperatorOperation, query: string): Promise<Reply> {
   const { method, body } = operation;
@@ -77,7 +77,7 @@ describe('a dry run', () => {
   test('is offered where an operator can change much at once', () => {
     assert.deepEqual(
       dry.map(({ id }) => id),
-      ['updateTenant', 'deleteTenant', 'revokeGrants', 'writeRules'],
+      ['updateTenant', 'deleteTenant', 'revokeGrants', 'writeRules', 'repairTime'],
     );
   });
 
@@ -92,6 +92,7 @@ describe('a dry run', () => {
 
     test(`of ${operation.id} needs the same access and the same tenant as the call itself`, async () => {
       assert.equal(operation.access ?? 'full', 'full');
+      if (!operation.path.includes('{tenantId}')) return;
       await call('DELETE', `/tenants/${tenantId}`);
       await service.operator.finishDeletions();
       assertProblem(await send(operation, 'dry_run=true'), 404, 'tenant-not-found');
