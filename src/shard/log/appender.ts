@@ -208,7 +208,10 @@ export class Appender {
       // Operations that have arrived by now join this append; the next one is a whole fsync away.
       await yieldTurn(clock);
       if (this.#closed !== undefined) break;
-      await this.#setBackIfAsked();
+      if (this.#settingBack !== undefined) {
+        await this.#setBack(this.#settingBack);
+        continue;
+      }
       const batch = this.#takeBatch();
       const startedMs = clock.monotonicMs();
       this.#settlingSinceMs = startedMs;
@@ -237,9 +240,7 @@ export class Appender {
   }
 
   /** The entry has no operations: whatever it rests on is committed. */
-  async #setBackIfAsked(): Promise<void> {
-    const asked = this.#settingBack;
-    if (asked === undefined) return;
+  async #setBack(asked: SettingBack): Promise<void> {
     this.#settingBack = undefined;
     const aheadMs = asked.aheadMs();
     if (aheadMs === 0) {
