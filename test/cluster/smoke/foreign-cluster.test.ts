@@ -240,7 +240,8 @@ describe('a restored copy beside its original', { skip: missing ?? false }, () =
     assert.deepEqual(new Set((await operator.slots()).map(({ shard: owner }) => owner)), new Set(['original-1']));
 
     // A front that starts beside both serves neither, unless it is told which is its own.
-    const late = await serve('front', 'GRANTD_HTTP_ADDRESS', asFront);
+    const both = `static:${shardAddress},${foreignAddress}`;
+    const late = await serve('front', 'GRANTD_HTTP_ADDRESS', { ...asFront, GRANTD_DISCOVERY: both });
     await waitFor('the reason', async () => /several clusters/.test((await readyz(late)).reasons[0] ?? ''));
     const { status, reasons } = await readyz(late);
     assert.equal(status, 'not ready');

@@ -15,7 +15,7 @@ import { retireMembers } from '../../../src/shard/ownership/membership.ts';
 import type { OwnerPort } from '../../../src/shard/readers/owner-port.ts';
 import type { Attempt, IssuedHandle, KeyCredentials } from '../../../src/shard/shard.ts';
 import { createShardNode, type ShardNode } from '../../../src/shard/shard-node.ts';
-import type { Meta, Store } from '../../../src/store/store.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { createProcessClock } from '../../kit/process-clock.ts';
 import { HARNESS_META } from '../../kit/shard-harness.ts';
@@ -43,13 +43,13 @@ interface Side {
   readonly operator: OperatorMethods;
 }
 
-function createSide(shardName: string, base: Store, meta: Meta, owners: OwnerPort): Side {
+function createSide(shardName: string, base: Store, owners: OwnerPort): Side {
   const { store, faults } = delayedStore(base, clock);
   const budget = new MemoryBudget(PAGE_CACHE_BYTES, new FairTurns(clock));
   const dependencies = { store, clock, random: systemRandom, log: silentLog, metrics: createMetrics(), budget, owners };
   // Only what a test asks is in memory: nothing is read ahead.
   const pageLimits = { readsBeforeScan: Number.POSITIVE_INFINITY };
-  const options = { shardName, address: `${shardName}:1`, meta, plans: PLANS, pageLimits };
+  const options = { shardName, address: `${shardName}:1`, meta: PAIR_META, plans: PLANS, pageLimits };
   const node = createShardNode(dependencies, { ...options, exclusive: true });
   const { tenant: connection, operator } = consoleMethods(node.connectConsole());
   return { node, faults, connection, operator };
@@ -71,10 +71,10 @@ export class ReaderPair {
     store: Store,
     reach: (owner: ShardNode) => OwnerPort | Promise<OwnerPort>,
   ): Promise<ReaderPair> {
-    const meta = await store.initializeMeta(PAIR_META, soon());
+    await store.initializeMeta(PAIR_META, soon());
     await retireMembers(store, clock);
-    const owner = createSide(OWNER, store, meta, noOwners);
-    const reader = createSide(READER, store, meta, await reach(owner.node));
+    const owner = createSide(OWNER, store, noOwners);
+    const reader = createSide(READER, store, await reach(owner.node));
     const nodes = [owner.node, reader.node];
     t.after(() => Promise.all(nodes.map((node) => node.stop())));
     for (const node of nodes) await node.join();
