@@ -219,7 +219,7 @@ describe('the example docs-app, if grantd answers with an error', () => {
           post('/documents', { title: 'new', text: '', folder: '' }, cookie),
         ]);
         for (const { status, text, headers } of answers) {
-          assert.ok([400, 403, 409, 503, 507].includes(status), `${status} ${text}`);
+          assert.ok([400, 403, 404, 409, 503, 507].includes(status), `${status} ${text}`);
           assert.equal(status === 503, headers['retry-after'] !== undefined, text);
           assert.ok(!text.includes(SECRET) && text.includes('<h1>Sorry'), text);
         }

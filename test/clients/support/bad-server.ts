@@ -122,6 +122,11 @@ export async function startBadServer({ script, atAccept }: Behaviour): Promise<B
       for (let found = requestIn(bytes); found !== undefined; found = requestIn(bytes)) {
         const { request, end } = found;
         bytes = bytes.subarray(end);
+        // Somebody dials gRPC at a port where, a moment ago, nobody was.
+        if (request.method === 'PRI') {
+          socket.destroy();
+          return;
+        }
         const moves = script(seen.length, request);
         seen.push(request);
         playing = playing.then(() => play(socket, moves));

@@ -160,13 +160,14 @@ describe('a part of a cluster', () => {
   });
 
   it('shard waits for a Cassandra that is not there, saying so, and stops cleanly; beyond loopback it warns', async () => {
+    const ops = await deadAddress();
     const service = start(['shard'], {
       ...minimal.shard,
-      GRANTD_OPS_ADDRESS: dead,
+      GRANTD_OPS_ADDRESS: ops,
       GRANTD_RPC_ADDRESS: '0.0.0.0:0',
       GRANTD_RPC_INSECURE: 'true',
     });
-    const opsUrl = `http://${dead}`;
+    const opsUrl = `http://${ops}`;
     await waitFor('the reason', async () => {
       const { reasons } = await readiness(opsUrl).catch(() => ({ reasons: [] }));
       return /^waiting for Cassandra: /.test(reasons[0] ?? '') || service.hasEnded;
