@@ -254,7 +254,12 @@ describe('a restored copy beside its original', { skip: missing ?? false }, () =
     assert.equal(await isAuthorized(late, key, 'doc:revoked'), false);
 
     // A shard that is to work on the original does not start on the copy.
-    const misled = start(['shard'], { ...settings(copy), GRANTD_CLUSTER_ID: ours, GRANTD_RPC_ADDRESS: foreignAddress });
+    const misled = start(['shard'], {
+      ...settings(copy),
+      GRANTD_CLUSTER_ID: ours,
+      GRANTD_RPC_ADDRESS: foreignAddress,
+      GRANTD_OPS_ADDRESS: '127.0.0.1:0',
+    });
     const { code, stderr } = await misled.ended;
     assert.equal(code, 1);
     assert.match(stderr, new RegExp(`GRANTD_CLUSTER_ID is ${ours}, but the store is that of ${theirs}`));

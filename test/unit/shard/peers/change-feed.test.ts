@@ -183,7 +183,7 @@ test('a call that is about to wait is told at once what was committed while it r
 test('a wait without a change ends with an empty page that is as far as the log', async () => {
   const { slot, handle } = await openSlot();
   const { nextCursor: cursor } = (await readToEnd(slot, handle)).last;
-  const waiting = read(slot, handle, { cursor, waitMs: 40, actions: ['grant.revoked'] });
+  const waiting = read(slot, handle, { cursor, waitMs: 1000, actions: ['grant.revoked'] });
   await slot.grant(handle, tuple('user:a', 'doc:1'));
   const page = await waiting;
   assert.deepEqual([page.items, page.atEnd, page.next.seq], [[], true, slot.tenure.lastSeq + 1]);
