@@ -2,26 +2,14 @@
 // only its owner may read, is whole at any moment: a new version is written beside it and renamed. A file that others
 // can read is refused, since then the secrets in it are no longer secrets.
 
-import { randomUUID } from 'node:crypto';
-import {
-  chmodSync,
-  closeSync,
-  fstatSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { demandMembers, isJsonObject } from '../core/json-members.ts';
 import { parseJson } from '../core/text/json.ts';
 import { utf8Text } from '../core/text/utf8.ts';
 import { CliFailure, reasonOf } from './failures.ts';
-import { HAS_MODES, privacyFault } from './private-file.ts';
+import { replaceFile } from './output/whole-file.ts';
+import { privacyFault } from './private-file.ts';
 import type { ServiceApi } from './service-client.ts';
 
 /** Far more than anybody has, and few enough to be read at every start. */
@@ -158,21 +146,10 @@ export class ContextFile {
   write(contexts: Contexts): void {
     if (contexts.named.size > CONTEXTS_MAX) throw this.#failure(`would have more than ${CONTEXTS_MAX} contexts.`);
     const target = this.#target();
-    const draft = `${target}.${randomUUID()}`;
     try {
       mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
-      const descriptor = openSync(draft, 'wx', 0o600);
-      try {
-        writeFileSync(descriptor, textOf(contexts));
-        fsyncSync(descriptor);
-      } finally {
-        closeSync(descriptor);
-      }
-      // Whatever the umask is.
-      if (HAS_MODES) chmodSync(draft, 0o600);
-      renameSync(draft, target);
+      replaceFile(target, textOf(contexts), 0o600);
     } catch (cause) {
-      rmSync(draft, { force: true });
       throw this.#failure(`cannot be written: ${reasonOf(cause)}.`, cause);
     }
   }

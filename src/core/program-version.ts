@@ -3,3 +3,6 @@
 import packageFile from '../../package.json' with { type: 'json' };
 
 export const PROGRAM_VERSION = packageFile.version;
+
+/** Who made a store that does not say so: a commit that kept no version. */
+export const UNNAMED_MAKER = 'a commit before the release of 0.2.0';

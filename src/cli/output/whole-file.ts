@@ -2,7 +2,8 @@
 // new one is written beside it and renamed.
 
 import { randomUUID } from 'node:crypto';
-import { open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { closeSync, fchmodSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { realpath, stat, writeFile } from 'node:fs/promises';
 import { CliFailure, reasonOf } from '../failures.ts';
 
 /** Pipes and devices have no content to keep. */
@@ -18,20 +19,22 @@ async function targetOf(file: string): Promise<{ readonly path: string; readonly
   }
 }
 
-async function replace({ path, mode }: { readonly path: string; readonly mode?: number }, text: string): Promise<void> {
+/** `mode`: of the file, whatever the umask is; undefined: as the umask says. Throws what the system says. */
+export function replaceFile(path: string, text: string, mode?: number): void {
   const draft = `${path}.${randomUUID()}`;
   try {
-    const handle = await open(draft, 'wx');
+    // A file that is there already would keep its owner and mode.
+    const descriptor = openSync(draft, 'wx', mode);
     try {
-      await handle.writeFile(text);
-      if (mode !== undefined) await handle.chmod(mode);
-      await handle.sync();
+      writeFileSync(descriptor, text);
+      if (mode !== undefined) fchmodSync(descriptor, mode);
+      fsyncSync(descriptor);
     } finally {
-      await handle.close();
+      closeSync(descriptor);
     }
-    await rename(draft, path);
+    renameSync(draft, path);
   } catch (error) {
-    await rm(draft, { force: true });
+    rmSync(draft, { force: true });
     throw error;
   }
 }
@@ -40,7 +43,7 @@ export async function writeWholeFile(file: string, text: string): Promise<void> 
   try {
     const target = await targetOf(file);
     if (target === undefined) await writeFile(file, text);
-    else await replace(target, text);
+    else replaceFile(target.path, text, target.mode);
   } catch (cause) {
     throw new CliFailure(`Cannot write ${file}: ${reasonOf(cause)}.`, undefined, { cause });
   }

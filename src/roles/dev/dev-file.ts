@@ -3,9 +3,10 @@
 // file and renamed. Commands call it only on this machine, with its own secrets alone: the directory in which a command
 // runs may come from anywhere.
 
-import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
+import { replaceFile } from '../../cli/output/whole-file.ts';
 import { privacyFault } from '../../cli/private-file.ts';
 import type { ServiceTarget } from '../../cli/service-client.ts';
 import type { CliConfig } from '../../config/settings.ts';
@@ -91,18 +92,7 @@ export function readDevFile(dataDirectory: string): DevFile | undefined {
 }
 
 export function writeDevFile(dataDirectory: string, file: DevFile): void {
-  const path = devFilePath(dataDirectory);
-  const draft = `${path}.new`;
-  // A file that is there already would keep its owner and mode.
-  rmSync(draft, { force: true });
-  const descriptor = openSync(draft, 'wx', 0o600);
-  try {
-    writeFileSync(descriptor, `${JSON.stringify(file, undefined, 2)}\n`);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-  renameSync(draft, path);
+  replaceFile(devFilePath(dataDirectory), `${JSON.stringify(file, undefined, 2)}\n`, 0o600);
 }
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;

@@ -2,7 +2,7 @@
 // once it is set it stays set until the process ends, and no thread reads or writes any more: a damaged store that goes
 // on takes writes that no start will find again, and gives answers that may be wrong. The main side is not ready then.
 
-import { DamageError, extendedCodeOf } from './sqlite-errors.ts';
+import { CORRUPT, DamageError, extendedCodeOf, NOT_A_DATABASE, primaryCodeOf } from './sqlite-errors.ts';
 
 export const FILES_GONE = 'files of the database were removed or replaced while it was running';
 export const WAL_OVERWRITTEN = 'grantd.db-wal was overwritten or cut short by another program';
@@ -20,8 +20,6 @@ const REASONS = [
 type DamageReason = Exclude<(typeof REASONS)[number], undefined>;
 
 /** https://www.sqlite.org/rescode.html */
-const CORRUPT = 11;
-const NOT_A_DATABASE = 26;
 const SHORT_READ = 522;
 const CORRUPT_FILE_SYSTEM = 8458;
 
@@ -31,8 +29,8 @@ function damageOf(error: unknown): DamageReason | undefined {
   const code = extendedCodeOf(error);
   if (code === undefined) return undefined;
   if (code === SHORT_READ) return 'a file of the database was cut short';
-  if (code === CORRUPT_FILE_SYSTEM || (code & 0xff) === CORRUPT) return 'the database is damaged';
-  return (code & 0xff) === NOT_A_DATABASE ? 'grantd.db is not a database any more' : undefined;
+  if (code === CORRUPT_FILE_SYSTEM || primaryCodeOf(error) === CORRUPT) return 'the database is damaged';
+  return primaryCodeOf(error) === NOT_A_DATABASE ? 'grantd.db is not a database any more' : undefined;
 }
 
 export class Damage {

@@ -4,14 +4,17 @@
 import type { Failure } from './messages.ts';
 
 /** https://www.sqlite.org/rescode.html: the primary code is the low byte. */
+export const CORRUPT = 11;
+export const NOT_A_DATABASE = 26;
+
 const REASONS: ReadonlyMap<number, string> = new Map([
   [5, 'the database is locked by another program'],
   [8, 'the database is not writable'],
   [10, 'the disk reports an input/output error'],
-  [11, 'the database is damaged'],
+  [CORRUPT, 'the database is damaged'],
   [13, 'the disk is full'],
   [14, 'the database file cannot be opened'],
-  [26, 'grantd.db is not a database'],
+  [NOT_A_DATABASE, 'grantd.db is not a database'],
 ]);
 
 const SYSTEM_REASONS: ReadonlyMap<string, string> = new Map([

@@ -16,7 +16,7 @@ import { type FileFacts, readFileFacts } from './file-facts.ts';
 import { type Ends, type FoundLogEnds, LOG_ENDS_FILE, type LogEndsHead, readLogEnds, type Salts } from './log-ends.ts';
 import { DatabaseRefusal, hasTables, requireKnownSchema } from './migrate.ts';
 import type { Migration } from './migrations.ts';
-import { openReasonOf, primaryCodeOf } from './sqlite-errors.ts';
+import { CORRUPT, NOT_A_DATABASE, openReasonOf, primaryCodeOf } from './sqlite-errors.ts';
 
 /** Slots that a message names. */
 const NAMED_MAX = 5;
@@ -181,12 +181,10 @@ export function examineStart(
   }
 }
 
-/** Codes of SQLite that say that the files are damaged. */
-const DAMAGED: readonly (number | undefined)[] = [11, 26];
-
 /** Why the database cannot be used, in words for the operator, and what to do. */
 export function describeRefusal(error: unknown): string {
   if (error instanceof DatabaseRefusal) return error.message;
   const reason = openReasonOf(error);
-  return DAMAGED.includes(primaryCodeOf(error)) ? `${reason}. ${RESTORE}` : reason;
+  const code = primaryCodeOf(error);
+  return code === CORRUPT || code === NOT_A_DATABASE ? `${reason}. ${RESTORE}` : reason;
 }

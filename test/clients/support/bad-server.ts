@@ -3,6 +3,7 @@
 
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
+import { listenOnLoopback } from './listen-on-loopback.ts';
 
 /**
  * Bytes to send; some sent many times; some sent again and again, with pauses, until the client leaves; and `end`: no
@@ -133,12 +134,9 @@ export async function startBadServer({ script, atAccept }: Behaviour): Promise<B
       }
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const url = await listenOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     seen,
     async close() {
       for (const socket of sockets) socket.destroy();

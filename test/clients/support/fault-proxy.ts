@@ -12,6 +12,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { invented } from './invented-responses.ts';
+import { listenOnLoopback } from './listen-on-loopback.ts';
 
 export interface Fault {
   readonly method: string;
@@ -200,12 +201,9 @@ export async function startFaultProxy(target: string, faults: readonly Fault[] =
     // A client that has left, and a service that has stopped, end the connection on both sides.
     handle().catch(() => response.destroy());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const url = await listenOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     seen,
     async close() {
       server.closeAllConnections();

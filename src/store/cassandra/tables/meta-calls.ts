@@ -3,7 +3,7 @@
 
 import { GrantdError } from '../../../core/errors.ts';
 import type { ClusterId } from '../../../core/ids.ts';
-import { PROGRAM_VERSION } from '../../../core/program-version.ts';
+import { PROGRAM_VERSION, UNNAMED_MAKER } from '../../../core/program-version.ts';
 import type { DeadlineMs, Meta } from '../../store.ts';
 import { StoreRefusal } from '../../store-adapter.ts';
 import { SchemaMissing, SchemaUnknown } from '../driver/errors.ts';
@@ -26,9 +26,6 @@ export interface MetaCalls {
   /** Records a later version of the schema. Returns whether `from` was the stored version. */
   raiseVersion(from: number, to: SchemaVersion, deadline: DeadlineMs): Promise<boolean>;
 }
-
-/** A commit that kept neither its version nor a fingerprint. */
-const OLD_COMMIT = 'a commit before the release of 0.2.0';
 
 /** What to say of tables that `maker` made with migrations of another text. `keyspace`: as in a statement. */
 export const otherSchema = (keyspace: string, maker: string): string =>
@@ -70,7 +67,8 @@ export function createMetaCalls(executor: Executor, keyspace: string): MetaCalls
       return cluster;
     } catch (error) {
       if (error instanceof SchemaMissing) return undefined;
-      if (error instanceof SchemaUnknown) throw new StoreRefusal(otherSchema(keyspace, OLD_COMMIT), { cause: error });
+      if (error instanceof SchemaUnknown)
+        throw new StoreRefusal(otherSchema(keyspace, UNNAMED_MAKER), { cause: error });
       throw error;
     }
   }
