@@ -49,6 +49,8 @@ function errorsOf({
 }: Fault): readonly { error: Expectation; again: boolean | 'either' }[] {
   const timeout = { error: errorOf('timeout', true), again: false } as const;
   const lost = { error: errorOf('connection-lost', true), again: true };
+  // The repeat may take the connection of a response that looked whole and whose end is on its way: nobody reads it.
+  const lostOrSpent = { ...lost, again: 'either' } as const;
   switch (gives) {
     case 'right':
     case 'other':
@@ -63,14 +65,14 @@ function errorsOf({
     case 'timeout-or-error':
       return [
         { ...timeout, again: 'either' },
-        lost,
+        lostOrSpent,
         { error: errorOf('invalid-response', undefined), again: 'either' },
       ];
     case 'not-json':
       return [{ error: errorOf('invalid-response', true), again: true }];
     case 'error':
     case 'right-or-error':
-      return [lost, { error: errorOf('invalid-response', undefined), again: 'either' }];
+      return [lostOrSpent, { error: errorOf('invalid-response', undefined), again: 'either' }];
     default: {
       const isRetryable = retryable ?? (again === 'either' ? undefined : again);
       return [{ error: errorOf(gives, isRetryable, status), again }];
