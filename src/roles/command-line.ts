@@ -27,10 +27,12 @@ export const wantsJson = ({ argv }: ProgramProcess): boolean =>
 export async function parseProgram(
   program: Command,
   started: ProgramProcess,
-  roleOf: (commandName: string) => Role,
+  /** Undefined: the command reads no settings. */
+  roleOf: (commandName: string) => Role | undefined,
 ): Promise<void> {
   const addSettingsHelp = (command: Command): void => {
-    command.addHelpText('after', renderSettingsHelp(roleOf(command.name())));
+    const role = roleOf(command.name());
+    if (role !== undefined) command.addHelpText('after', renderSettingsHelp(role));
     command.commands.forEach(addSettingsHelp);
   };
   program.commands.forEach(addSettingsHelp);

@@ -12,6 +12,7 @@ import { createProgram, type ProgramProcess, parseProgram, wantsJson } from './c
 import { fitHeap } from './process/heap.ts';
 import { runRole, runTask } from './process/life-cycle.ts';
 import { systemClock, systemRandom } from './process/system.ts';
+import { describeTesting } from './testing-command.ts';
 
 const SHARDS_DEFAULT = 2;
 const SHARDS_MAX = 16;
@@ -134,6 +135,8 @@ function registerRoles(program: Command, started: ProgramProcess): void {
       });
     });
 
+  describeTesting(program.command('testing'), started, version);
+
   program
     .command('migrate')
     .description('create or upgrade the schema in Cassandra for this version; safe to repeat')
@@ -168,7 +171,7 @@ function registerRoles(program: Command, started: ProgramProcess): void {
 export async function runProgram(started: ProgramProcess): Promise<void> {
   const program = createProgram(started, version);
   registerRoles(program, started);
-  if (SERVING_ROLES.some((role) => role === started.argv[2])) {
+  if (['testing', ...SERVING_ROLES].some((name) => name === started.argv[2])) {
     const { stdout, stderr, exit } = started;
     exitOnUsage(program, { json: wantsJson(started), stdout, stderr, exit: (code) => exit(code) });
   } else {
@@ -180,5 +183,7 @@ export async function runProgram(started: ProgramProcess): Promise<void> {
     const openShard = async () => (await import('./embedded.ts')).openEmbeddedShard(ports);
     registerServiceCommands(program, started, { version, openShard, others: [registerSecretsCommand] });
   }
-  await parseProgram(program, started, (name) => SERVING_ROLES.find((role) => role === name) ?? 'cli');
+  await parseProgram(program, started, (name) =>
+    name === 'testing' ? undefined : (SERVING_ROLES.find((role) => role === name) ?? 'cli'),
+  );
 }

@@ -73,6 +73,12 @@ describe('a first start', () => {
     assert.ok(grantd.stdout.includes(join(directory, 'dev.json')));
   });
 
+  it('accepts no key of `grantd testing`', async () => {
+    const headers = { Authorization: 'Bearer test_a' };
+    const { base_url: baseUrl } = readDevFacts(directory);
+    assert.equal((await fetch(`${baseUrl}/v1/grants?subject=user:ada`, { headers })).status, 401);
+  });
+
   it('says in one line that npm runs on another Node', () => {
     const lines = grantd.stdout.split('\n').filter((line) => line.includes('20.20.2'));
     assert.deepEqual(lines, [

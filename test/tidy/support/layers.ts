@@ -107,10 +107,12 @@ const INNER_LAYERS = new Map<string, readonly string[]>([
     'src/roles',
     [
       'program.ts',
+      'testing-command.ts',
       'service-commands.ts',
       'command-line.ts',
       'service-choice.ts',
       'embedded.ts',
+      'testing.ts',
       'dev.ts',
       'dev-thread.ts',
       'front.ts',
