@@ -1,64 +1,151 @@
-// Changes: what an operation does to a tenant. The log consists of changes. Memory and the state tables are derived
-// from them alone, so every owner that reads the same log has the same state.
+// Changes: what an operation does to a tenant. The log consists of changes. Memory, drafts and the state tables are
+// derived from them alone, so every owner that reads the same log has the same state. `changeSchema` says what each kind
+// stores, `CHANGES` what it means: a new kind is an entry in both. Stored changes stay readable: a field that an earlier
+// entry may lack is optional.
 
+import { z } from 'zod';
 import type { ApiKeyRecord } from '../core/api-keys.ts';
-import { assert, assertNever } from '../core/assert.ts';
+import { assert } from '../core/assert.ts';
 import type { AuditAction } from '../core/audit-filter.ts';
-import { auditedAttributes, type GrantTerms, termsRecord, withoutTerms } from '../core/grant-attributes.ts';
+import {
+  attributesOf,
+  auditedAttributes,
+  type GrantTerms,
+  readGrantAttributes,
+  readGrantTerms,
+  termsRecord,
+  withoutTerms,
+} from '../core/grant-attributes.ts';
 import { conditionNameOf } from '../core/grant-condition.ts';
-import type { TenantId } from '../core/ids.ts';
+import { parseKeyId, parseTenantId, type TenantId } from '../core/ids.ts';
 import type { RulesVersion } from '../core/rules-versions.ts';
 import { scopesOf } from '../core/scopes.ts';
 import type { Tenant } from '../core/tenants.ts';
 import { optionalTimestamp } from '../core/text/timestamps.ts';
-import { type Grant, grantOf, isRelation } from '../core/tuples.ts';
+import { type Grant, grantOf, isRelation, isRelationName, type Namespace, type Relation } from '../core/tuples.ts';
 import { revisionOfRules } from '../rules/rule-set.ts';
-import type { AuditLogRow, CountKey, KeyCount, Stamp, StateWrite } from '../store/store.ts';
+import type { AuditLogRow, CountKey, KeyCount, RemovableRow, Stamp, StateWrite } from '../store/store.ts';
+import type { GrantResult } from './shard.ts';
 
-export type Change =
-  /**
-   * `newSubject`: when this was decided, the owner did not know of a grant of this subject, so the list of the tenant's
-   * subjects may lack it. Always set if the subject had no grant. Row removal may delete the row of a subject without
-   * grants; a later grant writes the row again, with a greater stamp than that of the removal.
-   */
-  | { readonly kind: 'grant-created'; readonly grant: Grant; readonly newSubject: boolean }
-  | { readonly kind: 'grant-revoked'; readonly grant: Grant }
-  /**
-   * The grant lives on with another expiry or condition, or without one. `former`: what it had, so that the state
-   * before follows from the state after. Absent: an entry of version 0.2, where grants had no conditions.
-   */
-  | { readonly kind: 'grant-updated'; readonly grant: Grant; readonly former?: GrantTerms | undefined }
-  /** The time of the grant's expiry has come, by the base of the entry. */
-  | { readonly kind: 'grant-expired'; readonly grant: Grant }
-  | { readonly kind: 'namespace-created'; readonly name: string; readonly createdAtMs: number }
-  | { readonly kind: 'key-created'; readonly key: ApiKeyRecord }
-  | { readonly kind: 'key-revoked'; readonly key: ApiKeyRecord }
-  /** Both keys change at one moment, or neither does. */
-  | ({ readonly kind: 'key-rotated' } & KeyRotation)
-  | { readonly kind: 'tenant-created'; readonly tenant: Tenant }
-  | { readonly kind: 'tenant-updated'; readonly tenant: Tenant }
-  | RulesChange;
+// ---- the stored form ----
 
-/** The tenant, whose record names the version, has other rules from here on. */
-export interface RulesChange {
-  readonly kind: 'rules-updated';
-  readonly tenant: Tenant;
-  /** Both texts are canonical; those of no rules are too. */
-  readonly rules: string;
-  readonly former: string;
-  /** Lines by which they differ. */
-  readonly added: number;
-  readonly removed: number;
-}
+const idSchema = <Id extends string>(parse: (text: string) => Id | undefined, message: string) =>
+  z.string().transform((text, context) => {
+    const id = parse(text);
+    if (id !== undefined) return id;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  });
 
-/** `key` replaces `former`. */
-export interface KeyRotation {
-  readonly key: ApiKeyRecord;
-  /** With its new end, which is no later than the one it had. */
-  readonly former: ApiKeyRecord;
+export const tenantIdSchema = idSchema(parseTenantId, 'not a tenant id');
+const keyIdSchema = idSchema(parseKeyId, 'not a key id');
+
+const grantSchema = z
+  .looseObject({
+    subject: z.string(),
+    relation: z.custom<Relation>((value) => typeof value === 'string' && isRelationName(value)),
+    object: z.string(),
+  })
+  .transform((grant, context) => {
+    const attributes = readGrantAttributes(({ field }) => grant[field]);
+    if (attributes !== undefined) return grantOf(grant, attributes);
+    context.addIssue({ code: 'custom', message: 'not valid grant attributes' });
+    return z.NEVER;
+  });
+
+const termsSchema = z.looseObject({}).transform((stored, context): GrantTerms => {
+  const terms = readGrantTerms(({ field }) => stored[field]);
+  if (terms !== undefined) return terms;
+  context.addIssue({ code: 'custom', message: 'not valid terms of a grant' });
+  return z.NEVER;
+});
+
+const keySchema = z
+  .object({
+    keyId: keyIdSchema,
+    name: z.string(),
+    scopes: z.int(),
+    createdAtMs: z.int(),
+    expiresAtMs: z.int().optional(),
+    hash: z.string(),
+    rotatedFrom: keyIdSchema.optional(),
+    rotatedTo: keyIdSchema.optional(),
+  })
+  // JSON leaves the field out of a key that never expires.
+  .transform((key): ApiKeyRecord => ({ ...key, expiresAtMs: key.expiresAtMs }));
+
+export const tenantSchema = z.object({
+  tenantId: tenantIdSchema,
+  name: z.string(),
+  plan: z.string(),
+  state: z.enum(['active', 'suspended', 'deleting', 'deleted']),
+  createdAtMs: z.int(),
+  readers: z.union([z.int(), z.literal('auto')]).optional(),
+  rulesVersion: z.int().optional(),
+  rulesRevision: z.string().optional(),
+});
+
+const rotationSchema = z.object({
+  key: keySchema,
+  /** The key that `key` replaces, with its new end, which is no later than the one it had. */
+  former: keySchema,
   /** The previous key ends with this change, by no clock. */
-  readonly revoked: boolean;
-}
+  revoked: z.boolean(),
+});
+
+export const changeSchema = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('grant-created'),
+    grant: grantSchema,
+    /**
+     * When this was decided, the owner did not know of a grant of this subject, so the list of the tenant's subjects
+     * may lack it. Always set if the subject had no grant. Row removal may delete the row of a subject without grants; a
+     * later grant writes the row again, with a greater stamp than that of the removal.
+     */
+    newSubject: z.boolean(),
+  }),
+  z.object({ kind: z.literal('grant-revoked'), grant: grantSchema }),
+  /** The grant lives on with another expiry or condition, or without one. */
+  z.object({
+    kind: z.literal('grant-updated'),
+    grant: grantSchema,
+    /**
+     * What it had, so that the state before follows from the state after. Absent: an entry of version 0.2, where grants
+     * had no conditions.
+     */
+    former: termsSchema.optional(),
+  }),
+  /** The time of the grant's expiry has come, by the base of the entry. */
+  z.object({ kind: z.literal('grant-expired'), grant: grantSchema }),
+  z.object({ kind: z.literal('namespace-created'), name: z.string(), createdAtMs: z.int() }),
+  z.object({ kind: z.literal('key-created'), key: keySchema }),
+  z.object({ kind: z.literal('key-revoked'), key: keySchema }),
+  /** Both keys change at one moment, or neither does. */
+  z.object({ kind: z.literal('key-rotated'), ...rotationSchema.shape }),
+  z.object({ kind: z.literal('tenant-created'), tenant: tenantSchema }),
+  z.object({ kind: z.literal('tenant-updated'), tenant: tenantSchema }),
+  /** The tenant, whose record names the version, has other rules from here on. */
+  z.object({
+    kind: z.literal('rules-updated'),
+    tenant: tenantSchema,
+    /** Both texts are canonical; those of no rules are too. */
+    rules: z.string(),
+    former: z.string(),
+    /** Lines by which they differ. */
+    added: z.int(),
+    removed: z.int(),
+  }),
+]);
+
+export type Change = Readonly<z.infer<typeof changeSchema>>;
+type Kind = Change['kind'];
+/** A mapped type, so that the compiler relates a change to the entry of its kind in `CHANGES`. */
+type ChangeOf<Of extends Kind> = {
+  [Each in Of]: { readonly kind: Each } & Extract<Change, { readonly kind: Each }>;
+}[Of];
+export type GrantChange = Extract<Change, { readonly grant: Grant }>;
+/** `key` replaces `former`. */
+export type KeyRotation = Readonly<z.infer<typeof rotationSchema>>;
 
 /** A line of JSON: what readers of the tenant get of an operation. */
 export const encodeCommit = (seq: number, changes: readonly Change[]): string => JSON.stringify({ seq, changes });
@@ -81,36 +168,165 @@ export interface ChangePosition {
   readonly stamp: Stamp;
 }
 
-/** Compact: a filter searches this text for its values. */
-const toJson = (action: AuditAction, fields: object): string => JSON.stringify({ action, ...fields });
+// ---- what each kind means ----
 
-export type GrantChange = Extract<Change, { readonly grant: Grant }>;
+/** What the result of an operation follows from if the log stores none: its last change. */
+export type ChangeResult =
+  | { readonly kind: 'grant'; readonly grant: GrantResult }
+  | { readonly kind: 'namespace'; readonly created: boolean; readonly namespace: Namespace }
+  | { readonly kind: 'key'; readonly key: ApiKeyRecord }
+  | { readonly kind: 'key-revoked' }
+  | ({ readonly kind: 'key-rotated' } & KeyRotation)
+  | { readonly kind: 'tenant'; readonly tenant: Tenant }
+  | { readonly kind: 'rules-written' };
 
-/** As the audit log and the change feed call them. */
-export const AUDIT_ACTION_OF: Readonly<Record<Change['kind'], AuditAction>> = {
-  'grant-created': 'grant.created',
-  'grant-revoked': 'grant.revoked',
-  'grant-updated': 'grant.updated',
-  'grant-expired': 'grant.expired',
-  'namespace-created': 'namespace.created',
-  'key-created': 'key.created',
-  'key-revoked': 'key.revoked',
-  'key-rotated': 'key.rotated',
-  'tenant-created': 'tenant.created',
-  'tenant-updated': 'tenant.updated',
-  'rules-updated': 'rules.updated',
+/** Something besides a grant that is as the change says from here on, in memory, drafts and the state tables. */
+export type StateSetting =
+  | ({ readonly kind: 'namespace' } & Namespace)
+  /** `tombstone`: it is revoked. */
+  | { readonly kind: 'key'; readonly key: ApiKeyRecord; readonly tombstone: boolean }
+  | { readonly kind: 'tenant'; readonly tenant: Tenant }
+  /** `tenant` names the version. */
+  | ({ readonly kind: 'rules' } & Omit<ChangeOf<'rules-updated'>, 'kind' | 'former'>);
+
+interface ChangeMeaning<Of> {
+  /** As the audit log and the change feed call it. */
+  readonly action: AuditAction;
+  /** What the audit log has besides the action: fields, or their JSON. No hash of an API key. */
+  readonly audited: (change: Of) => object | string;
+  /** A grant is set by the change itself: see `endsGrant`. */
+  readonly settings: (change: Of) => readonly StateSetting[];
+  readonly result: (change: Of) => ChangeResult;
+}
+
+const NOTHING: readonly never[] = Object.freeze([]);
+
+const GRANT_MEANING = {
+  audited: (change: GrantChange): object => {
+    const { subject, relation, object } = change.grant;
+    const audited = { subject, relation, object, ...auditedAttributes(change.grant) };
+    const former = formerTermsOf(change);
+    return former === undefined ? audited : { ...audited, former_terms: termsRecord(former) };
+  },
+  settings: () => NOTHING,
 };
+
+const KEY_MEANING = {
+  audited: ({ key }: { readonly key: ApiKeyRecord }): object => {
+    return { key_id: key.keyId, name: key.name, scopes: scopesOf(key.scopes) };
+  },
+};
+
+const TENANT_MEANING = {
+  audited: ({ tenant: { name, plan, state, readers } }: { readonly tenant: Tenant }): object => {
+    return { name, plan, state, readers };
+  },
+  settings: ({ tenant }: { readonly tenant: Tenant }): readonly StateSetting[] => [{ kind: 'tenant', tenant }],
+  result: ({ tenant }: { readonly tenant: Tenant }): ChangeResult => ({ kind: 'tenant', tenant }),
+};
+
+const CHANGES: { readonly [Of in Kind]: ChangeMeaning<ChangeOf<Of>> } = {
+  'grant-created': {
+    ...GRANT_MEANING,
+    action: 'grant.created',
+    result: ({ grant }) => ({ kind: 'grant', grant: { kind: 'created', ...attributesOf(grant) } }),
+  },
+  'grant-revoked': {
+    ...GRANT_MEANING,
+    action: 'grant.revoked',
+    result: () => ({ kind: 'grant', grant: { kind: 'revoked' } }),
+  },
+  'grant-updated': {
+    ...GRANT_MEANING,
+    action: 'grant.updated',
+    result: ({ grant }) => ({ kind: 'grant', grant: { kind: 'changed', ...attributesOf(grant) } }),
+  },
+  'grant-expired': {
+    ...GRANT_MEANING,
+    action: 'grant.expired',
+    // A revocation has found the grant expired: a collection is never repeated.
+    result: () => ({ kind: 'grant', grant: { kind: 'not-found' } }),
+  },
+  'namespace-created': {
+    action: 'namespace.created',
+    audited: ({ name }) => ({ name }),
+    settings: ({ name, createdAtMs }) => [{ kind: 'namespace', name, createdAtMs }],
+    result: ({ name, createdAtMs }) => ({ kind: 'namespace', created: true, namespace: { name, createdAtMs } }),
+  },
+  'key-created': {
+    ...KEY_MEANING,
+    action: 'key.created',
+    settings: ({ key }) => [{ kind: 'key', key, tombstone: false }],
+    result: ({ key }) => ({ kind: 'key', key }),
+  },
+  'key-revoked': {
+    ...KEY_MEANING,
+    action: 'key.revoked',
+    settings: ({ key }) => [{ kind: 'key', key, tombstone: true }],
+    result: () => ({ kind: 'key-revoked' }),
+  },
+  'key-rotated': {
+    action: 'key.rotated',
+    audited: ({ key, former }) => ({
+      ...KEY_MEANING.audited({ key }),
+      former_key_id: former.keyId,
+      former_ends_at: optionalTimestamp(former.expiresAtMs),
+    }),
+    settings: ({ key, former, revoked }) => [
+      { kind: 'key', key: former, tombstone: revoked },
+      { kind: 'key', key, tombstone: false },
+    ],
+    result: (change) => change,
+  },
+  'tenant-created': { ...TENANT_MEANING, action: 'tenant.created' },
+  'tenant-updated': { ...TENANT_MEANING, action: 'tenant.updated' },
+  'rules-updated': {
+    action: 'rules.updated',
+    // The canonical texts are compact JSON already.
+    audited: ({ rules, former }) => `"rules":${rules},"former":${former}`,
+    settings: ({ tenant, rules, added, removed }) => [
+      { kind: 'tenant', tenant },
+      { kind: 'rules', tenant, rules, added, removed },
+    ],
+    result: () => ({ kind: 'rules-written' }),
+  },
+};
+
+export const auditActionOf = ({ kind }: Change): AuditAction => CHANGES[kind].action;
+
+export const settingsOf = <Of extends Kind>(change: ChangeOf<Of>): readonly StateSetting[] =>
+  CHANGES[change.kind].settings(change);
+
+/** The result of the operation whose last change this is, unless the log stores another. */
+export const resultOf = <Of extends Kind>(change: ChangeOf<Of>): ChangeResult => CHANGES[change.kind].result(change);
+
+/** A change as the audit log stores it: compact JSON, since a filter searches the text for its values. */
+function auditText<Of extends Kind>(change: ChangeOf<Of>): string {
+  const { action, audited } = CHANGES[change.kind];
+  const fields = audited(change);
+  return typeof fields === 'string' ? `{"action":"${action}",${fields}}` : JSON.stringify({ action, ...fields });
+}
+
+// ---- grants ----
+
+export const isGrantChange = (change: Change): change is GrantChange => 'grant' in change;
 
 /** Whether the tuple holds no grant after the change. */
 export const endsGrant = ({ kind }: GrantChange): boolean => kind === 'grant-revoked' || kind === 'grant-expired';
 
+/** By how much a change alters the number of grants. */
+export const grantDifference = (change: GrantChange): -1 | 0 | 1 =>
+  change.kind === 'grant-updated' ? 0 : endsGrant(change) ? -1 : 1;
+
+const formerTermsOf = (change: GrantChange): GrantTerms | undefined =>
+  change.kind === 'grant-updated' ? change.former : undefined;
+
 /** By how much a change alters the number of grants of its own relation, and of those that carry a condition. */
 export function countDifferences(change: GrantChange): readonly KeyCount[] {
   const { relation, condition } = change.grant;
-  const updated = change.kind === 'grant-updated';
-  const former = updated ? change.former?.condition : undefined;
-  const isOwn = !updated && !isRelation(relation);
-  if (!isOwn && condition === undefined && former === undefined) return NO_DIFFERENCES;
+  const former = formerTermsOf(change)?.condition;
+  const isOwn = change.kind !== 'grant-updated' && !isRelation(relation);
+  if (!isOwn && condition === undefined && former === undefined) return NOTHING;
   const grants = endsGrant(change) ? -1 : 1;
   return [
     ...(isOwn ? [{ key: `relation:${relation}`, grants } as const] : []),
@@ -119,113 +335,49 @@ export function countDifferences(change: GrantChange): readonly KeyCount[] {
   ];
 }
 
-const NO_DIFFERENCES = Object.freeze([]);
-
 const conditionKey = (condition: string): CountKey => `condition:${conditionNameOf(condition)}`;
 
-/** A change as the audit log stores it, in JSON. Omits the hash of an API key. */
-function describe(change: Change): string {
-  const action = AUDIT_ACTION_OF[change.kind];
-  switch (change.kind) {
-    case 'grant-created':
-    case 'grant-revoked':
-    case 'grant-updated':
-    case 'grant-expired': {
-      const { subject, relation, object } = change.grant;
-      const former = change.kind === 'grant-updated' ? change.former : undefined;
-      const audited = { subject, relation, object, ...auditedAttributes(change.grant) };
-      return toJson(action, former === undefined ? audited : { ...audited, former_terms: termsRecord(former) });
-    }
-    case 'namespace-created':
-      return toJson(action, { name: change.name });
-    case 'key-created':
-    case 'key-revoked': {
-      const { keyId, name, scopes } = change.key;
-      return toJson(action, { key_id: keyId, name, scopes: scopesOf(scopes) });
-    }
-    case 'key-rotated': {
-      const { keyId, name, scopes } = change.key;
-      const { keyId: formerKeyId, expiresAtMs } = change.former;
-      const fields = { key_id: keyId, name, scopes: scopesOf(scopes), former_key_id: formerKeyId };
-      return toJson(action, { ...fields, former_ends_at: optionalTimestamp(expiresAtMs) });
-    }
-    case 'tenant-created':
-    case 'tenant-updated': {
-      const { name, plan, state, readers } = change.tenant;
-      return toJson(action, { name, plan, state, readers });
-    }
-    case 'rules-updated':
-      // The canonical texts are compact JSON already.
-      return `{"action":"${action}","rules":${change.rules},"former":${change.former}}`;
-    default:
-      return assertNever(change);
-  }
+/** Characters of the identifiers, conditions and rules of a change. */
+export function lengthOf(change: Change): number {
+  if (change.kind === 'rules-updated') return change.rules.length + change.former.length;
+  if (!isGrantChange(change)) return 0;
+  const { subject, object, condition = '' } = change.grant;
+  return subject.length + object.length + condition.length + (formerTermsOf(change)?.condition ?? '').length;
 }
 
-function versionOf({ tenant, rules, added, removed }: RulesChange, origin: ChangeOrigin): RulesVersion {
-  const { rulesVersion: version, rulesRevision: revision = revisionOfRules(rules) } = tenant;
-  assert(version !== undefined, 'the record of a tenant names the version of its rules');
-  const { atMs, actor, requestId } = origin;
-  return { version, revision, atMs, actor, requestId, added, removed };
-}
+// ---- rows ----
 
 /** How many rows `deriveState` derives from the change. */
 export function countStateRows(change: Change): number {
-  switch (change.kind) {
-    case 'grant-created':
-      return 2 + (change.newSubject ? 1 : 0) + (change.grant.expiresAtMs === undefined ? 0 : 1);
-    case 'grant-updated':
-      return change.grant.expiresAtMs === undefined ? 2 : 3;
-    case 'key-rotated':
-    case 'rules-updated':
-      return 3;
-    default:
-      return 2;
-  }
+  if (!isGrantChange(change)) return settingsOf(change).length + 1;
+  const isNew = change.kind === 'grant-created' && change.newSubject;
+  return 2 + (isNew ? 1 : 0) + (change.grant.expiresAtMs === undefined || endsGrant(change) ? 0 : 1);
 }
 
-function deriveRows(change: Change, origin: ChangeOrigin, position: ChangePosition): StateWrite[] {
-  const { tenantId } = origin;
-  const { stamp } = position;
-  switch (change.kind) {
-    case 'grant-created':
-    case 'grant-revoked':
-    case 'grant-updated':
-    case 'grant-expired': {
-      const { subject, relation, object, expiresAtMs } = change.grant;
-      const tombstone = endsGrant(change);
-      const rows: StateWrite[] = [];
-      if (change.kind === 'grant-created' && change.newSubject)
-        rows.push({ kind: 'subject', tenantId, subject, stamp });
-      if (expiresAtMs !== undefined && !tombstone) {
-        rows.push({ kind: 'expiry', tenantId, expiresAtMs, subject, relation, object, stamp });
-      }
-      // A tombstone row has no terms that a later grant could inherit.
-      const grant = tombstone ? grantOf(change.grant, withoutTerms(change.grant)) : change.grant;
-      rows.push({ ...grant, kind: 'grant', tenantId, tombstone, stamp });
-      return rows;
-    }
-    case 'namespace-created':
-      return [{ kind: 'namespace', tenantId, name: change.name, createdAtMs: change.createdAtMs, stamp }];
-    case 'key-created':
-    case 'key-revoked':
-      return [{ kind: 'key', tenantId, key: change.key, tombstone: change.kind === 'key-revoked', stamp }];
-    case 'key-rotated':
-      return [
-        { kind: 'key', tenantId, key: change.former, tombstone: change.revoked, stamp },
-        { kind: 'key', tenantId, key: change.key, tombstone: false, stamp },
-      ];
-    case 'tenant-created':
-    case 'tenant-updated':
-      return [{ kind: 'tenant', slot: position.slot, tenant: change.tenant, stamp }];
-    case 'rules-updated':
-      return [
-        { kind: 'tenant', slot: position.slot, tenant: change.tenant, stamp },
-        { kind: 'rules', tenantId, version: versionOf(change, origin), rules: change.rules, stamp },
-      ];
-    default:
-      return assertNever(change);
+function grantRows(change: GrantChange, tenantId: TenantId, stamp: Stamp): StateWrite[] {
+  const { subject, relation, object, expiresAtMs } = change.grant;
+  const tombstone = endsGrant(change);
+  const rows: StateWrite[] = [];
+  if (change.kind === 'grant-created' && change.newSubject) rows.push({ kind: 'subject', tenantId, subject, stamp });
+  if (expiresAtMs !== undefined && !tombstone) {
+    rows.push({ kind: 'expiry', tenantId, expiresAtMs, subject, relation, object, stamp });
   }
+  // A tombstone row has no terms that a later grant could inherit.
+  const grant = tombstone ? grantOf(change.grant, withoutTerms(change.grant)) : change.grant;
+  rows.push({ ...grant, kind: 'grant', tenantId, tombstone, stamp });
+  return rows;
+}
+
+function settingRow(setting: StateSetting, origin: ChangeOrigin, { slot, stamp }: ChangePosition): StateWrite {
+  const { tenantId } = origin;
+  if (setting.kind === 'tenant') return { ...setting, slot, stamp };
+  if (setting.kind !== 'rules') return { ...setting, tenantId, stamp };
+  const { tenant, rules, added, removed } = setting;
+  const { rulesVersion, rulesRevision: revision = revisionOfRules(rules) } = tenant;
+  assert(rulesVersion !== undefined, 'the record of a tenant names the version of its rules');
+  const { atMs, actor, requestId } = origin;
+  const version: RulesVersion = { version: rulesVersion, revision, atMs, actor, requestId, added, removed };
+  return { kind: 'rules', tenantId, version, rules, stamp };
 }
 
 /** A change as the audit log stores it. `index`: among all changes of its entry. */
@@ -237,23 +389,40 @@ export function auditLogRow(change: Change, origin: ChangeOrigin, seq: number, i
     // An expiry has no request of its own, even if the operation that met it records it.
     actor: change.kind === 'grant-expired' ? 'system' : origin.actor,
     requestId: origin.requestId,
-    change: describe(change),
+    change: auditText(change),
   };
 }
 
 /** The state rows of one change, including that of the audit log. */
 export function deriveState(change: Change, origin: ChangeOrigin, position: ChangePosition): StateWrite[] {
-  const rows = deriveRows(change, origin, position);
+  const { tenantId } = origin;
+  const { seq, index, stamp } = position;
+  const rows = isGrantChange(change)
+    ? grantRows(change, tenantId, stamp)
+    : settingsOf(change).map((setting) => settingRow(setting, origin, position));
   // The month comes from the base, so all changes of an entry are in one month.
-  const base = position.stamp - position.index;
-  rows.push({
-    kind: 'audit-log',
-    tenantId: origin.tenantId,
-    month: monthOf(base / 1000),
-    row: auditLogRow(change, origin, position.seq, position.index),
-    stamp: position.stamp,
-  });
+  const month = monthOf((stamp - index) / 1000);
+  rows.push({ kind: 'audit-log', tenantId, month, row: auditLogRow(change, origin, seq, index), stamp });
   return rows;
+}
+
+/** The rows that a change leaves without use, for removal once they are behind the checkpoint. */
+export function obsoleteRows(
+  change: Change,
+  tenantId: TenantId,
+  { slot, stamp }: Pick<ChangePosition, 'slot' | 'stamp'>,
+): RemovableRow[] {
+  if (isGrantChange(change)) {
+    const { subject, relation, object } = change.grant;
+    return endsGrant(change) ? [{ kind: 'grant', tenantId, subject, relation, object, stamp }] : [];
+  }
+  return settingsOf(change).flatMap((setting): RemovableRow[] => {
+    if (setting.kind === 'key' && setting.tombstone)
+      return [{ kind: 'key', tenantId, keyId: setting.key.keyId, stamp }];
+    if (setting.kind === 'tenant' && setting.tenant.state === 'deleted')
+      return [{ kind: 'tenant', slot, tenantId, stamp }];
+    return [];
+  });
 }
 
 let cachedHour = Number.NaN;

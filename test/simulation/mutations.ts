@@ -95,9 +95,9 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/log-changes.ts',
-        find: "{ kind: 'key', tenantId, key: change.former, tombstone: change.revoked, stamp },",
+        find: 'settingRow(setting, origin, position)',
         replace:
-          "{ kind: 'key', tenantId, key: { ...change.former, expiresAtMs: change.key.expiresAtMs }, tombstone: change.revoked, stamp },",
+          "settingRow(setting.kind === 'key' && change.kind === 'key-rotated' ? { ...setting, key: { ...setting.key, expiresAtMs: change.key.expiresAtMs } } : setting, origin, position)",
       },
     ],
   },
@@ -109,7 +109,7 @@ export const MUTATIONS: readonly Mutation[] = [
       {
         file: 'src/shard/memory/tenant-memory.ts',
         find: 'this.#used?.handles.kill(keyId);',
-        replace: 'if (key === null) this.#used?.handles.kill(keyId);',
+        replace: 'if (revoked) this.#used?.handles.kill(keyId);',
       },
     ],
   },
@@ -120,8 +120,9 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/log-changes.ts',
-        find: 'tombstone: change.revoked, stamp },',
-        replace: 'tombstone: false, stamp },',
+        find: 'settingRow(setting, origin, position)',
+        replace:
+          "settingRow(setting.kind === 'key' && change.kind === 'key-rotated' ? { ...setting, tombstone: false } : setting, origin, position)",
       },
     ],
   },
@@ -838,7 +839,7 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/memory/tenant-memory.ts',
-        find: 'this.objectPages.commit(object, number, subject, facts, seq);\n        this.#used?.answers?.clear();',
+        find: 'this.objectPages.commit(object, number, subject, facts, seq);\n    this.#used?.answers?.clear();',
         replace: 'this.objectPages.commit(object, number, subject, facts, seq);',
       },
     ],
@@ -862,8 +863,8 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/memory/tenant-memory.ts',
-        find: 'this.rules.commit(change.rules, seq);\n        this.#used?.answers?.clear();',
-        replace: 'this.rules.commit(change.rules, seq);',
+        find: 'this.rules.commit(setting.rules, seq);\n        this.#used?.answers?.clear();',
+        replace: 'this.rules.commit(setting.rules, seq);',
       },
     ],
   },

@@ -14,7 +14,7 @@ import { assert } from '../../core/assert.ts';
 import { backoffMs, type Clock, delay, type Timer } from '../../core/async/clock.ts';
 import type { TenantId } from '../../core/ids.ts';
 import type { Checkpoint, GrantCountWrite, StateStore, StateWrite } from '../../store/store.ts';
-import { countStateRows, deriveState, type GrantChange } from '../log-changes.ts';
+import { countStateRows, deriveState, lengthOf } from '../log-changes.ts';
 import type { HeldBytes } from '../memory/write-memory.ts';
 import { storeDeadline } from '../store-calls.ts';
 import type { CommittedEntry } from './append-batch.ts';
@@ -139,8 +139,7 @@ export class Applier {
     let characters = 0;
     for (const { changes } of entry.operations) {
       for (const change of changes) {
-        if ('grant' in change) characters += lengthOf(change);
-        else if (change.kind === 'rules-updated') characters += change.rules.length + change.former.length;
+        characters += lengthOf(change);
         rows += countStateRows(change);
       }
     }
@@ -324,13 +323,6 @@ export class Applier {
       this.#ports.failed(error);
     }
   }
-}
-
-/** Of the identifiers and conditions of a change. */
-function lengthOf(change: GrantChange): number {
-  const { subject, object, condition = '' } = change.grant;
-  const former = change.kind === 'grant-updated' ? change.former?.condition : undefined;
-  return subject.length + object.length + condition.length + (former ?? '').length;
 }
 
 const tenantsIn = (taken: readonly Pending[]): ReadonlySet<TenantId> =>

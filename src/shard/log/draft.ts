@@ -9,7 +9,16 @@ import type { Tenant } from '../../core/tenants.ts';
 import { grantOf, isRelation, type Namespace, type Relation, type Tuple, tupleKey } from '../../core/tuples.ts';
 import { NO_TYPES, type SubjectTypes } from '../../rules/subject-types.ts';
 import type { CountKey } from '../../store/store.ts';
-import { type Change, countDifferences, endsGrant } from '../log-changes.ts';
+import {
+  type Change,
+  countDifferences,
+  endsGrant,
+  type GrantChange,
+  grantDifference,
+  isGrantChange,
+  type StateSetting,
+  settingsOf,
+} from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { RulesText } from '../memory/tenant-rules.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
@@ -42,47 +51,35 @@ export class Draft {
   /** Adds the changes of a decision. */
   add(tenantId: TenantId, changes: readonly Change[]): void {
     for (const change of changes) {
-      switch (change.kind) {
-        case 'grant-created':
-        case 'grant-revoked':
-        case 'grant-updated':
-        case 'grant-expired': {
-          const { grant: tuple } = change;
-          const ends = endsGrant(change);
-          nested(this.#grants, tenantId).set(tupleKey(tuple), { tuple, facts: ends ? null : tuple });
-          const difference = change.kind === 'grant-updated' ? 0 : ends ? -1 : 1;
-          this.#grantCounts.set(tenantId, (this.#grantCounts.get(tenantId) ?? 0) + difference);
-          for (const { key, grants } of countDifferences(change)) {
-            const counts = nested(this.#keyCounts, tenantId);
-            counts.set(key, (counts.get(key) ?? 0) + grants);
-          }
-          break;
-        }
-        case 'namespace-created':
-          nested(this.#namespaces, tenantId).set(change.name, change);
-          break;
-        case 'key-created':
-          nested(this.#keys, tenantId).set(change.key.keyId, change.key);
-          break;
-        case 'key-revoked':
-          nested(this.#keys, tenantId).set(change.key.keyId, null);
-          break;
-        case 'key-rotated': {
-          const { key, former, revoked } = change;
-          nested(this.#keys, tenantId)
-            .set(former.keyId, revoked ? null : former)
-            .set(key.keyId, key);
-          break;
-        }
-        case 'tenant-created':
-        case 'tenant-updated':
-          this.#tenants.set(tenantId, change.tenant);
-          break;
-        case 'rules-updated':
-          this.#tenants.set(tenantId, change.tenant);
-          this.#rules.set(tenantId, new RulesText(change.rules));
-          break;
-      }
+      if (isGrantChange(change)) this.#addGrant(tenantId, change);
+      else for (const setting of settingsOf(change)) this.#set(tenantId, setting);
+    }
+  }
+
+  #addGrant(tenantId: TenantId, change: GrantChange): void {
+    const { grant: tuple } = change;
+    nested(this.#grants, tenantId).set(tupleKey(tuple), { tuple, facts: endsGrant(change) ? null : tuple });
+    this.#grantCounts.set(tenantId, (this.#grantCounts.get(tenantId) ?? 0) + grantDifference(change));
+    for (const { key, grants } of countDifferences(change)) {
+      const counts = nested(this.#keyCounts, tenantId);
+      counts.set(key, (counts.get(key) ?? 0) + grants);
+    }
+  }
+
+  #set(tenantId: TenantId, setting: StateSetting): void {
+    switch (setting.kind) {
+      case 'namespace':
+        nested(this.#namespaces, tenantId).set(setting.name, setting);
+        break;
+      case 'key':
+        nested(this.#keys, tenantId).set(setting.key.keyId, setting.tombstone ? null : setting.key);
+        break;
+      case 'tenant':
+        this.#tenants.set(tenantId, setting.tenant);
+        break;
+      case 'rules':
+        this.#rules.set(tenantId, new RulesText(setting.rules));
+        break;
     }
   }
 

@@ -4,11 +4,9 @@
 import { z } from 'zod';
 import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
-import { type GrantAttributes, readGrantAttributes, readGrantTerms } from '../../core/grant-attributes.ts';
-import { parseKeyId, parseTenantId } from '../../core/ids.ts';
-import { grantOf, isRelationName, type Relation } from '../../core/tuples.ts';
+import { type GrantAttributes, readGrantAttributes } from '../../core/grant-attributes.ts';
 import type { LogRecord, Stamp } from '../../store/store.ts';
-import type { Change, ChangeOrigin } from '../log-changes.ts';
+import { type Change, type ChangeOrigin, changeSchema, type GrantChange, tenantIdSchema } from '../log-changes.ts';
 
 /** The newest format that this program reads, and the one that it writes. */
 export const LOG_FORMAT = 1;
@@ -90,83 +88,6 @@ export function encodeEntry(time: EntryTime, encodedOperations: readonly string[
   return body;
 }
 
-const idSchema = <Id extends string>(parse: (text: string) => Id | undefined, message: string) =>
-  z.string().transform((text, context) => {
-    const id = parse(text);
-    if (id !== undefined) return id;
-    context.addIssue({ code: 'custom', message });
-    return z.NEVER;
-  });
-
-const tenantIdSchema = idSchema(parseTenantId, 'not a tenant id');
-const keyIdSchema = idSchema(parseKeyId, 'not a key id');
-
-const grantSchema = z
-  .looseObject({
-    subject: z.string(),
-    relation: z.custom<Relation>((value) => typeof value === 'string' && isRelationName(value)),
-    object: z.string(),
-  })
-  .transform((grant, context) => {
-    const attributes = readGrantAttributes(({ field }) => grant[field]);
-    if (attributes !== undefined) return grantOf(grant, attributes);
-    context.addIssue({ code: 'custom', message: 'not valid grant attributes' });
-    return z.NEVER;
-  });
-
-const termsSchema = z.looseObject({}).transform((stored, context) => {
-  const terms = readGrantTerms(({ field }) => stored[field]);
-  if (terms !== undefined) return terms;
-  context.addIssue({ code: 'custom', message: 'not valid terms of a grant' });
-  return z.NEVER;
-});
-
-const keySchema = z.object({
-  keyId: keyIdSchema,
-  name: z.string(),
-  scopes: z.int(),
-  createdAtMs: z.int(),
-  expiresAtMs: z
-    .int()
-    .optional()
-    .transform((value) => value),
-  hash: z.string(),
-  rotatedFrom: keyIdSchema.optional(),
-  rotatedTo: keyIdSchema.optional(),
-});
-
-export const tenantSchema = z.object({
-  tenantId: tenantIdSchema,
-  name: z.string(),
-  plan: z.string(),
-  state: z.enum(['active', 'suspended', 'deleting', 'deleted']),
-  createdAtMs: z.int(),
-  readers: z.union([z.int(), z.literal('auto')]).optional(),
-  rulesVersion: z.int().optional(),
-  rulesRevision: z.string().optional(),
-});
-
-const changeSchema = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('grant-created'), grant: grantSchema, newSubject: z.boolean() }),
-  z.object({ kind: z.literal('grant-revoked'), grant: grantSchema }),
-  z.object({ kind: z.literal('grant-updated'), grant: grantSchema, former: termsSchema.optional() }),
-  z.object({ kind: z.literal('grant-expired'), grant: grantSchema }),
-  z.object({ kind: z.literal('namespace-created'), name: z.string(), createdAtMs: z.int() }),
-  z.object({ kind: z.literal('key-created'), key: keySchema }),
-  z.object({ kind: z.literal('key-revoked'), key: keySchema }),
-  z.object({ kind: z.literal('key-rotated'), key: keySchema, former: keySchema, revoked: z.boolean() }),
-  z.object({ kind: z.literal('tenant-created'), tenant: tenantSchema }),
-  z.object({ kind: z.literal('tenant-updated'), tenant: tenantSchema }),
-  z.object({
-    kind: z.literal('rules-updated'),
-    tenant: tenantSchema,
-    rules: z.string(),
-    former: z.string(),
-    added: z.int(),
-    removed: z.int(),
-  }),
-]);
-
 const commitSchema = z.object({ seq: z.int().positive(), changes: z.array(changeSchema) });
 
 export interface Commit {
@@ -176,8 +97,7 @@ export interface Commit {
 
 /** From `encodeCommit`. Throws if it is anything else. */
 export function decodeCommit(line: string): Commit {
-  const { seq, changes } = commitSchema.parse(JSON.parse(line));
-  return { seq, changes: changes.map(completeKey) };
+  return commitSchema.parse(JSON.parse(line));
 }
 
 const headSchema = z.object({
@@ -227,11 +147,10 @@ export function decodeEntry(record: LogRecord): Entry {
   return {
     ...timeIn(head),
     operations: operations.map(({ results, ...operation }) => {
-      const changes = operation.changes.map(completeKey);
-      if (results === undefined) return { ...operation, changes };
-      const read = readLoggedResults(results, changes);
+      if (results === undefined) return operation;
+      const read = readLoggedResults(results, operation.changes);
       if (read === undefined) throw unreadableResults(record);
-      return { ...operation, changes, results: read };
+      return { ...operation, results: read };
     }),
   };
 }
@@ -286,13 +205,12 @@ const isChangeKind = (value: unknown): value is ChangeKind =>
 /** Almost all changes are of grants, which are validated by hand. */
 function parseLastChange(value: unknown): Change | undefined {
   if (isGrantChange(value)) return value;
-  const change = changeSchema.safeParse(value);
-  return change.success ? completeKey(change.data) : undefined;
+  return changeSchema.safeParse(value).data;
 }
 
 const GRANT_KINDS: ReadonlySet<unknown> = new Set(['grant-created', 'grant-revoked', 'grant-updated', 'grant-expired']);
 
-function isGrantChange(value: unknown): value is Extract<Change, { readonly grant: unknown }> {
+function isGrantChange(value: unknown): value is GrantChange {
   if (typeof value !== 'object' || value === null || !('kind' in value) || !('grant' in value)) return false;
   if (!GRANT_KINDS.has(value.kind)) return false;
   if (typeof value.grant !== 'object' || value.grant === null) return false;
@@ -303,20 +221,6 @@ function isGrantChange(value: unknown): value is Extract<Change, { readonly gran
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 
 const placeOf = ({ seq, slot }: LogRecord): string => `log entry ${seq} of slot ${slot}`;
-
-/** Adds the field of a key without expiry. */
-function completeKey(change: z.infer<typeof changeSchema>): Change {
-  const complete = (key: z.infer<typeof keySchema>) => ({ ...key, expiresAtMs: key.expiresAtMs });
-  switch (change.kind) {
-    case 'key-created':
-    case 'key-revoked':
-      return { ...change, key: complete(change.key) };
-    case 'key-rotated':
-      return { ...change, key: complete(change.key), former: complete(change.former) };
-    default:
-      return change;
-  }
-}
 
 function parseEntry<Parsed>(record: LogRecord, schema: z.ZodType<Parsed>): Parsed {
   let json: unknown;

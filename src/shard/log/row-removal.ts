@@ -7,12 +7,12 @@
 // subject can. Its row is removed only if the state tables have no grant of it, neither live nor tombstone, so it had
 // none at the stamp. Its next first grant writes the row again, with a greater stamp (write-decisions.ts).
 
-import { assertNever } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { inParallel } from '../../core/async/in-parallel.ts';
 import type { TenantId } from '../../core/ids.ts';
 import { isLeaving } from '../../core/tenants.ts';
 import type { RemovableRow, Stamp, Store } from '../../store/store.ts';
+import { obsoleteRows } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { storeDeadline, yieldTurn } from '../store-calls.ts';
 import { decodeEntry, type Entry } from './entries.ts';
@@ -83,32 +83,7 @@ function rowsOf(slot: number, entry: Entry): RemovableRow[] {
   let stamp = entry.base;
   for (const { tenantId, changes } of entry.operations) {
     for (const change of changes) {
-      switch (change.kind) {
-        case 'grant-revoked':
-        case 'grant-expired': {
-          const { subject, relation, object } = change.grant;
-          rows.push({ kind: 'grant', tenantId, subject, relation, object, stamp });
-          break;
-        }
-        case 'key-revoked':
-          rows.push({ kind: 'key', tenantId, keyId: change.key.keyId, stamp });
-          break;
-        case 'key-rotated':
-          if (change.revoked) rows.push({ kind: 'key', tenantId, keyId: change.former.keyId, stamp });
-          break;
-        case 'tenant-updated':
-          if (change.tenant.state === 'deleted') rows.push({ kind: 'tenant', slot, tenantId, stamp });
-          break;
-        case 'grant-created':
-        case 'grant-updated':
-        case 'namespace-created':
-        case 'key-created':
-        case 'tenant-created':
-        case 'rules-updated':
-          break;
-        default:
-          assertNever(change);
-      }
+      rows.push(...obsoleteRows(change, tenantId, { slot, stamp }));
       stamp += 1;
     }
   }

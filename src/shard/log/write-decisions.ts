@@ -1,7 +1,6 @@
 // Decides each kind of write. A decision is made in batch order, against committed memory plus the earlier decisions of
 // the same batch (the draft). It is synchronous: everything that it reads was pinned before the write was queued.
 
-import type { ApiKeyRecord } from '../../core/api-keys.ts';
 import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
@@ -10,12 +9,12 @@ import { expiryPassedInLog } from '../../core/grant-expiry.ts';
 import { type IdFactory, isDerivedId } from '../../core/ids.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
 import { type Tenant, type TenantUpdate, updatedTenant, withNextRules } from '../../core/tenants.ts';
-import { grantOf, type Namespace, namespaceOf, type Tuple, undeclaredMessage } from '../../core/tuples.ts';
+import { grantOf, namespaceOf, type Tuple, undeclaredMessage } from '../../core/tuples.ts';
 import { narrowedConditions, undeclaredIn } from '../../rules/declared-conditions.ts';
 import { hasRules, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import { countLines } from '../../rules/rules-diff.ts';
 import type { CountKey } from '../../store/store.ts';
-import type { Change, KeyRotation } from '../log-changes.ts';
+import { type Change, type ChangeResult, resultOf } from '../log-changes.ts';
 import { NAMES_PER_TENURE_MAX } from '../memory/relation-numbers.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { NO_RULES_REVISION } from '../memory/tenant-rules.ts';
@@ -25,7 +24,6 @@ import {
   type GrantedTuple,
   type GrantRefusal,
   type GrantRequest,
-  type GrantResult,
   type RevokeResult,
   type RulesRequest,
   ShardFailure,
@@ -35,17 +33,11 @@ import type { LoggedResults, TailOperation } from './entries.ts';
 import { type OutsideGrants, stricterTypes, UnreadGrants } from './outside-grants.ts';
 
 export type OperationResult =
-  | { readonly kind: 'grant'; readonly grant: GrantResult }
+  | ChangeResult
   /** Expired grants that were collected. */
   | { readonly kind: 'collected'; readonly grants: number }
   | { readonly kind: 'bulk'; readonly bulk: BulkWriteResult }
-  | ({ readonly kind: 'revocation' } & RevokeResult)
-  | { readonly kind: 'namespace'; readonly created: boolean; readonly namespace: Namespace }
-  | { readonly kind: 'key'; readonly key: ApiKeyRecord }
-  | { readonly kind: 'key-revoked' }
-  | ({ readonly kind: 'key-rotated' } & KeyRotation)
-  | { readonly kind: 'tenant'; readonly tenant: Tenant }
-  | { readonly kind: 'rules-written' };
+  | ({ readonly kind: 'revocation' } & RevokeResult);
 
 export interface Decision {
   readonly result: OperationResult;
@@ -281,32 +273,7 @@ export function resultFromLog(operation: TailOperation): OperationResult | undef
   if (results?.kind === 'bulk') return { kind: 'bulk', bulk: bulkFromLog(results, operation.changes) };
   if (results !== undefined) return results;
   const change = operation.changes.at(-1);
-  switch (change?.kind) {
-    case undefined:
-      return undefined;
-    case 'grant-created':
-      return { kind: 'grant', grant: { kind: 'created', ...attributesOf(change.grant) } };
-    case 'grant-revoked':
-      return { kind: 'grant', grant: { kind: 'revoked' } };
-    case 'grant-updated':
-      return { kind: 'grant', grant: { kind: 'changed', ...attributesOf(change.grant) } };
-    case 'grant-expired':
-      // Of a revocation that found the grant expired: a collection is never repeated.
-      return { kind: 'grant', grant: { kind: 'not-found' } };
-    case 'namespace-created':
-      return { kind: 'namespace', created: true, namespace: { name: change.name, createdAtMs: change.createdAtMs } };
-    case 'key-created':
-      return { kind: 'key', key: change.key };
-    case 'key-revoked':
-      return { kind: 'key-revoked' };
-    case 'key-rotated':
-      return change;
-    case 'tenant-created':
-    case 'tenant-updated':
-      return { kind: 'tenant', tenant: change.tenant };
-    case 'rules-updated':
-      return { kind: 'rules-written' };
-  }
+  return change && resultOf(change);
 }
 
 // ---- rules ----

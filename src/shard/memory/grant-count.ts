@@ -7,7 +7,7 @@ import type { GrantAttributes } from '../../core/grant-attributes.ts';
 import type { TenantId } from '../../core/ids.ts';
 import { isRelationName, type Relation, type Tuple } from '../../core/tuples.ts';
 import type { CountKey, GrantCountRow } from '../../store/store.ts';
-import { type Change, countDifferences, type GrantChange } from '../log-changes.ts';
+import { countDifferences, endsGrant, type GrantChange, grantDifference } from '../log-changes.ts';
 import type { TenantGrants } from '../shard.ts';
 
 /** What a grant adds to the bytes of its tenant: its three strings in UTF-8. */
@@ -68,26 +68,14 @@ export class GrantCount {
   }
 
   /** Applies a committed change, in log order. Returns whether the row must be written with the entry. */
-  commit(change: Change, seq: number): boolean {
+  commit(change: GrantChange, seq: number): boolean {
     if (seq <= this.#loadedSeq) return false;
-    switch (change.kind) {
-      case 'tenant-created':
-        return true;
-      case 'grant-created':
-        this.#add(change, 1);
-        this.#expires(change.grant);
-        return true;
-      case 'grant-revoked':
-      case 'grant-expired':
-        this.#add(change, -1);
-        return true;
-      case 'grant-updated': {
-        const recounted = this.#recount(change);
-        return this.#expires(change.grant) || recounted;
-      }
-      default:
-        return false;
-    }
+    const grants = grantDifference(change);
+    this.#grants += grants;
+    this.#bytes += grants * bytesOfGrant(change.grant);
+    const recounted = this.#recount(change);
+    const expires = !endsGrant(change) && this.#expires(change.grant);
+    return grants !== 0 || recounted || expires;
   }
 
   /** Whether this is the first grant of the tenant that expires. */
@@ -95,12 +83,6 @@ export class GrantCount {
     if (expiresAtMs === undefined || this.collectedToBaseMs !== undefined) return false;
     this.collectedToBaseMs = 0;
     return true;
-  }
-
-  #add(change: GrantChange, sign: 1 | -1): void {
-    this.#grants += sign;
-    this.#bytes += sign * bytesOfGrant(change.grant);
-    this.#recount(change);
   }
 
   /** Returns whether the counts by key have changed. */

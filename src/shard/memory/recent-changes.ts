@@ -4,7 +4,7 @@
 import type { Clock } from '../../core/async/clock.ts';
 import { type FeedContent, type FeedPlace, isAfter, isFeedAction, parseFeedContent } from '../../core/change-feed.ts';
 import type { AuditLogRow } from '../../store/store.ts';
-import { AUDIT_ACTION_OF, auditLogRow, type Change, type ChangeOrigin } from '../log-changes.ts';
+import { auditActionOf, auditLogRow, type Change, type ChangeOrigin } from '../log-changes.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import type { ReaderLimits } from './reader-limits.ts';
 import { type RecentItem, RecentItems } from './recent-items.ts';
@@ -62,7 +62,7 @@ export class RecentChanges extends RecentItems<RecentChange> {
     const { seq, index: first, timeMs } = place;
     this.add(seq, () =>
       changes.flatMap((change, index) => {
-        if (!isFeedAction(AUDIT_ACTION_OF[change.kind])) return [];
+        if (!isFeedAction(auditActionOf(change))) return [];
         const row = auditLogRow(change, origin, seq, first + index);
         const bytes = CHANGE_BYTES + 2 * BYTES_PER_CHARACTER * row.change.length;
         return [{ seq, row, timeMs, bytes, content: undefined, cursor: undefined }];

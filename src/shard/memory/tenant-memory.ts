@@ -4,7 +4,7 @@
 // created at its first use. Both count towards the memory budget.
 
 import type { ApiKeyRecord } from '../../core/api-keys.ts';
-import { assert, assertNever } from '../../core/assert.ts';
+import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { turnOf } from '../../core/async/turns.ts';
 import type { FeedPlace } from '../../core/change-feed.ts';
@@ -13,7 +13,15 @@ import { type KeyId, keyIdBefore, type TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
 import type { Relation } from '../../core/tuples.ts';
 import type { Stamp, StateReads } from '../../store/store.ts';
-import { type Change, type ChangeOrigin, endsGrant, type GrantChange } from '../log-changes.ts';
+import {
+  type Change,
+  type ChangeOrigin,
+  endsGrant,
+  type GrantChange,
+  isGrantChange,
+  type StateSetting,
+  settingsOf,
+} from '../log-changes.ts';
 import type { TenantDeletion } from '../shard.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
 import { AnswerCache } from './answer-cache.ts';
@@ -409,68 +417,56 @@ export class TenantMemory implements EntityFilter {
   commit(change: Change, seq: number): boolean {
     assert(seq >= this.#committedSeq, 'the commits of a tenant are applied in the order of the log, each once');
     this.#committedSeq = seq;
-    this.#apply(change, seq);
-    return this.grantCount.commit(change, seq);
+    if (isGrantChange(change)) {
+      this.#commitGrant(change, seq);
+      return this.grantCount.commit(change, seq);
+    }
+    for (const setting of settingsOf(change)) this.#set(setting, seq);
+    // Fronts keep the plan and the state of the tenant with its handles.
+    if (change.kind === 'tenant-updated') this.#used?.handles.kill();
+    return change.kind === 'tenant-created';
   }
 
-  #apply(change: Change, seq: number): void {
-    switch (change.kind) {
-      case 'grant-created':
-      case 'grant-revoked':
-      case 'grant-updated':
-      case 'grant-expired': {
-        const { subject, relation, object } = change.grant;
-        const facts = endsGrant(change) ? null : attributesOf(change.grant);
-        const number = this.relations.of(relation);
-        this.pages.commit(subject, number, object, facts, seq);
-        if (facts !== null) (this.#isNew ? this.subjects : this.#used?.subjects)?.add(subject);
-        this.objectPages.commit(object, number, subject, facts, seq);
-        this.#used?.answers?.clear();
-        if (facts?.expiresAtMs !== undefined) this.expect(facts.expiresAtMs);
-        for (const watch of this.#watches ?? []) watch(change);
-        return;
-      }
-      case 'namespace-created':
-        this.namespaces.commit(change.name, { createdAtMs: change.createdAtMs }, seq);
-        return;
-      case 'key-created':
-        this.#expectEnd(change.key);
-        this.keys.commit(change.key.keyId, change.key, seq);
-        return;
-      case 'key-revoked':
-        this.#replaceKey(change.key.keyId, null, seq);
-        return;
-      case 'key-rotated':
-        for (const key of [change.key, change.former]) this.#expectEnd(key);
-        this.keys.commit(change.key.keyId, change.key, seq);
-        this.#replaceKey(change.former.keyId, change.revoked ? null : change.former, seq);
-        return;
-      case 'tenant-created':
-      case 'tenant-updated':
-        this.tenant = change.tenant;
-        this.#used?.handles.kill();
-        return;
-      case 'rules-updated':
-        this.tenant = change.tenant;
-        this.rules.commit(change.rules, seq);
+  #commitGrant(change: GrantChange, seq: number): void {
+    const { subject, relation, object } = change.grant;
+    const facts = endsGrant(change) ? null : attributesOf(change.grant);
+    const number = this.relations.of(relation);
+    this.pages.commit(subject, number, object, facts, seq);
+    if (facts !== null) (this.#isNew ? this.subjects : this.#used?.subjects)?.add(subject);
+    this.objectPages.commit(object, number, subject, facts, seq);
+    this.#used?.answers?.clear();
+    if (facts?.expiresAtMs !== undefined) this.expect(facts.expiresAtMs);
+    for (const watch of this.#watches ?? []) watch(change);
+  }
+
+  #set(setting: StateSetting, seq: number): void {
+    switch (setting.kind) {
+      case 'namespace':
+        this.namespaces.commit(setting.name, { createdAtMs: setting.createdAtMs }, seq);
+        break;
+      case 'key':
+        this.#setKey(setting.key, setting.tombstone, seq);
+        break;
+      case 'tenant':
+        this.tenant = setting.tenant;
+        break;
+      case 'rules':
+        this.rules.commit(setting.rules, seq);
         this.#used?.answers?.clear();
         for (const watch of this.#watches ?? []) watch();
-        return;
-      default:
-        assertNever(change);
+        break;
     }
   }
 
-  #expectEnd({ expiresAtMs }: ApiKeyRecord): void {
-    if (this.keysEndMs === undefined || expiresAtMs === undefined) return;
-    this.keysEndMs = Math.min(this.keysEndMs, expiresAtMs);
-  }
-
-  /** Invalidates the handles of the key, since fronts have cached its end with them. `null`: the key is revoked. */
-  #replaceKey(keyId: KeyId, key: ApiKeyRecord | null, seq: number): void {
-    this.keys.commit(keyId, key, seq);
+  /** Invalidates the handles of the key, since fronts have cached its end with them. */
+  #setKey(key: ApiKeyRecord, revoked: boolean, seq: number): void {
+    const { keyId, expiresAtMs = Number.POSITIVE_INFINITY } = key;
+    this.keys.commit(keyId, revoked ? null : key, seq);
     this.#used?.handles.kill(keyId);
-    if (key !== null) return;
+    if (!revoked) {
+      if (this.keysEndMs !== undefined) this.keysEndMs = Math.min(this.keysEndMs, expiresAtMs);
+      return;
+    }
     this.#used?.keyUses.delete(keyId);
     this.#revokedKeys += 1;
     if (this.#revokedKeys % REVOKED_KEYS_PER_SWEEP === 0) this.keySweep ??= { stamp: undefined, after: undefined };

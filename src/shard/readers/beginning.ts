@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { Tenant } from '../../core/tenants.ts';
 import type { CountKey, GrantCountRow } from '../../store/store.ts';
-import { tenantSchema } from '../log/entries.ts';
+import { tenantSchema } from '../log-changes.ts';
 
 export interface Beginning {
   readonly tenant: Tenant;

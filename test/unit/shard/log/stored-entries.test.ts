@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseKeyId, parseTenantId } from '../../../../src/core/ids.ts';
-import { withNextRules } from '../../../../src/core/tenants.ts';
+import { parseTenantId } from '../../../../src/core/ids.ts';
 import {
   decodeEntry,
   decodeTailEntry,
@@ -13,7 +12,7 @@ import {
   LogUnreadableError,
 } from '../../../../src/shard/log/entries.ts';
 import { resultFromLog } from '../../../../src/shard/log/write-decisions.ts';
-import { type Change, countStateRows, deriveState } from '../../../../src/shard/log-changes.ts';
+import type { Change } from '../../../../src/shard/log-changes.ts';
 import { createMemoryStore, OpenSlot, SEGMENT_SIZE, SLOT, soon, tuple } from '../tools.ts';
 
 const tenantId = parseTenantId('ten_01jhm9r0g0e8xsg4k6t2v8w0ya');
@@ -82,31 +81,6 @@ describe('a stored grant', () => {
       const record = recordOf(BODY.replaceAll(right, replacement));
       assert.throws(() => decodeEntry(record), LogUnreadableError, replacement);
       assert.throws(() => decodeTailEntry(record), LogUnreadableError, replacement);
-    }
-  });
-
-  it('the rows of a grant have their fixed form', () => {
-    const position = { slot: SLOT, seq: 7, index: 0, stamp: 1_768_469_400_000_000 };
-    for (const change of changes) {
-      const rows = deriveState(change, origin, position);
-      const action = change.kind === 'grant-created' ? 'grant.created' : 'grant.revoked';
-      assert.deepEqual(rows.slice(-2), [
-        { kind: 'grant', tenantId, ...grant, tombstone: change.kind === 'grant-revoked', stamp: position.stamp },
-        {
-          kind: 'audit-log',
-          tenantId,
-          month: '2026-01',
-          row: {
-            seq: 7,
-            index: 0,
-            atMs: origin.atMs,
-            actor: 'key_1',
-            requestId: 'req_1',
-            change: `{"action":"${action}","subject":"user:ann","relation":"viewer","object":"doc:1","grant_id":"grt_01jhm9r0g0e8xsg4k6t2v8w0ya"}`,
-          },
-          stamp: position.stamp,
-        },
-      ]);
     }
   });
 });
@@ -275,119 +249,5 @@ describe('stored results of a bulk write and of a filtered revocation', () => {
       const wrong = recordOf(record.body.replace('"revoked":1', '"revoked":2'));
       assert.throws(() => decode(wrong), LogUnreadableError);
     }
-  });
-});
-
-describe('a stored rotation', () => {
-  const formerId = parseKeyId('key_01jhm9r0g0e8xsg4k6t2v8w0yb');
-  const keyId = parseKeyId('key_01jhm9r0g0e8xsg4k6t2v8w0yc');
-  assert.ok(formerId && keyId);
-  const common = { name: 'ci', scopes: 5, createdAtMs: 1 };
-  const former = { keyId: formerId, ...common, expiresAtMs: 90, hash: 'h1', rotatedTo: keyId };
-  const key = { keyId, ...common, createdAtMs: 50, expiresAtMs: undefined, hash: 'h2', rotatedFrom: formerId };
-  const change: Change = { kind: 'key-rotated', key, former, revoked: false };
-  const origin = { tenantId, actor: 'operator:ann', requestId: 'req_1', atMs: 5 };
-  const operation: EntryOperation = { ...origin, index: 0, changes: [change] };
-  const FORMER =
-    '{"keyId":"key_01jhm9r0g0e8xsg4k6t2v8w0yb","name":"ci","scopes":5,"createdAtMs":1,"expiresAtMs":90,"hash":"h1","rotatedTo":"key_01jhm9r0g0e8xsg4k6t2v8w0yc"}';
-  const KEY =
-    '{"keyId":"key_01jhm9r0g0e8xsg4k6t2v8w0yc","name":"ci","scopes":5,"createdAtMs":50,"hash":"h2","rotatedFrom":"key_01jhm9r0g0e8xsg4k6t2v8w0yb"}';
-  const BODY = `{"format":1,"base":1000,"elapsedMs":5,"operations":[{"tenantId":"ten_01jhm9r0g0e8xsg4k6t2v8w0ya","actor":"operator:ann","requestId":"req_1","atMs":5,"index":0,"changes":[{"kind":"key-rotated","key":${KEY},"former":${FORMER},"revoked":false}]}]}`;
-
-  it('an entry with a rotation is read back the same, also by a repeat', () => {
-    assert.equal(encodeEntry({ base: 1000, elapsedMs: 5 }, [encodeOperation(operation)]), BODY);
-    assert.deepEqual(decodeEntry(recordOf(BODY)).operations, [operation]);
-    const [tail] = decodeTailEntry(recordOf(BODY)).operations;
-    assert.ok(tail);
-    assert.deepEqual(resultFromLog(tail), { kind: 'key-rotated', key, former, revoked: false });
-  });
-
-  it('a rotation without one of its parts is refused', () => {
-    for (const part of [`"former":${FORMER},`, `"key":${KEY},`, ',"revoked":false']) {
-      assert.throws(() => decodeEntry(recordOf(BODY.replace(part, ''))), LogUnreadableError, part);
-    }
-  });
-
-  it('a rotation is the rows of both keys, and one entry in the audit log, which names both and no hash', () => {
-    const stamp = 1_780_000_000_000_000;
-    const position = { slot: SLOT, seq: 7, index: 0, stamp };
-    for (const revoked of [false, true]) {
-      const rows = deriveState({ ...change, revoked }, origin, position);
-      assert.equal(rows.length, countStateRows(change));
-      assert.deepEqual(rows.slice(0, 2), [
-        { kind: 'key', tenantId, key: former, tombstone: revoked, stamp },
-        { kind: 'key', tenantId, key, tombstone: false, stamp },
-      ]);
-      const last = rows[2];
-      assert.ok(last?.kind === 'audit-log');
-      assert.equal(
-        last.row.change,
-        `{"action":"key.rotated","key_id":"${keyId}","name":"ci","scopes":["check:read","admin"],"former_key_id":"${formerId}","former_ends_at":"1970-01-01T00:00:00.090Z"}`,
-      );
-    }
-  });
-});
-
-describe('a stored tenant', () => {
-  const tenant = { tenantId, name: 'Acme', plan: 'free', state: 'active', createdAtMs: 1 } as const;
-  const origin = { tenantId, actor: 'operator:ann', requestId: 'req_1', atMs: 5 };
-  const bodyOf = (own: string): string =>
-    `{"format":1,"base":1000,"elapsedMs":5,"operations":[{"tenantId":"${tenantId}","actor":"operator:ann","requestId":"req_1","atMs":5,"index":0,"changes":[{"kind":"tenant-updated","tenant":{"tenantId":"${tenantId}","name":"Acme","plan":"free","state":"active","createdAtMs":1${own}}}]}]}`;
-
-  for (const [what, own, stored, audited] of [
-    ['the readers of its plan', {}, '', ''],
-    ['no readers', { readers: 0 }, ',"readers":0', ',"readers":0'],
-    ['its own number of readers', { readers: 16 }, ',"readers":16', ',"readers":16'],
-  ] as const) {
-    it(`is read back with ${what}, which the audit log shows`, () => {
-      const change: Change = { kind: 'tenant-updated', tenant: { ...tenant, ...own } };
-      const operation: EntryOperation = { ...origin, index: 0, changes: [change] };
-      assert.equal(encodeEntry({ base: 1000, elapsedMs: 5 }, [encodeOperation(operation)]), bodyOf(stored));
-      assert.deepEqual(decodeEntry(recordOf(bodyOf(stored))).operations, [operation]);
-      const last = deriveState(change, origin, { slot: SLOT, seq: 7, index: 0, stamp: 1_780_000_000_000_000 }).at(-1);
-      assert.ok(last?.kind === 'audit-log');
-      const audit = `{"action":"tenant.updated","name":"Acme","plan":"free","state":"active"${audited}}`;
-      assert.equal(last.row.change, audit);
-    });
-  }
-});
-
-describe('stored rules', () => {
-  const plain = { tenantId, name: 'Acme', plan: 'free', state: 'active', createdAtMs: 1 } as const;
-  const revision = '0123456789abcdef0123456789abcdef';
-  const tenant = withNextRules({ ...plain, rulesVersion: 2 }, revision);
-  const NONE = '{"rules":[],"groups":false,"public":[]}';
-  const RULES = '{"rules":[],"groups":true,"public":[]}';
-  const change: Change = { kind: 'rules-updated', tenant, rules: RULES, former: NONE, added: 1, removed: 2 };
-  const origin = { tenantId, actor: 'key_1', requestId: 'req_1', atMs: 5 };
-  const operation: EntryOperation = { ...origin, index: 0, changes: [change] };
-  const TENANT =
-    '{"tenantId":"ten_01jhm9r0g0e8xsg4k6t2v8w0ya","name":"Acme","plan":"free","state":"active","createdAtMs":1,"rulesVersion":3,"rulesRevision":"0123456789abcdef0123456789abcdef"}';
-  const BODY = `{"format":1,"base":1000,"elapsedMs":5,"operations":[{"tenantId":"ten_01jhm9r0g0e8xsg4k6t2v8w0ya","actor":"key_1","requestId":"req_1","atMs":5,"index":0,"changes":[{"kind":"rules-updated","tenant":${TENANT},"rules":${JSON.stringify(RULES)},"former":${JSON.stringify(NONE)},"added":1,"removed":2}]}]}`;
-
-  it('an entry with rules is read back the same', () => {
-    assert.equal(encodeEntry({ base: 1000, elapsedMs: 5 }, [encodeOperation(operation)]), BODY);
-    assert.deepEqual(decodeEntry(recordOf(BODY)).operations, [operation]);
-    const [tail] = decodeTailEntry(recordOf(BODY)).operations;
-    assert.ok(tail);
-    assert.deepEqual(resultFromLog(tail), { kind: 'rules-written' });
-  });
-
-  it('a change of rules is the record of its tenant, its rules, and both rule sets in the audit log', () => {
-    const rows = deriveState(change, origin, { slot: SLOT, seq: 7, index: 0, stamp: 1_780_000_000_000_000 });
-    assert.deepEqual(rows.slice(0, 2), [
-      { kind: 'tenant', slot: SLOT, tenant, stamp: 1_780_000_000_000_000 },
-      {
-        kind: 'rules',
-        tenantId,
-        version: { version: 3, revision, atMs: 5, actor: 'key_1', requestId: 'req_1', added: 1, removed: 2 },
-        rules: RULES,
-        stamp: 1_780_000_000_000_000,
-      },
-    ]);
-    const last = rows[2];
-    assert.ok(last?.kind === 'audit-log');
-    assert.equal(last.row.change, `{"action":"rules.updated","rules":${RULES},"former":${NONE}}`);
-    assert.deepEqual(JSON.parse(last.row.change).rules, { rules: [], groups: true, public: [] });
   });
 });
