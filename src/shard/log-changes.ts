@@ -1,7 +1,7 @@
 // Changes: what an operation does to a tenant. The log consists of changes. Memory, drafts and the state tables are
-// derived from them alone, so every owner that reads the same log has the same state. `changeSchema` says what each kind
-// stores, `CHANGES` what it means: a new kind is an entry in both. Stored changes stay readable: a field that an earlier
-// entry may lack is optional.
+// derived from them alone, so every owner that reads the same log has the same state. `changeSchema` says what each
+// kind stores, `CHANGES` what it means: a new kind is an entry in both. Stored changes stay readable: a field that an
+// earlier entry may lack is optional.
 
 import { z } from 'zod';
 import type { ApiKeyRecord } from '../core/api-keys.ts';
@@ -99,8 +99,8 @@ export const changeSchema = z.discriminatedUnion('kind', [
     grant: grantSchema,
     /**
      * When this was decided, the owner did not know of a grant of this subject, so the list of the tenant's subjects
-     * may lack it. Always set if the subject had no grant. Row removal may delete the row of a subject without grants; a
-     * later grant writes the row again, with a greater stamp than that of the removal.
+     * may lack it. Always set if the subject had no grant. Row removal may delete the row of a subject without grants:
+     * a later grant writes the row again, with a greater stamp than that of the removal.
      */
     newSubject: z.boolean(),
   }),
