@@ -66,7 +66,7 @@ const MAKERS: Readonly<Record<string, () => void | Promise<void>>> = {
 async function generate(words: readonly string[]): Promise<void> {
   const unknown = words.find((word) => !(word in MAKERS));
   if (unknown !== undefined) {
-    process.stderr.write(`"${unknown}" is none of: ${Object.keys(MAKERS).join(', ')}.\n`);
+    process.stderr.write(`"${unknown}" is not one of: ${Object.keys(MAKERS).join(', ')}.\n`);
     process.exitCode = STATUS_USAGE;
     return;
   }

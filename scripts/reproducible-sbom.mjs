@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 
 const epochSeconds = Number(process.env.SOURCE_DATE_EPOCH || 0);
 if (!Number.isSafeInteger(epochSeconds) || epochSeconds < 0)
-  throw new Error('SOURCE_DATE_EPOCH is no number of seconds.');
+  throw new Error('SOURCE_DATE_EPOCH is not a number of seconds.');
 
 const document = JSON.parse(await text(process.stdin));
 document.creationInfo.created = new Date(epochSeconds * 1000).toISOString();

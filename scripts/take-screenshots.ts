@@ -119,7 +119,7 @@ async function fill(): Promise<string> {
   return tenantId;
 }
 
-/** Of the tenant, until now. */
+/** The usage of the tenant, until now. */
 function useForAnHour(): void {
   const nowMs = Math.floor(clock.wallMs() / MINUTE_MS) * MINUTE_MS;
   operator.usage = Array.from({ length: 60 }, (_, index) => {

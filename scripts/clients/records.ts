@@ -21,7 +21,7 @@ export type FieldType =
   | { readonly kind: 'list'; readonly of: FieldType };
 
 export interface Field {
-  /** As in JSON. */
+  /** The name in JSON. */
   readonly name: string;
   readonly type: FieldType;
   readonly description: string;
@@ -101,7 +101,7 @@ class Reader {
 
   #object(place: string, schema: Schema): FieldType {
     const name = NAMES.get(place) ?? place;
-    if (schema.properties === undefined) throw new Error(`${name} is no object.`);
+    if (schema.properties === undefined) throw new Error(`${name} is not an object.`);
     if (!this.records.has(name)) {
       // Its place comes before those of its parts.
       this.records.set(name, { name, description: '', fields: [] });

@@ -21,7 +21,7 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 
 const fenced = (language: string, text: string): string[] => [`\`\`\`${language}`, text, '```', ''];
 
-/** Of a cell: without line ends. */
+/** The text of a cell: without line ends. */
 const flat = (text: string): string => text.replaceAll(/\s+/g, ' ');
 
 function typeText({ type, refers, place }: Field): string {

@@ -8,7 +8,7 @@ import { type Environment, readConfig } from '../../src/config/read-config.ts';
 import { type DevFile, findLocalService, resolveOperatorTarget } from '../../src/roles/dev/dev-file.ts';
 
 export interface LoadTarget {
-  /** Of the service that `npm start` runs; undefined if there is none. */
+  /** The file of the service that `npm start` runs; undefined if there is none. */
   readonly devFile: DevFile | undefined;
   /** Throws, naming the settings, if none names an operator's API. */
   operator(): ServiceTarget;

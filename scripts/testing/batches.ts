@@ -19,7 +19,7 @@ const WEIGHT_MIN = 0.5;
 const FILES_PER_PROCESS_MIN = 10;
 /** They wait for timers, processes and sockets half of their time. */
 const SHARED_PER_PROCESSOR = 2;
-/** As long as most files take. */
+/** What most files take. */
 const DURATION_UNKNOWN_MS = 300;
 
 const isShared = ({ suite, path }: SuiteFile): boolean =>

@@ -12,7 +12,7 @@ const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 /** How many of the slowest files are listed at the end. */
 const SLOWEST_MAX = 5;
-/** Of the reason of a failure; the rest is in the log. */
+/** Lines of the reason of a failure; the rest is in the log. */
 const LINES_MAX = 25;
 /** Lines that node:test itself writes, once for each process. */
 const COUNTER = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+$/;
@@ -62,7 +62,7 @@ const firstLine = ({ message }: Error): string => message.split('\n', 1)[0] ?? '
 const describe = (cause: unknown): string => (typeof cause === 'string' ? cause : inspect(cause, { depth: 8 }));
 
 export interface ReportOptions {
-  /** Of the project: paths are shown from here. */
+  /** The folder of the project: paths are shown from here. */
   readonly root: string;
   readonly files: readonly SuiteFile[];
   /** Emptied at the start of each run. */
@@ -198,7 +198,7 @@ export class Report {
     this.#sum(name).cpuMs += cpuMs;
   }
 
-  /** Of each file that has ended. */
+  /** The duration of each file that has ended. */
   get durations(): Durations {
     return this.#durations;
   }

@@ -26,7 +26,7 @@ export class Workplace {
     process.env.TEST_USAGE = `${process.pid}:${this.usageFile}`;
   }
 
-  /** Of a process that has ended, by the file it started with; 0: it was killed. */
+  /** Processor time of a process that has ended, by the file it started with; 0: it was killed. */
   cpuMsOf(entry: string): number {
     const lines = readFileSync(this.usageFile, 'utf8')
       .split('\n')

@@ -15,7 +15,7 @@ export interface Step {
   readonly neededBy?: readonly string[];
 }
 
-/** Of an installer that cannot install here: the tests that need the program report that, and fail if CI is set. */
+/** The status of an installer that cannot install here: the tests that need the program report that, and fail if CI is set. */
 const STATUS_MISSING = 3;
 const BINARIES = `${ROOT}/node_modules/.bin`;
 

@@ -24,7 +24,7 @@ export const memoryFor = (pageCacheBytes: number, threads = 1): number =>
 
 const heapFor = (pageCacheBytes: number): number => memoryFor(pageCacheBytes) - OUTSIDE_HEAP_BYTES;
 
-/** Of the bound for all of them. */
+/** The share of one thread in the bound for all of them. */
 export const cacheOfThread = (pageCacheBytes: number, threads: number): number => Math.floor(pageCacheBytes / threads);
 
 /** The heap of a thread with this part of the cache. */

@@ -10,7 +10,7 @@ const ADDRESSES_MAX = 100;
 
 export interface RedisUrl {
   readonly kind: 'server' | 'sentinel' | 'cluster';
-  /** Of the server, of the sentinels, or of some cluster nodes. */
+  /** The server, the sentinels, or some cluster nodes. */
   readonly addresses: readonly { readonly host: string; readonly port: number }[];
   readonly tls: boolean;
   readonly username: string | undefined;

@@ -5,12 +5,12 @@
 
 import { bitOf, type CompiledRules } from './compiled-rules.ts';
 import { GrantedSearch, type HeldObject, stepsTo } from './granted-search.ts';
-import type { Bound, Graph, SearchLimits, Step } from './graph.ts';
+import type { Bound, Grants, Graph, SearchLimits, Step } from './graph.ts';
 import { stepsFrom, type WantedObject, WantedSearch } from './wanted-search.ts';
 
 export interface Question {
   readonly subject: string;
-  /** Of a built-in relation, or of a name that some rule defines. */
+  /** The number of a built-in relation, or of a name that some rule defines. */
   readonly number: number;
   readonly object: string;
 }
@@ -196,5 +196,63 @@ export class CheckEvaluation {
     }
     this.#found = () => [...stepsTo(find), ...stepsFrom(visit)];
     return true;
+  }
+}
+
+/**
+ * A check where grants may have conditions: first over the grants that hold for certain. Only if that finds nothing,
+ * and met a grant that may hold, over all of those too: whatever they could give is undefined.
+ */
+export class ConditionalCheck {
+  readonly #rules: CompiledRules;
+  readonly #grants: Grants;
+  readonly #limits: EvaluationLimits;
+  readonly #question: Question;
+  readonly #certain: CheckEvaluation;
+  #possible: CheckEvaluation | undefined;
+
+  /** `granted`: a search over the certain grants of this subject that other checks of the same moment have begun. */
+  constructor(
+    rules: CompiledRules,
+    grants: Grants,
+    limits: EvaluationLimits,
+    question: Question,
+    granted?: GrantedSearch,
+  ) {
+    this.#rules = rules;
+    this.#grants = grants;
+    this.#limits = limits;
+    this.#question = question;
+    this.#certain = new CheckEvaluation(rules, grants.certain, limits, question, granted);
+  }
+
+  get spent(): number {
+    return this.#certain.spent + (this.#possible?.spent ?? 0);
+  }
+
+  get chain(): readonly Step[] {
+    return this.#certain.chain;
+  }
+
+  run(): Evaluation {
+    return this.#run((evaluation) => evaluation.run());
+  }
+
+  runForShortest(): Evaluation {
+    return this.#run((evaluation) => evaluation.runForShortest());
+  }
+
+  restsOn(subject: string, object: string): boolean {
+    return this.#certain.restsOn(subject, object) || this.#possible?.restsOn(subject, object) === true;
+  }
+
+  #run(run: (evaluation: CheckEvaluation) => Evaluation): Evaluation {
+    if (this.#possible === undefined) {
+      const decided = run(this.#certain);
+      if (decided.kind !== 'decided' || decided.authorized || !this.#grants.differ) return decided;
+      this.#possible = new CheckEvaluation(this.#rules, this.#grants.possible, this.#limits, this.#question);
+    }
+    const decided = run(this.#possible);
+    return decided.kind === 'decided' && decided.authorized ? { kind: 'undefined', circle: [] } : decided;
   }
 }

@@ -23,7 +23,7 @@ import {
 export type NameSet = bigint;
 
 /** What suffices for one of some names on an object of a namespace. */
-export interface Wanted {
+export interface Requirement {
   /** These names on the object, the wanted ones included. */
   readonly names: NameSet;
   /** A grant of one of these relations on it. */
@@ -57,16 +57,16 @@ export interface Group {
 }
 
 /** Values kept for a rule set: this many, and some more for each of its elements. Beyond, they are computed again. */
-const KEPT_MIN = 64;
-const KEPT_PER_ELEMENT = 4;
+const CACHED_MIN = 64;
+const CACHED_PER_ELEMENT = 4;
 
 interface NumberedElement {
   readonly name: number;
   readonly from: number | undefined;
 }
 
-/** What is kept for one rule set, bounded as a whole. */
-class KeptBound {
+/** The bound of all caches of one rule set together. */
+class CacheBound {
   readonly #countMax: number;
   readonly #maps: Map<NameSet, unknown>[] = [];
   #count = 0;
@@ -87,21 +87,21 @@ class KeptBound {
   }
 }
 
-/** Values by set of names. */
-class Kept<Value> {
+/** A cache of values by set of names. */
+class NameSetCache<Value> {
   readonly #values = new Map<NameSet, Value>();
-  readonly #bound: KeptBound;
+  readonly #bound: CacheBound;
   readonly #compute: (names: NameSet) => Value;
 
-  constructor(bound: KeptBound, compute: (names: NameSet) => Value) {
+  constructor(bound: CacheBound, compute: (names: NameSet) => Value) {
     this.#bound = bound;
     this.#compute = compute;
     bound.register(this.#values);
   }
 
   get(names: NameSet): Value {
-    const kept = this.#values.get(names);
-    if (kept !== undefined) return kept;
+    const known = this.#values.get(names);
+    if (known !== undefined) return known;
     const value = this.#compute(names);
     this.#bound.add();
     this.#values.set(names, value);
@@ -122,22 +122,22 @@ const noDefinitions = (): Definitions => ({ elements: new Map(), gates: new Map(
 
 /** The rules of one namespace. */
 class NamespaceRules {
-  readonly wanted: Kept<Wanted>;
-  readonly wantedAtMost: Kept<Wanted>;
-  readonly held: Kept<NameSet>;
+  readonly wanted: NameSetCache<Requirement>;
+  readonly wantedAtMost: NameSetCache<Requirement>;
+  readonly held: NameSetCache<NameSet>;
   readonly gates: ReadonlyMap<number, Gate>;
   readonly derived: readonly number[];
   /** The relations that they use behind `from`. */
   readonly leading: ReadonlySet<number>;
   /** By relation. */
-  readonly #inherited = new Map<number, Kept<NameSet>>();
+  readonly #inherited = new Map<number, NameSetCache<NameSet>>();
   readonly #elements: ReadonlyMap<number, readonly NumberedElement[]>;
   readonly #isRelation: (number: number) => boolean;
   readonly #hasPublic: boolean;
 
   /** `hasPublic`: some namespace is public. */
   constructor(
-    bound: KeptBound,
+    bound: CacheBound,
     { elements, gates, derived }: Definitions,
     isRelation: (number: number) => boolean,
     hasPublic: boolean,
@@ -147,13 +147,13 @@ class NamespaceRules {
     this.#hasPublic = hasPublic;
     this.gates = gates;
     this.derived = derived;
-    this.wanted = new Kept(bound, (names) => this.#wanted(names, false));
-    this.wantedAtMost = new Kept(bound, (names) => this.#wanted(names, true));
-    this.held = new Kept(bound, (names) => this.#held(names));
+    this.wanted = new NameSetCache(bound, (names) => this.#wanted(names, false));
+    this.wantedAtMost = new NameSetCache(bound, (names) => this.#wanted(names, true));
+    this.held = new NameSetCache(bound, (names) => this.#held(names));
     const every = Array.from(gates.values(), (gate) => (gate.kind === 'every' ? [gate.relation] : [])).flat();
     this.leading = new Set([...[...elements.values()].flat().flatMap(({ from }) => from ?? []), ...every]);
     for (const relation of this.leading) {
-      this.#inherited.set(relation, new Kept(bound, (names) => this.#inheritedBy(relation, names)));
+      this.#inherited.set(relation, new NameSetCache(bound, (names) => this.#inheritedBy(relation, names)));
     }
   }
 
@@ -165,7 +165,7 @@ class NamespaceRules {
    * `atMost`: with what a gate needs in the place of the gate, and with what it excludes. Of `all_of`, one operand
    * leads to every subject, unless it is granted to `ns:*`: then the others name the subjects.
    */
-  #wanted(names: NameSet, atMost: boolean): Wanted {
+  #wanted(names: NameSet, atMost: boolean): Requirement {
     let closed = 0n;
     const relations: number[] = [];
     const gates: number[] = [];
@@ -241,11 +241,11 @@ class Numbering {
   /** By number; undefined: no name has it. */
   readonly names: (string | undefined)[] = [undefined];
   readonly numbers = new Map<string, number>();
-  /** Of gates, and of what else has a number and no name: it follows from any of these. */
+  /** Gates and unions have a number but no name: what each follows from. */
   readonly unnamed = new Map<number, readonly RuleElement[]>();
   readonly relations: ReadonlySet<number>;
   readonly definitions = new Map<string, Definitions>();
-  /** Of the object itself; undefined: no rule uses it. */
+  /** The number of the object itself; undefined: no rule uses it. */
   self: number | undefined;
 
   constructor({ relations, rules }: RuleSet, relationNumberOf: RelationNumberOf) {
@@ -275,7 +275,7 @@ class Numbering {
     return this.self;
   }
 
-  /** As a part of a union. */
+  /** The element as a part of a union. */
   #part(of: Definitions, element: RuleElement): NumberedElement {
     if (isGate(element)) return { name: this.#gate(of, element), from: undefined };
     const name = this.#numberOf(element.name);
@@ -350,8 +350,8 @@ export class CompiledRules {
   readonly #unnamed: ReadonlyMap<number, readonly RuleElement[]>;
   readonly #namespaces: ReadonlyMap<string, NamespaceRules>;
   readonly #withoutRules: NamespaceRules;
-  readonly #namesIn: Kept<readonly string[]>;
-  readonly #childRelations: Kept<readonly number[]>;
+  readonly #namesIn: NameSetCache<readonly string[]>;
+  readonly #childRelations: NameSetCache<readonly number[]>;
   /** By relation: the names N of all elements "N from relation". */
   readonly #followed = new Map<number, NameSet>();
   /** Names that rules define or use, other than behind `from`. */
@@ -398,14 +398,14 @@ export class CompiledRules {
     }
     this.#used = used;
     this.gated = Array.from(definitions.values()).some(({ gates }) => gates.size > 0);
-    const bound = new KeptBound(KEPT_MIN + KEPT_PER_ELEMENT * count);
+    const bound = new CacheBound(CACHED_MIN + CACHED_PER_ELEMENT * count);
     this.isRelation = (number) => relations.has(number);
     const hasPublic = ruleSet.public.length > 0;
     const rulesOf = (of: Definitions): NamespaceRules => new NamespaceRules(bound, of, this.isRelation, hasPublic);
     this.#withoutRules = rulesOf(noDefinitions());
     this.#namespaces = new Map(Array.from(definitions, ([namespace, of]) => [namespace, rulesOf(of)]));
-    this.#namesIn = new Kept(bound, (set) => numbersIn(set).flatMap((number) => this.#names[number] ?? []));
-    this.#childRelations = new Kept(bound, (set) => this.#relationsFollowing(set));
+    this.#namesIn = new NameSetCache(bound, (set) => numbersIn(set).flatMap((number) => this.#names[number] ?? []));
+    this.#childRelations = new NameSetCache(bound, (set) => this.#relationsFollowing(set));
   }
 
   #relationsFollowing(names: NameSet): readonly number[] {
@@ -437,15 +437,15 @@ export class CompiledRules {
   }
 
   /** What suffices for one of the names on the object. */
-  wanted(object: string, names: NameSet): Wanted {
+  wanted(object: string, names: NameSet): Requirement {
     return this.#of(object).wanted.get(names);
   }
 
   /**
-   * The same without gates: whoever holds one of the names holds something of this, and so does whoever is excluded by
-   * a gate.
+   * An upper bound that ignores gates: every subject that holds one of the names also holds something of this, and so
+   * does every subject that a gate excludes.
    */
-  wantedAtMost(object: string, names: NameSet): Wanted {
+  wantedAtMost(object: string, names: NameSet): Requirement {
     return this.#of(object).wantedAtMost.get(names);
   }
 

@@ -12,19 +12,66 @@
 import type { Evaluation, EvaluationLimits } from './check-evaluation.ts';
 import { bitOf, type CompiledRules, type NameSet } from './compiled-rules.ts';
 import { GrantedSearch } from './granted-search.ts';
-import { type Adjacent, type Bound, type Graph, SearchCost, type Step, TotalCost } from './graph.ts';
-import { type GateProof, type Proof, ProofExtent, type ProofLimits } from './proof.ts';
+import {
+  type Adjacent,
+  type Bound,
+  type Grants,
+  type Graph,
+  SearchCost,
+  type Step,
+  TotalCost,
+  type Truth,
+} from './graph.ts';
 import { stepsFrom, type WantedObject, WantedSearch } from './wanted-search.ts';
 
-type Truth = boolean | undefined;
+// ---- proofs: why a subject holds a name on an object, or does not, as a tree of what was decided ----
 
-/** The grants that hold for the call, and those that may: their conditions lack a parameter. */
-export interface Grants {
-  readonly certain: Graph;
-  readonly possible: Graph;
-  /** Whether a grant was met so far that only may hold. Until then, `possible` is the same as `certain`. */
-  readonly differ: boolean;
+/** What was decided about a name on an object. */
+export interface Proof {
+  /** The name; of a part of a rule, its text. */
+  readonly name: string;
+  readonly object: string;
+  /** Undefined: it could not be decided, and did not matter. */
+  readonly holds: Truth;
+  /** If it holds: the grants that lead from the subject, or from the object of the gate, to this object. */
+  readonly chain: readonly Step[];
+  /** If it holds, the gate that gives it, unless grants alone do; otherwise the gates that might have given it. */
+  readonly gates: readonly GateProof[];
+  /** If it does not hold: what would suffice on the object. */
+  readonly lookedFor: readonly string[];
+  /** It stands in full elsewhere in the tree. */
+  readonly repeated: boolean;
+  /** A bound of the proof leaves out its chain, or some of its gates. */
+  readonly cut: boolean;
 }
+
+export interface GateProof {
+  /** The text of the gate. */
+  readonly gate: string;
+  readonly object: string;
+  /** For `all of`: the grants that make its entities parents of the object. */
+  readonly parents: readonly Step[];
+  /** What must hold, as far as it was decided. */
+  readonly all: readonly Proof[];
+  /** What must not. */
+  readonly none: readonly Proof[];
+  /** A bound of the proof leaves out some of them. */
+  readonly cut: boolean;
+}
+
+/** Bounds of a proof, which is made in one step of the event loop. What is beyond them is left out, and marked. */
+export interface ProofLimits {
+  /** Names on objects that are shown in full. */
+  readonly shownMax: number;
+  /** Entries of the tree: names on objects, shown in full or not, and gates. */
+  readonly entriesMax: number;
+  /** Grants of all chains. */
+  readonly stepsMax: number;
+  /** Operands of all gates, shown or not: each has to be looked up. */
+  readonly operandsMax: number;
+}
+
+// ---- the evaluation ----
 
 /** A gate on an object, as far from the object of the check as it was found. */
 interface GateAt {
@@ -45,7 +92,7 @@ interface Operands {
 }
 
 /** `chain`: grants that give the name, if it holds. */
-interface Searched {
+interface SearchResult {
   readonly holds: Truth;
   readonly gates: readonly GateAt[];
   readonly chain: (() => readonly Step[]) | undefined;
@@ -65,7 +112,7 @@ interface Goal {
   depth: number;
   state: 'new' | 'open' | 'done';
   value: Truth;
-  /** Of the searches alone; they are done once `gates` are known. */
+  /** The result of the searches alone; they are done once `gates` are known. */
   plain: Truth;
   gates: readonly GateAt[] | undefined;
   /** Reached along grants that may hold. */
@@ -93,7 +140,7 @@ export class GateEvaluation {
   readonly #goals = new Map<string, Goal>();
   readonly #parents = new Map<string, Parents>();
   readonly #visited: Set<string>;
-  /** Of all searches from objects. */
+  /** The cost of all searches from objects. */
   readonly #total = new TotalCost();
   /** Some grants were not in memory. */
   #misses = false;
@@ -311,13 +358,13 @@ export class GateEvaluation {
     goal.gates = sure.gates;
   }
 
-  *#searchIn(graph: Graph, { number, object, depth }: Goal): Generator<void, Searched> {
+  *#searchIn(graph: Graph, { number, object, depth }: Goal): Generator<void, SearchResult> {
     this.#searches += 1;
     if (this.spent > this.#spentMax) yield;
     const bit = bitOf(number);
     const gates: GateAt[] = [];
     const search = new WantedSearch(this.#rules, graph, this.#limits, this.#total, this.#mayHold);
-    let chain: Searched['chain'];
+    let chain: SearchResult['chain'];
     const onVisit = (visit: WantedObject): boolean => {
       this.#visited.add(visit.object);
       for (const gate of visit.wanted.gates) gates.push({ gate, object: visit.object, depth: visit.depth, visit });
@@ -536,5 +583,39 @@ export class GateEvaluation {
     const all = [...path];
     const circle = goal === undefined ? [] : [...all.slice(all.indexOf(goal)), goal];
     return circle.map(({ number, object }) => `${this.#rules.describe(number)} on ${object}`);
+  }
+}
+
+/** How much of its bounds a proof has taken. */
+export class ProofExtent {
+  readonly #limits: ProofLimits;
+  shown = 0;
+  entries = 0;
+  steps = 0;
+  operands = 0;
+
+  constructor(limits: ProofLimits) {
+    this.#limits = limits;
+  }
+
+  get isFull(): boolean {
+    const { shownMax, entriesMax, stepsMax, operandsMax } = this.#limits;
+    const { shown, entries, steps, operands } = this;
+    return shown >= shownMax || entries >= entriesMax || steps >= stepsMax || operands >= operandsMax;
+  }
+
+  hasRoomFor(entries: number): boolean {
+    return this.entries + entries <= this.#limits.entriesMax;
+  }
+
+  /** Parts of the proof for those items that its bounds leave room for. */
+  upTo<Item, Part>(items: readonly Item[], make: (item: Item) => Part): Part[] {
+    const parts: Part[] = [];
+    for (const item of items) {
+      if (this.isFull) break;
+      this.entries += 1;
+      parts.push(make(item));
+    }
+    return parts;
   }
 }

@@ -146,7 +146,7 @@ export class GrantedSearch {
   }
 }
 
-/** Of the find and the earlier ones. */
+/** The names of the find and the earlier ones. */
 function namesIn(last: HeldObject | undefined): NameSet {
   let names = 0n;
   for (let find = last; find !== undefined; find = find.earlier) names |= find.names;

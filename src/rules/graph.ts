@@ -12,17 +12,28 @@ export interface Adjacent {
 }
 
 /** Undefined: not known yet. */
-export type Enumerated = readonly Adjacent[] | typeof TOO_MANY | undefined;
+export type Enumeration = readonly Adjacent[] | typeof TOO_MANY | undefined;
 
 /** Sets of relations are ascending lists of their numbers. */
 export interface Graph {
   /** The first of the relations that the subject is granted on the object; 0: none of them. */
   relationOf(subject: string, relations: readonly number[], object: string): number | typeof TOO_MANY | undefined;
   /** The subjects with grants on the object; only those of the form `ns:id#name`. */
-  groupsOn(object: string, relations: readonly number[]): Enumerated;
-  subjectsOn(object: string, relations: readonly number[]): Enumerated;
+  groupsOn(object: string, relations: readonly number[]): Enumeration;
+  subjectsOn(object: string, relations: readonly number[]): Enumeration;
   /** `relations`: undefined for all. */
-  objectsOf(subject: string, relations: readonly number[] | undefined): Enumerated;
+  objectsOf(subject: string, relations: readonly number[] | undefined): Enumeration;
+}
+
+/** The third value is undefined: it cannot be decided. See docs/contributing/three-values.md. */
+export type Truth = boolean | undefined;
+
+/** The grants that hold for the call, and those that may: their conditions lack a parameter. */
+export interface Grants {
+  readonly certain: Graph;
+  readonly possible: Graph;
+  /** Whether a grant was met so far that only may hold. Until then, `possible` is the same as `certain`. */
+  readonly differ: boolean;
 }
 
 /** What a search may cost. */
@@ -93,7 +104,7 @@ export class SearchCost {
   }
 
   /** The grants to examine; none if they are not known or too many. */
-  enumerate(adjacent: Enumerated): readonly Adjacent[] {
+  enumerate(adjacent: Enumeration): readonly Adjacent[] {
     return this.known(adjacent) ?? NOTHING;
   }
 

@@ -48,6 +48,9 @@ const describe = (value: unknown): string =>
       ? `is ${JSON.stringify(value.slice(0, 100))}`
       : 'is not a string';
 
+const kindOf = (value: unknown): string =>
+  value === null ? 'null' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+
 /** Stands for what is wrong, so that the rest is parsed all the same. Its name is that of no element. */
 const NOTHING: NameElement = Object.freeze({ name: '', from: undefined });
 
@@ -89,7 +92,7 @@ class Parser {
 
   list(value: unknown, field: string, max: number): readonly unknown[] {
     if (!Array.isArray(value)) {
-      this.wrong(`"${field}" must be an array; it ${value === undefined ? 'is missing' : 'is none'}.`);
+      this.wrong(`"${field}" must be an array, but ${value === undefined ? 'is missing' : `is ${kindOf(value)}`}.`);
       return [];
     }
     if (value.length <= max) return value;
@@ -307,7 +310,7 @@ function refuseUndefined(parser: Parser, { relations, rules }: RuleSet): void {
       const where = from === undefined ? `no rule of "${namespace}" defines it` : 'no rule defines it';
       parser.wrong(
         () =>
-          `"${place}" uses "${name}": it is no built-in relation, none of "relations", and ${where}. Add a rule for it, or correct the name.${didYouMean(name, known)}`,
+          `"${place}" uses "${name}": it is neither a built-in relation nor one of "relations", and ${where}. Add a rule for it, or correct the name.${didYouMean(name, known)}`,
       );
     }
   }
@@ -321,14 +324,15 @@ function refuseWrongTypes(parser: Parser, { relations, conditions, types, rules 
     if (relation !== '' && !granted.has(relation)) {
       parser.wrong(
         () =>
-          `"types[${index}].relation" is ${JSON.stringify(relation)}, which cannot be granted: it is no built-in relation and none of "relations".${didYouMean(relation, [...granted])}`,
+          `"types[${index}].relation" is ${JSON.stringify(relation)}, which cannot be granted: it is neither a built-in relation nor one of "relations".${didYouMean(relation, [...granted])}`,
       );
     }
     for (const [at, { name, condition }] of subjects.entries()) {
       const place = `types[${index}].subjects[${at}]`;
       if (name !== undefined && !names.has(name)) {
         parser.wrong(
-          () => `"${place}" names "${name}": it is no relation, and no rule defines it.${didYouMean(name, [...names])}`,
+          () =>
+            `"${place}" names "${name}": it is not a relation, and no rule defines it.${didYouMean(name, [...names])}`,
         );
       }
       if (condition !== undefined && !conditionNames.has(condition)) {

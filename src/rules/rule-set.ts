@@ -69,7 +69,7 @@ export interface Condition {
 export interface SubjectType {
   readonly namespace: string;
   readonly of: 'single' | 'everyone' | 'group';
-  /** Of a group. */
+  /** The name of a group. */
   readonly name?: string;
   readonly condition?: string;
 }
@@ -154,7 +154,7 @@ export type ElementRecord =
       readonly but_not?: readonly ElementRecord[];
     };
 
-/** As the interface shows it. */
+/** The form of an element in the API. */
 export function elementRecord(element: RuleElement): ElementRecord {
   if (!isGate(element)) return textOfName(element);
   const butNot = element.butNot.length === 0 ? {} : { but_not: element.butNot.map(elementRecord) };
@@ -167,7 +167,7 @@ export function textOfSubjectType({ namespace, of, name, condition }: SubjectTyp
   return condition === undefined ? subject : `${subject} with ${condition}`;
 }
 
-/** As the interface shows it; lists that few tenants have are left out where they are empty. */
+/** The form of a rule set in the API; lists that few tenants have are left out where they are empty. */
 export const ruleSetRecord = ({ relations, conditions, types, rules, groups, public: namespaces }: RuleSet) => ({
   ...(relations.length === 0 ? {} : { relations }),
   ...(conditions.length === 0 ? {} : { conditions }),

@@ -12,7 +12,7 @@ interface Dependency {
 
 /** A name that depends on itself, the first time through `but_not`. */
 export interface NegativeCycle {
-  /** Of the first name, among the rules. */
+  /** The index of the rule of the first name. */
   readonly rule: number;
   /** `document can_read`, and so on; the first one again at the end. */
   readonly names: readonly string[];
@@ -82,7 +82,7 @@ function componentsOf(dependencies: Dependencies): ReadonlyMap<Node, number> {
   const order = new Map<Node, number>();
   const lowest = new Map<Node, number>();
   const stack: Node[] = [];
-  // As deep as there are names with rules.
+  // The recursion is as deep as there are names with rules.
   const visit = (node: Node): number => {
     const number = order.size;
     order.set(node, number);

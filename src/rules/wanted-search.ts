@@ -2,7 +2,7 @@
 // grants on an object, and the entities that an object inherits from, each once for each name, however many paths lead
 // there. Breadth first: the first way to an object is a shortest one.
 
-import type { CompiledRules, NameSet, Wanted } from './compiled-rules.ts';
+import type { CompiledRules, NameSet, Requirement } from './compiled-rules.ts';
 import {
   type Adjacent,
   type Graph,
@@ -16,7 +16,7 @@ import {
 /** Names that suffice on an object, as one visit found them. */
 export interface WantedObject {
   readonly object: string;
-  readonly wanted: Wanted;
+  readonly wanted: Requirement;
   readonly depth: number;
   /** The grant through which the names held here give the names wanted on the object of `towards`. */
   readonly subject: string;

@@ -2,8 +2,7 @@
 
 import type { JsonObject } from '../../src/core/json-members.ts';
 import { compileConditions } from '../../src/rules/conditions/compiled-condition.ts';
-import { evaluateCondition } from '../../src/rules/conditions/evaluate-condition.ts';
-import { RequestContext } from '../../src/rules/conditions/request-context.ts';
+import { ConditionContext, evaluateCondition } from '../../src/rules/conditions/evaluate-condition.ts';
 import { ConditionBudget, EVALUATION_STEPS_MAX } from '../../src/rules/conditions/step-meter.ts';
 import type { RuleSet } from '../../src/rules/rule-set.ts';
 import type { NaiveGrant } from './naive-rules.ts';
@@ -20,7 +19,7 @@ export function conditionValues(
     if (condition === undefined) return grant;
     const compiled = conditions.get(condition.name);
     if (compiled === undefined) throw new Error(`There is no condition ${condition.name}.`);
-    const request = new RequestContext(context, 'context');
+    const request = new ConditionContext(context, 'context');
     const value = evaluateCondition(compiled, condition.context, request, new ConditionBudget(EVALUATION_STEPS_MAX));
     return { ...grant, condition: typeof value === 'boolean' ? value : 'undefined' };
   });

@@ -2,13 +2,12 @@
 // end of the run (ruled-history.ts).
 
 import { type CallContext, type ContextGrant, NO_CONTEXT } from '../../src/core/call-context.ts';
-import type { Tuple } from '../../src/core/tuples.ts';
-import { compareUtf8 } from '../../src/core/tuples.ts';
+import { compareUtf8, type Tuple } from '../../src/core/tuples.ts';
 import { CALLS } from '../../src/rpc/calls/table.ts';
+import { narrowedTypes } from '../../src/rules/allowed-grants.ts';
 import type { NamedTuple } from '../../src/rules/questions.ts';
 import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../src/rules/rule-set.ts';
 import { KEEP_OUTSIDE } from '../../src/rules/rules-writes.ts';
-import { narrowedTypes } from '../../src/rules/subject-types.ts';
 import type { HoldersPage } from '../../src/shard/shard.ts';
 import { type Call, Caller, type WorkloadPorts, type WorkloadTenant } from './caller.ts';
 import { isSurelyOver, mayBeOver, slotTimeAt } from './expired-states.ts';

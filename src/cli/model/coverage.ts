@@ -5,8 +5,7 @@ import { conditionContextOf, conditionNameOf, contextIn } from '../../core/grant
 import { type JsonObject, objectsIn } from '../../core/json-members.ts';
 import { namespaceOf } from '../../core/tuples.ts';
 import { type CompiledConditions, compileConditions } from '../../rules/conditions/compiled-condition.ts';
-import { evaluateCondition } from '../../rules/conditions/evaluate-condition.ts';
-import { RequestContext } from '../../rules/conditions/request-context.ts';
+import { ConditionContext, evaluateCondition } from '../../rules/conditions/evaluate-condition.ts';
 import { ConditionBudget, EVALUATION_STEPS_MAX } from '../../rules/conditions/step-meter.ts';
 import { isGate, type RuleElement, type RuleSet, textOfElement, textOfName } from '../../rules/rule-set.ts';
 
@@ -63,7 +62,7 @@ export class Coverage {
 
   /** The conditions of grants that may have decided a check, under its context. */
   conditioned(conditions: Iterable<string>, context = '{}'): void {
-    const request = new RequestContext(contextIn(context), 'context');
+    const request = new ConditionContext(contextIn(context), 'context');
     for (const condition of conditions) {
       const name = conditionNameOf(condition);
       const part = this.#parts.get(`condition ${name}`);

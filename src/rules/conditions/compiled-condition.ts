@@ -15,7 +15,7 @@ export interface ConditionProblem {
   readonly field: string;
   /** With a place in the expression, a sentence; otherwise, completes one that begins with the field. */
   readonly message: string;
-  /** Of a place in the expression, from 1, in UTF-16 code units. */
+  /** The place in the expression, from 1, in UTF-16 code units. */
   readonly line?: number;
   readonly column?: number;
 }
@@ -54,13 +54,13 @@ function parametersOf(condition: Condition, problems: ConditionProblem[]): reado
   return Object.entries(condition.parameters).flatMap(([name, declared]) => {
     const field = `parameters.${name.slice(0, 64)}`;
     if (!PARAMETER_NAME.test(name) || RESERVED_NAMES.has(name)) {
-      const why = RESERVED_NAMES.has(name) ? 'is a reserved word of CEL' : 'is no name of a parameter';
+      const why = RESERVED_NAMES.has(name) ? 'is a reserved word of CEL' : 'is not the name of a parameter';
       problems.push(problem(field, `${why}; use a letter or "_", then up to 63 letters, digits or "_".`));
       return [];
     }
     const type = parseType(declared);
     if (type === undefined) {
-      problems.push(problem(field, `has no known type; the types are ${PARAMETER_TYPES.join(', ')}.`));
+      problems.push(problem(field, `has an unknown type; the types are ${PARAMETER_TYPES.join(', ')}.`));
       return [];
     }
     return [{ name, type, key: `${name} ${typeText(type)}` }];

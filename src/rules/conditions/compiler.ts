@@ -12,10 +12,9 @@ import {
   valueInMap,
 } from './functions.ts';
 import { isInNetwork, parseIpNetwork } from './ip-addresses.ts';
-import { parseExpression } from './parser.ts';
+import { ExpressionError, parseExpression, type SyntaxNode } from './parser.ts';
 import { PATTERN_ATOMS_MAX, PATTERNS_MAX, Pattern, PatternError } from './patterns.ts';
 import { EVALUATION_STEPS_MAX, StepMeter } from './step-meter.ts';
-import { ExpressionError, type SyntaxNode } from './syntax-tree.ts';
 import { ZoneOffsets } from './times.ts';
 import { areCompatible, BOOL, type CelType, commonType, DYN, typeText } from './types.ts';
 import { CelMap, IpAddress, isList, type MapKey, mapKey, type Result, Unresolved, type Value } from './values.ts';
@@ -30,7 +29,7 @@ export interface Evaluation extends FunctionContext {
 
 export type Evaluate = (evaluation: Evaluation) => Result;
 
-interface Compiled {
+interface CompiledNode {
   readonly type: CelType;
   readonly run: Evaluate;
 }
@@ -56,7 +55,7 @@ export interface TypedCall {
   readonly at: number;
   readonly name: string;
   readonly isMethod: boolean;
-  /** Of its arguments, of which the first one of a method is its target. */
+  /** The types of its arguments; the first argument of a method is its target. */
   readonly types: readonly CelType[];
 }
 
@@ -64,7 +63,7 @@ const { failed, both, either } = Unresolved;
 const orElse = (value: Result | undefined, otherwise: Unresolved): Result => (value === undefined ? otherwise : value);
 
 const NO_OVERLOAD = failed('an operator or a function does not apply to values of these types');
-const NOT_BOOL = failed('an operand is no bool');
+const NOT_BOOL = failed('an operand is not a bool');
 
 /** Problems that are listed of one expression. */
 const PROBLEMS_MAX = 20;
@@ -93,7 +92,7 @@ class Compiler {
     this.#isDynamic = isDynamic;
   }
 
-  compile(node: SyntaxNode): Compiled {
+  compile(node: SyntaxNode): CompiledNode {
     this.steps += 1;
     switch (node.kind) {
       case 'literal':
@@ -101,9 +100,8 @@ class Compiler {
       case 'identifier':
         return this.#identifier(node);
       case 'select':
-        return this.#select(node);
       case 'has':
-        return this.#has(node);
+        return this.#field(node);
       case 'call':
         return this.#call(node);
       case 'list':
@@ -120,12 +118,12 @@ class Compiler {
   }
 
   /** Goes on as if the type were known at run time only, so that one mistake is one problem. */
-  #problem(at: number, message: string): Compiled {
+  #problem(at: number, message: string): CompiledNode {
     if (!this.#isDynamic && this.problems.length < PROBLEMS_MAX) this.problems.push({ at, message });
     return { type: DYN, run: () => NO_OVERLOAD };
   }
 
-  #identifier({ at, name, isGlobal }: NodeOf<'identifier'>): Compiled {
+  #identifier({ at, name, isGlobal }: NodeOf<'identifier'>): CompiledNode {
     const variable = isGlobal ? -1 : this.#variables.findLastIndex((each) => each.name === name);
     if (variable >= 0) {
       const missing = failed('a variable has no value');
@@ -149,41 +147,24 @@ class Compiler {
     };
   }
 
-  #select({ at, operand, field }: NodeOf<'select'>): Compiled {
+  #field({ at, kind, operand, field }: NodeOf<'select' | 'has'>): CompiledNode {
     const { type, run } = this.compile(operand);
     if (type.kind !== 'map' && type.kind !== 'dyn') {
       return this.#problem(at, `A value of type ${typeText(type)} has no fields, so no "${field}".`);
     }
+    const read = kind === 'has' ? (map: CelMap) => map.entries.has(field) : (map: CelMap) => valueInMap(map, field);
     return {
-      type: type.kind === 'map' ? type.value : DYN,
-      run: (evaluation) => {
-        const value = run(evaluation);
-        if (value instanceof Unresolved) return value;
-        return value instanceof CelMap ? valueInMap(value, field) : NO_OVERLOAD;
-      },
+      type: kind === 'has' ? BOOL : type.kind === 'map' ? type.value : DYN,
+      run: resolved(run, (value) => (value instanceof CelMap ? read(value) : NO_OVERLOAD)),
     };
   }
 
-  #has({ at, operand, field }: NodeOf<'has'>): Compiled {
-    const { type, run } = this.compile(operand);
-    if (type.kind !== 'map' && type.kind !== 'dyn') {
-      return this.#problem(at, `A value of type ${typeText(type)} has no fields, so no "${field}".`);
-    }
-    return {
-      type: BOOL,
-      run: (evaluation) => {
-        const value = run(evaluation);
-        if (value instanceof Unresolved) return value;
-        return value instanceof CelMap ? value.entries.has(field) : NO_OVERLOAD;
-      },
-    };
-  }
-
-  #call(node: NodeOf<'call'>): Compiled {
+  #call(node: NodeOf<'call'>): CompiledNode {
     const { at, name, isMethod } = node;
     const overloads = overloadsOf(name, isMethod);
     const args = node.args.map((each) => this.compile(each));
-    this.calls.push({ at, name, isMethod, types: args.map(({ type }) => type) });
+    const types = args.map(({ type }) => type);
+    this.calls.push({ at, name, isMethod, types });
     if (overloads.length === 0) return this.#unknownFunction(node);
     const [first, second] = args;
     const fitting = overloads.filter(
@@ -193,14 +174,7 @@ class Compiler {
     );
     const [only] = fitting;
     if (first === undefined || only === undefined) {
-      return this.#problem(
-        at,
-        noOverload(
-          name,
-          isMethod,
-          args.map(({ type }) => type),
-        ),
-      );
+      return this.#problem(at, noOverload(name, isMethod, types));
     }
     const refusal = second === undefined ? undefined : incompatibleOperands(name, first.type, second.type);
     if (refusal !== undefined) return this.#problem(at, refusal);
@@ -213,7 +187,7 @@ class Compiler {
     };
   }
 
-  #unknownFunction({ at, name, isMethod, args }: NodeOf<'call'>): Compiled {
+  #unknownFunction({ at, name, isMethod, args }: NodeOf<'call'>): CompiledNode {
     if (isMethod && overloadsOf(name, false).length > 0) {
       return this.#problem(at, `"${name}" is a function, not a method: write \`${name}(…)\`.`);
     }
@@ -238,7 +212,7 @@ class Compiler {
   }
 
   /** A call whose literal argument is read when the expression is compiled, so that a mistake in it is found then. */
-  #constantCall({ name, args }: NodeOf<'call'>, first: Compiled, type: CelType): Compiled | undefined {
+  #constantCall({ name, args }: NodeOf<'call'>, first: CompiledNode, type: CelType): CompiledNode | undefined {
     const literal = args.at(-1);
     if (literal?.kind !== 'literal' || typeof literal.value !== 'string' || this.#isDynamic) return undefined;
     if (name === 'matches') return this.#constantPattern(first, literal.value, literal.at);
@@ -255,7 +229,7 @@ class Compiler {
     return { type, run: () => read };
   }
 
-  #constantPattern({ run }: Compiled, text: string, at: number): Compiled {
+  #constantPattern({ run }: CompiledNode, text: string, at: number): CompiledNode {
     if (this.#hasTooManyPatterns) return { type: BOOL, run };
     let pattern: Pattern;
     try {
@@ -275,30 +249,24 @@ class Compiler {
     }
     return {
       type: BOOL,
-      run: (evaluation) => {
-        const value = run(evaluation);
-        if (value instanceof Unresolved) return value;
-        return typeof value === 'string' ? pattern.matches(value, evaluation.meter) : NO_OVERLOAD;
-      },
+      run: resolved(run, (value, { meter }) =>
+        typeof value === 'string' ? pattern.matches(value, meter) : NO_OVERLOAD,
+      ),
     };
   }
 
-  #constantNetwork({ run }: Compiled, text: string, at: number): Compiled {
+  #constantNetwork({ run }: CompiledNode, text: string, at: number): CompiledNode {
     const network = parseIpNetwork(text);
     if (network === undefined) {
-      return this.#problem(at, `${JSON.stringify(text.slice(0, 100))} is no network; one is "10.0.0.0/8".`);
+      return this.#problem(at, `${JSON.stringify(text.slice(0, 100))} is not a network such as "10.0.0.0/8".`);
     }
     return {
       type: BOOL,
-      run: (evaluation) => {
-        const value = run(evaluation);
-        if (value instanceof Unresolved) return value;
-        return value instanceof IpAddress ? isInNetwork(value, network) : NO_OVERLOAD;
-      },
+      run: resolved(run, (value) => (value instanceof IpAddress ? isInNetwork(value, network) : NO_OVERLOAD)),
     };
   }
 
-  #list({ elements }: NodeOf<'list'>): Compiled {
+  #list({ elements }: NodeOf<'list'>): CompiledNode {
     const parts = elements.map((each) => this.compile(each));
     const element = parts.map(({ type }) => type).reduce(commonType, parts[0]?.type ?? DYN);
     const runs = parts.map(({ run }) => run);
@@ -317,7 +285,7 @@ class Compiler {
     };
   }
 
-  #map({ entries }: NodeOf<'map'>): Compiled {
+  #map({ entries }: NodeOf<'map'>): CompiledNode {
     const parts = entries.map(([key, value]) => {
       const compiled = this.compile(key);
       if (!['bool', 'int', 'uint', 'string', 'dyn'].includes(compiled.type.kind)) {
@@ -340,7 +308,7 @@ class Compiler {
     return run;
   }
 
-  #logical({ operator, operands }: NodeOf<'logical'>): Compiled {
+  #logical({ operator, operands }: NodeOf<'logical'>): CompiledNode {
     const runs = operands.map((operand) => this.#bool(operand, `An operand of \`${operator}\``));
     const decisive = operator === '||';
     return {
@@ -358,7 +326,7 @@ class Compiler {
     };
   }
 
-  #conditional({ at, condition, whenTrue, whenFalse }: NodeOf<'conditional'>): Compiled {
+  #conditional({ at, condition, whenTrue, whenFalse }: NodeOf<'conditional'>): CompiledNode {
     const decide = this.#bool(condition, 'The condition before `?`');
     const [first, second] = [this.compile(whenTrue), this.compile(whenFalse)];
     if (!areCompatible(first.type, second.type)) {
@@ -378,7 +346,7 @@ class Compiler {
     };
   }
 
-  #fold(node: NodeOf<'fold'>): Compiled {
+  #fold(node: NodeOf<'fold'>): CompiledNode {
     const { name, range, variable, predicate, transform } = node;
     const { type, run } = this.compile(range);
     if (type.kind !== 'list' && type.kind !== 'map' && type.kind !== 'dyn') {
@@ -397,7 +365,10 @@ class Compiler {
     if (name === 'all' || name === 'exists') {
       return { type: BOOL, run: quantifier(loop, test ?? NOTHING, name === 'exists') };
     }
-    if (name === 'exists_one') return { type: BOOL, run: countsOne(loop, test ?? NOTHING) };
+    if (name === 'exists_one') {
+      const found = collection(loop, test ?? NOTHING, undefined);
+      return { type: BOOL, run: resolved(found, (value) => value !== null && isList(value) && value.length === 1) };
+    }
     const result = transformed?.type ?? element;
     return {
       type: this.#isDynamic ? DYN : { kind: 'list', element: result },
@@ -444,32 +415,35 @@ function incompatibleOperands(name: string, first: CelType, second: CelType): st
   return undefined;
 }
 
-function unaryCall(overloads: readonly Overload[], argument: Evaluate): Evaluate {
-  return (evaluation) => {
-    const value = argument(evaluation);
-    if (value instanceof Unresolved) return value;
-    for (const { call } of overloads) {
-      const result = call(evaluation, value, undefined);
-      if (result !== undefined) return result;
-    }
-    return NO_OVERLOAD;
+/** Goes on with the value, if there is one. */
+const resolved =
+  (run: Evaluate, next: (value: Value, evaluation: Evaluation) => Result): Evaluate =>
+  (evaluation) => {
+    const value = run(evaluation);
+    return value instanceof Unresolved ? value : next(value, evaluation);
   };
+
+function call(overloads: readonly Overload[], first: Value, second: Value | undefined, evaluation: Evaluation): Result {
+  for (const overload of overloads) {
+    const result = overload.call(evaluation, first, second);
+    if (result !== undefined) return result;
+  }
+  return NO_OVERLOAD;
 }
+
+const unaryCall = (overloads: readonly Overload[], argument: Evaluate): Evaluate =>
+  resolved(argument, (value, evaluation) => call(overloads, value, undefined, evaluation));
 
 function binaryCall(overloads: readonly Overload[], left: Evaluate, right: Evaluate): Evaluate {
   return (evaluation) => {
     const first = left(evaluation);
     const second = right(evaluation);
     if (first instanceof Unresolved || second instanceof Unresolved) return both(first, second);
-    for (const { call } of overloads) {
-      const result = call(evaluation, first, second);
-      if (result !== undefined) return result;
-    }
-    return NO_OVERLOAD;
+    return call(overloads, first, second, evaluation);
   };
 }
 
-function constructMap(parts: readonly (readonly [Compiled, Compiled])[], evaluation: Evaluation): Result {
+function constructMap(parts: readonly (readonly [CompiledNode, CompiledNode])[], evaluation: Evaluation): Result {
   const entries = new Map<MapKey, { readonly key: Value; readonly value: Value }>();
   let unresolved: Unresolved | undefined;
   for (const [first, second] of parts) {
@@ -490,9 +464,9 @@ function constructMap(parts: readonly (readonly [Compiled, Compiled])[], evaluat
 
 interface Loop {
   readonly range: Evaluate;
-  /** Of the variable. */
+  /** The place of the variable. */
   readonly index: number;
-  /** Of one iteration. */
+  /** What one iteration takes. */
   readonly steps: number;
 }
 
@@ -517,22 +491,6 @@ function quantifier({ range, index, steps }: Loop, test: Evaluate, decisive: boo
       unresolved = either(unresolved, value instanceof Unresolved ? value : NOT_BOOL);
     }
     return unresolved ?? !decisive;
-  };
-}
-
-function countsOne({ range, index, steps }: Loop, test: Evaluate): Evaluate {
-  return (evaluation) => {
-    const elements = elementsOf(range(evaluation));
-    if (elements instanceof Unresolved) return elements;
-    let count = 0;
-    for (const element of elements) {
-      evaluation.meter.spend(steps);
-      evaluation.variables[index] = element;
-      const value = test(evaluation);
-      if (typeof value !== 'boolean') return value instanceof Unresolved ? value : NOT_BOOL;
-      if (value) count += 1;
-    }
-    return count === 1;
   };
 }
 

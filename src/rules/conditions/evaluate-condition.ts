@@ -3,12 +3,37 @@
 // parameter or an exhausted budget is never `true` and never `false`.
 
 import { type JsonObject, memberAt } from '../../core/json-members.ts';
-import type { CompiledCondition } from './compiled-condition.ts';
+import type { CompiledCondition, ConditionParameter } from './compiled-condition.ts';
 import type { Evaluation } from './compiler.ts';
 import { convertValue, ValueRefusal } from './json-values.ts';
-import type { RequestContext } from './request-context.ts';
 import { type ConditionBudget, EVALUATION_STEPS_MAX, StepMeter, TooManySteps } from './step-meter.ts';
-import { type Result, Unresolved } from './values.ts';
+import { type Result, Unresolved, type Value } from './values.ts';
+
+/**
+ * The context of one request: parameters of conditions as JSON. Values are converted once for each type that
+ * conditions declare for them, and are released with the context.
+ */
+export class ConditionContext {
+  readonly members: JsonObject;
+  /** The field that contains it. */
+  readonly place: string;
+  readonly #converted = new Map<string, Value | ValueRefusal>();
+
+  constructor(members: JsonObject, place: string) {
+    this.members = members;
+    this.place = place;
+  }
+
+  /** Undefined: the request does not give it. */
+  valueOf({ name, key, type }: ConditionParameter, meter: StepMeter): Value | ValueRefusal | undefined {
+    if (!Object.hasOwn(this.members, name)) return undefined;
+    const known = this.#converted.get(key);
+    if (known !== undefined) return known;
+    const converted = convertValue(this.members[name], type, meter);
+    this.#converted.set(key, converted);
+    return converted;
+  }
+}
 
 export type ConditionResult =
   | boolean
@@ -27,7 +52,7 @@ type Refusal = Extract<ConditionResult, { readonly kind: 'invalid' | 'failed' }>
 function parametersOf(
   condition: CompiledCondition,
   stored: JsonObject | undefined,
-  request: RequestContext,
+  context: ConditionContext,
   meter: StepMeter,
 ): readonly Result[] | Refusal {
   const values: Result[] = [];
@@ -36,10 +61,10 @@ function parametersOf(
     if (parameter === undefined) continue;
     const { name, type } = parameter;
     const isStored = stored !== undefined && Object.hasOwn(stored, name);
-    const value = isStored ? convertValue(stored[name], type, meter) : request.valueOf(parameter, meter);
+    const value = isStored ? convertValue(stored[name], type, meter) : context.valueOf(parameter, meter);
     if (value instanceof ValueRefusal) {
       if (!isStored)
-        return { kind: 'invalid', parameter: name, message: `${value.textAt(memberAt(request.place, name))}.` };
+        return { kind: 'invalid', parameter: name, message: `${value.textAt(memberAt(context.place, name))}.` };
       // It was checked when it was written, so the declaration has changed since.
       return {
         kind: 'failed',
@@ -53,7 +78,7 @@ function parametersOf(
 
 function resultOf(value: Result): ConditionResult {
   if (typeof value === 'boolean') return value;
-  if (!(value instanceof Unresolved)) return { kind: 'failed', reason: 'the result is no bool' };
+  if (!(value instanceof Unresolved)) return { kind: 'failed', reason: 'the result is not a bool' };
   return value.isMissing ? { kind: 'missing', parameters: value.missing } : { kind: 'failed', reason: value.reason };
 }
 
@@ -64,14 +89,14 @@ function resultOf(value: Result): ConditionResult {
 export function evaluateCondition(
   condition: CompiledCondition,
   stored: JsonObject | undefined,
-  request: RequestContext,
+  context: ConditionContext,
   budget: ConditionBudget,
 ): ConditionResult {
   const steps = Math.min(EVALUATION_STEPS_MAX, budget.remaining);
   const meter = new StepMeter(steps);
   try {
     meter.spend(condition.expression.steps);
-    const parameters = parametersOf(condition, stored, request, meter);
+    const parameters = parametersOf(condition, stored, context, meter);
     if ('kind' in parameters) return parameters;
     const evaluation: Evaluation = { meter, zones: condition.zones, parameters, variables: [] };
     return resultOf(condition.expression.run(evaluation));
@@ -87,11 +112,11 @@ export function evaluateCondition(
 export function contextSeen(
   condition: CompiledCondition,
   stored: JsonObject | undefined,
-  request: RequestContext,
+  context: ConditionContext,
 ): JsonObject {
   const names = condition.used.flatMap((index) => condition.parameters[index]?.name ?? []);
   const entries = names.flatMap((name) => {
-    const source = [stored, request.members].find((each) => each !== undefined && Object.hasOwn(each, name));
+    const source = [stored, context.members].find((each) => each !== undefined && Object.hasOwn(each, name));
     return source === undefined ? [] : [[name, source[name]] as const];
   });
   return Object.fromEntries(entries);

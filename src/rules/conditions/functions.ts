@@ -111,7 +111,7 @@ function binary<A extends Value, B extends Value>(
   };
 }
 
-/** Of asking the database of time zones. */
+/** Steps of reading the database of time zones. */
 const ZONE_STEPS = 100;
 
 /** The same functions, each for so many steps. */
@@ -198,7 +198,7 @@ function ordered<T extends Value>(kind: Kind<T>, compare: Comparison<T>): readon
   );
 }
 
-/** Of numbers of different types, where one is known at run time only. */
+/** Compares numbers of different types, where one is known at run time only. */
 function orderedAcross<A extends Value, B extends Value>(
   first: Kind<A>,
   second: Kind<B>,
@@ -315,7 +315,7 @@ const addresses = costing(TEXT_STEPS, [
   binary('method', 'in_cidr', [IP, STRING], types.BOOL, (ip, text) => {
     const network = parseIpNetwork(text);
     return network === undefined
-      ? failed('the argument of in_cidr is no network, such as "10.0.0.0/8"')
+      ? failed('the argument of in_cidr() must be a network such as "10.0.0.0/8"')
       : isInNetwork(ip, network);
   }),
 ]);
@@ -368,7 +368,7 @@ function doubleText(text: string, { meter }: FunctionContext): Result {
   }
   const special = /^([+-]?)(?:inf|infinity)$/i.exec(text);
   if (special !== null) return special[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
-  return /^nan$/i.test(text) ? Number.NaN : failed('double() of a text that is no number');
+  return /^nan$/i.test(text) ? Number.NaN : failed('the argument of double() is not a number');
 }
 
 const BOOL_TEXTS: ReadonlyMap<string, boolean> = new Map([
@@ -382,7 +382,7 @@ const numbersFrom = [
   unary('function', 'int', DOUBLE, types.INT, (value) => truncated(value, -INT_DOUBLE_MAX, INT_DOUBLE_MAX) ?? OVERFLOW),
   unary('function', 'int', STRING, types.INT, (text) => {
     const value = integerText(text);
-    return value === undefined ? failed('int() of a text that is no integer') : intOf(value);
+    return value === undefined ? failed('the argument of int() is not an integer') : intOf(value);
   }),
   unary('function', 'int', TIMESTAMP, types.INT, ({ nanos }) => {
     const seconds = nanos / NANOS_PER_SECOND;
@@ -397,7 +397,7 @@ const numbersFrom = [
   }),
   unary('function', 'uint', STRING, types.UINT, (text) => {
     const value = /^[+-]/.test(text) ? undefined : integerText(text);
-    return value === undefined ? failed('uint() of a text that is no integer') : uintOf(value);
+    return value === undefined ? failed('the argument of uint() is not an unsigned integer') : uintOf(value);
   }),
   unary('function', 'double', DOUBLE, types.DOUBLE, (value) => value),
   unary('function', 'double', INT, types.DOUBLE, Number),
@@ -412,7 +412,7 @@ function decodeUtf8(bytes: Uint8Array, { meter }: FunctionContext): Result {
   try {
     return utf8.decode(bytes);
   } catch {
-    return failed('string() of bytes that are not UTF-8');
+    return failed('the argument of string() is not valid UTF-8');
   }
 }
 
@@ -441,7 +441,7 @@ const textsFrom = [
     'bool',
     STRING,
     types.BOOL,
-    (text) => BOOL_TEXTS.get(text) ?? failed('bool() of a text that is neither'),
+    (text) => BOOL_TEXTS.get(text) ?? failed('the argument of bool() is neither true nor false'),
   ),
 ];
 
@@ -461,7 +461,7 @@ const timesFrom = costing(TEXT_STEPS, [
     'duration',
     STRING,
     types.DURATION,
-    (text) => parseDuration(text) ?? failed('duration() of a text that is none; one is "1h30m"'),
+    (text) => parseDuration(text) ?? failed('the argument of duration() must be a duration such as "1h30m"'),
   ),
   unary('function', 'ipaddress', IP, types.IPADDRESS, (value) => value),
   unary(
@@ -469,14 +469,14 @@ const timesFrom = costing(TEXT_STEPS, [
     'ipaddress',
     STRING,
     types.IPADDRESS,
-    (text) => parseIpAddress(text) ?? failed('ipaddress() of a text that is no IP address'),
+    (text) => parseIpAddress(text) ?? failed('the argument of ipaddress() is not an IP address'),
   ),
 ]);
 
 function timestampRefusal(text: string): string {
   return text.length < 40 && lacksZone(text)
-    ? 'timestamp() of a text without time zone; append "Z" for UTC'
-    : 'timestamp() of a text that is none; one is "2026-01-31T09:00:00Z"';
+    ? 'the argument of timestamp() has no time zone; append "Z" for UTC'
+    : 'the argument of timestamp() must be a time such as "2026-01-31T09:00:00Z"';
 }
 
 /** Functions that read a text: with a literal, they are called when the expression is compiled. */

@@ -143,7 +143,7 @@ const readingSteps = (pattern: string): number =>
 interface ParsedPattern {
   readonly op: number;
   readonly subs: readonly ParsedPattern[];
-  /** Of a literal, its characters; of a class, the first and the last of each range. */
+  /** The characters of a literal; the first and the last of each range of a class. */
   readonly runes: ArrayLike<number>;
 }
 
@@ -186,7 +186,7 @@ export class Pattern {
   readonly #engine: RE2Set;
   /** At most `PATTERN_ATOMS_MAX`. */
   readonly atoms: number;
-  /** Of the program. */
+  /** The size of the program. */
   readonly instructions: number;
 
   private constructor(engine: RE2Set, atoms: number) {

@@ -46,7 +46,7 @@ const PLAIN_TYPES: ReadonlyMap<string, CelType> = new Map([
   ['uint', UINT],
 ]);
 
-/** As a message lists them. */
+/** The types in the order in which messages list them. */
 export const PARAMETER_TYPES = [...PLAIN_TYPES.keys(), 'list<T>', 'map<T>'];
 
 /** `list<list<int>>` has two. */
@@ -65,7 +65,7 @@ function parse(text: string, nesting: number): CelType | undefined {
 export const parseType = (text: string): CelType | undefined =>
   text.length > TYPE_LENGTH_MAX ? undefined : parse(text, 0);
 
-/** As messages show it, and as a declaration names it. */
+/** The text of a type in messages and in declarations. */
 export function typeText(type: CelType): string {
   switch (type.kind) {
     case 'list':

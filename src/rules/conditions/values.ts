@@ -92,7 +92,7 @@ export class Unresolved {
     return this.missing.length > 0;
   }
 
-  /** Of two operands of which either may decide: a missing parameter still can, an error cannot. */
+  /** Joins two operands of which either may decide: a missing parameter still can, an error cannot. */
   static either(left: Unresolved | undefined, right: Unresolved): Unresolved {
     if (left === undefined) return right;
     if (!left.isMissing) return right.isMissing ? right : left;
@@ -100,7 +100,7 @@ export class Unresolved {
     return Unresolved.missing([...new Set([...left.missing, ...right.missing])]);
   }
 
-  /** Of two operands that are both needed: an error stays one, whatever the missing parameters are. */
+  /** Joins two operands that are both needed: an error stays one, whatever the missing parameters are. */
   static both(left: Result, right: Result): Unresolved {
     const first = left instanceof Unresolved ? left : undefined;
     const second = right instanceof Unresolved ? right : undefined;

@@ -4,8 +4,8 @@
 import type { CallContext } from '../../core/call-context.ts';
 import type { GrantTerms } from '../../core/grant-attributes.ts';
 import { sortUtf8 } from '../../core/tuples.ts';
-import type { Grants } from '../../rules/gate-evaluation.ts';
-import { type Adjacent, type Enumerated, type Graph, TOO_MANY } from '../../rules/graph.ts';
+
+import { type Adjacent, type Enumeration, type Grants, type Graph, TOO_MANY } from '../../rules/graph.ts';
 import type { ListingTime } from '../log/slot-time.ts';
 import type { StoredRules } from '../memory/tenant-rules.ts';
 import { ContextGrants } from './context-grants.ts';
@@ -64,23 +64,23 @@ export class GrantsView implements Graph {
     return relation === 0 ? this.#whole(relation) : relation;
   }
 
-  groupsOn(object: string, relations: readonly number[]): Enumerated {
+  groupsOn(object: string, relations: readonly number[]): Enumeration {
     const stored = this.#subjectsLeft(object, this.#graph.groupsOn(this.#keeps, object, relations));
     return this.#whole(joined(stored, this.#added?.groupsOn(this.#meets, object, relations)));
   }
 
-  subjectsOn(object: string, relations: readonly number[]): Enumerated {
+  subjectsOn(object: string, relations: readonly number[]): Enumeration {
     const stored = this.#subjectsLeft(object, this.#graph.subjectsOn(this.#keeps, object, relations));
     return this.#whole(joined(stored, this.#added?.subjectsOn(this.#meets, object, relations)));
   }
 
-  objectsOf(subject: string, relations: readonly number[] | undefined): Enumerated {
+  objectsOf(subject: string, relations: readonly number[] | undefined): Enumeration {
     const found = this.#graph.objectsOf(this.#keeps, subject, relations);
     const stored = this.#hidden === undefined ? found : this.#hidden.objectsLeft(subject, found);
     return this.#whole(joined(stored, this.#added?.objectsOf(this.#meets, subject, relations)));
   }
 
-  #subjectsLeft(object: string, found: Enumerated): Enumerated {
+  #subjectsLeft(object: string, found: Enumeration): Enumeration {
     return this.#hidden === undefined ? found : this.#hidden.subjectsLeft(object, found);
   }
 
@@ -109,7 +109,7 @@ export class GrantsView implements Graph {
   }
 }
 
-function joined(stored: Enumerated, added: readonly Adjacent[] | undefined): Enumerated {
+function joined(stored: Enumeration, added: readonly Adjacent[] | undefined): Enumeration {
   return stored === undefined || stored === TOO_MANY || !added?.length ? stored : [...stored, ...added];
 }
 

@@ -3,7 +3,7 @@
 import type { ContextGrant } from '../../core/call-context.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { isRelation, undeclaredMessage } from '../../core/tuples.ts';
-import { undeclaredIn } from '../../rules/declared-conditions.ts';
+import { undeclaredIn } from '../../rules/allowed-grants.ts';
 import type { Adjacent } from '../../rules/graph.ts';
 import { GROUP_MARK } from '../memory/grant-page.ts';
 import type { StoredRules } from '../memory/tenant-rules.ts';

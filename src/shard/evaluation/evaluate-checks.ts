@@ -8,13 +8,16 @@ import { type CallContext, type ContextGrant, changesGrants, contextGrantRecord 
 import { grantRecord, hasExpired } from '../../core/grant-attributes.ts';
 import { PROOF_BYTES_MAX } from '../../core/limits.ts';
 import { type Grant, grantOf } from '../../core/tuples.ts';
-import { CheckEvaluation, type Evaluation, type EvaluationLimits } from '../../rules/check-evaluation.ts';
+import {
+  CheckEvaluation,
+  ConditionalCheck,
+  type Evaluation,
+  type EvaluationLimits,
+} from '../../rules/check-evaluation.ts';
 import type { CompiledRules } from '../../rules/compiled-rules.ts';
-import { ConditionalCheck } from '../../rules/conditional-check.ts';
-import { GateEvaluation } from '../../rules/gate-evaluation.ts';
+import { GateEvaluation, type ProofLimits } from '../../rules/gate-evaluation.ts';
 import { GrantedSearch } from '../../rules/granted-search.ts';
 import type { Graph, SearchLimits, Step } from '../../rules/graph.ts';
-import type { ProofLimits } from '../../rules/proof.ts';
 import { type NamedTuple, undefinedName } from '../../rules/questions.ts';
 import type { ServedTenure } from '../log/served-tenure.ts';
 import { ListingTime } from '../log/slot-time.ts';

@@ -6,8 +6,12 @@ import { GrantdError } from '../../core/errors.ts';
 import { conditionContextOf, conditionNameOf, contextIn } from '../../core/grant-condition.ts';
 import type { JsonObject } from '../../core/json-members.ts';
 import type { CompiledRules } from '../../rules/compiled-rules.ts';
-import { type ConditionResult, contextSeen, evaluateCondition } from '../../rules/conditions/evaluate-condition.ts';
-import { RequestContext } from '../../rules/conditions/request-context.ts';
+import {
+  ConditionContext,
+  type ConditionResult,
+  contextSeen,
+  evaluateCondition,
+} from '../../rules/conditions/evaluate-condition.ts';
 import { ConditionBudget, EVALUATION_STEPS_MAX } from '../../rules/conditions/step-meter.ts';
 
 /** Steps of all evaluations in one step of the event loop: a millisecond at worst, mostly much less. */
@@ -29,7 +33,7 @@ const UNDECLARED: Undecided = {
 
 /** What was found out under one context. */
 interface ContextResults {
-  readonly request: RequestContext;
+  readonly request: ConditionContext;
   readonly budget: ConditionBudget;
   readonly byCondition: Map<string, boolean | Undecided>;
   /** Those met that could not be decided. */
@@ -153,7 +157,7 @@ export class GrantConditions {
     const known = this.#byContext.get(context);
     if (known !== undefined) return known;
     const results: ContextResults = {
-      request: new RequestContext(contextIn(context), 'context'),
+      request: new ConditionContext(contextIn(context), 'context'),
       budget: new ConditionBudget(this.#stepsMax),
       byCondition: new Map(),
       undecided: new Map(),

@@ -5,7 +5,7 @@
 import { inParallel } from '../../core/async/in-parallel.ts';
 import type { GrantAttributes, GrantTerms } from '../../core/grant-attributes.ts';
 import { RELATIONS, type Relation } from '../../core/tuples.ts';
-import { type Adjacent, type Enumerated, type Step, TOO_MANY } from '../../rules/graph.ts';
+import { type Adjacent, type Enumeration, type Step, TOO_MANY } from '../../rules/graph.ts';
 import { CHANGES_MAX } from '../memory/grant-deltas.ts';
 import {
   type Counterparts,
@@ -192,7 +192,7 @@ export class PageGraph implements Disposable {
     });
   }
 
-  groupsOn(keeps: Keeps, object: string, relations: readonly number[]): Enumerated {
+  groupsOn(keeps: Keeps, object: string, relations: readonly number[]): Enumeration {
     const page = this.#wholePage('object', object);
     if (page === undefined) return undefined;
     if (page === TOO_MANY) return this.#groupsOnLarge(keeps, object, relations);
@@ -205,15 +205,15 @@ export class PageGraph implements Disposable {
     );
   }
 
-  subjectsOn(keeps: Keeps, object: string, relations: readonly number[]): Enumerated {
+  subjectsOn(keeps: Keeps, object: string, relations: readonly number[]): Enumeration {
     return this.#counterparts(keeps, 'object', object, relations);
   }
 
-  objectsOf(keeps: Keeps, subject: string, relations: readonly number[] | undefined): Enumerated {
+  objectsOf(keeps: Keeps, subject: string, relations: readonly number[] | undefined): Enumeration {
     return this.#subjects.mayHave(subject) ? this.#counterparts(keeps, 'subject', subject, relations) : NOTHING;
   }
 
-  #counterparts(keeps: Keeps, side: Side, entity: string, relations: readonly number[] | undefined): Enumerated {
+  #counterparts(keeps: Keeps, side: Side, entity: string, relations: readonly number[] | undefined): Enumeration {
     const page = this.#wholePage(side, entity);
     if (page === undefined) return undefined;
     if (page !== TOO_MANY) return this.#current(keeps, page, page.byRelation(relations));
@@ -232,7 +232,7 @@ export class PageGraph implements Disposable {
     if (pages.openDelta(entity).size > CHANGES_MAX) await this.#loads?.applied();
   }
 
-  #groupsOnLarge(keeps: Keeps, object: string, relations: readonly number[]): Enumerated {
+  #groupsOnLarge(keeps: Keeps, object: string, relations: readonly number[]): Enumeration {
     const lists: Adjacent[] = [];
     for (const relation of relations) {
       const list = this.#groupsOfLarge(keeps, object, relation);
@@ -255,7 +255,7 @@ export class PageGraph implements Disposable {
     return { relation, texts };
   }
 
-  #rangesOf(keeps: Keeps, side: Side, entity: string, relations: readonly number[]): Enumerated {
+  #rangesOf(keeps: Keeps, side: Side, entity: string, relations: readonly number[]): Enumeration {
     const lists: Adjacent[] = [];
     for (const relation of relations) {
       const isCrowded = this.#pagesOf(side).get(entity)?.crowded?.has(this.#markOf(relation)) === true;

@@ -1,8 +1,8 @@
 // A proof as both APIs show it, with the grants that it rests on. Invariant: it takes at most so many bytes as JSON,
 // however large the values are that its conditions saw; what does not fit is left out, and marked.
 
+import type { GateProof, Proof } from '../../rules/gate-evaluation.ts';
 import type { Step } from '../../rules/graph.ts';
-import type { GateProof, Proof } from '../../rules/proof.ts';
 
 interface GateRecord {
   readonly gate: string;

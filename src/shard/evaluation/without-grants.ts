@@ -1,7 +1,7 @@
 // The stored grants that a call does without: it is answered as if they were revoked.
 
 import type { WithoutGrants } from '../../core/call-context.ts';
-import { type Adjacent, type Enumerated, TOO_MANY } from '../../rules/graph.ts';
+import { type Adjacent, type Enumeration, TOO_MANY } from '../../rules/graph.ts';
 import type { StoredRules } from '../memory/tenant-rules.ts';
 
 export class HiddenGrants {
@@ -34,11 +34,11 @@ export class HiddenGrants {
     return relations.filter((relation) => !this.#hidesRelation(relation));
   }
 
-  objectsLeft(subject: string, objects: Enumerated): Enumerated {
+  objectsLeft(subject: string, objects: Enumeration): Enumeration {
     return this.#hidesSubject(subject) ? this.#left(objects, (text) => this.#hidesObject(text)) : objects;
   }
 
-  subjectsLeft(object: string, subjects: Enumerated): Enumerated {
+  subjectsLeft(object: string, subjects: Enumeration): Enumeration {
     return this.#hidesObject(object) ? this.#left(subjects, (text) => this.#hidesSubject(text)) : subjects;
   }
 
@@ -48,7 +48,7 @@ export class HiddenGrants {
     return subjects.filter((text) => !this.#hidesSubject(text));
   }
 
-  #left(lists: Enumerated, hides: (text: string) => boolean): Enumerated {
+  #left(lists: Enumeration, hides: (text: string) => boolean): Enumeration {
     if (lists === undefined || lists === TOO_MANY) return lists;
     return lists.map((list): Adjacent => {
       const { relation, texts } = list;

@@ -7,7 +7,7 @@ import { type GrantAttributes, hasExpired } from '../../core/grant-attributes.ts
 import type { TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
 import { grantOf, isRelation, type Namespace, type Relation, type Tuple, tupleKey } from '../../core/tuples.ts';
-import { NO_TYPES, type SubjectTypes } from '../../rules/subject-types.ts';
+import { NO_TYPES, type SubjectTypes } from '../../rules/allowed-grants.ts';
 import type { CountKey } from '../../store/store.ts';
 import {
   type Change,

@@ -6,8 +6,8 @@
 import { GrantdError } from '../../core/errors.ts';
 import { hasExpired } from '../../core/grant-attributes.ts';
 import { type Grant, grantOf, isRelation, tupleKey } from '../../core/tuples.ts';
+import { narrowedTypes, SubjectTypes } from '../../rules/allowed-grants.ts';
 import type { RuleSet } from '../../rules/rule-set.ts';
-import { narrowedTypes, SubjectTypes } from '../../rules/subject-types.ts';
 import type { CountKey } from '../../store/store.ts';
 import { endsGrant, type GrantChange } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';

@@ -10,7 +10,7 @@ import { type IdFactory, isDerivedId } from '../../core/ids.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
 import { type Tenant, type TenantUpdate, updatedTenant, withNextRules } from '../../core/tenants.ts';
 import { grantOf, namespaceOf, type Tuple, undeclaredMessage } from '../../core/tuples.ts';
-import { narrowedConditions, undeclaredIn } from '../../rules/declared-conditions.ts';
+import { narrowedConditions, undeclaredIn } from '../../rules/allowed-grants.ts';
 import { hasRules, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import { countLines } from '../../rules/rules-diff.ts';
 import type { CountKey } from '../../store/store.ts';

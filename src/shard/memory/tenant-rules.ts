@@ -3,11 +3,11 @@
 // rules, nothing is read.
 
 import { GrantdError } from '../../core/errors.ts';
+import { SubjectTypes } from '../../rules/allowed-grants.ts';
 import { CompiledRules, type RelationNumberOf } from '../../rules/compiled-rules.ts';
 import { type CompiledConditions, compileInTurns, demandCompiled } from '../../rules/conditions/compiled-condition.ts';
 import { parseRuleSet, parseRuleSetInTurns } from '../../rules/parse-rule-set.ts';
 import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
-import { SubjectTypes } from '../../rules/subject-types.ts';
 import { LazyTable } from './lazy-table.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 

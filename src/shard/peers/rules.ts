@@ -4,11 +4,11 @@
 import { assert } from '../../core/assert.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { type Grant, namespaceOf } from '../../core/tuples.ts';
+import { SubjectTypes } from '../../rules/allowed-grants.ts';
 import { CompiledRules, parseGroup, unfollowedReason } from '../../rules/compiled-rules.ts';
 import { hasRules, RULE_SET_BYTES_MAX, type RuleSet, textOfRules } from '../../rules/rule-set.ts';
 import { publicChanged, relationsUsed } from '../../rules/rules-diff.ts';
 import { KEEP_OUTSIDE, PREVIEW_GRANTS_MAX } from '../../rules/rules-writes.ts';
-import { SubjectTypes } from '../../rules/subject-types.ts';
 import type { CountKey } from '../../store/store.ts';
 import { demandNoneOutside, LISTED_MAX, OutsideGrants, stricterTypes, UnreadGrants } from '../log/outside-grants.ts';
 import { decideRules, demandRevision, refuseLost } from '../log/write-decisions.ts';

@@ -119,7 +119,7 @@ describe('rules', () => {
     const rule = { namespace: 'document', name: 'can_read', any_of: ['viewer'] };
     for (const [body, detail] of [
       [[], /The body must be a JSON object with relations, conditions, types, rules, groups, public/],
-      [{}, /"rules" must be an array; it is missing/],
+      [{}, /"rules" must be an array, but is missing/],
       [{ rules: [], extra: 1 }, /^"extra" is unknown; known here: "relations", "conditions", "types", "rules"/],
       [{ rules: [{ ...rule, anyOf: [] }] }, /^"rules\[0\]\.anyOf" is unknown; the nearest known name is "any_of"/],
       [{ rules: [{ ...rule, namespace: '1x' }] }, /"rules\[0\]\.namespace" must be a namespace.*it is "1x"/],
@@ -127,7 +127,7 @@ describe('rules', () => {
       [{ rules: [{ ...rule, any_of: [] }] }, /"rules\[0\]\.any_of" is empty/],
       [{ rules: [{ ...rule, any_of: ['viewer', 7] }] }, /"rules\[0\]\.any_of\[1\]" must be a name/],
       [{ rules: [{ ...rule, any_of: ['viewer from can_read'] }] }, /after "from" stands a built-in relation/],
-      [{ rules: [{ ...rule, any_of: ['can_raed'] }] }, /uses "can_raed": it is no built-in relation/],
+      [{ rules: [{ ...rule, any_of: ['can_raed'] }] }, /uses "can_raed": it is neither a built-in relation/],
       [{ rules: [rule, rule] }, /"rules\[1\]" defines "can_read" of "document", as "rules\[0\]" does/],
       [{ rules: [], groups: 'yes' }, /"groups" must be true or false/],
       [{ rules: [], public: ['user:*'] }, /"public\[0\]" must be a namespace/],

@@ -119,13 +119,13 @@ describe('an Avro file', () => {
       Buffer.concat([union, block(1, Buffer.concat([long(0), text('viewer')]))]),
       Buffer.concat([head(JSON.stringify([schema])), block(1, Buffer.concat([long(0), text('x')]))]),
     ]) {
-      await assert.rejects(openZedBackup(inChunks(bytes, 100)), /^CliFailure: This is no backup of SpiceDB: /);
+      await assert.rejects(openZedBackup(inChunks(bytes, 100)), /^CliFailure: This is not a backup of SpiceDB: /);
     }
     for (const rest of [schemaValue, Buffer.concat([long(0), text('viewer')])]) {
       const { entries } = await openZedBackup(
         inChunks(Buffer.concat([union, block(2, Buffer.concat([schemaValue, rest]))]), 100),
       );
-      await assert.rejects(Array.fromAsync(entries), /^CliFailure: This is no backup of SpiceDB: /);
+      await assert.rejects(Array.fromAsync(entries), /^CliFailure: This is not a backup of SpiceDB: /);
     }
   });
 });

@@ -262,7 +262,7 @@ describe('import --from openfga', () => {
     const text = tuples.map((tuple) => `${JSON.stringify(tuple)}\n`).join('');
     const bare = await importText('two.jsonl', text, '--from', 'openfga');
     assert.deepEqual(bare.grants, ['team:a#viewer\towner\tdocument:d', 'user:ann\tviewer\tdocument:a']);
-    assert.match(bare.stderr, /"reader" is no built-in relation: .* --map reader=RELATION/);
+    assert.match(bare.stderr, /"reader" is not a built-in relation: .* --map reader=RELATION/);
     const one = await importText('two.jsonl', text, '--from', 'openfga', '--map', 'reader=viewer');
     assert.deepEqual(one.grants, ['user:ann\tviewer\tdocument:b']);
     assert.match(one.stderr, /"viewer" and "reader" of "document" would both be "viewer"/);
@@ -454,7 +454,7 @@ describe('wrong usage of import', () => {
       await writeFile(map, text);
       const run = await importText('x.jsonl', '', '--from', 'openfga', '--relation-map', map);
       assert.equal(run.code, 1, String(text));
-      assert.match(run.stderr, /is no relation map: /);
+      assert.match(run.stderr, /is not a relation map: /);
     }
   });
 });

@@ -116,7 +116,7 @@ rule open(level integer) { level > 2 }
   it('is refused at the place of what it cannot have', () => {
     for (const [text, message] of [
       ['entity a {', /^CliFailure: m:1:11: The file ends where "relation", "attribute"/],
-      ['entity a { attribute b money }', /m:1:24: "money" is no type/],
+      ['entity a { attribute b money }', /m:1:24: "money" is not a type/],
       ['entity a { permission b = c.d.e }', /m:1:30: A walk over two relations/],
       ['entity a { permission b = c(d) }', /m:1:27: No rule "c" is defined/],
       ['entity a { permission b = c(d) } rule c(e integer) { e > 1 }', /m:1:27: "a" has no attribute "d"/],

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bitOf, CompiledRules } from '../../../src/rules/compiled-rules.ts';
 import { GrantedSearch } from '../../../src/rules/granted-search.ts';
-import type { Enumerated } from '../../../src/rules/graph.ts';
+import type { Enumeration } from '../../../src/rules/graph.ts';
 import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';
 import { WantedSearch } from '../../../src/rules/wanted-search.ts';
 import { GrantGraph } from './grant-graph.ts';
@@ -26,20 +26,20 @@ const numbered = <Item>(count: number, of: (index: number) => Item): Item[] =>
 class CountingGraph extends GrantGraph {
   enumerated = 0;
 
-  #count(found: Enumerated): Enumerated {
+  #count(found: Enumeration): Enumeration {
     if (Array.isArray(found)) for (const { texts } of found) this.enumerated += texts.length;
     return found;
   }
 
-  override groupsOn(object: string, relations: readonly number[]): Enumerated {
+  override groupsOn(object: string, relations: readonly number[]): Enumeration {
     return this.#count(super.groupsOn(object, relations));
   }
 
-  override subjectsOn(object: string, relations: readonly number[]): Enumerated {
+  override subjectsOn(object: string, relations: readonly number[]): Enumeration {
     return this.#count(super.subjectsOn(object, relations));
   }
 
-  override objectsOf(subject: string, relations: readonly number[] | undefined): Enumerated {
+  override objectsOf(subject: string, relations: readonly number[] | undefined): Enumeration {
     return this.#count(super.objectsOf(subject, relations));
   }
 }

@@ -1,7 +1,7 @@
 // A graph of grants in memory that knows only the entities that were loaded.
 
 import { relationNumber } from '../../../src/core/tuples.ts';
-import { type Adjacent, type Enumerated, type Graph, type Step, TOO_MANY } from '../../../src/rules/graph.ts';
+import { type Adjacent, type Enumeration, type Graph, type Step, TOO_MANY } from '../../../src/rules/graph.ts';
 import type { NaiveGrant } from '../../kit/naive-rules.ts';
 
 export class GrantGraph implements Graph {
@@ -44,7 +44,7 @@ export class GrantGraph implements Graph {
   #adjacent(
     relations: readonly number[] | undefined,
     end: (grant: NaiveGrant, relation: number) => string | undefined,
-  ): Enumerated {
+  ): Enumeration {
     const lists: Adjacent[] = [];
     const all = new Set(this.grants.map(({ relation }) => this.#numberOf(relation) ?? 0));
     for (const relation of relations ?? all) {
@@ -59,19 +59,19 @@ export class GrantGraph implements Graph {
     return relations.find((relation) => this.has({ subject, relation, object })) ?? 0;
   }
 
-  groupsOn(object: string, relations: readonly number[]): Enumerated {
+  groupsOn(object: string, relations: readonly number[]): Enumeration {
     if (!this.#knows('object', object)) return undefined;
     return this.#adjacent(relations, (grant) =>
       grant.object === object && grant.subject.includes('#') ? grant.subject : undefined,
     );
   }
 
-  subjectsOn(object: string, relations: readonly number[]): Enumerated {
+  subjectsOn(object: string, relations: readonly number[]): Enumeration {
     if (!this.#knows('object', object)) return undefined;
     return this.#adjacent(relations, (grant) => (grant.object === object ? grant.subject : undefined));
   }
 
-  objectsOf(subject: string, relations: readonly number[] | undefined): Enumerated {
+  objectsOf(subject: string, relations: readonly number[] | undefined): Enumeration {
     if (!this.#knows('subject', subject)) return undefined;
     return this.#adjacent(relations, (grant) => (grant.subject === subject ? grant.object : undefined));
   }

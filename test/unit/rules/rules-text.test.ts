@@ -100,7 +100,7 @@ describe('the text of rules', () => {
     assert.deepEqual(await problemsOf(text), [
       '2:86 zone: "conditions[0].expression", line 2, column 7: "zone" is unknown; known here: "a", "n".',
       '2:104 >: "conditions[0].expression", line 2, column 21: `>` does not apply to string and int.',
-      '3:31 "text": "conditions[1].parameters.z" has no known type; the types are any, bool, bytes, double, duration, int, ipaddress, string, timestamp, uint, list<T>, map<T>.',
+      '3:31 "text": "conditions[1].parameters.z" has an unknown type; the types are any, bool, bytes, double, duration, int, ipaddress, string, timestamp, uint, list<T>, map<T>.',
       '4:46 ": "conditions[2].expression", line 1, column 4: Expected a value, but the expression ends.',
     ]);
   });

@@ -4,7 +4,7 @@
 
 import type { ConditionParameter } from '../../../../src/rules/conditions/compiled-condition.ts';
 import { callsOf, type TypedCall } from '../../../../src/rules/conditions/compiler.ts';
-import { type Token, tokensOf } from '../../../../src/rules/conditions/tokens.ts';
+import { type Token, tokensOf } from '../../../../src/rules/conditions/parser.ts';
 import { EXPRESSION_BYTES_MAX } from '../../../../src/rules/rule-set.ts';
 
 /** A place where an expression means something else in cel-go. */
@@ -87,12 +87,12 @@ function startOfValue(tokens: readonly Token[], dot: number): number {
 
 interface Rewrite {
   readonly start: number;
-  /** Of the receiver: where the dot is. */
+  /** The dot behind the receiver. */
   readonly dot: number;
   readonly end: number;
 }
 
-/** Of the calls of `getMilliseconds()` at these offsets. */
+/** Rewrites the calls of `getMilliseconds()` at these offsets. */
 function rewritesOf(text: string, names: ReadonlySet<number>): readonly Rewrite[] {
   const tokens = tokensOf(text);
   return tokens.flatMap(({ at }, index) => {

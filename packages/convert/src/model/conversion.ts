@@ -45,7 +45,7 @@ type Exclusion = Extract<Expression, { kind: 'exclusion' }>;
 type GateRecord = Exclude<ElementRecord, string>;
 
 /** An element; undefined: no subject can hold it. */
-type Built = ElementRecord | undefined;
+type OptionalElement = ElementRecord | undefined;
 
 /** Where an expression stands. */
 interface Scope {
@@ -75,22 +75,22 @@ const isPlainIntersection = (element: ElementRecord): element is GateRecord & { 
 const distinct = (elements: readonly ElementRecord[]): readonly ElementRecord[] => [...new Set(elements)];
 
 /** The elements of which any is enough. */
-const listOf = (element: Built): readonly ElementRecord[] =>
+const listOf = (element: OptionalElement): readonly ElementRecord[] =>
   element === undefined ? [] : isPlainUnion(element) ? element.any_of : [element];
 
-function anyOf(parts: readonly Built[]): Built {
+function anyOf(parts: readonly OptionalElement[]): OptionalElement {
   const elements = distinct(parts.flatMap(listOf));
   return elements.length > 1 ? { any_of: elements } : elements[0];
 }
 
-function allOf(parts: readonly Built[]): Built {
+function allOf(parts: readonly OptionalElement[]): OptionalElement {
   if (parts.includes(undefined)) return undefined;
   const listed = parts.flatMap((part) => (part === undefined ? [] : isPlainIntersection(part) ? part.all_of : [part]));
   const elements = distinct(listed);
   return elements.length > 1 ? { all_of: elements } : elements[0];
 }
 
-function butNot(base: Built, subtract: readonly Built[]): Built {
+function butNot(base: OptionalElement, subtract: readonly OptionalElement[]): OptionalElement {
   const without = distinct(subtract.flatMap(listOf));
   if (base === undefined || without.length === 0) return base;
   const gate: GateRecord = typeof base === 'string' ? { any_of: [base] } : base;
@@ -303,8 +303,8 @@ class Converter {
 
   // What is written.
 
-  #build(scope: Scope, expression: Expression): Built {
-    const build = (part: Expression): Built => this.#build(scope, part);
+  #build(scope: Scope, expression: Expression): OptionalElement {
+    const build = (part: Expression): OptionalElement => this.#build(scope, part);
     switch (expression.kind) {
       case 'stored':
         return this.#names.grantedAs(scope.type.name, scope.relation.name);
@@ -323,9 +323,9 @@ class Converter {
     }
   }
 
-  #buildExclusion(scope: Scope, { base, subtract, place }: Exclusion): Built {
+  #buildExclusion(scope: Scope, { base, subtract, place }: Exclusion): OptionalElement {
     if (!subtract.some((part) => this.#isLessPart(scope, part))) {
-      const build = (part: Expression): Built => this.#build(scope, part);
+      const build = (part: Expression): OptionalElement => this.#build(scope, part);
       return butNot(build(base), subtract.map(build));
     }
     const text = `${keyOfScope(scope)} excludes subjects by names that would hold for fewer than in the model.`;
@@ -333,7 +333,7 @@ class Converter {
     return undefined;
   }
 
-  #buildWalk(scope: Scope, walk: Walk): Built {
+  #buildWalk(scope: Scope, walk: Walk): OptionalElement {
     const { name, from, all, place } = walk;
     const { nameOf, grantedAs } = this.#names;
     const key = `${keyOfScope(scope)} follows ${quote(`${name} from ${from}`)}`;

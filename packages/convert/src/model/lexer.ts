@@ -17,7 +17,7 @@ export interface Language {
 
 export interface Token {
   readonly kind: 'word' | 'sign' | 'string' | 'end';
-  /** As written: of a string, with its quotes. */
+  /** The text as written; a string has its quotes. */
   readonly text: string;
   readonly place: Place;
 }

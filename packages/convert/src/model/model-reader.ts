@@ -31,7 +31,7 @@ export interface ModelText {
   readonly origin: Origin;
 }
 
-/** Of one model. Each has to be opened, even if it is empty; the largest known models have some dozens. */
+/** Modules of one model. Each has to be opened, even if it is empty; the largest known models have some dozens. */
 const MODULES_MAX = 1000;
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -41,7 +41,7 @@ const FIELDS: Readonly<Record<Origin, { readonly text: string; readonly file: st
   spicedb: { text: 'schema', file: 'schemaFile', endings: /\.zed$/i },
   permify: { text: 'schema', file: 'schema_file', endings: /\.perm$/i },
 };
-/** Of a schema of Permify; one of SpiceDB begins otherwise. */
+/** How a schema of Permify begins, unlike one of SpiceDB. */
 const PERMIFY_TEXT = /^[ \t]*(?:entity|rule)\s/m;
 
 export const isYamlName = (file: string): boolean => /\.ya?ml$/i.test(file);

@@ -55,7 +55,8 @@ function demandText(node: ObjectNode, name: string): string {
 
 function refuseOthers({ fields }: ObjectNode, known: readonly string[]): void {
   for (const [name, { place }] of fields) {
-    if (!known.includes(name)) throw modelFailure(place, `${quote(name)} is not known here; ${known.join(', ')} are.`);
+    if (!known.includes(name))
+      throw modelFailure(place, `${quote(name)} is unknown here; the known fields are ${known.join(', ')}.`);
   }
 }
 

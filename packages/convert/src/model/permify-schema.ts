@@ -2,8 +2,7 @@
 // on a rule, an expression in CEL, that is called with some. Either becomes a relation that is granted to everybody,
 // with the rule as the condition of its grants; so an import turns attributes into grants.
 
-import { ExpressionError } from '../../../../src/rules/conditions/syntax-tree.ts';
-import { type Token, tokensOf } from '../../../../src/rules/conditions/tokens.ts';
+import { ExpressionError, type Token, tokensOf } from '../../../../src/rules/conditions/parser.ts';
 import { type CelText, type Language, Lexer, lineEnd } from './lexer.ts';
 import {
   type Declarations,
@@ -150,7 +149,7 @@ class PermifyParser {
     const { text, place } = this.#lexer.word('the type of an attribute');
     const type = TYPES.get(text);
     if (type === undefined)
-      throw modelFailure(place, `${quote(text)} is no type; ${[...TYPES.keys()].join(', ')} are.`);
+      throw modelFailure(place, `${quote(text)} is not a type; the types are ${[...TYPES.keys()].join(', ')}.`);
     if (!this.#lexer.take('[')) return type;
     this.#lexer.expect(']', 'after "["');
     return `list<${type}>`;

@@ -23,7 +23,7 @@ export type MapReason = '--map' | 'same name' | 'grants alone do not suffice';
 export interface MappedRelation {
   readonly type: string;
   readonly name: string;
-  /** Of the grants. */
+  /** The relation of the grants. */
   readonly relation: Relation;
   /** What is checked. */
   readonly heldName: string;

@@ -20,7 +20,7 @@ export interface Place {
 /** `user`, `user:*`, `group#member` or `user with condition`. */
 export interface Restriction {
   readonly type: string;
-  /** Of a userset. */
+  /** The relation of a userset. */
   readonly relation: string | undefined;
   readonly wildcard: boolean;
   /** An OpenFGA condition or a SpiceDB caveat. */
@@ -70,9 +70,9 @@ export interface SourceCondition {
 /** An attribute of Permify on which the grants of a relation depend. */
 export interface SourceAttribute {
   readonly name: string;
-  /** As a declaration of grantd has it. */
+  /** The type by its name in grantd. */
   readonly type: string;
-  /** Of the rule that is the condition of the grants; undefined: the attribute is a boolean, and they have none. */
+  /** The parameter of the rule that is the condition of the grants; undefined: the attribute is a boolean, and they have none. */
   readonly parameter: string | undefined;
 }
 
@@ -106,7 +106,7 @@ export interface TypeDeclaration {
   readonly relations: readonly SourceRelation[];
 }
 
-/** Of one file. */
+/** What one file declares. */
 export interface Declarations {
   readonly types: readonly TypeDeclaration[];
   readonly conditions: readonly SourceCondition[];

@@ -47,12 +47,12 @@ export class PeerModel {
     return translateEntries(live, this.#names, needs, this.#nowMs).map((entry) => {
       const place = `${file}:${entry.line.number}`;
       if ('refusal' in entry) throw new CliFailure(`${place}: ${entry.refusal.detail}`);
-      if (!('json' in entry)) throw new CliFailure(`${place}: This is no tuple.`);
+      if (!('json' in entry)) throw new CliFailure(`${place}: This is not a tuple.`);
       return { place, grant: parseGrant(JSON.parse(entry.json), this.#nowMs()) };
     });
   }
 
-  /** Of a type. Throws a GrantdError if the type does not define the name. */
+  /** The name in grantd of a name of a type. Throws a GrantdError if the type does not define the name. */
   nameOf(type: string, name: string): string {
     const found = this.#names.groupNameOf(type, name);
     if ('problem' in found) throw new GrantdError('invalid-relation', found.problem);

@@ -8,7 +8,7 @@ import { decompressSnappy, SnappyError } from './snappy.ts';
 const MAGIC = Buffer.from('Obj\u0001', 'latin1');
 const SYNC_BYTES = 16;
 const CHECKSUM_BYTES = 4;
-/** Of the schema and other texts at the start. */
+/** The schema and other texts at the start. */
 const HEAD_BYTES_MAX = 256 * 1024;
 const HEAD_ENTRIES_MAX = 100;
 /** Compressed or not; writers begin another block after some 64 KiB, and a schema of SpiceDB may be larger. */

@@ -16,7 +16,7 @@ interface TupleRecord {
   readonly user: unknown;
   readonly relation: unknown;
   readonly object: unknown;
-  /** Of any form. */
+  /** Not yet validated. */
   readonly condition: unknown;
 }
 

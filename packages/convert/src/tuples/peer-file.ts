@@ -74,7 +74,7 @@ async function openStore(file: string, root: YamlNode): Promise<PeerFile> {
 
 async function openValidation(file: string, root: YamlNode): Promise<PeerFile> {
   if (root.kind !== 'map' || !root.fields.has('relationships')) {
-    throw new CliFailure(`${file} is no validation file of SpiceDB: it has no "relationships".`);
+    throw new CliFailure(`${file} is not a validation file of SpiceDB: it has no "relationships".`);
   }
   const relationships = textIn(file, root, 'relationships');
   const entries = relationships === undefined ? [] : entriesOfText(relationships.text, relationships.textLine);
@@ -83,7 +83,7 @@ async function openValidation(file: string, root: YamlNode): Promise<PeerFile> {
 }
 
 async function openShape(file: string, root: YamlNode): Promise<PeerFile> {
-  if (root.kind !== 'map') throw new CliFailure(`${file} is no file of Permify: it has no "relationships".`);
+  if (root.kind !== 'map') throw new CliFailure(`${file} is not a file of Permify: it has no "relationships".`);
   const model = await new ModelReader().readInYaml(file, root, 'permify');
   const attributes = listIn(file, root, 'attributes') ?? [];
   if (attributes.length > 0 && model.length === 0) {

@@ -28,7 +28,7 @@ export function* entriesOfRelationships(items: readonly YamlNode[]): Generator<S
   }
 }
 
-/** Undefined: it is none of the type. */
+/** Undefined: the text is not a value of the type. */
 function parseValue(kind: string, text: string): unknown {
   if (kind === 'string') return text;
   if (kind === 'boolean') return text === 'true' || (text === 'false' ? false : undefined);
@@ -43,7 +43,7 @@ const DEFAULTS: Readonly<Record<string, unknown>> = { bool: false, int: 0, doubl
 const defaultOf = (type: string): unknown => (type.startsWith('list<') ? [] : DEFAULTS[type]);
 
 /** The attributes of one entity. */
-interface Attributed {
+interface EntityAttributes {
   readonly line: SourceEntry['line'];
   readonly objectType: string;
   readonly objectId: string;
@@ -51,7 +51,7 @@ interface Attributed {
 }
 
 /** The grants to everybody that the attributes of an entity make of a relation. */
-function tuplesOf(relation: SourceRelation, given: readonly SourceAttribute[], of: Attributed): SourceTuple[] {
+function tuplesOf(relation: SourceRelation, given: readonly SourceAttribute[], of: EntityAttributes): SourceTuple[] {
   const { objectType, objectId, values } = of;
   if (!given.some(({ name }) => values.has(name))) return [];
   const [first] = given;
@@ -75,7 +75,7 @@ function tuplesOf(relation: SourceRelation, given: readonly SourceAttribute[], o
 
 /** The items of "attributes". */
 export function* entriesOfAttributes({ types }: SourceModel, items: readonly YamlNode[]): Generator<SourceEntry> {
-  const entities = new Map<string, Attributed>();
+  const entities = new Map<string, EntityAttributes>();
   for (const item of items) {
     const text = textOf(item);
     const line = lineOf(item.line, text);

@@ -30,7 +30,7 @@ function littleEndian(block: Uint8Array, at: number, bytes: number): number {
 
 interface Element {
   readonly length: number;
-  /** Of a copy: how far back; 0: a literal. */
+  /** How far back a copy begins; 0: a literal. */
   readonly distance: number;
   /** The position after the tag. */
   readonly at: number;

@@ -14,7 +14,7 @@ export interface SourceTuple {
   readonly subjectType: string;
   /** `*`: every subject of the type. */
   readonly subjectId: string;
-  /** Of a userset. */
+  /** The relation of a userset. */
   readonly subjectRelation: string | undefined;
   readonly relation: string;
   readonly objectType: string;

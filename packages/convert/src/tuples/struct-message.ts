@@ -12,7 +12,7 @@ export class StructError extends Error {
 
 interface Field {
   readonly number: number;
-  /** Of a length-delimited field or of eight bytes; empty: it is a number alone. */
+  /** The content of a length-delimited field or of eight bytes; empty: it is a number alone. */
   readonly bytes: Buffer;
   readonly value: bigint;
 }
@@ -33,7 +33,7 @@ function* fieldsIn(bytes: Buffer): Generator<Field> {
     const { value: tag, end } = varintAt(bytes, at);
     const wireType = Number(tag & 7n);
     const number = Number(tag >> 3n);
-    if (wireType !== 0 && wireType !== 1 && wireType !== 2) throw new StructError('A field in it has no known form.');
+    if (wireType !== 0 && wireType !== 1 && wireType !== 2) throw new StructError('A field in it has an unknown form.');
     const head = wireType === 1 ? { value: 8n, end } : varintAt(bytes, end);
     const length = wireType === 0 ? 0 : Number(head.value);
     at = head.end + length;
@@ -80,5 +80,5 @@ function objectIn(bytes: Buffer, depth: number): JsonObject {
   return Object.fromEntries(members);
 }
 
-/** Throws a StructError if the bytes are none. */
+/** Throws a StructError if the bytes are not a `Struct`. */
 export const parseStruct = (bytes: Buffer): JsonObject => objectIn(bytes, 0);

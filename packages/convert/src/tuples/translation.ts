@@ -28,7 +28,7 @@ const refuse = (detail: string, code = 'invalid-request'): { readonly refusal: R
   refusal: { code, detail },
 });
 
-interface Translated {
+interface GrantRecord {
   readonly subject: string;
   readonly relation: string;
   readonly object: string;
@@ -47,7 +47,7 @@ function subjectOf(tuple: SourceTuple, names: TupleNames): { readonly subject: s
   return { subject: `${entity}#${group.name}` };
 }
 
-function translate(tuple: SourceTuple, names: TupleNames, wallMs: number): Translated | { readonly refusal: Refusal } {
+function translate(tuple: SourceTuple, names: TupleNames, wallMs: number): GrantRecord | { readonly refusal: Refusal } {
   const { expiresAt } = tuple;
   const condition = tuple.condition && { ...tuple.condition, name: withoutSlash(tuple.condition.name) };
   const relation = names.relationOf(tuple.objectType, tuple.relation);

@@ -14,7 +14,7 @@ import type { MappedRelation } from '../model/relation-map.ts';
 import { isStored, MODEL_BYTES_MAX, quote, type SourceModel, type SourceRelation } from '../model/source-model.ts';
 import type { SourceTuple } from './source-tuple.ts';
 
-/** As a sentence. */
+/** What is wrong, as a sentence. */
 interface Problem {
   readonly problem: string;
 }
@@ -47,7 +47,7 @@ export const mapOf = (mapped: readonly MappedRelation[]): RelationMap => ({
   ),
 });
 
-/** As "grantd rules convert --output" writes it. */
+/** The map in the form that "grantd rules convert --output" writes. */
 export const relationMapRecord = ({ granted, held }: RelationMap): JsonObject => ({
   relation_map: Object.fromEntries(granted),
   ...(held.size === 0 ? {} : { name_map: Object.fromEntries(held) }),
@@ -81,7 +81,7 @@ export async function readRelationMap(file: string): Promise<RelationMap> {
     }
     return { granted, held: new Map(entriesOf(value.name_map ?? {}, 'name_map')) };
   } catch (cause) {
-    throw new CliFailure(`${file} is no relation map: ${reasonOf(cause)}.`, undefined, { cause });
+    throw new CliFailure(`${file} is not a relation map: ${reasonOf(cause)}.`, undefined, { cause });
   }
 }
 
@@ -137,7 +137,7 @@ export function namesOfOptions(options: readonly MapOption[]): TupleNames {
       const isKnown = isRelation(target.name) || optionFor(type, name) !== undefined;
       if (isKnown && isRelationName(target.name)) return { relation: target.name };
       return {
-        problem: `${quote(name)} is no built-in relation: pass the --relation-map of the model, or say what it is with --map ${name.slice(0, 60)}=RELATION.`,
+        problem: `${quote(name)} is not a built-in relation: pass the --relation-map of the model, or say what it is with --map ${name.slice(0, 60)}=RELATION.`,
       };
     },
     groupNameOf: targetOf,

@@ -22,7 +22,7 @@ export interface ZedBackup {
 }
 
 const failure = (error: unknown): unknown =>
-  error instanceof AvroError ? new CliFailure(`This is no backup of SpiceDB: ${error.message}`) : error;
+  error instanceof AvroError ? new CliFailure(`This is not a backup of SpiceDB: ${error.message}`) : error;
 
 const isRecord = (value: AvroValue | undefined, name: string): value is AvroRecord =>
   typeof value === 'object' && value !== null && 'fields' in value && value.name === name;
@@ -100,7 +100,7 @@ async function* entriesOf(
   }
 }
 
-/** Throws a CliFailure, here or from `entries`, if it is none. */
+/** Throws a CliFailure, here or from `entries`, if it is not a backup. */
 export async function openZedBackup(chunks: AsyncIterable<Uint8Array>): Promise<ZedBackup> {
   try {
     const { schema, blocks } = await openAvroFile(chunks);

@@ -81,8 +81,8 @@ describe('an expression', () => {
     ['amount > 1 &&\n  (zone == "x"', '2:15 Expected `)`, but the expression ends.'],
     ['amount > 1 2', '1:12 Expected the end of the expression, but there is `a literal of type int`.'],
     ['zone == "x', '1:9 The text that begins here has no closing ".'],
-    ['zone == "\\q"', '1:10 `\\q` is no escape sequence.'],
-    ['amount = 1', '1:8 "=" is no part of an expression.'],
+    ['zone == "\\q"', '1:10 `\\q` is not an escape sequence.'],
+    ['amount = 1', '1:8 "=" cannot be part of an expression.'],
     ['amount > 9223372036854775808', '1:10 The number is beyond the integers of 64 bits.'],
     ['ratio > 1e999', '1:9 `1e999` is beyond the doubles.'],
     ['amount > 12px', '1:12 A letter follows a number.'],
@@ -129,7 +129,7 @@ describe('an expression', () => {
     assert.match(only('now > timestamp("2024-01-01T00:00:00")'), /^1:17 .*without time zone; append "Z"/);
     assert.match(only('now - now > duration("1 hour")'), /^1:22 .*"1h30m"/);
     assert.match(only('ip == ipaddress("10.0.0")'), /^1:17 .*no IP address/);
-    assert.match(only('ip.in_cidr("10.0.0.0/33")'), /^1:12 "10\.0\.0\.0\/33" is no network/);
+    assert.match(only('ip.in_cidr("10.0.0.0/33")'), /^1:12 "10\.0\.0\.0\/33" is not a network/);
     assert.match(only('zone.matches("(")'), /^1:14 The pattern is wrong/);
   });
 

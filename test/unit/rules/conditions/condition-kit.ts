@@ -3,8 +3,11 @@
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../../../src/core/json-members.ts';
 import { CompiledCondition, compileCondition } from '../../../../src/rules/conditions/compiled-condition.ts';
-import { type ConditionResult, evaluateCondition } from '../../../../src/rules/conditions/evaluate-condition.ts';
-import { RequestContext } from '../../../../src/rules/conditions/request-context.ts';
+import {
+  ConditionContext,
+  type ConditionResult,
+  evaluateCondition,
+} from '../../../../src/rules/conditions/evaluate-condition.ts';
 import { ConditionBudget } from '../../../../src/rules/conditions/step-meter.ts';
 
 export type Parameters = Readonly<Record<string, string>>;
@@ -32,5 +35,5 @@ export function answer(
   stored?: JsonObject,
   budget = plentiful(),
 ): ConditionResult {
-  return evaluateCondition(condition, stored, new RequestContext(context, 'context'), budget);
+  return evaluateCondition(condition, stored, new ConditionContext(context, 'context'), budget);
 }

@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonObject } from '../../../../src/core/json-members.ts';
-import { contextSeen } from '../../../../src/rules/conditions/evaluate-condition.ts';
-import { RequestContext } from '../../../../src/rules/conditions/request-context.ts';
+import { ConditionContext, contextSeen } from '../../../../src/rules/conditions/evaluate-condition.ts';
 import { answer, compiled, type Parameters } from './condition-kit.ts';
 
 const missing = (...parameters: readonly string[]) => ({ kind: 'missing', parameters });
@@ -73,7 +72,7 @@ describe('a condition', () => {
     const seen = contextSeen(
       condition,
       { region: 'eu' },
-      new RequestContext({ region: 'us', limit: 9, other: 1 }, 'context'),
+      new ConditionContext({ region: 'us', limit: 9, other: 1 }, 'context'),
     );
     assert.deepEqual(seen, { region: 'eu', limit: 9 });
   });
@@ -174,16 +173,16 @@ describe('an error at run time', () => {
     ['n + 1 > 0', { n: '9223372036854775807' }, 'a number is out of range'],
     ['l[n] > 0', { l: [1], n: -1 }, 'an index is outside the list'],
     ['m.x > 0', { m: {} }, 'no such key'],
-    ['any.x', { any: { x: 1 } }, 'the result is no bool'],
+    ['any.x', { any: { x: 1 } }, 'the result is not a bool'],
     ['any > 1', { any: 'text' }, 'an operator or a function does not apply to values of these types'],
-    ['any || false', { any: 1 }, 'an operand is no bool'],
-    ['int(s) > 0', { s: '1e3' }, 'int() of a text that is no integer'],
+    ['any || false', { any: 1 }, 'an operand is not a bool'],
+    ['int(s) > 0', { s: '1e3' }, 'the argument of int() is not an integer'],
     ['s.matches(s)', { s: '(' }, 'The pattern is wrong: error parsing regexp: missing closing ): `(`'],
     ['t.getHours(s) > 0', { t: '2026-01-01T00:00:00Z', s: 'Europe/Berlni' }, 'there is no time zone of that name'],
     [
       'ipaddress("10.0.0.1").in_cidr(s)',
       { s: '10.0.0.0' },
-      'the argument of in_cidr is no network, such as "10.0.0.0/8"',
+      'the argument of in_cidr() must be a network such as "10.0.0.0/8"',
     ],
     ['t + duration(s) > t', { t: '9999-12-31T23:59:59Z', s: '1s' }, 'a timestamp is outside the years 1 to 9999'],
   ];

@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonObject } from '../../../../src/core/json-members.ts';
-import { evaluateCondition } from '../../../../src/rules/conditions/evaluate-condition.ts';
-import { RequestContext } from '../../../../src/rules/conditions/request-context.ts';
+import { ConditionContext, evaluateCondition } from '../../../../src/rules/conditions/evaluate-condition.ts';
 import { ConditionBudget, EVALUATION_STEPS_MAX } from '../../../../src/rules/conditions/step-meter.ts';
 import { answer, compiled, type Parameters, plentiful, problemsOf } from './condition-kit.ts';
 
@@ -46,7 +45,7 @@ describe('a hostile condition', () => {
     for (const text of [`${digits}x`, `${digits}.x`, `${digits}.${digits}x`, `.${digits}e${digits}x`]) {
       assert.deepEqual(answer(compiled('double(s) > 1.0', P), { s: text }), {
         kind: 'failed',
-        reason: 'double() of a text that is no number',
+        reason: 'the argument of double() is not a number',
       });
     }
     assert.ok(process.threadCpuUsage().user - before < 400_000, 'digits took quadratic time: seconds');
@@ -109,7 +108,7 @@ describe('a list of texts', () => {
 
 describe('the budget of a check', () => {
   const condition = compiled('l.all(x, x >= 0)', P);
-  const request = new RequestContext({ l: numbers(100) }, 'context');
+  const request = new ConditionContext({ l: numbers(100) }, 'context');
 
   it('is spent by all evaluations together, and then none has an answer', () => {
     const once = new ConditionBudget(10_000);
@@ -125,7 +124,7 @@ describe('the budget of a check', () => {
   it('is spent in the same steps each time', () => {
     const steps = Array.from({ length: 3 }, () => {
       const budget = new ConditionBudget(10_000);
-      evaluateCondition(condition, undefined, new RequestContext({ l: numbers(100) }, 'context'), budget);
+      evaluateCondition(condition, undefined, new ConditionContext({ l: numbers(100) }, 'context'), budget);
       return budget.spent;
     });
     assert.deepEqual(new Set(steps).size, 1);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseContext } from '../../../../src/core/call-context.ts';
 import { contextIn } from '../../../../src/core/grant-condition.ts';
-import { undeclaredIn } from '../../../../src/rules/declared-conditions.ts';
+import { undeclaredIn } from '../../../../src/rules/allowed-grants.ts';
 import { NO_RULES } from '../../../../src/rules/rule-set.ts';
 import { answer, compiled } from './condition-kit.ts';
 
@@ -93,10 +93,13 @@ describe('a context that is stored with a grant', () => {
   it('has no key that the condition does not declare', () => {
     assert.equal(
       problemOf({ ration: 'x' }),
-      '"grants[3].condition.context.ration" is no parameter of the condition "c"; did you mean "ratio"?',
+      '"grants[3].condition.context.ration" is not a parameter of the condition "c"; did you mean "ratio"?',
     );
-    assert.match(problemOf({ other: 1 }) ?? '', /is no parameter of the condition "c"; allowed: "flag", "id"/);
-    assert.match(problemOf({ a: 1 }, {}) ?? '', /is no parameter of the condition "c"; it has none\.$/);
+    assert.match(problemOf({ other: 1 }) ?? '', /is not a parameter of the condition "c"; allowed: "flag", "id"/);
+    assert.match(
+      problemOf({ a: 1 }, {}) ?? '',
+      /is not a parameter of the condition "c"; the condition has no parameters\.$/,
+    );
   });
 });
 

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isRelationName } from '../../../src/core/tuples.ts';
+import { SubjectTypes } from '../../../src/rules/allowed-grants.ts';
 import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';
-import { SubjectTypes } from '../../../src/rules/subject-types.ts';
 
 const CONDITION = { name: 'open', parameters: { zone: 'string' }, expression: 'zone == "CET"' };
 
