@@ -6,7 +6,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
-/** A program of util-linux: sets the signal that the kernel sends when the parent has ended, and becomes the program. */
+/** Part of util-linux: sets the signal that the kernel sends when the parent has ended, and becomes the program. */
 const WITH_PARENT = 'setpriv';
 const STOP_MS_MAX = 10_000;
 const PROBE_MS_MAX = 2000;

@@ -14,7 +14,7 @@ import { processorMs } from './usage.ts';
 
 /** Processors that the linter or the type checker keeps busy. */
 const CHECK_WEIGHT = 1;
-/** Capacity by the number of processors: every process waits now and then, and what is measured beside others is too low. */
+/** Capacity for each processor: every process waits now and then, and what is measured beside others is too low. */
 const OVERCOMMIT = 1.25;
 
 const stepJob = (step: Step, report: Report): Job => ({

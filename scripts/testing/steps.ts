@@ -15,7 +15,7 @@ export interface Step {
   readonly neededBy?: readonly string[];
 }
 
-/** The status of an installer that cannot install here: the tests that need the program report that, and fail if CI is set. */
+/** Status of an installer that cannot install here: the tests that need the program report that, or fail under CI. */
 const STATUS_MISSING = 3;
 const BINARIES = `${ROOT}/node_modules/.bin`;
 

@@ -2,24 +2,16 @@
 //
 // Profiles: `small`, in which almost everything leads to almost everything, without cycles of grants; `cyclic`, the
 // same with a cycle or two; `tangled`, with as many as come; `deep`, nested folders and groups, up to what the limits
-// of depth allow; `wide`, groups of many members, in a few cases more than a list of OpenFGA may have.
+// of depth allow; `wide`, groups of many members.
 
 import { RELATIONS, type Relation } from '../../src/core/tuples.ts';
 import { NO_RULES, type Rule, type RuleElement } from '../../src/rules/rule-set.ts';
 import { SeededRandom } from '../simulation/seeded-random.ts';
 import type { Change, Question } from './question.ts';
-import {
-  expressibleOf,
-  type Grantable,
-  isGrantable,
-  NAMESPACES,
-  namesOn,
-  namespaceOf,
-  type World,
-} from './universe.ts';
+import { type Grantable, isGrantable, NAMESPACES, namesOn, namespaceOf, type World } from './universe.ts';
 
 const PROFILES = { small: 9, cyclic: 4, tangled: 3, deep: 4, wide: 2 };
-export type Profile = keyof typeof PROFILES;
+type Profile = keyof typeof PROFILES;
 
 /** Grants of a case that may close a cycle. */
 const CYCLES: Readonly<Record<Profile, number>> = {
@@ -37,12 +29,9 @@ const QUESTIONS_PER_STEP = 20;
 const GRANTS_MAX_SMALL = 60;
 /** Grants that a question leads over, at most, after the first. */
 const WALK_MAX = 4;
-/** A chain may be so deep that each of the three refuses it. */
+/** A chain may be so deep that it is refused. */
 const DEPTH_MAX = 28;
 const MEMBERS_MAX = 400;
-/** Of a wide case: how often its group has more members than a list of OpenFGA may have. */
-const BEYOND_LIST = 0.05;
-const MEMBERS_BEYOND_LIST = 1100;
 
 export interface Step {
   readonly changes: readonly Change[];
@@ -50,7 +39,6 @@ export interface Step {
 }
 
 export interface Case {
-  readonly profile: Profile;
   readonly world: World;
   readonly steps: readonly Step[];
 }
@@ -81,14 +69,20 @@ function randomGrantable(random: SeededRandom, isPublic: readonly string[], hasG
 }
 
 function randomRules(random: SeededRandom, grantable: readonly Grantable[]): readonly Rule[] {
-  return NAMESPACES.flatMap((namespace) =>
-    someOf(random, [...GRANTED, ...DERIVED], namespace === 'user' ? 0.2 : 0.5).map((name): Rule => {
+  const defined = NAMESPACES.map((namespace) => ({
+    namespace,
+    names: someOf(random, [...GRANTED, ...DERIVED], namespace === 'user' ? 0.2 : 0.5),
+  }));
+  const anywhere = [...GRANTED, ...DERIVED.filter((name) => defined.some(({ names }) => names.includes(name)))];
+  return defined.flatMap(({ namespace, names }) =>
+    names.map((name): Rule => {
+      const here = [...GRANTED, ...DERIVED.filter((each) => names.includes(each))];
       const followed = FOLLOWED.filter((relation) =>
         grantable.some((each) => each.namespace === namespace && each.relation === relation),
       );
       const anyOf = Array.from({ length: random.whole(1, 3) }, (): RuleElement => {
-        const element = random.pick([...GRANTED, ...DERIVED]);
-        return { name: element, from: followed.length > 0 && random.chance(0.5) ? random.pick(followed) : undefined };
+        const from = followed.length > 0 && random.chance(0.5) ? random.pick(followed) : undefined;
+        return { name: random.pick(from === undefined ? here : anywhere), from };
       });
       return { namespace, name, anyOf };
     }),
@@ -236,7 +230,7 @@ function deepGrants(random: SeededRandom): readonly Grant[] {
 }
 
 function wideGrants(random: SeededRandom): readonly Grant[] {
-  const members = random.chance(BEYOND_LIST) ? MEMBERS_BEYOND_LIST : random.whole(20, MEMBERS_MAX);
+  const members = random.whole(20, MEMBERS_MAX);
   const documents = random.whole(10, 150);
   return [
     ...number(members, (at) => ({
@@ -296,8 +290,8 @@ export function caseOf(seed: string): Case {
   const random = new SeededRandom(seed);
   const profile = random.weighted(PROFILES);
   const isRandom = profile !== 'deep' && profile !== 'wide';
-  let world = expressibleOf(isRandom ? randomWorld(random) : documentWorld(random));
-  while (world.grantable.length === 0) world = expressibleOf(randomWorld(random));
+  let world = isRandom ? randomWorld(random) : documentWorld(random);
+  while (world.grantable.length === 0) world = randomWorld(random);
   const drawing = new Drawing(random, world, CYCLES[profile]);
   const first = (): readonly Change[] => {
     if (profile === 'deep') return drawing.add(deepGrants(random));
@@ -309,5 +303,5 @@ export function caseOf(seed: string): Case {
     const questions = Array.from({ length: QUESTIONS_PER_STEP }, () => questionOf(random, world, drawing));
     return { changes, questions };
   });
-  return { profile, world, steps };
+  return { world, steps };
 }

@@ -1,21 +1,22 @@
-// `npm run fuzz -- rules`: asks grantd, OpenFGA and SpiceDB the same random questions about the same random rules and
-// grants; `npm run fuzz -- models`, about random models in the language of the peer; `npm run fuzz -- conditions` asks
-// grantd and cel-go for the values of random expressions. Ends with status 0 if all answers
-// agree, with 1 after a difference, with 2 if the arguments are wrong, and with 3 if a peer is not available on this
-// machine.
+// `npm run fuzz -- rules`: asks grantd and the definition of rules the same random questions about random rules and
+// grants; `npm run fuzz -- models` asks grantd, OpenFGA and SpiceDB about random models in the language of the peer;
+// `npm run fuzz -- conditions` asks grantd and cel-go for the values of random expressions. Ends with status 0 if all
+// answers agree, with 1 after a difference, with 2 if the arguments are wrong, and with 3 if a peer is not available on
+// this machine.
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { installTool } from '../../bench/compare/tools.ts';
-import { compareAll, type RunResult } from './compare.ts';
+import { compareAll } from './compare.ts';
 import { answerOfGrantd, CelGo } from './conditions/answers.ts';
 import { compareConditions, renderConditionRun } from './conditions/compare.ts';
+import { GrantdSystem } from './grantd.ts';
 import { compareModels, renderModelRun } from './models/compare.ts';
-import { MODEL_PEERS, startModelPeer } from './models/peers.ts';
-import { GrantdModels } from './models/systems.ts';
+import type { Dialect } from './models/model.ts';
+import { GrantdModels, MODEL_PEERS, startModelPeer } from './models/systems.ts';
 import { MUTATIONS, withMutation } from './mutations.ts';
+import { NaiveSystem } from './naive.ts';
 import { renderDifference, renderRun } from './render.ts';
 import { shrink } from './shrink.ts';
-import { PEER_NAMES, type PeerName, startSystems } from './systems.ts';
 
 const QUESTIONS_DEFAULT = 10_000;
 const SEED_MAX = 2 ** 32;
@@ -27,9 +28,7 @@ const STATUS_MISSING = 3;
 interface Options {
   readonly seed: number;
   readonly questions: number;
-  readonly peers: readonly PeerName[];
   readonly case?: number;
-  readonly mutation?: string;
 }
 
 function parseNumber(text: string): number {
@@ -38,10 +37,10 @@ function parseNumber(text: string): number {
   return number;
 }
 
-function parsePeers(text: string): readonly PeerName[] {
-  const names = text.split(',').map((each) => PEER_NAMES.find((name) => name === each));
+function parsePeers(text: string): readonly Dialect[] {
+  const names = text.split(',').map((each) => MODEL_PEERS.find((name) => name === each));
   const known = names.filter((name) => name !== undefined);
-  if (known.length < names.length) throw new InvalidArgumentError(`Some of ${PEER_NAMES.join(', ')}, with commas.`);
+  if (known.length < names.length) throw new InvalidArgumentError(`Some of ${MODEL_PEERS.join(', ')}, with commas.`);
   return [...new Set(known)];
 }
 
@@ -52,18 +51,16 @@ const progress = (text: string): void => {
   process.stderr.write(`${text}\n`);
 };
 
-async function run(options: Options): Promise<void> {
-  const { seed, questions, case: only } = options;
-  progress(`starting grantd, ${options.peers.join(', ')}`);
-  await using systems = await startSystems(options.peers);
-  const { peers, missing } = systems;
-  if (missing.length > 0) {
-    progress(`This machine does not have ${missing.join(' and ')}; the reason is above.`);
-    process.exitCode = STATUS_MISSING;
-    if (peers.length === 0) return;
-  }
-  const mutation = MUTATIONS.find(({ name }) => name === options.mutation);
-  const own = mutation === undefined ? systems.own : withMutation(systems.own, mutation);
+async function runRules({
+  seed,
+  questions,
+  case: only,
+  mutation: named,
+}: Options & { readonly mutation?: string }): Promise<void> {
+  const grantd = await GrantdSystem.start();
+  const definition = new NaiveSystem();
+  const mutation = MUTATIONS.find(({ name }) => name === named);
+  const own = mutation === undefined ? grantd : withMutation(grantd, mutation);
   const startMs = performance.now();
   let shownMs = startMs;
   const onCase = (number: number, asked: number): void => {
@@ -72,19 +69,24 @@ async function run(options: Options): Promise<void> {
     progress(`${((shownMs - startMs) / 1000).toFixed(0).padStart(5)} s  case ${number}: ${asked} of ${questions}`);
   };
   print(`seed ${seed}`);
-  const result: RunResult = await compareAll(own, peers, { seed, questions, only, onCase });
+  const result = await compareAll(own, definition, { seed, questions, only, onCase });
   print(renderRun(result, (performance.now() - startMs) / 1000));
   const { difference } = result;
-  if (difference === undefined) {
-    print('No difference.');
-    return;
+  if (difference === undefined) print('No difference.');
+  else {
+    process.exitCode = STATUS_DIFFERENCE;
+    progress('a difference: making it smaller');
+    print(renderDifference(difference, await shrink(own, definition, difference), seed));
   }
-  process.exitCode = STATUS_DIFFERENCE;
-  progress('a difference: making it smaller');
-  print(await renderDifference(difference, await shrink(own, difference.peer, difference), seed));
+  await grantd.stop();
 }
 
-async function runModels({ seed, questions, peers, case: only }: Options): Promise<void> {
+async function runModels({
+  seed,
+  questions,
+  peers,
+  case: only,
+}: Options & { readonly peers: readonly Dialect[] }): Promise<void> {
   print(`seed ${seed}`);
   const own = await GrantdModels.start();
   for (const dialect of MODEL_PEERS.filter((each) => peers.includes(each))) {
@@ -122,17 +124,16 @@ async function runConditions({ seed, questions }: Pick<Options, 'seed' | 'questi
 }
 
 const program = new Command('fuzz')
-  .description('Differential tests: grantd and its peers must give the same answers.')
+  .description('Differential tests: grantd must give the answers of its definition and its peers.')
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : STATUS_USAGE));
 program
   .command('rules')
   .description('random rules, grants and questions: checks, lists of objects, lists of subjects')
   .option('--seed <number>', 'of the run; the same seed asks the same', parseNumber, Date.now() % SEED_MAX)
-  .option('--questions <count>', 'that each peer is asked, at least', parseNumber, QUESTIONS_DEFAULT)
-  .option('--peers <names>', `some of ${PEER_NAMES.join(', ')}`, parsePeers, ['openfga', 'spicedb'])
+  .option('--questions <count>', 'at least', parseNumber, QUESTIONS_DEFAULT)
   .option('--case <number>', 'only this case of the run', parseNumber)
   .addOption(new Option('--mutation <name>', 'gives grantd a fault').choices(MUTATIONS.map(({ name }) => name)))
-  .action(run);
+  .action(runRules);
 program
   .command('models')
   .description('random models in the languages of OpenFGA and SpiceDB, with gates and conditions')

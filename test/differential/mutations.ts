@@ -1,8 +1,8 @@
 // Faults of grantd, as rules or changes that it gets wrong: what the comparison must find.
 
 import { isGate, type Rule, type RuleElement } from '../../src/rules/rule-set.ts';
-import type { Peer } from './peers/peer.ts';
 import type { Change } from './question.ts';
+import type { System } from './system.ts';
 import type { World } from './universe.ts';
 
 export interface Mutation {
@@ -64,13 +64,11 @@ export const MUTATIONS: readonly Mutation[] = [
 ];
 
 /** The system with the fault. */
-export function withMutation(peer: Peer, { world, changes }: Mutation): Peer {
+export function withMutation(system: System, { world, changes }: Mutation): System {
   return {
-    name: peer.name,
-    standsTangles: peer.standsTangles,
-    begin: (given) => peer.begin(world?.(given) ?? given),
-    write: (given) => peer.write(changes?.(given) ?? given),
-    answer: (question) => peer.answer(question),
-    stop: () => peer.stop(),
+    begin: (given) => system.begin(world?.(given) ?? given),
+    write: (given) => system.write(changes?.(given) ?? given),
+    answer: (question) => system.answer(question),
+    stop: () => system.stop(),
   };
 }

@@ -1,13 +1,14 @@
 // Makes a situation in which two systems differ as small as possible: fewer states, fewer grants, fewer and shorter
-// rules. What is left still differs, and is a world that all systems can express.
+// rules. What is left still differs.
 
-import type { RuleSet } from '../../src/rules/rule-set.ts';
+import { parseRuleSet } from '../../src/rules/parse-rule-set.ts';
+import { type RuleSet, ruleSetRecord } from '../../src/rules/rule-set.ts';
 import { differsStill, type Situation } from './compare.ts';
-import type { Peer } from './peers/peer.ts';
 import type { Change } from './question.ts';
-import { expressibleOf, isGrantable, namesOn, namespaceOf, type World } from './universe.ts';
+import type { System } from './system.ts';
+import { namesOn, namespaceOf } from './universe.ts';
 
-/** Of situations: each is brought about on two systems. */
+/** Situations that are tried, each on both systems. */
 const ATTEMPTS_MAX = 600;
 
 const keyOf = ({ subject, relation, object }: Change): string => `${subject} ${relation} ${object}`;
@@ -22,13 +23,13 @@ function summed(changes: readonly (readonly Change[])[]): readonly Change[] {
   return [...grants.values()];
 }
 
-/** Without changes that the world does not allow, or that change nothing. */
-function effective(world: World, changes: readonly (readonly Change[])[]): readonly (readonly Change[])[] {
+/** Without changes that change nothing. */
+function effective(changes: readonly (readonly Change[])[]): readonly (readonly Change[])[] {
   const there = new Set<string>();
   const kept = changes.map((part) =>
     part.filter((change) => {
-      const { subject, relation, object, revoke } = change;
-      if (!isGrantable(world, subject, relation, object) || there.has(keyOf(change)) !== revoke) return false;
+      const { revoke } = change;
+      if (there.has(keyOf(change)) !== revoke) return false;
       if (revoke) there.delete(keyOf(change));
       else there.add(keyOf(change));
       return true;
@@ -48,6 +49,15 @@ function canBeAsked({ world, question }: Situation): boolean {
     hasName(subject, group) &&
     (question.kind !== 'subjects' || hasName(`${question.namespace}:`, question.name))
   );
+}
+
+function isRight(ruleSet: RuleSet): boolean {
+  try {
+    parseRuleSet(ruleSetRecord(ruleSet));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Rule sets with something less, the shortest first. */
@@ -83,62 +93,30 @@ function* smallerChanges(changes: readonly (readonly Change[])[]): Generator<rea
   }
 }
 
-/** Relations that nothing is granted any more, and kinds of subjects that none of the grants has. */
-function* smallerGrantable({ world, changes }: Situation): Generator<World> {
-  const used = (relation: string, namespace: string): readonly string[] =>
-    changes
-      .flat()
-      .filter((change) => change.relation === relation && namespaceOf(change.object) === namespace)
-      .map(({ subject }) => subject);
-  const { grantable } = world;
-  yield { ...world, grantable: grantable.filter((each) => used(each.relation, each.namespace).length > 0) };
-  yield {
-    ...world,
-    grantable: grantable.map((each) => {
-      const subjects = used(each.relation, each.namespace);
-      const kept = each.entities.filter((namespace) => subjects.some((subject) => namespaceOf(subject) === namespace));
-      return {
-        ...each,
-        entities: kept.length === 0 ? each.entities.slice(0, 1) : kept,
-        everyone: each.everyone.filter((namespace) => subjects.includes(`${namespace}:*`)),
-        groups: each.groups.filter(({ namespace, name }) =>
-          subjects.some((subject) => namespaceOf(subject) === namespace && subject.endsWith(`#${name}`)),
-        ),
-      };
-    }),
-  };
-  for (const one of grantable) yield { ...world, grantable: grantable.filter((each) => each !== one) };
-}
-
 function* smaller(situation: Situation): Generator<Situation> {
   const { world, changes } = situation;
   if (changes.length > 1) yield { ...situation, changes: [summed(changes)] };
   for (const fewer of smallerChanges(changes)) yield { ...situation, changes: fewer };
-  for (const ruleSet of smallerRules(world.ruleSet)) yield { ...situation, world: { ...world, ruleSet } };
-  for (const less of smallerGrantable(situation)) yield { ...situation, world: less };
+  for (const ruleSet of smallerRules(world.ruleSet))
+    if (isRight(ruleSet)) yield { ...situation, world: { ...world, ruleSet } };
 }
 
-function normalised(situation: Situation): Situation {
-  const world = expressibleOf(situation.world);
-  return { ...situation, world, changes: effective(world, situation.changes) };
-}
-
-const sizeOf = ({ world, changes }: Situation): number => JSON.stringify([world, changes]).length;
+const sizeOf = ({ world, changes }: Situation): number => JSON.stringify([world.ruleSet, changes]).length;
 
 /** Undefined if it does not differ when it is brought about once more. */
-export async function shrink(own: Peer, peer: Peer, found: Situation): Promise<Situation | undefined> {
+export async function shrink(own: System, definition: System, found: Situation): Promise<Situation | undefined> {
   const { world, changes, question } = found;
   let smallest: Situation = { world, changes, question };
-  if (!(await differsStill(own, peer, smallest))) return undefined;
+  if (!(await differsStill(own, definition, smallest))) return undefined;
   let attempts = 0;
   for (let hasShrunk = true; hasShrunk && attempts < ATTEMPTS_MAX; ) {
     hasShrunk = false;
     for (const each of smaller(smallest)) {
-      const candidate = normalised(each);
+      const candidate = { ...each, changes: effective(each.changes) };
       if (sizeOf(candidate) >= sizeOf(smallest) || !canBeAsked(candidate)) continue;
       attempts += 1;
       if (attempts > ATTEMPTS_MAX) break;
-      if (!(await differsStill(own, peer, candidate))) continue;
+      if (!(await differsStill(own, definition, candidate))) continue;
       smallest = candidate;
       hasShrunk = true;
       break;

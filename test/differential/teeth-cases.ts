@@ -1,14 +1,15 @@
-// The comparison finds faults of grantd, and makes them small enough to be read. The definition of rules stands in for
-// the peers, so that this needs none of them. teeth.test.ts finds each fault, slow/teeth.test.ts makes each small.
+// The comparison with the definition finds faults of grantd, and makes them small enough to be read: teeth.test.ts
+// finds each fault, slow/teeth.test.ts makes each small.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { compareAll, differsStill } from './compare.ts';
+import { GrantdSystem } from './grantd.ts';
 import { MUTATIONS, type Mutation, withMutation } from './mutations.ts';
-import { GrantdPeer } from './peers/grantd.ts';
-import { NaivePeer } from './peers/naive.ts';
+import { NaiveSystem } from './naive.ts';
 import { renderDifference } from './render.ts';
 import { shrink } from './shrink.ts';
+import type { System } from './system.ts';
 
 const SEED = 1;
 const QUESTIONS = 400;
@@ -21,23 +22,18 @@ const RULES_MAX = 2;
 /** `isMadeSmall`: which faults are made small; the others are only found. */
 export function testTeeth(isMadeSmall: (mutation: Mutation) => boolean): void {
   describe('a comparison with the definition', () => {
-    let grantd: GrantdPeer;
+    let grantd: GrantdSystem;
     before(async () => {
-      grantd = await GrantdPeer.start();
+      grantd = await GrantdSystem.start();
     });
     after(() => grantd.stop());
-    const run = (own: Parameters<typeof compareAll>[0], questions: number) =>
-      compareAll(own, [new NaivePeer()], { seed: SEED, questions, onCase: () => {} });
+    const definition = new NaiveSystem();
+    const run = (own: System, questions: number) => compareAll(own, definition, { seed: SEED, questions });
 
     test('finds nothing in grantd, and asks what is answered with yes as well', async () => {
-      const { difference, tallies } = await run(grantd, QUESTIONS);
-      assert.equal(difference === undefined ? '' : await renderDifference(difference, undefined, SEED), '');
-      const tally = tallies.get('the definition');
-      assert.ok(tally !== undefined && tally.asked >= QUESTIONS);
-      assert.ok(
-        tally.positive > QUESTIONS / 10,
-        `${tally.positive} of ${tally.asked} questions were answered with yes`,
-      );
+      const { difference, asked, positive } = await run(grantd, QUESTIONS);
+      assert.equal(difference === undefined ? '' : renderDifference(difference, undefined, SEED), '');
+      assert.ok(asked >= QUESTIONS && positive > QUESTIONS / 10, `${positive} of ${asked} were answered with yes`);
     });
 
     for (const mutation of MUTATIONS) {
@@ -47,14 +43,14 @@ export function testTeeth(isMadeSmall: (mutation: Mutation) => boolean): void {
         const { difference } = await run(faulty, QUESTIONS_MAX);
         assert.ok(difference !== undefined, 'a difference is found');
         if (!small) return;
-        const smallest = await shrink(faulty, difference.peer, difference);
-        const text = await renderDifference(difference, smallest, SEED);
+        const smallest = await shrink(faulty, definition, difference);
+        const text = renderDifference(difference, smallest, SEED);
         assert.ok(smallest !== undefined, `it shows again: ${text}`);
         const { world, changes } = smallest;
         assert.ok(changes.flat().length <= CHANGES_MAX, `few changes: ${text}`);
         assert.ok(world.ruleSet.rules.length <= RULES_MAX, `few rules: ${text}`);
-        assert.ok(await differsStill(faulty, difference.peer, smallest), `it still differs: ${text}`);
-        assert.equal(await differsStill(grantd, difference.peer, smallest), false, `without the fault: ${text}`);
+        assert.ok(await differsStill(faulty, definition, smallest), `it still differs: ${text}`);
+        assert.equal(await differsStill(grantd, definition, smallest), false, `without the fault: ${text}`);
         assert.match(text, new RegExp(`seed ${SEED}, case ${difference.case}`));
       });
     }

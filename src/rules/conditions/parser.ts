@@ -1,4 +1,4 @@
-// The syntax of an expression: its tokens, and its tree by the grammar of CEL without messages, with the standard macros
+// The syntax of an expression: its tokens, and its tree by the grammar of CEL without messages, with standard macros
 // expanded (https://github.com/cel-expr/cel-spec/blob/master/doc/langdef.md#syntax). Precedence climbs one function a
 // level. Invariant: recursion is bounded, so that no text overflows the stack.
 

@@ -1,15 +1,24 @@
 // grantd, OpenFGA and SpiceDB with a model, its tuples and questions about them, each over its HTTP interface.
 
+import { installTool } from '../../../bench/compare/tools.ts';
 import type { JsonObject } from '../../../src/core/json-members.ts';
 import { type HttpService, startHttpService } from '../../kit/http-service.ts';
-import { letRun } from '../../kit/wait-for.ts';
-import { CONSISTENCY, type OpenfgaServer } from '../peers/openfga.ts';
-import { demandJson, type JsonAnswer, partsOf, post } from '../peers/peer.ts';
-import { askSpicedb, callSpicedb, isDepthError, type Line, type SpicedbServer, TOO_LATE } from '../peers/spicedb.ts';
+import { callWithRetries } from '../grantd.ts';
 import type { Limited } from '../question.ts';
+import { demandJson, type JsonAnswer, partsOf, post } from '../system.ts';
 import { ConvertedModel, type Facts } from './converted-model.ts';
-import { entityOf, idOf, type Model, type ModelQuestion, type Tuple, typeOf } from './model.ts';
+import { type Dialect, entityOf, idOf, type Model, type ModelQuestion, type Tuple, typeOf } from './model.ts';
 import { openfgaJson } from './openfga-model.ts';
+import {
+  askSpicedb,
+  callSpicedb,
+  isDepthError,
+  type Line,
+  type PeerServer,
+  startOpenfga,
+  startSpicedb,
+  TOO_LATE,
+} from './servers.ts';
 import { spicedbText } from './spicedb-model.ts';
 
 export type ModelAnswer = Facts | Limited;
@@ -24,13 +33,12 @@ export interface ModelSystem {
   stop(): Promise<void>;
 }
 
-/** Of the peers, by what stands in the answer. */
+/** Refusals of the peers, by what stands in the answer. */
 export const REFUSALS = { depth: 'depth', parameters: 'missing parameters', time: TOO_LATE.limit } as const;
 const UNDEFINED: Facts = { items: ['undefined'] };
 /** Small, so that most lists take several pages. */
 const PAGE_LIMITS = [1, 3, 1000];
 const PAGES_MAX = 1000;
-const TRIES_MAX = 100;
 
 interface Page {
   readonly objects?: readonly string[];
@@ -60,12 +68,8 @@ export class GrantdModels implements ModelSystem {
     return this.#converted;
   }
 
-  async #call(path: string, body: unknown, method = 'POST'): Promise<JsonAnswer> {
-    for (let tries = 1; ; tries += 1) {
-      const answer = await post(`${this.#service.baseUrl}${path}`, body, { method, key: this.#key });
-      if (answer.status !== 503 || tries === TRIES_MAX) return answer;
-      await letRun(answer.retrySeconds * 1000);
-    }
+  #call(path: string, body: unknown, method = 'POST'): Promise<JsonAnswer> {
+    return callWithRetries(this.#service, this.#key, path, body, method);
   }
 
   async begin(model: Model): Promise<string | undefined> {
@@ -147,7 +151,7 @@ export class OpenfgaModels implements ModelSystem {
   #store = '';
   #model = '';
 
-  constructor({ url, parts }: OpenfgaServer) {
+  constructor({ url, parts }: PeerServer) {
     this.#url = url;
     this.#parts = parts;
   }
@@ -179,7 +183,7 @@ export class OpenfgaModels implements ModelSystem {
   async answer(question: ModelQuestion): Promise<ModelAnswer> {
     const { relation, context } = question;
     const tuples = question.contextTuples.map(recordOf);
-    const common = { authorization_model_id: this.#model, ...CONSISTENCY, context };
+    const common = { authorization_model_id: this.#model, consistency: 'HIGHER_CONSISTENCY', context };
     const contextual = tuples.length === 0 ? {} : { contextual_tuples: { tuple_keys: tuples } };
     switch (question.kind) {
       case 'check': {
@@ -241,7 +245,7 @@ const TRUTHS: Readonly<Record<string, string>> = {
 };
 const LISTED = 'LOOKUP_PERMISSIONSHIP_HAS_PERMISSION';
 
-interface Listed {
+interface ListEntry {
   readonly subjectObjectId: string;
   readonly permissionship: string;
 }
@@ -252,7 +256,7 @@ export class SpicedbModels implements ModelSystem {
   readonly #parts: AsyncDisposableStack;
   #types: readonly string[] = [];
 
-  constructor({ url, parts }: SpicedbServer) {
+  constructor({ url, parts }: PeerServer) {
     this.#url = url;
     this.#parts = parts;
   }
@@ -309,7 +313,7 @@ export class SpicedbModels implements ModelSystem {
       case 'subjects': {
         const resource = objectOf(question.object);
         const body = { resource, permission, subjectObjectType: question.type, context };
-        const of = (found: readonly Listed[], isKnown: boolean): readonly string[] =>
+        const of = (found: readonly ListEntry[], isKnown: boolean): readonly string[] =>
           found
             .filter(({ permissionship }) => (permissionship === LISTED) === isKnown)
             .map(({ subjectObjectId }) => `${question.type}:${subjectObjectId}`);
@@ -320,8 +324,8 @@ export class SpicedbModels implements ModelSystem {
             subject,
             excludedSubjects = [],
           }: {
-            readonly subject: Listed;
-            readonly excludedSubjects?: readonly Listed[];
+            readonly subject: ListEntry;
+            readonly excludedSubjects?: readonly ListEntry[];
           }) => ({
             items: of([subject], true),
             unknown: [...of([subject], false), ...of(excludedSubjects, false)],
@@ -353,4 +357,15 @@ export class SpicedbModels implements ModelSystem {
   stop(): Promise<void> {
     return this.#parts.disposeAsync();
   }
+}
+
+export const MODEL_PEERS: readonly Dialect[] = ['openfga', 'spicedb'];
+
+/** Undefined if this machine cannot have it; the reason is on standard error. */
+export async function startModelPeer(name: Dialect): Promise<ModelSystem | undefined> {
+  const program = installTool(name);
+  if (program === undefined) return undefined;
+  return name === 'openfga'
+    ? new OpenfgaModels(await startOpenfga(program))
+    : new SpicedbModels(await startSpicedb(program));
 }

@@ -1,4 +1,4 @@
-// Models in the languages of OpenFGA and SpiceDB, converted: grantd gives the answers of each peer to five thousand
+// Models in the languages of OpenFGA and SpiceDB, converted: grantd gives the answers of each peer to ten thousand
 // questions. Another seed: `npm run fuzz -- models --seed N`.
 
 import assert from 'node:assert/strict';
@@ -6,11 +6,10 @@ import { after, before, describe, test } from 'node:test';
 import { installTool } from '../../../bench/compare/tools.ts';
 import { reportMissing } from '../../../tools/engines/engine-script.ts';
 import { compareModels, renderModelRun } from '../models/compare.ts';
-import { MODEL_PEERS, startModelPeer } from '../models/peers.ts';
-import { GrantdModels } from '../models/systems.ts';
+import { GrantdModels, MODEL_PEERS, startModelPeer } from '../models/systems.ts';
 
 const SEED = 1;
-const QUESTIONS = 5000;
+const QUESTIONS = 10_000;
 /** The others hang on what the peer is known to refuse or to answer otherwise. */
 const SAME_MIN = 0.95;
 /** A question that finds nothing says little. */

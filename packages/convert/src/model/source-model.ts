@@ -72,7 +72,7 @@ export interface SourceAttribute {
   readonly name: string;
   /** The type by its name in grantd. */
   readonly type: string;
-  /** The parameter of the rule that is the condition of the grants; undefined: the attribute is a boolean, and they have none. */
+  /** A parameter of the rule that is the condition of the grants; undefined: a boolean, whose grants have none. */
   readonly parameter: string | undefined;
 }
 

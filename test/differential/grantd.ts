@@ -1,44 +1,52 @@
 // grantd as its clients see it: rules, changes and questions over HTTP, each world in a tenant of its own, lists in
 // small pages.
 
-import { ruleSetRecord } from '../../../src/rules/rule-set.ts';
-import { type HttpService, startHttpService } from '../../kit/http-service.ts';
-import { letRun } from '../../kit/wait-for.ts';
-import type { Answer, Change, Question } from '../question.ts';
-import type { World } from '../universe.ts';
-import { demandJson, type JsonAnswer, type Peer, partsOf, post } from './peer.ts';
+import { ruleSetRecord } from '../../src/rules/rule-set.ts';
+import { type HttpService, startHttpService } from '../kit/http-service.ts';
+import { letRun } from '../kit/wait-for.ts';
+import type { Answer, Change, Question } from './question.ts';
+import { demandJson, type JsonAnswer, partsOf, post, type System } from './system.ts';
+import type { World } from './universe.ts';
 
-/** Of a list: small, so that most lists take several pages. */
+/** Small, so that most lists take several pages. */
 const PAGE_LIMIT = 7;
-/** Of a list that is long enough to be a test of anything else. */
+/** For lists that are long enough to be a test of anything else. */
 const PAGE_LIMIT_LONG = 500;
 const PAGES_MAX = 1000;
-/** Of a call that is refused with 503. */
+/** Attempts of a call that is refused with 503. */
 const TRIES_MAX = 100;
 
 const tupleOf = ({ subject, relation, object }: Change) => ({ subject, relation, object });
 
-export class GrantdPeer implements Peer {
-  readonly name = 'grantd';
-  readonly standsTangles = true;
+/** As clients should, it repeats a call for which grantd had no room: many new grants of one entity, for instance. */
+export async function callWithRetries(
+  { baseUrl }: HttpService,
+  key: string,
+  path: string,
+  body: unknown,
+  method: string,
+): Promise<JsonAnswer> {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await post(`${baseUrl}${path}`, body, { method, key });
+    if (answer.status !== 503 || tries === TRIES_MAX) return answer;
+    await letRun(answer.retrySeconds * 1000);
+  }
+}
+
+export class GrantdSystem implements System {
   readonly #service: HttpService;
   #key = '';
 
-  static async start(): Promise<GrantdPeer> {
-    return new GrantdPeer(await startHttpService());
+  static async start(): Promise<GrantdSystem> {
+    return new GrantdSystem(await startHttpService());
   }
 
   private constructor(service: HttpService) {
     this.#service = service;
   }
 
-  /** As clients should, it repeats a call for which grantd had no room: many new grants of one entity, for instance. */
-  async #call(path: string, body: unknown, method = 'POST'): Promise<JsonAnswer> {
-    for (let tries = 1; ; tries += 1) {
-      const answer = await post(`${this.#service.baseUrl}${path}`, body, { method, key: this.#key });
-      if (answer.status !== 503 || tries === TRIES_MAX) return answer;
-      await letRun(answer.retrySeconds * 1000);
-    }
+  #call(path: string, body: unknown, method = 'POST'): Promise<JsonAnswer> {
+    return callWithRetries(this.#service, this.#key, path, body, method);
   }
 
   async begin({ ruleSet }: World): Promise<void> {

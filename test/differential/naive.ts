@@ -1,22 +1,20 @@
-// The definition of what rules mean, as a peer: slow, in memory, and without limits. It says which of two systems that
-// differ is right, and stands in for the peers in tests.
+// The definition of what rules mean, as a system: slow, in memory, and without limits.
 
-import { type NaiveGrant, naiveHeld } from '../../kit/naive-rules.ts';
-import type { Answer, Change, Question } from '../question.ts';
-import { namespaceOf, type World } from '../universe.ts';
-import type { Peer } from './peer.ts';
+import { NO_RULES, type RuleSet } from '../../src/rules/rule-set.ts';
+import { type NaiveGrant, naiveHeld } from '../kit/naive-rules.ts';
+import type { Answer, Change, Question } from './question.ts';
+import type { System } from './system.ts';
+import { namespaceOf, type World } from './universe.ts';
 
 const keyOf = ({ subject, relation, object }: NaiveGrant): string => `${subject} ${relation} ${object}`;
 
-export class NaivePeer implements Peer {
-  readonly name = 'the definition';
-  readonly standsTangles = true;
-  #world: World | undefined;
+export class NaiveSystem implements System {
+  #ruleSet: RuleSet = NO_RULES;
   readonly #grants = new Map<string, NaiveGrant>();
   readonly #held = new Map<string, ReadonlySet<string>>();
 
-  async begin(world: World): Promise<void> {
-    this.#world = world;
+  async begin({ ruleSet }: World): Promise<void> {
+    this.#ruleSet = ruleSet;
     this.#grants.clear();
     this.#held.clear();
   }
@@ -67,20 +65,15 @@ export class NaivePeer implements Peer {
   }
 
   #has(subject: string, relation: string, object: string): boolean {
-    if (this.#world === undefined) throw new Error('There is no world yet.');
-    let held = this.#held.get(subject);
-    if (held === undefined) {
-      held = naiveHeld(this.#world.ruleSet, [...this.#grants.values()], subject);
-      this.#held.set(subject, held);
-    }
+    const held = this.#held.get(subject) ?? naiveHeld(this.#ruleSet, [...this.#grants.values()], subject);
+    this.#held.set(subject, held);
     return held.has(`${relation} ${object}`);
   }
 
   /** Without what is granted to everybody. */
   #hasOwn(subject: string, relation: string, object: string): boolean {
-    if (this.#world === undefined) throw new Error('There is no world yet.');
     const grants = [...this.#grants.values()].filter((grant) => grant.subject !== `${namespaceOf(subject)}:*`);
-    return naiveHeld(this.#world.ruleSet, grants, subject).has(`${relation} ${object}`);
+    return naiveHeld(this.#ruleSet, grants, subject).has(`${relation} ${object}`);
   }
 
   async stop(): Promise<void> {}

@@ -1,18 +1,15 @@
-// The port of a system that answers questions about rules: grantd itself, its peers, and their stand-in for tests.
+// The port of a system that answers questions about rules, which are grantd and the definition; and calls over HTTP.
 
-import type { Answer, Change, Question } from '../question.ts';
-import type { World } from '../universe.ts';
+import type { Answer, Change, Question } from './question.ts';
+import type { World } from './universe.ts';
 
-export interface Peer {
-  readonly name: string;
-  /** Whether it answers, or refuses at once, where grants form many cycles. */
-  readonly standsTangles: boolean;
+export interface System {
   /** A new world without grants. */
   begin(world: World): Promise<void>;
   /** Each change alters something: nothing is granted twice, or revoked that is not granted. */
   write(changes: readonly Change[]): Promise<void>;
-  /** Undefined: the system has no such question. Its answer takes every write before it into account. */
-  answer(question: Question): Promise<Answer | undefined>;
+  /** The answer takes every write before it into account. */
+  answer(question: Question): Promise<Answer>;
   stop(): Promise<void>;
 }
 
