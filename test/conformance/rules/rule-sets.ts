@@ -214,7 +214,7 @@ describe('rules', () => {
       /^"rules\[0\]\.any_of\[0\]" uses "viewr"/m,
       /^"conditions\[0\]\.expression", line 1, column \d+: /m,
       /^"conditions\[0\]\.expression", line 2, column 2: /m,
-      /^"conditions\[1\]\.parameters\.at" has no known type/m,
+      /^"conditions\[1\]\.parameters\.at" has an unknown type/m,
       /^"conditions\[2\]\.expression", line 1, column \d+: /m,
     ]) {
       assert.match(wrong, line);
