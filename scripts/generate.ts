@@ -1,10 +1,12 @@
-// `npm run generate -- docs|types`: writes generated files. Tests compare them, so a change of the source without
-// this fails. Without an argument, it writes everything.
+// `npm run generate -- bundles|docs|types`: writes generated files. Tests compare them, so a change of the source
+// without this fails. Without an argument, it writes everything.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { committedOpenapiText } from '../src/http/openapi/openapi.ts';
+import { BUNDLES } from './bundles.ts';
 import { CLIENT_TYPES, renderClientTypes } from './client-types.ts';
 import { renderGoTypes } from './clients/go-types.ts';
 import { JAVA_TYPES_FOLDER, renderJavaTypes } from './clients/java-types.ts';
@@ -20,8 +22,8 @@ import { writeChartDocs } from './docs/write-chart-docs.ts';
 const ROOT = join(import.meta.dirname, '..');
 const STATUS_USAGE = 2;
 
-function write(path: string, text: string): void {
-  writeFileSync(join(ROOT, path), text);
+function write(path: string, content: string | Buffer): void {
+  writeFileSync(join(ROOT, path), content);
   process.stdout.write(`${path}\n`);
 }
 
@@ -50,6 +52,9 @@ export function generateTypes(directory: string): void {
 }
 
 const MAKERS: Readonly<Record<string, () => void | Promise<void>>> = {
+  bundles: async () => {
+    for (const [path, make] of BUNDLES) write(path, gzipSync(await make(), { level: 9 }));
+  },
   docs: generateDocs,
   types: async () => {
     generateTypes(join(ROOT, 'src/rpc/gen'));

@@ -1,15 +1,15 @@
-// Renders docs/reference/api.md from the OpenAPI document, as the page at /docs is.
+// Renders docs/reference/api.md from the OpenAPI document and the samples of the clients.
 
 import { ERROR_CATALOGUE, type ErrorCode } from '../../src/core/errors.ts';
 import { createCommittedOpenapi } from '../../src/http/openapi/openapi.ts';
+import { renderTable } from './markdown-table.ts';
 import {
   type Field,
   type ReferenceBody,
   type ReferenceOperation,
   type ReferenceType,
   readReference,
-} from '../../src/http/openapi/reference.ts';
-import { renderTable } from './markdown-table.ts';
+} from './reference.ts';
 
 const LANGUAGES: Readonly<Record<string, string>> = {
   curl: 'sh',
@@ -92,7 +92,7 @@ export function renderApiPage(): string {
     '<!-- Made by `npm run generate -- docs` from the operations in src/http. -->',
     '',
     `Version ${version} of the interface, which [counts apart](versioning.md) from the version of the program. Every front`,
-    'serves this page at `/docs`, and the same for machines at `/openapi.json` ([a copy](openapi.json)).',
+    'shows it at `/docs` with forms that send requests, and serves it for machines at `/openapi.json` ([a copy](openapi.json)).',
     '',
     description,
     '',

@@ -23,7 +23,7 @@ export interface CliDependencies extends ConnectionDependencies {
   readonly openShard?: () => Promise<EmbeddedShard>;
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
-  readonly stderr: Writable & { readonly isTTY?: boolean };
+  readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   /** Whether nobody gets what goes to standard output. By default somebody does. */
   readonly isDiscarded?: () => boolean;
   /** By default the time of this machine. */

@@ -150,7 +150,7 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
       answers,
       pipeline,
       metrics,
-      pages: createPublicPages(openapi, { baseUrl, errorsBase }),
+      pages: createPublicPages(errorsBase),
       openapiText,
       configuration: createAuthzenConfiguration(baseUrl),
     },

@@ -1,6 +1,6 @@
-// The completion scripts for bash and zsh. Each runs `grantd complete -- WORD…` and takes a suggestion from each line
-// of output: its value, a tab, its description. The last line, `:N`, is for other shells. The scripts evaluate nothing
-// that was typed, and a value may contain a colon.
+// The completion scripts. Each runs `grantd complete -- WORD…` and takes a suggestion from each line of output: its
+// value, a tab, its description; but for the last line, `:N`. The scripts evaluate nothing that was typed, and a value
+// may contain a colon.
 
 const BASH = `# bash completion for grantd; source it, or put it where bash-completion looks for completion files.
 _grantd() {
@@ -37,7 +37,20 @@ _grantd() {
 if [[ $funcstack[1] == _grantd ]]; then _grantd "$@"; else compdef _grantd grantd; fi
 `;
 
+const FISH = `# fish completion for grantd; keep it as ~/.config/fish/completions/grantd.fish.
+function __grantd_complete
+  set -l current (commandline -ct)
+  set -l words (commandline -opc)
+  set -l option (string match -r -- '^-.*=' "$current")
+  for suggestion in (grantd complete -- $words[2..-1] "$current" 2> /dev/null)
+    string match -q ':*' -- $suggestion; or printf '%s%s\\n' "$option" $suggestion
+  end
+end
+complete -c grantd -f -a '(__grantd_complete)'
+`;
+
 export const COMPLETION_SCRIPTS: ReadonlyMap<string, string> = new Map([
   ['bash', BASH],
   ['zsh', ZSH],
+  ['fish', FISH],
 ]);

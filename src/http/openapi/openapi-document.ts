@@ -35,7 +35,6 @@ export interface DescribedInterface<Operation extends OperationDescription> {
   detailsOf?(operation: Operation): {
     readonly description: string;
     readonly security: readonly JsonObject[];
-    readonly samples: readonly object[];
   };
 }
 
@@ -185,7 +184,6 @@ function describeOperation<Operation extends OperationDescription>(
           },
         }),
     responses: responsesOf(operation, described),
-    ...(details === undefined ? {} : { 'x-codeSamples': details.samples }),
   };
 }
 

@@ -41,7 +41,6 @@ import {
   viaSchema,
   writtenGrantSchema,
 } from '../schema/schemas.ts';
-import { codeSamplesOf } from './code-samples.ts';
 import { type JsonObject, PARAMETERS, PATH_PARAMETERS, RATE_LIMIT, REQUEST_ID } from './headers.ts';
 import { createDocument, type DescribedInterface, type OpenapiAddresses } from './openapi-document.ts';
 
@@ -122,7 +121,6 @@ const PUBLIC_INTERFACE: DescribedInterface<PublicOperation> = {
     return {
       description: `${description}\n\n${needs}`,
       security: [{ apiKey: scope === undefined ? [] : [scope] }],
-      samples: codeSamplesOf(operation),
     };
   },
 };

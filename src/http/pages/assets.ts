@@ -1,43 +1,65 @@
-// The files that the public pages load: their style, the modules of their script, their icon. One hash of all of them
-// is part of their path, so that browsers keep them forever, and modules import each other by plain relative names.
+// The files that the public pages load. They are read and compressed when the first request asks for one, and every
+// response sends the same bytes. Each has a version or a hash in its path, so that browsers keep it forever.
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import type { PublicPage } from '../pipeline/response-writer.ts';
 
+/** Of Scalar, which `npm run generate -- bundles` takes from its package; a test compares. */
+export const SCALAR_VERSION = '1.76.3';
+
+const SCRIPT = 'text/javascript; charset=utf-8';
+const own = (name: string): URL => new URL(`assets/${name}`, import.meta.url);
+
+/** Small enough to be hashed at the start. */
+const hashOf = (file: URL): string => createHash('sha256').update(readFileSync(file)).digest('hex').slice(0, 16);
+
+/**
+ * Always compressed, as every browser takes it: clients that refuse gzip are none that show pages, and a second copy of
+ * each file would be for them alone.
+ */
+class PublicFile implements PublicPage {
+  readonly name: string;
+  readonly contentType: string;
+  readonly etag: string;
+  readonly lines: string;
+  /** No response has a copy. */
+  readonly bytes = 0;
+  readonly #file: URL;
+  #content: Buffer | undefined;
+
+  constructor(file: URL, contentType: string, version = hashOf(file)) {
+    this.#file = file;
+    this.contentType = contentType;
+    const [, base, extension] = /([^/.]+)(?:\.min)?\.(\w+)(?:\.gz)?$/.exec(file.pathname) ?? [];
+    this.name = `${base}-${version}.${extension}`;
+    this.etag = `"${this.name}"`;
+    this.lines = `Content-Encoding: gzip\r\nCache-Control: public, max-age=31536000, immutable\r\nETag: ${this.etag}\r\nX-Content-Type-Options: nosniff\r\n`;
+  }
+
+  get content(): Buffer {
+    this.#content ??= this.#read();
+    return this.#content;
+  }
+
+  #read(): Buffer {
+    const bytes = readFileSync(this.#file);
+    return this.#file.pathname.endsWith('.gz') ? bytes : gzipSync(bytes);
+  }
+}
+
 const FILES = {
-  'pages.css': 'text/css; charset=utf-8',
-  'reference.js': 'text/javascript; charset=utf-8',
-  'samples.js': 'text/javascript; charset=utf-8',
-  'search.js': 'text/javascript; charset=utf-8',
-  'try-it.js': 'text/javascript; charset=utf-8',
-  'icon.svg': 'image/svg+xml',
-} as const;
+  style: new PublicFile(new URL(import.meta.resolve('@picocss/pico/css/pico.min.css')), 'text/css; charset=utf-8'),
+  icon: new PublicFile(own('icon.svg'), 'image/svg+xml'),
+  scalar: new PublicFile(own('scalar.js.gz'), SCRIPT, SCALAR_VERSION),
+  reference: new PublicFile(own('reference.js'), SCRIPT),
+};
 
-const texts = Object.entries(FILES).map(([name, contentType]) => ({
-  name,
-  contentType,
-  text: readFileSync(new URL(`assets/${name}`, import.meta.url), 'utf8'),
-}));
-
-const HASH = createHash('sha256').update(JSON.stringify(texts)).digest('hex').slice(0, 16);
-
-/** Of the folder in which they are, from the root of the service. */
-export const ASSETS_PATH = `docs/assets/${HASH}`;
+/** From the root of the service. */
+export const pathOf = (file: keyof typeof FILES): string => `docs/assets/${FILES[file].name}`;
 
 /** By their paths. */
 export const ASSETS: ReadonlyMap<string, PublicPage> = new Map(
-  texts.map(({ name, contentType, text }) => {
-    const etag = `"${HASH}-${name}"`;
-    return [
-      `/${ASSETS_PATH}/${name}`,
-      {
-        text,
-        bytes: Buffer.byteLength(text),
-        contentType,
-        etag,
-        lines: `Cache-Control: public, max-age=31536000, immutable\r\nETag: ${etag}\r\nX-Content-Type-Options: nosniff\r\n`,
-      },
-    ];
-  }),
+  Object.values(FILES).map((file) => [`/docs/assets/${file.name}`, file]),
 );

@@ -3,7 +3,7 @@
 
 import { ERROR_CATALOGUE, type ErrorCode, isErrorCode } from '../../core/errors.ts';
 import type { PublicPage } from '../pipeline/response-writer.ts';
-import { createPage, topBar } from './frame.ts';
+import { createPage } from './frame.ts';
 import { html } from './markup.ts';
 
 export interface ErrorPages {
@@ -16,16 +16,14 @@ function typePage(code: ErrorCode, errorsBase: string): PublicPage {
   return createPage({
     title: `${title} (${code})`,
     root: '../',
-    body: html`${topBar('../', 'grantd API')}<main class="page">
-      <h1>${title}</h1>
+    main: html`<h1>${title}</h1>
       <p>${meaning}</p>
       <dl>
-        <dt>Type</dt><dd><code>${`${errorsBase}/${code}`}</code></dd>
+        <dt>Type</dt><dd><pre tabindex="0"><code>${`${errorsBase}/${code}`}</code></pre></dd>
         <dt>HTTP status</dt><dd>${httpStatus}</dd>
         <dt>Safe to repeat as it is</dt><dd>${retryable ? 'Yes, after a while.' : 'No: it would fail again.'}</dd>
       </dl>
-      <p><a href=${errorsBase}>All error types</a></p>
-    </main>`,
+      <p><a href=${errorsBase}>All error types</a></p>`,
   });
 }
 
@@ -39,11 +37,9 @@ export function createErrorPages(errorsBase: string): ErrorPages {
     index: createPage({
       title: 'Error types',
       root: '',
-      body: html`${topBar('', 'grantd API')}<main class="page">
-        <h1>Error types</h1>
+      main: html`<h1>Error types</h1>
         <p>Errors are problem documents (RFC 9457). Match on <code>type</code>, not on <code>detail</code>.</p>
-        <ul>${items}</ul>
-      </main>`,
+        <ul>${items}</ul>`,
     }),
     byType: new Map(codes.map((code) => [code, typePage(code, errorsBase)])),
   };

@@ -2,14 +2,11 @@
 // service as an AuthZEN policy decision point. Invariants: they are rendered once, at the start, and contain nothing of
 // a request; links of pages are relative, so that they hold wherever the service is.
 
-import type { JsonObject } from '../../core/json-members.ts';
-import { readReference } from '../openapi/reference.ts';
 import type { PublicPage } from '../pipeline/response-writer.ts';
 import { ASSETS } from './assets.ts';
 import { createErrorPages, type ErrorPages } from './error-pages.ts';
-import { createPage, topBar } from './frame.ts';
+import { createPage } from './frame.ts';
 import { html } from './markup.ts';
-import { createReferencePage } from './reference-page.ts';
 
 export interface PublicPages {
   readonly front: PublicPage;
@@ -26,8 +23,7 @@ function createFrontPage(): PublicPage {
   return createPage({
     title: 'grantd',
     root: '',
-    body: html`${topBar('', 'grantd')}<main class="page">
-      <h1>grantd</h1>
+    main: html`<h1>grantd</h1>
       <p>
         An authorization service. Applications store grants here, such as “<code>user:ada</code> is <code>viewer</code>
         ${' '}of <code>document:plan</code>”, and ask: does this subject hold this relation on this object?
@@ -36,22 +32,26 @@ function createFrontPage(): PublicPage {
         <li><a href="docs">The API reference</a>: every request and response, with examples</li>
         <li><a href="docs/openapi.json">The OpenAPI document</a>, for machines</li>
         <li><a href="errors">The types of errors</a></li>
-      </ul>
-    </main>`,
+      </ul>`,
   });
 }
 
-export function createPublicPages(
-  openapi: JsonObject,
-  addresses: { readonly baseUrl: string; readonly errorsBase: string },
-): PublicPages {
-  return {
-    front: createFrontPage(),
-    reference: createReferencePage(readReference(openapi), addresses.baseUrl),
-    errors: createErrorPages(addresses.errorsBase),
-    assets: ASSETS,
-  };
-}
+/** The reference of the interface, which Scalar shows from the OpenAPI document. */
+const createReferencePage = (): PublicPage =>
+  createPage({
+    title: 'The API of grantd',
+    root: '',
+    scripts: ['scalar', 'reference'],
+    main: html`<main id="reference"></main>
+      <noscript>This page needs JavaScript. <a href="docs/openapi.json">The OpenAPI document</a> says the same to machines.</noscript>`,
+  });
+
+export const createPublicPages = (errorsBase: string): PublicPages => ({
+  front: createFrontPage(),
+  reference: createReferencePage(),
+  errors: createErrorPages(errorsBase),
+  assets: ASSETS,
+});
 
 /** Authorization API 1.0, section "Policy Decision Point Metadata". It is the same for every tenant. */
 const WELL_KNOWN = '/.well-known/authzen-configuration';

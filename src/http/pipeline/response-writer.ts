@@ -22,13 +22,14 @@ export interface ResponseWriter {
   page(exchange: Exchange, page: PublicPage): void;
 }
 
-/** A page or a file that needs no key; made once, at the start. */
+/** A page or a file that needs no key. */
 export interface PublicPage {
-  readonly text: string;
-  /** Of the text, in UTF-8. */
+  /** The same for all responses; that of a file is read when it is first used. */
+  readonly content: string | Buffer;
+  /** What a response holds of it. */
   readonly bytes: number;
   readonly contentType: string;
-  /** Changes with the text; in quotes. */
+  /** Changes with the content; in quotes. */
   readonly etag: string;
   /** Lines of the head, each with its CRLF, also those about caching. */
   readonly lines: string;
@@ -46,7 +47,7 @@ const requestIdLine = (requestId: string): string => `X-Service-Request-Id: ${re
 /** Lines that every response carries but a public page. */
 const commonLines = (requestId: string): string => `${requestIdLine(requestId)}Cache-Control: no-store\r\n`;
 
-const bodyLines = (contentType: string, body: string): string =>
+const bodyLines = (contentType: string, body: string | Buffer): string =>
   `Content-Type: ${contentType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
 
 /** Keeps proxies from buffering the stream (nginx reads this one). */
@@ -99,7 +100,7 @@ export function createResponseWriter(
   const { errorsBase, closing } = options;
   const { sent, record } = createRecords(dependencies);
 
-  const send = (exchange: Exchange, status: number, lines: string, body: string): void => {
+  const send = (exchange: Exchange, status: number, lines: string, body: string | Buffer): void => {
     if (exchange.answered) return;
     exchange.answered = true;
     const { reservation } = exchange;
@@ -130,12 +131,13 @@ export function createResponseWriter(
       if (problem.status === 401) exchange.rate = undefined;
       send(exchange, problem.status, problem.head, problem.body);
     },
-    page(exchange, { text, contentType, etag, lines }) {
+    page(exchange, page) {
+      const { contentType, etag, lines } = page;
       const head = requestIdLine(exchange.requestId) + lines;
       // No tag contains a quotation mark, so this is one of the tags, weak or strong.
       const isKnown = exchange.incoming.headers['if-none-match']?.includes(etag) ?? false;
       if (isKnown) send(exchange, 304, head, '');
-      else send(exchange, 200, bodyLines(contentType, text) + head, text);
+      else send(exchange, 200, bodyLines(contentType, page.content) + head, page.content);
     },
   };
 }

@@ -36,7 +36,8 @@ export interface WireResponse {
   readonly status: number;
   /** Header lines, each with its CRLF; of a client there is at most the id of its request, which has been checked. */
   readonly head: string;
-  readonly body: string;
+  /** Bytes are those of a file. */
+  readonly body: string | Buffer;
   /** The server accepts no more requests: the connection ends with this response. */
   readonly last: boolean;
   /** Bytes reserved for the response; released once the client has taken the response or has disconnected. */

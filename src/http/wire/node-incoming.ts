@@ -145,7 +145,7 @@ export class NodeIncoming implements Incoming {
    * Sends the whole response, then reads and discards what the client is still sending, within bounds, before it closes
    * the connection. Closing at once would reset the connection, and the client would lose the response.
    */
-  #endAfterDiscarding(body: string): void {
+  #endAfterDiscarding(body: string | Buffer): void {
     const { request, response, connection } = this;
     const { clock, discards, discardBytesMax, discardTimeoutMs } = this.#options;
     let discarded = 0;

@@ -63,7 +63,6 @@ const WIRED = new Set([
 
 /** Each library has its rooms; elsewhere its port is used, or a type of it. */
 const LIBRARIES = new Map<string, readonly string[]>([
-  ['@bomb.sh/tab', ['cli']],
   ['@grpc/grpc-js', ['rpc', 'roles']],
   ['@grpc/proto-loader', ['rpc']],
   ['@kubernetes/client-node', ['discovery', 'cli']],
@@ -73,7 +72,6 @@ const LIBRARIES = new Map<string, readonly string[]>([
   ['@peculiar/x509', ['cli']],
   ['@opentelemetry/exporter-trace-otlp-proto', ['telemetry']],
   ['@opentelemetry/sdk-trace-base', ['telemetry']],
-  ['cli-progress', ['cli']],
   ['cli-table3', ['cli']],
   ['commander', ['roles', 'cli']],
   ['d3-scale', ['operator']],

@@ -118,6 +118,7 @@ const COMMANDS: Readonly<Record<string, () => Invocation | Promise<Invocation>>>
   },
   mcp: () => ({ args: [], stdin: ping }),
   completion: () => ({ args: ['bash'] }),
+  complete: () => ({ args: ['--', ''] }),
 };
 const expected = fileOf('expected.tsv', `${GRANT.join('\t')}\ttrue\n`);
 const cursorFile = join(directory, 'cursor');
@@ -132,9 +133,6 @@ const VARIANTS: Readonly<Record<string, Invocation>> = {
   'tenants list --json': { args: [] },
   'import --json': { args: [file, ...of] },
 };
-/** The library prints these itself, to the output of the process: test/cli tries them. */
-const OF_THE_PROCESS = ['complete'];
-
 function leavesOf(command: Command, path: readonly string[] = []): string[] {
   if (command.commands.length === 0) return [path.join(' ')];
   return command.commands.flatMap((each) => leavesOf(each, [...path, each.name()]));
@@ -147,7 +145,7 @@ function allCommands(): readonly string[] {
     ...{ version: '1', stdin: process.stdin, stdout: stream, stderr: stream, contexts },
     chooseService: () => ({ source: 'none', key: undefined, operator: undefined, tenant: undefined }),
   });
-  return leavesOf(program).filter((name) => !OF_THE_PROCESS.includes(name));
+  return leavesOf(program);
 }
 
 async function run(name: string, options: Partial<CliRunOptions> = {}): Promise<CliRun> {

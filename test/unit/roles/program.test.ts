@@ -126,7 +126,6 @@ describe('the command line', () => {
   }
 
   it('completes commands, options and values for a shell', async (context) => {
-    const log = context.mock.method(console, 'log', () => {});
     const XDG_CONFIG_HOME = mkdtempSync(join(tmpdir(), 'grantd-completion-'));
     context.after(() => rmSync(XDG_CONFIG_HOME, { recursive: true }));
     const staging = { api: 'public', url: 'http://x', secret: 'gk1_x' } as const;
@@ -143,10 +142,15 @@ describe('the command line', () => {
       [['audit-log', '--action', 'grant.r'], ['grant.revoked']],
       [['context', 'use', ''], ['staging']],
       [['check', '--use-context', ''], ['staging']],
+      [['check', '--use-context=st'], ['staging']],
+      [['keys', 'create', '--name', 'ci', '--scope', 'check:'], ['check:read']],
+      [['tenants', 'list', 'create', ''], []],
     ] as const) {
-      log.mock.resetCalls();
-      await grantd(['complete', '--', ...words], { XDG_CONFIG_HOME });
-      const lines = log.mock.calls.map(({ arguments: [line] }) => String(line).split('\t')[0]);
+      const { stdout } = await grantd(['complete', '--', ...words], { XDG_CONFIG_HOME });
+      const lines = stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split('\t')[0]);
       assert.deepEqual(lines, [...offered, ':4']);
     }
   });

@@ -4,7 +4,6 @@
 import type { CallContext } from '../../../core/call-context.ts';
 import { BULK_CHECKS_MAX } from '../../../core/limits.ts';
 import type { LenientAnswer, OperatorTenantSession, RequestContext } from '../../../front/front.ts';
-import { codeSamplesOfChecks } from '../../../http/openapi/code-samples.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import {
   type ExpectedCheck,
@@ -14,6 +13,7 @@ import {
 } from '../../../rules/expected-checks.ts';
 import { answerQuestion, joinRefusals, type Outcome, type Refusal, refuse } from '../forms.ts';
 import { openTenant, type PageCall, type PageResult, tenantPath } from '../page.ts';
+import { samplesMarkup } from '../parts/check-samples.ts';
 import {
   checkLinkTo,
   contextFields,
@@ -23,18 +23,7 @@ import {
 } from '../parts/context-fields.ts';
 import { changeForm, formError, hidden, submit, textArea } from '../parts/form-parts.ts';
 import { tenantPage } from '../parts/layout.ts';
-import {
-  codeSamples,
-  copyBlock,
-  count,
-  crumb,
-  foreign,
-  moment,
-  plural,
-  section,
-  table,
-  warningsMarkup,
-} from '../parts/parts.ts';
+import { copyBlock, count, crumb, foreign, moment, plural, section, table, warningsMarkup } from '../parts/parts.ts';
 
 /** UTF-16 units that the box takes, more than 100 of the longest checks have. */
 const TEXT_LENGTH_MAX = 200_000;
@@ -131,7 +120,7 @@ function resultsMarkup(
       <p class="id">Checked at one moment, ${moment(checkedAtMs)}</p>
     </section>
     ${resultsTable}
-    ${questions.length > 0 && [fileSection(call, tenantId, file), codeSamples('These checks as code', codeSamplesOfChecks(questions, members))]}`;
+    ${questions.length > 0 && [fileSection(call, tenantId, file), samplesMarkup('These checks as code', questions, members)]}`;
 }
 
 /** Results are kept in the repository of the application that needs them, not here. */

@@ -4,7 +4,6 @@ import { hasContext } from '../../../core/call-context.ts';
 import { grantRecord } from '../../../core/grant-attributes.ts';
 import type { Grant } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
-import { codeSamplesOfChecks } from '../../../http/openapi/code-samples.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import { parseGroup } from '../../../rules/compiled-rules.ts';
@@ -13,6 +12,7 @@ import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
 import { describeWanted, namesToAsk, orList, type WantedInWords } from '../../../rules/rules-text.ts';
 import { answerQuestion, type Fields, joinRefusals, type Outcome, type Refusal } from '../forms.ts';
 import { openTenant, type PageCall, type PageResult, type Query, tenantPath } from '../page.ts';
+import { samplesMarkup } from '../parts/check-samples.ts';
 import {
   askQuestion,
   checkLinkTo,
@@ -24,7 +24,7 @@ import {
 import { formError, submit } from '../parts/form-parts.ts';
 import { nameField, objectField, readQuestion, subjectField } from '../parts/grant-form.ts';
 import { tenantPage } from '../parts/layout.ts';
-import { codeSamples, copyCode, empty, foreign, moment, warningsMarkup } from '../parts/parts.ts';
+import { copyCode, empty, foreign, moment, warningsMarkup } from '../parts/parts.ts';
 import { chainMarkup, proofTree } from '../parts/proof-tree.ts';
 
 /** A check with what it brings along. */
@@ -157,7 +157,7 @@ async function answerMarkup(
     ${session.suspended ? html`<p>The tenant is suspended: its own requests are refused, whatever the result of this check.</p>` : undefined}
     <p class="id">Checked at ${moment(checkedAtMs)}</p>
   </section>
-  ${codeSamples('This check as code', codeSamplesOfChecks(question, members))}`;
+  ${samplesMarkup('This check as code', question, members)}`;
 }
 
 function readAsked(fields: Fields): { readonly asked: Asked } | { readonly refusal: Refusal } {

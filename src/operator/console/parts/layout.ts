@@ -55,7 +55,7 @@ interface DocumentFacts extends ConsoleIdentity {
   /** The path of the page, for the navigation. */
   readonly path: string;
   readonly body: Markup;
-  /** Of the page that has an editor: what allows the editor's style sheet. */
+  /** Of the page that has an editor: what allows the editor's style sheet. The script reads it from its own tag. */
   readonly styleNonce: string | undefined;
 }
 
@@ -113,12 +113,6 @@ function noticeMarkup({ notice, csrf }: OperatorSession): Markup {
   </div>`;
 }
 
-/** The modules are named, so that the browser requests them at once. The script reads the nonce from its own tag. */
-const editorScripts = ({ paths, editorModules }: Assets, nonce: string): Markup => [
-  ...editorModules.map((path) => html`<link rel="modulepreload" href=${path} />`),
-  html`<script type="module" src=${paths.editor} nonce=${nonce} data-editor></script>`,
-];
-
 export function renderDocument(facts: DocumentFacts): string {
   const { assets, title, session, path, body, styleNonce, version, clusterName, links = {} } = facts;
   const { paths } = assets;
@@ -136,7 +130,7 @@ export function renderDocument(facts: DocumentFacts): string {
       <link rel="stylesheet" href=${paths.style} />
       <script src=${paths.htmx} defer></script>
       <script src=${paths.script} defer></script>
-      ${styleNonce === undefined ? undefined : editorScripts(assets, styleNonce)}
+      ${styleNonce && html`<script type="module" src=${paths.editor} nonce=${styleNonce} data-editor></script>`}
     </head>
     <body>
       <a class="skip" href="#content">Skip to content</a>

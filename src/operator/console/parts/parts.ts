@@ -5,7 +5,6 @@ import { describeWarning } from '../../../core/service-warnings.ts';
 import { formatTimestamp, MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../../../core/text/timestamps.ts';
 import type { RequestContext } from '../../../front/front.ts';
 import { warningsOf } from '../../../front/namespace-warnings.ts';
-import type { CodeSample } from '../../../http/openapi/code-samples.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { parseGroup } from '../../../rules/compiled-rules.ts';
 import { pathTo, type Query, tenantPath, withQuery } from '../page.ts';
@@ -90,13 +89,6 @@ export const copyCode = (id: string): Markup => copyId(id, code(id));
 /** A text of several lines. */
 export const copyBlock = (text: string, what: string): Markup =>
   html`<div class="copy-block"><pre dir="ltr" tabindex="0" role="group" aria-label=${what}><code>${text}</code></pre>${copyButton(what)}</div>`;
-
-/** The same call in several languages. */
-export const codeSamples = (summary: string, samples: readonly CodeSample[]): Markup => html`<details class="samples">
-    <summary>${summary}</summary>
-    <p class="hint">Set <code>GRANTD_URL</code> and <code>GRANTD_KEY</code>; the samples do not contain a key.</p>
-    ${samples.map(({ label, source }) => html`<h3>${label}</h3>${copyBlock(source, `the sample for ${label}`)}`)}
-  </details>`;
 
 /** An action of the audit log or of a change. Added and removed access differ by a sign, not only by their colour. */
 export function actionBadge(action: string): Markup {

@@ -15,13 +15,16 @@ describe('the error pages', () => {
   it('are one per type, with an index', () => {
     assert.deepEqual([...pages.byType.keys()], codes);
     for (const code of codes) {
-      assert.ok(pages.index.text.includes(`href="https://example.test/errors/${code}"`), code);
-      assert.ok(pages.byType.get(code)?.text.includes(`<code>https://example.test/errors/${code}</code>`), code);
+      assert.ok(String(pages.index.content).includes(`href="https://example.test/errors/${code}"`), code);
+      assert.ok(
+        String(pages.byType.get(code)?.content).includes(`<code>https://example.test/errors/${code}</code>`),
+        code,
+      );
     }
   });
   it('escape what they show', () => {
     const { index } = createErrorPages('https://example.test/"><script>');
-    assert.ok(!index.text.includes('<script>'));
+    assert.ok(!String(index.content).includes('<script>'));
   });
 });
 

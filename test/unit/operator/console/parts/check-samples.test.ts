@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { codeSamplesOfChecks } from '../../../../src/http/openapi/code-samples.ts';
+import { checkSamples } from '../../../../../src/operator/console/parts/check-samples.ts';
 
 const HOSTILE = [
   `user:'"\\`,
@@ -15,10 +15,10 @@ const HOSTILE = [
   'user:éß漢',
 ];
 
-const sourceOf = (label: string, questions: Parameters<typeof codeSamplesOfChecks>[0]): string => {
-  const sample = codeSamplesOfChecks(questions).find((each) => each.label === label);
-  assert.ok(sample !== undefined);
-  return sample.source;
+const sourceOf = (label: string, questions: Parameters<typeof checkSamples>[0]): string => {
+  const source = checkSamples(questions)[label];
+  assert.ok(source !== undefined);
+  return source;
 };
 
 describe('samples of checks', () => {

@@ -1,39 +1,15 @@
 // How each operation is called with the client for Java. `grantd` is a client that exists already.
 
-import type { NamedTuple } from '../../rules/questions.ts';
-import { EXAMPLE_TUPLE } from '../schema/examples.ts';
-import { INVISIBLE, inOrder } from './client-samples.ts';
-
-/** Java reads `\u000a` as an end of line before it reads literals. An octal escape is part of the literal. */
-const unit = (code: number): string =>
-  code < 0x100 ? `\\${code.toString(8).padStart(3, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
-
-function inJava(text: string): string {
-  const escaped = text
-    .replaceAll('\\', '\\\\')
-    .replaceAll('"', '\\"')
-    .replaceAll(INVISIBLE, (character) =>
-      Array.from({ length: character.length }, (_, at) => unit(character.charCodeAt(at))).join(''),
-    );
-  return `"${escaped}"`;
-}
-
-const argumentsOf = (question: NamedTuple): string => inOrder(question).map(inJava).join(', ');
-
-export const javaCheck = (question: NamedTuple): string => `boolean allowed = grantd.check(${argumentsOf(question)});`;
-
-export const javaCheckBulk = (questions: readonly NamedTuple[]): string =>
-  [
-    'BulkCheckResult result = grantd.checkBulk(List.of(',
-    `${questions.map((question) => `    new Question(${argumentsOf(question)})`).join(',\n')}));`,
-  ].join('\n');
-
 const lines = (...text: readonly string[]): string => text.join('\n');
 
 /** By the id of the operation. All but `readOpenapi`, as of the other clients. */
 export const JAVA_SAMPLES: Readonly<Record<string, string>> = {
-  check: javaCheck(EXAMPLE_TUPLE),
-  checkBulk: javaCheckBulk([EXAMPLE_TUPLE, { ...EXAMPLE_TUPLE, relation: 'editor' }]),
+  check: 'boolean allowed = grantd.check("user:alice", "viewer", "document:readme");',
+  checkBulk: lines(
+    'BulkCheckResult result = grantd.checkBulk(List.of(',
+    '    new Question("user:alice", "viewer", "document:readme"),',
+    '    new Question("user:alice", "editor", "document:readme")));',
+  ),
   listGrants: lines(
     'for (Grant grant : grantd.listGrants(GrantsQuery.ofSubject("user:alice"))) {',
     '    System.out.println(grant.object());',
