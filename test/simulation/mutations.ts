@@ -520,9 +520,9 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'listings',
     edits: [
       {
-        file: 'src/shard/peers/listings.ts',
-        find: 'const delta = query.pages.openDelta(query.entity);',
-        replace: "const delta = query.pages.openDelta('user:nobody');",
+        file: 'src/shard/memory/grant-range.ts',
+        find: 'this.delta = pages.openDelta(query.entity);',
+        replace: "this.delta = pages.openDelta('user:nobody');",
       },
     ],
   },
@@ -741,9 +741,9 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/memory/grant-range.ts',
-        find: 'return rowsUnder(this.#relations, this.#rows, this.#delta.changes(drafted), this.#query, this.end);',
+        find: 'return rowsUnder(this.pages.relations, this.#rows, this.delta.changes(drafted), this.query, this.end);',
         replace:
-          'this.first ??= rowsUnder(this.#relations, this.#rows, this.#delta.changes(drafted), this.#query, this.end);\n    return this.first;',
+          'this.kept ??= rowsUnder(this.pages.relations, this.#rows, this.delta.changes(drafted), this.query, this.end);\n    return this.kept;',
       },
     ],
   },

@@ -3,15 +3,12 @@
 
 import type { CallContext } from '../../core/call-context.ts';
 import type { GrantTerms } from '../../core/grant-attributes.ts';
-import { sortUtf8 } from '../../core/tuples.ts';
-
 import { type Adjacent, type Enumeration, type Grants, type Graph, TOO_MANY } from '../../rules/graph.ts';
 import type { ListingTime } from '../log/slot-time.ts';
 import type { StoredRules } from '../memory/tenant-rules.ts';
 import { ContextGrants } from './context-grants.ts';
-import type { TextsQuery } from './enumerated-range.ts';
 import type { GrantConditions } from './grant-conditions.ts';
-import type { Keeps, PageGraph } from './page-graph.ts';
+import type { FirstTexts, Keeps, PageGraph, Side, TextsQuery } from './page-graph.ts';
 import { HiddenGrants } from './without-grants.ts';
 
 /** Of a call that sees the stored grants, to rules without conditions: all are undefined. */
@@ -84,21 +81,22 @@ export class GrantsView implements Graph {
     return this.#hidden === undefined ? found : this.#hidden.subjectsLeft(object, found);
   }
 
-  /** The first subjects of one relation on an object, and those that the call brings along, each list ascending. */
-  firstSubjects(
-    object: string,
+  /** The first counterparts of one relation of an entity, and those that the call brings along, in no order. */
+  firstCounterparts(
+    side: Side,
+    entity: string,
     number: number,
     query: TextsQuery,
-  ): readonly (readonly string[])[] | typeof TOO_MANY | undefined {
+  ): (FirstTexts & { readonly added: readonly string[] }) | typeof TOO_MANY | undefined {
     const conditions = this.#conditions;
     const settle = conditions && ((rows: readonly GrantTerms[]) => conditions.settleThose(rows));
-    // Of the subjects that are hidden in part, there is one: with one more read, enough are left.
+    // Of those that are hidden in part, there is one: with one more read, enough are left.
     const read = this.#hidden === undefined ? query : { ...query, countMax: query.countMax + 1 };
-    const found = this.#whole(this.#graph.firstSubjects(this.#keeps, object, number, read, settle));
+    const found = this.#whole(this.#graph.firstCounterparts(this.#keeps, side, entity, number, read, settle));
     if (found === undefined || found === TOO_MANY) return found;
-    const stored = this.#hidden?.firstLeft(object, number, found) ?? found;
-    const added = this.#added?.subjectsOn(this.#meets, object, [number]) ?? [];
-    return this.#whole([stored, ...added.map(({ texts }) => sortUtf8([...texts]))]);
+    const texts = this.#hidden?.firstLeft(side, entity, number, found.texts) ?? found.texts;
+    const added = this.#added?.[side === 'subject' ? 'objectsOf' : 'subjectsOn'](this.#meets, entity, [number]) ?? [];
+    return this.#whole({ texts, end: found.end, added: added.flatMap((each) => each.texts) });
   }
 
   /** Undefined: conditions of it are yet to be evaluated. */

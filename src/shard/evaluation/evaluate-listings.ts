@@ -1,22 +1,22 @@
-// Listings of a tenant with rules: the objects on which a subject holds a name, and the subjects that hold one on an
-// object. A page is evaluated in steps, each in a turn of its tenant, and begins again if a commit changes a grant that
-// it rests on; so it is the state of one moment. Nothing is kept between pages.
+// Listings: the objects on which a subject holds a name, and the subjects that hold one on an object. Under rules, a
+// page is evaluated in steps, each in a turn of its tenant, and begins again if a commit changes a grant that it rests
+// on; so it is the state of one moment. A listing of grants alone searches nothing: it is the first counterparts of one
+// relation, mostly from a page in memory, at once. Nothing is kept between pages.
 
 import { assert } from '../../core/assert.ts';
 import { type CallContext, changesGrants } from '../../core/call-context.ts';
-import { compareUtf8, sortUtf8 } from '../../core/tuples.ts';
+import { compareUtf8, relationNumber, sortUtf8 } from '../../core/tuples.ts';
 import type { Evaluation, EvaluationLimits } from '../../rules/check-evaluation.ts';
 import { bitOf, type CompiledRules } from '../../rules/compiled-rules.ts';
 import { GateEvaluation } from '../../rules/gate-evaluation.ts';
 import { GrantedSearch } from '../../rules/granted-search.ts';
-import type { Bound, SearchCost, SearchLimits } from '../../rules/graph.ts';
+import { type Bound, SearchCost, type SearchLimits } from '../../rules/graph.ts';
 import { undefinedName } from '../../rules/questions.ts';
 import { WantedSearch } from '../../rules/wanted-search.ts';
 import { ListingTime } from '../log/slot-time.ts';
 import { CallGrants, type CallTerms, termsOf } from './call-grants.ts';
-import type { TextsQuery } from './enumerated-range.ts';
 import { GrantConditions } from './grant-conditions.ts';
-import type { PageGraph, Reach } from './page-graph.ts';
+import { type FirstTexts, firstOf, type PageGraph, type Reach, type Side, type TextsQuery } from './page-graph.ts';
 import { evaluateInRounds, RANGE_BYTES_MAX, type Ruled, takeTurn, tooLarge, undecided } from './rounds.ts';
 
 /** Bounds of a listing. */
@@ -40,6 +40,11 @@ const DECIDING_MAX = 2_000_000;
 const ROUNDS_MAX = 1000;
 /** Estimated bytes of a listing while it is evaluated; most take much less. */
 const LISTING_BYTES = 2 * 1024 * 1024;
+/** Estimated bytes of a grant that a listing of grants alone reads, and the cost of its step. */
+const GRANT_BYTES = 1024;
+const DIRECT_MS = 0.1;
+/** The page, the rows, and some more if they change too much meanwhile. */
+const DIRECT_ROUNDS_MAX = 8;
 /** Candidates that a page reads at once where gates decide. */
 const CANDIDATES_MIN = 1000;
 /** Strings that one step examines for the page. */
@@ -65,8 +70,8 @@ interface Attempt {
   readonly hasNext: boolean;
   step(): void;
   restsOn(subject: string, object: string): boolean;
-  /** The strings of the page; called once the search is complete. Yields where a step may end. */
-  collect(into: SmallestTexts): Generator<void>;
+  /** The strings of the page; called once the search is complete. An iteration ends where a step may end. */
+  collect(into: SmallestTexts): Iterable<void>;
   /** Where names depend on gates, or conditions lack a parameter, what the search has found is what may be listed. */
   readonly gates?: GateDecisions | undefined;
 }
@@ -132,8 +137,8 @@ interface Beginning {
 }
 
 interface Listing {
-  /** Different listings have different keys. */
-  readonly key: string;
+  readonly side: Side;
+  readonly entity: string;
   readonly query: ListingQuery;
   readonly begin: (beginning: Beginning) => Attempt;
 }
@@ -147,6 +152,8 @@ export interface HeldPage {
   readonly texts: readonly string[];
   /** Those of the texts that a gate excludes, though it does not exclude `ns:*`. */
   readonly excluded: ReadonlySet<string>;
+  /** The bound of what a page reads has ended it here: the listing continues after this string. */
+  readonly rest?: string | undefined;
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -185,7 +192,7 @@ export function listHeldObjects(of: Ruled, subject: string, query: ListingQuery)
       },
     };
   };
-  return evaluate(of, { key: keyOf('objects', subject, query), query, begin });
+  return evaluate(of, { side: 'subject', entity: subject, query, begin }, 'objects');
 }
 
 /**
@@ -228,13 +235,9 @@ export function listHoldingSubjects(of: Ruled, object: string, query: HoldersLis
             for (const name of rules.namesIn(visit.wanted.names)) into.add(`${visited}#${name}`);
           }
           for (const relation of relations) {
-            for (const subjects of search.cost.known(grants.possible.firstSubjects(visited, relation, first)) ?? []) {
-              for (const subject of subjects) {
-                if (into.isBeyond(subject)) break;
-                examined += 1;
-                into.add(subject);
-              }
-            }
+            examined += into.addFirst(
+              search.cost.known(grants.possible.firstCounterparts('object', visited, relation, first)),
+            );
           }
           examined += 1;
           if (examined >= TEXTS_PER_STEP) {
@@ -246,8 +249,37 @@ export function listHoldingSubjects(of: Ruled, object: string, query: HoldersLis
     };
   };
   const what = query.includeSelf ? 'subjects-and-self' : 'subjects';
-  return evaluate(of, { key: keyOf(what, object, query), query, begin });
+  return evaluate(of, { side: 'object', entity: object, query, begin }, what);
 }
+
+/** The grants of one relation of an entity. */
+const beginDirect =
+  ({ side, entity, query }: Listing): Listing['begin'] =>
+  ({ rules, grants, limits, number }) => {
+    const cost = new SearchCost(limits);
+    const [ofObject, visited] = [side === 'object', new Set<string>()];
+    const gates = new GateDecisions(
+      rules,
+      !ofObject,
+      (text) => new GateEvaluation(rules, grants, stepped(limits), ofObject ? text : entity, undefined, visited),
+      (evaluation, text) => evaluation.decide(number, ofObject ? entity : text),
+    );
+    return {
+      get gates() {
+        return grants.differ ? gates : undefined;
+      },
+      cost,
+      hasNext: false,
+      step: () => {},
+      restsOn: (subject, object) => (ofObject ? object : subject) === entity,
+      // Where conditions exclude many, a page goes on behind the strings that it has decided.
+      collect(into) {
+        const first = { ...query, after: into.after, countMax: into.countMax };
+        into.addFirst(cost.known(grants.possible.firstCounterparts(side, entity, number, first)));
+        return [];
+      },
+    };
+  };
 
 const reachOf = (limits: SearchLimits): Reach =>
   limits === LISTING_LIMITS
@@ -255,19 +287,45 @@ const reachOf = (limits: SearchLimits): Reach =>
     : { entityGrantsMax: limits.entityGrantsMax, bytesMax: SMALL_RANGES_BYTES, isLarge: false };
 
 /** Nothing in a query contains a space. */
-const keyOf = (what: string, entity: string, query: ListingQuery): string =>
-  `${query.direct ? 'direct-' : ''}${what} ${entity} ${query.name} ${query.prefix} ${query.after} ${query.countMax}`;
+const keyOf = (what: string, { entity, query }: Listing): string =>
+  `${what} ${entity} ${query.name} ${query.prefix} ${query.after} ${query.countMax}`;
 
-/** Most listings are small. One that is not begins again, with memory reserved for it. */
-async function evaluate(of: Ruled, listing: Listing): Promise<HeldPage> {
+/** Nothing follows from grants. To be asked in each step: the tenant may have got its first rules. */
+const isDirect = ({ memory }: Ruled, { direct }: ListingQuery): boolean =>
+  direct || memory.tenant.rulesRevision === undefined;
+
+/** `what`: different listings of an entity have different names. */
+async function evaluate(of: Ruled, listing: Listing, what: string): Promise<HeldPage> {
+  const { query } = listing;
+  const { answers } = of.memory;
+  if (isDirect(of, query)) return listNow(of, listing) ?? evaluateWithin(of, listing, LISTING_LIMITS);
   // What a call brings along, or does without, makes no page for another one.
-  const known = changesGrants(listing.query.call) ? undefined : of.memory.answers.page(listing.key);
+  const key = changesGrants(query.call) ? undefined : keyOf(what, listing);
+  const known = key === undefined ? undefined : answers.page(key);
   if (known !== undefined) return { texts: known, excluded: NONE };
-  const small = await evaluateWithin(of, listing, SMALL_LIMITS);
-  const page = small === TOO_LARGE ? await evaluateWithin(of, listing, LISTING_LIMITS) : small;
+  // Most listings are small. One that is not begins again, with memory reserved for it.
+  const small = await evaluateWithin(of, listing, SMALL_LIMITS, key);
+  const page = small === TOO_LARGE ? await evaluateWithin(of, listing, LISTING_LIMITS, key) : small;
   assert(page !== TOO_LARGE, 'a listing beyond its limits is refused');
   return page;
 }
+
+/** The common case, without an evaluation: grants without conditions, from a whole page in memory. */
+function listNow({ memory, tenure }: Ruled, { side, entity, query }: Listing): HeldPage | undefined {
+  const { name, call } = query;
+  const page = (side === 'subject' ? memory.pages : memory.objectPages).get(entity);
+  const number = relationNumber(name) ?? memory.rules.ready?.grantsAlone.numberOf(name);
+  const isPlain = page?.whole === true && !memory.grantCount.hasConditions && !changesGrants(call);
+  if (!isPlain || number === undefined) return undefined;
+  page.referenced = true;
+  const { slotTime } = tenure;
+  const time = new ListingTime(slotTime, slotTime.nowMs);
+  const texts = firstOf(time.holds, page, number, query);
+  return time.waits ? undefined : { texts, excluded: NONE };
+}
+
+/** It reads no more of an entity than a page takes, whatever its reach. */
+const DIRECT_REACH: Reach = { entityGrantsMax: 0, bytesMax: RANGE_BYTES_MAX, isLarge: false };
 
 /** The listing exceeds the limits of small ones. */
 const TOO_LARGE = Object.freeze({ texts: [], excluded: NONE });
@@ -277,30 +335,32 @@ function beyond(limits: SearchLimits, exceeded: Bound): HeldPage {
   return TOO_LARGE;
 }
 
-function evaluateWithin(of: Ruled, listing: Listing, limits: SearchLimits): Promise<HeldPage> {
-  const { tenure, memory } = of;
+function evaluateWithin(of: Ruled, listing: Listing, limits: SearchLimits, key?: string): Promise<HeldPage> {
+  const { query } = listing;
+  const direct = isDirect(of, query);
   const options = {
-    bytes: LISTING_BYTES,
-    roundsMax: ROUNDS_MAX,
-    reach: reachOf(limits),
-    turnMs: STEP_MS,
+    bytes: direct ? GRANT_BYTES * query.countMax : LISTING_BYTES,
+    roundsMax: direct ? DIRECT_ROUNDS_MAX : ROUNDS_MAX,
+    reach: direct ? DIRECT_REACH : reachOf(limits),
+    turnMs: direct ? DIRECT_MS : STEP_MS,
     overloaded: 'The grants on which this listing rests change faster than it is evaluated.',
   };
-  const { name, direct, call } = listing.query;
   const conditions = new GrantConditions(CONDITION_STEPS_MAX, () => takeTurn(of, STEP_MS));
   return evaluateInRounds(of, options, async (graph, nowMs) => {
-    const time = new ListingTime(tenure.slotTime, nowMs);
-    const stored = memory.rules.pinned;
+    const time = new ListingTime(of.tenure.slotTime, nowMs);
+    const stored = of.memory.rules.pinned;
     const { compiled } = stored;
-    const rules = direct ? stored.grantsAlone : compiled;
-    const number = rules.numberOf(name);
-    if (number === undefined) throw undefinedName(name);
-    const terms = termsOf(stored, call, () => conditions);
+    const begin = isDirect(of, query) ? beginDirect(listing) : listing.begin;
+    const rules = isDirect(of, query) ? stored.grantsAlone : compiled;
+    const number = rules.numberOf(query.name);
+    if (number === undefined) throw undefinedName(query.name);
+    const terms = termsOf(stored, query.call, () => conditions);
     graph.startRun();
     terms.conditions?.startRun(compiled);
-    terms.conditions?.use(call.context);
+    terms.conditions?.use(query.call.context);
     const grants = new CallGrants(graph, time, terms);
-    const page = await pageOf(of, { rules, graph, terms, grants, limits, time, number }, listing);
+    const beginning = { rules, graph, terms, grants, limits, time, number };
+    const page = await pageOf(of, beginning, { ...listing, begin }, key);
     return time.waits && typeof page !== 'string' ? 'waits' : page;
   });
 }
@@ -308,7 +368,8 @@ function evaluateWithin(of: Ruled, listing: Listing, limits: SearchLimits): Prom
 async function pageOf(
   of: Ruled,
   beginning: Beginning,
-  { key, query, begin }: Listing,
+  { query, begin }: Listing,
+  key: string | undefined,
 ): Promise<HeldPage | 'missing' | 'changed'> {
   const { graph, terms, limits, time } = beginning;
   const { conditions } = terms;
@@ -335,7 +396,8 @@ async function pageOf(
   };
   const texts: string[] = [];
   const excluded = new Set<string>();
-  let after = query.after;
+  let { after } = query;
+  let rest: string | undefined;
   for (let isLast = false; !isLast && texts.length < query.countMax; ) {
     // A gate may exclude most candidates, and each read of the next ones begins the page again.
     const foundMax = attempt.gates === undefined ? query.countMax : Math.max(query.countMax, CANDIDATES_MIN);
@@ -345,6 +407,7 @@ async function pageOf(
     if (cost.misses) return 'missing';
     const { gates } = attempt;
     isLast = gates === undefined || found.texts.length < foundMax;
+    rest = found.rest;
     after = found.texts.at(-1) ?? after;
     if (gates === undefined) texts.push(...found.texts);
     else {
@@ -357,8 +420,9 @@ async function pageOf(
     }
   }
   // Still in the step of which it is the state.
-  if (!time.depends && excluded.size === 0 && !changesGrants(query.call)) of.memory.answers.keepPage(key, texts);
-  return { texts, excluded };
+  if (key !== undefined && !time.depends && excluded.size === 0 && rest === undefined)
+    of.memory.answers.keepPage(key, texts);
+  return { texts, excluded, rest };
 }
 
 interface Deciding {
@@ -420,6 +484,8 @@ export class SmallestTexts {
   /** Ascending up to `#sorted`, then unordered. */
   #texts: string[] = [];
   #sorted = 0;
+  /** The least string at which a bound has ended a list: greater ones may be missing. */
+  #end: string | undefined;
 
   /** Only strings after `after` that begin with `prefix`. */
   constructor(countMax: number, after: string, prefix: string) {
@@ -431,6 +497,7 @@ export class SmallestTexts {
   /** Whether the string, and so every greater one of its list, is too great to be among them. */
   isBeyond(text: string): boolean {
     if (this.#prefix !== '' && !text.startsWith(this.#prefix)) return compareUtf8(text, this.#prefix) > 0;
+    if (this.#end !== undefined && compareUtf8(text, this.#end) > 0) return true;
     const last = this.#sorted < this.countMax ? undefined : this.#texts[this.countMax - 1];
     return last !== undefined && compareUtf8(text, last) > 0;
   }
@@ -441,14 +508,46 @@ export class SmallestTexts {
     if (this.#texts.length >= 2 * this.countMax + 64) this.#sort();
   }
 
+  /** The first strings of a list for this page, if they are known. Returns how many were examined. */
+  addFirst(first: (FirstTexts & { readonly added: readonly string[] }) | undefined): number {
+    if (first === undefined) return 0;
+    const { texts, end, added } = first;
+    if (end !== undefined && (this.#end === undefined || compareUtf8(end, this.#end) < 0)) {
+      this.#end = end;
+      this.#sorted = 0;
+    }
+    let examined = added.length;
+    if (this.#texts.length === 0) {
+      this.#texts = texts.slice(0, this.countMax);
+      this.#sorted = this.#texts.length;
+      examined += this.#sorted;
+    } else {
+      for (const text of texts) {
+        if (this.isBeyond(text)) break;
+        examined += 1;
+        this.add(text);
+      }
+    }
+    for (const text of added) this.add(text);
+    return examined;
+  }
+
   /** Ascending. */
   get texts(): readonly string[] {
-    this.#sort();
+    if (this.#sorted < this.#texts.length) this.#sort();
     return this.#texts;
   }
 
+  /** Where the page continues, if a bound has ended it. */
+  get rest(): string | undefined {
+    return this.texts.length < this.countMax ? this.#end : undefined;
+  }
+
   #sort(): void {
-    const ascending = sortUtf8(this.#texts).filter((text, index, texts) => text !== texts[index - 1]);
+    const end = this.#end;
+    const ascending = sortUtf8(this.#texts).filter(
+      (text, index, texts) => text !== texts[index - 1] && (end === undefined || compareUtf8(text, end) <= 0),
+    );
     this.#texts = ascending.slice(0, this.countMax);
     this.#sorted = this.#texts.length;
   }

@@ -7,20 +7,14 @@ import type { GrantAttributes, GrantTerms } from '../../core/grant-attributes.ts
 import { RELATIONS, type Relation } from '../../core/tuples.ts';
 import { type Adjacent, type Enumeration, type Step, TOO_MANY } from '../../rules/graph.ts';
 import { CHANGES_MAX } from '../memory/grant-deltas.ts';
-import {
-  type Counterparts,
-  GROUP_MARK,
-  type GrantPage,
-  type GroupGrants,
-  type PagePlace,
-  type PageRow,
-} from '../memory/grant-page.ts';
+import { type Counterparts, GROUP_MARK, type GrantPage, type GroupGrants, type PageRow } from '../memory/grant-page.ts';
 import type { GrantPages, HeldTuples } from '../memory/grant-pages.ts';
+import { FirstGrants, ROWS_PER_PAGE_MAX } from '../memory/grant-range.ts';
 import type { SubjectFilter } from '../memory/subject-filter.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { firstAfter } from '../memory/text-order.ts';
 import { watchedKey } from '../memory/watched-tuples.ts';
-import { EnumeratedRange, FirstCounterparts, type TextsQuery } from './enumerated-range.ts';
+import { EnumeratedRange } from './enumerated-range.ts';
 
 /** Entities that one round loads. More are found, and loaded, in the next. */
 const MISSING_MAX = 1000;
@@ -33,7 +27,22 @@ const GROUP_ROWS_MAX = 1_000_000;
 const NOTHING: readonly Adjacent[] = [];
 const BUILT_IN_RELATIONS = RELATIONS.map((_, index) => index + 1);
 
-type Side = 'subject' | 'object';
+/** The strings that a page of a listing needs. */
+export interface TextsQuery {
+  /** Of the strings; empty: all. */
+  readonly prefix: string;
+  readonly after: string;
+  readonly countMax: number;
+}
+
+/** Ascending. */
+export interface FirstTexts {
+  readonly texts: readonly string[];
+  /** The bound of what one page reads has ended them here; undefined: it has not. */
+  readonly end: string | undefined;
+}
+
+export type Side = 'subject' | 'object';
 /** Loads a part of an entity: its page, a whole page, one tuple, the grants of one relation. */
 type Load = (assertWanted: () => void) => Promise<void>;
 /** Whether a grant counts. */
@@ -69,8 +78,8 @@ export class PageGraph implements Disposable {
   /** Created at the first use, as the maps above: most evaluations find everything in memory. */
   #tuples: Map<string, HeldTuples> | undefined;
   #ranges: Map<string, EnumeratedRange> | undefined;
-  /** Of objects without a whole page, by object and relation. */
-  #first: Map<string, FirstCounterparts> | undefined;
+  /** Of entities without a whole page, by entity, relation and page. */
+  #first: Map<string, FirstGrants> | undefined;
   #rangeBytes = 0;
   /** Rows of large entities are missing. */
   #missesRanges = false;
@@ -322,22 +331,20 @@ export class PageGraph implements Disposable {
     const pages = this.#pagesOf(side);
     const relation = this.#memory.relations.nameOf(number);
     await this.#settle(pages, entity);
-    const range = new EnumeratedRange(number, pages.openDelta(entity), (text) => !groups || text.includes(GROUP_MARK));
+    const range = new EnumeratedRange(pages, entity, relation, (text) => !groups || text.includes(GROUP_MARK));
     const { rowsPerListing } = pages.limits;
     const { entityGrantsMax, bytesMax } = this.#reach;
     const rowsMax = groups ? GROUP_ROWS_MAX : entityGrantsMax;
-    let end: PagePlace | undefined;
-    let looked = 0;
-    for (; looked < rowsMax && range.size < entityGrantsMax; looked += rowsPerListing) {
-      if (this.#rangeBytes + range.bytes >= bytesMax) break;
-      const query = { entity, relation, limit: rowsPerListing, ...(end === undefined ? {} : { after: end }) };
-      const part = await pages.readRows(query);
+    do {
+      await range.read(rowsPerListing);
       assertWanted();
-      range.add(part.rows);
-      end = part.next;
-      if (end === undefined) break;
-    }
-    range.isPart = end !== undefined;
+      range.isPart = range.end !== undefined;
+    } while (
+      range.isPart &&
+      range.looked < rowsMax &&
+      range.size < entityGrantsMax &&
+      this.#rangeBytes + range.bytes < bytesMax
+    );
     this.#rangeBytes += range.bytes - (this.#ranges?.get(key)?.bytes ?? 0);
     this.#ranges ??= new Map();
     this.#ranges.set(key, range);
@@ -351,7 +358,7 @@ export class PageGraph implements Disposable {
       return;
     }
     // From here on, the page itself follows the grants to groups.
-    const found = looked >= GROUP_ROWS_MAX ? Number.POSITIVE_INFINITY : range.size;
+    const found = range.looked >= GROUP_ROWS_MAX ? Number.POSITIVE_INFINITY : range.size;
     const known = range.isPart ? found : range.now();
     // A range that only the memory of this call has cut off says nothing about the entity.
     if (known === undefined || (typeof known === 'number' && known < entityGrantsMax)) return;
@@ -360,47 +367,43 @@ export class PageGraph implements Disposable {
   }
 
   /**
-   * The first subjects of one relation on an object, ascending, up to the number that the page needs. `settle`: of the
-   * rows that were read, what `keeps` has yet to find out.
+   * The first counterparts of one relation of an entity, up to the number that the page needs. `settle`: of the rows
+   * that were read, what `keeps` has yet to find out.
    */
-  firstSubjects(
+  firstCounterparts(
     keeps: Keeps,
-    object: string,
+    side: Side,
+    entity: string,
     number: number,
     query: TextsQuery,
     settle: ((rows: readonly PageRow[]) => Promise<void>) | undefined,
-  ): readonly string[] | typeof TOO_MANY | undefined {
-    const page = this.#wholePage('object', object);
-    if (page === undefined) return undefined;
-    if (page !== TOO_MANY) return this.#firstOf(keeps, page, number, query);
-    const key = `${watchedKey(object, number, '')} ${query.countMax} ${query.after}`;
-    const first = this.#first?.get(key);
-    if (first === undefined && this.#rangeBytes >= this.#reach.bytesMax) return TOO_MANY;
-    return (
-      first?.current(keeps) ??
-      this.#missRows(`first ${key}`, async (assertWanted) => {
-        const pages = this.#memory.objectPages;
-        await this.#settle(pages, object);
-        const relation = this.#memory.relations.nameOf(number);
-        const read = await FirstCounterparts.read(pages, object, relation, query, { keeps, settle, assertWanted });
-        this.#rangeBytes += read.bytes - (first?.bytes ?? 0);
-        this.#first ??= new Map();
-        this.#first.set(key, read);
-      })
-    );
-  }
-
-  #firstOf(keeps: Keeps, page: GrantPage, number: number, { prefix, after, countMax }: TextsQuery): readonly string[] {
-    const sorted = page.counterparts(number);
-    const start = firstAfter(sorted, after);
-    if (!page.contingent) return sorted.slice(start, start + countMax);
-    const found: string[] = [];
-    for (let index = start; index < sorted.length && found.length < countMax; index += 1) {
-      const text = sorted[index] ?? '';
-      if (!text.startsWith(prefix)) break;
-      if (page.counts(number, text, keeps)) found.push(text);
+  ): FirstTexts | typeof TOO_MANY | undefined {
+    const pages = this.#pagesOf(side);
+    const { countMax } = query;
+    const page = pages.get(entity);
+    if (page?.whole === true) {
+      page.referenced = true;
+      return { texts: firstOf(keeps, page, number, query), end: undefined };
     }
-    return found;
+    const key = `${side} ${watchedKey(entity, number, '')} ${countMax} ${query.after}`;
+    const range = this.#first?.get(key);
+    if (range === undefined && this.#rangeBytes >= this.#reach.bytesMax) return TOO_MANY;
+    const found = range?.first(countMax, keeps);
+    if (found !== undefined)
+      return { texts: found.rows.map(({ counterpart }) => counterpart), end: found.rest?.counterpart };
+    return this.#missRows(`first ${key}`, async (assertWanted) => {
+      if (pages.get(entity) === undefined) await pages.load(entity);
+      // Where memory is short, the page may be gone again.
+      if (pages.get(entity)?.whole === true) return;
+      await this.#settle(pages, entity);
+      const { prefix, after } = query;
+      const relation = this.#memory.relations.nameOf(number);
+      const first = new FirstGrants(pages, { entity, relation, after: { relation, counterpart: after }, prefix });
+      await first.readFirst({ countMax, rowsMax: ROWS_PER_PAGE_MAX, keeps, settle, assertWanted });
+      this.#rangeBytes += first.bytes - (range?.bytes ?? 0);
+      this.#first ??= new Map();
+      this.#first.set(key, first);
+    });
   }
 
   /** Of a relation that a run has met. */
@@ -415,4 +418,27 @@ export class PageGraph implements Disposable {
     if (facts) return facts;
     return this.#memory.objectPages.get(object)?.find(relation, subject) ?? undefined;
   }
+}
+
+/** Of a whole page. */
+export function firstOf(
+  keeps: Keeps,
+  page: GrantPage,
+  number: number,
+  { prefix, after, countMax }: TextsQuery,
+): readonly string[] {
+  const sorted = page.counterparts(number);
+  const start = firstAfter(sorted, after);
+  if (!page.contingent) {
+    const found = sorted.slice(start, start + countMax);
+    const end = prefix === '' ? -1 : found.findIndex((text) => !text.startsWith(prefix));
+    return end < 0 ? found : found.slice(0, end);
+  }
+  const found: string[] = [];
+  for (let index = start; index < sorted.length && found.length < countMax; index += 1) {
+    const text = sorted[index] ?? '';
+    if (!text.startsWith(prefix)) break;
+    if (page.counts(number, text, keeps)) found.push(text);
+  }
+  return found;
 }

@@ -3,6 +3,7 @@
 import type { WithoutGrants } from '../../core/call-context.ts';
 import { type Adjacent, type Enumeration, TOO_MANY } from '../../rules/graph.ts';
 import type { StoredRules } from '../memory/tenant-rules.ts';
+import type { Side } from './page-graph.ts';
 
 export class HiddenGrants {
   readonly #subject: string | undefined;
@@ -42,10 +43,11 @@ export class HiddenGrants {
     return this.#hidesObject(object) ? this.#left(subjects, (text) => this.#hidesSubject(text)) : subjects;
   }
 
-  /** Of the subjects of one relation on the object. */
-  firstLeft(object: string, relation: number, subjects: readonly string[]): readonly string[] {
-    if (!this.#hidesObject(object) || !this.#hidesRelation(relation)) return subjects;
-    return subjects.filter((text) => !this.#hidesSubject(text));
+  /** Of the counterparts of one relation of the entity. */
+  firstLeft(side: Side, entity: string, relation: number, texts: readonly string[]): readonly string[] {
+    const [subject, object] = [(text: string) => this.#hidesSubject(text), (text: string) => this.#hidesObject(text)];
+    const [hides, hidesText] = side === 'subject' ? [subject, object] : [object, subject];
+    return hides(entity) && this.#hidesRelation(relation) ? texts.filter((text) => !hidesText(text)) : texts;
   }
 
   #left(lists: Enumeration, hides: (text: string) => boolean): Enumeration {

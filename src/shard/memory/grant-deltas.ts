@@ -88,6 +88,10 @@ export class EntityChanges implements Iterable<TupleChange> {
     this.#byTuple = byTuple;
   }
 
+  get isEmpty(): boolean {
+    return this.#byTuple.size === 0;
+  }
+
   /** Undefined: what the store returned holds. */
   find(relation: number, counterpart: string): TupleChange | undefined {
     return this.#byTuple.get(tupleKey(relation, counterpart));

@@ -21,7 +21,6 @@ import type { StateReads } from '../../store/store.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
 import { CHANGES_MAX, type GrantDelta, GrantDeltas } from './grant-deltas.ts';
 import { GrantPage, type PagePlace, type PageRow } from './grant-page.ts';
-import { SweptRanges } from './grant-range.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import type { PageLimits } from './page-limits.ts';
 import {
@@ -38,6 +37,7 @@ import {
   SLICE_MS,
 } from './page-side.ts';
 import type { RelationNumbers } from './relation-numbers.ts';
+import { SweptRanges } from './swept-ranges.ts';
 import { takeFrom, type WatchedTuple, WatchedTuples, watchedBytes } from './watched-tuples.ts';
 
 /** Reads of several entities at once, ahead of calls. */

@@ -1,20 +1,27 @@
-// Grants of one entity as they were read from the state tables or a page, corrected by what was committed since.
-// Invariant: evaluated under the delta that was opened before they were read, they are the current ones, up to the
-// place at which the read ended.
+// The reader of an entity's rows: grants of one entity, from the state tables or a page, corrected by what was
+// committed since. Invariant: evaluated under the delta that was opened before they were read, they are the current
+// ones, up to the place at which the read ended.
 
 import { compareUtf8, type Relation } from '../../core/tuples.ts';
 import { CHANGES_MAX, type EntityChanges, type GrantDelta, type TupleChange } from './grant-deltas.ts';
-import type { PagePlace, PageRow } from './grant-page.ts';
+import { bytesOfText, type PagePlace, type PageRow } from './grant-page.ts';
+import type { GrantPages } from './grant-pages.ts';
 import type { RelationNumbers } from './relation-numbers.ts';
 import { searchText } from './text-order.ts';
 
+/** Live rows and tombstone rows read for one page of a listing: a few tenths of a second unless the store is slow. */
+export const ROWS_PER_PAGE_MAX = 10_000;
+/** Estimated bytes of a row, without the characters of its counterpart. */
+const ROW_BYTES = 150;
+
 export interface RangeQuery {
+  readonly entity: string;
   /** Only this relation. */
   readonly relation: Relation | undefined;
-  /** Where the range starts; undefined: with the entity's first grant. */
-  readonly after: PagePlace | undefined;
-  /** Of the counterparts. */
-  readonly prefix: string;
+  /** Where the range starts; absent: with the entity's first grant. */
+  readonly after?: PagePlace | undefined;
+  /** Of the counterparts. Absent: all. */
+  readonly prefix?: string;
 }
 
 const compareRows = (left: PagePlace, right: PagePlace): number =>
@@ -24,20 +31,22 @@ const compareRows = (left: PagePlace, right: PagePlace): number =>
  * The rows that were read, corrected by later changes, up to the end of the read (`end` undefined: the end of the
  * entity). `relations`: of the tenant.
  */
-export function rowsUnder(
+function rowsUnder(
   relations: RelationNumbers,
   read: readonly PageRow[],
   changes: EntityChanges,
   query: RangeQuery,
   end: PagePlace | undefined,
 ): PageRow[] {
+  const { prefix = '' } = query;
   const rows = read.filter(
     ({ relation, counterpart }) =>
-      counterpart.startsWith(query.prefix) && changes.find(relations.of(relation), counterpart) === undefined,
+      counterpart.startsWith(prefix) &&
+      (changes.isEmpty || changes.find(relations.of(relation), counterpart) === undefined),
   );
   for (const { relation: number, counterpart, facts } of changes) {
     const relation = relations.nameOf(number);
-    if (facts === null || !counterpart.startsWith(query.prefix)) continue;
+    if (facts === null || !counterpart.startsWith(prefix)) continue;
     if (query.relation !== undefined && query.relation !== relation) continue;
     const row = { relation, counterpart, ...facts };
     if (query.after !== undefined && compareRows(row, query.after) <= 0) continue;
@@ -66,41 +75,100 @@ function lowest(count: number, holds: (index: number) => boolean): number {
   return low;
 }
 
-export interface RangeOf {
-  readonly entity: string;
-  /** Only this relation. */
-  readonly relation: Relation | undefined;
-  readonly countMax: number;
+/** A read of an entity's rows, slice by slice. */
+export abstract class RangeRead {
+  readonly query: RangeQuery;
+  protected readonly pages: GrantPages;
+  protected readonly delta: GrantDelta;
+  /** Where the read has ended; undefined: the range has every row of its query. */
+  end: PagePlace | undefined;
+  /** Rows examined so far, tombstone rows included. */
+  looked = 0;
+  /** Estimated bytes of what is kept. */
+  bytes = 0;
+
+  /** Opens the delta. `from`: where to start to read. */
+  constructor(pages: GrantPages, query: RangeQuery, from = query.after) {
+    this.pages = pages;
+    this.query = query;
+    this.end = from;
+    this.delta = pages.openDelta(query.entity);
+  }
+
+  /** Whether too much was committed since the range was opened to examine in one step. */
+  get hasChanged(): boolean {
+    return this.delta.size > CHANGES_MAX;
+  }
+
+  protected abstract keep(rows: readonly PageRow[]): void;
+
+  /** Examines up to `limit` further rows. Returns the live ones. */
+  async read(limit: number): Promise<readonly PageRow[]> {
+    const { entity, relation, prefix = '' } = this.query;
+    const { rows, next } = await this.pages.readRows({
+      entity,
+      ...(relation === undefined ? {} : { relation }),
+      ...(this.end === undefined ? {} : { after: this.end }),
+      limit,
+    });
+    this.looked += limit;
+    this.end = next?.counterpart.startsWith(prefix) === true ? next : undefined;
+    this.keep(rows);
+    return rows;
+  }
 }
 
-/** The first grants of an entity, for a decision that is taken later. */
-export class HeldRange {
-  readonly entity: string;
-  readonly #relations: RelationNumbers;
-  readonly #query: RangeQuery;
-  readonly #rows: readonly PageRow[];
-  readonly #delta: GrantDelta;
-  readonly #onSwept: (upTo: PagePlace) => void;
-  /** Where the read ended; undefined: the range has every grant of the entity. */
-  readonly end: PagePlace | undefined;
-  /** Grants that one decision takes. */
+export interface FirstRead {
   readonly countMax: number;
+  /** Rows that are examined at most, tombstone rows included. */
+  readonly rowsMax: number;
+  readonly keeps: (row: PageRow) => boolean;
+  /** Of the rows that were read, what `keeps` has yet to find out. */
+  readonly settle?: ((rows: readonly PageRow[]) => Promise<void>) | undefined;
+  /** Throws if no front waits for the response any more. */
+  readonly assertWanted: () => void;
+}
 
-  /** `onSwept`: a decision leaves no grant of the range up to this place. */
-  constructor(
-    relations: RelationNumbers,
-    { entity, relation, countMax }: RangeOf,
-    read: { readonly rows: readonly PageRow[]; readonly end: PagePlace | undefined; readonly delta: GrantDelta },
-    onSwept: (upTo: PagePlace) => void = () => {},
-  ) {
-    this.entity = entity;
-    this.#relations = relations;
-    this.countMax = countMax;
-    this.#query = { relation, after: undefined, prefix: '' };
-    this.#rows = read.rows;
-    this.#delta = read.delta;
-    this.#onSwept = onSwept;
-    this.end = read.end;
+/** The first grants of a range. */
+export class FirstGrants extends RangeRead {
+  readonly #rows: PageRow[] = [];
+  /** The bound of rows has ended the read. */
+  #isFull = false;
+
+  protected override keep(rows: readonly PageRow[]): void {
+    this.#rows.push(...rows);
+    for (const { counterpart } of rows) this.bytes += ROW_BYTES + bytesOfText(counterpart);
+  }
+
+  /** Takes rows of a whole page instead of reading them. `end`: as of the range. */
+  take(rows: readonly PageRow[], end: PagePlace | undefined): void {
+    this.keep(rows);
+    this.end = end;
+  }
+
+  /** Reads until `countMax` of them are there that `keeps` keeps, or until the range, or the bound of rows, ends. */
+  async readFirst({ countMax, rowsMax, keeps, settle, assertWanted }: FirstRead): Promise<void> {
+    const limit = Math.max(countMax, this.pages.limits.rowsPerRead);
+    do {
+      const rows = await this.read(limit);
+      assertWanted();
+      await settle?.(rows);
+      this.#isFull = this.looked + limit > rowsMax;
+    } while (!this.hasChanged && this.first(countMax, keeps) === undefined);
+  }
+
+  /**
+   * The first `countMax` that `keeps` keeps; fewer if the range has no more, or if the bound of rows has ended the read
+   * at `rest`. Undefined: commits since the read have left too few, or are too many to examine in one step.
+   */
+  first(
+    countMax: number,
+    keeps: FirstRead['keeps'],
+  ): { readonly rows: readonly PageRow[]; readonly rest: PagePlace | undefined } | undefined {
+    const rows = this.current()?.filter(keeps);
+    if (rows === undefined) return undefined;
+    if (rows.length >= countMax) return { rows: rows.slice(0, countMax), rest: undefined };
+    return this.end === undefined || this.#isFull ? { rows, rest: this.end } : undefined;
   }
 
   /**
@@ -108,44 +176,31 @@ export class HeldRange {
    * read to examine in one step.
    */
   current(drafted: Iterable<TupleChange> = []): readonly PageRow[] | undefined {
-    if (this.#delta.size > CHANGES_MAX) return undefined;
-    return rowsUnder(this.#relations, this.#rows, this.#delta.changes(drafted), this.#query, this.end);
+    if (this.hasChanged) return undefined;
+    return rowsUnder(this.pages.relations, this.#rows, this.delta.changes(drafted), this.query, this.end);
+  }
+}
+
+/** The first grants of an entity, for a decision that is taken later. */
+export class HeldRange extends FirstGrants {
+  /** Grants that one decision takes. */
+  readonly countMax: number;
+
+  /** Reads from the place up to which no grant is left. */
+  constructor(pages: GrantPages, query: Omit<RangeQuery, 'after'>, countMax: number) {
+    super(pages, query, pages.sweptTo(query.entity, query.relation));
+    this.countMax = countMax;
+  }
+
+  get entity(): string {
+    return this.query.entity;
   }
 
   /** A decision revokes the first `count` of `current`. */
   swept(current: readonly PageRow[], count: number): void {
     const upTo = count === current.length ? this.end : current[count - 1];
-    if (upTo !== undefined) this.#onSwept({ relation: upTo.relation, counterpart: upTo.counterpart });
-  }
-}
-
-// ---- swept ranges ----
-
-/** Entities of a tenant; beyond, the one that was swept first is forgotten. */
-const ENTITIES_MAX = 64;
-
-/**
- * The progress of filtered revocations on large entities. Their tombstone rows remain for a while; without this, each
- * call would read those of all calls before it. Invariant: up to the recorded place of an entity, no matching grant
- * exists; a new grant of the entity deletes its record. A record may be dropped at any time.
- */
-export class SweptRanges {
-  /** By entity and relation; `undefined`: all relations. */
-  readonly #places = new Map<string, Map<Relation | undefined, PagePlace>>();
-
-  get(entity: string, relation: Relation | undefined): PagePlace | undefined {
-    return this.#places.get(entity)?.get(relation);
-  }
-
-  set(entity: string, relation: Relation | undefined, upTo: PagePlace): void {
-    const places = this.#places.get(entity) ?? new Map<Relation | undefined, PagePlace>();
-    places.set(relation, upTo);
-    this.#places.set(entity, places);
-    const [oldest] = this.#places.size > ENTITIES_MAX ? this.#places.keys() : [];
-    if (oldest !== undefined) this.#places.delete(oldest);
-  }
-
-  delete(entity: string): void {
-    this.#places.delete(entity);
+    // A whole page has no tombstone rows to pass over.
+    if (upTo === undefined || this.looked === 0) return;
+    this.pages.sweep(this.entity, this.query.relation, { relation: upTo.relation, counterpart: upTo.counterpart });
   }
 }

