@@ -1,40 +1,37 @@
 // Makes the packages @grantd/client and @grantd/testing, ready for `npm publish`, in two folders: `node build.ts
-// FOLDER`. They come from one tree; the fake stays out of the package that applications deploy. Invariant: a package
-// holds only what its entry points reach.
+// FOLDER`. The service for tests stays out of the package that applications deploy. Invariant: a package holds only
+// what its entry points reach.
 
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
+import { bundleProgram } from '../../scripts/packages/bundled-program.ts';
 
 const HERE = import.meta.dirname;
 const ROOT = join(HERE, '..', '..');
 const CLIENT_ENTRIES = ['exports', 'express', 'fastify', 'nest', 'otel'];
 
-function emitDeclarations(directory: string): void {
+function emitDeclarations(project: string, directory: string): void {
   const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
-  const args = [tsc, '-p', join(HERE, 'tsconfig.build.json'), '--emitDeclarationOnly', '--outDir', directory];
+  const args = [tsc, '-p', join(HERE, project), '--emitDeclarationOnly', '--outDir', directory];
   const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`The compiler failed:\n${stdout}`);
 }
 
 /** The declarations that the entries reach, with the names that files have after the build. */
-function copyDeclarations(
-  from: string,
-  to: string,
-  entries: readonly string[],
-  external = new Map<string, string>(),
-): void {
+function copyDeclarations(from: string, to: string, entries: readonly string[]): void {
   const files = new Set(entries);
   // Iterating a set includes elements added meanwhile.
   for (const file of files) {
     const text = readFileSync(join(from, `${file}.d.ts`), 'utf8');
-    const rewritten = text.replaceAll(/'\.\/([\w/-]+)\.ts'/g, (_, name: string) => {
-      const other = external.get(name);
-      if (other === undefined) files.add(join(dirname(file), name));
-      return `'${other ?? `./${name}.js`}'`;
-    });
+    const rewritten = text
+      .replaceAll("'../src/exports.ts'", "'@grantd/client'")
+      .replaceAll(/'\.\/([\w/-]+)\.ts'/g, (_, name: string) => {
+        files.add(join(dirname(file), name));
+        return `'./${name}.js'`;
+      });
     const target = join(to, `${file}.d.ts`);
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, rewritten);
@@ -59,33 +56,65 @@ const COMMON = {
   logLevel: 'warning',
 } as const;
 
+const CLIENT_APART: Plugin = {
+  name: 'the client is a package of its own',
+  setup: ({ onResolve }) => onResolve({ filter: /\/exports\.ts$/ }, () => ({ path: '@grantd/client', external: true })),
+};
+
+const WORKER = './worker/worker.ts';
+const BUILT_WORKER: Plugin = {
+  name: 'the thread of the store is a file of the package',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\/sqlite\/worker-client\.ts$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8');
+      if (!text.includes(WORKER)) throw new Error(`${path} does not start ${WORKER}.`);
+      return { loader: 'ts', contents: text.replace(WORKER, './worker.js') };
+    }),
+};
+
+/** Files that the service reads lie around its bundle as they lie around its sources. */
+async function bundleService(directory: string): Promise<void> {
+  const target = 'node24';
+  await bundleProgram(directory, HERE, [
+    {
+      entryPoints: { start: 'clients/typescript/testing/start.ts' },
+      outdir: join(directory, 'dist', 'service'),
+      target,
+      external: ['cassandra-driver'],
+      plugins: [BUILT_WORKER],
+    },
+    {
+      entryPoints: { worker: 'src/store/sqlite/worker/worker.ts' },
+      outdir: join(directory, 'dist', 'service'),
+      target,
+    },
+  ]);
+  chmodSync(join(directory, 'dist', 'service', 'start.js'), 0o755);
+  cpSync(join(ROOT, 'src', 'http', 'pages', 'assets'), join(directory, 'dist', 'service', 'assets'), {
+    recursive: true,
+  });
+  cpSync(join(ROOT, 'proto'), join(directory, 'proto'), { recursive: true });
+}
+
 async function buildPackages(directory: string): Promise<void> {
   const [client, testing] = [join(directory, 'client'), join(directory, 'testing')];
   for (const each of [client, testing]) rmSync(each, { recursive: true, force: true });
   const declarations = mkdtempSync(join(tmpdir(), 'grantd-declarations-'));
   try {
-    emitDeclarations(declarations);
+    emitDeclarations('tsconfig.build.json', join(declarations, 'client'));
     copyManifest(HERE, client);
-    copyDeclarations(declarations, join(client, 'dist'), CLIENT_ENTRIES);
+    copyDeclarations(join(declarations, 'client'), join(client, 'dist'), CLIENT_ENTRIES);
+    emitDeclarations('testing/tsconfig.build.json', join(declarations, 'testing'));
     copyManifest(join(HERE, 'testing'), testing);
-    copyDeclarations(declarations, join(testing, 'dist'), ['testing'], new Map([['exports', '@grantd/client']]));
+    copyDeclarations(join(declarations, 'testing', 'testing'), join(testing, 'dist'), ['testing']);
   } finally {
     rmSync(declarations, { recursive: true });
   }
   const entryPoints = CLIENT_ENTRIES.map((name) => `src/${name}.ts`);
   await build({ ...COMMON, entryPoints, splitting: true, outdir: join(client, 'dist') });
-  await build({
-    ...COMMON,
-    entryPoints: ['src/testing.ts'],
-    outdir: join(testing, 'dist'),
-    plugins: [
-      {
-        name: 'the client is a package of its own',
-        setup: ({ onResolve }) =>
-          onResolve({ filter: /^\.\/exports\.ts$/ }, () => ({ path: '@grantd/client', external: true })),
-      },
-    ],
-  });
+  const helper = { entryPoints: ['testing/testing.ts'], plugins: [CLIENT_APART], outdir: join(testing, 'dist') };
+  await build({ ...COMMON, ...helper });
+  await bundleService(testing);
 }
 
 await buildPackages(process.argv[2] ?? join(HERE, 'dist'));

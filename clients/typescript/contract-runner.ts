@@ -1,7 +1,7 @@
 // Performs cases of the clients' contract with this client: cases from standard input, outcomes to standard output.
 // clients/contract/README.md has the form of both. It judges nothing.
 //
-// With CLIENT_PACKAGES in the environment, it runs the built packages in place of the sources.
+// With CLIENT_PACKAGES in the environment, it runs the built package in place of the sources.
 
 import { createInterface } from 'node:readline';
 import { callsOf, type Outcome } from './contract-calls.ts';
@@ -21,7 +21,6 @@ interface Step {
 
 interface Case {
   readonly name: string;
-  readonly on: 'server' | 'fake';
   readonly url?: string;
   readonly key?: string;
   readonly client?: {
@@ -42,12 +41,8 @@ type Saved = Map<string, unknown>;
 type ClientOf = (key: string | undefined) => GrantdClass;
 
 const AT_ONCE = 8;
-const [clientModule = '', fakeModule = ''] =
-  process.env.CLIENT_PACKAGES === undefined
-    ? ['./src/exports.ts', './src/testing.ts']
-    : ['@grantd/client', '@grantd/testing'];
+const clientModule: string = process.env.CLIENT_PACKAGES === undefined ? './src/exports.ts' : '@grantd/client';
 const { Grantd, GrantdError } = (await import(clientModule)) as typeof import('./src/exports.ts');
-const { FakeGrantd } = (await import(fakeModule)) as typeof import('./src/testing.ts');
 
 function errorOutcome(error: unknown): Outcome {
   if (!(error instanceof GrantdError)) throw error;
@@ -114,7 +109,7 @@ interface Shown {
   readonly log: string[];
 }
 
-function clientsOf({ on, url, key, client = {} }: Case, { warnings, log }: Shown): ClientOf {
+function clientsOf({ url, key, client = {} }: Case, { warnings, log }: Shown): ClientOf {
   const {
     timeout_ms: timeoutMs,
     batching,
@@ -140,14 +135,9 @@ function clientsOf({ on, url, key, client = {} }: Case, { warnings, log }: Shown
     logger: { debug: (entry: string) => void log.push(entry) },
     onWarning: (warning: string) => void warnings.push(warning),
   };
-  const fake = on === 'fake' ? new FakeGrantd() : undefined;
-  const create = (other: string | undefined): GrantdClass =>
-    fake === undefined
-      ? new Grantd({ ...options, url, key: other ?? key })
-      : new Grantd({ ...options, ...fake.options, key: other ?? key ?? fake.options.key });
   const clients = new Map<string | undefined, GrantdClass>();
   return (other) => {
-    const known = clients.get(other) ?? create(other);
+    const known = clients.get(other) ?? new Grantd({ ...options, url, key: other ?? key });
     clients.set(other, known);
     return known;
   };

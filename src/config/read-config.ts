@@ -17,8 +17,8 @@ const FILE_BYTES_MAX = 1024 * 1024;
 
 /** Kubernetes sets these in every pod if the name of a Service starts with `grantd`. */
 const SERVICE_LINK = /^GRANTD_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
-/** Only the project's own tests read these. */
-const FOREIGN_NAMES: ReadonlySet<string> = new Set(['GRANTD_TOOLS']);
+/** The project's own tests read the first, and the clients for tests of applications the other. */
+export const FOREIGN_NAMES: ReadonlySet<string> = new Set(['GRANTD_TOOLS', 'GRANTD_TESTING_URL']);
 
 /** Lists every invalid setting, one per line. */
 export class ConfigError extends Error {

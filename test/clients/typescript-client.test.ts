@@ -13,9 +13,10 @@ import { createRequires } from '../../clients/typescript/src/express.ts';
 import { createRequires as fastifyRequires } from '../../clients/typescript/src/fastify.ts';
 import { createRequires as nestRequires } from '../../clients/typescript/src/nest.ts';
 import { tracing } from '../../clients/typescript/src/otel.ts';
-import { FakeGrantd } from '../../clients/typescript/src/testing.ts';
 import { call } from '../kit/http-client.ts';
+import { startTestingService } from './support/testing-service.ts';
 
+const service = await startTestingService();
 const VIEWER = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' } as const;
 const check = (grantd: Grantd): Promise<boolean> => grantd.check(VIEWER);
 
@@ -29,24 +30,26 @@ const failureOf = async (work: Promise<unknown>): Promise<GrantdError> => {
 };
 
 /** A fetch function that fails so many times before it passes requests on. */
-function failing(times: number, fake: FakeGrantd, seen: RequestInit[] = []): typeof fetch {
+function failing(times: number, seen: RequestInit[] = []): typeof fetch {
   let left = times;
   return async (input, init = {}) => {
     seen.push(init);
     left -= 1;
     if (left >= 0) throw new TypeError('fetch failed');
-    return fake.fetch(input, init);
+    return fetch(input, init);
   };
 }
 
-/** A fetch function whose responses have these warnings, one after another. */
-function warning(texts: readonly string[], fake: FakeGrantd): typeof fetch {
+/** A fetch function whose responses have these warnings, one after another, and none of the service. */
+function warning(texts: readonly string[]): typeof fetch {
   const left = texts.values();
   return async (input, init) => {
-    const response = await fake.fetch(input, init);
+    const response = await fetch(input, init);
     const { value: text } = left.next();
-    if (text !== undefined) response.headers.set('x-service-warning', text);
-    return response;
+    const headers = new Headers(response.headers);
+    headers.delete('x-service-warning');
+    if (text !== undefined) headers.set('x-service-warning', text);
+    return new Response(response.body, { status: response.status, headers });
   };
 }
 
@@ -55,14 +58,14 @@ const never: typeof fetch = () => new Promise(() => {});
 describe('a call', () => {
   it('ends when the caller cancels it, and is not sent again', async () => {
     const seen: RequestInit[] = [];
-    const fake = new FakeGrantd();
+    const tenant = service.tenant();
     const controller = new AbortController();
     const fetchIt: typeof fetch = (_, init = {}) => {
       seen.push(init);
       controller.abort();
       return new Promise(() => {});
     };
-    const grantd = fake.client({ fetch: fetchIt });
+    const grantd = tenant.client({ fetch: fetchIt });
     const { signal } = controller;
     const error = await failureOf(grantd.check(VIEWER, { signal }));
     assert.deepEqual([error.type, error.retryable, seen.length], ['cancelled', false, 1]);
@@ -70,17 +73,17 @@ describe('a call', () => {
   });
 
   it('ends at its deadline, even if the fetch function ignores its signal', async () => {
-    const error = await failureOf(check(new FakeGrantd().client({ fetch: never, timeoutMs: 20 })));
+    const error = await failureOf(check(service.tenant().client({ fetch: never, timeoutMs: 20 })));
     assert.deepEqual([error.type, error.status, error.retryable], ['timeout', 0, true]);
   });
 
   it('shows the API key in no error', async () => {
-    const fake = new FakeGrantd();
-    const { key } = fake.options;
+    const tenant = service.tenant();
+    const { key } = tenant.options;
     const fetchIt: typeof fetch = async () => {
       throw new TypeError(`cannot connect`);
     };
-    const error = await failureOf(check(fake.client({ fetch: fetchIt, retryBudget: 0 })));
+    const error = await failureOf(check(tenant.client({ fetch: fetchIt, retryBudget: 0 })));
     assert.equal(error.type, 'connection-lost');
     assert.ok(!`${error.stack}${JSON.stringify(error)}`.includes(key));
     assert.ok(error.cause instanceof TypeError);
@@ -145,10 +148,15 @@ describe('an error', () => {
       requestId,
       request,
       stack = '',
-    } = await failureOf(new FakeGrantd().client().check({ ...VIEWER, subject: 'nobody' }));
-    assert.equal(request, 'POST http://grantd.invalid/v1/check');
+    } = await failureOf(
+      service
+        .tenant()
+        .client()
+        .check({ ...VIEWER, subject: 'nobody' }),
+    );
+    assert.equal(request, `POST ${service.url}/v1/check`);
     assert.match(requestId ?? '', /^req_/);
-    assert.match(message, /^invalid-subject: .+ \(POST http:\/\/grantd\.invalid\/v1\/check, req_[0-9a-z]+\)$/);
+    assert.match(message, /^invalid-subject: .+ \(POST http:\/\/[\d.:]+\/v1\/check, req_[0-9a-z]+\)$/);
     assert.ok(stack.includes(message));
   });
 
@@ -162,14 +170,14 @@ describe('an error', () => {
 describe('a log', () => {
   it('gets an entry for each attempt, and may fail without an effect on the call', async () => {
     const entries: string[] = [];
-    const fake = new FakeGrantd();
+    const tenant = service.tenant();
     const debug = (entry: string): void => {
       entries.push(entry);
       throw new Error('the log is full');
     };
-    const grantd = fake.client({ fetch: failing(1, fake), logger: { debug }, backoff: { maxMs: 0 } });
+    const grantd = tenant.client({ fetch: failing(1), logger: { debug }, backoff: { maxMs: 0 } });
     assert.equal(await check(grantd), false);
-    await fake.client().createGrant(VIEWER);
+    await tenant.client().createGrant(VIEWER);
     for await (const _ of grantd.changes()) break;
     const shown = entries.map((entry) => entry.replace(/ after \d+ ms/, '').replace(/req_[0-9a-z]+/, 'req_'));
     assert.deepEqual(shown, [
@@ -182,19 +190,19 @@ describe('a log', () => {
 
 describe('the change feed', () => {
   it('begins now, whatever is interrupted first', async () => {
-    const fake = new FakeGrantd();
-    const grantd = fake.client();
+    const tenant = service.tenant();
+    const grantd = tenant.client();
     await grantd.createGrant(VIEWER);
     let streams = 0;
     const fetchIt: typeof fetch = async (input, init = {}) => {
       const isStream = new Headers(init.headers).get('accept') === 'application/x-ndjson';
       if (isStream) streams += 1;
-      if (!isStream || streams > 1) return fake.fetch(input, init);
+      if (!isStream || streams > 1) return fetch(input, init);
       // What comes while the first stream fails must not be left out.
       await grantd.createGrant({ ...VIEWER, relation: 'editor' });
       throw new TypeError('fetch failed');
     };
-    for await (const { change } of fake.client({ fetch: fetchIt }).changes({ since: 'now' })) {
+    for await (const { change } of tenant.client({ fetch: fetchIt }).changes({ since: 'now' })) {
       assert.deepEqual([change.action, change.grant?.relation], ['grant.created', 'editor']);
       break;
     }
@@ -203,7 +211,7 @@ describe('the change feed', () => {
 
   it('ends when the caller cancels it', async () => {
     const controller = new AbortController();
-    const grantd = new FakeGrantd().client();
+    const grantd = service.tenant().client();
     await grantd.createGrant(VIEWER);
     const follow = async (): Promise<void> => {
       for await (const _ of grantd.changes({}, { signal: controller.signal })) controller.abort();
@@ -216,9 +224,9 @@ describe('a hook', () => {
   it('wraps each call, and adds headers to each attempt', async () => {
     const calls: CallFacts[] = [];
     const seen: RequestInit[] = [];
-    const fake = new FakeGrantd();
-    const grantd = fake.client({
-      fetch: failing(1, fake, seen),
+    const tenant = service.tenant();
+    const grantd = tenant.client({
+      fetch: failing(1, seen),
       hook: async (call, run) => {
         calls.push(call);
         return run({ 'x-request-id': 'mine', authorization: 'Bearer other' });
@@ -231,7 +239,7 @@ describe('a hook', () => {
     );
     for (const { headers } of seen) {
       assert.equal(new Headers(headers).get('x-request-id'), 'mine');
-      assert.equal(new Headers(headers).get('authorization'), `Bearer ${fake.options.key}`);
+      assert.equal(new Headers(headers).get('authorization'), `Bearer ${tenant.options.key}`);
     }
     assert.equal(seen.length, 2);
   });
@@ -239,8 +247,8 @@ describe('a hook', () => {
   it('makes a span of each call, with its outcome', async () => {
     const exporter = new InMemorySpanExporter();
     const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
-    const fake = new FakeGrantd();
-    const grantd = fake.client({ fetch: failing(1, fake), hook: tracing(provider.getTracer('test')) });
+    const tenant = service.tenant();
+    const grantd = tenant.client({ fetch: failing(1), hook: tracing(provider.getTracer('test')) });
     assert.equal(await check(grantd), false);
     await failureOf(grantd.check({ ...VIEWER, subject: 'nobody' }));
     const spans = exporter.getFinishedSpans();
@@ -262,8 +270,8 @@ describe('a warning', () => {
   /** What a client shows of these, which come with one check each. */
   async function shownOf(texts: readonly string[]): Promise<readonly string[]> {
     const shown: string[] = [];
-    const fake = new FakeGrantd();
-    const grantd = fake.client({ fetch: warning(texts, fake), onWarning: (text) => shown.push(text) });
+    const tenant = service.tenant();
+    const grantd = tenant.client({ fetch: warning(texts), onWarning: (text) => shown.push(text) });
     for (const _ of texts) await check(grantd);
     return shown;
   }
@@ -284,13 +292,13 @@ describe('a warning', () => {
 
   it('is shown from every response, and a log that fails does not fail the call', async () => {
     const shown: string[] = [];
-    const fake = new FakeGrantd();
-    await fake.client().createGrant(VIEWER);
+    const tenant = service.tenant();
+    await tenant.client().createGrant(VIEWER);
     const onWarning = (text: string): void => {
       shown.push(text);
       throw new Error('the log is full');
     };
-    const grantd = fake.client({ fetch: warning(['check', 'refusal', 'stream'], fake), onWarning });
+    const grantd = tenant.client({ fetch: warning(['check', 'refusal', 'stream']), onWarning });
     assert.equal(await check(grantd), true);
     await failureOf(grantd.check({ ...VIEWER, subject: 'nobody' }));
     for await (const _ of grantd.changes()) break;
@@ -299,23 +307,23 @@ describe('a warning', () => {
 
   it('goes to the console, without the API key', async (t) => {
     const { mock } = t.mock.method(console, 'warn', () => {});
-    const fake = new FakeGrantd();
-    await check(fake.client({ fetch: warning(['a; b=c'], fake) }));
+    const tenant = service.tenant();
+    await check(tenant.client({ fetch: warning(['a; b=c']) }));
     assert.deepEqual(
       mock.calls.map(({ arguments: texts }) => texts),
       [['grantd: a; b=c']],
     );
-    await check(fake.client());
+    await check(tenant.client({ fetch: warning([]) }));
     assert.equal(mock.callCount(), 1);
   });
 });
 
 describe('the middleware for Express', () => {
   it('lets the application send its own refusals, and passes nothing if that fails', async () => {
-    const fake = new FakeGrantd();
+    const tenant = service.tenant();
     const app = express();
     const requires = createRequires({
-      grantd: fake.client(),
+      grantd: tenant.client(),
       subject: (request) => request.header('x-user'),
       refuse: ({ status }, _request, response) => {
         if (status === 403) throw new Error('there is no page');
@@ -339,7 +347,7 @@ describe('the middleware for Express', () => {
       };
       assert.deepEqual(await ask({}), [401, 'a page']);
       assert.deepEqual(await ask({ 'x-user': 'user:ada' }), [500, 'Error: there is no page']);
-      await fake.client().createGrant(VIEWER);
+      await tenant.client().createGrant(VIEWER);
       assert.deepEqual(await ask({ 'x-user': 'user:ada' }), [200, 'passed']);
     } finally {
       server.close();
@@ -403,7 +411,7 @@ describe('a member that a call does not know', () => {
   ];
 
   it('is an error that names it, its place and the nearest name', async () => {
-    const grantd = untyped(new FakeGrantd().client());
+    const grantd = untyped(service.tenant().client());
     const wrong: string[] = [];
     for (const [name, args, member, meant] of CALLS) {
       const call = async (): Promise<unknown> => {
@@ -420,7 +428,7 @@ describe('a member that a call does not know', () => {
   });
 
   it('fails its check alone where checks are gathered', async () => {
-    const grantd = untyped(new FakeGrantd().client());
+    const grantd = untyped(service.tenant().client());
     await grantd.createGrant(VIEWER);
     const results = await Promise.allSettled([
       grantd.check(VIEWER),
@@ -434,7 +442,7 @@ describe('a member that a call does not know', () => {
   });
 
   it('is refused in the place of a page, too', async () => {
-    const grantd = untyped(new FakeGrantd().client());
+    const grantd = untyped(service.tenant().client());
     for (const page of [
       grantd.listGrants({ subject: VIEWER.subject }).page({ curser: 'a' }),
       grantd.changes().page({ limits: 1 }),
@@ -445,7 +453,7 @@ describe('a member that a call does not know', () => {
   });
 
   it('is what a program can read: inherited, or of a getter; absent if undefined', async () => {
-    const grantd = untyped(new FakeGrantd().client());
+    const grantd = untyped(service.tenant().client());
     class Question {
       subject = VIEWER.subject;
       relation = VIEWER.relation;
@@ -494,14 +502,14 @@ describe('a member that a call does not know', () => {
     }
   });
 
-  it('is a TypeError in the options of a client, of a fake and of a guard', () => {
-    const fake = new FakeGrantd();
-    const grantd = fake.client();
+  it('is a TypeError in the options of a client and of a guard', () => {
+    const tenant = service.tenant();
+    const grantd = tenant.client();
     const subject = (): string => VIEWER.subject;
     const wrong: readonly (readonly [string, (...args: never[]) => unknown])[] = [
-      ['options.timeout', () => fake.client({ timeoutMs: 5, ...{ timeout: 5 } })],
-      ['options.batch', () => new Grantd({ ...fake.options, ...{ batch: false } })],
-      ['options.backoff.first', () => fake.client({ backoff: { firstMs: 1, ...{ first: 1 } } })],
+      ['options.timeout', () => tenant.client({ timeoutMs: 5, ...{ timeout: 5 } })],
+      ['options.batch', () => new Grantd({ ...tenant.options, ...{ batch: false } })],
+      ['options.backoff.first', () => tenant.client({ backoff: { firstMs: 1, ...{ first: 1 } } })],
       ['options.subjct', () => createRequires({ grantd, subject, ...{ subjct: subject } })],
       ['options.onErorr', () => createRequires({ grantd, subject, ...{ onErorr: subject } })],
       [

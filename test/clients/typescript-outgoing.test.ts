@@ -5,8 +5,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Grantd, GrantdError } from '../../clients/typescript/src/exports.ts';
 import { refusalOf } from '../../clients/typescript/src/requirement.ts';
-import { FakeGrantd } from '../../clients/typescript/src/testing.ts';
+import { startTestingService } from './support/testing-service.ts';
 
+const service = await startTestingService();
 const HALF = '\ud800';
 const VIEWER = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' } as const;
 
@@ -18,15 +19,15 @@ interface Counted {
   readonly sent: string[];
 }
 
-/** A client of the fake whose requests are counted. */
+/** A client whose requests are counted. */
 function counted(options: object = {}): Counted {
-  const fake = new FakeGrantd();
+  const tenant = service.tenant();
   const sent: string[] = [];
   const fetchIt: typeof fetch = (input, init) => {
     sent.push(String(input));
-    return fake.fetch(input, init);
+    return fetch(input, init);
   };
-  return { grantd: new Grantd({ ...fake.options, ...options, fetch: fetchIt }), sent };
+  return { grantd: new Grantd({ ...tenant.options, ...options, fetch: fetchIt }), sent };
 }
 
 async function failureOf(work: Promise<unknown> | Untyped): Promise<GrantdError> {
@@ -172,8 +173,8 @@ describe('a wait', () => {
       state.requests += 1;
       return new Response('', { status: 429, headers: { 'retry-after': retryAfter } });
     };
-    const fake = new FakeGrantd();
-    return { state, grantd: new Grantd({ ...fake.options, fetch: fetchIt, backoff: { firstMs: 0, maxMs: 0 } }) };
+    const tenant = service.tenant();
+    return { state, grantd: new Grantd({ ...tenant.options, fetch: fetchIt, backoff: { firstMs: 0, maxMs: 0 } }) };
   };
 
   it('of the feed is as long as it is told, however long', async () => {

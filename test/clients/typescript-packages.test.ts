@@ -9,8 +9,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { Grantd } from '../../clients/typescript/src/exports.ts';
+import { startGrantd } from '../../clients/typescript/testing/testing.ts';
+import { installNpmProgram, NODE_24 } from '../../tools/engines/npm-program.ts';
 import { call } from '../kit/http-client.ts';
 import type { HttpService } from '../kit/http-service.ts';
+import { waitFor } from '../kit/wait-for.ts';
 import {
   buildClientPackages,
   CLIENT,
@@ -22,9 +26,11 @@ import {
 } from './support/client-packages.ts';
 import { startContractService } from './support/contract.ts';
 import { startFaultProxy } from './support/fault-proxy.ts';
+import { TESTING_COMMAND } from './support/testing-service.ts';
 
 const run = promisify(execFile);
-const PACKED_BYTES_MAX = 40_000;
+/** That of the service is a download of a second or two, and the image has a hundred times as much. */
+const PACKED_BYTES_MAX: Readonly<Record<string, number>> = { '@grantd/client': 40_000, '@grantd/testing': 1_500_000 };
 /** Of an uncaught error: its line of code, its message and its stack. */
 const UNCAUGHT_BYTES_MAX = 2_000;
 let packages: ClientPackages;
@@ -41,9 +47,11 @@ after(async () => {
 describe('the packages', () => {
   it('are small, and hold what they have to and nothing else', () => {
     for (const { name, bytes, files } of packages.packed) {
-      assert.ok(bytes <= PACKED_BYTES_MAX, `${name} has ${bytes} bytes`);
+      assert.ok(bytes <= (PACKED_BYTES_MAX[name] ?? 0), `${name} has ${bytes} bytes`);
       for (const file of ['LICENSE', 'README.md', 'package.json']) assert.ok(files.includes(file), `${name}: ${file}`);
-      const others = files.filter((file) => !/^dist\/.*\.(js|d\.ts)$/.test(file) && file.startsWith('dist/'));
+      const others = files.filter(
+        (file) => !/^dist\/(service\/assets\/.*|.*\.(js|d\.ts))$/.test(file) && file.startsWith('dist/'),
+      );
       assert.deepEqual(others, []);
     }
   });
@@ -78,13 +86,65 @@ describe('what the pages say', () => {
     const { key } = await service.createTenant();
     const env = { ...process.env, GRANTD_URL: service.baseUrl, GRANTD_KEY: key };
     const perform = async (index: number): Promise<void> => {
-      const { stderr } = await run(process.execPath, [join(folder, `program-${index}.ts`)], { env });
+      const { stdout, stderr } = await run(process.execPath, [join(folder, `program-${index}.ts`)], { env });
+      // Tests among them report there.
+      assert.doesNotMatch(stdout, /✖/);
       // A failed console.assert is printed there.
       assert.equal(stderr, '', `of program ${index}`);
     };
     // The first one grants what the others ask for.
     await perform(0);
     await Promise.all(programs.slice(1).map((_, index) => perform(index + 1)));
+  });
+});
+
+describe('the service for tests', () => {
+  const isAway = (url: string): Promise<boolean> =>
+    fetch(url).then(
+      () => false,
+      () => true,
+    );
+
+  it('runs from its package, on the oldest Node that it asks for, and ends with a process that is killed', async () => {
+    const program = join(packages.directory, 'killed.mjs');
+    writeFileSync(
+      program,
+      "import { startGrantd } from '@grantd/testing';\nconsole.log((await startGrantd()).url);\nsetInterval(() => {}, 1000);\n",
+    );
+    const node = await installNpmProgram(NODE_24).catch(() => process.execPath);
+    const child = spawn(node, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
+    for await (const url of createInterface({ input: child.stdout })) {
+      const grantd = new Grantd({ url, key: 'test_a' });
+      assert.equal(await grantd.check({ subject: 'user:a', relation: 'viewer', object: 'document:a' }), false);
+      child.kill('SIGKILL');
+      await waitFor('its end', () => isAway(url));
+      return;
+    }
+    assert.fail('it did not start');
+  });
+
+  it('says in two lines which Node it needs', async () => {
+    const file = join(packages.directory, 'node_modules', '@grantd', 'testing', 'dist', 'service', 'start.js');
+    const program = `Object.defineProperty(process.versions, 'node', { value: '22.1.0' }); await import(${JSON.stringify(file)});`;
+    const { stderr } = await run(process.execPath, ['--input-type=module', '--eval', program]).catch(
+      (error: { stderr: string }) => error,
+    );
+    assert.match(
+      stderr,
+      /^grantd: This is Node 22\.1\.0, and the service for tests needs Node 24 or later\.\n {2}.*\n$/,
+    );
+  });
+
+  it('is one that runs already, or started by another command, and says why that fails', async () => {
+    assert.equal((await startGrantd({ url: service.baseUrl })).url, service.baseUrl);
+    const started = await startGrantd({ command: TESTING_COMMAND });
+    const tenant = started.newTenant();
+    assert.match(tenant.key, /^test_/);
+    assert.notEqual(started.newTenant().key, tenant.key);
+    await started.stop();
+    assert.ok(await isAway(started.url));
+    await assert.rejects(startGrantd({ command: ['no-such-program'] }), /did not start: .*ENOENT/);
+    await assert.rejects(startGrantd({ command: ['true'] }), /did not start: it ended with 0/);
   });
 });
 

@@ -1,4 +1,4 @@
-// The sources of the TypeScript client perform the contract: on a real service behind the fault proxy, and on the fake.
+// The sources of the TypeScript client perform the contract: on a real service behind the fault proxy.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -15,8 +15,6 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const command = [process.execPath, join(CLIENT, 'contract-runner.ts')] as const;
 
 it('the client keeps the contract on a real service', () => runContract({ on: 'server', command }));
-
-it('the client keeps the contract on its fake', () => runContract({ on: 'fake', command }));
 
 it('the client meets the table of faults', () => runFaults({ command }));
 

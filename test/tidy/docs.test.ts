@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { renderApiPage } from '../../scripts/docs/api-page.ts';
 import { renderMetricsPage } from '../../scripts/docs/metrics-page.ts';
 import { renderSettingsPage } from '../../scripts/docs/settings-page.ts';
-import { variableNames } from '../../src/config/read-config.ts';
+import { FOREIGN_NAMES, variableNames } from '../../src/config/read-config.ts';
 import { ERROR_CATALOGUE } from '../../src/core/errors.ts';
 import { LOCK_TABLE } from '../../src/store/cassandra/schema/migration-lock.ts';
 import { MIGRATIONS } from '../../src/store/cassandra/schema/migrations.ts';
@@ -149,7 +149,7 @@ describe('the docs', () => {
   });
 
   it('name settings that exist', () => {
-    const known = new Set([...variableNames(), 'GRANTD_TOOLS']);
+    const known = new Set([...variableNames(), ...FOREIGN_NAMES]);
     const found = pages.flatMap(({ path, text }) =>
       [...text.matchAll(/\bGRANTD_[A-Z_]*[A-Z]\b/g)]
         .map(([name]) => name)

@@ -14,7 +14,7 @@ import { provideChromium } from './chromium.ts';
 import { provideProgram } from './debian-program.ts';
 import { provide } from './engine-script.ts';
 import { provideJava, provideMaven } from './java.ts';
-import { BUN, DENO, installNpmProgram, NODE_20, NODE_22 } from './npm-program.ts';
+import { BUN, DENO, installNpmProgram, NODE_20, NODE_22, NODE_24 } from './npm-program.ts';
 import { installPythonTool, PYTHON_CLIENT, SCHEMATHESIS } from './python-tool.ts';
 import { LOGS_DIRECTORY } from './tools-directory.ts';
 
@@ -85,14 +85,15 @@ const ROWS: readonly Row[] = [
   ),
   row(
     'runtimes',
-    'Node 20 and 22, Deno and Bun from npm',
+    'Node 20, 22 and 24, Deno and Bun from npm',
     [
       'test/cli/package.test.ts',
+      'test/clients/typescript-packages.test.ts',
       'test/clients/slow/typescript-runtimes.test.ts',
       'test/browser/docs-app.test.ts',
       'test/cluster/smoke/docs-commands.test.ts',
     ],
-    () => Promise.all([NODE_20, NODE_22, DENO, BUN].map(installNpmProgram)),
+    () => Promise.all([NODE_20, NODE_22, NODE_24, DENO, BUN].map(installNpmProgram)),
   ),
   row('redis', 'Redis from Debian', ['alone', 'contract', 'cluster/smoke', 'kubernetes'], () =>
     provideProgram('redis-server'),

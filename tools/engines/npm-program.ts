@@ -28,6 +28,9 @@ export const NODE_20: NpmProgram = {
 /** The oldest Node that the package of the command line supports. */
 export const NODE_22: NpmProgram = { ...NODE_20, version: '22.23.3' };
 
+/** The oldest Node on which the service for tests runs from its package. */
+export const NODE_24: NpmProgram = { ...NODE_20, version: '24.22.3' };
+
 export const DENO: NpmProgram = {
   name: 'deno',
   version: '2.9.6',

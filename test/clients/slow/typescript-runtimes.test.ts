@@ -40,7 +40,6 @@ describe('the packages on other runtimes', { concurrency: true }, () => {
       const runner = join(packages.directory, `contract-runner-${program.name}.mjs`);
       await compile(join(CLIENT, 'contract-runner.ts'), runner);
       const environment = { CLIENT_PACKAGES: 'built' };
-      await runContract({ on: 'fake', command: [command, ...options, runner], environment });
       const onServer = runContract({ on: 'server', service, command: [command, ...options, runner], environment });
       await onServer.catch((error: unknown) => {
         const differing = error instanceof assert.AssertionError ? error.actual : undefined;

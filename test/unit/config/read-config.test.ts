@@ -83,6 +83,7 @@ describe('readConfig', () => {
         GRANTD_FRONT_SERVICE_HOST: '10.0.0.1',
         GRANTD_FRONT_PORT_8080_TCP_PROTO: 'tcp',
         GRANTD_TOOLS: '/cache',
+        GRANTD_TESTING_URL: 'http://127.0.0.1:7411',
         PATH: '/bin',
         grantd_http_address: 'x',
       }),

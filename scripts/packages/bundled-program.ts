@@ -1,0 +1,59 @@
+// Bundles a program of this repository into a package, with everything that it runs: the package has no dependencies,
+// so an installation is one download, and nothing else gets into it later. The texts of the licenses of what is inside
+// are in THIRD-PARTY-LICENSES.txt.
+
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type BuildOptions, build, type Metafile } from 'esbuild';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+/** The packages of which a file is inside, ascending. */
+function packagesIn(metafiles: readonly Metafile[]): readonly string[] {
+  const names = metafiles
+    .flatMap(({ inputs }) => Object.keys(inputs))
+    .flatMap((path) => /^(?:.*\/)?node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []);
+  return [...new Set(names)].filter((name) => !name.startsWith('@grantd/')).toSorted();
+}
+
+function licenseOf(name: string, home: string): string {
+  const folder = [home, ROOT].map((each) => join(each, 'node_modules', name)).find((each) => existsSync(each));
+  if (folder === undefined) throw new Error(`${name} is not where npm installs it.`);
+  const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice)/i.test(file));
+  const texts = files.map((file) => readFileSync(join(folder, file), 'utf8').trim());
+  return [`${name} ${version} (${license})`, ...texts].join('\n\n');
+}
+
+/** `home`: the folder of the package in the repository. `parts`: what is built, each with its own options. */
+export async function bundleProgram(
+  directory: string,
+  home: string,
+  parts: readonly (BuildOptions & Required<Pick<BuildOptions, 'entryPoints' | 'target'>>)[],
+): Promise<void> {
+  const results = await Promise.all(
+    parts.map((options) =>
+      build({
+        outdir: join(directory, 'dist'),
+        ...options,
+        absWorkingDir: ROOT,
+        bundle: true,
+        // What is imported only when it runs stays a file of its own.
+        splitting: true,
+        format: 'esm',
+        platform: 'node',
+        minifyWhitespace: true,
+        minifySyntax: true,
+        legalComments: 'none',
+        metafile: true,
+        logLevel: 'warning',
+        // Libraries that are CommonJS ask for modules of Node with it.
+        banner: { js: "import{createRequire as __r}from'node:module';const require=__r(import.meta.url);" },
+      }),
+    ),
+  );
+  const licenses = packagesIn(results.map(({ metafile }) => metafile))
+    .map((name) => licenseOf(name, home))
+    .join(`\n\n${'-'.repeat(80)}\n\n`);
+  writeFileSync(join(directory, 'THIRD-PARTY-LICENSES.txt'), `${licenses}\n`);
+}
