@@ -3,7 +3,7 @@
 
 import { isIP } from 'node:net';
 import { isLoopbackHost, splitAddress } from '../core/text/addresses.ts';
-import { parseAddress, quote } from './parsers.ts';
+import { matching, parseAddress, quote } from './parsers.ts';
 import { Secret } from './secret.ts';
 import { type Origin, WrongSetting } from './setting.ts';
 
@@ -106,22 +106,13 @@ export function parseContactPoints(text: string): readonly string[] {
 }
 
 /** A name that Cassandra accepts without quotes. */
-export function parseKeyspace(text: string): string {
-  if (!/^[a-z][a-z0-9_]{0,47}$/.test(text)) {
-    throw new WrongSetting(
-      `must be 1 to 48 lower-case letters, digits and "_", starting with a letter; it is ${quote(text)}`,
-    );
-  }
-  return text;
-}
+export const parseKeyspace = matching(
+  /^[a-z][a-z0-9_]{0,47}$/,
+  '1 to 48 lower-case letters, digits and "_", starting with a letter',
+);
 
 /** A name that others have chosen: anything printable. */
-export function parseName(text: string): string {
-  if (!/^[\x20-\x7e]{1,255}$/.test(text)) {
-    throw new WrongSetting(`must be 1 to 255 printable ASCII characters; it is ${quote(text)}`);
-  }
-  return text;
-}
+export const parseName = matching(/^[\x20-\x7e]{1,255}$/, '1 to 255 printable ASCII characters');
 
 /** Comma-separated names as in certificates. */
 export function parseCertificateNames(text: string): readonly string[] {
@@ -134,9 +125,7 @@ export function parseCertificateNames(text: string): readonly string[] {
   return Object.freeze(names);
 }
 
-export function parseSecretText(text: string): Secret {
-  return new Secret(text);
-}
+export const parseSecretText = (text: string): Secret => new Secret(text);
 
 export type PemKind = 'certificate' | 'private key';
 
@@ -166,9 +155,8 @@ export function pemSourceParser(kind: PemKind): (text: string, origin: Origin) =
 }
 
 /** Like `pemSourceParser`; either form counts as a secret. */
-export function parseKeySource(text: string, origin: Origin): Secret {
-  return new Secret(pemSourceParser('private key')(text, origin));
-}
+export const parseKeySource = (text: string, origin: Origin): Secret =>
+  new Secret(pemSourceParser('private key')(text, origin));
 
 // ---- the store ----
 

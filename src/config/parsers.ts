@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { isIP, SocketAddress } from 'node:net';
 import { parseApiKey } from '../core/api-keys.ts';
 import { GrantdError } from '../core/errors.ts';
-import { type ClusterId, parseClusterId, parseTenantId, type TenantId } from '../core/ids.ts';
+import { parseClusterId, parseTenantId } from '../core/ids.ts';
 import { isUnknown } from '../core/json-members.ts';
 import {
   DEFAULT_PLAN_NAME,
@@ -31,60 +31,47 @@ const QUOTED_LENGTH_MAX = 100;
 export const quote = (text: string): string =>
   JSON.stringify(text.length > QUOTED_LENGTH_MAX ? `${text.slice(0, QUOTED_LENGTH_MAX)}…` : text);
 
-/** `host:port`; an IPv6 host needs brackets. Port 0 means any free port. */
-export function parseAddress(text: string): string {
-  const match = /^(?<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):(?<port>\d{1,5})$/.exec(text);
-  const port = Number(match?.groups?.port);
-  const host = match?.groups?.host ?? '';
-  const bracketed = host.startsWith('[');
-  if (match === null || port > 65_535 || (bracketed && isIP(host.slice(1, -1)) !== 6)) {
-    throw new WrongSetting(`must be host:port, like 127.0.0.1:8080 or [::1]:8080; it is ${quote(text)}`);
-  }
-  return text;
-}
-
-export function parseTenant(text: string): TenantId {
-  const tenantId = parseTenantId(text);
-  if (tenantId === undefined) {
-    throw new WrongSetting(`must be a tenant ID: ten_ followed by 26 letters and digits; it is ${quote(text)}`);
-  }
-  return tenantId;
-}
-
-export function parseCluster(text: string): ClusterId {
-  const clusterId = parseClusterId(text);
-  if (clusterId === undefined) {
-    throw new WrongSetting(`must be a cluster ID: clu_ followed by 26 letters and digits; it is ${quote(text)}`);
-  }
-  return clusterId;
-}
-
-export function parseBoolean(text: string): boolean {
-  if (text === 'true') return true;
-  if (text === 'false') return false;
-  throw new WrongSetting(`must be true or false; it is ${quote(text)}`);
-}
-
-const CLUSTER_NAME_LENGTH_MAX = 64;
-
-export function parseClusterName(text: string): string {
-  if (text.length > CLUSTER_NAME_LENGTH_MAX || /[\p{C}\p{Zl}\p{Zp}]/u.test(text)) {
-    throw new WrongSetting(
-      `must be 1 to ${CLUSTER_NAME_LENGTH_MAX} characters without control characters; it is ${quote(text)}`,
-    );
-  }
-  return text;
-}
-
-export function integerParser(min: number, max: number): (text: string) => number {
-  return (text) => {
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    if (!(value >= min && value <= max)) {
-      throw new WrongSetting(`must be a whole number from ${min} to ${max}; it is ${quote(text)}`);
-    }
+/** A parser of texts for which `read` returns a value. `wanted` completes "must be …". */
+export const parserOf =
+  <Value>(read: (text: string) => Value | undefined, wanted: string): ((text: string) => Value) =>
+  (text) => {
+    const value = read(text);
+    if (value === undefined) throw new WrongSetting(`must be ${wanted}; it is ${quote(text)}`);
     return value;
   };
-}
+
+/** A parser of texts that match. */
+export const matching = (pattern: RegExp, wanted: string): ((text: string) => string) =>
+  parserOf((text) => (pattern.test(text) ? text : undefined), wanted);
+
+/** `host:port`; an IPv6 host needs brackets. Port 0 means any free port. */
+export const parseAddress = parserOf((text) => {
+  const { host = '', port } = /^(?<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):(?<port>\d{1,5})$/.exec(text)?.groups ?? {};
+  const isHost = !host.startsWith('[') || isIP(host.slice(1, -1)) === 6;
+  return isHost && Number(port) <= 65_535 ? text : undefined;
+}, 'host:port, like 127.0.0.1:8080 or [::1]:8080');
+
+export const parseTenant = parserOf(parseTenantId, 'a tenant ID: ten_ followed by 26 letters and digits');
+export const parseCluster = parserOf(parseClusterId, 'a cluster ID: clu_ followed by 26 letters and digits');
+export const parseBoolean = parserOf(
+  (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
+  'true or false',
+);
+
+const CLUSTER_NAME_LENGTH_MAX = 64;
+export const parseClusterName = parserOf(
+  (text) => (text.length > CLUSTER_NAME_LENGTH_MAX || /[\p{C}\p{Zl}\p{Zp}]/u.test(text) ? undefined : text),
+  `1 to ${CLUSTER_NAME_LENGTH_MAX} characters without control characters`,
+);
+
+const inRange = (value: number, min: number, max: number): number | undefined =>
+  value >= min && value <= max ? value : undefined;
+
+export const integerParser = (min: number, max: number): ((text: string) => number) =>
+  parserOf(
+    (text) => inRange(/^\d{1,15}$/.test(text) ? Number(text) : Number.NaN, min, max),
+    `a whole number from ${min} to ${max}`,
+  );
 
 const BYTE_UNITS: ReadonlyMap<string, number> = new Map([
   ['', 1],
@@ -94,26 +81,14 @@ const BYTE_UNITS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** Plain bytes, or a whole number of KiB, MiB or GiB; Kubernetes writes these without the B. */
-export function bytesParser(min: number, max: number): (text: string) => number {
-  return (text) => {
-    const match = /^(?<amount>\d{1,15})(?:(?<unit>[KMG]i)B?)?$/.exec(text);
-    const value = Number(match?.groups?.amount) * (BYTE_UNITS.get(match?.groups?.unit ?? '') ?? 1);
-    if (!(value >= min && value <= max)) {
-      throw new WrongSetting(
-        `must be from ${min} to ${max} bytes, as a plain number or like 256MiB or 256Mi (K, M, G); it is ${quote(text)}`,
-      );
-    }
-    return value;
-  };
-}
+export const bytesParser = (min: number, max: number): ((text: string) => number) =>
+  parserOf((text) => {
+    const { amount, unit = '' } = /^(?<amount>\d{1,15})(?:(?<unit>[KMG]i)B?)?$/.exec(text)?.groups ?? {};
+    return inRange(Number(amount) * (BYTE_UNITS.get(unit) ?? 1), min, max);
+  }, `from ${min} to ${max} bytes, as a plain number or like 256MiB or 256Mi (K, M, G)`);
 
-export function choiceParser<Choice extends string>(choices: readonly Choice[]): (text: string) => Choice {
-  return (text) => {
-    const choice = choices.find((each) => each === text);
-    if (choice === undefined) throw new WrongSetting(`must be one of ${choices.join(', ')}; it is ${quote(text)}`);
-    return choice;
-  };
-}
+export const choiceParser = <Choice extends string>(choices: readonly Choice[]): ((text: string) => Choice) =>
+  parserOf((text) => choices.find((each) => each === text), `one of ${choices.join(', ')}`);
 
 function demandUrl(text: string, refused: RegExp, form: string): void {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -136,14 +111,10 @@ export function parseUrl(text: string): string {
   return text.replace(/\/+$/, '');
 }
 
-export function parseShardName(text: string): string {
-  if (!/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/.test(text)) {
-    throw new WrongSetting(
-      `must be 1 to 63 lower-case letters, digits, "-" or ".", as in a host name; it is ${quote(text)}`,
-    );
-  }
-  return text;
-}
+export const parseShardName = matching(
+  /^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/,
+  '1 to 63 lower-case letters, digits, "-" or ".", as in a host name',
+);
 
 export function parsePath(text: string): string {
   if (text.includes('\0')) throw new WrongSetting('must be a path without NUL characters');
@@ -370,32 +341,22 @@ export function parseIssuer(text: string): string {
 }
 
 /** Client ids, audiences and names of claims. */
-export function parseToken(text: string): string {
-  if (text.length > TEXT_LENGTH_MAX || !/^[\x21-\x7e]+$/.test(text)) {
-    throw new WrongSetting(
-      `must be 1 to ${TEXT_LENGTH_MAX} printable ASCII characters without spaces; it is ${quote(text)}`,
-    );
-  }
-  return text;
-}
+export const parseToken = matching(
+  new RegExp(`^[\\x21-\\x7e]{1,${TEXT_LENGTH_MAX}}$`),
+  `1 to ${TEXT_LENGTH_MAX} printable ASCII characters without spaces`,
+);
 
-export function parseTexts(text: string): readonly string[] {
+export const parseTexts = parserOf((text): readonly string[] | undefined => {
   const names = text.split(',').map((part) => part.trim());
-  if (names.length > TEXTS_MAX || names.some((name) => name === '' || name.length > TEXT_LENGTH_MAX)) {
-    throw new WrongSetting(
-      `must be at most ${TEXTS_MAX} values of 1 to ${TEXT_LENGTH_MAX} characters, separated by commas; it is ${quote(text)}`,
-    );
-  }
-  return Object.freeze(names);
-}
+  const isWrong = names.length > TEXTS_MAX || names.some((name) => name === '' || name.length > TEXT_LENGTH_MAX);
+  return isWrong ? undefined : Object.freeze(names);
+}, `at most ${TEXTS_MAX} values of 1 to ${TEXT_LENGTH_MAX} characters, separated by commas`);
 
-export function parseLogInScope(text: string): string {
+export const parseLogInScope = parserOf((text) => {
   const scopes = text.split(' ');
-  if (!scopes.includes('openid') || !scopes.every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))) {
-    throw new WrongSetting(`must be scopes separated by single spaces, one of them openid; it is ${quote(text)}`);
-  }
-  return text;
-}
+  const areScopes = scopes.every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope));
+  return areScopes && scopes.includes('openid') ? text : undefined;
+}, 'scopes separated by single spaces, one of them openid');
 
 // ---- traces and the decision log ----
 
@@ -432,11 +393,10 @@ export function parseHeaders(text: string): Secret {
   return new Secret(text);
 }
 
-export function parseRatio(text: string): number {
-  const ratio = /^(\d+(\.\d*)?|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
-  if (!(ratio >= 0 && ratio <= 1)) throw new WrongSetting(`must be a number from 0 to 1; it is ${quote(text)}`);
-  return ratio;
-}
+export const parseRatio = parserOf(
+  (text) => inRange(/^(\d+(\.\d*)?|\.\d+)$/.test(text) ? Number(text) : Number.NaN, 0, 1),
+  'a number from 0 to 1',
+);
 
 /** Each is looked up for every request. */
 const TENANTS_MAX = 1000;

@@ -4,48 +4,9 @@
 import { BUILT_IN_PLANS } from '../core/plans.ts';
 import { SLOTS_MAX } from '../core/slots.ts';
 import { LOG_LEVELS, SAMPLER_NAMES } from '../telemetry/choices.ts';
-import {
-  parseCertificateNames,
-  parseContactPoints,
-  parseDialAddress,
-  parseDiscovery,
-  parseKeySource,
-  parseKeyspace,
-  parseName,
-  parsePrivateKey,
-  parseSecretText,
-  parseStore,
-  pemParser,
-  pemSourceParser,
-} from './cluster-parsers.ts';
+import * as cluster from './cluster-parsers.ts';
 import { MEBIBYTE } from './page-cache-memory.ts';
-import {
-  bytesParser,
-  choiceParser,
-  integerParser,
-  parseAddress,
-  parseBoolean,
-  parseCluster,
-  parseClusterName,
-  parseHeaders,
-  parseIssuer,
-  parseKeyText,
-  parseLinkUrl,
-  parseLogInScope,
-  parseOperatorToken,
-  parsePairs,
-  parsePath,
-  parseRatio,
-  parseShardName,
-  parseTenant,
-  parseTenants,
-  parseTexts,
-  parseToken,
-  parseTokenSource,
-  parseTrustedProxies,
-  parseUrl,
-  plansParser,
-} from './parsers.ts';
+import * as parsers from './parsers.ts';
 import { parseRedisUrl } from './redis-url.ts';
 import { optional, type Role, row, type Setting } from './setting.ts';
 
@@ -73,22 +34,27 @@ const SHUTDOWN_SECONDS_MAX = 3600;
 
 // The forms that several settings share.
 
-const ADDRESS = { form: 'host:port', parse: parseAddress };
-const BOOLEAN = { form: 'true or false', parse: parseBoolean };
-const URL_TEXT = { form: 'URL', parse: parseUrl };
-const RATIO = { form: 'number, 0 to 1', parse: parseRatio };
-const CERTIFICATE = { form: 'PEM', parse: pemParser('certificate'), file: true };
-const CERTIFICATE_SOURCE = { form: 'PEM', parse: pemSourceParser('certificate'), file: true };
-const SECRET_TEXT = { form: 'text', parse: parseSecretText, file: true, secret: true };
+const ADDRESS = { form: 'host:port', parse: parsers.parseAddress };
+const BOOLEAN = { form: 'true or false', parse: parsers.parseBoolean };
+const URL_TEXT = { form: 'URL', parse: parsers.parseUrl };
+const RATIO = { form: 'number, 0 to 1', parse: parsers.parseRatio };
+const CERTIFICATE = { form: 'PEM', parse: cluster.pemParser('certificate'), file: true };
+const CERTIFICATE_SOURCE = { form: 'PEM', parse: cluster.pemSourceParser('certificate'), file: true };
+const TOKEN = { form: 'text', parse: parsers.parseToken };
+const TEXTS = { form: 'comma-separated texts', parse: parsers.parseTexts };
+const NAME = { form: 'name', parse: cluster.parseName };
+const LINK = { form: 'an http or https URL', parse: parsers.parseLinkUrl };
+const CERTIFICATE_NAMES = { form: 'comma-separated names', parse: cluster.parseCertificateNames };
+const SECRET_TEXT = { form: 'text', parse: cluster.parseSecretText, file: true, secret: true };
 
 const wholeNumber = (min: number, max: number) => ({
   form: `number, ${min} to ${max}`,
-  parse: integerParser(min, max),
+  parse: parsers.integerParser(min, max),
 });
 
 const choiceOf = <Choice extends string>(choices: readonly Choice[]) => ({
   form: choices.join(', '),
-  parse: choiceParser(choices),
+  parse: parsers.choiceParser(choices),
 });
 
 const RPC_TLS = 'Set all three or none. Values given as files are reloaded when the files change.' as const;
@@ -141,7 +107,7 @@ export const SETTINGS = Object.freeze({
     name: 'GRANTD_RPC_ADVERTISE',
     roles: ['shard'],
     form: 'host:port',
-    parse: parseDialAddress,
+    parse: cluster.parseDialAddress,
     unset: 'the host of `GRANTD_RPC_ADDRESS`, or the host name if that is a wildcard, with the bound port',
     description: "The address at which fronts, consoles and other shards reach this shard's gRPC.",
   }),
@@ -149,7 +115,7 @@ export const SETTINGS = Object.freeze({
     name: 'GRANTD_SHARD_NAME',
     roles: ['dev', 'shard'],
     form: 'name',
-    parse: parseShardName,
+    parse: parsers.parseShardName,
     defaults: { dev: 'dev' },
     unset: 'the host name',
     description:
@@ -159,7 +125,7 @@ export const SETTINGS = Object.freeze({
     name: 'GRANTD_DISCOVERY',
     roles: ['front', 'console'],
     form: '`static:host:port,…`, `dns:name:port` or `kubernetes:namespace/service`',
-    parse: parseDiscovery,
+    parse: cluster.parseDiscovery,
     requiredBy: ['front', 'console'],
     description:
       'How to find shards. One reachable shard is enough: it names the others. `dns` looks the name up every 2 seconds and dials every address. `kubernetes` watches the EndpointSlices of the Service and uses its port `rpc`, or the port named after a colon.',
@@ -168,7 +134,7 @@ export const SETTINGS = Object.freeze({
     name: 'GRANTD_CLUSTER_ID',
     roles: ['front', 'shard', 'console'],
     form: 'cluster ID',
-    parse: parseCluster,
+    parse: parsers.parseCluster,
     unset: 'a shard reads it from its store; fronts and consoles learn it from the shards',
     description:
       'The cluster that this process belongs to, as `grantd migrate` prints it. Shards of another cluster, such as a restored copy, are refused. With it, a front cannot learn a wrong one while no shard of its own is up.',
@@ -184,7 +150,7 @@ export const SETTINGS = Object.freeze({
     name: 'GRANTD_RPC_TLS_KEY',
     roles: ['front', 'shard', 'console'],
     form: 'PEM',
-    parse: parseKeySource,
+    parse: cluster.parseKeySource,
     unset: 'gRPC without TLS',
     file: true,
     secret: true,
@@ -200,8 +166,7 @@ export const SETTINGS = Object.freeze({
   rpcTlsConsoleNames: row({
     name: 'GRANTD_RPC_TLS_CONSOLE_NAMES',
     roles: ['shard'],
-    form: 'comma-separated names',
-    parse: parseCertificateNames,
+    ...CERTIFICATE_NAMES,
     default: 'grantd-console',
     description:
       'With TLS: clients whose certificate has one of these DNS names may make operator calls. The names must match exactly.',
@@ -209,8 +174,7 @@ export const SETTINGS = Object.freeze({
   rpcTlsShardNames: row({
     name: 'GRANTD_RPC_TLS_SHARD_NAMES',
     roles: ['shard'],
-    form: 'comma-separated names',
-    parse: parseCertificateNames,
+    ...CERTIFICATE_NAMES,
     default: 'grantd-shard',
     description:
       'With TLS: clients whose certificate has one of these DNS names may read the changes of tenants as shards do. The names must match exactly. The certificate of a shard that this one connects to must be for one of them, too.',
@@ -219,7 +183,7 @@ export const SETTINGS = Object.freeze({
     name: 'GRANTD_RPC_TLS_SERVER_NAME',
     roles: ['front', 'console'],
     form: 'host name',
-    parse: parseName,
+    parse: cluster.parseName,
     unset: 'with `dns`, the name that `GRANTD_DISCOVERY` looks up; with `static`, the host that is dialled',
     description: 'The DNS name that the certificates of the shards must have.',
   }),
@@ -230,7 +194,7 @@ export const SETTINGS = Object.freeze({
     name: 'GRANTD_STORE',
     roles: ['dev', ...STORE_ROLES],
     form: 'cassandra; sqlite in `dev`',
-    parse: parseStore,
+    parse: cluster.parseStore,
     defaults: { dev: 'sqlite' },
     requiredBy: STORE_ROLES,
     description:
@@ -240,7 +204,7 @@ export const SETTINGS = Object.freeze({
     name: 'GRANTD_DATA_DIR',
     roles: ['dev', 'cli'],
     form: 'path',
-    parse: parsePath,
+    parse: parsers.parsePath,
     default: '.grantd',
     description:
       "The directory of the embedded store and of `dev.json`. `dev` creates it if it does not exist. The operator's commands read the address of the service and its token from `dev.json`.",
@@ -249,7 +213,7 @@ export const SETTINGS = Object.freeze({
     name: 'GRANTD_CASSANDRA_CONTACT_POINTS',
     roles: STORE_ROLES,
     form: 'comma-separated hosts, or host:port',
-    parse: parseContactPoints,
+    parse: cluster.parseContactPoints,
     requiredBy: STORE_ROLES,
     description:
       'Cassandra nodes to contact first; the driver finds the other nodes through them. The default port is 9042.',
@@ -257,8 +221,7 @@ export const SETTINGS = Object.freeze({
   localDatacenter: optional({
     name: 'GRANTD_CASSANDRA_LOCAL_DATACENTER',
     roles: STORE_ROLES,
-    form: 'name',
-    parse: parseName,
+    ...NAME,
     requiredBy: STORE_ROLES,
     description:
       'The Cassandra datacenter whose nodes are used, by its name in Cassandra. With `LOCAL_SERIAL`, all shards must use the same one.',
@@ -267,7 +230,7 @@ export const SETTINGS = Object.freeze({
     name: 'GRANTD_CASSANDRA_KEYSPACE',
     roles: STORE_ROLES,
     form: 'lower-case letters, digits, `_`',
-    parse: parseKeyspace,
+    parse: cluster.parseKeyspace,
     default: 'grantd',
     description: 'The keyspace of the cluster. `grantd migrate` creates it if it does not exist.',
   }),
@@ -283,7 +246,7 @@ export const SETTINGS = Object.freeze({
     name: 'GRANTD_CASSANDRA_SERIAL_LEVEL',
     roles: STORE_ROLES,
     form: 'LOCAL_SERIAL or SERIAL',
-    parse: choiceParser(SERIAL_LEVELS),
+    parse: parsers.choiceParser(SERIAL_LEVELS),
     default: 'LOCAL_SERIAL',
     description:
       'The serial consistency level of conditional writes: `LOCAL_SERIAL` if all shards use one datacenter, otherwise `SERIAL`. The first `grantd migrate` fixes it; a shard with another level does not start.',
@@ -291,8 +254,7 @@ export const SETTINGS = Object.freeze({
   cassandraUsername: optional({
     name: 'GRANTD_CASSANDRA_USERNAME',
     roles: STORE_ROLES,
-    form: 'name',
-    parse: parseName,
+    ...NAME,
     unset: 'no authentication',
     file: true,
     description:
@@ -323,7 +285,7 @@ export const SETTINGS = Object.freeze({
     name: 'GRANTD_CASSANDRA_TLS_KEY',
     roles: STORE_ROLES,
     form: 'PEM',
-    parse: parsePrivateKey,
+    parse: cluster.parsePrivateKey,
     unset: 'no client certificate',
     file: true,
     secret: true,
@@ -342,7 +304,7 @@ export const SETTINGS = Object.freeze({
     name: 'GRANTD_PAGE_CACHE_BYTES',
     roles: ['dev', 'shard'],
     form: 'bytes, or like 256MiB or 256Mi',
-    parse: bytesParser(PAGE_CACHE_BYTES_MIN, PAGE_CACHE_BYTES_MAX),
+    parse: parsers.bytesParser(PAGE_CACHE_BYTES_MIN, PAGE_CACHE_BYTES_MAX),
     default: '256MiB',
     description:
       'The memory budget of a process for cached grants, reads and writes in flight, and operation IDs. All shards of the process share it. The process needs twice this amount plus 256 MiB of memory and does not start with less; it sizes the Node heap from this setting.',
@@ -413,22 +375,20 @@ export const SETTINGS = Object.freeze({
     name: 'GRANTD_CLUSTER_NAME',
     roles: ['dev', 'console'],
     form: '1 to 64 characters',
-    parse: parseClusterName,
+    parse: parsers.parseClusterName,
     description:
       'The name of this cluster in the console, such as `production eu`, to distinguish it from other clusters.',
   }),
   dashboardUrl: optional({
     name: 'GRANTD_DASHBOARD_URL',
     roles: ['dev', 'console'],
-    form: 'an http or https URL',
-    parse: parseLinkUrl,
+    ...LINK,
     description: 'The dashboard of the metrics, such as that of Grafana. The console links to it.',
   }),
   runbookUrl: optional({
     name: 'GRANTD_RUNBOOK_URL',
     roles: ['dev', 'console'],
-    form: 'an http or https URL',
-    parse: parseLinkUrl,
+    ...LINK,
     description:
       'The page with the runbook of the alerts, such as `docs/operating/monitoring.md`. The console links to it, and appends the name of an alert in lower case as an anchor.',
   }),
@@ -436,7 +396,7 @@ export const SETTINGS = Object.freeze({
     name: 'GRANTD_OPERATOR_TOKEN',
     roles: ['dev', 'console', 'cli'],
     form: '32 printable ASCII characters or more',
-    parse: parseOperatorToken,
+    parse: parsers.parseOperatorToken,
     unset:
       'in `dev`: generated at the first start and kept in `dev.json`; in `console`: set this, `GRANTD_OPERATOR_TOKENS_FILE` or `GRANTD_OIDC_ISSUER`',
     file: true,
@@ -448,7 +408,7 @@ export const SETTINGS = Object.freeze({
     name: 'GRANTD_OPERATOR_TOKENS',
     roles: ['dev', 'console'],
     form: 'lines `name:sha256` or `name:sha256:read-only`',
-    parse: parseTokenSource,
+    parse: parsers.parseTokenSource,
     file: true,
     description:
       'Additional named operator tokens, each given as the SHA-256 hash of the token in hexadecimal. The audit log records the name. With `:read-only`, a token can read everything and change nothing. A file is reloaded when it changes.',
@@ -471,7 +431,7 @@ export const SETTINGS = Object.freeze({
     name: 'GRANTD_KEY',
     roles: ['cli'],
     form: 'API key',
-    parse: parseKeyText,
+    parse: parsers.parseKeyText,
     file: true,
     secret: true,
     description: 'An API key, with which commands work within its tenant. Goes together with `GRANTD_URL`.',
@@ -480,7 +440,7 @@ export const SETTINGS = Object.freeze({
     name: 'GRANTD_CONTEXT',
     roles: ['cli'],
     form: 'name',
-    parse: parseToken,
+    parse: parsers.parseToken,
     unset: 'the one that `grantd context use` chose',
     description: 'The context of the command line, as `--use-context` names it.',
   }),
@@ -488,7 +448,7 @@ export const SETTINGS = Object.freeze({
     name: 'GRANTD_TENANT',
     roles: ['cli'],
     form: 'tenant ID',
-    parse: parseTenant,
+    parse: parsers.parseTenant,
     unset: 'none: pass `--tenant`',
     description: "The default for `--tenant` of commands that call the operator's API.",
   }),
@@ -496,7 +456,7 @@ export const SETTINGS = Object.freeze({
     name: 'GRANTD_PLANS',
     roles: ['dev', 'front', 'shard', 'console'],
     form: 'JSON',
-    parse: plansParser(BUILT_IN_PLANS),
+    parse: parsers.plansParser(BUILT_IN_PLANS),
     unset: 'the built-in plans',
     file: true,
     description:
@@ -521,7 +481,7 @@ export const SETTINGS = Object.freeze({
     name: 'GRANTD_TRUSTED_PROXIES',
     roles: ['dev', 'front', 'console'],
     form: 'comma-separated addresses or ranges',
-    parse: parseTrustedProxies,
+    parse: parsers.parseTrustedProxies,
     description:
       'Proxies whose `X-Forwarded-For` is trusted when failed authentications are counted by client address. `console` also trusts their `X-Forwarded-Proto`: behind TLS, it restricts the session cookie to TLS. `loopback`, `linklocal` and `uniquelocal` name address ranges.',
   }),
@@ -564,7 +524,7 @@ export const SETTINGS = Object.freeze({
     name: 'GRANTD_OIDC_ISSUER',
     roles: OIDC_ROLES,
     form: 'URL with https',
-    parse: parseIssuer,
+    parse: parsers.parseIssuer,
     unset: 'none: only operator tokens give access',
     description:
       "The issuer of the operators' identity provider, exactly as its tokens name it. The rest is read from its `/.well-known/openid-configuration`.",
@@ -572,8 +532,7 @@ export const SETTINGS = Object.freeze({
   oidcClientId: optional({
     name: 'GRANTD_OIDC_CLIENT_ID',
     roles: OIDC_ROLES,
-    form: 'text',
-    parse: parseToken,
+    ...TOKEN,
     unset: 'none: no log-ins to the console with the provider',
     description: 'The client as which the console is registered with the provider. Needs `GRANTD_CONSOLE_URL`.',
   }),
@@ -587,8 +546,7 @@ export const SETTINGS = Object.freeze({
   oidcAudience: optional({
     name: 'GRANTD_OIDC_AUDIENCE',
     roles: OIDC_ROLES,
-    form: 'text',
-    parse: parseToken,
+    ...TOKEN,
     unset: "none: the operator's API accepts no access tokens",
     description:
       "The audience (`aud`) that an access token needs for the operator's API. Must differ from `GRANTD_OIDC_CLIENT_ID`, so that no ID token passes for an access token.",
@@ -597,7 +555,7 @@ export const SETTINGS = Object.freeze({
     name: 'GRANTD_OIDC_SCOPE',
     roles: OIDC_ROLES,
     form: 'scopes separated by spaces',
-    parse: parseLogInScope,
+    parse: parsers.parseLogInScope,
     default: 'openid',
     description:
       'The scopes of a log-in. Some providers include the claims in the ID token only for additional scopes.',
@@ -605,8 +563,7 @@ export const SETTINGS = Object.freeze({
   oidcNameClaim: row({
     name: 'GRANTD_OIDC_NAME_CLAIM',
     roles: OIDC_ROLES,
-    form: 'text',
-    parse: parseToken,
+    ...TOKEN,
     default: 'sub',
     description:
       'The claim that names the operator in the audit log, as `operator:oidc:<value>`. Choose one that the provider never reassigns to another person.',
@@ -614,8 +571,7 @@ export const SETTINGS = Object.freeze({
   oidcAccessClaim: row({
     name: 'GRANTD_OIDC_ACCESS_CLAIM',
     roles: OIDC_ROLES,
-    form: 'text',
-    parse: parseToken,
+    ...TOKEN,
     default: 'grantd_access',
     description:
       'The claim that gives access: a text or a list of texts, such as roles or groups. Without any of the values below, access is denied.',
@@ -623,32 +579,28 @@ export const SETTINGS = Object.freeze({
   oidcFullValues: row({
     name: 'GRANTD_OIDC_FULL_VALUES',
     roles: OIDC_ROLES,
-    form: 'comma-separated texts',
-    parse: parseTexts,
+    ...TEXTS,
     default: 'full',
     description: 'The values of that claim that give full access.',
   }),
   oidcReadOnlyValues: row({
     name: 'GRANTD_OIDC_READ_ONLY_VALUES',
     roles: OIDC_ROLES,
-    form: 'comma-separated texts',
-    parse: parseTexts,
+    ...TEXTS,
     default: 'read-only',
     description: 'The values of that claim that give read-only access.',
   }),
   oidcGroupsClaim: row({
     name: 'GRANTD_OIDC_GROUPS_CLAIM',
     roles: OIDC_ROLES,
-    form: 'text',
-    parse: parseToken,
+    ...TOKEN,
     default: 'groups',
     description: 'The claim with the groups of a person: a text or a list of texts.',
   }),
   oidcRequiredGroups: optional({
     name: 'GRANTD_OIDC_REQUIRED_GROUPS',
     roles: OIDC_ROLES,
-    form: 'comma-separated texts',
-    parse: parseTexts,
+    ...TEXTS,
     description: 'Groups that a person must be in, every one of them, to have any access.',
   }),
 
@@ -658,7 +610,7 @@ export const SETTINGS = Object.freeze({
     name: 'OTEL_SDK_DISABLED',
     roles: TRACED_ROLES,
     form: 'true or false',
-    parse: (text: string) => parseBoolean(text.toLowerCase()),
+    parse: (text: string) => parsers.parseBoolean(text.toLowerCase()),
     default: 'false',
     description: 'With `true`, tracing is off, whatever else is set.',
   }),
@@ -689,7 +641,7 @@ export const SETTINGS = Object.freeze({
     name: 'OTEL_EXPORTER_OTLP_HEADERS',
     roles: TRACED_ROLES,
     form: '`name=value`, comma-separated, percent-encoded',
-    parse: parseHeaders,
+    parse: parsers.parseHeaders,
     file: true,
     secret: true,
     description:
@@ -707,7 +659,7 @@ export const SETTINGS = Object.freeze({
     name: 'OTEL_RESOURCE_ATTRIBUTES',
     roles: TRACED_ROLES,
     form: '`key=value`, comma-separated, percent-encoded',
-    parse: parsePairs,
+    parse: parsers.parsePairs,
     description:
       'Additional resource attributes, such as `deployment.environment.name=production`. They override the built-in ones, but `OTEL_SERVICE_NAME` overrides a `service.name` given here.',
   }),
@@ -748,7 +700,7 @@ export const SETTINGS = Object.freeze({
     name: 'GRANTD_DECISION_LOG_TENANTS',
     roles: DECISION_LOG_ROLES,
     form: 'tenant ids, comma-separated',
-    parse: parseTenants,
+    parse: parsers.parseTenants,
     description: 'Tenants whose decisions are all logged, whatever the share. At most 1000.',
   }),
 });
