@@ -4,8 +4,8 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { TOOLS_DIRECTORY } from '../tools/engines/tools-directory.ts';
+import { readDurations, writeDurations } from './testing/batches.ts';
 import { listChangedTests } from './testing/changes.ts';
-import { readDurations, writeDurations } from './testing/durations.ts';
 import { Report } from './testing/report.ts';
 import { runSelection } from './testing/run-selection.ts';
 import { parsePart, partOf, type Selection, SelectionError, select } from './testing/selection.ts';
@@ -23,21 +23,20 @@ const STATUS_USAGE = 2;
 
 const { stdout, stderr } = process;
 
-const rows = (each: readonly { readonly name: string; readonly what: string }[]): string =>
-  each.map(({ name, what }) => `  ${name.padEnd(16)} ${what}`).join('\n');
+const namesOf = (areNamedOnly: boolean): string =>
+  SUITES.filter(({ runs }) => (runs === 'on-request') === areNamedOnly)
+    .map(({ name }) => name)
+    .join(' ');
 
 const HELP = `npm test -- [what…] [--changed] [--part 1/4] [--list]
 
 Runs everything that a change must pass, or only what you name: steps, suites, folders, files.
 
-Steps:
-${rows(STEPS)}
-
-Suites (folders of test/):
-${rows(SUITES.filter(({ runs }) => runs !== 'on-request'))}
-
+Steps: ${STEPS.map(({ name, what }) => `${name}, ${what}`).join('; ')}
+Suites (folders of test/, which CONTRIBUTING.md explains):
+  ${namesOf(false)}
 Suites that run only when you name them; "slow" names all slow ones:
-${rows(SUITES.filter(({ runs }) => runs === 'on-request'))}
+  ${namesOf(true)}
 
   --changed        the tests that import what you changed since the branch left main; suites that start the whole
                    program are included only if their own files changed

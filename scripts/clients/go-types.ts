@@ -1,6 +1,14 @@
 // Writes the types of the Go client: structs for requests and responses, and functions that decode the latter.
 
-import { type ApiRecord, type Field, type FieldType, readErrorTypes, readRecords } from './records.ts';
+import {
+  type ApiRecord,
+  type Field,
+  type FieldType,
+  isCursor,
+  readErrorTypes,
+  readRecords,
+  wrapped,
+} from './records.ts';
 
 const HEAD = `// Code generated from docs/reference/openapi.json by "npm run generate -- types". DO NOT EDIT.
 
@@ -43,19 +51,8 @@ function fieldType({ type, required, nullable }: Field): string {
   return (required && !nullable) || isZeroNone ? name : `*${name}`;
 }
 
-function comment(text: string, indent: string): string {
-  if (text === '') return '';
-  const lines: string[] = [];
-  let line = `${indent}//`;
-  for (const word of text.split(/\s+/)) {
-    if (line.length + 1 + word.length > COLUMNS_MAX) {
-      lines.push(line);
-      line = `${indent}//`;
-    }
-    line += ` ${word}`;
-  }
-  return `${[...lines, line].join('\n')}\n`;
-}
+const comment = (text: string, indent: string): string =>
+  text === '' ? '' : `${wrapped(text, COLUMNS_MAX, `${indent}//`)}\n`;
 
 /** An omitted part of a request stays omitted, so that the service reports it as missing. */
 function tagOf({ name, type, required }: Field, isRequest: boolean): string {
@@ -77,9 +74,6 @@ function decoder(type: FieldType): string {
   if (type.kind === 'any') throw new Error('Answers have no fields of any type.');
   return type.kind === 'record' || type.kind === 'textOr' ? `decode${type.name}` : `decode${goName(type.kind)}`;
 }
-
-/** An empty cursor would be the beginning. */
-const isCursor = (name: string): boolean => name === 'cursor' || name === 'next_cursor';
 
 function decodeFunction({ name, fields }: ApiRecord): string {
   const lines = fields.map((field) => {

@@ -1,7 +1,15 @@
 // Writes the types of the Java client: a record for each object of requests and responses, with methods that decode the
 // latter and encode the former, and the types of errors.
 
-import { type ApiRecord, type Field, type FieldType, readErrorTypes, readRecords } from './records.ts';
+import {
+  type ApiRecord,
+  type Field,
+  type FieldType,
+  isCursor,
+  readErrorTypes,
+  readRecords,
+  wrapped,
+} from './records.ts';
 
 export const JAVA_TYPES_FOLDER = 'clients/java/client/src/main/java/io/github/grantd';
 
@@ -62,19 +70,6 @@ const inJavadoc = (text: string): string =>
     )
     .join('');
 
-function wrapped(text: string, first: string, next: string): string {
-  const lines: string[] = [];
-  let line = first;
-  for (const word of text.split(/\s+/)) {
-    if (line.length + 1 + word.length > COLUMNS_MAX && line.length > next.length) {
-      lines.push(line);
-      line = next;
-    }
-    line += ` ${word}`;
-  }
-  return [...lines, line].join('\n');
-}
-
 function describe(owner: string, field: Field): string {
   const { name, required, nullable, type } = field;
   const text = field.description || `The ${name.replaceAll('_', ' ')}.`;
@@ -85,9 +80,9 @@ function describe(owner: string, field: Field): string {
 }
 
 function javadoc({ name, description, fields }: ApiRecord): string {
-  const head = wrapped(inJavadoc(description || 'A response of the service.'), ' *', ' *');
+  const head = wrapped(inJavadoc(description || 'A response of the service.'), COLUMNS_MAX, ' *');
   const parameters = fields.map((field) =>
-    wrapped(`@param ${javaName(field.name)} ${describe(name, field)}`, ' *', ' *    '),
+    wrapped(`@param ${javaName(field.name)} ${describe(name, field)}`, COLUMNS_MAX, ' *', ' *    '),
   );
   return ['/**', head, ' *', ...parameters, ' */'].join('\n');
 }
@@ -99,9 +94,6 @@ function decoderOf(type: FieldType): string {
     ? `${type.name}::decode`
     : `Fields::${type.kind === 'boolean' ? 'bool' : type.kind}`;
 }
-
-/** An empty cursor would be the beginning. */
-const isCursor = (name: string): boolean => name === 'cursor' || name === 'next_cursor';
 
 function decodeMethod({ name, fields }: ApiRecord): string {
   const args = fields.map(({ name: field, type, required, nullable }) => {

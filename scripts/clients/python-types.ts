@@ -1,7 +1,7 @@
 // Writes the types of the Python client: frozen dataclasses with their decoders for responses, typed dictionaries for
 // requests.
 
-import { type ApiRecord, type Field, type FieldType, readRecords } from './records.ts';
+import { type ApiRecord, type Field, type FieldType, isCursor, readRecords, wrapped } from './records.ts';
 
 const HEAD = `"""The objects of the API, generated from docs/reference/openapi.json by \`npm run generate -- types\`.
 
@@ -53,18 +53,8 @@ function decoderName(type: FieldType): string {
 }
 
 /** Wrapped, each line indented. */
-function prose(sentences: string, indent: string): string {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of sentences.replaceAll('\\', '\\\\').split(/\s+/)) {
-    if (line !== '' && indent.length + line.length + 1 + word.length > COLUMNS_MAX) {
-      lines.push(line);
-      line = '';
-    }
-    line += line === '' ? word : ` ${word}`;
-  }
-  return [...lines, line].map((each) => `${indent}${each}`).join('\n');
-}
+const prose = (sentences: string, indent: string): string =>
+  wrapped(sentences.replaceAll('\\', '\\\\'), COLUMNS_MAX, indent.slice(1));
 
 function docstring(description: string, indent: string): string {
   if (description === '') return '';
@@ -73,9 +63,6 @@ function docstring(description: string, indent: string): string {
 }
 
 const isAbsentable = ({ required, nullable }: Field): boolean => !required || nullable;
-
-/** An empty cursor would be the beginning. */
-const isCursor = (name: string): boolean => name === 'cursor' || name === 'next_cursor';
 
 function answerClass({ name, description, fields }: ApiRecord): string {
   // A field with a default must not precede one without.

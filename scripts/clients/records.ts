@@ -187,3 +187,20 @@ export const readRecords = (openapiText: string): ApiRecords => ({
 export function readErrorTypes(openapiText: string): readonly string[] {
   return JSON.parse(openapiText).components.schemas.Problem.properties.type['x-error-codes'];
 }
+
+/** An empty cursor would be the beginning. */
+export const isCursor = (name: string): boolean => name === 'cursor' || name === 'next_cursor';
+
+/** The words of a text, each behind a space, in lines that begin with `first` and then with `next`. */
+export function wrapped(text: string, columnsMax: number, first: string, next = first): string {
+  const lines: string[] = [];
+  let line = first;
+  for (const word of text.split(/\s+/)) {
+    if (line.length + 1 + word.length > columnsMax && line.length > next.length) {
+      lines.push(line);
+      line = next;
+    }
+    line += ` ${word}`;
+  }
+  return [...lines, line].join('\n');
+}

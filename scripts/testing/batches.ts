@@ -1,7 +1,33 @@
-// Divides test files into batches, each for one process: its files, and how many processors it keeps busy.
+// Divides test files into batches, each for one process: its files, and how many processors it keeps busy, by the last
+// run on this machine. Its record only affects order and grouping, so it may be lost at any time.
 
-import type { Durations } from './durations.ts';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { MEASURES_ITS_PROCESS, type SuiteFile } from './suites.ts';
+
+export interface Duration {
+  readonly ms: number;
+  /** Processor time, with that of the processes it started. */
+  readonly cpuMs: number;
+}
+
+/** By path. */
+export type Durations = ReadonlyMap<string, Duration>;
+
+export function readDurations(path: string): Durations {
+  try {
+    return new Map(Object.entries(JSON.parse(readFileSync(path, 'utf8'))));
+  } catch {
+    // There is none yet, or writing it was interrupted.
+    return new Map();
+  }
+}
+
+/** Files that did not run keep their earlier durations. */
+export function writeDurations(path: string, measured: Durations): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, JSON.stringify(Object.fromEntries([...readDurations(path), ...measured])));
+}
 
 export interface Batch {
   /** One, unless they share a process. */

@@ -5,7 +5,7 @@
 import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import type { Duration, Durations } from './durations.ts';
+import type { Duration, Durations } from './batches.ts';
 import type { SuiteFile } from './suites.ts';
 
 const SECOND_MS = 1000;

@@ -1,10 +1,9 @@
 // Runs the steps and test files of a selection, side by side as the machine allows, and reports them.
 
-import { availableParallelism } from 'node:os';
+import { availableParallelism, cpus } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
 import { keepSharedCassandra } from '../../tools/engines/shared-cassandra.ts';
-import { batchesOf } from './batches.ts';
-import { busyProcessors } from './busy-processors.ts';
-import type { Durations } from './durations.ts';
+import { batchesOf, type Durations } from './batches.ts';
 import type { Report } from './report.ts';
 import { runBatch, runOwn, Workplace } from './run-files.ts';
 import { type Job, runJobs } from './schedule.ts';
@@ -16,6 +15,29 @@ import { processorMs } from './usage.ts';
 const CHECK_WEIGHT = 1;
 /** Capacity for each processor: every process waits now and then, and what is measured beside others is too low. */
 const OVERCOMMIT = 1.25;
+
+const SAMPLE_MS = 2000;
+
+function spentMs(): { readonly busy: number; readonly all: number } {
+  let [busy, all] = [0, 0];
+  for (const { times } of cpus()) {
+    const sum = times.user + times.nice + times.sys + times.irq;
+    busy += sum;
+    all += sum + times.idle;
+  }
+  return { busy, all };
+}
+
+/**
+ * How many processors the machine keeps busy: while the run itself is idle, the load of other programs. Takes two
+ * seconds.
+ */
+async function busyProcessors(): Promise<number> {
+  const before = spentMs();
+  await setTimeout(SAMPLE_MS);
+  const after = spentMs();
+  return (cpus().length * (after.busy - before.busy)) / (after.all - before.all);
+}
 
 const stepJob = (step: Step, report: Report): Job => ({
   name: step.name,

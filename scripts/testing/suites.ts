@@ -7,9 +7,8 @@ import { join } from 'node:path';
 export const ROOT = join(import.meta.dirname, '..', '..');
 
 export interface Suite {
-  /** Its folder in `test`. */
+  /** Its folder in `test`. CONTRIBUTING.md says what it protects. */
   readonly name: string;
-  readonly what: string;
   /**
    * `together`: many files in one process, beside others. `beside`: each file in a process of its own, beside others.
    * `alone`: one file at a time, with nothing beside it, after the others: for tests that judge a time. `on-request`:
@@ -21,61 +20,36 @@ export interface Suite {
 }
 
 const EVERY_PROCESSOR = Number.POSITIVE_INFINITY;
-const row = (name: string, runs: Suite['runs'], weight: number, what: string): Suite => ({ name, runs, weight, what });
+const row = (name: string, runs: Suite['runs'], weight = 1): Suite => ({ name, runs, weight });
 
 /** In the order in which they start without known durations. */
 export const SUITES: readonly Suite[] = [
-  row('contract', 'beside', 0.75, 'each port, on each of its adapters'),
-  row('cluster/smoke', 'beside', 0.75, 'whole processes: start, stop, kill, refusals'),
-  row('browser', 'beside', 0.5, 'the console and an example in a real browser'),
-  row('clients', 'beside', 0.9, 'the clients: their contract on a real service over faults, and on their fakes'),
-  row('conformance', 'beside', 0.7, 'the public interface over HTTP, as a black box'),
-  row('cli', 'beside', 0.9, 'the command line as a process'),
-  row('loadtest', 'beside', 0.9, 'the load scenarios of k6'),
-  row('chart', 'beside', 1, 'the Helm chart, rendered'),
-  row('model', 'beside', 1, 'a shard compared with a plain map, and the checker of histories'),
-  row('differential', 'beside', 1, 'random rules and questions, compared with the definition of rules'),
-  row('tidy', 'together', 0.5, 'the code and the docs read as text'),
-  row('unit', 'together', 0.5, 'single parts of the code, in the folders of src'),
-  row('image', 'beside', 1, 'the Dockerfile compared with what the program loads'),
-  row(
-    'simulation',
-    'beside',
-    EVERY_PROCESSOR,
-    'the cluster on virtual time: seeds, and mutations at their recorded seeds',
-  ),
-  row('alone', 'alone', 1, 'rates that several fronts share over Redis'),
-  row('cluster/faults', 'alone', 1, 'a whole cluster under faults, and the attacks of one tenant on another'),
-  row(
-    'simulation/slow',
-    'on-request',
-    EVERY_PROCESSOR,
-    'many seeds, and every mutation searched for from the first seed',
-  ),
-  row('contract/slow', 'on-request', 1, 'the store on three nodes of Cassandra that fail'),
-  row('clients/slow', 'on-request', 1, 'the clients on each runtime, built and installed as their pages say'),
-  row(
-    'conformance/slow',
-    'on-request',
-    1,
-    'the public interface, searched by schemathesis at length, and answered by readers',
-  ),
-  row('cluster/slow', 'on-request', 1, 'longer faults of a whole cluster'),
-  row('browser/slow', 'on-request', 1, 'the console of a tenant with a million grants'),
-  row(
-    'model/slow',
-    'on-request',
-    1,
-    'a shard compared with a plain map in many more random sequences, and longer histories',
-  ),
-  row('property/slow', 'on-request', 1, 'random cases of rules, conditions and conversions, in great numbers'),
-  row(
-    'differential/slow',
-    'on-request',
-    1,
-    'the same questions to grantd, OpenFGA and SpiceDB; the same conditions to grantd and cel-go',
-  ),
-  row('kubernetes', 'on-request', 1, 'the image, and the chart on a real cluster; needs root'),
+  row('contract', 'beside', 0.75),
+  row('cluster/smoke', 'beside', 0.75),
+  row('browser', 'beside', 0.5),
+  row('clients', 'beside', 0.9),
+  row('conformance', 'beside', 0.7),
+  row('cli', 'beside', 0.9),
+  row('loadtest', 'beside', 0.9),
+  row('chart', 'beside'),
+  row('model', 'beside'),
+  row('differential', 'beside'),
+  row('tidy', 'together', 0.5),
+  row('unit', 'together', 0.5),
+  row('image', 'beside'),
+  row('simulation', 'beside', EVERY_PROCESSOR),
+  row('alone', 'alone'),
+  row('cluster/faults', 'alone'),
+  row('simulation/slow', 'on-request', EVERY_PROCESSOR),
+  row('contract/slow', 'on-request'),
+  row('clients/slow', 'on-request'),
+  row('conformance/slow', 'on-request'),
+  row('cluster/slow', 'on-request'),
+  row('browser/slow', 'on-request'),
+  row('model/slow', 'on-request'),
+  row('property/slow', 'on-request'),
+  row('differential/slow', 'on-request'),
+  row('kubernetes', 'on-request'),
 ];
 
 /** They measure the memory of their process, so each has one of its own although its suite shares one. */

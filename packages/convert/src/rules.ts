@@ -11,10 +11,9 @@ import { GrantdError } from '../../../src/core/errors.ts';
 import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';
 import { ruleSetRecord } from '../../../src/rules/rule-set.ts';
 import { type Conversion, convertModel } from './model/conversion.ts';
-import type { Finding } from './model/finding.ts';
 import { parseModel, readModelTexts } from './model/model-reader.ts';
 import type { MappedRelation } from './model/relation-map.ts';
-import { formatPlace } from './model/source-model.ts';
+import { type Finding, formatPlace } from './model/source-model.ts';
 import { mapOf, relationMapRecord } from './tuples/tuple-names.ts';
 
 export interface ConvertOptions {

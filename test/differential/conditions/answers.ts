@@ -3,7 +3,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { readAsCelGo } from '../../../packages/convert/src/model/cel-go.ts';
+import { readAsCelGo } from '../../../packages/convert/src/model/conditions.ts';
 import type { ConditionParameter } from '../../../src/rules/conditions/compiled-condition.ts';
 import { compileExpression } from '../../../src/rules/conditions/compiler.ts';
 import { convertValue, ValueRefusal } from '../../../src/rules/conditions/json-values.ts';

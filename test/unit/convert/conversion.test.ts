@@ -3,9 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Conversion, convertModel } from '../../../packages/convert/src/model/conversion.ts';
-import type { Finding } from '../../../packages/convert/src/model/finding.ts';
 import { parseModelFile } from '../../../packages/convert/src/model/model-reader.ts';
-import { joinDeclarations } from '../../../packages/convert/src/model/source-model.ts';
+import { type Finding, joinDeclarations } from '../../../packages/convert/src/model/source-model.ts';
 import type { MapOption, Origin } from '../../../src/cli/converter.ts';
 import { CompiledRules } from '../../../src/rules/compiled-rules.ts';
 import { compileConditions } from '../../../src/rules/conditions/compiled-condition.ts';

@@ -14,10 +14,10 @@ import {
   TYPES_MAX,
 } from '../../../../src/rules/rule-set.ts';
 import { compileConditions, type UsableConditions } from './conditions.ts';
-import type { Finding } from './finding.ts';
 import { freeName, type MappedRelation, mapRelations, type NameMap, withoutSlash } from './relation-map.ts';
 import {
   type Expression,
+  type Finding,
   isStored,
   modelFailure,
   type Place,

@@ -2,7 +2,7 @@
 // languages differ in their words, signs and comments.
 
 import type { CliFailure } from '../../../../src/cli/failures.ts';
-import { modelFailure, type Place, placeWithin, quote } from './source-model.ts';
+import { modelFailure, NESTING_MAX, type Place, placeWithin, quote } from './source-model.ts';
 
 export interface Language {
   /** Sticky: the longest word at a place. It must match without backtracking. */
@@ -33,9 +33,17 @@ const isBlank = (character: string | undefined): boolean =>
   character === ' ' || character === '\t' || character === '\n' || character === '\r' || character === '\f';
 
 /** The end of the line at `at`. */
-export function lineEnd(text: string, at: number): number {
+function lineEnd(text: string, at: number): number {
   const end = text.indexOf('\n', at);
   return end < 0 ? text.length : end;
+}
+
+/** The end of a comment after `//`, or between `/*` and its end. */
+export function slashCommentEnd(text: string, at: number): number | undefined {
+  if (text.startsWith('//', at)) return lineEnd(text, at);
+  if (!text.startsWith('/*', at)) return undefined;
+  const end = text.indexOf('*/', at + 2);
+  return end < 0 ? end : end + 2;
 }
 
 export class Lexer {
@@ -92,6 +100,15 @@ export class Lexer {
       place,
       `${kind === 'end' ? 'The file ends' : `${quote(text)} stands`} where ${expected} belongs.`,
     );
+  }
+
+  /** Reads a parenthesis, which is the next token. `depth`: how many are around it. */
+  parenthesis<Inner>(depth: number, inner: () => Inner): Inner {
+    const { place } = this.next();
+    if (depth >= NESTING_MAX) throw modelFailure(place, `More than ${NESTING_MAX} parentheses within each other.`);
+    const read = inner();
+    this.expect(')', 'to close the parenthesis');
+    return read;
   }
 
   /**
@@ -197,4 +214,34 @@ export class Lexer {
     this.#at += text.length;
     return { kind, text, place };
   }
+}
+
+/** `list<map<int>>` has two. */
+const TYPE_NESTING_MAX = 5;
+
+function typeIn(lexer: Lexer, depth: number): string {
+  const { text, place } = lexer.word('the type of a parameter');
+  if (!lexer.take('<')) return text;
+  if (depth === TYPE_NESTING_MAX)
+    throw modelFailure(place, `More than ${TYPE_NESTING_MAX} types are within each other.`);
+  const inner = typeIn(lexer, depth + 1);
+  lexer.expect('>', `after ${quote(inner)}`);
+  return `${text}<${inner}>`;
+}
+
+/**
+ * The declared parameters of a condition, from `(` to `)`: `(ip: ipaddress, allowed: list<string>)`. Types by name, as
+ * grantd calls them. `separator` stands between a name and its type.
+ */
+export function parametersIn(lexer: Lexer, separator: ':' | undefined): Readonly<Record<string, string>> {
+  const types = new Map<string, string>();
+  lexer.expect('(', 'before the parameters');
+  while (!lexer.take(')')) {
+    if (types.size > 0) lexer.expect(',', 'between parameters');
+    const { text: name, place } = lexer.word('the name of a parameter');
+    if (separator !== undefined) lexer.expect(separator, `after ${quote(name)}`);
+    if (types.has(name)) throw modelFailure(place, `The parameter ${quote(name)} occurs twice.`);
+    types.set(name, typeIn(lexer, 1));
+  }
+  return Object.fromEntries(types);
 }

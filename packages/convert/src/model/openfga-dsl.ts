@@ -1,12 +1,10 @@
 // Parses OpenFGA's modelling language, schema 1.1 and 1.2: models and the files of modules.
 
-import { parametersIn } from './condition-parameters.ts';
-import { type Language, Lexer, type Token } from './lexer.ts';
+import { type Language, Lexer, parametersIn, type Token } from './lexer.ts';
 import {
   type Declarations,
   type Expression,
   modelFailure,
-  NESTING_MAX,
   quote,
   type Restriction,
   type SourceCondition,
@@ -51,13 +49,7 @@ function operandIn(lexer: Lexer, restrictions: Restriction[], depth: number): Ex
     readRestrictions(lexer, restrictions);
     return { kind: 'stored' };
   }
-  if (lexer.sees('(')) {
-    const { place } = lexer.next();
-    if (depth >= NESTING_MAX) throw modelFailure(place, `More than ${NESTING_MAX} parentheses within each other.`);
-    const inner = expressionIn(lexer, restrictions, depth + 1);
-    lexer.expect(')', 'to close the parenthesis');
-    return inner;
-  }
+  if (lexer.sees('(')) return lexer.parenthesis(depth, () => expressionIn(lexer, restrictions, depth + 1));
   const { text: name, place } = lexer.word('a name, "[" or "("');
   if (!lexer.take('from')) return { kind: 'name', name, place };
   return { kind: 'from', name, from: lexer.word('the name of a relation').text, all: false, place };

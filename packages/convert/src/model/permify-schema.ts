@@ -3,12 +3,11 @@
 // with the rule as the condition of its grants; so an import turns attributes into grants.
 
 import { ExpressionError, type Token, tokensOf } from '../../../../src/rules/conditions/parser.ts';
-import { type CelText, type Language, Lexer, lineEnd } from './lexer.ts';
+import { type CelText, type Language, Lexer, slashCommentEnd } from './lexer.ts';
 import {
   type Declarations,
   type Expression,
   modelFailure,
-  NESTING_MAX,
   type Place,
   quote,
   type Restriction,
@@ -22,12 +21,7 @@ const LANGUAGE: Language = {
   word: /[A-Za-z0-9_]+/y,
   signs: ['{', '}', '(', ')', '[', ']', '@', '#', '.', ',', '=', ';'],
   strings: true,
-  commentEnd(text, at) {
-    if (text.startsWith('//', at)) return lineEnd(text, at);
-    if (!text.startsWith('/*', at)) return undefined;
-    const end = text.indexOf('*/', at + 2);
-    return end < 0 ? end : end + 2;
-  },
+  commentEnd: slashCommentEnd,
 };
 
 const TYPES: ReadonlyMap<string, string> = new Map([
@@ -233,13 +227,7 @@ class PermifyParser {
 
   #operand(entity: Entity, depth: number): Expression {
     const lexer = this.#lexer;
-    if (lexer.sees('(')) {
-      const { place } = lexer.next();
-      if (depth >= NESTING_MAX) throw modelFailure(place, `More than ${NESTING_MAX} parentheses within each other.`);
-      const inner = this.#expression(entity, depth + 1);
-      lexer.expect(')', 'to close the parenthesis');
-      return inner;
-    }
+    if (lexer.sees('(')) return lexer.parenthesis(depth, () => this.#expression(entity, depth + 1));
     const { text: name, place } = lexer.word('a name or "("');
     if (lexer.take('(')) return { kind: 'name', name: this.#call(entity, name, place), place };
     if (!lexer.take('.')) return { kind: 'name', name, place };

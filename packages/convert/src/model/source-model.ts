@@ -112,6 +112,14 @@ export interface Declarations {
   readonly conditions: readonly SourceCondition[];
 }
 
+/** A difference between the rules and the model, which a conversion reports. */
+export interface Finding {
+  readonly place: Place;
+  readonly text: string;
+  /** The omitted part, for which some checks are denied; undefined: the finding is for information only. */
+  readonly lost: string | undefined;
+}
+
 export const formatPlace = ({ file, line, column }: Place): string => `${file}:${line}:${column}`;
 
 /** The place of an offset into a text that begins at `start`. */

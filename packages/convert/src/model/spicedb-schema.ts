@@ -1,12 +1,10 @@
 // Parses a schema of SpiceDB.
 
-import { parametersIn } from './condition-parameters.ts';
-import { type Language, Lexer, lineEnd, type Token } from './lexer.ts';
+import { type Language, Lexer, parametersIn, slashCommentEnd, type Token } from './lexer.ts';
 import {
   type Declarations,
   type Expression,
   modelFailure,
-  NESTING_MAX,
   NOTHING,
   quote,
   type Restriction,
@@ -17,38 +15,9 @@ import {
 
 const LANGUAGE: Language = {
   word: /[A-Za-z0-9_]+/y,
-  signs: [
-    '->',
-    '...',
-    '{',
-    '}',
-    '(',
-    ')',
-    '[',
-    ']',
-    '<',
-    '>',
-    '+',
-    '-',
-    '&',
-    '|',
-    '=',
-    ':',
-    ';',
-    '#',
-    '*',
-    '.',
-    '/',
-    ',',
-    '@',
-  ],
+  signs: '-> ... { } ( ) [ ] < > + - & | = : ; # * . / , @'.split(' '),
   strings: true,
-  commentEnd(text, at) {
-    if (text.startsWith('//', at)) return lineEnd(text, at);
-    if (!text.startsWith('/*', at)) return undefined;
-    const end = text.indexOf('*/', at + 2);
-    return end < 0 ? end : end + 2;
-  },
+  commentEnd: slashCommentEnd,
 };
 
 /** Features after `use` that do not change the syntax. `self` does, and is handled. */
@@ -201,13 +170,7 @@ class SchemaParser {
 
   #operand(depth: number): Expression {
     const lexer = this.#lexer;
-    if (lexer.sees('(')) {
-      const { place } = lexer.next();
-      if (depth >= NESTING_MAX) throw modelFailure(place, `More than ${NESTING_MAX} parentheses within each other.`);
-      const inner = this.#expression(depth + 1);
-      lexer.expect(')', 'to close the parenthesis');
-      return inner;
-    }
+    if (lexer.sees('(')) return lexer.parenthesis(depth, () => this.#expression(depth + 1));
     const { text: name, place } = lexer.word('a name or "("');
     if (name === 'nil') return NOTHING;
     if (name === 'self' && this.#self) return { kind: 'self', place };
