@@ -8,8 +8,8 @@ import { html, type Markup } from '../../../http/pages/markup.ts';
 import { type ClusterEvent, figuresOf, lagOf, largest } from '../../cluster-history.ts';
 import type { Look, ShardFigures } from '../../cluster-watch.ts';
 import { type ConsoleLinks, tenantPath } from '../page.ts';
-import { asOf, code, count, foreign, plural, span, swatch, table, timeOfDay } from '../parts/parts.ts';
-import { colourClass } from '../parts/slots-picture.ts';
+import { asOf, code, count, foreign, plural, span, table, timeOfDay } from '../parts/parts.ts';
+import { colourOf, ownerSwatch } from '../parts/slots-picture.ts';
 
 /** The bounds are those of the alerts GrantdChecksSlow and GrantdWriteBehindLags, so that page and alerts agree. */
 export const P99_MS_MAX = 100;
@@ -142,7 +142,7 @@ export function ownersTable(owners: readonly OwnerRow[], look: Look): Markup {
         ? html`<span class="outdated">${figure(row)}</span>`
         : figure(row);
   return table<OwnerRow>('Shards', owners, [
-    ['Shard', ({ shardName }) => html`${swatch(colourClass(look.colours, shardName))} ${foreign(shardName)}`],
+    ['Shard', ({ shardName }) => html`${ownerSwatch(colourOf(look.colours, shardName))} ${foreign(shardName)}`],
     [
       'Session',
       (row) =>

@@ -17,11 +17,10 @@ import {
   refreshing,
   section,
   staleWarning,
-  swatch,
   timeOfDay,
 } from '../parts/parts.ts';
 import { type TimePlot, timePlot } from '../parts/plots.ts';
-import { colourClass, slotChooser, slotsPicture } from '../parts/slots-picture.ts';
+import { colourOf, ownerSwatch, slotChooser, slotsPicture } from '../parts/slots-picture.ts';
 import {
   crowdedWarnings,
   known,
@@ -76,13 +75,13 @@ function lookMarkup(look: Look, events: readonly ClusterEvent[], links: ConsoleL
     .filter(({ ended }) => ended === undefined)
     .map(({ shardName: shard, slots }) => {
       const link = html`<a href=${pathTo(['cluster', 'slots'], { shard })}>${foreign(shard)}</a>`;
-      return html`<li>${swatch(colourClass(look.colours, shard))} ${link} <small>${count(slots.length)}</small></li>`;
+      return html`<li>${ownerSwatch(colourOf(look.colours, shard))} ${link} <small>${count(slots.length)}</small></li>`;
     });
   const slots = html`${slotsPicture(look.slots, look.colours)}
     ${look.slots.length === 0 ? undefined : slotChooser(look.slots)}
     <ul class="legend">
       ${legend}
-      ${others === 0 ? undefined : html`<li>${swatch('owner-none')} no owner <small>${count(others)}</small></li>`}
+      ${others === 0 ? undefined : html`<li>${ownerSwatch(undefined)} no owner <small>${count(others)}</small></li>`}
     </ul>
     <p><a href=${pathTo(['cluster', 'slots'])}>All slots as a table</a></p>`;
   const shards = html`

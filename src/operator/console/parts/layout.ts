@@ -117,7 +117,7 @@ export function renderDocument(facts: DocumentFacts): string {
   const { assets, title, session, path, body, styleNonce, version, clusterName, links = {} } = facts;
   const { paths } = assets;
   const cluster =
-    clusterName === undefined ? undefined : html`<span class="cluster-name">${foreign(clusterName)}</span>`;
+    clusterName === undefined ? undefined : html`<span class="badge cluster-name">${foreign(clusterName)}</span>`;
   const text = renderMarkup(html`<html lang="en">
     <head>
       <meta charset="utf-8" />

@@ -100,8 +100,8 @@ export function actionBadge(action: string): Markup {
   return html`<span class="badge${kind}">${sign}${action}</span>`;
 }
 
-export const swatch = (fill: string): Markup =>
-  html`<svg class="swatch" viewBox="0 0 12 12" aria-hidden="true"><rect class=${fill} width="12" height="12" rx="3" /></svg>`;
+export const swatch = (fill: string, color?: string): Markup =>
+  html`<svg class="swatch" viewBox="0 0 12 12" aria-hidden="true"><rect class=${fill} color=${color} width="12" height="12" rx="3" /></svg>`;
 
 /**
  * A subject links to its grants, a group to the holders of its name on its object. `groups`: whether the tenant's rules

@@ -5,20 +5,36 @@
 
 import type { SlotView } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
-import { plural } from './parts.ts';
+import { plural, swatch } from './parts.ts';
 
-/** The number of distinguishable colours; further shards share them. */
-const PALETTE_SIZE = 10;
+/** Distinguishable on either ground; further shards share them. */
+const COLOURS = [
+  'light-dark(#2563eb, #6d9dff)',
+  'light-dark(#d97706, #f2a33c)',
+  'light-dark(#0f8a5f, #3fc48f)',
+  'light-dark(#c026a3, #ec7ad6)',
+  'light-dark(#0e8fb5, #45c4e6)',
+  'light-dark(#7c3aed, #b08cff)',
+  'light-dark(#b0413e, #f08a85)',
+  'light-dark(#65801a, #adc84f)',
+  'light-dark(#8a6a4f, #cda785)',
+  'light-dark(#5b6b80, #a3b2c6)',
+] as const;
 /** Distance from one cell to the next. */
 const CELL = 20;
 /** Side of the filled part, which begins at `INSET`; the line around it rounds its corners. */
 const SIDE = 13;
 const INSET = 2;
 
-export function colourClass(colours: ReadonlyMap<string, number>, shardName: string | undefined): string {
+/** The colour of a shard, as an attribute of what is drawn; undefined: the slot has no owner. */
+export function colourOf(colours: ReadonlyMap<string, number>, shardName: string | undefined): string | undefined {
   const colour = shardName === undefined ? undefined : colours.get(shardName);
-  return colour === undefined ? 'owner-none' : `owner-${colour % PALETTE_SIZE}`;
+  return colour === undefined ? undefined : COLOURS[colour % COLOURS.length];
 }
+
+/** What stands for a shard, or for slots without an owner, in texts about the picture. */
+export const ownerSwatch = (colour: string | undefined): Markup =>
+  swatch(colour === undefined ? 'owner-none' : 'owner', colour);
 
 const columnsFor = (slots: number): number => (slots <= 64 ? 16 : slots <= 1024 ? 32 : 64);
 
@@ -36,7 +52,8 @@ export function slotsPicture(slots: readonly SlotView[], colours: ReadonlyMap<st
   const paths = [...alike].map(([title, [first, ...others]]) =>
     first === undefined
       ? undefined
-      : html`<path class="slot slot-${first.state} ${colourClass(colours, first.shardName)}"
+      : html`<path class="slot slot-${first.state} ${first.shardName === undefined ? 'owner-none' : ''}"
+          color=${colourOf(colours, first.shardName)}
           d=${[first, ...others].map(({ index }) => cell(index)).join('')}><title>${title}</title></path>`,
   );
   const serving = slots.filter(({ state }) => state === 'serving').length;
