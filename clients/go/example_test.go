@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log"
 	"net/http"
+	"testing"
 	"time"
 
 	"github.com/grantd/grantd/clients/go"
@@ -14,9 +15,10 @@ import (
 )
 
 var (
-	ctx    = context.Background()
-	fake   = grantdtest.New()
-	client = fake.Client()
+	ctx     = context.Background()
+	service = startService()
+	key     = service.NewKey()
+	client  = service.ClientWith(grantd.Config{Key: key})
 )
 
 func Example() {
@@ -43,11 +45,11 @@ func ExampleError() {
 	_, err := client.Check(ctx, "ada", "viewer", "document:plan")
 	var failed *grantd.Error
 	if errors.As(err, &failed) {
-		fmt.Println(failed.Type, failed.Status, failed.Retryable, failed.Request)
+		fmt.Println(failed.Type, failed.Status, failed.Retryable)
 	}
 	fmt.Println(grantd.ErrorType(err) == grantd.TypeInvalidSubject)
 	// Output:
-	// invalid-subject 400 false POST http://grantd.test/v1/check
+	// invalid-subject 400 false
 	// true
 }
 
@@ -115,8 +117,7 @@ func ExampleClient_Changes() {
 }
 
 func ExampleHook() {
-	fake := grantdtest.New()
-	client := fake.ClientWith(grantd.Config{
+	client := service.ClientWith(grantd.Config{
 		Hook: func(ctx context.Context, call *grantd.Call) (context.Context, func(grantd.Outcome)) {
 			call.Header.Set("X-Request-Id", "mine")
 			return ctx, func(outcome grantd.Outcome) {
@@ -129,19 +130,17 @@ func ExampleHook() {
 	// check 200 1 <nil>
 }
 
-func Example_fake() {
-	fake := grantdtest.New()
-	client := fake.Client()
-	_, _ = client.CreateGrant(ctx, grantd.GrantRequest{
-		Subject: "user:ada", Relation: "viewer", Object: "document:plan",
-		Expires: grantd.ExpiresAt(time.Now().Add(time.Hour)),
-	})
-	fmt.Println(client.Check(ctx, "user:ada", "viewer", "document:plan"))
-	fake.Now = func() time.Time { return time.Now().Add(2 * time.Hour) }
-	fmt.Println(client.Check(ctx, "user:ada", "viewer", "document:plan"))
-	// Output:
-	// true <nil>
-	// false <nil>
+func TestOfAProgram(t *testing.T) {
+	t.Setenv("GRANTD_TESTING_URL", service.URL)
+	client := grantdtest.Start(t).Client()
+	ada := grantd.GrantRequest{Subject: "user:ada", Relation: "viewer", Object: "document:plan"}
+	if _, err := client.CreateGrant(t.Context(), ada); err != nil {
+		t.Fatal(err)
+	}
+	allowed, err := client.Check(t.Context(), "user:ada", "viewer", "document:plan")
+	if !allowed || err != nil {
+		t.Error(allowed, err)
+	}
 }
 
 func Example_middleware() {

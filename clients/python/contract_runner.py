@@ -17,7 +17,6 @@ from datetime import datetime, timezone
 from typing import Any
 
 import grantd
-from grantd.testing import FakeGrantd
 
 AT_ONCE = 8
 THREADS = 64
@@ -168,7 +167,6 @@ class Run:
     def __init__(self, case: dict[str, Any]) -> None:
         self.case = case
         self.settings = case.get("client") or {}
-        self.fake = FakeGrantd() if case["on"] == "fake" else None
         self.callers: dict[str, Caller] = {}
         self.saved: dict[str, str] = {}
 
@@ -196,9 +194,6 @@ class Run:
         return self.callers[chosen]
 
     def client(self, key: str, options: dict[str, Any]) -> Any:
-        if self.fake is not None:
-            create = self.fake.client if IS_SYNC else self.fake.async_client
-            return create(key=key or None, **options)
         return (grantd.Grantd if IS_SYNC else grantd.AsyncGrantd)(self.case.get("url"), key or None, **options)
 
     def fill(self, value: Json) -> Json:

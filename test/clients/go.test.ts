@@ -1,5 +1,5 @@
-// The Go client: its own tests, the contract on a real service behind the fault proxy and on its fake, the program of
-// its examples, and a README whose code is that of the examples.
+// The Go client: its own tests, the contract on a real service behind the fault proxy, the program of its examples, and
+// a README whose code is that of the examples.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -58,9 +58,6 @@ describe('the Go client', { skip: go === undefined }, () => {
 
   it('keeps the contract on a real service', () =>
     runContract({ on: 'server', service, command: [program('contract')], cases: readCases('server', true) }));
-
-  it('keeps the contract on its fake', () =>
-    runContract({ on: 'fake', command: [program('contract')], cases: readCases('fake', true) }));
 
   it('meets the table of faults', () => runFaults({ command: [program('contract')] }));
 

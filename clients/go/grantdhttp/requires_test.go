@@ -38,8 +38,11 @@ func statusOf(t *testing.T, url, subject string) int {
 }
 
 func TestAHandlerRunsOnlyAfterAYes(t *testing.T) {
-	fake := grantdtest.New()
-	client := fake.ClientWith(grantd.Config{RetryBudget: -1})
+	service, err := grantdtest.Run(grantdtest.Options{Command: []string{"../../../bin/grantd", "testing"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := service.ClientWith(grantd.Config{RetryBudget: -1})
 	errors := 0
 	app := server(grantdhttp.Guard{
 		Client: client, Subject: subjectOf, OnError: func(*http.Request, error) { errors++ },
@@ -65,7 +68,9 @@ func TestAHandlerRunsOnlyAfterAYes(t *testing.T) {
 			t.Errorf("%s of %q: %d, not %d", each.path, each.subject, status, each.status)
 		}
 	}
-	fake.SetUnavailable(true)
+	if err := service.Stop(); err != nil {
+		t.Fatal(err)
+	}
 	if status := statusOf(t, app.URL+"/documents/plan", "user:ada"); status != http.StatusServiceUnavailable {
 		t.Errorf("without an answer: %d", status)
 	}

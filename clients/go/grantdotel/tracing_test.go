@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -33,7 +35,13 @@ func TestEachCallIsASpanWithItsOutcome(t *testing.T) {
 	provider := trace.NewTracerProvider(trace.WithSyncer(exporter))
 	defer func() { _ = provider.Shutdown(context.Background()) }()
 	otel.SetTextMapPropagator(propagation.TraceContext{})
-	fake := grantdtest.New()
+	service, err := grantdtest.Run(grantdtest.Options{Command: []string{"../../../bin/grantd", "testing"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = service.Stop() }()
+	address, _ := url.Parse(service.URL)
+	passed := httputil.NewSingleHostReverseProxy(address)
 	var parents []string
 	failures := 1
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -43,11 +51,11 @@ func TestEachCallIsASpanWithItsOutcome(t *testing.T) {
 			w.WriteHeader(http.StatusBadGateway)
 			return
 		}
-		fake.ServeHTTP(w, r)
+		passed.ServeHTTP(w, r)
 	}))
 	defer server.Close()
 	client, err := grantd.New(grantd.Config{
-		URL: server.URL, Key: fake.Key(), NoGathering: true, Hook: grantdotel.TracingWith(provider.Tracer("test")),
+		URL: server.URL, Key: service.NewKey(), NoGathering: true, Hook: grantdotel.TracingWith(provider.Tracer("test")),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
@@ -11,7 +12,7 @@ from urllib.parse import urlsplit
 from grantd import AsyncGrantd, Grantd
 from grantd._core import Response, Send
 from grantd._errors import connection_error
-from grantd.testing import _AsyncWhole, _Whole
+from grantd._http import Head
 
 URL = "https://grantd.test"
 KEY = "gk1_test"
@@ -48,6 +49,35 @@ def _response(handler: Handler, send: Send) -> Response:
     except OSError as error:
         raise connection_error(error) from error
     return Response(given.status, given.headers, given.content)
+
+
+class _Whole:
+    """A response that is there at once."""
+
+    def __init__(self, response: Response) -> None:
+        self.head = Head(response.status, response.headers)
+        self._body: bytes | None = response.body
+
+    def chunk(self, deadline: float) -> bytes | None:
+        body, self._body = self._body, None
+        return body or None
+
+    def close(self) -> None:
+        pass
+
+
+class _AsyncWhole:
+    """A response that is there at once, in an event loop."""
+
+    def __init__(self, response: Response) -> None:
+        self._whole = _Whole(response)
+        self.head = self._whole.head
+
+    async def chunk(self, deadline: float) -> bytes | None:
+        return self._whole.chunk(deadline)
+
+    async def aclose(self) -> None:
+        pass
 
 
 class _Handled:
@@ -88,3 +118,22 @@ def async_client_of(handler: Handler, **options: Any) -> AsyncGrantd:
     client = AsyncGrantd(URL, KEY, **options)
     client._network = _AsyncHandled(handler)
     return client
+
+
+@contextlib.contextmanager
+def unavailable(client: Grantd | AsyncGrantd) -> Iterator[None]:
+    """Within the block, each call of the client gets a 503 in place of the service."""
+
+    def refuse(_: Asked) -> Given:
+        return json_of(503, {"type": "https://errors.example/unavailable", "detail": "no", "instance": "req_1"})
+
+    with contextlib.ExitStack() as stack:
+        if isinstance(client, Grantd):
+            network = client._network
+            client._network = _Handled(refuse)
+            stack.callback(setattr, client, "_network", network)
+        else:
+            async_network = client._network
+            client._network = _AsyncHandled(refuse)
+            stack.callback(setattr, client, "_network", async_network)
+        yield

@@ -7,13 +7,13 @@ import json
 import logging
 import threading
 from collections.abc import Callable
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 
 import pytest
 from handlers import KEY, URL, Asked, Given, Handler, async_client_of, client_of
 
 from grantd import Call, Grantd, GrantdError, Outcome
-from grantd.testing import FakeGrantd
+from grantd.testing import GrantdService
 
 AT = "2026-01-15T09:30:00.000Z"
 QUESTION = ("user:ada", "viewer", "document:plan")
@@ -125,8 +125,8 @@ def test_settings_that_cannot_work_are_refused(url: str, key: str) -> None:
         Grantd(url, key)
 
 
-def test_what_cannot_be_sent_is_refused() -> None:
-    client = FakeGrantd().client()
+def test_what_cannot_be_sent_is_refused(service: GrantdService) -> None:
+    client = service.client()
     for attempt in (
         lambda: client.create_key(["check:read"], idempotency_key="a\r\nb"),
         lambda: client.create_grant(*QUESTION, expires_at=datetime(2090, 1, 1)),
@@ -218,29 +218,17 @@ def test_a_warning_of_a_refusal_and_of_a_stream_is_logged(caplog: pytest.LogCapt
     assert logged(caplog) == ["refusal", "stream"]
 
 
-def test_a_call_with_a_timeout_of_its_own_shares_the_connections() -> None:
-    client = FakeGrantd().client()
+def test_a_call_with_a_timeout_of_its_own_shares_the_connections(service: GrantdService) -> None:
+    client = service.client()
     assert client.with_timeout(1).check(*QUESTION) is False
 
 
-def test_a_grant_of_the_fake_expires() -> None:
-    fake = FakeGrantd()
-    client = fake.client()
-    now = datetime.now(timezone.utc)
-    client.create_grant(*QUESTION, expires_at=now + timedelta(hours=1))
-    assert client.check(*QUESTION) is True
-    fake.set_clock(lambda: now + timedelta(hours=2))
-    assert client.check(*QUESTION) is False
-    actions = [change.action for change in client.changes_page().items]
-    assert actions == ["namespace.created", "namespace.created", "grant.created", "grant.expired"]
-
-
-def test_a_page_of_the_feed_waits_for_a_change() -> None:
-    fake = FakeGrantd()
-    client = fake.client()
+def test_a_page_of_the_feed_waits_for_a_change(service: GrantdService) -> None:
+    key = service.new_key()
+    client = service.client(key=key)
 
     async def run() -> None:
-        other = fake.async_client()
+        other = service.async_client(key=key)
         cursor = (await other.changes_page(since="now")).cursor
         waiting = asyncio.create_task(other.changes_page(cursor=cursor, wait=30))
         await asyncio.sleep(0)

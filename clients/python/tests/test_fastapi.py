@@ -6,19 +6,19 @@ import asyncio
 
 import httpx
 from fastapi import FastAPI, Request
+from handlers import unavailable
 
 from grantd import GrantdError
 from grantd.fastapi import requires
-from grantd.testing import FakeGrantd
+from grantd.testing import GrantdService
 
 
-def test_a_route_runs_only_after_a_yes() -> None:
-    asyncio.run(run())
+def test_a_route_runs_only_after_a_yes(service: GrantdService) -> None:
+    asyncio.run(run(service))
 
 
-async def run() -> None:
-    fake = FakeGrantd()
-    client = fake.async_client(retry_budget=0)
+async def run(service: GrantdService) -> None:
+    client = service.async_client(retry_budget=0)
     errors: list[str] = []
 
     def note(_: Request, error: GrantdError) -> None:
@@ -49,6 +49,6 @@ async def run() -> None:
         assert await status("/documents/plan", None) == 401
         assert await status("/documents/a%20plan", "user:ada") == 404
         assert await status("/documents/plan", "ill-formed") == 403
-        fake.set_unavailable(True)
-        assert await status("/documents/plan", "user:ada") == 503
+        with unavailable(client):
+            assert await status("/documents/plan", "user:ada") == 503
     assert errors == ["invalid-object", "invalid-subject", "unavailable"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 
 import django
@@ -12,11 +13,12 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.test import AsyncClient, Client
 from django.urls import path
+from handlers import unavailable
 
 import grantd.django
 import grantd.flask
-from grantd import GrantdError
-from grantd.testing import FakeGrantd
+from grantd import AsyncGrantd, Grantd, GrantdError
+from grantd.testing import GrantdService
 
 # Of each request: its path, its subject and its status. The last one is asked without an answer of the service.
 REQUESTS = [
@@ -34,23 +36,23 @@ ERRORS = ["invalid-object", "invalid-subject", "invalid-subject", "invalid-objec
 Ask = Callable[[str, "str | None"], int]
 
 
-def judge(fake: FakeGrantd, ask: Ask, errors: list[str]) -> None:
-    fake.set_unavailable(False)
+def judge(client: Grantd | AsyncGrantd, ask: Ask, errors: list[str]) -> None:
     errors.clear()
     for index, (address, subject, status) in enumerate(REQUESTS):
-        fake.set_unavailable(index == len(REQUESTS) - 1)
-        assert ask(address, subject) == status, (address, subject)
+        with unavailable(client) if index == len(REQUESTS) - 1 else contextlib.nullcontext():
+            assert ask(address, subject) == status, (address, subject)
     assert errors == ERRORS
 
 
 @pytest.fixture
-def fake() -> FakeGrantd:
-    fake = FakeGrantd()
-    fake.client().create_grant("user:ada", "viewer", "document:plan")
-    return fake
+def key(service: GrantdService) -> str:
+    key = service.new_key()
+    service.client(key=key).create_grant("user:ada", "viewer", "document:plan")
+    return key
 
 
-def test_flask(fake: FakeGrantd) -> None:
+def test_flask(service: GrantdService, key: str) -> None:
+    client = service.client(key=key, retry_budget=0)
     errors: list[str] = []
 
     def note(_: flask.Request, error: GrantdError) -> None:
@@ -60,7 +62,7 @@ def test_flask(fake: FakeGrantd) -> None:
     viewer = grantd.flask.requires(
         "viewer",
         lambda request: f"document:{(request.view_args or {})['document_id']}",
-        client=fake.client(retry_budget=0),
+        client=client,
         subject_of=lambda request: request.headers.get("x-subject"),
         on_error=note,
     )
@@ -76,7 +78,7 @@ def test_flask(fake: FakeGrantd) -> None:
         headers = {} if subject is None else {"x-subject": subject}
         return browser.get(address, headers=headers).status_code
 
-    judge(fake, ask, errors)
+    judge(client, ask, errors)
 
 
 def read_document(request: HttpRequest, document_id: str) -> HttpResponse:
@@ -100,7 +102,7 @@ def document_of(request: HttpRequest) -> str:
 urlpatterns: list[object] = []
 
 
-def test_django(fake: FakeGrantd) -> None:
+def test_django(service: GrantdService, key: str) -> None:
     errors: list[str] = []
 
     def note(_: HttpRequest, error: GrantdError) -> None:
@@ -108,7 +110,8 @@ def test_django(fake: FakeGrantd) -> None:
 
     settings.configure(ROOT_URLCONF=__name__, ALLOWED_HOSTS=["*"])
     django.setup()
-    client, async_client = fake.client(retry_budget=0), fake.async_client(retry_budget=0)
+    client = service.client(key=key, retry_budget=0)
+    async_client = service.async_client(key=key, retry_budget=0)
     viewer = grantd.django.requires("viewer", document_of, client=client, subject_of=subject_of, on_error=note)
     later = grantd.django.requires("viewer", document_of, client=async_client, subject_of=subject_of, on_error=note)
     urlpatterns.append(path("documents/<str:document_id>", viewer(read_document)))
@@ -126,8 +129,8 @@ def test_django(fake: FakeGrantd) -> None:
 
         return asyncio.run(status())
 
-    judge(fake, ask, errors)
-    judge(fake, ask_later, errors)
+    judge(client, ask, errors)
+    judge(async_client, ask_later, errors)
     with pytest.raises(TypeError):
         viewer(read_document_later)
     with pytest.raises(TypeError):

@@ -10,7 +10,7 @@ from handlers import Asked, Given, client_of, json_of
 
 import grantd
 from grantd import AsyncGrantd, Grantd, GrantdError
-from grantd.testing import FakeGrantd
+from grantd.testing import GrantdService
 
 RIGHT: dict[str, Any] = {"url": "https://grantd.test", "key": "gk1_test"}
 
@@ -50,10 +50,10 @@ def test_a_setting_that_cannot_work_is_refused(wrong: dict[str, Any]) -> None:
         assert "secret" not in str(refused.value) and "other" not in str(refused.value)
 
 
-def test_the_log_has_no_key_and_no_subject(caplog: pytest.LogCaptureFixture) -> None:
-    fake = FakeGrantd()
+def test_the_log_has_no_key_and_no_subject(caplog: pytest.LogCaptureFixture, service: GrantdService) -> None:
+    key = service.new_key()
     with caplog.at_level(logging.DEBUG, logger="grantd"):
-        client = fake.client(headers={"X-Team": "team-of-ada"})
+        client = service.client(key=key, headers={"X-Team": "team-of-ada"})
         list(client.list_objects("user:ada", "viewer"))
         with pytest.raises(GrantdError):
             client.check("user:ada", "no relation", "document:plan")
@@ -61,7 +61,7 @@ def test_the_log_has_no_key_and_no_subject(caplog: pytest.LogCaptureFixture) -> 
     assert [text.split(",")[0] for text in own] == ["listObjects GET /v1/objects", "check POST /v1/check"]
     assert "400 invalid-relation after" in own[1]
     for text in own:
-        assert fake.key not in text and "ada" not in text
+        assert key not in text and "ada" not in text
 
 
 @pytest.mark.parametrize(

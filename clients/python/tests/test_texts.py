@@ -18,7 +18,7 @@ from grantd import AsyncGrantd, Grantd, GrantdError, InvalidRequest
 from grantd._core import Response, Send
 from grantd._encode import is_text
 from grantd._http import Route
-from grantd.testing import FakeGrantd
+from grantd.testing import GrantdService
 
 # The run of a release asks for more: the measure is 100,000.
 TEXTS = int(os.environ.get("HOSTILE_TEXTS", "1000"))
@@ -172,16 +172,16 @@ CIRCLE.append(CIRCLE)
     "value",
     [math.nan, math.inf, -math.inf, {1}, b"a", object(), 1j, {1: "a"}, {None: "a"}, [{"a": (1, math.nan)}], CIRCLE],
 )
-def test_what_json_has_not_is_refused_alone(value: Any) -> None:
-    client = FakeGrantd().client()
+def test_what_json_has_not_is_refused_alone(service: GrantdService, value: Any) -> None:
+    client = service.client()
     with pytest.raises(GrantdError) as raised:
         client.check(*OTHER, context={"a": value})
     assert (raised.value.type, raised.value.retryable) == ("invalid-request", False)
 
 
 @pytest.mark.parametrize("value", [b"user:ada", 5.5, True, None])
-def test_what_is_no_text_is_not_made_one(value: Any) -> None:
-    client = FakeGrantd().client()
+def test_what_is_no_text_is_not_made_one(service: GrantdService, value: Any) -> None:
+    client = service.client()
     for call in (
         lambda: client.revoke_grant(value, "viewer", "document:plan"),
         lambda: client.list_objects_page("user:ada", value, cursor=value),
@@ -193,21 +193,22 @@ def test_what_is_no_text_is_not_made_one(value: Any) -> None:
 
 
 @pytest.mark.parametrize("action", ["", "grant.created,grant.revoked", "grant.\ud800"])
-def test_an_action_that_is_none_is_not_made_another_one(action: str) -> None:
+def test_an_action_that_is_none_is_not_made_another_one(service: GrantdService, action: str) -> None:
     with pytest.raises(InvalidRequest):
-        FakeGrantd().client().changes_page(actions=[action])
+        service.client().changes_page(actions=[action])
 
 
-def test_an_ill_formed_text_fails_alone_among_gathered_checks() -> None:
-    fake = FakeGrantd()
-    fake.client().create_grant(*OTHER)
+def test_an_ill_formed_text_fails_alone_among_gathered_checks(service: GrantdService) -> None:
+    key = service.new_key()
+    client = service.client(key=key)
+    client.create_grant(*OTHER)
     questions = [OTHER, ("user:\ud83d", "viewer", "document:plan"), ("user:bob", "viewer", "document:plan")]
 
     async def gathered() -> list[Any]:
-        client = fake.async_client()
-        return list(await asyncio.gather(*(client.check(*each) for each in questions), return_exceptions=True))
+        other = service.async_client(key=key)
+        return list(await asyncio.gather(*(other.check(*each) for each in questions), return_exceptions=True))
 
-    for first, second, third in (fake.client().check_each(questions), asyncio.run(gathered())):
+    for first, second, third in (client.check_each(questions), asyncio.run(gathered())):
         assert first is True and third is False
         assert isinstance(second, InvalidRequest)
 

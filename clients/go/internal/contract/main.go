@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/grantd/grantd/clients/go"
-	"github.com/grantd/grantd/clients/go/grantdtest"
 )
 
 const (
@@ -30,7 +29,6 @@ type object = map[string]any
 
 type testCase struct {
 	Name   string
-	On     string
 	URL    string
 	Key    string
 	Client struct {
@@ -63,7 +61,6 @@ type step struct {
 
 type run struct {
 	of       testCase
-	fake     *grantdtest.Fake
 	clients  map[string]*grantd.Client
 	saved    map[string]string
 	logger   *slog.Logger
@@ -120,9 +117,6 @@ func perform(text string) (report object) {
 	}()
 	r := &run{of: of, clients: map[string]*grantd.Client{}, saved: map[string]string{}}
 	r.logger = slog.New(slog.NewJSONHandler(r, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	if of.On == "fake" {
-		r.fake = grantdtest.New()
-	}
 	outcomes := []any{}
 	for _, one := range of.Steps {
 		outcomes = append(outcomes, r.step(one))
@@ -170,10 +164,6 @@ func (r *run) client(key string) *grantd.Client {
 	}
 	for name, value := range r.of.Client.Headers {
 		config.Header[name] = []string{value}
-	}
-	if r.fake != nil {
-		r.clients[key] = r.fake.ClientWith(config)
-		return r.clients[key]
 	}
 	client, err := grantd.New(config)
 	if err != nil {

@@ -1,5 +1,5 @@
 """The members of the dictionaries that a caller gives, where nothing else refuses unknown ones: the service ignores
-members that AuthZEN does not define, and the fake has no other reader. A misspelt one would change the answer."""
+members that AuthZEN does not define, A misspelt one would change the answer."""
 
 from __future__ import annotations
 

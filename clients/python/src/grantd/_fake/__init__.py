@@ -1,1 +1,0 @@
-"""A grantd in memory. Its public face is grantd.testing."""
