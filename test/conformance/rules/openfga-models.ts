@@ -146,4 +146,12 @@ describe("OpenFGA's tests of models", () => {
       }
     });
   }
+
+  it('are all of them', () => {
+    const stages = readOpenFgaTests().flatMap((test) => test.stages);
+    const count = (of: 'checkAssertions' | 'listObjectsAssertions' | 'listUsersAssertions'): number =>
+      stages.reduce((sum, stage) => sum + (stage[of]?.length ?? 0), 0);
+    const counts = [count('checkAssertions'), count('listObjectsAssertions'), count('listUsersAssertions')];
+    assert.deepEqual([readOpenFgaTests().length, ...counts], [96, 317, 218, 229]);
+  });
 });

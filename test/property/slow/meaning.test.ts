@@ -2,6 +2,6 @@
 
 import { testMeaning } from '../../unit/convert/meaning-cases.ts';
 
-const CASES = 400;
+const CASES = 200;
 
 testMeaning(CASES);

@@ -2,6 +2,6 @@
 
 import { testMeaning } from './meaning-cases.ts';
 
-const CASES = 60;
+const CASES = 30;
 
 testMeaning(CASES);
