@@ -152,10 +152,15 @@ class Compiler {
     if (type.kind !== 'map' && type.kind !== 'dyn') {
       return this.#problem(at, `A value of type ${typeText(type)} has no fields, so no "${field}".`);
     }
-    const read = kind === 'has' ? (map: CelMap) => map.entries.has(field) : (map: CelMap) => valueInMap(map, field);
+    const isHas = kind === 'has';
     return {
-      type: kind === 'has' ? BOOL : type.kind === 'map' ? type.value : DYN,
-      run: resolved(run, (value) => (value instanceof CelMap ? read(value) : NO_OVERLOAD)),
+      type: isHas ? BOOL : type.kind === 'map' ? type.value : DYN,
+      run: (evaluation) => {
+        const value = run(evaluation);
+        if (value instanceof Unresolved) return value;
+        if (!(value instanceof CelMap)) return NO_OVERLOAD;
+        return isHas ? value.entries.has(field) : valueInMap(value, field);
+      },
     };
   }
 
@@ -423,23 +428,28 @@ const resolved =
     return value instanceof Unresolved ? value : next(value, evaluation);
   };
 
-function call(overloads: readonly Overload[], first: Value, second: Value | undefined, evaluation: Evaluation): Result {
-  for (const overload of overloads) {
-    const result = overload.call(evaluation, first, second);
-    if (result !== undefined) return result;
-  }
-  return NO_OVERLOAD;
+function unaryCall(overloads: readonly Overload[], argument: Evaluate): Evaluate {
+  return (evaluation) => {
+    const value = argument(evaluation);
+    if (value instanceof Unresolved) return value;
+    for (const { call } of overloads) {
+      const result = call(evaluation, value, undefined);
+      if (result !== undefined) return result;
+    }
+    return NO_OVERLOAD;
+  };
 }
-
-const unaryCall = (overloads: readonly Overload[], argument: Evaluate): Evaluate =>
-  resolved(argument, (value, evaluation) => call(overloads, value, undefined, evaluation));
 
 function binaryCall(overloads: readonly Overload[], left: Evaluate, right: Evaluate): Evaluate {
   return (evaluation) => {
     const first = left(evaluation);
     const second = right(evaluation);
     if (first instanceof Unresolved || second instanceof Unresolved) return both(first, second);
-    return call(overloads, first, second, evaluation);
+    for (const { call } of overloads) {
+      const result = call(evaluation, first, second);
+      if (result !== undefined) return result;
+    }
+    return NO_OVERLOAD;
   };
 }
 
