@@ -2,7 +2,6 @@
 // come, and the editor of rules; with the keyboard, on a narrow screen, in the dark, and without a script.
 
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import type { TenantId } from '../../src/core/ids.ts';
@@ -42,33 +41,6 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
       { subject: 'user:ada', relation: 'viewer', object, revoke: false },
     ]);
   }
-
-  it('checks many at once, marks what differs, and gives a file and code away', async () => {
-    await using opened = await visit({ permissions: ['clipboard-read', 'clipboard-write'] });
-    const { page } = opened;
-    await opened.open(`/tenants/${tenantId}/check`);
-    await page.getByRole('link', { name: 'Check many at once' }).click();
-    await page.getByLabel('Checks, one per line').fill('user:ada viewer doc:1\nuser:ada editor doc:1 true\nwrong');
-    await page.getByRole('button', { name: 'Check all' }).click();
-    await page.getByRole('heading', { name: '1 result not as expected' }).waitFor();
-    await page.getByText('▲ expected: authorized').waitFor();
-    await assertAccessible(page, 'the results of many checks');
-    const download = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Download checks.csv' }).click();
-    const file = await download;
-    assert.equal(file.suggestedFilename(), 'checks.csv');
-    const expected = 'subject,relation,object,expected\nuser:ada,viewer,doc:1,true\nuser:ada,editor,doc:1,true\n';
-    assert.equal(await readFile(await file.path(), 'utf8'), expected);
-    await page.getByText('These checks as code').click();
-    await page.getByRole('button', { name: 'Copy the sample for Python' }).click();
-    await page.getByText('Copied.').waitFor({ state: 'attached' });
-    assert.equal(
-      await page.evaluate(() => navigator.clipboard.readText()),
-      'results = client.check_bulk([\n    ("user:ada", "viewer", "doc:1"),\n    ("user:ada", "editor", "doc:1"),\n])',
-    );
-    await page.getByRole('link', { name: 'why not' }).click();
-    await page.getByRole('heading', { name: 'Not authorized' }).waitFor();
-  });
 
   it('copies an ID by keyboard, and announces it', async () => {
     await using opened = await visit({ permissions: ['clipboard-read', 'clipboard-write'] });
@@ -238,26 +210,6 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
       }
     });
 
-    it('that somebody else changed meanwhile are not overwritten, and what was typed is kept', async () => {
-      const { path, session } = await makeTenant();
-      await using visit = await visitConsole(browser, service.url, { token: OPERATOR_TOKEN });
-      const { page } = visit;
-      await visit.open(`${path}/rules`);
-      const theirs = parseRuleSet({ rules: [{ namespace: 'doc', name: 'can_read', any_of: ['viewer'] }] });
-      await session.call(CALLS.writeRules, context, { ruleSet: theirs, ifMatch: undefined });
-      const mine = '{"rules": [{"namespace": "doc", "name": "viewer", "any_of": ["editor"]}]}';
-      const box = page.getByRole('textbox', { name: 'Rules' });
-      await box.fill(mine);
-      await page.getByRole('button', { name: 'Save', exact: true }).click();
-      await page.getByRole('heading', { name: 'Another operator changed the rules in the meantime' }).waitFor();
-      await page.getByText('- doc can_read: viewer').waitFor();
-      assert.equal(await page.locator('#rules').inputValue(), mine);
-      await assertAccessible(page, 'a conflict');
-      assert.deepEqual(await session.call(CALLS.readRules, context, undefined), theirs);
-      await page.getByRole('button', { name: 'Save', exact: true }).click();
-      await page.getByText('Rules saved: 1 rule.').waitFor();
-    });
-
     it('can be written with the keyboard alone, and without scripts', async () => {
       const { path, session } = await makeTenant();
       await using visit = await visitConsole(browser, service.url, { token: OPERATOR_TOKEN, javaScriptEnabled: false });
@@ -284,41 +236,6 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
       await keyboard.page.keyboard.press('Enter');
       await keyboard.page.getByText('Rules saved: 1 rule.').waitFor();
       assert.equal((await session.call(CALLS.readRules, context, undefined)).rules.length, 1);
-    });
-
-    it('have a history, from which an earlier version is restored', async () => {
-      const { path, session } = await makeTenant();
-      const rulesOf = (...names: readonly string[]) =>
-        parseRuleSet({ rules: names.map((name) => ({ namespace: 'doc', name, any_of: ['editor'] })) });
-      for (const ruleSet of [rulesOf('can_read'), rulesOf('can_read', 'can_edit')]) {
-        await session.call(CALLS.writeRules, context, { ruleSet, ifMatch: undefined });
-      }
-      await using visit = await visitConsole(browser, service.url, { token: OPERATOR_TOKEN });
-      const { page } = visit;
-      await visit.open(`${path}/rules`);
-      await page.getByRole('table', { name: 'Versions of the rules' }).waitFor();
-      await page.getByRole('link', { name: 'Version 1' }).click();
-      await page.getByRole('heading', { name: 'What it set' }).waitFor();
-      await page.getByText('- doc can_edit: editor').waitFor();
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await using other = await visitConsole(browser, service.url, {
-          token: OPERATOR_TOKEN,
-          colorScheme,
-          viewport: NARROW,
-        });
-        for (const each of ['rules/versions', 'rules/versions/1']) {
-          await other.open(`${path}/${each}`);
-          await assertAccessible(other.page, `${each}, ${colorScheme}`);
-          await assertFits(other.page, `${each}, narrow`);
-        }
-      }
-      await page.getByLabel('Compare with').selectOption('version 2');
-      await page.getByRole('button', { name: 'Compare' }).click();
-      await page.getByRole('heading', { name: 'What it changed since version 2' }).waitFor();
-      await page.getByRole('button', { name: 'Restore version 1' }).click();
-      await page.getByText('Rules saved: 1 rule.').waitFor();
-      await page.getByRole('link', { name: 'Version 3' }).waitFor();
-      assert.deepEqual(await session.call(CALLS.readRules, context, undefined), rulesOf('can_read'));
     });
 
     it('are completed by keyboard, and marked where they are wrong, in light and dark', async () => {
@@ -402,50 +319,6 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
       assert.ok(await box.evaluate((element) => element === document.activeElement));
       await assertAccessible(page, 'refused rules, narrow');
       await assertFits(page, 'refused rules, narrow');
-    });
-
-    it('tell a check why, and why not', async () => {
-      const { path, session } = await makeTenant();
-      const ruleSet = parseRuleSet({
-        rules: [
-          { namespace: 'doc', name: 'viewer', any_of: ['editor', 'viewer from parent'] },
-          { namespace: 'doc', name: 'can_read', any_of: ['viewer'] },
-        ],
-        groups: true,
-      });
-      await session.call(CALLS.writeRules, context, { ruleSet, ifMatch: undefined });
-      await session.call(CALLS.writeGrants, context, [
-        { subject: 'user:ada', relation: 'member', object: 'team:eng', revoke: false },
-        { subject: 'team:eng#member', relation: 'viewer', object: 'folder:1', revoke: false },
-        { subject: 'folder:1', relation: 'parent', object: 'doc:1', revoke: false },
-      ]);
-      await using visit = await visitConsole(browser, service.url, { token: OPERATOR_TOKEN });
-      const { page } = visit;
-      const ask = async (subject: string): Promise<void> => {
-        await visit.open(`${path}/check`);
-        await page.getByLabel('Subject').fill(subject);
-        await page.getByLabel('Relation').fill('can_read');
-        await page.getByLabel('Object').fill('doc:1');
-        await page.getByRole('button', { name: 'Check' }).click();
-      };
-      await ask('user:ada');
-      await page.getByRole('heading', { name: 'Authorized', exact: true }).waitFor();
-      assert.equal(await page.locator('.chain > li').count(), 3);
-      await assertAccessible(page, 'a chain of grants');
-      await page.getByRole('link', { name: 'team:eng#member' }).click();
-      await page.getByRole('heading', { name: 'Who holds member on team:eng' }).waitFor();
-      await page.getByRole('link', { name: 'user:ada' }).waitFor();
-      await assertAccessible(page, 'who holds a relation');
-      await page.setViewportSize(NARROW);
-      await assertFits(page, 'who holds a relation, narrow');
-
-      await ask('user:eve');
-      await page.getByRole('heading', { name: 'Not authorized' }).waitFor();
-      await assertAccessible(page, 'what was looked for in vain');
-      await assertFits(page, 'what was looked for in vain, narrow');
-      await page.getByRole('link', { name: 'viewer of folder:1' }).click();
-      await page.getByRole('link', { name: 'member of team:eng' }).click();
-      await page.getByText('What would suffice').waitFor();
     });
 
     it('with gates and conditions are asked with a context, and show their proof', async () => {

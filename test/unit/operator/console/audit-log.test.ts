@@ -274,43 +274,6 @@ describe('a key', () => {
 
 describe('revoking a grant', () => {
   const tuple = { subject: 'user:ann', relation: 'viewer', object: 'doc:1' };
-  const holds = async (tenantId: TenantId): Promise<boolean> => {
-    const session = await service.operator.tenant(context, tenantId, 'bob');
-    return (await session.check(context, { ...tuple, relation: 'viewer' })).authorized;
-  };
-
-  it('asks first, and offers once to take it back', async () => {
-    const tenantId = await createTenant(['doc:1']);
-    const base = `/console/tenants/${tenantId}/grants`;
-    const listing = await visitor.get(`${base}?subject=user:ann`);
-    const href = hrefsOf(listing.text).find((each) => each.includes('/revoke?')) ?? '';
-    const question = await visitor.get(href);
-    assert.match(question.text, /Revoke this grant/);
-    assert.equal(await holds(tenantId), true, 'the question changes nothing');
-    const done = await visitor.post(`${base}/revoke`, tuple);
-    assert.deepEqual([done.status, await holds(tenantId)], [303, false]);
-    const to = done.headers.get('location') ?? '';
-    const { text } = await visitor.get(to);
-    const form = /<div class="notice with-undo">.*?<form method="post" action="([^"]*)".*?<\/form>/s.exec(text);
-    const fields = [...(form?.[0] ?? '').matchAll(/name="(\w+)" value="([^"]*)"/g)].map(([, name, value]) => [
-      name,
-      value,
-    ]);
-    const { csrf, ...undone } = Object.fromEntries(fields);
-    assert.deepEqual([form?.[1], undone, csrf], [base, tuple, visitor.csrf]);
-    assert.doesNotMatch((await visitor.get(to)).text, /with-undo/);
-    for (const notice of [/Grant created: user:ann viewer doc:1/, /The grant already existed/]) {
-      const again = await visitor.post(base, undone);
-      assert.equal(again.status, 303);
-      assert.match((await visitor.get(again.headers.get('location') ?? '')).text, notice);
-      assert.equal(await holds(tenantId), true);
-    }
-    assert.deepEqual(
-      [...(await read(tenantId)).text.matchAll(/grant\.\w+(?=<\/span>)/g)].map(([action]) => action),
-      ['grant.created', 'grant.revoked', 'grant.created'],
-    );
-  });
-
   it('offers no way back where somebody else was faster, and no question for what is no grant', async () => {
     const tenantId = await createTenant();
     const base = `/console/tenants/${tenantId}/grants`;

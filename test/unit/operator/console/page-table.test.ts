@@ -36,7 +36,7 @@ const failureLimiter: FailureLimiter = {
 /** Every quote of a text is escaped, so what stands between two is an attribute's value: it may hold anything. */
 function assertNoMarkup(text: string, path: string): void {
   const bare = text.replaceAll(/"[^"]*"/g, '""');
-  assert.doesNotMatch(bare, /<script>|<img src=x|<svg onload|<b>|<[^>]*\son\w+=/, path);
+  assert.doesNotMatch(bare, /<script>|<img src=x|<svg onload|<b[ >]|<[^>]*\son\w+=/, path);
 }
 
 const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
@@ -71,24 +71,6 @@ describe('a log-in link', () => {
     });
     return { linked, code: logInCode.path.split('#code=')[1] ?? '' };
   };
-
-  it('logs in once; afterwards it is a failed log-in like any other', async (test) => {
-    const { linked, code } = await start(OPERATOR_TOKEN);
-    test.after(() => linked.close());
-    const first = new ConsoleVisitor(linked.url);
-    // A page in between is asked for without the code: it stands behind the `#`.
-    assert.equal((await first.get('/console/log-in')).status, 200);
-    assert.equal((await first.get(`/console/log-in?code=${code}`)).status, 200, 'in the query it does nothing');
-    const done = await first.post('/console/log-in', { token: '', code });
-    assert.deepEqual([done.status, done.headers.get('location')], [303, '/console/cluster']);
-    assert.match((await first.get('/console/cluster')).text, new RegExp(OPERATOR_NAME));
-    failures.length = 0;
-    const second = await new ConsoleVisitor(linked.url).post('/console/log-in', { token: '', code });
-    assert.equal(second.status, 401);
-    assert.match(second.text, /This link has already been used or has expired/);
-    assert.ok(!second.text.includes(code));
-    assert.equal(failures.length, 1);
-  });
 
   it('is for this machine only, also through a proxy of it', async (test) => {
     const { linked, code } = await start(OPERATOR_TOKEN);
@@ -487,6 +469,7 @@ describe('whatever is shown', () => {
     "' onmouseover='alert(1)",
     '</title><svg onload=alert(1)>',
     '&lt;b&gt;&amp;',
+    '</title></textarea><b hx-get="/console/log-out" hx-trigger="load">x</b>',
     '\u202egnirts\u202c \u200f',
     '𐍈'.repeat(256),
   ];
@@ -526,7 +509,7 @@ describe('whatever is shown', () => {
 
   it('is shown where a form gave it back', async () => {
     const tenantId = await makeTenant();
-    for (const name of HOSTILE.slice(0, 5)) {
+    for (const name of HOSTILE.slice(0, 6)) {
       for (const path of [
         '/grants',
         '/grants/lines',
@@ -642,32 +625,6 @@ describe('what is not there', () => {
   });
 });
 
-describe('the grants on an object', () => {
-  it('lead to each subject, and refuse what is no object', async () => {
-    const tenantId = await makeTenant('Objects');
-    const session = await service.operator.tenant(context, tenantId, 'test');
-    const write = (subject: string, relation: 'viewer' | 'owner', object: string) =>
-      session.call(CALLS.writeGrants, context, [{ subject, relation, object, revoke: false }]);
-    await write('user:ann', 'viewer', 'doc:1');
-    await write('user:bob', 'owner', 'doc:1');
-    await write('user:cy', 'viewer', 'doc:2');
-    const { text, status } = await visitor.get(`/console/tenants/${tenantId}/grants?object=doc:1`);
-    assert.equal(status, 200);
-    assert.match(text, /Grants on <bdi[^>]*>doc:1/);
-    for (const subject of ['user:ann', 'user:bob']) {
-      assert.ok(text.includes(`/console/tenants/${tenantId}/grants?subject=${encodeURIComponent(subject)}`), subject);
-    }
-    assert.ok(!text.includes('user:cy'));
-    assert.match(
-      (await visitor.get(`/console/tenants/${tenantId}/grants?object=doc:3`)).text,
-      /This object has no grants/,
-    );
-    const refused = await visitor.get(`/console/tenants/${tenantId}/grants?object=doc`);
-    assert.equal(refused.status, 422);
-    assert.match(refused.text, /id="entity-error"[^>]*>Enter a subject or an object as namespace:id/);
-  });
-});
-
 describe('long listings', () => {
   it('that are cut short say that they go on, and not that there is nothing', async () => {
     const tenantId = await makeTenant('Revoked');
@@ -695,16 +652,7 @@ describe('long listings', () => {
     }
   });
 
-  it('are pages: 3,000 tenants, and a subject with 20,000 grants', async () => {
-    for (let from = 0; from < 3000; from += 1000) {
-      await Promise.all(Array.from({ length: 1000 }, (_, index) => makeTenant(`Tenant ${from + index}`)));
-    }
-    const first = await visitor.get('/console/tenants');
-    assert.ok(first.text.length < 60_000, String(first.text.length));
-    const next = /rel="next" href="([^"]+)"/.exec(first.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
-    const second = await visitor.get(next);
-    assert.equal(second.status, 200);
-    assert.match(second.text, /First page/);
+  it('are pages: those of a subject with 20,000 grants', async () => {
     const tenantId = await makeTenant('Large');
     const session = await service.operator.tenant(context, tenantId, 'bob');
     for (let from = 0; from < 20_000; from += 1000) {
