@@ -1,7 +1,6 @@
 // `npm run generate -- bundles|docs|types`: writes generated files. Tests compare them, so a change of the source
 // without this fails. Without an argument, it writes everything.
 
-import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -38,27 +37,12 @@ async function generateDocs(): Promise<void> {
   writeChartDocs();
 }
 
-/**
- * Writes the types of the messages between fronts and shards into a directory: from `proto`, with proto-loader's
- * generator.
- */
-export function generateTypes(directory: string): void {
-  const generator = join(ROOT, 'node_modules/@grpc/proto-loader/build/bin/proto-loader-gen-types.js');
-  const options = ['--longs=Number', '--enums=Number', '--defaults', '--arrays', '--oneofs'];
-  const files = ['--grpcLib=@grpc/grpc-js', '--targetFileExtension=.ts', '--importFileExtension=.ts'];
-  const args = [generator, ...options, ...files, `--outDir=${directory}`, 'proto/grantd/v1/shard.proto'];
-  const { status, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`The generator of types failed: ${stderr}`);
-}
-
 const MAKERS: Readonly<Record<string, () => void | Promise<void>>> = {
   bundles: async () => {
     for (const [path, make] of BUNDLES) write(path, gzipSync(await make(), { level: 9 }));
   },
   docs: generateDocs,
   types: async () => {
-    generateTypes(join(ROOT, 'src/rpc/gen'));
-    process.stdout.write('src/rpc/gen\n');
     write(CLIENT_TYPES, await renderClientTypes());
     write('clients/go/types.go', renderGoTypes(committedOpenapiText()));
     for (const [name, text] of renderJavaTypes(committedOpenapiText())) write(`${JAVA_TYPES_FOLDER}/${name}`, text);

@@ -3,7 +3,7 @@
 
 import { credentials } from '@grpc/grpc-js';
 import { SLOTS_DEFAULT, slotOfTenant } from '../../src/core/slots.ts';
-import { Peer } from '../../src/rpc/gen/grantd/v1/Peer.ts';
+import { Peer } from '../../src/rpc/messages.ts';
 import { CLIENT_OPTIONS, ShardClient } from '../../src/rpc/protocol.ts';
 import type { CassandraCluster } from '../../tools/engines/cassandra.ts';
 import type { Figure } from '../figure.ts';

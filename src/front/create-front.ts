@@ -11,9 +11,8 @@ import { type ClusterId, IdFactory } from '../core/ids.ts';
 import { SLOTS_MAX } from '../core/slots.ts';
 import type { Discovery } from '../discovery/discovery.ts';
 import { CALLS } from '../rpc/calls/table.ts';
-import { Peer } from '../rpc/gen/grantd/v1/Peer.ts';
-import type { Welcome__Output } from '../rpc/gen/grantd/v1/Welcome.ts';
 import type { TryFailure } from '../rpc/links/stream-link.ts';
+import { Peer, type ReceivedWelcome } from '../rpc/messages.ts';
 import { ClusterIdentity } from '../rpc/transport/cluster-identity.ts';
 import { createGrpcTransport } from '../rpc/transport/grpc-transport.ts';
 import type { OpenStream } from '../rpc/transport/transport.ts';
@@ -100,7 +99,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
     slots: routing.slots,
   });
 
-  function onWelcome(link: ShardLink, welcome: Welcome__Output): boolean {
+  function onWelcome(link: ShardLink, welcome: ReceivedWelcome): boolean {
     const { slots, deadlineMs, shardName } = welcome;
     const { address } = link;
     if (slots < 1 || slots > SLOTS_MAX || (routing.slots !== 0 && routing.slots !== slots)) {

@@ -2,50 +2,40 @@
 // types, and the bounds and timings of a connection that both ends keep.
 
 import { fileURLToPath } from 'node:url';
-import { type ChannelOptions, makeClientConstructor, type ServiceDefinition } from '@grpc/grpc-js';
-import protobuf from 'protobufjs';
+import {
+  type ChannelOptions,
+  type Client,
+  type ClientDuplexStream,
+  type MethodDefinition,
+  makeClientConstructor,
+  type ServiceDefinition,
+} from '@grpc/grpc-js';
+import { loadSync } from '@grpc/proto-loader';
 import * as frontMessages from './codec/front-message.ts';
 import * as shardMessages from './codec/shard-message.ts';
-import type { FrontMessage, FrontMessage__Output } from './gen/grantd/v1/FrontMessage.ts';
-import type { ShardMessage, ShardMessage__Output } from './gen/grantd/v1/ShardMessage.ts';
-import type { ProtoGrpcType } from './gen/shard.ts';
+import type { FrontMessage, ReceivedFrontMessage, ReceivedShardMessage, ShardMessage } from './messages.ts';
 
 export const PROTO_PATH = fileURLToPath(new URL('../../proto/grantd/v1/shard.proto', import.meta.url));
 
-/** The same as in scripts/generate.ts. */
-const CONVERSION = { longs: Number, enums: Number, defaults: true, arrays: true, oneofs: true };
+const SERVICE = 'grantd.v1.Shard';
 
-// proto-loader also describes every type for reflection, which nobody asks for. That would take most of the time of the
-// loading, and a shard that starts again after a crash has clients waiting.
-const root = new protobuf.Root().loadSync(PROTO_PATH).resolveAll();
-const frontMessageType = root.lookupType('grantd.v1.FrontMessage');
-const shardMessageType = root.lookupType('grantd.v1.ShardMessage');
+/** What the proto file declares, by full name. Messages are read as `messages.ts` and the tables of calls have them. */
+export const PROTO = loadSync(PROTO_PATH, { longs: Number, enums: Number, defaults: true, arrays: true, oneofs: true });
 
-const serializer = (type: protobuf.Type) => (message: object) =>
-  // The writer of the library for Node makes buffers.
-  type.encode(type.fromObject(message)).finish() as Buffer;
-// The generated types describe what the library returns for this very file and these options; it cannot know them.
-const deserializer =
-  <Output>(type: protobuf.Type) =>
-  (bytes: Buffer): Output =>
-    type.toObject(type.decode(bytes), CONVERSION) as Output;
-
-const serializeFrontMessage = serializer(frontMessageType);
-const deserializeFrontMessage = deserializer<FrontMessage__Output>(frontMessageType);
-const serializeShardMessage = serializer(shardMessageType);
-const deserializeShardMessage = deserializer<ShardMessage__Output>(shardMessageType);
+// The loader cannot know the types of what it loads.
+const library = (PROTO[SERVICE] as ServiceDefinition).Exchange as MethodDefinition<object, object>;
+const readFrontMessage = (bytes: Buffer) => library.requestDeserialize(bytes) as ReceivedFrontMessage;
+const readShardMessage = (bytes: Buffer) => library.responseDeserialize(bytes) as ReceivedShardMessage;
 
 /** The bytes of messages, also for a transport that carries them itself. */
 export const encodeFrontMessage = (message: FrontMessage): Buffer =>
-  frontMessages.encodeFrontMessage(message, serializeFrontMessage);
-export const decodeFrontMessage = (bytes: Buffer): FrontMessage__Output =>
-  frontMessages.decodeFrontMessage(bytes, deserializeFrontMessage);
+  frontMessages.encodeFrontMessage(message, library.requestSerialize);
+export const decodeFrontMessage = (bytes: Buffer): ReceivedFrontMessage =>
+  frontMessages.decodeFrontMessage(bytes, readFrontMessage);
 export const encodeShardMessage = (message: ShardMessage): Buffer =>
-  shardMessages.encodeShardMessage(message, serializeShardMessage);
-export const decodeShardMessage = (bytes: Buffer): ShardMessage__Output =>
-  shardMessages.decodeShardMessage(bytes, deserializeShardMessage);
-
-const SERVICE = 'grantd.v1.Shard';
+  shardMessages.encodeShardMessage(message, library.responseSerialize);
+export const decodeShardMessage = (bytes: Buffer): ReceivedShardMessage =>
+  shardMessages.decodeShardMessage(bytes, readShardMessage);
 
 export const shardService = {
   Exchange: {
@@ -60,10 +50,10 @@ export const shardService = {
   },
 } satisfies ServiceDefinition;
 
-export const ShardClient = makeClientConstructor(
-  shardService,
-  SERVICE,
-) as unknown as ProtoGrpcType['grantd']['v1']['Shard'];
+/** gRPC makes the methods of a client from its service. */
+export const ShardClient = makeClientConstructor(shardService, SERVICE) as unknown as new (
+  ...options: ConstructorParameters<typeof Client>
+) => Client & { exchange(): ClientDuplexStream<FrontMessage, ReceivedShardMessage> };
 
 /** Size of one message, either way. The longest write call (1,000 tuples of the longest identifiers) has 2.3 MB. */
 export const MESSAGE_BYTES_MAX = 4 * 1024 * 1024;

@@ -5,8 +5,7 @@ import { status } from '@grpc/grpc-js';
 import { assertNever } from '../core/assert.ts';
 import { ERROR_CATALOGUE, GrantdError, isErrorCode } from '../core/errors.ts';
 import { ShardFailure, type ShardFailureKind } from '../shard/shard.ts';
-import type { Failure, Failure__Output } from './gen/grantd/v1/Failure.ts';
-import { FailureKind } from './gen/grantd/v1/FailureKind.ts';
+import { type Failure, FailureKind, type ReceivedFailure } from './messages.ts';
 import { WireViolation } from './wire-violation.ts';
 
 /** Keeps a reply that consists of failures alone within one message. */
@@ -49,7 +48,7 @@ export function isUnexpected(error: unknown): boolean {
   return !(error instanceof GrantdError && error.code !== 'internal');
 }
 
-export function fromWireFailure(failure: Failure__Output): GrantdError | ShardFailure {
+export function fromWireFailure(failure: ReceivedFailure): GrantdError | ShardFailure {
   switch (failure.kind) {
     case FailureKind.FAILURE_ERROR:
       return isErrorCode(failure.code)
@@ -73,7 +72,7 @@ export function fromWireFailure(failure: Failure__Output): GrantdError | ShardFa
 }
 
 /** The only detail that crosses. */
-const detailsFrom = ({ earliest }: Failure__Output) => (earliest === '' ? {} : { details: { earliest } });
+const detailsFrom = ({ earliest }: ReceivedFailure) => (earliest === '' ? {} : { details: { earliest } });
 
 /** The status that ends a stream: that of the catalogue, or INVALID_ARGUMENT for a violation of the framing. */
 export function toStreamStatus(error: unknown): { readonly code: status; readonly details: string } {

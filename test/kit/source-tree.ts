@@ -36,7 +36,6 @@ export function readCode(folders: readonly string[]): Map<string, string> {
     (path) =>
       folders.some((folder) => path.startsWith(`${folder}/`)) &&
       /\.m?[jt]s$/.test(path) &&
-      !path.startsWith('src/rpc/gen/') &&
       !path.startsWith('clients/typescript/src/generated/'),
   );
   return new Map(wanted.map((path) => [path, readText(path)]));

@@ -4,7 +4,7 @@
 import type { ErrorCode } from '../../core/errors.ts';
 import { ERROR_CATALOGUE } from '../../core/errors.ts';
 import { LATENCY_BUCKETS, latencyBucket } from '../../core/structures/latency-histogram.ts';
-import type { Load } from '../../rpc/gen/grantd/v1/Load.ts';
+import type { Load } from '../../rpc/messages.ts';
 import type { RequestContext } from '../front.ts';
 
 export class LoadTally {

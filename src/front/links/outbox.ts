@@ -3,13 +3,9 @@
 
 import { NAMED, type SingleCheck } from '../../rpc/calls/checks.ts';
 import type { CallBody } from '../../rpc/calls/define-call.ts';
-import type { Call } from '../../rpc/gen/grantd/v1/Call.ts';
-import type { Checks } from '../../rpc/gen/grantd/v1/Checks.ts';
-import type { FrontMessage } from '../../rpc/gen/grantd/v1/FrontMessage.ts';
-import type { Relation } from '../../rpc/gen/grantd/v1/Relation.ts';
-import type { TracedCheck } from '../../rpc/gen/grantd/v1/TracedCheck.ts';
 import { CallQueue, WAITING_BYTES_MAX } from '../../rpc/links/call-queue.ts';
 import type { LinkOutbox } from '../../rpc/links/stream-link.ts';
+import type { Call, Checks, FrontMessage, TracedCheck } from '../../rpc/messages.ts';
 import { BATCH_BYTES_MAX, CHECKS_PER_MESSAGE_MAX } from '../../rpc/protocol.ts';
 import type { LogPosition } from '../../shard/shard.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
@@ -38,7 +34,7 @@ export class Outbox implements LinkOutbox {
   #ids: number[] = [];
   #handles: number[] = [];
   #subjects: string[] = [];
-  #relations: Relation[] = [];
+  #relations: number[] = [];
   #objects: string[] = [];
   /** Of the named checks. */
   #names: string[] = [];
@@ -72,7 +68,7 @@ export class Outbox implements LinkOutbox {
     this.#handles.push(handle);
     this.#subjects.push(subject);
     // A relation has the same number in the core and on the wire.
-    this.#relations.push(relation as Relation);
+    this.#relations.push(relation);
     this.#objects.push(object);
     if (relation === NAMED) {
       this.#names.push(name);

@@ -4,7 +4,7 @@
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import { MS_PER_MINUTE } from '../../core/text/timestamps.ts';
-import type { Report } from '../../rpc/gen/grantd/v1/Report.ts';
+import type { Report } from '../../rpc/messages.ts';
 import { USAGE_PER_REPORT_MAX } from '../../rpc/protocol.ts';
 import type { RoutingTable } from './routing-table.ts';
 import type { ShardLink } from './shard-link.ts';

@@ -3,16 +3,13 @@
 import { GrantdError } from '../../core/errors.ts';
 import type { SingleCheck } from '../../rpc/calls/checks.ts';
 import type { CallBody } from '../../rpc/calls/define-call.ts';
-import type { Attempt } from '../../rpc/gen/grantd/v1/Attempt.ts';
-import type { CheckResults__Output } from '../../rpc/gen/grantd/v1/CheckResults.ts';
-import type { Report } from '../../rpc/gen/grantd/v1/Report.ts';
-import type { Welcome__Output } from '../../rpc/gen/grantd/v1/Welcome.ts';
 import {
   type Receiver as CallReceiver,
   type LinkDependencies,
   type LinkRoutes,
   StreamLink,
 } from '../../rpc/links/stream-link.ts';
+import type { Attempt, ReceivedCheckResults, ReceivedWelcome, Report } from '../../rpc/messages.ts';
 import type { ShardDialOptions } from '../../rpc/transport/shard-dialer.ts';
 import type { LogPosition } from '../../shard/shard.ts';
 import { LoadTally } from './load-tally.ts';
@@ -28,7 +25,7 @@ export interface Receiver extends CallReceiver {
 
 export interface LinkEvents {
   /** False: this shard does not fit the cluster of the others, and the link is not used. */
-  onWelcome(link: ShardLink, welcome: Welcome__Output): boolean;
+  onWelcome(link: ShardLink, welcome: ReceivedWelcome): boolean;
   /** What the shard serves; replaces what it said before. Never before the link is ready. */
   onRoutes(link: ShardLink, routes: LinkRoutes): void;
   onLost(link: ShardLink): void;
@@ -136,7 +133,7 @@ export class ShardLink {
     this.#link.close();
   }
 
-  #takeCheckResults({ authorized, denied, checkedAtMs, timed, timedAtMs, hinted }: CheckResults__Output): void {
+  #takeCheckResults({ authorized, denied, checkedAtMs, timed, timedAtMs, hinted }: ReceivedCheckResults): void {
     const { receivers } = this.#link;
     const times = timed.length === 0 ? NO_TIMES : new Map<number, number>();
     for (const [index, id] of timed.entries()) {

@@ -4,7 +4,7 @@
 import { GrantdError } from '../../core/errors.ts';
 import type { DefinedCall } from '../../rpc/calls/define-call.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
-import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
+import type { ReceivedReply } from '../../rpc/messages.ts';
 import type { AnswerOf, CallName, RequestOf } from '../../shard/shard.ts';
 import type { RequestContext } from '../front.ts';
 import type { ShardLink } from '../links/shard-link.ts';
@@ -77,7 +77,7 @@ export class SessionPath implements FlightPath {
     else flight.request.send(flight, link, used.handle);
   }
 
-  takeReply(flight: Flight, reply: Reply__Output): void {
+  takeReply(flight: Flight, reply: ReceivedReply): void {
     if (!flight.confirming) flight.takeReply(reply);
     else if (this.#session.refused) flight.refuse(new GrantdError('tenant-suspended', 'The tenant is suspended.'));
     else flight.attempt();
@@ -112,7 +112,7 @@ export class OwnerPath implements FlightPath {
     flight.request.send(flight, route.link, 0);
   }
 
-  takeReply(flight: Flight, reply: Reply__Output): void {
+  takeReply(flight: Flight, reply: ReceivedReply): void {
     flight.takeReply(reply);
   }
 
@@ -138,7 +138,7 @@ class LinkPath implements FlightPath {
     flight.request.send(flight, this.#link, 0);
   }
 
-  takeReply(flight: Flight, reply: Reply__Output): void {
+  takeReply(flight: Flight, reply: ReceivedReply): void {
     flight.takeReply(reply);
   }
 

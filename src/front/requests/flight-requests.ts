@@ -5,7 +5,7 @@ import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import type { SingleCheck } from '../../rpc/calls/checks.ts';
 import type { CallBody, DefinedCall, Write } from '../../rpc/calls/define-call.ts';
-import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
+import type { ReceivedReply } from '../../rpc/messages.ts';
 import type { AnswerOf, CallName, RequestOf, TimedAnswer } from '../../shard/shard.ts';
 import type { RequestContext } from '../front.ts';
 import type { ShardLink } from '../links/shard-link.ts';
@@ -110,7 +110,7 @@ export class CallRequest implements FlightRequest {
   /** Only for a write. */
   readonly #guard: RepeatGuard | undefined;
   readonly #checks: number;
-  readonly #resolve: (reply: Reply__Output) => void;
+  readonly #resolve: (reply: ReceivedReply) => void;
   readonly #reject: (error: GrantdError) => void;
 
   constructor(
@@ -121,7 +121,7 @@ export class CallRequest implements FlightRequest {
       readonly checks?: number;
       readonly readAt?: string | undefined;
     },
-    resolve: (reply: Reply__Output) => void,
+    resolve: (reply: ReceivedReply) => void,
     reject: (error: GrantdError) => void,
   ) {
     this.#body = call.body;
@@ -152,7 +152,7 @@ export class CallRequest implements FlightRequest {
     flight.refuse(wrongAnswerError());
   }
 
-  takeReply(flight: Flight, reply: Reply__Output): void {
+  takeReply(flight: Flight, reply: ReceivedReply): void {
     if (this.#checks > 0) flight.load?.answered(flight.context, this.#checks);
     flight.land();
     this.#resolve(reply);
@@ -226,7 +226,7 @@ export async function makeCall<Name extends CallName>(
   { write = call.write, checks = 0, readAt }: CallOptions = {},
 ): Promise<AnswerOf<Name>> {
   const body = call.toWire(request);
-  const reply = await new Promise<Reply__Output>((resolve, reject) => {
+  const reply = await new Promise<ReceivedReply>((resolve, reject) => {
     const flying = new CallRequest(control.clock, { body, write, checks, readAt }, resolve, reject);
     control.flights.start(new Flight(control, context, path, flying));
   });

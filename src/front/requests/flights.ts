@@ -12,8 +12,8 @@ import { type ErrorCode, GrantdError } from '../../core/errors.ts';
 import { beginCall, CHECK, endCall } from '../../rpc/call-spans.ts';
 import type { SingleCheck } from '../../rpc/calls/checks.ts';
 import type { CallBody, Write } from '../../rpc/calls/define-call.ts';
-import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
 import type { TryFailure } from '../../rpc/links/stream-link.ts';
+import type { ReceivedReply } from '../../rpc/messages.ts';
 import type { ToldPosition } from '../../shard/shard.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { TraceSpan } from '../../telemetry/spans.ts';
@@ -79,7 +79,7 @@ export interface FlightPath {
   /** Sends a try to a shard, makes the flight wait for a route, or refuses it. */
   attempt(flight: Flight): void;
   /** The shard has replied to a call of the flight, or to one that the path itself made for it. */
-  takeReply(flight: Flight, reply: Reply__Output): void;
+  takeReply(flight: Flight, reply: ReceivedReply): void;
   /** Prepares another try (`retry`), or ends the flight. */
   fail(flight: Flight, failure: RetryableFailure): void;
 }
@@ -97,7 +97,7 @@ export interface FlightRequest {
   /** Makes one try (`sendCheck`, `sendCall`), or lands or refuses the flight. */
   send(flight: Flight, link: ShardLink, handle: number): void;
   takeCheck(flight: Flight, authorized: boolean, checkedAtMs: number): void;
-  takeReply(flight: Flight, reply: Reply__Output): void;
+  takeReply(flight: Flight, reply: ReceivedReply): void;
   reject(error: GrantdError): void;
 }
 
@@ -138,7 +138,7 @@ class TryAside implements Receiver {
     this.#flight.request.takeCheck(this.#flight, authorized, checkedAtMs);
   }
 
-  onReply(reply: Reply__Output): void {
+  onReply(reply: ReceivedReply): void {
     this.#end();
     this.#flight.takeReply(reply);
   }
@@ -229,13 +229,13 @@ export class Flight implements Receiver, Waiter {
     if (!this.settled) this.request.takeCheck(this, authorized, checkedAtMs);
   }
 
-  onReply(reply: Reply__Output): void {
+  onReply(reply: ReceivedReply): void {
     served(this);
     this.#path.takeReply(this, reply);
   }
 
   /** The reply belongs to the request itself. */
-  takeReply(reply: Reply__Output): void {
+  takeReply(reply: ReceivedReply): void {
     if (this.settled) return;
     if (reply.unknownNamespaces.length > 0) this.onHint(reply.unknownNamespaces);
     this.request.takeReply(this, reply);

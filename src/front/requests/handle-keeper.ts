@@ -5,8 +5,8 @@
 import { GrantdError } from '../../core/errors.ts';
 import type { CallBody } from '../../rpc/calls/define-call.ts';
 import { handleGrantOf } from '../../rpc/calls/handles.ts';
-import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
 import type { TryFailure } from '../../rpc/links/stream-link.ts';
+import type { ReceivedReply } from '../../rpc/messages.ts';
 import type { IssuedHandle } from '../../shard/shard.ts';
 import type { Waiter } from '../links/retry-gate.ts';
 import type { Binding, Route } from '../links/route.ts';
@@ -94,7 +94,7 @@ export class HandleKeeper implements Waiter {
     question.ask(route.link, this.#authentication, clock, span);
   }
 
-  #take(route: Route, reply: Reply__Output): void {
+  #take(route: Route, reply: ReceivedReply): void {
     served(this);
     const grant = this.#grantOf(reply);
     if (grant instanceof GrantdError) {
@@ -109,7 +109,7 @@ export class HandleKeeper implements Waiter {
     for (const flight of waiting) flight.attempt();
   }
 
-  #grantOf(reply: Reply__Output): IssuedHandle | GrantdError {
+  #grantOf(reply: ReceivedReply): IssuedHandle | GrantdError {
     try {
       const grant = handleGrantOf(reply);
       if (grant.tenantId === this.#tenantId) return grant;

@@ -7,7 +7,7 @@
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
-import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
+import type { ReceivedReply } from '../../rpc/messages.ts';
 import type { ToldPosition } from '../../shard/shard.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { RequestContext } from '../front.ts';
@@ -116,7 +116,7 @@ class TenantPositions {
     question.ask(route.link, body, clock, first.context.span);
   }
 
-  #positionOf(reply: Reply__Output, { slot }: Route): ToldPosition | undefined {
+  #positionOf(reply: ReceivedReply, { slot }: Route): ToldPosition | undefined {
     try {
       const position = CALLS.readPosition.answerOf(reply, { slot, tenantId: this.#tenantId });
       return position.tenantId === this.#tenantId ? position : undefined;

@@ -5,8 +5,8 @@ import type { Clock, Timer } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { beginCall, endCall } from '../../rpc/call-spans.ts';
 import type { CallBody } from '../../rpc/calls/define-call.ts';
-import type { Reply__Output } from '../../rpc/gen/grantd/v1/Reply.ts';
 import type { TryFailure } from '../../rpc/links/stream-link.ts';
+import type { ReceivedReply } from '../../rpc/messages.ts';
 import { ShardFailure } from '../../shard/shard.ts';
 import type { TraceSpan } from '../../telemetry/spans.ts';
 import { requestOf } from '../links/outbox.ts';
@@ -15,13 +15,13 @@ import type { Receiver, ShardLink } from '../links/shard-link.ts';
 const ANSWER_MS_MAX = 3000;
 
 export class ShardQuestion implements Receiver {
-  readonly #onReply: (reply: Reply__Output) => void;
+  readonly #onReply: (reply: ReceivedReply) => void;
   readonly #onFailure: (failure: TryFailure) => void;
   #timer: Timer | undefined;
   #answered = false;
   #span: TraceSpan | undefined;
 
-  constructor(onReply: (reply: Reply__Output) => void, onFailure: (failure: TryFailure) => void) {
+  constructor(onReply: (reply: ReceivedReply) => void, onFailure: (failure: TryFailure) => void) {
     this.#onReply = onReply;
     this.#onFailure = onFailure;
   }
@@ -40,7 +40,7 @@ export class ShardQuestion implements Receiver {
     this.onFailure(new GrantdError('internal', 'The shard replied to a different request.'));
   }
 
-  onReply(reply: Reply__Output): void {
+  onReply(reply: ReceivedReply): void {
     this.#answered = true;
     this.#timer?.cancel();
     if (this.#span !== undefined) endCall(this.#span);

@@ -4,7 +4,7 @@
 import { credentials as grpcCredentials } from '@grpc/grpc-js';
 import type { Clock, Random, Timer } from '../../core/async/clock.ts';
 import { splitAddress } from '../../core/text/addresses.ts';
-import { Peer } from '../../rpc/gen/grantd/v1/Peer.ts';
+import { Peer } from '../../rpc/messages.ts';
 import type { ClusterIdentity } from '../../rpc/transport/cluster-identity.ts';
 import { createGrpcTransport } from '../../rpc/transport/grpc-transport.ts';
 import { dialShard } from '../../rpc/transport/shard-dialer.ts';

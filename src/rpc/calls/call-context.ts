@@ -1,67 +1,78 @@
 // What a check or a listing brings along besides its question, as requests carry it.
 
-import { CALL_CONTEXT_BYTES_MAX, type CallContext, hasContext, type WithoutGrants } from '../../core/call-context.ts';
-import { isCondition } from '../../core/grant-condition.ts';
+import {
+  CALL_CONTEXT_BYTES_MAX,
+  type CallContext,
+  type ContextGrant,
+  hasContext,
+  type WithoutGrants,
+} from '../../core/call-context.ts';
 import { isJsonObject } from '../../core/json-members.ts';
 import { CONTEXT_GRANTS_MAX } from '../../core/limits.ts';
-import { isIdentifier } from '../../core/tuples.ts';
-import type { CallContext__Output, CallContext as WireContext } from '../gen/grantd/v1/CallContext.ts';
-import type { WithoutGrants__Output } from '../gen/grantd/v1/WithoutGrants.ts';
 import { demand } from '../wire-violation.ts';
-import { tuplesFrom, tupleToWire } from './grants.ts';
-import { relationFrom } from './request-fields.ts';
-
-export const callContextToWire = (call: CallContext): { readonly callContext?: WireContext } =>
-  hasContext(call)
-    ? {
-        callContext: {
-          context: call.context ?? '',
-          grants: (call.contextGrants ?? []).map((grant) => ({
-            ...tupleToWire(grant),
-            condition: grant.condition ?? '',
-          })),
-          ...(call.without === undefined ? {} : { without: call.without }),
-        },
-      }
-    : {};
+import { condition, identifier, relation } from './fields.ts';
+import {
+  as,
+  converted,
+  type Field,
+  type FieldsOf,
+  formOf,
+  list,
+  message,
+  optional,
+  refined,
+  sparse,
+} from './schema.ts';
 
 /** The canonical JSON of a context; only its form is demanded, not that it is canonical. */
-export function contextFrom(text: string): string {
-  demand(Buffer.byteLength(text) <= CALL_CONTEXT_BYTES_MAX, 'A context is longer than any valid one.');
-  let value: unknown;
+function isContext(text: string): boolean {
+  if (Buffer.byteLength(text) > CALL_CONTEXT_BYTES_MAX) return false;
   try {
-    value = JSON.parse(text);
+    return isJsonObject(JSON.parse(text));
   } catch {
-    value = undefined;
+    return false;
   }
-  demand(isJsonObject(value), 'A context is not a JSON object.');
-  return text;
 }
 
-function withoutFrom({ subject, relation, object }: WithoutGrants__Output): WithoutGrants {
-  demand(`${subject}${relation}${object}` !== '', 'A call is to do without every grant.');
-  demand(subject === '' || isIdentifier(subject), 'The subject of grants to do without is ill-formed.');
-  demand(object === '' || isIdentifier(object), 'The object of grants to do without is ill-formed.');
-  return {
-    ...(subject === '' ? {} : { subject }),
-    ...(relation === '' ? {} : { relation: relationFrom(relation) }),
-    ...(object === '' ? {} : { object }),
-  };
-}
+export const context = formOf('a context', isContext);
 
-export function callContextFrom(wire: CallContext__Output | null): CallContext {
-  if (wire === null) return {};
-  const { context, grants, without } = wire;
-  demand(grants.length <= CONTEXT_GRANTS_MAX, `A call has more than ${CONTEXT_GRANTS_MAX} context grants.`);
-  const tuples = tuplesFrom(grants, 'context_grants');
-  const contextGrants = tuples.map((tuple, index) => {
-    const condition = grants[index]?.condition ?? '';
-    demand(condition === '' || isCondition(condition), 'The condition of a context grant is ill-formed.');
-    return condition === '' ? tuple : { ...tuple, condition };
-  });
-  return {
-    ...(context === '' ? {} : { context: contextFrom(context) }),
-    ...(contextGrants.length === 0 ? {} : { contextGrants }),
-    ...(without === null ? {} : { without: withoutFrom(without) }),
-  };
-}
+export const contextFrom = (wire: string): string => context.read(wire, 'context');
+
+const callContext: Field<CallContext> = message<CallContext>({
+  context: optional(context),
+  contextGrants: as(
+    'grants',
+    optional(
+      list(
+        message<ContextGrant>({ subject: identifier, relation, object: identifier, condition: optional(condition) }),
+        {
+          max: CONTEXT_GRANTS_MAX,
+        },
+      ),
+    ),
+  ),
+  without: optional(
+    refined(
+      message<WithoutGrants>({ subject: sparse(identifier), relation: sparse(relation), object: sparse(identifier) }),
+      (grants) => demand(Object.keys(grants).length > 0, 'A call is to do without every grant.'),
+    ),
+  ),
+});
+
+const perhapsContext = sparse(callContext);
+
+export const callContextToWire = (call: CallContext): { readonly callContext?: unknown } =>
+  hasContext(call) ? { callContext: callContext.write(call) } : {};
+
+export const callContextFrom = (wire: unknown): CallContext => perhapsContext.read(wire, 'callContext') ?? {};
+
+/** A query with the context of its call, which a message carries as one field. */
+export const inContext = <Query extends object>(fields: FieldsOf<Query>): Field<Query & CallContext> =>
+  converted(
+    message<Query & { readonly callContext: CallContext | undefined }>({
+      ...fields,
+      callContext: perhapsContext,
+    } as FieldsOf<Query & { readonly callContext: CallContext | undefined }>),
+    (query: Query & CallContext) => ({ ...query, callContext: hasContext(query) ? query : undefined }),
+    ({ callContext, ...query }) => ({ ...query, ...callContext }) as Query & CallContext,
+  );

@@ -1,145 +1,162 @@
 // The calls that read changes: the change feed of a tenant, its audit log, and the logs of the slots.
 
-import { assert } from '../../core/assert.ts';
-import { FEED_ACTIONS, isFeedAction } from '../../core/change-feed.ts';
-import { PAGE_LIMIT_MAX } from '../../core/limits.ts';
-import type { FeedQuery, TenantAuditLogQuery } from '../../shard/shard.ts';
-import type { ListAuditLog__Output } from '../gen/grantd/v1/ListAuditLog.ts';
-import type { ReadChanges__Output } from '../gen/grantd/v1/ReadChanges.ts';
+import { FEED_ACTIONS } from '../../core/change-feed.ts';
+import type {
+  AuditLogPage,
+  AuditRecord,
+  FeedPage,
+  FeedQuery,
+  FeedRecord,
+  LogEnds,
+  LoggedChange,
+  LoggedPage,
+  LogQuery,
+  TenantAuditLogQuery,
+} from '../../shard/shard.ts';
 import { AUDIT_LOG_LIMIT_MAX, FEED_WAIT_MS_MAX } from '../protocol.ts';
 import { demand } from '../wire-violation.ts';
-import { nextCursorOf, pageFrom, zeroAsUndefined } from './answer-fields.ts';
-import { defineCall, EMPTY_REQUEST } from './define-call.ts';
+import { defineCall } from './define-call.ts';
+import { identifierText, limit, pageFields, shortText } from './fields.ts';
 import {
-  IDENTIFIER_UNITS_MAX,
-  isCount,
-  limitOf,
+  as,
+  converted,
+  count,
+  flag,
+  int64,
+  list,
+  message,
+  nothing,
+  orDefault,
   orUndefined,
-  pageQueryFromWire,
-  pageQueryToWire,
-  shortText,
-  timeBoundToWire,
-} from './request-fields.ts';
+  sint32,
+  text,
+  uint32,
+  uint32In,
+  word,
+} from './schema.ts';
 
-function feedQueryFrom(query: ReadChanges__Output): FeedQuery {
-  const { cursor, sinceMs, fromNow, limit, waitMs, namespace, relation, actions, byAction } = query;
-  demand(isCount(sinceMs), 'A time is out of bounds.');
-  demand(waitMs <= FEED_WAIT_MS_MAX, 'A call waits for longer than it may.');
-  demand(actions.length <= FEED_ACTIONS.length && actions.every(isFeedAction), 'A filter has no such actions.');
-  demand(byAction || actions.length === 0, 'A filter has actions and lets all pass.');
-  return {
-    cursor: orUndefined(cursor),
-    sinceMs: zeroAsUndefined(sinceMs),
-    fromNow,
-    limit: limitOf(limit),
-    waitMs,
-    namespace: orUndefined(shortText(namespace, 'A namespace')),
-    relation: orUndefined(shortText(relation, 'A relation')),
-    actions: byAction ? actions : undefined,
-  };
-}
+/**
+ * A bound of time that a client has set: 0 on the wire means none. Nothing is older than the clock's first millisecond,
+ * so an earlier bound means the same.
+ */
+const timeBound = converted(
+  orUndefined(count),
+  (ms: number | undefined) => (ms === undefined ? ms : Math.max(1, ms)),
+  (ms) => ms,
+);
 
-function auditLogQueryFrom(query: ListAuditLog__Output): TenantAuditLogQuery {
-  const { tenantId, newestFirst, sinceMs, untilMs, action, actor, subject, object, requestId } = query;
-  demand(Number.isFinite(sinceMs) && Number.isFinite(untilMs), 'A time bound is not a number.');
-  return {
-    ...pageQueryFromWire(query),
-    tenantId: shortText(tenantId, 'A tenant id'),
-    newestFirst,
-    sinceMs: zeroAsUndefined(sinceMs),
-    untilMs: zeroAsUndefined(untilMs),
-    action: shortText(action, 'An action'),
-    actor: shortText(actor, 'An actor'),
-    subject: shortText(subject, 'A subject', IDENTIFIER_UNITS_MAX),
-    object: shortText(object, 'An object', IDENTIFIER_UNITS_MAX),
-    requestId: shortText(requestId, 'A request id'),
-  };
+const recordFields = { seq: int64, index: uint32, atMs: int64, actor: text, requestId: text, change: text };
+
+type WireFeedQuery = Omit<FeedQuery, 'actions'> & {
+  readonly actions: NonNullable<FeedQuery['actions']>;
+  readonly byAction: boolean;
+};
+
+const feedQuery = converted<WireFeedQuery, FeedQuery>(
+  message<WireFeedQuery>({
+    cursor: orUndefined(text),
+    sinceMs: timeBound,
+    fromNow: orDefault(flag),
+    limit,
+    waitMs: uint32In(0, FEED_WAIT_MS_MAX),
+    namespace: orUndefined(shortText),
+    relation: orUndefined(shortText),
+    actions: list(word(...FEED_ACTIONS), { max: FEED_ACTIONS.length }),
+    byAction: flag,
+  }),
+  ({ actions, ...query }) => ({ ...query, actions: actions ?? [], byAction: actions !== undefined }),
+  ({ actions, byAction, ...query }) => {
+    demand(byAction || actions.length === 0, 'A filter has actions and lets all pass.');
+    return { ...query, actions: byAction ? actions : undefined };
+  },
+);
+
+interface LogColumns {
+  readonly slots: readonly number[];
+  readonly firsts: readonly number[];
+  readonly lasts: readonly number[];
+  readonly cursorKeys: readonly string[];
 }
 
 export const changeCalls = {
   /** At the end of the feed, the call waits for a change. */
   readChanges: defineCall('readChanges', {
     access: 'check:read',
-    requestToWire: (query) => {
-      assert(query.limit >= 1 && query.limit <= PAGE_LIMIT_MAX, 'a page has 1 to 1,000 changes');
-      assert(query.waitMs <= FEED_WAIT_MS_MAX, 'a call waits for five seconds at most');
-      const { cursor = '', fromNow = false, limit, waitMs, namespace = '', relation = '', actions } = query;
-      const sinceMs = timeBoundToWire(query.sinceMs);
-      const filter = { namespace, relation, actions: [...(actions ?? [])], byAction: actions !== undefined };
-      return { cursor, sinceMs, fromNow, limit, waitMs, ...filter };
-    },
-    requestFromWire: feedQueryFrom,
+    request: feedQuery,
     reply: 'changes',
-    replyToWire: ({ items, nextCursor, next, atMs, atEnd }) => ({
-      entries: items.map((item) => ({ ...item })),
-      nextCursor,
-      nextSeq: next.seq,
-      nextIndex: next.index,
-      atMs,
-      atEnd,
-    }),
-    replyFromWire: ({ entries, nextCursor, nextSeq, nextIndex, atMs, atEnd }) => ({
-      items: entries,
-      nextCursor,
-      next: { seq: nextSeq, index: nextIndex },
-      atMs,
-      atEnd,
-    }),
+    answer: converted(
+      message<Omit<FeedPage, 'next'> & { readonly nextSeq: number; readonly nextIndex: number }>({
+        items: as('entries', list(message<FeedRecord>({ ...recordFields, cursor: text }))),
+        nextCursor: text,
+        nextSeq: int64,
+        nextIndex: sint32,
+        atMs: int64,
+        atEnd: flag,
+      }),
+      ({ next, ...page }: FeedPage) => ({ ...page, nextSeq: next.seq, nextIndex: next.index }),
+      ({ nextSeq, nextIndex, ...page }) => ({ ...page, next: { seq: nextSeq, index: nextIndex } }),
+    ),
   }),
 
   listAuditLog: defineCall('listAuditLog', {
     access: 'console',
     enumerates: true,
-    requestToWire: (query) => {
-      const { tenantId, newestFirst = false } = query;
-      const times = { sinceMs: timeBoundToWire(query.sinceMs), untilMs: timeBoundToWire(query.untilMs) };
-      const { action = '', actor = '', subject = '', object = '', requestId = '' } = query;
-      const page = pageQueryToWire(query, AUDIT_LOG_LIMIT_MAX);
-      return { ...page, ...times, tenantId, newestFirst, action, actor, subject, object, requestId };
-    },
-    requestFromWire: auditLogQueryFrom,
-    reply: 'auditLog',
-    replyToWire: (page) => ({
-      entries: page.items.map((row) => ({ ...row })),
-      nextCursor: nextCursorOf(page),
-      resumeCursor: page.resumeCursor ?? '',
-      scannedToMs: page.scannedToMs ?? 0,
+    request: message<TenantAuditLogQuery>({
+      ...pageFields,
+      limit: converted(
+        uint32In(1, AUDIT_LOG_LIMIT_MAX),
+        (wanted: number) => Math.min(wanted, AUDIT_LOG_LIMIT_MAX),
+        (limited) => limited,
+      ),
+      tenantId: shortText,
+      newestFirst: orDefault(flag),
+      sinceMs: timeBound,
+      untilMs: timeBound,
+      action: orDefault(shortText),
+      actor: orDefault(shortText),
+      subject: orDefault(identifierText),
+      object: orDefault(identifierText),
+      requestId: orDefault(shortText),
     }),
-    replyFromWire: ({ entries, nextCursor, resumeCursor, scannedToMs }) => ({
-      ...pageFrom(entries, nextCursor),
-      resumeCursor: orUndefined(resumeCursor),
-      scannedToMs: zeroAsUndefined(scannedToMs),
+    reply: 'auditLog',
+    answer: message<AuditLogPage>({
+      items: as('entries', list(message<AuditRecord>(recordFields))),
+      nextCursor: orUndefined(text),
+      resumeCursor: orUndefined(text),
+      scannedToMs: orUndefined(int64),
     }),
   }),
 
   /** With the keys with which consoles sign their places in the logs. */
   listLogEnds: defineCall('listLogEnds', {
     access: 'console',
-    ...EMPTY_REQUEST,
+    request: nothing,
     reply: 'logEnds',
-    replyToWire: ({ ranges, cursorKeys }) => ({
-      slots: ranges.map(({ slot }) => slot),
-      firsts: ranges.map(({ first }) => first),
-      lasts: ranges.map(({ last }) => last),
-      cursorKeys: [...cursorKeys],
-    }),
-    replyFromWire: ({ slots, firsts, lasts, cursorKeys }) => ({
-      ranges: slots.map((slot, index) => ({ slot, first: firsts[index] ?? 0, last: lasts[index] ?? 0 })),
-      cursorKeys,
-    }),
+    answer: converted<LogColumns, LogEnds>(
+      message({ slots: list(uint32), firsts: list(int64), lasts: list(int64), cursorKeys: list(text) }),
+      ({ ranges, cursorKeys }) => ({
+        slots: ranges.map(({ slot }) => slot),
+        firsts: ranges.map(({ first }) => first),
+        lasts: ranges.map(({ last }) => last),
+        cursorKeys,
+      }),
+      ({ slots, firsts, lasts, cursorKeys }) => ({
+        ranges: slots.map((slot, index) => ({ slot, first: firsts[index] ?? 0, last: lasts[index] ?? 0 })),
+        cursorKeys,
+      }),
+    ),
   }),
 
   /** The changes of all tenants of a slot. */
   readLog: defineCall('readLog', {
     access: 'console',
     enumerates: true,
-    requestToWire: (query) => query,
-    requestFromWire: ({ slot, afterSeq, sinceMs }) => {
-      demand(isCount(afterSeq) && isCount(sinceMs), 'A place in a log is out of bounds.');
-      return { slot, afterSeq, sinceMs };
-    },
+    request: message<LogQuery>({ slot: uint32, afterSeq: count, sinceMs: count }),
     reply: 'loggedChanges',
-    replyToWire: ({ items, nextSeq, atEnd }) => ({ changes: items.map((item) => ({ ...item })), nextSeq, atEnd }),
-    replyFromWire: ({ changes, nextSeq, atEnd }) => ({ items: changes, nextSeq, atEnd }),
+    answer: message<LoggedPage>({
+      items: as('changes', list(message<LoggedChange>({ tenantId: text, ...recordFields }))),
+      nextSeq: int64,
+      atEnd: flag,
+    }),
   }),
 };

@@ -5,17 +5,15 @@
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import { namespaceOf, type TupleColumns } from '../../core/tuples.ts';
 import { isRuleName } from '../../rules/rule-set.ts';
-import type { BulkAnswer, CheckAnswer, NamedChecks, TenantConnection } from '../../shard/shard.ts';
-import type { CheckBulk, CheckBulk__Output } from '../gen/grantd/v1/CheckBulk.ts';
-import type { CheckNamed, CheckNamed__Output } from '../gen/grantd/v1/CheckNamed.ts';
-import type { Checks__Output } from '../gen/grantd/v1/Checks.ts';
+import type { BulkAnswer, CheckAnswer, NamedAnswer, NamedChecks, TenantConnection } from '../../shard/shard.ts';
+import type { ReceivedCheckBulk, ReceivedChecks } from '../messages.ts';
 import { CHECKS_PER_MESSAGE_MAX } from '../protocol.ts';
 import { demand } from '../wire-violation.ts';
-import { demandCount, demandIndices, malformed } from './answer-fields.ts';
 import { callContextFrom, callContextToWire, contextFrom } from './call-context.ts';
 import { defineCall } from './define-call.ts';
-import { grantFrom, grantToWire } from './grants.ts';
-import { demandIdentifiers, demandTuple } from './request-fields.ts';
+import { demandIdentifiers, demandTuple } from './fields.ts';
+import { grant } from './grants.ts';
+import { converted, flag, int64, list, message, only, own, text, uint32 } from './schema.ts';
 
 const BULK_CHECK_MS = 0.01;
 export const NAMED_CHECK_MS = 0.02;
@@ -36,7 +34,7 @@ export interface SingleCheck {
 export const NAMED = 0;
 
 /** Refuses columns of unequal length. `demandCheck` validates the checks one by one. */
-export function demandColumns(checks: Checks__Output): void {
+export function demandColumns(checks: ReceivedChecks): void {
   const count = checks.ids.length;
   demand(count <= CHECKS_PER_MESSAGE_MAX, `A message has more than ${CHECKS_PER_MESSAGE_MAX} checks.`);
   demand(
@@ -83,7 +81,7 @@ export async function serveNamed(
   return { authorized: authorized[0] === true, checkedAtMs };
 }
 
-function bulkFrom(bulk: CheckBulk__Output): TupleColumns {
+function bulkFrom(bulk: ReceivedCheckBulk): TupleColumns {
   const { subjects, relations, objects } = bulk;
   demand(subjects.length <= BULK_CHECKS_MAX, `A bulk call has more than ${BULK_CHECKS_MAX} checks.`);
   demand(
@@ -96,7 +94,19 @@ function bulkFrom(bulk: CheckBulk__Output): TupleColumns {
   return bulk;
 }
 
-function namedFrom(request: CheckNamed__Output): NamedChecks {
+interface WireNamed {
+  readonly subjects: readonly string[];
+  readonly names: readonly string[];
+  readonly objects: readonly string[];
+  readonly explain: boolean;
+  readonly list: string;
+  readonly denyUndefined: boolean;
+  readonly callContext: unknown;
+  readonly contexts: readonly string[];
+  readonly contextOf: readonly number[];
+}
+
+function namedFrom(request: WireNamed): NamedChecks {
   const { subjects, names, objects, explain, list, denyUndefined, contexts, contextOf } = request;
   const { length } = subjects;
   demand(length <= BULK_CHECKS_MAX, `A call has more than ${BULK_CHECKS_MAX} checks.`);
@@ -114,7 +124,7 @@ function namedFrom(request: CheckNamed__Output): NamedChecks {
 }
 
 /** Checks mostly share a context, which may be as long as all of them. */
-function contextsToWire(contexts: readonly string[]): Pick<CheckNamed, 'contexts' | 'contextOf'> {
+function contextsToWire(contexts: readonly string[]): Pick<WireNamed, 'contexts' | 'contextOf'> {
   const distinct = [...new Set(contexts)];
   const indices = new Map(distinct.map((context, index) => [context, index]));
   return { contexts: distinct, contextOf: contexts.map((context) => indices.get(context) ?? 0) };
@@ -143,37 +153,40 @@ function namespacesDenied(
   return [...new Set([...denied(subjects), ...denied(objects)])];
 }
 
+const oneEach = ({ authorized }: BulkAnswer, checks: readonly unknown[]): void =>
+  demand(authorized.length === checks.length, `${checks.length} checks have ${authorized.length} results.`);
+
 export const checkCalls = {
   checkBulk: defineCall('checkBulk', {
     access: 'check:read',
-    costMs: ({ subjects }) => BULK_CHECK_MS * subjects.length,
+    costMs: BULK_CHECK_MS,
+    per: ['subjects'],
     // Relations have the same numbers in the core; the columns are not copied.
-    requestToWire: (checks) => checks as CheckBulk,
-    requestFromWire: bulkFrom,
+    request: own<TupleColumns>((checks) => checks, bulkFrom),
     namespacesDenied: ({ subjects, objects }, answer) => namespacesDenied(subjects, objects, answer),
     reply: 'bulkResults',
-    replyToWire: ({ authorized, checkedAtMs }) => ({ authorized: [...authorized], checkedAtMs }),
-    replyFromWire: ({ authorized, checkedAtMs }, { subjects }) => {
-      demandCount(authorized, subjects);
-      return { authorized, checkedAtMs };
-    },
+    answer: message<BulkAnswer>({ authorized: list(flag), checkedAtMs: int64 }),
+    fits: (answer, { subjects }) => oneEach(answer, subjects),
   }),
 
   /** Checks of names that rules may define, and checks with their reasons. */
   checkNamed: defineCall('checkNamed', {
     access: 'check:read',
-    costMs: ({ subjects }) => NAMED_CHECK_MS * subjects.length,
-    requestToWire: ({ checks, explain, list, denyUndefined, contexts = [], ...rest }) => ({
-      subjects: checks.map(({ subject }) => subject),
-      names: checks.map(({ relation }) => relation),
-      objects: checks.map(({ object }) => object),
-      explain,
-      list,
-      denyUndefined,
-      ...contextsToWire(contexts),
-      ...callContextToWire(rest),
-    }),
-    requestFromWire: namedFrom,
+    costMs: NAMED_CHECK_MS,
+    per: ['subjects'],
+    request: own<NamedChecks>(
+      ({ checks, explain, list, denyUndefined, contexts = [], ...rest }) => ({
+        subjects: checks.map(({ subject }) => subject),
+        names: checks.map(({ relation }) => relation),
+        objects: checks.map(({ object }) => object),
+        explain,
+        list,
+        denyUndefined,
+        ...contextsToWire(contexts),
+        ...callContextToWire(rest),
+      }),
+      namedFrom,
+    ),
     namespacesDenied: ({ checks }, answer) =>
       namespacesDenied(
         checks.map(({ subject }) => subject),
@@ -181,21 +194,25 @@ export const checkCalls = {
         answer,
       ),
     reply: 'namedResults',
-    replyToWire: ({ authorized, checkedAtMs, because, proofs, undefinedAt }) => ({
-      authorized: [...authorized],
-      checkedAtMs,
-      because: because.map((grants) => ({ grants: grants.map(grantToWire) })),
+    answer: message<NamedAnswer>({
+      authorized: list(flag),
+      checkedAtMs: int64,
+      because: list(only('grants', list(grant))),
       // A check without a proof has an empty one.
-      proofs: Array.from(proofs, (proof = '') => proof),
-      undefinedAt: [...undefinedAt],
+      proofs: converted(
+        list(text),
+        (proofs: readonly string[]) => Array.from(proofs, (proof = '') => proof),
+        (proofs) => proofs,
+      ),
+      undefinedAt: list(uint32),
     }),
-    replyFromWire: ({ authorized, checkedAtMs, because, proofs, undefinedAt }, { checks, explain }) => {
-      demandCount(authorized, checks);
-      if (explain) demandCount(because, checks);
-      demandIndices(undefinedAt, checks);
-      if (proofs.length > checks.length) throw malformed('There are more proofs than checks.');
-      const chains = because.map(({ grants }) => grants.map(grantFrom));
-      return { authorized, checkedAtMs, because: chains, proofs, undefinedAt };
+    fits: (answer, { checks, explain }) => {
+      oneEach(answer, checks);
+      const { because, proofs, undefinedAt } = answer;
+      demand(!explain || because.length === checks.length, 'The reasons and the checks are not as many.');
+      demand(proofs.length <= checks.length, 'There are more proofs than checks.');
+      const ascending = undefinedAt.every((index, at) => index > (undefinedAt[at - 1] ?? -1) && index < checks.length);
+      demand(ascending, 'The reply names checks that the call does not have.');
     },
   }),
 };

@@ -1,79 +1,138 @@
 // The operator's calls about the cluster: each shard answers for itself. Also the counts that fronts report, which are
 // no call, since they have no reply.
 
-import type { ClusterMember, FrontReport, RepairedTime, SlotStatus, TenantUsageReport } from '../../shard/shard.ts';
-import type { Report__Output } from '../gen/grantd/v1/Report.ts';
-import type { Usage__Output } from '../gen/grantd/v1/Usage.ts';
+import type {
+  ClusterMember,
+  FrontReport,
+  ReaderStatus,
+  RepairedTime,
+  ShardLoad,
+  SlotClaim,
+  SlotStatus,
+  SlotsReport,
+  TenantUsageReport,
+  TimeRepair,
+} from '../../shard/shard.ts';
+import type { ReceivedReport, Usage } from '../messages.ts';
 import { USAGE_PER_REPORT_MAX } from '../protocol.ts';
 import { demand } from '../wire-violation.ts';
-import { stateReader, zeroAsUndefined } from './answer-fields.ts';
-import { defineCall, EMPTY_REQUEST } from './define-call.ts';
-import { orUndefined } from './request-fields.ts';
-
-const slotStateFrom = stateReader<SlotStatus['state']>(['opening', 'serving', 'releasing'], 'slot');
-const repairStateFrom = stateReader<RepairedTime['state']>(['right', 'ahead', 'ending', 'repaired'], 'time repair');
-const memberStateFrom = stateReader<ClusterMember['state']>(['alive', 'draining', 'dead'], 'member');
+import { defineCall } from './define-call.ts';
+import {
+  as,
+  converted,
+  double,
+  flag,
+  int64,
+  list,
+  message,
+  nothing,
+  only,
+  optional,
+  orUndefined,
+  text,
+  uint32,
+  word,
+} from './schema.ts';
 
 export const clusterCalls = {
   listSlots: defineCall('listSlots', {
     access: 'console',
-    ...EMPTY_REQUEST,
+    request: nothing,
     reply: 'slots',
-    replyToWire: ({ owned, owners, readers, incarnation, shardName, leaseLeftMs }) => ({
-      slots: [...owned],
-      incarnation,
-      shardName,
-      leased: leaseLeftMs !== undefined,
-      leaseLeftMs: leaseLeftMs ?? 0,
-      owners: owners.map((owner) => ({ ...owner, incarnation: owner.incarnation ?? '' })),
-      readers: [...readers],
-    }),
-    replyFromWire: ({ slots, owners, readers, incarnation, shardName, leased, leaseLeftMs }) => ({
-      incarnation,
-      shardName,
-      leaseLeftMs: leased ? leaseLeftMs : undefined,
-      owned: slots.map(({ state, ...rest }) => ({ ...rest, state: slotStateFrom(state) })),
-      owners: owners.map((owner) => ({ ...owner, incarnation: orUndefined(owner.incarnation) })),
-      readers,
-    }),
+    answer: converted(
+      message<Omit<SlotsReport, 'leaseLeftMs'> & { readonly leased: boolean; readonly leaseLeftMs: number }>({
+        owned: as(
+          'slots',
+          list(
+            message<SlotStatus>({
+              slot: uint32,
+              epoch: uint32,
+              state: word('opening', 'serving', 'releasing'),
+              logEnd: int64,
+              checkpoint: int64,
+              tenants: uint32,
+            }),
+          ),
+        ),
+        incarnation: text,
+        shardName: text,
+        leased: flag,
+        leaseLeftMs: double,
+        owners: list(message<SlotClaim>({ slot: uint32, epoch: uint32, incarnation: orUndefined(text) })),
+        readers: list(
+          message<ReaderStatus>({
+            tenantId: text,
+            slot: uint32,
+            epoch: uint32,
+            position: int64,
+            calls: int64,
+            readIndexes: int64,
+            handedOver: int64,
+            begun: int64,
+          }),
+        ),
+      }),
+      ({ leaseLeftMs, ...report }: SlotsReport) => ({
+        ...report,
+        leased: leaseLeftMs !== undefined,
+        leaseLeftMs: leaseLeftMs ?? 0,
+      }),
+      ({ leased, leaseLeftMs, ...report }) => ({ ...report, leaseLeftMs: leased ? leaseLeftMs : undefined }),
+    ),
   }),
 
   repairTime: defineCall('repairTime', {
     access: 'console',
-    requestToWire: (request) => request,
-    requestFromWire: ({ slot, dryRun }) => ({ slot, dryRun }),
+    request: message<TimeRepair>({ slot: uint32, dryRun: flag }),
     reply: 'repairedTime',
-    replyToWire: (repaired) => repaired,
-    replyFromWire: ({ state, ...repaired }) => ({ ...repaired, state: repairStateFrom(state) }),
+    answer: message<RepairedTime>({
+      slot: uint32,
+      state: word('right', 'ahead', 'ending', 'repaired'),
+      aheadMs: int64,
+      wallMs: int64,
+      keys: uint32,
+    }),
   }),
 
   listMembers: defineCall('listMembers', {
     access: 'console',
-    ...EMPTY_REQUEST,
+    request: nothing,
     reply: 'members',
-    replyToWire: (members) => ({ members: members.map((member) => ({ ...member })) }),
-    replyFromWire: ({ members }) => members.map(({ state, ...rest }) => ({ ...rest, state: memberStateFrom(state) })),
+    answer: only(
+      'members',
+      list(
+        message<ClusterMember>({
+          incarnation: text,
+          shardName: text,
+          address: text,
+          state: word('alive', 'draining', 'dead'),
+          startedAtMs: int64,
+          heartbeat: int64,
+        }),
+      ),
+    ),
   }),
 
   readLoad: defineCall('readLoad', {
     access: 'console',
-    ...EMPTY_REQUEST,
+    request: nothing,
     reply: 'shardLoad',
-    replyToWire: (load) => ({ ...load, p99Ms: load.p99Ms ?? 0, busiest: load.busiest ?? null }),
-    replyFromWire: ({ busiest, ...load }) => ({
-      ...load,
-      p99Ms: zeroAsUndefined(load.p99Ms),
-      ...(busiest === null ? {} : { busiest }),
+    answer: message<ShardLoad>({
+      checksPerSecond: double,
+      failuresPerSecond: double,
+      p99Ms: orUndefined(double),
+      shardName: text,
+      busiest: optional(message({ tenantId: text, share: double })),
     }),
   }),
 };
 
 /** Checks lengths only. The shard judges the numbers, and whether the tenants are its own. */
-export function reportFrom({ load, usage }: Report__Output): FrontReport {
+export function reportFrom({ load, usage }: ReceivedReport): FrontReport {
   return { load: load ?? undefined, usage: usage === null ? [] : usageFrom(usage) };
 }
 
-function usageFrom({ minute, slots, tenantIds, requests, refused, checks }: Usage__Output): TenantUsageReport[] {
+function usageFrom({ minute, slots, tenantIds, requests, refused, checks }: Usage): TenantUsageReport[] {
   const count = slots.length;
   demand(count <= USAGE_PER_REPORT_MAX, `A report has more than ${USAGE_PER_REPORT_MAX} tenants.`);
   demand(

@@ -19,18 +19,15 @@ import type {
   TenantConnection,
   UnderHandle,
 } from '../../shard/shard.ts';
-import type { Call, Call__Output } from '../gen/grantd/v1/Call.ts';
-import type { Reply, Reply__Output } from '../gen/grantd/v1/Reply.ts';
-import { answered } from './answer-fields.ts';
-import { attemptOf, handleOf, present } from './request-fields.ts';
+import type { Attempt, ReceivedCall, ReceivedReply } from '../messages.ts';
+import { demand } from '../wire-violation.ts';
+import { SHORT_TEXT_MAX } from './fields.ts';
+import { type AnyField, type Field, nothing } from './schema.ts';
 
 /** A call without what its link adds to it. */
-export type CallBody = Omit<Call, 'id' | 'handle' | 'attempt' | 'traceparent' | 'request'>;
+export type CallBody = Readonly<Record<string, unknown>>;
 /** A reply without the id of its call. */
-export type ReplyBody = Omit<Reply, 'id' | 'result'>;
-
-export type CallField = NonNullable<Call['request']>;
-type ReplyField = Exclude<NonNullable<Reply['result']>, 'failure'>;
+export type ReplyBody = Readonly<Record<string, unknown>>;
 
 /**
  * `peer`: any peer. `console`, `shard`: only such a peer. Otherwise the call is made under a handle that must have this
@@ -62,22 +59,22 @@ export interface ServedPeer {
   readonly reader?: Calling<ReaderCalls> | undefined;
 }
 
-export type CallSpec<Name extends CallName, Result extends ReplyField> = WriteOf<Name> & {
+export type CallSpec<Name extends CallName> = WriteOf<Name> & {
   readonly access: AccessOf<Name>;
   /** Its answer is a page of unlimited data of the operator's: few run at once. */
   readonly enumerates?: boolean;
-  /** Approximate time that its items take later, beyond the measured time of its first step. */
-  readonly costMs?: (message: NonNullable<Call__Output[Name]>) => number;
-  readonly requestToWire: (request: RequestOf<Name>) => NonNullable<Call[Name]>;
-  /** Throws WireViolation: no front of this version sends that. An ill-formed identifier throws its own error. */
-  readonly requestFromWire: (message: NonNullable<Call__Output[Name]>) => RequestOf<Name>;
-  /** The field of `Reply` that carries the result. */
-  readonly reply: Result;
-  readonly replyToWire: (answer: AnswerOf<Name>) => NonNullable<Reply[Result]>;
+  /** Approximate time that it takes later, beyond the measured time of its first step; with `per`, for each item. */
+  readonly costMs?: number;
+  /** The fields on the wire that say how many items there are: lists, or a limit. */
+  readonly per?: readonly string[];
+  readonly request: Field<RequestOf<Name>>;
+  /** The field of `Reply` that carries the answer. */
+  readonly reply: string;
+  readonly answer: Field<AnswerOf<Name>>;
+  /** What an answer owes to its request, besides its form. Demands it. */
+  readonly fits?: (answer: AnswerOf<Name>, request: RequestOf<Name>) => void;
   /** The namespaces of what an answer denies: those that the tenant knows nothing of are said with the reply. */
   readonly namespacesDenied?: (request: RequestOf<Name>, answer: AnswerOf<Name>) => readonly string[];
-  /** Throws `internal`. */
-  readonly replyFromWire: (message: NonNullable<Reply__Output[Result]>, request: RequestOf<Name>) => AnswerOf<Name>;
 };
 
 /** One row of the table of calls. */
@@ -87,13 +84,16 @@ export interface DefinedCall<Name extends CallName> {
   readonly access: Access;
   readonly write: Write;
   readonly enumerates: boolean;
-  costMs(call: Call__Output): number;
+  readonly request: AnyField;
+  readonly reply: string;
+  readonly answer: AnyField;
+  costMs(call: ReceivedCall): number;
   toWire(request: RequestOf<Name>): CallBody;
-  answerOf(reply: Reply__Output, request: RequestOf<Name>): AnswerOf<Name>;
+  answerOf(reply: ReceivedReply, request: RequestOf<Name>): AnswerOf<Name>;
   /** The namespaces of what the answer denies, each once. */
   namespacesDenied(request: RequestOf<Name>, answer: AnswerOf<Name>): readonly string[];
   /** Throws WireViolation before the shard hears of the call. */
-  serve(peer: ServedPeer, call: Call__Output): Promise<ReplyBody>;
+  serve(peer: ServedPeer, call: ReceivedCall): Promise<ReplyBody>;
 }
 
 /** Whether a call is made under a handle. */
@@ -114,11 +114,42 @@ function connectionFor(peer: ServedPeer, access: Access): Partial<Calling<ShardC
   }
 }
 
-export function defineCall<const Name extends CallName, const Result extends ReplyField>(
-  name: Name,
-  spec: CallSpec<Name, Result>,
-): DefinedCall<Name> {
-  const { reply: result, write = 'no', enumerates = false } = spec;
+function present<Value>(value: Value): NonNullable<Value> {
+  demand(value !== null && value !== undefined, 'A call lacks its request.');
+  return value;
+}
+
+function handleOf(call: ReceivedCall): number {
+  demand(call.handle > 0, 'A call that needs a handle has none.');
+  return call.handle;
+}
+
+function attemptOf({ attempt }: ReceivedCall): Attempt {
+  demand(attempt !== null, 'A write lacks its attempt.');
+  const { requestId, expiresAtMs } = attempt;
+  demand(requestId.length >= 1 && requestId.length <= SHORT_TEXT_MAX, 'The request id of an attempt is out of bounds.');
+  demand(Number.isFinite(expiresAtMs), 'The expiry of an attempt is not a number.');
+  return { requestId, expiresAtMs };
+}
+
+const itemsIn = (field: unknown): number => (Array.isArray(field) ? field.length : Number(field));
+
+/** The answer in a field of a reply. An absent or foreign reply must not turn into an empty list or a deny. */
+export function answerIn<Answer>(reply: ReceivedReply, result: string, answer: Field<Answer>): Answer {
+  const wire = reply[result];
+  if (wire === null || wire === undefined) throw malformed('The reply belongs to a different call.');
+  try {
+    return answer.read(wire, result);
+  } catch (error) {
+    throw malformed(error);
+  }
+}
+
+const malformed = (cause: unknown): GrantdError =>
+  new GrantdError('internal', 'The shard sent a malformed reply.', { cause });
+
+export function defineCall<const Name extends CallName>(name: Name, spec: CallSpec<Name>): DefinedCall<Name> {
+  const { reply: result, write = 'no', enumerates = false, costMs = 0, per } = spec;
   const access: Access = spec.access;
   const right = needsHandle(access) ? access : undefined;
   return Object.freeze({
@@ -126,24 +157,42 @@ export function defineCall<const Name extends CallName, const Result extends Rep
     access,
     write,
     enumerates,
-    costMs: (call: Call__Output) => spec.costMs?.(present(call[name])) ?? 0,
-    toWire: (request: RequestOf<Name>): CallBody => ({ [name]: spec.requestToWire(request) }),
-    answerOf: (reply: Reply__Output, request: RequestOf<Name>) => spec.replyFromWire(answered(reply[result]), request),
+    request: spec.request,
+    reply: result,
+    answer: spec.answer,
+
+    costMs(call: ReceivedCall): number {
+      const request: object = present(call[name]);
+      if (per === undefined) return costMs;
+      return costMs * per.reduce((items, field) => items + itemsIn(Reflect.get(request, field)), 0);
+    },
+
+    toWire: (request: RequestOf<Name>): CallBody => ({ [name]: spec.request.write(request) }),
+
+    answerOf(reply: ReceivedReply, request: RequestOf<Name>) {
+      const answer = answerIn(reply, result, spec.answer);
+      try {
+        spec.fits?.(answer, request);
+      } catch (error) {
+        throw malformed(error);
+      }
+      return answer;
+    },
 
     namespacesDenied: (request: RequestOf<Name>, answer: AnswerOf<Name>) =>
       spec.namespacesDenied?.(request, answer) ?? [],
 
-    serve(peer: ServedPeer, call: Call__Output): Promise<ReplyBody> {
+    serve(peer: ServedPeer, call: ReceivedCall): Promise<ReplyBody> {
       // By its access, the call is in the table of this connection.
       const connection = connectionFor(peer, access) as Calling<ShardCalls>;
       const handle = right === undefined ? undefined : handleOf(call);
       const attempt = write === 'no' ? undefined : attemptOf(call);
-      const request = spec.requestFromWire(present(call[name]));
+      const request = spec.request.read(present(call[name]), name);
       if (right !== undefined && handle !== undefined) peer.tenant.demandRight(handle, right);
       // By its type, the access and the write of a call decide which of these its caller has.
       const caller = { handle, attempt } as CallerOf<Name>;
       return connection.call(name, caller, request).then((answer) => {
-        const body = { [result]: spec.replyToWire(answer) };
+        const body = { [result]: spec.answer.write(answer) };
         if (handle === undefined || spec.namespacesDenied === undefined) return body;
         const denied = this.namespacesDenied(request, answer);
         if (denied.length === 0) return body;
@@ -153,7 +202,5 @@ export function defineCall<const Name extends CallName, const Result extends Rep
   });
 }
 
-/** A request that says nothing. */
-export const EMPTY_REQUEST = { requestToWire: () => ({}), requestFromWire: () => undefined } as const;
 /** A reply that says nothing but that the call was done. */
-export const DONE_REPLY = { reply: 'done', replyToWire: () => ({}), replyFromWire: () => undefined } as const;
+export const DONE = { reply: 'done', answer: nothing } as const;

@@ -1,36 +1,46 @@
 // The calls about the grants of a tenant: writes, revocations by a filter, and pages of grants.
 
-import { assert, assertNever } from '../../core/assert.ts';
+import { assertNever } from '../../core/assert.ts';
 import { GRANT_REFUSALS } from '../../core/bulk-writes.ts';
 import { attributesOf, type GrantAttributes, type TermsRequest } from '../../core/grant-attributes.ts';
-import { type ConditionRequest, isCondition } from '../../core/grant-condition.ts';
-import type { ExpiryRequest } from '../../core/grant-expiry.ts';
 import { BULK_CHANGES_MAX, BULK_CONDITIONS_MAX, REVOKED_PER_CALL_MAX, WRITES_PER_CALL_MAX } from '../../core/limits.ts';
 import { UNFOLLOWED_REASONS, type Unfollowed } from '../../core/service-warnings.ts';
-import { type Grant, parseTuple, type Tuple } from '../../core/tuples.ts';
+import { type Grant, tupleKey } from '../../core/tuples.ts';
 import type {
   BulkWrite,
   BulkWriteResult,
+  GrantedTuple,
   GrantFilter,
-  GrantRefusal,
   GrantRequest,
   GrantResult,
   GrantsPage,
+  GrantsQuery,
   RevokeResult,
 } from '../../shard/shard.ts';
-import type { BulkWritten, BulkWritten__Output } from '../gen/grantd/v1/BulkWritten.ts';
-import { GrantOutcome } from '../gen/grantd/v1/GrantOutcome.ts';
-import type { GrantRecord__Output } from '../gen/grantd/v1/GrantRecord.ts';
-import type { GrantResult__Output, GrantResult as WireGrantResult } from '../gen/grantd/v1/GrantResult.ts';
-import type { Grants, Grants__Output } from '../gen/grantd/v1/Grants.ts';
-import type { Revoked__Output } from '../gen/grantd/v1/Revoked.ts';
-import type { WireTuple, WireTuple__Output } from '../gen/grantd/v1/WireTuple.ts';
-import type { WriteBulk__Output } from '../gen/grantd/v1/WriteBulk.ts';
-import type { WriteGrants__Output } from '../gen/grantd/v1/WriteGrants.ts';
 import { demand } from '../wire-violation.ts';
-import { demandCount, knownRelation, malformed, nextCursorOf, pageFrom } from './answer-fields.ts';
 import { defineCall } from './define-call.ts';
-import { pageQueryFromWire, pageQueryToWire, relationFrom } from './request-fields.ts';
+import { condition, identifier, pageFields, pageQuery, relation } from './fields.ts';
+import {
+  as,
+  converted,
+  type Field,
+  type FieldsOf,
+  flag,
+  int64,
+  int64In,
+  list,
+  message,
+  only,
+  optional,
+  orUndefined,
+  outcome,
+  refined,
+  sparse,
+  text,
+  uint32,
+  uint32In,
+  word,
+} from './schema.ts';
 
 const WRITE_MS = 0.02;
 const BULK_CHANGE_MS = 0.01;
@@ -38,69 +48,83 @@ const BULK_CHANGE_MS = 0.01;
 const REVOKE_MS = 5;
 const LISTED_MS = 0.003;
 
-// ---- grants, and which ones a request means ----
+/** Written only if it is true. */
+const mark: Field<boolean | undefined> = { ...sparse(flag), write: (value) => value === true || undefined };
+const tupleFields = { subject: identifier, relation, object: identifier };
+
+// ---- which grants a request means, and grants ----
 
 interface WireFilter {
-  readonly subject: string;
-  readonly object: string;
-  readonly relation: string;
+  readonly subject?: string | undefined;
+  readonly object?: string | undefined;
+  readonly relation: GrantFilter['relation'];
 }
-
-const filterToWire = ({ of, relation }: GrantFilter) => ({ ...of, relation: relation ?? '' });
 
 /** An empty filter must never mean all grants. */
-function filterFrom({ subject, object, relation }: WireFilter): GrantFilter {
-  demand((subject === '') !== (object === ''), 'A filter names either a subject or an object.');
-  return {
-    of: subject === '' ? { object } : { subject },
-    relation: relation === '' ? undefined : relationFrom(relation),
-  };
-}
+const filtered = <Query extends object>(fields: FieldsOf<Query>): Field<Query & GrantFilter> =>
+  converted(
+    message<Query & WireFilter>({
+      ...fields,
+      subject: sparse(text),
+      object: sparse(text),
+      relation: orUndefined(relation),
+    } as FieldsOf<Query & WireFilter>),
+    ({ of, ...query }: Query & GrantFilter) => ({ ...query, ...of }) as unknown as Query & WireFilter,
+    ({ subject, object, ...query }) => {
+      demand((subject === undefined) !== (object === undefined), 'A filter names either a subject or an object.');
+      return { ...query, of: subject === undefined ? { object } : { subject } } as unknown as Query & GrantFilter;
+    },
+  );
 
-export const grantToWire = (grant: Grant) => ({
-  ...grant,
-  expiresAtMs: grant.expiresAtMs ?? 0,
-  condition: grant.condition ?? '',
+const storedCondition = optional(condition);
+const storedGrant = message<Grant>({
+  subject: text,
+  relation,
+  object: text,
+  grantId: text,
+  createdAtMs: int64,
+  expiresAtMs: optional(int64),
+  condition: storedCondition,
 });
 
-const grantsToWire = (page: GrantsPage): Grants => ({
-  grants: page.items.map(grantToWire),
-  nextCursor: nextCursorOf(page),
-  feedCursor: page.feedCursor,
-});
-
-export function grantFrom(grant: GrantRecord__Output): Grant {
-  const { subject, object } = grant;
-  return { subject, relation: knownRelation(grant.relation), object, ...attributesFrom(grant) };
-}
-
-type WireAttributes = Pick<GrantRecord__Output, 'grantId' | 'createdAtMs' | 'expiresAtMs' | 'condition'>;
-
-/** 0: the grant never expires; an empty condition: it has none. */
-function attributesFrom({ grantId, createdAtMs, expiresAtMs, condition }: WireAttributes): GrantAttributes {
-  if (condition !== '' && !isCondition(condition)) throw malformed('The condition of a grant is ill-formed.');
-  return attributesOf({
-    grantId,
-    createdAtMs,
-    ...(expiresAtMs === 0 ? {} : { expiresAtMs }),
-    ...(condition === '' ? {} : { condition }),
-  });
-}
-
-function grantsFrom({ grants, nextCursor, feedCursor }: Grants__Output): GrantsPage {
-  if (feedCursor === '') throw malformed('A page of grants lacks its cursor of the change feed.');
-  return { ...pageFrom(grants.map(grantFrom), nextCursor), feedCursor };
-}
-
-const GRANTS_REPLY = { reply: 'grants', replyToWire: grantsToWire, replyFromWire: grantsFrom } as const;
-
-const REVOKED_REPLY = {
-  reply: 'revoked',
-  replyToWire: (result: RevokeResult) => result,
-  replyFromWire({ revoked, complete }: Revoked__Output): RevokeResult {
-    if (revoked > REVOKED_PER_CALL_MAX) throw malformed(`A call has revoked ${revoked} grants.`);
-    return { revoked, complete };
+/** A page has up to 1,000: each crosses without a walk over its fields. */
+export const grant: Field<Grant> = {
+  ...storedGrant,
+  write: (each) => ({ ...each, expiresAtMs: each.expiresAtMs ?? 0, condition: each.condition ?? '' }),
+  read: (wire) => {
+    const {
+      subject,
+      relation: name,
+      object,
+      grantId,
+      createdAtMs,
+      expiresAtMs,
+      condition: terms,
+    } = wire as Required<Grant>;
+    const attributes = attributesOf({
+      grantId,
+      createdAtMs,
+      expiresAtMs: expiresAtMs || undefined,
+      condition: storedCondition.read(terms, 'condition'),
+    } as GrantAttributes);
+    return { subject, relation: relation.read(name, 'relation'), object, ...attributes };
   },
+};
+
+const GRANTS = {
+  reply: 'grants',
+  answer: message<GrantsPage>({
+    items: as('grants', list(grant)),
+    nextCursor: orUndefined(text),
+    feedCursor: refined(text, (cursor) => demand(cursor !== '', 'A page of grants lacks its cursor of the feed.')),
+  }),
+} as const;
+
+const REVOKED = {
+  costMs: REVOKE_MS,
+  request: filtered<object>({}),
+  reply: 'revoked',
+  answer: message<RevokeResult>({ revoked: uint32In(0, REVOKED_PER_CALL_MAX), complete: flag }),
 } as const;
 
 // ---- the terms that a write sets ----
@@ -108,192 +132,204 @@ const REVOKED_REPLY = {
 /** The year 2300: beyond what any front lets through. */
 const EXPIRY_MS_MAX = Date.UTC(2300, 0, 1);
 
-interface WireTerms {
-  readonly expiresAtMs: number;
-  readonly permanent: boolean;
-  readonly condition: string;
-  readonly unconditional: boolean;
-  readonly keepsExisting: boolean;
-}
+/** Terms as the wire has them: what removes one is a field of its own. */
+type WireTerms<Terms> = Omit<Terms, 'expiresAtMs' | 'condition'> & {
+  readonly expiresAtMs?: number | undefined;
+  readonly permanent?: boolean | undefined;
+  readonly condition?: string | undefined;
+  readonly unconditional?: boolean | undefined;
+};
 
-const termsToWire = ({ expiresAtMs, condition, keepsExisting }: TermsRequest): Partial<WireTerms> => ({
-  ...(typeof expiresAtMs === 'number' ? { expiresAtMs } : {}),
-  ...(expiresAtMs === null ? { permanent: true } : {}),
-  ...(typeof condition === 'string' ? { condition } : {}),
-  ...(condition === null ? { unconditional: true } : {}),
-  ...(keepsExisting ? { keepsExisting } : {}),
-});
-
-const termsFrom = (terms: WireTerms): TermsRequest => ({
-  ...expiryFrom(terms),
-  ...conditionFrom(terms),
-  ...(terms.keepsExisting ? { keepsExisting: true } : {}),
-});
-
-function expiryFrom({ expiresAtMs, permanent }: WireTerms): ExpiryRequest {
-  if (permanent) return { expiresAtMs: null };
-  if (expiresAtMs === 0) return {};
-  demand(expiresAtMs > 0 && expiresAtMs <= EXPIRY_MS_MAX, 'An expiry is out of bounds.');
-  return { expiresAtMs };
-}
-
-function conditionFrom({ condition, unconditional }: WireTerms): ConditionRequest {
-  if (unconditional) return { condition: null };
-  if (condition === '') return {};
-  demand(isCondition(condition), 'The condition of a write is ill-formed.');
-  return { condition };
-}
-
-const demandNoTerms = ({ expiresAtMs, permanent, condition, unconditional, keepsExisting }: WireTerms): void =>
-  demand(
-    expiresAtMs === 0 && !permanent && condition === '' && !unconditional && !keepsExisting,
-    'A revocation has neither an expiry nor a condition.',
+/** Most terms remove nothing: they are the same on the wire. */
+const withTerms = <Write extends GrantedTuple>(fields: FieldsOf<Omit<Write, keyof GrantedTuple>>): Field<Write> =>
+  converted<WireTerms<Write>, Write>(
+    message({
+      ...fields,
+      ...tupleFields,
+      expiresAtMs: sparse(int64In(1, EXPIRY_MS_MAX)),
+      permanent: mark,
+      condition: sparse(condition),
+      unconditional: mark,
+      keepsExisting: mark,
+    } as unknown as FieldsOf<WireTerms<Write>>),
+    (write) => {
+      const { expiresAtMs, condition } = write;
+      if (expiresAtMs !== null && condition !== null) return write as unknown as WireTerms<Write>;
+      const permanent = expiresAtMs === null;
+      const unconditional = condition === null;
+      return {
+        ...write,
+        expiresAtMs: expiresAtMs ?? undefined,
+        permanent,
+        condition: condition ?? undefined,
+        unconditional,
+      };
+    },
+    (wire) => {
+      if (wire.permanent === undefined && wire.unconditional === undefined) return wire as unknown as Write;
+      const { permanent, unconditional, ...write } = wire;
+      const removed = { ...(permanent && { expiresAtMs: null }), ...(unconditional && { condition: null }) };
+      return { ...write, ...removed } as unknown as Write;
+    },
   );
+
+const hasTerms = ({ expiresAtMs, condition, keepsExisting }: TermsRequest): boolean =>
+  expiresAtMs !== undefined || condition !== undefined || keepsExisting !== undefined;
+
+const grantedTuple = withTerms<GrantedTuple>({});
+const revocation = refined(grantedTuple, (tuple) => demand(!hasTerms(tuple), 'A revocation has terms.'));
+const write = refined(withTerms<GrantRequest>({ revoke: flag, keepsOutside: mark }), (each) =>
+  demand(!each.revoke || !(hasTerms(each) || each.keepsOutside), 'A revocation has terms.'),
+);
 
 // ---- the result of one grant of a write ----
 
-function resultToWire(result: GrantResult): WireGrantResult {
+interface WireRefusal {
+  readonly errorCode?: (typeof GRANT_REFUSALS)[number] | undefined;
+  readonly errorMessage?: string | undefined;
+}
+const refusalFields: FieldsOf<WireRefusal> = { errorCode: sparse(word(...GRANT_REFUSALS)), errorMessage: sparse(text) };
+
+function refusalFrom({ errorCode, errorMessage = '' }: WireRefusal): Extract<GrantResult, { kind: 'refused' }> {
+  demand(errorCode !== undefined, 'A refusal has no reason.');
+  return { kind: 'refused', code: errorCode, message: errorMessage };
+}
+
+interface WireResult extends WireRefusal {
+  readonly outcome: 'created' | 'exists' | 'revoked' | 'not-found' | 'refused';
+  readonly grantId?: string | undefined;
+  readonly createdAtMs?: number | undefined;
+  readonly expiresAtMs?: number | undefined;
+  readonly condition?: string | undefined;
+  readonly notFollowed?: string | undefined;
+  readonly changed?: boolean | undefined;
+}
+
+type WrittenAttributes = GrantAttributes & Unfollowed;
+
+const attributesToWire = ({ grantId, createdAtMs, expiresAtMs, condition, notFollowed }: WrittenAttributes) => ({
+  grantId,
+  createdAtMs,
+  expiresAtMs: expiresAtMs ?? 0,
+  condition: condition ?? '',
+  notFollowed: notFollowed ?? '',
+});
+
+function attributesFrom(wire: WireResult): WrittenAttributes {
+  const { grantId = '', createdAtMs = 0, expiresAtMs, condition, notFollowed } = wire;
+  const attributes = attributesOf({ grantId, createdAtMs, expiresAtMs, condition } as GrantAttributes);
+  if (notFollowed === undefined) return attributes;
+  // A reason that this version does not know is left out: it is only a hint.
+  const reason = UNFOLLOWED_REASONS.find((each) => each === notFollowed);
+  return reason === undefined ? attributes : { ...attributes, notFollowed: reason };
+}
+
+function resultToWire(result: GrantResult): WireResult {
   switch (result.kind) {
     case 'created':
-      return { outcome: GrantOutcome.GRANT_CREATED, ...attributesToWire(result) };
-    case 'changed':
-      return { outcome: GrantOutcome.GRANT_EXISTS, changed: true, ...attributesToWire(result) };
     case 'exists':
-      return { outcome: GrantOutcome.GRANT_EXISTS, ...attributesToWire(result) };
+      return { outcome: result.kind, ...attributesToWire(result) };
+    case 'changed':
+      return { outcome: 'exists', changed: true, ...attributesToWire(result) };
     case 'revoked':
-      return { outcome: GrantOutcome.GRANT_REVOKED };
     case 'not-found':
-      return { outcome: GrantOutcome.GRANT_NOT_FOUND };
+      return { outcome: result.kind };
     case 'refused':
-      return { outcome: GrantOutcome.GRANT_REFUSED, errorCode: result.code, errorMessage: result.message };
+      return { outcome: result.kind, errorCode: result.code, errorMessage: result.message };
     default:
       return assertNever(result);
   }
 }
 
-const attributesToWire = (grant: GrantAttributes & Unfollowed) => ({
-  grantId: grant.grantId,
-  createdAtMs: grant.createdAtMs,
-  expiresAtMs: grant.expiresAtMs ?? 0,
-  condition: grant.condition ?? '',
-  notFollowed: grant.notFollowed ?? '',
-});
-
-/** A reason that this version does not know is left out: it is only a hint. */
-function unfollowedFrom({ notFollowed }: GrantResult__Output): Unfollowed {
-  const reason = UNFOLLOWED_REASONS.find((each) => each === notFollowed);
-  return reason === undefined ? {} : { notFollowed: reason };
-}
-
-const grantRefusals: ReadonlySet<string> = new Set(GRANT_REFUSALS);
-const isGrantRefusal = (code: string): code is GrantRefusal => grantRefusals.has(code);
-
-type Refused = Extract<GrantResult, { kind: 'refused' }>;
-
-function refusalFrom(code: string, message: string): Refused {
-  if (!isGrantRefusal(code)) throw malformed(`A write was refused: ${code}.`);
-  return { kind: 'refused', code, message };
-}
-
-function resultFrom(result: GrantResult__Output): GrantResult {
-  const { outcome, errorCode, errorMessage } = result;
-  switch (outcome) {
-    case GrantOutcome.GRANT_CREATED:
-      return { kind: 'created', ...attributesFrom(result), ...unfollowedFrom(result) };
-    case GrantOutcome.GRANT_EXISTS:
-      return { kind: result.changed ? 'changed' : 'exists', ...attributesFrom(result), ...unfollowedFrom(result) };
-    case GrantOutcome.GRANT_REVOKED:
-      return { kind: 'revoked' };
-    case GrantOutcome.GRANT_NOT_FOUND:
-      return { kind: 'not-found' };
-    case GrantOutcome.GRANT_REFUSED:
-      return refusalFrom(errorCode, errorMessage);
-    default:
-      throw malformed('A write has no outcome.');
-  }
-}
-
-// ---- writes ----
-
-function writesFrom({ writes }: WriteGrants__Output): readonly GrantRequest[] {
-  demand(
-    writes.length >= 1 && writes.length <= WRITES_PER_CALL_MAX,
-    `A call must have 1 to ${WRITES_PER_CALL_MAX} writes.`,
-  );
-  const relations = writes.map(({ relation }) => relationFrom(relation));
-  return writes.map((write, index) => {
-    const { revoke, subject, object } = write;
-    if (revoke) demandNoTerms(write);
-    demand(!(revoke && write.keepsOutside), 'Types exclude no revocation.');
-    const tuple = parseTuple(subject, relations[index], object, 'writes', index);
-    return { ...tuple, revoke, ...termsFrom(write), ...(write.keepsOutside ? { keepsOutside: true } : {}) };
-  });
-}
-
-export const tupleToWire = ({ subject, relation, object }: Tuple): WireTuple => ({ subject, relation, object });
-
-export function tuplesFrom(
-  tuples: readonly Pick<WireTuple__Output, 'subject' | 'relation' | 'object'>[],
-  list: string,
-): readonly Tuple[] {
-  const relations = tuples.map(({ relation }) => relationFrom(relation));
-  return tuples.map(({ subject, object }, index) => parseTuple(subject, relations[index], object, list, index));
-}
-
-function bulkFrom({ grants, revocations, conditions }: WriteBulk__Output): BulkWrite {
-  const changes = grants.length + revocations.length;
-  demand(changes >= 1 && changes <= BULK_CHANGES_MAX, `A bulk write must have 1 to ${BULK_CHANGES_MAX} changes.`);
-  demand(conditions.length <= BULK_CONDITIONS_MAX, `A bulk write has more than ${BULK_CONDITIONS_MAX} conditions.`);
-  const named = new Set(
-    [...grants, ...revocations].map(({ subject, relation, object }) => `${subject} ${relation} ${object}`),
-  );
-  demand(named.size === changes, 'Two changes of a bulk write name the same tuple.');
-  const granted = tuplesFrom(grants, 'grants');
-  const asked = tuplesFrom(conditions, 'conditions');
-  for (const revocation of revocations) demandNoTerms(revocation);
-  return {
-    grants: grants.flatMap((grant, index) => {
-      const tuple = granted[index];
-      return tuple === undefined ? [] : [{ ...tuple, ...termsFrom(grant) }];
-    }),
-    revocations: tuplesFrom(revocations, 'revocations'),
-    conditions: asked.map((tuple, index) => ({ ...tuple, exists: conditions[index]?.exists === true })),
-  };
-}
-
-function writtenToWire(result: BulkWriteResult): BulkWritten {
-  switch (result.kind) {
-    case 'written':
-      return {
-        grants: result.grants.map(({ created, ...grant }) =>
-          resultToWire({ kind: created ? 'created' : 'exists', ...grant }),
-        ),
-        revoked: [...result.revoked],
-      };
-    case 'condition-not-met':
-      return { unmetCondition: result.condition + 1 };
+function resultFrom(wire: WireResult): GrantResult {
+  switch (wire.outcome) {
+    case 'created':
+      return { kind: 'created', ...attributesFrom(wire) };
+    case 'exists':
+      return { kind: wire.changed ? 'changed' : 'exists', ...attributesFrom(wire) };
+    case 'revoked':
+    case 'not-found':
+      return { kind: wire.outcome };
     case 'refused':
-      return { errorCode: result.code, errorMessage: result.message };
+      return refusalFrom(wire);
+    default:
+      return assertNever(wire.outcome);
   }
 }
 
-function writtenFrom(written: BulkWritten__Output, { grants, revocations, conditions }: BulkWrite): BulkWriteResult {
-  const { unmetCondition, errorCode, errorMessage } = written;
-  if (errorCode !== '') return refusalFrom(errorCode, errorMessage);
-  if (unmetCondition > 0) {
-    if (unmetCondition > conditions.length) throw malformed(`A bulk write has no condition ${unmetCondition}.`);
-    return { kind: 'condition-not-met', condition: unmetCondition - 1 };
-  }
-  demandCount(written.grants, grants);
-  demandCount(written.revoked, revocations);
-  const results = written.grants.map(resultFrom).map((result) => {
-    if (result.kind !== 'created' && result.kind !== 'exists')
-      throw malformed('A grant of a bulk write has no record.');
-    const { kind, ...attributes } = result;
-    return { created: kind === 'created', ...attributes };
-  });
-  return { kind: 'written', grants: results, revoked: written.revoked };
+const result = converted(
+  message<WireResult>({
+    outcome: outcome({ created: 1, exists: 2, revoked: 3, 'not-found': 4, refused: 5 }),
+    grantId: sparse(text),
+    createdAtMs: sparse(int64),
+    expiresAtMs: sparse(int64),
+    condition: sparse(condition),
+    notFollowed: sparse(text),
+    changed: sparse(flag),
+    ...refusalFields,
+  }),
+  resultToWire,
+  resultFrom,
+);
+
+// ---- bulk writes ----
+
+const bulkWrite = refined(
+  message<BulkWrite>({
+    grants: list(grantedTuple, { max: BULK_CHANGES_MAX }),
+    revocations: list(revocation, { max: BULK_CHANGES_MAX }),
+    conditions: list(message({ ...tupleFields, exists: flag }), { max: BULK_CONDITIONS_MAX }),
+  }),
+  ({ grants, revocations }) => {
+    const tuples = [...grants, ...revocations];
+    const { length } = tuples;
+    demand(length >= 1 && length <= BULK_CHANGES_MAX, `A bulk write must have 1 to ${BULK_CHANGES_MAX} changes.`);
+    demand(new Set(tuples.map(tupleKey)).size === length, 'Two changes of a bulk write name the same tuple.');
+  },
+);
+
+interface WireBulkResult extends WireRefusal {
+  readonly grants?: readonly GrantResult[] | undefined;
+  readonly revoked?: readonly boolean[] | undefined;
+  /** From 1. */
+  readonly unmetCondition?: number | undefined;
 }
+
+const bulkResult = converted<WireBulkResult, BulkWriteResult>(
+  message<WireBulkResult>({
+    grants: sparse(list(result)),
+    revoked: sparse(list(flag)),
+    unmetCondition: sparse(uint32),
+    ...refusalFields,
+  }),
+  (written) => {
+    switch (written.kind) {
+      case 'written':
+        return {
+          grants: written.grants.map(({ created, ...grant }) => ({ kind: created ? 'created' : 'exists', ...grant })),
+          revoked: written.revoked,
+        };
+      case 'condition-not-met':
+        return { unmetCondition: written.condition + 1 };
+      case 'refused':
+        return { errorCode: written.code, errorMessage: written.message };
+      default:
+        return assertNever(written);
+    }
+  },
+  ({ grants = [], revoked = [], unmetCondition, ...refusal }) => {
+    if (refusal.errorCode !== undefined) return refusalFrom(refusal);
+    if (unmetCondition !== undefined) return { kind: 'condition-not-met', condition: unmetCondition - 1 };
+    const written = grants.map(({ kind, ...attributes }) => {
+      demand((kind === 'created' || kind === 'exists') && 'grantId' in attributes, 'A written grant has no record.');
+      return { created: kind === 'created', ...attributes };
+    });
+    return { kind: 'written', grants: written, revoked };
+  },
+);
+
+const demandOneEach = (results: readonly unknown[], items: readonly unknown[]): void =>
+  demand(results.length === items.length, `${items.length} items have ${results.length} results.`);
 
 // ---- the calls ----
 
@@ -302,81 +338,52 @@ export const grantCalls = {
   writeGrants: defineCall('writeGrants', {
     access: 'grant:write',
     write: 'repeatable',
-    costMs: ({ writes }) => WRITE_MS * writes.length,
-    requestToWire: (writes) => {
-      assert(writes.length >= 1 && writes.length <= WRITES_PER_CALL_MAX, 'a call has 1 to 1,000 writes');
-      return {
-        writes: writes.map((write) => ({
-          revoke: write.revoke,
-          ...tupleToWire(write),
-          ...termsToWire(write),
-          ...(write.keepsOutside ? { keepsOutside: true } : {}),
-        })),
-      };
-    },
-    requestFromWire: writesFrom,
+    costMs: WRITE_MS,
+    per: ['writes'],
+    request: only('writes', list(write, { min: 1, max: WRITES_PER_CALL_MAX })),
     reply: 'grantResults',
-    replyToWire: (results) => ({ results: results.map(resultToWire) }),
-    replyFromWire: ({ results }, writes) => {
-      demandCount(results, writes);
-      return results.map(resultFrom);
-    },
+    answer: only('results', list(result)),
+    fits: demandOneEach,
   }),
 
   /** One operation, applied as a whole or not at all. */
   writeBulk: defineCall('writeBulk', {
     access: 'grant:write',
     write: 'repeatable',
-    costMs: ({ grants, revocations, conditions }) =>
-      BULK_CHANGE_MS * (grants.length + revocations.length + conditions.length),
-    requestToWire: ({ grants, revocations, conditions }) => {
-      assert(grants.length + revocations.length <= BULK_CHANGES_MAX, 'a bulk write has at most 100 changes');
-      return {
-        grants: grants.map((grant) => ({ ...tupleToWire(grant), ...termsToWire(grant) })),
-        revocations: revocations.map(tupleToWire),
-        conditions: conditions.map((condition) => ({ ...tupleToWire(condition), exists: condition.exists })),
-      };
-    },
-    requestFromWire: bulkFrom,
+    costMs: BULK_CHANGE_MS,
+    per: ['grants', 'revocations', 'conditions'],
+    request: bulkWrite,
     reply: 'bulkWritten',
-    replyToWire: writtenToWire,
-    replyFromWire: writtenFrom,
+    answer: bulkResult,
+    fits: (answer, { grants, revocations, conditions }) => {
+      if (answer.kind === 'condition-not-met') {
+        demand(answer.condition < conditions.length, `A bulk write has no condition ${answer.condition}.`);
+      }
+      if (answer.kind !== 'written') return;
+      demandOneEach(answer.grants, grants);
+      demandOneEach(answer.revoked, revocations);
+    },
   }),
 
   /** Revokes the grants of one subject, or on one object: one operation, up to 1,000 at one moment. */
-  revokeGrants: defineCall('revokeGrants', {
-    access: 'grant:write',
-    write: 'repeatable',
-    costMs: () => REVOKE_MS,
-    requestToWire: filterToWire,
-    requestFromWire: filterFrom,
-    ...REVOKED_REPLY,
-  }),
-
+  revokeGrants: defineCall('revokeGrants', { access: 'grant:write', write: 'repeatable', ...REVOKED }),
   /** What such a revocation would do. */
-  previewRevocation: defineCall('previewRevocation', {
-    access: 'grant:write',
-    costMs: () => REVOKE_MS,
-    requestToWire: filterToWire,
-    requestFromWire: filterFrom,
-    ...REVOKED_REPLY,
-  }),
+  previewRevocation: defineCall('previewRevocation', { access: 'grant:write', ...REVOKED }),
 
   /** The grants of one subject, or on one object. */
   listGrants: defineCall('listGrants', {
     access: 'check:read',
-    costMs: ({ limit }) => LISTED_MS * limit,
-    requestToWire: (query) => ({ ...pageQueryToWire(query), ...filterToWire(query) }),
-    requestFromWire: (query) => ({ ...pageQueryFromWire(query), ...filterFrom(query) }),
-    ...GRANTS_REPLY,
+    costMs: LISTED_MS,
+    per: ['limit'],
+    request: filtered<Omit<GrantsQuery, keyof GrantFilter>>(pageFields),
+    ...GRANTS,
   }),
 
   /** Every grant of the tenant. */
   exportGrants: defineCall('exportGrants', {
     access: 'operator-handle',
     enumerates: true,
-    requestToWire: (query) => pageQueryToWire(query),
-    requestFromWire: pageQueryFromWire,
-    ...GRANTS_REPLY,
+    request: pageQuery,
+    ...GRANTS,
   }),
 };

@@ -2,51 +2,44 @@
 // authenticates.
 
 import type { IssuedHandle, KeyCredentials } from '../../shard/shard.ts';
-import type { Authenticate__Output } from '../gen/grantd/v1/Authenticate.ts';
-import type { Handle, Handle__Output } from '../gen/grantd/v1/Handle.ts';
-import type { Reply__Output } from '../gen/grantd/v1/Reply.ts';
-import { answered, malformed, tenantIdFrom, zeroAsUndefined } from './answer-fields.ts';
-import { DONE_REPLY, defineCall, EMPTY_REQUEST } from './define-call.ts';
-import { keyText, shortText } from './request-fields.ts';
+import type { ReceivedReply } from '../messages.ts';
+import { answerIn, DONE, defineCall } from './define-call.ts';
+import { apiKey, shortText, tenantId } from './fields.ts';
+import { flag, int64, message, nothing, orUndefined, text, uint32, uint32In } from './schema.ts';
 
-const handleToWire = (grant: IssuedHandle): Handle => ({ ...grant, expiresAtMs: grant.expiresAtMs ?? 0 });
-
-function handleFrom({ handle, tenantId, expiresAtMs, ...grant }: Handle__Output): IssuedHandle {
-  if (handle === 0) throw malformed('A handle has the number 0.');
-  return { ...grant, handle, tenantId: tenantIdFrom(tenantId), expiresAtMs: zeroAsUndefined(expiresAtMs) };
-}
+const HANDLE = {
+  reply: 'handle',
+  answer: message<IssuedHandle>({
+    handle: uint32In(1, 0xffff_ffff),
+    tenantId,
+    keyId: text,
+    scopes: uint32,
+    expiresAtMs: orUndefined(int64),
+    plan: text,
+    suspended: flag,
+    readers: uint32,
+    nowMs: int64,
+  }),
+} as const;
 
 /** From the reply to either call that requests a handle. */
-export const handleGrantOf = (reply: Reply__Output): IssuedHandle => handleFrom(answered(reply.handle));
+export const handleGrantOf = (reply: ReceivedReply): IssuedHandle => answerIn(reply, HANDLE.reply, HANDLE.answer);
 
-const HANDLE_REPLY = { reply: 'handle', replyToWire: handleToWire, replyFromWire: handleFrom } as const;
-
-/** A hash, and a wait for the key: what follows the first step of the call. */
-const AUTHENTICATION_MS = 0.03;
-
-const CLAIM_REQUEST = {
-  costMs: () => AUTHENTICATION_MS,
-  requestToWire: (claim: KeyCredentials) => claim,
-  requestFromWire: ({ tenantId, keyId, key }: Authenticate__Output): KeyCredentials => ({
-    tenantId: shortText(tenantId, 'A tenant id'),
-    keyId: shortText(keyId, 'A key id'),
-    key: keyText(key),
-  }),
-};
+const CLAIM = {
+  access: 'peer',
+  // A hash, and a wait for the key: what follows the first step of the call.
+  costMs: 0.03,
+  request: message<KeyCredentials>({ tenantId: shortText, keyId: shortText, key: apiKey }),
+  ...HANDLE,
+} as const;
 
 export const handleCalls = {
-  authenticate: defineCall('authenticate', { access: 'peer', ...CLAIM_REQUEST, ...HANDLE_REPLY }),
-  authenticateAtReader: defineCall('authenticateAtReader', { access: 'peer', ...CLAIM_REQUEST, ...HANDLE_REPLY }),
-
+  authenticate: defineCall('authenticate', CLAIM),
+  authenticateAtReader: defineCall('authenticateAtReader', CLAIM),
   authenticateOperator: defineCall('authenticateOperator', {
     access: 'console',
-    requestToWire: (claim) => claim,
-    requestFromWire: ({ tenantId, operator }) => ({
-      tenantId: shortText(tenantId, 'A tenant id'),
-      operator: shortText(operator, 'An operator'),
-    }),
-    ...HANDLE_REPLY,
+    request: message({ tenantId: shortText, operator: shortText }),
+    ...HANDLE,
   }),
-
-  confirm: defineCall('confirm', { access: 'handle', ...EMPTY_REQUEST, ...DONE_REPLY }),
+  confirm: defineCall('confirm', { access: 'handle', request: nothing, ...DONE }),
 };

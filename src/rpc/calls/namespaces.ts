@@ -1,33 +1,26 @@
 // The calls about the namespaces of a tenant.
 
-import { GrantdError } from '../../core/errors.ts';
-import { isNamespaceName } from '../../core/tuples.ts';
-import { answered } from './answer-fields.ts';
-import { defineCall, EMPTY_REQUEST } from './define-call.ts';
+import { isNamespaceName, type Namespace } from '../../core/tuples.ts';
+import { defineCall } from './define-call.ts';
+import { flag, formOf, int64, list, message, nothing, only, text } from './schema.ts';
 
-function nameFrom({ name }: { readonly name: string }): string {
-  if (!isNamespaceName(name)) throw new GrantdError('invalid-request', 'The name of the namespace is ill-formed.');
-  return name;
-}
+const namespace = message<Namespace>({ name: text, createdAtMs: int64 });
 
 export const namespaceCalls = {
   /** All at once. */
   listNamespaces: defineCall('listNamespaces', {
     access: 'check:read',
-    ...EMPTY_REQUEST,
+    request: nothing,
     reply: 'namespaces',
-    replyToWire: (namespaces) => ({ namespaces: [...namespaces] }),
-    replyFromWire: ({ namespaces }) => namespaces,
+    answer: only('namespaces', list(namespace)),
   }),
 
   /** Finds the namespace if it exists already. */
   createNamespace: defineCall('createNamespace', {
     access: 'grant:write',
     write: 'repeatable',
-    requestToWire: (name) => ({ name }),
-    requestFromWire: nameFrom,
+    request: only('name', formOf('a namespace', isNamespaceName)),
     reply: 'namespaceResult',
-    replyToWire: (result) => result,
-    replyFromWire: ({ created, namespace }) => ({ created, namespace: answered(namespace) }),
+    answer: message({ created: flag, namespace }),
   }),
 };

@@ -3,79 +3,92 @@
 import { assert } from '../../core/assert.ts';
 import {
   FOLLOWED_BYTES_MAX,
+  type FollowAnswer,
+  type FollowRequest,
   type LogPosition,
   type LogPositions,
   NO_POSITIONS,
+  type ToldPosition,
   USED_KEYS_MAX,
 } from '../../shard/shard.ts';
-import type { Position__Output } from '../gen/grantd/v1/Position.ts';
+import type { ReceivedPosition } from '../messages.ts';
 import { demand } from '../wire-violation.ts';
-import { malformed } from './answer-fields.ts';
 import { defineCall } from './define-call.ts';
-import { isCount, shortText } from './request-fields.ts';
+import { shortText } from './fields.ts';
+import { as, converted, count, flag, list, message, sparse, text, uint32 } from './schema.ts';
 
-function positionFrom({ tenantId, epoch, seq, nextBase, nowMs }: Position__Output): LogPosition | undefined {
-  return [seq, nextBase, nowMs].every(isCount) ? { tenantId, epoch, seq, nextBase, nowMs } : undefined;
-}
+const positionFields = { tenantId: text, epoch: uint32, seq: count, nextBase: count, nowMs: count };
+const position = message<LogPosition>(positionFields);
 
 /** Those that a message brings for its calls. */
-export const positionsFrom = (positions: readonly Position__Output[]): LogPositions => {
-  if (positions.length === 0) return NO_POSITIONS;
-  const byTenant = new Map<string, LogPosition>();
-  for (const each of positions) {
-    const position = positionFrom(each);
-    demand(position !== undefined, 'A place in a log is out of bounds.');
-    byTenant.set(position.tenantId, position);
-  }
-  return byTenant;
+export const positionsFrom = (positions: readonly ReceivedPosition[]): LogPositions =>
+  positions.length === 0
+    ? NO_POSITIONS
+    : new Map(positions.map((each) => [each.tenantId, position.read(each, 'position')]));
+
+type WireFollow = Omit<FollowRequest, 'uses'> & {
+  readonly usedKeys?: readonly string[] | undefined;
+  readonly usedAtMs?: readonly number[] | undefined;
 };
+
+const followRequest = converted(
+  message<WireFollow>({
+    tenantId: shortText,
+    epoch: uint32,
+    seq: count,
+    advance: flag,
+    usedKeys: sparse(list(shortText, { max: USED_KEYS_MAX })),
+    usedAtMs: sparse(list(count)),
+  }),
+  ({ uses, ...request }: FollowRequest) => ({
+    ...request,
+    usedKeys: uses?.map(({ keyId }) => keyId),
+    usedAtMs: uses?.map((use) => use.usedAtMs),
+  }),
+  ({ usedKeys = [], usedAtMs = [], ...request }) => {
+    demand(usedKeys.length === usedAtMs.length, 'Used keys and their times are not as many.');
+    if (usedKeys.length === 0) return request;
+    return { ...request, uses: usedKeys.map((keyId, index) => ({ keyId, usedAtMs: usedAtMs[index] ?? 0 })) };
+  },
+);
 
 export const readerCalls = {
   readPosition: defineCall('readPosition', {
     access: 'peer',
-    requestToWire: (request) => request,
-    requestFromWire: ({ slot, tenantId }) => ({ slot, tenantId: shortText(tenantId, 'A tenant id') }),
+    request: message({ slot: uint32, tenantId: shortText }),
     reply: 'position',
-    replyToWire: ({ readers, ...position }) => ({ ...position, toldReaders: readers === undefined ? 0 : readers + 1 }),
-    replyFromWire: (answer) => {
-      const position = positionFrom(answer);
-      if (position === undefined) throw malformed('A place in a log is out of bounds.');
-      const { toldReaders } = answer;
-      return { ...position, readers: toldReaders === 0 ? undefined : toldReaders - 1 };
-    },
+    answer: message<ToldPosition>({
+      ...positionFields,
+      readers: as(
+        'toldReaders',
+        converted(
+          uint32,
+          (readers: number | undefined) => (readers === undefined ? 0 : readers + 1),
+          (told) => (told === 0 ? undefined : told - 1),
+        ),
+      ),
+    }),
   }),
 
   followTenant: defineCall('followTenant', {
     access: 'shard',
-    requestToWire: ({ uses, ...request }) =>
-      uses === undefined
-        ? request
-        : {
-            ...request,
-            usedKeys: uses.map(({ keyId }) => keyId),
-            usedAtMs: uses.map(({ usedAtMs }) => usedAtMs),
-          },
-    requestFromWire: ({ tenantId, epoch, seq, advance, usedKeys, usedAtMs }) => {
-      demand(isCount(seq), 'A place in a log is out of bounds.');
-      demand(usedKeys.length === usedAtMs.length, 'Used keys and their times are not as many.');
-      demand(usedKeys.length <= USED_KEYS_MAX, 'A reader tells of too many used keys at once.');
-      const uses = usedKeys.map((key, index) => {
-        const ms = usedAtMs[index] ?? 0;
-        demand(isCount(ms), 'The time of a used key is out of bounds.');
-        return { keyId: shortText(key, 'A key id'), usedAtMs: ms };
-      });
-      const request = { tenantId: shortText(tenantId, 'A tenant id'), epoch, seq, advance };
-      return uses.length === 0 ? request : { ...request, uses };
-    },
+    request: followRequest,
     reply: 'tenantCommits',
-    replyToWire: (answer) => {
-      assert(Buffer.byteLength(answer.commits) <= FOLLOWED_BYTES_MAX, 'the commits of an answer have at most 3 MiB');
-      return answer;
-    },
-    replyFromWire: (answer) => {
-      const { epoch, seq, nextBase, nowMs, appliedSeq, commits, more } = answer;
-      if (![seq, nextBase, nowMs, appliedSeq].every(isCount)) throw malformed('A place in a log is out of bounds.');
-      return { epoch, seq, nextBase, nowMs, appliedSeq, commits, more };
-    },
+    answer: message<FollowAnswer>({
+      epoch: uint32,
+      seq: count,
+      nextBase: count,
+      nowMs: count,
+      appliedSeq: count,
+      commits: converted(
+        text,
+        (commits: string) => {
+          assert(Buffer.byteLength(commits) <= FOLLOWED_BYTES_MAX, 'the commits of an answer have at most 3 MiB');
+          return commits;
+        },
+        (commits) => commits,
+      ),
+      more: flag,
+    }),
   }),
 };

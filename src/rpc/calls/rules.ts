@@ -3,95 +3,91 @@
 import { parseRuleSet } from '../../rules/parse-rule-set.ts';
 import { RULE_SET_BYTES_MAX, type RuleSet, textOfRules } from '../../rules/rule-set.ts';
 import { KEEP_OUTSIDE } from '../../rules/rules-writes.ts';
-import type { RulesRequest } from '../../shard/shard.ts';
-import type { WriteRules, WriteRules__Output } from '../gen/grantd/v1/WriteRules.ts';
-import { demand, WireViolation } from '../wire-violation.ts';
-import { knownRelation, malformed } from './answer-fields.ts';
-import { DONE_REPLY, defineCall, EMPTY_REQUEST } from './define-call.ts';
-import { shortText } from './request-fields.ts';
+import type { RulesPreview, RulesRequest } from '../../shard/shard.ts';
+import { DONE, defineCall } from './define-call.ts';
+import { relation, shortText } from './fields.ts';
+import { as, converted, flag, form, int64, list, message, nothing, only, orUndefined, text, uint32 } from './schema.ts';
 
 /** Revisions in a condition: several times what fits into the header of a request. */
 const REVISIONS_MAX = 1000;
 
-/** Throws `invalid-request`, which a front of this version has excluded. */
-function ruleSetFrom(text: string): RuleSet {
-  demand(text.length <= RULE_SET_BYTES_MAX, 'A rule set is longer than any may be.');
+/** Throws `invalid-request` for JSON that is no rule set, which a front of this version has excluded. */
+function ruleSetFrom(wire: string): RuleSet | undefined {
+  if (wire.length > RULE_SET_BYTES_MAX) return undefined;
   let body: unknown;
   try {
-    body = JSON.parse(text);
+    body = JSON.parse(wire);
   } catch {
-    throw new WireViolation('A rule set is not JSON.');
+    return undefined;
   }
   return parseRuleSet(body);
 }
 
-function answeredRules(text: string): RuleSet {
-  try {
-    return parseRuleSet(JSON.parse(text));
-  } catch (error) {
-    throw malformed(`The rules are no rule set: ${error}`);
-  }
-}
+const ruleSet = form('a rule set', ruleSetFrom, textOfRules);
 
-const requestToWire = ({ ruleSet, ifMatch, outsideTypes }: RulesRequest): WriteRules => ({
-  rules: textOfRules(ruleSet),
-  keepsOutside: outsideTypes === KEEP_OUTSIDE,
-  ifMatch: ifMatch === undefined ? null : { revisions: [...ifMatch] },
+const rulesRequest = message<RulesRequest>({
+  ruleSet: as('rules', ruleSet),
+  ifMatch: orUndefined(only('revisions', list(shortText, { max: REVISIONS_MAX }))),
+  outsideTypes: as(
+    'keepsOutside',
+    converted(
+      flag,
+      (outsideTypes: RulesRequest['outsideTypes']) => outsideTypes === KEEP_OUTSIDE,
+      (keepsOutside) => (keepsOutside ? KEEP_OUTSIDE : undefined),
+    ),
+  ),
 });
-
-function requestFromWire({ rules, ifMatch, keepsOutside }: WriteRules__Output): RulesRequest {
-  const revisions = ifMatch?.revisions;
-  demand((revisions?.length ?? 0) <= REVISIONS_MAX, `A condition has more than ${REVISIONS_MAX} revisions.`);
-  return {
-    ruleSet: ruleSetFrom(rules),
-    ifMatch: revisions?.map((revision) => shortText(revision, 'A revision')),
-    outsideTypes: keepsOutside ? KEEP_OUTSIDE : undefined,
-  };
-}
 
 export const ruleCalls = {
   readRules: defineCall('readRules', {
     access: 'admin',
-    ...EMPTY_REQUEST,
+    request: nothing,
     reply: 'rules',
-    replyToWire: (ruleSet) => ({ rules: textOfRules(ruleSet) }),
-    replyFromWire: ({ rules }) => answeredRules(rules),
+    answer: only('rules', ruleSet),
   }),
 
-  writeRules: defineCall('writeRules', {
-    access: 'admin',
-    write: 'repeatable',
-    requestToWire,
-    requestFromWire,
-    ...DONE_REPLY,
-  }),
+  writeRules: defineCall('writeRules', { access: 'admin', write: 'repeatable', request: rulesRequest, ...DONE }),
 
   previewRules: defineCall('previewRules', {
     access: 'admin',
-    requestToWire,
-    requestFromWire,
+    request: rulesRequest,
     reply: 'rulesPreview',
-    replyToWire: ({ ungranted, ...preview }) => ({ ...preview, ungranted: [...ungranted] }),
-    replyFromWire: ({ ungranted, ...preview }) => ({
-      ...preview,
-      ungranted: ungranted.map(({ namespace, relation }) => ({ namespace, relation: knownRelation(relation) })),
+    answer: message<RulesPreview>({
+      revision: text,
+      groupSubjects: uint32,
+      publicGrants: uint32,
+      notFollowed: uint32,
+      outsideTypes: uint32,
+      ungranted: list(message({ namespace: text, relation })),
+      scannedGrants: uint32,
+      complete: flag,
     }),
   }),
 
   listRulesVersions: defineCall('listRulesVersions', {
     access: 'admin',
-    ...EMPTY_REQUEST,
+    request: nothing,
     reply: 'rulesVersions',
-    replyToWire: (versions) => ({ versions: [...versions] }),
-    replyFromWire: ({ versions }) => versions,
+    answer: only(
+      'versions',
+      list(
+        message({
+          version: uint32,
+          revision: text,
+          atMs: int64,
+          actor: text,
+          requestId: text,
+          added: uint32,
+          removed: uint32,
+        }),
+      ),
+    ),
   }),
 
   readRulesVersion: defineCall('readRulesVersion', {
     access: 'admin',
-    requestToWire: (version) => ({ version }),
-    requestFromWire: ({ version }) => version,
+    request: only('version', uint32),
     reply: 'rules',
-    replyToWire: (rules) => ({ rules }),
-    replyFromWire: ({ rules }) => rules,
+    answer: only('rules', text),
   }),
 };

@@ -1,13 +1,13 @@
-// All calls between a shard and its peers: one for each field of `Call`, which is a call of the shard's port. A field
-// without a row here does not compile, and neither does a call of the port.
+// All calls between a shard and its peers: one for each call of the shard's port, without which this does not compile.
+// Each is a field of `Call` in the proto file, which a test compares.
 
 import type { CallName } from '../../shard/shard.ts';
-import type { Call__Output } from '../gen/grantd/v1/Call.ts';
+import type { ReceivedCall } from '../messages.ts';
 import { WireViolation } from '../wire-violation.ts';
 import { changeCalls } from './changes.ts';
 import { checkCalls } from './checks.ts';
 import { clusterCalls } from './cluster.ts';
-import type { CallField, DefinedCall } from './define-call.ts';
+import type { DefinedCall } from './define-call.ts';
 import { grantCalls } from './grants.ts';
 import { handleCalls } from './handles.ts';
 import { keyCalls } from './keys.ts';
@@ -29,13 +29,13 @@ export const CALLS = Object.freeze({
   ...tenantCalls,
   ...clusterCalls,
   ...readerCalls,
-} satisfies { readonly [Name in CallName | CallField]: DefinedCall<Name> });
+} satisfies { readonly [Name in CallName]: DefinedCall<Name> });
 
 /** Any of them, as a server sees it. */
 export type AnyCall = Pick<DefinedCall<CallName>, 'name' | 'costMs' | 'enumerates' | 'serve'>;
 
 /** The call that a peer makes. Throws WireViolation. */
-export function callOf({ request }: Call__Output): AnyCall {
+export function callOf({ request }: ReceivedCall): AnyCall {
   if (request === undefined) throw new WireViolation('A call lacks its request.');
   return CALLS[request];
 }

@@ -2,12 +2,17 @@
 // by hand, since every check pays for it. The library encodes everything else, and decodes each message that contains
 // anything else. Both write the same format, that of the schema.
 
-import type { Call, Call__Output } from '../gen/grantd/v1/Call.ts';
-import type { CheckBulk__Output } from '../gen/grantd/v1/CheckBulk.ts';
-import type { Checks, Checks__Output } from '../gen/grantd/v1/Checks.ts';
-import type { FrontMessage, FrontMessage__Output } from '../gen/grantd/v1/FrontMessage.ts';
-import type { Position__Output } from '../gen/grantd/v1/Position.ts';
-import type { ReadPosition__Output } from '../gen/grantd/v1/ReadPosition.ts';
+import type {
+  Call,
+  Checks,
+  FrontMessage,
+  ReceivedCall,
+  ReceivedCheckBulk,
+  ReceivedChecks,
+  ReceivedFrontMessage,
+  ReceivedPosition,
+  ReceivedReadPosition,
+} from '../messages.ts';
 import { readPosition, writePosition } from './position.ts';
 import { readMessage, type WireReader } from './wire-reader.ts';
 import { fieldWithLength, fieldWithNumber, WireWriter } from './wire-writer.ts';
@@ -96,8 +101,8 @@ export function encodeFrontMessage(message: FrontMessage, encodeRest: (rest: Fro
   return writer.take();
 }
 
-function readChecks(reader: WireReader, end: number): Checks__Output | undefined {
-  const checks: Checks__Output = {
+function readChecks(reader: WireReader, end: number): ReceivedChecks | undefined {
+  const checks: ReceivedChecks = {
     ids: [],
     handles: [],
     subjects: [],
@@ -111,7 +116,7 @@ function readChecks(reader: WireReader, end: number): Checks__Output | undefined
     if (tag === CHECKS_IDS) checks.ids = reader.packed(end);
     else if (tag === CHECKS_HANDLES) checks.handles = reader.packed(end);
     else if (tag === CHECKS_SUBJECTS) checks.subjects = reader.strings(tag, end);
-    else if (tag === CHECKS_RELATIONS) checks.relations = reader.packed(end, ENUM_MAX) as Checks__Output['relations'];
+    else if (tag === CHECKS_RELATIONS) checks.relations = reader.packed(end, ENUM_MAX) as ReceivedChecks['relations'];
     else if (tag === CHECKS_OBJECTS) checks.objects = reader.strings(tag, end);
     else if (tag === CHECKS_NAMES) checks.names = reader.strings(tag, end);
     else if (tag === CHECKS_CONTEXTS) checks.contexts = reader.strings(tag, end);
@@ -121,8 +126,8 @@ function readChecks(reader: WireReader, end: number): Checks__Output | undefined
   return read ? checks : undefined;
 }
 
-function readCall(reader: WireReader, end: number): Call__Output | undefined {
-  const call: Call__Output = { id: 0, handle: 0, attempt: null, traceparent: '' };
+function readCall(reader: WireReader, end: number): ReceivedCall | undefined {
+  const call: ReceivedCall = { id: 0, handle: 0, attempt: null, traceparent: '' };
   const read = reader.fields(end, (tag) => {
     if (tag === CALL_ID) call.id = reader.uint32(end);
     else if (tag === CALL_HANDLE) call.handle = reader.uint32(end);
@@ -140,8 +145,8 @@ function readCall(reader: WireReader, end: number): Call__Output | undefined {
   return read && (call.checkBulk || call.readPosition) ? call : undefined;
 }
 
-function readQuestion(reader: WireReader, end: number): ReadPosition__Output | undefined {
-  const question: ReadPosition__Output = { tenantId: '', slot: 0 };
+function readQuestion(reader: WireReader, end: number): ReceivedReadPosition | undefined {
+  const question: ReceivedReadPosition = { tenantId: '', slot: 0 };
   const read = reader.fields(end, (tag) => {
     if (tag === READ_POSITION_TENANT) question.tenantId = reader.strings(tag, end).at(-1) ?? '';
     else if (tag === READ_POSITION_SLOT) question.slot = reader.uint32(end);
@@ -151,11 +156,11 @@ function readQuestion(reader: WireReader, end: number): ReadPosition__Output | u
   return read ? question : undefined;
 }
 
-function readCheckBulk(reader: WireReader, end: number): CheckBulk__Output | undefined {
-  const bulk: CheckBulk__Output = { subjects: [], relations: [], objects: [] };
+function readCheckBulk(reader: WireReader, end: number): ReceivedCheckBulk | undefined {
+  const bulk: ReceivedCheckBulk = { subjects: [], relations: [], objects: [] };
   const read = reader.fields(end, (tag) => {
     if (tag === BULK_SUBJECTS) bulk.subjects = reader.strings(tag, end);
-    else if (tag === BULK_RELATIONS) bulk.relations = reader.packed(end, ENUM_MAX) as CheckBulk__Output['relations'];
+    else if (tag === BULK_RELATIONS) bulk.relations = reader.packed(end, ENUM_MAX) as ReceivedCheckBulk['relations'];
     else if (tag === BULK_OBJECTS) bulk.objects = reader.strings(tag, end);
     else return false;
     return true;
@@ -166,11 +171,11 @@ function readCheckBulk(reader: WireReader, end: number): CheckBulk__Output | und
 /** `decodeWhole` is the library's. Throws what it throws, for bytes that are not a message. */
 export function decodeFrontMessage(
   bytes: Buffer,
-  decodeWhole: (bytes: Buffer) => FrontMessage__Output,
-): FrontMessage__Output {
-  let checks: Checks__Output | undefined;
-  const calls: Call__Output[] = [];
-  const positions: Position__Output[] = [];
+  decodeWhole: (bytes: Buffer) => ReceivedFrontMessage,
+): ReceivedFrontMessage {
+  let checks: ReceivedChecks | undefined;
+  const calls: ReceivedCall[] = [];
+  const positions: ReceivedPosition[] = [];
   const read = readMessage(bytes, (reader, tag, end) => {
     if (tag === CHECKS && checks === undefined) {
       checks = readChecks(reader, end);

@@ -1,6 +1,6 @@
 // The bytes of a position in a tenant's log, which the owner gives to a front, and the front to a reader.
 
-import type { Position, Position__Output } from '../gen/grantd/v1/Position.ts';
+import type { Position, ReceivedPosition } from '../messages.ts';
 import type { WireReader } from './wire-reader.ts';
 import { fieldWithLength, fieldWithNumber, type WireWriter } from './wire-writer.ts';
 
@@ -24,8 +24,8 @@ export function writePosition(writer: WireWriter, tag: number, position: Positio
   writer.close(mark);
 }
 
-export function readPosition(reader: WireReader, end: number): Position__Output | undefined {
-  const position: Position__Output = { tenantId: '', epoch: 0, seq: 0, nextBase: 0, nowMs: 0, toldReaders: 0 };
+export function readPosition(reader: WireReader, end: number): ReceivedPosition | undefined {
+  const position: ReceivedPosition = { tenantId: '', epoch: 0, seq: 0, nextBase: 0, nowMs: 0, toldReaders: 0 };
   const read = reader.fields(end, (tag) => {
     if (tag === TENANT) position.tenantId = reader.strings(tag, end).at(-1) ?? '';
     else if (tag === EPOCH) position.epoch = reader.uint32(end);

@@ -2,11 +2,16 @@
 // objects are encoded by hand, since every check and every object pays for it. The library encodes everything else, and
 // decodes each message that contains anything else. Both write the same format, that of the schema.
 
-import type { BulkResults__Output } from '../gen/grantd/v1/BulkResults.ts';
-import type { CheckResults, CheckResults__Output } from '../gen/grantd/v1/CheckResults.ts';
-import type { Objects__Output } from '../gen/grantd/v1/Objects.ts';
-import type { Reply, Reply__Output } from '../gen/grantd/v1/Reply.ts';
-import type { ShardMessage, ShardMessage__Output } from '../gen/grantd/v1/ShardMessage.ts';
+import type {
+  CheckResults,
+  ReceivedBulkResults,
+  ReceivedCheckResults,
+  ReceivedObjects,
+  ReceivedReply,
+  ReceivedShardMessage,
+  Reply,
+  ShardMessage,
+} from '../messages.ts';
 import { readPosition, writePosition } from './position.ts';
 import { readMessage, type WireReader } from './wire-reader.ts';
 import { fieldWithLength, fieldWithNumber, WireWriter } from './wire-writer.ts';
@@ -83,8 +88,8 @@ export function encodeShardMessage(message: ShardMessage, encodeRest: (rest: Sha
   return writer.take();
 }
 
-function readResults(reader: WireReader, end: number): CheckResults__Output | undefined {
-  const results: CheckResults__Output = {
+function readResults(reader: WireReader, end: number): ReceivedCheckResults | undefined {
+  const results: ReceivedCheckResults = {
     authorized: [],
     denied: [],
     failed: [],
@@ -105,8 +110,8 @@ function readResults(reader: WireReader, end: number): CheckResults__Output | un
   return read ? results : undefined;
 }
 
-function readReply(reader: WireReader, end: number): Reply__Output | undefined {
-  const reply: Reply__Output = { id: 0, unknownNamespaces: [] };
+function readReply(reader: WireReader, end: number): ReceivedReply | undefined {
+  const reply: ReceivedReply = { id: 0, unknownNamespaces: [] };
   const read = reader.fields(end, (tag) => {
     if (tag === REPLY_ID) reply.id = reader.uint32(end);
     // Of two results the last one counts: a case for the library.
@@ -126,8 +131,8 @@ function readReply(reader: WireReader, end: number): Reply__Output | undefined {
   return read && (reply.bulkResults || reply.objects || reply.position) ? reply : undefined;
 }
 
-function readObjects(reader: WireReader, end: number): Objects__Output | undefined {
-  const objects: Objects__Output = { objects: [], nextCursor: '', excluded: [] };
+function readObjects(reader: WireReader, end: number): ReceivedObjects | undefined {
+  const objects: ReceivedObjects = { objects: [], nextCursor: '', excluded: [] };
   const read = reader.fields(end, (tag) => {
     if (tag === OBJECTS_OBJECTS) objects.objects = reader.strings(tag, end);
     else if (tag === OBJECTS_NEXT_CURSOR) objects.nextCursor = reader.strings(tag, end).at(-1) ?? '';
@@ -138,8 +143,8 @@ function readObjects(reader: WireReader, end: number): Objects__Output | undefin
   return read ? objects : undefined;
 }
 
-function readBulkResults(reader: WireReader, end: number): BulkResults__Output | undefined {
-  const results: BulkResults__Output = { authorized: [], checkedAtMs: 0 };
+function readBulkResults(reader: WireReader, end: number): ReceivedBulkResults | undefined {
+  const results: ReceivedBulkResults = { authorized: [], checkedAtMs: 0 };
   const read = reader.fields(end, (tag) => {
     if (tag === BULK_AUTHORIZED) results.authorized = reader.packed(end, 1).map((bit) => bit === 1);
     else if (tag === BULK_CHECKED_AT) results.checkedAtMs = reader.number(end);
@@ -152,10 +157,10 @@ function readBulkResults(reader: WireReader, end: number): BulkResults__Output |
 /** `decodeWhole` is the library's. Throws what it throws, for bytes that are not a message. */
 export function decodeShardMessage(
   bytes: Buffer,
-  decodeWhole: (bytes: Buffer) => ShardMessage__Output,
-): ShardMessage__Output {
-  let checkResults: CheckResults__Output | undefined;
-  const replies: Reply__Output[] = [];
+  decodeWhole: (bytes: Buffer) => ReceivedShardMessage,
+): ReceivedShardMessage {
+  let checkResults: ReceivedCheckResults | undefined;
+  const replies: ReceivedReply[] = [];
   const read = readMessage(bytes, (reader, tag, end) => {
     if (tag === CHECK_RESULTS && checkResults === undefined) {
       checkResults = readResults(reader, end);

@@ -1,8 +1,7 @@
 // Calls that wait to be sent on one link, cut into messages. Invariants: nothing is sent twice; calls take turns by
 // handle, so no client waits for all the long calls of another; no message exceeds what its receiver accepts.
 
-import type { Call } from '../gen/grantd/v1/Call.ts';
-import type { FrontMessage } from '../gen/grantd/v1/FrontMessage.ts';
+import type { Call, FrontMessage } from '../messages.ts';
 import { BATCH_BYTES_MAX, LONGEST_BYTES_MAX } from '../protocol.ts';
 import { estimateBytes } from '../wire-size.ts';
 import type { LinkOutbox } from './stream-link.ts';

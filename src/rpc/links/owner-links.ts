@@ -9,8 +9,7 @@ import { isAddress } from '../../core/text/addresses.ts';
 import type { OwnerPort } from '../../shard/readers/owner-port.ts';
 import { type FollowAnswer, type FollowRequest, ShardFailure } from '../../shard/shard.ts';
 import { readerCalls } from '../calls/readers.ts';
-import { Peer } from '../gen/grantd/v1/Peer.ts';
-import type { Reply__Output } from '../gen/grantd/v1/Reply.ts';
+import { Peer, type ReceivedReply } from '../messages.ts';
 import { OUTSTANDING_MAX } from '../protocol.ts';
 import type { ShardDialOptions } from '../transport/shard-dialer.ts';
 import { CallQueue } from './call-queue.ts';
@@ -49,7 +48,7 @@ class Follow implements Receiver {
     this.#reject = reject;
   }
 
-  onReply(reply: Reply__Output): void {
+  onReply(reply: ReceivedReply): void {
     try {
       this.#resolve(readerCalls.followTenant.answerOf(reply, this.request));
     } catch (error) {

@@ -9,12 +9,14 @@ import { GrantdError } from '../../core/errors.ts';
 import type { MemberAddress, ShardFailure } from '../../shard/shard.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import type { CheckResults__Output } from '../gen/grantd/v1/CheckResults.ts';
-import type { FrontMessage } from '../gen/grantd/v1/FrontMessage.ts';
-import type { Reply__Output } from '../gen/grantd/v1/Reply.ts';
-import type { Routes__Output } from '../gen/grantd/v1/Routes.ts';
-import type { ShardMessage__Output } from '../gen/grantd/v1/ShardMessage.ts';
-import type { Welcome__Output } from '../gen/grantd/v1/Welcome.ts';
+import type {
+  FrontMessage,
+  ReceivedCheckResults,
+  ReceivedReply,
+  ReceivedRoutes,
+  ReceivedShardMessage,
+  ReceivedWelcome,
+} from '../messages.ts';
 import { OUTSTANDING_MAX, PING_INTERVAL_MS, SILENCE_MS_MAX } from '../protocol.ts';
 import { fromWireFailure } from '../status-mapping.ts';
 import type { ClusterIdentity } from '../transport/cluster-identity.ts';
@@ -38,7 +40,7 @@ export type TryFailure = GrantdError | ShardFailure | Disconnected;
 
 /** What waits for the reply to a request. */
 export interface Receiver {
-  onReply(reply: Reply__Output): void;
+  onReply(reply: ReceivedReply): void;
   onFailure(failure: TryFailure): void;
 }
 
@@ -59,7 +61,7 @@ export interface LinkRoutes {
 
 export interface StreamLinkEvents {
   /** False: this shard does not fit the cluster of the others, and the link is not used. */
-  onWelcome?(welcome: Welcome__Output): boolean;
+  onWelcome?(welcome: ReceivedWelcome): boolean;
   /** The shard has sent its welcome, and its clock is known. */
   onReady?(): void;
   /** What the shard serves; replaces what it said before. Never before the link is ready. */
@@ -67,7 +69,7 @@ export interface StreamLinkEvents {
   /** A message of the shard has arrived, and is read next. */
   onHeard?(nowMs: number): void;
   /** Without those that failed. */
-  onCheckResults?(results: CheckResults__Output): void;
+  onCheckResults?(results: ReceivedCheckResults): void;
   /** The stream, ready or not, has ended. The receivers hear of it next. */
   onLost(): void;
 }
@@ -203,7 +205,7 @@ export class StreamLink<Waiting extends Receiver> {
   }
 
   /** The receiver, if one still waits, gets this reply. */
-  takeReply(reply: Reply__Output): void {
+  takeReply(reply: ReceivedReply): void {
     const receiver = this.receivers.take(reply.id);
     if (receiver === undefined) return;
     if (reply.failure === null || reply.failure === undefined) receiver.onReply(reply);
@@ -226,7 +228,7 @@ export class StreamLink<Waiting extends Receiver> {
     }
   }
 
-  #open(welcome: Welcome__Output): void {
+  #open(welcome: ReceivedWelcome): void {
     this.#shardName = welcome.shardName;
     this.#connection += 1;
     this.#welcomed = this.#events.onWelcome?.(welcome) ?? true;
@@ -254,7 +256,7 @@ export class StreamLink<Waiting extends Receiver> {
     this.#scheduleTick();
   }
 
-  #receive(message: ShardMessage__Output): void {
+  #receive(message: ReceivedShardMessage): void {
     this.#heardAtMs = this.#clock.monotonicMs();
     this.#events.onHeard?.(this.#heardAtMs);
     // The shard read its clock before this moment, so the offset can only be too small, and an attempt expire early.
@@ -276,7 +278,7 @@ export class StreamLink<Waiting extends Receiver> {
     for (const reply of message.replies) this.takeReply(reply);
   }
 
-  #takeRoutes(routes: Routes__Output): void {
+  #takeRoutes(routes: ReceivedRoutes): void {
     const epochs = new Map(routes.slots.map((slot, index) => [slot, routes.epochs[index] ?? 0]));
     this.#routes = { epochs, members: routes.members };
     if (this.#ready) this.#events.onRoutes?.(this.#routes);

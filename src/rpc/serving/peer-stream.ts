@@ -26,16 +26,18 @@ import {
 } from '../calls/checks.ts';
 import { reportFrom } from '../calls/cluster.ts';
 import type { ReplyBody, ServedPeer } from '../calls/define-call.ts';
+import { shortText } from '../calls/fields.ts';
 import { positionsFrom } from '../calls/readers.ts';
-import { shortText } from '../calls/request-fields.ts';
 import { type AnyCall, CALLS, callOf } from '../calls/table.ts';
-import type { Call__Output } from '../gen/grantd/v1/Call.ts';
-import type { Checks__Output } from '../gen/grantd/v1/Checks.ts';
-import type { FrontMessage__Output } from '../gen/grantd/v1/FrontMessage.ts';
-import type { Hello__Output } from '../gen/grantd/v1/Hello.ts';
-import { Peer } from '../gen/grantd/v1/Peer.ts';
-import type { ShardMessage } from '../gen/grantd/v1/ShardMessage.ts';
-import type { Welcome } from '../gen/grantd/v1/Welcome.ts';
+import {
+  Peer,
+  type ReceivedCall,
+  type ReceivedChecks,
+  type ReceivedFrontMessage,
+  type ReceivedHello,
+  type ShardMessage,
+  type Welcome,
+} from '../messages.ts';
 import { IN_FLIGHT_MAX, OUTSTANDING_MAX } from '../protocol.ts';
 import { toStreamStatus } from '../status-mapping.ts';
 import type { PeerProof } from '../transport/peer-certificate.ts';
@@ -67,7 +69,7 @@ const OVERLOADED = new GrantdError('overloaded', 'Too many calls of this peer ar
 type HintedCheck = Pick<NamedCheck, 'handle' | 'subject' | 'object'>;
 
 type PeerKind = 'front' | 'console' | 'shard';
-const KINDS: ReadonlyMap<Peer, PeerKind> = new Map([
+const KINDS: ReadonlyMap<number, PeerKind> = new Map([
   [Peer.PEER_FRONT, 'front'],
   [Peer.PEER_CONSOLE, 'console'],
   [Peer.PEER_SHARD, 'shard'],
@@ -159,7 +161,7 @@ export class PeerStream {
     const { enumerations = new EnumerationGate() } = dependencies;
     this.#enumerations = enumerations.connect(() => !this.#isFull);
     this.#onClosed = onClosed;
-    stream.on('data', (message: FrontMessage__Output) => this.#receive(message));
+    stream.on('data', (message: ReceivedFrontMessage) => this.#receive(message));
     stream.on('end', () => {
       this.#leave();
       stream.end();
@@ -196,7 +198,7 @@ export class PeerStream {
     this.#stream.emit('error', Object.assign(new Error(details), { code, details }));
   }
 
-  #receive(message: FrontMessage__Output): void {
+  #receive(message: ReceivedFrontMessage): void {
     if (this.#gone) return;
     try {
       this.#take(message);
@@ -205,7 +207,7 @@ export class PeerStream {
     }
   }
 
-  #take(message: FrontMessage__Output): void {
+  #take(message: ReceivedFrontMessage): void {
     if (this.#peer === undefined) {
       demand(message.hello !== null, 'The first message must be the hello.');
       if (!this.#open(message.hello)) return;
@@ -256,10 +258,10 @@ export class PeerStream {
   }
 
   /** False: the peer belongs to another cluster, and its stream has ended. */
-  #open(hello: Hello__Output): boolean {
+  #open(hello: ReceivedHello): boolean {
     const kind = KINDS.get(hello.peer);
     demand(kind !== undefined, 'The hello does not name the kind of peer.');
-    const name = shortText(hello.name, 'The name of a peer');
+    const name = shortText.read(hello.name, 'The name of a peer');
     const { slots, clusterId: own } = this.#shard.welcome();
     const clusterId = parseClusterId(hello.clusterId);
     demand(clusterId !== undefined || hello.clusterId === '', 'The cluster of the hello is not the id of a cluster.');
@@ -310,7 +312,7 @@ export class PeerStream {
     return { tenant: this.#shard.connect() };
   }
 
-  #takeChecks(connection: TenantConnection, checks: Checks__Output): void {
+  #takeChecks(connection: TenantConnection, checks: ReceivedChecks): void {
     demandColumns(checks);
     const { ids, handles, subjects, relations, objects, names, contexts } = checks;
     const spans = checks.traced.length === 0 ? undefined : this.#spansOf(checks);
@@ -419,7 +421,7 @@ export class PeerStream {
   }
 
   /** Spans of the traced checks of a message, by index. */
-  #spansOf({ ids, traced }: Checks__Output): Map<number, TraceSpan> {
+  #spansOf({ ids, traced }: ReceivedChecks): Map<number, TraceSpan> {
     demand(traced.length <= ids.length, 'The message traces more checks than it has.');
     const spans = new Map<number, TraceSpan>();
     for (const { index, traceparent } of traced) {
@@ -460,7 +462,7 @@ export class PeerStream {
     );
   }
 
-  #takeCall(peer: ServedPeer, call: Call__Output): void {
+  #takeCall(peer: ServedPeer, call: ReceivedCall): void {
     let defined: AnyCall;
     let costMs: number;
     try {
@@ -486,7 +488,7 @@ export class PeerStream {
   }
 
   /** The tenant that a call is about; empty: none that this shard knows, whatever the call says. */
-  #tenantOf(connection: TenantConnection, { handle, readPosition, followTenant }: Call__Output): string {
+  #tenantOf(connection: TenantConnection, { handle, readPosition, followTenant }: ReceivedCall): string {
     if (handle > 0) return connection.tenantOf(handle);
     const named = (readPosition ?? followTenant)?.tenantId ?? '';
     return named !== '' && connection.serves(named) ? named : '';
@@ -506,7 +508,7 @@ export class PeerStream {
     });
   }
 
-  #serveCall(peer: ServedPeer, defined: AnyCall, call: Call__Output, onSettled?: () => void): void {
+  #serveCall(peer: ServedPeer, defined: AnyCall, call: ReceivedCall, onSettled?: () => void): void {
     const { id } = call;
     let answer: Promise<ReplyBody>;
     try {
@@ -558,7 +560,7 @@ export class PeerStream {
     this.#turns.run(key, step, costMs);
   }
 
-  #answer(peer: ServedPeer, defined: AnyCall, call: Call__Output): Promise<ReplyBody> {
+  #answer(peer: ServedPeer, defined: AnyCall, call: ReceivedCall): Promise<ReplyBody> {
     const { traceparent } = call;
     const span = traceparent === '' ? undefined : beginServing(this.#tracing, traceparent, defined.name);
     return span === undefined ? defined.serve(peer, call) : serveInSpan(span, () => defined.serve(peer, call));

@@ -4,8 +4,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Http2Session, ServerHttp2Stream } from 'node:http2';
 import { Server, ServerCredentials, type ServerDuplexStream, status } from '@grpc/grpc-js';
-import type { FrontMessage__Output } from '../gen/grantd/v1/FrontMessage.ts';
-import type { ShardMessage } from '../gen/grantd/v1/ShardMessage.ts';
+import type { ReceivedFrontMessage, ShardMessage } from '../messages.ts';
 import { FLOW_CONTROL_WINDOW_BYTES, SERVER_OPTIONS, shardService } from '../protocol.ts';
 import { EVERY_PROOF, NO_PROOF, type PeerNames, proofOf } from '../transport/peer-certificate.ts';
 import type { AcceptStream } from '../transport/transport.ts';
@@ -65,7 +64,7 @@ export async function listenShardServer(
   let closing: Promise<void> | undefined;
 
   server.addService(shardService, {
-    Exchange(call: ServerDuplexStream<FrontMessage__Output, ShardMessage>) {
+    Exchange(call: ServerDuplexStream<ReceivedFrontMessage, ShardMessage>) {
       // Only a connection that TLS has verified has a certificate here.
       const { sslPeerCertificate } = call.getAuthContext();
       const proof = credentials === undefined ? unproven : proofOf(sslPeerCertificate, peerNames);

@@ -15,7 +15,7 @@ import type { Clock, Timer } from '../../core/async/clock.ts';
 import { type ClusterId, parseClusterId } from '../../core/ids.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import type { Welcome__Output } from '../gen/grantd/v1/Welcome.ts';
+import type { ReceivedWelcome } from '../messages.ts';
 
 /** By then, every address has been dialled three times at least. */
 const LONE_MS = 5000;
@@ -80,7 +80,7 @@ export class ClusterIdentity {
   }
 
   /** A shard at `address` has sent its welcome. */
-  meet(address: string, { clusterId, shardName }: Welcome__Output): ClusterVerdict {
+  meet(address: string, { clusterId, shardName }: ReceivedWelcome): ClusterVerdict {
     const cluster = parseClusterId(clusterId) ?? NO_CLUSTER;
     this.#answer(address, cluster);
     const verdict = this.verdict(clusterId);

@@ -2,7 +2,7 @@
 // neither end holds anything that the other may change. Invariants, as the port promises: messages arrive in order and
 // never within the call that sends them; nothing is reported after the end.
 
-import type { FrontMessage, FrontMessage__Output } from '../gen/grantd/v1/FrontMessage.ts';
+import type { FrontMessage, ReceivedFrontMessage } from '../messages.ts';
 import { decodeFrontMessage, decodeShardMessage, encodeFrontMessage, encodeShardMessage } from '../protocol.ts';
 import type {
   AcceptStream,
@@ -20,7 +20,7 @@ type ServerEvent = 'data' | 'end' | 'cancelled' | 'close' | 'error';
 
 class DirectStream implements ClientStream {
   readonly #handlers: ClientStreamHandlers;
-  readonly #listeners = new Map<ServerEvent, (message?: FrontMessage__Output) => void>();
+  readonly #listeners = new Map<ServerEvent, (message?: ReceivedFrontMessage) => void>();
   /** In flight to the shard. */
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
@@ -86,14 +86,14 @@ class DirectStream implements ClientStream {
     }
   }
 
-  #emit(event: ServerEvent, message?: FrontMessage__Output): void {
+  #emit(event: ServerEvent, message?: ReceivedFrontMessage): void {
     this.#listeners.get(event)?.(message);
   }
 
   #serverStream(): ServerStream {
     return {
       on: (event: ServerEvent, listener: (argument: never) => void) => {
-        this.#listeners.set(event, listener as (message?: FrontMessage__Output) => void);
+        this.#listeners.set(event, listener as (message?: ReceivedFrontMessage) => void);
       },
       write: (message, onSent) => {
         const bytes = encodeShardMessage(message);

@@ -2,7 +2,7 @@
 // own, which is closed with it.
 
 import { type ChannelCredentials, credentials as grpcCredentials } from '@grpc/grpc-js';
-import type { ShardMessage__Output } from '../gen/grantd/v1/ShardMessage.ts';
+import type { ReceivedShardMessage } from '../messages.ts';
 import { CLIENT_OPTIONS, IN_FLIGHT_MAX, ShardClient } from '../protocol.ts';
 import type { OpenStream } from './transport.ts';
 
@@ -23,7 +23,7 @@ export function createGrpcTransport(options: GrpcTransportOptions = {}): OpenStr
     // Always resolved by DNS, even if the host looks like another scheme.
     const client = new ShardClient(`dns:${address}`, credentialsOf(address), CLIENT_OPTIONS);
     const stream = client.exchange();
-    stream.on('data', (message: ShardMessage__Output) => handlers.onMessage(message));
+    stream.on('data', (message: ReceivedShardMessage) => handlers.onMessage(message));
     // The listener stays after a cancellation, which also ends in an error event.
     stream.on('error', (error: Error) => handlers.onError(error.message.replaceAll(VARIABLE_PARTS, '')));
     stream.on('end', () => handlers.onEnd());

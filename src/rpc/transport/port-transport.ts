@@ -4,7 +4,7 @@
 // receiver says how much it has taken.
 
 import type { MessagePort } from 'node:worker_threads';
-import type { FrontMessage__Output } from '../gen/grantd/v1/FrontMessage.ts';
+import type { ReceivedFrontMessage } from '../messages.ts';
 import {
   decodeFrontMessage,
   decodeShardMessage,
@@ -169,7 +169,7 @@ export function createPortTransport(
 
 /** Accepts a stream of another thread. `accept`: undefined if no shard is at its address. */
 export function acceptPort(port: MessagePort, accept: AcceptStream | undefined, peer: string): void {
-  let onData: (message: FrontMessage__Output) => void = () => {};
+  let onData: (message: ReceivedFrontMessage) => void = () => {};
   const gone: (() => void)[] = [];
   const pipe = new Pipe(port, {
     onBytes: (bytes) => onData(decodeFrontMessage(bytes)),
@@ -179,7 +179,7 @@ export function acceptPort(port: MessagePort, accept: AcceptStream | undefined, 
   });
   const accepted = accept?.({
     on(event: string, listener: (argument: never) => void) {
-      if (event === 'data') onData = listener as (message: FrontMessage__Output) => void;
+      if (event === 'data') onData = listener as (message: ReceivedFrontMessage) => void;
       // An end of the front's is the loss of the stream: it never ends only its half.
       else if (event === 'cancelled' || event === 'close') gone.push(listener as () => void);
     },

@@ -4,10 +4,7 @@
 
 import { assertNever } from '../../core/assert.ts';
 import { backoffMs, type Clock, jitteredMs, type Random, type Timer } from '../../core/async/clock.ts';
-import type { FrontMessage } from '../gen/grantd/v1/FrontMessage.ts';
-import type { Hello } from '../gen/grantd/v1/Hello.ts';
-import type { ShardMessage__Output } from '../gen/grantd/v1/ShardMessage.ts';
-import type { Welcome__Output } from '../gen/grantd/v1/Welcome.ts';
+import type { FrontMessage, Hello, ReceivedShardMessage, ReceivedWelcome } from '../messages.ts';
 import type { ClusterIdentity } from './cluster-identity.ts';
 import type { ClientStream, OpenStream } from './transport.ts';
 
@@ -23,8 +20,8 @@ const FOREIGN_REDIAL_MS = 1000;
 
 export interface ShardDialHandlers {
   /** The shard has replied to the hello: the stream may be used. `onMessage` follows with the same message. */
-  onReady(welcome: Welcome__Output): void;
-  onMessage(message: ShardMessage__Output): void;
+  onReady(welcome: ReceivedWelcome): void;
+  onMessage(message: ReceivedShardMessage): void;
   /** `send` returned false before, and may be called again. */
   onDrain(): void;
   /** The stream, ready or not, has ended; the next one is dialled automatically. */
@@ -117,7 +114,7 @@ class RedialingShardDial implements ShardDial {
     this.#timer = clock.setTimer(() => this.#lose(dial, 'The shard did not send its welcome in time.'), WELCOME_MS_MAX);
   }
 
-  #receive(dial: Dial, message: ShardMessage__Output): void {
+  #receive(dial: Dial, message: ReceivedShardMessage): void {
     if (this.#current !== dial) return;
     if (dial.clusterId === undefined) {
       if (message.welcome === null) {
@@ -136,7 +133,7 @@ class RedialingShardDial implements ShardDial {
   }
 
   /** Gives the stream up unless its shard certainly belongs to the cluster of this process. */
-  #belongs(dial: Dial, welcome: Welcome__Output): boolean {
+  #belongs(dial: Dial, welcome: ReceivedWelcome): boolean {
     const verdict = this.#options.cluster.meet(this.#address, welcome);
     // What the answer has decided may have closed this dial.
     if (this.#current !== dial) return false;

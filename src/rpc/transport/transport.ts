@@ -2,12 +2,11 @@
 // end. gRPC is one transport; a simulated network is another. Invariants: messages arrive in order, each once or not at
 // all; after its end, a stream reports nothing more that counts.
 
-import type { FrontMessage, FrontMessage__Output } from '../gen/grantd/v1/FrontMessage.ts';
-import type { ShardMessage, ShardMessage__Output } from '../gen/grantd/v1/ShardMessage.ts';
+import type { FrontMessage, ReceivedFrontMessage, ReceivedShardMessage, ShardMessage } from '../messages.ts';
 
 /** Events at the front's end of a stream. None comes before the stream has been returned to its opener. */
 export interface ClientStreamHandlers {
-  onMessage(message: ShardMessage__Output): void;
+  onMessage(message: ReceivedShardMessage): void;
   /** `write` returned false before, and may be called again. */
   onDrain(): void;
   /** The stream could not be opened, or broke, or the shard ended it with an error. */
@@ -32,7 +31,7 @@ export type StreamError = Error & { readonly code: number; readonly details: str
 
 /** The shard's end of a stream: the part of gRPC's ServerDuplexStream that it uses. */
 export interface ServerStream {
-  on(event: 'data', listener: (message: FrontMessage__Output) => void): unknown;
+  on(event: 'data', listener: (message: ReceivedFrontMessage) => void): unknown;
   /** `end`: the peer has ended its half. */
   on(event: 'end' | 'cancelled' | 'close', listener: () => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;

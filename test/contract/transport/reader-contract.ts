@@ -11,7 +11,7 @@ import { type Receiver, ShardLink } from '../../../src/front/links/shard-link.ts
 import { systemClock } from '../../../src/roles/process/system.ts';
 import type { DefinedCall } from '../../../src/rpc/calls/define-call.ts';
 import { CALLS } from '../../../src/rpc/calls/table.ts';
-import { Peer } from '../../../src/rpc/gen/grantd/v1/Peer.ts';
+import { Peer } from '../../../src/rpc/messages.ts';
 import type { ShardServer } from '../../../src/rpc/serving/server.ts';
 import type { OpenStream } from '../../../src/rpc/transport/transport.ts';
 import type { NamedTuple } from '../../../src/rules/questions.ts';

@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { Peer } from '../../../src/rpc/gen/grantd/v1/Peer.ts';
-import type { ShardMessage__Output } from '../../../src/rpc/gen/grantd/v1/ShardMessage.ts';
+import { Peer, type ReceivedShardMessage } from '../../../src/rpc/messages.ts';
 import { CHECKS_PER_MESSAGE_MAX } from '../../../src/rpc/protocol.ts';
 import type { ShardServer } from '../../../src/rpc/serving/server.ts';
 import type { ClientStream, OpenStream } from '../../../src/rpc/transport/transport.ts';
@@ -19,7 +18,7 @@ const PINGS = 20;
 const LARGE_MESSAGES = 24;
 
 class Front {
-  readonly messages: ShardMessage__Output[] = [];
+  readonly messages: ReceivedShardMessage[] = [];
   readonly endings: string[] = [];
   drained = 0;
   readonly stream: ClientStream;

@@ -174,7 +174,7 @@ const INNER_LAYERS = new Map<string, readonly string[]>([
   ['src/operator/console', ['page-table.ts', 'router.ts', 'pages', 'log-in-code.ts', 'parts']],
   ['src/front', ['create-front.ts', 'operator', 'requests', 'feeds', 'links', 'limits']],
   ['src/rpc', ['serving', 'links', 'calls', 'transport', 'protocol.ts', 'codec']],
-  ['src/rpc/calls', ['table.ts', '*', 'define-call.ts', 'answer-fields.ts', 'request-fields.ts']],
+  ['src/rpc/calls', ['table.ts', '*', 'define-call.ts', 'fields.ts', 'schema.ts']],
   [
     'src/shard',
     [

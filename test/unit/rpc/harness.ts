@@ -4,10 +4,7 @@ import type { TestContext } from 'node:test';
 import { type ClientDuplexStream, credentials, type ServiceError, type StatusObject } from '@grpc/grpc-js';
 import type { Turns } from '../../../src/core/async/turns.ts';
 import { systemClock } from '../../../src/roles/process/system.ts';
-import type { FrontMessage } from '../../../src/rpc/gen/grantd/v1/FrontMessage.ts';
-import { Peer } from '../../../src/rpc/gen/grantd/v1/Peer.ts';
-import type { Reply__Output } from '../../../src/rpc/gen/grantd/v1/Reply.ts';
-import type { ShardMessage__Output } from '../../../src/rpc/gen/grantd/v1/ShardMessage.ts';
+import { type FrontMessage, Peer, type ReceivedReply, type ReceivedShardMessage } from '../../../src/rpc/messages.ts';
 import { CLIENT_OPTIONS, ShardClient } from '../../../src/rpc/protocol.ts';
 import { listenShardServer, type ShardServer } from '../../../src/rpc/serving/server.ts';
 import type { Shard } from '../../../src/shard/shard.ts';
@@ -41,11 +38,11 @@ export const CONSOLE_HELLO: FrontMessage = { hello: { name: 'test', peer: Peer.P
 export const SHARD_HELLO: FrontMessage = { hello: { name: 'test', peer: Peer.PEER_SHARD, version: '0', slots: 0 } };
 
 export interface BareStream {
-  readonly stream: ClientDuplexStream<FrontMessage, ShardMessage__Output>;
-  readonly messages: ShardMessage__Output[];
+  readonly stream: ClientDuplexStream<FrontMessage, ReceivedShardMessage>;
+  readonly messages: ReceivedShardMessage[];
   /** The next message for which the function gives something. */
-  next<Value>(pick: (message: ShardMessage__Output) => Value | undefined | null): Promise<Value>;
-  reply(id: number): Promise<Reply__Output>;
+  next<Value>(pick: (message: ReceivedShardMessage) => Value | undefined | null): Promise<Value>;
+  reply(id: number): Promise<ReceivedReply>;
   readonly ended: Promise<StatusObject | ServiceError>;
 }
 
@@ -56,9 +53,9 @@ export function openStream(t: TestContext, address: string, first?: FrontMessage
     stream.cancel();
     client.close();
   });
-  const messages: ShardMessage__Output[] = [];
+  const messages: ReceivedShardMessage[] = [];
   const listeners = new Set<() => void>();
-  stream.on('data', (message: ShardMessage__Output) => {
+  stream.on('data', (message: ReceivedShardMessage) => {
     messages.push(message);
     for (const listener of listeners) listener();
   });
@@ -68,7 +65,7 @@ export function openStream(t: TestContext, address: string, first?: FrontMessage
   });
   if (first !== undefined) stream.write(first);
   let looked = 0;
-  async function next<Value>(pick: (message: ShardMessage__Output) => Value | undefined | null): Promise<Value> {
+  async function next<Value>(pick: (message: ReceivedShardMessage) => Value | undefined | null): Promise<Value> {
     for (;;) {
       for (; looked < messages.length; ) {
         const message = messages[looked];

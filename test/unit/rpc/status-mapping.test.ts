@@ -4,13 +4,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { status } from '@grpc/grpc-js';
 import { ERROR_CATALOGUE, type ErrorCode, GrantdError, isErrorCode } from '../../../src/core/errors.ts';
-import type { Failure, Failure__Output } from '../../../src/rpc/gen/grantd/v1/Failure.ts';
+import type { Failure, ReceivedFailure } from '../../../src/rpc/messages.ts';
 import { fromWireFailure, isUnexpected, toStreamStatus, toWireFailure } from '../../../src/rpc/status-mapping.ts';
 import { WireViolation } from '../../../src/rpc/wire-violation.ts';
 import { ShardFailure } from '../../../src/shard/shard.ts';
 
-const received = (failure: Failure): Failure__Output =>
-  ({ kind: 0, code: '', message: '', wrongOwner: null, ...failure }) as Failure__Output;
+const received = (failure: Failure): ReceivedFailure =>
+  ({ kind: 0, code: '', message: '', wrongOwner: null, ...failure }) as ReceivedFailure;
 
 test('every code of the catalogue', () => {
   for (const code of Object.keys(ERROR_CATALOGUE).filter(isErrorCode)) {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Outbox } from '../../../../src/front/links/outbox.ts';
 import { NAMED, type SingleCheck } from '../../../../src/rpc/calls/checks.ts';
-import type { FrontMessage } from '../../../../src/rpc/gen/grantd/v1/FrontMessage.ts';
+import type { FrontMessage } from '../../../../src/rpc/messages.ts';
 import { BATCH_BYTES_MAX, CHECKS_PER_MESSAGE_MAX } from '../../../../src/rpc/protocol.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
 

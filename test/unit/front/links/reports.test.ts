@@ -8,7 +8,7 @@ import type { RequestContext } from '../../../../src/front/front.ts';
 import { Reporter } from '../../../../src/front/links/reporter.ts';
 import { createUsageTally, UsageLedger, type UsageSource } from '../../../../src/front/links/usage-ledger.ts';
 import { CALLS } from '../../../../src/rpc/calls/table.ts';
-import type { Report } from '../../../../src/rpc/gen/grantd/v1/Report.ts';
+import type { Report } from '../../../../src/rpc/messages.ts';
 import { ShardFailure } from '../../../../src/shard/shard.ts';
 import type { ScriptedShard } from '../../../kit/scripted-shard.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';

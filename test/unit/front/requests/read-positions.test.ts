@@ -7,7 +7,7 @@ import { GrantdError } from '../../../../src/core/errors.ts';
 import type { Receiver, ShardLink } from '../../../../src/front/links/shard-link.ts';
 import { type Positioned, ReadPositions } from '../../../../src/front/requests/read-positions.ts';
 import { noReads } from '../../../../src/front/requests/reader-reads.ts';
-import type { Reply__Output } from '../../../../src/rpc/gen/grantd/v1/Reply.ts';
+import type { ReceivedReply } from '../../../../src/rpc/messages.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
@@ -59,7 +59,7 @@ function setUp() {
   };
   const answer = (index: number, seq: number, tenantId = TENANT): void => {
     const position = { tenantId, epoch: 1, seq, nextBase: 1, nowMs: 1, toldReaders: 0 };
-    asked[index]?.onReply({ id: 1, position, result: 'position' } as Reply__Output);
+    asked[index]?.onReply({ id: 1, position, result: 'position' } as ReceivedReply);
   };
   return { clock, asked, control, outcomes, fly, endTurn, answer };
 }

@@ -9,7 +9,7 @@ import {
   openLoopBack,
 } from '../../../../src/roles/process/self-probe.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
-import type { ShardMessage__Output } from '../../../../src/rpc/gen/grantd/v1/ShardMessage.ts';
+import type { ReceivedShardMessage } from '../../../../src/rpc/messages.ts';
 import { listenShardServer } from '../../../../src/rpc/serving/server.ts';
 import { createRpcTls } from '../../../../src/rpc/transport/tls.ts';
 import type { ClientStreamHandlers } from '../../../../src/rpc/transport/transport.ts';
@@ -53,7 +53,7 @@ describe('the loop-back call of a shard', () => {
                 // Only what the probe looks at.
                 const welcome = welcomed ? null : { slots: 256, clusterId };
                 welcomed = true;
-                return handlers.onMessage({ welcome, pong: { id: 0, shardMs: 0 } } as ShardMessage__Output);
+                return handlers.onMessage({ welcome, pong: { id: 0, shardMs: 0 } } as ReceivedShardMessage);
               }, 1);
               return true;
             },

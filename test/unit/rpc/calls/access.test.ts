@@ -2,13 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { ALL_SCOPES, SCOPES, type Scope, scopeMask } from '../../../../src/core/scopes.ts';
 import { needsHandle, type ServedPeer } from '../../../../src/rpc/calls/define-call.ts';
 import { CALLS } from '../../../../src/rpc/calls/table.ts';
 import type { CallName } from '../../../../src/shard/shard.ts';
 import { attempt, createMemoryStore, ids, OpenSlot, tuple } from '../../shard/tools.ts';
-import { arrived, ROWS, type Row } from './samples.ts';
+import { arrived, oneOf, ROWS, type Row, requestsOf } from './rows.ts';
 
 const TUPLE = tuple('user:a', 'doc:1');
 
@@ -76,10 +75,9 @@ async function openSlot() {
 }
 
 /** The code of what a call ends with; undefined: it was done. */
-async function outcome({ call, sample }: Row, peer: ServedPeer, handle: number): Promise<unknown> {
-  const [request] = fc.sample(sample.request, 1);
+async function outcome(row: Row, peer: ServedPeer, handle: number): Promise<unknown> {
   try {
-    await call.serve(peer, arrived(call.toWire(request), handle, attempt()));
+    await row.call.serve(peer, arrived(row.call.toWire(oneOf(requestsOf(row))), handle, attempt()));
     return undefined;
   } catch (error) {
     return error instanceof Error && 'code' in error ? error.code : error;
@@ -163,8 +161,7 @@ test('an ended handle is said to have ended, whatever it may not do', async () =
   for (const row of ROWS) {
     if (!needsHandle(row.call.access)) continue;
     const peer = row.call.access === 'operator-handle' ? console : front;
-    const [request] = fc.sample(row.sample.request, 1);
-    const call = arrived(row.call.toWire(request), (await handleOf(peer, 1)) + 1000, attempt());
+    const call = arrived(row.call.toWire(oneOf(requestsOf(row))), (await handleOf(peer, 1)) + 1000, attempt());
     await assert.rejects(async () => row.call.serve(peer, call), { kind: 'handle-unknown' }, row.name);
   }
   slot.kill();

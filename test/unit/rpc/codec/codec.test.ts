@@ -3,24 +3,21 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { loadPackageDefinition } from '@grpc/grpc-js';
-import { loadSync } from '@grpc/proto-loader';
+import type { MethodDefinition } from '@grpc/grpc-js';
 import fc from 'fast-check';
-import type { FrontMessage } from '../../../../src/rpc/gen/grantd/v1/FrontMessage.ts';
-import type { ShardMessage } from '../../../../src/rpc/gen/grantd/v1/ShardMessage.ts';
-import type { ProtoGrpcType } from '../../../../src/rpc/gen/shard.ts';
+import type { FrontMessage, ShardMessage } from '../../../../src/rpc/messages.ts';
 import {
   decodeFrontMessage,
   decodeShardMessage,
   encodeFrontMessage,
   encodeShardMessage,
-  PROTO_PATH,
+  PROTO,
 } from '../../../../src/rpc/protocol.ts';
 import { anyCharacter } from '../../support/any-character.ts';
 
-const OPTIONS = { longs: Number, enums: Number, defaults: true, arrays: true, oneofs: true };
-const types = loadPackageDefinition(loadSync(PROTO_PATH, OPTIONS)) as unknown as ProtoGrpcType;
-const library = types.grantd.v1.Shard.service.Exchange;
+const { Exchange: library } = PROTO['grantd.v1.Shard'] as unknown as {
+  readonly Exchange: MethodDefinition<object, object>;
+};
 
 const uint32 = fc.oneof(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 0, max: 0xffff_ffff }));
 const timeMs = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }));

@@ -4,13 +4,15 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { FairTurns } from '../../../../src/core/async/turns.ts';
 import { SHARD_ADDRESSES_MAX } from '../../../../src/core/limits.ts';
-import type { Call__Output } from '../../../../src/rpc/gen/grantd/v1/Call.ts';
-import { FailureKind } from '../../../../src/rpc/gen/grantd/v1/FailureKind.ts';
-import type { FrontMessage__Output } from '../../../../src/rpc/gen/grantd/v1/FrontMessage.ts';
-import { Peer } from '../../../../src/rpc/gen/grantd/v1/Peer.ts';
-import type { Reply } from '../../../../src/rpc/gen/grantd/v1/Reply.ts';
-import type { ShardMessage } from '../../../../src/rpc/gen/grantd/v1/ShardMessage.ts';
 import { OwnerLinks } from '../../../../src/rpc/links/owner-links.ts';
+import {
+  FailureKind,
+  Peer,
+  type ReceivedCall,
+  type ReceivedFrontMessage,
+  type Reply,
+  type ShardMessage,
+} from '../../../../src/rpc/messages.ts';
 import {
   decodeFrontMessage,
   decodeShardMessage,
@@ -41,7 +43,7 @@ const requestOf = (seq: number) => ({ tenantId: 'ten_1', epoch: 3, seq, advance:
 /** The owner's end of a stream. */
 class Stream {
   readonly address: string;
-  readonly sent: FrontMessage__Output[] = [];
+  readonly sent: ReceivedFrontMessage[] = [];
   cancelled = false;
   readonly #handlers: ClientStreamHandlers;
 
@@ -70,11 +72,11 @@ class Stream {
     this.#handlers.onError('broken');
   }
 
-  get calls(): Call__Output[] {
+  get calls(): ReceivedCall[] {
     return this.sent.flatMap(({ calls }) => calls);
   }
 
-  reply(call: Call__Output | undefined, result: Omit<Reply, 'id'> = { tenantCommits: ANSWER }): void {
+  reply(call: ReceivedCall | undefined, result: Omit<Reply, 'id'> = { tenantCommits: ANSWER }): void {
     this.say({ replies: [{ ...result, id: call?.id ?? assert.fail() }] });
   }
 }

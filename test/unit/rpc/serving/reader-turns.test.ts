@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { slotOfTenant } from '../../../../src/core/slots.ts';
+import { wireNumberOf } from '../../../../src/core/tuples.ts';
 import { systemClock } from '../../../../src/roles/process/system.ts';
-import type { FrontMessage } from '../../../../src/rpc/gen/grantd/v1/FrontMessage.ts';
-import { Relation } from '../../../../src/rpc/gen/grantd/v1/Relation.ts';
+import type { FrontMessage } from '../../../../src/rpc/messages.ts';
 import { PAIR_META, ReaderPair } from '../../../contract/support/reader-pair.ts';
 import { MemoryStore } from '../../../kit/store/memory-store.ts';
 import { until } from '../../front/harness.ts';
@@ -14,8 +14,8 @@ import { HeldTurns } from '../../support/held-turns.ts';
 import { HELLO, listen, openStream } from '../harness.ts';
 
 const viewer = (subject: string) => ({ subject, relation: 'viewer', object: 'doc:1' }) as const;
-const VIEWER = Relation.RELATION_VIEWER;
-const NAMED = Relation.RELATION_UNSPECIFIED;
+const VIEWER = wireNumberOf('viewer');
+const NAMED = 0;
 const [ANN, BOB] = ['user:ann', 'user:bob'];
 
 /** A stream to a reader that has everything in memory, whose every further check and call waits. */

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { parseApiKey } from '../../../../src/core/api-keys.ts';
-import { FailureKind } from '../../../../src/rpc/gen/grantd/v1/FailureKind.ts';
-import { Relation } from '../../../../src/rpc/gen/grantd/v1/Relation.ts';
+import { wireNumberOf } from '../../../../src/core/tuples.ts';
+import { FailureKind } from '../../../../src/rpc/messages.ts';
 import { OUTSTANDING_MAX } from '../../../../src/rpc/protocol.ts';
 import { ScriptedShard, ShardWorld } from '../../../kit/scripted-shard.ts';
 import { until } from '../../front/harness.ts';
@@ -12,7 +12,7 @@ import { HeldTurns } from '../../support/held-turns.ts';
 import { HELLO, listen, openStream } from '../harness.ts';
 
 const SLOTS = [0, 1, 2, 3];
-const VIEWER = Relation.RELATION_VIEWER;
+const VIEWER = wireNumberOf('viewer');
 
 /** A stream with a handle of each of two tenants, whose every further check and call waits. */
 async function setUp(t: TestContext) {

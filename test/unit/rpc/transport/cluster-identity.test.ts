@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ClusterId } from '../../../../src/core/ids.ts';
-import type { Welcome__Output } from '../../../../src/rpc/gen/grantd/v1/Welcome.ts';
+import type { ReceivedWelcome } from '../../../../src/rpc/messages.ts';
 import { ClusterIdentity } from '../../../../src/rpc/transport/cluster-identity.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
 import { createRecordingLog } from '../../../kit/store/store-directory.ts';
@@ -28,7 +28,7 @@ function setUp(id?: ClusterId) {
     cluster,
     changes: () => changes,
     meet: (address: string, clusterId: string) =>
-      cluster.meet(address, { clusterId, shardName: `at ${address}` } as Welcome__Output),
+      cluster.meet(address, { clusterId, shardName: `at ${address}` } as ReceivedWelcome),
     foreign: async () => (await metrics.foreignClusterAddresses.get()).values[0]?.value,
     errors: () => log.lines.filter((line) => line.startsWith('error: ')),
   };

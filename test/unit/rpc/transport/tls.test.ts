@@ -7,8 +7,7 @@ import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
-import { Peer } from '../../../../src/rpc/gen/grantd/v1/Peer.ts';
-import type { ShardMessage__Output } from '../../../../src/rpc/gen/grantd/v1/ShardMessage.ts';
+import { Peer, type ReceivedShardMessage } from '../../../../src/rpc/messages.ts';
 import { listenShardServer } from '../../../../src/rpc/serving/server.ts';
 import { createGrpcTransport } from '../../../../src/rpc/transport/grpc-transport.ts';
 import { type PeerNames, proofOf } from '../../../../src/rpc/transport/peer-certificate.ts';
@@ -45,11 +44,11 @@ async function listen(t: TestContext, tls: RpcTls, peerNames?: PeerNames) {
 }
 
 /** Dials once. Rejects with the reason of the first loss. */
-async function connect(t: TestContext, address: string, tls: RpcTls | undefined, peer: Peer = Peer.PEER_FRONT) {
-  const messages: ShardMessage__Output[] = [];
+async function connect(t: TestContext, address: string, tls: RpcTls | undefined, peer: number = Peer.PEER_FRONT) {
+  const messages: ReceivedShardMessage[] = [];
   const opened = Promise.withResolvers<void>();
   const lost = Promise.withResolvers<string>();
-  const answers = new Map<number, (message: ShardMessage__Output['replies'][number]) => void>();
+  const answers = new Map<number, (message: ReceivedShardMessage['replies'][number]) => void>();
   const dial = dialShard(
     address,
     {
@@ -79,7 +78,7 @@ async function connect(t: TestContext, address: string, tls: RpcTls | undefined,
     lost: lost.promise,
     close: () => dial.close(),
     ask: (body: object) =>
-      new Promise<ShardMessage__Output['replies'][number]>((resolve) => {
+      new Promise<ReceivedShardMessage['replies'][number]>((resolve) => {
         lastId += 1;
         answers.set(lastId, resolve);
         dial.send({ calls: [{ id: lastId, ...body }] });
@@ -145,7 +144,7 @@ test("only a console's certificate may make the operator's calls", async (t) => 
   const authority = await createAuthority(t);
   const shardLeaf = await authority.issue('shard', [`DNS:${SERVICE}`]);
   const address = await listen(t, openTls(t, shardLeaf));
-  const ask = async (leaf: Leaf, peer: Peer, at = address) => {
+  const ask = async (leaf: Leaf, peer: number, at = address) => {
     const connection = await connect(t, at, openTls(t, leaf, { serverNames: [SERVICE] }), peer);
     return connection.ask({ listMembers: {} });
   };
@@ -172,7 +171,7 @@ test('only the certificate of a shard may follow a tenant, and only of a peer th
   const authority = await createAuthority(t);
   const shardLeaf = await authority.issue('shard', [`DNS:${SERVICE}`]);
   const address = await listen(t, openTls(t, shardLeaf), { console: ['grantd-console'], shard: [SERVICE, 'other'] });
-  const code = async (leaf: Leaf, peer: Peer) => {
+  const code = async (leaf: Leaf, peer: number) => {
     const connection = await connect(t, address, openTls(t, leaf, { serverNames: [SERVICE] }), peer);
     return (await connection.ask({ followTenant: { tenantId: 'x' } })).failure?.code;
   };
