@@ -4,5 +4,5 @@ import { createOperatorOperations } from '../../src/operator/api/operation-table
 import { createOperatorOpenapi } from '../../src/operator/api/operator-openapi.ts';
 
 export function operatorOpenapiText(): string {
-  return `${JSON.stringify(createOperatorOpenapi(createOperatorOperations('/errors'), '/errors'), undefined, 2)}\n`;
+  return `${JSON.stringify(createOperatorOpenapi(createOperatorOperations(), '/errors'), undefined, 2)}\n`;
 }

@@ -57,8 +57,8 @@ export function createApp(
   options: {
     readonly routes: readonly Route[];
     readonly deadlineMs: number;
-    /** The detail of the response to a target at which there is nothing. */
-    readonly nothingAt: (target: string) => string;
+    /** The refusal of a request for a target at which there is nothing. */
+    readonly nothingAt: (target: string) => GrantdError;
     readonly incoming: NodeIncomingOptions;
   },
 ): App {
@@ -156,7 +156,7 @@ export function createApp(
       serveNothing(
         request,
         response,
-        'There is no error type with this name. The index at /errors has all.',
+        new GrantdError('not-found', 'There is no error type with this name. The index at /errors has all.'),
         errorPage,
       );
   });
@@ -170,18 +170,13 @@ export function createApp(
   }
 
   /** There is nothing at the path, or it cannot be decoded, so it names nothing either. */
-  const serveNothing = (
-    request: Request,
-    response: Response,
-    message = nothingAt(request.url),
-    meter = other,
-  ): void => {
+  const serveNothing = (request: Request, response: Response, error = nothingAt(request.url), meter = other): void => {
     const exchange = beginNode(request, response);
     if (exchange === undefined) return;
     exchange.meter = meter;
     if (needsKey(request.url)) pipeline.serve(exchange, undefined);
     else {
-      pipeline.serveAnonymous(exchange, () => answers.problem(exchange, new GrantdError('not-found', message)));
+      pipeline.serveAnonymous(exchange, () => answers.problem(exchange, error));
     }
   };
 

@@ -8,14 +8,14 @@ import { createGrant, listGrants, revokeGrant, revokeGrants, writeBulk } from '.
 import { createKey, listKeys, revokeKey } from './operations/keys.ts';
 import { listObjects, listObjectsInContext, listSubjects, listSubjectsInContext } from './operations/listings.ts';
 import { createNamespace, listNamespaces } from './operations/namespaces.ts';
-import type { PublicOperation } from './operations/operation.ts';
+import type { PublicOperation, PublicServices } from './operations/operation.ts';
 import { readRules, writeRules } from './operations/rules.ts';
 import { listRulesVersions, readRulesVersion } from './operations/rules-versions.ts';
 import { searchActions, searchResources, searchSubjects } from './operations/searches.ts';
 import { success } from './schema/operation-description.ts';
 
 /** GET /openapi.json: the machine-readable description of the interface. */
-const readOpenapi: PublicOperation = {
+export const readOpenapi: PublicOperation = {
   id: 'readOpenapi',
   method: 'GET',
   path: '/openapi.json',
@@ -35,7 +35,7 @@ const readOpenapi: PublicOperation = {
 };
 
 /** In the order of the specification; the first one is the hot path and is matched first. */
-export const OPERATIONS: readonly PublicOperation[] = [
+export const OPERATIONS: readonly PublicOperation<PublicServices>[] = [
   check,
   checkBulk,
   listGrants,

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import proxyaddr from 'proxy-addr';
 import type { Clock, Random } from '../core/async/clock.ts';
 import { FairTurns, type Turns } from '../core/async/turns.ts';
+import { GrantdError } from '../core/errors.ts';
 import type { IdFactory } from '../core/ids.ts';
 import type { Plans } from '../core/plans.ts';
 import { httpUrlOf, splitAddress } from '../core/text/addresses.ts';
@@ -17,12 +18,12 @@ import { createApp } from './app.ts';
 import { createOpenapiDocument } from './openapi/openapi.ts';
 import { OPERATIONS } from './operation-table.ts';
 import { createAuthzenConfiguration, createPublicPages, PAGE_PATHS } from './pages/public-pages.ts';
-import { type BudgetName, createRequestMetrics } from './pipeline/request-metrics.ts';
-import { Pipeline } from './pipeline/request-pipeline.ts';
+import { createRequestMetrics } from './pipeline/request-metrics.ts';
+import { Pipeline, registerPublic } from './pipeline/request-pipeline.ts';
 import { createResponseWriter } from './pipeline/response-writer.ts';
 import { createNearPaths, createRoutes } from './pipeline/routes.ts';
 import { ChangeStreams, STREAM_BOUNDS, type StreamBounds } from './streams/change-streams.ts';
-import { ByteBudget } from './wire/byte-budget.ts';
+import { createBudgets } from './wire/budgets.ts';
 import type { Connection } from './wire/connection.ts';
 import { Connections } from './wire/connections.ts';
 import { FastPath, takeConnections } from './wire/fast-path/connection.ts';
@@ -110,7 +111,8 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
   const streams = new ChangeStreams({ clock, turns, random, meter: metrics.streams }, { ...STREAM_BOUNDS, ...options });
   const openapi = createOpenapiDocument({ serverUrl: baseUrl, errorsBase });
   const openapiText = JSON.stringify(openapi);
-  const nothingAt = createNearPaths([...OPERATIONS.map(({ path }) => path), ...PAGE_PATHS]);
+  const nearPaths = createNearPaths([...OPERATIONS.map(({ path }) => path), ...PAGE_PATHS]);
+  const nothingAt = (target: string): GrantdError => new GrantdError('not-found', nearPaths(target));
   const connections = new Connections(server, {
     clock,
     random,
@@ -123,12 +125,9 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
     isShared: (address) => address !== '' && isTrusted(address, 0),
     onDropped: metrics.connectionDropped,
   });
-  const { deadlineMs, discardTimeoutMs } = bounds;
-  const budgetOf = (name: BudgetName, bytesMax: number, holderBytesMax: number, waitMs: number): ByteBudget =>
-    new ByteBudget({ clock, turns, meter: metrics.budgetMeterOf(name) }, { bytesMax, holderBytesMax, waitMs });
-  const bodies = budgetOf('bodies', bounds.bodyBytesMax, bounds.tenantBodyBytesMax, deadlineMs);
-  const discards = budgetOf('discards', bounds.discardsBytesMax, bounds.addressDiscardsBytesMax, discardTimeoutMs);
-  const responses = budgetOf('responses', bounds.responseBytesMax, bounds.tenantResponseBytesMax, deadlineMs);
+  const { deadlineMs } = bounds;
+  const budgets = createBudgets({ clock, turns, meterOf: metrics.budgetMeterOf }, bounds);
+  const { bodies, responses } = budgets;
   const stopReporting = metrics.reportHeld(() => ({
     connections: connections.count,
     input: connections.heldBytes,
@@ -140,9 +139,10 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
   const answers = createResponseWriter({ clock, log }, { errorsBase, closing: () => closing });
   const services = { clock, outcomes: metrics.outcomes, streams, openapiText };
   const pipeline = new Pipeline(
-    { front, rateLimiter, failureLimiter, clock, turns, services, answers, metrics, responses, tracing, decisions },
+    { front, rateLimiter, failureLimiter, clock, turns, answers, metrics, responses, tracing, decisions },
     { plans: options.plans, deadlineMs, trustedProxies: options.trustedProxies, nothingAt },
   );
+  const operations = OPERATIONS.map((operation) => registerPublic(operation, { services, meterOf: metrics.meterOf }));
   const app = createApp(
     {
       ids,
@@ -155,17 +155,10 @@ export async function listenHttp(dependencies: HttpDependencies, options: HttpOp
       configuration: createAuthzenConfiguration(baseUrl),
     },
     {
-      routes: createRoutes(OPERATIONS, metrics.meterOf),
+      routes: createRoutes(operations),
       deadlineMs,
       nothingAt,
-      incoming: {
-        clock,
-        bodies,
-        discards,
-        discardBytesMax: bounds.discardBytesMax,
-        discardTimeoutMs,
-        stallTimeoutMs: bounds.stallTimeoutMs,
-      },
+      incoming: { clock, ...budgets, ...bounds },
     },
   );
   server.on('request', app.listener);

@@ -25,7 +25,7 @@ export function tenantIdOf({ parameters }: WithPath): TenantId {
 
 /** The key in the path. Throws `key-not-found` for an ID that grantd cannot have issued. */
 export function keyIdOf({ parameters }: WithPath): KeyId {
-  const keyId = parseKeyId(parameters.keyId ?? '');
+  const keyId = parseKeyId(parameters.key_id ?? parameters.keyId ?? '');
   if (keyId === undefined) throw noKey();
   return keyId;
 }

@@ -9,6 +9,7 @@ import type { IdFactory } from '../core/ids.ts';
 import { problemOf } from '../core/problem.ts';
 import { httpUrlOf, splitAddress } from '../core/text/addresses.ts';
 import { type ConsoleDependencies, type ConsoleOptions, createConsoleApp } from './api/app.ts';
+import { OPERATOR_API_PREFIX } from './api/operator-openapi.ts';
 import { ClusterWatch } from './cluster-watch.ts';
 import { ConnectionPool } from './connection-pool.ts';
 
@@ -139,8 +140,13 @@ export async function listenConsole(
   answerParserErrors(server, dependencies.ids, options.errorsBase);
   const serve = serveInTurn(pool, app);
   server.on('request', serve);
-  // Node would respond to an unsupported Expect header without a problem document; this server supports none.
+  // Node would respond to an unsupported Expect header without a problem document.
   server.on('checkExpectation', serve);
+  server.on('checkContinue', (request, response) => {
+    // An operation asks for its body itself, once the request is found fit.
+    if (!request.url?.startsWith(OPERATOR_API_PREFIX)) response.writeContinue();
+    serve(request, response);
+  });
   server.on('timeout', (socket) => {
     if (pool.of(socket)?.response === undefined) socket.destroy();
     else pool.drop(socket, 'stalled');

@@ -327,7 +327,7 @@ async function startParts(
       ? createLogInCode({ clock, random }, { token: operatorToken.reveal() })
       : undefined;
   const consoleServer = await openOperatorApi(
-    { operator: consoleFront.operator, ids, clock, random, log, metrics, tracing, logInCode },
+    { operator: consoleFront.operator, ids, clock, turns, random, log, metrics, tracing, logInCode },
     { ...config, operatorToken },
     { plans, errorsBase: config.errorsBase ?? `${baseUrl}/errors`, version: options.version },
   );

@@ -1,78 +1,149 @@
-// The public API and the operator's API say the same about the same request of one tenant: the status, the error with
-// its detail, and the headers that lead further.
+// Each operation at each of the two doors: what the pipeline refuses, it refuses alike and before anything is done; and
+// what both doors have says the same at both about the same request of one tenant.
 
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { OPERATIONS } from '../../src/http/operation-table.ts';
+import type { OperationBody } from '../../src/http/operations/operation.ts';
+import type { OperationDescription } from '../../src/http/schema/operation-description.ts';
+import { createOperatorOperations } from '../../src/operator/api/operation-table.ts';
 import { type Answer, call } from '../kit/http-client.ts';
 import type { HttpService } from '../kit/http-service.ts';
 import { oneService } from './support/one-service.ts';
 
 const TUPLE = { subject: 'user:ann', relation: 'viewer', object: 'document:1' };
 
-interface Case {
-  readonly method: string;
-  /** Below the tenant. */
-  readonly path: string;
-  readonly body?: object;
-}
-
-const requests: readonly (Case & { readonly status: number })[] = [
-  { status: 200, method: 'GET', path: '/grants?subject=user:ann' },
-  { status: 200, method: 'GET', path: '/grants?object=document:1&relation=viewer&limit=1' },
-  { status: 400, method: 'GET', path: '/grants' },
-  { status: 400, method: 'GET', path: '/grants?subject=user:ann&object=document:1' },
-  { status: 400, method: 'GET', path: '/grants?subject=ann' },
-  { status: 400, method: 'GET', path: '/grants?object=document:' },
-  { status: 400, method: 'GET', path: '/grants?subject=user:ann&relation=big%20boss' },
-  { status: 400, method: 'GET', path: '/grants?subject=user:ann&relation=undeclared' },
-  { status: 400, method: 'GET', path: '/grants?subject=user:ann&cursor=none' },
-  { status: 400, method: 'GET', path: '/grants?subject=user:ann&nonsense=1' },
-  { status: 400, method: 'GET', path: '/grants?subject=user:ann&subject=user:bob' },
-  { status: 400, method: 'GET', path: '/changes?relation=big%20boss' },
-  { status: 400, method: 'GET', path: '/changes?relation=undeclared' },
-  { status: 400, method: 'POST', path: '/grants?dry_run=true', body: TUPLE },
-  { status: 400, method: 'POST', path: '/grants', body: { ...TUPLE, relation: 'big boss' } },
-  { status: 400, method: 'POST', path: '/grants', body: { ...TUPLE, relation: 'Viewer' } },
-  { status: 400, method: 'POST', path: '/grants', body: { subject: 'user:ann', object: 'document:1' } },
-  { status: 400, method: 'POST', path: '/grants', body: { ...TUPLE, expires_at: '2020-01-01T00:00:00Z' } },
-  { status: 400, method: 'POST', path: '/grants/revoke', body: {} },
-  { status: 400, method: 'POST', path: '/grants/revoke', body: { subject: 'ann' } },
-  { status: 400, method: 'POST', path: '/grants/revoke', body: { subject: 'user:ann', relation: 'big boss' } },
-  { status: 200, method: 'POST', path: '/grants/revoke?dry_run=true', body: { subject: 'user:ann' } },
-  { status: 400, method: 'POST', path: '/check', body: { ...TUPLE, relation: 'big boss' } },
-  { status: 400, method: 'POST', path: '/check', body: { ...TUPLE, relation: 'undeclared' } },
-  { status: 400, method: 'POST', path: '/keys', body: { scopes: ['admin'], expires_at: '2020-01-01T00:00:00Z' } },
-];
-
 let service: HttpService;
 let tenant: { readonly tenantId: string; readonly key: string };
 before(async () => {
   service = await oneService();
   tenant = await service.createTenant('scale');
-  assert.equal((await service.send({ method: 'POST', path: '/v1/grants', key: tenant.key, body: TUPLE })).status, 201);
+  assert.equal((await send(PUBLIC, { method: 'POST', path: '/v1/grants', body: JSON.stringify(TUPLE) })).status, 201);
 });
 
-const publicly = ({ method, path, body }: Case): Promise<Answer> =>
-  service.send({ method, path: `/v1${path}`, key: tenant.key, ...(body && { body }) });
-const byOperator = ({ method, path, body }: Case): Promise<Answer> =>
-  call(service.consoleUrl, {
-    method,
-    path: `/operator/v1/tenants/${tenant.tenantId}${path}`,
-    key: service.operatorToken,
-    ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-  });
-
-/** What must be the same, without what names the request or the moment. */
-function shown({ status, headers, text }: Answer): object {
-  const { instance: _, ...body } = JSON.parse(text);
-  const has = ['x-service-cursor', 'x-service-warning'].filter((name) => headers[name] !== undefined);
-  return { status, body, has };
+interface Door {
+  readonly name: string;
+  readonly operations: readonly (OperationDescription & { readonly body?: OperationBody })[];
+  readonly prefix: string;
+  at(): { readonly url: string; readonly key: string };
 }
 
+const PUBLIC: Door = {
+  name: 'the public API',
+  operations: OPERATIONS,
+  prefix: '',
+  at: () => ({ url: service.baseUrl, key: tenant.key }),
+};
+const OPERATOR: Door = {
+  name: "the operator's API",
+  operations: createOperatorOperations(),
+  prefix: '/operator/v1',
+  at: () => ({ url: service.consoleUrl, key: service.operatorToken }),
+};
+
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: string;
+  readonly headers?: Record<string, string>;
+}
+
+function send({ at, prefix }: Door, { method, path, body, headers }: Sent): Promise<Answer> {
+  const { url, key } = at();
+  const type = body === undefined ? {} : { 'content-type': 'application/json' };
+  return call(url, { method, path: `${prefix}${path}`, key, headers: { ...type, ...headers }, ...(body && { body }) });
+}
+
+/** A request that the operation would take. */
+function requestOf({ method, path, body }: Door['operations'][number]): Sent {
+  const filled = path
+    .replace('{tenantId}', tenant.tenantId)
+    .replace('{key_id}', 'key_00000000000000000000000000')
+    .replace(/\{\w+\}/, '0');
+  if (body === undefined) return { method, path: filled };
+  const { example, contentType = 'application/json' } = body;
+  const text = typeof example === 'string' ? example : JSON.stringify(example);
+  return { method, path: filled, body: text, headers: { 'content-type': contentType } };
+}
+
+/** Everything that a request could change. */
+async function state(): Promise<string> {
+  const of = `/tenants/${tenant.tenantId}`;
+  const paths = ['/tenants', of, `${of}/audit-log?limit=1000`, '/audit-log', `${of}/keys`, `${of}/rules`];
+  const answers = await Promise.all(paths.map((path) => send(OPERATOR, { method: 'GET', path })));
+  return answers
+    .map(({ text }) => text)
+    .join('\n')
+    .replaceAll(/"(?:last_used_at|next_cursor|resume_cursor)":(?:null|"[^"]*")/g, '');
+}
+
+for (const door of [PUBLIC, OPERATOR]) {
+  describe(`an operation of ${door.name}`, () => {
+    for (const operation of door.operations) {
+      const { id, query = {}, body } = operation;
+      it(`${id} refuses what it does not take, and does nothing then`, async () => {
+        const request = requestOf(operation);
+        const before = await state();
+        const refuse = async (changed: Partial<Sent>, status: number, detail: RegExp): Promise<void> => {
+          const { text, ...answer } = await send(door, { ...request, ...changed });
+          assert.deepEqual([answer.status, detail.test(text)], [status, true], `${JSON.stringify(changed)}: ${text}`);
+        };
+        const unknown = ['nonsense=1', 'dry-run=true', 'Dry_run=true', '%64ry_run%20=true', '__proto__=1'];
+        if (!('dry_run' in query)) unknown.push('dry_run=true', 'dry_run=false', 'dry_run');
+        for (const text of unknown) {
+          await refuse({ path: `${request.path}?${text}` }, 400, /The query parameter \\"[^"]*\\" is unknown; /);
+        }
+        for (const name of Object.keys(query)) {
+          await refuse({ path: `${request.path}?${name}=true&${name}=true` }, 400, /\\"\w+\\" is repeated/);
+        }
+        await refuse({ method: 'OPTIONS' }, 405, /method-not-allowed/);
+        if (body !== undefined) {
+          await refuse({ headers: { 'content-type': 'text/plain' } }, 415, /it has \\"text\/plain\\"/);
+          await refuse({ headers: { ...request.headers, 'content-encoding': 'gzip' } }, 415, /content encoding/);
+          await refuse(
+            { body: ' '.repeat(body.bytesMax + 1) },
+            413,
+            new RegExp(`larger than ${body.bytesMax / 1024} KiB`),
+          );
+        }
+        if (body !== undefined && body.lines !== true) {
+          await refuse({ body: '{"a":1' }, 400, /not valid JSON/);
+          await refuse({ body: '[]' }, 400, /must be a JSON object/);
+        }
+        assert.equal(await state(), before);
+      });
+    }
+  });
+}
+
+const CASES: readonly {
+  readonly status: number;
+  readonly method: string;
+  readonly path: string;
+  readonly body?: object;
+}[] = [
+  { status: 200, method: 'GET', path: '/grants?subject=user:ann' },
+  { status: 400, method: 'GET', path: '/grants?subject=user:ann&relation=undeclared' },
+  { status: 400, method: 'GET', path: '/grants?subject=user:ann&cursor=none' },
+  { status: 400, method: 'GET', path: '/changes?relation=big%20boss' },
+  { status: 400, method: 'GET', path: '/changes?relation=undeclared' },
+  { status: 400, method: 'POST', path: '/grants', body: { ...TUPLE, relation: 'Viewer' } },
+  { status: 400, method: 'POST', path: '/grants', body: { ...TUPLE, expires_at: '2020-01-01T00:00:00Z' } },
+  { status: 200, method: 'POST', path: '/grants/revoke?dry_run=true', body: { subject: 'user:ann' } },
+  { status: 400, method: 'POST', path: '/check', body: { ...TUPLE, relation: 'undeclared' } },
+  { status: 400, method: 'POST', path: '/keys', body: { scopes: ['admin'], expires_at: '2020-01-01T00:00:00Z' } },
+];
+
 describe('a request of both APIs', () => {
-  for (const { status, ...request } of requests) {
-    it(`has one answer: ${request.method} ${request.path} ${JSON.stringify(request.body ?? '')}`, async () => {
-      const [one, other] = [await publicly(request), await byOperator(request)];
+  for (const { status, method, path, body } of CASES) {
+    it(`has one answer: ${method} ${path} ${JSON.stringify(body ?? '')}`, async () => {
+      const request = { method, ...(body && { body: JSON.stringify(body) }) };
+      const one = await send(PUBLIC, { ...request, path: `/v1${path}` });
+      const other = await send(OPERATOR, { ...request, path: `/tenants/${tenant.tenantId}${path}` });
+      const shown = ({ status: of, headers, text }: Answer): object => {
+        const { instance: _, ...said } = JSON.parse(text);
+        return { of, said, has: ['x-service-cursor', 'x-service-warning'].filter((name) => name in headers) };
+      };
       assert.equal(one.status, status, one.text);
       assert.deepEqual(shown(other), shown(one));
     });

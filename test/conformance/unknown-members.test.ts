@@ -53,7 +53,7 @@ async function stateNow(): Promise<string> {
   return answers.map(({ status, text }) => `${status} ${text.replaceAll(/"last_used_at":[^,}]*/g, '')}`).join('\n');
 }
 
-const fill = (path: string): string => path.replace('{tenantId}', tenantId).replace('{keyId}', keyId);
+const fill = (path: string): string => path.replace('{tenantId}', tenantId).replace('{key_id}', keyId);
 
 function send({ method, path }: Described, body: string): Promise<Answer> {
   if (path.startsWith('/v1/') || path.startsWith(AUTHZEN_PREFIX)) {

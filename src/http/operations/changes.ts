@@ -1,5 +1,6 @@
 // GET /v1/changes: what has changed in the tenant, page by page or as a stream.
 
+import type { z } from 'zod';
 import {
   changeBytesMax,
   changeJson,
@@ -11,7 +12,7 @@ import {
 import { GrantdError } from '../../core/errors.ts';
 import { PAGE_LIMIT_DEFAULT } from '../../core/limits.ts';
 import { parseTimestamp } from '../../core/text/timestamps.ts';
-import type { ChangesPage, FeedStart } from '../../front/changes.ts';
+import type { ChangesPage, ChangesQuery, FeedStart } from '../../front/changes.ts';
 import type { RequestContext, TenantSession } from '../../front/front.ts';
 import {
   changeEventsSchema,
@@ -30,8 +31,8 @@ import type {
   OperationHeaders,
   OperationRequest,
   OperationResponse,
-  OperationServices,
   PublicOperation,
+  PublicServices,
   StreamedResponse,
 } from './operation.ts';
 import { changeListBytesMax } from './response-bytes.ts';
@@ -59,11 +60,23 @@ interface FeedRequest {
   readonly waitMs: number;
 }
 
-/** A client that has lost its connection repeats its first request and adds `Last-Event-ID`: the header wins. */
-function startOf(headers: OperationHeaders, { cursor, since }: FeedStart): FeedStart {
+/** What a query asks for; as a page. */
+export function parseFeedQuery(query: z.output<typeof changesQuerySchema>): ChangesQuery {
+  const { cursor, since, namespace, relation, action, limit = PAGE_LIMIT_DEFAULT, wait = 0 } = query;
   if (cursor !== undefined && since !== undefined) {
     throw new GrantdError('invalid-request', 'The query has both "cursor" and "since".');
   }
+  return {
+    cursor,
+    since: since === undefined || since === 'now' ? since : parseTimestamp(since),
+    filter: { namespace, relation, actions: action === undefined ? undefined : feedActionsOf(action) },
+    limit,
+    waitMs: wait * 1000,
+  };
+}
+
+/** A client that has lost its connection repeats its first request and adds `Last-Event-ID`: the header wins. */
+function startOf(headers: OperationHeaders, { cursor, since }: FeedStart): FeedStart {
   const lastId = headers['last-event-id'];
   if (lastId === undefined || lastId === '') return { cursor, since };
   if (typeof lastId !== 'string') throw new GrantdError('invalid-cursor', 'The header Last-Event-ID is repeated.');
@@ -71,23 +84,17 @@ function startOf(headers: OperationHeaders, { cursor, since }: FeedStart): FeedS
 }
 
 function parseRequest({ query, headers }: OperationRequest): FeedRequest {
-  const { cursor, since, namespace, relation, action, limit, wait } = validate(changesQuerySchema, query);
+  const parsed = validate(changesQuerySchema, query);
   const contentType = acceptedType(headers.accept, TYPES);
   const format = contentType === undefined ? undefined : FORMATS.get(contentType);
   if (contentType === undefined || format === undefined) {
     throw new GrantdError('not-acceptable', `The header Accept has none of ${TYPES.join(', ')}.`);
   }
-  if (format !== 'page' && (limit !== undefined || wait !== undefined)) {
+  if (format !== 'page' && (parsed.limit !== undefined || parsed.wait !== undefined)) {
     throw new GrantdError('invalid-request', '"limit" and "wait" are for pages; a stream has neither.');
   }
-  return {
-    contentType,
-    format,
-    start: startOf(headers, { cursor, since: since === undefined || since === 'now' ? since : parseTimestamp(since) }),
-    filter: { namespace, relation, actions: action === undefined ? undefined : feedActionsOf(action) },
-    limit: limit ?? PAGE_LIMIT_DEFAULT,
-    waitMs: (wait ?? 0) * 1000,
-  };
+  const { filter, limit, waitMs, ...start } = parseFeedQuery(parsed);
+  return { contentType, format, start: startOf(headers, start), filter, limit, waitMs };
 }
 
 /** Whether the response may be large and is built at once. Others reserve memory when there is something to send. */
@@ -112,7 +119,7 @@ async function page(asked: Asked): Promise<OperationResponse> {
 }
 
 async function awaitedPage(
-  { clock, streams }: OperationServices,
+  { clock, streams }: PublicServices,
   asked: Asked,
   open: OpenRequest,
 ): Promise<OperationResponse> {
@@ -130,7 +137,7 @@ async function awaitedPage(
   return { status: 200, json: () => pageJson(changes, cursor), bytesMax };
 }
 
-export const listChanges: PublicOperation = {
+export const listChanges: PublicOperation<PublicServices> = {
   id: 'listChanges',
   method: 'GET',
   path: '/v1/changes',

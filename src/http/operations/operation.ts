@@ -40,7 +40,9 @@ export interface OperationRequest {
 }
 
 export interface OperationResponse {
-  readonly status: 200 | 201 | 204 | 304;
+  readonly status: 200 | 201 | 202 | 204 | 304;
+  /** `application/json` unless given. */
+  readonly contentType?: string;
   /** The header `ETag`. */
   readonly etag?: string;
   /** The header `X-Service-Cursor`: a cursor of the change feed. */
@@ -48,7 +50,8 @@ export interface OperationResponse {
   /** The header `X-Service-Warning`, for developers. */
   readonly warning?: string | undefined;
   /**
-   * JSON text; empty for a 204 or a 304. A function builds text that takes long, and runs in the turn of the tenant.
+   * JSON text, or lines of it; empty for a 204 or a 304. A function builds text that takes long, and runs in the turn
+   * of the tenant.
    */
   readonly json: string | (() => string);
   /** Reserved before `json` is called; absent: `responseBytesMax` has already covered it. */
@@ -66,9 +69,13 @@ export interface CheckOutcomes {
 export interface OperationServices {
   readonly clock: Pick<Clock, 'wallMs' | 'monotonicMs'>;
   readonly outcomes: CheckOutcomes;
-  readonly streams: Pick<ChangeStreams, 'open' | 'awaitPage'>;
   /** The document that `GET /openapi.json` returns. */
   readonly openapiText: string;
+}
+
+/** The same at the public door. */
+export interface PublicServices extends OperationServices {
+  readonly streams: Pick<ChangeStreams, 'open' | 'awaitPage'>;
 }
 
 /** A 200 that stays open. */
@@ -80,8 +87,48 @@ export interface StreamedResponse {
   };
 }
 
-/** Its `id` is also the label in metrics. */
-export interface PublicOperation extends OperationDescription {
+/** A 200 whose body is pulled as fast as the client reads. If a later chunk fails, the connection breaks. */
+export interface ChunkedResponse {
+  readonly contentType: string;
+  readonly feedCursor?: string | undefined;
+  readonly chunks: AsyncIterable<string>;
+}
+
+export type OperationReply = OperationResponse | StreamedResponse | ChunkedResponse;
+
+/** Whose requests a door serves: the holder of a key, or an operator. */
+export interface Caller {
+  /** On whose account bodies, responses and turns are. */
+  readonly tenantId: string;
+  /** Resolves if it may call now. */
+  confirm(context: RequestContext): Promise<void>;
+}
+
+/** The context of the calls that a request makes, and the request itself. */
+export type OpenContext = RequestContext & OpenRequest;
+
+export type OperationBody = RequestBodyDescription & { readonly bytesMax: number };
+
+/** An operation, whichever door serves it. */
+export interface Operation<Session extends Caller, Services = OperationServices> extends OperationDescription {
+  readonly body?: OperationBody;
+  /** Bytes that a response may have; absent: never more than a few KiB. */
+  responseBytesMax?(request: OperationRequest, services: Services): number;
+  /**
+   * Parses the request and answers it through the session. Throws GrantdError at once if the request itself is at
+   * fault: the owner has not been called then, and the pipeline has it confirm the key first. Rejections of the
+   * returned promise come from the owner.
+   */
+  answer(
+    session: Session,
+    context: RequestContext,
+    request: OperationRequest,
+    services: Services,
+  ): Promise<OperationReply>;
+}
+
+/** Its `id` is also the label in metrics. The operator's API has it too, under the tenant, if its table lists it. */
+export interface PublicOperation<Services = OperationServices> extends Operation<TenantSession, Services> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly tag: 'Checks' | 'Grants' | 'Namespaces' | 'Keys' | 'Rules' | 'Changes' | 'AuthZEN' | 'Description';
   readonly description: string;
@@ -89,20 +136,6 @@ export interface PublicOperation extends OperationDescription {
   readonly scope: Scope | undefined;
   /** The call draws on the reserve of the calling key and not on the plan's window. */
   readonly reserve?: boolean;
-  readonly body?: RequestBodyDescription & { readonly bytesMax: number };
-  /** Bytes that a response may have; absent: never more than a few KiB. */
-  responseBytesMax?(request: OperationRequest, services: OperationServices): number;
-  /**
-   * Parses the request and answers it through the session. Throws GrantdError at once if the request itself is at
-   * fault: the owner has not been called then, and the pipeline has it confirm the key first. Rejections of the
-   * returned promise come from the owner.
-   */
-  answer(
-    session: TenantSession,
-    context: RequestContext,
-    request: OperationRequest,
-    services: OperationServices,
-  ): Promise<OperationResponse | StreamedResponse>;
 }
 
 /** The response, with the warnings that came with the answer of the owner. */

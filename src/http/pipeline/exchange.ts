@@ -4,14 +4,14 @@
 import type { RequestContext, TenantSession } from '../../front/front.ts';
 import type { RateDecision } from '../../front/limits/rate-limiter.ts';
 import type { TraceSpan } from '../../telemetry/spans.ts';
-import type { OpenRequest } from '../operations/operation.ts';
+import type { Caller, OpenRequest } from '../operations/operation.ts';
 import type { Reservation } from '../wire/byte-budget.ts';
 import type { Incoming } from '../wire/incoming.ts';
 import type { RatePolicy } from './rate-policy.ts';
 import type { OperationMeter } from './request-metrics.ts';
 import type { RegisteredOperation, Route } from './routes.ts';
 
-export class Exchange implements RequestContext, OpenRequest {
+export class Exchange<Session extends Caller = TenantSession> implements RequestContext, OpenRequest {
   readonly requestId: string;
   /** On the monotonic clock; set again once the whole request has arrived. */
   deadlineMs: number;
@@ -19,9 +19,9 @@ export class Exchange implements RequestContext, OpenRequest {
   arrivedAtMs: number;
   readonly incoming: Incoming;
   /** The operations at its path; undefined: there are none, or they have not been looked up. */
-  route: Route | undefined = undefined;
-  session: TenantSession | undefined = undefined;
-  operation: RegisteredOperation | undefined = undefined;
+  route: Route<Session> | undefined = undefined;
+  session: Session | undefined = undefined;
+  operation: RegisteredOperation<Session> | undefined = undefined;
   /** Set once the limit has been consulted, for a plan that has one. */
   rate: RateDecision | undefined = undefined;
   /** The policy of the limit in `rate`. */
@@ -48,20 +48,27 @@ export class Exchange implements RequestContext, OpenRequest {
   }
 }
 
-/** Its key has been verified. */
-export type VerifiedExchange = Exchange & { readonly session: TenantSession };
+/** Its key, or its operator, has been verified. */
+export type VerifiedExchange<Session extends Caller = TenantSession> = Exchange<Session> & {
+  readonly session: Session;
+};
 
-/** It is within its tenant's limit, and there is an operation that its key may call. */
-export type AdmittedExchange = VerifiedExchange & { readonly operation: RegisteredOperation };
+/** There is an operation that its caller may call. */
+export type AdmittedExchange<Session extends Caller = TenantSession> = VerifiedExchange<Session> & {
+  readonly operation: RegisteredOperation<Session>;
+};
 
-export function setSession(exchange: Exchange, session: TenantSession): asserts exchange is VerifiedExchange {
+export function setSession<Session extends Caller>(
+  exchange: Exchange<Session>,
+  session: Session,
+): asserts exchange is VerifiedExchange<Session> {
   exchange.session = session;
 }
 
-export function setOperation(
-  exchange: VerifiedExchange,
-  operation: RegisteredOperation,
-): asserts exchange is AdmittedExchange {
+export function setOperation<Session extends Caller>(
+  exchange: VerifiedExchange<Session>,
+  operation: RegisteredOperation<Session>,
+): asserts exchange is AdmittedExchange<Session> {
   exchange.operation = operation;
   exchange.meter = operation.meter;
 }

@@ -19,14 +19,31 @@ export function bearerTokenOf(header: string | undefined): string | undefined {
   return BEARER_ANY_CASE.exec(header)?.[1];
 }
 
-// ---- the media type: only JSON in UTF-8 without a content encoding is accepted ----
+// ---- the media type: only text in UTF-8 without a content encoding is accepted ----
 
-const JSON_TYPE = 'application/json';
+/** The types that a body may have. */
+export interface MediaTypes {
+  /** The first of them, which messages name. */
+  readonly name: string;
+  readonly pattern: RegExp;
+}
+
 /**
  * RFC 9110 section 8.3: parameters are separated by ";"; their names and the type are case-insensitive. No text matches
  * this in two ways: an engine that tries all of them would take hours for a header of spaces and semicolons.
  */
-const JSON_UTF8 = /^application\/json[ \t]*(?:;[ \t]*(?:charset=(?:utf-8|"utf-8")[ \t]*)?)*$/i;
+export const mediaTypes = (name: string, ...others: readonly string[]): MediaTypes => ({
+  name,
+  pattern: new RegExp(
+    `^(?:${[name, ...others].map(RegExp.escape).join('|')})[ \\t]*(?:;[ \\t]*(?:charset=(?:utf-8|"utf-8")[ \\t]*)?)*$`,
+    'i',
+  ),
+});
+
+export const JSON_ALONE = mediaTypes('application/json');
+/** Lines of JSON have several names, none of them registered. */
+export const NDJSON_TYPES = ['application/x-ndjson', 'application/ndjson', 'application/jsonl'] as const;
+export const NDJSON = mediaTypes(...NDJSON_TYPES);
 
 /** Quotes only a type of ordinary form and length. */
 const described = (type: string | undefined): string => {
@@ -34,13 +51,13 @@ const described = (type: string | undefined): string => {
   return /^[!-~]{1,64}(?:; ?[!-~]{1,64})?$/.test(type) ? JSON.stringify(type) : 'another';
 };
 
-/** The error for a body that is not plain JSON in UTF-8, or undefined. */
-export function findMediaTypeError(headers: RequestHeaders): GrantdError | undefined {
+/** The error for a body that is not plain text of one of the types, or undefined. */
+export function findMediaTypeError(headers: RequestHeaders, { name, pattern }: MediaTypes): GrantdError | undefined {
   const type = headers['content-type'];
-  if (type !== JSON_TYPE && (type === undefined || !JSON_UTF8.test(type))) {
+  if (type !== name && (type === undefined || !pattern.test(type))) {
     return new GrantdError(
       'unsupported-media-type',
-      `The body must have the content type application/json in UTF-8; it has ${described(type)}.`,
+      `The body must have the content type ${name} in UTF-8; it has ${described(type)}.`,
     );
   }
   const encoding = headers['content-encoding'];

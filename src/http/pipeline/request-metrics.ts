@@ -4,6 +4,7 @@ import type { Metrics } from '../../telemetry/metrics.ts';
 import type { CheckOutcomes } from '../operations/operation.ts';
 import type { StreamMeter } from '../streams/change-streams.ts';
 import { FOLLOW_KINDS, type FollowKind } from '../streams/followers.ts';
+import type { BudgetName } from '../wire/budgets.ts';
 import type { ByteBudgetMeter } from '../wire/byte-budget.ts';
 import type { DropReason } from '../wire/connections.ts';
 
@@ -11,8 +12,6 @@ export interface OperationMeter {
   readonly operation: string;
   observe(status: number, seconds: number): void;
 }
-
-export type BudgetName = 'bodies' | 'discards' | 'responses';
 
 export interface RequestMetrics {
   /** The operations are a fixed set, plus `other` for requests that match none. */

@@ -1,81 +1,69 @@
-// The way of every request that needs a key: its key, the tenant's limit, path and method, scope, body, then the
-// operation and its response. Invariants: this order; no body is read before the request is found fit to have one; no
-// response that may be large is built before memory is reserved for it; before a request is refused, the owner has
-// confirmed its key, so that a key revoked a moment ago gets 401 and a suspended tenant 403 everywhere.
-//
-// The stages are plain calls: a stage that can continue at once does so, and only one that has to wait allocates what
-// waiting needs. Since a function with a closure in it allocates a context at each call, a wait has a method of its
-// own.
+// The public door, for every request that needs a key: its key, the tenant's limit, then the stages of its operation
+// (operation-pipeline.ts). Invariant: before a request is refused, the owner has confirmed its key, so that a key
+// revoked a moment ago gets 401 and a suspended tenant 403 everywhere.
 
-import type { Clock } from '../../core/async/clock.ts';
-import type { Turns } from '../../core/async/turns.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
 import { hasScope } from '../../core/scopes.ts';
-import { parseJson } from '../../core/text/json.ts';
-import { parseQuery } from '../../core/text/query.ts';
 import type { Front, TenantSession } from '../../front/front.ts';
 import type { FailureLimiter, RateDecision, RateLimiter } from '../../front/limits/rate-limiter.ts';
 import type { DecisionRecorder } from '../../telemetry/decision-log.ts';
 import { beginRequestSpan } from '../../telemetry/request-spans.ts';
 import type { Tracing } from '../../telemetry/spans.ts';
-import type {
-  OperationRequest,
-  OperationResponse,
-  OperationServices,
-  PublicOperation,
-} from '../operations/operation.ts';
-import type { ByteBudget } from '../wire/byte-budget.ts';
-import { JSON_SCANNED_LENGTH_MIN, RESPONSE_UNCLAIMED_BYTES_MAX } from '../wire/limits.ts';
-import { type AdmittedExchange, type Exchange, setOperation, setSession, type VerifiedExchange } from './exchange.ts';
+import type { PublicOperation, PublicServices } from '../operations/operation.ts';
+import { RESPONSE_UNCLAIMED_BYTES_MAX } from '../wire/limits.ts';
+import { type AdmittedExchange, type Exchange, setSession, type VerifiedExchange } from './exchange.ts';
 import { KeyGuesses } from './key-guesses.ts';
-import { LongJson } from './long-json.ts';
+import {
+  OperationPipeline,
+  type OperationPipelineDependencies,
+  type OperationPipelineOptions,
+} from './operation-pipeline.ts';
 import { PlanPolicies, REVOCATION_POLICY } from './rate-policy.ts';
 import { recordedSession } from './recorded-session.ts';
-import { bearerTokenOf, findMediaTypeError, queryTextOf } from './request-head.ts';
+import { bearerTokenOf } from './request-head.ts';
 import type { RequestMetrics } from './request-metrics.ts';
-import type { ResponseWriter } from './response-writer.ts';
-import type { Route } from './routes.ts';
+import { type RegisteredOperation, type Route, registerOperation } from './routes.ts';
 
-export interface PipelineDependencies {
+export interface PipelineDependencies extends OperationPipelineDependencies {
   readonly front: Front;
   readonly rateLimiter: RateLimiter;
   readonly failureLimiter: FailureLimiter;
-  readonly clock: Clock;
-  readonly turns: Turns;
-  readonly services: OperationServices;
-  readonly answers: ResponseWriter;
   readonly metrics: RequestMetrics;
-  /** Budget of responses that are being built or not yet taken. */
-  readonly responses: ByteBudget;
   /** Undefined: nothing is traced. */
   readonly tracing: Tracing | undefined;
   /** Undefined: no decision is recorded. */
   readonly decisions: DecisionRecorder | undefined;
 }
 
-export interface PipelineOptions {
+export interface PipelineOptions extends OperationPipelineOptions {
   readonly plans: Plans;
-  readonly deadlineMs: number;
   readonly trustedProxies: readonly string[];
-  /** The detail of the response to a target at which there is nothing. */
-  readonly nothingAt: (target: string) => string;
 }
 
 /** The turn key of requests without a known key. */
 const ANONYMOUS = '';
 
-/** About what a request costs this process, and the part of it that comes after the call to the owner. */
-const REQUEST_MS = 0.04;
+/** About what the part of a request costs this process that comes after the call to the owner. */
 const ANSWER_MS = 0.025;
 
 /** How old the plan may be of a tenant that sends only requests above its limit. */
 const PLAN_AGE_MS = 1000;
 
-const EMPTY_BODY = 'The body is empty; a JSON object is expected.';
-const BODY_AND_QUERY = 'The request has both a body and query parameters; this operation takes one of the two.';
+/** An operation as this door serves it. */
+export const registerPublic = (
+  operation: PublicOperation<PublicServices>,
+  { services, meterOf }: { readonly services: PublicServices; readonly meterOf: RequestMetrics['meterOf'] },
+): RegisteredOperation => {
+  const { path, id, scope, reserve = false } = operation;
+  const refusal = ({ scopes }: TenantSession): GrantdError | undefined =>
+    scope === undefined || hasScope(scopes, scope)
+      ? undefined
+      : new GrantdError('insufficient-scope', `The API key lacks the scope ${scope}.`);
+  return registerOperation(operation, services, { path, meter: meterOf(id), reserve, refusal });
+};
 
-export class Pipeline {
+export class Pipeline extends OperationPipeline<TenantSession> {
   readonly #dependencies: PipelineDependencies;
   readonly #options: PipelineOptions;
   readonly #policies = new PlanPolicies();
@@ -84,6 +72,7 @@ export class Pipeline {
   readonly #admitUnknown = (exchange: Exchange, key: string): void => this.#guesses.admit(exchange, key);
 
   constructor(dependencies: PipelineDependencies, options: PipelineOptions) {
+    super(dependencies, options);
     this.#dependencies = dependencies;
     this.#options = options;
     this.#guesses = new KeyGuesses(dependencies, options);
@@ -109,7 +98,7 @@ export class Pipeline {
     const stage =
       responseBytes <= RESPONSE_UNCLAIMED_BYTES_MAX ? answer : () => this.#claim(exchange, responseBytes, answer);
     if (this.#dependencies.turns.idle(exchange.incoming.startedAtMs)) stage();
-    else this.#defer(exchange, ANONYMOUS, stage);
+    else this.defer(exchange, ANONYMOUS, stage);
   }
 
   /** Requests without a known key together have the share of one tenant. */
@@ -156,27 +145,27 @@ export class Pipeline {
 
   /** The key is malformed, or its address has guessed too often: the owner was not called. */
   #refuseKey(exchange: Exchange, error: unknown): void {
-    this.serveAnonymous(exchange, () => this.#refuseByOwner(exchange, error));
+    this.serveAnonymous(exchange, () => this.refuseByOwner(exchange, error));
   }
 
   #awaitSession(exchange: Exchange, token: string, session: Promise<TenantSession>): void {
     session.then(
       (verified) =>
-        this.#guard(exchange, () => {
+        this.guard(exchange, () => {
           setSession(exchange, verified);
           this.#limit(exchange);
         }),
       (error: unknown) => {
-        this.#guard(exchange, () => {
+        this.guard(exchange, () => {
           this.#guesses.record(exchange, token, error);
-          this.#refuseByOwner(exchange, error);
+          this.refuseByOwner(exchange, error);
         });
       },
     );
   }
 
   #limitInTurn(exchange: VerifiedExchange): void {
-    this.#defer(exchange, exchange.session.tenantId, () => this.#limit(exchange));
+    this.defer(exchange, exchange.session.tenantId, () => this.#limit(exchange));
   }
 
   // ---- the limit ----
@@ -200,8 +189,8 @@ export class Pipeline {
 
   #awaitDecision(exchange: VerifiedExchange, decision: Promise<RateDecision | undefined>): void {
     decision.then(
-      (decided) => this.#guard(exchange, () => this.#applyLimit(exchange, decided)),
-      (error: unknown) => this.#refuseByOwner(exchange, error),
+      (decided) => this.guard(exchange, () => this.#applyLimit(exchange, decided)),
+      (error: unknown) => this.refuseByOwner(exchange, error),
     );
   }
 
@@ -211,7 +200,7 @@ export class Pipeline {
     const refused = decision !== undefined && !decision.allowed;
     if (exchange.policy !== REVOCATION_POLICY) exchange.session.countRequest(refused);
     if (refused) this.#refuseAboveLimit(exchange, decision);
-    else this.#admit(exchange);
+    else this.admit(exchange);
   }
 
   #refuseAboveLimit(exchange: VerifiedExchange, { limit, resetSeconds }: RateDecision): void {
@@ -246,253 +235,9 @@ export class Pipeline {
     exchange.span?.set({ 'grantd.tenant_id': session.tenantId });
   }
 
-  // ---- path, method and scope ----
-
-  #admit(exchange: VerifiedExchange): void {
-    const { incoming, route, session } = exchange;
-    if (route === undefined) {
-      this.#refuse(exchange, new GrantdError('not-found', this.#options.nothingAt(incoming.url)));
-      return;
-    }
-    const operation = route.operations.get(incoming.method);
-    if (operation === undefined) {
-      const { allow } = route;
-      this.#refuse(
-        exchange,
-        new GrantdError('method-not-allowed', `This path accepts ${allow}.`, { details: { allow } }),
-      );
-      return;
-    }
-    setOperation(exchange, operation);
-    const { scope } = operation;
-    if (scope !== undefined && !hasScope(session.scopes, scope)) {
-      this.#refuse(exchange, new GrantdError('insufficient-scope', `The API key lacks the scope ${scope}.`));
-      return;
-    }
-    const { expect } = incoming.headers;
-    if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
-      this.#refuse(exchange, new GrantdError('invalid-request', 'The header Expect can only be 100-continue.'));
-    } else if (operation.body === undefined) {
-      this.#accept(exchange, undefined);
-    } else {
-      this.#readBodyOrQuery(exchange, operation.body);
-    }
-  }
-
-  // ---- the body ----
-
-  #readBodyOrQuery(
-    exchange: AdmittedExchange,
-    { bytesMax, replaceableByQuery = false }: NonNullable<PublicOperation['body']>,
-  ): void {
-    const { incoming, operation } = exchange;
-    let asked = false;
-    if (replaceableByQuery && incoming.url !== operation.path) {
-      try {
-        asked = Object.keys(parseQuery(queryTextOf(incoming.url), operation.queryNames)).length > 0;
-      } catch (error) {
-        this.#refuse(exchange, error);
-        return;
-      }
-    }
-    if (asked) this.#readNoBody(exchange, bytesMax);
-    else this.#readBody(exchange, bytesMax);
-  }
-
-  /** The query replaces the body. Whether a body comes nevertheless is known once it has been read. */
-  #readNoBody(exchange: AdmittedExchange, bytesMax: number): void {
-    const { incoming, session } = exchange;
-    incoming.readBody(bytesMax, session.tenantId, (error, text) => {
-      incoming.releaseBody();
-      if (error === undefined && text === '') this.#accept(exchange, undefined);
-      else this.#refuse(exchange, error ?? new GrantdError('invalid-request', BODY_AND_QUERY));
-    });
-  }
-
-  #readBody(exchange: AdmittedExchange, bytesMax: number): void {
-    const { incoming, session } = exchange;
-    const mediaTypeError = findMediaTypeError(incoming.headers);
-    if (mediaTypeError !== undefined) {
-      this.#refuse(exchange, mediaTypeError);
-      return;
-    }
-    incoming.readBody(bytesMax, session.tenantId, (error, text) => {
-      if (error !== undefined || text === '') {
-        exchange.incoming.releaseBody();
-        this.#refuse(exchange, error ?? new GrantdError('invalid-request', EMPTY_BODY));
-      } else if (text.length > JSON_SCANNED_LENGTH_MIN) {
-        this.#parseInTurns(exchange, text);
-      } else {
-        this.#parse(exchange, text);
-      }
-    });
-  }
-
-  #parse(exchange: AdmittedExchange, text: string): void {
-    let body: unknown;
-    try {
-      body = parseJson(text);
-    } catch (malformed) {
-      exchange.incoming.releaseBody();
-      this.#refuse(exchange, malformed);
-      return;
-    }
-    exchange.incoming.releaseBody();
-    this.#accept(exchange, body);
-  }
-
-  /** Parses a long body, step by step. */
-  #parseInTurns(exchange: AdmittedExchange, text: string): void {
-    const json = new LongJson(text);
-    this.#dependencies.turns.run(exchange.session.tenantId, () => {
-      let body: unknown;
-      try {
-        if (json.step()) return true;
-        body = json.value;
-      } catch (malformed) {
-        exchange.incoming.releaseBody();
-        this.#refuse(exchange, malformed);
-        return false;
-      }
-      exchange.incoming.releaseBody();
-      this.#accept(exchange, body);
-      return false;
-    });
-  }
-
-  // ---- the operation and its response ----
-
-  /**
-   * From here on the request is complete: its deadline counts, and a call that may have a long response waits for
-   * memory.
-   */
-  #accept(exchange: AdmittedExchange, body: unknown): void {
-    const { incoming, operation } = exchange;
-    const { url, pathParameters, headers } = incoming;
-    let request: OperationRequest;
-    try {
-      const text = url === operation.path ? '' : queryTextOf(url);
-      request = { body, query: parseQuery(text, operation.queryNames), pathParameters, headers, open: exchange };
-    } catch (error) {
-      this.#refuse(exchange, error);
-      return;
-    }
-    exchange.arrivedAtMs = this.#dependencies.clock.monotonicMs();
-    exchange.deadlineMs = exchange.arrivedAtMs + this.#options.deadlineMs;
-    const responseBytes = operation.responseBytesMax?.(request, this.#dependencies.services) ?? 0;
-    if (responseBytes <= RESPONSE_UNCLAIMED_BYTES_MAX) this.#evaluate(exchange, request);
-    else this.#evaluateClaimed(exchange, request, responseBytes);
-  }
-
-  #evaluateClaimed(exchange: AdmittedExchange, request: OperationRequest, responseBytes: number): void {
-    this.#dependencies.responses.reserve(
-      exchange.session.tenantId,
-      responseBytes,
-      (reservation) => {
-        exchange.reservation = reservation;
-        this.#evaluate(exchange, request);
-      },
-      (error) => this.#refuse(exchange, error),
-    );
-  }
-
-  #evaluate(exchange: AdmittedExchange, request: OperationRequest): void {
-    let reply: ReturnType<PublicOperation['answer']>;
-    try {
-      reply = exchange.operation.answer(
-        this.#recorded(exchange.session),
-        exchange,
-        request,
-        this.#dependencies.services,
-      );
-    } catch (error) {
-      this.#refuse(exchange, error);
-      return;
-    }
-    reply.then(
-      (value) => {
-        const { answers } = this.#dependencies;
-        if (!('json' in value)) answers.stream(exchange, value);
-        else if (typeof value.json === 'string') answers.reply(exchange, value);
-        else if ((value.bytesMax ?? 0) <= RESPONSE_UNCLAIMED_BYTES_MAX) this.#replyInTurn(exchange, value);
-        else this.#replyClaimed(exchange, value, value.bytesMax);
-      },
-      (thrown: unknown) => this.#refuseByOwner(exchange, thrown),
-    );
-  }
-
   /** A request whose decisions are recorded gets a session that records them. */
-  #recorded(session: TenantSession): TenantSession {
+  protected override sessionOf({ session }: AdmittedExchange): TenantSession {
     const { clock, decisions } = this.#dependencies;
     return decisions?.takes(session.tenantId) === true ? recordedSession(session, { decisions, clock }) : session;
-  }
-
-  /** The length of the response was not known before. */
-  #replyClaimed(exchange: VerifiedExchange, reply: OperationResponse, bytesMax = 0): void {
-    const { responses, answers } = this.#dependencies;
-    responses.reserve(
-      exchange.session.tenantId,
-      bytesMax,
-      (reservation) => {
-        exchange.reservation = reservation;
-        this.#replyInTurn(exchange, reply);
-      },
-      (error) => answers.problem(exchange, error),
-    );
-  }
-
-  #replyInTurn(exchange: VerifiedExchange, reply: OperationResponse): void {
-    this.#dependencies.turns.run(exchange.session.tenantId, () => {
-      this.#guard(exchange, () => this.#dependencies.answers.reply(exchange, reply));
-      return false;
-    });
-  }
-
-  // ---- refusals ----
-
-  /** For an error in the request itself: the owner has not been called yet, and confirms the key first. */
-  #refuse(exchange: VerifiedExchange, error: unknown): void {
-    const { answers } = this.#dependencies;
-    // A request that waited for memory until its deadline has no time left for a call.
-    if (error instanceof GrantdError && error.code === 'overloaded') answers.problem(exchange, error);
-    else this.#refuseConfirmed(exchange, error);
-  }
-
-  #refuseConfirmed(exchange: VerifiedExchange, error: unknown): void {
-    exchange.session.confirm(exchange).then(
-      () => this.#dependencies.answers.problem(exchange, error),
-      (thrown: unknown) => this.#refuseByOwner(exchange, thrown),
-    );
-  }
-
-  /** For an error from the owner, which may have found the key revoked. */
-  #refuseByOwner(exchange: Exchange, thrown: unknown): void {
-    const { metrics, answers } = this.#dependencies;
-    if (thrown instanceof GrantdError && thrown.code === 'unauthorized') metrics.authenticationFailed();
-    answers.problem(exchange, thrown);
-  }
-
-  // ---- stages that continue later ----
-
-  /** Runs a stage after a wait, where no caller would catch what it throws. */
-  #guard(exchange: Exchange, stage: () => void): void {
-    try {
-      stage();
-    } catch (error) {
-      this.#dependencies.answers.problem(exchange, error);
-    }
-  }
-
-  /** Continues in the turn of `key`: the event loop is saturated. */
-  #defer(exchange: Exchange, key: string, stage: () => void): void {
-    const { clock, turns, answers } = this.#dependencies;
-    const step = (): boolean => {
-      this.#guard(exchange, () => {
-        if (clock.monotonicMs() < exchange.deadlineMs) stage();
-        else answers.problem(exchange, new GrantdError('overloaded', 'The request waited too long for its turn.'));
-      });
-      return false;
-    };
-    turns.run(key, step, REQUEST_MS);
   }
 }

@@ -1,21 +1,26 @@
 // Writes responses: one head and one body per exchange, exactly once, with what every response carries: request id, the
 // client's own id for the request, no-store, the state of the rate limit.
 
+import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { WARNING_HEADER } from '../../core/service-warnings.ts';
 import { clientRequestIdOf } from '../../core/text/client-request-id.ts';
 import { CURSOR_HEADER } from '../../core/text/cursors.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { endRequestSpan } from '../../telemetry/request-spans.ts';
-import type { OperationResponse, StreamedResponse } from '../operations/operation.ts';
+import type { Caller, ChunkedResponse, OperationResponse, StreamedResponse } from '../operations/operation.ts';
 import { clientRequestIdLine, describeProblem, type ProblemText } from '../wire/response-text.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange as CallersExchange } from './exchange.ts';
+
+type Exchange = CallersExchange<Caller>;
 
 export interface ResponseWriter {
   /** A success of an operation. */
   reply(exchange: Exchange, reply: OperationResponse): void;
   /** The head of a success that stays open; its listener writes the rest. */
   stream(exchange: Exchange, streamed: StreamedResponse): void;
+  /** A success whose body is pulled as fast as the client reads. */
+  chunks(exchange: Exchange, chunked: ChunkedResponse): void;
   /** Any thrown value, as a problem document. */
   problem(exchange: Exchange, thrown: unknown): void;
   /** A public page, or that the client has it already. */
@@ -36,7 +41,7 @@ export interface PublicPage {
 }
 
 /** Lines of some operations. */
-function ownLines({ etag, feedCursor, warning }: OperationResponse): string {
+function ownLines({ etag, feedCursor, warning }: Partial<OperationResponse>): string {
   const tag = etag === undefined ? '' : `ETag: ${etag}\r\n`;
   const cursor = feedCursor === undefined ? '' : `${CURSOR_HEADER}: ${feedCursor}\r\n`;
   return tag + cursor + (warning === undefined ? '' : `${WARNING_HEADER}: ${warning}\r\n`);
@@ -61,7 +66,7 @@ function headOf({ rate, policy, incoming }: Exchange, lines: string): string {
 }
 
 /** Measures and logs every response. */
-function createRecords({ clock, log }: { readonly clock: Clock; readonly log: Log }) {
+function createRecords({ clock, log }: { readonly clock: Clock; readonly log: Log }, level: 'debug' | 'warn') {
   const debug = log.isLevelEnabled('debug');
 
   const sent = (exchange: Exchange, status: number): void => {
@@ -81,8 +86,8 @@ function createRecords({ clock, log }: { readonly clock: Clock; readonly log: Lo
     const cause = thrown instanceof Error ? (thrown.cause ?? thrown) : thrown;
     if (code === 'internal') {
       log.error({ requestId, operation: meter.operation, err: cause }, 'request failed unexpectedly');
-    } else if (status >= 500 && debug) {
-      log.debug({ requestId, operation: meter.operation, code, err: cause }, 'request could not be answered');
+    } else if (status >= 500 && log.isLevelEnabled(level)) {
+      log[level]({ requestId, operation: meter.operation, code, err: cause }, 'request could not be answered');
     }
   };
 
@@ -95,10 +100,12 @@ export function createResponseWriter(
     readonly errorsBase: string;
     /** Whether the server accepts no more requests, so that every response ends its connection. */
     readonly closing: () => boolean;
+    /** Of the log, for requests that could not be answered now. */
+    readonly refusalLevel?: 'debug' | 'warn';
   },
 ): ResponseWriter {
-  const { errorsBase, closing } = options;
-  const { sent, record } = createRecords(dependencies);
+  const { errorsBase, closing, refusalLevel = 'debug' } = options;
+  const { sent, record } = createRecords(dependencies, refusalLevel);
 
   const send = (exchange: Exchange, status: number, lines: string, body: string | Buffer): void => {
     if (exchange.answered) return;
@@ -115,7 +122,7 @@ export function createResponseWriter(
       const json = typeof reply.json === 'string' ? reply.json : reply.json();
       const common = `${commonLines(exchange.requestId)}${ownLines(reply)}`;
       if (status === 204 || status === 304) send(exchange, status, common, '');
-      else send(exchange, status, bodyLines('application/json', json) + common, json);
+      else send(exchange, status, bodyLines(reply.contentType ?? 'application/json', json) + common, json);
     },
     stream(exchange, { contentType, listener }) {
       if (exchange.answered) return;
@@ -123,6 +130,17 @@ export function createResponseWriter(
       const lines = `Content-Type: ${contentType}\r\n${commonLines(exchange.requestId)}${UNBUFFERED_LINE}`;
       listener.attach(exchange.incoming.openStream(headOf(exchange, lines), listener));
       sent(exchange, 200);
+    },
+    chunks(exchange, { contentType, feedCursor, chunks }) {
+      if (exchange.answered) return;
+      exchange.answered = true;
+      const lines = `Content-Type: ${contentType}\r\n${commonLines(exchange.requestId)}${ownLines({ feedCursor })}`;
+      const sending = exchange.incoming.sendChunks?.(headOf(exchange, lines), chunks);
+      assert(sending !== undefined, 'only a door of which no request takes the fast path has such responses');
+      sent(exchange, 200);
+      sending.catch((thrown: unknown) => {
+        record(exchange, describeProblem(thrown, { errorsBase, requestId: exchange.requestId }), thrown);
+      });
     },
     problem(exchange, thrown) {
       const problem = describeProblem(thrown, { errorsBase, requestId: exchange.requestId });

@@ -2,44 +2,76 @@
 // which there is nothing. Invariant: the hint names only public paths of this service, and repeats nothing that the
 // client sent.
 
-import type { PublicOperation } from '../operations/operation.ts';
+import type { GrantdError } from '../../core/errors.ts';
+import type { TenantSession } from '../../front/front.ts';
+import type {
+  Caller,
+  OpenContext,
+  Operation,
+  OperationBody,
+  OperationReply,
+  OperationRequest,
+} from '../operations/operation.ts';
 import type { OperationMeter } from './request-metrics.ts';
 
-export interface RegisteredOperation extends PublicOperation {
+/** An operation as a door serves it. */
+export interface RegisteredOperation<Session extends Caller = TenantSession> {
+  readonly method: string;
+  /** With the prefix of the door. */
+  readonly path: string;
+  readonly body: OperationBody | undefined;
   readonly queryNames: readonly string[];
   readonly meter: OperationMeter;
+  /** The call draws on the reserve of the calling key. */
+  readonly reserve: boolean;
+  /** Why the caller must not call it; undefined: it may. */
+  refusal(session: Session): GrantdError | undefined;
+  responseBytesMax(request: OperationRequest): number;
+  answer(session: Session, context: OpenContext, request: OperationRequest): Promise<OperationReply>;
 }
 
+/** `door`: what this door alone decides about the operation. */
+export const registerOperation = <Session extends Caller, Services>(
+  operation: Operation<Session, Services>,
+  services: Services,
+  door: Pick<RegisteredOperation<Session>, 'path' | 'meter' | 'reserve' | 'refusal'>,
+): RegisteredOperation<Session> => ({
+  method: operation.method,
+  body: operation.body,
+  queryNames: Object.keys(operation.query ?? {}),
+  responseBytesMax: (request) => operation.responseBytesMax?.(request, services) ?? 0,
+  answer: (session, context, request) => operation.answer(session, context, request, services),
+  ...door,
+});
+
 /** One path and its operations. */
-export interface Route {
+export interface Route<Session extends Caller = TenantSession> {
   /** As in OpenAPI. */
   readonly path: string;
-  readonly operations: ReadonlyMap<string, RegisteredOperation>;
+  readonly operations: ReadonlyMap<string, RegisteredOperation<Session>>;
   /** For the `Allow` header. */
   readonly allow: string;
   /** The method that draws on the reserve of the calling key; every other one counts in the plan's window. */
   readonly reserveMethod: string | undefined;
 }
 
-export function createRoutes(
-  operations: readonly PublicOperation[],
-  meterOf: (operation: string) => OperationMeter,
-): readonly Route[] {
-  return [...Map.groupBy(operations, ({ path }) => path)].map(([path, group]) => ({
-    path,
-    operations: new Map(
-      group.map((operation) => [
-        operation.method,
-        {
-          ...operation,
-          queryNames: Object.keys(operation.query ?? {}),
-          meter: meterOf(operation.id),
-        },
-      ]),
-    ),
-    allow: group.map(({ method }) => method).join(', '),
-    reserveMethod: group.find(({ reserve }) => reserve === true)?.method,
-  }));
+/** `servesHead`: whether what answers GET also answers HEAD. */
+export function createRoutes<Session extends Caller>(
+  operations: readonly RegisteredOperation<Session>[],
+  { servesHead = false }: { readonly servesHead?: boolean } = {},
+): readonly Route<Session>[] {
+  return [...Map.groupBy(operations, ({ path }) => path)].map(([path, group]) => {
+    const byMethod = new Map(group.map((operation) => [operation.method, operation]));
+    const read = byMethod.get('GET');
+    if (servesHead && read !== undefined) byMethod.set('HEAD', read);
+    const methods = [...byMethod.keys()];
+    return {
+      path,
+      operations: byMethod,
+      allow: (servesHead ? methods.sort() : methods).join(', '),
+      reserveMethod: group.find(({ reserve }) => reserve)?.method,
+    };
+  });
 }
 
 /** Longer paths are near none. */

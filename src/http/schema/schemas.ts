@@ -377,7 +377,7 @@ const keyNameError = refused(
   `must be a string of at most ${NAME_LENGTH_MAX} code points without control characters`,
   'is not',
 );
-const keyName = z
+export const keyName = z
   .string({ error: keyNameError })
   .regex(new RegExp(`^${KEY_NAME_PATTERN}$`, 'u'), { error: keyNameError })
   .meta({
@@ -390,7 +390,7 @@ export const scopeSchema = z
   .enum(SCOPES, { error: `must be one of ${SCOPES.join(', ')}` })
   .meta({ description: 'No scope implies another.' });
 
-const scopes = z
+export const scopes = z
   .array(scopeSchema, { error: 'must be a non-empty array of distinct scopes' })
   .min(1, { error: 'must not be empty' })
   .refine((values) => new Set(values).size === values.length, { error: 'must not repeat a scope' })

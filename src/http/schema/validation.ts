@@ -16,7 +16,10 @@ import { alsoMissing, parseTuple, TUPLE_MEMBERS, type Tuple } from '../../core/t
 import { type NamedTuple, parseQuestion } from '../../rules/questions.ts';
 import { bulkSchema, checkSchema, grantBodySchema } from './schemas.ts';
 
-const CODES: ReadonlyMap<PropertyKey, ErrorCode> = new Map([
+/** The type of the error of a field; of every other field it is `invalid-request`. */
+type FieldCodes = ReadonlyMap<PropertyKey, ErrorCode>;
+
+const CODES: FieldCodes = new Map([
   ['subject', 'invalid-subject'],
   ['relation', 'invalid-relation'],
   ['object', 'invalid-object'],
@@ -46,7 +49,11 @@ function furtherMissing(first: z.core.$ZodIssue, issues: readonly z.core.$ZodIss
  * The validated value. Throws the error of an unknown field, or else of the first invalid one in schema order: a field
  * that seems to be missing may be misspelled.
  */
-export function validate<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+export function validate<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  codes: FieldCodes = CODES,
+): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const { issues } = result.error;
@@ -58,7 +65,7 @@ export function validate<Schema extends z.ZodType>(schema: Schema, value: unknow
   const issue = issues[0];
   if (issue === undefined) throw new GrantdError('internal', 'A schema refused a value without a reason.');
   const field = issue.path.at(-1);
-  const code = (field === undefined ? undefined : CODES.get(field)) ?? 'invalid-request';
+  const code = (field === undefined ? undefined : codes.get(field)) ?? 'invalid-request';
   const others = alsoMissing(furtherMissing(issue, result.error.issues));
   throw new GrantdError(code, `"${pathText(issue.path)}" ${issue.message}${others}.`);
 }

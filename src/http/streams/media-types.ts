@@ -59,3 +59,9 @@ export function acceptedType(header: string | undefined, offered: readonly strin
   }
   return best;
 }
+
+/** Whether the header itself names one of the types, rather than a range that covers it. */
+export const namesType = (header: string | undefined, types: readonly string[]): boolean =>
+  splitList(header ?? '')
+    .map(rangeOf)
+    .some(({ type, weight }) => weight > 0 && types.includes(type));

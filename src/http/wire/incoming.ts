@@ -32,6 +32,8 @@ export const NO_PARAMETERS: PathParameters = Object.freeze({});
 /** `text` counts only if there is no error. */
 export type BodyDone = (error: GrantdError | undefined, text: string) => void;
 
+export type BodyEncoding = 'utf8' | 'latin1';
+
 export interface WireResponse {
   readonly status: number;
   /** Header lines, each with its CRLF; of a client there is at most the id of its request, which has been checked. */
@@ -56,8 +58,9 @@ export interface Incoming {
   readonly startedAtMs: number;
   /**
    * Reads the whole body as text, on the account of `tenantId`. Calls `done` once, unless the client disconnects first.
+   * `latin1`: each character stands for one byte.
    */
-  readBody(bytesMax: number, tenantId: string, done: BodyDone): void;
+  readBody(bytesMax: number, tenantId: string, done: BodyDone, encoding?: BodyEncoding): void;
   /** The text of the body is no longer needed. */
   releaseBody(): void;
   /** Sends the response; to be called once. */
@@ -67,6 +70,11 @@ export interface Incoming {
    * serves no other request afterwards.
    */
   openStream(head: string, listener: StreamListener): ResponseStream;
+  /**
+   * Answers with a 200 whose body is pulled as fast as the client reads, in place of `send`. `head`: as above. Rejects
+   * if a chunk failed: before the head was sent, or breaking the connection.
+   */
+  sendChunks?(head: string, chunks: AsyncIterable<string>): Promise<void>;
   /** Calls back if the client disconnects before its response; perhaps also once the response is sent. */
   onceClosed(listener: () => void): void;
 }

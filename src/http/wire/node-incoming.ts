@@ -4,9 +4,11 @@
 import type { Request, Response } from 'express';
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import type { ByteBudget, Reservation } from './byte-budget.ts';
+import { sendChunks } from './chunks.ts';
 import { ageEnds, type Connection } from './connection.ts';
 import {
   type BodyDone,
+  type BodyEncoding,
   type Incoming,
   NO_PARAMETERS,
   type PathParameters,
@@ -63,8 +65,8 @@ export class NodeIncoming implements Incoming {
     return this.request.params ?? NO_PARAMETERS;
   }
 
-  readBody(bytesMax: number, tenantId: string, done: BodyDone): void {
-    this.#body = new ReadBody(this, this.#options.bodies, bytesMax, tenantId, done);
+  readBody(bytesMax: number, tenantId: string, done: BodyDone, encoding: BodyEncoding = 'utf8'): void {
+    this.#body = new ReadBody(this, this.#options.bodies, { bytesMax, tenantId, encoding }, done);
   }
 
   releaseBody(): void {
@@ -115,6 +117,10 @@ export class NodeIncoming implements Incoming {
     socket.setTimeout(0);
     this.connection.gate?.discard(this.#options.discardBytesMax);
     return stream;
+  }
+
+  sendChunks(head: string, chunks: AsyncIterable<string>): Promise<void> {
+    return sendChunks(this.response, headersOf(head), chunks, this.method === 'HEAD');
   }
 
   onceClosed(listener: () => void): void {

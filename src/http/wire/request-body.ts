@@ -7,21 +7,31 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GrantdError } from '../../core/errors.ts';
 import type { ByteBudget, Reservation } from './byte-budget.ts';
 import type { Connection } from './connection.ts';
-import type { BodyDone } from './incoming.ts';
+import type { BodyDone, BodyEncoding } from './incoming.ts';
 import { BODY_CLAIM_BYTES, BODY_UNCLAIMED_BYTES_MAX } from './limits.ts';
 
 const REPLACEMENT = '\uFFFD';
 
-const tooLarge = (bytesMax: number): GrantdError =>
+export const tooLarge = (bytesMax: number): GrantdError =>
   new GrantdError('payload-too-large', `The body is larger than ${bytesMax / 1024} KiB.`, { details: { bytesMax } });
 
 const malformed = (): GrantdError => new GrantdError('invalid-request', 'The body is not well-formed UTF-8.');
 
 /** Takes a body that has arrived completely: the bytes from `start` on; perhaps none. */
-export function takeBody(bytes: Buffer, start: number, bytesMax: number, done: BodyDone): void {
+export function takeBody(
+  bytes: Buffer,
+  start: number,
+  bytesMax: number,
+  done: BodyDone,
+  encoding: BodyEncoding = 'utf8',
+): void {
   const length = bytes.length - start;
   if (length > bytesMax) {
     done(tooLarge(bytesMax), '');
+    return;
+  }
+  if (encoding === 'latin1') {
+    done(undefined, bytes.toString('latin1', start));
     return;
   }
   // Invalid bytes take the decoder twenty times as long, so a long body is validated first; a short one is just
@@ -38,9 +48,14 @@ export function takeBody(bytes: Buffer, start: number, bytesMax: number, done: B
 
 /** The text of a body that arrives in pieces. Each is decoded as it comes, so no step decodes all. */
 export class ArrivingText {
-  readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  /** Undefined: each byte is a character. */
+  readonly #decoder: TextDecoder | undefined;
   /** Undefined: it is not well-formed UTF-8. */
   #text: string | undefined = '';
+
+  constructor(encoding: BodyEncoding = 'utf8') {
+    this.#decoder = encoding === 'utf8' ? new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }) : undefined;
+  }
 
   add(piece: Buffer): void {
     this.#decode(piece, true);
@@ -55,7 +70,8 @@ export class ArrivingText {
   #decode(piece: Buffer | undefined, stream: boolean): void {
     if (this.#text === undefined) return;
     try {
-      this.#text += this.#decoder.decode(piece, { stream });
+      this.#text +=
+        this.#decoder === undefined ? (piece?.toString('latin1') ?? '') : this.#decoder.decode(piece, { stream });
     } catch {
       this.#text = undefined;
     }
@@ -76,14 +92,24 @@ export class ReadBody {
   readonly #tenantId: string;
   readonly #done: BodyDone;
   readonly #reservations: Reservation[] = [];
-  readonly #text = new ArrivingText();
+  readonly #text: ArrivingText;
   /** Bytes that have arrived, and bytes that may arrive without a further reservation. */
   #length = 0;
   #claimedLength = BODY_UNCLAIMED_BYTES_MAX;
   #giveUpWaiting: (() => void) | undefined;
   #finished = false;
 
-  constructor(incoming: BodySource, budget: ByteBudget, bytesMax: number, tenantId: string, done: BodyDone) {
+  constructor(
+    incoming: BodySource,
+    budget: ByteBudget,
+    {
+      bytesMax,
+      tenantId,
+      encoding,
+    }: { readonly bytesMax: number; readonly tenantId: string; readonly encoding: BodyEncoding },
+    done: BodyDone,
+  ) {
+    this.#text = new ArrivingText(encoding);
     this.#incoming = incoming;
     this.#budget = budget;
     this.#bytesMax = bytesMax;

@@ -1,80 +1,118 @@
-// An operation of the operator's API: what the OpenAPI document says about it, and a function from a call to a
-// response. Operations know neither express nor sockets; the app sends their responses.
+// An operation of the operator's API: one that operators alone have, or one of the public interface, mounted under the
+// tenant. Both are operations as the pipeline serves them (http/operations/operation.ts), called by an operator.
 
-import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { Clock } from '../../core/async/clock.ts';
+import { GrantdError } from '../../core/errors.ts';
 import { parseIdempotencyKey } from '../../core/idempotency-keys.ts';
+import { BODY_BYTES_MAX } from '../../core/limits.ts';
 import type { Plans } from '../../core/plans.ts';
-import type { OperatorAccess } from '../../core/scopes.ts';
+import type { Operator, OperatorAccess } from '../../core/scopes.ts';
 import type { OperatorApi, OperatorTenantSession, RequestContext } from '../../front/front.ts';
-import type { OperationDescription } from '../../http/schema/operation-description.ts';
+import type {
+  Caller,
+  Operation,
+  OperationReply,
+  OperationRequest,
+  OperationResponse,
+  PublicOperation,
+} from '../../http/operations/operation.ts';
 import { closedObject } from '../../http/schema/schema-parts.ts';
-import { tenantIdOf } from '../path-ids.ts';
+import { validate } from '../../http/schema/validation.ts';
 
-export type ResponseHeaders = Readonly<Record<string, string>>;
-
-export type ApiResponse =
-  | {
-      readonly kind: 'json';
-      readonly status: 200 | 201 | 202;
-      readonly body: object;
-      readonly headers?: ResponseHeaders;
-    }
-  | { readonly kind: 'empty' }
-  | { readonly kind: 'text'; readonly contentType: string; readonly text: string; readonly headers?: ResponseHeaders }
-  /**
-   * Chunks are pulled one at a time, as fast as the client reads. A failure after the first chunk breaks the
-   * connection.
-   */
-  | {
-      readonly kind: 'stream';
-      readonly contentType: string;
-      readonly chunks: AsyncIterable<string>;
-      readonly headers?: ResponseHeaders;
-    };
-
-export interface Call {
+/** An operator, and one request of theirs. */
+export interface OperatorSession extends Caller {
+  readonly operator: Operator;
   readonly api: OperatorApi;
   readonly clock: Clock;
   readonly plans: Plans;
   /** The base of the `type` of a problem. */
   readonly errorsBase: string;
-  /** Only used for its body, and for the conditions and the Idempotency-Key in its header. */
-  readonly request: IncomingMessage;
   /** From the path, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** The name of the operator. */
-  readonly operator: string;
+  /** Whether the client has disconnected. */
+  isClosed(): boolean;
   /** The request's id with a full deadline from now on: an operation of several steps calls it once per step. */
   context(): RequestContext;
+  /** A session for the tenant in the path, with every scope. */
+  tenant(): Promise<OperatorTenantSession>;
 }
 
 /** Its path is below /operator/v1. */
-export interface OperatorOperation extends OperationDescription {
+export interface OperatorOperation extends Operation<OperatorSession> {
   readonly tag: 'Tenants' | 'Within a tenant' | 'Audit log and changes' | 'Import and export' | 'The cluster';
-  /** The access that the operator needs; `full` unless given. */
-  readonly access?: OperatorAccess;
-  /** `query` holds the values of the parameters that `query` of the description declares; there are no others. */
-  run(call: Call, query: Readonly<Record<string, unknown>>): Promise<ApiResponse>;
+  readonly access: OperatorAccess;
 }
 
-type WithQuery<Shape extends z.ZodRawShape> = Omit<OperatorOperation, 'query' | 'run'> & {
-  readonly query: Shape;
-  run(call: Call, query: z.output<z.ZodObject<Shape>>): Promise<ApiResponse>;
+// ---- operations of the public interface ----
+
+const PUBLIC_PREFIX = '/v1';
+
+/** The operation for the tenant in the path. `own`: what the operator's API has called otherwise since before. */
+export function withinTenant(
+  { scope, reserve: _, ...operation }: PublicOperation,
+  own: { readonly id?: string; readonly path?: string; readonly description?: string } = {},
+): OperatorOperation {
+  const { id = operation.id, description = operation.description } = own;
+  const path = own.path ?? operation.path.slice(PUBLIC_PREFIX.length);
+  return {
+    ...operation,
+    id,
+    path: `/tenants/{tenantId}${path}`,
+    tag: 'Within a tenant',
+    description,
+    access: operation.method === 'GET' || scope === 'check:read' ? 'read-only' : 'full',
+    async answer(session, _context, request, services) {
+      const tenant = await session.tenant();
+      return operation.answer(tenant, session.context(), request, services);
+    },
+  };
+}
+
+// ---- operations that operators alone have ----
+
+export interface OperatorCall extends OperatorSession {
+  readonly request: OperationRequest;
+}
+
+type OwnOperation<Shape extends z.ZodRawShape> = Omit<OperatorOperation, 'query' | 'answer'> & {
+  readonly query?: Shape;
+  /** `query` holds the values of the parameters that `query` of the description declares; there are no others. */
+  run(call: OperatorCall, query: z.output<z.ZodObject<Shape>>): Promise<OperationReply>;
 };
 
-/** An operation with query parameters, which types what it is run with. */
-export const withQuery = <Shape extends z.ZodRawShape>(operation: WithQuery<Shape>): OperatorOperation => operation;
+/** Their fields have no error types of their own. */
+const NO_CODES = new Map<PropertyKey, never>();
+
+export function ownOperation<Shape extends z.ZodRawShape = Record<never, never>>({
+  run,
+  ...operation
+}: OwnOperation<Shape>): OperatorOperation {
+  const schema = z.object((operation.query ?? {}) as Shape);
+  return {
+    ...operation,
+    answer: (session, _context, request) =>
+      run({ ...session, request }, validate(schema, { ...request.query }, NO_CODES)),
+  };
+}
 
 /** An operation that only reads. */
 export const reading = <Shape extends z.ZodRawShape>(
-  operation: Omit<WithQuery<Shape>, 'method' | 'access'>,
-): OperatorOperation => ({ ...operation, method: 'GET', access: 'read-only' });
+  operation: Omit<OwnOperation<Shape>, 'method' | 'access'>,
+): OperatorOperation => ownOperation({ ...operation, method: 'GET', access: 'read-only' });
 
 /** The label of an operation in metrics and logs: `operator-create-tenant` for `createTenant`. */
 export const labelOf = ({ id }: OperatorOperation): string =>
   `operator-${id.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/** Why the operator must not call it; undefined: it may be called. */
+export const accessRefusal = (
+  { access }: Pick<OperatorOperation, 'access'>,
+  operator: Pick<Operator, 'access'>,
+): GrantdError | undefined =>
+  access === 'read-only' || operator.access === 'full'
+    ? undefined
+    : new GrantdError('insufficient-scope', 'You have read-only access, and this needs full access.');
 
 // ---- documentation ----
 
@@ -86,10 +124,11 @@ export const nextCursor = z
   .nullable()
   .meta({ description: 'The `cursor` of the next request; null at the end.' });
 
-/** How a JSON body of this shape is documented. */
+/** A JSON body of this shape. */
 export const jsonBody = (name: string, shape: z.ZodRawShape, example: unknown) => ({
   name,
   schema: closedObject(shape),
+  bytesMax: BODY_BYTES_MAX,
   example,
 });
 
@@ -106,27 +145,21 @@ export const ACCEPT_LINES = {
   Accept: { description: 'Selects lines of JSON, as `format` does.', example: 'application/x-ndjson' },
 };
 
-// ---- running ----
+// ---- responses ----
 
-export const jsonResponse = (status: 200 | 201 | 202, body: object, headers: ResponseHeaders = {}): ApiResponse => ({
-  kind: 'json',
+export const jsonResponse = (status: 200 | 201 | 202, body: object): OperationResponse => ({
   status,
-  body,
-  headers,
+  json: JSON.stringify(body),
 });
 
 /** One JSON document a line. */
-export const linesResponse = (values: readonly object[], headers: ResponseHeaders = {}): ApiResponse => ({
-  kind: 'text',
+export const linesResponse = (values: readonly object[], feedCursor?: string): OperationResponse => ({
+  status: 200,
   contentType: 'application/x-ndjson',
-  text: values.map((value) => `${JSON.stringify(value)}\n`).join(''),
-  headers,
+  json: values.map((value) => `${JSON.stringify(value)}\n`).join(''),
+  feedCursor,
 });
 
 /** The Idempotency-Key of a request that creates something; undefined: it has none. Throws `invalid-request`. */
-export const idempotencyKeyOf = ({ request }: Call): string | undefined =>
+export const idempotencyKeyOf = ({ request }: OperatorCall): string | undefined =>
   parseIdempotencyKey(request.headers['idempotency-key']);
-
-/** A session for the tenant in the path, with every scope. */
-export const sessionOf = async (call: Call): Promise<OperatorTenantSession> =>
-  call.api.tenant(call.context(), tenantIdOf(call), call.operator);

@@ -8,7 +8,7 @@ import type { OperatorOperation } from './operation.ts';
 
 export const OPERATOR_API_PREFIX = '/operator/v1';
 
-const { Via: _via, NamespaceRelation: _relation, ...parts } = TENANT_PARTS;
+const { NamespaceRelation: _, ...parts } = TENANT_PARTS;
 
 const OPERATOR_INTERFACE: DescribedInterface<OperatorOperation> = {
   title: 'grantd, for operators',
@@ -27,7 +27,7 @@ const OPERATOR_INTERFACE: DescribedInterface<OperatorOperation> = {
   security: [{ operatorToken: [] }],
   pathParameters: {
     tenantId: { description: 'The id of the tenant.', example: 'ten_01jhm9r0g0e8xsg4k6t2v8w0yc' },
-    keyId: { description: 'The id of the key, not the key itself.', example: EXAMPLE_KEY_ID },
+    key_id: { description: 'The id of the key, not the key itself.', example: EXAMPLE_KEY_ID },
     version: { description: 'The number of the version.', example: '1' },
     slot: { description: 'The number of the slot.', example: '0' },
   },

@@ -4,13 +4,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
 import { ERROR_CATALOGUE, type ErrorCode, EVALUATION_ERRORS, GrantdError } from '../../core/errors.ts';
-import { readBody } from '../body.ts';
+import { findMediaTypeError, mediaTypes } from '../../http/pipeline/request-head.ts';
+import { tooLarge } from '../../http/wire/request-body.ts';
 
 /** The sender has not logged in yet. */
 export const LOG_IN_FORM_BYTES_MAX = 64 * 1024;
 /** 200,000 UTF-16 units of pasted text take up to nine bytes each, percent-encoded. */
 export const FORM_BYTES_MAX = 2 * 1024 * 1024;
-const FORM_MEDIA_TYPES: readonly string[] = ['application/x-www-form-urlencoded'];
+const FORM = mediaTypes('application/x-www-form-urlencoded');
 /** More fields than any page has. */
 const FIELDS_MAX = 100;
 
@@ -62,9 +63,40 @@ function decode(text: string): string {
 
 export const NO_FIELDS = new Fields('');
 
+/** The whole body. Throws `unsupported-media-type`, `payload-too-large`, or `invalid-request` if it breaks off. */
+async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  const mediaTypeError = findMediaTypeError(request.headers, FORM);
+  if (mediaTypeError !== undefined) throw mediaTypeError;
+  const announced = request.headers['content-length'];
+  if (announced !== undefined && Number(announced) > bytesMax) throw tooLarge(bytesMax);
+  return new Promise((resolve, reject) => {
+    const broken = (): void =>
+      reject(new GrantdError('invalid-request', 'The connection closed before the body was complete.'));
+    if (request.destroyed) {
+      broken();
+      return;
+    }
+    const chunks: Buffer[] = [];
+    let length = 0;
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > bytesMax) {
+        // Reads and drops the rest: otherwise a client that is still sending would lose the response to a reset.
+        chunks.length = 0;
+        reject(tooLarge(bytesMax));
+        return;
+      }
+      chunks.push(chunk);
+    });
+    request.once('end', () => resolve(Buffer.concat(chunks)));
+    request.once('error', broken);
+    request.once('close', broken);
+  });
+}
+
 /** Throws as `readBody` does. */
 export async function readForm(request: IncomingMessage, bytesMax: number): Promise<Fields> {
-  const bytes = await readBody(request, { bytesMax, mediaTypes: FORM_MEDIA_TYPES });
+  const bytes = await readBody(request, bytesMax);
   return new Fields(bytes.toString('latin1'));
 }
 

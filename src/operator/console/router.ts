@@ -10,9 +10,9 @@ import { GrantdError } from '../../core/errors.ts';
 import { problemOf } from '../../core/problem.ts';
 import { type Operator, requireAccess } from '../../core/scopes.ts';
 import { renderMarkup } from '../../http/pages/markup.ts';
+import { sendChunks } from '../../http/wire/chunks.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { RequestOrigin } from '../client-address.ts';
-import { sendStream } from '../response-stream.ts';
 import { type Assets, compress } from './assets.ts';
 import { Fields, FORM_BYTES_MAX, LOG_IN_FORM_BYTES_MAX, NO_FIELDS, readForm } from './forms.ts';
 import {
@@ -321,8 +321,8 @@ async function runPage(page: ConsolePage, exchange: Exchange): Promise<void> {
     exchange.send(200, result.contentType, result.text, { 'Content-Disposition': disposition });
   } else if (result.kind === 'stream') {
     const { name, contentType, chunks } = result;
-    const headers = { 'Content-Disposition': `attachment; filename="${name}"` };
-    await sendStream(exchange.response, { contentType, headers, chunks }, request.method === 'HEAD');
+    const headers = { 'Content-Disposition': `attachment; filename="${name}"`, 'Content-Type': contentType };
+    await sendChunks(exchange.response, headers, chunks, request.method === 'HEAD');
   } else {
     const { notice: text, undo, to } = result;
     session.notice = text === undefined ? undefined : { text, undo };

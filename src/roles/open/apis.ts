@@ -57,6 +57,7 @@ export function openPublicApi(
 export async function openOperatorApi(
   dependencies: ApiDependencies & {
     readonly operator: OperatorApi;
+    readonly turns?: Turns;
     readonly random: Random;
     readonly logInCode?: LogInCode | undefined;
   },

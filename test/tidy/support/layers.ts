@@ -170,7 +170,7 @@ const INNER_LAYERS = new Map<string, readonly string[]>([
     ],
   ],
   ['src/operator', ['server.ts', 'api', 'console']],
-  ['src/operator/api', ['app.ts', 'operation-table.ts', 'operator-openapi.ts', 'operations']],
+  ['src/operator/api', ['app.ts', 'operator-door.ts', 'operation-table.ts', 'operator-openapi.ts', 'operations']],
   ['src/operator/console', ['page-table.ts', 'router.ts', 'pages', 'log-in-code.ts', 'parts']],
   ['src/front', ['create-front.ts', 'operator', 'requests', 'feeds', 'links', 'limits']],
   ['src/rpc', ['serving', 'links', 'calls', 'transport', 'protocol.ts', 'codec']],

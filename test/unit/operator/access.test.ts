@@ -35,10 +35,10 @@ const OPERATIONS: Readonly<Record<string, 'read-only' | 'full'>> = {
   'GET /tenants/:tenantId/usage': 'read-only',
   'POST /tenants/:tenantId/keys': 'full',
   'GET /tenants/:tenantId/keys': 'read-only',
-  'GET /tenants/:tenantId/keys/:keyId': 'read-only',
-  'DELETE /tenants/:tenantId/keys/:keyId': 'full',
-  'POST /tenants/:tenantId/keys/:keyId/rotate': 'full',
-  'POST /tenants/:tenantId/keys/:keyId/identify': 'read-only',
+  'GET /tenants/:tenantId/keys/:key_id': 'read-only',
+  'DELETE /tenants/:tenantId/keys/:key_id': 'full',
+  'POST /tenants/:tenantId/keys/:key_id/rotate': 'full',
+  'POST /tenants/:tenantId/keys/:key_id/identify': 'read-only',
   'POST /tenants/:tenantId/check': 'read-only',
   'POST /tenants/:tenantId/grants': 'full',
   'DELETE /tenants/:tenantId/grants': 'full',
@@ -191,7 +191,8 @@ before(async () => {
   const factory = new IdFactory(systemClock, systemRandom);
   const context = { requestId: 'req_0', deadlineMs: systemClock.monotonicMs() + 60_000 };
   const { tenantId } = await service.operator.createTenant(context, { name: 'Acme', plan: 'free', operator: 'ada' });
-  ids = { tenantId, keyId: factory.create('key') };
+  const keyId = factory.create('key');
+  ids = { tenantId, keyId, key_id: keyId };
 });
 after(async () => {
   await service.close();

@@ -12,7 +12,14 @@ import type { Clock } from '../../../core/async/clock.ts';
 import type { Turns } from '../../../core/async/turns.ts';
 import type { Reservation } from '../byte-budget.ts';
 import { ageEnds, type Connection } from '../connection.ts';
-import { type BodyDone, type Incoming, NO_PARAMETERS, type RequestHeaders, type WireResponse } from '../incoming.ts';
+import {
+  type BodyDone,
+  type BodyEncoding,
+  type Incoming,
+  NO_PARAMETERS,
+  type RequestHeaders,
+  type WireResponse,
+} from '../incoming.ts';
 import { takeBody } from '../request-body.ts';
 import { type ResponseStream, SocketStream, type StreamListener } from '../response-stream.ts';
 import { statusLine } from '../response-text.ts';
@@ -323,11 +330,11 @@ class PlainIncoming implements Incoming {
     this.heldBytes = bytes.length;
   }
 
-  readBody(bytesMax: number, _tenantId: string, done: BodyDone): void {
+  readBody(bytesMax: number, _tenantId: string, done: BodyDone, encoding?: BodyEncoding): void {
     const bytes = this.#bytes;
     this.#bytes = NO_BYTES;
     this.heldBytes = 0;
-    takeBody(bytes, this.#bodyStart, bytesMax, done);
+    takeBody(bytes, this.#bodyStart, bytesMax, done, encoding);
   }
 
   /** The body was in memory anyway. */

@@ -13,27 +13,31 @@ import { GrantdError } from '../../../core/errors.ts';
 import { CURSOR_HEADER, LONG_CURSOR_LENGTH_MAX } from '../../../core/text/cursors.ts';
 import { formatTimestamp } from '../../../core/text/timestamps.ts';
 import type { AuditExportPage, AuditExportQuery } from '../../../front/front.ts';
+import { NDJSON_TYPES } from '../../../http/pipeline/request-head.ts';
 import type { BodyDescription } from '../../../http/schema/operation-description.ts';
+import { namesType } from '../../../http/streams/media-types.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import type { AuditRecord, LoggedChange } from '../../../shard/shard.ts';
 import { auditFilterOf, auditFilterShape } from '../../audit-filters.ts';
-import { acceptsLines } from '../../body.ts';
 import { OperatorSlots } from '../../operator-slots.ts';
 import { tenantIdOf } from '../../path-ids.ts';
 import { PARAMETERS, pageShape, sinceOrNow, timestamp, wait } from '../../schemas.ts';
 import {
   ACCEPT_LINES,
-  type Call,
   count,
   jsonResponse,
   linesResponse,
   nextCursor,
+  type OperatorCall,
   type OperatorOperation,
   reading,
   timestampText,
 } from '../operation.ts';
 
 const NDJSON: Pick<BodyDescription, 'contentType' | 'lines'> = { contentType: 'application/x-ndjson', lines: true };
+
+/** Whether the client asks for lines of JSON. */
+const acceptsLines = ({ request }: OperatorCall): boolean => namesType(request.headers.accept, NDJSON_TYPES);
 
 const entrySchema = z
   .object({
@@ -115,9 +119,9 @@ export const listAuditLog = reading({
       ...auditFilterOf(query),
     });
     const entries = items.map(entryRecord);
-    if (format === 'ndjson' || (format === undefined && acceptsLines(call.request))) {
+    if (format === 'ndjson' || (format === undefined && acceptsLines(call))) {
       const continued = next ?? (order === 'asc' ? resumeCursor : undefined);
-      return linesResponse(entries, continued === undefined ? {} : { [CURSOR_HEADER]: continued });
+      return linesResponse(entries, continued);
     }
     return jsonResponse(200, {
       entries,
@@ -159,21 +163,25 @@ const eventSchema = z
 
 const exportedRecord = (row: LoggedChange): AuditEntry => ({ tenant_id: row.tenantId, ...entryRecord(row) });
 
-async function readExport(call: Call, start: AuditExportQuery, waitMs: number): Promise<AuditExportPage> {
-  const { api, clock, request } = call;
+async function readExport(call: OperatorCall, start: AuditExportQuery, waitMs: number): Promise<AuditExportPage> {
+  const { api, clock } = call;
   const untilMs = clock.monotonicMs() + waitMs;
   let page = await api.exportAuditLog(call.context(), start);
   while (page.items.length === 0 && clock.monotonicMs() < untilMs) {
     // A page may be empty although more follows: its entries had no changes, or only ones before the start.
     const hasMore = !page.atEnd && page.slotsMissing === 0;
     await delay(clock, hasMore ? 0 : Math.min(LOOK_MS, untilMs - clock.monotonicMs()));
-    if (request.socket.destroyed) return page;
+    if (call.isClosed()) return page;
     page = await api.exportAuditLog(call.context(), { cursor: page.cursor });
   }
   return page;
 }
 
-function exportEvents({ cursor, atEnd, slotsMissing }: AuditExportPage, entries: readonly AuditEntry[], clock: Clock) {
+function exportEvents(
+  { cursor, atEnd, slotsMissing }: AuditExportPage,
+  entries: readonly AuditEntry[],
+  clock: Pick<Clock, 'wallMs'>,
+) {
   const at = formatTimestamp(clock.wallMs());
   const checkpoint = { cursor, at, at_end: atEnd, slots_missing: slotsMissing };
   return [...entries.map(auditEvent), checkpointEvent(checkpoint)];
@@ -213,10 +221,10 @@ export function createExportAuditLog(): OperatorOperation {
       if (cursor !== undefined && since !== undefined) {
         throw new GrantdError('invalid-request', 'The query has both "cursor" and "since".');
       }
-      using _slot = slots.take(call.operator);
+      using _slot = slots.take(call.operator.name);
       const page = await readExport(call, { cursor, since }, waitSeconds * 1000);
       const entries = page.items.map(exportedRecord);
-      if (format === 'cloudevents' || (format === undefined && acceptsLines(call.request))) {
+      if (format === 'cloudevents' || (format === undefined && acceptsLines(call))) {
         return linesResponse(exportEvents(page, entries, call.clock));
       }
       const { cursor: next, atEnd, slotsMissing } = page;

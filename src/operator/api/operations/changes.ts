@@ -1,51 +1,42 @@
-// The change feed of a tenant for operators: the pages of GET /v1/changes, with the same cursors.
+// The change feed of a tenant for operators: the pages of GET /v1/changes, with the same cursors. Each says whether the
+// end was reached.
 
 import { z } from 'zod';
-import { changeJson, FEED_ACTIONS, feedActionsOf } from '../../../core/change-feed.ts';
-import { GrantdError } from '../../../core/errors.ts';
-import { parseRelation } from '../../../core/tuples.ts';
+import { changeJson } from '../../../core/change-feed.ts';
 import type { ChangesQuery } from '../../../front/changes.ts';
-import { changeListSchema } from '../../../http/schema/change-schemas.ts';
+import { parseFeedQuery } from '../../../http/operations/changes.ts';
+import type { OperationResponse } from '../../../http/operations/operation.ts';
+import { changeListSchema, changesQuerySchema } from '../../../http/schema/change-schemas.ts';
 import { success } from '../../../http/schema/operation-description.ts';
-import { namespaceName, PARAMETERS, pageShape, sinceOrNow, wait } from '../../schemas.ts';
-import { type Call, reading, sessionOf } from '../operation.ts';
+import { validate } from '../../../http/schema/validation.ts';
+import type { OperatorOperation, OperatorSession } from '../operation.ts';
 
 /** How long one call to the owner waits, in ms: within the deadline of a request. */
 const WAIT_PER_CALL_MS = 5000;
 
-async function readPage(call: Call, query: Omit<ChangesQuery, 'waitMs'>, waitMs: number) {
-  const session = await sessionOf(call);
+async function readPage(operator: OperatorSession, query: ChangesQuery): Promise<OperationResponse> {
+  const session = await operator.tenant();
   let start: Pick<ChangesQuery, 'cursor' | 'since'> = query;
-  for (let leftMs = waitMs; ; leftMs -= WAIT_PER_CALL_MS) {
-    const page = await session.readChanges(call.context(), {
-      ...query,
-      ...start,
-      waitMs: Math.max(0, Math.min(leftMs, WAIT_PER_CALL_MS)),
-    });
-    if (page.changes.length > 0 || leftMs <= WAIT_PER_CALL_MS) return page;
-    start = { cursor: page.cursor, since: undefined };
+  for (let leftMs = query.waitMs; ; leftMs -= WAIT_PER_CALL_MS) {
+    const waitMs = Math.max(0, Math.min(leftMs, WAIT_PER_CALL_MS));
+    const { changes, cursor, atEnd } = await session.readChanges(operator.context(), { ...query, ...start, waitMs });
+    if (changes.length > 0 || leftMs <= WAIT_PER_CALL_MS) {
+      const list = changes.map(changeJson).join(',');
+      const json = `{"changes":[${list}],"next_cursor":${JSON.stringify(cursor)},"at_end":${atEnd}}`;
+      return { status: 200, json };
+    }
+    start = { cursor, since: undefined };
   }
 }
 
-export const listChanges = reading({
+export const listChanges: OperatorOperation = {
   id: 'listChanges',
+  method: 'GET',
   path: '/tenants/{tenantId}/changes',
+  access: 'read-only',
   tag: 'Audit log and changes',
   summary: 'Read the change feed of a tenant',
-  query: {
-    ...pageShape,
-    since: sinceOrNow,
-    namespace: namespaceName,
-    // Read as any text, since an invalid relation has an error type of its own.
-    relation: z.string().meta(PARAMETERS.relation).optional(),
-    action: z
-      .string()
-      .refine((text) => feedActionsOf(text) !== undefined, `must be one or several of ${FEED_ACTIONS.join(', ')}`)
-      .meta(PARAMETERS.action)
-      .transform(feedActionsOf)
-      .optional(),
-    wait,
-  },
+  query: changesQuerySchema.shape,
   successes: [
     success(200, 'One page.', {
       name: 'ChangePage',
@@ -55,18 +46,5 @@ export const listChanges = reading({
     }),
   ],
   errors: ['invalid-relation', 'invalid-cursor', 'cursor-too-old'],
-  async run(call, { cursor, since, namespace, relation, action, limit, wait: waitSeconds }) {
-    if (cursor !== undefined && since !== undefined) {
-      throw new GrantdError('invalid-request', 'The query has both "cursor" and "since".');
-    }
-    const parsed = relation === undefined ? undefined : parseRelation(relation);
-    const filter = { namespace, relation: parsed, actions: action };
-    const page = await readPage(call, { cursor, since, filter, limit }, waitSeconds * 1000);
-    const changes = page.changes.map(changeJson).join(',');
-    return {
-      kind: 'text',
-      contentType: 'application/json',
-      text: `{"changes":[${changes}],"next_cursor":${JSON.stringify(page.cursor)},"at_end":${page.atEnd}}`,
-    };
-  },
-});
+  answer: (session, _context, { query }) => readPage(session, parseFeedQuery(validate(changesQuerySchema, query))),
+};

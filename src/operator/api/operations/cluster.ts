@@ -8,7 +8,7 @@ import type { MemberView, ReaderView, ShardLoad, SlotView } from '../../../front
 import { success } from '../../../http/schema/operation-description.ts';
 import { dryRunQuerySchema } from '../../../http/schema/schema-parts.ts';
 import { slotOf } from '../../path-ids.ts';
-import { count, jsonResponse, reading, timestampText, withQuery } from '../operation.ts';
+import { count, jsonResponse, ownOperation, reading, timestampText } from '../operation.ts';
 
 const planSchema = z.object({
   name: z.string(),
@@ -41,7 +41,6 @@ export const listPlans = reading({
   path: '/plans',
   tag: 'The cluster',
   summary: 'List the plans',
-  query: {},
   successes: [success(200, 'All plans.', { name: 'PlanList', schema: z.object({ plans: z.array(planSchema) }) })],
   run: ({ plans }) => Promise.resolve(jsonResponse(200, { plans: [...plans.values()].map(planRecord) })),
 });
@@ -110,7 +109,6 @@ export const listSlots = reading({
   path: '/slots',
   tag: 'The cluster',
   summary: 'List the slots and their owners',
-  query: {},
   successes: [
     success(200, 'All slots.', {
       name: 'SlotList',
@@ -133,9 +131,10 @@ const timeRepairSchema = z.object({
   keys_revoked: count('API keys that had expired by the time of the log, and that this request revoked.'),
 });
 
-export const repairTime = withQuery({
+export const repairTime = ownOperation({
   id: 'repairTime',
   method: 'POST',
+  access: 'full',
   path: '/slots/{slot}/repair-time',
   tag: 'The cluster',
   summary: 'Set the time of a slot back',
@@ -181,7 +180,6 @@ export const listLoads = reading({
   path: '/loads',
   tag: 'The cluster',
   summary: 'List the load of the shards',
-  query: {},
   successes: [
     success(200, 'The last ten seconds of each shard.', {
       name: 'LoadList',
@@ -218,7 +216,6 @@ export const listMembers = reading({
   path: '/members',
   tag: 'The cluster',
   summary: 'List the shards',
-  query: {},
   successes: [
     success(200, 'All incarnations that are known.', {
       name: 'MemberList',

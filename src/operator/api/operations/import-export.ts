@@ -31,10 +31,9 @@ import { CALLS } from '../../../rpc/calls/table.ts';
 import { hasRules, type RuleSet, ruleSetRecord } from '../../../rules/rule-set.ts';
 import { KEEP_OUTSIDE } from '../../../rules/rules-writes.ts';
 import type { GrantRequest, GrantResult, GrantsPage } from '../../../shard/shard.ts';
-import { NDJSON_MEDIA_TYPES, readBody } from '../../body.ts';
 import { tenantIdOf } from '../../path-ids.ts';
 import { PARAMETERS } from '../../schemas.ts';
-import { count, linesResponse, reading, sessionOf, withQuery } from '../operation.ts';
+import { count, linesResponse, ownOperation, reading } from '../operation.ts';
 
 // ---- import ----
 
@@ -182,9 +181,10 @@ const importShape = {
 
 const NDJSON = { contentType: 'application/x-ndjson', lines: true };
 
-export const importGrants = withQuery({
+export const importGrants = ownOperation({
   id: 'import',
   method: 'POST',
+  access: 'full',
   path: '/tenants/{tenantId}/import',
   tag: 'Import and export',
   summary: 'Import up to 1,000 grants, line by line',
@@ -194,6 +194,7 @@ export const importGrants = withQuery({
   body: {
     name: 'ImportLine',
     schema: grantBodySchema,
+    bytesMax: IMPORT_BODY_BYTES_MAX,
     example: `${JSON.stringify({ ...EXAMPLE_TUPLE, expires_at: EXAMPLE_TIMESTAMP })}\n`,
     ...NDJSON,
   },
@@ -205,10 +206,11 @@ export const importGrants = withQuery({
     }),
   ],
   async run(call, { replace, outside_types: outsideTypes }) {
-    const session = await sessionOf(call);
-    const rules = { bytesMax: IMPORT_BODY_BYTES_MAX, mediaTypes: NDJSON_MEDIA_TYPES };
+    const session = await call.tenant();
+    const { body } = call.request;
+    assert(body instanceof Uint8Array, 'a body of lines arrives as bytes');
     const choices = { keepsExisting: replace !== 'true', keepsOutside: outsideTypes === KEEP_OUTSIDE };
-    const lines = parseLines(await readBody(call.request, rules), call.clock.wallMs(), choices);
+    const lines = parseLines(body, call.clock.wallMs(), choices);
     const writes = lines.flatMap((line) => ('write' in line ? [line.write] : []));
     const results = writes.length === 0 ? [] : await session.call(CALLS.writeGrants, call.context(), writes);
     assert(results.length === writes.length, 'every write has a result');
@@ -307,13 +309,13 @@ export const exportGrants = reading({
   ],
   async run(call, { format }) {
     const { contentType, line } = FORMATS[format];
-    const session = await sessionOf(call);
+    const session = await call.tenant();
     const isFramed = format === 'ndjson';
     // Before the grants: what they mean depends on the rules.
     const rules = isFramed ? rulesLine(await session.call(CALLS.readRules, call.context(), undefined)) : '';
     const first = await readPage(session, call.context());
     const head = isFramed ? `${exportHead(tenantIdOf(call))}${rules}` : '';
     const chunks = exportChunks(session, first, call.context, { head, line, end: isFramed ? exportEnd : () => '' });
-    return { kind: 'stream', contentType, chunks, headers: { [CURSOR_HEADER]: first.feedCursor } };
+    return { contentType, chunks, feedCursor: first.feedCursor };
   },
 });

@@ -1,30 +1,27 @@
-// API keys of a tenant for operators: the shapes and rules of /v1/keys, and what only operators do with keys.
+// API keys of a tenant: what only operators do with them, and their listing, which shows operators more.
 
 import { z } from 'zod';
-import { keyExpiry } from '../../../core/grant-expiry.ts';
 import { ROTATION_GRACE_MS_DEFAULT, ROTATION_GRACE_MS_MAX } from '../../../core/limits.ts';
 import { keyRecord, listedKeyRecord } from '../../../core/records.ts';
-import { scopeMask } from '../../../core/scopes.ts';
 import { optionalTimestamp } from '../../../core/text/timestamps.ts';
-import { EXAMPLE_KEY } from '../../../http/schema/examples.ts';
 import { success } from '../../../http/schema/operation-description.ts';
+import { closedObject } from '../../../http/schema/schema-parts.ts';
 import { createdKeySchema, listedKeySchema } from '../../../http/schema/schemas.ts';
+import { validateBody } from '../../../http/schema/validation.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import type { ListedKey } from '../../../shard/shard.ts';
-import { readJson } from '../../body.ts';
 import { findKey } from '../../find-key.ts';
 import { keyIdOf, noKey } from '../../path-ids.ts';
-import { keyName, pageShape, parseBody, scopes, timestamp } from '../../schemas.ts';
+import { pageShape } from '../../schemas.ts';
 import {
-  type Call,
   IDEMPOTENCY,
   idempotencyKeyOf,
   jsonBody,
   jsonResponse,
   nextCursor,
-  type OperatorOperation,
+  type OperatorCall,
+  ownOperation,
   reading,
-  sessionOf,
   timestampText,
 } from '../operation.ts';
 
@@ -64,32 +61,9 @@ const operatorKeyRecord = (key: ListedKey) => ({
   rotated_to: key.rotatedTo ?? null,
 });
 
-const keyStateRecord = (key: ListedKey, { clock }: Call) => {
+const keyStateRecord = (key: ListedKey, { clock }: OperatorCall) => {
   const hasExpired = key.expiresAtMs !== undefined && key.expiresAtMs <= clock.wallMs();
   return { ...operatorKeyRecord(key), state: hasExpired ? 'expired' : 'active' };
-};
-
-const createShape = { name: keyName.default(''), scopes, expires_at: timestamp.nullish() };
-
-export const createKey: OperatorOperation = {
-  id: 'createKey',
-  method: 'POST',
-  path: '/tenants/{tenantId}/keys',
-  tag: 'Within a tenant',
-  summary: 'Create an API key',
-  body: jsonBody('KeyRequest', createShape, { name: EXAMPLE_KEY.name, scopes: EXAMPLE_KEY.scopes }),
-  headers: IDEMPOTENCY,
-  successes: [
-    success(201, 'The key was created; it is shown only here.', { name: 'CreatedKey', schema: createdKeySchema }),
-  ],
-  errors: ['key-limit-reached', 'already-created', 'idempotency-key-reused'],
-  async run(call) {
-    const session = await sessionOf(call);
-    const body = parseBody(await readJson(call.request), createShape);
-    const key = { name: body.name, scopes: scopeMask(body.scopes), expiresAtMs: keyExpiry(body.expires_at) };
-    const { record, text } = await session.createKey(call.context(), key, idempotencyKeyOf(call));
-    return jsonResponse(201, { ...keyRecord(record), key: text });
-  },
 };
 
 export const listKeys = reading({
@@ -106,7 +80,7 @@ export const listKeys = reading({
   ],
   errors: ['invalid-cursor'],
   async run(call, { limit, cursor }) {
-    const session = await sessionOf(call);
+    const session = await call.tenant();
     const page = await session.call(CALLS.listKeys, call.context(), { limit, cursor });
     return jsonResponse(200, { keys: page.items.map(operatorKeyRecord), next_cursor: page.nextCursor ?? null });
   },
@@ -114,15 +88,14 @@ export const listKeys = reading({
 
 export const readKey = reading({
   id: 'readKey',
-  path: '/tenants/{tenantId}/keys/{keyId}',
+  path: '/tenants/{tenantId}/keys/{key_id}',
   tag: 'Within a tenant',
   summary: 'Read one API key',
-  query: {},
   successes: [success(200, 'The key, without its text.', { name: 'KeyState', schema: keyStateSchema })],
   errors: ['key-not-found'],
   async run(call) {
     const id = keyIdOf(call);
-    const key = await findKey(call.context, await sessionOf(call), id);
+    const key = await findKey(call.context, await call.tenant(), id);
     if (key === undefined) throw noKey();
     return jsonResponse(200, keyStateRecord(key, call));
   },
@@ -140,10 +113,13 @@ const rotateShape = {
     .meta({ description: 'How long the previous key still works, if it does not expire before; 0: it is revoked.' }),
 };
 
-export const rotateKey: OperatorOperation = {
+const rotateSchema = closedObject(rotateShape);
+
+export const rotateKey = ownOperation({
   id: 'rotateKey',
   method: 'POST',
-  path: '/tenants/{tenantId}/keys/{keyId}/rotate',
+  path: '/tenants/{tenantId}/keys/{key_id}/rotate',
+  access: 'full',
   tag: 'Within a tenant',
   summary: 'Rotate an API key',
   body: jsonBody('KeyRotation', rotateShape, { grace_seconds: 86_400 }),
@@ -157,14 +133,14 @@ export const rotateKey: OperatorOperation = {
   errors: ['key-not-found', 'key-not-rotatable', 'key-limit-reached', 'already-created', 'idempotency-key-reused'],
   async run(call) {
     const rotated = keyIdOf(call);
-    const session = await sessionOf(call);
-    const body = parseBody(await readJson(call.request), rotateShape);
+    const session = await call.tenant();
+    const body = validateBody(rotateSchema, call.request.body);
     const rotation = { keyId: rotated, graceMs: 1000 * body.grace_seconds };
     const { key, former, revoked, text } = await session.rotateKey(call.context(), rotation, idempotencyKeyOf(call));
     const ended = { key_id: former.keyId, ends_at: optionalTimestamp(former.expiresAtMs), revoked };
     return jsonResponse(201, { ...keyRecord(key), key: text, former: ended });
   },
-};
+});
 
 const identifyShape = {
   hash: z
@@ -174,10 +150,12 @@ const identifyShape = {
 };
 const EXAMPLE_HASH = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
-export const identifyKey: OperatorOperation = {
+const identifySchema = closedObject(identifyShape);
+
+export const identifyKey = ownOperation({
   id: 'identifyKey',
   method: 'POST',
-  path: '/tenants/{tenantId}/keys/{keyId}/identify',
+  path: '/tenants/{tenantId}/keys/{key_id}/identify',
   access: 'read-only',
   tag: 'Within a tenant',
   summary: 'Say whether a text is this API key, by its hash',
@@ -191,25 +169,10 @@ export const identifyKey: OperatorOperation = {
   errors: ['key-not-found'],
   async run(call) {
     const claimed = keyIdOf(call);
-    const session = await sessionOf(call);
-    const { hash } = parseBody(await readJson(call.request), identifyShape);
+    const session = await call.tenant();
+    const { hash } = validateBody(identifySchema, call.request.body);
     const identified = await session.call(CALLS.identifyKey, call.context(), { keyId: claimed, hash });
     if (identified === undefined) throw noKey();
     return jsonResponse(200, { ...keyStateRecord(identified.key, call), matches: identified.matches });
   },
-};
-
-export const revokeKey: OperatorOperation = {
-  id: 'revokeKey',
-  method: 'DELETE',
-  path: '/tenants/{tenantId}/keys/{keyId}',
-  tag: 'Within a tenant',
-  summary: 'Revoke an API key',
-  successes: [success(204, 'The key was revoked.')],
-  errors: ['key-not-found'],
-  async run(call) {
-    const session = await sessionOf(call);
-    await session.call(CALLS.revokeKey, call.context(), keyIdOf(call));
-    return { kind: 'empty' };
-  },
-};
+});

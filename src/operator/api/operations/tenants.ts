@@ -8,24 +8,23 @@ import { DEFAULT_PLAN_NAME, type Plans, readersOf, resolvePlan } from '../../../
 import { LISTED_STATES, updatedTenant } from '../../../core/tenants.ts';
 import { formatTimestamp, MS_PER_HOUR, MS_PER_MINUTE, optionalTimestamp } from '../../../core/text/timestamps.ts';
 import { success } from '../../../http/schema/operation-description.ts';
-import { dryRunQuerySchema } from '../../../http/schema/schema-parts.ts';
+import { closedObject, dryRunQuerySchema } from '../../../http/schema/schema-parts.ts';
+import { validateBody } from '../../../http/schema/validation.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import type { TenantDeletion, TenantStatus, UsageBucket } from '../../../shard/shard.ts';
-import { readJson } from '../../body.ts';
 import { requirePresent, tenantIdOf } from '../../path-ids.ts';
-import { pageShape, parseBody, planName, tenantName, tenantReaders, tenantSearch, timestamp } from '../../schemas.ts';
+import { pageShape, planName, tenantName, tenantReaders, tenantSearch, timestamp } from '../../schemas.ts';
 import {
-  type Call,
   count,
   IDEMPOTENCY,
   idempotencyKeyOf,
   jsonBody,
   jsonResponse,
   nextCursor,
-  type OperatorOperation,
+  type OperatorCall,
+  ownOperation,
   reading,
   timestampText,
-  withQuery,
 } from '../operation.ts';
 
 const tenantSchema = z
@@ -123,7 +122,7 @@ function exceededBounds({ plan, counts, grants }: TenantStatus, plans: Plans): r
 }
 
 /** The tenant as it is now. Throws `tenant-not-found`. */
-const presentTenant = async (call: Call): Promise<TenantStatus> =>
+const presentTenant = async (call: OperatorCall): Promise<TenantStatus> =>
   requirePresent(await call.api.call(CALLS.readTenant, call.context(), { tenantId: tenantIdOf(call) }));
 
 function requireKnownPlan(plans: Plans, plan: string | undefined): void {
@@ -133,10 +132,12 @@ function requireKnownPlan(plans: Plans, plan: string | undefined): void {
 }
 
 const createShape = { name: tenantName, plan: planName.optional() };
+const createSchema = closedObject(createShape);
 
-export const createTenant: OperatorOperation = {
+export const createTenant = ownOperation({
   id: 'createTenant',
   method: 'POST',
+  access: 'full',
   path: '/tenants',
   tag: 'Tenants',
   summary: 'Create a tenant',
@@ -146,13 +147,13 @@ export const createTenant: OperatorOperation = {
   errors: ['already-created', 'idempotency-key-reused'],
   async run(call) {
     const { api, plans, operator } = call;
-    const { name, plan } = parseBody(await readJson(call.request), createShape);
+    const { name, plan } = validateBody(createSchema, call.request.body);
     requireKnownPlan(plans, plan);
-    const tenant = { name, plan: plan ?? DEFAULT_PLAN_NAME, operator };
+    const tenant = { name, plan: plan ?? DEFAULT_PLAN_NAME, operator: operator.name };
     const created = await api.createTenant(call.context(), tenant, idempotencyKeyOf(call));
     return jsonResponse(201, tenantRecord(created, plans));
   },
-};
+});
 
 export const listTenants = reading({
   id: 'listTenants',
@@ -193,7 +194,6 @@ export const readTenant = reading({
   path: '/tenants/{tenantId}',
   tag: 'Tenants',
   summary: 'Read a tenant',
-  query: {},
   successes: [success(200, 'The tenant.', TENANT)],
   run: async (call) => jsonResponse(200, tenantRecord(await presentTenant(call), call.plans)),
 });
@@ -211,9 +211,12 @@ const updateShape = {
     .optional(),
 };
 
-export const updateTenant = withQuery({
+const updateSchema = closedObject(updateShape);
+
+export const updateTenant = ownOperation({
   id: 'updateTenant',
   method: 'PATCH',
+  access: 'full',
   path: '/tenants/{tenantId}',
   tag: 'Tenants',
   summary: 'Change the name, the plan, the state or the readers of a tenant',
@@ -225,7 +228,7 @@ export const updateTenant = withQuery({
   async run(call, { dry_run: dryRun }) {
     const { api, plans, operator } = call;
     const tenantId = tenantIdOf(call);
-    const body = parseBody(await readJson(call.request), updateShape);
+    const body = validateBody(updateSchema, call.request.body);
     if (Object.values(body).every((value) => value === undefined)) {
       throw new GrantdError(
         'invalid-request',
@@ -239,14 +242,15 @@ export const updateTenant = withQuery({
       const changed = { ...updatedTenant(present, body), counts, grants, chosenReaders };
       return jsonResponse(200, { ...tenantRecord(changed, plans), exceeded: exceededBounds(changed, plans) });
     }
-    const tenant = await api.call(CALLS.updateTenant, call.context(), { ...body, tenantId, operator });
+    const tenant = await api.call(CALLS.updateTenant, call.context(), { ...body, tenantId, operator: operator.name });
     return jsonResponse(200, tenantRecord(requirePresent(tenant), plans));
   },
 });
 
-export const deleteTenant = withQuery({
+export const deleteTenant = ownOperation({
   id: 'deleteTenant',
   method: 'DELETE',
+  access: 'full',
   path: '/tenants/{tenantId}',
   tag: 'Tenants',
   summary: 'Delete a tenant',
@@ -259,7 +263,7 @@ export const deleteTenant = withQuery({
   ],
   async run(call, { dry_run: dryRun }) {
     if (dryRun === 'true') return jsonResponse(200, tenantRecord(await presentTenant(call), call.plans));
-    const change = { tenantId: tenantIdOf(call), state: 'deleting', operator: call.operator } as const;
+    const change = { tenantId: tenantIdOf(call), state: 'deleting', operator: call.operator.name } as const;
     const tenant = await call.api.call(CALLS.updateTenant, call.context(), change);
     return jsonResponse(202, tenantRecord(requirePresent(tenant), call.plans));
   },

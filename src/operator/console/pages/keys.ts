@@ -7,11 +7,11 @@ import { ROTATION_GRACE_MS_DEFAULT, ROTATION_GRACE_MS_MAX } from '../../../core/
 import { type Scope, scopeMask, scopesOf } from '../../../core/scopes.ts';
 import { MS_PER_HOUR } from '../../../core/text/timestamps.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
+import { keyName, scopes } from '../../../http/schema/schemas.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import type { ListedKey } from '../../../shard/shard.ts';
 import { findKey } from '../../find-key.ts';
 import { keyIdOf } from '../../path-ids.ts';
-import { keyName, scopes } from '../../schemas.ts';
 import { type Refusal, refuse, refuseInvalid } from '../forms.ts';
 import {
   type FramedTenant,

@@ -4,7 +4,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parseQuery } from '../../../../src/core/text/query.ts';
-import { bearerTokenOf, findMediaTypeError, queryTextOf } from '../../../../src/http/pipeline/request-head.ts';
+import {
+  bearerTokenOf,
+  findMediaTypeError,
+  JSON_ALONE,
+  queryTextOf,
+} from '../../../../src/http/pipeline/request-head.ts';
 import { anyCharacter } from '../../support/any-character.ts';
 
 describe('the bearer token of a request', () => {
@@ -47,15 +52,16 @@ const refused = [
 
 describe('the media type of a body', () => {
   for (const type of taken) {
-    it(`is taken: ${type}`, () => assert.equal(findMediaTypeError({ 'content-type': type }), undefined));
+    it(`is taken: ${type}`, () => assert.equal(findMediaTypeError({ 'content-type': type }, JSON_ALONE), undefined));
   }
   for (const type of refused) {
     it(`is refused: ${type}`, () => {
-      assert.equal(findMediaTypeError({ 'content-type': type })?.code, 'unsupported-media-type');
+      assert.equal(findMediaTypeError({ 'content-type': type }, JSON_ALONE)?.code, 'unsupported-media-type');
     });
   }
   it('is named where it is refused, unless it is of no ordinary form', () => {
-    const detailOf = (type: string | undefined) => findMediaTypeError({ 'content-type': type })?.message ?? '';
+    const detailOf = (type: string | undefined) =>
+      findMediaTypeError({ 'content-type': type }, JSON_ALONE)?.message ?? '';
     assert.match(detailOf('application/x-www-form-urlencoded'), /it has "application\/x-www-form-urlencoded"\.$/);
     assert.match(detailOf('text/plain; charset=utf-8'), /it has "text\/plain; charset=utf-8"\.$/);
     assert.match(detailOf(undefined), /it has none\.$/);
@@ -65,15 +71,15 @@ describe('the media type of a body', () => {
     // Were there two ways to read each part, this would take longer than the universe has lasted.
     for (const part of [';  ', '; ; charset=utf-8  ', ' \t']) {
       const type = `application/json${part.repeat(16 * 1024)}x`;
-      assert.equal(findMediaTypeError({ 'content-type': type })?.code, 'unsupported-media-type');
+      assert.equal(findMediaTypeError({ 'content-type': type }, JSON_ALONE)?.code, 'unsupported-media-type');
     }
   });
   it('comes without a content encoding', () => {
     const type = { 'content-type': 'application/json' };
-    assert.equal(findMediaTypeError({ ...type, 'content-encoding': 'identity' }), undefined);
+    assert.equal(findMediaTypeError({ ...type, 'content-encoding': 'identity' }, JSON_ALONE), undefined);
     for (const encoding of ['gzip', 'br', 'identity, gzip', '']) {
       assert.equal(
-        findMediaTypeError({ ...type, 'content-encoding': encoding })?.code,
+        findMediaTypeError({ ...type, 'content-encoding': encoding }, JSON_ALONE)?.code,
         'unsupported-media-type',
         encoding,
       );

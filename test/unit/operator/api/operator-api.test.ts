@@ -202,7 +202,8 @@ describe('tenants', () => {
         assertProblem(await call('GET', `/tenants/${id}/${path}`), 404, 'tenant-not-found');
       }
       assertProblem(await call('POST', `/tenants/${id}/check`, tuple('a:b', 'owner', 'c:d')), 404, 'tenant-not-found');
-      assertProblem(await call('POST', `/tenants/${id}/import`, '{}'), 404, 'tenant-not-found');
+      const lines = { 'Content-Type': 'application/x-ndjson' };
+      assertProblem(await call('POST', `/tenants/${id}/import`, '{}', lines), 404, 'tenant-not-found');
     }
   });
 });
@@ -281,19 +282,6 @@ describe('keys', () => {
     const other = `/tenants/${id}/keys/key_00000000000000000000000000/identify`;
     assertProblem(await call('POST', other, { hash: hashApiKey(key) }), 404, 'key-not-found');
   });
-
-  test('scopes and expiry are looked at', async () => {
-    const id = await createTenant();
-    const path = `/tenants/${id}/keys`;
-    assertProblem(await call('POST', path, {}), 400, 'invalid-request', /"scopes"/);
-    assertProblem(await call('POST', path, { scopes: [] }), 400, 'invalid-request', /"scopes"/);
-    assertProblem(await call('POST', path, { scopes: ['root'] }), 400, 'invalid-request', /"scopes\[0\]"/);
-    assertProblem(await call('POST', path, { scopes: ['admin', 'admin'] }), 400, 'invalid-request', /"scopes"/);
-    const past = { scopes: ['admin'], expires_at: '2001-01-01T00:00:00.000Z' };
-    assertProblem(await call('POST', path, past), 400, 'invalid-request', /"expires_at"/);
-    const vague = { scopes: ['admin'], expires_at: 'tomorrow' };
-    assertProblem(await call('POST', path, vague), 400, 'invalid-request', /"expires_at"/);
-  });
 });
 
 describe('grants', () => {
@@ -318,12 +306,6 @@ describe('grants', () => {
     assert.deepEqual((await call('GET', `${onObject}&relation=owner`)).body.grants, []);
     const holders = await call('GET', `/tenants/${id}/holders?object=doc%3Aa%3Ab%2F*&relation=viewer`);
     assert.deepEqual(holders.body, { subjects: ['user:ann'], next_cursor: null });
-    for (const query of ['', '?relation=viewer', '?subject=user:ann&object=doc:1']) {
-      assertProblem(await call('GET', `/tenants/${id}/grants${query}`), 400, 'invalid-request');
-    }
-    assertProblem(await call('GET', `/tenants/${id}/grants?object=`), 400, 'invalid-object');
-    assertProblem(await call('GET', `/tenants/${id}/holders?object=doc:1`), 400, 'invalid-relation');
-    assertProblem(await call('GET', `/tenants/${id}/holders?relation=viewer`), 400, 'invalid-object');
     assert.equal((await call('DELETE', `/tenants/${id}/grants`, one)).status, 204);
     assertProblem(await call('DELETE', `/tenants/${id}/grants`, one), 404, 'grant-not-found');
     assert.equal((await call('POST', `/tenants/${id}/check`, one)).body.authorized, false);
@@ -337,42 +319,6 @@ describe('grants', () => {
       ],
     );
     assert.equal(entries[0].request_id, created.headers.get('x-service-request-id'));
-  });
-
-  test('each ill-formed part has its own type', async () => {
-    const id = await createTenant();
-    for (const path of ['check', 'grants']) {
-      const send = (body: object) => call('POST', `/tenants/${id}/${path}`, body);
-      assertProblem(await send(tuple('nobody', 'viewer', 'doc:a')), 400, 'invalid-subject', /"subject"/);
-      assertProblem(await send(tuple('user:a', 're ader', 'doc:a')), 400, 'invalid-relation', /"relation"/);
-      assertProblem(await send(tuple('user:a', 'viewer', ':a')), 400, 'invalid-object', /"object"/);
-      assertProblem(await send({}), 400, 'invalid-subject', /missing/);
-      assertProblem(await send([]), 400, 'invalid-request');
-    }
-    assertProblem(await call('GET', `/tenants/${id}/objects?relation=viewer`), 400, 'invalid-subject');
-    assertProblem(await call('GET', `/tenants/${id}/objects?subject=a:b&relation=x`), 400, 'invalid-relation');
-    const namespace = `/tenants/${id}/objects?subject=a:b&relation=viewer&namespace=1`;
-    assertProblem(await call('GET', namespace), 400, 'invalid-request', /"namespace"/);
-    assertProblem(
-      await call('GET', `/tenants/${id}/objects?subject=a:b&relation=viewer&cursor=x`),
-      400,
-      'invalid-cursor',
-    );
-  });
-
-  test('namespaces are made once, and their bound is an error of its own', async () => {
-    const id = await createTenant();
-    const path = `/tenants/${id}/namespaces`;
-    const created = await call('POST', path, { name: 'doc' });
-    assert.equal(created.status, 201);
-    const again = await call('POST', path, { name: 'doc' });
-    assert.deepEqual([again.status, again.body], [200, created.body]);
-    assert.deepEqual((await call('GET', path)).body, { namespaces: [created.body] });
-    assertProblem(await call('POST', path, { name: '1' }), 400, 'invalid-request', /"name"/);
-    service.operator.namespacesMax = 1;
-    const refused = await call('POST', `/tenants/${id}/grants`, tuple('user:a', 'viewer', 'doc:a'));
-    service.operator.namespacesMax = 1000;
-    assertProblem(refused, 403, 'namespace-limit-reached');
   });
 });
 

@@ -127,7 +127,7 @@ test('a filter that nothing could fit is refused by the name of its field', asyn
     ['object=%00', 'object'],
     ['request_id=1', 'request_id'],
   ]) {
-    assertProblem(await get(`?${query}`), 400, 'invalid-request', new RegExp(`parameter "${field}" must be`));
+    assertProblem(await get(`?${query}`), 400, 'invalid-request', new RegExp(`"${field}" must be`));
   }
 });
 

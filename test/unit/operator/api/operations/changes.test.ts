@@ -55,24 +55,6 @@ describe('the changes of a tenant', () => {
     assert.deepEqual((await read('?namespace=folder')).body.changes, []);
   });
 
-  for (const [query, named] of [
-    ['?cursor=a&since=now', /"cursor" and "since"/],
-    ['?since=yesterday', /"since"/],
-    ['?action=grant.lost', /"action"/],
-    ['?wait=31', /"wait"/],
-    ['?wait=-1', /"wait"/],
-    ['?limit=0', /"limit"/],
-    ['?order=desc', /"order"/],
-  ] as const) {
-    test(`${query} is refused`, async () => {
-      assertProblem(await read(query), 400, 'invalid-request', named);
-    });
-  }
-
-  test('with a relation that no tenant can have has the error type of a relation', async () => {
-    assertProblem(await read('?relation=the+boss'), 400, 'invalid-relation', /"relation" must be one of owner/);
-  });
-
   test('of an unknown tenant, and after a cursor of something else, there are none', async () => {
     assertProblem(await read('?cursor=other'), 400, 'invalid-cursor');
     assertProblem(await call('GET', '/tenants/ten_00000000000000000000000000/changes'), 404, 'tenant-not-found');

@@ -1,16 +1,10 @@
-// A response that is sent as it is read. If reading fails midway, the connection breaks, so that the response cannot
-// look complete.
+// A body that is sent as it is read. If reading fails midway, the connection breaks, so that the response cannot look
+// complete.
 
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-
-export interface StreamedResponse {
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly contentType: string;
-  readonly chunks: AsyncIterable<string>;
-}
 
 /** Resolves once the client has read what was written, or has disconnected. */
 async function drained(response: ServerResponse): Promise<void> {
@@ -35,14 +29,22 @@ function breakConnection(response: ServerResponse): void {
   response.destroy();
 }
 
-/** Rejects before the header is sent if there is no first chunk, and breaks the connection if a later one fails. */
-export async function sendStream(response: ServerResponse, answer: StreamedResponse, bodyless: boolean): Promise<void> {
-  const chunks = answer.chunks[Symbol.asyncIterator]();
+/**
+ * Answers with a 200. Rejects before the header is sent if there is no first chunk, and breaks the connection if a
+ * later one fails. `bodyless`: the response to a HEAD request.
+ */
+export async function sendChunks(
+  response: ServerResponse,
+  headers: OutgoingHttpHeaders | string[],
+  chunks: AsyncIterable<string>,
+  bodyless: boolean,
+): Promise<void> {
+  const iterator = chunks[Symbol.asyncIterator]();
   // Waits for the first chunk before it sends the header: until then, a failure is still a problem document.
-  let next = await chunks.next();
-  response.writeHead(200, { ...answer.headers, 'Content-Type': answer.contentType });
+  let next = await iterator.next();
+  response.writeHead(200, headers);
   if (bodyless) {
-    await chunks.return?.();
+    await iterator.return?.();
     response.end();
     return;
   }
@@ -50,13 +52,13 @@ export async function sendStream(response: ServerResponse, answer: StreamedRespo
     while (!next.done && !response.destroyed) {
       if (next.value !== '' && !response.write(next.value)) await drained(response);
       if (response.destroyed) break;
-      next = await chunks.next();
+      next = await iterator.next();
     }
     response.end();
   } catch (error) {
     breakConnection(response);
     throw error;
   } finally {
-    if (!next.done) await chunks.return?.();
+    if (!next.done) await iterator.return?.();
   }
 }
