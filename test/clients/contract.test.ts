@@ -3,34 +3,35 @@
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { type Case, readCases } from './support/cases.ts';
 import { CLIENT } from './support/client-packages.ts';
-import { contractFailures } from './support/contract.ts';
+import { contractFailures, startContractService } from './support/contract.ts';
 import { judgeLog, judgeOutcomes, judgeRequests, judgeSecrets, judgeWarnings } from './support/judge.ts';
 
+const service = await startContractService();
+after(() => service.stop());
 const command = [process.execPath, join(CLIENT, 'contract-runner.ts')] as const;
 const CASES_MIN = 80;
 
 const stepped = (expect: Record<string, unknown>): Case => ({
   name: 'a case',
-  on: ['server'],
   steps: [{ call: 'check', expect }],
 });
 
 describe('the contract', () => {
   it('has many cases, each with a name of its own', () => {
-    const names = readCases('server').map(({ name }) => name);
+    const names = readCases().map(({ name }) => name);
     assert.ok(names.length >= CASES_MIN);
     assert.equal(new Set(names).size, names.length);
   });
 
   it('finds a case that is deliberately wrong, on a real client', async () => {
-    const [right] = readCases('server').filter(({ name }) => name === 'a check after a revocation is false');
+    const [right] = readCases().filter(({ name }) => name === 'a check after a revocation is false');
     assert.ok(right !== undefined);
     const steps = right.steps.map((step, index) => (index === 3 ? { ...step, expect: { value: true } } : step));
     const wrong: Case = { ...right, name: 'wrong', steps };
-    const found = await contractFailures({ on: 'server', command, cases: [right, wrong] });
+    const found = await contractFailures({ service, command, cases: [right, wrong] });
     assert.deepEqual(found, ['wrong: step 4 (check):.value is false, not true']);
   });
 
@@ -44,7 +45,7 @@ describe('the contract', () => {
       line({ name: 'failed', failure: 'no such call' }),
     ];
     const found = await contractFailures({
-      on: 'server',
+      service,
       command: [process.execPath, '--eval', program.join('')],
       cases,
     });
@@ -54,7 +55,7 @@ describe('the contract', () => {
       'twice: it was performed 2 times',
     ]);
     const ending = [process.execPath, '--eval', 'process.exit(1)'] as const;
-    await assert.rejects(contractFailures({ on: 'server', command: ending, cases }), /the runner ends with 0/);
+    await assert.rejects(contractFailures({ service, command: ending, cases }), /the runner ends with 0/);
   });
 });
 

@@ -57,7 +57,7 @@ describe('the Go client', { skip: go === undefined }, () => {
   });
 
   it('keeps the contract on a real service', () =>
-    runContract({ on: 'server', service, command: [program('contract')], cases: readCases('server', true) }));
+    runContract({ service, command: [program('contract')], cases: readCases({ typed: true }) }));
 
   it('meets the table of faults', () => runFaults({ command: [program('contract')] }));
 

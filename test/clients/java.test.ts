@@ -1,5 +1,5 @@
-// The Java client: the contract on a real service behind the fault proxy and on its fake, compiled without Maven, and a
-// README whose code is that of the examples. Its build has a suite of its own.
+// The Java client: the contract on a real service behind the fault proxy, compiled without Maven, and a README whose code
+// is that of the examples. Its build has a suite of its own.
 
 import { execFile } from 'node:child_process';
 import { globSync, mkdtempSync, rmSync } from 'node:fs';
@@ -68,9 +68,7 @@ describe('the Java client', { skip: !hasJava }, () => {
   ];
 
   it('keeps the contract on a real service', () =>
-    runContract({ on: 'server', service, command, cases: readCases('server', true).map(asTheJdkSends) }));
-
-  it('keeps the contract on its fake', () => runContract({ on: 'fake', command, cases: readCases('fake', true) }));
+    runContract({ service, command, cases: readCases({ typed: true }).map(asTheJdkSends) }));
 
   it('meets the table of faults', () => runFaults({ command }));
 

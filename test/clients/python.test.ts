@@ -94,7 +94,6 @@ describe('the Python client', { skip: found === undefined }, () => {
   ] as const) {
     it(`keeps the contract ${name}`, () =>
       runContract({
-        on: 'server',
         service,
         command: [tool.command, join(CLIENT, 'contract_runner.py'), ...options],
         environment,

@@ -14,7 +14,7 @@ import { runTexts } from './support/text-run.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 const command = [process.execPath, join(CLIENT, 'contract-runner.ts')] as const;
 
-it('the client keeps the contract on a real service', () => runContract({ on: 'server', command }));
+it('the client keeps the contract on a real service', () => runContract({ command }));
 
 it('the client meets the table of faults', () => runFaults({ command }));
 

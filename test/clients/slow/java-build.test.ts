@@ -13,6 +13,7 @@ import type { HttpService } from '../../kit/http-service.ts';
 import { ROOT } from '../../kit/source-tree.ts';
 import { checkApplication } from '../support/application.ts';
 import { startContractService } from '../support/contract.ts';
+import { startTestingService } from '../support/testing-service.ts';
 
 const run = promisify(execFile);
 const CLIENT = join(ROOT, 'clients', 'java');
@@ -41,7 +42,8 @@ describe('the build of the Java client', { skip: found === undefined }, () => {
     if (found === undefined) return;
     maven = found;
     service = await startContractService();
-    await maven.run(CLIENT, deployment(folder));
+    const { url } = await startTestingService();
+    await maven.run(CLIENT, deployment(folder), { GRANTD_TESTING_URL: url });
   });
   after(async () => service?.stop());
 

@@ -40,7 +40,7 @@ describe('the packages on other runtimes', { concurrency: true }, () => {
       const runner = join(packages.directory, `contract-runner-${program.name}.mjs`);
       await compile(join(CLIENT, 'contract-runner.ts'), runner);
       const environment = { CLIENT_PACKAGES: 'built' };
-      const onServer = runContract({ on: 'server', service, command: [command, ...options, runner], environment });
+      const onServer = runContract({ service, command: [command, ...options, runner], environment });
       await onServer.catch((error: unknown) => {
         const differing = error instanceof assert.AssertionError ? error.actual : undefined;
         if (program === NODE_20 || !Array.isArray(differing)) throw error;

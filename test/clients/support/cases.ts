@@ -6,8 +6,6 @@ import type { Fault } from './fault-proxy.ts';
 
 const CASES = join(import.meta.dirname, '..', '..', '..', 'clients', 'contract', 'cases');
 
-export type Surroundings = 'server' | 'fake';
-
 export interface Step {
   readonly call: string;
   readonly expect: Readonly<Record<string, unknown>>;
@@ -26,7 +24,6 @@ export interface ExpectedRequests {
 
 export interface Case {
   readonly name: string;
-  readonly on: readonly Surroundings[];
   readonly client?: Readonly<Record<string, unknown>>;
   readonly without?: readonly ('url' | 'key')[];
   readonly environment?: Readonly<Record<string, string>>;
@@ -62,9 +59,9 @@ function writtenOut(value: unknown): unknown {
 }
 
 /** `typed`: without the cases that a compiler refuses. */
-export function readCases(on: Surroundings, typed = false): readonly Case[] {
+export function readCases({ typed = false } = {}): readonly Case[] {
   const cases = globSync('*.json', { cwd: CASES })
     .toSorted()
     .flatMap((file) => writtenOut(JSON.parse(readFileSync(join(CASES, file), 'utf8'))) as Case[]);
-  return cases.filter((each) => each.on.includes(on) && !(typed && each.untyped === true));
+  return cases.filter((each) => !(typed && each.untyped === true));
 }

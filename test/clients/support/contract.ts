@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { inParallel } from '../../../src/core/async/in-parallel.ts';
 import { type HttpService, startHttpService } from '../../kit/http-service.ts';
-import { type Case, readCases, type Surroundings } from './cases.ts';
+import { type Case, readCases } from './cases.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { judgeLog, judgeOutcomes, judgeRequests, judgeSecrets, judgeWarnings } from './judge.ts';
 
@@ -19,8 +19,7 @@ const PLANS = JSON.stringify({
 const TIMEOUT_MS = 120_000;
 
 export interface Runner {
-  readonly on: Surroundings;
-  /** From `startContractService`, for several runs on a server. By default the run starts its own. */
+  /** From `startContractService`, for several runs. By default the run starts its own. */
   readonly service?: HttpService;
   readonly command: readonly [string, ...string[]];
   readonly directory?: string;
@@ -34,18 +33,14 @@ interface Prepared {
   readonly line: string;
   readonly key: string | undefined;
   readonly environment: Readonly<Record<string, string>> | undefined;
-  readonly proxy: FaultProxy | undefined;
+  readonly proxy: FaultProxy;
 }
 
 export const startContractService = (): Promise<HttpService> => startHttpService({ GRANTD_PLANS: PLANS });
 
-async function prepare(service: HttpService | undefined, one: Case, on: Surroundings): Promise<Prepared> {
+async function prepare(service: HttpService, one: Case): Promise<Prepared> {
   const steps = one.steps.map(({ expect: _, ...step }) => step);
-  const common = { name: one.name, on, client: { timeout_ms: TIMEOUT_MS, ...one.client }, steps };
-  if (service === undefined) {
-    const line = JSON.stringify({ ...common, key: one.key });
-    return { case: one, line, key: one.key, environment: undefined, proxy: undefined };
-  }
+  const common = { name: one.name, client: { timeout_ms: TIMEOUT_MS, ...one.client }, steps };
   const { tenantId, key: tenantKey } = await service.createTenant(one.plan);
   if (one.suspended === true) await service.setState(tenantId, 'suspended');
   const path = one.url_path ?? '';
@@ -136,25 +131,25 @@ function judge({ case: one, key, proxy }: Prepared, reports: readonly Report[]):
     ...judgeWarnings(one, report.warnings),
     ...judgeLog(one, report.log),
     ...judgeSecrets(key, report.outcomes, report.log),
-    ...(proxy === undefined ? [] : judgeRequests(one, proxy.seen)),
+    ...judgeRequests(one, proxy.seen),
   ];
 }
 
 /** What does not hold, as `case: difference`. */
 export async function contractFailures(runner: Runner): Promise<readonly string[]> {
-  const cases = runner.cases ?? readCases(runner.on);
+  const cases = runner.cases ?? readCases();
   await using stack = new AsyncDisposableStack();
-  const service = runner.on === 'server' ? (runner.service ?? (await startContractService())) : undefined;
-  if (runner.service === undefined) stack.defer(async () => service?.stop());
+  const service = runner.service ?? (await startContractService());
+  if (runner.service === undefined) stack.defer(() => service.stop());
   const prepared: Prepared[] = [];
   try {
     await inParallel(cases, 8, async (one) => {
-      prepared.push(await prepare(service, one, runner.on));
+      prepared.push(await prepare(service, one));
     });
     const reports = await performAll(runner, prepared);
     return prepared.flatMap((each) => judge(each, reports).map((text) => `${each.case.name}: ${text}`)).toSorted();
   } finally {
-    await Promise.all(prepared.map(({ proxy }) => proxy?.close()));
+    await Promise.all(prepared.map(({ proxy }) => proxy.close()));
   }
 }
 

@@ -126,7 +126,6 @@ async function lineOf(fault: Fault, operation: Operation, of: string, elsewhere:
   const name = `${fault.name} / ${of}`;
   const input = {
     name,
-    on: 'server',
     url: server?.url ?? elsewhere.replace('127.0.0.1', NOBODY),
     key: KEY,
     client: { timeout_ms: timeoutMs, silence_ms: timeoutMs, max_retries: 1, backoff_first_ms: 1, backoff_max_ms: 1 },
@@ -174,7 +173,7 @@ function judgeLine({ name, verdicts, operation, server }: Line, reports: readonl
   const seen = server?.seen.length ?? 0;
   const misses: string[] = [];
   for (const { expect, requests } of verdicts) {
-    const one: Case = { name, on: ['server'], steps: [{ call: operation.step.call, expect }] };
+    const one: Case = { name, steps: [{ call: operation.step.call, expect }] };
     const differences = judgeOutcomes(one, report.outcomes);
     const isCounted = inRange(seen, requests);
     if (differences.length === 0 && isCounted) {
@@ -194,7 +193,7 @@ async function faultFailures(runner: Omit<Runner, 'on'>): Promise<ReadonlyMap<st
   const lines = await linesOf(elsewhere.url);
   stack.defer(async () => void (await Promise.all(lines.map(({ server }) => server?.close()))));
   const inputs = lines.map(({ input }) => input);
-  const reports = await perform({ on: 'server', ...runner }, inputs, {}, RUN_MS);
+  const reports = await perform({ ...runner }, inputs, {}, RUN_MS);
   const failures = new Map<string, string>();
   for (const line of lines) {
     const differences = judgeLine(line, reports);

@@ -202,9 +202,9 @@ export async function runTexts(
       ...(page === undefined ? {} : { page }),
     }));
     const client = { timeout_ms: 120_000, max_retries: 0, batching: false };
-    inputs.push(JSON.stringify({ name: String(start), on: 'server', url: server.url, key: KEY, client, steps }));
+    inputs.push(JSON.stringify({ name: String(start), url: server.url, key: KEY, client, steps }));
   }
-  const reports = await perform({ on: 'server', ...runner }, inputs);
+  const reports = await perform({ ...runner }, inputs);
   const outcomes = inputs.flatMap((_, index) => outcomesOf(reports, String(index * STEPS_PER_CASE)));
   const taken = new Set<number>();
   const wrong = asked.map(({ place, text }, index) => judge(place, text, outcomes[index] ?? {}, server.seen, taken));

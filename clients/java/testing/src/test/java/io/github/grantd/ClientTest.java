@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.grantd.internal.Json;
-import io.github.grantd.testing.GrantdFake;
+import io.github.grantd.testing.GrantdService;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ClientTest {
-    private final GrantdFake fake = new GrantdFake();
+    private final TestTenant tenant = new TestTenant();
 
     private static Object parse(String text) throws Json.MalformedException {
         return Json.parse(text.getBytes(StandardCharsets.UTF_8));
@@ -57,10 +57,10 @@ class ClientTest {
 
     @Test
     void noTextShowsAKey() {
-        CreatedKey key = fake.client().createKey(KeyRequest.of(List.of("check:read")));
+        CreatedKey key = tenant.client().createKey(KeyRequest.of(List.of("check:read")));
         assertFalse(key.toString().contains(key.key()));
         assertTrue(key.toString().contains(key.keyId()));
-        Grantd client = fake.builder().key(key.key()).build();
+        Grantd client = tenant.builder().key(key.key()).build();
         assertFalse(client.toString().contains(key.key()));
         assertThrows(GrantdException.Forbidden.class, client::readRules);
         IllegalArgumentException wrong =
@@ -70,9 +70,9 @@ class ClientTest {
 
     @Test
     void checksOfOneMomentAreGathered() {
-        fake.client().createGrant("user:7", "viewer", "document:plan");
+        tenant.client().createGrant("user:7", "viewer", "document:plan");
         List<String> operations = Collections.synchronizedList(new ArrayList<>());
-        Grantd client = fake.builder()
+        Grantd client = tenant.builder()
             .hook(call -> {
                 operations.add(call.operation());
                 return null;
@@ -89,7 +89,7 @@ class ClientTest {
     void anErrorOfOneGatheredCheckIsItsOwn() {
         List<Question> questions = new ArrayList<>();
         for (int i = 0; i < 20; i++) questions.add(new Question(i % 3 == 0 ? "wrong" : "user:a", "viewer", "document:a"));
-        List<CheckAnswer> answers = fake.client().checkEach(questions);
+        List<CheckAnswer> answers = tenant.client().checkEach(questions);
         for (int i = 0; i < 20; i++) assertEquals(i % 3 == 0, answers.get(i).error().isPresent());
         assertThrows(GrantdException.InvalidRequest.class, answers.get(0)::authorized);
     }
@@ -99,7 +99,7 @@ class ClientTest {
         AtomicReference<Throwable> thrown = new AtomicReference<>();
         AtomicReference<Boolean> isInterrupted = new AtomicReference<>();
         CountDownLatch begun = new CountDownLatch(1);
-        Grantd client = fake.client();
+        Grantd client = tenant.client();
         Thread caller = new Thread(() -> {
             begun.countDown();
             try {
@@ -119,8 +119,8 @@ class ClientTest {
 
     @Test
     void aFeedIsClosedFromAnotherThread() throws InterruptedException {
-        ChangeFeed feed = fake.client().changes(ChangesQuery.fromStart());
-        fake.client().createNamespace("document");
+        ChangeFeed feed = tenant.client().changes(ChangesQuery.fromStart());
+        tenant.client().createNamespace("document");
         CountDownLatch read = new CountDownLatch(1);
         List<String> actions = new ArrayList<>();
         Thread reader = new Thread(() -> {
@@ -139,14 +139,14 @@ class ClientTest {
 
     @Test
     void whatAHookThrowsFailsTheCall() {
-        Grantd client = fake.builder()
+        Grantd client = tenant.builder()
             .hook(call -> {
                 throw new IllegalStateException("broken");
             })
             .build();
         assertThrows(IllegalStateException.class, () -> client.check("user:a", "viewer", "document:a"));
         assertThrows(IllegalStateException.class, client::listNamespaces);
-        Grantd late = fake.builder().hook(call -> outcome -> {
+        Grantd late = tenant.builder().hook(call -> outcome -> {
             throw new IllegalStateException("broken");
         }).build();
         assertThrows(IllegalStateException.class, late::listNamespaces);
@@ -154,7 +154,7 @@ class ClientTest {
 
     @Test
     void aHookAddsHeadersButReplacesNone() {
-        Grantd client = fake.builder()
+        Grantd client = tenant.builder()
             .hook(call -> {
                 call.header("Authorization", "Bearer other");
                 return null;
@@ -166,7 +166,7 @@ class ClientTest {
     @Test
     void aGuardFailsClosed() {
         List<GrantdException> errors = new ArrayList<>();
-        Grantd client = fake.builder().maxRetries(0).build();
+        Grantd client = tenant.builder().maxRetries(0).build();
         client.createGrant("user:ada", "viewer", "document:plan");
         Guard guard = new Guard(client, errors::add);
         assertEquals(Guard.Verdict.ALLOWED, guard.decide("user:ada", "viewer", "document:plan"));
@@ -178,16 +178,17 @@ class ClientTest {
         assertEquals(Guard.Verdict.FORBIDDEN, guard.decide("user:\ud800", "viewer", "document:plan"));
         assertEquals(Guard.Verdict.NOT_FOUND, guard.decide("user:ada", "viewer", "document:\ud800"));
         assertEquals(Guard.Verdict.UNAVAILABLE, guard.decide("user:ada", "viewer\ud800", "document:plan"));
-        fake.setUnavailable(true);
-        assertEquals(Guard.Verdict.UNAVAILABLE, guard.decide("user:ada", "viewer", "document:plan"));
+        Grantd refused = tenant.builder().maxRetries(0).httpClient(new RecordingHttpClient()).build();
+        Guard without = new Guard(refused, errors::add);
+        assertEquals(Guard.Verdict.UNAVAILABLE, without.decide("user:ada", "viewer", "document:plan"));
         List<String> types = List.of(
-            "invalid-object", "invalid-subject", "invalid-request", "invalid-request", "invalid-request", "unavailable");
+            "invalid-object", "invalid-subject", "invalid-request", "invalid-request", "invalid-request", "invalid-response");
         assertEquals(types, errors.stream().map(GrantdException::type).toList());
     }
 
     @Test
     void rulesAreReadChangedAndWritten() {
-        Grantd client = fake.client();
+        Grantd client = tenant.client();
         Rule rule = new Rule("document", "can_read", RuleElement.names("viewer", "viewer from parent"));
         Rules first = client.writeRules(RuleSetRequest.of(List.of(rule)).withGroups(true));
         assertEquals(List.of(rule), first.ruleSet().rules());
@@ -197,6 +198,18 @@ class ClientTest {
         assertThrows(
             GrantdException.PreconditionFailed.class,
             () -> client.writeRules(first.toRequest(), first.revision()));
+    }
+
+    @Test
+    void theServiceForTestsEndsWithItsInputAndSaysWhyItDoesNotStart() {
+        String program = "echo '{\"url\":\"http://127.0.0.1:1\"}'; cat";
+        GrantdService service = GrantdService.start(List.of("sh", "-c", program));
+        assertEquals("http://127.0.0.1:1", service.url());
+        service.close();
+        service.close();
+        for (List<String> command : List.of(List.of("no-such-program"), List.of("false"))) {
+            assertThrows(IllegalStateException.class, () -> GrantdService.start(command));
+        }
     }
 
     @Test

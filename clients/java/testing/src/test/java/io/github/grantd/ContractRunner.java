@@ -4,7 +4,6 @@
 package io.github.grantd;
 
 import io.github.grantd.internal.Json;
-import io.github.grantd.testing.GrantdFake;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
@@ -30,8 +29,6 @@ public final class ContractRunner {
     private static final Pattern PLACEHOLDER = Pattern.compile("\\$\\{(\\w+)\\}");
 
     private final Map<String, Object> of;
-    /** Null on a server. */
-    private final GrantdFake fake;
     private final Map<String, Grantd> clients = new HashMap<>();
     private final Map<String, String> saved = new HashMap<>();
     private final List<String> warnings = Collections.synchronizedList(new ArrayList<>());
@@ -39,7 +36,6 @@ public final class ContractRunner {
 
     private ContractRunner(Map<String, Object> of) {
         this.of = of;
-        fake = "fake".equals(of.get("on")) ? new GrantdFake() : null;
     }
 
     public static void main(String[] args) throws Exception {
@@ -99,7 +95,7 @@ public final class ContractRunner {
     }
 
     private Grantd create(String keyOfStep) {
-        GrantdBuilder builder = fake == null ? new GrantdBuilder() : fake.builder();
+        GrantdBuilder builder = new GrantdBuilder();
         builder.logger(new Log());
         if (of.get("url") != null) builder.url((String) of.get("url"));
         String key = keyOfStep == null ? (String) of.get("key") : keyOfStep;

@@ -349,12 +349,4 @@ class NeighboursTest {
             ProxySelector.setDefault(previous);
         }
     }
-
-    @Test
-    void aFakeRefusesWhatIsNotUtf8() {
-        Grantd client = new io.github.grantd.testing.GrantdFake().client();
-        assertThrows(GrantdException.InvalidRequest.class, () -> client.revokeGrant("user:\ud800", "viewer", "document:a"));
-        assertThrows(GrantdException.InvalidRequest.class, () -> client.revokeKey("\udc00"));
-        assertThrows(GrantdException.InvalidRequest.class, () -> client.createGrant("user:\ud800", "viewer", "document:a"));
-    }
 }

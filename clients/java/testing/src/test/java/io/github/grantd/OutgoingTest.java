@@ -236,7 +236,7 @@ class OutgoingTest {
 
     @Test
     void oneCheckThatCannotBeSentFailsAlone() {
-        Grantd client = new io.github.grantd.testing.GrantdFake().client();
+        Grantd client = TestTenant.SERVICE.client();
         List<Question> questions = new ArrayList<>();
         for (int i = 0; i < 100; i++) questions.add(new Question(i % 2 == 1 ? "user:\ud800" : "user:a", "viewer", "document:a"));
         List<CheckAnswer> answers = client.checkEach(questions);

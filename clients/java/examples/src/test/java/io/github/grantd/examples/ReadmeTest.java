@@ -14,26 +14,29 @@ import io.github.grantd.CheckAnswer;
 import io.github.grantd.ErrorTypes;
 import io.github.grantd.Grantd;
 import io.github.grantd.GrantdException;
-import io.github.grantd.GrantRequest;
 import io.github.grantd.Guard;
 import io.github.grantd.ObjectsQuery;
 import io.github.grantd.Question;
 import io.github.grantd.servlet.RequiresFilter;
-import io.github.grantd.testing.GrantdFake;
+import io.github.grantd.testing.GrantdService;
 import io.opentelemetry.api.OpenTelemetry;
 import jakarta.servlet.Filter;
 import java.net.ProxySelector;
 import java.net.http.HttpClient;
-import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class ReadmeTest {
-    private final GrantdFake service = new GrantdFake();
+    private final GrantdService service = GrantdService.start();
+
+    @AfterEach
+    void stop() {
+        service.close();
+    }
 
     @Test
     void begins() {
@@ -130,17 +133,12 @@ class ReadmeTest {
     }
 
     @Test
-    void letsTimePass() {
-        GrantdFake fake = new GrantdFake();
-        Grantd grantd = fake.client();
-        Instant soon = Instant.now().plusSeconds(3600);
-        grantd.createGrant(GrantRequest.of("user:ada", "viewer", "document:plan").expiresAt(soon));
-        assertTrue(grantd.check("user:ada", "viewer", "document:plan"));
-        fake.setClock(Clock.offset(Clock.systemUTC(), Duration.ofHours(2)));
-        assertFalse(grantd.check("user:ada", "viewer", "document:plan"));
-        fake.setUnavailable(true);
-        Grantd hasty = fake.builder().maxRetries(0).build();
-        assertThrows(GrantdException.Unavailable.class, () -> hasty.check("user:ada", "viewer", "document:plan"));
+    void isTested() {
+        try (GrantdService service = GrantdService.start()) {
+            Grantd grantd = service.client();
+            grantd.createGrant("user:ada", "viewer", "document:plan");
+            assertTrue(grantd.check("user:ada", "viewer", "document:plan"));
+        }
     }
 
     @Test

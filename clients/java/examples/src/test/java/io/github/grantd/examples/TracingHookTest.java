@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.grantd.Grantd;
 import io.github.grantd.GrantdException;
-import io.github.grantd.testing.GrantdFake;
+import io.github.grantd.testing.GrantdService;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
@@ -59,7 +59,7 @@ class TracingHookTest {
 
     @Test
     void aSpanSurroundsEachCall() {
-        Grantd grantd = new GrantdFake().builder().hook(new TracingHook(telemetry)).build();
+        Grantd grantd = GrantdService.start().builder().hook(new TracingHook(telemetry)).build();
         grantd.createGrant("user:ada", "viewer", "document:plan");
         assertThrows(GrantdException.InvalidRequest.class, () -> grantd.check("ada", "viewer", "document:plan"));
         assertEquals(List.of("grantd createGrant", "grantd check"), ended.stream().map(SpanData::getName).toList());
