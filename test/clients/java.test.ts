@@ -1,5 +1,5 @@
-// The Java client: the contract on a real service behind the fault proxy, compiled without Maven, and a README whose code
-// is that of the examples. Its build has a suite of its own.
+// The Java client: the contract on a real service behind the fault proxy, compiled without Maven, and a README whose
+// code is that of the examples. Its build has a suite of its own.
 
 import { execFile } from 'node:child_process';
 import { globSync, mkdtempSync, rmSync } from 'node:fs';
