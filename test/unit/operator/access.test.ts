@@ -391,7 +391,7 @@ describe('the frame of the pages', () => {
     const visitor = new ConsoleVisitor(console.url);
     const { text: logIn } = await visitor.get('/console/log-in');
     assert.match(logIn, /<title>Log in · eu &lt;1 · grantd<\/title>/);
-    assert.match(logIn, /class="cluster-name"><bdi class="foreign">eu &lt;1</);
+    assert.match(logIn, /class="badge cluster-name"><bdi class="foreign">eu &lt;1</);
     assert.doesNotMatch(logIn, /1\.2\.3/);
     await visitor.logIn(OPERATOR_TOKEN);
     assert.match((await visitor.get('/console/tenants')).text, /<footer class="version">grantd 1\.2\.3<\/footer>/);
