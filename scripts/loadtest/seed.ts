@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import { grantAt } from '../../loadtest/data-set.ts';
 import { parseTenants, type Tenant } from '../../loadtest/tenants.ts';
 import { ProblemFailure } from '../../src/cli/failures.ts';
-import { deliverBatch } from '../../src/cli/import/import-delivery.ts';
+import { deliverBatch } from '../../src/cli/import/import-run.ts';
 import { asRecord, textOf } from '../../src/cli/output/json-view.ts';
 import { path, ServiceClient, type ServiceTarget } from '../../src/cli/service-client.ts';
 

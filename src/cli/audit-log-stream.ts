@@ -3,7 +3,7 @@
 // was written to standard output, so a command that starts again from there leaves nothing out.
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { type AuditEntry, auditEvent, checkpointEvent } from '../core/audit-events.ts';
+import { type AuditEntry, auditEvent, checkpointEvent } from '../core/audit-log.ts';
 import { FEED_WAIT_SECONDS_MAX } from '../core/change-feed.ts';
 import { PAGE_LIMIT_MAX } from '../core/limits.ts';
 import { formatTimestamp } from '../core/text/timestamps.ts';

@@ -8,8 +8,7 @@ import { demandMembers, isJsonObject } from '../core/json-members.ts';
 import { parseJson } from '../core/text/json.ts';
 import { utf8Text } from '../core/text/utf8.ts';
 import { CliFailure, reasonOf } from './failures.ts';
-import { replaceFile } from './output/whole-file.ts';
-import { privacyFault } from './private-file.ts';
+import { privacyFault, replaceFile } from './output/whole-file.ts';
 import type { ServiceApi } from './service-client.ts';
 
 /** Far more than anybody has, and few enough to be read at every start. */

@@ -5,7 +5,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { CALL_CONTEXT_BYTES_MAX } from '../core/call-context.ts';
 import { GrantdError } from '../core/errors.ts';
-import { conditionInText } from '../core/grant-condition.ts';
+import { conditionInText } from '../core/grant-terms.ts';
 import { isJsonObject, type JsonObject } from '../core/json-members.ts';
 import { parseJson } from '../core/text/json.ts';
 import { fieldsOf, splitCondition } from '../core/text/tuple-lines.ts';

@@ -9,7 +9,7 @@ import { KEEP_OUTSIDE } from '../rules/rules-writes.ts';
 import { CliFailure } from './failures.ts';
 import type { JsonRecord } from './output/json-view.ts';
 import { path, type ServiceClient } from './service-client.ts';
-import { type Cursor, plainOf } from './yaml-cursor.ts';
+import { type Cursor, plainOf } from './yaml-file.ts';
 
 export interface RevisedRules {
   readonly ruleSet: RuleSet;

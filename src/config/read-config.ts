@@ -2,7 +2,7 @@
 // message that lists every invalid one. No value of a secret ever appears in that message.
 
 import { readFileSync } from 'node:fs';
-import { nearestName } from '../core/text/nearest-name.ts';
+import { nearestName } from '../core/json-members.ts';
 import { RULES } from './rules.ts';
 import { Secret } from './secret.ts';
 import { type Origin, type Role, type Setting, WrongSetting } from './setting.ts';

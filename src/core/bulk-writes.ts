@@ -5,8 +5,7 @@
 import { assertNever } from './assert.ts';
 import { GrantdError } from './errors.ts';
 import { type GrantAttributes, grantRecord, type TermsRequest } from './grant-attributes.ts';
-import { parseCondition, refuseCondition } from './grant-condition.ts';
-import { parseExpiry, refuseExpiry } from './grant-expiry.ts';
+import { parseCondition, parseExpiry, refuseCondition, refuseExpiry } from './grant-terms.ts';
 import { demandMembers, demandMembersOfEach, isJsonObject, type JsonObject, memberAt } from './json-members.ts';
 import { BULK_CHANGES_MAX, BULK_CONDITIONS_MAX } from './limits.ts';
 import type { Unfollowed } from './service-warnings.ts';

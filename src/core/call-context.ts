@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { type ErrorCode, GrantdError } from './errors.ts';
-import { canonicalContext, conditionRecord, parseCondition } from './grant-condition.ts';
+import { canonicalContext, conditionRecord, parseCondition } from './grant-terms.ts';
 import { demandMembersOfEach, isJsonObject, type JsonObject } from './json-members.ts';
 import { CONTEXT_GRANTS_MAX } from './limits.ts';
 import { parseTuple, type Relation, TUPLE_MEMBERS, type Tuple } from './tuples.ts';

@@ -2,9 +2,9 @@
 // the plan and of the record of the tenant are not part of it. Invariant: a filter has the same result at a shard,
 // which applies it to what it reads, and at a front, which applies it to what it forwards.
 
-import type { AuditAction } from './audit-filter.ts';
+import type { AuditAction } from './audit-log.ts';
 import { attributesOfId, type GrantTerms, grantRecord, termsRecord } from './grant-attributes.ts';
-import { parseCondition } from './grant-condition.ts';
+import { parseCondition } from './grant-terms.ts';
 import { isJsonObject, type JsonObject } from './json-members.ts';
 import { formatTimestamp, parseTimestamp } from './text/timestamps.ts';
 import { type Grant, grantOf, isRelationName, namespaceOf } from './tuples.ts';

@@ -9,9 +9,9 @@ import {
   type ConditionRecord,
   type ConditionRequest,
   conditionRecord,
+  type ExpiryRequest,
   isCondition,
-} from './grant-condition.ts';
-import type { ExpiryRequest } from './grant-expiry.ts';
+} from './grant-terms.ts';
 import { readUuidWords, timeOfId, UUID_WORDS, uuidTextOf } from './ids.ts';
 import { formatTimestamp, optionalTimestamp } from './text/timestamps.ts';
 
@@ -22,7 +22,7 @@ export interface GrantAttributes {
   readonly createdAtMs: number;
   /** From this moment on, by the slot's time, the grant does not hold. Absent: it never expires. */
   readonly expiresAtMs?: number;
-  /** The grant holds only where this condition is met: see grant-condition.ts. Absent: it has none. */
+  /** The grant holds only where this condition is met: see grant-terms.ts. Absent: it has none. */
   readonly condition?: string;
 }
 

@@ -5,7 +5,7 @@
 import { assert } from './assert.ts';
 import { GrantdError } from './errors.ts';
 import { attributesOf, type GrantAttributes } from './grant-attributes.ts';
-import { nearestName } from './text/nearest-name.ts';
+import { nearestName } from './json-members.ts';
 
 /** In the order of their wire numbers, which start at 1. Relations are only ever appended. */
 export const RELATIONS = Object.freeze([

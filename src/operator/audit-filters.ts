@@ -2,7 +2,7 @@
 // same names, rules and messages.
 
 import { z } from 'zod';
-import { AUDIT_ACTIONS, type AuditFilter } from '../core/audit-filter.ts';
+import { AUDIT_ACTIONS, type AuditFilter } from '../core/audit-log.ts';
 import { isIdentifier } from '../core/tuples.ts';
 import { PARAMETERS } from './schemas.ts';
 

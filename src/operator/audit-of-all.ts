@@ -1,7 +1,7 @@
 // The audit log of all tenants, filtered, as pages of the console read it: from the logs of the slots, which keep some
 // days of it. Invariant: whoever reads says when it is enough; nothing here reads ahead of that.
 
-import { type AuditFilter, auditMatcher } from '../core/audit-filter.ts';
+import { type AuditFilter, auditMatcher } from '../core/audit-log.ts';
 import type { OperatorApi, RequestContext } from '../front/front.ts';
 import type { LoggedChange } from '../shard/shard.ts';
 

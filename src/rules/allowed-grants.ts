@@ -1,9 +1,8 @@
 // Which grants the rules of a tenant allow: a relation may be granted only to subjects of its types, if it has any, and
 // a grant may carry only a condition that is declared, with values that fit its parameters.
 
-import { conditionContextOf, conditionNameOf, contextIn } from '../core/grant-condition.ts';
-import { memberAt } from '../core/json-members.ts';
-import { nearestName } from '../core/text/nearest-name.ts';
+import { conditionContextOf, conditionNameOf, contextIn } from '../core/grant-terms.ts';
+import { memberAt, nearestName } from '../core/json-members.ts';
 import { namespaceOf, type Tuple } from '../core/tuples.ts';
 import { parseGroup } from './compiled-rules.ts';
 import { convertValue, ValueRefusal } from './conditions/json-values.ts';

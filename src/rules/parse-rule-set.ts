@@ -2,8 +2,7 @@
 // be mended at once.
 
 import { GrantdError } from '../core/errors.ts';
-import { isJsonObject, type JsonObject, unknownMember } from '../core/json-members.ts';
-import { nearestName } from '../core/text/nearest-name.ts';
+import { isJsonObject, type JsonObject, nearestName, unknownMember } from '../core/json-members.ts';
 import { isNamespaceName, isRelation, isRelationName, RELATIONS, type Relation } from '../core/tuples.ts';
 import { compileCondition, problemText } from './conditions/compiled-condition.ts';
 import {

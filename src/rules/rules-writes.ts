@@ -4,7 +4,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { GrantdError } from '../core/errors.ts';
 import { isJsonObject } from '../core/json-members.ts';
-import { parseEntityTags } from '../core/text/entity-tags.ts';
+import { parseEntityTags } from '../core/text/header-fields.ts';
 import { parseRuleSetInTurns } from './parse-rule-set.ts';
 import { type RuleSet, revisionOf, ruleSetRecord } from './rule-set.ts';
 import type { NamespaceRelation } from './rules-diff.ts';

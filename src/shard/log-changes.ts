@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import type { ApiKeyRecord } from '../core/api-keys.ts';
 import { assert } from '../core/assert.ts';
-import type { AuditAction } from '../core/audit-filter.ts';
+import type { AuditAction } from '../core/audit-log.ts';
 import {
   attributesOf,
   auditedAttributes,
@@ -16,7 +16,7 @@ import {
   termsRecord,
   withoutTerms,
 } from '../core/grant-attributes.ts';
-import { conditionNameOf } from '../core/grant-condition.ts';
+import { conditionNameOf } from '../core/grant-terms.ts';
 import { parseKeyId, parseTenantId, type TenantId } from '../core/ids.ts';
 import type { RulesVersion } from '../core/rules-versions.ts';
 import { scopesOf } from '../core/scopes.ts';

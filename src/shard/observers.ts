@@ -2,15 +2,14 @@
 // metrics are read.
 
 import type { Clock } from '../core/async/clock.ts';
-import { busiestOf } from '../core/async/crowding.ts';
-import type { Turns } from '../core/async/turns.ts';
+import { busiestOf, type Turns } from '../core/async/turns.ts';
 import { parseTenantId } from '../core/ids.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { Lookups } from './log/hot-pages.ts';
 import type { Tenure, TenureDependencies } from './log/tenure.ts';
-import type { Lookups } from './memory/lookups.ts';
-import type { RecentChanges } from './memory/recent-changes.ts';
-import type { ClockWatch } from './ownership/clock-watch.ts';
+import type { RecentChanges } from './memory/recent-items.ts';
+import type { ClockWatch } from './ownership/wall-clock.ts';
 import { noReadIndexes, type ReadIndexes } from './readers/follow-tenant.ts';
 import type { BusiestTenant } from './shard.ts';
 

@@ -8,14 +8,12 @@ import { decodeCursorSecrets } from '../core/text/cursors.ts';
 import type { Meta, Store } from '../store/store.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { CommitCounts } from './log/commit-counts.ts';
-import { Lookups } from './memory/lookups.ts';
+import { Lookups } from './log/hot-pages.ts';
+import { PAGE_LIMITS, READER_LIMITS, type ReaderLimits } from './memory/limits.ts';
 import type { MemoryBudget } from './memory/memory-budget.ts';
-import { PAGE_LIMITS } from './memory/page-limits.ts';
-import { READER_LIMITS, type ReaderLimits } from './memory/reader-limits.ts';
 import { reportShard } from './observers.ts';
 import { Peers } from './peers/peers.ts';
-import { noReadIndexes } from './readers/follow-tenant.ts';
-import type { OwnerPort } from './readers/owner-port.ts';
+import { noReadIndexes, type OwnerPort } from './readers/follow-tenant.ts';
 import { Readers } from './readers/readers.ts';
 import { type Shard, ShardFailure } from './shard.ts';
 

@@ -16,26 +16,23 @@ import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { CommitCounts } from './log/commit-counts.ts';
 import { keepCollecting } from './log/grant-collection.ts';
+import { Lookups } from './log/hot-pages.ts';
 import { keepMaintaining } from './log/maintenance.ts';
 import { Tenure } from './log/tenure.ts';
-import { Lookups } from './memory/lookups.ts';
+import { PAGE_LIMITS, type PageLimits, READER_LIMITS, type ReaderLimits } from './memory/limits.ts';
 import type { MemoryBudget } from './memory/memory-budget.ts';
-import { PAGE_LIMITS, type PageLimits } from './memory/page-limits.ts';
-import { READER_LIMITS, type ReaderLimits } from './memory/reader-limits.ts';
 import { busiestTenant, reportClocks, reportShard, tenureObservers } from './observers.ts';
-import { ClockWatch } from './ownership/clock-watch.ts';
-import { HealthWatch } from './ownership/health-watch.ts';
+import { HealthWatch } from './ownership/health.ts';
 import { Membership } from './ownership/membership.ts';
 import { MembershipLease } from './ownership/membership-lease.ts';
 import { Ownership } from './ownership/ownership.ts';
 import { declarePredecessors, findPredecessors } from './ownership/predecessors.ts';
 import { Readiness } from './ownership/readiness.ts';
 import { createSharing, type StoreSharing } from './ownership/store-sharing.ts';
-import { WallClock } from './ownership/wall-clock.ts';
+import { ClockWatch, WallClock } from './ownership/wall-clock.ts';
 import { WatchLoop } from './ownership/watch-loop.ts';
 import { Peers } from './peers/peers.ts';
-import { noReadIndexes } from './readers/follow-tenant.ts';
-import type { OwnerPort } from './readers/owner-port.ts';
+import { noReadIndexes, type OwnerPort } from './readers/follow-tenant.ts';
 import { ReaderChoice } from './readers/reader-choice.ts';
 import { Readers } from './readers/readers.ts';
 import type { Routes, Shard, ShardWelcome } from './shard.ts';
@@ -73,7 +70,7 @@ export interface ShardNodeOptions {
   readonly exclusive?: boolean;
   /** Whether the loop-back check succeeds: the process answers its own gRPC call. */
   readonly loopBackHealthy?: () => boolean;
-  /** How far the wall clock may be from the others: see clock-watch.ts. Default: 10 s. */
+  /** How far the wall clock may be from the others: see wall-clock.ts. Default: 10 s. */
   readonly clockSkewMsMax?: number | undefined;
   /** Called when the start waits because of the clock of this process, with the reason, and when it no longer does. */
   readonly onClock?: (problem: string | undefined) => void;

@@ -2,7 +2,7 @@
 // All decisions of a shard are behind it. A call fails with an error of the catalogue or with a ShardFailure, which
 // says what the front should do next.
 
-import type { AuditFilter } from '../core/audit-filter.ts';
+import type { AuditFilter } from '../core/audit-log.ts';
 import type { BulkWrite, BulkWriteResult, GrantedTuple, GrantFilter, GrantRefusal } from '../core/bulk-writes.ts';
 import type { CallContext } from '../core/call-context.ts';
 import type { FeedFilter, FeedPlace } from '../core/change-feed.ts';

@@ -3,7 +3,7 @@
 // allow a part of it, and grants that expire.
 
 import type { CallContext, ContextGrant } from '../../src/core/call-context.ts';
-import { conditionContextOf, conditionNameOf, contextIn } from '../../src/core/grant-condition.ts';
+import { conditionContextOf, conditionNameOf, contextIn } from '../../src/core/grant-terms.ts';
 import { isRelationName, type Relation } from '../../src/core/tuples.ts';
 import type { NamedTuple } from '../../src/rules/questions.ts';
 import {

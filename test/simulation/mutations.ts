@@ -215,7 +215,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'zombies',
     edits: [
       {
-        file: 'src/shard/ownership/lease.ts',
+        file: 'src/shard/ownership/membership-lease.ts',
         find: 'return nowMs < this.#untilMs && !this.#wallJumped(nowMs);',
         replace: 'return nowMs < Number.POSITIVE_INFINITY && !this.#ended;',
       },
@@ -1353,7 +1353,7 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: 'readers',
     edits: [
       {
-        file: 'src/shard/readers/current-reads.ts',
+        file: 'src/shard/readers/tenant-reader.ts',
         find: 'await caughtUp();',
         replace: '',
       },

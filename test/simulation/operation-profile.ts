@@ -1,7 +1,7 @@
 // What clients and operators ask for in a run, and the sizes that this is about: the part of a profile that faults of
 // machines, networks and stores have nothing to do with.
 
-import { PAGE_LIMITS, type PageLimits } from '../../src/shard/memory/page-limits.ts';
+import { PAGE_LIMITS, type PageLimits } from '../../src/shard/memory/limits.ts';
 import type { Focus } from './profile.ts';
 import type { SeededRandom } from './seeded-random.ts';
 

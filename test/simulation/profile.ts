@@ -2,8 +2,7 @@
 // protection is there for frequent; without one the draw is broad.
 
 import type { PositionLimits } from '../../src/front/requests/read-positions.ts';
-import { PAGE_LIMITS, type PageLimits } from '../../src/shard/memory/page-limits.ts';
-import type { ReaderLimits } from '../../src/shard/memory/reader-limits.ts';
+import { PAGE_LIMITS, type PageLimits, type ReaderLimits } from '../../src/shard/memory/limits.ts';
 import { CHECKED, drawOperations, drawPageLimits, type OperationProfile } from './operation-profile.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import { NO_STORE_FAULTS, type StoreFaults } from './store-view.ts';

@@ -6,8 +6,7 @@ import { SCOPES, type Scope } from '../../core/scopes.ts';
 import type { ReadersSetting } from '../../core/tenants.ts';
 import type { RuleSet } from '../../rules/rule-set.ts';
 import { rulesIn } from '../tenant-rules.ts';
-import { Cursor, plainOf } from '../yaml-cursor.ts';
-import { parseYaml } from '../yaml-file.ts';
+import { Cursor, parseYaml, plainOf } from '../yaml-file.ts';
 
 /** Tenants of one file: each costs some requests, one after another for those that change. */
 export const DECLARED_TENANTS_MAX = 1000;

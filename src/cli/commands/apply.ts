@@ -2,8 +2,7 @@
 
 import { type Command, InvalidArgumentError } from 'commander';
 import { applyChanges } from '../apply/apply-changes.ts';
-import { type Changes, countKeys, isNothing } from '../apply/changes.ts';
-import { changesJson, lossOf, renderChanges, summaryOf } from '../apply/changes-view.ts';
+import { type Changes, changesJson, countKeys, isNothing, lossOf, renderChanges, summaryOf } from '../apply/changes.ts';
 import { type DeclaredTenant, parseDeclaration } from '../apply/declaration.ts';
 import { demandDataKeys, type KeySink, openKeyFile, openKeySecret } from '../apply/key-sink.ts';
 import { findChanges, readPlans } from '../apply/present-state.ts';

@@ -1,7 +1,7 @@
 // `grantd audit-log`: the audit log of a tenant, filtered, listed or followed; or that of all tenants.
 
 import { type Command, Option } from 'commander';
-import { AUDIT_ACTIONS } from '../../core/audit-filter.ts';
+import { AUDIT_ACTIONS } from '../../core/audit-log.ts';
 import { describeEntry, exportAuditLog, followAuditLog } from '../audit-log-stream.ts';
 import type { CliContext } from '../cli-context.ts';
 import {

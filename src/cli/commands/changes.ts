@@ -7,8 +7,7 @@ import { isRelationName, RELATION_RULE } from '../../core/tuples.ts';
 import { summaryOfChange } from '../../rules/rules-diff.ts';
 import type { CliContext } from '../cli-context.ts';
 import { addExamples, TENANT_EXAMPLE, TENANT_OPTION } from '../command-parts.ts';
-import { textOfCondition } from '../output/condition-view.ts';
-import { asRecord, type JsonRecord, recordsOf, textOf } from '../output/json-view.ts';
+import { asRecord, type JsonRecord, recordsOf, textOf, textOfCondition } from '../output/json-view.ts';
 import { TIME_FORMS, timeParser } from '../output/times.ts';
 import { followUntilInterrupted, type PatientReader } from '../retries.ts';
 

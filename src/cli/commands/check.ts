@@ -5,8 +5,15 @@ import { type Command, Option } from 'commander';
 import { isJsonObject } from '../../core/json-members.ts';
 import type { NamedTuple } from '../../rules/questions.ts';
 import { describeWanted } from '../../rules/rules-text.ts';
-import { CHECK_OUTPUTS, type CheckOutput, HEADS, renderResults, renderSummary } from '../checks/check-output.ts';
-import { type CheckOutcome, runChecks } from '../checks/check-run.ts';
+import {
+  CHECK_OUTPUTS,
+  type CheckOutcome,
+  type CheckOutput,
+  HEADS,
+  renderResults,
+  renderSummary,
+  runChecks,
+} from '../checks/check-run.ts';
 import type { CliContext } from '../cli-context.ts';
 import { addExamples, TENANT_EXAMPLE, TENANT_OPTION } from '../command-parts.ts';
 import { addContextOptions, type ContextOptions, contextMembers } from '../context-options.ts';

@@ -4,12 +4,12 @@
 import { readdirSync } from 'node:fs';
 import type { Command, Option } from 'commander';
 import { assert } from '../../core/assert.ts';
-import { AUDIT_ACTIONS } from '../../core/audit-filter.ts';
+import { AUDIT_ACTIONS } from '../../core/audit-log.ts';
 import { BUILT_IN_PLANS } from '../../core/plans.ts';
 import { SCOPES } from '../../core/scopes.ts';
 import { LISTED_STATES } from '../../core/tenants.ts';
 import { RELATIONS } from '../../core/tuples.ts';
-import { CHECK_OUTPUTS } from '../checks/check-output.ts';
+import { CHECK_OUTPUTS } from '../checks/check-run.ts';
 import type { CliContext } from '../cli-context.ts';
 import { addExamples } from '../command-parts.ts';
 import { CliFailure, EXIT } from '../failures.ts';

@@ -19,8 +19,7 @@ import {
 import { addContextOptions, type ContextOptions, contextMembers, jsonObject } from '../context-options.ts';
 import { CliFailure, EXIT } from '../failures.ts';
 import { type RevocationFilter, revokeMatching } from '../grant-revocation.ts';
-import { textOfCondition } from '../output/condition-view.ts';
-import { recordsOf } from '../output/json-view.ts';
+import { recordsOf, textOfCondition } from '../output/json-view.ts';
 import { renderJson } from '../output/render.ts';
 import { TIME_FORMS, timeParser } from '../output/times.ts';
 

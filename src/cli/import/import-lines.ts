@@ -3,7 +3,7 @@
 
 import { GrantdError } from '../../core/errors.ts';
 import { ExportFrame } from '../../core/export-frame.ts';
-import { conditionInText } from '../../core/grant-condition.ts';
+import { conditionInText } from '../../core/grant-terms.ts';
 import { demandMembers, isJsonObject } from '../../core/json-members.ts';
 import { parseCsvLine } from '../../core/text/csv.ts';
 import { parseJson } from '../../core/text/json.ts';

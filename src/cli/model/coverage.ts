@@ -1,7 +1,7 @@
 // Which names, gates and conditions of a rule set were decided, and how: one that was never decided both ways has no
 // test of one of its sides.
 
-import { conditionContextOf, conditionNameOf, contextIn } from '../../core/grant-condition.ts';
+import { conditionContextOf, conditionNameOf, contextIn } from '../../core/grant-terms.ts';
 import { type JsonObject, objectsIn } from '../../core/json-members.ts';
 import { namespaceOf } from '../../core/tuples.ts';
 import { type CompiledConditions, compileConditions } from '../../rules/conditions/compiled-condition.ts';

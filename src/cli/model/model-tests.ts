@@ -1,10 +1,15 @@
 // Tests of a model in one form, from whatever file they come: rules, grants, and questions with expected answers.
 
 import type { CallContext } from '../../core/call-context.ts';
-import type { ErrorCode } from '../../core/errors.ts';
+import { type ErrorCode, GrantdError } from '../../core/errors.ts';
+import { parseCondition, parseExpiry } from '../../core/grant-terms.ts';
+import { demandMembers, isJsonObject } from '../../core/json-members.ts';
+import { parseTuple, TUPLE_MEMBERS } from '../../core/tuples.ts';
 import type { NamedTuple } from '../../rules/questions.ts';
 import type { RuleSet } from '../../rules/rule-set.ts';
 import type { GrantedTuple } from '../../shard/shard.ts';
+import { grantInText } from '../context-options.ts';
+import type { Cursor } from '../yaml-file.ts';
 
 export interface ModelFile {
   readonly ruleSet: RuleSet;
@@ -65,3 +70,36 @@ export interface SubjectsQuestion extends Placed {
 }
 
 export type Question = CheckQuestion | ObjectsQuestion | SubjectsQuestion;
+
+// ---- parts ----
+
+const GRANT = [...TUPLE_MEMBERS, 'condition', 'expires_at'];
+
+/** Passes on what the parsers of core refuse, with the place in the file. */
+export function within<Value>(cursor: Cursor, parse: () => Value): Value {
+  try {
+    return parse();
+  } catch (error) {
+    throw error instanceof GrantdError ? cursor.failure(`is wrong: ${error.message}`) : error;
+  }
+}
+
+/** A grant as text, `subject relation object`, which may stand in place of the object in lists of grants. */
+export const grantFields = (value: unknown): unknown => (typeof value === 'string' ? grantInText(value) : value);
+
+/** Throws a GrantdError that says what is wrong. `nowMs`: the wall clock. */
+export function parseGrant(value: unknown, nowMs: number): GrantedTuple {
+  const fields = grantFields(value);
+  if (!isJsonObject(fields)) {
+    throw new GrantdError(
+      'invalid-request',
+      'A grant must be an object with subject, relation and object, or these three as a text.',
+    );
+  }
+  demandMembers(fields, GRANT);
+  return {
+    ...parseTuple(fields.subject, fields.relation, fields.object),
+    ...parseCondition(fields.condition),
+    ...parseExpiry(fields.expires_at, nowMs),
+  };
+}

@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import { CALL_CONTEXT_BYTES_MAX, type CallContext, parseCallContext } from '../../core/call-context.ts';
 import { GrantdError, isErrorCode } from '../../core/errors.ts';
 import { ExportFrame } from '../../core/export-frame.ts';
-import { canonicalContext } from '../../core/grant-condition.ts';
+import { canonicalContext } from '../../core/grant-terms.ts';
 import { isJsonObject, type JsonObject } from '../../core/json-members.ts';
 import { RULES_BODY_BYTES_MAX } from '../../core/limits.ts';
 import { parseJson } from '../../core/text/json.ts';
@@ -21,10 +21,17 @@ import { CliFailure } from '../failures.ts';
 import { encodeLine, readLines } from '../import/import-lines.ts';
 import { formatOf, openSource, readWhole } from '../import/import-source.ts';
 import { rulesIn } from '../tenant-rules.ts';
-import { Cursor, plainOf } from '../yaml-cursor.ts';
-import { parseYaml, YAML_BYTES_MAX, type YamlMap } from '../yaml-file.ts';
-import type { Expected, ModelFile, ModelTest, Question, TestGrant } from './model-tests.ts';
-import { grantFields, parseGrant, within } from './test-parts.ts';
+import { Cursor, parseYaml, plainOf, YAML_BYTES_MAX, type YamlMap } from '../yaml-file.ts';
+import {
+  type Expected,
+  grantFields,
+  type ModelFile,
+  type ModelTest,
+  parseGrant,
+  type Question,
+  type TestGrant,
+  within,
+} from './model-tests.ts';
 
 /** Of one file. A test runs in a millisecond or so. */
 const TESTS_MAX = 10_000;

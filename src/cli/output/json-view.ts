@@ -45,3 +45,10 @@ export function textOf(record: JsonRecord, name: string): string {
 export function optionalTextOf(record: JsonRecord, name: string): string | undefined {
   return record[name] === null || record[name] === undefined ? undefined : textOf(record, name);
 }
+
+/** Its name, and its context if it has one; undefined for a grant without a condition. */
+export function textOfCondition({ condition }: JsonRecord): string | undefined {
+  if (condition === undefined || condition === null) return undefined;
+  const { name, context } = asRecord(condition);
+  return context === undefined ? String(name) : `${name} ${JSON.stringify(context)}`;
+}

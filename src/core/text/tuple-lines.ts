@@ -4,8 +4,7 @@
 
 import { GrantdError } from '../errors.ts';
 import type { TermsRequest } from '../grant-attributes.ts';
-import { conditionInText, parseCondition } from '../grant-condition.ts';
-import { expiryPassed, parseExpiry } from '../grant-expiry.ts';
+import { conditionInText, expiryPassed, parseCondition, parseExpiry } from '../grant-terms.ts';
 import { parseTuple, type Tuple, tupleKey } from '../tuples.ts';
 import { parseCsvLine } from './csv.ts';
 

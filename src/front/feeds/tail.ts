@@ -5,14 +5,13 @@
 //
 // While many changes come, the tail lets them gather at the owner. After a pause, a change is passed on at once.
 
-import { type Clock, delay } from '../../core/async/clock.ts';
+import { backoffMs, type Clock, delay, jitteredMs, type Random } from '../../core/async/clock.ts';
 import { type Turns, turnOf } from '../../core/async/turns.ts';
-import { type FeedPlace, isAfter } from '../../core/change-feed.ts';
+import { type FeedChange, type FeedPlace, isAfter, parseFeedContent } from '../../core/change-feed.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { FEED_WAIT_MS_MAX } from '../../rpc/protocol.ts';
-import type { FeedQuery } from '../../shard/shard.ts';
-import { batchAfter, batchOf, type PlacedBatch } from './feed-batch.ts';
-import type { FeedReader } from './feed-reader.ts';
+import type { FeedPage, FeedQuery, FeedRecord } from '../../shard/shard.ts';
+import type { FeedBatch } from '../changes.ts';
 
 /** The pause after changes before the owner is asked for more. */
 const GATHER_MS = 25;
@@ -199,4 +198,99 @@ export class Tail {
       if ((index + 1) % FOLLOWERS_PER_STEP === 0) await turnOf(turns, tenantId, FOLLOWERS_PER_STEP * FOLLOWER_MS);
     }
   }
+}
+
+// ---- the reader of pages ----
+//
+// Reads pages of a change feed for as long as someone follows it: through every change of owner, and with patience if
+// no owner answers. Invariant: what the owner refuses for good is refused at once; what may pass is tried again, with
+// pauses, up to a bound. Nothing is made up meanwhile.
+
+const RETRY = { firstMs: 100, maxMs: 2000 };
+/** A follower that has heard nothing for this long is better off at another front. */
+const PATIENCE_MS = 60_000;
+
+export interface FeedReaderDependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Rejects with a GrantdError. */
+  readonly readPage: (query: FeedQuery) => Promise<FeedPage>;
+}
+
+export class FeedReader {
+  readonly #dependencies: FeedReaderDependencies;
+
+  constructor(dependencies: FeedReaderDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** One try. */
+  readOnce(query: FeedQuery): Promise<FeedPage> {
+    return this.#dependencies.readPage(query);
+  }
+
+  /** Rejects with a GrantdError for good. Undefined: the page is no longer wanted. */
+  async read(query: FeedQuery, wanted: () => boolean): Promise<FeedPage | undefined> {
+    const { clock, random, readPage } = this.#dependencies;
+    let failingSinceMs: number | undefined;
+    for (let failures = 0; wanted(); failures += 1) {
+      try {
+        const page = await readPage(query);
+        return wanted() ? page : undefined;
+      } catch (thrown) {
+        const error = GrantdError.from(thrown);
+        if (!error.retryable) throw error;
+        const nowMs = clock.monotonicMs();
+        failingSinceMs ??= nowMs;
+        if (nowMs - failingSinceMs >= PATIENCE_MS) {
+          throw new GrantdError('unavailable', 'The changes could not be read for too long.', { cause: error });
+        }
+      }
+      await delay(clock, jitteredMs(random, backoffMs(RETRY, failures)));
+    }
+    return undefined;
+  }
+}
+
+// ---- batches ----
+//
+// Pages of the change feed as batches for followers: parsed once, with their places in the log. Invariant: a batch has
+// every change between its two places that the page was asked for.
+
+/** Of a change, without the characters of its text. */
+const CHANGE_BYTES = 700;
+const BYTES_PER_CHARACTER = 2;
+
+export interface PlacedBatch extends FeedBatch {
+  /** Everything up to here came before. */
+  readonly from: FeedPlace;
+  /** The place of the cursor. */
+  readonly to: FeedPlace;
+  /** Memory, roughly. */
+  readonly bytes: number;
+}
+
+/** Undefined: a kind of change that this version does not know. */
+function changeFrom(record: FeedRecord): FeedChange | undefined {
+  const change = parseFeedContent(record.change);
+  if (change === undefined) return undefined;
+  const { seq, index, atMs, actor, requestId, cursor } = record;
+  return { seq, index, atMs, actor, requestId, cursor, change };
+}
+
+export const changesOf = ({ items }: FeedPage): readonly FeedChange[] =>
+  items.map(changeFrom).filter((change) => change !== undefined);
+
+/** `from`: the place at which the page was asked for; undefined: not known, since the page is the first one. */
+export function batchOf(page: FeedPage, from: FeedPlace | undefined): PlacedBatch {
+  const { items, nextCursor: cursor, next: to, atMs } = page;
+  const bytes = items.reduce((sum, { change }) => sum + CHANGE_BYTES + BYTES_PER_CHARACTER * change.length, 0);
+  return { changes: changesOf(page), cursor, atMs, from: from ?? { seq: 0, index: -1 }, to, bytes };
+}
+
+/** The part of a batch that is after a place within it. The batch itself, which can be shared, if that is all of it. */
+export function batchAfter(batch: PlacedBatch, place: FeedPlace): PlacedBatch {
+  const [first] = batch.changes;
+  if (first === undefined || isAfter(first, place)) return batch;
+  return { ...batch, from: place, changes: batch.changes.filter((change) => isAfter(change, place)) };
 }

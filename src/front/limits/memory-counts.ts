@@ -5,7 +5,7 @@
 
 import type { Clock } from '../../core/async/clock.ts';
 import { RESERVES_MAX_DEFAULT } from './rate-limiter.ts';
-import type { SharedCounts, WindowCount, WindowLimit } from './shared-counts.ts';
+import type { SharedCounts, WindowCount, WindowLimit } from './shared-rate-limiter.ts';
 
 interface Window {
   /** On the monotonic clock. */

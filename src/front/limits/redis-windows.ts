@@ -5,7 +5,7 @@
 
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import { CALLS_MAX, FRONTS_MAX, invalidReply, type RedisConnection } from './redis-connection.ts';
-import type { SharedCounts, WindowCount, WindowLimit } from './shared-counts.ts';
+import type { SharedCounts, WindowCount, WindowLimit } from './shared-rate-limiter.ts';
 
 const KEY_PREFIX = 'grantd:window';
 

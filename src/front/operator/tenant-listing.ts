@@ -9,7 +9,7 @@ import { type TenantFilter, tenantFits } from '../../core/tenants.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { FoundTenants, TenantStatus } from '../../shard/shard.ts';
 import type { RequestContext } from '../front.ts';
-import type { Route } from '../links/route.ts';
+import type { Route } from '../links/routing-table.ts';
 import type { ShardLink } from '../links/shard-link.ts';
 import { askShard } from '../requests/flight-paths.ts';
 import { type FlightControl, pauseBetweenTries } from '../requests/flights.ts';

@@ -18,12 +18,17 @@ import type { ToldPosition } from '../../shard/shard.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { TraceSpan } from '../../telemetry/spans.ts';
 import type { RequestContext } from '../front.ts';
-import type { LoadTally } from '../links/load-tally.ts';
 import { requestOf } from '../links/outbox.ts';
-import { type RetryGate, retryDelayMs, type Waiter } from '../links/retry-gate.ts';
-import type { AskedReader, Binding, Route } from '../links/route.ts';
-import type { RoutingTable } from '../links/routing-table.ts';
-import type { Receiver, ShardLink } from '../links/shard-link.ts';
+import {
+  type AskedReader,
+  type Binding,
+  type RetryGate,
+  type Route,
+  type RoutingTable,
+  retryDelayMs,
+  type Waiter,
+} from '../links/routing-table.ts';
+import type { LoadTally, Receiver, ShardLink } from '../links/shard-link.ts';
 import type { ReadPositions } from './read-positions.ts';
 import type { ReadCounts } from './reader-reads.ts';
 

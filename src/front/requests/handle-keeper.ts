@@ -8,8 +8,7 @@ import { handleGrantOf } from '../../rpc/calls/handles.ts';
 import type { TryFailure } from '../../rpc/links/stream-link.ts';
 import type { ReceivedReply } from '../../rpc/messages.ts';
 import type { IssuedHandle } from '../../shard/shard.ts';
-import type { Waiter } from '../links/retry-gate.ts';
-import type { Binding, Route } from '../links/route.ts';
+import type { Binding, Route, Waiter } from '../links/routing-table.ts';
 import { type Flight, type FlightControl, retry, served } from './flights.ts';
 import { ShardQuestion } from './shard-question.ts';
 

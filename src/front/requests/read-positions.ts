@@ -11,7 +11,7 @@ import type { ReceivedReply } from '../../rpc/messages.ts';
 import type { ToldPosition } from '../../shard/shard.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { RequestContext } from '../front.ts';
-import type { Route } from '../links/route.ts';
+import type { Route } from '../links/routing-table.ts';
 import type { ReadCounts } from './reader-reads.ts';
 import { ShardQuestion } from './shard-question.ts';
 

@@ -9,7 +9,7 @@ import { rankShards } from '../../core/slots.ts';
 import type { CallBody } from '../../rpc/calls/define-call.ts';
 import { handleGrantOf } from '../../rpc/calls/handles.ts';
 import type { TryFailure } from '../../rpc/links/stream-link.ts';
-import type { Binding, Route } from '../links/route.ts';
+import type { Binding, Route } from '../links/routing-table.ts';
 import type { ShardLink } from '../links/shard-link.ts';
 import type { FlightControl } from './flights.ts';
 import { chooseReader, seedOfReader } from './reader-of-subject.ts';

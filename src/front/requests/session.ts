@@ -39,7 +39,7 @@ import type {
   OperatorTenantSession,
   RequestContext,
 } from '../front.ts';
-import { createUsageTally, type UsageLedger, type UsageSource } from '../links/usage-ledger.ts';
+import { createUsageTally, type UsageLedger, type UsageSource } from '../links/reporter.ts';
 import { type CreatedKey, createKeyFor, naming } from './creations.ts';
 import { type FlightSession, SessionPath } from './flight-paths.ts';
 import { CheckRequest, makeCall } from './flight-requests.ts';

@@ -1,6 +1,6 @@
 // The headers of the OpenAPI documents: each is described once, under `components`, and referred to elsewhere.
 
-import { CLIENT_REQUEST_ID_LENGTH_MAX } from '../../core/text/client-request-id.ts';
+import { CLIENT_REQUEST_ID_LENGTH_MAX } from '../../core/text/header-fields.ts';
 import { EXAMPLE_CLIENT_REQUEST_ID, EXAMPLE_ETAG, EXAMPLE_KEY_ID, EXAMPLE_REQUEST_ID } from '../schema/examples.ts';
 import type { ParameterDescriptions } from '../schema/operation-description.ts';
 

@@ -2,7 +2,7 @@
 // the response to a revocation is sent, no front serves the key any more.
 
 import { GrantdError } from '../../core/errors.ts';
-import { keyExpiry } from '../../core/grant-expiry.ts';
+import { keyExpiry } from '../../core/grant-terms.ts';
 import { parseIdempotencyKey } from '../../core/idempotency-keys.ts';
 import { parseKeyId } from '../../core/ids.ts';
 import { isJsonObject } from '../../core/json-members.ts';

@@ -6,7 +6,7 @@ import type { Clock } from '../../core/async/clock.ts';
 import type { Scope } from '../../core/scopes.ts';
 import { warningHeaderOf } from '../../core/service-warnings.ts';
 import type { RequestContext, TenantSession } from '../../front/front.ts';
-import { warningsOf } from '../../front/namespace-warnings.ts';
+import { warningsOf } from '../../front/warnings.ts';
 import type { ConditionHeaders } from '../../rules/rules-writes.ts';
 import type { OperationDescription, RequestBodyDescription } from '../schema/operation-description.ts';
 import type { ChangeStreams } from '../streams/change-streams.ts';

@@ -1,6 +1,6 @@
 // Sizes of the longest responses. A response reserves this much of the budget of responses before it is built.
 
-import { CONDITION_BYTES_MAX } from '../../core/grant-condition.ts';
+import { CONDITION_BYTES_MAX } from '../../core/grant-terms.ts';
 import { isJsonObject } from '../../core/json-members.ts';
 import {
   BULK_CHANGES_MAX,

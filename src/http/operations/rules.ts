@@ -2,7 +2,7 @@
 
 import { RULES_BODY_BYTES_MAX } from '../../core/limits.ts';
 import { WARNING_HEADER, warningHeaderOf } from '../../core/service-warnings.ts';
-import { warnOfOutside } from '../../front/type-warnings.ts';
+import { warnOfOutside } from '../../front/warnings.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import { RULE_SET_BYTES_MAX, RULES_MAX, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import { demandMatch, etagOf, isKnown, parseRulesRequest, rulesPreviewRecord } from '../../rules/rules-writes.ts';

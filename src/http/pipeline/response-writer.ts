@@ -4,8 +4,8 @@
 import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { WARNING_HEADER } from '../../core/service-warnings.ts';
-import { clientRequestIdOf } from '../../core/text/client-request-id.ts';
 import { CURSOR_HEADER } from '../../core/text/cursors.ts';
+import { clientRequestIdOf } from '../../core/text/header-fields.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { endRequestSpan } from '../../telemetry/request-spans.ts';
 import type { Caller, ChunkedResponse, OperationResponse, StreamedResponse } from '../operations/operation.ts';

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { CALL_CONTEXT_BYTES_MAX } from '../../core/call-context.ts';
 import type { grantRecord } from '../../core/grant-attributes.ts';
-import { CONDITION_NAME_PATTERN, GRANT_CONTEXT_BYTES_MAX } from '../../core/grant-condition.ts';
+import { CONDITION_NAME_PATTERN, GRANT_CONTEXT_BYTES_MAX } from '../../core/grant-terms.ts';
 import {
   BULK_CHANGES_MAX,
   BULK_CHECKS_MAX,
@@ -91,7 +91,7 @@ export const tupleSchema = closedObject(
 
 const contextSchema = (description: string) => z.record(z.string(), z.unknown()).meta({ description });
 
-/** As documented; the condition is parsed by hand (grant-condition.ts). */
+/** As documented; the condition is parsed by hand (grant-terms.ts). */
 const grantConditionShape = {
   name: z
     .string()
@@ -111,7 +111,7 @@ export const conditionRequestSchema = closedObject({
   context: grantConditionShape.context.optional(),
 }).meta({ description: 'A condition under which a grant holds.' });
 
-/** As documented; the terms are parsed by hand (grant-expiry.ts, grant-condition.ts). */
+/** As documented; the terms are parsed by hand (grant-terms.ts). */
 export const grantBodySchema = closedObject(
   {
     ...tupleSchema.shape,

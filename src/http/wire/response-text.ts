@@ -6,7 +6,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { ErrorCode } from '../../core/errors.ts';
 import { problemOf } from '../../core/problem.ts';
-import { clientRequestIdOf } from '../../core/text/client-request-id.ts';
+import { clientRequestIdOf } from '../../core/text/header-fields.ts';
 
 export const statusLine = (status: number): string => `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
 

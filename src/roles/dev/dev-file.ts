@@ -6,8 +6,7 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { replaceFile } from '../../cli/output/whole-file.ts';
-import { privacyFault } from '../../cli/private-file.ts';
+import { privacyFault, replaceFile } from '../../cli/output/whole-file.ts';
 import type { ServiceTarget } from '../../cli/service-client.ts';
 import type { CliConfig } from '../../config/settings.ts';
 import { demandMembers, isJsonObject } from '../../core/json-members.ts';

@@ -3,7 +3,7 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import type { Environment } from '../../config/read-config.ts';
-import type { WindowCount, WindowLimit } from '../../front/limits/shared-counts.ts';
+import type { WindowCount, WindowLimit } from '../../front/limits/shared-rate-limiter.ts';
 import type { Meta } from '../../store/store.ts';
 import type { LogLevel } from '../../telemetry/choices.ts';
 import type { MetricsSnapshot } from '../../telemetry/metrics.ts';

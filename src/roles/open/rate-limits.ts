@@ -6,7 +6,7 @@ import type { Clock, Random } from '../../core/async/clock.ts';
 import { createMemoryRateLimiter } from '../../front/limits/memory-rate-limiter.ts';
 import type { RateLimiter } from '../../front/limits/rate-limiter.ts';
 import type { RedisTarget } from '../../front/limits/redis-connection.ts';
-import type { SharedCounts } from '../../front/limits/shared-counts.ts';
+import type { SharedCounts } from '../../front/limits/shared-rate-limiter.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { StartError } from '../process/start-error.ts';

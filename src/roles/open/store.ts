@@ -22,8 +22,7 @@ import {
   type StoreDamage,
   StoreRefusal,
 } from '../../store/store-adapter.ts';
-import { traceStore } from '../../store/traced-store.ts';
-import { watchWrites } from '../../store/watched-writes.ts';
+import { traceStore, watchWrites } from '../../store/store-decorators.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { DEV_FILE } from '../dev/dev-file.ts';

@@ -1,7 +1,7 @@
 // Fields that calls have in common.
 
 import { hasApiKeyForm } from '../../core/api-keys.ts';
-import { isCondition } from '../../core/grant-condition.ts';
+import { isCondition } from '../../core/grant-terms.ts';
 import { parseKeyId, parseTenantId } from '../../core/ids.ts';
 import { PAGE_LIMIT_MAX } from '../../core/limits.ts';
 import { IDENTIFIER_LENGTH_MAX, isIdentifier, isRelationName, relationOf } from '../../core/tuples.ts';

@@ -6,7 +6,7 @@ import type { Clock, Timer } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { SHARD_ADDRESSES_MAX } from '../../core/limits.ts';
 import { isAddress } from '../../core/text/addresses.ts';
-import type { OwnerPort } from '../../shard/readers/owner-port.ts';
+import type { OwnerPort } from '../../shard/readers/follow-tenant.ts';
 import { type FollowAnswer, type FollowRequest, ShardFailure } from '../../shard/shard.ts';
 import { readerCalls } from '../calls/readers.ts';
 import { Peer, type ReceivedReply } from '../messages.ts';

@@ -1,8 +1,7 @@
 // Turns a syntax tree into closures and checks types on the way. Invariants: an expression that compiles gives a value
 // of its type, an error, or what it is missing; its evaluation spends at least a step for each node that it evaluates.
 
-import { isUnknown } from '../../core/json-members.ts';
-import { nearestName } from '../../core/text/nearest-name.ts';
+import { isUnknown, nearestName } from '../../core/json-members.ts';
 import {
   CONSTRUCTORS,
   type FunctionContext,

@@ -1,7 +1,7 @@
 // Values of declared types out of JSON. A value that JSON cannot carry without loss, or that means one moment here and
 // another there, is refused: an integer beyond 2^53 as a number, a timestamp without zone.
 
-import { CONTEXT_DEPTH_MAX } from '../../core/grant-condition.ts';
+import { CONTEXT_DEPTH_MAX } from '../../core/grant-terms.ts';
 import { parseIpAddress } from './ip-addresses.ts';
 import { type StepMeter, TEXT_STEPS } from './step-meter.ts';
 import { lacksZone, parseDuration, parseRfc3339 } from './times.ts';

@@ -19,8 +19,8 @@ import { GateEvaluation, type ProofLimits } from '../../rules/gate-evaluation.ts
 import { GrantedSearch } from '../../rules/granted-search.ts';
 import type { Graph, SearchLimits, Step } from '../../rules/graph.ts';
 import { type NamedTuple, undefinedName } from '../../rules/questions.ts';
-import type { ServedTenure } from '../log/served-tenure.ts';
 import { ListingTime } from '../log/slot-time.ts';
+import type { ServedTenure } from '../log/tenure.ts';
 import { type AnswerCache, checkKey } from '../memory/answer-cache.ts';
 import type { GrantPage } from '../memory/grant-page.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';

@@ -3,7 +3,7 @@
 // and never for what holds.
 
 import { GrantdError } from '../../core/errors.ts';
-import { conditionContextOf, conditionNameOf, contextIn } from '../../core/grant-condition.ts';
+import { conditionContextOf, conditionNameOf, contextIn } from '../../core/grant-terms.ts';
 import type { JsonObject } from '../../core/json-members.ts';
 import type { CompiledRules } from '../../rules/compiled-rules.ts';
 import {

@@ -5,7 +5,7 @@ import type { Clock } from '../../core/async/clock.ts';
 import { turnOf } from '../../core/async/turns.ts';
 import { GrantdError } from '../../core/errors.ts';
 import type { Bound, SearchLimits } from '../../rules/graph.ts';
-import type { ServedTenure } from '../log/served-tenure.ts';
+import type { ServedTenure } from '../log/tenure.ts';
 import { LARGE_EVALUATION_BYTES } from '../memory/memory-budget.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { GrantConditions } from './grant-conditions.ts';

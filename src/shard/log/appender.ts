@@ -17,6 +17,11 @@ import type { AppendOutcome, LogRecord, Stamp } from '../../store/store.ts';
 import { currentSpan, type TraceSpan } from '../../telemetry/spans.ts';
 import { ShardFailure } from '../shard.ts';
 import { storeDeadline, yieldTurn } from '../store-calls.ts';
+import { Draft } from './draft.ts';
+import { ENTRY_BYTES_MAX, type EntryOperation, encodeEntry, encodeOperation, followingBase } from './entries.ts';
+import { InFlightOperations } from './idempotency/cache.ts';
+import { type LogEnd, LogTime, timeOfStamp } from './slot-time.ts';
+import type { OperationResult } from './write-decisions.ts';
 import {
   type Answer,
   type AppenderPorts,
@@ -24,18 +29,12 @@ import {
   commitTraced,
   decidedOf,
   expiredIn,
+  GroupCommitWindow,
   type Proposal,
   type QueuedProposal,
+  WriteQueue,
   weightOf,
-} from './append-batch.ts';
-import { Draft } from './draft.ts';
-import { ENTRY_BYTES_MAX, type EntryOperation, encodeEntry, encodeOperation, followingBase } from './entries.ts';
-import { GroupCommitWindow } from './group-commit-window.ts';
-import { InFlightOperations } from './idempotency/cache.ts';
-import { type LogEnd, LogTime } from './log-time.ts';
-import { timeOfStamp } from './slot-time.ts';
-import type { OperationResult } from './write-decisions.ts';
-import { WriteQueue } from './write-queue.ts';
+} from './write-queue.ts';
 
 /**
  * Bounds of a batch: about 150 KiB of log, or half of the largest entry. Applying it to memory is one step of the event

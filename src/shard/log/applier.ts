@@ -17,9 +17,9 @@ import type { Checkpoint, GrantCountWrite, StateStore, StateWrite } from '../../
 import { countStateRows, deriveState, lengthOf } from '../log-changes.ts';
 import type { HeldBytes } from '../memory/write-memory.ts';
 import { storeDeadline } from '../store-calls.ts';
-import type { CommittedEntry } from './append-batch.ts';
 import { checkpointStamp } from './entries.ts';
 import type { IdempotencyWindow } from './idempotency/window.ts';
+import type { CommittedEntry } from './write-queue.ts';
 
 /** Rows in one call to the store. */
 const WRITES_PER_CALL = 4000;

@@ -6,14 +6,13 @@
 // that collected them itself would need room in the log for twice its changes.
 
 import { attributesOfId, type GrantAttributes, withTerms } from '../../core/grant-attributes.ts';
-import { expiryPassedInLog } from '../../core/grant-expiry.ts';
+import { expiryPassedInLog } from '../../core/grant-terms.ts';
 import { resolvePlan } from '../../core/plans.ts';
 import { grantOf, namespaceOf, type Tuple, tupleKey, undeclaredMessage } from '../../core/tuples.ts';
 import type { Change } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
 import type { BulkWrite, BulkWriteResult } from '../shard.ts';
-import type { Proposal } from './append-batch.ts';
 import { asOf, type Draft } from './draft.ts';
 import {
   assertLives,
@@ -27,6 +26,7 @@ import {
   limitReached,
   typeFault,
 } from './write-decisions.ts';
+import type { Proposal } from './write-queue.ts';
 
 type BulkRefusal = Extract<BulkWriteResult, { kind: 'refused' }>;
 

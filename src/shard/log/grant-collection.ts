@@ -10,7 +10,7 @@
 // stored with the count of the tenant's grants.
 
 import { type Clock, delay } from '../../core/async/clock.ts';
-import { CONDITION_BYTES_MAX } from '../../core/grant-condition.ts';
+import { CONDITION_BYTES_MAX } from '../../core/grant-terms.ts';
 import { SUBJECT_BUCKETS } from '../../core/slots.ts';
 import { isLeaving } from '../../core/tenants.ts';
 import { columnsBy, isRelation, type Tuple, tupleKey } from '../../core/tuples.ts';
@@ -18,9 +18,9 @@ import type { ExpiryBound, ExpiryPlace, Stamp, StateStore } from '../../store/st
 import type { Log } from '../../telemetry/log.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { storeDeadline } from '../store-calls.ts';
-import type { Proposal } from './append-batch.ts';
 import type { Tenure } from './tenure.ts';
 import { type CollectedTuple, decideCollection } from './write-decisions.ts';
+import type { Proposal } from './write-queue.ts';
 
 /** Rows of one read, whose grants one operation of the log collects. */
 const ROWS_PER_STEP = 50;

@@ -4,7 +4,7 @@
 
 import { type ApiKeyRecord, keyLinks } from '../../core/api-keys.ts';
 import { GrantdError } from '../../core/errors.ts';
-import { expiryPassedInLog } from '../../core/grant-expiry.ts';
+import { expiryPassedInLog } from '../../core/grant-terms.ts';
 import type { KeyId } from '../../core/ids.ts';
 import { resolvePlan } from '../../core/plans.ts';
 import { formatTimestamp } from '../../core/text/timestamps.ts';

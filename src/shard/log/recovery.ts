@@ -26,7 +26,6 @@ import type {
 import { REBUILD_READ_BYTES } from '../memory/rebuild-queue.ts';
 import { ShardFailure } from '../shard.ts';
 import { storeDeadline, yieldTurn } from '../store-calls.ts';
-import type { CommittedEntry } from './append-batch.ts';
 import {
   decodeEntry,
   decodeTailEntry,
@@ -37,8 +36,9 @@ import {
   type TailEntry,
   wallBase,
 } from './entries.ts';
-import type { LogEnd } from './log-time.ts';
-import type { PagesAhead } from './pages-ahead.ts';
+import type { PagesAhead } from './hot-pages.ts';
+import type { LogEnd } from './slot-time.ts';
+import type { CommittedEntry } from './write-queue.ts';
 
 /** Records in one read of the log: few in the first, then as many as take about a mebibyte. */
 const RECORDS_PER_FIRST_READ = 8;

@@ -12,9 +12,9 @@ import type { PageRow } from '../memory/grant-page.ts';
 import type { HeldRange } from '../memory/grant-range.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { GrantFilter, RevokeResult } from '../shard.ts';
-import type { Proposal } from './append-batch.ts';
 import type { Draft } from './draft.ts';
 import { assertLives, type Decide } from './write-decisions.ts';
+import type { Proposal } from './write-queue.ts';
 
 /** UTF-8 bytes of a revocation in the log, without its identifiers. */
 const REVOCATION_BYTES = 256;

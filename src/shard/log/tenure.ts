@@ -10,23 +10,19 @@ import { type Clock, delay } from '../../core/async/clock.ts';
 import type { IdFactory, TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
 import type { GrantCountRow, GrantCountWrite, SlotRow, Stamp, Store } from '../../store/store.ts';
+import type { PageLimits, ReaderLimits } from '../memory/limits.ts';
 import type { MemoryBudget } from '../memory/memory-budget.ts';
-import type { PageLimits } from '../memory/page-limits.ts';
-import type { ReaderLimits } from '../memory/reader-limits.ts';
 import { TenantMemory, type TenantMemoryDependencies } from '../memory/tenant-memory.ts';
 import type { HeldBytes, WriteKind } from '../memory/write-memory.ts';
 import { ShardFailure, type SlotStatus } from '../shard.ts';
-import type { AppenderPorts, CommittedEntry, Proposal } from './append-batch.ts';
 import { Appender } from './appender.ts';
 import { Applier } from './applier.ts';
 import type { CommitCounts } from './commit-counts.ts';
 import { checkpointStamp, LogUnreadableError } from './entries.ts';
-import { HotPages, type PreloadOutcome } from './hot-pages.ts';
+import { HotPages, type NamedPage, type PageAhead, type PreloadOutcome } from './hot-pages.ts';
 import { OperationMemory } from './idempotency/cache.ts';
 import { decidedIn, rebuildWithin } from './idempotency/rebuild.ts';
 import { IdempotencyWindow } from './idempotency/window.ts';
-import type { LogEnd, LogTime } from './log-time.ts';
-import type { PageAhead } from './pages-ahead.ts';
 import {
   type RecoveryPorts,
   readSlotState,
@@ -36,9 +32,10 @@ import {
   Slice,
   type SlotState,
 } from './recovery.ts';
-import { SlotTime, timeOfStamp } from './slot-time.ts';
+import { type LogEnd, type LogTime, SlotTime, timeOfStamp } from './slot-time.ts';
 import { storeLastUsage } from './usage-store.ts';
 import type { OperationResult } from './write-decisions.ts';
+import type { AppenderPorts, CommittedEntry, Proposal } from './write-queue.ts';
 
 /** The interval at which an opening that waits for the lease checks it. */
 const LEASE_POLL_MS = 20;
@@ -477,4 +474,25 @@ export interface Leftovers {
   deletedTenants: { readonly after: TenantId | undefined } | undefined;
   /** Not before this time, on the monotonic clock. */
   notBeforeMs: number;
+}
+
+/** What the calls of peers need of the tenure that answers them: the owner's own, or what a reader has of it. */
+export interface ServedTenure
+  extends Pick<
+    Tenure,
+    | 'slot'
+    | 'epoch'
+    | 'budget'
+    | 'slotTime'
+    | 'lastSeq'
+    | 'nextBase'
+    | 'behindMs'
+    | 'time'
+    | 'assertServing'
+    | 'advance'
+    | 'applied'
+    | 'checkpointed'
+    | 'submit'
+  > {
+  readonly hotPages: { note(page: NamedPage): void };
 }

@@ -9,8 +9,16 @@ import { isLeaving } from '../../core/tenants.ts';
 import { MS_PER_HOUR, MS_PER_MINUTE } from '../../core/text/timestamps.ts';
 import type { StateStore } from '../../store/store.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
-import { type TenantUsage, USAGE_MINUTES } from '../memory/tenant-usage.ts';
-import { bucketsIn, HOUR_ROWS, hourOf, MINUTE_ROWS, placesOf, sumOf } from '../memory/usage-rows.ts';
+import {
+  bucketsIn,
+  HOUR_ROWS,
+  hourOf,
+  MINUTE_ROWS,
+  placesOf,
+  sumOf,
+  type TenantUsage,
+  USAGE_MINUTES,
+} from '../memory/tenant-usage.ts';
 import type { UsageBucket, UsageSeries } from '../shard.ts';
 import { readFromStore, storeDeadline } from '../store-calls.ts';
 

@@ -5,7 +5,7 @@ import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { attributesOf, attributesOfId, type GrantAttributes, termsOf, withTerms } from '../../core/grant-attributes.ts';
-import { expiryPassedInLog } from '../../core/grant-expiry.ts';
+import { expiryPassedInLog } from '../../core/grant-terms.ts';
 import { type IdFactory, isDerivedId } from '../../core/ids.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
 import { type Tenant, type TenantUpdate, updatedTenant, withNextRules } from '../../core/tenants.ts';

@@ -21,8 +21,8 @@ import type { StateReads } from '../../store/store.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
 import { CHANGES_MAX, type GrantDelta, GrantDeltas } from './grant-deltas.ts';
 import { GrantPage, type PagePlace, type PageRow } from './grant-page.ts';
+import type { PageLimits } from './limits.ts';
 import type { MemoryBudget } from './memory-budget.ts';
-import type { PageLimits } from './page-limits.ts';
 import {
   ENTITIES_PER_READ,
   type FirstRows,

@@ -1,12 +1,17 @@
-// The last items of the log of a tenant whose commits somebody follows. Invariant: every item that was committed after
-// `afterSeq` is here, in the order of the log; of an entry there is everything or nothing. Beyond the bound in bytes
-// the oldest entries are dropped; the budget of the process evicts all items at once, and they are kept again from the
-// next question on.
+// The last items of the log of a tenant whose commits somebody follows: changes for the change feed, so that followers
+// at its end never read the store, and commits for readers, which begin again if they lack one that is gone. Invariant:
+// every item that was committed after `afterSeq` is here, in the order of the log; of an entry there is everything or
+// nothing. Beyond the bound in bytes the oldest entries are dropped; the budget of the process evicts all items at
+// once, and they are kept again from the next question on.
 
 import type { Clock } from '../../core/async/clock.ts';
+import { type FeedContent, type FeedPlace, isAfter, isFeedAction, parseFeedContent } from '../../core/change-feed.ts';
+import type { AuditLogRow } from '../../store/store.ts';
+import { auditActionOf, auditLogRow, type Change, type ChangeOrigin, encodeCommit } from '../log-changes.ts';
+import { READER_LIMITS, type ReaderLimits } from './limits.ts';
 import { Evictable, type MemoryBudget } from './memory-budget.ts';
-import { READER_LIMITS, type ReaderLimits } from './reader-limits.ts';
 
+const BYTES_PER_CHARACTER = 2;
 /** Dropped items leave the list in bulk. */
 const DROPPED_MAX = 1024;
 
@@ -135,5 +140,149 @@ export abstract class RecentItems<Item extends RecentItem> extends Evictable {
     if (this.#head < DROPPED_MAX) return;
     this.#items = this.#items.slice(this.#head);
     this.#head = 0;
+  }
+}
+
+// ---- changes, for the feed ----
+
+/** Of a change, without the characters of its text; and of the object itself. */
+const CHANGE_BYTES = 400;
+const EMPTY_CHANGES_BYTES = 500;
+
+export interface RecentChange extends RecentItem {
+  readonly row: AuditLogRow;
+  /** Time of its entry, wall clock in ms. */
+  readonly timeMs: number;
+  /** Read from the row when a filter first needs it. */
+  content: FeedContent | undefined;
+  /** Signed at its first delivery. */
+  cursor: string | undefined;
+}
+
+export const contentOf = (change: RecentChange): FeedContent | undefined => {
+  change.content ??= parseFeedContent(change.row.change);
+  return change.content;
+};
+
+export class RecentChanges extends RecentItems<RecentChange> {
+  readonly #waiting = new Set<() => void>();
+
+  /** `seq`: of the last entry of the log. Its commits from here on are reported to `commit`. */
+  constructor(budget: MemoryBudget, clock: Clock, seq: number, limits?: ReaderLimits) {
+    super(budget, clock, seq, EMPTY_CHANGES_BYTES, limits);
+  }
+
+  override get followed(): boolean {
+    return this.#waiting.size > 0 || super.followed;
+  }
+
+  /** Calls that wait for the next commit. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Whether every change after the place is here. */
+  covers({ seq }: FeedPlace): boolean {
+    return seq > this.afterSeq;
+  }
+
+  /** The changes after a place that it covers, in order. */
+  after(place: FeedPlace): Generator<RecentChange, void, undefined> {
+    return this.itemsAfter(({ row }) => isAfter(row, place));
+  }
+
+  /** The changes of an operation. `index`: of its first one in the entry. Wakes every call that waits. */
+  commit(changes: readonly Change[], origin: ChangeOrigin, place: FeedPlace & { readonly timeMs: number }): void {
+    const { seq, index: first, timeMs } = place;
+    this.add(seq, () =>
+      changes.flatMap((change, index) => {
+        if (!isFeedAction(auditActionOf(change))) return [];
+        const row = auditLogRow(change, origin, seq, first + index);
+        // Its characters are in its text and, once it was filtered, in its content.
+        const bytes = CHANGE_BYTES + 2 * BYTES_PER_CHARACTER * row.change.length;
+        return [{ seq, row, timeMs, bytes, content: undefined, cursor: undefined }];
+      }),
+    );
+    this.#wake();
+  }
+
+  /** Calls back once, unless `forget` comes first: after the tenant's next commit, or when its tenure has ended. */
+  wait(waiter: () => void): void {
+    if (this.dropped) waiter();
+    else this.#waiting.add(waiter);
+  }
+
+  forget(waiter: () => void): void {
+    this.#waiting.delete(waiter);
+  }
+
+  /** Calls back every waiting call, too. */
+  override drop(): void {
+    super.drop();
+    this.#wake();
+  }
+
+  #wake(): void {
+    if (this.#waiting.size === 0) return;
+    const woken = [...this.#waiting];
+    this.#waiting.clear();
+    for (const waiter of woken) waiter();
+  }
+}
+
+// ---- commits, for readers ----
+
+/** Of a commit, without its text; and of the object itself. */
+const COMMIT_BYTES = 100;
+const EMPTY_COMMITS_BYTES = 300;
+
+/** What a reader takes in one step, in some milliseconds; the last entry of a part may exceed it. */
+const PART_CHARACTERS = 256 * 1024;
+
+export interface CommitsPart {
+  /** Of JSON, a commit each, in order. */
+  readonly lines: string;
+  /** Of its last entry. */
+  readonly lastSeq: number;
+  readonly more: boolean;
+}
+
+interface RecentCommit extends RecentItem {
+  /** A line of JSON. */
+  readonly text: string;
+}
+
+export class RecentCommits extends RecentItems<RecentCommit> {
+  /** `seq`: of the last entry of the log. Its commits from here on are reported to `commit`. */
+  constructor(budget: MemoryBudget, clock: Clock, seq: number, limits?: ReaderLimits) {
+    super(budget, clock, seq, EMPTY_COMMITS_BYTES, limits);
+  }
+
+  /** The entry after which the tenant has no commit, for a reader. */
+  askedLastSeq(): number {
+    this.asked();
+    return this.lastSeq;
+  }
+
+  /** The commits after a seq, of whole entries; undefined: some of them are no longer here. */
+  after(seq: number): CommitsPart | undefined {
+    this.asked();
+    if (seq < this.afterSeq) return undefined;
+    let lines = '';
+    let lastSeq = seq;
+    for (const commit of this.itemsAfter((each) => each.seq > seq)) {
+      if (commit.seq > lastSeq && lines.length >= PART_CHARACTERS) return { lines, lastSeq, more: true };
+      lines += lines === '' ? commit.text : `\n${commit.text}`;
+      lastSeq = commit.seq;
+    }
+    return { lines, lastSeq, more: false };
+  }
+
+  /** The changes of an operation. */
+  commit(changes: readonly Change[], seq: number): void {
+    this.add(seq, () => {
+      const text = encodeCommit(seq, changes);
+      return [{ seq, text, bytes: COMMIT_BYTES + BYTES_PER_CHARACTER * text.length }];
+    });
   }
 }

@@ -11,9 +11,9 @@ import { SUBJECT_BUCKETS } from '../../core/slots.ts';
 import { BloomFilter } from '../../core/structures/bloom-filter.ts';
 import type { StateReads } from '../../store/store.ts';
 import { readFromStore, storeDeadline } from '../store-calls.ts';
+import type { PageLimits } from './limits.ts';
 import type { LoadGate } from './load-gate.ts';
 import { Evictable, type MemoryBudget } from './memory-budget.ts';
-import type { PageLimits } from './page-limits.ts';
 
 /** Divisor of the budget: of 256 MiB, one tenant's filter takes 4 MiB at most, enough for two million subjects. */
 const TENANT_SHARE = 64;

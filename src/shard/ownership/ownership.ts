@@ -17,7 +17,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Clock, delay } from '../../core/async/clock.ts';
 import type { SlotRow, Store } from '../../store/store.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { PagesAhead } from '../log/pages-ahead.ts';
+import { PagesAhead } from '../log/hot-pages.ts';
 import { claimSlot, readSlotState, type SlotState } from '../log/recovery.ts';
 import type { Tenure } from '../log/tenure.ts';
 import type { MemoryBudget } from '../memory/memory-budget.ts';

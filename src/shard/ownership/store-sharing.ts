@@ -8,10 +8,9 @@ import { type Clock, delay } from '../../core/async/clock.ts';
 import type { MemberStore } from '../../store/store.ts';
 import { storeDeadline } from '../store-calls.ts';
 import { MOVING_ROUND_MS } from './handover-pace.ts';
-import type { HealthWatch } from './health-watch.ts';
-import { LastingLease, type Lease, RenewedLease } from './lease.ts';
+import type { HealthWatch } from './health.ts';
 import type { Membership } from './membership.ts';
-import type { MembershipLease } from './membership-lease.ts';
+import { LastingLease, type Lease, type MembershipLease, RenewedLease } from './membership-lease.ts';
 import type { Ownership } from './ownership.ts';
 import type { Readiness } from './readiness.ts';
 

@@ -7,7 +7,7 @@ import { turnOf } from '../../core/async/turns.ts';
 import type { TenantId } from '../../core/ids.ts';
 import { MS_PER_DAY } from '../../core/text/timestamps.ts';
 import type { AuditLogRow, StateStore } from '../../store/store.ts';
-import type { ServedTenure } from '../log/served-tenure.ts';
+import type { ServedTenure } from '../log/tenure.ts';
 import type { AuditRecord } from '../shard.ts';
 import { AUDIT_LENGTH_PER_READ, readFromStore, storeDeadline } from '../store-calls.ts';
 import type { ListingContext } from './listings.ts';

@@ -8,7 +8,7 @@
 // that other work gets its share.
 
 import type { Clock } from '../../core/async/clock.ts';
-import { auditMatcher, type FilteredEntry, filterScope } from '../../core/audit-filter.ts';
+import { auditMatcher, type FilteredEntry, filterScope } from '../../core/audit-log.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { isDerivedId, parseTenantId, type TenantId, timeOfId } from '../../core/ids.ts';
 import { formatTimestamp } from '../../core/text/timestamps.ts';

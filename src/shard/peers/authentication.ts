@@ -5,7 +5,7 @@ import { assert } from '../../core/assert.ts';
 import { parseKeyId, parseTenantId, type TenantId } from '../../core/ids.ts';
 import { ALL_SCOPES } from '../../core/scopes.ts';
 import { isLeaving } from '../../core/tenants.ts';
-import type { ServedTenure } from '../log/served-tenure.ts';
+import type { ServedTenure } from '../log/tenure.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { TenantReader } from '../readers/tenant-reader.ts';
 import type { KeyCredentials } from '../shard.ts';

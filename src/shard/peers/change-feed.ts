@@ -4,7 +4,7 @@
 //
 // What lies behind is read from the state tables, up to the entry that was the last one when the read began, and once
 // they contain that entry: a row that came later would otherwise lie behind the reader. What is recent comes from
-// memory (recent-changes.ts), which has all changes after some place, or none. A call at the end waits there.
+// memory (recent-items.ts), which has all changes after some place, or none. A call at the end waits there.
 
 import { turnOf } from '../../core/async/turns.ts';
 import {
@@ -20,10 +20,10 @@ import { hasScope } from '../../core/scopes.ts';
 import { formatTimestamp } from '../../core/text/timestamps.ts';
 import { type Grant, parseRelation } from '../../core/tuples.ts';
 import type { AuditLogRow } from '../../store/store.ts';
-import type { ServedTenure } from '../log/served-tenure.ts';
 import { timeOfStamp } from '../log/slot-time.ts';
+import type { ServedTenure } from '../log/tenure.ts';
 import { monthBeside, monthOf } from '../log-changes.ts';
-import { contentOf, type RecentChange, type RecentChanges } from '../memory/recent-changes.ts';
+import { contentOf, type RecentChange, type RecentChanges } from '../memory/recent-items.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { FeedPage, FeedQuery, FeedRecord, GrantsPage, ResultPage } from '../shard.ts';
 import { endsEarly } from '../store-calls.ts';

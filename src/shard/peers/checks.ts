@@ -5,7 +5,7 @@ import { assert } from '../../core/assert.ts';
 import type { GrantAttributes } from '../../core/grant-attributes.ts';
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import type { TupleColumns } from '../../core/tuples.ts';
-import type { ServedTenure } from '../log/served-tenure.ts';
+import type { ServedTenure } from '../log/tenure.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
 import type { BulkAnswer, CheckAnswer, TimedAnswer } from '../shard.ts';
 import { answerAt, answerNow } from './check-answers.ts';

@@ -4,7 +4,7 @@
 
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
-import type { RecentChanges } from '../memory/recent-changes.ts';
+import type { RecentChanges } from '../memory/recent-items.ts';
 
 /** A front follows each of its sessions with one call. */
 const WAITING_MAX = 4000;

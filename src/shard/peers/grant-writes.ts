@@ -8,10 +8,10 @@ import type { UnfollowedReason } from '../../core/service-warnings.ts';
 import { columnsBy, isRelation, type Relation, type Tuple, type TupleColumns } from '../../core/tuples.ts';
 import { unfollowedReason } from '../../rules/compiled-rules.ts';
 import { hasRules } from '../../rules/rule-set.ts';
-import { appendTraced } from '../log/append-batch.ts';
 import { decideBulk, sizeOfBulk, tuplesOf, UncollectedGrants } from '../log/bulk-decision.ts';
 import { decideRevocation, previewOfRevocation, RangeOutdated, sizeOfRevocation } from '../log/revocation-decision.ts';
 import { type Decide, decideGrant } from '../log/write-decisions.ts';
+import { appendTraced } from '../log/write-queue.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
 import {

@@ -17,8 +17,8 @@ import {
   listHoldingSubjects,
 } from '../evaluation/evaluate-listings.ts';
 import type { Ruled } from '../evaluation/rounds.ts';
-import type { ServedTenure } from '../log/served-tenure.ts';
 import { ListingTime } from '../log/slot-time.ts';
+import type { ServedTenure } from '../log/tenure.ts';
 import type { GrantPage, PagePlace, PageRow } from '../memory/grant-page.ts';
 import type { GrantPages } from '../memory/grant-pages.ts';
 import { FirstGrants, type RangeQuery, ROWS_PER_PAGE_MAX } from '../memory/grant-range.ts';

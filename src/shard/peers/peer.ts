@@ -4,11 +4,11 @@
 import { GrantdError } from '../../core/errors.ts';
 import { slotOfTenant } from '../../core/slots.ts';
 import type { MemberRow, SlotRow, Store } from '../../store/store.ts';
-import { appendTraced, type Proposal } from '../log/append-batch.ts';
 import { collectionOperation, withinOperation } from '../log/grant-collection.ts';
+import type { Lookups } from '../log/hot-pages.ts';
 import type { Tenure } from '../log/tenure.ts';
 import type { CollectedTuple, Decide, DecideContext, OperationResult } from '../log/write-decisions.ts';
-import type { Lookups } from '../memory/lookups.ts';
+import { appendTraced, type Proposal } from '../log/write-queue.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { FollowParts } from '../readers/follow-tenant.ts';
 import type { Readers } from '../readers/readers.ts';

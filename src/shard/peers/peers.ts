@@ -2,8 +2,7 @@
 
 import { parseTenantId } from '../../core/ids.ts';
 import type { NamedTuple } from '../../rules/questions.ts';
-import { kindOf } from '../readers/reader-tally.ts';
-import type { TenantReader } from '../readers/tenant-reader.ts';
+import { kindOf, type TenantReader } from '../readers/tenant-reader.ts';
 import {
   type AnswerOf,
   type CallerOf,

@@ -1,12 +1,16 @@
 // The owner's side of readers: it answers how far its log is now, under its lease and from memory, as it would a check;
 // and what the reader lacks up to there. That is the read index of Raft (https://raft.github.io/raft.pdf, 6.4).
 
+import { z } from 'zod';
 import { GrantdError } from '../../core/errors.ts';
 import { type KeyId, parseKeyId, parseTenantId } from '../../core/ids.ts';
 import { type Plans, readersOf } from '../../core/plans.ts';
 import { slotOfTenant } from '../../core/slots.ts';
+import type { Tenant } from '../../core/tenants.ts';
+import type { CountKey, GrantCountRow } from '../../store/store.ts';
 import { timeBase } from '../log/slot-time.ts';
 import type { Tenure } from '../log/tenure.ts';
+import { tenantSchema } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import {
   type FollowAnswer,
@@ -16,7 +20,6 @@ import {
   type ToldPosition,
   type UsedKey,
 } from '../shard.ts';
-import { encodeBeginning } from './beginning.ts';
 import type { ReaderChoice } from './reader-choice.ts';
 
 /** The parts of the shard that serve its readers. */
@@ -115,4 +118,56 @@ export async function followTenant(parts: FollowParts, request: FollowRequest): 
   const nextBase = timeBase(tenure);
   const seq = more ? part.lastSeq : tenure.lastSeq;
   return { epoch, seq, nextBase, nowMs: slotTime.nowMs, appliedSeq, commits, more };
+}
+
+// ---- the reader's way to the owner ----
+
+export interface OwnerPort {
+  /**
+   * Makes the call at the shard that `address` (host:port) names, and not again if it fails. Rejects with the
+   * ShardFailure or GrantdError of that shard; as `not-serving` if the connection cannot be made within 2 s, is lost,
+   * or is silent for 2 s; and as `overloaded` if too many calls wait there.
+   */
+  follow(address: string, request: FollowRequest): Promise<FollowAnswer>;
+}
+
+/** What a reader of a tenant begins with, as the owner has it at one position of the log. */
+export interface Beginning {
+  readonly tenant: Tenant;
+  readonly count: Omit<GrantCountRow, 'tenantId'>;
+  /** As `TenantMemory` has it. */
+  readonly nextExpiryMs?: number | undefined;
+}
+
+const beginningSchema = z.object({
+  tenant: tenantSchema,
+  count: z.object({
+    seq: z.int().nonnegative(),
+    grants: z.int(),
+    bytes: z.int(),
+    byKey: z
+      .array(
+        z.object({
+          key: z.custom<CountKey>((key) => typeof key === 'string' && /^(?:relation|condition):/.test(key)),
+          grants: z.int(),
+        }),
+      )
+      .default([]),
+    collectedToBaseMs: z.number().optional(),
+  }),
+  // JSON has no infinity, which stands for: there were grants with an expiry, and none is left.
+  nextExpiryMs: z
+    .number()
+    .nullable()
+    .optional()
+    .transform((value) => (value === null ? Number.POSITIVE_INFINITY : value)),
+});
+
+export const encodeBeginning = (beginning: Beginning): string => JSON.stringify(beginning);
+
+/** Throws if it is anything else. */
+export function decodeBeginning(text: string): Beginning {
+  const { tenant, count, nextExpiryMs } = beginningSchema.parse(JSON.parse(text));
+  const { collectedToBaseMs, ...counted } = count;
+  return { tenant, count: collectedToBaseMs === undefined ? counted : { ...counted, collectedToBaseMs }, nextExpiryMs };
 }

@@ -4,10 +4,10 @@
 // one at a time; a tenant that never waits costs nothing.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
-import { CROWDED_SHARE_MIN, type Crowding } from '../../core/async/crowding.ts';
+import { CROWDED_SHARE_MIN, type Crowding } from '../../core/async/turns.ts';
 import { parseTenantId, type TenantId } from '../../core/ids.ts';
 import { type Plans, readersOf, resolvePlan } from '../../core/plans.ts';
-import { READER_LIMITS, type ReaderLimits } from '../memory/reader-limits.ts';
+import { READER_LIMITS, type ReaderLimits } from '../memory/limits.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 
 /** Fronts report the checks of a tenant every two seconds, so a rate over one tick is that of five reports. */

@@ -7,8 +7,7 @@ import type { TenantId } from '../../core/ids.ts';
 import { slotOfTenant } from '../../core/slots.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { type FollowAnswer, type ReaderStatus, ShardFailure } from '../shard.ts';
-import { ReaderTallies } from './reader-tally.ts';
-import { type ReaderDependencies, TenantReader } from './tenant-reader.ts';
+import { type ReaderDependencies, ReaderTallies, TenantReader } from './tenant-reader.ts';
 
 /** Readers are for large tenants: of these, no process has more than some tens. */
 const READERS_MAX = 1000;

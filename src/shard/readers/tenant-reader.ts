@@ -11,21 +11,20 @@
 // Invariant: whatever goes wrong (a lost connection, another epoch, a commit that is missing) ends the reader and
 // everything of it: handles, pages, waiting calls. Nothing is mended, and nothing of it is used by the next reader.
 
-import type { Clock } from '../../core/async/clock.ts';
-import { delay } from '../../core/async/clock.ts';
+import { type Clock, delay } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import type { TenantId } from '../../core/ids.ts';
 import type { StateReads } from '../../store/store.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
 import type { CommitCounts } from '../log/commit-counts.ts';
 import { type Commit, decodeCommit } from '../log/entries.ts';
-import type { LogTime } from '../log/log-time.ts';
-import type { ServedTenure } from '../log/served-tenure.ts';
-import { SlotTime } from '../log/slot-time.ts';
+import { type LogTime, SlotTime } from '../log/slot-time.ts';
+import type { ServedTenure } from '../log/tenure.ts';
+import type { PageLimits, ReaderLimits } from '../memory/limits.ts';
 import type { MemoryBudget } from '../memory/memory-budget.ts';
-import type { PageLimits } from '../memory/page-limits.ts';
-import type { ReaderLimits } from '../memory/reader-limits.ts';
 import { TenantMemory } from '../memory/tenant-memory.ts';
 import {
+  type CallName,
   type FollowAnswer,
   type LogPosition,
   type LogPositions,
@@ -34,10 +33,7 @@ import {
   type UsedKey,
 } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
-import { decodeBeginning } from './beginning.ts';
-import { currentReads } from './current-reads.ts';
-import type { OwnerPort } from './owner-port.ts';
-import { endedBy, type ReaderEnd, type ReaderTally } from './reader-tally.ts';
+import { decodeBeginning, type OwnerPort } from './follow-tenant.ts';
 
 /** How often a call that needs the state tables up to date asks whether they are. */
 const APPLIED_POLL_MS = 50;
@@ -418,4 +414,139 @@ export class TenantReader implements ServedTenure {
 
   readonly submit = notHere;
   readonly checkpointed = notHere;
+}
+
+// ---- reads of the state tables ----
+//
+// Reads of the state tables by a reader of a tenant. The tables may be ahead of what the reader has applied: it would
+// mix two moments. So rows are used only once the reader has applied everything that they can contain, which is what
+// the owner had committed when they had arrived. What was committed after the read began is put over them as at the
+// owner: the reader's memory keeps every commit until it is told that the tables have it.
+
+/** `caughtUp`: resolves once the reader has applied what the owner had committed when it was called. */
+export function currentReads(store: StateReads, caughtUp: () => Promise<void>): StateReads {
+  const current =
+    <Parameters extends unknown[], Rows>(read: (...parameters: Parameters) => Promise<Rows>) =>
+    async (...parameters: Parameters): Promise<Rows> => {
+      const rows = await read.apply(store, parameters);
+      await caughtUp();
+      return rows;
+    };
+  return {
+    readGrant: current(store.readGrant),
+    listGrants: current(store.listGrants),
+    listObjectGrants: current(store.listObjectGrants),
+    listGrantsOfEach: current(store.listGrantsOfEach),
+    listSubjects: current(store.listSubjects),
+    listNamespaces: current(store.listNamespaces),
+    readKey: current(store.readKey),
+    listKeys: current(store.listKeys),
+    readRules: current(store.readRules),
+  };
+}
+
+// ---- counts ----
+//
+// What the readers of a shard have done, for the metrics, and for the operator by tenant. The counts outlive the
+// readers themselves.
+
+/** `check`: a single one. `bulk`: several checks, or checks by name. */
+export type ReaderCallKind = 'check' | 'bulk' | 'listing';
+
+export const kindOf = (name: CallName): ReaderCallKind =>
+  name === 'checkBulk' || name === 'checkNamed' ? 'bulk' : 'listing';
+
+export type ReaderEnd =
+  | 'idle'
+  /** The shard reads for as many tenants as it may, and another one came. */
+  | 'displaced'
+  | 'stopping'
+  /** The owner did not answer in time, or may not answer under its lease. */
+  | 'owner-unreachable'
+  /** Another shard owns the slot now. */
+  | 'owner-moved'
+  /** The owner is the same shard in another epoch. */
+  | 'epoch'
+  /** The owner no longer keeps what the reader lacks. */
+  | 'commits-missing'
+  | 'failed';
+
+/** Why the owner's answer, or its absence, ends a reader. */
+export function endedBy(error: unknown): ReaderEnd {
+  if (error instanceof GrantdError) return error.code === 'cursor-too-old' ? 'commits-missing' : 'failed';
+  if (!(error instanceof ShardFailure)) return 'failed';
+  if (error.kind === 'not-serving') return 'owner-unreachable';
+  if (error.kind === 'wrong-owner') return 'owner-moved';
+  return error.kind === 'handle-unknown' ? 'epoch' : 'failed';
+}
+
+/** Of one tenant at this shard, since the shard started to read for it. */
+export class ReaderTally {
+  /** Calls that were answered. */
+  calls = 0;
+  /** Questions to the owner for entries that it lacked. */
+  readIndexes = 0;
+  /** How often a reader of the tenant began. */
+  begun = 0;
+  /** Calls that waited when a reader ended: fronts make them at the owner. */
+  handedOver = 0;
+  readonly #all: ReaderTallies;
+
+  constructor(all: ReaderTallies) {
+    this.#all = all;
+  }
+
+  answers(kind: ReaderCallKind): void {
+    this.calls += 1;
+    this.#all.calls[kind] += 1;
+  }
+
+  /** `waiting`: calls, and reads of the store, that it covers. */
+  confirms(waiting: number): void {
+    this.readIndexes += 1;
+    this.#all.metrics.readIndexCalls.observe(waiting);
+  }
+
+  /** `entries`: of the log, between what the reader had and what the owner answered. */
+  catchesUp(entries: number): void {
+    this.#all.metrics.readIndexLagEntries.observe(entries);
+  }
+
+  ends(reason: ReaderEnd, waiting: number): void {
+    this.handedOver += waiting;
+    this.#all.metrics.readersEnded.inc({ reason });
+  }
+}
+
+export class ReaderTallies {
+  readonly metrics: Metrics;
+  /** Since the metrics were last read. */
+  readonly calls: Record<ReaderCallKind, number> = { check: 0, bulk: 0, listing: 0 };
+  readonly #max: number;
+  /** The tenant that began last is at the end. */
+  readonly #tallies = new Map<TenantId, ReaderTally>();
+
+  /** `max`: tenants whose counts are kept. */
+  constructor(metrics: Metrics, max: number) {
+    this.metrics = metrics;
+    this.#max = max;
+  }
+
+  /** For a reader that begins. */
+  begin(tenantId: TenantId): ReaderTally {
+    const tally = this.#tallies.get(tenantId) ?? new ReaderTally(this);
+    this.#tallies.delete(tenantId);
+    this.#tallies.set(tenantId, tally);
+    tally.begun += 1;
+    const [oldest] = this.#tallies.keys();
+    if (this.#tallies.size > this.#max && oldest !== undefined) this.#tallies.delete(oldest);
+    return tally;
+  }
+
+  report(): void {
+    for (const kind of ['check', 'bulk', 'listing'] as const) {
+      this.metrics.readerCalls.inc({ kind }, this.calls[kind]);
+      this.calls[kind] = 0;
+    }
+  }
 }

@@ -175,7 +175,7 @@ export interface WorkerSettings {
   readonly startedAtMs: number;
   /** The maximum size of the database file in pages of 4,096 bytes; beyond it, the disk counts as full. */
   readonly pagesMax: number | undefined;
-  /** That of all threads (damage.ts). */
+  /** That of all threads (sqlite-errors.ts). */
   readonly damage: SharedArrayBuffer;
   /** Whether a start may go on although acknowledged writes are missing. */
   readonly acceptLoss: boolean;

@@ -6,10 +6,16 @@ import { resolve as resolvePath } from 'node:path';
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { segmentOf } from '../../core/slots.ts';
+import { MS_PER_DAY, MS_PER_HOUR } from '../../core/text/timestamps.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { AUDIT_LOG_KEPT_MS, type Meta, type StateWrite, type Store } from '../store.ts';
-import { AuditLogExpiry } from './audit-log-expiry.ts';
-import { Damage } from './damage.ts';
+import {
+  AUDIT_LOG_KEPT_DAYS,
+  AUDIT_LOG_KEPT_MS,
+  type DeadlineMs,
+  type Meta,
+  type StateWrite,
+  type Store,
+} from '../store.ts';
 import { holdDirectory } from './data-directory.ts';
 import type { FlatRow } from './database.ts';
 import {
@@ -20,6 +26,7 @@ import {
   type WorkerSettings,
   type WriteCalls,
 } from './messages.ts';
+import { Damage } from './sqlite-errors.ts';
 import { GRANT_WIDTH, grantRowOf, objectGrantRowOf } from './worker/rows.ts';
 import { WorkerClient } from './worker-client.ts';
 
@@ -312,4 +319,57 @@ function unflatten<Grant>({ values }: FlatGrants, rowOf: (values: FlatRow, at: n
   const grants: Grant[] = [];
   for (let at = 0; at < values.length; at += GRANT_WIDTH) grants.push(rowOf(values, at));
   return grants;
+}
+
+// ---- expiry of the audit log ----
+//
+// Expires the audit log of the embedded store. On Cassandra each row expires by itself. Here a month is deleted as soon
+// as all of it is older than the retention, in parts that fit a few transactions of state, with pauses in between: a
+// commit waits for one step of a part at most. The next round repeats a part that failed.
+
+/** A process that starts with a wrong clock has this long to correct it, before anything expires by it. */
+const FIRST_ROUND_MS = 10 * 60_000;
+const ROUND_MS = MS_PER_HOUR;
+/** Between two parts, so that others can write. */
+const PAUSE_MS = 100;
+const PART_TIMEOUT_MS = 60_000;
+
+/**
+ * Deletes a part of the changes before the month. Returns the tenant after which to continue; undefined: nothing is
+ * left.
+ */
+type RemovePart = (beforeMonth: string, after: string, deadline: DeadlineMs) => Promise<string | undefined>;
+
+export class AuditLogExpiry {
+  readonly #clock: Clock;
+  readonly #removePart: RemovePart;
+  #timer: Timer;
+  #closed = false;
+
+  constructor(clock: Clock, removePart: RemovePart) {
+    this.#clock = clock;
+    this.#removePart = removePart;
+    this.#timer = this.#next('', FIRST_ROUND_MS);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#timer.cancel();
+  }
+
+  #next(after: string, delayMs: number): Timer {
+    return this.#clock.setTimer(() => void this.#run(after), delayMs);
+  }
+
+  async #run(after: string): Promise<void> {
+    const keptFromMs = this.#clock.wallMs() - AUDIT_LOG_KEPT_DAYS * MS_PER_DAY;
+    const beforeMonth = new Date(Math.max(keptFromMs, 0)).toISOString().slice(0, 7);
+    let rest: string | undefined;
+    try {
+      rest = await this.#removePart(beforeMonth, after, this.#clock.monotonicMs() + PART_TIMEOUT_MS);
+    } catch {
+      // The worker has logged it.
+    }
+    if (!this.#closed) this.#timer = rest === undefined ? this.#next('', ROUND_MS) : this.#next(rest, PAUSE_MS);
+  }
 }

@@ -10,10 +10,9 @@ import { GrantdError } from '../../core/errors.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { DeadlineMs } from '../store.ts';
 import { StoreTrouble } from '../store-adapter.ts';
-import { Damage } from './damage.ts';
 import { directoryError } from './data-directory.ts';
 import type { CallMap, Failure, Found, FromWorker, Reply, Request, ToWorker, WorkerSettings } from './messages.ts';
-import { describeError } from './sqlite-errors.ts';
+import { Damage, describeError } from './sqlite-errors.ts';
 
 /** Calls in flight per worker: a few seconds of work for a slow disk. */
 const CALLS_MAX = 8192;

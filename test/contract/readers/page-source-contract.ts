@@ -8,7 +8,7 @@ import { bucketOfSubject } from '../../../src/core/slots.ts';
 import { type BuiltInTuple, columnsOf } from '../../../src/core/tuples.ts';
 import { systemClock } from '../../../src/roles/process/system.ts';
 import { createStreamHost } from '../../../src/rpc/serving/stream-host.ts';
-import { currentReads } from '../../../src/shard/readers/current-reads.ts';
+import { currentReads } from '../../../src/shard/readers/tenant-reader.ts';
 import type { StateReads, Store } from '../../../src/store/store.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { directOwners } from '../../kit/direct-owners.ts';

@@ -12,7 +12,7 @@ import { systemRandom } from '../../../src/roles/process/system.ts';
 import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';
 import { MemoryBudget } from '../../../src/shard/memory/memory-budget.ts';
 import { retireMembers } from '../../../src/shard/ownership/membership.ts';
-import type { OwnerPort } from '../../../src/shard/readers/owner-port.ts';
+import type { OwnerPort } from '../../../src/shard/readers/follow-tenant.ts';
 import type { Attempt, IssuedHandle, KeyCredentials } from '../../../src/shard/shard.ts';
 import { createShardNode, type ShardNode } from '../../../src/shard/shard-node.ts';
 import type { Store } from '../../../src/store/store.ts';

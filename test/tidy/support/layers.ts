@@ -146,7 +146,6 @@ const INNER_LAYERS = new Map<string, readonly string[]>([
       'connections.ts',
       'embedded-tenant.ts',
       'tenant-rules.ts',
-      'yaml-cursor.ts',
       'yaml-file.ts',
       'context-file.ts',
       'service-choice.ts',

@@ -21,8 +21,8 @@ import {
 } from '../../../src/config/parsers.ts';
 import { Secret } from '../../../src/config/secret.ts';
 import { WrongSetting } from '../../../src/config/setting.ts';
+import { nearestName } from '../../../src/core/json-members.ts';
 import { BUILT_IN_PLANS } from '../../../src/core/plans.ts';
-import { nearestName } from '../../../src/core/text/nearest-name.ts';
 
 function takes<Value>(parse: (text: string) => Value, cases: readonly (readonly [string, unknown])[]): void {
   for (const [text, value] of cases) assert.deepEqual(parse(text), value, text);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AuditFilter, auditMatcher, filterScope } from '../../../src/core/audit-filter.ts';
+import { type AuditFilter, auditMatcher, filterScope } from '../../../src/core/audit-log.ts';
 
 const row = (change: object, actor = 'operator:ann', requestId = 'req_1') => ({
   actor,

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { AUDIT_ACTIONS } from '../../../src/core/audit-filter.ts';
+import { AUDIT_ACTIONS } from '../../../src/core/audit-log.ts';
 import {
   changeBytesMax,
   changeJson,
@@ -14,7 +14,7 @@ import {
   isFeedAction,
   parseFeedContent,
 } from '../../../src/core/change-feed.ts';
-import { parseCondition } from '../../../src/core/grant-condition.ts';
+import { parseCondition } from '../../../src/core/grant-terms.ts';
 import { timeOfId } from '../../../src/core/ids.ts';
 
 import { parseRelation } from '../../../src/core/tuples.ts';

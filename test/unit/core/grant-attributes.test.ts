@@ -20,7 +20,7 @@ import {
   unpackAttributes,
   withTerms,
 } from '../../../src/core/grant-attributes.ts';
-import { parseCondition } from '../../../src/core/grant-condition.ts';
+import { parseCondition } from '../../../src/core/grant-terms.ts';
 import { grantOf } from '../../../src/core/tuples.ts';
 
 const ID = 'grt_01jhm9r0g0e8xsg4k6t2v8w0ya';

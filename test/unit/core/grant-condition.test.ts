@@ -11,7 +11,7 @@ import {
   GRANT_CONTEXT_BYTES_MAX,
   isCondition,
   parseCondition,
-} from '../../../src/core/grant-condition.ts';
+} from '../../../src/core/grant-terms.ts';
 
 const parsed = (value: unknown): string => parseCondition(value).condition ?? '';
 

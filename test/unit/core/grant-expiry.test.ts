@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseExpiry, refuseExpiry } from '../../../src/core/grant-expiry.ts';
+import { parseExpiry, refuseExpiry } from '../../../src/core/grant-terms.ts';
 import { parseTimestamp } from '../../../src/core/text/timestamps.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 1);

@@ -1,7 +1,7 @@
 // The counts that fronts share, on virtual time: what the script in Redis does, behind a way that takes time. It knows
 // the truth about its windows, so that a test can hold every decision against it.
 
-import type { SharedCounts, WindowCount, WindowLimit } from '../../../src/front/limits/shared-counts.ts';
+import type { SharedCounts, WindowCount, WindowLimit } from '../../../src/front/limits/shared-rate-limiter.ts';
 import type { VirtualClock } from '../../kit/virtual-clock.ts';
 
 export class VirtualCounts implements SharedCounts {

@@ -5,7 +5,7 @@ import { it } from 'node:test';
 import { GrantdError } from '../../../src/core/errors.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { StoreTrouble } from '../../../src/store/store-adapter.ts';
-import { watchWrites } from '../../../src/store/watched-writes.ts';
+import { watchWrites } from '../../../src/store/store-decorators.ts';
 import { createRecord, soon } from '../../kit/store/store-fixtures.ts';
 
 it('names why the last write has failed, until one succeeds; refusals of too much work and reads say nothing', async () => {

@@ -1,7 +1,6 @@
 // Turns that never come by themselves: a test lets the work of a key go on.
 
-import { Crowding } from '../../../src/core/async/crowding.ts';
-import type { Step, Turns } from '../../../src/core/async/turns.ts';
+import { Crowding, type Step, type Turns } from '../../../src/core/async/turns.ts';
 
 export class HeldTurns implements Turns {
   readonly crowding = new Crowding();

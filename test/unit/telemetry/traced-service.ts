@@ -17,7 +17,7 @@ import { listenShardServer } from '../../../src/rpc/serving/server.ts';
 import { createMemoryBudget } from '../../../src/shard/memory/memory-budget.ts';
 import { createShardNode, type ShardNode } from '../../../src/shard/shard-node.ts';
 import type { Meta } from '../../../src/store/store.ts';
-import { traceStore } from '../../../src/store/traced-store.ts';
+import { traceStore } from '../../../src/store/store-decorators.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import type { TraceSpan, Tracing } from '../../../src/telemetry/spans.ts';

@@ -3,10 +3,14 @@
 import { createReadStream } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { peerFormatOf } from '../../../../src/cli/converter.ts';
-import type { ModelFile, ModelTest, Question, TestGrant } from '../../../../src/cli/model/model-tests.ts';
-import { within } from '../../../../src/cli/model/test-parts.ts';
-import { Cursor, plainOf } from '../../../../src/cli/yaml-cursor.ts';
-import type { YamlMap } from '../../../../src/cli/yaml-file.ts';
+import {
+  type ModelFile,
+  type ModelTest,
+  type Question,
+  type TestGrant,
+  within,
+} from '../../../../src/cli/model/model-tests.ts';
+import { Cursor, plainOf, type YamlMap } from '../../../../src/cli/yaml-file.ts';
 import { parseCallContext } from '../../../../src/core/call-context.ts';
 import { ModelReader } from '../model/model-reader.ts';
 import { entriesOfNodes } from '../tuples/openfga-tuples.ts';

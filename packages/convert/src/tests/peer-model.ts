@@ -1,8 +1,7 @@
 // A model of OpenFGA or SpiceDB as tests use it: its rules, and its names and tuples as grantd has them.
 
 import { CliFailure } from '../../../../src/cli/failures.ts';
-import type { TestGrant } from '../../../../src/cli/model/model-tests.ts';
-import { parseGrant } from '../../../../src/cli/model/test-parts.ts';
+import { parseGrant, type TestGrant } from '../../../../src/cli/model/model-tests.ts';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { parseIdentifier } from '../../../../src/core/tuples.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';

@@ -1,8 +1,7 @@
 // A file of Permify's playground: its scenarios, as `permify validate` reads them.
 
-import type { ModelFile, ModelTest, Question } from '../../../../src/cli/model/model-tests.ts';
-import { within } from '../../../../src/cli/model/test-parts.ts';
-import { Cursor, plainOf } from '../../../../src/cli/yaml-cursor.ts';
+import { type ModelFile, type ModelTest, type Question, within } from '../../../../src/cli/model/model-tests.ts';
+import { Cursor, plainOf } from '../../../../src/cli/yaml-file.ts';
 import { parseContext } from '../../../../src/core/call-context.ts';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { isJsonObject } from '../../../../src/core/json-members.ts';

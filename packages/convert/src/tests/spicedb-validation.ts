@@ -1,9 +1,15 @@
 // A validation file of SpiceDB, as `zed validate` reads it: its assertions, and the subjects that it lists.
 
 import { CliFailure } from '../../../../src/cli/failures.ts';
-import type { CheckQuestion, Expected, ModelFile, ModelTest, Question } from '../../../../src/cli/model/model-tests.ts';
-import { within } from '../../../../src/cli/model/test-parts.ts';
-import { Cursor } from '../../../../src/cli/yaml-cursor.ts';
+import {
+  type CheckQuestion,
+  type Expected,
+  type ModelFile,
+  type ModelTest,
+  type Question,
+  within,
+} from '../../../../src/cli/model/model-tests.ts';
+import { Cursor } from '../../../../src/cli/yaml-file.ts';
 import { parseContext } from '../../../../src/core/call-context.ts';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { parseJson } from '../../../../src/core/text/json.ts';

@@ -3,8 +3,7 @@
 
 import type { ImportEntry, Refusal } from '../../../../src/cli/import/import-lines.ts';
 import { GrantdError } from '../../../../src/core/errors.ts';
-import { parseCondition } from '../../../../src/core/grant-condition.ts';
-import { expiryPassed, parseExpiry } from '../../../../src/core/grant-expiry.ts';
+import { expiryPassed, parseCondition, parseExpiry } from '../../../../src/core/grant-terms.ts';
 import type { JsonObject } from '../../../../src/core/json-members.ts';
 import { parseTuple } from '../../../../src/core/tuples.ts';
 import { isRuleName } from '../../../../src/rules/rule-set.ts';

@@ -7,8 +7,7 @@
 
 import { z } from 'zod';
 import { type Clock, delay } from '../../../core/async/clock.ts';
-import { type AuditEntry, auditEvent, checkpointEvent } from '../../../core/audit-events.ts';
-import { AUDIT_ACTIONS } from '../../../core/audit-filter.ts';
+import { AUDIT_ACTIONS, type AuditEntry, auditEvent, checkpointEvent } from '../../../core/audit-log.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import { CURSOR_HEADER, LONG_CURSOR_LENGTH_MAX } from '../../../core/text/cursors.ts';
 import { formatTimestamp } from '../../../core/text/timestamps.ts';

@@ -1,7 +1,7 @@
 // The audit log of a tenant: when, what, by whom, newest first, with an optional filter, on a page and as a file. It
 // outlives its tenant, and so does its page.
 
-import type { AuditFilter } from '../../../core/audit-filter.ts';
+import type { AuditFilter } from '../../../core/audit-log.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { CALLS } from '../../../rpc/calls/table.ts';
 import type { AuditLogPage, AuditRecord } from '../../../shard/shard.ts';

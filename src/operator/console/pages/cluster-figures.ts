@@ -2,7 +2,7 @@
 // marked by a sign and in words, not only by colour. A shard that does not respond is shown with its last figures,
 // grey, with their age.
 
-import { CROWDED_SHARE_MIN } from '../../../core/async/crowding.ts';
+import { CROWDED_SHARE_MIN } from '../../../core/async/turns.ts';
 import type { MemberView, ReaderView, SlotView } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { type ClusterEvent, figuresOf, lagOf, largest } from '../../cluster-history.ts';

@@ -2,8 +2,8 @@
 // Every value in a row narrows the listing to it.
 
 import { z } from 'zod';
-import { AUDIT_ACTIONS } from '../../../core/audit-filter.ts';
-import { conditionText } from '../../../core/grant-condition.ts';
+import { AUDIT_ACTIONS } from '../../../core/audit-log.ts';
+import { conditionText } from '../../../core/grant-terms.ts';
 import { parseTimestamp } from '../../../core/text/timestamps.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { summaryOfChange } from '../../../rules/rules-diff.ts';

@@ -3,7 +3,7 @@
 
 import { CALL_CONTEXT_BYTES_MAX, type CallContext, NO_CONTEXT, parseCallContext } from '../../../core/call-context.ts';
 import { GrantdError } from '../../../core/errors.ts';
-import { conditionInText } from '../../../core/grant-condition.ts';
+import { conditionInText } from '../../../core/grant-terms.ts';
 import type { JsonObject } from '../../../core/json-members.ts';
 import { CONTEXT_GRANTS_MAX } from '../../../core/limits.ts';
 import { parseJson } from '../../../core/text/json.ts';

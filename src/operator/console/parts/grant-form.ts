@@ -3,8 +3,7 @@
 
 import { GrantdError } from '../../../core/errors.ts';
 import type { TermsRequest } from '../../../core/grant-attributes.ts';
-import { conditionInText, parseCondition } from '../../../core/grant-condition.ts';
-import type { ExpiryRequest } from '../../../core/grant-expiry.ts';
+import { conditionInText, type ExpiryRequest, parseCondition } from '../../../core/grant-terms.ts';
 import { formatTimestamp, MS_PER_DAY, MS_PER_HOUR } from '../../../core/text/timestamps.ts';
 import { isIdentifier, isNamespaceName, isRelationName, type Tuple } from '../../../core/tuples.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';

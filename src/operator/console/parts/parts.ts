@@ -4,7 +4,7 @@ import type { GrantTerms } from '../../../core/grant-attributes.ts';
 import { describeWarning } from '../../../core/service-warnings.ts';
 import { formatTimestamp, MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../../../core/text/timestamps.ts';
 import type { RequestContext } from '../../../front/front.ts';
-import { warningsOf } from '../../../front/namespace-warnings.ts';
+import { warningsOf } from '../../../front/warnings.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { parseGroup } from '../../../rules/compiled-rules.ts';
 import { pathTo, type Query, tenantPath, withQuery } from '../page.ts';

@@ -7,8 +7,7 @@ import type { Log } from '../../../telemetry/log.ts';
 import { Executor } from './executor.ts';
 import { HostWatch } from './host-watch.ts';
 import type { CassandraOptions } from './options.ts';
-import { Reconnection } from './reconnection.ts';
-import { openSession, type Session, within } from './session.ts';
+import { openSession, Reconnection, type Session, within } from './session.ts';
 
 const PROBE = "SELECT key FROM system.local WHERE key = 'local'";
 /** Longer than a node may be silent before it is given up; then the next probe starts. */

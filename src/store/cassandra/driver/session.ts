@@ -2,15 +2,22 @@
 // lost every node is never used again: the driver then rebuilds its list of nodes while other parts of it still use the
 // previous one, and may end up with a node that it considers up but never connects to.
 
+import { type ConnectionOptions, checkServerIdentity, type PeerCertificate } from 'node:tls';
 import type { Client, Host } from 'cassandra-driver';
-import type { Clock } from '../../../core/async/clock.ts';
+import cassandra from 'cassandra-driver';
+import type { Clock, Timer } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import type { Log } from '../../../telemetry/log.ts';
 import { StoreRefusal } from '../../store-adapter.ts';
-import { createClient } from './client.ts';
 import { causeOf, reasonOf, wrongSettingOf } from './errors.ts';
 import type { CassandraOptions } from './options.ts';
-import { WatchfulLoadBalancing } from './policies.ts';
+import {
+  createReconnection,
+  LOCAL,
+  RECONNECTION_DELAY_MS,
+  ReadSpeculation,
+  WatchfulLoadBalancing,
+} from './policies.ts';
 
 /** The driver's own timeouts usually end it earlier, unless a node accepts a connection and then stays silent. */
 const OPEN_TIMEOUT_MS = 15_000;
@@ -124,4 +131,164 @@ export async function openSession(ports: SessionPorts, options: CassandraOptions
       await client.shutdown();
     },
   };
+}
+
+// ---- the configured driver ----
+//
+// The configured driver: short timeouts, so that a lost node is noticed soon; reconnection at a constant interval; no
+// retry of statements that are not safe to repeat; verified certificates.
+
+const PORT = 9042;
+const CONNECT_TIMEOUT_MS = 2000;
+/** Of the driver's own requests: heartbeats, preparations, the nodes of the cluster. */
+const READ_TIMEOUT_MS = 3000;
+/** An idle connection is probed at this interval. */
+const HEARTBEAT_INTERVAL_MS = 2000;
+/** Overdue responses on one connection before the driver replaces the connection. */
+const OVERDUE_MAX = 32;
+/** Per node: an entry of 1 MiB delays everything sent after it on the same connection. */
+const CONNECTIONS_PER_NODE = 2;
+const REQUESTS_PER_CONNECTION_MAX = 2048;
+
+/** The host of a contact point, without its port. */
+function hostOf(contactPoint: string): string {
+  const bracketed = /^\[(.+)\](?::\d+)?$/.exec(contactPoint);
+  if (bracketed?.[1] !== undefined) return bracketed[1];
+  const [host = contactPoint, ...rest] = contactPoint.split(':');
+  return rest.length === 1 ? host : contactPoint;
+}
+
+/**
+ * A node's certificate must name the dialled address or one of the configured names of the cluster: the driver dials
+ * addresses, and certificates of nodes often do not contain them.
+ */
+function createTlsOptions(options: CassandraOptions): ConnectionOptions | undefined {
+  if (options.tls === undefined) return undefined;
+  const names = options.contactPoints.map(hostOf);
+  const { ca, cert, key } = options.tls;
+  return {
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+    minVersion: 'TLSv1.2',
+    rejectUnauthorized: true,
+    checkServerIdentity: (address: string, certificate: PeerCertificate) => {
+      const failure = checkServerIdentity(address, certificate);
+      if (failure === undefined || names.some((name) => checkServerIdentity(name, certificate) === undefined)) {
+        return undefined;
+      }
+      return failure;
+    },
+  };
+}
+
+/** Not yet connected. */
+export function createClient(options: CassandraOptions, loadBalancing: WatchfulLoadBalancing): Client {
+  const sslOptions = createTlsOptions(options);
+  return new cassandra.Client({
+    contactPoints: [...options.contactPoints],
+    localDataCenter: options.localDatacenter,
+    ...(options.credentials === undefined ? {} : { credentials: { ...options.credentials } }),
+    ...(sslOptions === undefined ? {} : { sslOptions }),
+    applicationName: 'grantd',
+    // The code that changes the schema also waits for agreement on it.
+    protocolOptions: { port: PORT, maxVersion: cassandra.types.protocolVersion.v4, maxSchemaAgreementWaitSeconds: 0 },
+    pooling: {
+      coreConnectionsPerHost: { [LOCAL]: CONNECTIONS_PER_NODE },
+      maxRequestsPerConnection: REQUESTS_PER_CONNECTION_MAX,
+      heartBeatInterval: HEARTBEAT_INTERVAL_MS,
+    },
+    socketOptions: {
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      readTimeout: READ_TIMEOUT_MS,
+      defunctReadTimeoutThreshold: OVERDUE_MAX,
+      keepAlive: true,
+      tcpNoDelay: true,
+    },
+    encoding: { useBigIntAsLong: true },
+    policies: {
+      loadBalancing,
+      reconnection: createReconnection(),
+      speculativeExecution: new ReadSpeculation(),
+    },
+    // Otherwise a paused node would delay the first use of each statement. A node that does not know a statement
+    // requests it.
+    prepareOnAllHosts: false,
+    monitorReporting: { enabled: false },
+  });
+}
+
+// ---- reconnection ----
+
+/** The interval at which the session is checked. */
+const LOOK_INTERVAL_MS = 250;
+
+export interface KeptSession {
+  readonly isUsable: () => boolean;
+  readonly end: () => Promise<void>;
+}
+
+export interface ReconnectionPorts<Session extends KeptSession> {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly open: () => Promise<Session>;
+}
+
+/**
+ * Keeps one usable session: as soon as the current one has lost every node, ends it and opens others until one works.
+ */
+export class Reconnection<Session extends KeptSession> {
+  readonly #ports: ReconnectionPorts<Session>;
+  #current: Session;
+  #timer: Timer | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(ports: ReconnectionPorts<Session>, first: Session) {
+    this.#ports = ports;
+    this.#current = first;
+    this.#lookAfter(LOOK_INTERVAL_MS);
+  }
+
+  /** While nothing can be reached, this is an ended session, and its calls fail at once. */
+  get current(): Session {
+    return this.#current;
+  }
+
+  /** Resolves when the current session has ended. A session that is still opening ends as soon as it is open. */
+  close(): Promise<void> {
+    this.#timer?.cancel();
+    this.#closing ??= this.#current.end();
+    return this.#closing;
+  }
+
+  #lookAfter(delayMs: number): void {
+    this.#timer = this.#ports.clock.setTimer(() => {
+      if (this.#current.isUsable()) this.#lookAfter(LOOK_INTERVAL_MS);
+      else this.#replace();
+    }, delayMs);
+  }
+
+  #replace(): void {
+    this.#ports.log.warn('every connection to Cassandra was lost; opening new ones');
+    this.#current.end().catch(() => {});
+    void this.#open();
+  }
+
+  async #open(): Promise<void> {
+    const { clock, log, open } = this.#ports;
+    try {
+      const opened = await open();
+      if (this.#closing !== undefined) {
+        opened.end().catch(() => {});
+        return;
+      }
+      this.#current = opened;
+      log.info('Cassandra can be reached again');
+      this.#lookAfter(LOOK_INTERVAL_MS);
+    } catch (error) {
+      if (this.#closing !== undefined) return;
+      log.debug({ reason: reasonOf(error) }, 'no new connection to Cassandra yet');
+      this.#timer = clock.setTimer(() => void this.#open(), RECONNECTION_DELAY_MS);
+    }
+  }
 }

@@ -27,7 +27,6 @@ import {
   usageRowOf,
 } from '../../stored-rows.ts';
 import type { Row, Statement, Value } from '../driver/executor.ts';
-import { GroupedReads, type GroupedReadsPorts } from './grouped-reads.ts';
 import {
   booleanAt,
   CHECKPOINT_COLUMNS,
@@ -37,6 +36,7 @@ import {
   objectGrantPlaceOf,
   objectGrantRowOf,
 } from './rows.ts';
+import { GroupedReads, type GroupedReadsPorts } from './table-scan.ts';
 
 /** A few megabytes, if all of them are changes of long rules. */
 const AUDIT_LOG_ROWS_PER_PAGE = 64;

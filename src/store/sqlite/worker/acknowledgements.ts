@@ -10,13 +10,11 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import { integerAt } from '../../stored-rows.ts';
-import { FILES_GONE, WAL_OVERWRITTEN } from '../damage.ts';
 import { DATABASE_FILE } from '../data-directory.ts';
 import { prepare } from '../database.ts';
-import { checksumOf, readSalts } from '../file-facts.ts';
 import { LOG_ENDS_FILE, LogEnds, type LogEndsHead, type Salts } from '../log-ends.ts';
-import { DamageError } from '../sqlite-errors.ts';
-import type { Examined } from '../start-check.ts';
+import { DamageError, FILES_GONE, WAL_OVERWRITTEN } from '../sqlite-errors.ts';
+import { checksumOf, type Examined, readSalts } from '../start-check.ts';
 
 /**
  * How much later than the acknowledgement the disk may have the ends: only a loss of power can take away what the

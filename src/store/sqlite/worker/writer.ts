@@ -13,10 +13,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { assert } from '../../../core/assert.ts';
 import type { LogRecord } from '../../store.ts';
-import type { Damage } from '../damage.ts';
 import { prepare, type Statement } from '../database.ts';
 import type { Reply, Request } from '../messages.ts';
-import { failureOf, isInputOutputError } from '../sqlite-errors.ts';
+import { type Damage, failureOf, isInputOutputError } from '../sqlite-errors.ts';
 import type { CommitWitness } from './acknowledgements.ts';
 import { createConditionalHandlers } from './conditional-calls.ts';
 import { createStateHandlers } from './state-calls.ts';

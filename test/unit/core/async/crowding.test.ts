@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { busiestOf, Crowding } from '../../../../src/core/async/crowding.ts';
+import { busiestOf, Crowding } from '../../../../src/core/async/turns.ts';
 
 test('shares are of the last ten seconds, and forget what is older', () => {
   const crowding = new Crowding();

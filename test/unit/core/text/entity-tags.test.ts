@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseEntityTags } from '../../../../src/core/text/entity-tags.ts';
+import { parseEntityTags } from '../../../../src/core/text/header-fields.ts';
 
 const parse = (text: string) => parseEntityTags('If-Match', text);
 

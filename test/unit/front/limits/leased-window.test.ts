@@ -3,9 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type DecisionSource, LeasedWindow } from '../../../../src/front/limits/leased-window.ts';
 import type { RateDecision } from '../../../../src/front/limits/rate-limiter.ts';
-import type { WindowLimit } from '../../../../src/front/limits/shared-counts.ts';
+import {
+  type DecisionSource,
+  LeasedWindow,
+  type WindowLimit,
+} from '../../../../src/front/limits/shared-rate-limiter.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 import { VirtualCounts } from '../joint-counts.ts';
 

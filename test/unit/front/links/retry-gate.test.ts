@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RetryGate, type Waiter } from '../../../../src/front/links/retry-gate.ts';
-import type { Route } from '../../../../src/front/links/route.ts';
+import { RetryGate, type Route, type Waiter } from '../../../../src/front/links/routing-table.ts';
 import { served } from '../../../../src/front/requests/flights.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 

@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RetryGate } from '../../../../src/front/links/retry-gate.ts';
-import { RoutingTable } from '../../../../src/front/links/routing-table.ts';
+import { RetryGate, RoutingTable } from '../../../../src/front/links/routing-table.ts';
 import type { ShardLink } from '../../../../src/front/links/shard-link.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mergeSlots, type ShardReport } from '../../../../src/front/operator/cluster-view.ts';
+import { mergeSlots, type ShardReport } from '../../../../src/front/operator/cluster-survey.ts';
 
 const status = { state: 'serving', logEnd: 9, checkpoint: 7, tenants: 1 } as const;
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { LONG_CURSOR_LENGTH_MAX } from '../../../../src/core/text/cursors.ts';
-import { ExportCursors } from '../../../../src/front/operator/export-cursor.ts';
+import { ExportCursors } from '../../../../src/front/operator/audit-export.ts';
 
 const keyOf = (byte: number): string => Buffer.alloc(32, byte).toString('base64url');
 const cursors = new ExportCursors([keyOf(1)]);

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { tenantIdFromDigest } from '../../../../src/core/ids.ts';
 import type { Tenant } from '../../../../src/core/tenants.ts';
-import { createOnce } from '../../../../src/front/operator/repeated-creations.ts';
+import { createOnce } from '../../../../src/front/operator/operator.ts';
 
 const ASKED = { name: 'Acme', plan: 'free' };
 const TENANT: Tenant = { tenantId: tenantIdFromDigest(new Uint8Array(32)), ...ASKED, state: 'active', createdAtMs: 1 };

@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { Crowding } from '../../../../src/core/async/crowding.ts';
-import type { Turns } from '../../../../src/core/async/turns.ts';
+import { Crowding, type Turns } from '../../../../src/core/async/turns.ts';
 import { ByteBudget, type Reservation } from '../../../../src/http/wire/byte-budget.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 

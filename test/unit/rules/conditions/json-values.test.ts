@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseContext } from '../../../../src/core/call-context.ts';
-import { contextIn } from '../../../../src/core/grant-condition.ts';
+import { contextIn } from '../../../../src/core/grant-terms.ts';
 import { undeclaredIn } from '../../../../src/rules/allowed-grants.ts';
 import { NO_RULES } from '../../../../src/rules/rule-set.ts';
 import { answer, compiled } from './condition-kit.ts';

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type CallContext, parseCallContext } from '../../../../src/core/call-context.ts';
-import { parseCondition } from '../../../../src/core/grant-condition.ts';
+import { parseCondition } from '../../../../src/core/grant-terms.ts';
 import type { JsonObject } from '../../../../src/core/json-members.ts';
 import { isRelationName, type Relation } from '../../../../src/core/tuples.ts';
 import type { NamedAnswer } from '../../../../src/shard/shard.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { grantRecord } from '../../../../src/core/grant-attributes.ts';
-import { parseCondition } from '../../../../src/core/grant-condition.ts';
+import { parseCondition } from '../../../../src/core/grant-terms.ts';
 import { grantOf, type Tuple } from '../../../../src/core/tuples.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import type { GrantedTuple, GrantResult } from '../../../../src/shard/shard.ts';

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { changeJson, parseFeedContent } from '../../../../src/core/change-feed.ts';
 import { grantRecord } from '../../../../src/core/grant-attributes.ts';
-import { parseCondition } from '../../../../src/core/grant-condition.ts';
+import { parseCondition } from '../../../../src/core/grant-terms.ts';
 import type { Relation, Tuple } from '../../../../src/core/tuples.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { textOfRules } from '../../../../src/rules/rule-set.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { GroupCommitWindow } from '../../../../src/shard/log/group-commit-window.ts';
+import { GroupCommitWindow } from '../../../../src/shard/log/write-queue.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
 class Bench {

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FairTurns } from '../../../../src/core/async/turns.ts';
+import { encodeHotPages } from '../../../../src/shard/log/hot-pages.ts';
 import { MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
-import { encodeHotPages } from '../../../../src/shard/memory/page-uses.ts';
 import { waitFor } from '../../../kit/wait-for.ts';
 import { type OpenSlot, openSlot, RELEASE, real, SLOT, soon, tuple } from '../tools.ts';
 

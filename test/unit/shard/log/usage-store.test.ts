@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { storeDueUsage, USAGE_STORE_MS } from '../../../../src/shard/log/usage-store.ts';
-import { bucketsIn, HOUR_ROWS, MINUTE_ROWS, placesOf, rowsOfHour } from '../../../../src/shard/memory/usage-rows.ts';
+import { bucketsIn, HOUR_ROWS, MINUTE_ROWS, placesOf, rowsOfHour } from '../../../../src/shard/memory/tenant-usage.ts';
 import { createMemoryStore, OpenSlot, portsOf, RELEASE, SLOT, soon } from '../tools.ts';
 
 const MINUTE_MS = 60_000;

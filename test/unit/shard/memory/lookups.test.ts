@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Lookups } from '../../../../src/shard/memory/lookups.ts';
-import type { NamedPage } from '../../../../src/shard/memory/page-uses.ts';
+import { Lookups, type NamedPage } from '../../../../src/shard/log/hot-pages.ts';
 import { ids } from '../tools.ts';
 
 function createPlace() {

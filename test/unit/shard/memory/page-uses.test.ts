@@ -9,7 +9,7 @@ import {
   HOT_PAGES_MAX,
   type NamedPage,
   PageUses,
-} from '../../../../src/shard/memory/page-uses.ts';
+} from '../../../../src/shard/log/hot-pages.ts';
 import { ids } from '../tools.ts';
 
 const [first, second] = [ids.create('ten'), ids.create('ten')];

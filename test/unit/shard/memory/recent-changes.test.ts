@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { FairTurns } from '../../../../src/core/async/turns.ts';
 import type { Change } from '../../../../src/shard/log-changes.ts';
 import { MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
-import { contentOf, RecentChanges } from '../../../../src/shard/memory/recent-changes.ts';
+import { contentOf, RecentChanges } from '../../../../src/shard/memory/recent-items.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 import { ids, tuple } from '../tools.ts';
 

@@ -7,8 +7,7 @@ import { FairTurns } from '../../../../src/core/async/turns.ts';
 import { decodeCommit } from '../../../../src/shard/log/entries.ts';
 import type { Change } from '../../../../src/shard/log-changes.ts';
 import { MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
-import { RecentChanges } from '../../../../src/shard/memory/recent-changes.ts';
-import { RecentCommits } from '../../../../src/shard/memory/recent-commits.ts';
+import { RecentChanges, RecentCommits } from '../../../../src/shard/memory/recent-items.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 import { ids, tuple } from '../tools.ts';
 

@@ -3,9 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it, test } from 'node:test';
-import { ClockWatch, referenceOf } from '../../../../src/shard/ownership/clock-watch.ts';
 import { Membership } from '../../../../src/shard/ownership/membership.ts';
-import { WallClock } from '../../../../src/shard/ownership/wall-clock.ts';
+import { ClockWatch, referenceOf, WallClock } from '../../../../src/shard/ownership/wall-clock.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
 import { MemoryStore } from '../../../kit/store/memory-store.ts';
 import { createRecordingLog } from '../../../kit/store/store-directory.ts';

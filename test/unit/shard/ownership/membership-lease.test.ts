@@ -3,8 +3,12 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { IdFactory } from '../../../../src/core/ids.ts';
-import { LastingLease, type Lease, RenewedLease } from '../../../../src/shard/ownership/lease.ts';
-import { MembershipLease } from '../../../../src/shard/ownership/membership-lease.ts';
+import {
+  LastingLease,
+  type Lease,
+  MembershipLease,
+  RenewedLease,
+} from '../../../../src/shard/ownership/membership-lease.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
 import { delayedStore, type Fault, type FaultControls } from '../../../kit/store/faulty-store.ts';

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AuditFilter } from '../../../../src/core/audit-filter.ts';
+import type { AuditFilter } from '../../../../src/core/audit-log.ts';
 import { purgeTenants } from '../../../../src/shard/log/maintenance.ts';
 import { READING_MS_MAX, READS_MAX } from '../../../../src/shard/peers/audit-log.ts';
 import {

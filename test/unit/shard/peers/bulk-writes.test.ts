@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseCondition } from '../../../../src/core/grant-condition.ts';
+import { parseCondition } from '../../../../src/core/grant-terms.ts';
 import type { Tuple } from '../../../../src/core/tuples.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { ENTRY_BYTES_MAX } from '../../../../src/shard/log/entries.ts';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { FairTurns } from '../../../../src/core/async/turns.ts';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
-import { RecentChanges } from '../../../../src/shard/memory/recent-changes.ts';
+import { RecentChanges } from '../../../../src/shard/memory/recent-items.ts';
 import { FeedWaits } from '../../../../src/shard/peers/feed-waits.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 

@@ -4,11 +4,11 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { Damage } from '../../../../src/store/sqlite/damage.ts';
 import type { Reply } from '../../../../src/store/sqlite/messages.ts';
 import { toStateBatch } from '../../../../src/store/sqlite/messages.ts';
 import { migrate } from '../../../../src/store/sqlite/migrate.ts';
 import { MIGRATIONS } from '../../../../src/store/sqlite/migrations.ts';
+import { Damage } from '../../../../src/store/sqlite/sqlite-errors.ts';
 import { Writer } from '../../../../src/store/sqlite/worker/writer.ts';
 import { createGrantWrite, createRecord, newTenantId } from '../../../kit/store/store-fixtures.ts';
 

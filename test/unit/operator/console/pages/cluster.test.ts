@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { CROWDED_SHARE_MIN } from '../../../../../src/core/async/crowding.ts';
+import { CROWDED_SHARE_MIN } from '../../../../../src/core/async/turns.ts';
 import { GrantdError } from '../../../../../src/core/errors.ts';
 import { LAG_MAX, P99_MS_MAX } from '../../../../../src/operator/console/pages/cluster-figures.ts';
 import { systemRandom } from '../../../../../src/roles/process/system.ts';

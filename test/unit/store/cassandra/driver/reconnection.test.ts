@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Reconnection } from '../../../../../src/store/cassandra/driver/reconnection.ts';
+import { Reconnection } from '../../../../../src/store/cassandra/driver/session.ts';
 import { createRecordingLog } from '../../../../kit/store/store-directory.ts';
 import { VirtualClock } from '../../../../kit/virtual-clock.ts';
 

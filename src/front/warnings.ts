@@ -1,4 +1,4 @@
-// The warning of a write of rules whose types do not allow some of the stored grants.
+// Warnings that calls of a tenant may have.
 
 import type { ServiceWarning } from '../core/service-warnings.ts';
 import { CALLS } from '../rpc/calls/table.ts';
@@ -11,7 +11,8 @@ interface Previewing {
 }
 
 /**
- * Counts them once the rules are written: from then on there can only be fewer. It never rejects, since the rules stay
+ * The warning of a write of rules whose types do not allow some of the stored grants. Counts them once the rules are
+ * written: from then on there can only be fewer. It never rejects, since the rules stay
  * written; what could not be counted may be outside.
  */
 export async function warnOfOutside(
@@ -25,3 +26,7 @@ export async function warnOfOutside(
     .catch(() => ({ outsideTypes: 0, complete: false }));
   return grants === 0 && complete ? [] : [{ code: 'grants-outside-types', grants, complete }];
 }
+
+/** For a no: the tenant has no grant and no rule of a namespace that the request names. Once it is answered. */
+export const warningsOf = ({ unknownNamespaces = [] }: RequestContext): readonly ServiceWarning[] =>
+  unknownNamespaces.map((namespace) => ({ code: 'unknown-namespace', namespace }));

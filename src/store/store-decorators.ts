@@ -1,10 +1,12 @@
-// A store whose calls are spans if they belong to a traced request; a shard's own background calls are not traced. The
-// conventions are those of OpenTelemetry (https://opentelemetry.io/docs/specs/semconv/db/database-spans/). A span
-// contains neither statement text nor values: it names the operation and the table.
+// What a store is wrapped in. A traced store is one whose calls are spans if they belong to a traced request; a shard's
+// own background calls are not traced. The conventions are those of OpenTelemetry
+// (https://opentelemetry.io/docs/specs/semconv/db/database-spans/). A span contains neither statement text nor values:
+// it names the operation and the table.
 
+import { GrantdError } from '../core/errors.ts';
 import { runTraced } from '../telemetry/spans.ts';
 import type { Store } from './store.ts';
-import type { DatabaseName } from './store-adapter.ts';
+import { type DatabaseName, StoreTrouble } from './store-adapter.ts';
 
 export function traceStore(store: Store, database: DatabaseName): Store {
   const common = {
@@ -73,4 +75,55 @@ export function traceStore(store: Store, database: DatabaseName): Store {
     purgeTenant: trace('DELETE', 'state', store.purgeTenant),
     close: () => store.close(),
   };
+}
+
+// ---- watched writes ----
+//
+// Watches the writes of a store: whether the last one that ended has succeeded. While none succeeds, checks are still
+// answered from memory, so a process stays ready, and says why writes fail.
+
+export interface WatchedWrites {
+  readonly store: Store;
+  /** Why the last write failed; undefined: it has succeeded, or there was none. */
+  failing(): string | undefined;
+}
+
+const reasonOf = (error: unknown): string => {
+  const { cause, message } = GrantdError.from(error);
+  return cause instanceof StoreTrouble ? cause.reason : message;
+};
+
+/** Too much work at once is no trouble of the store. */
+const isTrouble = (error: unknown): boolean => GrantdError.from(error).code === 'unavailable';
+
+export function watchWrites(store: Store): WatchedWrites {
+  let reason: string | undefined;
+
+  /** Call it like the method of the store. */
+  function watch<Args extends unknown[], Result>(
+    call: (...args: Args) => Promise<Result>,
+  ): (...args: Args) => Promise<Result> {
+    return async (...args) => {
+      try {
+        const result = await call.apply(store, args);
+        reason = undefined;
+        return result;
+      } catch (error) {
+        if (isTrouble(error)) reason = reasonOf(error);
+        throw error;
+      }
+    };
+  }
+
+  // What the log of a slot, its owner and its state are written with, and the heartbeats of a cluster.
+  const watched: Store = {
+    ...store,
+    append: watch(store.append),
+    claimSlot: watch(store.claimSlot),
+    releaseSlot: watch(store.releaseSlot),
+    writeHeartbeat: watch(store.writeHeartbeat),
+    writeState: watch(store.writeState),
+    writeCheckpoint: watch(store.writeCheckpoint),
+  };
+  return { store: watched, failing: () => reason };
 }

@@ -1,5 +1,8 @@
-// The filter of the audit log: which entries of a tenant it returns. Every field must match exactly. The filter is
-// applied to rows as they are read, so that it works with any store and with rows of earlier versions.
+// The audit log: its actions, its events, and the filter by which a tenant's entries are listed. Every field of a
+// filter must match exactly. It is applied to rows as they are read, so that it works with any store and with rows of
+// earlier versions.
+
+import { createHash } from 'node:crypto';
 
 export const AUDIT_ACTIONS = [
   'grant.created',
@@ -69,4 +72,59 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
   } catch {
     return {};
   }
+}
+
+// ---- as events ----
+//
+// The audit log as events in the JSON form of CloudEvents 1.0
+// (https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md), and the checkpoints between
+// them. Invariant: a change is always the same event, with the same `source` and `id`, at every delivery.
+
+/** Another version would be another type. */
+const CHANGE_TYPE = 'grantd.audit.v1';
+const CHECKPOINT_TYPE = 'grantd.audit-checkpoint.v1';
+const SOURCE = '/grantd-audit-log';
+/** Bytes of a digest in the id of a checkpoint. */
+const ID_BYTES = 16;
+
+/** An entry of the audit log in JSON, with its tenant. */
+export interface AuditEntry {
+  readonly tenant_id: string;
+  readonly seq: number;
+  readonly index: number;
+  readonly at: string;
+  readonly actor: string;
+  readonly request_id: string;
+  readonly change: unknown;
+}
+
+export function auditEvent(entry: AuditEntry): object {
+  return {
+    specversion: '1.0',
+    type: CHANGE_TYPE,
+    source: SOURCE,
+    id: `${entry.tenant_id}.${entry.seq}.${entry.index}`,
+    subject: entry.tenant_id,
+    time: entry.at,
+    datacontenttype: 'application/json',
+    data: entry,
+  };
+}
+
+/** Every change up to the cursor has been delivered. */
+export function checkpointEvent(checkpoint: {
+  readonly cursor: string;
+  readonly at: string;
+  readonly at_end: boolean;
+  readonly slots_missing: number;
+}): object {
+  return {
+    specversion: '1.0',
+    type: CHECKPOINT_TYPE,
+    source: SOURCE,
+    id: createHash('sha256').update(checkpoint.cursor).digest().subarray(0, ID_BYTES).toString('hex'),
+    time: checkpoint.at,
+    datacontenttype: 'application/json',
+    data: checkpoint,
+  };
 }
