@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { bundleProgram } from '../../scripts/packages/bundled-program.ts';
 
@@ -61,38 +62,50 @@ const CLIENT_APART: Plugin = {
   setup: ({ onResolve }) => onResolve({ filter: /\/exports\.ts$/ }, () => ({ path: '@grantd/client', external: true })),
 };
 
-const WORKER = './worker/worker.ts';
-const BUILT_WORKER: Plugin = {
-  name: 'the thread of the store is a file of the package',
+/** What the service finds beside its sources or in a package, and where that is in the bundle, by the end of a path. */
+const MOVED: readonly (readonly [file: string, from: string, to: string])[] = [
+  ['sqlite/worker-client.ts', "'./worker/worker.ts'", "'./worker.js'"],
+  [
+    'pages/assets.ts',
+    "import.meta.resolve('@picocss/pico/css/pico.min.css')",
+    "new URL('assets/pico.min.css', import.meta.url)",
+  ],
+];
+const MOVED_FILES: Plugin = {
+  name: 'what the service finds beside its sources is in the package',
   setup: ({ onLoad }) =>
-    onLoad({ filter: /\/sqlite\/worker-client\.ts$/ }, ({ path }) => {
+    onLoad({ filter: /(worker-client|assets)\.ts$/ }, ({ path }) => {
+      const [, from, to] = MOVED.find(([file]) => path.endsWith(file)) ?? [];
+      if (from === undefined || to === undefined) return undefined;
       const text = readFileSync(path, 'utf8');
-      if (!text.includes(WORKER)) throw new Error(`${path} does not start ${WORKER}.`);
-      return { loader: 'ts', contents: text.replace(WORKER, './worker.js') };
+      if (!text.includes(from)) throw new Error(`${path} does not have ${from}.`);
+      return { loader: 'ts', contents: text.replace(from, to) };
     }),
 };
 
 /** Files that the service reads lie around its bundle as they lie around its sources. */
 async function bundleService(directory: string): Promise<void> {
-  const target = 'node24';
-  await bundleProgram(directory, HERE, [
-    {
-      entryPoints: { start: 'clients/typescript/testing/start.ts' },
-      outdir: join(directory, 'dist', 'service'),
-      target,
-      external: ['cassandra-driver'],
-      plugins: [BUILT_WORKER],
-    },
-    {
-      entryPoints: { worker: 'src/store/sqlite/worker/worker.ts' },
-      outdir: join(directory, 'dist', 'service'),
-      target,
-    },
-  ]);
-  chmodSync(join(directory, 'dist', 'service', 'start.js'), 0o755);
-  cpSync(join(ROOT, 'src', 'http', 'pages', 'assets'), join(directory, 'dist', 'service', 'assets'), {
-    recursive: true,
-  });
+  const parts = { outdir: join(directory, 'dist', 'service'), target: 'node24' };
+  await bundleProgram(
+    directory,
+    HERE,
+    [
+      {
+        ...parts,
+        entryPoints: { start: 'clients/typescript/testing/start.ts' },
+        external: ['cassandra-driver'],
+        plugins: [MOVED_FILES],
+      },
+      { ...parts, entryPoints: { worker: 'src/store/sqlite/worker/worker.ts' } },
+    ],
+    // The reference, which is a file of the repository, has its license in it.
+    ['@picocss/pico'],
+  );
+  const service = join(directory, 'dist', 'service');
+  chmodSync(join(service, 'start.js'), 0o755);
+  cpSync(join(ROOT, 'src', 'http', 'pages', 'assets'), join(service, 'assets'), { recursive: true });
+  const pico = fileURLToPath(import.meta.resolve('@picocss/pico/css/pico.min.css'));
+  cpSync(pico, join(service, 'assets', 'pico.min.css'));
   cpSync(join(ROOT, 'proto'), join(directory, 'proto'), { recursive: true });
 }
 

@@ -2,8 +2,10 @@
 // so an installation is one download, and nothing else gets into it later. The texts of the licenses of what is inside
 // are in THIRD-PARTY-LICENSES.txt.
 
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { type BuildOptions, build, type Metafile } from 'esbuild';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -17,19 +19,24 @@ function packagesIn(metafiles: readonly Metafile[]): readonly string[] {
 }
 
 function licenseOf(name: string, home: string): string {
-  const folder = [home, ROOT].map((each) => join(each, 'node_modules', name)).find((each) => existsSync(each));
-  if (folder === undefined) throw new Error(`${name} is not where npm installs it.`);
-  const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const manifest = findPackageJSON(name, pathToFileURL(join(home, 'package.json')));
+  if (manifest === undefined) throw new Error(`${name} is not where npm installs it.`);
+  const folder = dirname(manifest);
+  const { version, license } = JSON.parse(readFileSync(manifest, 'utf8'));
   const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice)/i.test(file));
   const texts = files.map((file) => readFileSync(join(folder, file), 'utf8').trim());
   return [`${name} ${version} (${license})`, ...texts].join('\n\n');
 }
 
-/** `home`: the folder of the package in the repository. `parts`: what is built, each with its own options. */
+/**
+ * `home`: the folder of the package in the repository. `parts`: what is built, each with its own options. `copied`: other
+ * packages of which a file is in the package.
+ */
 export async function bundleProgram(
   directory: string,
   home: string,
   parts: readonly (BuildOptions & Required<Pick<BuildOptions, 'entryPoints' | 'target'>>)[],
+  copied: readonly string[] = [],
 ): Promise<void> {
   const results = await Promise.all(
     parts.map((options) =>
@@ -52,7 +59,7 @@ export async function bundleProgram(
       }),
     ),
   );
-  const licenses = packagesIn(results.map(({ metafile }) => metafile))
+  const licenses = [...packagesIn(results.map(({ metafile }) => metafile)), ...copied]
     .map((name) => licenseOf(name, home))
     .join(`\n\n${'-'.repeat(80)}\n\n`);
   writeFileSync(join(directory, 'THIRD-PARTY-LICENSES.txt'), `${licenses}\n`);
