@@ -29,8 +29,8 @@ function licenseOf(name: string, home: string): string {
 }
 
 /**
- * `home`: the folder of the package in the repository. `parts`: what is built, each with its own options. `copied`: other
- * packages of which a file is in the package.
+ * `home`: the folder of the package in the repository. `parts`: what is built, each with its own options. `copied`:
+ * other packages of which a file is in the package.
  */
 export async function bundleProgram(
   directory: string,
