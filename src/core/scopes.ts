@@ -37,8 +37,14 @@ export interface Operator {
   readonly access: OperatorAccess;
 }
 
+/** Why the operator may not do what needs this access; undefined: it may. */
+export const accessRefusal = ({ access }: Pick<Operator, 'access'>, needed: OperatorAccess): GrantdError | undefined =>
+  access === 'full' || needed === 'read-only'
+    ? undefined
+    : new GrantdError('insufficient-scope', 'You have read-only access, and this needs full access.');
+
 /** Throws `insufficient-scope`. */
 export function requireAccess(operator: Pick<Operator, 'access'>, needed: OperatorAccess): void {
-  if (operator.access === 'full' || needed === 'read-only') return;
-  throw new GrantdError('insufficient-scope', 'You have read-only access, and this needs full access.');
+  const refusal = accessRefusal(operator, needed);
+  if (refusal !== undefined) throw refusal;
 }

@@ -3,7 +3,6 @@
 
 import { z } from 'zod';
 import type { Clock } from '../../core/async/clock.ts';
-import { GrantdError } from '../../core/errors.ts';
 import { parseIdempotencyKey } from '../../core/idempotency-keys.ts';
 import { BODY_BYTES_MAX } from '../../core/limits.ts';
 import type { Plans } from '../../core/plans.ts';
@@ -104,15 +103,6 @@ export const reading = <Shape extends z.ZodRawShape>(
 /** The label of an operation in metrics and logs: `operator-create-tenant` for `createTenant`. */
 export const labelOf = ({ id }: OperatorOperation): string =>
   `operator-${id.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-
-/** Why the operator must not call it; undefined: it may be called. */
-export const accessRefusal = (
-  { access }: Pick<OperatorOperation, 'access'>,
-  operator: Pick<Operator, 'access'>,
-): GrantdError | undefined =>
-  access === 'read-only' || operator.access === 'full'
-    ? undefined
-    : new GrantdError('insufficient-scope', 'You have read-only access, and this needs full access.');
 
 // ---- documentation ----
 

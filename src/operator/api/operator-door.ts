@@ -8,7 +8,7 @@ import { FairTurns, type Turns } from '../../core/async/turns.ts';
 import { GrantdError } from '../../core/errors.ts';
 import type { IdFactory } from '../../core/ids.ts';
 import type { Plans } from '../../core/plans.ts';
-import type { Operator } from '../../core/scopes.ts';
+import { accessRefusal, type Operator } from '../../core/scopes.ts';
 import { ambiguityOf } from '../../core/text/header-fields.ts';
 import type { OperatorApi } from '../../front/front.ts';
 import type { FailureLimiter } from '../../front/limits/rate-limiter.ts';
@@ -30,7 +30,7 @@ import type { IdentityProvider } from '../identity/identity-provider.ts';
 import type { OperatorTokens } from '../operator-tokens.ts';
 import { tenantIdOf } from '../path-ids.ts';
 import { authenticate } from './authentication.ts';
-import { accessRefusal, labelOf, type OperatorSession } from './operation.ts';
+import { labelOf, type OperatorSession } from './operation.ts';
 import { createOperatorOperations } from './operation-table.ts';
 import { createOperatorOpenapi, OPERATOR_API_PREFIX } from './operator-openapi.ts';
 
@@ -96,7 +96,7 @@ function createOperatorRoutes(
       path: `${OPERATOR_API_PREFIX}${operation.path}`,
       meter: metrics.meterOf(labelOf(operation)),
       reserve: false,
-      refusal: ({ operator }: OperatorSession) => accessRefusal(operation, operator),
+      refusal: ({ operator }: OperatorSession) => accessRefusal(operator, operation.access),
     }),
   );
   return createRoutes(registered, { servesHead: true });
