@@ -1,5 +1,5 @@
-// What the API accepts, the wire between front and shard carries: random requests, of everything that the schemas of the
-// operations allow and of much that they do not, are answered or refused, and never fail on their way to the owner.
+// What the API accepts, the wire between front and shard carries: random requests, of everything that the schemas of
+// the operations allow and of much that they do not, are answered or refused, and never fail on their way to the owner.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
