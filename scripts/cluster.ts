@@ -3,7 +3,7 @@
 // `--keep`.
 
 import { createInterface } from 'node:readline';
-import { reasonOf } from '../src/cli/failures.ts';
+import { reasonOf } from '../packages/cli/src/failures.ts';
 import { onStopSignals, SIGNAL_EXIT_CODES } from '../src/roles/process/life-cycle.ts';
 import { startCheckLoop } from './cluster/check-loop.ts';
 import { ClusterRefusal, LocalCluster } from './cluster/local-cluster.ts';

@@ -8,12 +8,7 @@ const HERE = import.meta.dirname;
 const ROOT = join(HERE, '..', '..');
 
 function writeManifest(directory: string): void {
-  const {
-    private: _,
-    exports: __,
-    devDependencies: ___,
-    ...manifest
-  } = JSON.parse(readFileSync(join(HERE, 'package.json'), 'utf8'));
+  const { private: _, devDependencies: __, ...manifest } = JSON.parse(readFileSync(join(HERE, 'package.json'), 'utf8'));
   const published = {
     ...manifest,
     repository: { type: 'git', url: 'git+https://github.com/grantd/grantd.git', directory: 'packages/cli' },

@@ -1,8 +1,8 @@
 // The operator's API as the cluster on this machine uses it: a demo tenant with a key, and the shard that serves it.
 
-import { recordsOf, textOf } from '../../src/cli/output/json-view.ts';
-import { withRetries } from '../../src/cli/retries.ts';
-import { path, ServiceClient } from '../../src/cli/service-client.ts';
+import { recordsOf, textOf } from '../../packages/cli/src/output/json-view.ts';
+import { withRetries } from '../../packages/cli/src/retries.ts';
+import { path, ServiceClient } from '../../packages/cli/src/service-client.ts';
 import { slotOfTenant } from '../../src/core/slots.ts';
 
 export interface Demo {

@@ -1,6 +1,6 @@
 // Lists the serving shards, before and after a run that tests the loss of one.
 
-import { ServiceClient, type ServiceTarget } from '../../src/cli/service-client.ts';
+import { ServiceClient, type ServiceTarget } from '../../packages/cli/src/service-client.ts';
 
 export interface ServingShard {
   readonly shard: string;

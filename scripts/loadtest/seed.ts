@@ -5,10 +5,10 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { dirname } from 'node:path';
 import { grantAt } from '../../loadtest/data-set.ts';
 import { parseTenants, type Tenant } from '../../loadtest/tenants.ts';
-import { ProblemFailure } from '../../src/cli/failures.ts';
-import { deliverBatch } from '../../src/cli/import/import-run.ts';
-import { asRecord, textOf } from '../../src/cli/output/json-view.ts';
-import { path, ServiceClient, type ServiceTarget } from '../../src/cli/service-client.ts';
+import { ProblemFailure } from '../../packages/cli/src/failures.ts';
+import { deliverBatch } from '../../packages/cli/src/import/import-run.ts';
+import { asRecord, textOf } from '../../packages/cli/src/output/json-view.ts';
+import { path, ServiceClient, type ServiceTarget } from '../../packages/cli/src/service-client.ts';
 
 /** The maximum of one import call. */
 const LINES_PER_CALL = 1000;

@@ -3,7 +3,7 @@
 
 import { join } from 'node:path';
 import type { ScenarioName } from '../../loadtest/scenarios.ts';
-import type { ServiceTarget } from '../../src/cli/service-client.ts';
+import type { ServiceTarget } from '../../packages/cli/src/service-client.ts';
 import { type Environment, readConfig } from '../../src/config/read-config.ts';
 import { type DevFile, findLocalService, resolveOperatorTarget } from '../../src/roles/dev/dev-file.ts';
 

@@ -58,6 +58,15 @@ export const SHARD_ADDRESSES_MAX = 1000;
  */
 export const BODY_BYTES_MAX = 64 * 1024;
 
+/** Nested arrays and objects in a long JSON text: a bulk call needs three, the rest is for attributes (AuthZEN). */
+export const JSON_DEPTH_MAX = 32;
+
+/**
+ * Values in a long JSON text: a bulk of 100 checks has 402, one of 100 grants under 100 conditions 903, the rest is for
+ * attributes (AuthZEN). Parsing this many takes about 5 ms.
+ */
+export const JSON_VALUES_MAX = 4096;
+
 /** Of the proof of one check as JSON: what does not fit is cut from it. */
 export const PROOF_BYTES_MAX = 256 * 1024;
 

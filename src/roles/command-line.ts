@@ -2,8 +2,8 @@
 // because a process that serves loads this file too.
 
 import { Command } from 'commander';
-import { CliFailure, renderFailure } from '../cli/failures.ts';
-import { escapeControls } from '../cli/output/plain-text.ts';
+import { CliFailure, renderFailure } from '../../packages/cli/src/failures.ts';
+import { escapeControls } from '../../packages/cli/src/output/plain-text.ts';
 import { renderSettingsHelp } from '../config/read-config.ts';
 import type { Role } from '../config/setting.ts';
 import type { ProcessStart } from './process/heap.ts';

@@ -1,6 +1,6 @@
 // A shard for commands that try a model without a service.
 
-import type { EmbeddedShard } from '../cli/embedded-tenant.ts';
+import type { EmbeddedShard } from '../../packages/cli/src/embedded-tenant.ts';
 import type { Clock, Random } from '../core/async/clock.ts';
 import { IdFactory } from '../core/ids.ts';
 import { createLog } from '../telemetry/log.ts';

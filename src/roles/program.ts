@@ -1,8 +1,8 @@
 // The command line: a command for each role, which is loaded only once it runs, and the operator's commands.
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { exitOnUsage } from '../cli/failures.ts';
-import { OutputWatch } from '../cli/output/standard-output.ts';
+import { exitOnUsage } from '../../packages/cli/src/failures.ts';
+import { OutputWatch } from '../../packages/cli/src/output/standard-output.ts';
 import { readConfig } from '../config/read-config.ts';
 import type { Role } from '../config/setting.ts';
 import { PROGRAM_VERSION } from '../core/program-version.ts';
@@ -178,7 +178,7 @@ export async function runProgram(started: ProgramProcess): Promise<void> {
     // A process that serves would hold them in memory for as long as it runs.
     const [{ registerServiceCommands }, { registerSecretsCommand }] = await Promise.all([
       import('./service-commands.ts'),
-      import('../cli/commands/secrets.ts'),
+      import('../../packages/cli/src/commands/secrets.ts'),
     ]);
     const openShard = async () => (await import('./embedded.ts')).openEmbeddedShard(ports);
     registerServiceCommands(program, started, { version, openShard, others: [registerSecretsCommand] });

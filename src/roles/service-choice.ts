@@ -3,9 +3,9 @@
 // of `grantd dev` in this directory.
 
 import { homedir } from 'node:os';
-import { ContextFile, contextFilePath, type ServiceContext } from '../cli/context-file.ts';
-import { CliFailure, EXIT } from '../cli/failures.ts';
-import type { ServiceChoice } from '../cli/service-choice.ts';
+import { ContextFile, contextFilePath, type ServiceContext } from '../../packages/cli/src/context-file.ts';
+import { CliFailure, EXIT } from '../../packages/cli/src/failures.ts';
+import type { ServiceChoice } from '../../packages/cli/src/service-choice.ts';
 import { ConfigError, type Environment, readConfig } from '../config/read-config.ts';
 import type { CliConfig } from '../config/settings.ts';
 import { devFilePath, findLocalService } from './dev/dev-file.ts';

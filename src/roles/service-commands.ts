@@ -1,9 +1,9 @@
 // The commands that call a service, put together with the settings and contexts that name it.
 
 import type { Command } from 'commander';
-import type { CliContext, CliDependencies } from '../cli/cli-context.ts';
-import { registerCliCommands } from '../cli/commands.ts';
-import { isDiscarded, writeWhole } from '../cli/output/standard-output.ts';
+import type { CliContext, CliDependencies } from '../../packages/cli/src/cli-context.ts';
+import { registerCliCommands } from '../../packages/cli/src/commands.ts';
+import { isDiscarded, writeWhole } from '../../packages/cli/src/output/standard-output.ts';
 import { type ProgramProcess, wantsJson } from './command-line.ts';
 import { chooseService, openContexts } from './service-choice.ts';
 

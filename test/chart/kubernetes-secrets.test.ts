@@ -6,8 +6,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 import { KubeConfig } from '@kubernetes/client-node';
-import type { SecretStore } from '../../src/cli/secrets/generated-secrets.ts';
-import { openKubernetesSecrets } from '../../src/cli/secrets/kubernetes-secrets.ts';
+import type { SecretStore } from '../../packages/cli/src/secrets/generated-secrets.ts';
+import { openKubernetesSecrets } from '../../packages/cli/src/secrets/kubernetes-secrets.ts';
 
 describe('the Secrets of a namespace in Kubernetes', () => {
   interface Call {

@@ -11,13 +11,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { connect, createServer as createTlsServer, type TLSSocket } from 'node:tls';
-import { createAuthority, issueCertificate } from '../../src/cli/secrets/certificates.ts';
+import { createAuthority, issueCertificate } from '../../packages/cli/src/secrets/certificates.ts';
 import {
   ensureSecrets,
   type MadeSecretsOptions,
   type SecretData,
   type SecretStore,
-} from '../../src/cli/secrets/generated-secrets.ts';
+} from '../../packages/cli/src/secrets/generated-secrets.ts';
 import { proofOf } from '../../src/rpc/transport/peer-certificate.ts';
 
 const SHARDS = 'grantd-shards.authorization.svc';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { describe, it } from 'node:test';
 import { serveMcp } from '../../packages/cli/src/mcp/serve.ts';
-import { ServiceClient } from '../../src/cli/service-client.ts';
+import { ServiceClient } from '../../packages/cli/src/service-client.ts';
 import { waitFor } from '../kit/wait-for.ts';
 
 const so = (condition: () => boolean): Promise<void> => waitFor('the session gets so far', condition);

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { type Language, modelTypesOf, renderTypes } from '../../src/cli/types/render-types.ts';
+import { type Language, modelTypesOf, renderTypes } from '../../packages/cli/src/types/render-types.ts';
 import { parseRuleSet } from '../../src/rules/parse-rule-set.ts';
 import { reportMissing } from '../../tools/engines/engine-script.ts';
 import { provideJava } from '../../tools/engines/java.ts';

@@ -1,13 +1,13 @@
-// The rooms of src/ import one way. Each rule is also shown to refuse an import.
+// The rooms of src/ and packages/ import one way. Each rule is also shown to refuse an import.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readCode } from '../kit/source-tree.ts';
 import { findCircles, findLayerViolations, importsOf } from './support/layers.ts';
 
-const files = readCode(['src']);
+const files = readCode(['src', 'packages/cli/src', 'packages/convert/src']);
 
-describe('the layers of src/', () => {
+describe('the layers of src/ and packages/', () => {
   it('import one way', () => {
     assert.ok(files.size > 20);
     assert.deepEqual(findLayerViolations(files), []);
@@ -57,6 +57,11 @@ describe('the layers of src/', () => {
       ['src/shard/shard.ts', "import type { Tenure } from './log/tenure.ts';"],
     ],
     'order within src/operator/console': [['src/operator/console/pages/x.ts', '../router.ts']],
+    'a package sees no more': [
+      ['packages/cli/src/x.ts', '../../../src/front/front.ts'],
+      ['packages/convert/src/x.ts', '../../../src/config/parsers.ts'],
+    ],
+    'order within packages/cli/src': [['packages/cli/src/output/x.ts', '../commands.ts']],
     'order within src/core': [['src/core/structures/x.ts', '../tuples.ts']],
     'in no room': [
       ['src/shard/x.ts', '../../test/kit/x.ts'],
@@ -66,8 +71,8 @@ describe('the layers of src/', () => {
       ['src/http/x.ts', 'const port = process.env.PORT;'],
       ['src/roles/x.ts', 'const [first] = process.argv;'],
       ['src/roles/x.ts', 'const { env } = process;'],
-      ['src/cli/x.ts', "import { env } from 'node:process';"],
-      ['src/cli/x.ts', "const e = process['env'];"],
+      ['packages/cli/src/x.ts', "import { env } from 'node:process';"],
+      ['packages/cli/src/x.ts', "const e = process['env'];"],
     ],
   };
   for (const [rule, cases] of Object.entries(FORBIDDEN)) {

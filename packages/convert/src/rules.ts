@@ -2,14 +2,14 @@
 // calls no service. If rules cannot express the whole model, it prints none, unless --partial leaves the rest out.
 
 import { resolve } from 'node:path';
-import type { CliContext } from '../../../src/cli/cli-context.ts';
-import type { MapOption, Origin } from '../../../src/cli/converter.ts';
-import { CliFailure, EXIT } from '../../../src/cli/failures.ts';
-import { renderJson, renderTable } from '../../../src/cli/output/render.ts';
-import { writeWholeFile } from '../../../src/cli/output/whole-file.ts';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';
 import { ruleSetRecord } from '../../../src/rules/rule-set.ts';
+import type { CliContext } from '../../cli/src/cli-context.ts';
+import type { MapOption, Origin } from '../../cli/src/converter.ts';
+import { CliFailure, EXIT } from '../../cli/src/failures.ts';
+import { renderJson, renderTable } from '../../cli/src/output/render.ts';
+import { writeWholeFile } from '../../cli/src/output/whole-file.ts';
 import { type Conversion, convertModel } from './model/conversion.ts';
 import { parseModel, readModelTexts } from './model/model-reader.ts';
 import type { MappedRelation } from './model/relation-map.ts';

@@ -1,7 +1,7 @@
 // Models and model tests of OpenFGA, SpiceDB and Permify, in the form of `grantd model test`.
 
-import type { ModelFile } from '../../../src/cli/model/model-tests.ts';
-import type { YamlMap } from '../../../src/cli/yaml-file.ts';
+import type { ModelFile } from '../../cli/src/model/model-tests.ts';
+import type { YamlMap } from '../../cli/src/yaml-file.ts';
 import { ModelReader, originOfYaml } from './model/model-reader.ts';
 import { readStoreTests, type TestFileOptions } from './tests/openfga-store.ts';
 import { PeerModel } from './tests/peer-model.ts';

@@ -1,9 +1,9 @@
 // `grantd import --from`: the entries of a file of OpenFGA or SpiceDB as grants to import, and notes about them.
 
-import type { MapOption, Origin, PeerFormat } from '../../../src/cli/converter.ts';
-import type { ImportEntry } from '../../../src/cli/import/import-lines.ts';
-import { formatCount } from '../../../src/cli/output/render.ts';
-import type { RevisedRules } from '../../../src/cli/tenant-rules.ts';
+import type { MapOption, Origin, PeerFormat } from '../../cli/src/converter.ts';
+import type { ImportEntry } from '../../cli/src/import/import-lines.ts';
+import { formatCount } from '../../cli/src/output/render.ts';
+import type { RevisedRules } from '../../cli/src/tenant-rules.ts';
 import { compileConditions } from './model/conditions.ts';
 import { convertModel } from './model/conversion.ts';
 import { parseModel } from './model/model-reader.ts';

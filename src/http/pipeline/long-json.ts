@@ -2,8 +2,9 @@
 // request needs; parsing then takes a few milliseconds at most.
 
 import { assert } from '../../core/assert.ts';
+import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from '../../core/limits.ts';
 import { JsonScanner } from '../../core/text/json-scanner.ts';
-import { JSON_DEPTH_MAX, JSON_STEP_LENGTH, JSON_VALUES_MAX } from '../wire/limits.ts';
+import { JSON_STEP_LENGTH } from '../wire/limits.ts';
 
 const BOUNDED = { depthMax: JSON_DEPTH_MAX, valuesMax: JSON_VALUES_MAX };
 

@@ -6,15 +6,6 @@
  */
 export const JSON_SCANNED_LENGTH_MIN = 16 * 1024;
 
-/** Nested arrays and objects in a long text: a bulk call needs three, the rest is for attributes (AuthZEN). */
-export const JSON_DEPTH_MAX = 32;
-
-/**
- * Values in a long text: a bulk of 100 checks has 402, one of 100 grants under 100 conditions 903, the rest is for
- * attributes (AuthZEN). Parsing this many takes about 5 ms.
- */
-export const JSON_VALUES_MAX = 4096;
-
 /** How much of a long text is scanned in one step, in UTF-16 units: tenths of a millisecond. */
 export const JSON_STEP_LENGTH = 64 * 1024;
 

@@ -6,8 +6,8 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { privacyFault, replaceFile } from '../../cli/output/whole-file.ts';
-import type { ServiceTarget } from '../../cli/service-client.ts';
+import { privacyFault, replaceFile } from '../../../packages/cli/src/output/whole-file.ts';
+import type { ServiceTarget } from '../../../packages/cli/src/service-client.ts';
 import type { CliConfig } from '../../config/settings.ts';
 import { demandMembers, isJsonObject } from '../../core/json-members.ts';
 import { parseJson } from '../../core/text/json.ts';

@@ -1,4 +1,4 @@
-// The order of the rooms of src/, and every way to break it that an import can show.
+// The order of the rooms of src/ and of the packages beside it, and every way to break it that an import can show.
 
 import { posix } from 'node:path';
 import { codeText } from './code-text.ts';
@@ -7,6 +7,7 @@ import { codeText } from './code-text.ts';
 const LAYERS: readonly string[] = [
   'main',
   'roles',
+  'convert',
   'cli',
   'config',
   'operator',
@@ -21,6 +22,14 @@ const LAYERS: readonly string[] = [
   'core',
 ];
 const COMMON_LAYERS = new Set(['core', 'rules', 'telemetry']);
+
+/** A room of `packages/` stands beside the service: it uses only these rooms, and of the others types. */
+const PACKAGES = new Map<string, readonly string[]>([
+  ['convert', ['core', 'rules', 'cli']],
+  ['cli', ['core', 'rules', 'config']],
+]);
+/** Entry points of a package: each starts what it wants, as `src/main.ts` does. */
+const ENTRIES = new Set(['packages/cli/src/start.ts', 'packages/cli/src/main.ts']);
 
 /** What a neighbour may see of a room above it, as a type. */
 const PORTS = new Set([
@@ -66,7 +75,7 @@ const LIBRARIES = new Map<string, readonly string[]>([
   ['@grpc/grpc-js', ['rpc', 'roles']],
   ['@grpc/proto-loader', ['rpc']],
   ['@kubernetes/client-node', ['discovery', 'cli']],
-  ['@grantd/cli', ['cli']],
+  ['@modelcontextprotocol/server', ['cli']],
   ['@grantd/convert', ['cli']],
   ['@opentelemetry/api', ['telemetry']],
   ['@peculiar/x509', ['cli']],
@@ -123,10 +132,11 @@ const INNER_LAYERS = new Map<string, readonly string[]>([
     ],
   ],
   [
-    'src/cli',
+    'packages/cli/src',
     [
       'commands.ts',
       'commands',
+      'mcp',
       'model',
       'types',
       'checks',
@@ -212,7 +222,8 @@ export function importsOf(text: string): Import[] {
   }));
 }
 
-const layerOf = (path: string): string => path.split('/')[1]?.replace(/\.ts$/, '') ?? '';
+const layerOf = (path: string): string =>
+  ENTRIES.has(path) ? 'main' : (path.split('/')[1]?.replace(/\.ts$/, '') ?? '');
 const packageOf = (specifier: string): string =>
   specifier.startsWith('node:') ? specifier : specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
 
@@ -247,7 +258,8 @@ function internalViolation(path: string, target: string, typeOnly: boolean): str
   const [from, to] = [layerOf(path), layerOf(target)];
   const [fromLevel, toLevel] = [LAYERS.indexOf(from), LAYERS.indexOf(to)];
   if (fromLevel < 0) return `${path} is in no room`;
-  if (toLevel < 0) return target === 'package.json' ? undefined : `${path} imports ${target}, which is in no room`;
+  if (toLevel < 0)
+    return target.endsWith('package.json') ? undefined : `${path} imports ${target}, which is in no room`;
   if (to === 'store' && (ABOVE_THE_SHARD.has(from) || path === SHARD_PORT)) {
     return `${path} imports ${target}; rows of the store stay within the shard`;
   }
@@ -256,6 +268,9 @@ function internalViolation(path: string, target: string, typeOnly: boolean): str
   if (from === to) {
     const sibling = isAdapter && !port.includes(path) && adapterOf(path) !== adapterOf(target);
     return sibling ? `${path} imports its sibling ${target}` : innerViolation(path, target);
+  }
+  if (!typeOnly && PACKAGES.get(from)?.includes(to) === false) {
+    return `${path} imports ${target}; a package sees no more of the service than its types`;
   }
   const allowedUp = typeOnly && PORTS.has(target);
   if (toLevel < fromLevel && !allowedUp) return `${path} imports ${target}, against the order of the rooms`;
@@ -269,7 +284,7 @@ function internalViolation(path: string, target: string, typeOnly: boolean): str
 const READS_PROCESS =
   /\bprocess\s*\??\.\s*(env|argv)\b|\bprocess\s*\[|\{[^{}]*\b(env|argv)\b[^{}]*\}\s*=\s*process\b|\bimport\s*\{[^}]*\b(env|argv)\b[^}]*\}\s*from\s*['"](node:)?process['"]/;
 
-/** One line per import or read that breaks a rule. `files`: path to text, all below `src/`. */
+/** One line per import or read that breaks a rule. `files`: path to text, all below `src/` or a package's `src/`. */
 export function findLayerViolations(files: ReadonlyMap<string, string>): string[] {
   const violations: string[] = [];
   for (const [path, text] of files) {
@@ -279,7 +294,7 @@ export function findLayerViolations(files: ReadonlyMap<string, string>): string[
         : externalViolation(path, specifier, typeOnly);
       if (violation !== undefined) violations.push(violation);
     }
-    if (path !== 'src/main.ts' && READS_PROCESS.test(codeText(text, { strings: 'kept' }))) {
+    if (layerOf(path) !== 'main' && READS_PROCESS.test(codeText(text, { strings: 'kept' }))) {
       violations.push(`${path} reads the environment or the arguments; only src/main.ts does`);
     }
   }
@@ -288,7 +303,7 @@ export function findLayerViolations(files: ReadonlyMap<string, string>): string[
 
 /**
  * Files that import one another in a circle, types included: each circle as its paths in order, none twice.
- * `files`: path to text, all below `src/`.
+ * `files`: path to text.
  */
 export function findCircles(files: ReadonlyMap<string, string>): string[][] {
   const targetsOf = (path: string): string[] =>

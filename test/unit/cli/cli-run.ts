@@ -2,10 +2,10 @@
 
 import { PassThrough, Readable, type Writable } from 'node:stream';
 import { Command } from 'commander';
-import type { CliDependencies } from '../../../src/cli/cli-context.ts';
-import { registerSecretsCommand } from '../../../src/cli/commands/secrets.ts';
-import { registerCliCommands } from '../../../src/cli/commands.ts';
-import type { Endpoint, ServiceChoice } from '../../../src/cli/service-choice.ts';
+import type { CliDependencies } from '../../../packages/cli/src/cli-context.ts';
+import { registerSecretsCommand } from '../../../packages/cli/src/commands/secrets.ts';
+import { registerCliCommands } from '../../../packages/cli/src/commands.ts';
+import type { Endpoint, ServiceChoice } from '../../../packages/cli/src/service-choice.ts';
 import { openEmbeddedShard } from '../../../src/roles/embedded.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
-import { CliFailure, EXIT } from '../../../src/cli/failures.ts';
+import { CliFailure, EXIT } from '../../../packages/cli/src/failures.ts';
 import { createApiKey, parseApiKey } from '../../../src/core/api-keys.ts';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { parseTenantId } from '../../../src/core/ids.ts';

@@ -15,8 +15,8 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, beforeEach, describe, it } from 'node:test';
-import { ContextFile, contextFilePath, type ServiceContext } from '../../../src/cli/context-file.ts';
-import { CliFailure } from '../../../src/cli/failures.ts';
+import { ContextFile, contextFilePath, type ServiceContext } from '../../../packages/cli/src/context-file.ts';
+import { CliFailure } from '../../../packages/cli/src/failures.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'grantd-contexts-'));
 after(() => rmSync(root, { recursive: true }));

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { jsonObject } from '../../../src/cli/context-options.ts';
+import { jsonObject } from '../../../packages/cli/src/context-options.ts';
 
 test('a file of values is refused if it is not UTF-8, has a byte order mark or gives a member twice', () => {
   const directory = mkdtempSync(join(tmpdir(), 'grantd-values-'));

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { ANSWER_BYTES_MAX, PROBLEM_BYTES_MAX, ServiceClient } from '../../../src/cli/service-client.ts';
+import { ANSWER_BYTES_MAX, PROBLEM_BYTES_MAX, ServiceClient } from '../../../packages/cli/src/service-client.ts';
 import { type FloodingServer, startFlooding } from '../../kit/flooding-server.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 

@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { after, describe, test } from 'node:test';
 import { Command } from 'commander';
-import { registerCliCommands } from '../../../src/cli/commands.ts';
-import { ContextFile } from '../../../src/cli/context-file.ts';
-import { EXIT } from '../../../src/cli/failures.ts';
+import { registerCliCommands } from '../../../packages/cli/src/commands.ts';
+import { ContextFile } from '../../../packages/cli/src/context-file.ts';
+import { EXIT } from '../../../packages/cli/src/failures.ts';
 import { OPERATOR_TOKEN, useConsole } from '../../kit/console-service.ts';
 import { type CliRun, type CliRunOptions, runCli } from './cli-run.ts';
 

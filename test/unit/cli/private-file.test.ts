@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { privacyFault } from '../../../src/cli/output/whole-file.ts';
+import { privacyFault } from '../../../packages/cli/src/output/whole-file.ts';
 
 const OWN = 1000;
 

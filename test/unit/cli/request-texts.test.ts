@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { CliFailure } from '../../../src/cli/failures.ts';
-import { path, ServiceClient } from '../../../src/cli/service-client.ts';
+import { CliFailure } from '../../../packages/cli/src/failures.ts';
+import { path, ServiceClient } from '../../../packages/cli/src/service-client.ts';
 
 it('a path has each part as one segment', () => {
   assert.equal(path`/tenants/${'a/../b'}/keys/${'é?#%'}`, '/tenants/a%2F..%2Fb/keys/%C3%A9%3F%23%25');

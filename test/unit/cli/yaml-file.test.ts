@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { CliFailure } from '../../../src/cli/failures.ts';
-import { parseYaml } from '../../../src/cli/yaml-file.ts';
+import { CliFailure } from '../../../packages/cli/src/failures.ts';
+import { parseYaml } from '../../../packages/cli/src/yaml-file.ts';
 
 const parse = (text: string) => parseYaml('x.yaml', Buffer.from(text));
 

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { MapOption, Origin } from '../../../packages/cli/src/converter.ts';
 import { type Conversion, convertModel } from '../../../packages/convert/src/model/conversion.ts';
 import { parseModelFile } from '../../../packages/convert/src/model/model-reader.ts';
 import { type Finding, joinDeclarations } from '../../../packages/convert/src/model/source-model.ts';
-import type { MapOption, Origin } from '../../../src/cli/converter.ts';
 import { CompiledRules } from '../../../src/rules/compiled-rules.ts';
 import { compileConditions } from '../../../src/rules/conditions/compiled-condition.ts';
 import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';

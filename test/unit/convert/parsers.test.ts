@@ -4,6 +4,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import type { Origin } from '../../../packages/cli/src/converter.ts';
+import { CliFailure } from '../../../packages/cli/src/failures.ts';
 import { convertModel } from '../../../packages/convert/src/model/conversion.ts';
 import { parseModelFile } from '../../../packages/convert/src/model/model-reader.ts';
 import {
@@ -13,8 +15,6 @@ import {
   NESTING_MAX,
   type Restriction,
 } from '../../../packages/convert/src/model/source-model.ts';
-import type { Origin } from '../../../src/cli/converter.ts';
-import { CliFailure } from '../../../src/cli/failures.ts';
 import { anyCharacter } from '../support/any-character.ts';
 import { DRIVE_FGA, DRIVE_ZED, ENTITLEMENTS_FGA, LIMITED_ZED } from './samples.ts';
 

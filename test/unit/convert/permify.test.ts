@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { parseYaml } from '../../../packages/cli/src/yaml-file.ts';
 import { type Conversion, convertModel } from '../../../packages/convert/src/model/conversion.ts';
 import { parseModel } from '../../../packages/convert/src/model/model-reader.ts';
 import { entriesOfAttributes, entriesOfRelationships } from '../../../packages/convert/src/tuples/permify-data.ts';
 import { translateEntries } from '../../../packages/convert/src/tuples/translation.ts';
 import { mapOf, namesOfModel } from '../../../packages/convert/src/tuples/tuple-names.ts';
-import { parseYaml } from '../../../src/cli/yaml-file.ts';
 import { compileConditions } from '../../../src/rules/conditions/compiled-condition.ts';
 import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';
 import { textOfElement, textOfSubjectType } from '../../../src/rules/rule-set.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { describe, it } from 'node:test';
 import packageFile from '../../../package.json' with { type: 'json' };
-import { ContextFile, contextFilePath } from '../../../src/cli/context-file.ts';
+import { ContextFile, contextFilePath } from '../../../packages/cli/src/context-file.ts';
 import type { ProgramProcess } from '../../../src/roles/command-line.ts';
 import { runProgram } from '../../../src/roles/program.ts';
 

@@ -16,8 +16,8 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server';
 import { isJsonObject } from '../../../../src/core/json-members.ts';
+import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from '../../../../src/core/limits.ts';
 import { JsonScanner } from '../../../../src/core/text/json-scanner.ts';
-import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from '../../../../src/http/wire/limits.ts';
 
 /** A rule set has 64 KiB at most, and is the largest that a tool takes. */
 const LINE_BYTES_MAX = 1024 * 1024;

@@ -2,8 +2,8 @@
 
 import type { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { readTenantRules } from '../../../../src/cli/tenant-rules.ts';
 import { ruleSetRecord } from '../../../../src/rules/rule-set.ts';
+import { readTenantRules } from '../tenant-rules.ts';
 import type { RunTool } from './tool-runner.ts';
 import * as schemas from './tool-schemas.ts';
 

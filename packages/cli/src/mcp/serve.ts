@@ -3,9 +3,9 @@
 
 import { type JSONRPCRequest, McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import type { CliContext } from '../../../../src/cli/cli-context.ts';
-import { reasonOf } from '../../../../src/cli/failures.ts';
-import type { ServiceClient } from '../../../../src/cli/service-client.ts';
+import type { CliContext } from '../cli-context.ts';
+import { reasonOf } from '../failures.ts';
+import type { ServiceClient } from '../service-client.ts';
 import { LineTransport } from './line-transport.ts';
 import { registerReadTools } from './read-tools.ts';
 import { toolRunner } from './tool-runner.ts';

@@ -2,9 +2,9 @@
 // the problem, so that the agent can act on it. Invariant: no failure looks like an answer to a check.
 
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { CliFailure } from '../../../../src/cli/failures.ts';
-import type { JsonRecord } from '../../../../src/cli/output/json-view.ts';
-import type { ServiceClient } from '../../../../src/cli/service-client.ts';
+import { CliFailure } from '../failures.ts';
+import type { JsonRecord } from '../output/json-view.ts';
+import type { ServiceClient } from '../service-client.ts';
 
 /** An agent calls a few tools at once; more would only wait at the service. */
 const CALLS_IN_FLIGHT_MAX = 16;

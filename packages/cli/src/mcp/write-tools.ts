@@ -2,7 +2,7 @@
 
 import type { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { putTenantRules } from '../../../../src/cli/tenant-rules.ts';
+import { putTenantRules } from '../tenant-rules.ts';
 import type { RunTool } from './tool-runner.ts';
 import * as schemas from './tool-schemas.ts';
 

@@ -2,7 +2,6 @@
 // subjects away from a name, never adds one: where a part that is left out would take away itself, behind `but_not` or
 // `all of`, all that it guards is left out.
 
-import type { MapOption } from '../../../../src/cli/converter.ts';
 import type { JsonObject } from '../../../../src/core/json-members.ts';
 import { RELATIONS } from '../../../../src/core/tuples.ts';
 import {
@@ -13,6 +12,7 @@ import {
   SELF,
   TYPES_MAX,
 } from '../../../../src/rules/rule-set.ts';
+import type { MapOption } from '../../../cli/src/converter.ts';
 import { compileConditions, type UsableConditions } from './conditions.ts';
 import { freeName, type MappedRelation, mapRelations, type NameMap, withoutSlash } from './relation-map.ts';
 import {

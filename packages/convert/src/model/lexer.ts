@@ -1,7 +1,7 @@
 // Cuts a text into words, signs and strings, each with its line and column. Takes time in proportion to the text. The
 // languages differ in their words, signs and comments.
 
-import type { CliFailure } from '../../../../src/cli/failures.ts';
+import type { CliFailure } from '../../../cli/src/failures.ts';
 import { modelFailure, NESTING_MAX, type Place, placeWithin, quote } from './source-model.ts';
 
 export interface Language {

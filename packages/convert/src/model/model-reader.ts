@@ -6,9 +6,9 @@
 import { createReadStream } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { ORIGINS, type Origin } from '../../../../src/cli/converter.ts';
-import { CliFailure, EXIT, reasonOf } from '../../../../src/cli/failures.ts';
-import { readWhole } from '../../../../src/cli/import/import-source.ts';
+import { ORIGINS, type Origin } from '../../../cli/src/converter.ts';
+import { CliFailure, EXIT, reasonOf } from '../../../cli/src/failures.ts';
+import { readWhole } from '../../../cli/src/import/import-source.ts';
 import {
   listIn,
   parseYaml,
@@ -17,7 +17,7 @@ import {
   type YamlMap,
   type YamlText,
   yamlFailure,
-} from '../../../../src/cli/yaml-file.ts';
+} from '../../../cli/src/yaml-file.ts';
 import { parseOpenFgaDsl } from './openfga-dsl.ts';
 import { parseOpenFgaJson } from './openfga-json.ts';
 import { parsePermifySchema } from './permify-schema.ts';

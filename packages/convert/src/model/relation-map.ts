@@ -3,10 +3,10 @@
 // keeps its name for what it means, and its grants get a relation beside it, `direct_NAME`. Within a type, different
 // names map to different names, so that no grant ever counts for a relation that it was not made for.
 
-import type { MapOption } from '../../../../src/cli/converter.ts';
-import { CliFailure } from '../../../../src/cli/failures.ts';
 import { isRelation, isRelationName, RELATIONS, type Relation } from '../../../../src/core/tuples.ts';
 import { isRuleName, OWN_RELATIONS_MAX, SELF } from '../../../../src/rules/rule-set.ts';
+import type { MapOption } from '../../../cli/src/converter.ts';
+import { CliFailure } from '../../../cli/src/failures.ts';
 import {
   type Expression,
   formatPlace,

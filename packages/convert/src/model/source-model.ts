@@ -1,7 +1,7 @@
 // A model of OpenFGA or a schema of SpiceDB or Permify after parsing: one form for all. Parsers only read. The
 // conversion (conversion.ts) decides what grantd supports, so that parsing loses nothing.
 
-import { CliFailure } from '../../../../src/cli/failures.ts';
+import { CliFailure } from '../../../cli/src/failures.ts';
 
 /** UTF-8 bytes of all files together: many times the largest model that the peers accept. */
 export const MODEL_BYTES_MAX = 1024 * 1024;

@@ -2,16 +2,16 @@
 
 import { createReadStream } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
-import { peerFormatOf } from '../../../../src/cli/converter.ts';
+import { parseCallContext } from '../../../../src/core/call-context.ts';
+import { peerFormatOf } from '../../../cli/src/converter.ts';
 import {
   type ModelFile,
   type ModelTest,
   type Question,
   type TestGrant,
   within,
-} from '../../../../src/cli/model/model-tests.ts';
-import { Cursor, plainOf, type YamlMap } from '../../../../src/cli/yaml-file.ts';
-import { parseCallContext } from '../../../../src/core/call-context.ts';
+} from '../../../cli/src/model/model-tests.ts';
+import { Cursor, plainOf, type YamlMap } from '../../../cli/src/yaml-file.ts';
 import { ModelReader } from '../model/model-reader.ts';
 import { entriesOfNodes } from '../tuples/openfga-tuples.ts';
 import { openPeerFile } from '../tuples/peer-file.ts';

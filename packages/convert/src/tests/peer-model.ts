@@ -1,11 +1,11 @@
 // A model of OpenFGA or SpiceDB as tests use it: its rules, and its names and tuples as grantd has them.
 
-import { CliFailure } from '../../../../src/cli/failures.ts';
-import { parseGrant, type TestGrant } from '../../../../src/cli/model/model-tests.ts';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { parseIdentifier } from '../../../../src/core/tuples.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import type { RuleSet } from '../../../../src/rules/rule-set.ts';
+import { CliFailure } from '../../../cli/src/failures.ts';
+import { parseGrant, type TestGrant } from '../../../cli/src/model/model-tests.ts';
 import { convertModel } from '../model/conversion.ts';
 import { type ModelText, parseModel } from '../model/model-reader.ts';
 import { withoutSlash } from '../model/relation-map.ts';

@@ -1,10 +1,10 @@
 // A file of Permify's playground: its scenarios, as `permify validate` reads them.
 
-import { type ModelFile, type ModelTest, type Question, within } from '../../../../src/cli/model/model-tests.ts';
-import { Cursor, plainOf } from '../../../../src/cli/yaml-file.ts';
 import { parseContext } from '../../../../src/core/call-context.ts';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { isJsonObject } from '../../../../src/core/json-members.ts';
+import { type ModelFile, type ModelTest, type Question, within } from '../../../cli/src/model/model-tests.ts';
+import { Cursor, plainOf } from '../../../cli/src/yaml-file.ts';
 import { ModelReader, parseModel } from '../model/model-reader.ts';
 import { entriesOfAttributes, entriesOfRelationships } from '../tuples/permify-data.ts';
 import type { TestFileOptions } from './openfga-store.ts';

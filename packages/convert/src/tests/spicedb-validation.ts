@@ -1,6 +1,9 @@
 // A validation file of SpiceDB, as `zed validate` reads it: its assertions, and the subjects that it lists.
 
-import { CliFailure } from '../../../../src/cli/failures.ts';
+import { parseContext } from '../../../../src/core/call-context.ts';
+import { GrantdError } from '../../../../src/core/errors.ts';
+import { parseJson } from '../../../../src/core/text/json.ts';
+import { CliFailure } from '../../../cli/src/failures.ts';
 import {
   type CheckQuestion,
   type Expected,
@@ -8,11 +11,8 @@ import {
   type ModelTest,
   type Question,
   within,
-} from '../../../../src/cli/model/model-tests.ts';
-import { Cursor } from '../../../../src/cli/yaml-file.ts';
-import { parseContext } from '../../../../src/core/call-context.ts';
-import { GrantdError } from '../../../../src/core/errors.ts';
-import { parseJson } from '../../../../src/core/text/json.ts';
+} from '../../../cli/src/model/model-tests.ts';
+import { Cursor } from '../../../cli/src/yaml-file.ts';
 import { ModelReader } from '../model/model-reader.ts';
 import { entriesOfText } from '../tuples/spicedb-relationships.ts';
 import type { TestFileOptions } from './openfga-store.ts';

@@ -1,13 +1,13 @@
 // Tuples of OpenFGA in the forms that its command line writes: records `{user, relation, object, condition}` in YAML,
 // JSON and lines of JSON, and CSV with a column for each part.
 
-import { CliFailure } from '../../../../src/cli/failures.ts';
-import { readLines, type SourceLine } from '../../../../src/cli/import/import-lines.ts';
-import type { YamlNode } from '../../../../src/cli/yaml-file.ts';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { isJsonObject, type JsonObject, unknownMember } from '../../../../src/core/json-members.ts';
 import { parseCsvLine } from '../../../../src/core/text/csv.ts';
 import { parseJson } from '../../../../src/core/text/json.ts';
+import { CliFailure } from '../../../cli/src/failures.ts';
+import { readLines, type SourceLine } from '../../../cli/src/import/import-lines.ts';
+import type { YamlNode } from '../../../cli/src/yaml-file.ts';
 import { lineOf, type SourceEntry, type SourceTuple, type SourceTupleCondition, splitEntity } from './source-tuple.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

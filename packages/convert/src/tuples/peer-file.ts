@@ -1,10 +1,10 @@
 // A file of OpenFGA or SpiceDB in one of the forms that their command lines write: its tuples, and the model if it has
 // one. Files of lines and backups are read as a stream; YAML and JSON are read whole, within a bound.
 
-import type { Origin, PeerFormat } from '../../../../src/cli/converter.ts';
-import { CliFailure } from '../../../../src/cli/failures.ts';
-import { readWhole } from '../../../../src/cli/import/import-source.ts';
-import { listIn, parseYaml, textIn, YAML_BYTES_MAX, type YamlNode } from '../../../../src/cli/yaml-file.ts';
+import type { Origin, PeerFormat } from '../../../cli/src/converter.ts';
+import { CliFailure } from '../../../cli/src/failures.ts';
+import { readWhole } from '../../../cli/src/import/import-source.ts';
+import { listIn, parseYaml, textIn, YAML_BYTES_MAX, type YamlNode } from '../../../cli/src/yaml-file.ts';
 import { ModelReader, type ModelText, parseModel } from '../model/model-reader.ts';
 import { MODEL_BYTES_MAX } from '../model/source-model.ts';
 import { entriesOfNodes, readJsonLines, readTupleCsv } from './openfga-tuples.ts';

@@ -1,7 +1,7 @@
 // Relationships and attributes of Permify, as its playground writes them: `account:1#owner@user:ann` and
 // `account:1$balance|integer:4000`. Attributes become tuples of the relations that depend on them.
 
-import type { YamlNode } from '../../../../src/cli/yaml-file.ts';
+import type { YamlNode } from '../../../cli/src/yaml-file.ts';
 import type { SourceAttribute, SourceModel, SourceRelation } from '../model/source-model.ts';
 import { lineOf, type SourceEntry, type SourceTuple } from './source-tuple.ts';
 

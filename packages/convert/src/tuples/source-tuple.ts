@@ -1,8 +1,8 @@
 // A tuple of OpenFGA or a relationship of SpiceDB, as a file has it: one form for both. Readers only read. The
 // translation (translation.ts) decides whether it can be a grant, so that reading loses nothing.
 
-import type { SourceLine } from '../../../../src/cli/import/import-lines.ts';
 import type { JsonObject } from '../../../../src/core/json-members.ts';
+import type { SourceLine } from '../../../cli/src/import/import-lines.ts';
 
 /** An OpenFGA condition or a SpiceDB caveat, with the part of its context that is stored. */
 export interface SourceTupleCondition {

@@ -1,10 +1,10 @@
 // Relationships of SpiceDB as text, one per line: `document:1#viewer@group:eng#member`, perhaps with a caveat or an
 // expiration in brackets.
 
-import { readLines, type SourceLine } from '../../../../src/cli/import/import-lines.ts';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { isJsonObject } from '../../../../src/core/json-members.ts';
 import { parseJson } from '../../../../src/core/text/json.ts';
+import { readLines, type SourceLine } from '../../../cli/src/import/import-lines.ts';
 import { lineOf, type SourceEntry, type SourceTuple } from './source-tuple.ts';
 
 const TYPE = '[a-z][a-z0-9_]*(?:/[a-z][a-z0-9_]*)*';

@@ -1,12 +1,12 @@
 // Decides whether a tuple of another system can be a grant, and which. A tuple that cannot be a grant with the same
 // condition and the same expiration is refused: the grant would allow too much.
 
-import type { ImportEntry, Refusal } from '../../../../src/cli/import/import-lines.ts';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { expiryPassed, parseCondition, parseExpiry } from '../../../../src/core/grant-terms.ts';
 import type { JsonObject } from '../../../../src/core/json-members.ts';
 import { parseTuple } from '../../../../src/core/tuples.ts';
 import { isRuleName } from '../../../../src/rules/rule-set.ts';
+import type { ImportEntry, Refusal } from '../../../cli/src/import/import-lines.ts';
 import { withoutSlash } from '../model/relation-map.ts';
 import { quote } from '../model/source-model.ts';
 import type { SourceEntry, SourceTuple } from './source-tuple.ts';

@@ -2,13 +2,13 @@
 // must not count for a relation that it was not made for.
 
 import { readFile, stat } from 'node:fs/promises';
-import type { MapOption } from '../../../../src/cli/converter.ts';
-import { CliFailure, reasonOf } from '../../../../src/cli/failures.ts';
 import { demandMembers, isJsonObject, type JsonObject } from '../../../../src/core/json-members.ts';
 import { parseJson } from '../../../../src/core/text/json.ts';
 import { utf8Text } from '../../../../src/core/text/utf8.ts';
 import { isRelation, isRelationName, type Relation } from '../../../../src/core/tuples.ts';
 import { isRuleName } from '../../../../src/rules/rule-set.ts';
+import type { MapOption } from '../../../cli/src/converter.ts';
+import { CliFailure, reasonOf } from '../../../cli/src/failures.ts';
 import type { UsableConditions } from '../model/conditions.ts';
 import type { MappedRelation } from '../model/relation-map.ts';
 import { isStored, MODEL_BYTES_MAX, quote, type SourceModel, type SourceRelation } from '../model/source-model.ts';

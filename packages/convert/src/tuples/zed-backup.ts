@@ -1,6 +1,6 @@
 // A backup of SpiceDB, as `zed backup create` writes it: the schema first, then every relationship.
 
-import { CliFailure } from '../../../../src/cli/failures.ts';
+import { CliFailure } from '../../../cli/src/failures.ts';
 import { type AvroFile, openAvroFile } from './avro-file.ts';
 import { AvroError, type AvroRecord, type AvroSchema, type AvroValue } from './avro-schema.ts';
 import { lineOf, type SourceEntry, type SourceTuple } from './source-tuple.ts';

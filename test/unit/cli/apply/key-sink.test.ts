@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { openKeySecret } from '../../../../src/cli/apply/key-sink.ts';
-import type { SecretData, SecretStore } from '../../../../src/cli/secrets/generated-secrets.ts';
+import { openKeySecret } from '../../../../packages/cli/src/apply/key-sink.ts';
+import type { SecretData, SecretStore } from '../../../../packages/cli/src/secrets/generated-secrets.ts';
 
 class Secrets implements SecretStore {
   readonly data = new Map<string, SecretData>();

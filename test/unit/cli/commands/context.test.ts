@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { ContextFile } from '../../../../src/cli/context-file.ts';
+import { ContextFile } from '../../../../packages/cli/src/context-file.ts';
 import { createApiKey } from '../../../../src/core/api-keys.ts';
 import { IdFactory } from '../../../../src/core/ids.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';

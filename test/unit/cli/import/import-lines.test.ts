@@ -3,7 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { encodeLine, LINE_BYTES_MAX, readLines, type SourceLine } from '../../../../src/cli/import/import-lines.ts';
+import {
+  encodeLine,
+  LINE_BYTES_MAX,
+  readLines,
+  type SourceLine,
+} from '../../../../packages/cli/src/import/import-lines.ts';
 
 async function linesOf(chunks: readonly Uint8Array[]): Promise<readonly SourceLine[]> {
   const lines: SourceLine[] = [];

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { escapeControls, escapeInLine } from '../../../../src/cli/output/plain-text.ts';
+import { escapeControls, escapeInLine } from '../../../../packages/cli/src/output/plain-text.ts';
 import { type CliRun, runCli } from '../cli-run.ts';
 
 /** A title of the window, a line erased, a C1 control sequence, a carriage return, text reversed. */

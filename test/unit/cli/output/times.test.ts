@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { timeParser } from '../../../../src/cli/output/times.ts';
+import { timeParser } from '../../../../packages/cli/src/output/times.ts';
 
 const nowMs = () => Date.parse('2026-11-22T12:00:00Z');
 

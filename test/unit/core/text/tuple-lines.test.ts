@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { grantInText } from '../../../../src/cli/context-options.ts';
+import { grantInText } from '../../../../packages/cli/src/context-options.ts';
 import { linesOf, parseTupleLines } from '../../../../src/core/text/tuple-lines.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 1);

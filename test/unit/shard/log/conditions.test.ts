@@ -137,7 +137,7 @@ test('a condition that the rules do not declare is refused, and so is a key that
   assert.match(await refusal('night'), /; allowed: "open", "trial"\./);
   assert.match(
     await refusal(conditionOf({ zon: 1 })),
-    /^"condition.context.zon" is no parameter .* did you mean "zone"/,
+    /^"condition.context.zon" is not a parameter .* did you mean "zone"/,
   );
   assert.match(await refusal(conditionOf({ x: 1 }, 'trial')), /^"condition.context.x" .* it has none\./);
   assert.match(await refusal(conditionOf({ zone: 1 })), /^"condition.context.zone" must be a string/);
