@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { bundleProgram } from '../../scripts/packages/bundled-program.ts';
@@ -130,4 +130,4 @@ async function buildPackages(directory: string): Promise<void> {
   await bundleService(testing);
 }
 
-await buildPackages(process.argv[2] ?? join(HERE, 'dist'));
+await buildPackages(resolve(process.argv[2] ?? join(HERE, 'dist')));
