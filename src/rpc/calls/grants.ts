@@ -177,7 +177,12 @@ const hasTerms = ({ expiresAtMs, condition, keepsExisting }: TermsRequest): bool
   expiresAtMs !== undefined || condition !== undefined || keepsExisting !== undefined;
 
 const grantedTuple = withTerms<GrantedTuple>({});
-const revocation = refined(grantedTuple, (tuple) => demand(!hasTerms(tuple), 'A revocation has terms.'));
+/** Callers may revoke grants as they have read them: the terms stay behind. */
+const revocation = converted(
+  refined(grantedTuple, (tuple) => demand(!hasTerms(tuple), 'A revocation has terms.')),
+  ({ subject, relation, object }: GrantedTuple) => ({ subject, relation, object }),
+  (tuple) => tuple,
+);
 const write = refined(withTerms<GrantRequest>({ revoke: flag, keepsOutside: mark }), (each) =>
   demand(!each.revoke || !(hasTerms(each) || each.keepsOutside), 'A revocation has terms.'),
 );
