@@ -13,7 +13,7 @@ const JAVA_PARENT = new RegExp(`<artifactId>grantd-parent</artifactId>\\s*<versi
 /** Each finds at least one version, and all versions of a release in its file. */
 const PLACES: Readonly<Record<string, RegExp>> = {
   'package-lock.json': new RegExp(`(?<="name": "grantd",\\s+"version": )"${SEMANTIC}"`, 'g'),
-  'package.json': new RegExp(`"@grantd/(?:cli|convert)": "${SEMANTIC}"`, 'g'),
+  'package.json': new RegExp(`"@grantd/convert": "${SEMANTIC}"`, 'g'),
   'packages/cli/package.json': new RegExp(`"version": "${SEMANTIC}"`, 'g'),
   'packages/convert/package.json': new RegExp(`"version": "${SEMANTIC}"`, 'g'),
   'charts/grantd/Chart.yaml': new RegExp(`(?:^(?:version|appVersion): |/v)${SEMANTIC}`, 'gm'),
@@ -42,7 +42,6 @@ const PLACES: Readonly<Record<string, RegExp>> = {
 };
 const COUNTS: Readonly<Record<string, number>> = {
   'package-lock.json': 2,
-  'package.json': 2,
   'charts/grantd/Chart.yaml': 6,
   'clients/typescript/testing/package.json': 2,
 };

@@ -1,4 +1,4 @@
-// The editor of rules: a text box, which the browser's script (assets/rules-editor.js) replaces with an editor that
+// The editor of rules: a text box, which the browser's script (packages/rules-editor) replaces with an editor that
 // highlights, completes and marks what is wrong; and the list of what is wrong, which is the same with and without it.
 
 import { RELATIONS } from '../../../core/tuples.ts';

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { changeFor, complete } from '../../../../src/operator/console/assets/rules-completion.js';
-import { marksOf, scanJson } from '../../../../src/operator/console/assets/rules-language.js';
+import { changeFor, complete } from '../../../../packages/rules-editor/rules-completion.js';
+import { marksOf, scanJson } from '../../../../packages/rules-editor/rules-language.js';
 
 const VOCABULARY = {
   relations: ['owner', 'viewer', 'parent'],
