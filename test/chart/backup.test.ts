@@ -2,86 +2,58 @@
 // what is whole has a name of its own.
 
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFile } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
-import { BARE_ENVIRONMENT } from '../kit/bare-environment.ts';
-import { type HttpService, startHttpService } from '../kit/http-service.ts';
-import { CHART } from './support/helm.ts';
+import { scriptOf, TOKEN, usePodService } from './support/pod-script.ts';
 
-const SCRIPT = readFileSync(join(CHART, 'files', 'backup.mjs'), 'utf8');
-const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
-const TOKEN = 'the-operator-token-of-the-backup-test';
-const RUN_MS_MAX = 240_000;
+const SCRIPT = scriptOf('backup');
 const WHOLE = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ$/;
 
 describe('what the CronJob of backups runs', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'grantd-backup-test-'));
+  // A tenant that BREAKS names has an export that breaks off. One that ENDLESS names is cut, but ends with 0.
+  const {
+    directory,
+    service,
+    environment,
+    run: runPod,
+  } = usePodService(
+    `case "$1 $3" in "export $BREAKS") echo '{"half'; exit 1 ;; "export $ENDLESS") echo '{"export":{}}'; exit 0 ;; esac\n`,
+  );
   const folder = join(directory, 'volume');
-  let service: HttpService;
-  before(async () => {
-    service = await startHttpService({ GRANTD_OPERATOR_TOKEN: TOKEN, GRANTD_DEMO: 'false' });
-    writeFileSync(join(directory, 'token'), TOKEN);
-    // As in the image: a command in the PATH. A tenant that BREAKS names has an export that breaks off.
-    // One that ENDLESS names is cut, but ends with 0.
-    const command = `#!/bin/sh\ncase "$1 $3" in "export $BREAKS") echo '{"half'; exit 1 ;; "export $ENDLESS") echo '{"export":{}}'; exit 0 ;; esac\nexec "${process.execPath}" "${MAIN}" "$@"\n`;
-    writeFileSync(join(directory, 'grantd'), command, { mode: 0o755 });
-  });
-  after(async () => {
-    await service.stop();
-    rmSync(directory, { recursive: true });
-  });
   beforeEach(() => {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder);
   });
 
-  const environment = (): Record<string, string> => ({
-    ...BARE_ENVIRONMENT,
-    PATH: `${directory}:${process.env.PATH}`,
-    GRANTD_OPERATOR_URL: service.consoleUrl,
-    GRANTD_OPERATOR_TOKEN_FILE: join(directory, 'token'),
-    BREAKS: 'none',
-    ENDLESS: 'none',
-  });
-
   async function grantd(...args: string[]): Promise<string> {
-    const { stdout } = await promisify(execFile)(join(directory, 'grantd'), args, { env: environment() });
+    const { stdout } = await promisify(execFile)(join(directory, 'grantd'), args, {
+      env: { ...environment(), BREAKS: 'none', ENDLESS: 'none' },
+    });
     return stdout;
   }
 
   async function makeTenant(...objects: readonly string[]): Promise<string> {
-    const { tenantId, key } = await service.createTenant();
+    const { tenantId, key } = await service().createTenant();
     for (const object of objects) {
       const body = { subject: 'user:ann', relation: 'viewer', object };
-      assert.equal((await service.send({ method: 'POST', path: '/v1/grants', key, body })).status, 201);
+      assert.equal((await service().send({ method: 'POST', path: '/v1/grants', key, body })).status, 201);
     }
     return tenantId;
   }
 
-  async function run(set: Readonly<Record<string, string>> = {}): Promise<{ code: number | null; output: string }> {
-    const child = spawn(process.execPath, ['--input-type=module', '--eval', SCRIPT], {
-      env: { ...environment(), BACKUP_FOLDER: folder, KEEP: '7', ...set },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: RUN_MS_MAX,
-    });
-    const chunks: Buffer[] = [];
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-    const [code] = await once(child, 'close');
-    return { code, output: Buffer.concat(chunks).toString() };
-  }
+  const run = (set: Readonly<Record<string, string>> = {}) =>
+    runPod(SCRIPT, { BREAKS: 'none', ENDLESS: 'none', BACKUP_FOLDER: folder, KEEP: '7', ...set });
 
   it('holds every tenant, and grants that come back into a new one', async () => {
     const acme = await makeTenant('doc:one', 'doc:two');
     const empty = await makeTenant();
     const suspended = await makeTenant('doc:three');
     const deleted = await makeTenant('doc:four');
-    await service.setState(suspended, 'suspended');
+    await service().setState(suspended, 'suspended');
     await grantd('tenants', 'delete', deleted, '--yes');
     // Of four tenants, so that the list has more than one page.
     const { code, output } = await run({ PAGE_LENGTH: '2' });

@@ -2,62 +2,27 @@
 // the commands that the notes name after an installation: what they name is there, and grantd knows its commands.
 
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { BARE_ENVIRONMENT } from '../kit/bare-environment.ts';
-import { type HttpService, startHttpService } from '../kit/http-service.ts';
-import { CHART, type KubernetesObject, missingHelm, type RenderOptions, render, renderNotes } from './support/helm.ts';
+import { type KubernetesObject, missingHelm, type RenderOptions, render, renderNotes } from './support/helm.ts';
+import { scriptOf, TOKEN, usePodService } from './support/pod-script.ts';
 
-const SCRIPT = readFileSync(join(CHART, 'files', 'test.mjs'), 'utf8');
-const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
-const TOKEN = 'the-operator-token-of-the-helm-test';
-const RUN_MS_MAX = 240_000;
+const SCRIPT = scriptOf('test');
 const run = promisify(execFile);
 
 const missing = await missingHelm('the notes of the chart');
-const directory = mkdtempSync(join(tmpdir(), 'grantd-helm-test-'));
-let service: HttpService;
-before(async () => {
-  service = await startHttpService({ GRANTD_OPERATOR_TOKEN: TOKEN, GRANTD_DEMO: 'false' });
-  writeFileSync(join(directory, 'token'), TOKEN);
-  // As in the image: a command in the PATH.
-  writeFileSync(join(directory, 'grantd'), `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`, { mode: 0o755 });
-});
-after(async () => {
-  await service.stop();
-  rmSync(directory, { recursive: true });
-});
-
-/** As the pods of the console and of the test have it. */
-const environment = (): Record<string, string> => ({
-  ...BARE_ENVIRONMENT,
-  PATH: `${directory}:${process.env.PATH}`,
-  GRANTD_OPERATOR_URL: service.consoleUrl,
-  GRANTD_OPERATOR_TOKEN_FILE: join(directory, 'token'),
-});
+const { directory, service, environment, run: runPod } = usePodService();
 
 describe('what helm test runs', () => {
-  async function runScript(publicUrl: string): Promise<{ readonly code: number | null; readonly output: string }> {
-    const child = spawn(process.execPath, ['--input-type=module', '--eval', SCRIPT], {
-      env: { ...environment(), PUBLIC_URL: publicUrl },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: RUN_MS_MAX,
-    });
-    const chunks: Buffer[] = [];
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-    const [code] = await once(child, 'close');
-    return { code, output: Buffer.concat(chunks).toString() };
-  }
+  const runScript = (publicUrl: string) => runPod(SCRIPT, { PUBLIC_URL: publicUrl });
 
   async function tenantsLeft(): Promise<number> {
-    const response = await fetch(`${service.consoleUrl}/operator/v1/tenants`, {
+    const response = await fetch(`${service().consoleUrl}/operator/v1/tenants`, {
       headers: { authorization: `Bearer ${TOKEN}` },
     });
     const { tenants }: { tenants: { state: string }[] } = JSON.parse(await response.text());
@@ -65,7 +30,7 @@ describe('what helm test runs', () => {
   }
 
   it('passes, and leaves no tenant behind', async () => {
-    const { code, output } = await runScript(service.baseUrl);
+    const { code, output } = await runScript(service().baseUrl);
     assert.equal(code, 0, output);
     assert.match(output, /grantd works as expected\.\n$/);
     assert.doesNotMatch(output, /gk1_/);

@@ -3,13 +3,13 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { readSettings } from '../../loadtest/settings.ts';
 import { bytesParser } from '../../src/config/parsers.ts';
+import { useDirectory } from '../kit/directory.ts';
 import { buildKustomization, type KubernetesObject, missingHelm, missingKustomize, render } from './support/helm.ts';
 import { findSecurityViolations, type PodSpec, podsOf } from './support/pods.ts';
 import { findSchemaViolations } from './support/schemas.ts';
@@ -89,29 +89,23 @@ describe('the example environment', { skip: missing ?? false }, () => {
   it('sets nodes of Cassandra to a durable commit log and paxos v2, whatever their file had', () => {
     const { spec } = find<{ template: { spec: PodSpec } }>('StatefulSet', 'cassandra');
     const [configure] = (spec.template.spec.initContainers ?? []) as readonly { command?: readonly string[] }[];
-    const directory = mkdtempSync(join(tmpdir(), 'grantd-k8s-'));
-    try {
-      for (const name of ['image', 'copy']) mkdirSync(join(directory, name));
-      const given = `cluster_name: 'Test Cluster'\ncommitlog_sync: periodic\ncommitlog_sync_period: 10000ms\npaxos_variant: v1\n# commitlog_sync_group_window: 1000ms\nnum_tokens: 16`;
-      writeFileSync(join(directory, 'image', 'cassandra.yaml'), given);
-      writeFileSync(join(directory, 'image', 'jvm-server.options'), '-ea\n');
-      const [shell = '', ...rest] = configure?.command ?? [];
-      const script = rest.map((text) =>
-        text
-          .replaceAll('/etc/cassandra', join(directory, 'image'))
-          .replaceAll('/config/', `${join(directory, 'copy')}/`),
-      );
-      execFileSync(shell, script);
-      assert.deepEqual(parse(readFileSync(join(directory, 'copy', 'cassandra.yaml'), 'utf8')), {
-        cluster_name: 'Test Cluster',
-        num_tokens: 16,
-        commitlog_sync: 'batch',
-        paxos_variant: 'v2',
-      });
-      assert.ok(existsSync(join(directory, 'copy', 'jvm-server.options')));
-    } finally {
-      rmSync(directory, { recursive: true });
-    }
+    const directory = useDirectory();
+    for (const name of ['image', 'copy']) mkdirSync(join(directory, name));
+    const given = `cluster_name: 'Test Cluster'\ncommitlog_sync: periodic\ncommitlog_sync_period: 10000ms\npaxos_variant: v1\n# commitlog_sync_group_window: 1000ms\nnum_tokens: 16`;
+    writeFileSync(join(directory, 'image', 'cassandra.yaml'), given);
+    writeFileSync(join(directory, 'image', 'jvm-server.options'), '-ea\n');
+    const [shell = '', ...rest] = configure?.command ?? [];
+    const script = rest.map((text) =>
+      text.replaceAll('/etc/cassandra', join(directory, 'image')).replaceAll('/config/', `${join(directory, 'copy')}/`),
+    );
+    execFileSync(shell, script);
+    assert.deepEqual(parse(readFileSync(join(directory, 'copy', 'cassandra.yaml'), 'utf8')), {
+      cluster_name: 'Test Cluster',
+      num_tokens: 16,
+      commitlog_sync: 'batch',
+      paxos_variant: 'v2',
+    });
+    assert.ok(existsSync(join(directory, 'copy', 'jvm-server.options')));
   });
 
   it('tells the chart where each node of Cassandra is', () => {
@@ -277,7 +271,3 @@ describe('kind', () => {
     assert.equal(step?.run, commands);
   });
 });
-
-describe('the runbooks', { skip: helmMissing ?? false }, () => {});
-
-describe('the guides', () => {});

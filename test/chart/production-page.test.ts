@@ -1,10 +1,10 @@
 // The page that leads platform teams to production: its values install, and its commands create what the values name.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
+import { useDirectory } from '../kit/directory.ts';
 import { shellBlocks } from '../kit/shell-blocks.ts';
 import { CHART, type KubernetesObject, missingHelm, RELEASE, render } from './support/helm.ts';
 import { findSecurityViolations, podsOf } from './support/pods.ts';
@@ -16,8 +16,7 @@ const text = readFileSync(join(import.meta.dirname, '..', '..', PAGE), 'utf8');
 const commands = shellBlocks(PAGE).join('\n').replaceAll('\\\n', ' ');
 
 describe('the page for platform teams', { skip: missing ?? false }, () => {
-  const directory = mkdtempSync(join(tmpdir(), 'grantd-production-'));
-  after(() => rmSync(directory, { recursive: true }));
+  const directory = useDirectory();
   let rendered: Promise<KubernetesObject[]> | undefined;
   const objects = (): Promise<KubernetesObject[]> => {
     const [, values = ''] = /^```yaml\n(.*?)^```$/ms.exec(text) ?? [];

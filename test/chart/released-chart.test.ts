@@ -3,8 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
@@ -13,6 +12,7 @@ import packageFile from '../../package.json' with { type: 'json' };
 import { releasedFiles } from '../../scripts/package-chart.ts';
 import { missingRegistry, OciRegistry } from '../../tools/engines/oci-registry.ts';
 import { PROGRAMS_DIRECTORY } from '../../tools/engines/tools-directory.ts';
+import { useDirectory } from '../kit/directory.ts';
 import { CHART, type KubernetesObject, missingHelm } from './support/helm.ts';
 import { mirrorCommands, packagingCommands } from './support/install-guide.ts';
 import { containersOf, podsOf } from './support/pods.ts';
@@ -29,7 +29,7 @@ const WHAT = 'the chart of a release in a registry';
 const missing = (await missingHelm(WHAT)) ?? (await missingRegistry(WHAT));
 
 describe('the chart of a release', { skip: missing ?? false }, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'grantd-released-chart-'));
+  const folder = useDirectory();
   /** They play the public registry, and that of a platform team. */
   let publicRegistry: OciRegistry;
   let registry: OciRegistry;
@@ -68,10 +68,7 @@ describe('the chart of a release', { skip: missing ?? false }, () => {
     const charts = `oci://${publicRegistry.address}/grantd/charts`;
     await inFolder('helm', 'push', `grantd-${version}.tgz`, charts, '--plain-http');
   });
-  after(async () => {
-    await Promise.all([publicRegistry?.stop(), registry?.stop()]);
-    rmSync(folder, { recursive: true });
-  });
+  after(() => Promise.all([publicRegistry?.stop(), registry?.stop()]));
 
   it('installs the image that the release pushed, in every container', async () => {
     const { address } = publicRegistry;

@@ -1,17 +1,16 @@
 // How many pods the chart asks for: what the values say, or what runs where an autoscaler has the say.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
+import { useDirectory } from '../kit/directory.ts';
 import { missingHelm, type RenderOptions, render } from './support/helm.ts';
 import { serveRunningWorkloads } from './support/running-workloads.ts';
 
 const missing = await missingHelm('the number of pods that the chart asks for');
 const AUTOSCALED = { 'front.autoscaling.enabled': true, 'shard.autoscaling.enabled': true };
-const directory = mkdtempSync(join(tmpdir(), 'grantd-replicas-'));
-after(() => rmSync(directory, { recursive: true }));
+const directory = useDirectory();
 
 /** By workload; undefined where the field is left out. */
 async function replicasOf(options: RenderOptions): Promise<Record<string, number | undefined>> {

@@ -5,11 +5,10 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomBytes, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { connect, createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { createAuthority, issueCertificate } from '../../packages/cli/src/secrets/certificates.ts';
 import {
@@ -19,6 +18,7 @@ import {
   type SecretStore,
 } from '../../packages/cli/src/secrets/generated-secrets.ts';
 import { proofOf } from '../../src/rpc/transport/peer-certificate.ts';
+import { useDirectory } from '../kit/directory.ts';
 
 const SHARDS = 'grantd-shards.authorization.svc';
 const CONSOLE = 'grantd-console.authorization.svc';
@@ -115,8 +115,7 @@ describe('the certificates that are made', () => {
   });
 
   it('pass the strict rules of OpenSSL', (context) => {
-    const directory = mkdtempSync(join(tmpdir(), 'grantd-certificates-'));
-    after(() => rmSync(directory, { recursive: true }));
+    const directory = useDirectory();
     writeFileSync(join(directory, 'ca.crt'), authority.certificate);
     writeFileSync(join(directory, 'tls.crt'), shard.certificate);
     for (const purpose of ['sslserver', 'sslclient']) {

@@ -2,13 +2,13 @@
 // the program takes; and what a process can be told, the chart can tell it.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { readConfig } from '../../src/config/read-config.ts';
 import type { Role } from '../../src/config/setting.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
+import { useDirectory } from '../kit/directory.ts';
 import { CI_VALUES, missingHelm, type RenderOptions, render } from './support/helm.ts';
 import { type Container, containersOf, podsOf } from './support/pods.ts';
 
@@ -79,8 +79,7 @@ const FILES: Readonly<Record<string, string>> = {
   'plans/plans.json': '{}',
 };
 const MOUNT = '/etc/grantd/';
-const directory = mkdtempSync(join(tmpdir(), 'grantd-chart-'));
-after(() => rmSync(directory, { recursive: true }));
+const directory = useDirectory();
 for (const [name, text] of Object.entries(FILES)) {
   mkdirSync(dirname(join(directory, name)), { recursive: true });
   writeFileSync(join(directory, name), text);

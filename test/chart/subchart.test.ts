@@ -2,19 +2,18 @@
 // cluster.
 
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { stringify } from 'yaml';
 import packageFile from '../../package.json' with { type: 'json' };
+import { useDirectory } from '../kit/directory.ts';
 import { CHART, type KubernetesObject, missingHelm, type RenderOptions, render } from './support/helm.ts';
 import { containersOf, podsOf } from './support/pods.ts';
 
 const missing = await missingHelm('the chart as a part of another one');
 const { version } = packageFile;
-const parent = mkdtempSync(join(tmpdir(), 'grantd-parent-'));
-after(() => rmSync(parent, { recursive: true }));
+const parent = useDirectory();
 mkdirSync(join(parent, 'charts'));
 cpSync(CHART, join(parent, 'charts', 'grantd'), { recursive: true });
 writeFileSync(

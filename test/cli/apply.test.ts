@@ -2,12 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { type DevProcess, readDevFacts, startDev, testEnvironment } from '../kit/dev-process.ts';
+import { readDevFacts, testEnvironment, useDev } from '../kit/dev-process.ts';
 import { shellBlocks } from '../kit/shell-blocks.ts';
 import { runCommand } from './support/commands.ts';
 
@@ -16,17 +15,10 @@ const PAGE = 'docs/operating/declared-tenants.md';
 const run = promisify(execFile);
 
 describe('declared tenants', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'grantd-declared-'));
-  const data = join(directory, 'data');
-  let service: DevProcess;
-  before(async () => {
+  const { directory, data } = useDev();
+  before(() => {
     mkdirSync(join(directory, 'bin'));
     symlinkSync(join(ROOT, 'bin', 'grantd'), join(directory, 'bin', 'grantd'));
-    service = await startDev(data);
-  });
-  after(async () => {
-    await service?.stop();
-    rmSync(directory, { recursive: true });
   });
 
   it('are made by the commands of the guide, and their keys work', async () => {

@@ -1,25 +1,14 @@
-// `grantd audit-log --follow` against a real service that is killed, stays away for a while and comes back.
+// Commands that somebody interrupts, as processes: `grantd audit-log --follow` over a restart of the service, and an
+// import, whose grants have identifiers full of separators.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { type DevProcess, readDevFacts, startDev } from '../kit/dev-process.ts';
+import { test } from 'node:test';
+import { readDevFacts, startDev, useDev } from '../kit/dev-process.ts';
 import { waitFor } from '../kit/wait-for.ts';
 import { runCommand, startCommand } from './support/commands.ts';
 
-let directory: string;
-let service: DevProcess;
-
-before(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'grantd-follow-'));
-  service = await startDev(directory);
-});
-after(async () => {
-  await service?.stop();
-  await rm(directory, { recursive: true, force: true });
-});
+const service = useDev();
+const { data: directory } = service;
 
 test('each change is printed once, over a restart of the service, until the command is interrupted', async () => {
   const made = await runCommand(directory, ['tenants', 'create', 'Acme', '--json']);
@@ -44,9 +33,9 @@ test('each change is printed once, over a restart of the service, until the comm
   await grant('doc:2');
   await shows('doc:2');
   const { host } = new URL(readDevFacts(directory).console_url);
-  await service.stop();
+  await service.process.stop();
   await waitFor('the word that the service is away', () => said.includes('Retrying'));
-  service = await startDev(directory, { environment: { GRANTD_CONSOLE_ADDRESS: host } });
+  service.process = await startDev(directory, { environment: { GRANTD_CONSOLE_ADDRESS: host } });
   await grant('doc:3');
   await shows('doc:3');
   child.kill('SIGINT');
@@ -62,4 +51,37 @@ test('each change is printed once, over a restart of the service, until the comm
     /^No response from the operator's API at http:\S+: .*Retrying until it responds\.\nThe service responds again\.\n$/,
   );
   assert.equal(code, 130);
+});
+
+/** As a container platform names its roles. */
+const RESOURCES = ['url:get:/api/*', 'permission:*:*/*', 'permission:list:storage.k8s.io/*', 'role:system:basic-user'];
+
+test('an interrupted import says what stands, and the same import finishes it', async () => {
+  const made = await runCommand(directory, ['tenants', 'create', 'Interrupted', '--json']);
+  const of = ['--tenant', JSON.parse(made.stdout).tenant_id];
+  const lines = Array.from({ length: 5000 }, (_, index) => `group:system:${index}\tviewer\t${RESOURCES[index % 4]}\n`);
+  const { child, result } = startCommand(directory, ['import', '-', ...of]);
+  child.stdin?.write(lines.slice(0, 2500).join(''));
+  await waitFor('the first batches', async () => {
+    const { stdout } = await runCommand(directory, ['export', ...of]);
+    return stdout.split('\n').length > 2000;
+  });
+  child.kill('SIGINT');
+  const interrupted = await result;
+  assert.equal(interrupted.code, 130, interrupted.stderr);
+  assert.match(interrupted.stdout, /^2,000 lines .*: 2,000 created, 0 changed, 0 unchanged, 0 refused\n$/);
+  assert.match(interrupted.stderr, /^Interrupted\. .*run the same import again; this is safe\.\n$/m);
+  const again = await runCommand(directory, ['import', '-', ...of], lines.join(''));
+  assert.match(again.stdout, /: 3,000 created, 0 changed, 2,000 unchanged, 0 refused\n$/);
+  const exported = await startCommand(directory, ['export', ...of], '').result;
+  assert.deepEqual(exported, { code: 0, stdout: lines.toSorted().join(''), stderr: '' });
+  for (const resource of RESOURCES) {
+    const index = RESOURCES.indexOf(resource);
+    for (const [subject, answer] of [
+      [`group:system:${index}`, 'authorized true\n'],
+      [`group:system:${index + 1}`, 'authorized false\n'],
+    ] as const) {
+      assert.equal((await runCommand(directory, ['check', subject, 'viewer', resource, ...of])).stdout, answer);
+    }
+  }
 });

@@ -3,11 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { type DevProcess, MAIN, readDevFacts, startDev } from '../kit/dev-process.ts';
+import { before, describe, it } from 'node:test';
+import { MAIN, readDevFacts, useDev } from '../kit/dev-process.ts';
 import { runCommand } from './support/commands.ts';
 
 const WRAPPER = join(import.meta.dirname, '..', '..', 'bin', 'grantd');
@@ -15,17 +14,10 @@ const RUN_MS_MAX = 120_000;
 const GRANTS = Array.from({ length: 400 }, (_, index) => `user:${index}\tviewer\tdoc:${index}\n`).join('');
 
 describe('output that does not arrive', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'grantd-lost-'));
-  const data = join(directory, 'data');
-  let service: DevProcess;
+  const { directory, data } = useDev();
   before(async () => {
-    service = await startDev(data);
     const imported = await runCommand(data, ['import', '-', '--tenant', readDevFacts(data).tenant_id ?? ''], GRANTS);
     assert.equal(imported.code, 0, imported.stderr);
-  });
-  after(async () => {
-    await service?.stop();
-    rmSync(directory, { recursive: true });
   });
 
   /** `grantd` is the program itself, `wrapper` that of a checkout. */

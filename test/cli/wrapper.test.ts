@@ -3,11 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { type ExecFileException, execFile } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { type DevProcess, startDev } from '../kit/dev-process.ts';
+import { before, describe, it } from 'node:test';
+import { useDev } from '../kit/dev-process.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const WRAPPER = join(ROOT, 'bin', 'grantd');
@@ -22,11 +21,10 @@ interface Run {
 }
 
 describe('bin/grantd', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'grantd wrapper-'));
+  const { directory, data } = useDev('data here');
   const work = join(directory, 'work here');
   const programs = join(directory, 'programs');
-  let service: DevProcess;
-  before(async () => {
+  before(() => {
     mkdirSync(work);
     mkdirSync(programs);
     // The machine's Node, as it must not be used.
@@ -34,11 +32,6 @@ describe('bin/grantd', () => {
     chmodSync(join(programs, 'node'), 0o755);
     symlinkSync(WRAPPER, join(programs, 'first'));
     symlinkSync('first', join(programs, 'grantd'));
-    service = await startDev(join(directory, 'data'));
-  });
-  after(async () => {
-    await service?.stop();
-    rmSync(directory, { recursive: true });
   });
 
   /** In the folder `work here`, with `programs` first in the path. */
@@ -46,7 +39,7 @@ describe('bin/grantd', () => {
     new Promise((resolve) => {
       const options = {
         cwd: work,
-        env: { PATH: `${programs}:${process.env.PATH}`, GRANTD_DATA_DIR: join(directory, 'data') },
+        env: { PATH: `${programs}:${process.env.PATH}`, GRANTD_DATA_DIR: data },
         timeout: 120_000,
       };
       execFile('sh', ['-euc', script], options, (error: ExecFileException | null, stdout, stderr) => {

@@ -1,11 +1,10 @@
 // Certificates for tests, made by openssl on the spot: an authority, and leaves that it signs.
 
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
+import { useDirectory } from './directory.ts';
 
 const run = promisify(execFile);
 
@@ -21,14 +20,8 @@ export interface Authority {
   issue(commonName: string, names: readonly string[]): Promise<Leaf>;
 }
 
-export async function createDirectory(t: TestContext): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'grantd-tls-'));
-  t.after(() => rm(directory, { recursive: true }));
-  return directory;
-}
-
-export async function createAuthority(t: TestContext): Promise<Authority> {
-  const directory = await createDirectory(t);
+export async function createAuthority(): Promise<Authority> {
+  const directory = useDirectory();
   const at = (name: string): string => join(directory, name);
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   await run('openssl', [

@@ -2,8 +2,10 @@
 // directory of its own. What it started it also ends.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after, before } from 'node:test';
 import { BARE_ENVIRONMENT } from './bare-environment.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -97,15 +99,58 @@ export function readDevFacts(directory: string): DevFacts {
   return JSON.parse(readFileSync(join(directory, 'dev.json'), 'utf8'));
 }
 
+export interface DevOptions {
+  readonly args?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export interface UsedDev {
+  /** It goes with the service, whose data directory is in it. */
+  readonly directory: string;
+  readonly data: string;
+  /** Once it serves. */
+  process: DevProcess;
+}
+
+/**
+ * `grantd dev` for the tests around, which may stop it and put another one in its place. At the root of a file, another
+ * `before` does not wait for it.
+ */
+export function useDev(name = 'data', options: DevOptions = {}): UsedDev {
+  const directory = mkdtempSync(join(tmpdir(), 'grantd-'));
+  const data = join(directory, name);
+  let running: DevProcess | undefined;
+  before(async () => {
+    running = await startDev(data, options);
+  });
+  after(async () => {
+    await running?.stop();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  return {
+    directory,
+    data,
+    get process() {
+      if (running === undefined) throw new Error('It does not serve yet.');
+      return running;
+    },
+    set process(next) {
+      running = next;
+    },
+  };
+}
+
 /** Starts `grantd dev` and resolves when it serves. */
-export async function startDev(
-  directory: string,
-  options: { readonly args?: readonly string[]; readonly environment?: Readonly<Record<string, string>> } = {},
-): Promise<DevProcess> {
+export async function startDev(directory: string, options: DevOptions = {}): Promise<DevProcess> {
   const process_ = new DevProcess(['dev', ...(options.args ?? [])], {
     ...testEnvironment(directory),
     ...options.environment,
   });
-  await process_.ready();
+  try {
+    await process_.ready();
+  } catch (error) {
+    process_.child.kill('SIGKILL');
+    throw error;
+  }
   return process_;
 }

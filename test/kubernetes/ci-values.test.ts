@@ -52,11 +52,11 @@ describe(NAME, { skip: missing ?? false }, () => {
   });
 
   for (const ci of CI_VALUES) {
-    it(ci, { timeout: RELEASE_MS_MAX }, async (context) => {
+    it(ci, { timeout: RELEASE_MS_MAX }, async () => {
       const namespace = `ci-${ci}`;
       const release = new Release({ kubernetes, cassandra, namespace, imageTag: TAG, storeAddress: STORE_ADDRESS });
       const redisUrl = `redis://${kubernetes.hostAddress(1)}:${redis.port}`;
-      const { objects, values } = await prerequisitesOf(ci, context, { namespace, redisUrl });
+      const { objects, values } = await prerequisitesOf(ci, { namespace, redisUrl });
       const files = [
         ciFile(ci),
         ...['of-the-cluster', 'of-the-example'].map((name) => join(kubernetes.directory, name)),

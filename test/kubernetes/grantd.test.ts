@@ -12,10 +12,9 @@ import { GUIDED } from './support/events/guides.ts';
 import { LIMITS } from './support/events/limits.ts';
 import { LOSSES } from './support/events/losses.ts';
 import { OUTAGES } from './support/events/outages.ts';
-import { FIRST_TAG, REFUSALS } from './support/events/refusals.ts';
 import { RESCALING } from './support/events/rescaling.ts';
 import { NEXT_TAG, ROLLOUTS } from './support/events/rollouts.ts';
-import { STANDALONE } from './support/events/standalone.ts';
+import { FIRST_TAG, STANDALONE } from './support/events/standalone.ts';
 import { answerFirstCheck } from './support/first-check.ts';
 import { Release } from './support/release.ts';
 
@@ -105,7 +104,6 @@ describe(NAME, { skip: missing ?? false }, () => {
     ...OUTAGES,
     ...LIMITS,
     ...GUIDED,
-    ...REFUSALS,
     ...STANDALONE,
   ];
   for (const event of events) {

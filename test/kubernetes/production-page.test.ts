@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it, type TestContext } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import packageFile from '../../package.json' with { type: 'json' };
 import { type CassandraCluster, missingCassandra, startCassandra } from '../../tools/engines/cassandra.ts';
 import { KubernetesCluster, missingKubernetes } from '../../tools/engines/kubernetes/cluster.ts';
@@ -72,8 +72,8 @@ describe(NAME, { skip: missing ?? false }, () => {
     await cassandra?.stop();
   });
 
-  async function startStores(t: TestContext): Promise<readonly { readonly [field: string]: unknown }[]> {
-    const authority = await createAuthority(t);
+  async function startStores(): Promise<readonly { readonly [field: string]: unknown }[]> {
+    const authority = await createAuthority();
     const host = kubernetes.hostAddress(REDIS_ADDRESS);
     const { cert, key, ca } = await authority.issue('redis', [`IP:${host}`]);
     const file = (name: string, content: string): string => {
@@ -130,8 +130,8 @@ describe(NAME, { skip: missing ?? false }, () => {
     );
   }
 
-  it('leads to a cluster that serves a tenant and survives a shard', { timeout: PAGE_MS_MAX }, async (t) => {
-    const items = await startStores(t);
+  it('leads to a cluster that serves a tenant and survives a shard', { timeout: PAGE_MS_MAX }, async () => {
+    const items = await startStores();
     const objects = join(directory, 'certificates.json');
     writeFileSync(objects, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
     writeValues();

@@ -2,12 +2,10 @@
 // command sets its time back, so that new expiries go by the clock again.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { runCommand } from '../../cli/support/commands.ts';
 import { DevProcess, MAIN, readDevFacts, startDev, testEnvironment } from '../../kit/dev-process.ts';
+import { useDirectory } from '../../kit/directory.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 
 const HOUR_MS = 3_600_000;
@@ -15,8 +13,7 @@ const FEW_SLOTS = { GRANTD_SLOTS: '4' };
 /** A module that puts the clock of its process ahead. */
 const AHEAD = `data:text/javascript,${encodeURIComponent(`const now = Date.now; Date.now = () => now() + ${HOUR_MS};`)}`;
 
-const directory = mkdtempSync(join(tmpdir(), 'grantd-clock-'));
-after(() => rmSync(directory, { recursive: true }));
+const directory = useDirectory();
 
 async function call(path: string, body?: object, key = readDevFacts(directory).key) {
   const response = await fetch(`${readDevFacts(directory).base_url}/v1${path}`, {

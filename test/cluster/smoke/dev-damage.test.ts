@@ -2,11 +2,11 @@
 // acknowledged, readiness and the log say why, and no start serves less than was acknowledged unless it is told to.
 
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { type DevFacts, DevProcess, readDevFacts, startDev, testEnvironment } from '../../kit/dev-process.ts';
+import { useDirectory } from '../../kit/directory.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 
 const FEW_SLOTS = { GRANTD_SLOTS: '8' };
@@ -28,8 +28,7 @@ const readiness = async ({ ops_url: url }: DevFacts) => {
 };
 
 describe('grantd dev, when files of its data directory are lost', () => {
-  const root = mkdtempSync(join(tmpdir(), 'grantd-damage-'));
-  after(() => rmSync(root, { recursive: true }));
+  const root = useDirectory();
   const crashed = join(root, 'crashed');
 
   before(async () => {

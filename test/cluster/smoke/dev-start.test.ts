@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
@@ -11,7 +10,6 @@ import { promisify } from 'node:util';
 import { getHeapStatistics } from 'node:v8';
 import type { RunningRole } from '../../../src/roles/process/life-cycle.ts';
 import { freePort } from '../../../tools/engines/free-port.ts';
-import { BARE_ENVIRONMENT } from '../../kit/bare-environment.ts';
 import {
   type DevProcess,
   MAIN,
@@ -96,27 +94,6 @@ describe('a first start', () => {
     assert.ok(!grantd.stdout.includes('specversion'));
   });
 
-  it('is alive and ready, and measures', async () => {
-    const { ops_url: opsUrl } = readDevFacts(directory);
-    assert.equal((await fetch(`${opsUrl}/livez`)).status, 200);
-    assert.deepEqual(await (await fetch(`${opsUrl}/readyz`)).json(), { status: 'ready' });
-    const metrics = await (await fetch(`${opsUrl}/metrics`)).text();
-    assert.match(metrics, /^grantd_shard_slots\{.*state="serving".*\} 256$/m);
-  });
-
-  it('logs JSON lines on standard error', () => {
-    const lines = grantd.stderr
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    assert.ok(lines.some(({ msg }) => msg === 'serving'));
-  });
-
-  it("lets the operator's commands find the service by the data directory", async () => {
-    const list = new Process(['tenants', 'list'], { ...BARE_ENVIRONMENT, GRANTD_DATA_DIR: directory });
-    assert.ok((await list.ended).stdout.includes(readDevFacts(directory).tenant_id));
-  });
-
   it('listens for nothing but the API, the console and the ops port', () => {
     const { base_url: baseUrl, ops_url: opsUrl, console_url: consoleUrl } = readDevFacts(directory);
     const told = [baseUrl, opsUrl, consoleUrl].map((url) => Number(new URL(url).port));
@@ -148,30 +125,6 @@ describe('a first start', () => {
       assert.equal(Object((await call(directory, '/v1/check', TUPLE)).body).authorized, true);
       assert.equal((await call(directory, '/v1/grants', TUPLE)).status, 200);
     }
-  });
-
-  it('is not ready while it ends, and ends at once with a second signal', async () => {
-    const { base_url: baseUrl, ops_url: opsUrl, key } = readDevFacts(directory);
-    // A request that is not whole keeps the public API from closing at once.
-    const { hostname, port } = new URL(baseUrl);
-    const socket = connect(Number(port), hostname);
-    socket.on('error', () => {});
-    socket.write(
-      `POST /v1/check HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
-    );
-    await waitFor('the bytes to be sent', () => socket.bytesWritten > 100 && socket.writableLength === 0);
-    await fetch(`${baseUrl}/openapi.json`);
-    grantd.child.kill('SIGTERM');
-    await waitFor('the signal to be seen', async () => {
-      const response = await fetch(`${opsUrl}/readyz`);
-      if (response.status !== 503) return false;
-      assert.deepEqual(await response.json(), { status: 'not ready', reasons: ['stopping'] });
-      return true;
-    });
-    assert.equal((await fetch(`${opsUrl}/livez`)).status, 200);
-    const ended = await grantd.stop('SIGTERM');
-    socket.destroy();
-    assert.equal(ended.code, 143);
   });
 });
 

@@ -3,12 +3,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { readDevFacts, testEnvironment } from '../../kit/dev-process.ts';
+import { useDirectory } from '../../kit/directory.ts';
 import { call } from '../../kit/http-client.ts';
 import { startHttpService } from '../../kit/http-service.ts';
 import { startOtlpReceiver } from '../../unit/telemetry/otlp-receiver.ts';
@@ -99,8 +97,7 @@ describe('grantd dev', () => {
 
   it('sends none where traces are disabled', async (t) => {
     const receiver = await collect(t);
-    const directory = mkdtempSync(join(tmpdir(), 'grantd-telemetry-'));
-    t.after(() => rmSync(directory, { recursive: true }));
+    const directory = useDirectory();
     const service = await startHere('dev', {
       ...testEnvironment(directory),
       OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,

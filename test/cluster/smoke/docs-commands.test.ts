@@ -3,30 +3,21 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { freePort } from '../../../tools/engines/free-port.ts';
 import { installNpmProgram, NODE_20 } from '../../../tools/engines/npm-program.ts';
-import { type DevProcess, readDevFacts, startDev, testEnvironment } from '../../kit/dev-process.ts';
-import { asShown, linesOf, shellBlocks, shellSteps } from '../../kit/shell-blocks.ts';
+import { readDevFacts, testEnvironment, useDev } from '../../kit/dev-process.ts';
+import { asShown, linesOf, type ShellStep, shellBlocks, shellSteps } from '../../kit/shell-blocks.ts';
 import { linkedInstall, makeUserCheckout } from '../../kit/user-checkout.ts';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
-const folder = mkdtempSync(join(tmpdir(), 'grantd-docs-'));
-let grantd: DevProcess;
-before(async () => {
-  grantd = await startDev(join(folder, 'service'));
-});
-after(async () => {
-  await grantd.stop();
-  rmSync(folder, { recursive: true });
-});
+const { directory: folder } = useDev('service');
 
 /** Makes a folder of a page, with a dev.json in `data`: that of the service, but for a new tenant. Returns its path. */
 async function newFolder(name: string, data: string): Promise<string> {
@@ -67,10 +58,32 @@ async function commandsOf(path: string, blocksMin: number, between: string, read
   return stdout;
 }
 
-/** Puts `grantd` into the folder `bin`. */
-function linkProgram(directory: string): void {
+/** Runs parts of a script in the folder of a page, with `grantd` and what is in `programs` in the PATH. */
+async function runWithProgram(directory: string, parts: readonly (string | undefined)[], data = 'data', programs = '') {
   mkdirSync(join(directory, 'bin'));
   symlinkSync(join(ROOT, 'bin', 'grantd'), join(directory, 'bin', 'grantd'));
+  const script = [`export PATH='${directory}/bin${programs}':"$PATH"`, ...parts].join('\n');
+  const { base_url: baseUrl, tenant_id: tenant } = readDevFacts(join(directory, data));
+  const text = script
+    .replaceAll(/http:\/\/127\.0\.0\.1:8080|https:\/\/grantd\.example\.com/g, baseUrl)
+    .replaceAll('ten_…', tenant);
+  const env = testEnvironment(join(directory, data));
+  return run('bash', ['-euo', 'pipefail', '-c', text], { cwd: directory, env });
+}
+
+const NEXT = 'echo "=== next"';
+/** What a script has printed before and between each `NEXT`. */
+const outputsIn = (stdout: string): string[][] => stdout.split('=== next\n').map(linesOf);
+
+/** Each step has printed what the page shows, or at least no problem. */
+function assertPrinted(steps: readonly ShellStep[], outputs: readonly (readonly string[])[], shownMin: number): void {
+  assert.equal(outputs.length, steps.length);
+  assert.ok(steps.filter(({ printed }) => printed !== undefined).length >= shownMin);
+  for (const [index, { commands, printed }] of steps.entries()) {
+    const output = outputs[index] ?? [];
+    if (printed === undefined) assert.doesNotMatch(output.join('\n'), /"status":/, commands);
+    else assert.deepEqual(asShown(output, printed), printed, commands);
+  }
 }
 
 describe('the commands of the README', () => {
@@ -85,8 +98,6 @@ describe('the commands of the page for platform teams', () => {
 
   it('create the first tenant, and its key is answered as the page shows', async () => {
     const directory = await newFolder('production', 'data');
-    linkProgram(directory);
-    const { base_url: baseUrl } = readDevFacts(join(directory, 'data'));
     const steps = shellSteps(PAGE);
     const first = steps.findIndex(({ commands }) => commands.includes('grantd tenants create'));
     const [tenant, ask] = steps.slice(first, first + 2);
@@ -94,16 +105,11 @@ describe('the commands of the page for platform teams', () => {
     const program = /^grantd\(\) \{ kubectl --namespace grantd exec deployment\/grantd-console -- grantd "\$@"; \}$/m;
     assert.match(tenant?.commands ?? '', program);
     const checks = steps.find(({ commands }) => commands.includes('seq 300'))?.commands ?? '';
-    const script = [
-      `export PATH='${directory}/bin':"$PATH"`,
+    const { stdout } = await runWithProgram(directory, [
       tenant?.commands.replace(program, ''),
       ask?.commands,
       checks.replace('seq 300', 'seq 3').replace(/^kubectl .*$/m, ''),
-    ]
-      .join('\n')
-      .replaceAll('https://grantd.example.com', baseUrl);
-    const env = testEnvironment(join(directory, 'data'));
-    const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: directory, env });
+    ]);
     const lines = linesOf(stdout);
     const shown = [...(ask?.printed ?? []), '      3 "authorized":true'];
     assert.deepEqual(asShown(lines, shown), shown);
@@ -146,17 +152,7 @@ describe('the guides to permissions and rules, the tutorial and its application,
   for (const { page, printedMin } of guides) {
     it(`print what ${page} shows`, async () => {
       const steps = shellSteps(page);
-      const stdout = await commandsOf(page, steps.length, '\necho "=== next"\n', checkout);
-      const outputs = stdout.split('=== next\n').map(linesOf);
-      assert.equal(outputs.length, steps.length);
-      assert.ok(steps.filter(({ printed }) => printed !== undefined).length >= printedMin);
-      for (const [index, { commands, printed }] of steps.entries()) {
-        const output = outputs[index] ?? [];
-        if (printed === undefined) assert.doesNotMatch(output.join('\n'), /"status":/, commands);
-        else {
-          assert.deepEqual(asShown(output, printed), printed, commands);
-        }
-      }
+      assertPrinted(steps, outputsIn(await commandsOf(page, steps.length, `\n${NEXT}\n`, checkout)), printedMin);
     });
   }
 
@@ -165,7 +161,7 @@ describe('the guides to permissions and rules, the tutorial and its application,
     const { base_url: baseUrl } = readDevFacts(join(checkout, '.grantd'));
     const node = await installNpmProgram(NODE_20).catch(() => process.execPath);
     const script = ["trap 'kill $(jobs -p) 2> /dev/null || true' EXIT", linkedInstall(checkout), ...commands]
-      .join('\necho "=== next"\n')
+      .join(`\n${NEXT}\n`)
       .replaceAll('http://127.0.0.1:8080', baseUrl)
       .replaceAll('3000', String(await freePort()));
     const { PATH, ...others } = testEnvironment(join(folder, 'reader'));
@@ -180,7 +176,7 @@ describe('the guides to permissions and rules, the tutorial and its application,
     const stdout = await runInCheckout(
       steps.map(({ commands }) => commands.replaceAll('timeoutMs: 2000', 'timeoutMs: 60_000')),
     );
-    const outputs = stdout.split('=== next\n').slice(2).map(linesOf);
+    const outputs = outputsIn(stdout).slice(2);
     assert.equal(outputs.length, steps.length);
     assert.equal(steps.filter(({ printed }) => printed !== undefined).length, 5);
     for (const [index, { commands, printed }] of steps.entries()) {
@@ -216,19 +212,12 @@ describe('the commands of the guide to AuthZEN', () => {
   it('print what the guide shows, and a proxy is answered as it needs', async () => {
     const directory = await newFolder('authzen', '.grantd');
     const steps = shellSteps(PAGE);
-    const { base_url: baseUrl } = readDevFacts(join(directory, '.grantd'));
     const script = ["trap 'kill $(jobs -p) 2> /dev/null || true' EXIT", ...steps.map(({ commands }) => commands)]
-      .join('\necho "=== next"\n')
-      .replaceAll('http://127.0.0.1:8080', baseUrl)
+      .join(`\n${NEXT}\n`)
+      .replaceAll('http://127.0.0.1:8080', readDevFacts(join(directory, '.grantd')).base_url)
       .replaceAll('9000', String(await freePort()));
     const { stdout } = await run('bash', ['-euc', script], { cwd: directory, env: testEnvironment(directory) });
-    const outputs = stdout.split('=== next\n').slice(1).map(linesOf);
-    assert.equal(outputs.length, steps.length);
-    assert.equal(steps.filter(({ printed }) => printed !== undefined).length, 6);
-    for (const [index, { commands, printed }] of steps.entries()) {
-      if (printed !== undefined) assert.deepEqual(outputs[index], printed, commands);
-      else assert.doesNotMatch((outputs[index] ?? []).join('\n'), /"status":/, commands);
-    }
+    assertPrinted(steps, outputsIn(stdout).slice(1), 6);
   });
 });
 
@@ -237,13 +226,9 @@ describe('the commands of the guide from OpenFGA and SpiceDB', () => {
 
   it('work in their order, and say what the guide says', async () => {
     const directory = await newFolder('coming-from', 'data');
-    linkProgram(directory);
     const blocks = shellBlocks(PAGE);
     assert.equal(blocks.length, 4);
-    const { tenant_id: tenant } = JSON.parse(readFileSync(join(directory, 'data', 'dev.json'), 'utf8'));
-    const script = [`export PATH='${directory}/bin':"$PATH"`, ...blocks].join('\n').replaceAll('ten_…', tenant);
-    const env = testEnvironment(join(directory, 'data'));
-    const { stdout, stderr } = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: directory, env });
+    const { stdout, stderr } = await runWithProgram(directory, blocks);
 
     const page = readFileSync(join(ROOT, PAGE), 'utf8');
     const [, map = ''] = /^```json\n(.*?)^```$/ms.exec(page) ?? [];
@@ -253,6 +238,8 @@ describe('the commands of the guide from OpenFGA and SpiceDB', () => {
     assert.equal(stderr.split(refused).length, 3, stderr);
     assert.match(stdout, /^Dry run of 5 lines: 4 would be imported, 1 refused; nothing was written$/m);
     assert.match(stdout, /^5 lines .*: 4 created, 0 changed, 0 unchanged, 1 refused$/m);
+    const { tenant_id: tenant } = readDevFacts(join(directory, 'data'));
+    const env = testEnvironment(join(directory, 'data'));
     const exported = await run(join(directory, 'bin', 'grantd'), ['export', '--tenant', tenant], { env });
     assert.equal(
       exported.stdout,
@@ -317,20 +304,10 @@ describe('the commands of the guides to agents and to retrieval', () => {
   for (const page of ['docs/guides/agents.md', 'docs/guides/retrieval.md']) {
     it(`print what ${page} shows`, async () => {
       const directory = await newFolder(basename(page), '.grantd');
-      linkProgram(directory);
       const steps = shellSteps(page);
-      const { base_url: baseUrl } = readDevFacts(join(directory, '.grantd'));
-      const node = join(ROOT, 'node_modules', '.bin');
-      const script = [`export PATH='${directory}/bin:${node}':"$PATH"`, ...steps.map(({ commands }) => commands)]
-        .join('\necho "=== next"\n')
-        .replaceAll('http://127.0.0.1:8080', baseUrl);
-      const { stdout } = await run('bash', ['-euc', script], { cwd: directory, env: testEnvironment(directory) });
-      const outputs = stdout.split('=== next\n').slice(1).map(linesOf);
-      assert.equal(outputs.length, steps.length);
-      assert.ok(steps.filter(({ printed }) => printed !== undefined).length >= 2);
-      for (const [index, { commands, printed }] of steps.entries()) {
-        if (printed !== undefined) assert.deepEqual(outputs[index], printed, commands);
-      }
+      const parts = steps.flatMap(({ commands }) => [NEXT, commands]);
+      const { stdout } = await runWithProgram(directory, parts, '.grantd', `:${join(ROOT, 'node_modules', '.bin')}`);
+      assertPrinted(steps, outputsIn(stdout).slice(1), 2);
     });
   }
 });
@@ -338,13 +315,10 @@ describe('the commands of the guides to agents and to retrieval', () => {
 describe('the commands of the guide for a large tenant', () => {
   it('work in their order', async () => {
     const directory = await newFolder('large-tenant', 'data');
-    linkProgram(directory);
-    const { tenant_id: tenant } = JSON.parse(readFileSync(join(directory, 'data', 'dev.json'), 'utf8'));
     const blocks = shellBlocks('docs/operating/large-tenant.md');
     assert.ok(blocks.length >= 2);
-    const script = [`export PATH='${directory}/bin':"$PATH"`, ...blocks].join('\n').replaceAll('ten_…', tenant);
-    const env = testEnvironment(join(directory, 'data'));
-    const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: directory, env });
+    const { stdout } = await runWithProgram(directory, blocks);
+    const { tenant_id: tenant } = readDevFacts(join(directory, 'data'));
     assert.match(stdout, /^SHARD +.* +BUSIEST TENANT +ITS SHARE$/m);
     assert.match(stdout, new RegExp(`"tenant_id": ?"${tenant}"|${tenant}`));
   });
@@ -353,11 +327,9 @@ describe('the commands of the guide for a large tenant', () => {
 describe('the commands of the page on the export of the audit log', () => {
   it('export every change once, and go on where they stopped', async () => {
     const directory = await newFolder('audit-export', 'data');
-    linkProgram(directory);
     const [follow = '', ...others] = shellBlocks('docs/operating/audit-export.md');
     assert.equal(others.length, 1);
-    const script = [
-      `export PATH='${directory}/bin':"$PATH"`,
+    const { stdout } = await runWithProgram(directory, [
       'tenant=$(grantd tenants create Acme --json | sed -n \'s/.*"tenant_id": *"\\([^"]*\\)".*/\\1/p\')',
       'change() { printf "user:ann\\tviewer\\tdoc:$1\\n" | grantd import - --tenant "$tenant" > /dev/null; }',
       'await() { until grep -q "$1" audit.jsonl; do sleep 0.1; done; }',
@@ -372,9 +344,7 @@ describe('the commands of the page on the export of the audit log', () => {
       ...others,
       ...others,
       'echo "$tenant"',
-    ].join('\n');
-    const env = testEnvironment(join(directory, 'data'));
-    const { stdout } = await run('bash', ['-euc', script], { cwd: directory, env });
+    ]);
     const events = linesOf(readFileSync(join(directory, 'audit.jsonl'), 'utf8')).map((line) => JSON.parse(line));
     const told = new Map(
       events.filter(({ type }) => type === 'grantd.audit.v1').map((event) => [`${event.source} ${event.id}`, event]),
@@ -383,7 +353,7 @@ describe('the commands of the page on the export of the audit log', () => {
       .filter(({ subject, data }) => subject === stdout.trim() && data.change.action === 'grant.created')
       .map(({ data }) => data.change.object);
     assert.deepEqual(grants, ['doc:1', 'doc:2', 'doc:3']);
-    const { tenant_id: demo } = JSON.parse(readFileSync(join(directory, 'data', 'dev.json'), 'utf8'));
+    const { tenant_id: demo } = readDevFacts(join(directory, 'data'));
     assert.ok([...told.values()].some(({ subject }) => subject === demo));
     const ends = events.filter(({ type }) => type === 'grantd.audit-checkpoint.v1').slice(-2);
     assert.ok(ends.every(({ data }) => data.at_end && data.slots_missing === 0));

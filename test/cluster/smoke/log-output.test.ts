@@ -2,13 +2,13 @@
 // it is told to, and says afterwards what its log lacks.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { closeSync, constants, existsSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { DevProcess, MAIN, readDevFacts, testEnvironment } from '../../kit/dev-process.ts';
+import { useDirectory } from '../../kit/directory.ts';
 import { call } from '../../kit/http-client.ts';
+import { openStuckPipe } from '../../kit/stuck-pipe.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 
 const START_MS_MAX = 120_000;
@@ -18,15 +18,12 @@ const IN_FLIGHT = 50;
 
 /** A process whose output the shell sends elsewhere, once it serves. */
 async function start(t: TestContext, redirection: string, ...args: readonly string[]) {
-  const directory = mkdtempSync(join(tmpdir(), 'grantd-output-'));
+  const directory = useDirectory();
   const script = `exec "$0" "$@" ${redirection}`;
   const environment = { ...testEnvironment(directory), GRANTD_LOG_LEVEL: 'debug' };
   const command = ['bash', '--norc', '-c', script, process.execPath, MAIN] as const;
   const grantd = new DevProcess(['dev', ...args], environment, [...command]);
-  t.after(async () => {
-    await grantd.stop('SIGKILL');
-    rmSync(directory, { recursive: true });
-  });
+  t.after(() => grantd.stop('SIGKILL'));
   const isReady = async (): Promise<boolean> => {
     if (!existsSync(join(directory, 'dev.json'))) return false;
     try {
@@ -63,17 +60,6 @@ async function askUntilDropped(directory: string): Promise<number> {
   return dropped;
 }
 
-/** A pipe that the test may read, or not. */
-function openPipe(t: TestContext): { readonly pipe: string; readonly reader: number } {
-  const directory = mkdtempSync(join(tmpdir(), 'grantd-pipe-'));
-  t.after(() => rmSync(directory, { recursive: true }));
-  const pipe = join(directory, 'log');
-  execFileSync('mkfifo', [pipe]);
-  const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
-  t.after(() => closeSync(reader));
-  return { pipe, reader };
-}
-
 describe('a process', () => {
   it('starts and answers with a log on a full disk, counts what is lost, and ends', async (t) => {
     const { grantd, directory } = await start(t, '2>/dev/full');
@@ -84,21 +70,13 @@ describe('a process', () => {
 
   for (const threads of [1, 2]) {
     it(`with ${threads} threads answers while nobody reads its log, which then is whole lines and says what it lacks`, async (t) => {
-      const { pipe, reader } = openPipe(t);
-      const { grantd, directory } = await start(t, `2>'${pipe}'`, '--threads', String(threads));
+      const pipe = openStuckPipe(t);
+      const { grantd, directory } = await start(t, `2>'${pipe.path}'`, '--threads', String(threads));
       const dropped = await askUntilDropped(directory);
 
       let log = '';
-      const bytes = Buffer.alloc(64 * 1024);
       const read = (): void => {
-        try {
-          for (let length = -1; length !== 0; ) {
-            length = readSync(reader, bytes);
-            log += bytes.toString('latin1', 0, length);
-          }
-        } catch {
-          // Nothing is there now.
-        }
+        log += pipe.read();
       };
       const loss = /"lines":(\d+),"reason":"[^"]*EAGAIN[^"]*","msg":"lines of the log were dropped/g;
       const said = (): number => [...log.matchAll(loss)].reduce((sum, [, lines]) => sum + Number(lines), 0);
@@ -118,8 +96,8 @@ describe('a process', () => {
   }
 
   it('ends although its log is stuck', async (t) => {
-    const { pipe } = openPipe(t);
-    const { grantd, directory } = await start(t, `2>'${pipe}'`);
+    const { path } = openStuckPipe(t);
+    const { grantd, directory } = await start(t, `2>'${path}'`);
     await askUntilDropped(directory);
     const { code, signal } = await grantd.stop();
     assert.deepEqual([code, signal], [0, null]);

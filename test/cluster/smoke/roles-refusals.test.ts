@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { Clock } from '../../../src/core/async/clock.ts';
 import { systemClock } from '../../../src/roles/process/system.ts';
 import { BARE_ENVIRONMENT } from '../../kit/bare-environment.ts';
-import { DevProcess, MAIN } from '../../kit/dev-process.ts';
+import { DevProcess } from '../../kit/dev-process.ts';
 import { createRecordingLog } from '../../kit/store/store-directory.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 import { migrateHere, refusalOf, startHere } from '../support/roles-here.ts';
@@ -139,24 +139,6 @@ describe('a part of a cluster', () => {
     service.child.kill('SIGTERM');
     const { code } = await service.ended;
     assert.equal(code, 143);
-  });
-
-  it('ends with status 1 and a line in the log after an error that nobody caught', async () => {
-    // A module that is loaded before the program fails on request.
-    const failing = 'process.on("SIGUSR2", () => Promise.reject(new Error("out of the blue")))';
-    const command = [
-      process.execPath,
-      '--import',
-      `data:text/javascript,${encodeURIComponent(failing)}`,
-      MAIN,
-    ] as const;
-    const service = new DevProcess(['front'], { ...BARE_ENVIRONMENT, ...minimal.front }, [...command]);
-    running.push(service);
-    await opsUrlOf(service);
-    service.child.kill('SIGUSR2');
-    const { code, stderr } = await service.ended;
-    assert.equal(code, 1);
-    assert.match(stderr, /out of the blue.*"msg":"unhandled error; the process exits"/);
   });
 
   it('shard waits for a Cassandra that is not there, saying so, and stops cleanly; beyond loopback it warns', async () => {

@@ -11,10 +11,11 @@ import { missingCassandra } from '../../../tools/engines/cassandra.ts';
 import { freePorts } from '../../../tools/engines/free-port.ts';
 import { type SharedCassandra, shareCassandra } from '../../../tools/engines/shared-cassandra.ts';
 import { BARE_ENVIRONMENT } from '../../kit/bare-environment.ts';
-import { createAuthority, createDirectory } from '../../kit/certificates.ts';
+import { createAuthority } from '../../kit/certificates.ts';
 import { DevProcess, type Ended } from '../../kit/dev-process.ts';
-import { linkCassandra } from '../../kit/store/cassandra-link.ts';
+import { useDirectory } from '../../kit/directory.ts';
 import { createRecordingLog, type RecordingLog } from '../../kit/store/store-directory.ts';
+import { startTcpLink } from '../../kit/tcp-link.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 import { LargeTenant } from '../support/large-tenant.ts';
 import { OperatorClient } from '../support/operator-client.ts';
@@ -189,8 +190,8 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
   });
 
   it('fronts and shards prove themselves to one another by certificates, found by name', async (context) => {
-    const directory = await createDirectory(context);
-    const authority = await createAuthority(context);
+    const directory = useDirectory();
+    const authority = await createAuthority();
     const filesOf = async (name: string, names: readonly string[]): Promise<Record<string, string>> => {
       const files: Record<string, string> = {};
       for (const [part, text] of Object.entries(await authority.issue(name, names))) {
@@ -316,21 +317,20 @@ describe('the roles of a cluster', { skip: missing ?? false }, () => {
   });
 
   it('shard waits for a Cassandra that starts later, serves, and stays ready when it is gone again', async (context) => {
-    const link = await linkCassandra(store);
-    context.after(() => link.cut());
-    await link.cut();
+    const link = await startTcpLink(`${store.contactPoints[0]}:9042`, context);
+    link.takeAway();
     const { service, ops } = await startShard('shard-1', {
-      GRANTD_CASSANDRA_CONTACT_POINTS: link.contactPoints.join(),
+      GRANTD_CASSANDRA_CONTACT_POINTS: link.address,
       GRANTD_SHUTDOWN_SECONDS: '4',
     });
     await waitFor(
       'the reason',
       async () => /^waiting for Cassandra: /.test((await reasons(ops))?.[0] ?? '') || service.hasEnded,
     );
-    await link.restore();
+    link.bringBack();
     await ready(ops, service);
     // It stays ready without Cassandra; a handover that cannot be done is given up in time.
-    await link.cut();
+    link.takeAway();
     await waitFor('a heartbeat that fails', async () => (await heartbeats(ops, 'unknown')) > 0);
     assert.deepEqual(await reasons(ops), []);
     const { code, stderr } = await service.stop();

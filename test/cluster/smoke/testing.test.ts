@@ -2,19 +2,17 @@
 // ways it ends.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, afterEach, describe, it } from 'node:test';
+import { readdirSync } from 'node:fs';
+import { afterEach, describe, it } from 'node:test';
 import { BARE_ENVIRONMENT } from '../../kit/bare-environment.ts';
 import { DevProcess } from '../../kit/dev-process.ts';
+import { useDirectory } from '../../kit/directory.ts';
 import { type CallOptions, call } from '../../kit/http-client.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 
 const START_MS_MAX = 120_000;
 const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
-const directory = mkdtempSync(join(tmpdir(), 'grantd-testing-'));
-after(() => rmSync(directory, { recursive: true }));
+const directory = useDirectory();
 
 const started: DevProcess[] = [];
 afterEach(async () => {

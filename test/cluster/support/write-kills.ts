@@ -1,124 +1,150 @@
-// `kill -9` of the whole process in the middle of writes, again and again: what was acknowledged is there after the
-// restart, and what was not is there whole or not at all. Each tuple has one writer at a time, so the test knows what
-// every answer must be; a call without an answer leaves two possibilities, which the restart must settle for good.
+// `kill -9` of the whole process in the middle of writes, bulk writes and revocations by a filter, again and again.
+// Each writer moves its grants from one set to the next in a single call, so after every restart exactly one of its
+// sets is there, whole: that of the last acknowledged call or, if the kill cut a call off, perhaps that of this call.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type DevFacts, type DevProcess, readDevFacts, startDev } from '../../kit/dev-process.ts';
+import { useDirectory } from '../../kit/directory.ts';
 
-const WRITERS = 16;
-const OBJECTS_PER_WRITER = 12;
-const ACKNOWLEDGED_PER_ROUND = 250;
-/** Only what hangs takes so long. */
-const CALL_MS_MAX = 300_000;
-const RELATIONS = ['viewer', 'editor'];
+/** These exchange one set for another in a bulk write. */
+const MOVERS = 8;
+/** These create a set in a bulk write, and revoke it by its subject or by its object. */
+const REVOKERS = 4;
+/** These create one grant, and revoke it. */
+const SINGLES = 16;
+/** So that a bulk write of a mover has 100 changes. */
+const GRANTS_PER_SET = 50;
+const ACKNOWLEDGED_PER_ROUND = 60;
+const ANSWER_MS_MAX = 20_000;
 
-interface Tracked {
+interface Tuple {
   readonly subject: string;
   readonly relation: string;
   readonly object: string;
-  /** Undefined: the last call got no answer. */
-  granted: boolean | undefined;
-  /** Of the grant that was acknowledged last, while it stands. */
-  grantId: string | undefined;
 }
 
-const createTracked = (): Tracked[][] =>
-  Array.from({ length: WRITERS }, (_, writer) =>
-    Array.from({ length: OBJECTS_PER_WRITER }, (_unused, index) => ({
-      subject: `user:writer-${writer}`,
-      relation: RELATIONS[index % RELATIONS.length] ?? '',
-      object: `document:${writer}-${index}`,
-      granted: false,
-      grantId: undefined,
-    })),
-  );
+const textOf = ({ subject, relation, object }: Tuple): string => `${subject} ${relation} ${object}`;
 
-const tupleOf = ({ subject, relation, object }: Tracked) => ({ subject, relation, object });
-const textOf = ({ subject, relation, object }: Tracked): string => `${subject} ${relation} ${object}`;
+const tupleOf = (subject: string, object: string): Tuple => ({ subject, relation: 'viewer', object });
+const tuples = (subject: (index: number) => string, object: (index: number) => string): readonly Tuple[] =>
+  Array.from({ length: GRANTS_PER_SET }, (_, index) => tupleOf(subject(index), object(index)));
 
-function request(facts: DevFacts, method: string, path: string, body?: unknown): Promise<Response> {
-  return fetch(`${facts.base_url}${path}`, {
-    method,
-    headers: { Authorization: `Bearer ${facts.key}`, 'Content-Type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(CALL_MS_MAX),
-  });
+interface Writer {
+  readonly sets: readonly [readonly Tuple[], readonly Tuple[]];
+  /** What revokes the second set, which the first follows; undefined: a bulk write. */
+  readonly filter: { readonly subject: string } | { readonly object: string } | undefined;
+  /** The one grant of the second set, written without a bulk write. */
+  readonly single?: Tuple;
+  /** Of the last acknowledged call, or as the restart settled it: which of the sets. */
+  at: 0 | 1;
+  /** A call to the other set got no answer. */
+  open: boolean;
 }
 
-/** One write. True: it was acknowledged. */
-async function write(facts: DevFacts, tuple: Tracked): Promise<boolean> {
-  const [before, revoke] = [tuple.granted, Math.random() < 0.45];
-  tuple.granted = undefined;
-  let status: number;
-  let grantId: string | undefined;
+const mover = (name: string): Writer => ({
+  sets: [
+    tuples(
+      (index) => `user:${name}-${index % 7}`,
+      (index) => `document:${name}-${index}`,
+    ),
+    tuples(
+      (index) => `user:${name}-${index % 5}`,
+      (index) => `document:${name}-new-${index}`,
+    ),
+  ],
+  filter: undefined,
+  at: 0,
+  open: false,
+});
+
+function revoker(name: string, bySubject: boolean): Writer {
+  const [one, many] = [() => `document:${name}`, (index: number) => `user:${name}-${index}`];
+  const set = bySubject ? tuples(one, many) : tuples(many, one);
+  return { sets: [[], set], filter: bySubject ? { subject: one() } : { object: one() }, at: 0, open: false };
+}
+
+function single(name: string): Writer {
+  const tuple = tupleOf(`user:${name}`, `document:${name}`);
+  return { sets: [[], [tuple]], filter: undefined, single: tuple, at: 0, open: false };
+}
+
+/** The answer, or undefined if there is none that says what was done. */
+async function answerTo(
+  facts: DevFacts,
+  path: string,
+  body: unknown,
+  { method, status } = { method: 'POST', status: 200 },
+): Promise<object | undefined> {
+  // `AbortSignal.timeout` keeps no process running, and nothing else does once the service has been killed.
+  const bound = new AbortController();
+  const timer = setTimeout(() => bound.abort(), ANSWER_MS_MAX);
   try {
-    const response = await request(facts, revoke ? 'DELETE' : 'POST', '/v1/grants', tupleOf(tuple));
-    status = response.status;
-    if (!revoke) grantId = Object(await response.json()).grant_id;
-    else await response.arrayBuffer();
-  } catch {
-    return false;
+    const response = await fetch(`${facts.base_url}${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${facts.key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: bound.signal,
+    });
+    const answer = await response.text();
+    if (response.status === 503) return undefined;
+    // It also tells whether the service had what was acknowledged before.
+    assert.equal(response.status, status, answer);
+    return Object(answer === '' ? {} : JSON.parse(answer));
+  } catch (error) {
+    if (error instanceof assert.AssertionError) throw error;
+    return undefined;
+  } finally {
+    clearTimeout(timer);
   }
-  // The answer also tells whether the service had the tuple as acknowledged before.
-  const expected = revoke ? (before ? 204 : 404) : before ? 200 : 201;
-  if (status === 503) return false;
-  assert.equal(status, expected, textOf(tuple));
-  if (!revoke && before) assert.equal(grantId, tuple.grantId, 'an existing grant keeps its id');
-  tuple.granted = !revoke;
-  tuple.grantId = revoke ? undefined : grantId;
+}
+
+/** One call. True: it was acknowledged. */
+async function move(facts: DevFacts, writer: Writer): Promise<boolean> {
+  const { sets, filter, at } = writer;
+  const [from, to] = at === 0 ? sets : [sets[1], sets[0]];
+  writer.open = true;
+  if (writer.single !== undefined) {
+    const way = at === 0 ? { method: 'POST', status: 201 } : { method: 'DELETE', status: 204 };
+    if ((await answerTo(facts, '/v1/grants', writer.single, way)) === undefined) return false;
+  } else if (filter !== undefined && at === 1) {
+    const answer = await answerTo(facts, '/v1/grants/revoke', filter);
+    if (answer === undefined) return false;
+    assert.deepEqual(answer, { revoked: GRANTS_PER_SET, complete: true });
+  } else {
+    const [present, absent] = [from.slice(0, 1), to.slice(0, 1)];
+    const conditions = [
+      ...present.map((tuple) => ({ ...tuple, exists: true })),
+      ...absent.map((tuple) => ({ ...tuple, exists: false })),
+    ];
+    const answer = await answerTo(facts, '/v1/grants/bulk', { grants: to, revocations: from, if: conditions });
+    if (answer === undefined) return false;
+    const { grants, revocations } = Object(answer);
+    assert.ok(grants.every(({ created }: { created: boolean }) => created));
+    assert.ok(revocations.every(({ revoked }: { revoked: boolean }) => revoked));
+  }
+  writer.at = at === 0 ? 1 : 0;
+  writer.open = false;
   return true;
 }
 
-/** Writes until enough was acknowledged, kills in the middle, and waits for every writer to notice. */
-async function writeAndKill(process_: DevProcess, facts: DevFacts, tracked: Tracked[][]): Promise<number> {
+async function writeAndKill(grantd: DevProcess, facts: DevFacts, writers: readonly Writer[]): Promise<number> {
   let acknowledged = 0;
   let killed = false;
   const enough = ACKNOWLEDGED_PER_ROUND + Math.floor(Math.random() * ACKNOWLEDGED_PER_ROUND);
-  const writers = tracked.map(async (tuples) => {
-    while (!killed) {
-      const tuple = tuples[Math.floor(Math.random() * tuples.length)];
-      assert.ok(tuple !== undefined);
-      if (tuple.granted === undefined) continue;
-      if (!(await write(facts, tuple))) return;
-      acknowledged += 1;
-      if (acknowledged >= enough && !killed) {
+  await Promise.all(
+    writers.map(async (writer) => {
+      while (!killed && (await move(facts, writer))) {
+        acknowledged += 1;
+        if (acknowledged < enough || killed) continue;
         killed = true;
-        process_.child.kill('SIGKILL');
+        // At any point of the calls of the others.
+        setTimeout(() => grantd.child.kill('SIGKILL'), Math.random() * 5);
       }
-    }
-  });
-  await Promise.all(writers);
+    }),
+  );
   assert.ok(killed, 'no writer failed before the kill');
-  assert.equal((await process_.ended).signal, 'SIGKILL');
+  assert.equal((await grantd.ended).signal, 'SIGKILL');
   return acknowledged;
-}
-
-async function readChecks(facts: DevFacts, tracked: Tracked[][]): Promise<Map<string, boolean>> {
-  const all = tracked.flat();
-  const answers = new Map<string, boolean>();
-  for (let start = 0; start < all.length; start += 100) {
-    const part = all.slice(start, start + 100);
-    const response = await request(facts, 'POST', '/v1/check/bulk', { checks: part.map(tupleOf) });
-    assert.equal(response.status, 200);
-    const { results } = Object(await response.json());
-    for (const [index, tuple] of part.entries()) answers.set(textOf(tuple), results[index].authorized);
-  }
-  return answers;
-}
-
-async function readListings(facts: DevFacts, tracked: Tracked[][]): Promise<Set<string>> {
-  const listed = new Set<string>();
-  for (const [{ subject } = { subject: '' }] of tracked) {
-    for (const relation of RELATIONS) {
-      const response = await request(facts, 'GET', `/v1/objects?subject=${subject}&relation=${relation}&limit=1000`);
-      assert.equal(response.status, 200);
-      for (const object of Object(await response.json()).objects) listed.add(`${subject} ${relation} ${object}`);
-    }
-  }
-  return listed;
 }
 
 async function readExport(facts: DevFacts): Promise<Set<string>> {
@@ -127,61 +153,78 @@ async function readExport(facts: DevFacts): Promise<Set<string>> {
   });
   assert.equal(response.status, 200);
   const lines = (await response.text()).split('\n').filter((line) => line !== '');
-  const grants = lines.map((line): Tracked => JSON.parse(line)).filter(({ subject }) => subject !== undefined);
-  return new Set(grants.map(textOf));
+  const grants = lines.map((line): Partial<Tuple> => JSON.parse(line));
+  return new Set(
+    grants.flatMap(({ subject, relation, object }) => {
+      return subject === undefined || relation === undefined || object === undefined
+        ? []
+        : [textOf({ subject, relation, object })];
+    }),
+  );
 }
 
-/** Everything the service says agrees, and with all that it had acknowledged. Settles what was open. */
-async function verify(facts: DevFacts, tracked: Tracked[][]): Promise<{ open: number; granted: number }> {
-  const [checks, listed, exported] = [
-    await readChecks(facts, tracked),
-    await readListings(facts, tracked),
-    await readExport(facts),
-  ];
-  let open = 0;
-  let granted = 0;
-  for (const tuple of tracked.flat()) {
-    const text = textOf(tuple);
-    const answer = checks.get(text);
-    assert.equal(listed.has(text), answer, `the listing agrees with the check of ${text}`);
-    assert.equal(exported.has(text), answer, `the export agrees with the check of ${text}`);
-    if (tuple.granted === undefined) open += 1;
-    else assert.equal(answer, tuple.granted, `what was acknowledged of ${text} is there`);
-    if (tuple.granted === undefined && answer) {
-      const again = await request(facts, 'POST', '/v1/grants', tupleOf(tuple));
-      assert.equal(again.status, 200, 'a grant that is there is there whole');
-      tuple.grantId = Object(await again.json()).grant_id;
+/** Checks and listings say what the export does. */
+async function compareReads(facts: DevFacts, writers: readonly Writer[], exported: Set<string>): Promise<void> {
+  const all = writers.flatMap(({ sets }) => sets.flat());
+  for (let start = 0; start < all.length; start += 100) {
+    const checks = all.slice(start, start + 100);
+    const { results } = Object(await answerTo(facts, '/v1/check/bulk', { checks }));
+    for (const [index, tuple] of checks.entries()) {
+      assert.equal(results[index].authorized, exported.has(textOf(tuple)), `the check of ${textOf(tuple)}`);
     }
-    tuple.granted = answer;
-    if (answer) granted += 1;
   }
-  assert.equal(exported.size, granted, 'the export holds nothing else');
-  return { open, granted };
+  for (const tuple of writers.flatMap((writer) => writer.single ?? [])) {
+    const response = await fetch(`${facts.base_url}/v1/objects?subject=${tuple.subject}&relation=${tuple.relation}`, {
+      headers: { Authorization: `Bearer ${facts.key}` },
+    });
+    const { objects } = Object(await response.json());
+    assert.deepEqual(objects, exported.has(textOf(tuple)) ? [tuple.object] : [], `the listing of ${textOf(tuple)}`);
+  }
 }
 
-/** Writes and kills so often. Returns what it saw in a line. */
-export async function killInWrites(kills: number): Promise<string> {
-  const directory = mkdtempSync(join(tmpdir(), 'grantd-kill-'));
-  const tracked = createTracked();
-  let grantd: DevProcess | undefined;
-  let acknowledged = 0;
+/** Settles what was open. Returns how many calls were. */
+async function verify(facts: DevFacts, writers: readonly Writer[]): Promise<number> {
+  const exported = await readExport(facts);
+  await compareReads(facts, writers, exported);
   let open = 0;
+  let expected = 0;
+  for (const writer of writers) {
+    const held = writer.sets.map((set) => set.filter((tuple) => exported.has(textOf(tuple))).length);
+    const whole = ([0, 1] as const).filter((at) => held[at] === writer.sets[at].length && held[1 - at] === 0);
+    const [at] = whole;
+    assert.ok(at !== undefined, `after the kill ${held.join(' and ')} of ${GRANTS_PER_SET} grants are there`);
+    if (writer.open) open += 1;
+    else assert.equal(at, writer.at, 'what was acknowledged is there');
+    writer.at = at;
+    writer.open = false;
+    expected += writer.sets[at].length;
+  }
+  assert.equal(exported.size, expected, 'the export holds nothing else');
+  return open;
+}
+
+/** Kills so many times, and says what happened. */
+export async function killInWrites(kills: number): Promise<string> {
+  const directory = useDirectory();
+  const writers = [
+    ...Array.from({ length: MOVERS }, (_, index) => mover(`m${index}`)),
+    ...Array.from({ length: REVOKERS }, (_, index) => revoker(`r${index}`, index % 2 === 0)),
+    ...Array.from({ length: SINGLES }, (_, index) => single(`s${index}`)),
+  ];
+  let grantd = await startDev(directory, { environment: { GRANTD_LOG_LEVEL: 'warn' } });
   try {
-    for (let round = 0; round < kills; round += 1) {
-      grantd = await startDev(directory, { environment: { GRANTD_LOG_LEVEL: 'warn' } });
-      const facts = readDevFacts(directory);
-      if (round > 0) open += (await verify(facts, tracked)).open;
-      acknowledged += await writeAndKill(grantd, facts, tracked);
+    for (const { sets } of writers.slice(0, MOVERS)) {
+      assert.ok(await answerTo(readDevFacts(directory), '/v1/grants/bulk', { grants: sets[0] }));
     }
-    grantd = await startDev(directory);
-    const last = await verify(readDevFacts(directory), tracked);
-    open += last.open;
-    assert.equal((await grantd.stop()).code, 0);
-    assert.ok(acknowledged >= kills * ACKNOWLEDGED_PER_ROUND);
+    let [acknowledged, open] = [0, 0];
+    for (let round = 0; round < kills; round += 1) {
+      acknowledged += await writeAndKill(grantd, readDevFacts(directory), writers);
+      grantd = await startDev(directory, { environment: { GRANTD_LOG_LEVEL: 'warn' } });
+      open += await verify(readDevFacts(directory), writers);
+    }
     assert.ok(open > 0, 'the kills came in the middle of writes');
-    return `${acknowledged} writes acknowledged, ${open} cut off by the kills, ${last.granted} grants at the end`;
+    return `${kills} kills, ${acknowledged} calls acknowledged, ${open} cut off`;
   } finally {
-    await grantd?.stop('SIGKILL');
-    rmSync(directory, { recursive: true });
+    await grantd.stop('SIGKILL');
   }
 }

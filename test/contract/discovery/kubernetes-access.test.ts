@@ -6,7 +6,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it, type TestContext } from 'node:test';
 import type { LoadKubeConfig } from '../../../src/discovery/kubernetes/api-server.ts';
-import { createAuthority, createDirectory } from '../../kit/certificates.ts';
+import { createAuthority } from '../../kit/certificates.ts';
+import { useDirectory } from '../../kit/directory.ts';
 import { FakeApiServer } from './kubernetes-api/fake-api-server.ts';
 import { kubeConfigText, loadFromText, plainCluster } from './kubernetes-api/kube-configs.ts';
 import { type WatchedDiscovery, watchDiscovery } from './kubernetes-api/watched-discovery.ts';
@@ -50,8 +51,8 @@ describe('the access of discovery by Kubernetes', () => {
     }
   };
 
-  it('reads the token for every request, since it is replaced while the process runs', async (t) => {
-    const path = join(await createDirectory(t), 'token');
+  it('reads the token for every request, since it is replaced while the process runs', async () => {
+    const path = join(useDirectory(), 'token');
     await writeFile(path, `${SECRET}-1\n`);
     const user = { 'auth-provider': { name: 'tokenFile', config: { tokenFile: path } } };
     watch(loadFromText(kubeConfigText(plainCluster(await server.listen()), user)));
@@ -106,8 +107,8 @@ describe('the access of discovery by Kubernetes', () => {
     await discovery.untilToldInTime('10.0.0.1:8082');
   });
 
-  it('trusts the authority it is given and no other, and takes a new one', async (t) => {
-    const [authority, other] = [await createAuthority(t), await createAuthority(t)];
+  it('trusts the authority it is given and no other, and takes a new one', async () => {
+    const [authority, other] = [await createAuthority(), await createAuthority()];
     const leaf = await authority.issue('kube-apiserver', ['DNS:kubernetes.default.svc']);
     await server.close();
     server = new FakeApiServer(leaf);
@@ -138,7 +139,7 @@ describe('the access of discovery by Kubernetes', () => {
   });
 
   it('takes KUBECONFIG of the surroundings', async (t) => {
-    const path = join(await createDirectory(t), 'kubeconfig');
+    const path = join(useDirectory(), 'kubeconfig');
     await writeFile(path, kubeConfigText(plainCluster(await server.listen()), { token: SECRET }));
     setEnvironment(t, { KUBECONFIG: path });
     await watch(undefined).untilTold('10.0.0.1:8082');
@@ -146,7 +147,7 @@ describe('the access of discovery by Kubernetes', () => {
   });
 
   it('says what is missing where the surroundings have neither', async (t) => {
-    const home = await createDirectory(t);
+    const home = useDirectory();
     await mkdir(join(home, 'empty'));
     setEnvironment(t, { KUBECONFIG: undefined, HOME: home });
     watch(undefined);

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { LoadKubeConfig } from '../../../src/discovery/kubernetes/api-server.ts';
-import type { ApiLink } from './kubernetes-api/api-link.ts';
+import type { TcpLink } from '../../kit/tcp-link.ts';
 import type { SliceFixture } from './kubernetes-api/slice-fixture.ts';
 import { type WatchedDiscovery, watchDiscovery } from './kubernetes-api/watched-discovery.ts';
 
@@ -15,7 +15,7 @@ export interface KubernetesUnderTest {
   readonly otherNamespace: string;
   /** Of a client that may list and watch the EndpointSlices of the namespace, through the link. */
   readonly loadKubeConfig: LoadKubeConfig;
-  readonly link: ApiLink;
+  readonly link: TcpLink;
   /** Makes a slice or takes its place. */
   writeSlice(fixture: SliceFixture): Promise<void>;
   removeSlice(namespace: string, name: string): Promise<void>;
@@ -31,7 +31,7 @@ const SILENCE_MS = 150_000;
 export function defineKubernetesContract(name: string, options: { open(): Promise<KubernetesUnderTest> }): void {
   describe(`discovery by Kubernetes: ${name}`, () => {
     let kubernetes: KubernetesUnderTest;
-    let link: ApiLink;
+    let link: TcpLink;
     let namespace: string;
     let service: string;
     let discovery: WatchedDiscovery;

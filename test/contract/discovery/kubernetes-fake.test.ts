@@ -1,6 +1,6 @@
 // Discovery by Kubernetes keeps its contract against an API server of the tests' own, over HTTP.
 
-import { startApiLink } from './kubernetes-api/api-link.ts';
+import { startTcpLink } from '../../kit/tcp-link.ts';
 import { FakeApiServer } from './kubernetes-api/fake-api-server.ts';
 import { kubeConfigText, loadFromText, plainCluster } from './kubernetes-api/kube-configs.ts';
 import { defineKubernetesContract } from './kubernetes-contract.ts';
@@ -8,7 +8,7 @@ import { defineKubernetesContract } from './kubernetes-contract.ts';
 defineKubernetesContract('a server of the tests', {
   open: async () => {
     const server = new FakeApiServer();
-    const link = await startApiLink(await server.listen());
+    const link = await startTcpLink(await server.listen());
     return {
       namespace: 'grantd',
       otherNamespace: 'other',

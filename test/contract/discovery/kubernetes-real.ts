@@ -9,7 +9,7 @@ import { after, before, describe, it } from 'node:test';
 import { type Cluster, CoreV1Api, DiscoveryV1Api, KubeConfig, RbacAuthorizationV1Api } from '@kubernetes/client-node';
 import { createApiServer, type LoadKubeConfig } from '../../../src/discovery/kubernetes/api-server.ts';
 import { parseSliceEvent, parseSliceList } from '../../../src/discovery/kubernetes/endpoint-slices.ts';
-import { type ApiLink, startApiLink } from './kubernetes-api/api-link.ts';
+import { startTcpLink, type TcpLink } from '../../kit/tcp-link.ts';
 import { kubeConfigText, loadFromText } from './kubernetes-api/kube-configs.ts';
 import { type SliceFixture, sliceObject } from './kubernetes-api/slice-fixture.ts';
 import { watchDiscovery } from './kubernetes-api/watched-discovery.ts';
@@ -40,7 +40,7 @@ function clusterOf(config: KubeConfig): Cluster {
  * A client through the link, with the token of a service account. The certificate is for a name that every API server
  * has.
  */
-async function loadThroughLink(admin: KubeConfig, namespace: string, link: ApiLink): Promise<LoadKubeConfig> {
+async function loadThroughLink(admin: KubeConfig, namespace: string, link: TcpLink): Promise<LoadKubeConfig> {
   const request = { spec: { audiences: [], expirationSeconds: 3600 } };
   const { status } = await admin
     .makeApiClient(CoreV1Api)
@@ -73,7 +73,7 @@ async function openRealKubernetes(kubeconfig: string): Promise<RealKubernetes> {
   };
   await allow();
   const { host } = new URL(clusterOf(admin).server);
-  const link = await startApiLink(host);
+  const link = await startTcpLink(host);
   const written = new Set<string>();
   return {
     namespace,

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { freePort } from '../../../tools/engines/free-port.ts';
 import { missingRedis, RedisServer, startRedisCluster, startRedisSentinel } from '../../../tools/engines/redis.ts';
-import { createAuthority, createDirectory } from '../../kit/certificates.ts';
+import { createAuthority } from '../../kit/certificates.ts';
+import { useDirectory } from '../../kit/directory.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 import { defineLimiterContract, newTenant, planOf } from './limiter-contract.ts';
 import { type LimiterFront, openLimiterFront, openLimiterFronts, patientClock } from './redis-fronts.ts';
@@ -74,9 +75,9 @@ describe('on Redis', { skip: missing ?? false, concurrency: true }, () => {
   }
 
   it('over TLS is judged by the authority that is given', async (t) => {
-    const authority = await createAuthority(t);
+    const authority = await createAuthority();
     const { cert, key, ca } = await authority.issue('redis', ['IP:127.0.0.1']);
-    const directory = await createDirectory(t);
+    const directory = useDirectory();
     const files = Object.entries({ cert, key, ca }).map(([name, text]) => {
       const path = join(directory, name);
       writeFileSync(path, text);

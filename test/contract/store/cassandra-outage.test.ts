@@ -8,8 +8,8 @@ import type { Store } from '../../../src/store/store.ts';
 import { missingCassandra } from '../../../tools/engines/cassandra.ts';
 import { type SharedCassandra, shareCassandra } from '../../../tools/engines/shared-cassandra.ts';
 import { migrate, openStore } from '../../kit/store/cassandra-keyspace.ts';
-import { type CassandraLink, linkCassandra } from '../../kit/store/cassandra-link.ts';
 import { createGrantWrite, newTenantId, soon } from '../../kit/store/store-fixtures.ts';
+import { startTcpLink, type TcpLink } from '../../kit/tcp-link.ts';
 import { letRun, waitFor } from '../../kit/wait-for.ts';
 
 const missing = await missingCassandra('Cassandra with a node that falls silent');
@@ -21,17 +21,17 @@ const SILENT_MS = 8000;
 
 describe('the only node of Cassandra', { skip: missing ?? false }, () => {
   let cluster: SharedCassandra;
-  let link: CassandraLink;
+  let link: TcpLink;
   let store: Store;
   before(async () => {
     cluster = await shareCassandra();
     await migrate(cluster);
-    link = await linkCassandra(cluster);
-    store = await openStore({ ...cluster, ...link });
+    link = await startTcpLink(`${cluster.contactPoints[0]}:9042`);
+    store = await openStore({ ...cluster, contactPoints: [link.address] });
   });
   after(async () => {
     await store?.close();
-    await link?.cut();
+    await link?.close();
     await cluster.release();
   });
 

@@ -8,10 +8,11 @@ import { copyFileSync, mkdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { TenantId } from '../../../src/core/ids.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { createTemporaryDirectory, openStore } from '../../kit/store/store-directory.ts';
+import { useDirectory } from '../../kit/directory.ts';
+import { openStore } from '../../kit/store/store-directory.ts';
 import {
   createGrantWrite,
   createRecord,
@@ -55,15 +56,14 @@ async function readLog(store: Store, slot: number): Promise<number[]> {
 }
 
 describe('sqlite store after a crash', () => {
-  const temporary = createTemporaryDirectory();
-  after(() => temporary.remove());
+  const temporary = useDirectory();
 
   it('has every acknowledged append after kill -9, and state and checkpoint behind it', async () => {
     const tenantId = newTenantId();
     for (let round = 0; round < 3; round += 1) {
       const firstSlot = 1000 * (round + 1);
-      const acknowledged = await writeUntilKilled(temporary.path, tenantId, firstSlot, 150 + 100 * round);
-      const store = await openStore(temporary.path);
+      const acknowledged = await writeUntilKilled(temporary, tenantId, firstSlot, 150 + 100 * round);
+      const store = await openStore(temporary);
       for (const [slot, seq] of acknowledged) {
         const seqs = await readLog(store, slot);
         assert.deepEqual(
@@ -81,7 +81,7 @@ describe('sqlite store after a crash', () => {
   });
 
   it('has a checkpoint ahead of neither state nor log, wherever the write-ahead log was cut', async () => {
-    const path = join(temporary.path, 'cut');
+    const path = join(temporary, 'cut');
     const store = await openStore(path);
     await store.initializeMeta(META, soon());
     const tenantId = newTenantId();

@@ -6,9 +6,10 @@ import { once } from 'node:events';
 import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { Store } from '../../../src/store/store.ts';
-import { createTemporaryDirectory, openStore } from '../../kit/store/store-directory.ts';
+import { useDirectory } from '../../kit/directory.ts';
+import { openStore } from '../../kit/store/store-directory.ts';
 import { META, soon } from '../../kit/store/store-fixtures.ts';
 
 const WRITER = new URL('./store-writer-process.ts', import.meta.url).pathname;
@@ -32,12 +33,11 @@ async function messageOf(opening: Promise<Store>): Promise<string> {
 }
 
 describe('data directory', () => {
-  const temporary = createTemporaryDirectory();
-  after(() => temporary.remove());
+  const temporary = useDirectory();
   let made = 0;
   const newPath = () => {
     made += 1;
-    return join(temporary.path, `deep/${made}`);
+    return join(temporary, `deep/${made}`);
   };
 
   it('is made, with all above it, for its owner alone', async () => {
@@ -80,7 +80,7 @@ describe('data directory', () => {
   });
 
   it('is refused when it is a file, or lies below one', async () => {
-    const path = join(temporary.path, 'file');
+    const path = join(temporary, 'file');
     writeFileSync(path, 'x');
     for (const each of [path, join(path, 'below')]) {
       assert.equal(
@@ -144,7 +144,7 @@ describe('data directory', () => {
       ),
       message,
     );
-    const foreign = temporary.path;
+    const foreign = temporary;
     const database = new DatabaseSync(join(foreign, 'grantd.db'));
     database.exec('CREATE TABLE songs (title TEXT)');
     database.close();

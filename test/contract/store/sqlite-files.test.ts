@@ -15,13 +15,14 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { holdDirectory } from '../../../src/store/sqlite/data-directory.ts';
 import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
 import { describeRefusal, examineStart } from '../../../src/store/sqlite/start-check.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { StoreRefusal } from '../../../src/store/store-adapter.ts';
-import { createRecordingLog, createTemporaryDirectory, openStore } from '../../kit/store/store-directory.ts';
+import { useDirectory } from '../../kit/directory.ts';
+import { createRecordingLog, openStore } from '../../kit/store/store-directory.ts';
 import { createGrantWrite, createRecord, META, newTenantId, soon } from '../../kit/store/store-fixtures.ts';
 
 const DB = 'grantd.db';
@@ -200,18 +201,17 @@ const FAULTS: readonly (readonly [string, Outcome, Outcome, Fault])[] = [
 ];
 
 describe('the files of the sqlite store', () => {
-  const temporary = createTemporaryDirectory();
-  after(() => temporary.remove());
-  const own = path(temporary.path, 'own');
-  const images = { older: path(temporary.path, 'older'), foreign: path(temporary.path, 'foreign') };
-  const crashed = path(temporary.path, 'crashed');
-  const closed = path(temporary.path, 'closed');
+  const temporary = useDirectory();
+  const own = path(temporary, 'own');
+  const images = { older: path(temporary, 'older'), foreign: path(temporary, 'foreign') };
+  const crashed = path(temporary, 'crashed');
+  const closed = path(temporary, 'closed');
 
   before(async () => {
-    const foreign = await openStore(path(temporary.path, 'other'));
+    const foreign = await openStore(path(temporary, 'other'));
     await foreign.initializeMeta(META, soon());
     await write(foreign, 1, ENTRIES + 5);
-    copyAsCrashed(path(temporary.path, 'other'), images.foreign);
+    copyAsCrashed(path(temporary, 'other'), images.foreign);
     await foreign.close();
 
     const first = await openStore(own);
@@ -244,7 +244,7 @@ describe('the files of the sqlite store', () => {
       ['a stop', closed, afterStop],
     ] as const) {
       it(`after ${when}: ${what}`, () => {
-        const directory = path(temporary.path, 'case');
+        const directory = path(temporary, 'case');
         rmSync(directory, { recursive: true, force: true });
         cpSync(image, directory, { recursive: true });
         spoil(directory, images);
@@ -261,12 +261,12 @@ describe('the files of the sqlite store', () => {
   }
 
   it('after a crash: a database file from before the write-ahead log began anew, twice', async () => {
-    const directory = path(temporary.path, 'large');
+    const directory = path(temporary, 'large');
     const store = await openStore(directory);
     await store.initializeMeta(META, soon());
     const older: string[] = [];
     for (let round = 0; round < 4; round += 1) {
-      older.push(path(temporary.path, `older-${round}`));
+      older.push(path(temporary, `older-${round}`));
       copyFileSync(path(directory, DB), older.at(-1) ?? '');
       await write(store, 3 * round + 1, 3 * round + 3);
       // As the writer does it once the log is large.
@@ -274,7 +274,7 @@ describe('the files of the sqlite store', () => {
       if (round < 3) other.exec('PRAGMA wal_checkpoint(TRUNCATE)');
       other.close();
     }
-    const image = path(temporary.path, 'large-crashed');
+    const image = path(temporary, 'large-crashed');
     copyAsCrashed(directory, image);
     await store.close();
     examineStart(image, MIGRATIONS, { isFirst: true, acceptLoss: false });
@@ -289,7 +289,7 @@ describe('the files of the sqlite store', () => {
   });
 
   it('goes on without what is missing if the operator accepts that, and keeps a note of it', async () => {
-    const directory = path(temporary.path, 'accepted');
+    const directory = path(temporary, 'accepted');
     cpSync(crashed, directory, { recursive: true });
     const wal = path(directory, WAL);
     flip(wal, Math.floor(sizeOf(wal) / 2));

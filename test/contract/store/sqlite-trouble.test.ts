@@ -4,14 +4,15 @@
 import assert from 'node:assert/strict';
 import { closeSync, copyFileSync, openSync, renameSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { systemClock } from '../../../src/roles/process/system.ts';
 import type { WriteCalls } from '../../../src/store/sqlite/messages.ts';
 import { Damage } from '../../../src/store/sqlite/sqlite-errors.ts';
 import { WorkerClient } from '../../../src/store/sqlite/worker-client.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { createRecordingLog, createTemporaryDirectory, openStore } from '../../kit/store/store-directory.ts';
+import { useDirectory } from '../../kit/directory.ts';
+import { createRecordingLog, openStore } from '../../kit/store/store-directory.ts';
 import { createGrantWrite, createRecord, META, newTenantId, soon } from '../../kit/store/store-fixtures.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 
@@ -31,12 +32,11 @@ async function fill(store: Store, slot: number): Promise<number> {
 }
 
 describe('sqlite store in trouble', () => {
-  const temporary = createTemporaryDirectory();
-  after(() => temporary.remove());
+  const temporary = useDirectory();
 
   it('fails writes on a full disk, says why once, goes on reading, and recovers when there is space', async () => {
     const log = createRecordingLog();
-    const store = await openStore(`${temporary.path}/full`, { pagesMax: 200, log });
+    const store = await openStore(`${temporary}/full`, { pagesMax: 200, log });
     await store.initializeMeta(META, soon());
     const tenantId = newTenantId();
     const failed = await fill(store, 1);
@@ -58,7 +58,7 @@ describe('sqlite store in trouble', () => {
   });
 
   it('refuses calls beyond its bound as overloaded, and carries out those within it', async () => {
-    const store = await openStore(`${temporary.path}/overload`);
+    const store = await openStore(`${temporary}/overload`);
     await store.initializeMeta(META, soon());
     const outcomes = await Promise.allSettled(Array.from({ length: 10_000 }, () => store.readSlot(1, soon())));
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
@@ -69,7 +69,7 @@ describe('sqlite store in trouble', () => {
   });
 
   it('bounds the text in flight, and takes one large batch when it is alone', async () => {
-    const store = await openStore(`${temporary.path}/weight`);
+    const store = await openStore(`${temporary}/weight`);
     await store.initializeMeta(META, soon());
     const body = 'x'.repeat(1024 * 1024);
     const outcomes = await Promise.allSettled(
@@ -81,7 +81,7 @@ describe('sqlite store in trouble', () => {
   });
 
   it('bounds the write-ahead log under a stream of writes', async () => {
-    const directory = `${temporary.path}/stream`;
+    const directory = `${temporary}/stream`;
     const store = await openStore(directory);
     await store.initializeMeta(META, soon());
     const tenantId = newTenantId();
@@ -98,7 +98,7 @@ describe('sqlite store in trouble', () => {
 
   it('starts a thread again that died, and fails what was in flight as unavailable', async () => {
     const log = createRecordingLog();
-    const directory = `${temporary.path}/thread`;
+    const directory = `${temporary}/thread`;
     await (await openStore(directory)).close();
     const worker = new WorkerClient<WriteCalls>(
       { clock: systemClock, log },
@@ -148,7 +148,7 @@ describe('sqlite store in trouble', () => {
   for (const [what, spoil, reason] of FAULTS) {
     it(`confirms nothing more once ${what}, and says so`, async () => {
       const log = createRecordingLog();
-      const directory = `${temporary.path}/spoiled`;
+      const directory = `${temporary}/spoiled`;
       rmSync(directory, { recursive: true, force: true });
       const store = await openStore(directory, { log });
       await store.initializeMeta(META, soon());
@@ -168,7 +168,7 @@ describe('sqlite store in trouble', () => {
   }
 
   it('notices removed files while nothing is asked', async () => {
-    const directory = `${temporary.path}/idle`;
+    const directory = `${temporary}/idle`;
     const store = await openStore(directory);
     rmSync(`${directory}/grantd.db`);
     await waitFor('the damage to be known', async () => store.damage.reason !== undefined);
@@ -176,7 +176,7 @@ describe('sqlite store in trouble', () => {
   });
 
   it('confirms nothing more once a reader has met damage', async () => {
-    const directory = `${temporary.path}/rotten`;
+    const directory = `${temporary}/rotten`;
     const store = await openStore(directory);
     await store.initializeMeta(META, soon());
     for (let slot = 0; slot < 40; slot += 1) {

@@ -1,23 +1,26 @@
 // The SQLite adapter keeps the contract of the store port.
 
-import { createTemporaryDirectory, openStore } from '../../kit/store/store-directory.ts';
+import { join } from 'node:path';
+import { useDirectory } from '../../kit/directory.ts';
+import { openStore } from '../../kit/store/store-directory.ts';
 import { defineStoreContract } from './store-contract.ts';
+
+const root = useDirectory();
+let opened = 0;
 
 defineStoreContract('sqlite', {
   open: async () => {
-    const directory = createTemporaryDirectory();
-    let store = await openStore(directory.path);
+    opened += 1;
+    const directory = join(root, String(opened));
+    let store = await openStore(directory);
     return {
       store,
       reopen: async () => {
         await store.close();
-        store = await openStore(directory.path);
+        store = await openStore(directory);
         return store;
       },
-      close: async () => {
-        await store.close();
-        directory.remove();
-      },
+      close: () => store.close(),
     };
   },
 });

@@ -1,8 +1,5 @@
-// SQLite stores in directories of their own below the system's temporary one, and a log that remembers.
+// SQLite stores, and a log that remembers.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { systemClock } from '../../../src/roles/process/system.ts';
 import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../../../src/store/sqlite/sqlite-store.ts';
 import type { Log } from '../../../src/telemetry/log.ts';
@@ -31,16 +28,6 @@ export function createRecordingLog(): RecordingLog {
     child: () => log,
   };
   return log;
-}
-
-export interface TemporaryDirectory {
-  readonly path: string;
-  remove(): void;
-}
-
-export function createTemporaryDirectory(): TemporaryDirectory {
-  const path = mkdtempSync(join(tmpdir(), 'grantd-store-'));
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
 export function openStore(directory: string, options: Partial<SqliteStoreOptions> = {}): Promise<SqliteStore> {

@@ -2,7 +2,6 @@
 // kinds of custom resources. And the values that are laid over the file, for what the cluster cannot have.
 
 import { createHash } from 'node:crypto';
-import type { TestContext } from 'node:test';
 import { type Authority, createAuthority, type Leaf } from '../../kit/certificates.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -143,10 +142,9 @@ async function tlsEverywhere(authority: Authority, namespace: string): Promise<P
 /** Of the file with that name. `redisUrl`: where pods reach a Redis. */
 export async function prerequisitesOf(
   ci: string,
-  context: TestContext,
   { namespace, redisUrl }: { readonly namespace: string; readonly redisUrl: string },
 ): Promise<Prerequisites> {
-  if (ci === 'external-secrets') return externalSecrets(await createAuthority(context), redisUrl);
-  if (ci === 'tls-everywhere') return tlsEverywhere(await createAuthority(context), namespace);
+  if (ci === 'external-secrets') return externalSecrets(await createAuthority(), redisUrl);
+  if (ci === 'tls-everywhere') return tlsEverywhere(await createAuthority(), namespace);
   return NOTHING;
 }

@@ -1,36 +1,23 @@
 // `grantd audit-log --all`: the audit log of all tenants, up to now and followed, and the cursor file.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
-import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../kit/console-service.ts';
+import { OPERATOR_TOKEN, startConsole } from '../../kit/console-service.ts';
+import { useDirectory } from '../../kit/directory.ts';
 import { waitFor } from '../../kit/wait-for.ts';
-import { type CliRun, type CliRunOptions, runCli } from './cli-run.ts';
+import { type CliRun, type CliRunOptions, useOperatorCli } from './cli-run.ts';
 
-let service: ConsoleService;
-const directory = mkdtempSync(join(tmpdir(), 'grantd-cursor-'));
+const directory = useDirectory();
 
-before(async () => {
-  service = await startConsole({ clock: systemClock, random: systemRandom });
-});
-after(async () => {
-  await service.close();
-  rmSync(directory, { recursive: true });
-});
-
+const cli = await useOperatorCli();
+const { service } = cli;
 const grantd = (args: readonly string[], options: Partial<CliRunOptions> = {}): Promise<CliRun> =>
-  runCli(['audit-log', ...args], { target: { url: service.url, token: OPERATOR_TOKEN }, ...options });
-/** With a grant. */
-async function createTenant(name: string): Promise<string> {
-  const target = { url: service.url, token: OPERATOR_TOKEN };
-  const id = JSON.parse((await runCli(['tenants', 'create', name, '--json'], { target })).stdout).tenant_id;
-  await runCli(['import', '-', '--tenant', id], { target, stdin: `user:${name}\tviewer\tdoc:1\n` });
-  return id;
-}
+  cli.grantd(['audit-log', ...args], options);
+const createTenant = (name: string) => cli.createTenant(name, `user:${name}\tviewer\tdoc:1\n`);
 
 const linesOf = ({ stdout }: CliRun) => stdout.split('\n').filter((line) => line !== '');
 
@@ -69,30 +56,20 @@ describe('the audit log of all tenants', () => {
 
   test('is followed until it is interrupted, through slots that cannot be read', async () => {
     const file = join(directory, 'followed.cursor');
-    let stop = (): void => {};
-    let shown = '';
     service.operator.slotsMissing = 1;
-    const ended = grantd(['--all', '--follow', '--json', '--cursor-file', file], {
-      onInterrupt: (listener) => {
-        stop = listener;
-        return () => {};
-      },
-      onStdout: (text) => {
-        shown = text;
-      },
-    });
+    const args = ['audit-log', '--all', '--follow', '--json', '--cursor-file', file];
+    const { ended, waitToShow, interrupt } = cli.start(args);
     try {
-      await waitFor('what is known', () => shown.includes('Acme'));
+      await waitToShow('Acme');
       service.operator.slotsMissing = 0;
-      const id = await createTenant('Followed');
-      await waitFor('the new tenant', () => shown.includes(id));
+      await waitToShow(await createTenant('Followed'));
       await waitFor('its cursor', () => existsSync(file));
     } finally {
       service.operator.slotsMissing = 0;
-      stop();
+      interrupt();
     }
     assert.equal((await ended).code, 130);
-    const lines = shown.trimEnd().split('\n');
+    const lines = linesOf(await ended);
     assert.equal(new Set(lines).size, lines.length, 'each change once');
   });
 

@@ -1,5 +1,6 @@
 // The commands in this process: a command line in, exit code and output out.
 
+import assert from 'node:assert/strict';
 import { PassThrough, Readable, type Writable } from 'node:stream';
 import { Command } from 'commander';
 import type { CliDependencies } from '../../../packages/cli/src/cli-context.ts';
@@ -8,6 +9,8 @@ import { registerCliCommands } from '../../../packages/cli/src/commands.ts';
 import type { Endpoint, ServiceChoice } from '../../../packages/cli/src/service-choice.ts';
 import { openEmbeddedShard } from '../../../src/roles/embedded.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
+import { type ConsoleService, OPERATOR_TOKEN, useConsole } from '../../kit/console-service.ts';
+import { waitFor } from '../../kit/wait-for.ts';
 
 export interface CliRun {
   readonly code: number;
@@ -111,4 +114,50 @@ export async function runCli(args: readonly string[], options: CliRunOptions): P
     code = error.code;
   }
   return { code, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+/** The operator's commands, on a console of the tests around. */
+export interface OperatorCli {
+  readonly service: ConsoleService;
+  readonly grantd: (args: readonly string[], options?: Partial<CliRunOptions>) => Promise<CliRun>;
+  /** Makes a tenant with the grants of these lines. Returns its id. */
+  readonly createTenant: (name?: string, grants?: string) => Promise<string>;
+  readonly start: (args: readonly string[], options?: Partial<CliRunOptions>) => StartedCommand;
+}
+
+/** A command that runs until it is interrupted. */
+export interface StartedCommand {
+  readonly ended: Promise<CliRun>;
+  readonly waitToShow: (text: string) => Promise<void>;
+  readonly interrupt: () => void;
+}
+
+export async function useOperatorCli(): Promise<OperatorCli> {
+  const service = await useConsole();
+  const target = { url: service.url, token: OPERATOR_TOKEN };
+  const grantd: OperatorCli['grantd'] = (args, options) => runCli(args, { target, ...options });
+  const createTenant = async (name = 'Acme', grants = ''): Promise<string> => {
+    const { code, stdout, stderr } = await grantd(['tenants', 'create', name, '--json']);
+    assert.equal(code, 0, stderr);
+    const id: string = JSON.parse(stdout).tenant_id;
+    if (grants !== '') assert.equal((await grantd(['import', '-', '--tenant', id], { stdin: grants })).code, 0);
+    return id;
+  };
+  const start: OperatorCli['start'] = (args, options) => {
+    let interrupt = (): void => {};
+    let shown = '';
+    const ended = grantd(args, {
+      onInterrupt: (listener) => {
+        interrupt = listener;
+        return () => {};
+      },
+      onStdout: (text) => {
+        shown = text;
+      },
+      ...options,
+    });
+    const waitToShow = (text: string) => waitFor(`${text} to be shown`, () => new RegExp(`${text}\\b`).test(shown));
+    return { ended, waitToShow, interrupt: () => interrupt() };
+  };
+  return { service, grantd, createTenant, start };
 }

@@ -12,14 +12,13 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { after, beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import { ContextFile, contextFilePath, type ServiceContext } from '../../../packages/cli/src/context-file.ts';
 import { CliFailure } from '../../../packages/cli/src/failures.ts';
+import { useDirectory } from '../../kit/directory.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'grantd-contexts-'));
-after(() => rmSync(root, { recursive: true }));
+const root = useDirectory();
 
 const DEV: ServiceContext = { api: 'public', url: 'http://127.0.0.1:8080', secret: 'gk1_secret' };
 const PROD: ServiceContext = { api: 'operator', url: 'https://x.example', secret: 'the token', tenant: 'ten_1' };

@@ -1,14 +1,14 @@
 // The values that a check brings along on the command line are read as strictly as the body of a request.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { jsonObject } from '../../../packages/cli/src/context-options.ts';
+import { useDirectory } from '../../kit/directory.ts';
 
 test('a file of values is refused if it is not UTF-8, has a byte order mark or gives a member twice', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'grantd-values-'));
+  const directory = useDirectory();
   try {
     const file = join(directory, 'values.json');
     const read = (bytes: string | Buffer): unknown => {
@@ -20,6 +20,5 @@ test('a file of values is refused if it is not UTF-8, has a byte order mark or g
     assert.throws(() => read('\u{feff}{}'), /unexpected character at line 1, column 1/);
     assert.throws(() => read('{"name": "a", "name": "b"}'), /gives "name" twice/);
   } finally {
-    rmSync(directory, { recursive: true });
   }
 });

@@ -3,14 +3,11 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { GrantdError } from '../../../src/core/errors.ts';
-import { OPERATOR_TOKEN, useConsole } from '../../kit/console-service.ts';
-import { type CliRun, type CliRunOptions, runCli } from './cli-run.ts';
+import { type CliRun, type CliRunOptions, useOperatorCli } from './cli-run.ts';
 
-const service = await useConsole();
+const { service, grantd, createTenant } = await useOperatorCli();
 let tenant: string;
 
-const grantd = (args: readonly string[], options: Partial<CliRunOptions> = {}): Promise<CliRun> =>
-  runCli(args, { target: { url: service.url, token: OPERATOR_TOKEN }, ...options });
 const revoke = (args: readonly string[], options: Partial<CliRunOptions> = {}): Promise<CliRun> =>
   grantd(['grants', 'revoke', ...args, '--tenant', tenant], options);
 const exported = async (): Promise<string> => (await grantd(['export', '--tenant', tenant])).stdout;
@@ -19,10 +16,8 @@ const revocations = (): number => service.operator.calls.filter(({ name }) => na
 beforeEach(async () => {
   service.operator.faults.length = 0;
   service.operator.revokedPerCall = 1000;
-  tenant = JSON.parse((await grantd(['tenants', 'create', 'Acme', '--json'])).stdout).tenant_id;
   const lines = Array.from({ length: 12 }, (_, index) => `user:ada\tviewer\tdoc:${index}\n`);
-  const stdin = [...lines, 'user:ada\teditor\tdoc:1\n', 'user:bob\tviewer\tdoc:1\n'].join('');
-  assert.equal((await grantd(['import', '-', '--tenant', tenant], { stdin })).code, 0);
+  tenant = await createTenant('Acme', `${lines.join('')}user:ada\teditor\tdoc:1\nuser:bob\tviewer\tdoc:1\n`);
 });
 
 describe('a revocation by filter', () => {

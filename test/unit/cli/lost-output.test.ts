@@ -2,20 +2,19 @@
 // table of all commands, and a command that is not in it fails a test.
 
 import assert from 'node:assert/strict';
-import { createWriteStream, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { createWriteStream, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { Command } from 'commander';
 import { registerCliCommands } from '../../../packages/cli/src/commands.ts';
 import { ContextFile } from '../../../packages/cli/src/context-file.ts';
 import { EXIT } from '../../../packages/cli/src/failures.ts';
 import { OPERATOR_TOKEN, useConsole } from '../../kit/console-service.ts';
+import { useDirectory } from '../../kit/directory.ts';
 import { type CliRun, type CliRunOptions, runCli } from './cli-run.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'grantd-lost-'));
-after(() => rmSync(directory, { recursive: true }));
+const directory = useDirectory();
 const service = await useConsole();
 const contexts = new ContextFile(join(directory, 'contexts.json'));
 

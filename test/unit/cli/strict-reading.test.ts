@@ -3,8 +3,7 @@
 // what is wrong.
 
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { after, describe, test } from 'node:test';
@@ -13,16 +12,14 @@ import { serveMcp } from '../../../packages/cli/src/mcp/serve.ts';
 import { ServiceClient } from '../../../packages/cli/src/service-client.ts';
 import { readDevFile } from '../../../src/roles/dev/dev-file.ts';
 import { OPERATOR_TOKEN, useConsole } from '../../kit/console-service.ts';
+import { useDirectory } from '../../kit/directory.ts';
 import { startHttp } from '../http/http-in-process.ts';
 import { runCli } from './cli-run.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'grantd-strict-'));
+const directory = useDirectory();
 const service = await useConsole();
 const http = await startHttp();
-after(async () => {
-  await http.close();
-  rmSync(directory, { recursive: true });
-});
+after(() => http.close());
 
 // ---- what is wrong ----
 

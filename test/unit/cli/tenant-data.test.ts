@@ -1,25 +1,13 @@
 // The commands that look at what a tenant has and change it one by one: grants, objects, subjects, namespaces, usage.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
-import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../kit/console-service.ts';
-import { type CliRun, type CliRunOptions, runCli } from './cli-run.ts';
+import { describe, test } from 'node:test';
+import { type CliRun, useOperatorCli } from './cli-run.ts';
 
-let service: ConsoleService;
-let tenant: string;
-
-const grantd = (args: readonly string[], options: Partial<CliRunOptions> = {}): Promise<CliRun> =>
-  runCli(args, { target: { url: service.url, token: OPERATOR_TOKEN }, ...options });
+const { service, grantd, createTenant } = await useOperatorCli();
+const tenant = await createTenant();
 
 const ofTenant = (...args: readonly string[]): Promise<CliRun> => grantd([...args, '--tenant', tenant]);
-
-before(async () => {
-  service = await startConsole({ clock: systemClock, random: systemRandom });
-  const { stdout } = await grantd(['tenants', 'create', 'Acme', '--json']);
-  tenant = JSON.parse(stdout).tenant_id;
-});
-after(() => service.close());
 
 describe('grants', () => {
   test('are added, listed, found by object and revoked', async () => {
@@ -44,7 +32,7 @@ describe('grants', () => {
       rules: [],
       conditions: [{ name: 'capped', parameters: { limit: 'int' }, expression: 'limit > 5' }],
     };
-    const tenant = JSON.parse((await grantd(['tenants', 'create', 'Acme', '--json'])).stdout).tenant_id;
+    const tenant = await createTenant();
     await grantd(['rules', 'set', '-', '--tenant', tenant, '--yes'], { stdin: JSON.stringify(rules) });
     const terms = ['--condition', 'capped', '--context', '{"limit":9}'];
     await grantd(['grants', 'add', 'user:ann', 'viewer', 'doc:c', ...terms, '--tenant', tenant]);
@@ -196,7 +184,7 @@ describe('usage and loads', () => {
 });
 
 test('a deletion is watched until nothing is left', async () => {
-  const id = JSON.parse((await grantd(['tenants', 'create', 'Short-lived', '--json'])).stdout).tenant_id;
+  const id = await createTenant('Short-lived');
   // Nothing is left only once it has been looked at.
   let looks = 0;
   const finishing: typeof fetch = async (input, init) => {
@@ -215,7 +203,7 @@ test('a deletion is watched until nothing is left', async () => {
 });
 
 test('whoever stops watching a deletion is told that it goes on', async () => {
-  const id = JSON.parse((await grantd(['tenants', 'create', 'Slow', '--json'])).stdout).tenant_id;
+  const id = await createTenant('Slow');
   const { code, stdout, stderr } = await grantd(['tenants', 'delete', id, '--yes', '--wait'], {
     onInterrupt: (listener) => {
       setImmediate(listener);

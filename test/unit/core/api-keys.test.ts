@@ -61,6 +61,7 @@ describe('the text of an API key', () => {
     const count = (from: number, length: number) => Uint8Array.from({ length }, (_, index) => from + index);
     const text = make(count(0, 16), count(16, 16), count(32, 24));
     assert.equal(text, 'gk1_000kT2QOMfskgayxlOJcqPAdW0AS0bFtJEeER8uRWqQD0eX0wMostORyQqAKwGX6VKWQL8mReqYo0tzfh');
+    assert.equal(API_KEY_LENGTH, text.length);
     assert.equal(hashApiKey(text), '55d5711318ec495e77ee2b3ef00114fa3679fa0bdf886a8777682ca04498320d');
     const zero = make(new Uint8Array(16), new Uint8Array(16), new Uint8Array(24));
     assert.equal(zero, `gk1_${'3sScZN'.padStart(81, '0')}`);
@@ -69,15 +70,6 @@ describe('the text of an API key', () => {
       make(full(16), full(16), full(24)),
       'gk1_Cg3Zx2iXsbQuniOJTy7WthMB8niIE4TrodqE47wx4SdKe60LsA5j5BcSzy7RWe7jfIsB8poJizEBSiJJL',
     );
-  });
-
-  it('has 85 characters, all of them letters, digits or "_"', () => {
-    fc.assert(
-      fc.property(material, ([tenant, key, secret]) => {
-        assert.match(make(tenant, key, secret), /^gk1_[0-9A-Za-z]{81}$/);
-      }),
-    );
-    assert.equal(API_KEY_LENGTH, 85);
   });
 
   it('gives back tenant and key', () => {
@@ -109,17 +101,6 @@ describe('parseApiKey', () => {
         assert.equal(parseApiKey(text.slice(0, position) + character + text.slice(position + 1)), undefined);
       }
     }
-  });
-
-  it('refuses a random key with one character replaced at random', () => {
-    fc.assert(
-      fc.property(material, fc.nat(84), fc.constantFrom(...DIGITS), ([tenant, key, secret], position, character) => {
-        const text = make(tenant, key, secret);
-        fc.pre(text[position] !== character);
-        assert.equal(parseApiKey(text.slice(0, position) + character + text.slice(position + 1)), undefined);
-      }),
-      { numRuns: 1000 },
-    );
   });
 
   it('refuses every truncation and every extension', () => {

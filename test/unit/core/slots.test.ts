@@ -23,20 +23,6 @@ const shardNames = fc.uniqueArray(fc.string({ unit: anyCharacter, minLength: 1, 
 });
 
 describe('the hash of a text', () => {
-  it('has these vectors', () => {
-    for (const [text, hash] of [
-      ['', 16406829232824261652n],
-      ['a', 14598278634844962250n],
-      ['user:ada', 1860014246805854101n],
-      ['ten_01jd0000000000000000000000', 16897956283333567526n],
-      ['ten_7zzzzzzzzzzzzzzzzzzzzzzzzz', 11231173497669739478n],
-      ['dokument:größe', 13562536459699015411n],
-      ['🎈', 3750021448967822363n],
-    ] as const) {
-      assert.equal(hashText(text), hash, text);
-    }
-  });
-
   it('is the first 16 hexadecimal digits of SHA-256', () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter }), (text) => {
@@ -97,19 +83,6 @@ describe('segmentOf', () => {
 });
 
 describe('rendezvous', () => {
-  it('has these weights', () => {
-    for (const [name, slot, weight] of [
-      ['dev-1', 0, 6646106707038852426n],
-      ['dev-1', 255, 9672992980764263030n],
-      ['dev-2', 0, 14364219686997326470n],
-      ['shard-0', 1, 17275393327673304581n],
-      ['größe', 4095, 15902669272734353168n],
-      ['', 0, 12634128529936681850n],
-    ] as const) {
-      assert.equal(rendezvousWeight(name, slot), weight, `${name} ${slot}`);
-    }
-  });
-
   it('has these rankings', () => {
     const names = ['dev-1', 'dev-2', 'shard-0', 'shard-1', 'größe'];
     for (const [slot, ranking] of [

@@ -333,20 +333,6 @@ test('above its bound the front sheds the request with the oldest deadline', asy
   assert.ok(answers.every(({ authorized }) => authorized));
 });
 
-test('a write that was sent is never said not to have happened', async (t) => {
-  const stage = await setStage(t, { front: { flightsMax: 1 } });
-  const session = await stage.session();
-  stage.shard.onCall = () => new Promise(() => {});
-  const write = session.call(CALLS.createNamespace, contextFor(10_000), 'docs');
-  await until(() => stage.shard.count('createNamespace') === 1);
-  const check = session.check(contextFor(), tuple('doc:1'));
-  await assert.rejects(
-    write,
-    (error) => error instanceof GrantdError && error.code === 'unavailable' && /outcome is unknown/.test(error.message),
-  );
-  assert.equal((await check).authorized, false);
-});
-
 test('a front that is closing refuses and ends what is in flight', async (t) => {
   const stage = await setStage(t);
   const session = await stage.session();

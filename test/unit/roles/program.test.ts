@@ -1,8 +1,6 @@
 // The command line: every command has a help of its own, with the settings it reads; wrong usage says what is right.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { describe, it } from 'node:test';
@@ -10,6 +8,7 @@ import packageFile from '../../../package.json' with { type: 'json' };
 import { ContextFile, contextFilePath } from '../../../packages/cli/src/context-file.ts';
 import type { ProgramProcess } from '../../../src/roles/command-line.ts';
 import { runProgram } from '../../../src/roles/program.ts';
+import { useDirectory } from '../../kit/directory.ts';
 
 interface Ended {
   readonly code: unknown;
@@ -125,9 +124,8 @@ describe('the command line', () => {
     });
   }
 
-  it('completes commands, options and values for a shell', async (context) => {
-    const XDG_CONFIG_HOME = mkdtempSync(join(tmpdir(), 'grantd-completion-'));
-    context.after(() => rmSync(XDG_CONFIG_HOME, { recursive: true }));
+  it('completes commands, options and values for a shell', async () => {
+    const XDG_CONFIG_HOME = useDirectory();
     const staging = { api: 'public', url: 'http://x', secret: 'gk1_x' } as const;
     new ContextFile(contextFilePath({ XDG_CONFIG_HOME }, '/')).write({
       current: undefined,

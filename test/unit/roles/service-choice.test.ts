@@ -1,10 +1,8 @@
 // Which service a command calls: the first place that names one decides alone.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { ContextFile } from '../../../packages/cli/src/context-file.ts';
 import { CliFailure } from '../../../packages/cli/src/failures.ts';
 import { operatorTarget, type ServiceChoice, tenantTarget } from '../../../packages/cli/src/service-choice.ts';
@@ -13,9 +11,9 @@ import { IdFactory } from '../../../src/core/ids.ts';
 import { writeDevFile } from '../../../src/roles/dev/dev-file.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 import { chooseService } from '../../../src/roles/service-choice.ts';
+import { useDirectory } from '../../kit/directory.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'grantd-choice-'));
-after(() => rmSync(directory, { recursive: true }));
+const directory = useDirectory();
 
 const ids = new IdFactory(systemClock, systemRandom);
 const TENANT = ids.create('ten');

@@ -4,16 +4,10 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { loadSync, type ServiceDefinition } from '@grpc/proto-loader';
 import { createDecisionExport, EXPORTS_MAX } from '../../../src/telemetry/decision-export.ts';
 import { startFlooding } from '../../kit/flooding-server.ts';
 import { decision } from './decisions.ts';
-
-interface WireValue {
-  readonly key: string;
-  readonly value: { readonly value?: string; readonly [kind: string]: unknown };
-}
+import { decoderOf, valuesOf, type WireValue } from './otlp-receiver.ts';
 
 interface WireRequest {
   readonly resourceLogs: readonly {
@@ -31,14 +25,7 @@ interface WireRequest {
   }[];
 }
 
-const PROTO_PATH = fileURLToPath(new URL('otlp.proto', import.meta.url));
-const definition = loadSync(PROTO_PATH, { longs: String, defaults: true, arrays: true, oneofs: true });
-const decode = (definition['otlp.Logs'] as ServiceDefinition).Export?.requestDeserialize as (
-  bytes: Buffer,
-) => WireRequest;
-
-const valuesOf = (pairs: readonly WireValue[]): Record<string, unknown> =>
-  Object.fromEntries(pairs.map(({ key, value }) => [key, value[value.value ?? '']]));
+const decode = decoderOf<WireRequest>('otlp.Logs', String);
 
 async function startCollector(t: TestContext, status = 200) {
   const requests: { path: string; headers: IncomingHttpHeaders; body: Buffer }[] = [];

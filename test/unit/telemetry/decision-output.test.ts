@@ -2,12 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, constants, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { systemClock } from '../../../src/roles/process/system.ts';
 import { createDecisionOutput, decisionLine } from '../../../src/telemetry/decision-output.ts';
-import { createTemporaryDirectory } from '../../kit/store/store-directory.ts';
+import { useDirectory } from '../../kit/directory.ts';
+import { openStuckPipe } from '../../kit/stuck-pipe.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 import { decision } from './decisions.ts';
 
@@ -16,24 +17,11 @@ const SOURCE = '/grantd/test';
 const BATCH = Array.from({ length: 500 }, (_, index) => decision(index));
 const LINES = BATCH.map((each) => decisionLine(each, SOURCE)).join('');
 
-function makeDirectory(t: TestContext): string {
-  const directory = createTemporaryDirectory();
-  t.after(() => directory.remove());
-  return directory.path;
-}
-
-/** A pipe as standard output would be: the end that a test reads, and the descriptor to write to. */
+/** The output into a pipe. */
 function openPipe(t: TestContext) {
-  const path = join(makeDirectory(t), 'pipe');
-  execFileSync('mkfifo', [path]);
-  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const { path, read, leave } = openStuckPipe(t);
   const writer = openSync(path, constants.O_WRONLY);
   const output = createDecisionOutput({ clock: systemClock }, { source: SOURCE, descriptor: writer });
-  let open = true;
-  const closeReader = (): void => {
-    if (open) closeSync(reader);
-    open = false;
-  };
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closing ??= output.close();
@@ -41,23 +29,15 @@ function openPipe(t: TestContext) {
   };
   t.after(async () => {
     await close();
-    closeReader();
+    leave();
     closeSync(writer);
   });
-  const bytes = Buffer.alloc(16 * 1024);
-  const read = (): string => {
-    try {
-      return bytes.toString('utf8', 0, readSync(reader, bytes));
-    } catch {
-      return '';
-    }
-  };
-  return { output, read, closeReader, close };
+  return { output, read, closeReader: leave, close };
 }
 
 describe('decisions on standard output', () => {
   it('are whole lines in order, in a file', async (t) => {
-    const path = join(makeDirectory(t), 'decisions');
+    const path = join(useDirectory(), 'decisions');
     const descriptor = openSync(path, 'a');
     t.after(() => closeSync(descriptor));
     const output = createDecisionOutput({ clock: systemClock }, { source: SOURCE, descriptor });
@@ -99,8 +79,8 @@ describe('decisions on standard output', () => {
     await assert.rejects(abandoned.output.deliver(BATCH), { code: 'EPIPE' });
   });
 
-  it('begin with a line of their own where the disk has cut the one before', (t) => {
-    const path = join(makeDirectory(t), 'decisions');
+  it('begin with a line of their own where the disk has cut the one before', () => {
+    const path = join(useDirectory(), 'decisions');
     const modules = [
       'src/telemetry/decision-output.ts',
       'src/roles/process/system.ts',

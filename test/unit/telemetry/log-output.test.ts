@@ -1,19 +1,13 @@
 // The log on its way to standard error: nothing throws, nothing waits, and what comes out is whole and in order.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, constants, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { LOG_BYTES_MAX, LogOutput } from '../../../src/telemetry/log-output.ts';
-import { createTemporaryDirectory } from '../../kit/store/store-directory.ts';
+import { useDirectory } from '../../kit/directory.ts';
+import { openStuckPipe } from '../../kit/stuck-pipe.ts';
 import { waitFor } from '../../kit/wait-for.ts';
-
-function makeDirectory(t: TestContext): string {
-  const directory = createTemporaryDirectory();
-  t.after(() => directory.remove());
-  return directory.path;
-}
 
 const LINE = (index: number): string => `${JSON.stringify({ index, text: 'x'.repeat(1000) })}\n`;
 
@@ -36,31 +30,14 @@ function outputTo(t: TestContext, descriptor: number) {
   return { output, said };
 }
 
-/** A pipe as standard error would be, and what its reader takes. */
 function openPipe(t: TestContext) {
-  const path = join(makeDirectory(t), 'pipe');
-  execFileSync('mkfifo', [path]);
-  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  let open = true;
-  const leave = (): void => {
-    if (open) closeSync(reader);
-    open = false;
-  };
-  t.after(leave);
-  const bytes = Buffer.alloc(64 * 1024);
-  const read = (): string => {
-    try {
-      return bytes.toString('utf8', 0, readSync(reader, bytes));
-    } catch {
-      return '';
-    }
-  };
-  return { ...outputTo(t, openSync(path, constants.O_WRONLY)), read, leave };
+  const pipe = openStuckPipe(t);
+  return { ...outputTo(t, openSync(pipe.path, constants.O_WRONLY)), ...pipe };
 }
 
 describe('the output of the log', () => {
   it('is in the file as soon as a line is written', (t) => {
-    const path = join(makeDirectory(t), 'log');
+    const path = join(useDirectory(), 'log');
     const { output } = outputTo(t, openSync(path, 'a'));
     for (let index = 0; index < 3; index += 1) output.write(LINE(index));
     assert.equal(readFileSync(path, 'utf8'), LINE(0) + LINE(1) + LINE(2));

@@ -8,7 +8,7 @@ import { waitFor } from '../../kit/wait-for.ts';
 
 type Value = string | number | boolean;
 
-interface WireValue {
+export interface WireValue {
   readonly key: string;
   readonly value: { readonly value?: string; readonly [kind: string]: Value | undefined };
 }
@@ -52,15 +52,17 @@ export interface ReceivedSpan {
   readonly resource: Readonly<Record<string, Value>>;
 }
 
-const PROTO_PATH = fileURLToPath(new URL('otlp.proto', import.meta.url));
 const KINDS: Readonly<Record<number, ReceivedSpan['kind']>> = { 1: 'internal', 2: 'server', 3: 'client' };
 
-const definition = loadSync(PROTO_PATH, { longs: Number, defaults: true, arrays: true, oneofs: true });
-const decode = (definition['otlp.Traces'] as ServiceDefinition).Export?.requestDeserialize as (
-  bytes: Buffer,
-) => WireRequest;
+/** What reads a request to this service of otlp.proto. */
+export function decoderOf<Request>(service: string, longs: typeof Number | typeof String): (bytes: Buffer) => Request {
+  const options = { longs, defaults: true, arrays: true, oneofs: true };
+  const definition = loadSync(fileURLToPath(new URL('otlp.proto', import.meta.url)), options);
+  return (definition[service] as ServiceDefinition).Export?.requestDeserialize as (bytes: Buffer) => Request;
+}
+const decode = decoderOf<WireRequest>('otlp.Traces', Number);
 
-const valuesOf = (pairs: readonly WireValue[]): Record<string, Value> =>
+export const valuesOf = (pairs: readonly WireValue[]): Record<string, Value> =>
   Object.fromEntries(pairs.map(({ key, value }) => [key, value[value.value ?? ''] ?? '']));
 
 function spansOf(body: Buffer): ReceivedSpan[] {

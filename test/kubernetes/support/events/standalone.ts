@@ -8,8 +8,8 @@ import { waitFor } from '../../../kit/wait-for.ts';
 import { answerFirstCheck, check } from '../first-check.ts';
 import { Release } from '../release.ts';
 import type { Event, EventBench } from './event.ts';
-import { FIRST_TAG } from './refusals.ts';
 
+export const FIRST_TAG = '1.0.0';
 const NAMESPACE = 'standalone';
 const READY_MS_MAX = 60_000;
 

@@ -1,37 +1,21 @@
 // `grantd check -f FILE`: a result for each line, in the order of the file.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
-import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
-import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../kit/console-service.ts';
-import { type CliRun, type CliRunOptions, runCli } from '../cli-run.ts';
+import { useDirectory } from '../../../kit/directory.ts';
+import { type CliRun, type CliRunOptions, useOperatorCli } from '../cli-run.ts';
 
-let service: ConsoleService;
-let directory: string;
-let tenant: string;
+const { service, grantd, createTenant } = await useOperatorCli();
+const directory = useDirectory();
+const tenant = await createTenant('Acme', 'user:ann\tviewer\tdoc:a\nuser:ann\tviewer\tdoc:a,b\n');
 
-const grantd = (args: readonly string[], options: Partial<CliRunOptions> = {}): Promise<CliRun> =>
-  runCli(args, { target: { url: service.url, token: OPERATOR_TOKEN }, ...options });
 const check = (args: readonly string[], options: Partial<CliRunOptions> = {}): Promise<CliRun> =>
   grantd(['check', ...args, '--tenant', tenant], options);
 const calls = (): number => service.operator.calls.filter(({ name }) => name === 'checkBulk').length;
-
-before(async () => {
-  service = await startConsole({ clock: systemClock, random: systemRandom });
-  directory = await mkdtemp(join(tmpdir(), 'grantd-cli-'));
-  tenant = JSON.parse((await grantd(['tenants', 'create', 'Acme', '--json'])).stdout).tenant_id;
-  const stdin = 'user:ann\tviewer\tdoc:a\nuser:ann\tviewer\tdoc:a,b\n';
-  await grantd(['import', '-', '--tenant', tenant], { stdin });
-});
-after(async () => {
-  await service.close();
-  await rm(directory, { recursive: true });
-});
 
 describe('checks of a file', () => {
   test('are a table for people, with the exit code of all of them', async () => {
@@ -97,11 +81,10 @@ describe('checks of a file', () => {
   });
 
   test('ask about the names of rules too, and name the lines whose name no rule defines', async () => {
-    const ruled = JSON.parse((await grantd(['tenants', 'create', 'Ruled', '--json'])).stdout).tenant_id;
+    const ruled = await createTenant('Ruled', 'user:ann\tviewer\tdoc:a\n');
     const rules = JSON.stringify({ rules: [{ namespace: 'doc', name: 'can_read', any_of: ['viewer'] }] });
     const set = await grantd(['rules', 'set', '-', '--tenant', ruled, '--yes'], { stdin: rules });
     assert.equal(set.code, 0, set.stderr);
-    await grantd(['import', '-', '--tenant', ruled], { stdin: 'user:ann\tviewer\tdoc:a\n' });
     const lines = Array.from({ length: 150 }, (_, index) => {
       const relation = [7, 8, 120].includes(index) ? 'can_raed' : 'can_read';
       return `user:ann\t${relation}\tdoc:${index === 9 ? 'a' : 'b'}\n`;

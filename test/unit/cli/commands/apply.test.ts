@@ -2,21 +2,20 @@
 // nothing, and nothing is lost by mistake.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
 import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../kit/console-service.ts';
+import { useDirectory } from '../../../kit/directory.ts';
 import { type CliRun, type CliRunOptions, runCli } from '../cli-run.ts';
 
 let service: ConsoleService;
-let directory: string;
+const directory = useDirectory();
 let file: string;
 let keys: string;
 
 before(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'grantd-apply-'));
   file = join(directory, 'tenants.yaml');
   keys = join(directory, 'keys.ndjson');
 });
@@ -25,10 +24,7 @@ beforeEach(async () => {
   service = await startConsole({ clock: systemClock, random: systemRandom });
   await rm(keys, { force: true });
 });
-after(async () => {
-  await service.close();
-  await rm(directory, { recursive: true });
-});
+after(() => service.close());
 
 const grantd = (args: readonly string[], options: Partial<CliRunOptions> = {}): Promise<CliRun> =>
   runCli(args, { target: { url: service.url, token: OPERATOR_TOKEN }, ...options });

@@ -3,42 +3,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
-import { OPERATOR_TOKEN, UNKNOWN_TENANT, useConsole } from '../../../kit/console-service.ts';
+import { UNKNOWN_TENANT } from '../../../kit/console-service.ts';
 import { waitFor } from '../../../kit/wait-for.ts';
-import { type CliRun, type CliRunOptions, runCli } from '../cli-run.ts';
+import { useOperatorCli } from '../cli-run.ts';
 
-const service = await useConsole();
-
-const grantd = (args: readonly string[], options: Partial<CliRunOptions> = {}): Promise<CliRun> =>
-  runCli(args, { target: { url: service.url, token: OPERATOR_TOKEN }, ...options });
-
-async function createTenant(grants: number): Promise<string> {
-  const id = JSON.parse((await grantd(['tenants', 'create', 'Acme', '--json'])).stdout).tenant_id;
-  const lines = Array.from({ length: grants }, (_, index) => `user:ann\tviewer\tdoc:${index + 1}\n`);
-  if (grants > 0) await grantd(['import', '-', '--tenant', id], { stdin: lines.join('') });
-  return id;
-}
+const cli = await useOperatorCli();
+const { service, grantd, start } = cli;
+const createTenant = (grants: number) =>
+  cli.createTenant('Acme', Array.from({ length: grants }, (_, at) => `user:ann\tviewer\tdoc:${at + 1}\n`).join(''));
 
 const objectsOf = (stdout: string): readonly string[] => stdout.match(/doc:\d+/g) ?? [];
-
-/** A command that runs until it is interrupted. */
-function start(args: readonly string[], options: Partial<CliRunOptions> = {}) {
-  let stop = (): void => {};
-  let shown = '';
-  const ended = grantd(args, {
-    onInterrupt: (listener) => {
-      stop = listener;
-      return () => {};
-    },
-    onStdout: (text) => {
-      shown = text;
-    },
-    ...options,
-  });
-  const waitToShow = (object: string): Promise<void> =>
-    waitFor(`${object} to be shown`, () => objectsOf(shown).includes(object));
-  return { ended, waitToShow, interrupt: () => stop() };
-}
 
 /** Looks of `--follow` at the service since the last call. */
 const looks = (): number => {

@@ -2,23 +2,16 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { OPERATOR_TOKEN, useConsole } from '../../../kit/console-service.ts';
-import { waitFor } from '../../../kit/wait-for.ts';
-import { type CliRun, type CliRunOptions, runCli } from '../cli-run.ts';
+import { type CliRun, useOperatorCli } from '../cli-run.ts';
 
-const service = await useConsole();
-
-const grantd = (args: readonly string[], options: Partial<CliRunOptions> = {}): Promise<CliRun> =>
-  runCli(args, { target: { url: service.url, token: OPERATOR_TOKEN }, ...options });
+const cli = await useOperatorCli();
+const { grantd } = cli;
 
 const importLines = (id: string, lines: string): Promise<CliRun> =>
   grantd(['import', '-', '--tenant', id], { stdin: lines });
 
-async function createTenant(): Promise<string> {
-  const id = JSON.parse((await grantd(['tenants', 'create', 'Acme', '--json'])).stdout).tenant_id;
-  await importLines(id, 'user:ann\tviewer\tdoc:1\nuser:bob\teditor\tdoc:2\t2099-01-01T00:00:00Z\n');
-  return id;
-}
+const createTenant = () =>
+  cli.createTenant('Acme', 'user:ann\tviewer\tdoc:1\nuser:bob\teditor\tdoc:2\t2099-01-01T00:00:00Z\n');
 
 describe('the changes of a tenant', () => {
   test('are told oldest first, without its keys and its plan, with a cursor for what is to come', async () => {
@@ -83,27 +76,17 @@ describe('the changes of a tenant', () => {
 
   test('are followed until it is interrupted', async () => {
     const id = await createTenant();
-    let stop = (): void => {};
-    let shown = '';
-    const ended = grantd(['changes', '--tenant', id, '--follow'], {
-      onInterrupt: (listener) => {
-        stop = listener;
-        return () => {};
-      },
-      onStdout: (text) => {
-        shown = text;
-      },
-    });
+    const { ended, waitToShow, interrupt } = cli.start(['changes', '--tenant', id, '--follow']);
     try {
-      await waitFor('the past changes', () => shown.includes('doc:2'));
+      await waitToShow('doc:2');
       await importLines(id, 'user:cy\tviewer\tdoc:3\n');
-      await waitFor('the new change', () => shown.includes('doc:3'));
+      await waitToShow('doc:3');
     } finally {
-      stop();
+      interrupt();
     }
-    const { code, stderr } = await ended;
+    const { code, stdout, stderr } = await ended;
     assert.equal(code, 130);
     assert.match(stderr, /Continue with --cursor \S+\n$/);
-    assert.equal(shown.split('user:ann viewer doc:1').length, 2, 'each change once');
+    assert.equal(stdout.split('user:ann viewer doc:1').length, 2, 'each change once');
   });
 });

@@ -1,19 +1,18 @@
 // `grantd context …`: what it keeps, says and never shows.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { ContextFile } from '../../../../packages/cli/src/context-file.ts';
 import { createApiKey } from '../../../../src/core/api-keys.ts';
 import { IdFactory } from '../../../../src/core/ids.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
 import { chooseService } from '../../../../src/roles/service-choice.ts';
+import { useDirectory } from '../../../kit/directory.ts';
 import { type CliRun, runCli } from '../cli-run.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'grantd-context-'));
-after(() => rmSync(directory, { recursive: true }));
+const directory = useDirectory();
 
 const ids = new IdFactory(systemClock, systemRandom);
 const TENANT = ids.create('ten');

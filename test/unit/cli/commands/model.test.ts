@@ -1,14 +1,13 @@
 // `grantd model test`: files of tests of all three kinds, run against a shard in this process.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
+import { useDirectory } from '../../../kit/directory.ts';
 import { type CliRun, runCli } from '../cli-run.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'grantd-'));
-after(() => rmSync(directory, { recursive: true }));
+const directory = useDirectory();
 
 const fileOf = (name: string, text: string): string => {
   const file = join(directory, name);

@@ -1,16 +1,15 @@
 // `grantd rules format`: one layout and one order, the same meaning.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { diffRules } from '../../../../src/rules/rules-diff.ts';
+import { useDirectory } from '../../../kit/directory.ts';
 import { runCli } from '../cli-run.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'grantd-format-'));
-after(() => rmSync(directory, { recursive: true }));
+const directory = useDirectory();
 const file = join(directory, 'rules.json');
 
 const RULES = {

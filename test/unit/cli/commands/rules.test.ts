@@ -1,14 +1,12 @@
 // `grantd rules`, and the rules of a tenant in exports and imports.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
-import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
+import { describe, test } from 'node:test';
 import { revisionOfRules } from '../../../../src/rules/rule-set.ts';
-import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../kit/console-service.ts';
-import { type CliRun, type CliRunOptions, runCli } from '../cli-run.ts';
+import { useDirectory } from '../../../kit/directory.ts';
+import { type CliRun, useOperatorCli } from '../cli-run.ts';
 
 const RULES = {
   rules: [
@@ -30,23 +28,8 @@ const NONE = {
   complete: true,
 };
 
-let service: ConsoleService;
-let directory: string;
-
-before(async () => {
-  service = await startConsole({ clock: systemClock, random: systemRandom });
-  directory = mkdtempSync(join(tmpdir(), 'grantd-'));
-});
-after(async () => {
-  await service.close();
-  rmSync(directory, { recursive: true });
-});
-
-const grantd = (args: readonly string[], options: Partial<CliRunOptions> = {}): Promise<CliRun> =>
-  runCli(args, { target: { url: service.url, token: OPERATOR_TOKEN }, ...options });
-
-const createTenant = async (): Promise<string> =>
-  JSON.parse((await grantd(['tenants', 'create', 'Acme', '--json'])).stdout).tenant_id;
+const { service, grantd, createTenant } = await useOperatorCli();
+const directory = useDirectory();
 
 const fileOf = (content: unknown): string => {
   const file = join(directory, 'rules.json');

@@ -1,34 +1,16 @@
 // `grantd import` and `grantd export` against the operator's API on a front in memory.
 
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
-import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
-import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../kit/console-service.ts';
-import { type CliRun, type CliRunOptions, runCli } from '../cli-run.ts';
+import { useDirectory } from '../../../kit/directory.ts';
+import { useOperatorCli } from '../cli-run.ts';
 
-let service: ConsoleService;
-let directory: string;
-
-before(async () => {
-  service = await startConsole({ clock: systemClock, random: systemRandom });
-  directory = await mkdtemp(join(tmpdir(), 'grantd-cli-'));
-});
-after(async () => {
-  await service.close();
-  await rm(directory, { recursive: true });
-});
-
-const grantd = (args: readonly string[], options: Partial<CliRunOptions> = {}): Promise<CliRun> =>
-  runCli(args, { target: { url: service.url, token: OPERATOR_TOKEN }, ...options });
-
-async function createTenant(): Promise<string> {
-  return JSON.parse((await grantd(['tenants', 'create', 'Acme', '--json'])).stdout).tenant_id;
-}
+const { service, grantd, createTenant } = await useOperatorCli();
+const directory = useDirectory();
 
 const importText = (tenant: string, stdin: string | Readable, ...rest: string[]) =>
   grantd(['import', '-', '--tenant', tenant, ...rest], { stdin });

@@ -82,14 +82,6 @@ for (const [what, create] of [
   });
 }
 
-test('a plan without a limit has no window, and another plan holds at the next request', async () => {
-  const limiter = createMemoryRateLimiter({ clock });
-  assert.equal(limiter.consume('ten_a', plan(undefined, 1)), undefined);
-  await limiter.consume('ten_a', plan(1, 60));
-  assert.equal((await limiter.consume('ten_a', plan(1, 60)))?.allowed, false);
-  assert.equal((await limiter.consume('ten_a', plan(5, 1)))?.remaining, 4);
-});
-
 test('exactly the limit of a larger plan is let through in a window, however many ask at once', async () => {
   const limiter = createMemoryRateLimiter({ clock });
   const large = plan(1234, 10);

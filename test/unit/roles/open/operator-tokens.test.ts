@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { readConfig } from '../../../../src/config/read-config.ts';
 import { openOperatorTokens, type WatchedOperatorTokens } from '../../../../src/roles/open/operator-tokens.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
+import { useDirectory } from '../../../kit/directory.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 import { waitFor } from '../../../kit/wait-for.ts';
 
@@ -17,12 +17,11 @@ const OWN = 'correct-horse-battery-staple-0123456789';
 const lineOf = (name: string, token: string): string => `${name}:${createHash('sha256').update(token).digest('hex')}\n`;
 
 describe('operator tokens of a file', () => {
-  let directory: string;
+  const directory = useDirectory();
   let path: string;
   let clock: VirtualClock;
   let tokens: WatchedOperatorTokens;
   before(() => {
-    directory = mkdtempSync(join(tmpdir(), 'grantd-tokens-'));
     path = join(directory, 'tokens');
     writeFileSync(path, lineOf('ann', 'token-of-ann'));
     clock = new VirtualClock();
@@ -37,7 +36,6 @@ describe('operator tokens of a file', () => {
   after(() => {
     tokens.close();
     assert.equal(clock.timers, 0);
-    rmSync(directory, { recursive: true });
   });
 
   /** Moves the clock until the file was read again and the condition holds. */

@@ -10,7 +10,7 @@ import { StartError } from '../../../../src/roles/process/start-error.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
-import { createTemporaryDirectory } from '../../../kit/store/store-directory.ts';
+import { useDirectory } from '../../../kit/directory.ts';
 import { soon } from '../../../kit/store/store-fixtures.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 import { waitFor } from '../../../kit/wait-for.ts';
@@ -40,62 +40,50 @@ function waitingIn(parts: AsyncDisposableStack, change: Partial<StoreWaiting> = 
 
 describe('the store of the settings', () => {
   it('is the embedded one in dev, with the cluster made in it, and closed with the role', async () => {
-    const directory = createTemporaryDirectory();
-    try {
-      const config = readConfig('dev', { GRANTD_DATA_DIR: directory.path, GRANTD_SLOTS: '8' });
-      const parts = new AsyncDisposableStack();
-      const { store, meta } = await openStore(dependencies, config, waitingIn(parts));
-      assert.equal(meta.slots, 8);
-      assert.deepEqual(await store.readMeta(soon()), meta);
-      await parts.disposeAsync();
-      await assert.rejects(store.readMeta(soon()), /closed/);
-    } finally {
-      directory.remove();
-    }
+    const directory = useDirectory();
+    const config = readConfig('dev', { GRANTD_DATA_DIR: directory, GRANTD_SLOTS: '8' });
+    const parts = new AsyncDisposableStack();
+    const { store, meta } = await openStore(dependencies, config, waitingIn(parts));
+    assert.equal(meta.slots, 8);
+    assert.deepEqual(await store.readMeta(soon()), meta);
+    await parts.disposeAsync();
+    await assert.rejects(store.readMeta(soon()), /closed/);
   });
 
   it('is closed again if the settings are not those of its cluster, with an error for the operator', async () => {
-    const directory = createTemporaryDirectory();
-    try {
-      const path = join(directory.path, 'data');
-      for (const [slots, outcome] of [
-        ['8', undefined],
-        ['16', StartError],
-        ['8', undefined],
-      ] as const) {
-        await using parts = new AsyncDisposableStack();
-        const config = readConfig('dev', { GRANTD_DATA_DIR: path, GRANTD_SLOTS: slots });
-        const opening = openStore(dependencies, config, waitingIn(parts));
-        if (outcome === undefined) await opening;
-        else await assert.rejects(opening, outcome);
-      }
-    } finally {
-      directory.remove();
+    const directory = useDirectory();
+    const path = join(directory, 'data');
+    for (const [slots, outcome] of [
+      ['8', undefined],
+      ['16', StartError],
+      ['8', undefined],
+    ] as const) {
+      await using parts = new AsyncDisposableStack();
+      const config = readConfig('dev', { GRANTD_DATA_DIR: path, GRANTD_SLOTS: slots });
+      const opening = openStore(dependencies, config, waitingIn(parts));
+      if (outcome === undefined) await opening;
+      else await assert.rejects(opening, outcome);
     }
   });
 
   it('is closed again if it opens after the start was aborted', async () => {
-    const directory = createTemporaryDirectory();
-    try {
-      const config = readConfig('dev', { GRANTD_DATA_DIR: directory.path, GRANTD_SLOTS: '8' });
-      await using parts = new AsyncDisposableStack();
-      const stopping = new AbortController();
-      const opening = openStore(dependencies, config, waitingIn(parts, { signal: stopping.signal }));
-      stopping.abort(reason);
-      await assert.rejects(opening, (error) => error === reason);
-      // One process at a time holds the directory, and no caller received that store to close it.
-      await waitFor('the directory to be free', async () => {
-        try {
-          await openStore(dependencies, config, waitingIn(parts));
-          return true;
-        } catch (error) {
-          assert.ok(error instanceof StartError, String(error));
-          return false;
-        }
-      });
-    } finally {
-      directory.remove();
-    }
+    const directory = useDirectory();
+    const config = readConfig('dev', { GRANTD_DATA_DIR: directory, GRANTD_SLOTS: '8' });
+    await using parts = new AsyncDisposableStack();
+    const stopping = new AbortController();
+    const opening = openStore(dependencies, config, waitingIn(parts, { signal: stopping.signal }));
+    stopping.abort(reason);
+    await assert.rejects(opening, (error) => error === reason);
+    // One process at a time holds the directory, and no caller received that store to close it.
+    await waitFor('the directory to be free', async () => {
+      try {
+        await openStore(dependencies, config, waitingIn(parts));
+        return true;
+      } catch (error) {
+        assert.ok(error instanceof StartError, String(error));
+        return false;
+      }
+    });
   });
 
   it('is Cassandra for a shard, which names it while it waits', async () => {

@@ -118,7 +118,7 @@ describe('the loop-back call over gRPC', () => {
   ] as const) {
     it(`is answered by a real server, ${how}`, async (context) => {
       const log = createLog({ level: 'silent', pretty: false });
-      const files = names && (await (await createAuthority(context)).issue('grantd-shard', names));
+      const files = names && (await (await createAuthority()).issue('grantd-shard', names));
       const tls = files && createRpcTls(files, { log });
       const world = await ShardWorld.start();
       const shard = new ScriptedShard(world);

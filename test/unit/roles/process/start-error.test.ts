@@ -1,17 +1,16 @@
 // The process that holds a port: named if /proc shows it, otherwise not mentioned.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import { findPortHolder } from '../../../../src/roles/process/start-error.ts';
+import { useDirectory } from '../../../kit/directory.ts';
 
 /** A /proc in which the process 42 listens on port 8080 (1F90) over IPv6. */
-function fakeProc(context: TestContext, cmdline: string): string {
-  const proc = mkdtempSync(join(tmpdir(), 'grantd-proc-'));
-  context.after(() => rmSync(proc, { recursive: true }));
+function fakeProc(cmdline: string): string {
+  const proc = useDirectory();
   for (const directory of ['net', '41/fd', '42/fd', 'self']) mkdirSync(join(proc, directory), { recursive: true });
   const head = '  sl  local_address remote_address st tx_queue rx_queue tr tm->when retrnsmt uid timeout inode\n';
   const line = (local: string, state: string, inode: number) =>
@@ -30,18 +29,18 @@ function fakeProc(context: TestContext, cmdline: string): string {
 }
 
 describe('the holder of a port', () => {
-  it('is named by program and process id, without the rest of its command line', (context) => {
-    const proc = fakeProc(context, '/usr/sbin/nginx\0-p\0secret\0');
+  it('is named by program and process id, without the rest of its command line', () => {
+    const proc = fakeProc('/usr/sbin/nginx\0-p\0secret\0');
     assert.equal(findPortHolder(8080, proc), 'nginx (pid 42)');
   });
 
-  it('is grantd if its command line says so', (context) => {
-    const proc = fakeProc(context, 'node\0/opt/grantd/src/main.ts\0dev\0');
+  it('is grantd if its command line says so', () => {
+    const proc = fakeProc('node\0/opt/grantd/src/main.ts\0dev\0');
     assert.equal(findPortHolder(8080, proc), 'grantd (pid 42)');
   });
 
-  it('is not named if no process listens, or without /proc', (context) => {
-    const proc = fakeProc(context, 'x\0');
+  it('is not named if no process listens, or without /proc', () => {
+    const proc = fakeProc('x\0');
     assert.equal(findPortHolder(8081, proc), undefined, 'it listens, but no process is seen to hold it');
     assert.equal(findPortHolder(9, proc), undefined);
     assert.equal(findPortHolder(8080, join(proc, 'nowhere')), undefined);

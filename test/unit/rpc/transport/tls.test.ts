@@ -14,7 +14,8 @@ import { type PeerNames, proofOf } from '../../../../src/rpc/transport/peer-cert
 import { dialShard } from '../../../../src/rpc/transport/shard-dialer.ts';
 import { createRpcTls, type RpcTls, type RpcTlsOptions } from '../../../../src/rpc/transport/tls.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
-import { createAuthority, createDirectory, type Leaf } from '../../../kit/certificates.ts';
+import { createAuthority, type Leaf } from '../../../kit/certificates.ts';
+import { useDirectory } from '../../../kit/directory.ts';
 import { ShardWorld } from '../../../kit/scripted-shard.ts';
 import { shellBlocks } from '../../../kit/shell-blocks.ts';
 import { createRecordingLog } from '../../../kit/store/store-directory.ts';
@@ -87,7 +88,7 @@ async function connect(t: TestContext, address: string, tls: RpcTls | undefined,
 }
 
 test('both ends have to prove themselves; the name is that of the Service', async (t) => {
-  const [authority, stranger] = await Promise.all([createAuthority(t), createAuthority(t)]);
+  const [authority, stranger] = await Promise.all([createAuthority(), createAuthority()]);
   const [shardLeaf, frontLeaf, strangeLeaf] = await Promise.all([
     authority.issue('shard', [`DNS:${SERVICE}`]),
     authority.issue('front', ['DNS:grantd-front']),
@@ -113,7 +114,7 @@ test('both ends have to prove themselves; the name is that of the Service', asyn
 });
 
 test('without a name of the Service the certificate is for the dialled address', async (t) => {
-  const authority = await createAuthority(t);
+  const authority = await createAuthority();
   const leaf = await authority.issue('all', ['IP:127.0.0.1']);
   const tls = openTls(t, leaf);
   const front = await connect(t, await listen(t, tls), tls);
@@ -121,7 +122,7 @@ test('without a name of the Service the certificate is for the dialled address',
 });
 
 test('a shard is known by a name in its subjectAltName, whole or by one wildcard label, and never by its common name', async (t) => {
-  const authority = await createAuthority(t);
+  const authority = await createAuthority();
   const front = openTls(t, await authority.issue('front', ['DNS:grantd-front']), { serverNames: [SERVICE] });
   const dial = async (commonName: string, names: readonly string[]) =>
     connect(t, await listen(t, openTls(t, await authority.issue(commonName, names))), front);
@@ -141,7 +142,7 @@ test('a shard is known by a name in its subjectAltName, whole or by one wildcard
 });
 
 test("only a console's certificate may make the operator's calls", async (t) => {
-  const authority = await createAuthority(t);
+  const authority = await createAuthority();
   const shardLeaf = await authority.issue('shard', [`DNS:${SERVICE}`]);
   const address = await listen(t, openTls(t, shardLeaf));
   const ask = async (leaf: Leaf, peer: number, at = address) => {
@@ -168,7 +169,7 @@ test("only a console's certificate may make the operator's calls", async (t) => 
 });
 
 test('only the certificate of a shard may follow a tenant, and only of a peer that says it is a shard', async (t) => {
-  const authority = await createAuthority(t);
+  const authority = await createAuthority();
   const shardLeaf = await authority.issue('shard', [`DNS:${SERVICE}`]);
   const address = await listen(t, openTls(t, shardLeaf), { console: ['grantd-console'], shard: [SERVICE, 'other'] });
   const code = async (leaf: Leaf, peer: number) => {
@@ -210,7 +211,7 @@ test('a name counts as a console’s only where it is one', () => {
 });
 
 test('the certificates of the guide tell the three kinds of processes apart', async (t) => {
-  const directory = await createDirectory(t);
+  const directory = useDirectory();
   const block = shellBlocks('docs/operating/cluster.md').find((each) => each.includes('openssl')) ?? assert.fail();
   await run('bash', ['-euc', block], { cwd: directory });
   const leafOf = (name: string): Leaf => ({
@@ -234,12 +235,12 @@ test('the certificates of the guide tell the three kinds of processes apart', as
 });
 
 test('changed files hold for new connections, and existing ones go on', async (t) => {
-  const [first, second] = await Promise.all([createAuthority(t), createAuthority(t)]);
+  const [first, second] = await Promise.all([createAuthority(), createAuthority()]);
   const names = [`DNS:${SERVICE}`];
   const [oldLeaf, newLeaf] = await Promise.all([first.issue('old', names), second.issue('new', names)]);
 
   // As a secret is mounted: the files are links through a link to a directory, which is swapped.
-  const directory = await createDirectory(t);
+  const directory = useDirectory();
   const install = async (version: string, leaf: Leaf): Promise<void> => {
     await mkdir(join(directory, version));
     for (const part of ['cert', 'key', 'ca'] as const) await writeFile(join(directory, version, part), leaf[part]);
@@ -282,7 +283,7 @@ test('changed files hold for new connections, and existing ones go on', async (t
 });
 
 test('files that cannot be used at the start stop it', async (t) => {
-  const authority = await createAuthority(t);
+  const authority = await createAuthority();
   const [leaf, other] = await Promise.all([authority.issue('a', []), authority.issue('b', [])]);
   assert.throws(() => openTls(t, { ...leaf, key: other.key }));
   assert.throws(() => openTls(t, { ...leaf, cert: '/nowhere/at/all' }), /ENOENT/);

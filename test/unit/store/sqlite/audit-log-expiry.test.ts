@@ -14,7 +14,8 @@ import { Damage } from '../../../../src/store/sqlite/sqlite-errors.ts';
 import { AuditLogExpiry } from '../../../../src/store/sqlite/sqlite-store.ts';
 import { Writer } from '../../../../src/store/sqlite/worker/writer.ts';
 import type { StateWrite } from '../../../../src/store/store.ts';
-import { createTemporaryDirectory, openStore } from '../../../kit/store/store-directory.ts';
+import { useDirectory } from '../../../kit/directory.ts';
+import { openStore } from '../../../kit/store/store-directory.ts';
 import { createRecord, META, newTenantId, soon } from '../../../kit/store/store-fixtures.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 import { waitFor } from '../../../kit/wait-for.ts';
@@ -150,13 +151,13 @@ test('it keeps as long as Cassandra does', () => {
 });
 
 test('a store that is open lets go of what is too old by itself', async () => {
-  const directory = createTemporaryDirectory();
+  const directory = useDirectory();
   // The minutes and hours that it waits have passed at once.
   const clock = {
     ...systemClock,
     setTimer: (run: () => void, delayMs: number) => systemClock.setTimer(run, delayMs >= 10 * MINUTE_MS ? 1 : delayMs),
   };
-  const store = await openStore(directory.path, { clock });
+  const store = await openStore(directory, { clock });
   try {
     await store.initializeMeta(META, soon());
     const tenantId = newTenantId();
@@ -167,6 +168,5 @@ test('a store that is open lets go of what is too old by itself', async () => {
     assert.equal(await kept(month), 1);
   } finally {
     await store.close();
-    directory.remove();
   }
 });

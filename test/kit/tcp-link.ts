@@ -1,8 +1,10 @@
-// The network between a client and an API server: a TCP proxy that can be cut, be taken away, or swallow what is sent.
+// The network between a client and a server: a TCP proxy that can be cut, be taken away, fall silent for a while, or
+// swallow what is sent.
 
 import { type AddressInfo, createServer, type Socket, connect as tcpConnect } from 'node:net';
+import type { TestContext } from 'node:test';
 
-export interface ApiLink {
+export interface TcpLink {
   /** Where the client finds the server: `127.0.0.1:port`. */
   readonly address: string;
   /** Connections that were tried so far. */
@@ -16,6 +18,9 @@ export interface ApiLink {
   /** Ends every connection, and every new one at once. */
   takeAway(): void;
   bringBack(): void;
+  /** As if the server were paused: connections stay open, new ones are accepted, and nothing arrives until `resume`. */
+  silence(): void;
+  resume(): void;
   close(): Promise<void>;
 }
 
@@ -24,12 +29,12 @@ interface Pair {
   readonly sockets: readonly Socket[];
 }
 
-/** `target`: `host:port`. */
-export async function startApiLink(target: string): Promise<ApiLink> {
+/** `target`: `host:port`. With a test, it ends with that. */
+export async function startTcpLink(target: string, t?: TestContext): Promise<TcpLink> {
   const { hostname, port } = new URL(`tcp://${target}`);
   const pairs = new Set<Pair>();
   let opened = 0;
-  let away = false;
+  let [away, silent] = [false, false];
   const server = createServer((inbound) => {
     opened += 1;
     inbound.on('error', () => {});
@@ -53,13 +58,14 @@ export async function startApiLink(target: string): Promise<ApiLink> {
     outbound.on('error', () => {});
     forward(inbound, outbound);
     forward(outbound, inbound);
+    if (silent) for (const socket of pair.sockets) socket.pause();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const cut = (): void => {
     for (const { sockets } of pairs) for (const socket of sockets) socket.destroy();
     pairs.clear();
   };
-  return {
+  const link: TcpLink = {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     opened: () => opened,
     standing: () => pairs.size,
@@ -74,6 +80,14 @@ export async function startApiLink(target: string): Promise<ApiLink> {
     bringBack() {
       away = false;
     },
+    silence() {
+      silent = true;
+      for (const { sockets } of pairs) for (const socket of sockets) socket.pause();
+    },
+    resume() {
+      silent = false;
+      for (const { sockets } of pairs) for (const socket of sockets) socket.resume();
+    },
     close() {
       cut();
       return new Promise((resolve) => {
@@ -81,4 +95,6 @@ export async function startApiLink(target: string): Promise<ApiLink> {
       });
     },
   };
+  t?.after(() => link.close());
+  return link;
 }
