@@ -263,49 +263,6 @@ test('an attempt that came too late is made again while the deadline allows', as
   assert.equal((await session.call(CALLS.createNamespace, contextFor(), 'docs')).created, true);
 });
 
-test('every other call of a session crosses the wire both ways', async (t) => {
-  const stage = await setStage(t);
-  const session = await stage.session();
-  await stage.world.grant(stage.tenantId, ...['doc:1', 'doc:2', 'doc:3'].map((object) => `user:ann viewer ${object}`));
-  const first = await session.call(CALLS.listObjects, contextFor(), {
-    subject: 'user:ann',
-    relation: 'viewer',
-    namespace: undefined,
-    limit: 2,
-    cursor: undefined,
-  });
-  assert.deepEqual(first.items, ['doc:1', 'doc:2']);
-  const last = await session.call(CALLS.listObjects, contextFor(), {
-    subject: 'user:ann',
-    relation: 'viewer',
-    namespace: undefined,
-    limit: 2,
-    cursor: first.nextCursor,
-  });
-  assert.deepEqual(last, { items: ['doc:3'], nextCursor: undefined });
-  const made = await session.call(CALLS.createNamespace, contextFor(), 'docs');
-  assert.equal(made.created, true);
-  assert.equal((await session.call(CALLS.createNamespace, contextFor(), 'docs')).created, false);
-  assert.deepEqual(
-    (await session.call(CALLS.listNamespaces, contextFor(), undefined)).map(({ name }) => name),
-    ['doc', 'docs', 'user'],
-  );
-  await assert.rejects(session.call(CALLS.createNamespace, contextFor(), 'no good'), code('internal'));
-  const expiresAtMs = Date.now() + 86_400_000;
-  const { record, text } = await session.createKey(contextFor(), { name: 'ci', scopes: 3, expiresAtMs });
-  assert.equal(record.expiresAtMs, expiresAtMs);
-  assert.equal(record.lastUsedAtMs, undefined);
-  const other = await stage.front.authenticate(contextFor(), text);
-  assert.equal(other.scopes, 3);
-  const keys = await session.call(CALLS.listKeys, contextFor(), { limit: 100, cursor: undefined });
-  assert.deepEqual(
-    keys.items.map(({ name }) => name),
-    ['', 'ci'],
-  );
-  await session.call(CALLS.revokeKey, contextFor(), record.keyId);
-  await assert.rejects(other.confirm(contextFor()), code('unauthorized'));
-});
-
 test('what only the operator may ask is refused to a front', async (t) => {
   const stage = await setStage(t);
   // No type gives the session of a key these calls.

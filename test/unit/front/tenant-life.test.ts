@@ -92,20 +92,6 @@ async function startService(t: TestContext) {
   return { operator, urls, make, check, statuses, update };
 }
 
-test('a tenant is suspended and resumed on every front from the answer on, again and again', async (t) => {
-  const { make, statuses, update } = await startService(t);
-  const { tenantId, key } = await make();
-  const bystander = await make();
-  assert.deepEqual(await statuses(key), [200, 200]);
-  for (let round = 0; round < 8; round += 1) {
-    await update(tenantId, { state: 'suspended' });
-    assert.deepEqual(await statuses(key), [403, 403]);
-    assert.deepEqual(await statuses(bystander.key), [200, 200]);
-    await update(tenantId, { state: 'active' });
-    assert.deepEqual(await statuses(key), [200, 200]);
-  }
-});
-
 test('a deleted tenant is refused on every front from the answer on, and is soon gone', async (t) => {
   const { operator, make, statuses, update } = await startService(t);
   const { tenantId, key } = await make();
@@ -168,21 +154,4 @@ test('the requests of a tenant are counted over all fronts, and those of another
   assert.equal(load?.shardName, 'shard-1');
   assert.equal(load.failuresPerSecond, 0);
   assert.ok(load.p99Ms !== undefined && load.p99Ms > 0 && load.p99Ms < 60_000, String(load.p99Ms));
-});
-
-test('the bounds of a plan are the same on every front, and the refusal names them', async (t) => {
-  const { operator, urls, make } = await startService(t);
-  const { tenantId, key } = await make('tight');
-  const [first = '', second = ''] = urls;
-  const create = (url: string, name: string) =>
-    call(url, { method: 'POST', path: '/v1/namespaces', key, body: { name } });
-  assert.equal((await create(first, 'doc')).status, 201);
-  assert.equal((await create(second, 'user')).status, 201);
-  const refused = await create(first, 'third');
-  assert.equal(refused.status, 403);
-  assert.match(refused.text, /namespace-limit-reached.*allows 2 namespaces/s);
-  assert.deepEqual((await operator.call(CALLS.readTenant, contextFor(), { tenantId })).counts, {
-    namespaces: 2,
-    keys: 1,
-  });
 });

@@ -3,16 +3,35 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
-import type { parseTenantId } from '../../../../src/core/ids.ts';
+import type { TenantId } from '../../../../src/core/ids.ts';
 import { slotOfTenant } from '../../../../src/core/slots.ts';
 import type { TenantFilter } from '../../../../src/core/tenants.ts';
 import { CALLS } from '../../../../src/rpc/calls/table.ts';
 import { ShardFailure } from '../../../../src/shard/shard.ts';
 import { readAll } from '../../../kit/store/read-all.ts';
-import { contextFor, ids, setStage, until } from '../harness.ts';
+import { contextFor, ids, type Stage, setStage, until } from '../harness.ts';
 
 const code = (expected: string) => (error: unknown) => error instanceof GrantdError && error.code === expected;
 const CONSOLE = { front: { peer: 'console' } } as const;
+
+/** The ids on all pages of a listing, none of which is longer than asked for. */
+async function listAll(
+  { front }: Stage,
+  query: TenantFilter & { readonly limit: number },
+): Promise<readonly string[][]> {
+  const pages: string[][] = [];
+  let after: TenantId | undefined;
+  do {
+    const page: Awaited<ReturnType<typeof front.operator.listTenants>> = await front.operator.listTenants(
+      contextFor(),
+      { ...query, after },
+    );
+    assert.ok(page.tenants.length <= query.limit);
+    pages.push(page.tenants.map(({ tenantId }) => tenantId));
+    after = page.next;
+  } while (after !== undefined);
+  return pages;
+}
 
 test('a tenant is made, read, changed and used at the owner of its slot', async (t) => {
   const stage = await setStage(t, { ...CONSOLE, shards: 3, slots: 6 });
@@ -62,21 +81,9 @@ test('tenants of all shards are listed in one order, page by page, each once', a
   const expected = (await stage.world.tenants()).map(({ tenantId }) => tenantId);
   assert.equal(expected.length, 41);
   for (const limit of [1, 7, 41, 1000]) {
-    const seen: string[] = [];
-    let after: ReturnType<typeof parseTenantId>;
-    let pages = 0;
-    do {
-      const page: Awaited<ReturnType<typeof stage.front.operator.listTenants>> = await stage.front.operator.listTenants(
-        contextFor(),
-        { after, limit },
-      );
-      assert.ok(page.tenants.length <= limit);
-      seen.push(...page.tenants.map(({ tenantId }) => tenantId));
-      after = page.next;
-      pages += 1;
-    } while (after !== undefined);
-    assert.deepEqual(seen, expected);
-    assert.equal(pages, Math.ceil(expected.length / limit));
+    const pages = await listAll(stage, { limit });
+    assert.deepEqual(pages.flat(), expected);
+    assert.equal(pages.length, Math.ceil(expected.length / limit));
   }
 });
 
@@ -138,19 +145,8 @@ test('a search goes over all shards, cut short by any of them or not, and finds 
     [3, 2],
   ] as const) {
     for (const shard of stage.shards) shard.searchedMax = searchedMax;
-    const seen: string[] = [];
-    let after: ReturnType<typeof parseTenantId>;
-    do {
-      const query = { name: 'ACME', after, limit };
-      const page: Awaited<ReturnType<typeof stage.front.operator.listTenants>> = await stage.front.operator.listTenants(
-        contextFor(),
-        query,
-      );
-      assert.ok(page.tenants.length <= limit);
-      seen.push(...page.tenants.map(({ tenantId }) => tenantId));
-      after = page.next;
-    } while (after !== undefined);
-    assert.deepEqual(seen, expected, `${limit} a page, ${searchedMax} names a time`);
+    const pages = await listAll(stage, { name: 'ACME', limit });
+    assert.deepEqual(pages.flat(), expected, `${limit} a page, ${searchedMax} names a time`);
   }
   const nobody = { name: 'x'.repeat(600), after: undefined, limit: 10 };
   assert.deepEqual(await stage.front.operator.listTenants(contextFor(), nobody), { tenants: [], next: undefined });
@@ -177,16 +173,8 @@ test('tenants are filtered by plan and state, also together with a name, a page 
       .filter((record) => record.name.toLowerCase().includes(name))
       .map(({ tenantId }) => tenantId);
     for (const limit of [1, 7, 100]) {
-      const seen: string[] = [];
-      let after: ReturnType<typeof parseTenantId>;
-      do {
-        const page: Awaited<ReturnType<typeof stage.front.operator.listTenants>> =
-          await stage.front.operator.listTenants(contextFor(), { ...filter, after, limit });
-        assert.ok(page.tenants.length <= limit);
-        seen.push(...page.tenants.map(({ tenantId }) => tenantId));
-        after = page.next;
-      } while (after !== undefined);
-      assert.deepEqual(seen, expected, `${JSON.stringify(filter)}, ${limit} a page`);
+      const pages = await listAll(stage, { ...filter, limit });
+      assert.deepEqual(pages.flat(), expected, `${JSON.stringify(filter)}, ${limit} a page`);
     }
   }
 });
