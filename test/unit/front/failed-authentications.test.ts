@@ -5,15 +5,11 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createApiKey } from '../../../src/core/api-keys.ts';
 import { GrantdError } from '../../../src/core/errors.ts';
-import { BUILT_IN_PLANS } from '../../../src/core/plans.ts';
 import { createFailureLimiter } from '../../../src/front/limits/failure-limiter.ts';
-import { listenHttp } from '../../../src/http/server.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 import { ShardFailure } from '../../../src/shard/shard.ts';
-import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { call } from '../../kit/http-client.ts';
-import { FakeRateLimiter } from '../http/http-in-process.ts';
-import { ids, setStage, silentLog } from './harness.ts';
+import { ids, listenApi, setStage } from './harness.ts';
 
 const TUPLE = { subject: 'user:ann', relation: 'viewer', object: 'doc:1' } as const;
 
@@ -24,27 +20,8 @@ async function startService(t: TestContext) {
   let aheadMs = 0;
   const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
   const { front, shard, world, key } = await setStage(t, { clock });
-  const http = await listenHttp(
-    {
-      front,
-      rateLimiter: new FakeRateLimiter(),
-      failureLimiter: createFailureLimiter({ clock }),
-      ids,
-      clock,
-      random: systemRandom,
-      log: silentLog,
-      metrics: createMetrics(),
-    },
-    {
-      address: '127.0.0.1:0',
-      baseUrl: undefined,
-      errorsBase: undefined,
-      plans: BUILT_IN_PLANS,
-      trustedProxies: [],
-    },
-  );
-  t.after(() => http.close());
-  const ask = (each: string) => call(http.url, { method: 'POST', path: '/v1/check', key: each, body: TUPLE });
+  const url = await listenApi(t, front, { clock, failureLimiter: createFailureLimiter({ clock }) });
+  const ask = (each: string) => call(url, { method: 'POST', path: '/v1/check', key: each, body: TUPLE });
   const statusOf = async (each: string): Promise<number> => (await ask(each)).status;
   const tally = async (each: string, times: number): Promise<Record<number, number>> => {
     const counts: Record<number, number> = {};

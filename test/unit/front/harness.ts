@@ -4,9 +4,12 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { TestContext } from 'node:test';
 import type { Clock } from '../../../src/core/async/clock.ts';
 import { IdFactory, type TenantId } from '../../../src/core/ids.ts';
+import { BUILT_IN_PLANS, type Plan } from '../../../src/core/plans.ts';
 import { createStaticDiscovery } from '../../../src/discovery/discovery.ts';
 import { createFront, type FrontOptions } from '../../../src/front/create-front.ts';
-import type { RequestContext, TenantSession } from '../../../src/front/front.ts';
+import type { Front, RequestContext, TenantSession } from '../../../src/front/front.ts';
+import type { FailureLimiter } from '../../../src/front/limits/rate-limiter.ts';
+import { listenHttp } from '../../../src/http/server.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 import { listenShardServer, type ShardServer } from '../../../src/rpc/serving/server.ts';
 import { createGrpcTransport } from '../../../src/rpc/transport/grpc-transport.ts';
@@ -16,6 +19,7 @@ import { createMetrics, type Metrics } from '../../../src/telemetry/metrics.ts';
 import { ScriptedShard, ShardWorld } from '../../kit/scripted-shard.ts';
 import { VirtualClock } from '../../kit/virtual-clock.ts';
 import { waitFor } from '../../kit/wait-for.ts';
+import { FakeFailureLimiter, FakeRateLimiter } from '../http/http-in-process.ts';
 
 export const silentLog: Log = createLog({ level: 'silent', pretty: false });
 export const ids = new IdFactory(systemClock, systemRandom);
@@ -59,6 +63,28 @@ export async function serve(
   );
   t.after(() => server.close());
   return server;
+}
+
+/** The public interface over a front, on a free port; returns its URL. */
+export async function listenApi(
+  t: TestContext,
+  front: Front,
+  { plans = BUILT_IN_PLANS, clock = systemClock, failureLimiter = new FakeFailureLimiter() }: ApiOptions = {},
+): Promise<string> {
+  const rateLimiter = new FakeRateLimiter();
+  const parts = { ids, random: systemRandom, log: silentLog, metrics: createMetrics() };
+  const server = await listenHttp(
+    { ...parts, front, rateLimiter, failureLimiter, clock },
+    { address: '127.0.0.1:0', baseUrl: undefined, errorsBase: undefined, plans, trustedProxies: [] },
+  );
+  t.after(() => server.close());
+  return server.url;
+}
+
+export interface ApiOptions {
+  readonly plans?: ReadonlyMap<string, Plan>;
+  readonly clock?: Clock;
+  readonly failureLimiter?: FailureLimiter;
 }
 
 export interface Stage {

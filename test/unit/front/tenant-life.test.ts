@@ -4,12 +4,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { GrantdError } from '../../../src/core/errors.ts';
-import { IdFactory, type TenantId } from '../../../src/core/ids.ts';
+import type { TenantId } from '../../../src/core/ids.ts';
 import { BUILT_IN_PLANS, type Plan } from '../../../src/core/plans.ts';
 import { ALL_SCOPES } from '../../../src/core/scopes.ts';
 import { createStaticDiscovery } from '../../../src/discovery/discovery.ts';
 import { createFront } from '../../../src/front/create-front.ts';
-import { listenHttp } from '../../../src/http/server.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 import { CALLS } from '../../../src/rpc/calls/table.ts';
 import { listenShardServer } from '../../../src/rpc/serving/server.ts';
@@ -18,8 +17,7 @@ import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { call } from '../../kit/http-client.ts';
 import { ShardHarness } from '../../kit/shard-harness.ts';
 import { waitFor } from '../../kit/wait-for.ts';
-import { FakeFailureLimiter, FakeRateLimiter } from '../http/http-in-process.ts';
-import { contextFor, reportingClock, silentLog, until } from './harness.ts';
+import { contextFor, listenApi, reportingClock, silentLog, until } from './harness.ts';
 
 const TUPLE = { subject: 'user:ann', relation: 'viewer', object: 'doc:1' } as const;
 const TIGHT: Plan = {
@@ -61,24 +59,7 @@ async function startService(t: TestContext) {
   const fronts = [open('front'), open('front')];
   const { operator } = open('console');
   await until(() => fronts.every((front) => front.ready()));
-  const urls: string[] = [];
-  for (const front of fronts) {
-    const http = await listenHttp(
-      {
-        front,
-        rateLimiter: new FakeRateLimiter(),
-        failureLimiter: new FakeFailureLimiter(),
-        ids: new IdFactory(systemClock, systemRandom),
-        clock: systemClock,
-        random: systemRandom,
-        log: silentLog,
-        metrics: createMetrics(),
-      },
-      { address: '127.0.0.1:0', baseUrl: undefined, errorsBase: undefined, plans: PLANS, trustedProxies: [] },
-    );
-    t.after(() => http.close());
-    urls.push(http.url);
-  }
+  const urls = await Promise.all(fronts.map((front) => listenApi(t, front, { plans: PLANS })));
   const make = async (plan = 'unlimited') => {
     const { tenantId } = await operator.createTenant(contextFor(), { name: 'Acme', plan, operator: 'ann' });
     const session = await operator.tenant(contextFor(), tenantId, 'ann');

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PassThrough, Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { describe, test } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { useDirectory } from '../../../kit/directory.ts';
@@ -374,34 +374,6 @@ describe('import', () => {
     assert.ok(imports < 20);
     const stands = Number(/^([\d,]+) lines/.exec(run.stdout)?.[1]?.replaceAll(',', ''));
     assert.equal((await exportText(tenant)).split('\n').length - 1, stands);
-  });
-
-  test('an interruption ends it, with what stands, and the same import finishes it', async () => {
-    const tenant = await createTenant();
-    const stdin = new PassThrough();
-    let interrupt: () => void = () => {};
-    const lines = rows(3000);
-    stdin.write(lines.slice(0, 1500).join(''));
-    let answered = 0;
-    const watching: typeof fetch = async (...parameters) => {
-      const response = await fetch(...parameters);
-      // The first batch is answered, and the source gives nothing more: only the interruption can end this.
-      if (String(parameters[0]).includes('/import?') && answered++ === 0) interrupt();
-      return response;
-    };
-    const run = await grantd(['import', '-', '--tenant', tenant], {
-      stdin,
-      fetch: watching,
-      onInterrupt: (listener) => {
-        interrupt = listener;
-        return () => {};
-      },
-    });
-    assert.equal(run.code, 130);
-    assert.match(run.stdout, /^1,000 lines .*: 1,000 created/);
-    assert.match(run.stderr, /Interrupted\. .*safe/);
-    const again = await importText(tenant, lines.join(''));
-    assert.match(again.stdout, /: 2,000 created, 0 changed, 1,000 unchanged, 0 refused/);
   });
 
   test('what cannot be read, written or told apart is said before anything is sent', async () => {
