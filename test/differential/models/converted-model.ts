@@ -11,9 +11,9 @@ import { mapOf, namesOfModel, type TupleNames } from '../../../packages/convert/
 import type { JsonObject } from '../../../src/core/json-members.ts';
 import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';
 import type { RuleSet } from '../../../src/rules/rule-set.ts';
-import { conditionValues } from '../../kit/condition-values.ts';
 import { type NaiveGrant, naiveModel, naiveSubjects, type Truth } from '../../kit/naive-rules.ts';
 import type { ConvertedGrant } from '../../kit/openfga-cases.ts';
+import { conditionValues } from './condition-values.ts';
 import { entityOf, type Model, type ModelQuestion, type Tuple, typeOf } from './model.ts';
 import { openfgaDsl, openfgaJson } from './openfga-model.ts';
 import { relationshipText, spicedbText } from './spicedb-model.ts';

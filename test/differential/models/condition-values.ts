@@ -1,12 +1,12 @@
 // Grants with conditions as the definition of rules takes them: with the values of their conditions in one call.
 
-import type { JsonObject } from '../../src/core/json-members.ts';
-import { compileConditions } from '../../src/rules/conditions/compiled-condition.ts';
-import { ConditionContext, evaluateCondition } from '../../src/rules/conditions/evaluate-condition.ts';
-import { ConditionBudget, EVALUATION_STEPS_MAX } from '../../src/rules/conditions/step-meter.ts';
-import type { RuleSet } from '../../src/rules/rule-set.ts';
-import type { NaiveGrant } from './naive-rules.ts';
-import type { ConvertedGrant } from './openfga-cases.ts';
+import type { JsonObject } from '../../../src/core/json-members.ts';
+import { compileConditions } from '../../../src/rules/conditions/compiled-condition.ts';
+import { ConditionContext, evaluateCondition } from '../../../src/rules/conditions/evaluate-condition.ts';
+import { ConditionBudget, EVALUATION_STEPS_MAX } from '../../../src/rules/conditions/step-meter.ts';
+import type { RuleSet } from '../../../src/rules/rule-set.ts';
+import type { NaiveGrant } from '../../kit/naive-rules.ts';
+import type { ConvertedGrant } from '../../kit/openfga-cases.ts';
 
 /** Throws if a condition is not one of the rule set. */
 export function conditionValues(
