@@ -1348,18 +1348,6 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
-    name: 'reader-page-ahead',
-    what: 'A reader uses rows of the state tables that are ahead of what it has applied.',
-    caughtBy: 'readers',
-    edits: [
-      {
-        file: 'src/shard/readers/tenant-reader.ts',
-        find: 'await caughtUp();',
-        replace: '',
-      },
-    ],
-  },
-  {
     name: 'reader-page-behind',
     what: 'A reader forgets commits that the state tables do not have yet.',
     caughtBy: 'readers',
