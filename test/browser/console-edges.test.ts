@@ -53,7 +53,11 @@ describe('the edges of the console', { skip: missing ?? false }, () => {
   }
 
   it('shows moves as they happen, rests while nobody sees it, and says when it is out of date', async () => {
-    service.operator.slots = slotsOf(['north', 'north', 'south', undefined]);
+    const { operator } = service;
+    operator.slots = slotsOf(['north', 'north', 'south', undefined]);
+    // Moves are told from the look before: one has to have seen these slots, and not only those of the start.
+    const looks = operator.surveys.length;
+    await waitFor('a look at these slots', () => operator.surveys.length > looks);
     await using opened = await visit();
     const { page } = opened;
     await page.clock.install();
