@@ -5,16 +5,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Request, type Response } from 'express';
 import { GrantdError } from '../core/errors.ts';
 import type { IdFactory } from '../core/ids.ts';
-import { ambiguityOf } from '../core/text/header-fields.ts';
 import type { AuthzenConfiguration, PublicPages } from './pages/public-pages.ts';
 import { Exchange } from './pipeline/exchange.ts';
 import type { OperationMeter, RequestMetrics } from './pipeline/request-metrics.ts';
 import type { Pipeline } from './pipeline/request-pipeline.ts';
 import type { PublicPage, ResponseWriter } from './pipeline/response-writer.ts';
-import type { Route } from './pipeline/routes.ts';
+import { expressPath, type Route } from './pipeline/routes.ts';
 import type { Connections } from './wire/connections.ts';
 import type { Incoming } from './wire/incoming.ts';
-import { NodeIncoming, type NodeIncomingOptions } from './wire/node-incoming.ts';
+import { NodeIncoming, type NodeIncomingOptions, refusalOfAmbiguity } from './wire/node-incoming.ts';
 
 export interface App {
   /** Takes every request that Node's parser lets through. */
@@ -37,9 +36,6 @@ export function needsKey(target: string): boolean {
   const path = target.replace(SCHEME_AND_AUTHORITY, '').split(/[?#]/, 1)[0] ?? '';
   return path.startsWith('/v1/') || path.startsWith('/access/v1/') || path === '/openapi.json';
 }
-
-/** `/v1/keys/{key_id}` → `/v1/keys/:key_id` */
-const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
 export function createApp(
   dependencies: {
@@ -95,11 +91,9 @@ export function createApp(
       answers.problem(exchange, new GrantdError('invalid-request', 'The header Host is missing.'));
       return undefined;
     }
-    const ambiguity = ambiguityOf(request.rawHeaders, request.headers['transfer-encoding']);
+    const ambiguity = refusalOfAmbiguity(request, response);
     if (ambiguity !== undefined) {
-      // What follows on this connection may be meant as a part of this request.
-      response.shouldKeepAlive = false;
-      answers.problem(exchange, new GrantdError('invalid-request', ambiguity));
+      answers.problem(exchange, ambiguity);
       return undefined;
     }
     return exchange;

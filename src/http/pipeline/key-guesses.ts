@@ -2,11 +2,9 @@
 // often, its guesses reach no owner; a known key works from anywhere. A malformed key is no guess, so it counts against
 // no address.
 
-import type { IncomingMessage } from 'node:http';
-import proxyaddr from 'proxy-addr';
 import { GrantdError } from '../../core/errors.ts';
 import type { FailureLimiter } from '../../front/limits/rate-limiter.ts';
-import type { Incoming } from '../wire/incoming.ts';
+import { createRequestOrigin, type RequestOrigin } from '../wire/client-address.ts';
 import type { Exchange } from './exchange.ts';
 import { failurePolicy } from './rate-policy.ts';
 import type { RequestMetrics } from './request-metrics.ts';
@@ -14,7 +12,7 @@ import type { RequestMetrics } from './request-metrics.ts';
 export class KeyGuesses {
   readonly #failureLimiter: FailureLimiter;
   readonly #metrics: RequestMetrics;
-  readonly #isTrusted: ReturnType<typeof proxyaddr.compile>;
+  readonly #origin: RequestOrigin;
 
   constructor(
     dependencies: { readonly failureLimiter: FailureLimiter; readonly metrics: RequestMetrics },
@@ -22,7 +20,7 @@ export class KeyGuesses {
   ) {
     this.#failureLimiter = dependencies.failureLimiter;
     this.#metrics = dependencies.metrics;
-    this.#isTrusted = proxyaddr.compile([...options.trustedProxies]);
+    this.#origin = createRequestOrigin(options.trustedProxies);
   }
 
   /**
@@ -30,7 +28,7 @@ export class KeyGuesses {
    * failed too often.
    */
   admit(exchange: Exchange, key: string): void {
-    const refusal = this.#failureLimiter.refusal(this.#addressOf(exchange.incoming), key);
+    const refusal = this.#failureLimiter.refusal(this.#origin.addressOf(exchange.incoming), key);
     if (refusal === undefined) return;
     const policy = failurePolicy(refusal);
     exchange.rate = refusal;
@@ -46,13 +44,7 @@ export class KeyGuesses {
   /** Records that the owner refused such a key. */
   record(exchange: Exchange, key: string, error: unknown): void {
     if (error instanceof GrantdError && error.code === 'unauthorized') {
-      this.#failureLimiter.record(this.#addressOf(exchange.incoming), key);
+      this.#failureLimiter.record(this.#origin.addressOf(exchange.incoming), key);
     }
-  }
-
-  /** The address of the socket, or behind trusted proxies the last address that none of them vouches for. */
-  #addressOf({ headers, socket }: Incoming): string {
-    // A connection that has ended in the meantime has no address any more.
-    return socket.remoteAddress === undefined ? '' : proxyaddr({ headers, socket } as IncomingMessage, this.#isTrusted);
   }
 }

@@ -44,6 +44,9 @@ export const registerOperation = <Session extends Caller, Services>(
   ...door,
 });
 
+/** `/v1/keys/{key_id}` → `/v1/keys/:key_id` */
+export const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+
 /** One path and its operations. */
 export interface Route<Session extends Caller = TenantSession> {
   /** As in OpenAPI. */

@@ -3,6 +3,8 @@
 
 import type { Request, Response } from 'express';
 import type { Clock, Timer } from '../../core/async/clock.ts';
+import { GrantdError } from '../../core/errors.ts';
+import { ambiguityOf } from '../../core/text/header-fields.ts';
 import type { ByteBudget, Reservation } from './byte-budget.ts';
 import { sendChunks } from './chunks.ts';
 import { ageEnds, type Connection } from './connection.ts';
@@ -28,6 +30,15 @@ export interface NodeIncomingOptions {
   readonly discardBytesMax: number;
   readonly discardTimeoutMs: number;
   readonly stallTimeoutMs: number;
+}
+
+/** The refusal of a request whose headers leave open where it ends; undefined: they do not. */
+export function refusalOfAmbiguity(request: Request, response: Response): GrantdError | undefined {
+  const ambiguity = ambiguityOf(request.rawHeaders, request.headers['transfer-encoding']);
+  if (ambiguity === undefined) return undefined;
+  // What follows on this connection may be meant as a part of this request.
+  response.shouldKeepAlive = false;
+  return new GrantdError('invalid-request', ambiguity);
 }
 
 export class NodeIncoming implements Incoming {

@@ -7,8 +7,9 @@ import { GrantdError } from '../../core/errors.ts';
 import type { Plans } from '../../core/plans.ts';
 import { problemOf } from '../../core/problem.ts';
 import type { Operator } from '../../core/scopes.ts';
-import { ambiguityOf, clientRequestIdOf } from '../../core/text/header-fields.ts';
-import { createRequestOrigin } from '../client-address.ts';
+import { clientRequestIdOf } from '../../core/text/header-fields.ts';
+import { createRequestOrigin } from '../../http/wire/client-address.ts';
+import { refusalOfAmbiguity } from '../../http/wire/node-incoming.ts';
 import type { ClusterWatch } from '../cluster-watch.ts';
 import type { LogInCode } from '../console/log-in-code.ts';
 import { PAGES_PREFIX } from '../console/page.ts';
@@ -78,12 +79,8 @@ export function createConsoleApp(
         );
       }
     });
-    const ambiguity = ambiguityOf(request.rawHeaders, request.headers['transfer-encoding']);
-    if (ambiguity !== undefined) {
-      // What follows on this connection may be meant as a part of this request.
-      response.shouldKeepAlive = false;
-      throw new GrantdError('invalid-request', ambiguity);
-    }
+    const ambiguity = refusalOfAmbiguity(request, response);
+    if (ambiguity !== undefined) throw ambiguity;
     next();
   });
 

@@ -9,23 +9,22 @@ import { GrantdError } from '../../core/errors.ts';
 import type { IdFactory } from '../../core/ids.ts';
 import type { Plans } from '../../core/plans.ts';
 import { accessRefusal, type Operator } from '../../core/scopes.ts';
-import { ambiguityOf } from '../../core/text/header-fields.ts';
 import type { OperatorApi } from '../../front/front.ts';
 import type { FailureLimiter } from '../../front/limits/rate-limiter.ts';
 import { Exchange, setSession } from '../../http/pipeline/exchange.ts';
 import { OperationPipeline } from '../../http/pipeline/operation-pipeline.ts';
 import { createRequestMetrics, type RequestMetrics } from '../../http/pipeline/request-metrics.ts';
 import { createResponseWriter } from '../../http/pipeline/response-writer.ts';
-import { createRoutes, type Route, registerOperation } from '../../http/pipeline/routes.ts';
+import { createRoutes, expressPath, type Route, registerOperation } from '../../http/pipeline/routes.ts';
 import { createBudgets } from '../../http/wire/budgets.ts';
+import type { RequestOrigin } from '../../http/wire/client-address.ts';
 import { createConnection } from '../../http/wire/connection.ts';
 import { HTTP_BOUNDS } from '../../http/wire/limits.ts';
-import { NodeIncoming } from '../../http/wire/node-incoming.ts';
+import { NodeIncoming, refusalOfAmbiguity } from '../../http/wire/node-incoming.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { beginRequestSpan } from '../../telemetry/request-spans.ts';
 import type { Tracing } from '../../telemetry/spans.ts';
-import type { RequestOrigin } from '../client-address.ts';
 import type { IdentityProvider } from '../identity/identity-provider.ts';
 import type { OperatorTokens } from '../operator-tokens.ts';
 import { tenantIdOf } from '../path-ids.ts';
@@ -136,11 +135,9 @@ export function createOperatorDoor(
     const connection = createConnection(request.socket, { ...age, turnKey: address });
     const incoming = new NodeIncoming(request, response, connection, incomingOptions);
     const exchange = new Exchange<OperatorSession>(ids.create('req'), nowMs + deadlineMs, incoming, other);
-    const ambiguity = ambiguityOf(request.rawHeaders, request.headers['transfer-encoding']);
+    const ambiguity = refusalOfAmbiguity(request, response);
     if (ambiguity !== undefined) {
-      // What follows on this connection may be meant as a part of this request.
-      response.shouldKeepAlive = false;
-      answers.problem(exchange, new GrantdError('invalid-request', ambiguity));
+      answers.problem(exchange, ambiguity);
       return;
     }
     exchange.route = route;
@@ -161,8 +158,7 @@ export function createOperatorDoor(
 
   const router = express.Router({ strict: true, caseSensitive: true });
   for (const route of createOperatorRoutes({ clock, metrics }, errorsBase)) {
-    const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    router.all(path, (request: Request, response: Response) => serve(request, response, route));
+    router.all(expressPath(route.path), (request: Request, response: Response) => serve(request, response, route));
   }
   router.use(OPERATOR_API_PREFIX, (request: Request, response: Response) => serve(request, response));
   // The path cannot be decoded. Express recognizes an error handler by its four parameters.

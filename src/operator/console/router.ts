@@ -11,8 +11,8 @@ import { problemOf } from '../../core/problem.ts';
 import { type Operator, requireAccess } from '../../core/scopes.ts';
 import { renderMarkup } from '../../http/pages/markup.ts';
 import { sendChunks } from '../../http/wire/chunks.ts';
+import type { RequestOrigin } from '../../http/wire/client-address.ts';
 import type { Log } from '../../telemetry/log.ts';
-import type { RequestOrigin } from '../client-address.ts';
 import { type Assets, compress } from './assets.ts';
 import { Fields, FORM_BYTES_MAX, LOG_IN_FORM_BYTES_MAX, NO_FIELDS, readForm } from './forms.ts';
 import {

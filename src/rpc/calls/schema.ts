@@ -116,7 +116,7 @@ export function form<Value>(
 export const formOf = <Text extends string>(
   name: string,
   is: ((text: string) => text is Text) | ((text: string) => boolean),
-): Field<Text> => form(name, (each) => (is(each) ? (each as Text) : undefined), same);
+): Field<Text> => form(name, (each) => (is(each) ? (each as Text) : undefined));
 
 export function word<const Word extends string>(...words: readonly Word[]): Field<Word> {
   const known: ReadonlyMap<unknown, Word> = new Map(words.map((each) => [each, each]));
@@ -232,13 +232,12 @@ export const refined = <Value>(field: Field<Value>, demandIt: (value: Value) => 
   });
 
 /** A message with one member is the value itself. */
-export const only = <const Name extends string, Value>(name: Name, field: Field<Value>): Field<Value> => ({
-  ...converted(
+export const only = <const Name extends string, Value>(name: Name, field: Field<Value>): Field<Value> =>
+  converted(
     message<Record<Name, Value>>({ [name]: field } as FieldsOf<Record<Name, Value>>),
     (value: Value) => ({ [name]: value }) as Record<Name, Value>,
     (wire) => wire[name],
-  ),
-});
+  );
 
 export const as = <Value>(wireName: string, field: Field<Value>): Field<Value> => ({ ...field, wireName });
 

@@ -92,7 +92,7 @@ const LIBRARIES = new Map<string, readonly string[]>([
   ['preact', ['http']],
   ['preact-render-to-string', ['http']],
   ['prom-client', ['telemetry']],
-  ['proxy-addr', ['http', 'operator']],
+  ['proxy-addr', ['http']],
   ['ioredis', ['front']],
   ['rate-limiter-flexible', ['front']],
   ['reflect-metadata', ['cli']],

@@ -4,10 +4,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import proxyaddr from 'proxy-addr';
+import type { Incoming } from './incoming.ts';
 
 export interface RequestOrigin {
   /** The socket's address, or behind trusted proxies the last address that is not one of them. */
-  addressOf(request: IncomingMessage): string;
+  addressOf(request: Pick<Incoming, 'headers' | 'socket'>): string;
   /** Whether the browser used TLS. */
   isSecure(request: IncomingMessage): boolean;
 }
@@ -17,7 +18,8 @@ export function createRequestOrigin(trustedProxies: readonly string[]): RequestO
   const trusted = proxyaddr.compile([...trustedProxies]);
   return {
     // A connection that has already ended no longer has an address.
-    addressOf: (request) => (request.socket.remoteAddress === undefined ? '' : proxyaddr(request, trusted)),
+    addressOf: (request) =>
+      request.socket.remoteAddress === undefined ? '' : proxyaddr(request as IncomingMessage, trusted),
     isSecure(request) {
       const socket: Socket & { readonly encrypted?: boolean } = request.socket;
       if (socket.encrypted === true) return true;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { describe, it } from 'node:test';
-import { createRequestOrigin } from '../../../src/operator/client-address.ts';
+import { createRequestOrigin } from '../../../../src/http/wire/client-address.ts';
 
 const PROXY = '10.0.0.1';
 
