@@ -54,13 +54,12 @@ async function assertAuthorized(cluster: Cluster, tenant: TenantWithKey, index: 
   assert.equal(JSON.parse(text).authorized, true, text);
 }
 
-async function createWarmTenant(cluster: Cluster): Promise<TenantWithKey> {
+async function createTenant(cluster: Cluster): Promise<TenantWithKey> {
   const tenant = await cluster.operator.createTenant('speed');
   for (let index = 0; index < 10; index += 1) {
     const response = await post(cluster, tenant, '/v1/grants', tuple(index));
     assert.equal(response.status, 201, await response.text());
   }
-  await assertAuthorized(cluster, tenant, 0);
   return tenant;
 }
 
@@ -82,7 +81,8 @@ async function countReads(reads: StoreReads, run: () => Promise<void>): Promise<
 const warmChecks: Trial = {
   name: 'warm checks ask Cassandra nothing',
   async run({ cluster, cassandra, say }) {
-    const tenant = await createWarmTenant(cluster);
+    const tenant = await createTenant(cluster);
+    await assertAuthorized(cluster, tenant, 0);
     const reads = new StoreReads(cassandra);
     const client = new LoadClient();
     const [{ url } = { url: '' }] = cluster.frontUrls;
@@ -113,7 +113,8 @@ const warmChecks: Trial = {
 const coldSubject: Trial = {
   name: 'a cold subject costs one read however many ask',
   async run({ cluster, cassandra, say }) {
-    const tenant = await createWarmTenant(cluster);
+    // No check has looked at the subject: one check in 16 is sampled, and the next owner preloads what was.
+    const tenant = await createTenant(cluster);
     const reads = new StoreReads(cassandra);
     const owner = await ownerOf(cluster, tenant);
     await owner.stop();
