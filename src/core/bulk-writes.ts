@@ -7,7 +7,7 @@ import { GrantdError } from './errors.ts';
 import { type GrantAttributes, grantRecord, type TermsRequest } from './grant-attributes.ts';
 import { parseCondition, parseExpiry, refuseCondition, refuseExpiry } from './grant-terms.ts';
 import { demandMembers, demandMembersOfEach, isJsonObject, type JsonObject, memberAt } from './json-members.ts';
-import { BULK_CHANGES_MAX, BULK_CONDITIONS_MAX } from './limits.ts';
+import { BULK_CHANGES_MAX, BULK_PRECONDITIONS_MAX } from './limits.ts';
 import type { Unfollowed } from './service-warnings.ts';
 import {
   grantOf,
@@ -39,19 +39,19 @@ export type GrantRefusal = (typeof GRANT_REFUSALS)[number];
 export interface GrantedTuple extends Tuple, TermsRequest {}
 
 /** A precondition of a bulk write on the state before it: the grant exists, or does not. */
-interface WriteCondition extends Tuple {
+interface Precondition extends Tuple {
   readonly exists: boolean;
 }
 
 /**
  * Takes effect as a whole, at one moment of the tenant's history, or not at all. At most 100 changes, of which no two
- * name the same tuple, and at most 100 conditions.
+ * name the same tuple, and at most 100 preconditions.
  */
 export interface BulkWrite {
   readonly grants: readonly GrantedTuple[];
   readonly revocations: readonly Tuple[];
   /** All of them are evaluated at that moment, before the changes. */
-  readonly conditions: readonly WriteCondition[];
+  readonly preconditions: readonly Precondition[];
 }
 
 export type BulkWriteResult =
@@ -62,8 +62,8 @@ export type BulkWriteResult =
       /** Whether each of them existed. */
       readonly revoked: readonly boolean[];
     }
-  /** Nothing was changed. `condition`: the index of the first that was not met. */
-  | { readonly kind: 'condition-not-met'; readonly condition: number }
+  /** Nothing was changed. `precondition`: the index of the first that was not met. */
+  | { readonly kind: 'precondition-not-met'; readonly precondition: number }
   /** Nothing was changed. */
   | { readonly kind: 'refused'; readonly code: GrantRefusal; readonly message: string };
 
@@ -76,7 +76,7 @@ export interface GrantFilter {
 
 /** In a revocation, the terms have a refusal of their own. */
 const GRANT_MEMBERS = [...TUPLE_MEMBERS, 'expires_at', 'condition'];
-const CONDITION_MEMBERS = [...TUPLE_MEMBERS, 'exists'];
+const PRECONDITION_MEMBERS = [...TUPLE_MEMBERS, 'exists'];
 const BULK_MEMBERS = ['grants', 'revocations', 'if'];
 
 const invalid = (message: string): GrantdError => new GrantdError('invalid-request', message);
@@ -126,7 +126,7 @@ function revocationIn(value: unknown, index: number): Tuple {
   return tuple;
 }
 
-function conditionIn(value: unknown, index: number): WriteCondition {
+function preconditionIn(value: unknown, index: number): Precondition {
   const tuple = tupleIn(value, 'if', index);
   const exists: unknown = isJsonObject(value) ? value.exists : undefined;
   if (typeof exists === 'boolean') return { ...tuple, exists };
@@ -136,7 +136,7 @@ function conditionIn(value: unknown, index: number): WriteCondition {
 }
 
 /** Before any element is parsed, so that the response does not depend on the surplus elements. */
-function refuseTooMany(grants: number, revocations: number, conditions: number): void {
+function refuseTooMany(grants: number, revocations: number, preconditions: number): void {
   const changes = grants + revocations;
   if (changes > BULK_CHANGES_MAX) {
     throw new GrantdError(
@@ -144,10 +144,10 @@ function refuseTooMany(grants: number, revocations: number, conditions: number):
       `"grants" and "revocations" hold ${changes} changes together; at most ${BULK_CHANGES_MAX} are allowed.`,
     );
   }
-  if (conditions > BULK_CONDITIONS_MAX) {
+  if (preconditions > BULK_PRECONDITIONS_MAX) {
     throw new GrantdError(
       'bulk-too-large',
-      `"if" holds ${conditions} conditions; at most ${BULK_CONDITIONS_MAX} are allowed.`,
+      `"if" holds ${preconditions} conditions; at most ${BULK_PRECONDITIONS_MAX} are allowed.`,
     );
   }
 }
@@ -171,23 +171,23 @@ function refuseRepeated({ grants, revocations }: BulkWrite): void {
 export function parseBulkWrite(body: unknown, wallMs: number): BulkWrite {
   const fields = objectIn(body);
   demandMembers(fields, BULK_MEMBERS);
-  const [grants, revocations, conditions] = [
+  const [grants, revocations, preconditions] = [
     listIn(fields, 'grants'),
     listIn(fields, 'revocations'),
     listIn(fields, 'if'),
   ];
-  refuseTooMany(grants.length, revocations.length, conditions.length);
+  refuseTooMany(grants.length, revocations.length, preconditions.length);
   // Before any element is parsed: what seems to be missing may be misspelled.
   demandMembersOfEach(grants, GRANT_MEMBERS, 'grants');
   demandMembersOfEach(revocations, GRANT_MEMBERS, 'revocations');
-  demandMembersOfEach(conditions, CONDITION_MEMBERS, 'if');
+  demandMembersOfEach(preconditions, PRECONDITION_MEMBERS, 'if');
   if (grants.length + revocations.length === 0) {
     throw invalid('The call changes nothing: "grants" and "revocations" are absent or empty.');
   }
   const write = {
     grants: grants.map((value, index) => grantIn(value, index, wallMs)),
     revocations: revocations.map(revocationIn),
-    conditions: conditions.map(conditionIn),
+    preconditions: preconditions.map(preconditionIn),
   };
   refuseRepeated(write);
   return write;
@@ -200,8 +200,8 @@ export function demandWritten(write: BulkWrite, result: BulkWriteResult): Writte
   switch (result.kind) {
     case 'written':
       return result;
-    case 'condition-not-met':
-      throw unmetCondition(write, result.condition);
+    case 'precondition-not-met':
+      throw unmetPrecondition(write, result.precondition);
     case 'refused':
       throw new GrantdError(result.code, result.message);
     default:
@@ -218,14 +218,13 @@ export const bulkWriteRecord = (write: Pick<BulkWrite, 'grants'>, result: Pick<W
   revocations: result.revoked.map((revoked) => ({ revoked })),
 });
 
-/** The error for the condition with this index. */
-function unmetCondition({ conditions }: BulkWrite, index: number): GrantdError {
-  const condition = conditions[index];
-  if (condition === undefined) throw new Error('A condition that is not met is one of the call.');
-  const states = condition.exists ? 'must exist, but does not' : 'must not exist, but does';
+function unmetPrecondition({ preconditions }: BulkWrite, index: number): GrantdError {
+  const precondition = preconditions[index];
+  if (precondition === undefined) throw new Error(`A bulk write has no precondition ${index}.`);
+  const states = precondition.exists ? 'must exist, but does not' : 'must not exist, but does';
   return new GrantdError(
     'precondition-failed',
-    `"if[${index}]" is not met: the grant ${tupleKey(condition)} ${states}. Nothing was changed.`,
+    `"if[${index}]" is not met: the grant ${tupleKey(precondition)} ${states}. Nothing was changed.`,
     { details: { condition: index } },
   );
 }

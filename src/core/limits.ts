@@ -4,9 +4,9 @@
 /** Checks per bulk request: about 220 KiB of the longest identifiers, decided in one step of a shard. */
 export const BULK_CHECKS_MAX = 100;
 
-/** Changes of one bulk write, and its conditions. */
+/** Changes of one bulk write, and its preconditions. */
 export const BULK_CHANGES_MAX = 100;
-export const BULK_CONDITIONS_MAX = 100;
+export const BULK_PRECONDITIONS_MAX = 100;
 
 /** Grants that one check or listing brings along. */
 export const CONTEXT_GRANTS_MAX = 100;

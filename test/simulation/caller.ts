@@ -161,7 +161,7 @@ export abstract class Caller {
     return known;
   }
 
-  /** Changes at one moment, under conditions on the state before. */
+  /** Changes at one moment, under preconditions on the state before. */
   protected writeBulk(tenant: WorkloadTenant, access: Access, write: BulkWrite, front?: RunningFront): Promise<void> {
     return this.call(
       tenant,
@@ -170,7 +170,7 @@ export abstract class Caller {
       async (session, context) => {
         const result = await session.call(CALLS.writeBulk, context, write);
         if (result.kind === 'refused') throw new Error(`A write is refused: ${result.message}`);
-        if (result.kind === 'condition-not-met') return { kind: 'unmet', condition: result.condition };
+        if (result.kind === 'precondition-not-met') return { kind: 'unmet', precondition: result.precondition };
         const grants = result.grants.map(({ created, grantId, createdAtMs }, index): GrantOutcome => {
           const tuple = write.grants[index];
           if (tuple !== undefined) this.#namespacesOf(tenant, tuple);

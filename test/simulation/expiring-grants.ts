@@ -2,7 +2,7 @@
 // and owners die: whatever the time is, an answer that a grant holds has a time before its expiry, one that it has
 // expired a time not before it; once a client has been told that it has expired, nobody is told otherwise; a grant made
 // again is a new one, with its own expiry; and each expiry is told once. The same holds for bulk writes, whose
-// conditions ask whether a grant holds, and for revocations by a filter, which pass over what has expired.
+// preconditions ask whether a grant holds, and for revocations by a filter, which pass over what has expired.
 
 import type { Tuple } from '../../src/core/tuples.ts';
 import { CALLS } from '../../src/rpc/calls/table.ts';
@@ -237,10 +237,10 @@ export class ExpiryClient extends Caller {
   /** As `#write`, under the condition that there is no such grant. */
   async #writeAbsent(tuple: Tuple, expiresAtMs: number | undefined) {
     const grant = expiresAtMs === undefined ? tuple : { ...tuple, expiresAtMs };
-    const conditions = [{ ...tuple, exists: false }];
-    const answer = await this.#bulkWrite({ grants: [grant], revocations: [], conditions });
+    const preconditions = [{ ...tuple, exists: false }];
+    const answer = await this.#bulkWrite({ grants: [grant], revocations: [], preconditions });
     if (answer.kind !== 'value') return undefined;
-    if (answer.value.kind === 'condition-not-met') {
+    if (answer.value.kind === 'precondition-not-met') {
       this.ports.report(`${tuple.object} had ended, and a condition says that it exists`);
     }
     const [result] = answer.value.kind === 'written' ? answer.value.grants : [];
@@ -252,8 +252,8 @@ export class ExpiryClient extends Caller {
     const tuple = this.#grants.newTuple(this.#tenant, this.random);
     const expiresAtMs = this.#someExpiry();
     const askedAt = this.ports.now();
-    const conditions = [{ ...life.tuple, exists: true }];
-    const answer = await this.#bulkWrite({ grants: [{ ...tuple, expiresAtMs }], revocations: [], conditions });
+    const preconditions = [{ ...life.tuple, exists: true }];
+    const answer = await this.#bulkWrite({ grants: [{ ...tuple, expiresAtMs }], revocations: [], preconditions });
     if (answer.kind !== 'value' || answer.value.kind === 'refused') return;
     const held = answer.value.kind === 'written';
     this.#grants.judge(life, held, askedAt, this.ports.now(), undefined);
@@ -267,7 +267,7 @@ export class ExpiryClient extends Caller {
     const grants = tuples.map((tuple) => {
       return this.random.chance(0.4) ? tuple : { ...tuple, expiresAtMs: this.#someExpiry() };
     });
-    const made = await this.#bulkWrite({ grants, revocations: [], conditions: [] });
+    const made = await this.#bulkWrite({ grants, revocations: [], preconditions: [] });
     if (made.kind !== 'value' || made.value.kind !== 'written') return;
     const lives = made.value.grants.flatMap(({ grantId, expiresAtMs }, index): Life[] => {
       const tuple = tuples[index];
@@ -278,11 +278,11 @@ export class ExpiryClient extends Caller {
     for (const life of lives) if (this.random.chance(0.5)) await this.check(life);
     while (this.#grants.lull !== undefined) await this.ports.cluster.scheduler.sleep(50);
     if (!(await this.#revokeAll(lives))) return;
-    const conditions = tuples.map((tuple) => ({ ...tuple, exists: false }));
-    const again = await this.#bulkWrite({ grants: tuples, revocations: [], conditions });
+    const preconditions = tuples.map((tuple) => ({ ...tuple, exists: false }));
+    const again = await this.#bulkWrite({ grants: tuples, revocations: [], preconditions });
     if (again.kind !== 'value' || again.value.kind === 'refused') return;
     const { subject } = tuples[0] ?? { subject: '' };
-    if (again.value.kind === 'condition-not-met') {
+    if (again.value.kind === 'precondition-not-met') {
       this.ports.report(`all grants of ${subject} were revoked, and one is said to exist`);
       return;
     }

@@ -132,7 +132,7 @@ class FeedWriter extends FeedCaller {
             context,
             distinct.map((each) => ({ ...each, revoke })),
           );
-        return session.call(CALLS.writeBulk, context, { grants: distinct, revocations: [], conditions: [] });
+        return session.call(CALLS.writeBulk, context, { grants: distinct, revocations: [], preconditions: [] });
       },
       other ?? front,
     );

@@ -697,11 +697,11 @@ export const MUTATIONS: readonly Mutation[] = [
       {
         file: 'src/shard/peers/grant-writes.ts',
         find: 'const result = await peer.submit(handle, by.attempt, sizeOfBulk(write, held.tuples), decide);',
-        replace: `const { grants, revocations, conditions } = write;
+        replace: `const { grants, revocations, preconditions } = write;
     const cuts = [grants.length, grants.length + revocations.length];
     const parts = [
-      [{ grants, revocations: [], conditions }, [...held.tuples.slice(0, cuts[0]), ...held.tuples.slice(cuts[1])]],
-      [{ grants: [], revocations, conditions: [] }, held.tuples.slice(cuts[0], cuts[1])],
+      [{ grants, revocations: [], preconditions }, [...held.tuples.slice(0, cuts[0]), ...held.tuples.slice(cuts[1])]],
+      [{ grants: [], revocations, preconditions: [] }, held.tuples.slice(cuts[0], cuts[1])],
     ];
     const [first, second] = parts.map(([part, tuples], index) => () =>
       peer.submit(
@@ -724,11 +724,11 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/log/bulk-decision.ts',
-        find: 'const unmet = write.conditions.findIndex(({ exists }, index) => exists !== (present[index] !== null));',
+        find: 'const unmet = write.preconditions.findIndex(({ exists }, index) => exists !== (present[index] !== null));',
         replace: `const textOf = ({ subject, relation, object }) => [subject, relation, object].join(' ');
     const own = new Map(write.grants.map((tuple) => [textOf(tuple), true]));
     for (const tuple of write.revocations) own.set(textOf(tuple), false);
-    const unmet = write.conditions.findIndex(
+    const unmet = write.preconditions.findIndex(
       (condition, index) => condition.exists !== (own.get(textOf(condition)) ?? present[index] !== null),
     );`,
       },

@@ -84,7 +84,7 @@ export class Client extends Caller {
 
   // ---- what it asks about ----
 
-  /** A few changes of tuples that differ; its conditions are about any, and about what it changes. */
+  /** A few changes of tuples that differ; its preconditions are about any, and about what it changes. */
   #bulkWrite(tenant: WorkloadTenant): BulkWrite {
     const distinct = new Map<string, Tuple>();
     for (let count = this.random.whole(1, 4); count > 0; count -= 1) {
@@ -97,7 +97,7 @@ export class Client extends Caller {
     return {
       grants: tuples.slice(0, split),
       revocations: tuples.slice(split),
-      conditions: asked.slice(0, this.random.whole(1, 2)).map((each) => ({ ...each, exists: this.random.chance(0.5) })),
+      preconditions: asked.slice(0, this.random.whole(1, 2)).map((each) => ({ ...each, exists: this.random.chance(0.5) })),
     };
   }
 
@@ -108,7 +108,7 @@ export class Client extends Caller {
     return {
       grants: tuples.filter(({ subject }) => subject === to),
       revocations: tuples.filter(({ subject }) => subject !== to),
-      conditions: [],
+      preconditions: [],
     };
   }
 

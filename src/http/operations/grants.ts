@@ -16,7 +16,7 @@ import {
   BODY_BYTES_MAX,
   BULK_BODY_BYTES_MAX,
   BULK_CHANGES_MAX,
-  BULK_CONDITIONS_MAX,
+  BULK_PRECONDITIONS_MAX,
   REVOKED_PER_CALL_MAX,
 } from '../../core/limits.ts';
 import { unfollowedWarnings, WARNING_HEADER, warningHeaderOf } from '../../core/service-warnings.ts';
@@ -169,7 +169,7 @@ export const writeBulk: PublicOperation = {
   scope: 'grant:write',
   tag: 'Grants',
   summary: `Create and revoke up to ${BULK_CHANGES_MAX} grants at once`,
-  description: `All changes take effect at one moment, or none does: no check sees a part of them. Creating a grant that exists and revoking one that does not exist are not errors. An existing grant keeps its expiry unless \`expires_at\` is given, and its condition unless \`condition\` is; \`null\` removes either. A grant that has expired does not exist. \`if\` holds up to ${BULK_CONDITIONS_MAX} conditions on the state before the call, also on tuples that the call changes; unless all are met, the response is a 412 and nothing is changed. No tuple may occur twice among the changes. A limit of the plan refuses the whole call. Repeating a call never does anything twice; but once a call has taken effect, its own changes may keep a repeated one from meeting its conditions. Counts as one request.`,
+  description: `All changes take effect at one moment, or none does: no check sees a part of them. Creating a grant that exists and revoking one that does not exist are not errors. An existing grant keeps its expiry unless \`expires_at\` is given, and its condition unless \`condition\` is; \`null\` removes either. A grant that has expired does not exist. \`if\` holds up to ${BULK_PRECONDITIONS_MAX} conditions on the state before the call, also on tuples that the call changes; unless all are met, the response is a 412 and nothing is changed. No tuple may occur twice among the changes. A limit of the plan refuses the whole call. Repeating a call never does anything twice; but once a call has taken effect, its own changes may keep a repeated one from meeting its conditions. Counts as one request.`,
   body: {
     name: 'BulkWrite',
     schema: bulkWriteSchema,

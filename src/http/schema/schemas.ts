@@ -8,7 +8,7 @@ import { CONDITION_NAME_PATTERN, GRANT_CONTEXT_BYTES_MAX } from '../../core/gran
 import {
   BULK_CHANGES_MAX,
   BULK_CHECKS_MAX,
-  BULK_CONDITIONS_MAX,
+  BULK_PRECONDITIONS_MAX,
   CONTEXT_GRANTS_MAX,
   NAME_LENGTH_MAX,
   PAGE_LIMIT_DEFAULT,
@@ -192,7 +192,7 @@ export const bulkWriteSchema = closedObject({
     .optional(),
   if: z
     .array(conditionSchema, { error: 'must be an array' })
-    .max(BULK_CONDITIONS_MAX)
+    .max(BULK_PRECONDITIONS_MAX)
     .meta({ description: 'Nothing is changed unless all of them are met.' })
     .optional(),
 });

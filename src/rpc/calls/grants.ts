@@ -3,7 +3,7 @@
 import { assertNever } from '../../core/assert.ts';
 import { GRANT_REFUSALS } from '../../core/bulk-writes.ts';
 import { attributesOf, type GrantAttributes, type TermsRequest } from '../../core/grant-attributes.ts';
-import { BULK_CHANGES_MAX, BULK_CONDITIONS_MAX, REVOKED_PER_CALL_MAX, WRITES_PER_CALL_MAX } from '../../core/limits.ts';
+import { BULK_CHANGES_MAX, BULK_PRECONDITIONS_MAX, REVOKED_PER_CALL_MAX, WRITES_PER_CALL_MAX } from '../../core/limits.ts';
 import { UNFOLLOWED_REASONS, type Unfollowed } from '../../core/service-warnings.ts';
 import { type Grant, tupleKey } from '../../core/tuples.ts';
 import type {
@@ -283,7 +283,7 @@ const bulkWrite = refined(
   message<BulkWrite>({
     grants: list(grantedTuple, { max: BULK_CHANGES_MAX }),
     revocations: list(revocation, { max: BULK_CHANGES_MAX }),
-    conditions: list(message({ ...tupleFields, exists: flag }), { max: BULK_CONDITIONS_MAX }),
+    preconditions: as('conditions', list(message({ ...tupleFields, exists: flag }), { max: BULK_PRECONDITIONS_MAX })),
   }),
   ({ grants, revocations }) => {
     const tuples = [...grants, ...revocations];
@@ -314,8 +314,8 @@ const bulkResult = converted<WireBulkResult, BulkWriteResult>(
           grants: written.grants.map(({ created, ...grant }) => ({ kind: created ? 'created' : 'exists', ...grant })),
           revoked: written.revoked,
         };
-      case 'condition-not-met':
-        return { unmetCondition: written.condition + 1 };
+      case 'precondition-not-met':
+        return { unmetCondition: written.precondition + 1 };
       case 'refused':
         return { errorCode: written.code, errorMessage: written.message };
       default:
@@ -324,7 +324,7 @@ const bulkResult = converted<WireBulkResult, BulkWriteResult>(
   },
   ({ grants = [], revoked = [], unmetCondition, ...refusal }) => {
     if (refusal.errorCode !== undefined) return refusalFrom(refusal);
-    if (unmetCondition !== undefined) return { kind: 'condition-not-met', condition: unmetCondition - 1 };
+    if (unmetCondition !== undefined) return { kind: 'precondition-not-met', precondition: unmetCondition - 1 };
     const written = grants.map(({ kind, ...attributes }) => {
       demand((kind === 'created' || kind === 'exists') && 'grantId' in attributes, 'A written grant has no record.');
       return { created: kind === 'created', ...attributes };
@@ -356,13 +356,13 @@ export const grantCalls = {
     access: 'grant:write',
     write: 'repeatable',
     costMs: BULK_CHANGE_MS,
-    per: ['grants', 'revocations', 'conditions'],
+    per: ['grants', 'revocations', 'preconditions'],
     request: bulkWrite,
     reply: 'bulkWritten',
     answer: bulkResult,
-    fits: (answer, { grants, revocations, conditions }) => {
-      if (answer.kind === 'condition-not-met') {
-        demand(answer.condition < conditions.length, `A bulk write has no condition ${answer.condition}.`);
+    fits: (answer, { grants, revocations, preconditions }) => {
+      if (answer.kind === 'precondition-not-met') {
+        demand(answer.precondition < preconditions.length, `A bulk write has no precondition ${answer.precondition}.`);
       }
       if (answer.kind !== 'written') return;
       demandOneEach(answer.grants, grants);

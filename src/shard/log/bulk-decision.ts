@@ -1,4 +1,4 @@
-// Decides a bulk write: as a whole, at one moment. Invariant: its conditions, and whether each of its tuples exists,
+// Decides a bulk write: as a whole, at one moment. Invariant: its preconditions, and whether each of its tuples exists,
 // are evaluated against the state before the call; none of its own changes counts.
 //
 // A tuple whose grant has expired does not exist, but a decision may rely on that only once the log records it. So if
@@ -75,10 +75,10 @@ export function sizeOfBulk(
 const withoutChange = (bulk: BulkWriteResult): Decision => ({ result: { kind: 'bulk', bulk }, changes: [] });
 
 /** The tuples of a bulk write, in the order of the held tuples that `decideBulk` expects. */
-export const tuplesOf = ({ grants, revocations, conditions }: BulkWrite): readonly Tuple[] => [
+export const tuplesOf = ({ grants, revocations, preconditions }: BulkWrite): readonly Tuple[] => [
   ...grants,
   ...revocations,
-  ...conditions,
+  ...preconditions,
 ];
 
 /** The write names grants that have expired and are not collected. Nothing was done. */
@@ -129,15 +129,15 @@ export function decideBulk(
       const message = typeFault(draft, memory, grant, granted[index], `grants[${index}]`);
       if (message !== undefined) return withoutChange({ kind: 'refused', code: 'type-not-allowed', message });
     }
-    const unmet = write.conditions.findIndex(({ exists }, index) => exists !== (present[index] !== null));
-    if (unmet >= 0) return withoutChange({ kind: 'condition-not-met', condition: unmet });
+    const unmet = write.preconditions.findIndex(({ exists }, index) => exists !== (present[index] !== null));
+    if (unmet >= 0) return withoutChange({ kind: 'precondition-not-met', precondition: unmet });
     return decideChanges(context, memory, draft, write, { granted, ended });
   };
 }
 
 /** The first tuple whose relation the tenant does not declare; undefined: there is none. */
 function refuseUndeclared(memory: TenantMemory, draft: Draft, write: BulkWrite): BulkRefusal | undefined {
-  const lists = { grants: write.grants, revocations: write.revocations, if: write.conditions };
+  const lists = { grants: write.grants, revocations: write.revocations, if: write.preconditions };
   for (const [list, tuples] of Object.entries(lists)) {
     for (const [index, { relation }] of tuples.entries()) {
       if (draft.declares(memory, relation)) continue;

@@ -131,7 +131,7 @@ export class ReaderPair {
 
   /** All at one moment of the owner. */
   async write({ grants = [], revocations = [] }: { grants?: readonly Tuple[]; revocations?: readonly Tuple[] }) {
-    const write = { grants, revocations, conditions: [] };
+    const write = { grants, revocations, preconditions: [] };
     await this.owner.connection.writeBulk(this.#handle, this.attempt(), write);
   }
 

@@ -76,12 +76,12 @@ function describeCall({ kind, input }: Operation): string {
     case 'export':
       return `${kind} ${input.subject ?? input.object ?? 'all'} after ${input.after === undefined ? 'the start' : tupleText(input.after)}`;
     case 'write-bulk': {
-      const conditions = input.conditions.map((each) => `${each.exists ? '' : 'no '}${tupleText(each)}`);
+      const preconditions = input.preconditions.map((each) => `${each.exists ? '' : 'no '}${tupleText(each)}`);
       const changes = [
         ...input.grants.map((each) => `+ ${tupleText(each)}`),
         ...input.revocations.map((each) => `- ${tupleText(each)}`),
       ];
-      return `${kind} [${changes.join(', ')}] if [${conditions.join(', ')}]`;
+      return `${kind} [${changes.join(', ')}] if [${preconditions.join(', ')}]`;
     }
     case 'clear':
       return `${kind} ${Object.values(input.of)} ${input.relation ?? 'all'}`;
@@ -107,7 +107,7 @@ function describeOutcome({ kind, outcome }: Operation): string {
     case 'written':
       return `[${[...outcome.grants.map((grant) => `${grant.kind} ${grant.grantId}`), ...outcome.revoked].join(', ')}]`;
     case 'unmet':
-      return `condition ${outcome.condition} not met`;
+      return `condition ${outcome.precondition} not met`;
     case 'cleared':
       return `${outcome.count}${outcome.complete ? '' : ' and more'}`;
     case 'key':

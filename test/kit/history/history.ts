@@ -56,11 +56,11 @@ interface OperationInputs {
   readonly export: PageOf<Tuple> & { readonly subject?: string | undefined; readonly object?: string | undefined };
   readonly subjects: PageOf<string>;
   readonly keys: PageOf<string>;
-  /** All of it at one moment, under conditions on the state before. No two changes name the same tuple. */
+  /** All of it at one moment, under preconditions on the state before. No two changes name the same tuple. */
   readonly 'write-bulk': {
     readonly grants: readonly Tuple[];
     readonly revocations: readonly Tuple[];
-    readonly conditions: readonly (Tuple & { readonly exists: boolean })[];
+    readonly preconditions: readonly (Tuple & { readonly exists: boolean })[];
   };
   /** At one moment, the first grants of a subject, or on an object. */
   readonly clear: {
@@ -85,7 +85,7 @@ interface OperationOutcomes {
   readonly 'write-bulk':
     | { readonly kind: 'written'; readonly grants: readonly GrantOutcome[]; readonly revoked: readonly boolean[] }
     /** Nothing was changed. `condition`: the first that was not met. */
-    | { readonly kind: 'unmet'; readonly condition: number };
+    | { readonly kind: 'unmet'; readonly precondition: number };
   /** `complete`: no other grant that matches was left at that moment. */
   readonly clear: { readonly kind: 'cleared'; readonly count: number; readonly complete: boolean };
   readonly 'create-key': { readonly kind: 'key'; readonly keyId: string };

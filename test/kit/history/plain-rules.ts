@@ -28,7 +28,7 @@ export function* findRuleViolations(operations: readonly Operation[]): Generator
       if (outcome.grants.length !== grants.length || outcome.revoked.length !== revocations.length)
         yield { rule: 'A bulk write has one result per change.', operations: [operation] };
     }
-    if (kind === 'write-bulk' && outcome?.kind === 'unmet' && input.conditions[outcome.condition] === undefined)
+    if (kind === 'write-bulk' && outcome?.kind === 'unmet' && input.preconditions[outcome.precondition] === undefined)
       yield { rule: 'A condition that is not met is one of the write.', operations: [operation] };
   }
 }

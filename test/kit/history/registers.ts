@@ -102,15 +102,15 @@ function effectOf(operation: Operation, cells: Cells): Effect | undefined {
 }
 
 function effectOfBulk({ input, outcome }: Operation & { kind: 'write-bulk' }, cells: Cells): Effect | undefined {
-  const needs = input.conditions.map((tuple) => ({ cell: cells.of(tuple), present: tuple.exists }));
+  const needs = input.preconditions.map((tuple) => ({ cell: cells.of(tuple), present: tuple.exists }));
   const granted = input.grants.map((tuple) => cells.of(tuple));
   const revoked = input.revocations.map((tuple) => cells.of(tuple));
   switch (outcome?.kind) {
     case undefined:
       return { kind: 'open-transaction', needs, creates: granted, removes: revoked };
     case 'unmet': {
-      const met = needs.slice(0, outcome.condition);
-      const unmet = needs.slice(outcome.condition, outcome.condition + 1);
+      const met = needs.slice(0, outcome.precondition);
+      const unmet = needs.slice(outcome.precondition, outcome.precondition + 1);
       return { kind: 'read', needs: [...met, ...unmet.map(({ cell, present }) => ({ cell, present: !present }))] };
     }
     case 'written': {

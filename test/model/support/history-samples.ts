@@ -26,11 +26,11 @@ function bulkOf({ objects, start, delay, rest }: Plan): BulkInput {
   const role = (wanted: number) => objects.filter((_, index) => (rest + index) % 3 === wanted).map(tuple);
   const [grants, revocations, asked] = [role(0), role(1), role(2)];
   const changed = rest % 2 === 0 ? [...grants, ...revocations].slice(0, 1) : [];
-  const conditions = [...asked, ...changed].map((each, index) => ({
+  const preconditions = [...asked, ...changed].map((each, index) => ({
     ...each,
     exists: (start + delay + index) % 2 === 0,
   }));
-  return { grants, revocations, conditions };
+  return { grants, revocations, preconditions };
 }
 
 function writeBulk(
@@ -39,8 +39,8 @@ function writeBulk(
   takesEffect: boolean,
   newId: () => string,
 ): NonNullable<Extract<Operation, { kind: 'write-bulk' }>['outcome']> {
-  const unmet = input.conditions.findIndex((each) => grants.has(tupleText(each)) !== each.exists);
-  if (unmet >= 0) return { kind: 'unmet', condition: unmet };
+  const unmet = input.preconditions.findIndex((each) => grants.has(tupleText(each)) !== each.exists);
+  if (unmet >= 0) return { kind: 'unmet', precondition: unmet };
   const created = input.grants.map((each): GrantOutcome => {
     const known = grants.get(tupleText(each));
     if (known !== undefined) return { kind: 'exists', ...known };
@@ -161,7 +161,7 @@ function spoilBulk(
   which: number,
 ): NonNullable<Extract<Operation, { kind: 'write-bulk' }>['outcome']> | undefined {
   if (outcome?.kind !== 'written') return outcome as undefined;
-  if (which % 3 === 0 && input.conditions.length > 0) return { kind: 'unmet', condition: 0 };
+  if (which % 3 === 0 && input.preconditions.length > 0) return { kind: 'unmet', precondition: 0 };
   if (which % 3 === 1 || outcome.grants.length === 0) {
     return { ...outcome, revoked: outcome.revoked.map((each, at) => (at === 0 ? !each : each)) };
   }
@@ -214,9 +214,9 @@ function bulkAfter(
   { input, outcome }: Operation & { readonly kind: 'write-bulk' },
   createdIds: ReadonlySet<string>,
 ): Reached | undefined {
-  const unmet = input.conditions.findIndex((each) => from.state.has(tupleText(each)) !== each.exists);
+  const unmet = input.preconditions.findIndex((each) => from.state.has(tupleText(each)) !== each.exists);
   if (outcome === undefined && unmet >= 0) return from;
-  if (outcome?.kind === 'unmet') return outcome.condition === unmet ? from : undefined;
+  if (outcome?.kind === 'unmet') return outcome.precondition === unmet ? from : undefined;
   if (unmet >= 0 || (outcome !== undefined && outcome.kind !== 'written')) return undefined;
   let at: Reached | undefined = from;
   for (const [index, each] of input.grants.entries()) {

@@ -119,14 +119,14 @@ describe('a bulk write', () => {
   });
 
   it('may hold 100 changes and 100 conditions, on the tuples that it changes too', () => {
-    const conditions = many(100).map((tuple) => ({ ...tuple, exists: false }));
-    const write = parseBulkWrite({ grants: many(60), revocations: many(40, 60), if: conditions }, WALL_MS);
-    assert.deepEqual([write.grants.length, write.revocations.length, write.conditions.length], [60, 40, 100]);
-    assert.deepEqual(write.conditions[3], { ...TUPLE, object: 'document:3', exists: false });
+    const preconditions = many(100).map((tuple) => ({ ...tuple, exists: false }));
+    const write = parseBulkWrite({ grants: many(60), revocations: many(40, 60), if: preconditions }, WALL_MS);
+    assert.deepEqual([write.grants.length, write.revocations.length, write.preconditions.length], [60, 40, 100]);
+    assert.deepEqual(write.preconditions[3], { ...TUPLE, object: 'document:3', exists: false });
     assert.deepEqual(parseBulkWrite({ revocations: [TUPLE] }, WALL_MS), {
       grants: [],
       revocations: [TUPLE],
-      conditions: [],
+      preconditions: [],
     });
   });
 
@@ -153,19 +153,19 @@ describe('a bulk write', () => {
   });
 
   it('names the condition that is not met, by its index and its tuple', () => {
-    const conditions = [
+    const preconditions = [
       { ...TUPLE, exists: true },
       { ...OTHER, exists: false },
     ];
-    const write = parseBulkWrite({ grants: [TUPLE], if: conditions }, WALL_MS);
-    const unmet = (condition: number) => () => demandWritten(write, { kind: 'condition-not-met', condition });
+    const write = parseBulkWrite({ grants: [TUPLE], if: preconditions }, WALL_MS);
+    const unmet = (precondition: number) => () => demandWritten(write, { kind: 'precondition-not-met', precondition });
     assert.throws(unmet(0), {
       code: 'precondition-failed',
       message:
         /^"if\[0\]" is not met: the grant user:ada viewer document:plan must exist, but does not\. Nothing was changed\.$/,
     });
     assert.throws(unmet(1), { message: /^"if\[1\]".*user:bob editor document:plan must not exist, but does\./ });
-    assert.throws(unmet(2), /is one of the call/);
+    assert.throws(unmet(2), /has no precondition 2/);
   });
 });
 

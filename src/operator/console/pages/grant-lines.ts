@@ -94,7 +94,7 @@ export async function createLines(call: PageCall): Promise<PageResult | Refusal>
   const grants = readLines(call.form.text('lines'), call.clock.wallMs());
   if ('messages' in grants) return grants;
   const session = await tenantSessionOf(call);
-  const result = await session.call(CALLS.writeBulk, call.context(), { grants, revocations: [], conditions: [] });
+  const result = await session.call(CALLS.writeBulk, call.context(), { grants, revocations: [], preconditions: [] });
   switch (result.kind) {
     case 'written': {
       const created = result.grants.filter((grant) => grant.created).length;
@@ -109,8 +109,8 @@ export async function createLines(call: PageCall): Promise<PageResult | Refusal>
     }
     case 'refused':
       return refuse('form', `${result.message} Nothing was created.`, 403);
-    case 'condition-not-met':
-      throw new Error('A write without conditions cannot fail one.');
+    case 'precondition-not-met':
+      throw new Error('A write without preconditions cannot fail one.');
     default:
       return assertNever(result);
   }

@@ -131,7 +131,7 @@ function sharedNameOf(outcome: OperationOutcome): string | undefined {
 }
 
 function sharedNameOfBulk(bulk: BulkWriteResult): string | undefined {
-  if (bulk.kind === 'condition-not-met') return `condition ${bulk.condition}`;
+  if (bulk.kind === 'precondition-not-met') return `precondition ${bulk.precondition}`;
   return bulk.kind === 'refused' ? `bulk refused ${bulk.code} ${bulk.message}` : undefined;
 }
 
@@ -177,7 +177,7 @@ function packedOf(outcome: OperationOutcome): PackedBulk | undefined {
 
 function bytesOfBulk(bulk: BulkWriteResult): number {
   if (bulk.kind === 'refused') return OTHER_BYTES + 2 * bulk.message.length;
-  if (bulk.kind === 'condition-not-met') return OTHER_BYTES;
+  if (bulk.kind === 'precondition-not-met') return OTHER_BYTES;
   const conditions = bulk.grants.reduce((sum, grant) => sum + conditionBytes(grant), 0);
   return 2 * OTHER_BYTES + RECORD_BYTES * bulk.grants.length + FLAG_BYTES * bulk.revoked.length + conditions;
 }

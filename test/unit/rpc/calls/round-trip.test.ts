@@ -90,7 +90,7 @@ for (const row of ROWS) {
 
 const TENANT = { tenantId: 'ten_01m7zap26vec39w1gswcyac0nr', state: 'active' };
 const TUPLE: Tuple = { subject: 'a:b', relation: 'viewer', object: 'c:d' };
-const BULK: BulkWrite = { grants: [TUPLE], revocations: [], conditions: [{ ...TUPLE, exists: true }] };
+const BULK: BulkWrite = { grants: [TUPLE], revocations: [], preconditions: [{ ...TUPLE, exists: true }] };
 const RECORD = { outcome: 1, grantId: 'grt_1', createdAtMs: 1 } as const;
 const NAMED_RESULTS = { namedResults: { authorized: [true], proofs: ['{}', '{}'] } };
 const FOREIGN_ANSWERS: readonly (readonly [string, keyof typeof CALLS, ReplyBody, unknown?])[] = [
@@ -108,7 +108,7 @@ const FOREIGN_ANSWERS: readonly (readonly [string, keyof typeof CALLS, ReplyBody
   ['more results than revocations', 'writeBulk', { bulkWritten: { grants: [RECORD], revoked: [true] } }, BULK],
   ['a grant of a bulk write that was revoked', 'writeBulk', { bulkWritten: { grants: [{ outcome: 3 }] } }, BULK],
   ['a grant of a bulk write without an outcome', 'writeBulk', { bulkWritten: { grants: [{}] } }, BULK],
-  ['a condition that the write has not', 'writeBulk', { bulkWritten: { unmetCondition: 2 } }, BULK],
+  ['a precondition that the write has not', 'writeBulk', { bulkWritten: { unmetCondition: 2 } }, BULK],
   ['a foreign refusal of a bulk write', 'writeBulk', { bulkWritten: { errorCode: 'internal' } }, BULK],
   ['more revocations than one call makes', 'revokeGrants', { revoked: { revoked: 1001, complete: true } }],
   ['no namespace', 'createNamespace', { namespaceResult: { created: true } }],

@@ -124,7 +124,7 @@ test('a condition that the rules do not declare is refused, and so is a key that
   const refusal = async (condition: string): Promise<string> => {
     const [result] = await slot.write({ ...ANN, condition });
     assert.ok(result?.kind === 'refused' && result.code === 'invalid-condition');
-    const bulk = { grants: [tuple('user:bob', 'doc:1'), { ...ANN, condition }], revocations: [], conditions: [] };
+    const bulk = { grants: [tuple('user:bob', 'doc:1'), { ...ANN, condition }], revocations: [], preconditions: [] };
     const written = await slot.slot.connection.writeBulk(slot.handle, slot.slot.attempt(), bulk);
     assert.ok(written.kind === 'refused' && written.code === 'invalid-condition');
     assert.equal(written.message, result.message.replace('"condition', '"grants[1].condition'));
@@ -209,7 +209,7 @@ test('a bulk write takes conditions, and a repeat gets the same result', async (
       condition,
     })),
     revocations: [],
-    conditions: [],
+    preconditions: [],
   };
   const by = slot.slot.attempt();
   const first = await slot.slot.connection.writeBulk(slot.handle, by, write);

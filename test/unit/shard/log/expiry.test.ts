@@ -274,7 +274,7 @@ test('an expiry that has passed by the time of the log alone is refused with tha
   wall.ms = START_MS;
   const expiresAtMs = START_MS + HOUR_MS;
   const refused = await write(slot, handle, tuple('user:bob', 'doc:1'), expiresAtMs);
-  const bulk = { grants: [{ ...tuple('user:bob', 'doc:1'), expiresAtMs }], revocations: [], conditions: [] };
+  const bulk = { grants: [{ ...tuple('user:bob', 'doc:1'), expiresAtMs }], revocations: [], preconditions: [] };
   const all = await slot.connection.writeBulk(handle, slot.attempt(), bulk).catch((error: Error) => error);
   const said =
     /must be after the time of this tenant's log, 2026-11-01T02:00:00(\.\d+)?Z, which is ahead .* by 720[01] s/;

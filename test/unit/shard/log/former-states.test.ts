@@ -152,7 +152,7 @@ class World {
         const isNew = (tuple: Tuple) => named.size < named.add(keyOf({ ...tuple })).size;
         const grants = next.grants.map((each) => this.#granted(each)).filter(isNew);
         const revocations = next.revocations.filter(isNew);
-        await slot.connection.writeBulk(handle, by, { grants, revocations, conditions: [] });
+        await slot.connection.writeBulk(handle, by, { grants, revocations, preconditions: [] });
         return;
       }
       case 'revoke':

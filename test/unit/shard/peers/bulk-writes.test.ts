@@ -9,7 +9,7 @@ import { ENTRY_BYTES_MAX } from '../../../../src/shard/log/entries.ts';
 import type { Attempt, BulkWrite, BulkWriteResult } from '../../../../src/shard/shard.ts';
 import { attempt, type OpenSlot, openSlot, SLOT, settled, soon, tuple, waitFor } from '../tools.ts';
 
-const bulk = (parts: Partial<BulkWrite>): BulkWrite => ({ grants: [], revocations: [], conditions: [], ...parts });
+const bulk = (parts: Partial<BulkWrite>): BulkWrite => ({ grants: [], revocations: [], preconditions: [], ...parts });
 const exists = (each: Tuple) => ({ ...each, exists: true });
 const absent = (each: Tuple) => ({ ...each, exists: false });
 
@@ -40,9 +40,9 @@ test('what was decided earlier in the same entry counts as the state before', as
   await queued(1);
   const single = slot.grant(handle, B);
   await queued(2);
-  const late = write(slot, handle, { grants: [A, C], revocations: [B], conditions: [exists(A), absent(C), exists(B)] });
+  const late = write(slot, handle, { grants: [A, C], revocations: [B], preconditions: [exists(A), absent(C), exists(B)] });
   await queued(3);
-  const unmet = write(slot, handle, { grants: [A], conditions: [exists(B)] });
+  const unmet = write(slot, handle, { grants: [A], preconditions: [exists(B)] });
   await queued(4);
   slot.faults.restore(['append']);
   await Promise.all([ahead, first, single]);
@@ -52,7 +52,7 @@ test('what was decided earlier in the same entry counts as the state before', as
     [false, true],
   );
   assert.deepEqual(result.revoked, [true]);
-  assert.deepEqual(await unmet, { kind: 'condition-not-met', condition: 0 });
+  assert.deepEqual(await unmet, { kind: 'precondition-not-met', precondition: 0 });
   assert.deepEqual(slot.batches, [1, 3], 'all in one entry');
   assert.deepEqual(await checks(slot, handle, [A, B, C]), [true, false, true]);
 });
@@ -75,7 +75,7 @@ test('a write that changes nothing is not logged, and its repeat gets the same r
   await slot.grant(handle, A);
   const { lastSeq } = slot.tenure;
   const by = slot.attempt();
-  const parts = { grants: [A], revocations: [B], conditions: [exists(A)] };
+  const parts = { grants: [A], revocations: [B], preconditions: [exists(A)] };
   const first = written(await write(slot, handle, parts, by));
   assert.deepEqual([first.grants[0]?.created, first.revoked[0]], [false, false]);
   assert.equal(slot.tenure.lastSeq, lastSeq);
@@ -89,7 +89,7 @@ for (const how of ['from memory', 'by replay', 'from the tail of the log']) {
     const { slot, handle, tenantId } = await openSlot();
     await slot.grant(handle, B);
     const by = attempt();
-    const parts = { grants: [A, B], revocations: [C, tuple('user:z', 'doc:9')], conditions: [absent(A), exists(B)] };
+    const parts = { grants: [A, B], revocations: [C, tuple('user:z', 'doc:9')], preconditions: [absent(A), exists(B)] };
     await slot.grant(handle, C);
     const first = written(await write(slot, handle, parts, by));
     await slot.revoke(handle, A);

@@ -60,7 +60,7 @@ class World {
       case 'grants': {
         const grants = Array.from({ length: each.number }, (_, index) => tuple(`user:${index}`, `doc:${each.number}`));
         const owner = { ...tuple('user:a', 'team:1'), relation: 'owner' as const };
-        const write = { grants: [...grants, owner], revocations: [], conditions: [] };
+        const write = { grants: [...grants, owner], revocations: [], preconditions: [] };
         await slot.connection.writeBulk(handle, slot.attempt(), write);
         return;
       }

@@ -109,7 +109,7 @@ test('a cursor goes on at the next owner, also between the changes of one entry'
   const opened = await openSlot();
   const { tenantId } = opened;
   let { slot, handle } = opened;
-  const write = { revocations: [], conditions: [] };
+  const write = { revocations: [], preconditions: [] };
   const grants = ['doc:1', 'doc:2', 'doc:3'].map((object) => tuple('user:a', object));
   await slot.connection.writeBulk(handle, slot.attempt(), { ...write, grants });
   const page = await read(slot, handle, { limit: 3 });

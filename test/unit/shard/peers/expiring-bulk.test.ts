@@ -32,7 +32,7 @@ async function opened(wall: Wall, options: SlotOptions = {}, memory?: MemoryStor
 }
 
 const write = (slot: OpenSlot, handle: number, parts: Partial<BulkWrite>, by: Attempt = slot.attempt()) =>
-  slot.connection.writeBulk(handle, by, { grants: [], revocations: [], conditions: [], ...parts });
+  slot.connection.writeBulk(handle, by, { grants: [], revocations: [], preconditions: [], ...parts });
 
 function written(result: BulkWriteResult): Extract<BulkWriteResult, { kind: 'written' }> {
   if (result.kind !== 'written') throw new Error(`The write was ${result.kind}.`);
@@ -87,7 +87,7 @@ test('a bulk write keeps, replaces or removes the expiry of what exists, and say
   assert.deepEqual(await heir.list(again, 'user:a'), ['doc:2', 'doc:3']);
 });
 
-test('for a bulk write an expired grant does not exist: in conditions, grants and revocations', async () => {
+test('for a bulk write an expired grant does not exist: in preconditions, grants and revocations', async () => {
   const wall = new Wall();
   const { slot, handle, tenantId } = await opened(wall);
   const made = written(
@@ -95,13 +95,13 @@ test('for a bulk write an expired grant does not exist: in conditions, grants an
   );
   await slot.grant(handle, D);
   wall.ms = SOON_MS;
-  const conditions = [
+  const preconditions = [
     { ...A, exists: false },
     { ...C, exists: false },
   ];
-  const unmet = await write(slot, handle, { grants: [D], conditions: [...conditions, { ...B, exists: true }] });
-  assert.deepEqual(unmet, { kind: 'condition-not-met', condition: 2 });
-  const result = written(await write(slot, handle, { grants: [A], revocations: [B, D], conditions }));
+  const unmet = await write(slot, handle, { grants: [D], preconditions: [...preconditions, { ...B, exists: true }] });
+  assert.deepEqual(unmet, { kind: 'precondition-not-met', precondition: 2 });
+  const result = written(await write(slot, handle, { grants: [A], revocations: [B, D], preconditions }));
   assert.deepEqual(result.revoked, [false, true]);
   const [again] = result.grants;
   assert.ok(again?.created && again.grantId !== made.grants[0]?.grantId && again.expiresAtMs === undefined);
@@ -116,7 +116,7 @@ test('for a bulk write an expired grant does not exist: in conditions, grants an
   assert.equal(total(slot, tenantId), 1);
 });
 
-for (const part of ['grants', 'revocations', 'conditions'] as const) {
+for (const part of ['grants', 'revocations', 'preconditions'] as const) {
   test(`what a bulk write says of an expired grant is true for good: ${part}`, async () => {
     const wall = new Wall();
     const memory = await createMemoryStore();
@@ -124,7 +124,7 @@ for (const part of ['grants', 'revocations', 'conditions'] as const) {
     await write(slot, handle, { grants: [{ ...A, expiresAtMs: SOON_MS }] });
     wall.ms = SOON_MS;
     const parts: Partial<BulkWrite> =
-      part === 'conditions' ? { grants: [B], conditions: [{ ...A, exists: false }] } : { [part]: [A] };
+      part === 'preconditions' ? { grants: [B], preconditions: [{ ...A, exists: false }] } : { [part]: [A] };
     const { lastSeq } = slot.tenure;
     slot.faults.turn('hold', ['append']);
     const answer = write(slot, handle, parts);
@@ -146,7 +146,7 @@ test('a grant that expires while a bulk write waits for its turn is collected, a
   slot.faults.turn('hold', ['append']);
   const ahead = slot.grant(handle, D);
   await waitFor(() => slot.faults.heldCalls() === 1);
-  const answer = write(slot, handle, { grants: [A, B], conditions: [{ ...A, exists: false }] });
+  const answer = write(slot, handle, { grants: [A, B], preconditions: [{ ...A, exists: false }] });
   await waitFor(() => slot.tenure.queueLength === 1);
   wall.ms = SOON_MS;
   slot.faults.restore(['append']);
@@ -181,8 +181,8 @@ test('a bulk write of the longest grants, all of them expired, has room in the l
     await write(slot, handle, { grants: grants.map((each) => ({ ...each, expiresAtMs: SOON_MS })) });
   }
   wall.ms = SOON_MS;
-  const conditions = asked.map((each) => ({ ...each, exists: false }));
-  const result = written(await write(slot, handle, { grants: granted, conditions }));
+  const preconditions = asked.map((each) => ({ ...each, exists: false }));
+  const result = written(await write(slot, handle, { grants: granted, preconditions }));
   assert.ok(result.grants.every(({ created, expiresAtMs }) => created && expiresAtMs === undefined));
 });
 

@@ -27,12 +27,12 @@ async function write({ slot, handle }: RuledSlot, text: string, revoke = false):
 
 const bulk = (
   { slot, handle }: RuledSlot,
-  lists: { grants?: string[]; revocations?: string[]; conditions?: string[] },
+  lists: { grants?: string[]; revocations?: string[]; preconditions?: string[] },
 ) =>
   slot.connection.writeBulk(handle, slot.attempt(), {
     grants: (lists.grants ?? []).map(tupleOf),
     revocations: (lists.revocations ?? []).map(tupleOf),
-    conditions: (lists.conditions ?? []).map((text) => ({ ...tupleOf(text), exists: true })),
+    preconditions: (lists.preconditions ?? []).map((text) => ({ ...tupleOf(text), exists: true })),
   });
 
 test('an own relation is granted, asked about, listed and followed like a built-in one', async () => {
@@ -94,7 +94,7 @@ test('a relation that is not declared is refused everywhere, as before for a ten
   const fine = 'user:a viewer doc:1';
   assert.deepEqual(await bulk(ruled, { grants: [fine, 'user:a assignee doc:1'] }), at('grants[1]'));
   assert.deepEqual(await bulk(ruled, { revocations: ['user:a assignee doc:1'] }), at('revocations[0]'));
-  assert.deepEqual(await bulk(ruled, { grants: [fine], conditions: ['user:a assignee doc:1'] }), at('if[0]'));
+  assert.deepEqual(await bulk(ruled, { grants: [fine], preconditions: ['user:a assignee doc:1'] }), at('if[0]'));
   const { slot, handle } = ruled;
   const filter = { of: { subject: 'user:a' }, relation: relationOf('assignee') };
   const invalid = { code: 'invalid-relation', message: none };

@@ -47,7 +47,7 @@ const bulk = ({ slot, handle }: RuledSlot, grants: readonly string[], revocation
   slot.connection.writeBulk(handle, slot.attempt(), {
     grants: grants.map(tupleOf),
     revocations: revocations.map(tupleOf),
-    conditions: [],
+    preconditions: [],
   });
 
 test('a grant of a type that is not allowed is refused, whoever owns the slot; revocations are not', async () => {
