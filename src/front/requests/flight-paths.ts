@@ -29,8 +29,8 @@ export function expiredError(): GrantdError {
 }
 
 /**
- * Of requests that need a handle at the owner of their tenant: one per session. A try uses the current handle, or waits
- * for one. If the owner does not know the handle, or has changed, the flight acquires another handle and goes on.
+ * The path of requests that need a handle at the owner of their tenant: one per session. A try uses the current handle,
+ * or waits for one. If the owner does not know the handle, or has changed, the flight acquires another and goes on.
  */
 export class SessionPath implements FlightPath {
   readonly #session: FlightSession;
@@ -41,8 +41,10 @@ export class SessionPath implements FlightPath {
 
   attempt(flight: Flight): void {
     const { handles, readers, expired, refused } = this.#session;
-    const { position } = flight;
-    flight.position = undefined;
+    const { state } = flight;
+    const position = typeof state === 'object' ? state : undefined;
+    if (position !== undefined) flight.state = 'anywhere';
+    else if (state === 'confirming') flight.state = 'owner-only';
     readers.follow(position?.readers);
     if (expired) {
       flight.refuse(expiredError());
@@ -55,8 +57,8 @@ export class SessionPath implements FlightPath {
       return;
     }
     const { readAt } = flight.request;
-    const atReader =
-      readAt === undefined || refused || flight.onlyAtOwner ? undefined : readers.bindingFor(binding.route, readAt);
+    const mayRead = readAt !== undefined && !refused && flight.state === 'anywhere';
+    const atReader = mayRead ? readers.bindingFor(binding.route, readAt) : undefined;
     if (atReader !== undefined) {
       const { localReader, positions, reads } = flight.control;
       // A reader in this thread shares memory with the owner, and mostly need not ask.
@@ -72,13 +74,14 @@ export class SessionPath implements FlightPath {
     flight.binding = used;
     flight.load = link.load;
     // This front may be out of date: only the owner can say that the tenant is still suspended.
-    flight.confirming = refused && !flight.request.allowedWhileSuspended;
-    if (flight.confirming) flight.sendCall(link, used.handle, CONFIRM);
-    else flight.request.send(flight, link, used.handle);
+    if (refused && !flight.request.allowedWhileSuspended) {
+      flight.state = 'confirming';
+      flight.sendCall(link, used.handle, CONFIRM);
+    } else flight.request.send(flight, link, used.handle);
   }
 
   takeReply(flight: Flight, reply: ReceivedReply): void {
-    if (!flight.confirming) flight.takeReply(reply);
+    if (flight.state !== 'confirming') flight.takeReply(reply);
     else if (this.#session.refused) flight.refuse(new GrantdError('tenant-suspended', 'The tenant is suspended.'));
     else flight.attempt();
   }
@@ -91,11 +94,10 @@ export class SessionPath implements FlightPath {
   }
 }
 
-/** To the current owner of a slot, over as many tries as the deadline allows. */
+/** The path to the current owner of a slot, over as many tries as the deadline allows. */
 export class OwnerPath implements FlightPath {
   readonly #of: { readonly tenantId: string } | { readonly slot: number };
 
-  /** Of a tenant, or by its number. */
   constructor(of: { readonly tenantId: string } | { readonly slot: number }) {
     this.#of = of;
   }
@@ -123,7 +125,7 @@ export class OwnerPath implements FlightPath {
   }
 }
 
-/** To one shard, in a single try. */
+/** The path to one shard, in a single try. */
 class LinkPath implements FlightPath {
   readonly #link: ShardLink;
   readonly #onUnavailable: () => void;

@@ -4,6 +4,11 @@
 // its deadline at the latest; the number of flights is bounded, and above the bound the one with the oldest deadline is
 // refused.
 //
+//   anywhere ──position of the log──▶ ToldPosition ──next try──▶ anywhere
+//      ├──no position, failed or slow reader──▶ owner-only
+//      └──suspended tenant──▶ confirming ──next try──▶ owner-only
+//   each ──result, refusal, deadline──▶ settled
+//
 // The next try follows a failed one at once if something has changed since; together with the other waiters if the
 // owner must become ready first; otherwise after a pause.
 
@@ -75,6 +80,12 @@ export interface FlightControl extends RetryControl {
   /** As in `FrontOptions`. */
   readonly localReader?: string | undefined;
 }
+
+/**
+ * What the next try may use. A reader answers it once it has applied the position. The position is for that try alone:
+ * the positions sent to a reader never go back, since it may answer later calls with them.
+ */
+export type FlightState = 'anywhere' | ToldPosition | 'owner-only' | 'confirming' | 'settled';
 
 /** A try failed, and another one may follow. */
 export type RetryableFailure = Exclude<TryFailure, GrantdError>;
@@ -174,22 +185,14 @@ export class Flight implements Receiver, Waiter {
   /** Neighbours in the table's list. */
   previous: Flight | undefined;
   next: Flight | undefined;
-  settled = false;
+  /** Final once settled. */
+  state: FlightState = 'anywhere';
   probing: (() => void) | undefined;
   readonly context: RequestContext;
   readonly control: FlightControl;
   readonly request: FlightRequest;
   /** Where the current try goes. Set by the path. */
   binding: Binding | undefined;
-  /** In this try, the path makes a call of its own before it lets the request be sent. Set by the path. */
-  confirming = false;
-  /**
-   * What a reader must have applied before it answers the next try, which follows at once. A later one asks again: the
-   * positions that a reader is told never go back, since it may answer what came after this one with it.
-   */
-  position: ToldPosition | undefined;
-  /** A reader has failed it, or keeps it waiting: only the owner is asked any more. */
-  onlyAtOwner = false;
   /** Tally of the shard that was asked last, for a request whose outcome counts there. */
   load: LoadTally | undefined;
   readonly #path: FlightPath;
@@ -211,6 +214,10 @@ export class Flight implements Receiver, Waiter {
     this.context = context;
     this.request = request;
     this.#path = path;
+  }
+
+  get settled(): boolean {
+    return this.state === 'settled';
   }
 
   /** Makes one try, unless settled. Called again after a failure that allows another one. */
@@ -258,7 +265,7 @@ export class Flight implements Receiver, Waiter {
     const reader = this.binding?.reader;
     if (reader !== undefined && !isFinal(failure)) {
       reader.failed(failure);
-      this.onlyAtOwner = true;
+      this.state = 'owner-only';
       this.attempt();
       return;
     }
@@ -283,7 +290,7 @@ export class Flight implements Receiver, Waiter {
     this.control.flights.asides += 1;
     this.control.reads.late += 1;
     this.#link = undefined;
-    this.onlyAtOwner = true;
+    this.state = 'owner-only';
     this.attempt();
   }
 
@@ -366,7 +373,7 @@ export class Flight implements Receiver, Waiter {
   }
 
   #settle(): void {
-    this.settled = true;
+    this.state = 'settled';
     this.#endTry();
     this.#dropAside();
     this.control.flights.remove(this);

@@ -12,6 +12,7 @@ import type { ToldPosition } from '../../shard/shard.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { RequestContext } from '../front.ts';
 import type { Route } from '../links/routing-table.ts';
+import type { FlightState } from './flights.ts';
 import type { ReadCounts } from './reader-reads.ts';
 import { ShardQuestion } from './shard-question.ts';
 
@@ -27,12 +28,11 @@ export interface PositionLimits {
 export const POSITION_LIMITS: PositionLimits = Object.freeze({ gatherMs: 4, busyFlights: 12, tenantsMax: 1000 });
 
 /** A flight that is on its way to a reader. */
-export interface Positioned {
+export interface ReaderFlight {
   readonly settled: boolean;
   readonly context: RequestContext;
   readonly control: { readonly clock: Clock; readonly metrics: Metrics; readonly reads: ReadCounts };
-  position: ToldPosition | undefined;
-  onlyAtOwner: boolean;
+  state: FlightState;
   attempt(): void;
 }
 
@@ -41,9 +41,9 @@ class TenantPositions {
   readonly #limits: PositionLimits;
   readonly #tenantId: string;
   /** They may still join the question, which leaves at the end of this turn of the event loop. */
-  #leaving: Positioned[] | undefined;
+  #leaving: ReaderFlight[] | undefined;
   /** For the next question. */
-  #waiting: Positioned[] = [];
+  #waiting: ReaderFlight[] = [];
   #isAsking = false;
   #timer: Timer | undefined;
   #askedAtMs = Number.NEGATIVE_INFINITY;
@@ -62,7 +62,7 @@ class TenantPositions {
     return !this.#isAsking && this.#timer === undefined;
   }
 
-  join(route: Route, flight: Positioned): void {
+  join(route: Route, flight: ReaderFlight): void {
     const nowMs = flight.control.clock.monotonicMs();
     this.#count(nowMs);
     if (this.#leaving !== undefined) {
@@ -125,21 +125,19 @@ class TenantPositions {
     }
   }
 
-  #left(flights: Positioned[]): void {
+  #left(flights: ReaderFlight[]): void {
     if (this.#leaving === flights) this.#leaving = undefined;
   }
 
-  #end(route: Route, clock: Clock, flights: Positioned[], position: ToldPosition | undefined): void {
+  #end(route: Route, clock: Clock, flights: ReaderFlight[], position: ToldPosition | undefined): void {
     this.#left(flights);
     this.#isAsking = false;
     if (this.#waiting.length > 0) this.#askSoon(route, clock, clock.monotonicMs());
     if (position !== undefined) flights[0]?.control.metrics.readIndexCalls.observe(flights.length);
     for (const flight of flights) {
-      if (position === undefined) {
-        flight.onlyAtOwner = true;
-        flight.control.reads.unconfirmed += 1;
-      }
-      flight.position = position;
+      if (flight.settled) continue;
+      if (position === undefined) flight.control.reads.unconfirmed += 1;
+      flight.state = position ?? 'owner-only';
       flight.attempt();
     }
   }
@@ -156,7 +154,7 @@ export class ReadPositions {
   }
 
   /** Makes the flight's next attempt with the position, or without any at the owner. */
-  ask(route: Route, tenantId: string, flight: Positioned): void {
+  ask(route: Route, tenantId: string, flight: ReaderFlight): void {
     let positions = this.#tenants.get(tenantId);
     if (positions === undefined) {
       if (this.#tenants.size >= this.#limits.tenantsMax) this.#forgetIdle();

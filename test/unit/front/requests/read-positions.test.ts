@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import type { Receiver, ShardLink } from '../../../../src/front/links/shard-link.ts';
-import { type Positioned, ReadPositions } from '../../../../src/front/requests/read-positions.ts';
+import { type ReaderFlight, ReadPositions } from '../../../../src/front/requests/read-positions.ts';
 import { noReads } from '../../../../src/front/requests/reader-reads.ts';
 import type { ReceivedReply } from '../../../../src/rpc/messages.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
@@ -36,16 +36,15 @@ function setUp() {
   const positions = new ReadPositions(turns as never, LIMITS);
   const control = { clock, metrics: createMetrics(), reads: noReads() };
   const outcomes: string[] = [];
-  const fly = (name: string, tenantId = TENANT): Positioned => {
-    const flight = {
+  const fly = (name: string, tenantId = TENANT): ReaderFlight => {
+    const flight: ReaderFlight = {
       settled: false,
       context: { requestId: name, deadlineMs: Number.POSITIVE_INFINITY },
       control,
-      position: undefined,
-      onlyAtOwner: false,
+      state: 'anywhere',
       attempt() {
-        const { position, onlyAtOwner } = flight as Positioned;
-        outcomes.push(`${name} ${onlyAtOwner ? 'at the owner' : `at ${position?.seq}`}`);
+        const { state } = flight;
+        outcomes.push(`${name} ${typeof state === 'object' ? `at ${state.seq}` : state}`);
       },
     };
     positions.ask(route, tenantId, flight);
@@ -127,11 +126,11 @@ test('without an answer about its tenant, a flight goes to the owner, and no que
   const ended = fly('ended');
   Object.assign(ended, { settled: true });
   asked[0]?.onFailure(new GrantdError('overloaded', 'Too much is going on.'));
-  assert.deepEqual([outcomes, control.reads.unconfirmed, asked.length], [['a at the owner'], 1, 1]);
+  assert.deepEqual([outcomes, control.reads.unconfirmed, asked.length], [['a owner-only'], 1, 1]);
   fly('b');
   endTurn();
   answer(1, 5, 'ten_2');
-  assert.deepEqual(outcomes.slice(1), ['b at the owner']);
+  assert.deepEqual(outcomes.slice(1), ['b owner-only']);
 });
 
 test('a tenant that waits for a question is never forgotten', () => {
