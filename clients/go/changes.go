@@ -54,7 +54,7 @@ func (q ChangesQuery) values() url.Values {
 func (q ChangesQuery) unsendableAction() *Error {
 	for index, action := range q.Actions {
 		if action == "" || strings.Contains(action, ",") {
-			return unsendable(`"action[%d]" is no action: %q`, index, action)
+			return unsendable(`"action[%d]" is not an action: %q`, index, action)
 		}
 	}
 	return nil

@@ -74,11 +74,11 @@ func (c *Client) prepare(r request, header http.Header) (*outgoing, *Error) {
 // wrongHeader: what comes at the other end is the text itself only if it is printable ASCII, and no space is trimmed.
 func wrongHeader(name string, values []string) error {
 	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return !isTokenRune(r) }) {
-		return fmt.Errorf("%q names no header", name)
+		return fmt.Errorf("%q is not the name of a header", name)
 	}
 	for _, value := range values {
 		if value != strings.TrimSpace(value) || !isPrintable(value) {
-			return fmt.Errorf("the header %s is no line of printable ASCII", name)
+			return fmt.Errorf("the header %s is not one line of printable ASCII", name)
 		}
 	}
 	return nil
@@ -126,10 +126,10 @@ func (w *walk) value(v reflect.Value, place string, depth int) *Error {
 		}
 	case reflect.Float32, reflect.Float64:
 		if math.IsNaN(v.Float()) || math.IsInf(v.Float(), 0) {
-			return unsendable("%q is %v, which JSON has not", place, v.Float())
+			return unsendable("%q is %v, which JSON does not have", place, v.Float())
 		}
 	case reflect.Chan, reflect.Func, reflect.Complex64, reflect.Complex128, reflect.UnsafePointer:
-		return unsendable("%q is a %s, which JSON has not", place, v.Type())
+		return unsendable("%q is a %s, which JSON does not have", place, v.Type())
 	case reflect.Interface:
 		return w.value(v.Elem(), place, depth+1)
 	case reflect.Struct:

@@ -53,7 +53,7 @@ export const ERROR_CATALOGUE = Object.freeze({
     400,
     3,
     'Invalid condition',
-    'The condition of a grant is none that the rules of the tenant declare, or its context has a key that the condition does not declare, or a value of another type. The detail names what is allowed. Nothing was changed.',
+    'The rules of the tenant do not declare the condition of a grant, or its context has a key that the condition does not declare, or a value of another type. The detail names what is allowed. Nothing was changed.',
   ),
   'type-not-allowed': entry(
     400,

@@ -179,17 +179,17 @@ export function identifierFault(text: string): string {
   return externalIdFault(text, colon + 1);
 }
 
-/** No built-in relation is longer: a longer text is none in any case of its letters. */
+/** No built-in relation is longer, so a longer text is never one with other capitals. */
 const RELATION_LENGTH_MAX = 16;
 const FAULT_SHOWN_MAX = 64;
 
-/** Why a text is no relation; completes the sentence `it …`. */
+/** Why a text is not a relation; completes the sentence `it …`. */
 export function relationFault(text: string): string {
   const small = text.length <= RELATION_LENGTH_MAX ? text.toLowerCase() : '';
-  return isRelation(small) ? `is none of them; write ${small}, in lower case` : 'is none of them';
+  return isRelation(small) ? `is not one of them; write ${small}, in lower case` : 'is not one of them';
 }
 
-/** Why a text is no relation that can be granted; completes the sentence `it …`. `known`: that may have been meant. */
+/** Why a text cannot be granted as a relation; completes the sentence `it …`. `known`: candidates for a hint. */
 export function grantedFault(text: string, known: readonly string[] = []): string {
   const fault = relationFault(text);
   if (text.length > FAULT_SHOWN_MAX) return fault;

@@ -194,7 +194,7 @@ export class Changes implements AsyncIterable<FeedChange> {
     const requestId = requestIdOf(response.headers);
     refuseCoding(response, requestId);
     if (mediaTypeOf(response.headers) !== 'application/x-ndjson' || response.body === null) {
-      throw invalidResponse(200, 'The response is no stream of lines.', requestId);
+      throw invalidResponse(200, 'The response is not a stream of JSON lines.', requestId);
     }
     const unlessSilent = () => this.#transport.deadline({ timeoutMs: this.#silenceMs, signal: this.#options.signal });
     for await (const text of linesOf(response.body, unlessSilent)) {

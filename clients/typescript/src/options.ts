@@ -153,12 +153,12 @@ function checkedBackoff({ backoff = {} }: GrantdOptions): TransportOptions['back
 function checkedHeaders(headers: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   for (const [name, value] of Object.entries(headers)) {
     if (!TOKEN.test(name))
-      throw new TypeError(`The option headers has ${JSON.stringify(name)}, which names no header.`);
+      throw new TypeError(`The option headers has ${JSON.stringify(name)}, which is not the name of a header.`);
     if (OWN_HEADERS.has(name.toLowerCase())) {
       throw new TypeError(`The option headers may not have ${name}: the client sets it itself.`);
     }
     if (typeof value !== 'string' || !HEADER_VALUE.test(value)) {
-      throw new TypeError(`The option headers has a value of ${name} that is no line of printable ASCII.`);
+      throw new TypeError(`The value of the header ${name} in the option headers is not one line of printable ASCII.`);
     }
   }
   return headers;

@@ -69,7 +69,7 @@ function objectOf(value: object, around: Around): object {
 function sendable(given: unknown, around: Around): unknown {
   const { place } = around;
   // Its JSON is null, which would be an expiry that never comes.
-  if (given instanceof Date && Number.isNaN(given.getTime())) throw refused(place, 'is a Date of no time.');
+  if (given instanceof Date && Number.isNaN(given.getTime())) throw refused(place, 'is an invalid Date.');
   const value = isObject(given) && 'toJSON' in given && typeof given.toJSON === 'function' ? given.toJSON() : given;
   switch (typeof value) {
     case 'string':
@@ -108,7 +108,7 @@ export function parameterOf(value: unknown, name: string): string {
 export function segmentOf(value: unknown, name: string): string {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value);
   if (typeof value !== 'string' || value === '' || value === '.' || value === '..') {
-    throw refused(name, 'names nothing.');
+    throw refused(name, 'is not an id.');
   }
   return encodeURIComponent(textOf(value, name));
 }
@@ -116,7 +116,7 @@ export function segmentOf(value: unknown, name: string): string {
 /** The value of `If-Match` or `If-None-Match`. */
 export function revisionTag(value: unknown, name: string): string {
   if (typeof value === 'string' && REVISION.test(value)) return `"${value}"`;
-  throw refused(name, 'is no revision.');
+  throw refused(name, 'is not a revision.');
 }
 
 /** A text of printable ASCII as the string of a header (RFC 9651). */
@@ -128,9 +128,9 @@ export function quoted(value: unknown, name: string): string {
 /** Of a hook: names and values that a header can have. */
 export function sendableHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   for (const [name, value] of Object.entries(headers)) {
-    if (!HEADER_NAME.test(name)) throw refused(`headers.${name}`, 'names no header.');
+    if (!HEADER_NAME.test(name)) throw refused(`headers.${name}`, 'is not the name of a header.');
     if (typeof value !== 'string' || !HEADER_VALUE.test(value)) {
-      throw refused(`headers.${name}`, 'is no line of printable ASCII.');
+      throw refused(`headers.${name}`, 'is not one line of printable ASCII.');
     }
   }
   return headers;

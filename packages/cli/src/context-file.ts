@@ -43,7 +43,7 @@ export function contextFilePath(environment: Readonly<Record<string, string | un
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
 
-/** Throws what is wrong; undefined: it is none. */
+/** Throws what is wrong; undefined: the value has another form. */
 function parseContext(value: unknown, place: string): ServiceContext | undefined {
   if (!isJsonObject(value)) return undefined;
   demandMembers(value, ['url', 'key', 'operator_token', 'tenant'], place);
@@ -54,7 +54,7 @@ function parseContext(value: unknown, place: string): ServiceContext | undefined
   return undefined;
 }
 
-/** Throws what is wrong; undefined: it is no such file. */
+/** Throws what is wrong; undefined: it is another kind of file. */
 function parseContexts(bytes: Uint8Array): Contexts | undefined {
   const value = parseJson(utf8Text(bytes), 'The file');
   if (!isJsonObject(value)) return undefined;
@@ -108,7 +108,7 @@ export class ContextFile {
     }
     try {
       const stats = fstatSync(descriptor);
-      if (!stats.isFile()) throw this.#failure('is no file. Remove it.');
+      if (!stats.isFile()) throw this.#failure('is not a regular file. Remove it.');
       const fault = privacyFault(this.path, stats);
       if (fault !== undefined) throw this.#failure(fault);
       if (stats.size > FILE_BYTES_MAX) throw this.#failure(`is larger than ${FILE_BYTES_MAX} bytes. Remove it.`);

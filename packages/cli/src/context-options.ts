@@ -46,7 +46,7 @@ export function grantInText(text: string): JsonObject {
   if (object === undefined || more.length > 0) {
     throw new GrantdError(
       'invalid-request',
-      `${JSON.stringify(text.slice(0, 200))} is no grant: it must be subject, relation and object, perhaps followed by "with" and a condition.`,
+      `${JSON.stringify(text.slice(0, 200))} is not a grant: write subject, relation and object, optionally followed by "with" and a condition.`,
     );
   }
   return { subject, relation, object, ...(condition === undefined ? {} : { condition: conditionInText(condition) }) };

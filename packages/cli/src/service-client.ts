@@ -57,7 +57,7 @@ function whole(text: string): string {
 /** Part of a path: no dot segment, with which a URL would name what is above it. */
 function segment(part: string): string {
   if (part !== '' && part !== '.' && part !== '..') return encodeURIComponent(whole(part));
-  throw new CliFailure(`${JSON.stringify(part)} names nothing.`);
+  throw new CliFailure(`${JSON.stringify(part)} is not an id.`);
 }
 
 /** A path of parts, each percent-encoded: path`/tenants/${id}`. */

@@ -71,7 +71,7 @@ export function putTenantRules(
 const PLACE = /^"([^"]+)"/;
 const MEMBERS = ['relations', 'conditions', 'types', 'rules', 'groups', 'public'];
 
-/** Rules in YAML; `{}` is none. Throws a CliFailure that names the line of the part that is wrong. */
+/** Rules in YAML; `{}` means an empty rule set. Throws a CliFailure that names the line of the part that is wrong. */
 export function rulesIn(cursor: Cursor): RuleSet {
   const { fields } = cursor.map(MEMBERS);
   try {
@@ -79,6 +79,6 @@ export function rulesIn(cursor: Cursor): RuleSet {
   } catch (error) {
     const { message } = GrantdError.from(error);
     const place = PLACE.exec(message)?.[1] ?? '';
-    throw cursor.at(place).failure(`are no rules that a tenant can have: ${message}`);
+    throw cursor.at(place).failure(`are not valid rules: ${message}`);
   }
 }

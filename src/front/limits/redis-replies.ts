@@ -69,14 +69,14 @@ export class ReplyGuard {
     this.#count(1);
     if (this.#type === 0) {
       if (!LINES.has(byte) && !BLOBS.has(byte) && !AGGREGATES.has(byte)) {
-        throw new ReplyViolation('Redis sent something that is no reply, or that nobody asked for.');
+        throw new ReplyViolation('Redis sent an unsolicited or malformed reply.');
       }
       this.#type = byte;
       this.#header = '';
     } else if (byte === LF) {
       this.#endLine();
     } else if (byte !== CR && !LINES.has(this.#type)) {
-      if (this.#header.length >= HEADER_BYTES_MAX) throw new ReplyViolation('Redis announced no valid length.');
+      if (this.#header.length >= HEADER_BYTES_MAX) throw new ReplyViolation('Redis announced an invalid length.');
       this.#header += String.fromCharCode(byte);
     }
   }
@@ -88,7 +88,7 @@ export class ReplyGuard {
       this.#endValue();
       return;
     }
-    if (!/^(?:-1|[0-9]+)$/.test(this.#header)) throw new ReplyViolation('Redis announced no valid length.');
+    if (!/^(?:-1|[0-9]+)$/.test(this.#header)) throw new ReplyViolation('Redis announced an invalid length.');
     const announced = Number(this.#header);
     const values = AGGREGATES.get(type);
     const bytes = values === undefined ? announced : announced * values * ELEMENT_BYTES_MIN;

@@ -32,7 +32,7 @@ const denialText = (context: object): string => JSON.stringify({ decision: false
 
 const undefinedActionText = (action: string): string =>
   denialText({
-    reason: `The action ${JSON.stringify(action.slice(0, QUOTED_LENGTH_MAX))} is no relation, and no rule defines it.`,
+    reason: `The action ${JSON.stringify(action.slice(0, QUOTED_LENGTH_MAX))} is neither a relation nor a name that a rule defines.`,
   });
 
 const errorText = ({ code, message }: GrantdError): string =>

@@ -21,8 +21,8 @@ const CODES: Readonly<Record<EntityName, ErrorCode>> = {
   resource: 'invalid-object',
 };
 
-const NO_IDENTIFIER =
-  'is no identifier: the type must be a letter, then up to 63 letters, digits, "_", "." or "-"; the id 1 to 256 characters without white space or control characters';
+const IDENTIFIER_FAULT =
+  'is not an identifier: the type must be a letter, then up to 63 letters, digits, "_", "." or "-"; the id 1 to 256 characters without white space or control characters';
 
 /** Some clients send `null` for an absent field. */
 export const isAbsent = (value: unknown): value is undefined | null => value === undefined || value === null;
@@ -59,7 +59,7 @@ export function identifierOf(type: string, id: string): string | undefined {
 function identifierIn(fields: JsonObject, name: 'subject' | 'resource', place: string): string {
   const entity = entityIn(fields, name, place);
   const identifier = identifierOf(textIn(entity, name, 'type', place), textIn(entity, name, 'id', place));
-  if (identifier === undefined) throw new GrantdError(CODES[name], `"${place}${name}" ${NO_IDENTIFIER}.`);
+  if (identifier === undefined) throw new GrantdError(CODES[name], `"${place}${name}" ${IDENTIFIER_FAULT}.`);
   return identifier;
 }
 

@@ -35,7 +35,7 @@ export function devFilePath(dataDirectory: string): string {
   return join(dataDirectory, DEV_FILE);
 }
 
-/** Throws what is wrong; undefined: it is no such file. */
+/** Throws what is wrong; undefined: it is another kind of file. */
 function parseDevFile(bytes: Uint8Array): DevFile | undefined {
   const parsed = parseJson(utf8Text(bytes), 'The file');
   if (!isJsonObject(parsed)) return undefined;

@@ -223,7 +223,7 @@ describe('checks and listings under rules', () => {
     );
     assert.match(
       single,
-      /^"relation" must be one of .* or a name that a rule of the tenant defines; "can_raed" is none/,
+      /^"relation" must be one of .* or a name that a rule of the tenant defines; "can_raed" is not one of them/,
     );
     const checks = [1, 2, 3].map((each) => `user:ada can_read document:${each}`);
     const several = assertProblem(
@@ -361,7 +361,7 @@ describe('checks and listings under rules', () => {
     assert.equal((explained.because as unknown[]).length, 1);
     const unknown = await bulk(key, ['user:ada viewer document:1', 'user:ada can_read document:1']);
     const detail = assertProblem(unknown, 400, 'invalid-relation', service.errorsBase);
-    assert.match(detail, /^"checks\[1\]\.relation" must be one of owner, admin, .*"can_read" is none of them/);
+    assert.match(detail, /^"checks\[1\]\.relation" must be one of owner, admin, .*"can_read" is not one of them/);
   });
 
   it('follows rules as soon as they are acknowledged, and keeps those of tenants apart', async () => {

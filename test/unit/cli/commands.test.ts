@@ -298,7 +298,7 @@ test('a check explains itself: its grants, or what was looked for', async () => 
   assert.equal(no.stdout, 'authorized false\nfound none of: editor, viewer from parent on doc:a\n');
   assert.equal((await explain('user:bob', '--context-grant', 'user:bob editor doc:a')).code, 0);
   assert.equal(JSON.parse((await explain('user:ann', '--json')).stdout).because.length, 2);
-  assert.match((await explain('user:bob', '--context-grant', 'user:bob editor')).stderr, /is no grant: it must be/);
+  assert.match((await explain('user:bob', '--context-grant', 'user:bob editor')).stderr, /is not a grant: write/);
   assert.equal((await grantd(['check', '-f', 'x.csv', '--explain', '--tenant', id])).code, 2);
 });
 
@@ -325,7 +325,7 @@ test('a refusal of a relation names it, every failure begins alike, and help say
   assert.equal(refused.code, 1);
   assert.match(
     refused.stderr,
-    /^grantd: .*it is "can_read", which is none of them; names that rules define .* cannot be granted/,
+    /^grantd: .*it is "can_read", which is not one of them; names that rules define .* cannot be granted/,
   );
   for (const args of [['grants', 'add'], ['check', '--nonsense'], ['nonsense']]) {
     const { code, stderr } = await grantd(args);

@@ -104,7 +104,7 @@ describe('the file of contexts', () => {
     fails(() => new ContextFile(path).read(), /larger than/);
     rmSync(path);
     mkdirSync(path, { mode: 0o700 });
-    fails(() => new ContextFile(path).read(), /is no file/);
+    fails(() => new ContextFile(path).read(), /is not a regular file/);
   });
 
   it('holds a thousand contexts, and no more', () => {

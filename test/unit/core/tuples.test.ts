@@ -178,7 +178,7 @@ describe('parseTuple', () => {
   it('names the field, its place in a list and what is wrong with it', () => {
     assert.match(refused(undefined, 'owner', 'a:b', 'checks', 3).message, /"checks\[3\]\.subject".*is missing/);
     assert.match(refused(null, 'owner', 'a:b').message, /is not a string/);
-    assert.match(refused('a:b', 'big boss', 'a:b').message, /one of owner, .*is none of them/);
+    assert.match(refused('a:b', 'big boss', 'a:b').message, /one of owner, .*is not one of them/);
     assert.match(refused('a:b', 'owner', 'ab').message, /it has no colon\.$/);
   });
 
@@ -196,21 +196,21 @@ describe('parseTuple', () => {
       for (const relation of ['Viewer', 'VIEWER']) {
         assert.match(
           undeclaredMessage(relation, own),
-          /it is "V\w+", which is none of them; write viewer, in lower case\.$/,
+          /it is "V\w+", which is not one of them; write viewer, in lower case\.$/,
         );
       }
     }
     assert.match(
       undeclaredMessage('viewers', []),
-      /it is "viewers", which is none of them; names that rules define are asked about, and cannot be granted\.$/,
+      /it is "viewers", which is not one of them; names that rules define are asked about, and cannot be granted\.$/,
     );
-    assert.match(refused('a:b', 'v'.repeat(65), 'a:b').message, /it is none of them\.$/);
+    assert.match(refused('a:b', 'v'.repeat(65), 'a:b').message, /it is not one of them\.$/);
   });
 
   it('says which relation may have been meant where the tenant has relations of its own', () => {
     assert.match(
       undeclaredMessage('approvers', ['approver'], 'grants', 2),
-      /^"grants\[2\]\.relation" must be one of owner, .*, or one of the tenant's own relations; it is "approvers", which is none of them; did you mean "approver"\?$/,
+      /^"grants\[2\]\.relation" must be one of owner, .*, or one of the tenant's own relations; it is "approvers", which is not one of them; did you mean "approver"\?$/,
     );
     assert.match(undeclaredMessage('reads', ['approver']), /; names that rules define .* cannot be granted\.$/);
   });

@@ -27,7 +27,7 @@ class WrongShape(ValueError):
 
 
 def _refuse_constant(name: str) -> object:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def _object_once(members: list[tuple[str, object]]) -> dict[str, object]:
@@ -39,16 +39,16 @@ def _object_once(members: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def parse_json(body: bytes) -> object:
-    """Raises WrongShape for what is no JSON in UTF-8, or is read in more than one way."""
+    """Raises WrongShape unless it is unambiguous JSON in UTF-8."""
     try:
         text = body.decode("utf-8")
         value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_object_once)
         if _SURROGATE.search(text) is not None:
-            # A pair is a character, but a half is none.
+            # A pair is a character, but a half is not.
             json.dumps(value, ensure_ascii=False).encode("utf-8")
         return value
     except (ValueError, RecursionError) as error:
-        raise WrongShape(f"it is no JSON: {error}") from error
+        raise WrongShape(f"it is not JSON: {error}") from error
 
 
 def object_of(value: Json) -> Mapping[str, Any]:

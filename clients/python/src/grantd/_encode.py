@@ -1,4 +1,4 @@
-"""What goes into a request goes as it is, or not at all: text that is no Unicode, and values that JSON has not, would
+"""Requests are sent exactly as given, or not at all: text that is not Unicode, and values that JSON does not have, would
 arrive as others."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _PLACE_MAX = 200
 
 
 def is_text(given: str) -> bool:
-    """Not half of a surrogate pair, such as of bytes that are no UTF-8 (`surrogateescape`)."""
+    """Whether it has no half of a surrogate pair, as `surrogateescape` makes of bytes that are not UTF-8."""
     try:
         given.encode("utf-8")
     except UnicodeEncodeError:
@@ -24,9 +24,9 @@ def is_text(given: str) -> bool:
 def check_text(given: object, place: str) -> None:
     place = place[:_PLACE_MAX]
     if not isinstance(given, str):
-        raise invalid_request(f'"{place}" is no text, but of the type {type(given).__name__}')
+        raise invalid_request(f'"{place}" is not a string, but of the type {type(given).__name__}')
     if not is_text(given):
-        raise invalid_request(f'"{place}" is no text in Unicode: it has half of a surrogate pair')
+        raise invalid_request(f'"{place}" is not valid Unicode: it has half of a surrogate pair')
 
 
 def _check(value: object, place: str) -> None:
@@ -42,9 +42,9 @@ def _check(value: object, place: str) -> None:
             _check(item, f"{place}[{index}]")
     elif isinstance(value, float):
         if not math.isfinite(value):
-            raise invalid_request(f'"{place[:_PLACE_MAX]}" is {value}, which is no number of JSON')
+            raise invalid_request(f'"{place[:_PLACE_MAX]}" is {value}, which JSON does not have')
     elif value is not None and not isinstance(value, int):
-        raise invalid_request(f'"{place[:_PLACE_MAX]}" is of the type {type(value).__name__}, which JSON has not')
+        raise invalid_request(f'"{place[:_PLACE_MAX]}" is of the type {type(value).__name__}, which JSON does not have')
 
 
 def body_of(value: object) -> bytes:
@@ -55,4 +55,4 @@ def body_of(value: object) -> bytes:
     except RecursionError as error:
         raise invalid_request("the request is nested too deeply, or has itself as a part") from error
     except (ValueError, TypeError) as error:
-        raise invalid_request(f"the request is no JSON: {error}") from error
+        raise invalid_request(f"the request cannot be written as JSON: {error}") from error

@@ -232,7 +232,7 @@ def problem_error(status: int, headers: Mapping[str, str], body: bytes) -> Grant
         key_id, earliest = optional(known, "key_id", text), optional(known, "earliest", text)
         code = address.rsplit("/", 1)[-1]
         if _TYPE.fullmatch(code) is None:
-            raise WrongShape("its type is none")
+            raise WrongShape("its type is not a name")
     except WrongShape:
         what = f"status {status} without a problem document"
         return invalid_response(status, headers, what, retryable=retryable)

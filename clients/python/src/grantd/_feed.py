@@ -37,7 +37,7 @@ def feed_query(
     for each in actions:
         check_text(each, "actions")
         if each == "" or "," in each:
-            raise invalid_request(f'"actions" has {each[:100]!r}, which is no action')
+            raise invalid_request(f'"actions" has {each[:100]!r}, which is not an action')
     action = ",".join(actions) or None
     return query_of(cursor=cursor, since=time_text(since), namespace=namespace, relation=relation, action=action)
 

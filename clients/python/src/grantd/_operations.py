@@ -288,7 +288,7 @@ class Operations:
 
     def read_rules_version(self, version: int) -> Plan[Rules]:
         if type(version) is not int:
-            raise invalid_request('"version" is no integer')
+            raise invalid_request('"version" is not an integer')
         request = get("readRulesVersion", f"/v1/rules/versions/{version}")
         return rules_of((yield from self._core.call(request)))
 

@@ -89,11 +89,11 @@ def _checked_headers(headers: Mapping[str, str], user_agent: str | None) -> dict
     checked = {}
     for name, value in headers.items():
         if not is_header(name, "a"):
-            raise ValueError(f"headers has {name!r}, which names no header")
+            raise ValueError(f"headers has {name!r}, which is not the name of a header")
         if name.lower() in _OWN_HEADERS:
             raise ValueError(f"headers may not have {name}: the client sets it itself")
         if not is_header(name, value):
-            raise ValueError(f"headers has a value of {name} that is no line of printable ASCII")
+            raise ValueError(f"the value of the header {name} is not one line of printable ASCII")
         checked[name.lower()] = value
     if user_agent is not None and _USER_AGENT.fullmatch(user_agent) is None:
         raise ValueError("user_agent is not up to 256 characters of printable ASCII")

@@ -53,7 +53,7 @@ async function readSecret(context: CliContext, what: string, parse: (text: strin
     return parse(text).reveal();
   } catch (error) {
     if (!(error instanceof WrongSetting)) throw error;
-    throw new CliFailure(`Standard input is no ${what}: it ${error.message}.`, EXIT.usage);
+    throw new CliFailure(`The ${what} on standard input ${error.message}.`, EXIT.usage);
   }
 }
 

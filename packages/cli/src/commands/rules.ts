@@ -205,7 +205,7 @@ export async function readRulesText(
     return { text, ruleSet: parseRuleSet(parseJson(text, 'The text')) };
   } catch (error) {
     const reason = error instanceof GrantdError ? error.message : `${reasonOf(error)}.`;
-    throw new CliFailure(`${name} has no rules that a tenant can have: ${reason}`, EXIT.failed, { cause: error });
+    throw new CliFailure(`${name} does not contain valid rules: ${reason}`, EXIT.failed, { cause: error });
   }
 }
 

@@ -81,7 +81,7 @@ async function readGrants(context: CliContext, file: string): Promise<readonly T
     }
   }
   const fault = frame.fault();
-  if (fault !== undefined) throw new CliFailure(`${file} is no whole export. ${fault}`);
+  if (fault !== undefined) throw new CliFailure(`${file} is not a complete export. ${fault}`);
   return grants;
 }
 

@@ -121,7 +121,7 @@ export function parseLines(body: Uint8Array, wallMs: number, choices: Choices): 
     }
   }
   const fault = frame.fault();
-  if (fault !== undefined) throw new GrantdError('invalid-request', `The body is no whole export. ${fault}`);
+  if (fault !== undefined) throw new GrantdError('invalid-request', `The body is not a complete export. ${fault}`);
   return lines;
 }
 

@@ -207,7 +207,7 @@ tests:
     [
       'a rule',
       'rules:\n  rules:\n    - namespace: doc\n      name: a\n      any_of: [b]\ntests: []\n',
-      /wrong\.yaml:5: rules are no rules that a tenant can have: "rules\[0\]\.any_of\[0\]"/,
+      /wrong\.yaml:5: rules are not valid rules: "rules\[0\]\.any_of\[0\]"/,
     ],
     ['a grant', 'tests: []\ngrants:\n  - user:ann viewer\n', /wrong\.yaml:3: grants\[0\] is wrong/],
     [

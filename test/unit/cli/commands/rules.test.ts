@@ -132,7 +132,7 @@ describe('rules set, show and diff', () => {
     for (const content of ['{', '[]', { rules: [], extra: 1 }, ' '.repeat(300 * 1024)]) {
       const failed = await diff(content);
       assert.equal(failed.code, 2, failed.stderr);
-      assert.match(failed.stderr, /rules\.json has no rules that a tenant can have: /);
+      assert.match(failed.stderr, /rules\.json does not contain valid rules: /);
     }
     const condition = { name: 'named', parameters: { name: 'string' }, expression: 'name == "\xff"' };
     const text = JSON.stringify({ ...EMPTY, conditions: [condition] });
@@ -142,7 +142,7 @@ describe('rules set, show and diff', () => {
       writeFileSync(file, bytes);
       const failed = await grantd(['rules', 'diff', file, '--tenant', id]);
       assert.equal(failed.code, 2, failed.stderr);
-      assert.match(failed.stderr, /bytes\.json has no rules that a tenant can have: .*(?:UTF-8|unexpected|twice)/);
+      assert.match(failed.stderr, /bytes\.json does not contain valid rules: .*(?:UTF-8|unexpected|twice)/);
     }
     const missing = await grantd(['rules', 'diff', join(directory, 'none.json'), '--tenant', id]);
     assert.deepEqual([missing.code, missing.stdout], [2, '']);

@@ -86,7 +86,7 @@ test('a page of many own and built-in relations lists them in the order of their
 
 test('a relation that is not declared is refused everywhere, as before for a tenant that declares none', async () => {
   const ruled = await RuledSlot.open(WITHOUT);
-  const none = `${BUILT_IN}; it is "assignee", which is none of them; names that rules define are asked about, and cannot be granted.`;
+  const none = `${BUILT_IN}; it is "assignee", which is not one of them; names that rules define are asked about, and cannot be granted.`;
   const refused = { kind: 'refused', code: 'invalid-relation', message: none };
   assert.deepEqual(await write(ruled, 'user:a assignee doc:1'), refused);
   assert.deepEqual(await write(ruled, 'user:a assignee doc:1', true), refused);
@@ -118,7 +118,7 @@ test('a misspelled relation is refused with what may have been meant', async () 
   const result = await write(ruled, 'user:a asignee doc:1');
   assert.equal(
     result.kind === 'refused' && result.message,
-    `${BUILT_IN}, or one of the tenant's own relations; it is "asignee", which is none of them; did you mean "assignee"?`,
+    `${BUILT_IN}, or one of the tenant's own relations; it is "asignee", which is not one of them; did you mean "assignee"?`,
   );
 });
 

@@ -105,7 +105,7 @@ record Failure(
             Fields fields = Fields.of(Json.parse(body));
             String address = fields.required("type", Fields::text);
             String type = address.substring(address.lastIndexOf('/') + 1);
-            if (!TYPE.matcher(type).matches()) throw new Fields.UnexpectedException("it is no type");
+            if (!TYPE.matcher(type).matches()) throw new Fields.UnexpectedException("the type is not a name");
             String title = fields.optional("title", Fields::text);
             String detail = fields.optional("detail", Fields::text);
             String instance = fields.optional("instance", Fields::text);

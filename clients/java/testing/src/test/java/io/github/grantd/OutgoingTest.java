@@ -204,7 +204,7 @@ class OutgoingTest {
         values.put("\"context.a\" is [Ljava.lang.String;", new String[] {"b"});
         values.put("\"context.a\" is java.lang.Character", 'b');
         values.put("\"context.a\" is java.util.Optional", java.util.Optional.of("b"));
-        values.put("\"context.a[0]\" has a name that is no text", List.of(Map.of(1, 2)));
+        values.put("\"context.a[0]\" has a name that is not a string", List.of(Map.of(1, 2)));
         values.put("\"context.a[0][1]\" has half of a surrogate pair", List.of(List.of("", "\udc00\ud800")));
         values.put("is nested too deeply", cycle);
         values.forEach((words, value) -> {

@@ -273,7 +273,7 @@ public final class Json {
             char separator = '{';
             for (Map.Entry<?, ?> member : members.entrySet()) {
                 if (!(member.getKey() instanceof String name)) {
-                    throw new IllegalArgumentException('"' + place + "\" has a name that is no text");
+                    throw new IllegalArgumentException('"' + place + "\" has a name that is not a string");
                 }
                 String within = place.isEmpty() ? name : place + "." + name;
                 writeText(whole(name, within), out.append(separator));
@@ -295,10 +295,10 @@ public final class Json {
     }
 
     private static IllegalArgumentException foreign(String what, String place) {
-        return new IllegalArgumentException('"' + place + "\" is " + what + ", which JSON has not");
+        return new IllegalArgumentException('"' + place + "\" is " + what + ", which JSON does not have");
     }
 
-    /** Another class may write itself in a way that is no number of JSON. */
+    /** Other classes may print numbers in a form that JSON does not have. */
     private static void writeNumber(Number number, StringBuilder out, String place) {
         if (!NUMBERS.contains(number.getClass())) {
             throw foreign(number.getClass().getName(), place);
