@@ -37,7 +37,7 @@ interface Case {
   readonly steps: readonly Step[];
 }
 
-type Saved = Map<string, unknown>;
+type SavedValues = Map<string, unknown>;
 type ClientOf = (key: string | undefined) => GrantdClass;
 
 const AT_ONCE = 8;
@@ -51,14 +51,14 @@ function errorOutcome(error: unknown): Outcome {
 }
 
 /** What JSON cannot carry, written out: a text of UTF-16 units, and an object whose names may be such texts. */
-function writtenOut(value: object, saved: Saved): unknown {
+function writtenOut(value: object, saved: SavedValues): unknown {
   const { $utf16: units, $members: members } = value as { $utf16?: number[]; $members?: [unknown, unknown][] };
   if (units !== undefined) return String.fromCharCode(...units);
   const entries = members?.map(([name, each]) => [String(filledIn(name, saved)), filledIn(each, saved)] as const);
   return entries === undefined ? undefined : Object.fromEntries(entries);
 }
 
-function filledIn(value: unknown, saved: Saved): unknown {
+function filledIn(value: unknown, saved: SavedValues): unknown {
   if (typeof value === 'string') {
     return value.replaceAll(/\$\{(\w+)\}/g, (whole, name: string) => String(saved.get(name) ?? whole));
   }
@@ -86,7 +86,7 @@ async function perform(client: GrantdClass, step: Step, args: Record<string, unk
   }
 }
 
-async function performStep(clientOf: ClientOf, step: Step, saved: Saved): Promise<Outcome> {
+async function performStep(clientOf: ClientOf, step: Step, saved: SavedValues): Promise<Outcome> {
   let client: GrantdClass;
   try {
     client = clientOf(step.key === undefined ? undefined : String(filledIn(step.key, saved)));
@@ -149,7 +149,7 @@ async function performCase(one: Case): Promise<string> {
   try {
     const shown: Shown = { warnings: [], log: [] };
     const clientOf = clientsOf(one, shown);
-    const saved: Saved = new Map();
+    const saved: SavedValues = new Map();
     const outcomes: Outcome[] = [];
     for (const step of steps) {
       const outcome = await performStep(clientOf, step, saved);

@@ -8,7 +8,7 @@ import { type GrantAttributes, grantRecord, type TermsRequest } from './grant-at
 import { parseCondition, parseExpiry, refuseCondition, refuseExpiry } from './grant-terms.ts';
 import { demandMembers, demandMembersOfEach, isJsonObject, type JsonObject, memberAt } from './json-members.ts';
 import { BULK_CHANGES_MAX, BULK_PRECONDITIONS_MAX } from './limits.ts';
-import type { Unfollowed } from './service-warnings.ts';
+import type { UnfollowedGrant } from './service-warnings.ts';
 import {
   grantOf,
   parseIdentifier,
@@ -58,7 +58,7 @@ export type BulkWriteResult =
   | {
       readonly kind: 'written';
       /** In the order of the request, each as it is after the write. */
-      readonly grants: readonly ({ readonly created: boolean } & GrantAttributes & Unfollowed)[];
+      readonly grants: readonly ({ readonly created: boolean } & GrantAttributes & UnfollowedGrant)[];
       /** Whether each of them existed. */
       readonly revoked: readonly boolean[];
     }

@@ -5,4 +5,4 @@ import packageFile from '../../package.json' with { type: 'json' };
 export const PROGRAM_VERSION = packageFile.version;
 
 /** Who made a store that does not say so: a commit that kept no version. */
-export const UNNAMED_MAKER = 'a commit before the release of 0.2.0';
+export const UNRECORDED_PROGRAM = 'a commit before the release of 0.2.0';

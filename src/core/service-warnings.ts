@@ -14,7 +14,7 @@ export const UNFOLLOWED_REASONS = Object.freeze(['groups-off', 'unknown-name', '
 export type UnfollowedReason = (typeof UNFOLLOWED_REASONS)[number];
 
 /** Of a grant that was written. Absent: rules can follow it, or the tenant has none. */
-export interface Unfollowed {
+export interface UnfollowedGrant {
   readonly notFollowed?: UnfollowedReason | undefined;
 }
 
@@ -48,7 +48,7 @@ function headerValueOf(warning: ServiceWarning): string {
 }
 
 /** Of grants that were written, in the order of the request; at most one for each reason. */
-export function unfollowedWarnings(grants: readonly Unfollowed[]): readonly ServiceWarning[] {
+export function unfollowedWarnings(grants: readonly UnfollowedGrant[]): readonly ServiceWarning[] {
   const warnings = new Map<UnfollowedReason, ServiceWarning>();
   for (const [grant, { notFollowed: reason }] of grants.entries()) {
     if (reason === undefined || warnings.has(reason)) continue;

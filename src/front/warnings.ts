@@ -6,7 +6,7 @@ import type { RuleSet } from '../rules/rule-set.ts';
 import type { RulesPreview, RulesRequest } from '../rules/rules-writes.ts';
 import type { RequestContext } from './front.ts';
 
-interface Previewing {
+interface PreviewSession {
   call(call: typeof CALLS.previewRules, context: RequestContext, request: RulesRequest): Promise<RulesPreview>;
 }
 
@@ -16,7 +16,7 @@ interface Previewing {
  * written; what could not be counted may be outside.
  */
 export async function warnOfOutside(
-  session: Previewing,
+  session: PreviewSession,
   context: RequestContext,
   ruleSet: RuleSet,
 ): Promise<readonly ServiceWarning[]> {

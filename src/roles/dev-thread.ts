@@ -23,7 +23,7 @@ import { openSqliteReads } from '../store/sqlite/sqlite-store.ts';
 import { traceStore } from '../store/store-decorators.ts';
 import { createLog } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
-import { Pending } from './dev/pending.ts';
+import { PendingAnswers } from './dev/pending.ts';
 import type { FromThread, ThreadSettings, ToThread } from './dev/thread-messages.ts';
 import { openPublicApi } from './open/apis.ts';
 import { openRateLimits } from './open/rate-limits.ts';
@@ -113,7 +113,7 @@ async function start(settings: ThreadSettings, { send, counts }: ThreadLine, par
 
 async function run(port: MessagePort, settings: ThreadSettings): Promise<void> {
   const parts = new AsyncDisposableStack();
-  const counted = new Pending<WindowCount>();
+  const counted = new PendingAnswers<WindowCount>();
   const send: ThreadLine['send'] = (message, transfer = []) => port.postMessage(message, transfer);
   const counts: SharedCounts = {
     reachable: true,

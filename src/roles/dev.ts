@@ -27,7 +27,7 @@ import { createDirectTransport } from '../rpc/transport/direct-transport.ts';
 import { commitCountsMemory, createCommitCounts } from '../shard/log/commit-counts.ts';
 import { createMemoryBudget } from '../shard/memory/memory-budget.ts';
 import { retireMembers } from '../shard/ownership/membership.ts';
-import { SlotsUnopened } from '../shard/ownership/store-sharing.ts';
+import { UnopenedSlots } from '../shard/ownership/store-sharing.ts';
 import { createShardNode, type ShardNode } from '../shard/shard-node.ts';
 import { describeDamage, describeUnreadable } from '../store/sqlite/sqlite-store.ts';
 import type { Meta, Store } from '../store/store.ts';
@@ -139,7 +139,7 @@ async function waitFor(condition: () => boolean, clock: Clock, signal: AbortSign
 function explainStart(error: unknown, directory: string, damage: StoreDamage | undefined): unknown {
   if (error instanceof StartError) return error;
   if (damage?.reason !== undefined) return new StartError(describeDamage(directory, damage.reason), { cause: error });
-  return error instanceof SlotsUnopened
+  return error instanceof UnopenedSlots
     ? new StartError(describeUnreadable(directory, error), { cause: error })
     : error;
 }

@@ -6,7 +6,7 @@ import type { MigrateConfig } from '../config/settings.ts';
 import { assertNever } from '../core/assert.ts';
 import type { Clock, Random } from '../core/async/clock.ts';
 import type { Log } from '../telemetry/log.ts';
-import { openSchemaTask, type StoreWaiting } from './open/store.ts';
+import { openSchemaTask, type StoreWait } from './open/store.ts';
 
 /** Exit codes of `grantd migrate`, in addition to those of signals; docs/operating/cluster.md lists them. */
 const EXIT = Object.freeze({ done: 0, timedOut: 3 });
@@ -38,7 +38,7 @@ export async function runMigrate(
   const timeout = new AbortController();
   const timer = timeoutMs === undefined ? undefined : clock.setTimer(() => timeout.abort(), timeoutMs);
   let lastReason = '';
-  const waiting: StoreWaiting = {
+  const waiting: StoreWait = {
     signal: AbortSignal.any([signal, timeout.signal]),
     onWaiting: (_what, reason) => {
       if (reason !== lastReason) print(`Waiting: ${reason}`);

@@ -10,7 +10,7 @@ import type { GrantAttributes } from '../core/grant-attributes.ts';
 import type { ClusterId, KeyId, TenantId } from '../core/ids.ts';
 import type { RulesVersion } from '../core/rules-versions.ts';
 import type { Scope, ScopeMask } from '../core/scopes.ts';
-import type { Unfollowed } from '../core/service-warnings.ts';
+import type { UnfollowedGrant } from '../core/service-warnings.ts';
 import type { ReadersSetting, Tenant } from '../core/tenants.ts';
 import type { Grant, Namespace, TupleColumns } from '../core/tuples.ts';
 import type { NamedTuple } from '../rules/questions.ts';
@@ -118,7 +118,7 @@ export interface TenantCalls {
   /** At a shard that reads for the tenant beside its owner. The handle is for checks and listings alone. */
   authenticateAtReader: Call<object, KeyCredentials, IssuedHandle>;
   /** The read index: what a reader must have applied before it answers a call that came before this one. */
-  readPosition: Call<object, { readonly slot: number; readonly tenantId: string }, ToldPosition>;
+  readPosition: Call<object, { readonly slot: number; readonly tenantId: string }, ReaderPosition>;
   /** Resolves if a request under this handle would be served now. */
   confirm: Read<undefined, void>;
   /** All checks at one moment of the tenant's history, in order. At most 100. */
@@ -233,7 +233,7 @@ export type LogPositions = ReadonlyMap<string, LogPosition>;
 export const NO_POSITIONS: LogPositions = new Map();
 
 /** The same as the owner tells a front, which follows the number of readers by it. */
-export interface ToldPosition extends LogPosition {
+export interface ReaderPosition extends LogPosition {
   /** How many shards answer reads of the tenant beside its owner now; undefined: an owner of an earlier version. */
   readonly readers: number | undefined;
 }
@@ -260,7 +260,7 @@ export type CallsBy<Calls extends Partial<Record<CallName, { readonly caller: ob
 // ---- connections ----
 
 /** Serves the calls of a table. Throws (or rejects with) ShardFailure or GrantdError. */
-export interface Calling<Calls extends Partial<ShardCalls>> {
+export interface CallServer<Calls extends Partial<ShardCalls>> {
   call<Name extends keyof Calls & CallName>(
     name: Name,
     caller: CallerOf<Name>,
@@ -268,7 +268,7 @@ export interface Calling<Calls extends Partial<ShardCalls>> {
   ): Promise<AnswerOf<Name>>;
 }
 
-export interface TenantConnection extends Calling<TenantCalls> {
+export interface TenantConnection extends CallServer<TenantCalls> {
   /**
    * The calls that come from now on are answered at these positions of their tenants or at later ones, as far as this
    * shard is a reader. It asks the owner itself about a tenant that is not among them.
@@ -306,13 +306,13 @@ export interface TenantConnection extends Calling<TenantCalls> {
 /** The connection of a console: a handle from either part is valid on both. */
 export interface ConsoleConnection {
   readonly tenant: TenantConnection;
-  readonly operator: Calling<OperatorCalls>;
+  readonly operator: CallServer<OperatorCalls>;
 }
 
 /** The connection of another shard. */
 export interface ReaderConnection {
   readonly tenant: TenantConnection;
-  readonly reader: Calling<ReaderCalls>;
+  readonly reader: CallServer<ReaderCalls>;
 }
 
 export interface Shard {
@@ -411,7 +411,7 @@ export interface GrantRequest extends GrantedTuple {
 
 export type GrantResult =
   /** `changed`: it existed, and has another expiry or condition now. `exists`: it is as it was. */
-  | ({ readonly kind: 'created' | 'changed' | 'exists' } & GrantAttributes & Unfollowed)
+  | ({ readonly kind: 'created' | 'changed' | 'exists' } & GrantAttributes & UnfollowedGrant)
   | { readonly kind: 'revoked' }
   | { readonly kind: 'not-found' }
   /** The owner refused this one; the other writes of the call take effect. */

@@ -34,7 +34,7 @@ export interface StoreDamage {
   readonly memory: SharedArrayBuffer;
 }
 
-export interface SchemaWaiting {
+export interface SchemaWait {
   /** Ends the wait. */
   readonly signal: AbortSignal;
   /** Called at every attempt with the reason for waiting. */
@@ -47,7 +47,7 @@ export interface OpenedStore {
    * Resolves once the schema serves this program, to the stored meta. Rejects with StoreRefusal if the schema is too
    * new or the cluster was created with other settings.
    */
-  awaitMeta(waiting: SchemaWaiting): Promise<Meta>;
+  awaitMeta(waiting: SchemaWait): Promise<Meta>;
   /** Absent: the store is not on this machine. */
   readonly damage?: StoreDamage;
 }
@@ -84,7 +84,7 @@ export interface SchemaTask {
    * Gives a restored copy an id of its own, once the schema serves this program, and changes nothing else. Resolves to
    * a sentence about that; rejects as `migrate` does, and with StoreRefusal if a shard works on the store.
    */
-  newClusterId(waiting: SchemaWaiting): Promise<string>;
+  newClusterId(waiting: SchemaWait): Promise<string>;
   /** Changes nothing; resolves to that sentence once another process has migrated. */
-  wait(waiting: SchemaWaiting): Promise<string>;
+  wait(waiting: SchemaWait): Promise<string>;
 }

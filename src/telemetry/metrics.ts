@@ -390,17 +390,17 @@ const METRICS = {
   ),
 };
 
-type Created<Table extends Readonly<Record<string, Create>>> = {
+type MetricsOf<Table extends Readonly<Record<string, Create>>> = {
   readonly [Name in keyof Table]: ReturnType<Table[Name]>;
 };
 
-function create<Table extends Readonly<Record<string, Create>>>(table: Table, registers: Registers): Created<Table> {
+function create<Table extends Readonly<Record<string, Create>>>(table: Table, registers: Registers): MetricsOf<Table> {
   const created = Object.entries(table).map(([name, createOne]) => [name, createOne(registers)]);
   // Object.fromEntries forgets which value belongs to which name.
-  return Object.fromEntries(created) as Created<Table>;
+  return Object.fromEntries(created) as MetricsOf<Table>;
 }
 
-export interface Metrics extends Created<typeof SUMMED_GAUGES>, Created<typeof METRICS> {
+export interface Metrics extends MetricsOf<typeof SUMMED_GAUGES>, MetricsOf<typeof METRICS> {
   readonly registry: Registry;
   /**
    * Registers a report of values that are read only at rendering (slots, bytes, queues). It adds them to the summed

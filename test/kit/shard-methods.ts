@@ -7,7 +7,7 @@ import type {
   AnswerOf,
   Attempt,
   CallerOf,
-  Calling,
+  CallServer,
   CallName,
   ConsoleConnection,
   InAttempt,
@@ -33,7 +33,7 @@ export type OperatorMethods = Methods<keyof OperatorCalls>;
 
 function methodsOf(connection: unknown): object {
   // By their types, the calls of a connection are among these.
-  const calling = connection as Calling<ShardCalls>;
+  const calling = connection as CallServer<ShardCalls>;
   const methods = Object.values(CALLS).map(({ name, access, write }) => [
     name,
     (...made: unknown[]) => {
@@ -55,7 +55,7 @@ export function callOn<Name extends CallName>(
   const { access } = CALLS[name];
   const ofOperator = access === 'console' || access === 'operator-handle';
   const part = access === 'shard' ? reader : ofOperator ? operator : tenant;
-  return (part as Calling<ShardCalls>).call(name, caller, request);
+  return (part as CallServer<ShardCalls>).call(name, caller, request);
 }
 
 /** Scripted answers to calls: in place of the shard, or from what it answers. */

@@ -47,7 +47,7 @@ import {
   grantIn,
   grantOf,
 } from './shapes.ts';
-import { type Call, type CallOptions, type Sent, Transport } from './transport.ts';
+import { type Call, type CallOptions, type CallReply, Transport } from './transport.ts';
 
 /** Of a listing. */
 interface PageSize {
@@ -190,7 +190,7 @@ const listingCall = (
     : get(operation, path, { ...rest, cursor });
 };
 
-function revisionOf(reply: Sent): string {
+function revisionOf(reply: CallReply): string {
   const [, revision] = /^"([0-9a-f]{32})"$/.exec(reply.headers.get('etag') ?? '') ?? [];
   return revision ?? Field.of(reply).refuse('comes without a revision of the rules');
 }
@@ -490,7 +490,7 @@ export class Grantd {
     }
   }
 
-  #putRules(change: RulesChange, options: CallOptions, query: Query): Promise<Sent> {
+  #putRules(change: RulesChange, options: CallOptions, query: Query): Promise<CallReply> {
     const { rule_set: body, revision } = knownMembers(change, RULES_CHANGE);
     const call: Call = {
       operation: 'writeRules',

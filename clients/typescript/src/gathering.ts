@@ -10,7 +10,7 @@ export interface CheckSender {
   many(questions: readonly Question[]): Promise<readonly boolean[]>;
 }
 
-interface Waiting {
+interface PendingCheck {
   readonly question: Question;
   resolve(authorized: boolean): void;
   reject(error: unknown): void;
@@ -28,7 +28,7 @@ const concernsElements = (error: unknown): error is GrantdError =>
 export class Gatherer {
   readonly #sender: CheckSender;
   /** Those of the current moment. They are sent before the next turn of the event loop. */
-  #waiting: Waiting[] = [];
+  #waiting: PendingCheck[] = [];
 
   constructor(sender: CheckSender) {
     this.#sender = sender;
@@ -50,7 +50,7 @@ export class Gatherer {
   }
 
   /** Settles all checks, and never rejects. */
-  async #send(waiting: readonly Waiting[]): Promise<void> {
+  async #send(waiting: readonly PendingCheck[]): Promise<void> {
     const [first] = waiting;
     if (first === undefined) return;
     try {
@@ -71,7 +71,7 @@ export class Gatherer {
   }
 
   /** The check that the error names fails with it; if it names none, the two halves are sent separately. */
-  async #sendApart(waiting: readonly Waiting[], error: GrantdError): Promise<void> {
+  async #sendApart(waiting: readonly PendingCheck[], error: GrantdError): Promise<void> {
     const [, text] = PLACE.exec(error.detail) ?? [];
     const index = text === undefined ? -1 : Number(text);
     const named = waiting[index];

@@ -17,12 +17,12 @@ export interface Attempt {
   readonly startMs: number;
 }
 
-interface Ending {
+interface AttemptEnd {
   readonly status: number;
   readonly requestId: string | undefined;
 }
 
-function entryOf({ operation, method, path, attempt, startMs }: Attempt, ending: Ending | GrantdError): string {
+function entryOf({ operation, method, path, attempt, startMs }: Attempt, ending: AttemptEnd | GrantdError): string {
   const { status, requestId } = ending;
   const outcome = [...(status === 0 ? [] : [status]), ...('type' in ending ? [ending.type] : [])].join(' ');
   const id = requestId === undefined ? '' : `, ${requestId}`;
@@ -30,7 +30,7 @@ function entryOf({ operation, method, path, attempt, startMs }: Attempt, ending:
   return `grantd: ${operation} ${method} ${path}, attempt ${attempt}: ${outcome} after ${tookMs} ms${id}`;
 }
 
-export function logAttempt(logger: Logger | undefined, attempt: Attempt, ending: Ending | GrantdError): void {
+export function logAttempt(logger: Logger | undefined, attempt: Attempt, ending: AttemptEnd | GrantdError): void {
   if (logger === undefined) return;
   try {
     logger.debug(entryOf(attempt, ending));

@@ -7,12 +7,12 @@
 import { GrantdError } from './error.ts';
 
 /** The members of an object, or of each object of a list. `true`: the value is not looked into. */
-export interface Known {
-  readonly [name: string]: true | Known;
+export interface KnownMembers {
+  readonly [name: string]: true | KnownMembers;
 }
 
 /** All members of T, and no other. */
-export type KnownOf<T> = { readonly [M in keyof T]-?: true | Known };
+export type KnownOf<T> = { readonly [M in keyof T]-?: true | KnownMembers };
 
 /** Builds the error for a sentence that begins with the quoted member. */
 export type Refuse = (sentence: string) => Error;
@@ -73,13 +73,13 @@ function hintFor(name: string, known: readonly string[]): string {
 
 const at = (place: string, name: string): string => (place === '' ? name : `${place}.${name}`);
 
-function knownValue(value: unknown, known: Known | true, place: string, refuse: Refuse): unknown {
+function knownValue(value: unknown, known: KnownMembers | true, place: string, refuse: Refuse): unknown {
   if (known === true || !isObject(value)) return value;
   if (!Array.isArray(value)) return copyOf(value, known, place, refuse);
   return value.map((each: unknown, index) => knownValue(each, known, `${place}[${index}]`, refuse));
 }
 
-function copyOf(value: object, known: Known, place: string, refuse: Refuse): object {
+function copyOf(value: object, known: KnownMembers, place: string, refuse: Refuse): object {
   for (const name of namesOf(value)) {
     if (Object.hasOwn(known, name) || Reflect.get(value, name) === undefined) continue;
     const there = JSON.stringify(at(place, name.slice(0, LENGTH_MAX)));

@@ -49,7 +49,7 @@ export interface Call {
   readonly conditional?: boolean;
 }
 
-export interface Sent extends Reply {
+export interface CallReply extends Reply {
   /** Whether an earlier attempt may have taken effect. */
   readonly repeated: boolean;
 }
@@ -83,7 +83,7 @@ const mayHaveTakenEffect = ({ type, status }: GrantdError): boolean =>
 const isPast = (type: string): boolean => type === 'timeout' || type === 'cancelled';
 
 /** Of an attempt. */
-type Ending = Pick<Response, 'status' | 'headers'> | GrantdError;
+type AttemptOutcome = Pick<Response, 'status' | 'headers'> | GrantdError;
 
 export class Transport {
   readonly #options: TransportOptions;
@@ -113,7 +113,7 @@ export class Transport {
     return new Deadline(timeoutMs, signal);
   }
 
-  async send(call: Call, options: CallOptions = {}): Promise<Sent> {
+  async send(call: Call, options: CallOptions = {}): Promise<CallReply> {
     const deadline = this.deadline(options);
     try {
       return await this.sendWithin(call, deadline);
@@ -123,7 +123,7 @@ export class Transport {
   }
 
   /** For several calls under one deadline. */
-  async sendWithin(call: Call, deadline: Deadline): Promise<Sent> {
+  async sendWithin(call: Call, deadline: Deadline): Promise<CallReply> {
     const facts: CallFacts = {
       operation: call.operation,
       method: call.method,
@@ -188,7 +188,7 @@ export class Transport {
   }
 
   /** Writes an entry of the log for one attempt, which has begun at a time of `performance.now`. */
-  log(call: Pick<Call, 'operation' | 'method' | 'path'>, attempt: number, startMs: number, ending: Ending): void {
+  log(call: Pick<Call, 'operation' | 'method' | 'path'>, attempt: number, startMs: number, ending: AttemptOutcome): void {
     const { operation, method, path } = call;
     const outcome = 'headers' in ending ? { status: ending.status, requestId: requestIdOf(ending.headers) } : ending;
     logAttempt(this.#options.logger, { operation, method, path, attempt, startMs }, outcome);
@@ -207,7 +207,7 @@ export class Transport {
     facts: CallFacts,
     deadline: Deadline,
     headers: Readonly<Record<string, string>>,
-  ): Promise<Sent> {
+  ): Promise<CallReply> {
     this.#budget.countCall();
     let repeated = false;
     for (;;) {

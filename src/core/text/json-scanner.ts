@@ -13,7 +13,7 @@ export interface JsonBounds {
   readonly valuesMax: number;
 }
 
-type Expected = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end' | 'nothing';
+type ExpectedToken = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end' | 'nothing';
 
 const [TAB, LF, CR, SPACE, QUOTE, PLUS, COMMA, MINUS, DOT, ZERO, ONE, NINE, COLON] = [
   0x09, 0x0a, 0x0d, 0x20, 0x22, 0x2b, 0x2c, 0x2d, 0x2e, 0x30, 0x31, 0x39, 0x3a,
@@ -121,7 +121,7 @@ export class JsonScanner {
   readonly #open: number[] = [];
   /** The names of its members so far; of an array, none. */
   readonly #names: (Set<string> | undefined)[] = [];
-  #expected: Expected = 'value';
+  #expected: ExpectedToken = 'value';
   #index = 0;
   /** How far the string that begins at the index has been read; 0: none is being read. */
   #stringAt = 0;
@@ -188,7 +188,7 @@ export class JsonScanner {
     }
   }
 
-  #readSeparator(code: number, separator: number, expected: Expected): void {
+  #readSeparator(code: number, separator: number, expected: ExpectedToken): void {
     if (code !== separator) this.#refuseToken();
     this.#index += 1;
     this.#expected = expected;
@@ -229,7 +229,7 @@ export class JsonScanner {
     names?.add(name);
   }
 
-  get #behindValue(): Expected {
+  get #behindValue(): ExpectedToken {
     return this.#open.length === 0 ? 'nothing' : 'comma-or-end';
   }
 

@@ -77,7 +77,7 @@ export class Feeds {
     const reader = new FeedReader({ clock, random, readPage });
     const first = await reader.readOnce({ ...startOf(start), ...filter, limit: FEED_PAGE_LIMIT, waitMs: 0 });
     const tail = this.#tailOf(session, reader);
-    return new Following({ clock, turns, tenantId, reader, tail }, filter, follower, first);
+    return new FollowerSubscription({ clock, turns, tenantId, reader, tail }, filter, follower, first);
   }
 
   get tails(): number {
@@ -129,7 +129,7 @@ const isSame = (left: FeedPlace, right: FeedPlace): boolean => left.seq === righ
 /** What parsing a page costs. */
 const PAGE_MS = 0.5;
 
-export interface FollowingDependencies {
+export interface SubscriptionDependencies {
   readonly clock: Clock;
   readonly turns: Turns;
   readonly tenantId: string;
@@ -137,8 +137,8 @@ export interface FollowingDependencies {
   readonly tail: Tail;
 }
 
-export class Following implements FeedSubscription, TailFollower {
-  readonly #dependencies: FollowingDependencies;
+export class FollowerSubscription implements FeedSubscription, TailFollower {
+  readonly #dependencies: SubscriptionDependencies;
   readonly #filter: FeedFilter;
   readonly #follower: FeedFollower;
   #place: FeedPlace;
@@ -152,7 +152,7 @@ export class Following implements FeedSubscription, TailFollower {
   #giving = false;
 
   /** `first`: the page with which it starts. */
-  constructor(dependencies: FollowingDependencies, filter: FeedFilter, follower: FeedFollower, first: FeedPage) {
+  constructor(dependencies: SubscriptionDependencies, filter: FeedFilter, follower: FeedFollower, first: FeedPage) {
     this.#dependencies = dependencies;
     this.#filter = filter;
     this.#follower = follower;

@@ -20,7 +20,7 @@ const TRACED_BYTES = 64;
 /** What a call requests: the name of its only field. */
 export const requestOf = (body: CallBody): string => Object.keys(body)[0] ?? '';
 
-interface Sealed {
+interface CheckBatch {
   readonly checks: Checks;
   readonly bytes: number;
 }
@@ -28,7 +28,7 @@ interface Sealed {
 export class Outbox implements LinkOutbox {
   readonly #metrics: Metrics;
   /** Checks of complete messages, sent before those that are gathering. */
-  #sealed: Sealed[] = [];
+  #sealed: CheckBatch[] = [];
   /** Bytes of the checks that are gathering. */
   #bytes = 0;
   #ids: number[] = [];
@@ -116,7 +116,7 @@ export class Outbox implements LinkOutbox {
     this.#positions.clear();
   }
 
-  #seal(): Sealed {
+  #seal(): CheckBatch {
     const checks: Checks = {
       ids: this.#ids,
       handles: this.#handles,

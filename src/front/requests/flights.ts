@@ -4,7 +4,7 @@
 // its deadline at the latest; the number of flights is bounded, and above the bound the one with the oldest deadline is
 // refused.
 //
-//   anywhere ──position of the log──▶ ToldPosition ──next try──▶ anywhere
+//   anywhere ──position of the log──▶ ReaderPosition ──next try──▶ anywhere
 //      ├──no position, failed or slow reader──▶ owner-only
 //      └──suspended tenant──▶ confirming ──next try──▶ owner-only
 //   each ──result, refusal, deadline──▶ settled
@@ -19,7 +19,7 @@ import type { SingleCheck } from '../../rpc/calls/checks.ts';
 import type { CallBody, Write } from '../../rpc/calls/define-call.ts';
 import type { TryFailure } from '../../rpc/links/stream-link.ts';
 import type { ReceivedReply } from '../../rpc/messages.ts';
-import type { ToldPosition } from '../../shard/shard.ts';
+import type { ReaderPosition } from '../../shard/shard.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { TraceSpan } from '../../telemetry/spans.ts';
 import type { RequestContext } from '../front.ts';
@@ -85,7 +85,7 @@ export interface FlightControl extends RetryControl {
  * What the next try may use. A reader answers it once it has applied the position. The position is for that try alone:
  * the positions sent to a reader never go back, since it may answer later calls with them.
  */
-export type FlightState = 'anywhere' | ToldPosition | 'owner-only' | 'confirming' | 'settled';
+export type FlightState = 'anywhere' | ReaderPosition | 'owner-only' | 'confirming' | 'settled';
 
 /** A try failed, and another one may follow. */
 export type RetryableFailure = Exclude<TryFailure, GrantdError>;
@@ -129,7 +129,7 @@ const isFinal = (failure: TryFailure): failure is GrantdError =>
  * The try of a read at a reader that has not answered for a while, beside which the owner is asked. The first outcome
  * counts: each rests on what was acknowledged before the flight began at least, and the flight lasts until then.
  */
-class TryAside implements Receiver {
+class SlowReaderTry implements Receiver {
   readonly #flight: Flight;
   readonly #link: ShardLink;
   readonly #id: number;
@@ -205,7 +205,7 @@ export class Flight implements Receiver, Waiter {
   #unknownTry = false;
   /** At a reader, in the current try. */
   #sweeps = 0;
-  #aside: TryAside | undefined;
+  #aside: SlowReaderTry | undefined;
   /** The owner has said so while a reader may still answer. */
   #refusal: GrantdError | undefined;
 
@@ -286,7 +286,7 @@ export class Flight implements Receiver, Waiter {
     if (reader === undefined || link === undefined) return;
     this.#sweeps += 1;
     if (this.#sweeps <= this.request.sweepsAtReader) return;
-    this.#aside = new TryAside(this, link, this.#id, reader);
+    this.#aside = new SlowReaderTry(this, link, this.#id, reader);
     this.control.flights.asides += 1;
     this.control.reads.late += 1;
     this.#link = undefined;

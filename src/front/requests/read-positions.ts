@@ -8,7 +8,7 @@ import type { Clock, Timer } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { ReceivedReply } from '../../rpc/messages.ts';
-import type { ToldPosition } from '../../shard/shard.ts';
+import type { ReaderPosition } from '../../shard/shard.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { RequestContext } from '../front.ts';
 import type { Route } from '../links/routing-table.ts';
@@ -116,7 +116,7 @@ class TenantPositions {
     question.ask(route.link, body, clock, first.context.span);
   }
 
-  #positionOf(reply: ReceivedReply, { slot }: Route): ToldPosition | undefined {
+  #positionOf(reply: ReceivedReply, { slot }: Route): ReaderPosition | undefined {
     try {
       const position = CALLS.readPosition.answerOf(reply, { slot, tenantId: this.#tenantId });
       return position.tenantId === this.#tenantId ? position : undefined;
@@ -129,7 +129,7 @@ class TenantPositions {
     if (this.#leaving === flights) this.#leaving = undefined;
   }
 
-  #end(route: Route, clock: Clock, flights: ReaderFlight[], position: ToldPosition | undefined): void {
+  #end(route: Route, clock: Clock, flights: ReaderFlight[], position: ReaderPosition | undefined): void {
     this.#left(flights);
     this.#isAsking = false;
     if (this.#waiting.length > 0) this.#askSoon(route, clock, clock.monotonicMs());

@@ -104,23 +104,23 @@ const isPlainPage = ({ query: { wait = '0' }, headers }: OperationRequest): bool
 const pageJson = (changes: readonly FeedChange[], cursor: string): string =>
   `{"changes":[${changes.map(changeJson).join(',')}],"next_cursor":${JSON.stringify(cursor)}}`;
 
-interface Asked {
+interface FeedCall {
   readonly session: TenantSession;
   readonly context: RequestContext;
   readonly feed: FeedRequest;
 }
 
-const readPage = ({ session, context, feed: { start, filter, limit } }: Asked): Promise<ChangesPage> =>
+const readPage = ({ session, context, feed: { start, filter, limit } }: FeedCall): Promise<ChangesPage> =>
   session.readChanges(context, { ...start, filter, limit, waitMs: 0 });
 
-async function page(asked: Asked): Promise<OperationResponse> {
+async function page(asked: FeedCall): Promise<OperationResponse> {
   const { changes, cursor } = await readPage(asked);
   return { status: 200, json: () => pageJson(changes, cursor) };
 }
 
 async function awaitedPage(
   { clock, streams }: PublicServices,
-  asked: Asked,
+  asked: FeedCall,
   open: OpenRequest,
 ): Promise<OperationResponse> {
   const { filter, limit, waitMs } = asked.feed;

@@ -28,7 +28,7 @@ import { success } from '../schema/operation-description.ts';
 import type { OperationResponse, PublicOperation } from './operation.ts';
 import { entityBytesMax } from './response-bytes.ts';
 
-interface Listed {
+interface SearchResult {
   readonly items: readonly string[];
   /** Subjects whom a gate takes out of `ns:*`. */
   readonly excluded?: readonly string[];
@@ -38,9 +38,9 @@ interface Listed {
 type List<Asked> = (
   asked: Asked,
   page: { readonly limit: number; readonly cursor: string | undefined },
-) => Promise<Listed>;
+) => Promise<SearchResult>;
 
-const NOTHING: Listed = Object.freeze({ items: [], nextCursor: undefined });
+const NOTHING: SearchResult = Object.freeze({ items: [], nextCursor: undefined });
 
 /** `body`: not validated yet. */
 function searchBytesMax(body: unknown): number {
@@ -61,7 +61,7 @@ function entityText(identifier: string): string {
  * The subjects of a page. Those whom a gate excludes stand with all subjects of their type, which are named again for
  * them on any page but the first.
  */
-function subjectTexts({ items, excluded = [] }: Listed): readonly string[] {
+function subjectTexts({ items, excluded = [] }: SearchResult): readonly string[] {
   const texts = items.map(entityText);
   const [first] = excluded;
   if (first === undefined) return texts;
@@ -92,7 +92,7 @@ async function listed<Asked>(
   context: RequestContext,
   { page, call, asked }: Search<Asked>,
   list: List<Asked>,
-): Promise<Listed> {
+): Promise<SearchResult> {
   const { limit, cursor } = page;
   if (asked === undefined) {
     // The owner must still confirm the key.
@@ -107,7 +107,7 @@ async function listed<Asked>(
   }
 }
 
-function pageText(found: Listed, page: SearchPage, textsOf: (found: Listed) => readonly string[]): string {
+function pageText(found: SearchResult, page: SearchPage, textsOf: (found: SearchResult) => readonly string[]): string {
   const { items, nextCursor } = found;
   const shown = page.limit === 0 ? [] : textsOf(found);
   const isRest = page.limit === 0 && (items.length > 0 || found.excluded !== undefined || nextCursor !== undefined);
@@ -120,7 +120,7 @@ async function answerSearch<Asked>(
   context: RequestContext,
   search: Search<Asked>,
   list: List<Asked>,
-  textsOf: (found: Listed) => readonly string[],
+  textsOf: (found: SearchResult) => readonly string[],
 ): Promise<OperationResponse> {
   const found = await listed(session, context, search, list);
   return { status: 200, json: () => pageText(found, search.page, textsOf) };

@@ -12,14 +12,14 @@ export interface DecisionRecording {
   readonly clock: Pick<Clock, 'wallMs'>;
 }
 
-interface Answered {
+interface ChecksAnswer {
   readonly authorized: readonly boolean[];
   readonly checkedAtMs: number;
 }
 
 export function recordedSession(session: TenantSession, { decisions, clock }: DecisionRecording): TenantSession {
   const { tenantId, keyId } = session;
-  const record = ({ requestId }: RequestContext, checks: readonly NamedTuple[], answered: Answered): void => {
+  const record = ({ requestId }: RequestContext, checks: readonly NamedTuple[], answered: ChecksAnswer): void => {
     const { authorized, checkedAtMs } = answered;
     const answeredAtMs = clock.wallMs();
     for (const [index, { subject, relation, object }] of checks.entries()) {

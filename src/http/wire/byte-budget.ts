@@ -33,7 +33,7 @@ export interface Reservation {
   release(): void;
 }
 
-interface Waiting {
+interface PendingReservation {
   readonly bytes: number;
   readonly timer: Timer;
   readonly admit: (reservation: Reservation) => void;
@@ -44,7 +44,7 @@ interface Holder {
   bytes: number;
   readonly reservations: Set<HeldReservation>;
   /** First come, first served. */
-  readonly waiting: Set<Waiting>;
+  readonly waiting: Set<PendingReservation>;
 }
 
 const REFUSAL =
@@ -113,7 +113,7 @@ export class ByteBudget {
       if (holder.waiting.size === 0) this.#waitingHolders.delete(holder);
       this.#forgetIfUnused(holder);
     };
-    const waiting: Waiting = {
+    const waiting: PendingReservation = {
       bytes,
       // Either outcome takes its turn: hundreds of waits may end at once, and a response that a client has taken must
       // not trigger the next one in the same turn, and so on.

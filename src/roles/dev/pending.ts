@@ -1,6 +1,6 @@
 // Questions to another thread that wait for their answers, by id.
 
-export class Pending<Answer> {
+export class PendingAnswers<Answer> {
   readonly #waiting = new Map<number, (answer: Answer) => void>();
   #lastId = 0;
 

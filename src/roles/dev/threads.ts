@@ -9,7 +9,7 @@ import { acceptPort } from '../../rpc/transport/port-transport.ts';
 import type { AcceptStream } from '../../rpc/transport/transport.ts';
 import type { Metrics, MetricsSnapshot } from '../../telemetry/metrics.ts';
 import { StartError } from '../process/start-error.ts';
-import { Pending } from './pending.ts';
+import { PendingAnswers } from './pending.ts';
 import type { FromThread, ThreadSettings, ToThread } from './thread-messages.ts';
 
 const ENTRY = new URL('../dev-thread.ts', import.meta.url);
@@ -27,7 +27,7 @@ class Thread {
   readonly #worker: Worker;
   readonly #dependencies: ThreadDependencies;
   readonly #name: string;
-  readonly #metrics = new Pending<MetricsSnapshot>();
+  readonly #metrics = new PendingAnswers<MetricsSnapshot>();
   readonly #exited: Promise<unknown>;
   #state: 'starting' | 'serving' | 'stopping' = 'starting';
 

@@ -17,7 +17,7 @@ import type { Meta, Store } from '../../store/store.ts';
 import {
   type OpenedStore,
   type SchemaTask,
-  type SchemaWaiting,
+  type SchemaWait,
   type StoreAdapter,
   type StoreDamage,
   StoreRefusal,
@@ -36,7 +36,7 @@ export interface StoreDependencies {
   readonly log: Log;
 }
 
-export interface StoreWaiting {
+export interface StoreWait {
   /** Ends the wait. */
   readonly signal: AbortSignal;
   /** Called at every attempt with what the process waits for, and why. */
@@ -91,7 +91,7 @@ export async function whileStoreIsAway<Value>(
   { clock, log }: Pick<StoreDependencies, 'clock' | 'log'>,
   product: string,
   work: () => Promise<Value>,
-  { signal, onWaiting }: StoreWaiting,
+  { signal, onWaiting }: StoreWait,
 ): Promise<Value> {
   for (;;) {
     try {
@@ -113,12 +113,12 @@ async function openUnlessAborted(open: StoreAdapter['open'], signal: AbortSignal
   return opened;
 }
 
-const forSchema = ({ signal, onWaiting }: StoreWaiting): SchemaWaiting => ({
+const forSchema = ({ signal, onWaiting }: StoreWait): SchemaWait => ({
   signal,
   onWaiting: (reason) => onWaiting('the schema', reason),
 });
 
-export interface StoreOptions extends StoreWaiting {
+export interface StoreOptions extends StoreWait {
   readonly traced: boolean;
   readonly parts: AsyncDisposableStack;
   readonly metrics: Metrics;
@@ -166,14 +166,14 @@ export async function openStore(
 export interface OpenedSchemaTask {
   readonly target: string;
   /** As `SchemaTask.migrate`, but waits for the store; rejects as `openStore` does. */
-  migrate(waiting: StoreWaiting): Promise<string>;
-  newClusterId(waiting: StoreWaiting): Promise<string>;
-  wait(waiting: StoreWaiting): Promise<string>;
+  migrate(waiting: StoreWait): Promise<string>;
+  newClusterId(waiting: StoreWait): Promise<string>;
+  wait(waiting: StoreWait): Promise<string>;
 }
 
 export function openSchemaTask(dependencies: StoreDependencies, config: MigrateConfig): OpenedSchemaTask {
   const { product, target, migrate, newClusterId, wait } = chooseSchemaTask(dependencies, config);
-  const run = (work: () => Promise<string>, waiting: StoreWaiting): Promise<string> =>
+  const run = (work: () => Promise<string>, waiting: StoreWait): Promise<string> =>
     whileStoreIsAway(dependencies, product, work, waiting).catch((error: unknown) => {
       throw toStartError(error);
     });
@@ -244,7 +244,7 @@ export function createCassandraSchemaTask(
   const options = cassandraOptions(config);
 
   /** Once the schema serves this program. */
-  async function onStore(waiting: SchemaWaiting, work: (store: Store, row: ClusterRow) => Promise<string>) {
+  async function onStore(waiting: SchemaWait, work: (store: Store, row: ClusterRow) => Promise<string>) {
     const [{ openCassandraStore }, { waitForSchema }] = await Promise.all([importStore(), importSchemaGate()]);
     const store = await openCassandraStore(dependencies, options);
     try {

@@ -7,7 +7,7 @@ import { GrantdError } from '../../core/errors.ts';
 import type {
   AnswerOf,
   CallerOf,
-  Calling,
+  CallServer,
   CallName,
   HandleRight,
   InAttempt,
@@ -54,9 +54,9 @@ type WriteOf<Name extends CallName> =
 export interface ServedPeer {
   readonly tenant: TenantConnection;
   /** Only for a console. */
-  readonly operator?: Calling<OperatorCalls> | undefined;
+  readonly operator?: CallServer<OperatorCalls> | undefined;
   /** Only for another shard. */
-  readonly reader?: Calling<ReaderCalls> | undefined;
+  readonly reader?: CallServer<ReaderCalls> | undefined;
 }
 
 export type CallSpec<Name extends CallName> = WriteOf<Name> & {
@@ -100,7 +100,7 @@ export interface DefinedCall<Name extends CallName> {
 export const needsHandle = (access: Access): access is HandleRight =>
   access !== 'peer' && access !== 'console' && access !== 'shard';
 
-function connectionFor(peer: ServedPeer, access: Access): Partial<Calling<ShardCalls>> {
+function connectionFor(peer: ServedPeer, access: Access): Partial<CallServer<ShardCalls>> {
   switch (access) {
     case 'console':
     case 'operator-handle':
@@ -184,7 +184,7 @@ export function defineCall<const Name extends CallName>(name: Name, spec: CallSp
 
     serve(peer: ServedPeer, call: ReceivedCall): Promise<ReplyBody> {
       // By its access, the call is in the table of this connection.
-      const connection = connectionFor(peer, access) as Calling<ShardCalls>;
+      const connection = connectionFor(peer, access) as CallServer<ShardCalls>;
       const handle = right === undefined ? undefined : handleOf(call);
       const attempt = write === 'no' ? undefined : attemptOf(call);
       const request = spec.request.read(present(call[name]), name);

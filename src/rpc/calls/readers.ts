@@ -8,7 +8,7 @@ import {
   type LogPosition,
   type LogPositions,
   NO_POSITIONS,
-  type ToldPosition,
+  type ReaderPosition,
   USED_KEYS_MAX,
 } from '../../shard/shard.ts';
 import type { ReceivedPosition } from '../messages.ts';
@@ -57,7 +57,7 @@ export const readerCalls = {
     access: 'peer',
     request: message({ slot: uint32, tenantId: shortText }),
     reply: 'position',
-    answer: message<ToldPosition>({
+    answer: message<ReaderPosition>({
       ...positionFields,
       readers: as(
         'toldReaders',

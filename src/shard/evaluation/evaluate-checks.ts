@@ -29,7 +29,7 @@ import { CallGrants, type CallTerms, termsOf } from './call-grants.ts';
 import { GrantConditions } from './grant-conditions.ts';
 import { PageGraph, type Reach } from './page-graph.ts';
 import { ProofWriter, stepsIn } from './proof-record.ts';
-import { evaluateInRounds, RANGE_BYTES_MAX, type Ruled, takeTurn, tooLarge, undecided } from './rounds.ts';
+import { evaluateInRounds, RANGE_BYTES_MAX, type CallTenant, takeTurn, tooLarge, undecided } from './rounds.ts';
 
 /** Bounds of a check. */
 const CHECK_LIMITS: SearchLimits = {
@@ -319,7 +319,7 @@ export function grantingPage(memory: TenantMemory, nowMs: number, call: NamedChe
 }
 
 /** All answers, or undefined if the call has to wait. */
-export function decideNow({ tenure, memory }: Pick<Ruled, 'tenure' | 'memory'>, checks: NamedChecks): Answers {
+export function decideNow({ tenure, memory }: Pick<CallTenant, 'tenure' | 'memory'>, checks: NamedChecks): Answers {
   const rules = memory.rules.ready;
   if (rules === undefined) return undefined;
   using graph = new PageGraph(memory, CHECK_REACH);
@@ -338,14 +338,14 @@ export function decideNow({ tenure, memory }: Pick<Ruled, 'tenure' | 'memory'>, 
 }
 
 /** Rejects as `evaluation-too-large` or `overloaded`. */
-export const evaluateChecks = (of: Ruled, checks: NamedChecks): Promise<NamedAnswer> => evaluate(of, () => checks);
+export const evaluateChecks = (of: CallTenant, checks: NamedChecks): Promise<NamedAnswer> => evaluate(of, () => checks);
 
 /**
  * The actions that the subject may take on the object, ascending, after a name. Rejects as `evaluation-too-large` or
  * `overloaded`.
  */
 export async function listHeldNames(
-  of: Ruled,
+  of: CallTenant,
   { subject, object }: Pick<NamedTuple, 'subject' | 'object'>,
   after: string,
   call: CallContext,
@@ -364,7 +364,7 @@ export async function listHeldNames(
 }
 
 /** Calls `checksOf` whenever the evaluation begins again, since the rules may have changed. */
-function evaluate(of: Ruled, checksOf: (rules: CompiledRules) => NamedChecks): Promise<NamedAnswer> {
+function evaluate(of: CallTenant, checksOf: (rules: CompiledRules) => NamedChecks): Promise<NamedAnswer> {
   const { tenure, memory } = of;
   const options = {
     bytes: WAITING_BYTES,
@@ -387,7 +387,7 @@ function evaluate(of: Ruled, checksOf: (rules: CompiledRules) => NamedChecks): P
 
 /** `changed`: a commit has changed a grant that the run rests on. */
 async function runInSteps(
-  of: Ruled,
+  of: CallTenant,
   run: CheckRun,
   { checks }: NamedChecks,
   spentMax: number,

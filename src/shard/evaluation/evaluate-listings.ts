@@ -17,7 +17,7 @@ import { ListingTime } from '../log/slot-time.ts';
 import { CallGrants, type CallTerms, termsOf } from './call-grants.ts';
 import { GrantConditions } from './grant-conditions.ts';
 import { type FirstTexts, firstOf, type PageGraph, type Reach, type Side, type TextsQuery } from './page-graph.ts';
-import { evaluateInRounds, RANGE_BYTES_MAX, type Ruled, takeTurn, tooLarge, undecided } from './rounds.ts';
+import { evaluateInRounds, RANGE_BYTES_MAX, type CallTenant, takeTurn, tooLarge, undecided } from './rounds.ts';
 
 /** Bounds of a listing. */
 const LISTING_LIMITS: SearchLimits = {
@@ -126,7 +126,7 @@ class GateDecisions {
 }
 
 /** The inputs of the evaluation of a page. `number`: of the name. */
-interface Beginning {
+interface PageInputs {
   readonly rules: CompiledRules;
   readonly graph: PageGraph;
   readonly terms: CallTerms;
@@ -140,7 +140,7 @@ interface Listing {
   readonly side: Side;
   readonly entity: string;
   readonly query: ListingQuery;
-  readonly begin: (beginning: Beginning) => Attempt;
+  readonly begin: (beginning: PageInputs) => Attempt;
 }
 
 const never = (): boolean => false;
@@ -159,7 +159,7 @@ export interface HeldPage {
 const NONE: ReadonlySet<string> = new Set();
 
 /** The objects on which the subject holds the name. Rejects as `evaluation-too-large` or `overloaded`. */
-export function listHeldObjects(of: Ruled, subject: string, query: ListingQuery): Promise<HeldPage> {
+export function listHeldObjects(of: CallTenant, subject: string, query: ListingQuery): Promise<HeldPage> {
   const begin: Listing['begin'] = ({ rules, grants, limits, number }) => {
     const search = new GrantedSearch(rules, grants.possible, limits, subject);
     const bit = bitOf(number);
@@ -199,7 +199,7 @@ export function listHeldObjects(of: Ruled, subject: string, query: ListingQuery)
  * The subjects that hold the name on the object: those of grants, groups and `ns:*` as they are written there, and the
  * groups of the entities that it follows from, of the object itself only if asked for.
  */
-export function listHoldingSubjects(of: Ruled, object: string, query: HoldersListing): Promise<HeldPage> {
+export function listHoldingSubjects(of: CallTenant, object: string, query: HoldersListing): Promise<HeldPage> {
   const begin: Listing['begin'] = ({ rules, grants, limits, number }) => {
     const search = new WantedSearch(rules, grants.possible, limits, undefined, undefined, rules.gated);
     search.start(object, bitOf(number));
@@ -291,11 +291,11 @@ const keyOf = (what: string, { entity, query }: Listing): string =>
   `${what} ${entity} ${query.name} ${query.prefix} ${query.after} ${query.countMax}`;
 
 /** Nothing follows from grants. To be asked in each step: the tenant may have got its first rules. */
-const isDirect = ({ memory }: Ruled, { direct }: ListingQuery): boolean =>
+const isDirect = ({ memory }: CallTenant, { direct }: ListingQuery): boolean =>
   direct || memory.tenant.rulesRevision === undefined;
 
 /** `what`: different listings of an entity have different names. */
-async function evaluate(of: Ruled, listing: Listing, what: string): Promise<HeldPage> {
+async function evaluate(of: CallTenant, listing: Listing, what: string): Promise<HeldPage> {
   const { query } = listing;
   const { answers } = of.memory;
   if (isDirect(of, query)) return listNow(of, listing) ?? evaluateWithin(of, listing, LISTING_LIMITS);
@@ -311,7 +311,7 @@ async function evaluate(of: Ruled, listing: Listing, what: string): Promise<Held
 }
 
 /** The common case, without an evaluation: grants without conditions, from a whole page in memory. */
-function listNow({ memory, tenure }: Ruled, { side, entity, query }: Listing): HeldPage | undefined {
+function listNow({ memory, tenure }: CallTenant, { side, entity, query }: Listing): HeldPage | undefined {
   const { name, call } = query;
   const page = (side === 'subject' ? memory.pages : memory.objectPages).get(entity);
   const number = relationNumber(name) ?? memory.rules.ready?.grantsAlone.numberOf(name);
@@ -335,7 +335,7 @@ function beyond(limits: SearchLimits, exceeded: Bound): HeldPage {
   return TOO_LARGE;
 }
 
-function evaluateWithin(of: Ruled, listing: Listing, limits: SearchLimits, key?: string): Promise<HeldPage> {
+function evaluateWithin(of: CallTenant, listing: Listing, limits: SearchLimits, key?: string): Promise<HeldPage> {
   const { query } = listing;
   const direct = isDirect(of, query);
   const options = {
@@ -366,8 +366,8 @@ function evaluateWithin(of: Ruled, listing: Listing, limits: SearchLimits, key?:
 }
 
 async function pageOf(
-  of: Ruled,
-  beginning: Beginning,
+  of: CallTenant,
+  beginning: PageInputs,
   { query, begin }: Listing,
   key: string | undefined,
 ): Promise<HeldPage | 'missing' | 'changed'> {
@@ -425,7 +425,7 @@ async function pageOf(
   return { texts, excluded, rest };
 }
 
-interface Deciding {
+interface DecisionInputs {
   readonly gates: GateDecisions;
   readonly conditions: GrantConditions | undefined;
   readonly limits: SearchLimits;
@@ -435,7 +435,7 @@ interface Deciding {
 
 /** Those of the strings that are listed, at most `countMax`. */
 async function decideEach(
-  { gates, conditions, limits, takeStep }: Deciding,
+  { gates, conditions, limits, takeStep }: DecisionInputs,
   candidates: readonly string[],
   countMax: number,
 ): Promise<HeldPage | 'missing' | 'changed'> {

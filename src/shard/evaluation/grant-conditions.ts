@@ -22,11 +22,11 @@ const CHARACTERS_MAX = 2_000_000;
 const SHOWN_MAX = 20;
 const NO_CONTEXT = '{}';
 
-type Conditioned = { readonly condition?: string };
-type Undecided = Exclude<ConditionResult, boolean> | { readonly kind: 'too-many' };
+type ConditionField = { readonly condition?: string };
+type UndecidedCondition = Exclude<ConditionResult, boolean> | { readonly kind: 'too-many' };
 
 /** Not written so, but a tenant whose stored rules are of another version can have it; its other grants still count. */
-const UNDECLARED: Undecided = {
+const UNDECLARED: UndecidedCondition = {
   kind: 'failed',
   reason: 'the rules declare no condition of that name that can be evaluated; write the rules again',
 };
@@ -35,9 +35,9 @@ const UNDECLARED: Undecided = {
 interface ContextResults {
   readonly request: ConditionContext;
   readonly budget: ConditionBudget;
-  readonly byCondition: Map<string, boolean | Undecided>;
+  readonly byCondition: Map<string, boolean | UndecidedCondition>;
   /** Those met that could not be decided. */
-  readonly undecided: Map<string, Undecided>;
+  readonly undecided: Map<string, UndecidedCondition>;
 }
 
 export class GrantConditions {
@@ -89,10 +89,10 @@ export class GrantConditions {
     return this.#context.undecided.size > 0;
   }
 
-  readonly meets = ({ condition }: Conditioned): boolean =>
+  readonly meets = ({ condition }: ConditionField): boolean =>
     condition === undefined || this.#resultOf(condition) === true;
 
-  readonly mayMeet = ({ condition }: Conditioned): boolean =>
+  readonly mayMeet = ({ condition }: ConditionField): boolean =>
     condition === undefined || this.#resultOf(condition) !== false;
 
   /** The values that a condition saw. */
@@ -117,7 +117,7 @@ export class GrantConditions {
   }
 
   /** Evaluates, in turns, those of the grants under the context in use. */
-  async settleThose(grants: readonly Conditioned[]): Promise<void> {
+  async settleThose(grants: readonly ConditionField[]): Promise<void> {
     for (const grant of grants) this.meets(grant);
     if (this.isPending) await this.settle();
   }
@@ -128,7 +128,7 @@ export class GrantConditions {
       name: conditionNameOf(condition),
       why,
     }));
-    const names = (kind: Undecided['kind']): string =>
+    const names = (kind: UndecidedCondition['kind']): string =>
       listed(undecided.filter(({ why }) => why.kind === kind).map(({ name }) => name));
     for (const { name, why } of undecided) {
       if (why.kind === 'invalid') return new GrantdError('invalid-request', why.message);
@@ -167,14 +167,14 @@ export class GrantConditions {
   }
 
   /** Undefined: it is pending. */
-  #resultOf(condition: string): boolean | Undecided | undefined {
+  #resultOf(condition: string): boolean | UndecidedCondition | undefined {
     const context = this.#context;
     const result = context.byCondition.get(condition) ?? this.#evaluate(context, condition, this.#allowed);
     if (typeof result === 'object') context.undecided.set(condition, result);
     return result;
   }
 
-  #evaluate(context: ContextResults, condition: string, stepsMax: number): boolean | Undecided | undefined {
+  #evaluate(context: ContextResults, condition: string, stepsMax: number): boolean | UndecidedCondition | undefined {
     const { request, budget, byCondition } = context;
     const compiled = this.#rules?.conditions.get(conditionNameOf(condition));
     if (compiled === undefined) return UNDECLARED;

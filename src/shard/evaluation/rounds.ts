@@ -17,7 +17,7 @@ export const RANGE_BYTES_MAX = LARGE_EVALUATION_BYTES / 2;
 const TRIES = 4;
 
 /** The tenant of a call. */
-export interface Ruled {
+export interface CallTenant {
   readonly clock: Clock;
   readonly tenure: ServedTenure;
   readonly memory: TenantMemory;
@@ -40,18 +40,18 @@ export interface RoundOptions {
  * `missing`: the graph has recorded the missing grants. `changed`: a commit has changed a grant that the round rests
  * on. `waits`: it rests on grants that have expired since the log was written.
  */
-export type Unfinished = 'missing' | 'changed' | 'waits';
+export type Interruption = 'missing' | 'changed' | 'waits';
 
 /** The rules of the tenant are pinned. `isLastTry`: another commit would end the evaluation. */
 type Round<Answer extends object> = (
   graph: PageGraph,
   nowMs: number,
   isLastTry: boolean,
-) => Promise<Answer | Unfinished>;
+) => Promise<Answer | Interruption>;
 
 /** Rejects as `overloaded`, or as a round does. */
 export function evaluateInRounds<Answer extends object>(
-  of: Ruled,
+  of: CallTenant,
   { bytes, roundsMax, reach, turnMs, overloaded }: RoundOptions,
   run: Round<Answer>,
 ): Promise<Answer> {
@@ -85,7 +85,7 @@ export function evaluateInRounds<Answer extends object>(
 }
 
 /** The next step has a turn of its own. */
-export async function takeTurn({ tenure, memory, assertWanted }: Ruled, costMs: number): Promise<void> {
+export async function takeTurn({ tenure, memory, assertWanted }: CallTenant, costMs: number): Promise<void> {
   await turnOf(tenure.budget.turns, memory.tenantId, costMs);
   assertWanted();
 }

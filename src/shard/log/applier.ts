@@ -61,7 +61,7 @@ export interface ApplierPorts {
 
 type CheckpointAtEntry = Omit<Checkpoint, 'windowFrom'>;
 
-interface Pending {
+interface PendingEntry {
   readonly entry: CommittedEntry;
   readonly checkpoint: CheckpointAtEntry;
   readonly rows: number;
@@ -72,7 +72,7 @@ interface Pending {
 export class Applier {
   readonly #ports: ApplierPorts;
   readonly #slot: number;
-  readonly #pending: Pending[] = [];
+  readonly #pending: PendingEntry[] = [];
   #pendingRows = 0;
   #progressAtMs = 0;
   #running = false;
@@ -227,8 +227,8 @@ export class Applier {
   }
 
   /** The next entries, and the counts after them. */
-  #take(): { taken: readonly Pending[]; rows: number; counts: readonly GrantCountWrite[] } {
-    const taken: Pending[] = [];
+  #take(): { taken: readonly PendingEntry[]; rows: number; counts: readonly GrantCountWrite[] } {
+    const taken: PendingEntry[] = [];
     const counts = new Map<TenantId, GrantCountWrite>();
     let rows = 0;
     let bytes = 0;
@@ -242,7 +242,7 @@ export class Applier {
     return { taken, rows, counts: [...counts.values()] };
   }
 
-  #rowsOf(taken: readonly Pending[]): StateWrite[] {
+  #rowsOf(taken: readonly PendingEntry[]): StateWrite[] {
     const writes: StateWrite[] = [];
     for (const { entry } of taken) {
       let index = 0;
@@ -325,7 +325,7 @@ export class Applier {
   }
 }
 
-const tenantsIn = (taken: readonly Pending[]): ReadonlySet<TenantId> =>
+const tenantsIn = (taken: readonly PendingEntry[]): ReadonlySet<TenantId> =>
   new Set(taken.flatMap(({ entry }) => entry.operations.map(({ tenantId }) => tenantId)));
 
 function isLater(checkpoint: Checkpoint, than: Checkpoint): boolean {

@@ -30,7 +30,7 @@ import type { Proposal } from './write-queue.ts';
 
 type BulkRefusal = Extract<BulkWriteResult, { kind: 'refused' }>;
 
-interface Changed {
+interface BulkChanges {
   readonly granted: readonly Tuple[];
   readonly revoked: number;
   /** Namespaces that do not exist yet. */
@@ -211,7 +211,7 @@ function refuse(
   { plans, onRefused }: DecideContext,
   memory: TenantMemory,
   draft: Draft,
-  { granted, revoked, namespaces }: Changed,
+  { granted, revoked, namespaces }: BulkChanges,
 ): BulkRefusal | undefined {
   const { namespacesMax, grantsMax } = resolvePlan(plans, draft.tenant(memory).plan);
   const added = granted.length - revoked;

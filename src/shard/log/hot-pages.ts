@@ -278,7 +278,7 @@ export function decodeHotPages(text: string): readonly NamedPage[] | undefined {
 /** Samples 1 in 16 lookups, so that sampling costs next to nothing. */
 const LOOKUPS_PER_SAMPLE = 16;
 
-interface LookedUp {
+interface PageLookup {
   readonly tenure: { readonly hotPages: { note(page: NamedPage): void } };
   readonly memory: Pick<TenantMemory, 'tenantId'>;
 }
@@ -291,7 +291,7 @@ export class Lookups {
   #unsampled = 0;
 
   /** A lookup found the page of the subject. */
-  hit(where: LookedUp, page: { referenced: boolean; readonly entity: string }): void {
+  hit(where: PageLookup, page: { referenced: boolean; readonly entity: string }): void {
     page.referenced = true;
     this.hits += 1;
     this.#unsampled += 1;
@@ -299,7 +299,7 @@ export class Lookups {
   }
 
   /** The lookups of a bulk call succeeded; `entityAt`: the subjects of their pages. */
-  hitMany(where: LookedUp, count: number, entityAt: (index: number) => string | undefined): void {
+  hitMany(where: PageLookup, count: number, entityAt: (index: number) => string | undefined): void {
     this.hits += count;
     this.#unsampled += count;
     // Each call is sampled once at most, at another place each time.
@@ -308,7 +308,7 @@ export class Lookups {
     if (entity !== undefined) this.#note(where, entity);
   }
 
-  #note({ tenure, memory: { tenantId } }: LookedUp, entity: string): void {
+  #note({ tenure, memory: { tenantId } }: PageLookup, entity: string): void {
     this.#unsampled = 0;
     tenure.hotPages.note({ tenantId, side: 'subject', entity });
   }

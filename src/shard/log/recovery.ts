@@ -210,12 +210,12 @@ export class Slice {
 }
 
 /** The start of the segment behind the one in which the log goes on. */
-interface Following {
+interface NextSegment {
   readonly seq: number;
   readonly records: Promise<readonly LogRecord[]>;
 }
 
-function readFollowing({ store, clock, segmentSize }: RecoveryPorts, slot: number, lastSeq: number): Following {
+function readFollowing({ store, clock, segmentSize }: RecoveryPorts, slot: number, lastSeq: number): NextSegment {
   const seq = (segmentOf(lastSeq + 1, segmentSize) + 1) * segmentSize;
   const records = store.readRecords(slot, seq, 1, storeDeadline(clock));
   // It may not be needed.
@@ -228,7 +228,7 @@ function readFollowing({ store, clock, segmentSize }: RecoveryPorts, slot: numbe
  * be acknowledged writes. `read`: begun beside the replay; an entry that was appended since makes the append collide.
  * False: a previous owner has appended since.
  */
-async function endsAt(ports: RecoveryPorts, slot: number, lastSeq: number, read: Following): Promise<boolean> {
+async function endsAt(ports: RecoveryPorts, slot: number, lastSeq: number, read: NextSegment): Promise<boolean> {
   const { store, clock, segmentSize } = ports;
   const isNext = segmentOf(lastSeq + 1, segmentSize) + 1 === segmentOf(read.seq, segmentSize);
   const [record] = await (isNext ? read : readFollowing(ports, slot, lastSeq)).records;
@@ -376,7 +376,7 @@ export async function readSlotState(
 const RECORD_OPENED_MS = 3000;
 const RECORD_RETRY_MS = 200;
 
-interface Owned {
+interface OwnedSlot {
   readonly checkpointSeq: number;
   readonly slot: number;
   readonly owner: string;
@@ -391,7 +391,7 @@ interface Owned {
  */
 export async function recordOpened(
   { store, clock }: { readonly store: SlotStore; readonly clock: Clock },
-  tenure: Owned,
+  tenure: OwnedSlot,
   opened: number,
   lose: (reason: string) => void,
 ): Promise<void> {

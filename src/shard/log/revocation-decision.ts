@@ -34,7 +34,7 @@ const bytesOf = (entityBytes: number, { counterpart, condition = '' }: PageRow):
   REVOCATION_BYTES + entityBytes + jsonBytes(counterpart) + jsonBytes(condition);
 
 /** Too much has changed since the matching grants were read; the caller reads them again. Nothing was done. */
-export class RangeOutdated extends Error {}
+export class OutdatedRange extends Error {}
 
 /** The room that the operation needs for the grants that match now. */
 export function sizeOfRevocation({ entity, countMax }: HeldRange, matching: readonly PageRow[]): RevocationSize {
@@ -81,7 +81,7 @@ export function decideRevocation(
     if (relation !== undefined && !draft.declares(memory, relation))
       throw new GrantdError('invalid-relation', undeclaredMessage(relation, draft.ownRelations(memory)));
     const matching = range.current(draftedOf(draft, memory, of));
-    if (matching === undefined) throw new RangeOutdated();
+    if (matching === undefined) throw new OutdatedRange();
     const { expired, ended, complete } = takenFrom(range, matching, size, draft.nowMs);
     const changes: Change[] = [
       ...expired.map((row): Change => ({ kind: 'grant-expired', grant: grantIn(of, row) })),

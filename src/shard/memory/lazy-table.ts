@@ -12,7 +12,7 @@ const rowBytes = (): number => ROW_BYTES;
 
 const ended = (): ShardFailure => new ShardFailure('not-serving', 'The tenure has ended.');
 
-interface Loading<Row> {
+interface TableLoad<Row> {
   /** The overlay at the start of the read, and every commit since. */
   readonly delta: Map<string, Row | null>;
   readonly done: Promise<void>;
@@ -39,7 +39,7 @@ export class LazyTable<Row> extends Evictable {
   /** Committed and not yet confirmed in state. `null`: deleted. */
   readonly #overlay = new Map<string, { readonly row: Row | null; readonly seq: number }>();
   #dropped = false;
-  #loading: Loading<Row> | undefined;
+  #loading: TableLoad<Row> | undefined;
   readonly #lookups = new Set<Lookup<Row>>();
 
   constructor(budget: MemoryBudget, read: ReadTable<Row>, bytesOf: (row: Row) => number = rowBytes) {
@@ -143,7 +143,7 @@ export class LazyTable<Row> extends Evictable {
     this.#budget.remove(this);
   }
 
-  #startLoading(): Loading<Row> {
+  #startLoading(): TableLoad<Row> {
     const delta = new Map<string, Row | null>();
     for (const [id, { row }] of this.#overlay) delta.set(id, row);
     const { promise: long, resolve: onLong } = Promise.withResolvers<void>();

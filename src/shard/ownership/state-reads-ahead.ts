@@ -20,7 +20,7 @@ export function disposeState(state: Promise<SlotState>): void {
   void state.then(({ ahead }) => ahead?.[Symbol.dispose]()).catch(() => {});
 }
 
-interface Reading {
+interface SlotRead {
   readonly state: Promise<SlotState>;
   readonly sinceMs: number;
 }
@@ -28,7 +28,7 @@ interface Reading {
 export class StateReadsAhead {
   readonly #read: StateReader;
   readonly #nowMs: () => number;
-  readonly #reading = new Map<number, Reading>();
+  readonly #reading = new Map<number, SlotRead>();
   #planned: readonly number[] = [];
 
   constructor(read: StateReader, nowMs: () => number) {

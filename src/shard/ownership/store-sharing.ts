@@ -87,12 +87,12 @@ class SharedStore implements StoreSharing {
 }
 
 /** A shard that has its store alone could not open all slots. The cause is the first failure. */
-export class SlotsUnopened extends Error {
+export class UnopenedSlots extends Error {
   readonly slots: number;
 
   constructor(slots: number, cause: unknown) {
     super(`Cannot open ${slots} slots; see the log for the reasons.`, { cause });
-    this.name = 'SlotsUnopened';
+    this.name = 'UnopenedSlots';
     this.slots = slots;
   }
 }
@@ -119,7 +119,7 @@ class ExclusiveStore implements StoreSharing {
       await ownership.round(session());
       await ownership.idle();
       const failures = ownership.failures - before;
-      if (failures > 0) throw new SlotsUnopened(failures, ownership.firstFailure);
+      if (failures > 0) throw new UnopenedSlots(failures, ownership.firstFailure);
       readiness.update(ownership);
     }
   }

@@ -58,7 +58,7 @@ const KNOWN_MS = 60_000;
 /** Of a retention too short to give up a day. */
 const MARGIN_SHARE = 0.1;
 
-export interface Kept {
+export interface AuditRetention {
   /** Older cursors are refused. A page must not end before its reader comes back for the next one: a day early. */
   readonly keptMs: number;
   /** The earliest cursor serves for another such time. */
@@ -68,7 +68,7 @@ export interface Kept {
 /** Of the calls of one connection, the first in a while reads it. */
 export class KeptAuditLog {
   readonly #ports: { readonly store: Pick<StateStore, 'readAuditLogKeptMs'>; readonly clock: Clock };
-  #known: Kept | undefined;
+  #known: AuditRetention | undefined;
   #knownUntilMs = 0;
 
   constructor(ports: { readonly store: Pick<StateStore, 'readAuditLogKeptMs'>; readonly clock: Clock }) {
@@ -76,7 +76,7 @@ export class KeptAuditLog {
   }
 
   /** Rejects as `not-serving` if the store does not say. */
-  async read(): Promise<Kept> {
+  async read(): Promise<AuditRetention> {
     const { store, clock } = this.#ports;
     if (this.#known !== undefined && clock.monotonicMs() < this.#knownUntilMs) return this.#known;
     const storedMs = await readFromStore(store.readAuditLogKeptMs(storeDeadline(clock)));

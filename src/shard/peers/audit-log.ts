@@ -58,12 +58,12 @@ interface Bounds {
   readonly lastMonth: string;
 }
 
-interface Found extends AuditLogPlace {
+interface PlacedRow extends AuditLogPlace {
   readonly row: AuditLogRow;
 }
 
 interface Read {
-  readonly found: readonly Found[];
+  readonly found: readonly PlacedRow[];
   /** Where to continue, if reading stopped early. */
   readonly rest?: AuditLogPlace;
   /** If reading stopped early: the time of the last change that was read. */
@@ -176,7 +176,7 @@ async function readRows(
   const { fits, newestFirst, sinceMs, untilMs, end, firstMonth, lastMonth } = bounds;
   const selective = fits !== undefined || sinceMs > 0 || untilMs < Number.POSITIVE_INFINITY;
   const enoughAtMs = context.clock.monotonicMs() + READING_MS_MAX;
-  const found: Found[] = [];
+  const found: PlacedRow[] = [];
   let { month, after } = start;
   let scannedToMs: number | undefined;
   let length = 0;

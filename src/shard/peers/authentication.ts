@@ -14,13 +14,13 @@ import type { Handler, Peer } from './peer.ts';
 import { noTenant, tenantOf } from './tenants.ts';
 
 /** What serves the tenant of a claim. */
-interface Served {
+interface ServedTenant {
   readonly tenure: ServedTenure;
   readonly reader: TenantReader | undefined;
   readonly memory: TenantMemory | undefined;
 }
 
-async function issue(peer: Peer, claim: KeyCredentials, find: (tenantId: TenantId) => Served | Promise<Served>) {
+async function issue(peer: Peer, claim: KeyCredentials, find: (tenantId: TenantId) => ServedTenant | Promise<ServedTenant>) {
   const tenantId = parseTenantId(claim.tenantId);
   const keyId = parseKeyId(claim.keyId);
   if (tenantId === undefined || keyId === undefined) throw unauthorized();

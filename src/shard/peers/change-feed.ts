@@ -27,7 +27,7 @@ import { contentOf, type RecentChange, type RecentChanges } from '../memory/rece
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { FeedPage, FeedQuery, FeedRecord, GrantsPage, ResultPage } from '../shard.ts';
 import { endsEarly } from '../store-calls.ts';
-import { auditRecordOf, type Kept, readAuditLog } from './audit-log-rows.ts';
+import { auditRecordOf, type AuditRetention, readAuditLog } from './audit-log-rows.ts';
 import type { Handle } from './handles.ts';
 import { cursorAt, type Listing, type ListingContext, pinDeclared, positionOf } from './listings.ts';
 import type { Handler } from './peer.ts';
@@ -58,7 +58,7 @@ interface Position extends FeedPlace {
 
 type Fits = (change: { readonly change: FeedContent }) => boolean;
 
-interface Told {
+interface FeedRow {
   readonly row: AuditLogRow;
   readonly position: Position;
   readonly action: FeedContent['action'];
@@ -69,7 +69,7 @@ interface Told {
 }
 
 interface Page {
-  readonly told: readonly Told[];
+  readonly told: readonly FeedRow[];
   readonly next: Position;
   readonly atEnd: boolean;
 }
@@ -143,7 +143,7 @@ function waitOf({ use, expiresAtMs, tenure }: Handle, waitMs: number): number {
   return Math.min(waitMs, Math.max(0, expiresAtMs - tenure.slotTime.nowMs));
 }
 
-function startOf(context: ListingContext, feed: Feed, { cursor, sinceMs, fromNow }: FeedQuery, kept: Kept): Position {
+function startOf(context: ListingContext, feed: Feed, { cursor, sinceMs, fromNow }: FeedQuery, kept: AuditRetention): Position {
   const { tenure, memory } = feed;
   const end = endOf(tenure);
   if (fromNow === true) return end;
@@ -173,7 +173,7 @@ function positionIn(texts: readonly string[]): Position {
   throw new GrantdError('invalid-cursor', '"cursor" contains no position.');
 }
 
-function earliest({ tenure, memory }: Feed, nowMs: number, { earliestMs }: Kept): Position {
+function earliest({ tenure, memory }: Feed, nowMs: number, { earliestMs }: AuditRetention): Position {
   const { createdAtMs } = memory.tenant;
   const fromMs = nowMs - earliestMs;
   const timeMs = Math.min(Math.max(createdAtMs, fromMs), endOf(tenure).timeMs);
@@ -181,7 +181,7 @@ function earliest({ tenure, memory }: Feed, nowMs: number, { earliestMs }: Kept)
   return createdAtMs >= fromMs ? start : { ...start, sinceMs: timeMs };
 }
 
-function tooOld(context: ListingContext, feed: Feed, nowMs: number, kept: Kept): GrantdError {
+function tooOld(context: ListingContext, feed: Feed, nowMs: number, kept: AuditRetention): GrantdError {
   const from = earliest(feed, nowMs, kept);
   const cursor = signed(context, feed, from);
   const keptFrom = formatTimestamp(from.timeMs);
@@ -193,8 +193,8 @@ function tooOld(context: ListingContext, feed: Feed, nowMs: number, kept: Kept):
 // ---- pages ----
 
 /** A page that fills, in the order of the log. */
-class Filling {
-  readonly told: Told[] = [];
+class PageBuilder {
+  readonly told: FeedRow[] = [];
   readonly #limit: number;
   readonly #fits: Fits | undefined;
   #sinceMs: number | undefined;
@@ -219,7 +219,7 @@ class Filling {
   }
 
   add(
-    { row, position: { seq, index, timeMs }, ...known }: Omit<Told, 'action'>,
+    { row, position: { seq, index, timeMs }, ...known }: Omit<FeedRow, 'action'>,
     content: FeedContent | undefined,
   ): void {
     if (this.#sinceMs !== undefined && row.atMs >= this.#sinceMs) this.#sinceMs = undefined;
@@ -249,7 +249,7 @@ function recentPage(
   fits: Fits | undefined,
   limit: number,
 ): Page {
-  const filling = new Filling(from, fits, limit);
+  const filling = new PageBuilder(from, fits, limit);
   let lookedAt = 0;
   for (const change of recent.after(from)) {
     if (filling.isFull || lookedAt === LOOKED_AT_MAX) return filling.part;
@@ -269,7 +269,7 @@ async function storedPage(
   limit: number,
 ): Promise<Page> {
   const { clock } = context;
-  const filling = new Filling(from, fits, limit);
+  const filling = new PageBuilder(from, fits, limit);
   // Taken first: whatever the state tables get from here on is left to the next page.
   const end = endOf(tenure);
   if (from.seq >= end.seq) return filling.page(end);
@@ -306,7 +306,7 @@ function timeIn(month: string, atMs: number): number {
 }
 
 /** Signs the cursors of all changes, in the turns of the tenant. */
-async function sign(context: ListingContext, handle: Handle, told: readonly Told[]): Promise<void> {
+async function sign(context: ListingContext, handle: Handle, told: readonly FeedRow[]): Promise<void> {
   const { turns } = handle.tenure.budget;
   for (const [index, each] of told.entries()) {
     if (index > 0 && index % SIGNED_PER_STEP === 0) {

@@ -52,7 +52,7 @@ export async function readEntries(
   const end = tenure.lastSeq;
   if (afterSeq > end) throw new GrantdError('invalid-cursor', '"cursor" is ahead of the log.');
   demandKept(tenure, afterSeq);
-  const reading = new Reading(context, tenure, afterSeq, sinceMs * 1000);
+  const reading = new ExportRead(context, tenure, afterSeq, sinceMs * 1000);
   const enoughAtMs = context.clock.monotonicMs() + READING_MS_MAX;
   for (let reads = 0; reading.next <= end && !reading.isFull; reads += 1) {
     if (reads === READS_MAX || (reads > 0 && context.clock.monotonicMs() >= enoughAtMs)) break;
@@ -69,7 +69,7 @@ function demandKept({ first }: Tenure, afterSeq: number): void {
   throw new GrantdError('cursor-too-old', 'The log no longer has all changes after this cursor.');
 }
 
-class Reading {
+class ExportRead {
   readonly items: LoggedChange[] = [];
   /** The last valid entry that was read. */
   readTo: number;

@@ -16,7 +16,7 @@ import {
   listHeldObjects,
   listHoldingSubjects,
 } from '../evaluation/evaluate-listings.ts';
-import type { Ruled } from '../evaluation/rounds.ts';
+import type { CallTenant } from '../evaluation/rounds.ts';
 import { ListingTime } from '../log/slot-time.ts';
 import type { ServedTenure } from '../log/tenure.ts';
 import type { GrantPage, PagePlace, PageRow } from '../memory/grant-page.ts';
@@ -107,7 +107,7 @@ async function listHeld(
   listing: Listing,
   [name, entity]: readonly [string, string],
   query: NamedQuery,
-  list: (ruled: Ruled, page: ListingPage) => Promise<HeldPage>,
+  list: (ruled: CallTenant, page: ListingPage) => Promise<HeldPage>,
 ): Promise<HoldersPage> {
   const { relation, namespace, direct = false, limit, cursor } = query;
   const scope = scopeOf(name, listing, entity, query);

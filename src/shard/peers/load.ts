@@ -15,7 +15,7 @@ const ELAPSED_MS_MAX = 60_000;
 
 type LoadReport = NonNullable<FrontReport['load']>;
 
-interface Kept extends LoadReport {
+interface TimedReport extends LoadReport {
   readonly atMs: number;
 }
 
@@ -23,11 +23,11 @@ const within = (value: number, min: number, max: number): number =>
   Number.isFinite(value) ? Math.min(Math.max(value, min), max) : min;
 
 export class LoadWindow {
-  #reports: readonly Kept[] = [];
+  #reports: readonly TimedReport[] = [];
 
   /** `atMs`: on the monotonic clock, as in `reports`. */
   add(report: LoadReport, atMs: number): void {
-    const kept: Kept = {
+    const kept: TimedReport = {
       atMs,
       elapsedMs: within(report.elapsedMs, ELAPSED_MS_MIN, ELAPSED_MS_MAX),
       checks: within(report.checks, 0, COUNT_MAX),

@@ -17,7 +17,7 @@ import {
   type FollowRequest,
   type RequestOf,
   ShardFailure,
-  type ToldPosition,
+  type ReaderPosition,
   type UsedKey,
 } from '../shard.ts';
 import type { ReaderChoice } from './reader-choice.ts';
@@ -70,7 +70,7 @@ function memoryOf({ plans, readsAll = false }: FollowParts, { tenants }: Tenure,
 }
 
 /** The position is that of a moment at which the lease was valid: there is no await. */
-export function readPosition(parts: FollowParts, { slot, tenantId }: RequestOf<'readPosition'>): ToldPosition {
+export function readPosition(parts: FollowParts, { slot, tenantId }: RequestOf<'readPosition'>): ReaderPosition {
   const tenure = parts.tenureOf(slot);
   const memory = memoryOf(parts, tenure, tenantId);
   parts.readIndexes.positions += 1;
@@ -132,7 +132,7 @@ export interface OwnerPort {
 }
 
 /** What a reader of a tenant begins with, as the owner has it at one position of the log. */
-export interface Beginning {
+export interface ReaderStart {
   readonly tenant: Tenant;
   readonly count: Omit<GrantCountRow, 'tenantId'>;
   /** As `TenantMemory` has it. */
@@ -163,10 +163,10 @@ const beginningSchema = z.object({
     .transform((value) => (value === null ? Number.POSITIVE_INFINITY : value)),
 });
 
-export const encodeBeginning = (beginning: Beginning): string => JSON.stringify(beginning);
+export const encodeBeginning = (beginning: ReaderStart): string => JSON.stringify(beginning);
 
 /** Throws if it is anything else. */
-export function decodeBeginning(text: string): Beginning {
+export function decodeBeginning(text: string): ReaderStart {
   const { tenant, count, nextExpiryMs } = beginningSchema.parse(JSON.parse(text));
   const { collectedToBaseMs, ...counted } = count;
   return { tenant, count: collectedToBaseMs === undefined ? counted : { ...counted, collectedToBaseMs }, nextExpiryMs };

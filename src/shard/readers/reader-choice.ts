@@ -71,7 +71,7 @@ export function nextChoice(
 }
 
 /** A tenant that is crowded, or has readers. */
-interface Watched {
+interface WatchedTenant {
   readonly choice: Choice | undefined;
   /** That fronts had reported at the last tick. */
   readonly checks: number;
@@ -91,7 +91,7 @@ export interface ReaderChoiceDependencies {
 
 export class ReaderChoice {
   readonly #dependencies: ReaderChoiceDependencies;
-  readonly #watched = new Map<TenantMemory, Watched>();
+  readonly #watched = new Map<TenantMemory, WatchedTenant>();
   #timer: Timer | undefined;
 
   constructor(dependencies: ReaderChoiceDependencies) {

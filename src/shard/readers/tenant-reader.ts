@@ -59,7 +59,7 @@ export interface ReaderDependencies {
 }
 
 /** Waits for the position that a question brings. */
-interface Waiting {
+interface PendingRead {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -144,7 +144,7 @@ export class TenantReader implements ServedTenure {
   #nextBase: number;
   #ownerNowMs: number;
   #appliedSeq: number;
-  #waiting: Waiting[] = [];
+  #waiting: PendingRead[] = [];
   #isAsking = false;
   #ended = false;
   /** The count of commits before the last question that was answered, and the time of that question. */

@@ -154,14 +154,14 @@ export type ToWorker =
   | { readonly kind: 'close' };
 
 /** What the writer has found at its start; the others look at nothing. */
-export interface Found {
+export interface WriterFindings {
   readonly meta: Meta | undefined;
   /** What is missing, or nobody can tell, and was accepted. */
   readonly accepted: readonly string[];
 }
 
 export type FromWorker =
-  | { readonly kind: 'ready'; readonly found: Found }
+  | { readonly kind: 'ready'; readonly found: WriterFindings }
   /** The database cannot be used; `message` is the reason, for the operator. */
   | { readonly kind: 'refused'; readonly message: string; readonly cause: string }
   | { readonly kind: 'replies'; readonly replies: readonly Reply[] };

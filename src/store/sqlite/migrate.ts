@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { assert } from '../../core/assert.ts';
-import { PROGRAM_VERSION, UNNAMED_MAKER } from '../../core/program-version.ts';
+import { PROGRAM_VERSION, UNRECORDED_PROGRAM } from '../../core/program-version.ts';
 import { integerAt, textAt } from '../stored-rows.ts';
 import { prepare } from './database.ts';
 import type { Migration } from './migrations.ts';
@@ -65,7 +65,7 @@ export function requireKnownSchema(database: DatabaseSync, migrations: readonly 
     return own !== undefined && own !== fingerprint;
   });
   if (strange !== undefined) {
-    const maker = strange.program === undefined ? UNNAMED_MAKER : `grantd ${strange.program}`;
+    const maker = strange.program === undefined ? UNRECORDED_PROGRAM : `grantd ${strange.program}`;
     throw new DatabaseRefusal(
       `it was made by ${maker} with another schema; this grantd ${PROGRAM_VERSION} cannot open it. ${OTHER_SCHEMA_ADVICE}`,
     );

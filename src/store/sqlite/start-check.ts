@@ -28,7 +28,7 @@ const ACCEPT =
   'If there is none, "grantd dev --accept-loss" goes on with what is there; revocations that are missing are undone then';
 
 /** What a start may go on from. */
-export interface Examined {
+export interface StartFindings {
   /** Undefined: grantd.log-ends is to be made, from `ends`. */
   readonly found: FoundLogEnds | undefined;
   /** What the database has. */
@@ -140,13 +140,13 @@ export function examineStart(
   directory: string,
   migrations: readonly Migration[],
   { isFirst, acceptLoss }: { readonly isFirst: boolean; readonly acceptLoss: boolean },
-): Examined {
+): StartFindings {
   const path = join(directory, DATABASE_FILE);
   const found = readLogEnds(join(directory, LOG_ENDS_FILE));
   const sum = typeof found === 'object' && found.head.state === 'clean' && found.head.checksum !== undefined;
   const facts = isFirst ? readFileFacts(path, { sum }) : undefined;
   const isUnused = found === 'missing' || (found !== 'damaged' && found.ends.size === 0);
-  const unused: Examined = { found: undefined, ends: new Map(), databaseId: undefined, accepted: [], facts };
+  const unused: StartFindings = { found: undefined, ends: new Map(), databaseId: undefined, accepted: [], facts };
   const unmade = facts?.generation === undefined || (facts.hasJournal && facts.isSmall);
   if (facts !== undefined && unmade && isUnused) return unused;
   if (facts?.hasJournal === true) {

@@ -11,7 +11,7 @@ import type { Log } from '../../telemetry/log.ts';
 import type { DeadlineMs } from '../store.ts';
 import { StoreTrouble } from '../store-adapter.ts';
 import { directoryError } from './data-directory.ts';
-import type { CallMap, Failure, Found, FromWorker, Reply, Request, ToWorker, WorkerSettings } from './messages.ts';
+import type { CallMap, Failure, WriterFindings, FromWorker, Reply, Request, ToWorker, WorkerSettings } from './messages.ts';
 import { Damage, describeError } from './sqlite-errors.ts';
 
 /** Calls in flight per worker: a few seconds of work for a slow disk. */
@@ -70,7 +70,7 @@ export class WorkerClient<Each extends CallMap> {
    * Resolves when the worker is ready, with what it found (only the writer looks). Rejects if the database
    * cannot be used.
    */
-  start(): Promise<Found> {
+  start(): Promise<WriterFindings> {
     const worker = new Worker(new URL('./worker/worker.ts', import.meta.url), {
       name: `grantd-store-${this.#settings.mode}`,
       workerData: { ...this.#settings, isFirst: this.#isFirst } satisfies WorkerSettings,

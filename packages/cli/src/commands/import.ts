@@ -42,7 +42,7 @@ interface ImportOptions {
 }
 
 /** `peer` is undefined for a file in grantd's own format. */
-interface Reading {
+interface ImportSource {
   readonly read: ImportRun['read'];
   readonly peer: PeerImport | undefined;
   /** Of NDJSON: what its lines promised, once they are read. */
@@ -87,7 +87,7 @@ async function openReading(
   file: string,
   options: ImportOptions,
   signal: AbortSignal,
-): Promise<Reading> {
+): Promise<ImportSource> {
   const { source, length } = await openSource(context, file);
   const { from, format, map, relationMap } = options;
   const frame = new ExportFrame();
@@ -135,7 +135,7 @@ async function openReport(refusedPath: string | undefined, source: Readable): Pr
 async function runReading(
   context: CliContext,
   client: ServiceClient,
-  reading: Reading,
+  reading: ImportSource,
   report: ImportReport,
   options: ImportOptions & { readonly signal: AbortSignal },
 ): Promise<ImportOutcome> {

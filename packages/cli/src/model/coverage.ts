@@ -9,7 +9,7 @@ import { ConditionContext, evaluateCondition } from '../../../../src/rules/condi
 import { ConditionBudget, EVALUATION_STEPS_MAX } from '../../../../src/rules/conditions/step-meter.ts';
 import { isGate, type RuleElement, type RuleSet, textOfElement, textOfName } from '../../../../src/rules/rule-set.ts';
 
-export interface Covered {
+export interface RulePart {
   readonly kind: 'name' | 'gate' | 'condition';
   /** `document can_read`, or `document (a and b)` */
   readonly text: string;
@@ -28,12 +28,12 @@ function* gatesIn(element: RuleElement): Generator<string> {
 }
 
 export class Coverage {
-  readonly #parts = new Map<string, Covered>();
+  readonly #parts = new Map<string, RulePart>();
   readonly #conditions: CompiledConditions;
 
   constructor({ rules, conditions }: RuleSet) {
     this.#conditions = compileConditions(conditions);
-    const add = (kind: Covered['kind'], text: string): void => {
+    const add = (kind: RulePart['kind'], text: string): void => {
       if (!this.#parts.has(text)) this.#parts.set(text, { kind, text, seen: new Set() });
     };
     for (const { namespace, name, anyOf } of rules) {
@@ -74,18 +74,18 @@ export class Coverage {
     }
   }
 
-  get parts(): readonly Covered[] {
+  get parts(): readonly RulePart[] {
     return [...this.#parts.values()];
   }
 }
 
-export const isCovered = ({ seen }: Covered): boolean => seen.size === 2;
+export const isCovered = ({ seen }: RulePart): boolean => seen.size === 2;
 
 /** What was never decided both ways, a line each. */
 export function coverageLines(coverage: Coverage): readonly string[] {
   const { parts } = coverage;
   const covered = parts.filter(isCovered).length;
-  const never = ({ seen }: Covered): string => {
+  const never = ({ seen }: RulePart): string => {
     if (seen.size === 0) return 'never decided';
     return seen.has(true) ? 'never false' : 'never true';
   };

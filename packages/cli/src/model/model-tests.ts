@@ -20,15 +20,15 @@ export interface ModelFile {
 }
 
 /** `file:line`, for messages. */
-export interface Placed {
+export interface FilePlace {
   readonly place: string;
 }
 
-export interface TestGrant extends Placed {
+export interface TestGrant extends FilePlace {
   readonly grant: GrantedTuple;
 }
 
-export interface ModelTest extends Placed {
+export interface ModelTest extends FilePlace {
   readonly name: string;
   /** Besides those of the file. */
   readonly grants: readonly TestGrant[];
@@ -36,16 +36,16 @@ export interface ModelTest extends Placed {
 }
 
 /** The answer of a check, or the type of the error that refuses it. */
-export type Expected = boolean | ErrorCode;
+export type ExpectedAnswer = boolean | ErrorCode;
 
-export interface CheckQuestion extends Placed {
+export interface CheckQuestion extends FilePlace {
   readonly kind: 'check';
   readonly question: NamedTuple;
   readonly context: CallContext;
-  readonly expected: Expected;
+  readonly expected: ExpectedAnswer;
 }
 
-export interface ObjectsQuestion extends Placed {
+export interface ObjectsQuestion extends FilePlace {
   readonly kind: 'objects';
   readonly subject: string;
   readonly relation: string;
@@ -54,7 +54,7 @@ export interface ObjectsQuestion extends Placed {
   readonly expected: readonly string[];
 }
 
-export interface SubjectsQuestion extends Placed {
+export interface SubjectsQuestion extends FilePlace {
   readonly kind: 'subjects';
   readonly object: string;
   readonly relation: string;

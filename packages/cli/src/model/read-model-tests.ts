@@ -23,7 +23,7 @@ import { formatOf, openSource, readWhole } from '../import/import-source.ts';
 import { rulesIn } from '../tenant-rules.ts';
 import { Cursor, parseYaml, plainOf, YAML_BYTES_MAX, type YamlMap } from '../yaml-file.ts';
 import {
-  type Expected,
+  type ExpectedAnswer,
   grantFields,
   type ModelFile,
   type ModelTest,
@@ -96,7 +96,7 @@ function contextIn(fields: JsonObject, outer: JsonObject | undefined): CallConte
   });
 }
 
-function expectedIn(value: unknown): Expected {
+function expectedIn(value: unknown): ExpectedAnswer {
   if (typeof value === 'boolean' || (typeof value === 'string' && isErrorCode(value))) return value;
   throw new GrantdError(
     'invalid-request',

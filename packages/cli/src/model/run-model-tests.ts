@@ -40,7 +40,7 @@ export interface ModelRun {
   readonly onResult: (result: TestResult) => void;
 }
 
-type Found = Omit<Difference, 'place'> | undefined;
+type Mismatch = Omit<Difference, 'place'> | undefined;
 
 async function writeGrants(tenant: EmbeddedTenant, grants: readonly TestGrant[]): Promise<void> {
   const results = await tenant.write(grants.map(({ grant }) => grant));
@@ -97,7 +97,7 @@ class TestRunner {
     return { test, differences };
   }
 
-  #ask(question: Question): Promise<Found> {
+  #ask(question: Question): Promise<Mismatch> {
     switch (question.kind) {
       case 'check':
         return this.#check(question);
@@ -108,7 +108,7 @@ class TestRunner {
     }
   }
 
-  async #check({ question, context, expected }: CheckQuestion): Promise<Found> {
+  async #check({ question, context, expected }: CheckQuestion): Promise<Mismatch> {
     const { subject, relation, object } = question;
     const answer = await answerOf(() => this.#tenant.check(question, context));
     const text = `${subject} ${relation} ${object}`;
@@ -128,7 +128,7 @@ class TestRunner {
     return { question: text, expected, answer: authorized, details: authorized ? grantLines(because) : missing };
   }
 
-  async #objects({ subject, relation, namespace, context, expected }: ObjectsQuestion): Promise<Found> {
+  async #objects({ subject, relation, namespace, context, expected }: ObjectsQuestion): Promise<Mismatch> {
     const question = `objects on which ${subject} holds ${relation}`;
     const answer = await answerOf(() => this.#tenant.listObjects({ subject, relation, namespace, ...context }));
     if (answer instanceof GrantdError) return { question, expected, ...refused(answer) };
@@ -146,7 +146,7 @@ class TestRunner {
     context,
     expected,
     excluded,
-  }: SubjectsQuestion): Promise<Found> {
+  }: SubjectsQuestion): Promise<Mismatch> {
     const question = `subjects that hold ${relation} on ${object}`;
     const includeSelf = group !== undefined && group !== '';
     const query = { object, relation, namespace, includeSelf, ...context };

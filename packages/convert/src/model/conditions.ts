@@ -22,7 +22,7 @@ export interface Difference {
   readonly isRefused: boolean;
 }
 
-export interface Reading {
+export interface ConvertedExpression {
   /** Means in grantd what the expression means in cel-go, unless a difference is refused. */
   readonly expression: string;
   readonly differences: readonly Difference[];
@@ -129,7 +129,7 @@ function rewritten(text: string, from: number, to: number, rewrites: readonly Re
 }
 
 /** `text` compiles in grantd with these parameters. */
-export function readAsCelGo(text: string, parameters: readonly ConditionParameter[]): Reading {
+export function readAsCelGo(text: string, parameters: readonly ConditionParameter[]): ConvertedExpression {
   const calls = callsOf(text, parameters);
   const differences = calls.flatMap((call) => differenceOf(call) ?? []);
   const ordered = differences.toSorted((left, right) => left.at - right.at);

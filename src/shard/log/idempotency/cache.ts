@@ -150,21 +150,21 @@ export class OperationRebuild {
   }
 }
 
-type Pending = Promise<OperationResult>;
+type PendingResult = Promise<OperationResult>;
 
 /** Operations that are queued or being appended, by operation id: a repeat gets the promise of the first attempt. */
 export class InFlightOperations {
   /** Most requests have one operation; a call with many has a map of its own. */
-  readonly #byRequest = new Map<string, { readonly index: number; readonly pending: Pending } | Map<number, Pending>>();
+  readonly #byRequest = new Map<string, { readonly index: number; readonly pending: PendingResult } | Map<number, PendingResult>>();
 
-  get(requestId: string, index: number): Pending | undefined {
+  get(requestId: string, index: number): PendingResult | undefined {
     const found = this.#byRequest.get(requestId);
     if (found instanceof Map) return found.get(index);
     return found?.index === index ? found.pending : undefined;
   }
 
   /** The operation must not be in flight yet. */
-  set(requestId: string, index: number, pending: Pending): void {
+  set(requestId: string, index: number, pending: PendingResult): void {
     const found = this.#byRequest.get(requestId);
     if (found === undefined) this.#byRequest.set(requestId, { index, pending });
     else if (found instanceof Map) found.set(index, pending);

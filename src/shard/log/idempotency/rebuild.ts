@@ -31,7 +31,7 @@ export interface RebuildPorts {
 }
 
 /** Memory is short, and an earlier slot also waits for it: this rebuild releases the memory it holds. */
-class Postponed extends Error {}
+class PostponedRebuild extends Error {}
 
 /** The outcomes of an entry in the log. */
 export function decidedIn(entry: TailEntry): DecidedOperation[] {
@@ -57,7 +57,7 @@ export async function rebuildWithin(
   const waitForCapacity = async (): Promise<void> => {
     while (!held.processHasCapacity && !over()) {
       onWait();
-      if (!place.isFirst) throw new Postponed();
+      if (!place.isFirst) throw new PostponedRebuild();
       await held.changed();
     }
   };
@@ -79,7 +79,7 @@ export async function rebuildWithin(
         return;
       } catch (error) {
         if (error instanceof LogUnreadableError) throw error;
-        first = error instanceof Postponed;
+        first = error instanceof PostponedRebuild;
       } finally {
         restore.end();
         held.add(-REBUILD_READ_BYTES);

@@ -6,7 +6,7 @@
 import { type Clock, delay } from '../../../core/async/clock.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import type { Log } from '../../../telemetry/log.ts';
-import { type SchemaWaiting, StoreRefusal } from '../../store-adapter.ts';
+import { type SchemaWait, StoreRefusal } from '../../store-adapter.ts';
 import { type CassandraOptions, serialPlaceOf } from '../driver/options.ts';
 import { type MetaCalls, otherSchema } from '../tables/meta-calls.ts';
 import type { ClusterRow, SchemaVersion } from '../tables/rows.ts';
@@ -80,7 +80,7 @@ export async function waitForSchema(
   { clock, log }: { readonly clock: Clock; readonly log: Log },
   { readCluster }: Pick<MetaCalls, 'readCluster'>,
   choices: ClusterChoices,
-  { signal, onWaiting }: SchemaWaiting,
+  { signal, onWaiting }: SchemaWait,
 ): Promise<ClusterRow> {
   let lastReason = '';
   for (;;) {

@@ -3,7 +3,7 @@
 
 import { GrantdError } from '../../../core/errors.ts';
 import type { ClusterId } from '../../../core/ids.ts';
-import { PROGRAM_VERSION, UNNAMED_MAKER } from '../../../core/program-version.ts';
+import { PROGRAM_VERSION, UNRECORDED_PROGRAM } from '../../../core/program-version.ts';
 import type { DeadlineMs, Meta } from '../../store.ts';
 import { StoreRefusal } from '../../store-adapter.ts';
 import { SchemaMissing, SchemaUnknown } from '../driver/errors.ts';
@@ -68,7 +68,7 @@ export function createMetaCalls(executor: Executor, keyspace: string): MetaCalls
     } catch (error) {
       if (error instanceof SchemaMissing) return undefined;
       if (error instanceof SchemaUnknown)
-        throw new StoreRefusal(otherSchema(keyspace, UNNAMED_MAKER), { cause: error });
+        throw new StoreRefusal(otherSchema(keyspace, UNRECORDED_PROGRAM), { cause: error });
       throw error;
     }
   }

@@ -90,7 +90,7 @@ export interface GroupedReadsPorts {
   readonly clock: Clock;
 }
 
-interface Waiting {
+interface PendingScan {
   readonly slot: number;
   readonly limit: number;
   readonly deadline: DeadlineMs;
@@ -101,7 +101,7 @@ interface Waiting {
 export class GroupedReads {
   readonly #ports: GroupedReadsPorts;
   readonly #statement: string;
-  #waiting: Waiting[] = [];
+  #waiting: PendingScan[] = [];
 
   /** `statement`: its parameters are a list of slots and the limit of rows of each; its rows have a column `slot`. */
   constructor(ports: GroupedReadsPorts, statement: string) {
@@ -128,7 +128,7 @@ export class GroupedReads {
   }
 
   /** Never rejects. */
-  async #readGroup(group: readonly Waiting[], limitMax: number): Promise<void> {
+  async #readGroup(group: readonly PendingScan[], limitMax: number): Promise<void> {
     const slots = [...new Set(group.map(({ slot }) => slot))];
     const deadline = Math.max(...group.map((each) => each.deadline));
     try {

@@ -14,7 +14,7 @@ import { DATABASE_FILE } from '../data-directory.ts';
 import { prepare } from '../database.ts';
 import { LOG_ENDS_FILE, LogEnds, type LogEndsHead, type Salts } from '../log-ends.ts';
 import { DamageError, FILES_GONE, WAL_OVERWRITTEN } from '../sqlite-errors.ts';
-import { checksumOf, type Examined, readSalts } from '../start-check.ts';
+import { checksumOf, type StartFindings, readSalts } from '../start-check.ts';
 
 /**
  * How much later than the acknowledgement the disk may have the ends: only a loss of power can take away what the
@@ -60,7 +60,7 @@ export class Acknowledgements implements CommitWitness {
   static open(
     database: DatabaseSync,
     directory: string,
-    { found, ends, databaseId, accepted, facts }: Examined,
+    { found, ends, databaseId, accepted, facts }: StartFindings,
     wallMs: number,
   ): Acknowledgements {
     const path = join(directory, DATABASE_FILE);

@@ -9,7 +9,7 @@ import { assert } from '../../../core/assert.ts';
 import type { Meta } from '../../store.ts';
 import { DATABASE_FILE } from '../data-directory.ts';
 import { openDatabase } from '../database.ts';
-import type { Found, FromWorker, Reply, Request, ToWorker, WorkerSettings } from '../messages.ts';
+import type { WriterFindings, FromWorker, Reply, Request, ToWorker, WorkerSettings } from '../messages.ts';
 import { DatabaseRefusal, migrate } from '../migrate.ts';
 import { MIGRATIONS } from '../migrations.ts';
 import { Damage, describeError, failureOf } from '../sqlite-errors.ts';
@@ -89,9 +89,9 @@ function createCheckpointHandlers(database: DatabaseSync): Readonly<Record<strin
   };
 }
 
-interface Opened {
+interface OpenWorker {
   readonly executor: Executor;
-  readonly found: Found;
+  readonly found: WriterFindings;
   /** Once nothing is left to do. */
   close(): void;
 }
@@ -99,7 +99,7 @@ interface Opened {
 type Send = (replies: readonly Reply[]) => void;
 
 /** Examines the files before anything changes them, and only then opens them to write. */
-function openWriter(settings: WorkerSettings, damage: Damage, send: Send): Opened {
+function openWriter(settings: WorkerSettings, damage: Damage, send: Send): OpenWorker {
   const { directory, isFirst, acceptLoss, startedAtMs } = settings;
   const path = join(directory, DATABASE_FILE);
   const examined = examineStart(directory, MIGRATIONS, { isFirst, acceptLoss });
@@ -127,7 +127,7 @@ function openWriter(settings: WorkerSettings, damage: Damage, send: Send): Opene
   }
 }
 
-function openOther(settings: WorkerSettings, damage: Damage, send: Send): Opened {
+function openOther(settings: WorkerSettings, damage: Damage, send: Send): OpenWorker {
   const database = openDatabase(join(settings.directory, DATABASE_FILE), settings.mode);
   try {
     const handlers = settings.mode === 'reader' ? createReadHandlers(database) : createCheckpointHandlers(database);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { readConfig } from '../../../../src/config/read-config.ts';
 import { GrantdError } from '../../../../src/core/errors.ts';
-import { openStore, type StoreWaiting, whileStoreIsAway } from '../../../../src/roles/open/store.ts';
+import { openStore, type StoreWait, whileStoreIsAway } from '../../../../src/roles/open/store.ts';
 import { StartError } from '../../../../src/roles/process/start-error.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
@@ -26,7 +26,7 @@ const CASSANDRA = {
   GRANTD_RPC_ADDRESS: '127.0.0.1:0',
 };
 
-function waitingIn(parts: AsyncDisposableStack, change: Partial<StoreWaiting> = {}) {
+function waitingIn(parts: AsyncDisposableStack, change: Partial<StoreWait> = {}) {
   const { signal } = new AbortController();
   return {
     traced: false,
