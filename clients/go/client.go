@@ -64,7 +64,7 @@ type Hook func(ctx context.Context, call *Call) (context.Context, func(Outcome))
 
 // Call is one call of the API, with all its retries.
 type Call struct {
-	// As the OpenAPI file names it, such as "checkBulk".
+	// The id of the operation in the OpenAPI file, such as "checkBulk".
 	Operation string
 	Method    string
 	// Without its query.

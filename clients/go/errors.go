@@ -48,9 +48,9 @@ type Error struct {
 	Detail string
 	// The service's Retry-After, or 0.
 	RetryAfter time.Duration
-	// Of "already-created": the API key that an earlier request created.
+	// Set for "already-created": the API key that an earlier request created.
 	KeyID string
-	// Of "cursor-too-old": the cursor at which the change feed begins now.
+	// Set for "cursor-too-old": the cursor at which the change feed begins now.
 	Earliest string
 	// The method and the URL of the request, without its query.
 	Request string

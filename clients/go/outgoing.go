@@ -186,7 +186,7 @@ func marshalledJSON(v reflect.Value, place string) *Error {
 	if _, isVerbatim := v.Interface().(json.RawMessage); isVerbatim {
 		return nil
 	}
-	// Of what was not UTF-8, this is what is left.
+	// Bytes that are not UTF-8 have become U+FFFD in the text.
 	if strings.ContainsRune(string(text), utf8.RuneError) || strings.Contains(strings.ToLower(string(text)), `\ufffd`) {
 		return unsendable("%q has U+FFFD, perhaps in place of what is not UTF-8", place)
 	}

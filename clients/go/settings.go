@@ -52,7 +52,7 @@ func missing(address, key string) string {
 // retries bounds those of one call.
 type retries struct {
 	most int
-	// Of the random pause: before the first retry, which doubles from retry to retry, and before any.
+	// Upper bounds of the random pause: before the first retry, doubled with each retry, and before any retry.
 	first, longest time.Duration
 }
 

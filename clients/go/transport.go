@@ -37,7 +37,7 @@ type request struct {
 }
 
 type response struct {
-	// Of an Error about the response.
+	// For an Error about the response.
 	request string
 	status  int
 	header  http.Header

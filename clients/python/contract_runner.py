@@ -21,7 +21,7 @@ import grantd
 AT_ONCE = 8
 THREADS = 64
 IS_SYNC = "--sync" in sys.argv
-# Of the case that is performed. Its tasks and threads inherit it.
+# Log entries of the current case, whose tasks and threads inherit this variable.
 SHOWN: ContextVar[dict[str, list[str]]] = ContextVar("SHOWN")
 
 Json = Any

@@ -47,7 +47,7 @@ function copyManifest(from: string, to: string): void {
   cpSync(join(ROOT, 'LICENSE'), join(to, 'LICENSE'));
 }
 
-/** As it is written: Node prints the line of an uncaught error, and people read stack traces. */
+/** Not minified: Node prints the line of an uncaught error, and people read stack traces. */
 const COMMON = {
   absWorkingDir: HERE,
   bundle: true,

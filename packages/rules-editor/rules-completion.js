@@ -180,7 +180,7 @@ function expressionPart(before, parameters, vocabulary) {
     const named = Array.from(parameters, ([label, detail]) => ({ label, kind: 'parameter', detail, boost: 2 }));
     return [[...named, ...functions, ...offersOf(['true', 'false', 'null', 'in'], 'keyword', { boost: -1 })], word];
   }
-  // Of a call or a field, the type is not known here.
+  // The type of a call or a field is not known here.
   const target = previous.at(-2);
   const type = previous.at(-3)?.text === '.' ? undefined : parameters.get(target?.text ?? '')?.replace(/<.*/, '');
   const fits = (/** @type {readonly string[]} */ types) =>

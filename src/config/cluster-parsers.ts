@@ -154,7 +154,7 @@ export function pemSourceParser(kind: PemKind): (text: string, origin: Origin) =
   };
 }
 
-/** Like `pemSourceParser`; either form counts as a secret. */
+/** A key as PEM or as a path, for which see `pemSourceParser`; either form counts as a secret. */
 export const parseKeySource = (text: string, origin: Origin): Secret =>
   new Secret(pemSourceParser('private key')(text, origin));
 

@@ -13,7 +13,7 @@ export const CALL_CONTEXT_BYTES_MAX = 32 * 1024;
 
 /** A grant that counts for one call. */
 export interface ContextGrant extends Tuple {
-  /** As in `GrantAttributes`. */
+  /** The form of `GrantAttributes`. */
   readonly condition?: string;
 }
 
@@ -114,7 +114,7 @@ export function contextScope({ context = EMPTY, contextGrants = [], without }: C
   return ['context', digest];
 }
 
-/** As a proof shows it. */
+/** The form in which a proof shows it. */
 export const contextGrantRecord = ({ condition, ...tuple }: ContextGrant): object => ({
   ...tuple,
   ...(condition === undefined ? {} : { condition: conditionRecord(condition) }),

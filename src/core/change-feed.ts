@@ -24,9 +24,9 @@ export const FEED_WAIT_SECONDS_MAX = 30;
 
 /** A missing field lets everything pass. */
 export interface FeedFilter {
-  /** Of the object of a grant, or the name of a new namespace. Changes of rules concern every namespace. */
+  /** That of a grant's object, or a new one. Changes of rules pass for every namespace. */
   readonly namespace?: string | undefined;
-  /** Of a grant. A new namespace has none; changes of rules concern every relation. */
+  /** The relation of a grant. New namespaces do not pass; changes of rules pass for every relation. */
   readonly relation?: string | undefined;
   readonly actions?: readonly FeedAction[] | undefined;
 }
@@ -35,7 +35,7 @@ export type FeedContent =
   | {
       readonly action: 'grant.created' | 'grant.updated' | 'grant.revoked' | 'grant.expired';
       readonly grant: Grant;
-      /** Of `grant.updated`: what the grant had before. Absent: it was not recorded. */
+      /** For `grant.updated`: the terms before. Absent: they were not recorded. */
       readonly formerTerms?: GrantTerms | undefined;
     }
   | { readonly action: 'namespace.created'; readonly name: string }
@@ -78,7 +78,7 @@ export function isFeedAction(action: unknown): action is FeedAction {
   return actions.has(action);
 }
 
-/** Of a list separated by commas, each once. Undefined: one of them is no action of the feed. */
+/** Parses a list separated by commas; each action once. Undefined: one of them is not an action of the feed. */
 export function feedActionsOf(text: string): readonly FeedAction[] | undefined {
   const names = [...new Set(text.split(','))];
   return names.every(isFeedAction) ? names : undefined;

@@ -250,7 +250,7 @@ export const ERROR_CATALOGUE = Object.freeze({
 
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
-/** Of whatever evaluates rules. */
+/** Errors of every operation that evaluates rules. */
 export const EVALUATION_ERRORS = [
   'evaluation-too-large',
   'evaluation-cyclic',

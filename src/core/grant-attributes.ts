@@ -246,7 +246,7 @@ export function unpackTerms(packed: string): GrantTerms {
   return termsIn(bytes.write(packed, 'latin1'));
 }
 
-/** Of a packed grant of this length in `bytes`. */
+/** Unpacks the terms of a grant of this length from `bytes`. */
 function termsIn(length: number): GrantTerms {
   if (length === PACKED_ID_LENGTH) return NO_TERMS;
   const expiresAtMs = bytes.readUIntBE(PACKED_ID_LENGTH, EXPIRY_BYTES);

@@ -10,7 +10,7 @@ type Branded<Name extends string> = string & { readonly [brand]: Name };
 
 export type TenantId = Branded<'TenantId'>;
 export type KeyId = Branded<'KeyId'>;
-/** Of one store and everything that works on it. A restored copy of a store gets another one. */
+/** Identifies one store and all processes that work on it. A restored copy of a store gets another one. */
 export type ClusterId = Branded<'ClusterId'>;
 
 export type IdPrefix = 'ten' | 'grt' | 'key' | 'req' | 'inc' | 'ent' | 'clu';

@@ -15,7 +15,7 @@ export function isUnknown(name: string, known: readonly string[]): string {
     : `is unknown; the nearest known name is ${quote(nearest)}`;
 }
 
-/** As messages show it, at its place: `grants[3].expiresAt`. */
+/** The place of a member in messages: `grants[3].expiresAt`. */
 export const memberAt = (place: string, name: string): string =>
   `${place === '' ? '' : `${place}.`}${name.slice(0, SHOWN_LENGTH_MAX)}`;
 

@@ -67,7 +67,7 @@ export const JSON_DEPTH_MAX = 32;
  */
 export const JSON_VALUES_MAX = 4096;
 
-/** Of the proof of one check as JSON: what does not fit is cut from it. */
+/** The proof of one check as JSON; the rest of a longer one is cut off. */
 export const PROOF_BYTES_MAX = 256 * 1024;
 
 /**

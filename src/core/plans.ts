@@ -48,7 +48,7 @@ export const REVOCATION_RESERVE = Object.freeze({ requests: 60, windowSeconds: 6
 
 /** Failed authentications of different keys that a front allows from each client network. */
 export const AUTHENTICATION_FAILURES = Object.freeze({ requests: 60, windowSeconds: 60 });
-/** Of the same key: with the limit above, owners are asked about 10 such keys a second for each client network. */
+/** Failures of one key: with the limit above, owners look up about 10 such keys a second for each client network. */
 export const KEY_FAILURES = Object.freeze({ requests: 10, windowSeconds: AUTHENTICATION_FAILURES.windowSeconds });
 
 const plan = (

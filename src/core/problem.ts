@@ -18,9 +18,9 @@ export interface ProblemDocument {
   readonly instance: string;
   /** The names of the rate limits that are used up; as in the header `RateLimit`. */
   readonly 'violated-policies'?: readonly string[];
-  /** Of the API key that an earlier request created. */
+  /** For `already-created`: the API key that an earlier request created. */
   readonly key_id?: string;
-  /** Only of `cursor-too-old`: where the change feed begins now. */
+  /** For `cursor-too-old`: where the change feed begins now. */
   readonly earliest?: string;
 }
 

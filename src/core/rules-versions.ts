@@ -20,7 +20,7 @@ export interface RulesVersion {
   readonly removed: number;
 }
 
-/** As both APIs return it. */
+/** The form that both APIs return. */
 export const rulesVersionRecord = ({ version, revision, atMs, actor, requestId, added, removed }: RulesVersion) => ({
   version,
   revision,

@@ -13,7 +13,7 @@ export const WARNING_HEADER = 'X-Service-Warning';
 export const UNFOLLOWED_REASONS = Object.freeze(['groups-off', 'unknown-name', 'not-public', 'no-entity'] as const);
 export type UnfollowedReason = (typeof UNFOLLOWED_REASONS)[number];
 
-/** Of a grant that was written. Absent: rules can follow it, or the tenant has none. */
+/** Why rules cannot follow a grant that was written. Absent: they can, or the tenant has none. */
 export interface UnfollowedGrant {
   readonly notFollowed?: UnfollowedReason | undefined;
 }
@@ -47,7 +47,7 @@ function headerValueOf(warning: ServiceWarning): string {
   }
 }
 
-/** Of grants that were written, in the order of the request; at most one for each reason. */
+/** The warnings about grants in the order of the request; at most one for each reason. */
 export function unfollowedWarnings(grants: readonly UnfollowedGrant[]): readonly ServiceWarning[] {
   const warnings = new Map<UnfollowedReason, ServiceWarning>();
   for (const [grant, { notFollowed: reason }] of grants.entries()) {

@@ -24,7 +24,7 @@ export type BuiltInRelation = (typeof RELATIONS)[number];
 
 declare const ownRelation: unique symbol;
 
-/** Of the form of a relation of a tenant's own; perhaps the tenant does not declare it. Made by `isRelationName`. */
+/** A text of the form of a tenant's own relation, whether or not the tenant declares it. Made by `isRelationName`. */
 export type OwnRelation = string & { readonly [ownRelation]: true };
 
 export type Relation = BuiltInRelation | OwnRelation;
@@ -109,7 +109,7 @@ export interface Namespace {
   readonly createdAtMs: number;
 }
 
-/** Of a namespace and of an external id, in code points. */
+/** In code points. */
 const [NAMESPACE_LENGTH_MAX, EXTERNAL_ID_LENGTH_MAX] = [64, 256];
 
 export const NAMESPACE_PATTERN = '[A-Za-z][A-Za-z0-9_.-]{0,63}';

@@ -100,11 +100,11 @@ export interface TenantSession {
   ): Promise<AnswerOf<Name>>;
   /** Resolves if the owner would serve this key now. Called before every response that does not come from the owner. */
   confirm(context: RequestContext): Promise<void>;
-  /** Rejects as `invalid-relation` for a name that no rule of the tenant defines; so do the others. */
+  /** Rejects with `invalid-relation` for a name that no rule of the tenant defines; so do the others. */
   check(context: RequestContext, check: NamedTuple & CallContext): Promise<TimedAnswer>;
   explain(context: RequestContext, check: NamedTuple & CallContext): Promise<ExplainedAnswer>;
   checkBulk(context: RequestContext, checks: readonly NamedTuple[], call?: CallContext): Promise<BulkAnswer>;
-  /** Like `checkBulk`, but names that no rule of the tenant defines are denied. */
+  /** A bulk check that denies names that no rule of the tenant defines. */
   checkOrDeny(context: RequestContext, checks: readonly ContextualCheck[], call?: CallContext): Promise<LenientAnswer>;
   /** Throws `invalid-cursor`, or `cursor-too-old` with the cursor of the earliest change. */
   readChanges(context: RequestContext, query: ChangesQuery): Promise<ChangesPage>;
@@ -129,7 +129,7 @@ export interface OperatorTenantSession extends TenantSession {
     request: RequestOf<Name>,
   ): Promise<AnswerOf<Name>>;
   /**
-   * A new key in place of another, which works on for the grace at most. Rejects as `key-not-found`, as
+   * A new key in place of another, which works on for the grace at most. Rejects with `key-not-found`, as
    * `key-not-rotatable`, and for a repeat with an Idempotency-Key as `createKey` does.
    */
   rotateKey(
@@ -156,7 +156,7 @@ export interface SlotView {
   readonly logEnd: number | undefined;
   readonly checkpoint: number | undefined;
   readonly tenants: number | undefined;
-  /** Of its tenants, at the shards that reply; by tenant and shard. */
+  /** The readers of its tenants at the shards that reply, by tenant and shard. */
   readonly readers: readonly ReaderView[];
 }
 

@@ -12,7 +12,7 @@ export interface SlotBounds {
 
 export class OperatorSlots {
   readonly #bounds: SlotBounds;
-  /** Of each slot that is taken, the name of its operator. */
+  /** The operator of each slot that is taken. */
   readonly #holders: string[] = [];
 
   constructor(bounds: SlotBounds) {

@@ -32,7 +32,7 @@ import { countDroppedLines, openTurns } from './process/prepare-process.ts';
 import { StartError } from './process/start-error.ts';
 import { systemClock as clock, systemRandom as random } from './process/system.ts';
 
-/** Of the shard of this thread. */
+/** The shard of this thread. */
 const READER_ADDRESS = 'this-thread:1';
 const READY_POLL_MS = 5;
 
@@ -124,7 +124,7 @@ async function run(port: MessagePort, settings: ThreadSettings): Promise<void> {
   const stop = async (): Promise<never> => {
     await starting.catch(() => {});
     await parts.disposeAsync();
-    // Of this thread.
+    // Ends this thread only.
     process.exit(0);
   };
   port.on('message', (message: ToThread) => {

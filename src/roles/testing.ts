@@ -23,7 +23,7 @@ import type { RunningRole } from './process/life-cycle.ts';
 import { openTurns, prepareProcess } from './process/prepare-process.ts';
 import { listenOn } from './process/start-error.ts';
 
-/** Of one process: far more than the tests of one run, and about 100 MB. */
+/** Per process: far more than the tests of one run need, and about 100 MB. */
 const TENANTS_MAX = 10_000;
 const TEST_KEY_PREFIX = 'test_';
 const TEST_KEY = /^test_[\w-]{1,64}$/;

@@ -22,7 +22,7 @@ export function parseRelationName(value: unknown, list?: string, index = 0): str
 
 const NAMED = { must: RELATION_NAME_RULE, faultOf: relationFault };
 
-/** As `parseTuple`, but with any name. */
+/** Parses a tuple with any name in place of the relation. */
 export function parseQuestion(
   subject: unknown,
   relation: unknown,

@@ -190,7 +190,7 @@ export type StateSetting =
   | ({ readonly kind: 'rules' } & Omit<ChangeOf<'rules-updated'>, 'kind' | 'former'>);
 
 interface ChangeMeaning<Of> {
-  /** As the audit log and the change feed call it. */
+  /** Its name in the audit log and the change feed. */
   readonly action: AuditAction;
   /** What the audit log has besides the action: fields, or their JSON. No hash of an API key. */
   readonly audited: (change: Of) => object | string;

@@ -32,7 +32,7 @@ export interface ReaderShardOptions {
   readonly shardName: string;
   readonly meta: Meta;
   readonly plans: Plans;
-  /** Of any owner: the one that is asked names the right one. */
+  /** The address of any owner, which names the right one. */
   readonly ownerAddress: string;
   /** Overrides of `READER_LIMITS`. */
   readonly readerLimits?: Partial<ReaderLimits> | undefined;

@@ -51,7 +51,7 @@ export interface ShardNodeDependencies {
   readonly metrics: Metrics;
   /** The other shards, whose tenants this one may read for. */
   readonly owners: OwnerPort;
-  /** As in `TenureDependencies`: only if the shard has its store alone. */
+  /** See `TenureDependencies`: only if the shard has its store alone. */
   readonly commitCounts?: CommitCounts | undefined;
   /** All shards of the process share this one budget. */
   readonly budget: MemoryBudget;
@@ -62,7 +62,7 @@ export interface ShardNodeOptions {
   readonly shardName: string;
   /** The host:port at which fronts reach its gRPC server. */
   readonly address: string;
-  /** As `MemberRow.place`. This process must already be there, and must stay until `stop` has resolved. */
+  /** See `MemberRow.place`. This process must already be there, and must stay until `stop` has resolved. */
   readonly place?: string | undefined;
   readonly meta: Meta;
   readonly plans: Plans;
@@ -81,7 +81,7 @@ export interface ShardNodeOptions {
   /** Default: 7 days. Outside tests at least an hour. */
   readonly logRetentionMs?: number;
   readonly maintenanceMs?: number;
-  /** As in `TenureDependencies`. */
+  /** See `TenureDependencies`. */
   readonly hotPagesWriteMs?: number;
 }
 

@@ -124,7 +124,7 @@ export interface TenantCalls {
   /** All checks at one moment of the tenant's history, in order. At most 100. */
   checkBulk: Read<TupleColumns, BulkAnswer>;
   /**
-   * Checks by name, all at one moment. Rejects as `invalid-relation` for a name that no rule of the tenant defines,
+   * Checks by name, all at one moment. Rejects with `invalid-relation` for a name that no rule of the tenant defines,
    * unless it is to be denied, and as `evaluation-too-large`.
    */
   checkNamed: Read<NamedChecks, NamedAnswer>;
@@ -143,23 +143,22 @@ export interface TenantCalls {
   /** The live grants of a subject or on an object, ascending by the bytes of (relation, object or subject). */
   listGrants: Read<GrantsQuery, GrantsPage>;
   listNamespaces: Read<undefined, readonly Namespace[]>;
-  /** Of the namespaces, those without a grant or a rule of the tenant that were never created. */
   createNamespace: Write<string, { readonly created: boolean; readonly namespace: Namespace }>;
   createKey: Write<NewKey, ListedKey>;
   listKeys: Read<PageQuery, ResultPage<ListedKey>>;
   /** By the id of the key. */
   revokeKey: Write<string, void>;
   readRules: Read<undefined, RuleSet>;
-  /** One operation. Rejects as `precondition-failed` if the rules that it would replace do not match. */
+  /** One operation. Rejects with `precondition-failed` if the rules that it would replace do not match. */
   writeRules: Write<RulesRequest, void>;
   /** What the write would change. Changes nothing. */
   previewRules: Read<RulesRequest, RulesPreview>;
   /** The versions that are kept, from the newest back; the first is the present one, if the rules ever changed. */
   listRulesVersions: Read<undefined, readonly RulesVersion[]>;
-  /** The canonical text of a version. Rejects as `rules-version-not-found`. */
+  /** The canonical text of a version. Rejects with `rules-version-not-found`. */
   readRulesVersion: Read<number, string>;
   /**
-   * A page of the change feed. Rejects as `cursor-too-old` with the earliest cursor, and as `overloaded` if too many
+   * A page of the change feed. Rejects with `cursor-too-old` and the earliest cursor, or with `overloaded` if too many
    * calls wait for changes.
    */
   readChanges: Read<FeedQuery, FeedPage>;
@@ -179,7 +178,7 @@ export interface OperatorCalls {
   findTenants: Call<object, TenantsQuery & { readonly name: string }, FoundTenants>;
   /** Every subject that has a grant, and some that had one earlier; ascending by bytes. */
   listSubjects: Read<PageQuery, ResultPage<string>>;
-  /** One operation. Rejects as `key-not-rotatable` and `key-not-found`, and for a repeat as `createKey` does. */
+  /** One operation. Rejects with `key-not-rotatable` and `key-not-found`, and for a repeat as `createKey` does. */
   rotateKey: Write<RotationRequest, RotatedKey>;
   /** Undefined: the tenant has no such key now. */
   identifyKey: Read<KeyClaim, IdentifiedKey | undefined>;
@@ -188,7 +187,7 @@ export interface OperatorCalls {
   /** The logs of the slots that this shard serves. */
   listLogEnds: Call<object, undefined, LogEnds>;
   /**
-   * The changes of all tenants of a slot, from its log. Rejects as `cursor-too-old` if the log no longer has all of
+   * The changes of all tenants of a slot, from its log. Rejects with `cursor-too-old` if the log no longer has all of
    * them after that place, and as `invalid-cursor` if the place is ahead of the log.
    */
   readLog: Call<object, LogQuery, LoggedPage>;
@@ -241,7 +240,7 @@ export interface ReaderPosition extends LogPosition {
 /** The calls of other shards, which answer reads of tenants beside their owner. Only a proven shard has them. */
 export interface ReaderCalls {
   /**
-   * The commits of a tenant after `seq`, and how far the log is now: the read index. Rejects as `wrong-owner` and
+   * The commits of a tenant after `seq`, and how far the log is now: the read index. Rejects with `wrong-owner` and
    * `not-serving`.
    */
   followTenant: Call<object, FollowRequest, FollowAnswer>;
@@ -466,8 +465,8 @@ export interface GrantsQuery extends PageQuery, GrantFilter {}
 
 export interface GrantsPage extends ResultPage<Grant> {
   /**
-   * Of the change feed, taken before the page was read: a client that lists all pages and then follows from the cursor
-   * of the first one misses no change.
+   * A cursor of the change feed, taken before the page was read: a client that lists all pages and follows from the one
+   * of the first page misses no change.
    */
   readonly feedCursor: string;
 }
@@ -499,7 +498,6 @@ export interface ListedKey {
 export interface RotationRequest {
   readonly keyId: string;
   readonly newKeyId: string;
-  /** Of the new key. */
   readonly hash: string;
   /** How long the previous key still works, unless it expires before; 0: it is revoked. */
   readonly graceMs: number;
@@ -693,7 +691,7 @@ export interface LogRange {
 }
 
 export interface LogEnds {
-  /** Of the slots that this shard serves. */
+  /** The logs of the slots that this shard serves. */
   readonly ranges: readonly LogRange[];
   /** With which consoles sign places in all logs: base64url, the current one first. The same at every shard. */
   readonly cursorKeys: readonly string[];
@@ -724,7 +722,7 @@ export interface LoggedPage {
 
 export interface FollowRequest {
   readonly tenantId: string;
-  /** Of the owner that the reader follows; 0: whichever there is, from its beginning. */
+  /** The epoch of the owner that the reader follows; 0: any, from its beginning. */
   readonly epoch: number;
   /** The last entry that the reader has applied; 0 at the beginning. */
   readonly seq: number;
@@ -734,7 +732,7 @@ export interface FollowRequest {
   readonly uses?: readonly UsedKey[];
 }
 
-/** Of one question of a reader. */
+/** Per question of a reader. */
 export const USED_KEYS_MAX = 1000;
 
 export interface UsedKey {
@@ -803,7 +801,7 @@ export interface RepairedTime {
 export interface SlotClaim {
   readonly slot: number;
   readonly epoch: number;
-  /** Of the owner; undefined after a release. */
+  /** The incarnation of the owner; undefined after a release. */
   readonly incarnation: string | undefined;
 }
 
@@ -875,7 +873,7 @@ export interface ShardLoad extends Load {
 /** The tenant for which the process of a shard spent the most time after its calls had waited for their turn. */
 export interface BusiestTenant {
   readonly tenantId: string;
-  /** Of the last ten seconds, 0 to 1. */
+  /** The share of the last ten seconds, 0 to 1. */
   readonly share: number;
 }
 

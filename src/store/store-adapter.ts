@@ -66,7 +66,7 @@ export interface StoreAdapter {
   readonly product: string;
   /** The name in traces. */
   readonly database: DatabaseName;
-  /** Rejects as `unavailable` if a retry may help, and with StoreRefusal if the settings are wrong. */
+  /** Rejects with `unavailable` if a retry may help, and with StoreRefusal if the settings are wrong. */
   open(): Promise<OpenedStore>;
 }
 

@@ -13,7 +13,7 @@ import type { RulesVersion } from '../core/rules-versions.ts';
 import type { Tenant } from '../core/tenants.ts';
 import type { Grant, Relation, Tuple } from '../core/tuples.ts';
 
-/** On the monotonic clock of this process, in ms. A call that misses it fails as `unavailable`. */
+/** On the monotonic clock of this process, in ms. A call that misses it fails with `unavailable`. */
 export type DeadlineMs = number;
 
 /** How long the audit log is kept, unless an operator has changed the table. Migrations have this value: it stays. */
@@ -346,7 +346,7 @@ export interface GrantCountRow {
   readonly bytes: number;
   /** Those without a grant left out: at most 50 relations and 100 conditions. Undefined: there are none. */
   readonly byKey?: readonly KeyCount[];
-  /** As `GrantCount.collectedToBaseMs`. Undefined: no grant of the tenant ever had an expiry. */
+  /** See `GrantCount.collectedToBaseMs`. Undefined: no grant of the tenant ever had an expiry. */
   readonly collectedToBaseMs?: number;
 }
 
@@ -435,7 +435,7 @@ export interface StateStore {
    * outside the log; may be lost.
    */
   readHotPages(slot: number, deadline: DeadlineMs): Promise<string | undefined>;
-  /** Of two lists, that with the later wall clock `atMs` stays. */
+  /** The list with the latest wall clock `atMs` stays. */
   writeHotPages(slot: number, list: string, atMs: number, deadline: DeadlineMs): Promise<void>;
 
   /** One live grant, or undefined. */

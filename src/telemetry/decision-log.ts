@@ -79,7 +79,7 @@ export class DecisionLog implements DecisionRecorder {
   readonly #draw: () => number;
   readonly #count: (outcome: 'delivered' | 'failed' | 'dropped', decisions: number) => void;
   #waiting: Decision[] = [];
-  /** Of those that wait and those that are being delivered. */
+  /** Bytes of the decisions that wait or are being delivered. */
   #bytes = 0;
   #delivery: Promise<void> | undefined;
   #timer: Timer | undefined;

@@ -18,5 +18,5 @@ require (
 	golang.org/x/sys v0.35.0 // indirect
 )
 
-// Of a checkout. A module that depends on this one ignores it.
+// For a checkout only. A module that depends on this one ignores it.
 replace github.com/grantd/grantd/clients/go => ../

@@ -20,7 +20,7 @@ import grantd.flask
 from grantd import AsyncGrantd, Grantd, GrantdError
 from grantd.testing import GrantdService
 
-# Of each request: its path, its subject and its status. The last one is asked without an answer of the service.
+# Path, subject and status of each request. The service does not answer the last one.
 REQUESTS = [
     ("/documents/plan", "user:ada", 200),
     ("/documents/plan", "user:bob", 403),

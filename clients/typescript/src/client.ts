@@ -49,7 +49,6 @@ import {
 } from './shapes.ts';
 import { type Call, type CallOptions, type CallReply, Transport } from './transport.ts';
 
-/** Of a listing. */
 interface PageSize {
   /** Items per page: 1 to 1000. */
   readonly limit?: number | undefined;
@@ -84,7 +83,7 @@ export interface SubjectsQuery extends Omit<ObjectsQuery, 'subject'> {
   readonly include?: 'self' | undefined;
 }
 
-/** Of one subject, or on one object. */
+/** Exactly one of `subject` and `object`. */
 export interface GrantsQuery extends PageSize {
   readonly subject?: string | undefined;
   readonly object?: string | undefined;
@@ -229,7 +228,7 @@ export class Grantd {
     return this.#gatherer.check(question);
   }
 
-  /** As `check`, with the grants on which the result rests. */
+  /** A check that also returns the grants on which its result rests. */
   async explain(request: CheckRequest, options: CallOptions = {}): Promise<Explanation> {
     const body = { ...knownMembers(request, CHECK), explain: true };
     const field = Field.of(await this.#transport.send(post('check', '/v1/check', body), options));

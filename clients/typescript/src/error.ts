@@ -78,13 +78,13 @@ export class GrantdError extends Error {
   readonly status: number;
   /** Whether the same call can succeed later. The client has already retried as its deadline and budget allow. */
   readonly retryable: boolean;
-  /** Of the response; names the request in the logs of the service. */
+  /** From the response; identifies the request in the logs of the service. */
   readonly requestId: string | undefined;
   /** For humans. Names the invalid field. */
   readonly detail: string;
-  /** Of `already-created`: the API key that exists. */
+  /** Set for `already-created`: the API key that exists. */
   readonly keyId: string | undefined;
-  /** Of `cursor-too-old`: the cursor of the oldest change that is kept. */
+  /** Set for `cursor-too-old`: the cursor of the oldest change that is kept. */
   readonly earliest: string | undefined;
   /** The seconds of the header Retry-After. */
   readonly retryAfterS: number | undefined;

@@ -16,7 +16,7 @@ interface PendingCheck {
   reject(error: unknown): void;
 }
 
-/** Of one request, as the service bounds it. */
+/** The bound of the service for one request. */
 export const BULK_CHECKS_MAX = 100;
 
 const PLACE = /checks\[(\d{1,2})\]/;

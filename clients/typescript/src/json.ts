@@ -16,7 +16,7 @@ function closingQuote(json: string, start: number): number {
   return json.length;
 }
 
-/** Of a text in JSON, without its quotes. Undefined if it is none. */
+/** The value of a JSON string, given without its quotes. Undefined if it is ill-formed. */
 function unescaped(raw: string): string | undefined {
   if (!raw.includes('\\')) return raw;
   try {
@@ -41,7 +41,7 @@ function isRepeated(json: string, after: number, text: string, open: Open): bool
   return false;
 }
 
-/** Of something that may be JSON: JSON.parse decides that. */
+/** Whether the text, if it is JSON, has one meaning and is not nested too deeply. */
 function isStrict(json: string): boolean {
   const open: Open = [];
   for (let at = 0; at < json.length; at += 1) {

@@ -60,7 +60,7 @@ export const knownOptions = (options: GrantdOptions): GrantdOptions =>
   knownMembers(options, OPTIONS, 'options', invalidOption);
 
 const TIMEOUT_MS = 10_000;
-/** Of a timer. */
+/** The longest time of a timer. */
 const TIMEOUT_MS_MAX = 2 ** 31 - 1;
 const RETRIES_MAX = 5;
 const RETRY_BUDGET = 10;

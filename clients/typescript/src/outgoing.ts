@@ -9,7 +9,7 @@ const HALF_PAIR = /\p{Surrogate}/u;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const HEADER_VALUE = /^[ -~]*$/;
 const REVISION = /^[!#-~]{1,256}$/;
-/** Of what a caller gives: deeper nesting could exhaust the stack. */
+/** Deeper values could exhaust the stack. */
 const DEPTH_MAX = 500;
 
 /** The members of these are the application's own: an undefined one is no option that was left out. */
@@ -125,7 +125,7 @@ export function quoted(value: unknown, name: string): string {
   throw refused(name, 'must be printable ASCII: it is sent as a header.');
 }
 
-/** Of a hook: names and values that a header can have. */
+/** The headers that a hook gives. Throws for a name or value that a header cannot have. */
 export function sendableHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   for (const [name, value] of Object.entries(headers)) {
     if (!HEADER_NAME.test(name)) throw refused(`headers.${name}`, 'is not the name of a header.');

@@ -10,7 +10,7 @@ export interface Reply {
   /** Undefined where there is no body. */
   readonly body: unknown;
   readonly requestId: string | undefined;
-  /** As in a GrantdError. */
+  /** The member `request` of a GrantdError. */
   readonly request: string;
 }
 
@@ -40,7 +40,7 @@ export function invalidResponse(status: number, detail: string, requestId?: stri
   return new GrantdError('invalid-response', status, detail, { requestId, retryable });
 }
 
-/** Of the operating system, such as `ECONNREFUSED`: runtimes put it into a cause of the error that they throw. */
+/** An error code of the operating system, such as `ECONNREFUSED`, which runtimes put into a cause of their error. */
 function systemCode(cause: unknown): string | undefined {
   let error = cause;
   for (let depth = 0; depth < CAUSES_MAX && isRecord(error); depth += 1) {
@@ -55,7 +55,7 @@ export function connectionLost(what: string, cause: unknown): GrantdError {
   return new GrantdError('connection-lost', 0, `${what}${code === undefined ? '.' : `: ${code}.`}`, { cause });
 }
 
-/** Of a body, also of an error. A page of 1,000 grants has a tenth of that. */
+/** Bound for any body, also of an error. A page of 1,000 grants has a tenth of that. */
 const BODY_BYTES_MAX = 16 << 20;
 
 /** Browsers choose the coding themselves, and decode it. */

@@ -73,7 +73,7 @@ export function connectionError(cause: unknown): GrantdError {
   return cause instanceof GrantdError ? cause : connectionLost('The connection to the service failed', cause);
 }
 
-/** Of a pause: no bound of one is higher than 2 to this. */
+/** Doublings of a pause; beyond them every bound has been reached. */
 const DOUBLINGS_MAX = 31;
 
 /** Whether the attempt that failed like this may have taken effect. */
@@ -82,7 +82,6 @@ const mayHaveTakenEffect = ({ type, status }: GrantdError): boolean =>
 
 const isPast = (type: string): boolean => type === 'timeout' || type === 'cancelled';
 
-/** Of an attempt. */
 type AttemptOutcome = Pick<Response, 'status' | 'headers'> | GrantdError;
 
 export class Transport {
@@ -182,7 +181,7 @@ export class Transport {
     return headers;
   }
 
-  /** As in a GrantdError. */
+  /** The member `request` of a GrantdError. */
   requestOf({ method, path }: Pick<Call, 'method' | 'path'>): string {
     return `${method} ${this.#base}${path}`;
   }

@@ -13,7 +13,6 @@ import { type Column, renderTable } from './output/render.ts';
 import { OutputWatch } from './output/standard-output.ts';
 
 export interface CliDependencies extends ConnectionDependencies {
-  /** Of this program. */
   readonly version: string;
   /**
    * Whether errors go to standard error as JSON. Known in advance, because usage errors come before options are parsed.

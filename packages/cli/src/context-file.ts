@@ -21,7 +21,7 @@ export interface ServiceContext {
   readonly api: ServiceApi;
   readonly url: string;
   readonly secret: string;
-  /** Of the operator's API: the tenant of commands without `--tenant`. */
+  /** For the operator's API: the tenant of commands without `--tenant`. */
   readonly tenant?: string | undefined;
 }
 

@@ -74,7 +74,7 @@ export const addContextOptions = (command: Command): Command =>
       addGrant,
     );
 
-/** As members of a body; undefined if there are none. */
+/** The members of a body for these options. */
 export function contextMembers({ context, contextGrant }: ContextOptions): JsonObject | undefined {
   if (context === undefined && contextGrant === undefined) return undefined;
   return { ...(context && { context }), ...(contextGrant && { context_grants: contextGrant }) };

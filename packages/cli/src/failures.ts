@@ -83,7 +83,7 @@ export class ProblemFailure extends CliFailure {
   readonly #requestId: string;
   /** The last part of the problem's type: the code of the error catalogue. */
   readonly code: string;
-  /** As the response requests; undefined if it does not. */
+  /** The delay that the response requests, if any. */
   readonly retryAfterMs: number | undefined;
   readonly #hint: string | undefined;
 

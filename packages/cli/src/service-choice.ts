@@ -17,7 +17,7 @@ export interface ServiceChoice {
   readonly source: string;
   readonly key?: Endpoint | undefined;
   readonly operator?: Endpoint | undefined;
-  /** Of commands without `--tenant`. */
+  /** The tenant of commands without `--tenant`. */
   readonly tenant?: string | undefined;
 }
 

@@ -38,7 +38,6 @@ export interface ServiceRequest {
 const TIMEOUT_MS = 30_000;
 /** The longest are pages of 1,000 grants with their conditions: some megabytes. */
 export const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
-/** Of a problem document. */
 export const PROBLEM_BYTES_MAX = 256 * 1024;
 /** Distinct warnings that one command prints. */
 const WARNINGS_MAX = 20;
@@ -121,7 +120,7 @@ export class ServiceClient {
     return this.#target.api;
   }
 
-  /** Of the operator's API: a client of what one tenant has. */
+  /** For the operator's API: a client for the resources of one tenant. */
   ofTenant(tenant: string): ServiceClient {
     return new ServiceClient(this.#target, this.#options, tenant);
   }

@@ -75,7 +75,7 @@ class Reader {
     if (value === null) return { kind: 'null', line };
     if (typeof value === 'number' || typeof value === 'boolean') return { kind: 'value', value, line };
     if (typeof value !== 'string') throw yamlFailure(this.#file, line, 'This kind of value is not known here.');
-    // Of a block (`|`), the text begins in the next line.
+    // The text of a block (`|`) begins in the next line.
     const isBlock = isScalar(node) && (node.type === 'BLOCK_LITERAL' || node.type === 'BLOCK_FOLDED');
     return { kind: 'text', text: value, line, textLine: isBlock ? line + 1 : line };
   }

@@ -58,7 +58,7 @@ export function jitteredMs(random: Random, fullMs: number, share = 0.5): number 
   return fullMs * (1 - share * (byte / BYTE_MAX));
 }
 
-/** Like `work`, but rejects with the reason of `signal` once that aborts, whatever happens to the work. */
+/** Settles as `work` does, or rejects with the reason of `signal` once that aborts. The work goes on. */
 export async function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   const aborted = Promise.withResolvers<never>();
   const stop = (): void => aborted.reject(signal.reason);

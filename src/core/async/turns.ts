@@ -28,7 +28,7 @@ export interface Turns {
   atEnd(send: () => void): void;
   /** Number of waiting steps. */
   readonly waiting: number;
-  /** Of steps that had to wait. */
+  /** Times of the steps that had to wait. */
   readonly crowding: Crowding;
 }
 
@@ -188,7 +188,7 @@ export class FairTurns implements Turns {
     // Scheduled first, so that the other flows continue in the next turn even if a step throws.
     this.#scheduleEnd();
     let spentMs = 0;
-    // Of one flow after the other, so that a step costs nothing more.
+    // The time is added up for each flow in a row, so that a step costs nothing more.
     let served: Flow | undefined;
     let servedMs = 0;
     while (this.#waiting > 0 && spentMs < TURN_MS) {
@@ -265,7 +265,7 @@ export const CROWDED_SHARE_MIN = 0.25;
 const WINDOW_MS = 2000;
 /** The present one, and four before it. */
 const WINDOWS = 5;
-/** Of one window. A key with a large share is among the first ones. */
+/** Keys per window. One with a large share is among the first. */
 const KEYS_MAX = 1000;
 
 interface Window {

@@ -7,7 +7,7 @@ const SPACE = /[ \t\n\r]*/y;
 const STRING = /"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/uy;
 const SCALAR = /(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)(?![\w.])/y;
 
-/** Of a string, a number or a word: all of it; of an object or an array, its first character. In UTF-16 units. */
+/** All of a string, number or word; the first character of an object or array. In UTF-16 units. */
 export interface JsonValuePlace {
   readonly offset: number;
   readonly length: number;
@@ -146,7 +146,6 @@ export interface LineAndColumn {
   readonly column: number;
 }
 
-/** Of an offset. */
 export function lineAndColumnAt(text: string, offset: number): LineAndColumn {
   const ends = [...text.slice(0, offset).matchAll(LINE_END)];
   const last = ends.at(-1);

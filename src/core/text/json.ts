@@ -7,7 +7,7 @@ import { JsonScanner } from './json-scanner.ts';
 const UNBOUNDED = { depthMax: Number.POSITIVE_INFINITY, valuesMax: Number.POSITIVE_INFINITY };
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 
-/** Of a text that is JSON: the quotation marks around its strings and names. */
+/** Counts the quotation marks around the strings and names of JSON. */
 function countQuotes(text: string): number {
   let count = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -56,7 +56,7 @@ export function parseJson(text: string, what = 'The body'): unknown {
     new JsonScanner(text, UNBOUNDED, what).step(text.length);
     throw error;
   }
-  // Of a member that is given twice, the value has one name and one value fewer than the text.
+  // Where a member is given twice, the value has one name and one value fewer than the text.
   if (countQuotes(text) !== 2 * countStrings(value)) {
     new JsonScanner(text, UNBOUNDED, what).step(text.length);
     assert(false, 'the scanner finds the member that is given twice');

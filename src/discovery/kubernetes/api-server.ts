@@ -18,7 +18,7 @@ const BODY_LENGTH_MAX = 16 * 1024 * 1024;
 /** An object in etcd has 1.5 MiB at most. */
 const LINE_LENGTH_MAX = 4 * 1024 * 1024;
 const STATUS_LENGTH_MAX = 64 * 1024;
-/** As the Go clients do: detects a dead link sooner than a silent watch would. */
+/** The value of the Go clients: detects a dead link sooner than a silent watch would. */
 const KEEP_ALIVE_MS = 30_000;
 
 export interface ApiServer {

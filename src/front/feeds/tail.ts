@@ -26,7 +26,7 @@ const FOLLOWER_MS = 0.02;
 /** What parsing a page costs. */
 const PAGE_MS = 0.5;
 
-/** Of all tails of a front. */
+/** Totals over all tails of a front. */
 export interface TailTotals {
   followers: number;
   bytes: number;
@@ -257,7 +257,7 @@ export class FeedReader {
 // Pages of the change feed as batches for followers: parsed once, with their places in the log. Invariant: a batch has
 // every change between its two places that the page was asked for.
 
-/** Of a change, without the characters of its text. */
+/** Memory of a change, without the characters of its text. */
 const CHANGE_BYTES = 700;
 const BYTES_PER_CHARACTER = 2;
 

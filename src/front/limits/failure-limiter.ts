@@ -20,13 +20,13 @@ const HASH_BYTES = 16;
 interface Window {
   /** On the monotonic clock: setting the wall clock back lengthens no window. */
   readonly endsAtMs: number;
-  /** Of different keys, and of clients that name none. */
+  /** Failures with different keys, or without one. */
   failures: number;
   /** How often each key has failed. Empty once the network is refused. */
   readonly keys: Map<string, number>;
 }
 
-/** Of a secret that was sent, valid or not. */
+/** Stands for a secret that a client sent, valid or not. */
 export const shortHash = (secret: string): string =>
   createHash('sha256').update(secret, 'utf8').digest().toString('base64url', 0, HASH_BYTES);
 

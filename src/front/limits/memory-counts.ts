@@ -15,7 +15,7 @@ interface Window {
   ahead: number;
 }
 
-/** As `SharedCounts.take`, at once. */
+/** A synchronous `SharedCounts.take`. */
 export type TakeCount = (key: string, limit: WindowLimit, points: number, which: 'running' | 'next') => WindowCount;
 
 export function createMemoryCounts(
@@ -44,7 +44,7 @@ export function createMemoryCounts(
   return (key, { requests, windowSeconds }, points, which) => {
     const lengthMs = windowSeconds * 1000;
     const nowMs = clock.monotonicMs();
-    // As the shared limiter names them. A different limit is a different window.
+    // The names of the shared limiter. A different limit is a different window.
     const windows = key.startsWith('k') ? reserves : plans;
     const name = `${requests}:${windowSeconds}:${key}`;
     const window = windows.get(name) ?? begin(windows, name, lengthMs);
@@ -64,7 +64,7 @@ export function createMemoryCounts(
   };
 }
 
-/** As the main thread itself takes part. `fronts`: threads. */
+/** The counts of the main thread itself. `fronts`: threads. */
 export const countsHere = (take: TakeCount, fronts: number): SharedCounts => ({
   reachable: true,
   fronts,

@@ -172,7 +172,7 @@ export class RedisConnection {
   #timer: Timer | undefined;
   #closed = false;
   #distrustedUntilMs = Number.NEGATIVE_INFINITY;
-  /** Of this loss, those that the log has. */
+  /** Reasons already logged for the current outage. */
   readonly #reasonsLogged = new Set<FailureReason>();
   /** The latest error of the library about the connection. */
   #connectionError: Error | undefined;

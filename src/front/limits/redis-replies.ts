@@ -14,7 +14,7 @@ export const REPLY_BYTES_MAX = 64 * 1024;
 export const CLUSTER_REPLY_BYTES_MAX = 256 * 1024;
 /** Arrays in arrays: the description of a cluster has three. */
 const DEPTH_MAX = 8;
-/** Of a line that announces a length. */
+/** The longest line that announces a length. */
 const HEADER_BYTES_MAX = 24;
 /** The shortest element: its type and the end of its line. */
 const ELEMENT_BYTES_MIN = 3;
@@ -34,7 +34,7 @@ export class ReplyViolation extends Error {}
 /** Follows the replies of one connection. */
 export class ReplyGuard {
   readonly #bytesMax: number;
-  /** Of the reply that is arriving. */
+  /** Bytes of the reply that is arriving. */
   #bytes = 0;
   /** Values that are still missing in each aggregate that is open. */
   readonly #missing: number[] = [];

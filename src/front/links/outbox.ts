@@ -36,14 +36,14 @@ export class Outbox implements LinkOutbox {
   #subjects: string[] = [];
   #relations: number[] = [];
   #objects: string[] = [];
-  /** Of the named checks. */
+  /** The names and contexts of checks by name. */
   #names: string[] = [];
   #contexts: string[] = [];
   #traced: TracedCheck[] = [];
   readonly #calls = new CallQueue();
-  /** Of tenants whose calls wait here for a reader. */
+  /** By tenant: the position for the calls to a reader that wait here. */
   readonly #positions = new Map<string, LogPosition>();
-  /** Of all checks that wait. */
+  /** Bytes of all checks that wait. */
   #checkBytes = 0;
 
   constructor(metrics: Metrics) {

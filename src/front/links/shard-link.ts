@@ -100,7 +100,7 @@ export class ShardLink {
     this.#outbox.addPosition(position);
   }
 
-  /** Like `check`. A write carries its request id, and the time on our clock by which it has to arrive. */
+  /** Returns what `check` does. A write carries its request id, and the time on our clock by which it has to arrive. */
   call(
     receiver: Receiver,
     handle: number,

@@ -47,7 +47,7 @@ export class AuditExport {
     this.#readyLinks = readyLinks;
   }
 
-  /** Rejects as `invalid-cursor`, `cursor-too-old` or `unavailable`. */
+  /** Rejects with `invalid-cursor`, `cursor-too-old` or `unavailable`. */
   async read(context: RequestContext, { cursor, since }: AuditExportQuery): Promise<AuditExportPage> {
     // An export begins at a known place of every slot.
     const { ranges, cursors } = await this.#survey(context, cursor === undefined);
@@ -186,7 +186,7 @@ export interface ExportPosition {
   readonly sinceMs: number;
   /** The slot with which the next page begins, so that all slots take turns. */
   readonly startSlot: number;
-  /** Of each slot: the last entry that has been exported. */
+  /** For each slot, the last entry that has been exported. */
   readonly seqs: readonly number[];
 }
 

@@ -19,7 +19,6 @@ export interface CreatedKey {
   readonly keyId: KeyId;
   readonly text: string;
   readonly hash: string;
-  /** Of the call that creates it. */
   readonly write: Write;
 }
 

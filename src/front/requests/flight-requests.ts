@@ -27,7 +27,7 @@ export const SUSPENSION_MS_MAX = 1000;
 
 /** Sweeps of a check at a reader: 50 to 100 ms. A reader that reads the page from the store first mostly takes less. */
 const CHECK_SWEEPS_AT_READER = 1;
-/** Of any other read: a bulk call or a listing may well take some hundred milliseconds. */
+/** For any other read: a bulk call or a listing may well take some hundred milliseconds. */
 const CALL_SWEEPS_AT_READER = 10;
 
 /** One check: the hot path. */
@@ -212,7 +212,7 @@ export interface CallOptions {
   readonly write?: Write;
   /** Their number in a bulk call, for the load of the shard. */
   readonly checks?: number;
-  /** As `FlightRequest.readAt`. */
+  /** See `FlightRequest.readAt`. */
   readonly readAt?: string | undefined;
 }
 

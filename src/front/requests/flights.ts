@@ -77,7 +77,7 @@ export interface FlightControl extends RetryControl {
   readonly positions: ReadPositions;
   /** Acts on what a failed try says about owners. */
   readonly redirect: (link: ShardLink, failure: TryFailure) => void;
-  /** As in `FrontOptions`. */
+  /** See `FrontOptions`. */
   readonly localReader?: string | undefined;
 }
 

@@ -17,7 +17,7 @@ import type { ReadCounts } from './reader-reads.ts';
 import { ShardQuestion } from './shard-question.ts';
 
 export interface PositionLimits {
-  /** Of a busy tenant, a question leaves so long after the one before. */
+  /** The pause between two questions for a busy tenant. */
   readonly gatherMs: number;
   /** With fewer flights in that time a tenant is not busy: waiting would gather little. */
   readonly busyFlights: number;

@@ -26,7 +26,7 @@ interface Reader {
   readonly seed: number;
   /** While there is a handle. */
   binding: Binding | undefined;
-  /** Of the link, when the handle was issued. */
+  /** The connection of the link over which the handle was issued. */
   connection: number;
   isAcquiring: boolean;
   /** When the last pause ends or has ended; monotonic, ms. */
@@ -45,7 +45,7 @@ export class ReaderHandles {
   readonly #authentication: CallBody | undefined;
   /** How many readers the tenant has. */
   #count = 0;
-  /** Of the routing table when the readers were chosen. */
+  /** The generation of the routing table from which the readers were chosen. */
   #generation = -1;
   #readers: readonly Reader[] = [];
 

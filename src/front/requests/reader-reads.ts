@@ -1,6 +1,6 @@
 // Where a front has sent the reads of tenants with readers, counted for a metric.
 
-/** As the metric of these reads has it. */
+/** A label of the metric of these reads. */
 export type ReadResult =
   | 'reader'
   | 'beginning'

@@ -81,7 +81,7 @@ const FEED_CALL_MS = 10_000;
 /** Others are asked about by name, an own relation, too. */
 const isBuiltIn = (check: NamedTuple): check is BuiltInTuple => isRelation(check.relation);
 
-/** Of checks that may each have a context of their own; undefined: none has. */
+/** The contexts of checks that may each have one; undefined: no check has one. */
 function contextsOf(checks: readonly ContextualCheck[]): Pick<NamedChecks, 'context' | 'contexts'> | undefined {
   const [first] = checks;
   if (!checks.every(({ context }) => context === first?.context)) {
@@ -109,7 +109,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
   #scopes: ScopeMask = 0;
   #plan = '';
   #suspended = false;
-  /** Of its key, on the monotonic clock of this process. */
+  /** The expiry of its key, on the monotonic clock of this process. */
   #expiresAtMs = Number.POSITIVE_INFINITY;
 
   constructor(dependencies: SessionDependencies, identity: SessionIdentity) {

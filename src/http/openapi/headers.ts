@@ -7,12 +7,12 @@ import type { ParameterDescriptions } from '../schema/operation-description.ts';
 export type JsonObject = { [name: string]: unknown };
 
 export const headerRef = (name: HeaderName): JsonObject => ({ $ref: `#/components/headers/${name}` });
-/** Of every response. */
+/** A header of every response. */
 export const REQUEST_ID = {
   'X-Service-Request-Id': headerRef('RequestId'),
   'X-Request-ID': headerRef('ClientRequestId'),
 };
-/** Of every response to a known key whose plan has a limit. */
+/** Headers of every response to a known key whose plan has a limit. */
 export const RATE_LIMIT = {
   'X-Service-RateLimit-Limit': headerRef('RateLimitLimit'),
   'X-Service-RateLimit-Remaining': headerRef('RateLimitRemaining'),

@@ -19,7 +19,7 @@ export interface DescribedInterface<Operation extends OperationDescription> {
   /** Each tag of an operation, and what it is about. */
   readonly tags: Readonly<Record<Operation['tag'], string>>;
   readonly securitySchemes: JsonObject;
-  /** Of every operation, unless `detailsOf` gives each its own. */
+  /** Security of every operation for which `detailsOf` gives none. */
   readonly security?: readonly JsonObject[];
   readonly pathParameters: ParameterDescriptions;
   /** Parameters of every operation, by their names under `components`. */
@@ -110,7 +110,7 @@ const headerParametersOf = ({ headers = {} }: OperationDescription) =>
     example,
   }));
 
-/** Of lines, a schema can only say that they are text; the description names what each of them is. */
+/** For lines, a schema can only say that they are text; the description says what each line is. */
 const contentOf = (bodies: readonly BodyDescription[]): JsonObject =>
   Object.fromEntries(
     bodies.map(({ name, example, contentType = JSON_CONTENT_TYPE, lines = false }) => {

@@ -34,7 +34,7 @@ export interface OperationRequest {
   /** Every parameter is known to the operation and occurs once. */
   readonly query: Readonly<Record<string, string>>;
   readonly pathParameters: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** As received; a repeated header has all its values in one list. */
+  /** A repeated header has all its values in one list. */
   readonly headers: OperationHeaders;
   readonly open: OpenRequest;
 }

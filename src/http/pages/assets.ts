@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { PublicPage } from '../pipeline/response-writer.ts';
 
-/** Of Scalar, which `npm run generate -- bundles` takes from its package; a test compares. */
+/** `npm run generate -- bundles` takes Scalar from the package of this version; a test compares. */
 export const SCALAR_VERSION = '1.76.3';
 
 const SCRIPT = 'text/javascript; charset=utf-8';

@@ -16,7 +16,6 @@ export interface PublicPages {
   readonly assets: ReadonlyMap<string, PublicPage>;
 }
 
-/** Of the pages that have a path of their own. */
 export const PAGE_PATHS = ['/docs', '/docs/openapi.json', '/errors'];
 
 function createFrontPage(): PublicPage {

@@ -8,7 +8,7 @@ import { JSON_STEP_LENGTH } from '../wire/limits.ts';
 
 const BOUNDED = { depthMax: JSON_DEPTH_MAX, valuesMax: JSON_VALUES_MAX };
 
-/** Like `parseJson` (core/text/json.ts) within bounds, one step per call. */
+/** Parses JSON within bounds, as `parseJson` (core/text/json.ts) does, in one step per call. */
 export class LongJson {
   readonly #text: string;
   readonly #scanner: JsonScanner;

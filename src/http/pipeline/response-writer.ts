@@ -100,7 +100,7 @@ export function createResponseWriter(
     readonly errorsBase: string;
     /** Whether the server accepts no more requests, so that every response ends its connection. */
     readonly closing: () => boolean;
-    /** Of the log, for requests that could not be answered now. */
+    /** The log level of requests that could not be answered now. */
     readonly refusalLevel?: 'debug' | 'warn';
   },
 ): ResponseWriter {

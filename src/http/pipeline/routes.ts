@@ -49,7 +49,7 @@ export const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/
 
 /** One path and its operations. */
 export interface Route<Session extends Caller = TenantSession> {
-  /** As in OpenAPI. */
+  /** In the form of OpenAPI. */
   readonly path: string;
   readonly operations: ReadonlyMap<string, RegisteredOperation<Session>>;
   /** For the `Allow` header. */

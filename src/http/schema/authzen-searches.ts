@@ -34,7 +34,7 @@ export interface AskedEntities {
   /** The identifier that is given. */
   readonly entity: string;
   readonly relation: string;
-  /** Of what is searched for. */
+  /** The namespace of the results. */
   readonly namespace: string;
 }
 
@@ -92,7 +92,7 @@ export function parseActionSearch(value: unknown): Search<AskedActions> {
 export interface SearchPage {
   /** 0: no results, only whether there are any. */
   readonly limit: number;
-  /** Of the owner's listing; undefined: from its start. */
+  /** Where the owner's listing continues; undefined: at its start. */
   readonly cursor: string | undefined;
   /** The token of the page that begins at the cursor. */
   tokenAt(cursor: string | undefined): string;

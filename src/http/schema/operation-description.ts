@@ -41,7 +41,7 @@ export interface OperationDescription {
   /** The `operationId`. */
   readonly id: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** As in OpenAPI: `/v1/keys/{key_id}`. */
+  /** In the form of OpenAPI: `/v1/keys/{key_id}`. */
   readonly path: string;
   /** The heading under which readers find the operation. */
   readonly tag: string;

@@ -93,7 +93,7 @@ const typesMember = z.array(typeRestrictionSchema).max(TYPES_MAX).optional().met
   description: 'A relation of a namespace that is not named here may be granted to any subject. Default: none.',
 });
 
-/** As documented; `parseRuleSet` parses it. */
+/** For the documentation; `parseRuleSet` parses it. */
 export const ruleSetBodySchema = z
   .strictObject({
     relations: relationsMember,

@@ -91,7 +91,7 @@ export const tupleSchema = closedObject(
 
 const contextSchema = (description: string) => z.record(z.string(), z.unknown()).meta({ description });
 
-/** As documented; the condition is parsed by hand (grant-terms.ts). */
+/** For the documentation; the condition is parsed by hand (grant-terms.ts). */
 const grantConditionShape = {
   name: z
     .string()
@@ -111,7 +111,7 @@ export const conditionRequestSchema = closedObject({
   context: grantConditionShape.context.optional(),
 }).meta({ description: 'A condition under which a grant holds.' });
 
-/** As documented; the terms are parsed by hand (grant-terms.ts). */
+/** For the documentation; the terms are parsed by hand (grant-terms.ts). */
 export const grantBodySchema = closedObject(
   {
     ...tupleSchema.shape,
@@ -137,7 +137,7 @@ export const contextGrantSchema = closedObject(
   TUPLE_MUST,
 ).meta({ description: 'A grant that counts for one call.' });
 
-/** As documented; what a call brings along is parsed by hand (call-context.ts). */
+/** For the documentation; the context of a call is parsed by hand (call-context.ts). */
 const callContextShape = {
   context: contextSchema(
     `Values for parameters of conditions, at most ${CALL_CONTEXT_BYTES_MAX / 1024} KiB as compact JSON. What a grant stores takes precedence; what no condition asks for is ignored. For an int or uint, numbers beyond 2^53 are written as strings of digits.`,
@@ -176,7 +176,7 @@ export const conditionSchema = closedObject(
   'must be an object with subject, relation, object and exists',
 ).meta({ description: 'A condition on the state before the call.' });
 
-/** As documented; `parseBulkWrite` of core parses it, since the counts come before the elements. */
+/** For the documentation; `parseBulkWrite` of core parses it, since the counts come before the elements. */
 export const bulkWriteSchema = closedObject({
   grants: z
     .array(grantBodySchema, { error: 'must be an array' })
@@ -197,7 +197,7 @@ export const bulkWriteSchema = closedObject({
     .optional(),
 });
 
-/** As documented; `parseGrantFilter` of core parses it. */
+/** For the documentation; `parseGrantFilter` of core parses it. */
 export const grantFilterSchema = closedObject({
   subject: subjectSchema.optional(),
   object: objectSchema.optional(),

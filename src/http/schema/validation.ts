@@ -70,7 +70,7 @@ export function validate<Schema extends z.ZodType>(
   throw new GrantdError(code, `"${pathText(issue.path)}" ${issue.message}${others}.`);
 }
 
-/** Like `validate`, for a whole body. */
+/** Validates a whole body. */
 export function validateBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
   return validate(schema, objectIn(body));
 }
@@ -90,7 +90,7 @@ const GRANT_MEMBERS = Object.keys(grantBodySchema.shape);
 const CHECK_MEMBERS = Object.keys(checkSchema.shape);
 const BULK_MEMBERS = Object.keys(bulkSchema.shape);
 
-/** Like `validateBody` with the schema of a tuple, but several times faster. */
+/** Does what `validateBody` does with the schema of a tuple, several times faster. */
 export function validateTuple(body: unknown): Tuple {
   const { subject, relation, object } = membersOf(body, TUPLE_MEMBERS);
   return parseTuple(subject, relation, object);
@@ -102,7 +102,7 @@ export function validateGrant(body: unknown, wallMs: number): GrantedTuple {
   return { ...parseTuple(fields.subject, fields.relation, fields.object), ...parseTerms(fields, wallMs) };
 }
 
-/** Like `validateBody` with the schema of a check, but several times faster. */
+/** Does what `validateBody` does with the schema of a check, several times faster. */
 export function validateCheck(body: unknown): NamedTuple & CallContext & { readonly explain?: true } {
   const fields = membersOf(body, CHECK_MEMBERS);
   const { subject, relation, object, explain = false, context, context_grants: contextGrants } = fields;
@@ -112,7 +112,7 @@ export function validateCheck(body: unknown): NamedTuple & CallContext & { reado
   return context === undefined && contextGrants === undefined ? asked : { ...asked, ...parseCallContext(fields) };
 }
 
-/** Like `validateBody` with the schema of a bulk check, whose length has already been checked. */
+/** Does what `validateBody` does with the schema of a bulk check, whose length has already been checked. */
 export function validateBulk(body: unknown): BulkQuestion {
   if (isJsonObject(body) && Array.isArray(body.checks) && body.checks.every(isJsonObject)) {
     demandMembers(body, BULK_MEMBERS);
@@ -127,7 +127,7 @@ export function validateBulk(body: unknown): BulkQuestion {
 
 interface BulkQuestion {
   readonly checks: readonly NamedTuple[];
-  /** Of all of them. */
+  /** The context of all of them. */
   readonly call: CallContext;
 }
 

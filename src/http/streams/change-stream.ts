@@ -46,7 +46,7 @@ export class ChangeStream implements Follower, FeedFollower, StreamListener, Sen
   readonly #queue: EncodedBatch[] = [];
   #subscription: FeedSubscription | undefined;
   #response: ResponseStream | undefined;
-  /** Of the first batch in the queue: the part to be sent next. */
+  /** The next part to send of the first batch in the queue. */
   #part = 0;
   /** Everything up to here has been sent. */
   #sent: Mark | undefined;

@@ -30,7 +30,7 @@ const ALGORITHMS = [
   'EdDSA',
   'Ed25519',
 ];
-/** Of access tokens (RFC 9068); many providers write `JWT` or nothing. */
+/** The `typ` of access tokens (RFC 9068); many providers write `JWT` or nothing. */
 const TOKEN_TYPES: ReadonlySet<string> = new Set(['', 'jwt', 'at+jwt', 'application/at+jwt']);
 /** Log-ins at the provider's token endpoint at once; operators are few. */
 const EXCHANGES_MAX = 16;
@@ -48,7 +48,7 @@ export interface IdentityProviderOptions {
         readonly scope: string;
       }
     | undefined;
-  /** Of access tokens; undefined: the API accepts none. */
+  /** The audience of access tokens; undefined: the API accepts none. */
   readonly audience: string | undefined;
   readonly claims: ClaimRules;
 }

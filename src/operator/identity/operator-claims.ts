@@ -24,7 +24,7 @@ type Claims = Readonly<Record<string, unknown>>;
 
 /** No operator token has a colon in its name. */
 const NAME_PREFIX = 'oidc:';
-/** As long as the audit log can filter by. */
+/** The longest name that the audit log can filter by. */
 const NAME_LENGTH_MAX = 64;
 /** More than any provider gives, and far more than is read from a header. */
 const CLAIM_LENGTH_MAX = 1024;

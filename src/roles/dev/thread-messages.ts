@@ -13,17 +13,17 @@ export interface ThreadSettings {
   /** 2 and up: the main thread is the first. */
   readonly number: number;
   readonly threads: number;
-  /** Of the main thread, so that both read the same settings. */
+  /** That of the main thread, so that both read the same settings. */
   readonly environment: Environment;
   readonly log: { readonly level: LogLevel; readonly pretty: boolean };
   readonly version: string;
-  /** As the main thread listens on it: with the port. */
+  /** Where the main thread listens, with the port. */
   readonly httpAddress: string;
   readonly baseUrl: string;
   readonly meta: Meta;
-  /** Of the embedded store: what any thread has noticed. */
+  /** Damage of the embedded store that any thread has noticed. */
   readonly damage: SharedArrayBuffer;
-  /** Of the shards of the main thread. */
+  /** Where the shards of the main thread listen. */
   readonly shardAddresses: readonly string[];
   readonly commitCounts: SharedArrayBuffer;
   readonly pageCacheBytes: number;

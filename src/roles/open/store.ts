@@ -122,14 +122,14 @@ export interface StoreOptions extends StoreWait {
   readonly traced: boolean;
   readonly parts: AsyncDisposableStack;
   readonly metrics: Metrics;
-  /** Of the embedded store: whether it may go on although acknowledged writes are missing. */
+  /** Whether the embedded store may go on although acknowledged writes are missing. */
   readonly acceptLoss?: boolean;
 }
 
 export interface StoreInUse {
   readonly store: Store;
   readonly meta: Meta;
-  /** Of the embedded store. */
+  /** Damage of the embedded store. */
   readonly damage: StoreDamage | undefined;
   /** What does not work although checks do; empty: everything works. */
   warnings(): readonly string[];
@@ -165,7 +165,7 @@ export async function openStore(
 
 export interface OpenedSchemaTask {
   readonly target: string;
-  /** As `SchemaTask.migrate`, but waits for the store; rejects as `openStore` does. */
+  /** Runs `SchemaTask.migrate` once the store is there; rejects as `openStore` does. */
   migrate(waiting: StoreWait): Promise<string>;
   newClusterId(waiting: StoreWait): Promise<string>;
   wait(waiting: StoreWait): Promise<string>;

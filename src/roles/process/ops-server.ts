@@ -22,7 +22,6 @@ export interface OpsServer {
 
 /** A cluster needs about ten at once. With a header of the maximum size each, they take 5 MB. */
 const CONNECTIONS_MAX_DEFAULT = 512;
-/** Of a request line and header. */
 const HEAD_BYTES_MAX = 8 * 1024;
 /** For the header to arrive: probes and scrapers send it at once. */
 const HEAD_TIMEOUT_MS = 2_000;

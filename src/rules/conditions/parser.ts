@@ -38,7 +38,7 @@ export type SyntaxNode = {
       readonly variable: string;
       /** Absent: `map` with two arguments. */
       readonly predicate: SyntaxNode | undefined;
-      /** Of `map` only. */
+      /** Only for `map`. */
       readonly transform: SyntaxNode | undefined;
     }
 );

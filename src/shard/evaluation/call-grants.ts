@@ -11,7 +11,7 @@ import type { GrantConditions } from './grant-conditions.ts';
 import type { FirstTexts, Keeps, PageGraph, Side, TextsQuery } from './page-graph.ts';
 import { HiddenGrants } from './without-grants.ts';
 
-/** Of a call that sees the stored grants, to rules without conditions: all are undefined. */
+/** All are undefined for a call that sees just the stored grants, under rules without conditions. */
 export interface CallTerms {
   readonly conditions: GrantConditions | undefined;
   readonly contextGrants: ContextGrants | undefined;
@@ -90,7 +90,7 @@ export class GrantsView implements Graph {
   ): (FirstTexts & { readonly added: readonly string[] }) | typeof TOO_MANY | undefined {
     const conditions = this.#conditions;
     const settle = conditions && ((rows: readonly GrantTerms[]) => conditions.settleThose(rows));
-    // Of those that are hidden in part, there is one: with one more read, enough are left.
+    // At most one of them is hidden in part: with one more read, enough are left.
     const read = this.#hidden === undefined ? query : { ...query, countMax: query.countMax + 1 };
     const found = this.#whole(this.#graph.firstCounterparts(this.#keeps, side, entity, number, read, settle));
     if (found === undefined || found === TOO_MANY) return found;

@@ -28,7 +28,7 @@ export class EnumeratedRange extends RangeRead {
     this.#fits = fits;
   }
 
-  /** As they were read. */
+  /** The number that was read. */
   get size(): number {
     return this.#texts.length;
   }

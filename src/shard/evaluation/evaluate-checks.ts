@@ -85,9 +85,9 @@ class CheckRun {
   readonly #time: ListingTime;
   readonly #nowMs: number;
   readonly #checks: NamedChecks;
-  /** Of the names of the checks. Undefined: no rule defines the name. */
+  /** The numbers of the checks' names. Undefined: no rule defines the name. */
   readonly #numbers: readonly (number | undefined)[];
-  /** Of a run in one synchronous step: an answer from it would not be watched. */
+  /** Undefined for a run in one synchronous step, whose answers are not watched. */
   readonly #answers: AnswerCache | undefined;
   /** By subject and context, shared by the checks of the call. */
   #granted: Map<string, GrantedSearch> | undefined;
@@ -337,11 +337,11 @@ export function decideNow({ tenure, memory }: Pick<CallTenant, 'tenure' | 'memor
   return run.waits ? undefined : run.answers;
 }
 
-/** Rejects as `evaluation-too-large` or `overloaded`. */
+/** Rejects with `evaluation-too-large` or `overloaded`. */
 export const evaluateChecks = (of: CallTenant, checks: NamedChecks): Promise<NamedAnswer> => evaluate(of, () => checks);
 
 /**
- * The actions that the subject may take on the object, ascending, after a name. Rejects as `evaluation-too-large` or
+ * The actions that the subject may take on the object, ascending, after a name. Rejects with `evaluation-too-large` or
  * `overloaded`.
  */
 export async function listHeldNames(

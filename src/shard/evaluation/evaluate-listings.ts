@@ -158,7 +158,7 @@ export interface HeldPage {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** The objects on which the subject holds the name. Rejects as `evaluation-too-large` or `overloaded`. */
+/** The objects on which the subject holds the name. Rejects with `evaluation-too-large` or `overloaded`. */
 export function listHeldObjects(of: CallTenant, subject: string, query: ListingQuery): Promise<HeldPage> {
   const begin: Listing['begin'] = ({ rules, grants, limits, number }) => {
     const search = new GrantedSearch(rules, grants.possible, limits, subject);

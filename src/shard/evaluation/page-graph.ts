@@ -18,18 +18,18 @@ import { EnumeratedRange } from './enumerated-range.ts';
 
 /** Entities that one round loads. More are found, and loaded, in the next. */
 const MISSING_MAX = 1000;
-/** Of them at once; the gate before the store has its own bound. */
+/** Pages read at once; the gate before the store has its own bound. */
 const LOADS_AT_ONCE = 32;
 /** Tuples of subjects without a whole page that one call reads, and holds until it ends. */
 const TUPLES_MAX = 2000;
-/** Of a large object, read for its groups alone: a few seconds. */
+/** Rows of a large object, read for its groups alone: a few seconds. */
 const GROUP_ROWS_MAX = 1_000_000;
 const NOTHING: readonly Adjacent[] = [];
 const BUILT_IN_RELATIONS = RELATIONS.map((_, index) => index + 1);
 
 /** The strings that a page of a listing needs. */
 export interface TextsQuery {
-  /** Of the strings; empty: all. */
+  /** Selects the strings; empty: all. */
   readonly prefix: string;
   readonly after: string;
   readonly countMax: number;
@@ -54,7 +54,7 @@ export interface Reach {
   readonly entityGrantsMax: number;
   /** What a call keeps of all such entities. */
   readonly bytesMax: number;
-  /** Of the two reaches that mark pages, the larger one. */
+  /** Whether it is the larger of the two reaches that mark pages. */
   readonly isLarge: boolean;
 }
 
@@ -78,7 +78,7 @@ export class PageGraph implements Disposable {
   /** Created at the first use, as the maps above: most evaluations find everything in memory. */
   #tuples: Map<string, HeldTuples> | undefined;
   #ranges: Map<string, EnumeratedRange> | undefined;
-  /** Of entities without a whole page, by entity, relation and page. */
+  /** First grants of entities without a whole page, by entity, relation and page. */
   #first: Map<string, FirstGrants> | undefined;
   #rangeBytes = 0;
   /** Rows of large entities are missing. */
@@ -165,7 +165,7 @@ export class PageGraph implements Disposable {
     return this.#tuples?.get(watchedKey(entity, relation, object))?.tuples[0]?.facts;
   }
 
-  /** As in `Graph`, of the grants that count. */
+  /** See `Graph`; only the grants that count. */
   relationOf(
     keeps: Keeps,
     subject: string,
@@ -275,7 +275,7 @@ export class PageGraph implements Disposable {
     return lists;
   }
 
-  /** Of a page, by relation and reach. */
+  /** The mark of a page for a relation and the reach. */
   #markOf(relation: number): number {
     return 2 * relation + (this.#reach.isLarge ? 1 : 0);
   }
@@ -406,7 +406,7 @@ export class PageGraph implements Disposable {
     });
   }
 
-  /** Of a relation that a run has met. */
+  /** The name of a relation that a run has met. */
   nameOf(relation: number): Relation {
     return this.#memory.relations.nameOf(relation);
   }
@@ -420,7 +420,7 @@ export class PageGraph implements Disposable {
   }
 }
 
-/** Of a whole page. */
+/** The first counterparts in a whole page. */
 export function firstOf(
   keeps: Keeps,
   page: GrantPage,

@@ -49,7 +49,7 @@ type Round<Answer extends object> = (
   isLastTry: boolean,
 ) => Promise<Answer | Interruption>;
 
-/** Rejects as `overloaded`, or as a round does. */
+/** Rejects with `overloaded`, or as a round does. */
 export function evaluateInRounds<Answer extends object>(
   of: CallTenant,
   { bytes, roundsMax, reach, turnMs, overloaded }: RoundOptions,

@@ -43,7 +43,7 @@ export class HiddenGrants {
     return this.#hidesObject(object) ? this.#left(subjects, (text) => this.#hidesSubject(text)) : subjects;
   }
 
-  /** Of the counterparts of one relation of the entity. */
+  /** The counterparts of one relation of the entity that are not hidden. */
   firstLeft(side: Side, entity: string, relation: number, texts: readonly string[]): readonly string[] {
     const [subject, object] = [(text: string) => this.#hidesSubject(text), (text: string) => this.#hidesObject(text)];
     const [hides, hidesText] = side === 'subject' ? [subject, object] : [object, subject];

@@ -71,7 +71,7 @@ export class Appender {
   #nextBase: Stamp;
   readonly #queue = new WriteQueue();
   readonly #inFlight = new InFlightOperations();
-  /** Of the next batch, if callers wait for the log to reach the present. */
+  /** Resolves with the next batch, if callers wait for the log to reach the present. */
   #advance: PromiseWithResolvers<void> | undefined;
   #settingBack: SettingBack | undefined;
   #running = false;

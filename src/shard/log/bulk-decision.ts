@@ -47,7 +47,7 @@ const BYTES_PER_UNIT = 3;
 
 /** In the change and in its result, with every quote escaped. */
 const CONDITION_BYTES_PER_BYTE = 4;
-/** Of a grant that exists: a change without another condition has it there, and once more as its former one. */
+/** The condition of an existing grant counts twice: as the kept one and as the former one. */
 const FORMER_BYTES_PER_BYTE = 6;
 /**
  * At most 100 changes of the longest identifiers take 400 KiB. An entry has room for twice what a batch may reserve:

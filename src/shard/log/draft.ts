@@ -100,7 +100,7 @@ export class Draft {
     return grantCount.grants + (this.#grantCounts.get(tenantId) ?? 0);
   }
 
-  /** Of one own relation, or with one condition. A grant that has expired counts until it is collected. */
+  /** Grants with one own relation or one condition. A grant that has expired counts until it is collected. */
   countOf({ tenantId, grantCount }: TenantMemory, key: CountKey): number {
     return grantCount.countOf(key) + (this.#keyCounts.get(tenantId)?.get(key) ?? 0);
   }

@@ -229,7 +229,7 @@ export class PageUses {
 export const HOT_PAGES_MAX = 256;
 /** Characters of the stored text, so that one list is a small row. */
 const LIST_LENGTH_MAX = 32 * 1024;
-/** Of a page in the list, without its entity. */
+/** Characters of a page in the list, without its entity. */
 const ENTRY_LENGTH = 24;
 
 /** Version 1: tenants, and for each page the index of its tenant, its side and its entity, hottest first. */

@@ -88,7 +88,6 @@ function refusalOfSuccessor(present: ApiKeyRecord, formerId: KeyId): GrantdError
 /** The parameters of a rotation. */
 export interface RequestedRotation {
   readonly keyId: KeyId;
-  /** Of the new key. */
   readonly newKeyId: KeyId;
   readonly hash: string;
   /** The time for which the old key still works; 0: it is revoked. */

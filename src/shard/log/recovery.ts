@@ -183,7 +183,7 @@ export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint:
       body: encodeEntry(time, []),
     };
     if (!(await appendOnce(ports, record))) continue;
-    // As in the appender: a record appended without a lease may be at a seq that has already been trimmed.
+    // Without a lease, the record may be at a seq that has already been trimmed. The appender waits for it, too.
     await ports.leased();
     const open = { ...time, operations: [], seq: record.seq };
     await ports.replay(open);

@@ -22,7 +22,7 @@ const OPERATION_BYTES = 1024;
 /** Reserved for grants that are created before the decision. */
 const SPARE_BYTES = 16 * 1024;
 const SPARE_CHANGES = 50;
-/** Of an operation: about 1,400 ordinary grants, or 200 of the longest. */
+/** One operation: about 1,400 ordinary grants, or 200 of the longest. */
 const BYTES_MAX = 480 * 1024;
 
 /** The room that an operation reserves in its entry. */
@@ -47,7 +47,7 @@ export function sizeOfRevocation({ entity, countMax }: HeldRange, matching: read
   };
 }
 
-/** Of the matching grants, those that one operation of this size collects and revokes. */
+/** The matching grants that one operation of this size collects and revokes. */
 function takenFrom(range: HeldRange, matching: readonly PageRow[], size: RevocationSize, nowMs: number) {
   const entityBytes = jsonBytes(range.entity);
   const expired: PageRow[] = [];

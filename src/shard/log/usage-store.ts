@@ -84,7 +84,7 @@ async function storeOne({ store, clock }: UsagePorts, tenantId: TenantId, usage:
 
 // ---- reading ----
 
-/** By the minute if `sinceMs` is no longer ago than a day, and otherwise by the hour. Rejects as `not-serving`. */
+/** By the minute if `sinceMs` is no longer ago than a day, and otherwise by the hour. Rejects with `not-serving`. */
 export async function readUsage(
   { store, clock }: UsagePorts,
   { tenantId, usage }: Pick<TenantMemory, 'tenantId' | 'usage'>,

@@ -22,7 +22,7 @@ const tupleKey = (relation: number, counterpart: string): string => `${relation}
 /** Changes in one generation of the overlay; the next generation starts after that. */
 const GENERATION_CHANGES = 256;
 
-/** Of one entity, by tuple. A single change needs no map: in a bulk write most objects have one. */
+/** The changes of one entity, by tuple. A single one needs no map: in a bulk write most objects have one. */
 type Changes = TupleChange | Map<string, TupleChange>;
 
 const keyOf = ({ relation, counterpart }: TupleChange): string => tupleKey(relation, counterpart);

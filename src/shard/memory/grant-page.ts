@@ -280,7 +280,7 @@ export class GrantPage extends Evictable {
     return lists;
   }
 
-  /** Of all relations, those counterparts of a whole page that contain a `#`. Gathered once between two changes. */
+  /** Counterparts with a `#` in a whole page, of all relations. Gathered once between two changes. */
   get marked(): readonly Counterparts[] {
     if (this.#marked === undefined) {
       const lists = this.byRelation().map(({ relation, texts }) => ({

@@ -66,7 +66,7 @@ export interface GrantPagesDependencies {
   readonly pageLimits: PageLimits;
 }
 
-/** Of a side whose entities with grants can be known. */
+/** A filter over the entities of a side that have grants. */
 export interface EntityFilter {
   /** Whether the entity is known to have no grant, given everything committed so far. */
   lacks(entity: string): boolean;
@@ -91,7 +91,6 @@ export class GrantPages {
   readonly #tenantId: TenantId;
   readonly #side: PageSide;
   readonly #dependencies: GrantPagesDependencies;
-  /** Of the tenant. */
   readonly relations: RelationNumbers;
   readonly #reader: RowReader;
   readonly #filter: EntityFilter | undefined;
@@ -161,7 +160,7 @@ export class GrantPages {
   }
 
   /**
-   * The same for many tuples, in their order. Rejects as `overloaded` if calls of this tenant already hold too many.
+   * The same for many tuples, in their order. Rejects with `overloaded` if calls of this tenant already hold too many.
    */
   async holdAll({ subjects, relations, objects }: TupleColumns): Promise<HeldTuples> {
     const { budget, clock } = this.#dependencies;

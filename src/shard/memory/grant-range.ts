@@ -20,7 +20,7 @@ export interface RangeQuery {
   readonly relation: Relation | undefined;
   /** Where the range starts; absent: with the entity's first grant. */
   readonly after?: PagePlace | undefined;
-  /** Of the counterparts. Absent: all. */
+  /** Selects counterparts. Absent: all. */
   readonly prefix?: string;
 }
 
@@ -123,7 +123,7 @@ export interface FirstRead {
   /** Rows that are examined at most, tombstone rows included. */
   readonly rowsMax: number;
   readonly keeps: (row: PageRow) => boolean;
-  /** Of the rows that were read, what `keeps` has yet to find out. */
+  /** Evaluates what `keeps` has to know about the rows that were read. */
   readonly settle?: ((rows: readonly PageRow[]) => Promise<void>) | undefined;
   /** Throws if no front waits for the response any more. */
   readonly assertWanted: () => void;

@@ -38,7 +38,7 @@ export const PAGE_LIMITS: PageLimits = Object.freeze({
 
 // ---- readers ----
 
-/** Of what an owner keeps for the readers of its tenants, and of the readers themselves. */
+/** Limits of what an owner keeps for the readers of its tenants, and of the readers themselves. */
 export interface ReaderLimits {
   /** Bytes of the recent commits of a tenant, and as many of the recent changes that its feed follows. */
   readonly recentBytesMax: number;

@@ -1,7 +1,7 @@
 // The gate before work that takes memory for a while: reads of the store, and calls that hold many tuples. Invariant:
 // the bytes of admitted work stay within a bound per tenant and per process, reserved before and returned after; the
 // number of admitted items has a bound per tenant. Everything else waits: in order within a tenant, tenants in turn.
-// Work that waits too long, or behind too many of the same tenant, is refused as `overloaded`, but never because of
+// Work that waits too long, or behind too many of the same tenant, is refused with `overloaded`, but never because of
 // another tenant's requests. Admitted work never waits at the same gate again, so it cannot wait for itself.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
@@ -77,7 +77,7 @@ export class LoadGate {
     return this.#refused;
   }
 
-  /** Runs `work` with `bytes` reserved for it. Rejects as `overloaded` before it begins, or as `work` does. */
+  /** Runs `work` with `bytes` reserved for it. Rejects with `overloaded` before it begins, or as `work` does. */
   async run<Result>(tenant: string, bytes: number, clock: Clock, work: () => Promise<Result>): Promise<Result> {
     const leave = await this.enter(tenant, bytes, clock);
     try {
@@ -87,7 +87,7 @@ export class LoadGate {
     }
   }
 
-  /** Resolves when there is capacity, with a function that returns it. Rejects as `overloaded`. */
+  /** Resolves when there is capacity, with a function that returns it. Rejects with `overloaded`. */
   async enter(tenant: string, bytes: number, clock: Clock): Promise<() => void> {
     const reserved = this.#bounded(bytes);
     const present = this.#shares.get(tenant);

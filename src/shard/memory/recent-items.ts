@@ -145,7 +145,7 @@ export abstract class RecentItems<Item extends RecentItem> extends Evictable {
 
 // ---- changes, for the feed ----
 
-/** Of a change, without the characters of its text; and of the object itself. */
+/** Memory of a change, without the characters of its text; and of the object itself. */
 const CHANGE_BYTES = 400;
 const EMPTY_CHANGES_BYTES = 500;
 
@@ -232,7 +232,7 @@ export class RecentChanges extends RecentItems<RecentChange> {
 
 // ---- commits, for readers ----
 
-/** Of a commit, without its text; and of the object itself. */
+/** Memory of a commit, without its text; and of the object itself. */
 const COMMIT_BYTES = 100;
 const EMPTY_COMMITS_BYTES = 300;
 
@@ -240,9 +240,8 @@ const EMPTY_COMMITS_BYTES = 300;
 const PART_CHARACTERS = 256 * 1024;
 
 export interface CommitsPart {
-  /** Of JSON, a commit each, in order. */
+  /** Lines of JSON, one for each commit, in order. */
   readonly lines: string;
-  /** Of its last entry. */
   readonly lastSeq: number;
   readonly more: boolean;
 }

@@ -93,7 +93,7 @@ export class StoredRules extends RulesText {
     this.#conditions = await compileInTurns(conditions, turn);
   }
 
-  /** Of rules that were prepared: throws `invalid-request` if a condition does not compile. */
+  /** To be called once prepared. Throws `invalid-request` if a condition does not compile. */
   demandCompiled(): void {
     if (this.#conditions !== undefined) demandCompiled(this.ruleSet.conditions, this.#conditions);
   }
@@ -138,7 +138,7 @@ export class TenantRules {
   readonly #readText: () => Promise<string | undefined>;
   readonly #relationNumberOf: RelationNumberOf;
   readonly #turn: Turn;
-  /** Of the rules that are being written. */
+  /** Rules that are being written. */
   readonly #prepared = new Set<StoredRules>();
   /** Committed, and perhaps not in state yet. */
   #pendingSeq: number | undefined;

@@ -59,7 +59,7 @@ export class TenantUsage extends Evictable {
     count(cells, minute, report, plan);
   }
 
-  /** Of a minute at the earliest; ascending; omits minutes without requests. */
+  /** By minute, from `fromMs`, ascending; omits minutes without requests. */
   read(nowMs: number, fromMs = 0): readonly UsageBucket[] {
     if (this.#cells === undefined) return [];
     const { minutes, counts, plans } = this.#cells;

@@ -42,7 +42,7 @@ const RELEASE_TRIES = 3;
 const SCAN_MS = 3000;
 /** While slots move, those that move next are read more often. */
 const MOVING_SCAN_MS = 400;
-/** Of each owner: more than usually move at once. */
+/** Slots of each owner that are read ahead: more than usually move at once. */
 const NEXT_READ = 4;
 /** Slots of owners that may be dead, read ahead while it is not certain yet. */
 const IMPENDING_MAX = 64;

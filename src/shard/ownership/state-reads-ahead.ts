@@ -6,7 +6,7 @@
 
 import type { SlotState } from '../log/recovery.ts';
 
-/** As many as are opened at once. */
+/** The number of slots that are opened at once. */
 const AHEAD_MAX = 16;
 
 /** What an owner writes in this time is replayed. */
@@ -15,7 +15,7 @@ const AGE_MS_MAX = 10_000;
 /** `withPages`: also its hot pages, since there is time. */
 export type StateReader = (slot: number, withPages: boolean) => Promise<SlotState>;
 
-/** Of a state that is not used. */
+/** Releases a state that is not used. */
 export function disposeState(state: Promise<SlotState>): void {
   void state.then(({ ahead }) => ahead?.[Symbol.dispose]()).catch(() => {});
 }
@@ -55,7 +55,7 @@ export class StateReadsAhead {
     return state;
   }
 
-  /** Of this slot and of the next ones, all in this turn. */
+  /** Reads the states of this slot and the next ones, all in this turn. */
   #readFrom(slot: number): void {
     const from = this.#planned.indexOf(slot);
     const next = from < 0 ? [] : this.#planned.slice(from + 1, from + AHEAD_MAX);

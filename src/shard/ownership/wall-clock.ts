@@ -128,7 +128,7 @@ export interface ClockWatchPorts {
   readonly wall: WallClock;
   readonly store: MemberStore;
   readonly log: Log;
-  /** Of the other living members: `offsetMs` undefined, where the clock is not known yet. */
+  /** The clocks of the other living members; `offsetMs` undefined: not known yet. */
   readonly members: () => readonly { readonly of: string; readonly offsetMs: number | undefined }[];
   /** There is nothing to compare with. */
   readonly alone: boolean;

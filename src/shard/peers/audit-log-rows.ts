@@ -55,7 +55,7 @@ export const auditRecordOf = (row: AuditLogRow): AuditRecord => ({
 
 /** How soon a change of the table counts. What was written before it is kept as long as it was to be. */
 const KNOWN_MS = 60_000;
-/** Of a retention too short to give up a day. */
+/** The margin of a retention that is too short to give up a day, as a share of it. */
 const MARGIN_SHARE = 0.1;
 
 export interface AuditRetention {
@@ -65,7 +65,7 @@ export interface AuditRetention {
   readonly earliestMs: number;
 }
 
-/** Of the calls of one connection, the first in a while reads it. */
+/** The retention of the audit log, read by the first call in a while on one connection. */
 export class KeptAuditLog {
   readonly #ports: { readonly store: Pick<StateStore, 'readAuditLogKeptMs'>; readonly clock: Clock };
   #known: AuditRetention | undefined;
@@ -75,7 +75,7 @@ export class KeptAuditLog {
     this.#ports = ports;
   }
 
-  /** Rejects as `not-serving` if the store does not say. */
+  /** Rejects with `not-serving` if the store does not say. */
   async read(): Promise<AuditRetention> {
     const { store, clock } = this.#ports;
     if (this.#known !== undefined && clock.monotonicMs() < this.#knownUntilMs) return this.#known;

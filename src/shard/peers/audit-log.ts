@@ -161,7 +161,7 @@ async function isTooOld({ kept }: AuditLogContext, position: readonly string[], 
   return timeOf(position) < nowMs - keptMs && Number(issuedMs) < nowMs - (keptMs - earliestMs);
 }
 
-/** Of a place in ascending order. */
+/** The time of a place in ascending order. */
 const timeOf = ([month = '', , , placeMs]: readonly string[]): number =>
   Math.max(Number(placeMs), Date.parse(`${month}-01T00:00:00.000Z`));
 

@@ -8,7 +8,7 @@ import type { RecentChanges } from '../memory/recent-items.ts';
 
 /** A front follows each of its sessions with one call. */
 const WAITING_MAX = 4000;
-/** Of one tenant, over all connections: far more fronts and keys than a tenant uses. */
+/** Per tenant, over all connections: far more fronts and keys than a tenant uses. */
 const TENANT_WAITING_MAX = 2000;
 
 export class FeedWaits {

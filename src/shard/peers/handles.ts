@@ -20,7 +20,7 @@ import { yieldTurn } from '../store-calls.ts';
  * authenticates again.
  */
 const HANDLES_MAX = 200_000;
-/** Of all connections of a shard: about 500 bytes each, so 200 MB. */
+/** Over all connections of a shard: about 500 bytes each, so 200 MB. */
 const ALL_HANDLES_MAX = 400_000;
 /** A bit that no key has: only handles on a console's connection have it. */
 const OPERATOR: ScopeMask = ALL_SCOPES + 1;

@@ -36,7 +36,7 @@ const BYTES_PER_CHARACTER = 6;
 /** What the log must have room for. */
 export type OperationSize = Pick<Proposal, 'bytesMax' | 'changesMax'>;
 
-/** Of an operation with one change. `characters`: of the strings of the request. */
+/** The size of an operation with one change. `characters`: in the strings of the request. */
 export const sizeOf = (characters: number): OperationSize => ({
   bytesMax: OPERATION_BYTES + BYTES_PER_CHARACTER * characters,
 });
@@ -49,9 +49,9 @@ export interface ShardParts extends ListingContext, DecideContext, FollowParts {
   readonly deadlineMs: number;
   readonly tenures: () => Iterable<Tenure>;
   readonly lookups: Lookups;
-  /** Of all peers. */
+  /** Shared by all peers. */
   readonly handleBudget: HandleBudget;
-  /** Of tenants that other shards own. */
+  /** Readers here for tenants that other shards own. */
   readonly readers: Pick<Readers, 'open' | 'list'>;
   readonly members: () => Promise<readonly MemberRow[]>;
   /** The load from each front. */
@@ -87,7 +87,7 @@ export class Peer {
   readonly handles: HandleTable;
   readonly waits: FeedWaits;
   readonly kept: KeptAuditLog;
-  /** Of the tenants whose calls this shard answers as a reader now. */
+  /** Positions of the tenants whose calls this shard answers as a reader now. */
   positions = NO_POSITIONS;
 
   constructor(shard: ShardParts) {

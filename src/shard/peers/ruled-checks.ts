@@ -89,14 +89,13 @@ export async function checkBulkByRules(
   return decideInMemory(peer, handle, checks) ?? (await evaluate(peer, handle, checks));
 }
 
-/** Of any tenant. Rejects as `invalid-relation` for a name that no rule of it defines, unless it is to be denied. */
+/** Rejects with `invalid-relation` for a name that no rule of the tenant defines, unless it is to be denied. */
 export const checkNamed: Handler<'checkNamed'> = async (peer, by, checks) => {
   const handle = peer.handles.use(by.handle);
   if (checks.explain || handle.memory.tenant.rulesRevision === undefined) return evaluate(peer, handle, checks);
   return grantedNow(peer, handle, checks) ?? decideInMemory(peer, handle, checks) ?? evaluate(peer, handle, checks);
 };
 
-/** Of any tenant. */
 export const listNames: ReadHandler<'listNames'> = async (context, listing, query) => {
   const { subject, object, limit, cursor } = query;
   const scope = ['names', listing.memory.tenantId, subject, object, ...contextScope(query)];

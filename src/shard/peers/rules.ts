@@ -20,7 +20,7 @@ import { under } from './grant-writes.ts';
 import { type Listing, type ListingContext, listGrants } from './listings.ts';
 import type { Handler } from './peer.ts';
 
-/** Of an encoded operation, besides the texts of its rules. */
+/** An encoded operation, without the texts of its rules. */
 const OPERATION_BYTES = 2048;
 /** The log escapes the quotes of a text, which are less than half of it. */
 const LOGGED_BYTES_PER_BYTE = 2;

@@ -135,7 +135,7 @@ export interface OwnerPort {
 export interface ReaderStart {
   readonly tenant: Tenant;
   readonly count: Omit<GrantCountRow, 'tenantId'>;
-  /** As `TenantMemory` has it. */
+  /** See `TenantMemory`. */
   readonly nextExpiryMs?: number | undefined;
 }
 

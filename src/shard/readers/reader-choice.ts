@@ -84,7 +84,7 @@ export interface ReaderChoiceDependencies {
   readonly crowding: Pick<Crowding, 'shares'>;
   /** Shards beside this one. */
   readonly others: () => number;
-  /** Of a tenant that this shard serves now. */
+  /** The memory of a tenant that this shard serves now. */
   readonly memoryOf: (tenantId: TenantId) => TenantMemory | undefined;
   readonly readerLimits?: ReaderLimits;
 }

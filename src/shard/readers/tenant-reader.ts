@@ -135,7 +135,7 @@ export class TenantReader implements ServedTenure {
   readonly behindMs = 0;
   readonly hotPages = { note: (): void => {} };
   readonly tally: ReaderTally;
-  /** Of the last call, on the monotonic clock. */
+  /** Time of the last call, on the monotonic clock. */
   usedAtMs: number;
   readonly #address: string;
   readonly #dependencies: ReaderDependencies;
@@ -351,7 +351,7 @@ export class TenantReader implements ServedTenure {
     try {
       await this.confirmed();
     } catch {
-      // As a failure of the store: the call waits or is handed to the owner.
+      // Counts as a failure of the store: the call waits or is handed to the owner.
       throw new GrantdError('unavailable', 'The reader has ended.');
     }
   }
@@ -480,7 +480,7 @@ export function endedBy(error: unknown): ReaderEnd {
   return error.kind === 'handle-unknown' ? 'epoch' : 'failed';
 }
 
-/** Of one tenant at this shard, since the shard started to read for it. */
+/** Counts of one tenant at this shard, since the shard started to read for it. */
 export class ReaderTally {
   /** Calls that were answered. */
   calls = 0;

@@ -19,7 +19,7 @@ import { createRowRemoval } from './tables/tombstone-gc.ts';
 export interface CassandraStore extends Store, Pick<MetaCalls, 'readCluster'> {}
 
 /**
- * Connects. The keyspace and its tables need not exist yet; `readMeta` says whether they do. Rejects as `unavailable`
+ * Connects. The keyspace and its tables need not exist yet; `readMeta` says whether they do. Rejects with `unavailable`
  * if no node can be reached or the role is refused, and with StoreRefusal if the settings are wrong.
  */
 export async function openCassandraStore(ports: ConnectionPorts, options: CassandraOptions): Promise<CassandraStore> {

@@ -34,11 +34,11 @@ const FILE_MODE = 0o600;
 export type Salts = readonly [number, number];
 
 export interface LogEndsHead {
-  /** As in the database. */
+  /** The id that the database has, too. */
   readonly databaseId: string;
   /** `opening`: between `clean` and `open`. `clean`: closed in order, without a write-ahead log. */
   readonly state: 'opening' | 'open' | 'clean';
-  /** Of the present write-ahead log; absent: not known yet. */
+  /** The salts of the present write-ahead log; absent: not known yet. */
   readonly salts?: Salts | undefined;
   /** The generation of the database file (`PRAGMA user_version`) when the present write-ahead log began. */
   readonly base: number;
@@ -50,7 +50,7 @@ export interface LogEndsHead {
 
 interface StoredHead extends LogEndsHead {
   readonly format: number;
-  /** Of slots. */
+  /** The number of pages with slots. */
   readonly pages: number;
 }
 
@@ -131,7 +131,7 @@ export class LogEnds {
   readonly #file: number;
   readonly #pages = new Map<number, Page>();
   readonly #dirty = new Set<number>();
-  /** Of each slot among all that have an end. */
+  /** The place of each slot among all that have an end. */
   readonly #places = new Map<number, number>();
   #head: LogEndsHead;
   #slotPages = 0;

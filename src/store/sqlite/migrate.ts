@@ -24,7 +24,7 @@ const OTHER_SCHEMA_ADVICE =
 
 interface AppliedStep {
   readonly version: number;
-  /** Of the program that applied it; `undefined`: it did not say. */
+  /** The version of the program that applied it; `undefined`: it did not say. */
   readonly program: string | undefined;
   readonly fingerprint: string | undefined;
 }

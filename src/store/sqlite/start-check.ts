@@ -213,13 +213,13 @@ const CHUNK_BYTES = 1024 * 1024;
 export interface FileFacts {
   /** `PRAGMA user_version` of the database file alone; undefined: the file is empty. */
   readonly generation: number | undefined;
-  /** Of the write-ahead log; `none`: there is no such file, or it is empty; undefined: its header is damaged. */
+  /** The salts of the write-ahead log; `none`: no such file, or an empty one; undefined: its header is damaged. */
   readonly salts: Salts | 'none' | undefined;
   /** Whether there is a rollback journal: SQLite has one only while it makes the first page of the database. */
   readonly hasJournal: boolean;
   /** Whether the database file has one page at most. */
   readonly isSmall: boolean;
-  /** Of the database file, if asked for. */
+  /** The checksum of the database file, if asked for. */
   readonly checksum: number | undefined;
 }
 
@@ -235,7 +235,7 @@ function readStart(path: string, length: number): Buffer {
   }
 }
 
-/** Of the header of a write-ahead log; undefined: this is none. */
+/** Reads the salts from the header of a write-ahead log; undefined: it has another form. */
 export function saltsOf(header: Buffer): Salts | undefined {
   if (header.length < WAL_HEADER_BYTES || (header.readUInt32BE(0) & ~1) >>> 0 !== WAL_MAGIC) return undefined;
   return [header.readUInt32BE(SALTS_AT), header.readUInt32BE(SALTS_AT + 4)];
@@ -259,7 +259,7 @@ export function readFileFacts(databasePath: string, { sum }: { readonly sum: boo
   };
 }
 
-/** Of all bytes of the file; undefined: it is too large. */
+/** The checksum of all bytes of the file; undefined: it is too large. */
 export function checksumOf(path: string): number | undefined {
   if (sizeOf(path) > CHECKSUM_BYTES_MAX) return undefined;
   const file = openSync(path, 'r');

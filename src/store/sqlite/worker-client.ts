@@ -1,7 +1,7 @@
 // The main side of one worker thread. The calls of one turn of the event loop travel as one message. Calls in flight
-// are bounded; a call beyond the bound is refused as `overloaded` before it does anything. A call whose deadline passes
-// fails as `unavailable`, and its late result is dropped, but it counts until the worker has replied. If a worker dies,
-// it is started again, and its calls in flight fail as `unavailable`.
+// are bounded; a call beyond the bound is refused with `overloaded` before it does anything. A call whose deadline
+// passes fails with `unavailable`, and its late result is dropped, but it counts until the worker has replied. If a
+// worker dies, it is started again, and its calls in flight fail with `unavailable`.
 
 import { Worker } from 'node:worker_threads';
 import { assert } from '../../core/assert.ts';

@@ -19,7 +19,7 @@ from ._results import ChangeEvent
 
 T = TypeVar("T")
 
-# Of one event loop. More calls wait for a connection, until their deadlines.
+# Per event loop. Further calls wait for a connection, until their deadlines.
 CONNECTIONS_MAX = 100
 
 

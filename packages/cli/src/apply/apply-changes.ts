@@ -19,7 +19,7 @@ const LOST_KEYS_MAX = 3;
 export interface ApplyOptions extends RetryOptions {
   /** Undefined if no key is created. */
   readonly sink: KeySink | undefined;
-  /** As for `putTenantRules`. */
+  /** A parameter of `putTenantRules`. */
   readonly outsideTypes: string | undefined;
   /** Called after each tenant. */
   readonly onDone: () => void;

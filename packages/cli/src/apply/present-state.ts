@@ -17,9 +17,9 @@ import {
 } from './changes.ts';
 import type { DeclaredTenant } from './declaration.ts';
 
-/** Of the cluster: they are held in memory, to be found by their names. */
+/** Tenants of the cluster, held in memory to be found by their names. */
 const TENANTS_MAX = 100_000;
-/** Of one tenant. */
+/** Keys of one tenant. */
 const KEYS_MAX = 10_000;
 /** Enough to hide the time that a request travels. */
 const READS_AT_ONCE = 8;

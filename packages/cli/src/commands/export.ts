@@ -56,7 +56,7 @@ async function noteMissingRules(context: CliContext, client: ServiceClient): Pro
   context.note('The tenant has rules, which TSV cannot hold. Save them too: --format ndjson, or "grantd rules show".');
 }
 
-/** Of a body, as it passes: how many lines it has, and how it ends. */
+/** Counts the lines of a body that passes, and keeps its end. */
 class PassedLines {
   lines = 0;
   #end: Uint8Array = new Uint8Array();

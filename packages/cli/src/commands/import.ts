@@ -45,7 +45,7 @@ interface ImportOptions {
 interface ImportSource {
   readonly read: ImportRun['read'];
   readonly peer: PeerImport | undefined;
-  /** Of NDJSON: what its lines promised, once they are read. */
+  /** For NDJSON: the count that its first and last line promise. */
   readonly frame: ExportFrame;
   readonly length: number | undefined;
   readonly source: Readable;

@@ -132,7 +132,7 @@ export function registerModelCommands(program: Command, context: CliContext): vo
       '\nEach answer that differs is shown with its line, and why it is so. Nothing is read but these files and those that\nthey name, and no service is called.\nExit code: 0 all answers are as expected, 1 some are not, 2 a file is wrong, or wrong usage, 130 interrupted.',
     );
   addExamples(test, 'model test documents.yaml', 'model test store.fga.yaml --coverage').action(
-    // As for every other failure: 1 says that a test failed.
+    // The code of every other failure: 1 says that a test failed.
     context.action((files: string[], options: TestOptions) => testModels(context, files, options), {
       lostCode: EXIT.usage,
     }),

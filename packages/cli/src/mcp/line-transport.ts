@@ -27,7 +27,7 @@ const BOUNDS = { depthMax: JSON_DEPTH_MAX + 3, valuesMax: JSON_VALUES_MAX + 32 }
 /** Later ones have no batches. */
 const VERSIONS_WITH_BATCHES: ReadonlySet<string> = new Set(['2024-11-05', '2025-03-26']);
 
-/** Of several messages in one line: their responses go out in one line, too, once there are all. */
+/** Several messages in one line. Their responses go out in one line, too, once all are there. */
 interface Batch {
   waiting: number;
   readonly responses: unknown[];
@@ -83,7 +83,7 @@ export class LineTransport implements Transport {
   readonly #refusalOf: (request: JSONRPCRequest) => string | undefined;
   readonly #end: () => void;
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  /** Of the line that is being read. */
+  /** The line that is being read. */
   #parts: Buffer[] = [];
   #bytes = 0;
   readonly #pending = new Map<RequestId, Batch | undefined>();

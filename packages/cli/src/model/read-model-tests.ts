@@ -33,7 +33,7 @@ import {
   within,
 } from './model-tests.ts';
 
-/** Of one file. A test runs in a millisecond or so. */
+/** Tests per file. One runs in a millisecond or so. */
 const TESTS_MAX = 10_000;
 const QUESTIONS_MAX = 100_000;
 const GRANTS_MAX = 1_000_000;

@@ -10,7 +10,7 @@ type Output = Writable & { readonly fd?: number };
 
 const STDOUT = 1;
 const ACCESS_MODE = 0o3;
-/** Of files that have nothing to put on a disk. */
+/** Errors of `fsync` on files that have nothing to put on a disk. */
 const NOT_SYNCED: ReadonlySet<string | undefined> = new Set(['EINVAL', 'ENOTSUP', 'EROFS']);
 
 const isFile = (descriptor: number): boolean => {

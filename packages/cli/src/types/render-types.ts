@@ -110,7 +110,7 @@ class Identifiers {
 interface ParameterTypes {
   /** A number beyond 2^53 is a string of digits. */
   readonly named: Readonly<Record<string, string>>;
-  /** Of any other name: in JSON, it is a string. */
+  /** The type of any other name: in JSON, it is a string. */
   readonly text: string;
   readonly list: (element: string) => string;
   readonly map: (element: string) => string;

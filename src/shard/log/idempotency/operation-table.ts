@@ -31,7 +31,7 @@ const RUN_LENGTH_MIN = 16;
 const RUN_BYTES = 600;
 const OTHER_BYTES = 400;
 const ERROR_BYTES = 2000;
-/** Of a bulk write that is not packed: a grant as an object with its id; a revocation. */
+/** In a bulk write that is not packed: a grant as an object with its id; a revocation. */
 const RECORD_BYTES = 160;
 const FLAG_BYTES = 8;
 
@@ -187,7 +187,7 @@ const nameOf = (requestId: string, index: number): string => `${requestId}/${ind
 export class OperationTable {
   #bytes = 0;
   readonly #blocks = new OperationBlocks(UUID_WORDS);
-  /** Of grants that expire. */
+  /** Blocks for grants that expire. */
   readonly #expiringBlocks = new OperationBlocks(UUID_WORDS + EXPIRY_WORDS);
   readonly #runs = new Map<string, Run[]>();
   readonly #shared: OperationOutcome[] = [];

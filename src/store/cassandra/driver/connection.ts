@@ -29,10 +29,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/**
- * Rejects as `unavailable` if no node can be reached or the role is refused, and with StoreRefusal if the settings are
- * wrong.
- */
+/** Rejects with `unavailable` without a node or a role that is accepted, with StoreRefusal for wrong settings. */
 export async function openConnection({ clock, log }: ConnectionPorts, options: CassandraOptions): Promise<Connection> {
   // Sessions and the watch need each other; neither is used before both exist.
   const parts: { watch?: HostWatch } = {};

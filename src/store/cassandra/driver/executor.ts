@@ -95,7 +95,7 @@ export class Executor {
 
   /**
    * A lightweight transaction. Resolves to its result: if it was not applied, `row` has the columns of its condition.
-   * Rejects as `unavailable` if its outcome is unknown.
+   * Rejects with `unavailable` if its outcome is unknown.
    */
   async conditional(query: string, params: readonly Value[], deadline: DeadlineMs): Promise<ConditionalResult> {
     const { rows } = await this.#run({
@@ -325,7 +325,7 @@ class FailureLog {
 // ---- the gate ----
 //
 // Bounds the number of calls in flight. Further calls wait, first come, first served. If too many are waiting, a call
-// is refused as `overloaded` before it does anything.
+// is refused with `overloaded` before it does anything.
 
 export interface GateOptions {
   readonly inFlightMax: number;
@@ -349,8 +349,8 @@ export class Gate {
   }
 
   /**
-   * Resolves when there is capacity; the caller must then call `leave`. Rejects as `overloaded`, or as `unavailable` at
-   * the deadline.
+   * Resolves when there is capacity; the caller must then call `leave`. Rejects with `overloaded`, or with `unavailable`
+   * at the deadline.
    */
   enter(deadline: DeadlineMs): Promise<void> {
     if (this.#inFlight < this.#options.inFlightMax) {

@@ -92,10 +92,7 @@ async function connect(clock: Clock, client: Client, options: CassandraOptions):
   }
 }
 
-/**
- * Rejects as `unavailable` if no node can be reached or the role is refused, and with StoreRefusal if the settings are
- * wrong.
- */
+/** Rejects with `unavailable` without a node or a role that is accepted, with StoreRefusal for wrong settings. */
 export async function openSession(ports: SessionPorts, options: CassandraOptions): Promise<Session> {
   const { clock, log } = ports;
   const loadBalancing = new WatchfulLoadBalancing(options.localDatacenter, ports.isDoubtful);
@@ -140,7 +137,7 @@ export async function openSession(ports: SessionPorts, options: CassandraOptions
 
 const PORT = 9042;
 const CONNECT_TIMEOUT_MS = 2000;
-/** Of the driver's own requests: heartbeats, preparations, the nodes of the cluster. */
+/** For the driver's own requests: heartbeats, preparations, the nodes of the cluster. */
 const READ_TIMEOUT_MS = 3000;
 /** An idle connection is probed at this interval. */
 const HEARTBEAT_INTERVAL_MS = 2000;

@@ -17,11 +17,11 @@ export interface MetaCalls {
   readCluster(deadline: DeadlineMs): Promise<ClusterRow | undefined>;
   /** Writes the row unless there is one, and returns the stored one. */
   insertCluster(row: ClusterRow, deadline: DeadlineMs): Promise<ClusterRow>;
-  /** From the stored meta. Rejects as `unavailable` before there is one: then there is no log either. */
+  /** From the stored meta. Rejects with `unavailable` before there is one: then there is no log either. */
   segmentSize(deadline: DeadlineMs): Promise<number>;
   /** The number of slots in the stored meta. Rejects as `segmentSize` does. */
   slots(deadline: DeadlineMs): Promise<number>;
-  /** As `MetaStore.replaceClusterId`. */
+  /** See `MetaStore.replaceClusterId`. */
   replaceClusterId(from: ClusterId, to: ClusterId, deadline: DeadlineMs): Promise<ClusterId | undefined>;
   /** Records a later version of the schema. Returns whether `from` was the stored version. */
   raiseVersion(from: number, to: SchemaVersion, deadline: DeadlineMs): Promise<boolean>;

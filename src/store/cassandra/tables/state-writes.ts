@@ -192,14 +192,14 @@ export function createStateWrites(
     },
 
     /**
-     * Of two values with one timestamp, Cassandra keeps the greater one of each cell: only the cell of the window
+     * Where two values have one timestamp, Cassandra keeps the greater one of each cell: only the cell of the window
      * differs.
      */
     async writeCheckpoint(slot, { seq, stamp, windowFrom }, deadline) {
       await executor.write(checkpoint, [slot, BigInt(seq), BigInt(windowFrom), BigInt(stamp)], deadline);
     },
 
-    /** As for key uses. */
+    /** Stamped with the wall clock, as key uses are. */
     async writeHotPages(slot, list, atMs, deadline) {
       await executor.write(hotPages, [slot, list, BigInt(atMs) * 1000n], deadline);
     },
@@ -210,7 +210,7 @@ export function createStateWrites(
       await executor.write(keyUse, [tenantId, keyId, moment, moment * 1000n], deadline);
     },
 
-    /** As for key uses. All rows are in one partition. */
+    /** Stamped with the wall clock, as key uses are. All rows are in one partition. */
     async writeUsage(tenantId, rows, atMs, deadline) {
       const timestamp = BigInt(atMs) * 1000n;
       const statements = rows.map(({ place, counts }) => ({

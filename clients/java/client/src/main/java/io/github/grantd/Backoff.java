@@ -8,7 +8,7 @@ import java.util.concurrent.ThreadLocalRandom;
 record Backoff(Duration first, Duration max) {
     private static final int DOUBLINGS_MAX = 30;
 
-    /** Of a retry, counted from 1: the {@code Retry-After} of the service, and a random time. */
+    /** The pause before a retry, counted from 1: {@code Retry-After} plus a random time. */
     Duration before(int retry, Duration minimum) {
         long bound = first.toNanos();
         for (int i = 1; i < Math.min(retry, DOUBLINGS_MAX) && bound < max.toNanos(); i++) bound *= 2;

@@ -13,7 +13,7 @@ public final class Call {
     }
 
     /**
-     * As the OpenAPI file names it, such as {@code checkBulk}.
+     * The id of the operation in the OpenAPI file, such as {@code checkBulk}.
      *
      * @return the operation
      */

@@ -14,7 +14,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 final class Checks {
-    /** Of a bulk check. */
     static final int QUESTIONS_MAX = 100;
     /** Refused elements that are taken out of a bulk check one by one. With more, halves cost fewer requests. */
     private static final int REFUSED_MAX = 4;

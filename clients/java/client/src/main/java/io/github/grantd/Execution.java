@@ -39,7 +39,7 @@ final class Execution<T> {
             fail(e.failure());
             return result;
         } catch (RuntimeException e) {
-            // Of the hook.
+            // The hook failed.
             result.completeExceptionally(e);
             return result;
         }

@@ -127,7 +127,7 @@ public class GrantdException extends RuntimeException {
     }
 
     /**
-     * Of {@code already-created}: the id of the API key that an earlier request created.
+     * The id of the API key that an earlier request created, for {@code already-created}.
      *
      * @return the id, if the error has it
      */
@@ -136,7 +136,7 @@ public class GrantdException extends RuntimeException {
     }
 
     /**
-     * Of {@code cursor-too-old}: the cursor at which the change feed begins now.
+     * The cursor at which the change feed begins now, for {@code cursor-too-old}.
      *
      * @return the cursor, if the error has it
      */

@@ -142,7 +142,7 @@ class NeighboursTest {
                         try {
                             (check(client) ? allowed : denied).incrementAndGet();
                         } catch (GrantdException e) {
-                            // Of a connection that has been dropped.
+                            // The connection has been dropped.
                         }
                     }
                 });
@@ -338,7 +338,7 @@ class NeighboursTest {
         ProxySelector previous = ProxySelector.getDefault();
         try (RawServer proxy = new RawServer((head, body, out) -> out.write(decision(true)))) {
             ProxySelector selector = ProxySelector.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), proxy.port()));
-            // As `http.proxyHost` does.
+            // `http.proxyHost` does the same.
             ProxySelector.setDefault(selector);
             GrantdBuilder builder = Grantd.builder().url("http://grantd.invalid").key("gk1_k").maxRetries(0);
             assertThrows(GrantdException.ConnectionLost.class, () -> check(builder.build()));

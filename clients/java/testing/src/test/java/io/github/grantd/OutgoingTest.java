@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class OutgoingTest {
-    /** Of each call; the system property asks for more. */
+    /** Random texts for each call; the system property asks for more. */
     private static final int TEXTS = Integer.getInteger("grantd.randomTexts", 300);
 
     /** Calls with a text in one place each. Those of a header, and actions of the feed, cannot have every text. */
@@ -162,7 +162,7 @@ class OutgoingTest {
         return text.toString();
     }
 
-    /** As the encoder of the JDK judges, which is not what the client uses. */
+    /** By the encoder of the JDK, which is not what the client uses. */
     private static boolean isText(String text) {
         return java.nio.charset.StandardCharsets.UTF_8.newEncoder().canEncode(text);
     }

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 
 final class Records {
-    /** As the API writes times. */
+    /** The form of times in the API. */
     private static final DateTimeFormatter TIME =
         DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'").withZone(ZoneOffset.UTC);
 
