@@ -172,7 +172,7 @@ export const auditedAttributes = (grant: GrantAttributes): object => ({
  * Whether a grant's id determines all its attributes but its terms, so that `attributesOfId` restores them. True for
  * every grant created here.
  */
-export const isToldById = ({ grantId, createdAtMs }: GrantAttributes): boolean => timeOfId(grantId) === createdAtMs;
+export const isTimedById = ({ grantId, createdAtMs }: GrantAttributes): boolean => timeOfId(grantId) === createdAtMs;
 
 export const attributesOfId = (grantId: string): GrantAttributes => ({
   grantId,
@@ -202,7 +202,7 @@ const bytes = Buffer.alloc(PACKED_EXPIRING_LENGTH + CONDITION_BYTES_MAX + 1);
 export function packAttributes(attributes: GrantAttributes): string {
   const { grantId, createdAtMs, expiresAtMs, condition } = attributes;
   const isShort = expiresAtMs === undefined || expiresAtMs < EXPIRY_LIMIT_MS;
-  if (isShort && isToldById(attributes) && readGrantWords(grantId)) {
+  if (isShort && isTimedById(attributes) && readGrantWords(grantId)) {
     for (let word = 0; word < UUID_WORDS; word += 1) bytes.writeUInt32BE(words[word] ?? 0, 4 * word);
     if (expiresAtMs === undefined && condition === undefined) return bytes.toString('latin1', 0, PACKED_ID_LENGTH);
     bytes.writeUIntBE(expiresAtMs ?? NEVER, PACKED_ID_LENGTH, EXPIRY_BYTES);

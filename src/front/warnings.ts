@@ -12,8 +12,8 @@ interface PreviewSession {
 
 /**
  * The warning of a write of rules whose types do not allow some of the stored grants. Counts them once the rules are
- * written: from then on there can only be fewer. It never rejects, since the rules stay
- * written; what could not be counted may be outside.
+ * written: from then on there can only be fewer. It never rejects, since the rules stay written; grants that could not
+ * be counted may be outside.
  */
 export async function warnOfOutside(
   session: PreviewSession,
@@ -27,6 +27,6 @@ export async function warnOfOutside(
   return grants === 0 && complete ? [] : [{ code: 'grants-outside-types', grants, complete }];
 }
 
-/** For a no: the tenant has no grant and no rule of a namespace that the request names. Once it is answered. */
+/** The warnings of an answered request: namespaces that it names, and of which the tenant has no grant and no rule. */
 export const warningsOf = ({ unknownNamespaces = [] }: RequestContext): readonly ServiceWarning[] =>
   unknownNamespaces.map((namespace) => ({ code: 'unknown-namespace', namespace }));

@@ -353,7 +353,7 @@ def test_a_feed_whose_lines_trickle_is_a_lost_connection() -> None:
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of 127.0.0.1, and its key."""
+    """A certificate of 127.0.0.1, and its key."""
     openssl = shutil.which("openssl")
     assert openssl is not None, "the tests need openssl"
     file = tmp_path_factory.mktemp("tls") / "certificate.pem"

@@ -79,7 +79,7 @@ export class Outbox implements LinkOutbox {
     this.#checkBytes += bytes;
   }
 
-  /** The calls of the tenant that are added next came before the owner said this, and so did those that wait here. */
+  /** The position is valid for every call of the tenant that waits here or is added in the same turn. */
   addPosition(position: LogPosition): void {
     this.#positions.set(position.tenantId, position);
   }

@@ -52,7 +52,7 @@ const formerTermsSchema = z
   })
   .meta({
     description:
-      'Of `grant.updated`: what the grant had before. Absent from changes that version 0.2 recorded, which did not keep it.',
+      'Only for `grant.updated`: the terms that the grant had before. Absent from changes that version 0.2 recorded, which did not keep them.',
   });
 
 export const changeSchema = z
@@ -61,7 +61,7 @@ export const changeSchema = z
     index: z
       .int()
       .min(0)
-      .meta({ description: 'Of the changes of one position: (`seq`, `index`) identifies a change and orders them.' }),
+      .meta({ description: 'The number of the change at its position: (`seq`, `index`) identifies a change and orders them.' }),
     at: z
       .string()
       .meta({ format: 'date-time', description: 'When it was decided. ISO 8601 in UTC with milliseconds.' }),
@@ -69,7 +69,7 @@ export const changeSchema = z
     request_id: z.string().meta({ description: 'The request that caused it.' }),
     action: z.enum(FEED_ACTIONS).meta({ description: 'Later versions may add actions.' }),
     grant: grantSchema.optional(),
-    namespace: z.object({ name: namespaceNameSchema }).optional().meta({ description: 'Of `namespace.created`.' }),
+    namespace: z.object({ name: namespaceNameSchema }).optional().meta({ description: 'Only for `namespace.created`.' }),
     rules: ruleSetSchema.optional(),
     former: ruleSetSchema.optional(),
     former_terms: formerTermsSchema.optional(),
@@ -93,7 +93,7 @@ export const changeLineSchema = z
       .string()
       .meta({ description: 'Where to continue: everything up to here that passes the filter has been sent.' }),
     change: changeSchema.optional(),
-    at: z.string().meta({ format: 'date-time', description: 'Of a `checkpoint`: when that was so.' }).optional(),
+    at: z.string().meta({ format: 'date-time', description: 'Only for a `checkpoint`: when everything up to its cursor had been sent.' }).optional(),
   })
   .meta({ description: 'One line of the stream. A `change` has `change`, a `checkpoint` has `at`.' });
 

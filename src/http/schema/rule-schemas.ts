@@ -110,7 +110,7 @@ export const ruleSetBodySchema = z
       .meta({ description: 'A grant to `ns:*` is one to every subject of these namespaces. Default: none.' }),
     outside_types: z.literal(KEEP_OUTSIDE).optional().meta({
       description:
-        'Of this write alone, no part of the rules: stored grants that stricter `types` exclude stay, and count. Absent: the write is refused if there are such grants.',
+        'Only for this write, not part of the rules: stored grants that stricter `types` exclude stay, and count. Absent: the write is refused if there are such grants.',
     }),
   })
   .meta({ description: 'Unknown fields are refused.' });
@@ -171,7 +171,7 @@ export const rulesPreviewSchema = z.object({
 export const rulesVersionSchema = z
   .object({
     version: z.int().min(1).meta({ description: 'Its number: 1 for the first change of the rules, without gaps.' }),
-    revision: revision.meta({ description: 'Of its rules. Versions with the same rules have the same one.' }),
+    revision: revision.meta({ description: 'The revision of its rules. Versions with the same rules have the same one.' }),
     at: z
       .string()
       .meta({ format: 'date-time', description: 'When it was decided. ISO 8601 in UTC with milliseconds.' }),

@@ -155,8 +155,8 @@ export class ByteBudget {
   }
 
   /**
-   * Of the holders with a reservation that can be ended, picks the largest, if it has more than `bytes`. Returns the
-   * `drop` of its oldest such reservation.
+   * Returns the `drop` of the oldest reservation that can be ended, of the largest holder that has one and more than
+   * `bytes`.
    */
   #largestDroppable(bytes: number): (() => void) | undefined {
     let most = bytes;

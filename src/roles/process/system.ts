@@ -1,6 +1,5 @@
-// The real clock and randomness. Whatever decides something by time gets this Clock and Random, so that it can run on
-// virtual time and a seed. Node's own timers serve only sockets and the ends of servers, where no decision rests on
-// them.
+// The real clock and randomness. Code that decides by time gets this Clock and Random, so that it can run on virtual
+// time and a seed. Node's own timers serve only sockets and the shutdown of servers.
 
 import { randomBytes } from 'node:crypto';
 import { assert } from '../../core/assert.ts';

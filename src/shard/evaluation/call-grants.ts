@@ -1,5 +1,5 @@
-// The grants of a tenant as one call sees them: those that exist at its time, but for those that it does without, those
-// that it brings along, and of both only those whose condition is met. Under one context at a time.
+// The grants of a tenant as one call sees them: the stored grants at its time, minus those in `without`, plus its
+// context grants. Grants whose condition is not met do not count. One context at a time.
 
 import type { CallContext } from '../../core/call-context.ts';
 import type { GrantTerms } from '../../core/grant-attributes.ts';

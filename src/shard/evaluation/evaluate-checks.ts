@@ -119,7 +119,7 @@ class CheckRun {
     this.#grants = new CallGrants(graph, this.#time, terms);
     this.#checks = checks;
     this.#numbers = checks.checks.map(({ relation }) => rules.numberOf(relation));
-    // What a call brings along makes no answer for another one.
+    // Results that depend on context grants, or leave grants out, are never cached.
     this.#answers = changesGrants(checks) ? undefined : answers;
     graph.startRun();
     terms.conditions?.startRun(rules);

@@ -455,7 +455,7 @@ async function decideEach(
   };
   for (const text of candidates) {
     if (texts.length === countMax) break;
-    // What is excluded is so beside a grant to everyone.
+    // Where a grant to everyone (`ns:*`) holds, a subject that a gate excludes is listed as excluded.
     for (const each of [text, ...gates.includedIn(text)]) {
       const decided = everyone.get(each) ?? (await decide(each));
       if (decided === 'changed') return decided;

@@ -214,8 +214,8 @@ export class GrantPage extends Evictable {
   }
 
   /**
-   * Of a sparse page: all counterparts of the relation with a `#`, as they are now; or how many were found before a
-   * bound ended the search. Those of few groups stay, and follow every later change.
+   * Keeps the counterparts of a relation with a `#` in a sparse page: all of them as they are now, or how many were
+   * found before a bound ended the search. A few groups stay, and follow every later change.
    */
   keepGroups(relation: number, groups: Map<string, GrantAttributes | undefined> | number): void {
     assert(!this.whole, 'a whole page has its groups among its grants');

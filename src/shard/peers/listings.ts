@@ -1,8 +1,8 @@
-// Listings: ascending by bytes, continued by key, so that an item that exists throughout appears exactly once. An
-// entity with a whole page is listed from memory, in the order that the page keeps. A larger one is read from the
-// state tables (memory/grant-range.ts). A result page is bounded both in what it reads and in what it returns, since a
-// subject may have millions of tombstone rows. If the read bound is reached first, the page has what was found so far,
-// possibly nothing, and its cursor continues from there. Reading stops when no front waits for the result.
+// Listings, with and without rules: ascending by bytes, continued by key, so that an item that exists throughout appears
+// exactly once. Without rules, an entity with a whole page is listed from memory, a larger one from the state tables
+// (memory/grant-range.ts); with rules, evaluation/evaluate-listings.ts lists. A result page is bounded both in what it
+// reads and in what it returns, since a subject may have millions of tombstone rows. At the read bound, the page has
+// what was found so far, possibly nothing, and its cursor continues from there.
 
 import type { Clock } from '../../core/async/clock.ts';
 import { type CallContext, contextOf, contextScope } from '../../core/call-context.ts';

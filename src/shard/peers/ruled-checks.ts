@@ -34,7 +34,7 @@ export function checkByRules(
     : onlyOf(handle, answers);
 }
 
-/** A check by name that what is in memory answers without an evaluation. Undefined: it does not. */
+/** Answers a check by name from memory, without an evaluation. Undefined: that is not possible. */
 export function checkKnown(peer: Peer, id: number, { subject, relation, object }: NamedTuple): CheckAnswer | undefined {
   const found = peer.handles.find(id);
   const at = found.reader === undefined ? found.tenure : found.reader.at(peer.positions);

@@ -13,7 +13,7 @@ import {
   hasExpired,
   isContingent,
   isPackedContingent,
-  isToldById,
+  isTimedById,
   PACKED_ID_LENGTH,
   packAttributes,
   readGrantAttributes,
@@ -83,11 +83,11 @@ test('a packed grant is unpacked as it was, and one that its id tells takes no m
       const packed = packAttributes(grant);
       assert.deepEqual(unpackAttributes(packed), grant);
       assert.equal(isPackedContingent(packed), isContingent(grant));
-      const short = grant.grantId === ID && isToldById(grant) && !isContingent(grant);
+      const short = grant.grantId === ID && isTimedById(grant) && !isContingent(grant);
       assert.equal(packed.length === PACKED_ID_LENGTH, short);
     }),
   );
-  assert.ok(isToldById(attributesOfId(ID)));
+  assert.ok(isTimedById(attributesOfId(ID)));
   assert.match(packAttributes(attributesOfId(ID)), /^[\0-\xff]{16}$/s);
 });
 

@@ -150,7 +150,7 @@ class RetryBudget:
 
 @dataclass(frozen=True)
 class Retries:
-    """Of one call."""
+    """How one call is retried."""
 
     most: int
     # Bounds of the random pause, in seconds: before the first retry, which doubles, and before any.
@@ -274,7 +274,7 @@ def decoded(answer: Answer, decode: Callable[[Json], T]) -> T:
 
 
 def check_head(status: int, headers: Mapping[str, str], media_type: str) -> None:
-    """Of a response with an accepted status."""
+    """Refuses another media type of a response with an accepted status."""
     given = headers.get("content-type", "")
     if given.split(";", 1)[0].strip().lower() != media_type:
         raise invalid_response(status, headers, f"its media type is {given!r}")

@@ -155,7 +155,7 @@ _BY_STATUS: Mapping[int, type[GrantdError]] = {
 
 
 def class_of(status: int) -> type[GrantdError]:
-    """Of an error that the service sends."""
+    """The class of the exception for an error that the service sends."""
     return _BY_STATUS.get(status, ServerError if status >= 500 else InvalidRequest)
 
 
@@ -172,7 +172,7 @@ def timeout_error() -> GrantdError:
 
 
 def _system_code(error: BaseException | None) -> str | None:
-    """Of the operating system, such as "ECONNREFUSED": libraries wrap its error in their own."""
+    """The code of an error of the operating system, such as "ECONNREFUSED", which libraries wrap in their own."""
     for _ in range(_CAUSES_MAX):
         if error is None:
             return None

@@ -63,7 +63,7 @@ class Feed:
         return self._query.get("since") == "now" and "cursor" not in self._query
 
     def first(self, page: Page[Change]) -> Iterator[ChangeEvent]:
-        """Of the page from which a feed from now on follows. It may have a change already."""
+        """Takes the page from which a feed from now on follows. It may have a change already."""
         self.begin(page.cursor)
         for change in page.items:
             event = self._next(page.cursor or "", change)

@@ -19,9 +19,9 @@ class Page(Generic[T]):
     cursor: str | None
     """Where the next page begins; None at the end."""
     feed_cursor: str | None = None
-    """Of grants: where the change feed stood before the page was read."""
+    """For grants: where the change feed stood before the page was read."""
     excluded: list[str] = field(default_factory=list)
-    """Of subjects: those that do not hold the relation although `ns:*` of their namespace is listed."""
+    """For subjects: those that do not hold the relation although `ns:*` of their namespace is listed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ const isFile = (descriptor: number): boolean => {
 };
 
 /**
- * Of standard output that is a file: Node's stream takes a write for whole of which the disk took a part, and the error
+ * Writes in full to standard output that is a file. Node's stream takes a partial write for a whole one, and the error
  * would come only with the next one.
  */
 export function writeWhole(stdout: Output): void {

@@ -41,7 +41,7 @@ const acceptsLines = ({ request }: OperatorCall): boolean => namesType(request.h
 const entrySchema = z
   .object({
     seq: count('With `index` its position in the log.'),
-    index: count('Of the changes of one position.'),
+    index: count('The number of the change at its position.'),
     at: timestampText('When it was decided.'),
     actor: z.string().meta({ description: 'The id of an API key, `operator:` and a name, or `system`.' }),
     request_id: z.string().meta({ description: 'The request that caused it.' }),

@@ -163,8 +163,8 @@ const resultSchema = z
       description:
         '`changed`: the grant existed, and has the expiry and the condition of the line now. `unchanged`: it existed, and is as it was. `expired`: its expiry has passed, so it was not created; with `replace`, such a line is refused.',
     }),
-    type: z.string().optional().meta({ description: 'Of a refused line: the type of the error.' }),
-    detail: z.string().optional().meta({ description: 'Of a refused line: what is wrong with it.' }),
+    type: z.string().optional().meta({ description: 'Only for a refused line: the type of the error.' }),
+    detail: z.string().optional().meta({ description: 'Only for a refused line: what is wrong with it.' }),
   })
   .meta({ description: 'The result of one line.' });
 

@@ -7,7 +7,7 @@
 
 import { assert, assertNever } from '../../../core/assert.ts';
 import type { GrantdError } from '../../../core/errors.ts';
-import { attributesOfId, type GrantAttributes, isToldById, withTerms } from '../../../core/grant-attributes.ts';
+import { attributesOfId, type GrantAttributes, isTimedById, withTerms } from '../../../core/grant-attributes.ts';
 import { readUuidWords, UUID_WORDS, uuidTextOf } from '../../../core/ids.ts';
 import type { BulkWriteResult, GrantResult } from '../../shard.ts';
 import type { OperationResult } from '../write-decisions.ts';
@@ -95,7 +95,7 @@ function grantKindOf(outcome: OperationOutcome): number | undefined {
   const kind = GRANT_KINDS.indexOf(grant.kind);
   const { grantId, expiresAtMs, condition } = grant;
   if (condition !== undefined) return undefined;
-  if (!grantId.startsWith(GRANT_PREFIX) || !isToldById(grant)) return undefined;
+  if (!grantId.startsWith(GRANT_PREFIX) || !isTimedById(grant)) return undefined;
   if (!readUuidWords(grantId, GRANT_PREFIX.length, scratch, GRANT) || (expiresAtMs ?? 1) <= 0) return undefined;
   if (expiresAtMs === undefined) return kind;
   scratch[EXPIRY] = expiresAtMs % WORD_VALUES;
@@ -362,7 +362,7 @@ class PackedBulk {
     const ids = new Uint32Array(UUID_WORDS * grants.length);
     for (const [index, grant] of grants.entries()) {
       if (grant.expiresAtMs === NEVER || grant.condition !== undefined) return undefined;
-      if (!grant.grantId.startsWith(GRANT_PREFIX) || !isToldById(grant)) return undefined;
+      if (!grant.grantId.startsWith(GRANT_PREFIX) || !isTimedById(grant)) return undefined;
       if (!readUuidWords(grant.grantId, GRANT_PREFIX.length, ids, UUID_WORDS * index)) return undefined;
     }
     return new PackedBulk(written, ids);
