@@ -10,7 +10,7 @@ import { Exchange } from './pipeline/exchange.ts';
 import type { OperationMeter, RequestMetrics } from './pipeline/request-metrics.ts';
 import type { Pipeline } from './pipeline/request-pipeline.ts';
 import type { PublicPage, ResponseWriter } from './pipeline/response-writer.ts';
-import { expressPath, type Route } from './pipeline/routes.ts';
+import { expressPath, type HttpRoute } from './pipeline/routes.ts';
 import type { Connections } from './wire/connections.ts';
 import type { Incoming } from './wire/incoming.ts';
 import { NodeIncoming, type NodeIncomingOptions, refusalOfAmbiguity } from './wire/node-incoming.ts';
@@ -51,7 +51,7 @@ export function createApp(
     readonly configuration: AuthzenConfiguration | undefined;
   },
   options: {
-    readonly routes: readonly Route[];
+    readonly routes: readonly HttpRoute[];
     readonly deadlineMs: number;
     /** The refusal of a request for a target at which there is nothing. */
     readonly nothingAt: (target: string) => GrantdError;
@@ -100,13 +100,13 @@ export function createApp(
   };
 
   /** Operations at a path without parameters. Nearly all requests are theirs, and skip the router. */
-  const direct = new Map<string, Route>();
+  const direct = new Map<string, HttpRoute>();
   for (const route of routes) {
     if (!route.path.includes('{')) direct.set(route.path, route);
     router.all(expressPath(route.path), (request, response) => serveRoute(request, response, route));
   }
 
-  const serveRoute = (request: Request, response: Response, route: Route): void => {
+  const serveRoute = (request: Request, response: Response, route: HttpRoute): void => {
     const exchange = beginNode(request, response);
     if (exchange !== undefined) pipeline.serve(exchange, route);
   };

@@ -268,14 +268,14 @@ const WINDOWS = 5;
 /** Keys per window. One with a large share is among the first. */
 const KEYS_MAX = 1000;
 
-interface Window {
+interface CrowdingWindow {
   readonly startedMs: number;
   readonly spentMs: Map<string, number>;
 }
 
 export class Crowding {
   /** The present one is the last. */
-  #windows: Window[] = [];
+  #windows: CrowdingWindow[] = [];
 
   /** `ms`: of steps of the key that have waited. `nowMs`: on the monotonic clock, as in `shares`. */
   add(key: string, ms: number, nowMs: number): void {

@@ -17,7 +17,7 @@ const KEYS_MAX_DEFAULT = 200_000;
 /** Enough of a hash to tell keys apart. */
 const HASH_BYTES = 16;
 
-interface Window {
+interface FailureWindow {
   /** On the monotonic clock: setting the wall clock back lengthens no window. */
   readonly endsAtMs: number;
   /** Failures with different keys, or without one. */
@@ -36,10 +36,10 @@ export function createFailureLimiter(
 ): FailureLimiter {
   const { networksMax = NETWORKS_MAX_DEFAULT, keysMax = KEYS_MAX_DEFAULT } = options;
   /** In the order in which the windows began, which is the order in which they end. */
-  const windows = new Map<string, Window>();
+  const windows = new Map<string, FailureWindow>();
   let keys = 0;
 
-  function forget(network: string, window: Window): void {
+  function forget(network: string, window: FailureWindow): void {
     keys -= window.keys.size;
     windows.delete(network);
   }
@@ -52,7 +52,7 @@ export function createFailureLimiter(
   }
 
   /** The window that runs now, begun if there is none. */
-  function windowOf(network: string, nowMs: number): Window {
+  function windowOf(network: string, nowMs: number): FailureWindow {
     const known = windows.get(network);
     if (known !== undefined && known.endsAtMs > nowMs) return known;
     if (known !== undefined) forget(network, known);
@@ -62,7 +62,7 @@ export function createFailureLimiter(
     return window;
   }
 
-  function count(window: Window, key: string | undefined): void {
+  function count(window: FailureWindow, key: string | undefined): void {
     if (key !== undefined && window.failures < FAILURES_MAX) {
       const hash = shortHash(key);
       const failures = window.keys.get(hash) ?? 0;

@@ -7,7 +7,7 @@ import type { Clock } from '../../core/async/clock.ts';
 import { RESERVES_MAX_DEFAULT } from './rate-limiter.ts';
 import type { SharedCounts, WindowCount, WindowLimit } from './shared-rate-limiter.ts';
 
-interface Window {
+interface CountWindow {
   /** On the monotonic clock. */
   endsMs: number;
   used: number;
@@ -22,17 +22,17 @@ export function createMemoryCounts(
   clock: Clock,
   { reservesMax = RESERVES_MAX_DEFAULT }: { readonly reservesMax?: number } = {},
 ): TakeCount {
-  const plans = new Map<string, Window>();
-  const reserves = new Map<string, Window>();
+  const plans = new Map<string, CountWindow>();
+  const reserves = new Map<string, CountWindow>();
 
-  function dropEnded(windows: Map<string, Window>, name: string, window: Window, lengthMs: number): void {
+  function dropEnded(windows: Map<string, CountWindow>, name: string, window: CountWindow, lengthMs: number): void {
     if (windows.get(name) !== window) return;
     const leftMs = window.endsMs + lengthMs - clock.monotonicMs();
     if (leftMs > 0) clock.setTimer(() => dropEnded(windows, name, window, lengthMs), leftMs);
     else windows.delete(name);
   }
 
-  function begin(windows: Map<string, Window>, name: string, lengthMs: number): Window {
+  function begin(windows: Map<string, CountWindow>, name: string, lengthMs: number): CountWindow {
     const window = { endsMs: 0, used: 0, ahead: 0 };
     windows.set(name, window);
     clock.setTimer(() => dropEnded(windows, name, window, lengthMs), 2 * lengthMs);

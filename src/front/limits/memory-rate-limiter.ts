@@ -10,7 +10,7 @@ import { type Plan, REVOCATION_RESERVE } from '../../core/plans.ts';
 import { StringMap } from '../../core/structures/string-map.ts';
 import { type RateDecision, type RateLimiter, RESERVES_MAX_DEFAULT, secondsUntil } from './rate-limiter.ts';
 
-interface Window {
+interface RateWindow {
   /** On the monotonic clock: setting the wall clock back lengthens no window. */
   readonly endsAtMs: number;
   consumed: number;
@@ -22,8 +22,8 @@ class WindowLimiter {
   readonly #requests: number;
   readonly #windowSeconds: number;
   readonly #generationMax: number;
-  #young = new StringMap<Window>();
-  #old = new StringMap<Window>();
+  #young = new StringMap<RateWindow>();
+  #old = new StringMap<RateWindow>();
   #sweep: Timer | undefined;
 
   constructor(clock: Clock, requests: number, windowSeconds: number, windowsMax = Number.POSITIVE_INFINITY) {

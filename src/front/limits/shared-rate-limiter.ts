@@ -145,7 +145,7 @@ interface Tokens {
   spent: number;
 }
 
-interface Window extends Tokens {
+interface TokenWindow extends Tokens {
   /** The window ends between these two times, on the monotonic clock. */
   endsFromMs: number;
   endsByMs: number;
@@ -159,7 +159,7 @@ export class LeasedWindow {
   readonly #onDecided: (source: DecisionSource) => void;
   readonly #exact: boolean;
   readonly #lengthMs: number;
-  #window: Window | undefined;
+  #window: TokenWindow | undefined;
   #next: Tokens | undefined;
   #waiting: ((decision: RateDecision) => void)[] = [];
   #taking = false;
@@ -219,7 +219,7 @@ export class LeasedWindow {
     }
   }
 
-  #decide(source: DecisionSource, window: Window, allowed: boolean, nowMs: number): RateDecision {
+  #decide(source: DecisionSource, window: TokenWindow, allowed: boolean, nowMs: number): RateDecision {
     this.#onDecided(source);
     const { requests, windowSeconds } = this.limit;
     const remaining = !allowed ? 0 : source === 'share' ? this.#shareOf(window) : window.prepaid + window.available;
@@ -228,7 +228,7 @@ export class LeasedWindow {
   }
 
   /** Pays with what was taken ahead, and takes more before it runs out. */
-  #pay(window: Window, nowMs: number): boolean {
+  #pay(window: TokenWindow, nowMs: number): boolean {
     this.#flightRequests += 1;
     if (window.prepaid === 0) return false;
     if (nowMs >= window.endsFromMs) {
@@ -304,7 +304,7 @@ export class LeasedWindow {
   }
 
   /** Records what a reply says about the running window. */
-  #adopt({ consumed, leftMs }: WindowCount, sentMs: number, nowMs: number): Window {
+  #adopt({ consumed, leftMs }: WindowCount, sentMs: number, nowMs: number): TokenWindow {
     this.#roll(nowMs);
     const available = Math.max(0, this.limit.requests - consumed);
     const [endsFromMs, endsByMs] = [sentMs + leftMs - 1, nowMs + leftMs];
@@ -322,7 +322,7 @@ export class LeasedWindow {
   }
 
   /** Each reply bounds the end of the window; together they bound it more tightly. */
-  #tighten(window: Window, endsFromMs: number, endsByMs: number): void {
+  #tighten(window: TokenWindow, endsFromMs: number, endsByMs: number): void {
     const [fromMs, byMs] = [Math.max(window.endsFromMs, endsFromMs), Math.min(window.endsByMs, endsByMs)];
     // The bounds contradict each other if a clock was set or another server replies: the latest reply counts.
     [window.endsFromMs, window.endsByMs] = fromMs <= byMs ? [fromMs, byMs] : [endsFromMs, endsByMs];
@@ -361,12 +361,12 @@ export class LeasedWindow {
   }
 
   /** Whether a window that ends then is this one: replies give its end to well within half its length. */
-  #isSameWindow(window: Window, endsByMs: number): boolean {
+  #isSameWindow(window: TokenWindow, endsByMs: number): boolean {
     return Math.abs(endsByMs - window.endsByMs) < this.#lengthMs / 2;
   }
 
   /** Whether a window that ends then follows directly. */
-  #isNextWindow(window: Window, endsByMs: number): boolean {
+  #isNextWindow(window: TokenWindow, endsByMs: number): boolean {
     return this.#isSameWindow(window, endsByMs - this.#lengthMs);
   }
 

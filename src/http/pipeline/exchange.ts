@@ -9,7 +9,7 @@ import type { Reservation } from '../wire/byte-budget.ts';
 import type { Incoming } from '../wire/incoming.ts';
 import type { RatePolicy } from './rate-policy.ts';
 import type { OperationMeter } from './request-metrics.ts';
-import type { RegisteredOperation, Route } from './routes.ts';
+import type { RegisteredOperation, HttpRoute } from './routes.ts';
 
 export class Exchange<Session extends Caller = TenantSession> implements RequestContext, OpenRequest {
   readonly requestId: string;
@@ -19,7 +19,7 @@ export class Exchange<Session extends Caller = TenantSession> implements Request
   arrivedAtMs: number;
   readonly incoming: Incoming;
   /** The operations at its path; undefined: there are none, or they have not been looked up. */
-  route: Route<Session> | undefined = undefined;
+  route: HttpRoute<Session> | undefined = undefined;
   session: Session | undefined = undefined;
   operation: RegisteredOperation<Session> | undefined = undefined;
   /** Set once the limit has been consulted, for a plan that has one. */

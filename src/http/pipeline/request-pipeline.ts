@@ -23,7 +23,7 @@ import { PlanPolicies, REVOCATION_POLICY } from './rate-policy.ts';
 import { recordedSession } from './recorded-session.ts';
 import { bearerTokenOf } from './request-head.ts';
 import type { RequestMetrics } from './request-metrics.ts';
-import { type RegisteredOperation, type Route, registerOperation } from './routes.ts';
+import { type RegisteredOperation, type HttpRoute, registerOperation } from './routes.ts';
 
 export interface PipelineDependencies extends OperationPipelineDependencies {
   readonly front: Front;
@@ -79,7 +79,7 @@ export class Pipeline extends OperationPipeline<TenantSession> {
   }
 
   /** Serves one request that needs a key. `route`: undefined if there is nothing at the path. */
-  serve(exchange: Exchange, route: Route | undefined): void {
+  serve(exchange: Exchange, route: HttpRoute | undefined): void {
     exchange.route = route;
     try {
       const token = bearerTokenOf(exchange.incoming.headers.authorization);

@@ -48,7 +48,7 @@ export const registerOperation = <Session extends Caller, Services>(
 export const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
 /** One path and its operations. */
-export interface Route<Session extends Caller = TenantSession> {
+export interface HttpRoute<Session extends Caller = TenantSession> {
   /** In the form of OpenAPI. */
   readonly path: string;
   readonly operations: ReadonlyMap<string, RegisteredOperation<Session>>;
@@ -62,7 +62,7 @@ export interface Route<Session extends Caller = TenantSession> {
 export function createRoutes<Session extends Caller>(
   operations: readonly RegisteredOperation<Session>[],
   { servesHead = false }: { readonly servesHead?: boolean } = {},
-): readonly Route<Session>[] {
+): readonly HttpRoute<Session>[] {
   return [...Map.groupBy(operations, ({ path }) => path)].map(([path, group]) => {
     const byMethod = new Map(group.map((operation) => [operation.method, operation]));
     const read = byMethod.get('GET');

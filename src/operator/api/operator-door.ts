@@ -15,7 +15,7 @@ import { Exchange, setSession } from '../../http/pipeline/exchange.ts';
 import { OperationPipeline } from '../../http/pipeline/operation-pipeline.ts';
 import { createRequestMetrics, type RequestMetrics } from '../../http/pipeline/request-metrics.ts';
 import { createResponseWriter } from '../../http/pipeline/response-writer.ts';
-import { createRoutes, expressPath, type Route, registerOperation } from '../../http/pipeline/routes.ts';
+import { createRoutes, expressPath, type HttpRoute, registerOperation } from '../../http/pipeline/routes.ts';
 import { createBudgets } from '../../http/wire/budgets.ts';
 import type { RequestOrigin } from '../../http/wire/client-address.ts';
 import { createConnection } from '../../http/wire/connection.ts';
@@ -86,7 +86,7 @@ class OperatorPipeline extends OperationPipeline<OperatorSession> {
 function createOperatorRoutes(
   { clock, metrics }: { readonly clock: Clock; readonly metrics: RequestMetrics },
   errorsBase: string,
-): readonly Route<OperatorSession>[] {
+): readonly HttpRoute<OperatorSession>[] {
   const operations = createOperatorOperations();
   const openapiText = JSON.stringify(createOperatorOpenapi(operations, errorsBase));
   const services = { clock, outcomes: UNCOUNTED, openapiText };
@@ -128,7 +128,7 @@ export function createOperatorDoor(
     };
   };
 
-  const serve = (request: Request, response: Response, route?: Route<OperatorSession>): void => {
+  const serve = (request: Request, response: Response, route?: HttpRoute<OperatorSession>): void => {
     const address = origin.addressOf(request);
     const nowMs = clock.monotonicMs();
     const age = { nowMs, oldAtMs: Number.POSITIVE_INFINITY };

@@ -65,7 +65,7 @@ export interface HoldersListing extends ListingQuery {
 }
 
 /** One evaluation of a page, from its beginning. */
-interface Attempt {
+interface PageAttempt {
   readonly cost: SearchCost;
   readonly hasNext: boolean;
   step(): void;
@@ -136,11 +136,11 @@ interface PageInputs {
   readonly number: number;
 }
 
-interface Listing {
+interface HeldListing {
   readonly side: Side;
   readonly entity: string;
   readonly query: ListingQuery;
-  readonly begin: (beginning: PageInputs) => Attempt;
+  readonly begin: (beginning: PageInputs) => PageAttempt;
 }
 
 const never = (): boolean => false;
@@ -160,7 +160,7 @@ const NONE: ReadonlySet<string> = new Set();
 
 /** The objects on which the subject holds the name. Rejects with `evaluation-too-large` or `overloaded`. */
 export function listHeldObjects(of: CallTenant, subject: string, query: ListingQuery): Promise<HeldPage> {
-  const begin: Listing['begin'] = ({ rules, grants, limits, number }) => {
+  const begin: HeldListing['begin'] = ({ rules, grants, limits, number }) => {
     const search = new GrantedSearch(rules, grants.possible, limits, subject);
     const bit = bitOf(number);
     const visited = new Set<string>();
@@ -200,7 +200,7 @@ export function listHeldObjects(of: CallTenant, subject: string, query: ListingQ
  * groups of the entities that it follows from, of the object itself only if asked for.
  */
 export function listHoldingSubjects(of: CallTenant, object: string, query: HoldersListing): Promise<HeldPage> {
-  const begin: Listing['begin'] = ({ rules, grants, limits, number }) => {
+  const begin: HeldListing['begin'] = ({ rules, grants, limits, number }) => {
     const search = new WantedSearch(rules, grants.possible, limits, undefined, undefined, rules.gated);
     search.start(object, bitOf(number));
     const visited = new Set<string>();
@@ -254,7 +254,7 @@ export function listHoldingSubjects(of: CallTenant, object: string, query: Holde
 
 /** The grants of one relation of an entity. */
 const beginDirect =
-  ({ side, entity, query }: Listing): Listing['begin'] =>
+  ({ side, entity, query }: HeldListing): HeldListing['begin'] =>
   ({ rules, grants, limits, number }) => {
     const cost = new SearchCost(limits);
     const [ofObject, visited] = [side === 'object', new Set<string>()];
@@ -287,7 +287,7 @@ const reachOf = (limits: SearchLimits): Reach =>
     : { entityGrantsMax: limits.entityGrantsMax, bytesMax: SMALL_RANGES_BYTES, isLarge: false };
 
 /** Nothing in a query contains a space. */
-const keyOf = (what: string, { entity, query }: Listing): string =>
+const keyOf = (what: string, { entity, query }: HeldListing): string =>
   `${what} ${entity} ${query.name} ${query.prefix} ${query.after} ${query.countMax}`;
 
 /** Nothing follows from grants. To be asked in each step: the tenant may have got its first rules. */
@@ -295,7 +295,7 @@ const isDirect = ({ memory }: CallTenant, { direct }: ListingQuery): boolean =>
   direct || memory.tenant.rulesRevision === undefined;
 
 /** `what`: different listings of an entity have different names. */
-async function evaluate(of: CallTenant, listing: Listing, what: string): Promise<HeldPage> {
+async function evaluate(of: CallTenant, listing: HeldListing, what: string): Promise<HeldPage> {
   const { query } = listing;
   const { answers } = of.memory;
   if (isDirect(of, query)) return listNow(of, listing) ?? evaluateWithin(of, listing, LISTING_LIMITS);
@@ -311,7 +311,7 @@ async function evaluate(of: CallTenant, listing: Listing, what: string): Promise
 }
 
 /** The common case, without an evaluation: grants without conditions, from a whole page in memory. */
-function listNow({ memory, tenure }: CallTenant, { side, entity, query }: Listing): HeldPage | undefined {
+function listNow({ memory, tenure }: CallTenant, { side, entity, query }: HeldListing): HeldPage | undefined {
   const { name, call } = query;
   const page = (side === 'subject' ? memory.pages : memory.objectPages).get(entity);
   const number = relationNumber(name) ?? memory.rules.ready?.grantsAlone.numberOf(name);
@@ -335,7 +335,7 @@ function beyond(limits: SearchLimits, exceeded: Bound): HeldPage {
   return TOO_LARGE;
 }
 
-function evaluateWithin(of: CallTenant, listing: Listing, limits: SearchLimits, key?: string): Promise<HeldPage> {
+function evaluateWithin(of: CallTenant, listing: HeldListing, limits: SearchLimits, key?: string): Promise<HeldPage> {
   const { query } = listing;
   const direct = isDirect(of, query);
   const options = {
@@ -368,7 +368,7 @@ function evaluateWithin(of: CallTenant, listing: Listing, limits: SearchLimits, 
 async function pageOf(
   of: CallTenant,
   beginning: PageInputs,
-  { query, begin }: Listing,
+  { query, begin }: HeldListing,
   key: string | undefined,
 ): Promise<HeldPage | 'missing' | 'changed'> {
   const { graph, terms, limits, time } = beginning;
