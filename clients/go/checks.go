@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// CallContext is what a check or a listing brings along. Nothing of it is stored, and no other call sees it.
+// CallContext is the context of one check or listing. It is not stored, and no other call sees it.
 type CallContext struct {
 	// Values for parameters of conditions; what a grant stores takes precedence. Optional.
 	Context map[string]any `json:"context,omitempty"`
@@ -27,7 +27,7 @@ func (c *Client) Check(ctx context.Context, subject, relation, object string) (b
 	return c.gather.check(ctx, question)
 }
 
-// CheckWith is Check with what the call brings along. It is never gathered.
+// CheckWith is Check with a context. It is never gathered.
 func (c *Client) CheckWith(ctx context.Context, with CallContext, subject, relation, object string) (bool, error) {
 	return c.checkAlone(ctx, Question{Subject: subject, Relation: relation, Object: object}, with)
 }
@@ -80,7 +80,7 @@ func (c *Client) Explain(ctx context.Context, subject, relation, object string) 
 	return c.ExplainWith(ctx, CallContext{}, subject, relation, object)
 }
 
-// ExplainWith is Explain with what the call brings along.
+// ExplainWith is Explain with a context.
 func (c *Client) ExplainWith(
 	ctx context.Context, with CallContext, subject, relation, object string,
 ) (CheckResult, error) {
@@ -100,7 +100,7 @@ func (c *Client) CheckBulk(ctx context.Context, questions []Question) (BulkCheck
 	return c.CheckBulkWith(ctx, CallContext{}, questions)
 }
 
-// CheckBulkWith is CheckBulk with what the call brings along, for all of its checks.
+// CheckBulkWith is CheckBulk with a context for all of its checks.
 func (c *Client) CheckBulkWith(ctx context.Context, with CallContext, questions []Question) (BulkCheckResult, error) {
 	body := bulkCheck{append([]Question{}, questions...), with}
 	call := post("checkBulk", "/v1/check/bulk", body)

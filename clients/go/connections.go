@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 )
 
-var errUnasked = errors.New("the connection had a response that nobody asked for")
+var errUnasked = errors.New("the connection had an unsolicited response")
 
 // No request has been written since the connection was taken.
 const notWritten = -1

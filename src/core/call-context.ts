@@ -1,5 +1,5 @@
-// What a check or a listing may bring along besides its question: values for the parameters of conditions, and grants
-// that count for this call as if they were stored. Nothing of it is kept, and no other call sees it.
+// The context of a check or a listing: values for the parameters of conditions, and grants that count for this call as
+// if they were stored. It is not kept, and no other call sees it.
 
 import { createHash } from 'node:crypto';
 import { type ErrorCode, GrantdError } from './errors.ts';

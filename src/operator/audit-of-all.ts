@@ -1,5 +1,5 @@
 // The audit log of all tenants, filtered, as pages of the console read it: from the logs of the slots, which keep some
-// days of it. Invariant: whoever reads says when it is enough; nothing here reads ahead of that.
+// days of it. Invariant: the reader says when it is enough; nothing here reads ahead of that.
 
 import { type AuditFilter, auditMatcher } from '../core/audit-log.ts';
 import type { OperatorApi, RequestContext } from '../front/front.ts';

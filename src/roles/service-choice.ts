@@ -77,7 +77,7 @@ function choose(environment: Environment, contexts: ContextFile, contextName: st
   const set = environmentChoice(config);
   if (set !== undefined) return set;
   if (config.contextName !== undefined) return namedContext(contexts, config.contextName, 'GRANTD_CONTEXT', config);
-  // Whoever names a directory, or a token for the service in it, means that service.
+  // A directory, or a token for the service in it, selects that service.
   const inDirectory = Boolean(environment.GRANTD_DATA_DIR) || config.operatorToken !== undefined;
   const { current } = inDirectory ? { current: undefined } : contexts.read();
   if (current !== undefined) return namedContext(contexts, current, 'grantd context use', config);

@@ -28,10 +28,10 @@ const REDACTED = [
 
 const require = createRequire(import.meta.url);
 
-/** Only at a terminal: a process that nobody watches starts without it. */
+/** Loaded only at a terminal: other processes start without it. */
 const loadPretty = (): typeof prettyFactory => require('pino-pretty').prettyFactory;
 
-/** Lines that the logs of this thread have dropped, because nobody took them. */
+/** Lines that the logs of this thread have dropped, because their output did not take them. */
 export const droppedLines = { count: 0 };
 
 export function createLog(options: { readonly level: LogLevel; readonly pretty: boolean }): Log {

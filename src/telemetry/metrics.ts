@@ -381,7 +381,7 @@ const METRICS = {
   ),
   logLinesDropped: counter(
     'grantd_log_lines_dropped_total',
-    'Lines of the log that were dropped: standard error did not take them, because its disk is full or nobody reads it, and too many were waiting.',
+    'Lines of the log that were dropped: standard error did not take them, because its disk is full or its reader is too slow, and too many were waiting.',
   ),
   decisionLogRecords: counter(
     'grantd_decision_log_records_total',

@@ -54,7 +54,7 @@ interface PageSize {
   readonly limit?: number | undefined;
 }
 
-/** What a check or a listing brings along. Nothing of it is stored, and no other call sees it. */
+/** The context of one check or listing. It is not stored, and no other call sees it. */
 export interface CallContext {
   /** Values for parameters of conditions; what a grant stores takes precedence. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;

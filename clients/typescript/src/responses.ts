@@ -74,7 +74,7 @@ export function refuseCoding({ status, headers }: Response, requestId: string | 
   if (!choosesCoding || /^(?:identity)?$/i.test(coding.trim())) return;
   throw invalidResponse(
     status,
-    `The content coding is ${JSON.stringify(coding)}, for which nobody has asked.`,
+    `The content coding is ${JSON.stringify(coding)}, which the client did not ask for.`,
     requestId,
   );
 }

@@ -23,7 +23,7 @@ export interface CliDependencies extends ConnectionDependencies {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
-  /** Whether nobody gets what goes to standard output. By default somebody does. */
+  /** Whether standard output is discarded. By default it is not. */
   readonly isDiscarded?: () => boolean;
   /** By default the time of this machine. */
   readonly nowMs?: () => number;

@@ -1,4 +1,4 @@
-// What a check or a listing may bring along on the command line: values for parameters of conditions, and grants that
+// The context of a check or a listing on the command line: values for parameters of conditions, and grants that
 // count for this call.
 
 import { readFileSync, statSync } from 'node:fs';

@@ -182,7 +182,7 @@ export class FollowerSubscription implements FeedSubscription, TailFollower {
 
   advance(latest: PlacedBatch): void {
     if (!this.#goesOn || this.#reading || this.#giving) return;
-    // Whoever has kept up is where the batch begins. An empty batch is news too, though it leads no further.
+    // Followers that have kept up are where the batch begins. An empty batch counts too, though it leads no further.
     if (isSame(latest.from, this.#place)) this.#give(latest);
     else if (isSame(latest.to, this.#place) && latest.changes.length === 0) this.#give(latest);
     else this.#go();

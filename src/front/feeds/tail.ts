@@ -47,7 +47,7 @@ export interface TailDependencies {
   readonly tenantId: string;
   readonly reader: FeedReader;
   readonly totals: TailTotals;
-  /** Nobody follows any more. The tail is not used again. */
+  /** The last follower has left. The tail is not used again. */
   readonly onEnded: () => void;
 }
 
@@ -152,7 +152,7 @@ export class Tail {
     this.#count(batch.bytes);
   }
 
-  /** Whoever is at the tail gets the batch, some followers at a time. */
+  /** Gives the batch to the followers at the tail, a few at a time. */
   async #deliver(latest: PlacedBatch): Promise<void> {
     const { turns, tenantId } = this.#dependencies;
     let step = 0;

@@ -124,7 +124,7 @@ export class ReplyGuard {
   }
 }
 
-/** Ends the connection at the first violation; nobody reads the bytes with it. */
+/** Ends the connection at the first violation, before its bytes are read. */
 function guarded<Stream extends Socket>(socket: Stream, bytesMax: number): Stream {
   const guard = new ReplyGuard(bytesMax);
   const emit = socket.emit.bind(socket) as (event: string | symbol, ...values: unknown[]) => boolean;

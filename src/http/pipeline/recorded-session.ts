@@ -1,6 +1,5 @@
 // A session that records its checks in the decision log, whichever operation makes them. Created for sampled requests;
-// all others use the session itself. Invariant: calls with all that they bring along, answers and errors pass through
-// unchanged.
+// all others use the session itself. Invariant: calls, their contexts, answers and errors pass through unchanged.
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { RequestContext, TenantSession } from '../../front/front.ts';

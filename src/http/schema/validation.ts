@@ -131,6 +131,6 @@ interface BulkQuestion {
   readonly call: CallContext;
 }
 
-/** What a body brings along, whose members `schema` knows; the others are validated afterwards. */
+/** The context in a body whose members `schema` knows; the others are validated afterwards. */
 export const validateCallContext = (schema: z.ZodObject, body: unknown): CallContext =>
   parseCallContext(membersOf(body, Object.keys(schema.shape)));

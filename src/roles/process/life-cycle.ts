@@ -31,7 +31,7 @@ interface Supervision {
 }
 
 /**
- * Whoever reads what a start prints may leave (`npm start | head`), and a disk may be full: a process that serves goes
+ * The reader of what a start prints may leave (`npm start | head`), and a disk may be full: a process that serves goes
  * on. The log has its own output.
  */
 function ignoreLostOutput(): void {

@@ -18,7 +18,7 @@ export interface CallTerms {
   readonly hidden: HiddenGrants | undefined;
 }
 
-/** What a call brings along, by these rules. Throws for what they do not declare. */
+/** The context of a call under these rules. Throws for names that they do not declare. */
 export function termsOf(
   rules: StoredRules,
   { contextGrants, without }: CallContext,
@@ -81,7 +81,7 @@ export class GrantsView implements Graph {
     return this.#hidden === undefined ? found : this.#hidden.subjectsLeft(object, found);
   }
 
-  /** The first counterparts of one relation of an entity, and those that the call brings along, in no order. */
+  /** The first counterparts of one relation of an entity, and those of context grants, in no order. */
   firstCounterparts(
     side: Side,
     entity: string,

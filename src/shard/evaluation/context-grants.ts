@@ -1,4 +1,4 @@
-// The grants that a call brings along: they count in addition to those that are stored, for this call alone.
+// Context grants: they count in addition to the stored ones, for one call alone.
 
 import type { ContextGrant } from '../../core/call-context.ts';
 import { GrantdError } from '../../core/errors.ts';

@@ -53,7 +53,6 @@ const TEXTS_PER_STEP = 5000;
 export interface ListingQuery extends TextsQuery {
   /** A built-in relation, or a name that some rule defines. */
   readonly name: string;
-  /** What the call brings along. */
   readonly call: CallContext;
   /** Whether grants of the relation alone are listed, and nothing that follows from them. */
   readonly direct: boolean;
@@ -299,7 +298,7 @@ async function evaluate(of: CallTenant, listing: HeldListing, what: string): Pro
   const { query } = listing;
   const { answers } = of.memory;
   if (isDirect(of, query)) return listNow(of, listing) ?? evaluateWithin(of, listing, LISTING_LIMITS);
-  // What a call brings along, or does without, makes no page for another one.
+  // Pages that depend on context grants, or leave grants out, are never cached.
   const key = changesGrants(query.call) ? undefined : keyOf(what, listing);
   const known = key === undefined ? undefined : answers.page(key);
   if (known !== undefined) return { texts: known, excluded: NONE };

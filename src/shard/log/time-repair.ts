@@ -95,7 +95,7 @@ async function revokeEnded(ports: TimeRepairPorts, tenure: Tenure, memory: Tenan
       await tenure.submit({ ...request, expiresAtMs: expiresMs, bytesMax: KEY_OPERATION_BYTES, decide });
       revoked += 1;
     } catch (error) {
-      // Somebody else has revoked it.
+      // Another call has revoked it.
       if (!(error instanceof GrantdError && error.code === 'key-not-found')) throw error;
     }
   }

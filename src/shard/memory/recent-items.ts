@@ -1,4 +1,4 @@
-// The last items of the log of a tenant whose commits somebody follows: changes for the change feed, so that followers
+// The last items of the log of a tenant that has followers or readers: changes for the change feed, so that followers
 // at its end never read the store, and commits for readers, which begin again if they lack one that is gone. Invariant:
 // every item that was committed after `afterSeq` is here, in the order of the log; of an entry there is everything or
 // nothing. Beyond the bound in bytes the oldest entries are dropped; the budget of the process evicts all items at

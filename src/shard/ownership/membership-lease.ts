@@ -203,8 +203,8 @@ export class MembershipLease {
   }
 
   /**
-   * The store of a restored copy gets its id before the members that it lists are declared dead. So whoever has a row
-   * now and finds the id that it knows is declared dead later, and whoever joins later finds the new id.
+   * The store of a restored copy gets its id before the members that it lists are declared dead. So a member
+   * that has a row now and finds the id that it knows is declared dead later; one that joins later finds the new id.
    */
   async #confirmCluster(): Promise<void> {
     const { store, clock } = this.#ports;

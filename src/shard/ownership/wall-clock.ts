@@ -78,9 +78,9 @@ export class WallClock implements Clock {
 // ---- the comparison with other clocks ----
 //
 // Whether the wall clock of this process is right, by those of all others: of the other members, by their heartbeats,
-// and of the nodes of the store. The median of all of them, and of its own, is the reference. So one clock that is
-// wrong, whosever it is, harms nobody else; if two halves disagree, the one with the store is believed, since all
-// members see that one. If most clocks are wrong together, theirs is the time.
+// and of the nodes of the store. The median of all of them, and of its own, is the reference. So one wrong
+// clock harms no other process; if two halves disagree, the one with the store is believed, since all members see that
+// one. If most clocks are wrong together, theirs is the time.
 //
 // Nothing can be compared if the store is on this machine alone. Then the clock is believed at the start, and a jump
 // while the process runs, against its monotonic clock, once it has lasted: until then the shard answers nothing, since

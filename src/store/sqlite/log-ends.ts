@@ -102,7 +102,7 @@ function parseHead(page: Page | undefined): StoredHead | undefined {
   return stored.format === FORMAT && stored.pages <= PAGES_MAX ? stored : undefined;
 }
 
-/** `missing`: there is no file. `damaged`: nobody can tell what it said. */
+/** `missing`: there is no file. `damaged`: its contents are lost. */
 export function readLogEnds(path: string): FoundLogEnds | 'missing' | 'damaged' {
   let file: number;
   try {

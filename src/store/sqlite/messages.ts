@@ -156,7 +156,7 @@ export type ToWorker =
 /** What the writer has found at its start; the others look at nothing. */
 export interface WriterFindings {
   readonly meta: Meta | undefined;
-  /** What is missing, or nobody can tell, and was accepted. */
+  /** Losses, certain or possible, that were accepted. */
   readonly accepted: readonly string[];
 }
 

@@ -71,7 +71,7 @@ const follows = ([next]: Salts, [before]: Salts): boolean => next === (before + 
 
 interface Objection {
   readonly text: string;
-  /** Whether SQLite would put pages of one time over those of another: nobody may go on with that. */
+  /** Whether SQLite would put pages of one time over those of another, which is never accepted. */
   readonly isMix?: boolean;
 }
 
@@ -122,7 +122,7 @@ function objectionsTo(
   ends: Ends,
 ): readonly Objection[] {
   if (typeof found === 'string') {
-    return [{ text: `${LOG_ENDS_FILE} is ${found}, so nobody can tell whether all that was acknowledged is there` }];
+    return [{ text: `${LOG_ENDS_FILE} is ${found}, so it is unknown whether all acknowledged writes are there` }];
   }
   if (readDatabaseId(database) !== found.head.databaseId) {
     const text = `${LOG_ENDS_FILE} is of another database than grantd.db. If it is the wrong file, move it away`;
@@ -155,7 +155,7 @@ export function examineStart(
   let database: DatabaseSync | undefined;
   try {
     database = openDatabase(path, 'reader');
-    // A start that was killed at once leaves a database without tables, or without an id: nobody was served.
+    // A start that was killed at once leaves a database without tables, or without an id: it has served no client.
     if (!hasTables(database)) {
       if (isUnused) return unused;
       throw new DatabaseRefusal(

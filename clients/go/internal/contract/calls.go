@@ -102,7 +102,7 @@ var calls = map[string]func(*call) any{
 	"readOpenapi":       readOpenapi,
 }
 
-// with: what the call brings along, if anything.
+// with: the context of the call, if any.
 func (c *call) with() grantd.CallContext {
 	var with grantd.CallContext
 	decode(object{"context": c.args["context"], "context_grants": c.args["context_grants"]}, &with)

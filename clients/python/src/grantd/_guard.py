@@ -22,8 +22,8 @@ def refusal_before(subject: str | None, about: str | None) -> int | None:
 
 
 def refusal_after(error: GrantdError, subject: str, about: str) -> int:
-    """After a check that has failed. What the request carried may be no identifier: then the object is unknown, or the
-    subject is nobody who could be allowed. Everything else is no answer."""
+    """The status after a check that has failed. Where the request had an invalid identifier, the object is unknown, or
+    the subject cannot be allowed. All other failures give no answer."""
     if error.type == "invalid-object" or not is_text(about):
         return UNKNOWN_OBJECT
     if error.type == "invalid-subject" or not is_text(subject):

@@ -44,7 +44,7 @@ const invalidParams = (message: string): Refusal => ({ code: INVALID_PARAMS, mes
 
 const isRequestId = (id: unknown): id is RequestId => typeof id === 'string' || Number.isSafeInteger(id);
 
-/** Null: nobody can tell which request it would answer. */
+/** Null: it is unknown which request it would answer. */
 function idOf(value: unknown): RequestId | null {
   const id = isJsonObject(value) ? value.id : undefined;
   return isRequestId(id) ? id : null;
@@ -75,7 +75,7 @@ export class LineTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
-  /** Resolves when the input has ended and all that was read is answered, or when nobody reads the answers any more. */
+  /** Resolves when the input has ended and all that was read is answered, or when the answers are no longer read. */
   readonly ended: Promise<void>;
 
   readonly #input: Readable;
@@ -273,7 +273,7 @@ export class LineTransport implements Transport {
     if (batch.waiting === 0 && batch.responses.length > 0) this.#write(batch.responses);
   }
 
-  /** While nobody takes the output, nothing more is read. */
+  /** While the output is not taken, no more input is read. */
   #write(message: unknown): void {
     if (this.#isClosed) return;
     if (!this.#output.write(`${JSON.stringify(message)}\n`)) this.#input.pause();

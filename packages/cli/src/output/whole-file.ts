@@ -51,8 +51,8 @@ export async function writeWholeFile(file: string, text: string): Promise<void> 
 
 // ---- private files ----
 //
-// Files with secrets and with the addresses to which they go: whoever could write one could have the secrets sent
-// elsewhere, and whoever could read it has them. So only a file of this user counts, and only if it is private.
+// Files with secrets and with the addresses to which they go: a user who can write one can have the secrets sent
+// elsewhere, and one who can read it has them. So only a private file of this user counts.
 
 /** Elsewhere, files have neither owners nor modes that Node could tell. */
 export const HAS_MODES = process.platform !== 'win32';

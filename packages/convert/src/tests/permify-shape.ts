@@ -16,7 +16,7 @@ const ITEMS_MAX = 100_000;
 const listIn = (cursor: Cursor | undefined): readonly Cursor[] =>
   cursor === undefined || cursor.node.kind === 'null' ? [] : cursor.list(ITEMS_MAX);
 
-/** `context.data` alone: what a check brings along besides is refused. */
+/** Only `context.data`: other parts of the context of a check are refused. */
 function dataIn(context: Cursor | undefined) {
   if (context === undefined || context.node.kind === 'null') return {};
   const map = context.map(['tuples', 'attributes', 'data']);

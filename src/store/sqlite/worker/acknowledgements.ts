@@ -34,7 +34,7 @@ interface KnownFile {
 export interface CommitWitness {
   /** Within a durable transaction, at its end. */
   beforeCommit(): void;
-  /** After it, with the logs that it may have made longer. Throws if nobody may be told of it. */
+  /** After it, with the logs that it may have made longer. Throws if it must not be acknowledged. */
   afterCommit(appends: Iterable<{ readonly slot: number; readonly seq: number }>): void;
 }
 

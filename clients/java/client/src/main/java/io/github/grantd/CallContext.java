@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a check or a listing brings along. Nothing of it is stored, and no other call sees it.
+ * The context of one check or listing. It is not stored, and no other call sees it.
  *
  * @param values values for parameters of conditions; what a grant stores takes precedence
  * @param grants at most 100 grants that count for this call as if they were stored

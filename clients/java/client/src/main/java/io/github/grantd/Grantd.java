@@ -88,12 +88,12 @@ public final class Grantd {
     }
 
     /**
-     * The same with what the call brings along. It is never gathered.
+     * The same with a context. It is never gathered.
      *
      * @param subject who
      * @param relation a relation or derived name
      * @param object on what
-     * @param context what the call brings along
+     * @param context the context of the call
      * @return whether it holds
      */
     public boolean check(String subject, String relation, String object, CallContext context) {
@@ -129,12 +129,12 @@ public final class Grantd {
     }
 
     /**
-     * The same with what the call brings along.
+     * The same with a context.
      *
      * @param subject who
      * @param relation a relation or derived name
      * @param object on what
-     * @param context what the call brings along
+     * @param context the context of the call
      * @return the decision and why
      */
     public CheckResult explain(String subject, String relation, String object, CallContext context) {
@@ -169,10 +169,10 @@ public final class Grantd {
     }
 
     /**
-     * The same with what the call brings along, for all of its checks.
+     * The same with a context for all of its checks.
      *
      * @param questions the questions
-     * @param context what the call brings along
+     * @param context the context of the call
      * @return one result per question, in order
      */
     public BulkCheckResult checkBulk(List<Question> questions, CallContext context) {

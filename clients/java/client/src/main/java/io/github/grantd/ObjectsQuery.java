@@ -11,7 +11,7 @@ import io.github.grantd.internal.Json;
  * @param via {@code direct}: without what follows from the rules; or null
  * @param limit items of a page, up to 1,000; null: 100
  * @param cursor where to resume, or null
- * @param context what the call brings along, or null
+ * @param context the context of the call, or null
  */
 public record ObjectsQuery(
     String subject,
@@ -90,7 +90,7 @@ public record ObjectsQuery(
     /**
      * The same with another {@code context}.
      *
-     * @param context what the call brings along, or null
+     * @param context the context of the call, or null
      * @return the new query
      */
     public ObjectsQuery withContext(CallContext context) {

@@ -12,7 +12,7 @@ import io.github.grantd.internal.Json;
  * @param include {@code self}: also the groups {@code object#name} of the object itself whose members hold it by definition; or null
  * @param limit items of a page, up to 1,000; null: 100
  * @param cursor where to resume, or null
- * @param context what the call brings along, or null
+ * @param context the context of the call, or null
  */
 public record SubjectsQuery(
     String object,
@@ -103,7 +103,7 @@ public record SubjectsQuery(
     /**
      * The same with another {@code context}.
      *
-     * @param context what the call brings along, or null
+     * @param context the context of the call, or null
      * @return the new query
      */
     public SubjectsQuery withContext(CallContext context) {
