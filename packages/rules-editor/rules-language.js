@@ -214,7 +214,7 @@ function classOf(tokens, index, parameters) {
   return tokens[index - 1]?.text !== '.' && parameters?.has(text) ? 'parameter' : 'name';
 }
 
-/** The words of an element or of a kind of subjects that are no names. */
+/** The words of an element or of a kind of subjects that are not names. */
 const KEYWORDS = /^all of (?=.* from )|(?<= )(?:from|with)(?= )/g;
 
 /**

@@ -14,14 +14,14 @@ const BEGIN_BYTES_MAX = 64;
 const LINE_BYTES_MAX = 1024;
 const BLANK = /^\s*$/;
 
-/** The number of grants that an end line counts; undefined: it is none. */
+/** The number of grants in an end line; undefined: it is another line. */
 function countIn(text: string): number | undefined {
   const { end } = onlyMemberIn(text) ?? {};
   const grants = isJsonObject(end) ? end.grants : undefined;
   return Number.isSafeInteger(grants) ? Number(grants) : undefined;
 }
 
-/** An object with one member; undefined: it is none. */
+/** An object with one member; undefined: it is something else. */
 function onlyMemberIn(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text.replace(/^\ufeff/, ''));
@@ -64,7 +64,7 @@ export class ExportFrame {
     return true;
   }
 
-  /** Why the lines so far are not whole exports, as a sentence; undefined: they are, or are none. */
+  /** Why the lines so far are an incomplete export, as a sentence; undefined: it is complete, or not an export. */
   fault(): string | undefined {
     this.#demandEnd();
     return this.#fault;

@@ -120,7 +120,7 @@ function summaryOf(value: unknown): string | undefined {
   return parts.join(', ');
 }
 
-/** A change of rules in a few words, from its record in the audit log; undefined: it is none. */
+/** A change of rules in a few words, from its record in the audit log; undefined: it is another change. */
 export function summaryOfChange(before: unknown, after: unknown): string | undefined {
   const [old, current] = [summaryOf(before), summaryOf(after)];
   return old === undefined || current === undefined ? undefined : `${current} (before: ${old})`;

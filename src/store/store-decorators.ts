@@ -93,7 +93,7 @@ const reasonOf = (error: unknown): string => {
   return cause instanceof StoreTrouble ? cause.reason : message;
 };
 
-/** Too much work at once is no trouble of the store. */
+/** Too much work at once does not mean that the store fails. */
 const isTrouble = (error: unknown): boolean => GrantdError.from(error).code === 'unavailable';
 
 export function watchWrites(store: Store): WatchedWrites {

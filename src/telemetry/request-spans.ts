@@ -64,7 +64,7 @@ export function beginRequestSpan(
   return span;
 }
 
-/** A client error is no failure of this server. */
+/** A client error is not a failure of this server. */
 export function endRequestSpan(span: TraceSpan, status: number): void {
   span.set({ 'http.response.status_code': status });
   span.end(status >= 500 ? String(status) : undefined);

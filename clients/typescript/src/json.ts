@@ -61,7 +61,7 @@ function isStrict(json: string): boolean {
   return true;
 }
 
-/** Undefined: it is no JSON. */
+/** Undefined: it is not JSON. */
 export function parsedText(json: string): unknown {
   try {
     return isStrict(json) ? JSON.parse(json) : undefined;
@@ -70,7 +70,7 @@ export function parsedText(json: string): unknown {
   }
 }
 
-/** Undefined: they are no JSON. */
+/** Undefined: they are not JSON. */
 export function parsedBytes(bytes: Uint8Array): unknown {
   try {
     return parsedText(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));

@@ -111,7 +111,7 @@ export async function readListing(
 }
 
 /**
- * Prints a listing, and on standard error how to continue. An item that is no object gets the name of the first column.
+ * Prints a listing, and on standard error how to continue. An item that is not an object goes to the first column.
  */
 export async function printListing(
   context: CliContext,

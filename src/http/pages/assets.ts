@@ -15,10 +15,7 @@ const own = (name: string): URL => new URL(`assets/${name}`, import.meta.url);
 /** Small enough to be hashed at the start. */
 const hashOf = (file: URL): string => createHash('sha256').update(readFileSync(file)).digest('hex').slice(0, 16);
 
-/**
- * Always compressed, as every browser takes it: clients that refuse gzip are none that show pages, and a second copy of
- * each file would be for them alone.
- */
+/** Always compressed: every client that shows pages takes gzip, so a second copy of each file would serve none. */
 class PublicFile implements PublicPage {
   readonly name: string;
   readonly contentType: string;

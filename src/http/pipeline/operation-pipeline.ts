@@ -143,7 +143,7 @@ export class OperationPipeline<Session extends Caller> {
     });
   }
 
-  /** The operation decodes each line by itself, so that one that is no text does not affect the others. */
+  /** The operation decodes each line by itself, so that bytes that are not text affect their line alone. */
   #readLines(exchange: AdmittedExchange<Session>, bytesMax: number): void {
     const { incoming, session } = exchange;
     const done: BodyDone = (error, text) => {

@@ -6,7 +6,7 @@ import { FEED_WAIT_SECONDS_MAX } from '../../core/change-feed.ts';
 import { isUnknown } from '../../core/json-members.ts';
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, parsePageLimit } from '../../core/limits.ts';
 
-/** `must`: the message for a value that is no object. */
+/** `must`: the message for a value that is not an object. */
 export const closedObject = <Shape extends z.core.$ZodLooseShape>(shape: Shape, must = 'must be an object') =>
   z.strictObject(shape, {
     error: (issue) => (issue.code === 'unrecognized_keys' ? isUnknown(issue.keys[0] ?? '', Object.keys(shape)) : must),

@@ -36,7 +36,7 @@ import { createOperatorOpenapi, OPERATOR_API_PREFIX } from './operator-openapi.t
 /** The label in metrics for requests that match no operation. */
 const NONE = 'none';
 
-/** Checks of operators are no checks of the service: they count in no metric. */
+/** No metric counts the checks of operators. */
 const UNCOUNTED = { authorized() {}, denied() {}, failed() {} };
 
 /** A path that is not percent-encoded UTF-8 names nothing. */

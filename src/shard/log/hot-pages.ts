@@ -255,7 +255,7 @@ export function encodeHotPages(pages: Iterable<NamedPage>): string {
   return JSON.stringify({ version: 1, tenants: [...tenants.keys()], pages: listed });
 }
 
-/** Undefined: the text is no list of this version. */
+/** Undefined: the text is not a list of this version. */
 export function decodeHotPages(text: string): readonly NamedPage[] | undefined {
   if (text.length > LIST_LENGTH_MAX) return undefined;
   let content: unknown;

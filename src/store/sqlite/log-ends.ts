@@ -22,7 +22,7 @@ export const LOG_ENDS_FILE = 'grantd.log-ends';
 const PAGE_BYTES = 4096;
 /** Checksum, page number, version. */
 const HEADER_BYTES = 16;
-/** A slot, one higher so that zero is none, and its seq. */
+/** A slot plus one, since zero means no slot, and its seq. */
 const END_BYTES = 16;
 const ENDS_PER_PAGE = (PAGE_BYTES - HEADER_BYTES) / END_BYTES;
 /** More than the slots of any cluster need. */

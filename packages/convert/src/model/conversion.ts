@@ -194,7 +194,7 @@ class Converter {
 
   // What is lost.
 
-  /** The types of the entities that `from` follows. Groups and `*` are no entities. */
+  /** The types of the entities that `from` follows. Groups and `*` are not entities. */
   #typesBehind({ type }: Scope, { from }: Walk): readonly string[] {
     const followed = type.relations.get(from);
     if (followed === undefined) return [];
