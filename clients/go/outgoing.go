@@ -24,8 +24,8 @@ import (
 // More than a context may have. It also bounds the stack.
 const outgoingDepthMax = 500
 
-// outgoing is a request as it is sent.
-type outgoing struct {
+// encodedRequest is a request as it is sent.
+type encodedRequest struct {
 	address string
 	header  http.Header
 	// Nil: none.
@@ -37,7 +37,7 @@ func unsendable(format string, values ...any) *Error {
 }
 
 // prepare refuses what cannot be sent as it is, and names its place.
-func (c *Client) prepare(r request, header http.Header) (*outgoing, *Error) {
+func (c *Client) prepare(r request, header http.Header) (*encodedRequest, *Error) {
 	path, err := url.PathUnescape(r.path)
 	if err != nil || !utf8.ValidString(path) {
 		return nil, unsendable("the path is not UTF-8: %q", path)
@@ -59,7 +59,7 @@ func (c *Client) prepare(r request, header http.Header) (*outgoing, *Error) {
 		}
 	}
 	if r.body == nil {
-		return &outgoing{address, header, nil}, nil
+		return &encodedRequest{address, header, nil}, nil
 	}
 	if wrong := checkSendable(r.body); wrong != nil {
 		return nil, wrong
@@ -68,7 +68,7 @@ func (c *Client) prepare(r request, header http.Header) (*outgoing, *Error) {
 	if err != nil {
 		return nil, unsendable("%v", err)
 	}
-	return &outgoing{address, header, body}, nil
+	return &encodedRequest{address, header, body}, nil
 }
 
 // wrongHeader: what comes at the other end is the text itself only if it is printable ASCII, and no space is trimmed.

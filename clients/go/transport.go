@@ -120,7 +120,7 @@ func wait(ctx context.Context, pause time.Duration) *Error {
 }
 
 // send resolves with any response whose status is among the accepted ones; its body is open.
-func (c *Client) send(ctx context.Context, r request, ready *outgoing) (*http.Response, *Error) {
+func (c *Client) send(ctx context.Context, r request, ready *encodedRequest) (*http.Response, *Error) {
 	var reader io.Reader
 	if ready.body != nil {
 		reader = bytes.NewReader(ready.body)
@@ -208,7 +208,7 @@ func refusal(ctx context.Context, got *http.Response) *Error {
 	return problemError(got.StatusCode, got.Header, text)
 }
 
-func (c *Client) attempt(ctx context.Context, r request, ready *outgoing) (*response, *Error) {
+func (c *Client) attempt(ctx context.Context, r request, ready *encodedRequest) (*response, *Error) {
 	got, failed := c.send(ctx, r, ready)
 	if failed != nil {
 		return nil, failed

@@ -143,7 +143,7 @@ public final class ChangeFeed implements Iterator<ChangeEvent>, AutoCloseable {
         opening = opened;
         if (isClosed()) opened.cancel(true);
         try {
-            stream = Waiting.await(opened);
+            stream = Futures.await(opened);
         } catch (GrantdException e) {
             // No response in time: the silence, not the deadline of a call.
             if (!e.type().equals(GrantdException.TIMEOUT)) throw e;

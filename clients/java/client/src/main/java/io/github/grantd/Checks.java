@@ -89,7 +89,7 @@ final class Checks {
         if (error == null) return null;
         Throwable cause = error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
         if (cause instanceof GrantdException found) return found;
-        throw Waiting.thrown(cause);
+        throw Futures.thrown(cause);
     }
 
     private CompletableFuture<List<CheckAnswer>> afterRefusal(

@@ -77,7 +77,7 @@ final class Gatherer {
     private static void answer(
         CompletableFuture<Boolean> answer, List<CheckAnswer> found, int index, Throwable error) {
         try {
-            if (error != null) throw Waiting.thrown(error);
+            if (error != null) throw Futures.thrown(error);
             answer.complete(found.get(index).authorized());
         } catch (RuntimeException e) {
             answer.completeExceptionally(e);

@@ -67,7 +67,7 @@ public final class Grantd {
     }
 
     private <T> T call(Request request, Function<Request.Response, T> decode) {
-        return Waiting.await(transport.call(request, decode, deadline()));
+        return Futures.await(transport.call(request, decode, deadline()));
     }
 
     private <T> T callFor(Request request, Function<Object, T> decode) {
@@ -84,7 +84,7 @@ public final class Grantd {
      * @return whether it holds
      */
     public boolean check(String subject, String relation, String object) {
-        return Waiting.await(checkAsync(subject, relation, object));
+        return Futures.await(checkAsync(subject, relation, object));
     }
 
     /**
@@ -98,7 +98,7 @@ public final class Grantd {
      */
     public boolean check(String subject, String relation, String object, CallContext context) {
         Question question = new Question(subject, relation, object);
-        return Waiting.await(checks.one(question, context, false, deadline())).authorized();
+        return Futures.await(checks.one(question, context, false, deadline())).authorized();
     }
 
     /**
@@ -138,7 +138,7 @@ public final class Grantd {
      * @return the decision and why
      */
     public CheckResult explain(String subject, String relation, String object, CallContext context) {
-        return Waiting.await(checks.one(new Question(subject, relation, object), context, true, deadline()));
+        return Futures.await(checks.one(new Question(subject, relation, object), context, true, deadline()));
     }
 
     /**
@@ -153,7 +153,7 @@ public final class Grantd {
         Deadline deadline = deadline();
         for (int i = 0; i < questions.size(); i += Checks.QUESTIONS_MAX) {
             List<Question> part = questions.subList(i, Math.min(i + Checks.QUESTIONS_MAX, questions.size()));
-            answers.addAll(Waiting.await(checks.each(List.copyOf(part), deadline)));
+            answers.addAll(Futures.await(checks.each(List.copyOf(part), deadline)));
         }
         return answers;
     }
@@ -176,7 +176,7 @@ public final class Grantd {
      * @return one result per question, in order
      */
     public BulkCheckResult checkBulk(List<Question> questions, CallContext context) {
-        return Waiting.await(checks.bulk(List.copyOf(questions), context, deadline()));
+        return Futures.await(checks.bulk(List.copyOf(questions), context, deadline()));
     }
 
     private static Fields.UnexpectedException otherTuple() {
@@ -228,7 +228,7 @@ public final class Grantd {
     /** Whether there was something to remove. */
     private boolean remove(Request request, String notFound, Deadline deadline) {
         try {
-            return Waiting.await(transport.call(request, got -> true, deadline));
+            return Futures.await(transport.call(request, got -> true, deadline));
         } catch (GrantdException e) {
             if (e.type().equals(notFound)) return false;
             throw e;
@@ -423,7 +423,7 @@ public final class Grantd {
         Request request = Request.post("createKey", "/v1/keys", key.toJson())
             .accepting(201)
             .withHeader("Idempotency-Key", name);
-        return Waiting.await(transport.call(request, got -> CreatedKey.decode(got.value()), deadline));
+        return Futures.await(transport.call(request, got -> CreatedKey.decode(got.value()), deadline));
     }
 
     /**

@@ -7,8 +7,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
-final class Waiting {
-    private Waiting() {}
+final class Futures {
+    private Futures() {}
 
     static <T> T await(CompletableFuture<T> future) {
         try {
