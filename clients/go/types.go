@@ -126,7 +126,7 @@ type Change struct {
 	// The position of the write in the log of the tenant’s slot.
 	Seq int64 `json:"seq"`
 
-	// Of the changes of one position: (`seq`, `index`) identifies a change and orders them.
+	// The number of the change at its position: (`seq`, `index`) identifies a change and orders them.
 	Index int64 `json:"index"`
 
 	// When it was decided. ISO 8601 in UTC with milliseconds.
@@ -144,15 +144,15 @@ type Change struct {
 	// A stored relationship, unique per (subject, relation, object).
 	Grant *Grant `json:"grant,omitempty"`
 
-	// Of `namespace.created`.
+	// Only for `namespace.created`.
 	Namespace *ChangedNamespace `json:"namespace,omitempty"`
 
 	Rules *RuleSet `json:"rules,omitempty"`
 
 	Former *RuleSet `json:"former,omitempty"`
 
-	// Of `grant.updated`: what the grant had before. Absent from changes that version 0.2 recorded, which did not keep
-	// it.
+	// Only for `grant.updated`: the terms that the grant had before. Absent from changes that version 0.2 recorded,
+	// which did not keep them.
 	FormerTerms *FormerTerms `json:"former_terms,omitempty"`
 }
 
@@ -170,7 +170,7 @@ type ChangeLine struct {
 	// ones; both only for a key with the scope `admin`, which alone reads rules.
 	Change *Change `json:"change,omitempty"`
 
-	// Of a `checkpoint`: when that was so.
+	// Only for a `checkpoint`: when everything up to its cursor had been sent.
 	At *time.Time `json:"at,omitempty"`
 }
 
@@ -183,7 +183,7 @@ type ChangeList struct {
 	NextCursor string `json:"next_cursor"`
 }
 
-// ChangedNamespace: Of `namespace.created`.
+// ChangedNamespace: Only for `namespace.created`.
 type ChangedNamespace struct {
 	// The part of subjects and objects before the first colon.
 	Name string `json:"name"`
@@ -329,8 +329,8 @@ type EvaluationRequest struct {
 	Context map[string]any `json:"context,omitempty"`
 }
 
-// FormerTerms: Of `grant.updated`: what the grant had before. Absent from changes that version 0.2 recorded, which
-// did not keep it.
+// FormerTerms: Only for `grant.updated`: the terms that the grant had before. Absent from changes that version 0.2
+// recorded, which did not keep them.
 type FormerTerms struct {
 	// The grant holds until just before this moment; `null`: it never expires. ISO 8601 in UTC with milliseconds.
 	ExpiresAt *time.Time `json:"expires_at"`
@@ -611,7 +611,7 @@ type RuleSetRequest struct {
 	// A grant to `ns:*` is one to every subject of these namespaces. Default: none.
 	Public []string `json:"public,omitempty"`
 
-	// Of this write alone, no part of the rules: stored grants that stricter `types` exclude stay, and count. Absent:
+	// Only for this write, not part of the rules: stored grants that stricter `types` exclude stay, and count. Absent:
 	// the write is refused if there are such grants.
 	OutsideTypes string `json:"outside_types,omitempty"`
 }
@@ -665,7 +665,7 @@ type RulesVersion struct {
 	// Its number: 1 for the first change of the rules, without gaps.
 	Version int64 `json:"version"`
 
-	// Of its rules. Versions with the same rules have the same one.
+	// The revision of its rules. Versions with the same rules have the same one.
 	Revision string `json:"revision"`
 
 	// When it was decided. ISO 8601 in UTC with milliseconds.

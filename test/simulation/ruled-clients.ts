@@ -165,7 +165,7 @@ export class RuledWriter extends Caller {
         session.call(CALLS.writeBulk, context, {
           grants: [...added, ...(isFirst ? FAR.chain : []), markGrant(after.grantsVersion)],
           revocations: [...gone, ...(isFirst ? [] : [markGrant(before.grantsVersion)])],
-          conditions: isFirst
+          preconditions: isFirst
             ? FAR.chain.slice(0, 1).map((tuple) => ({ ...tuple, exists: false }))
             : [{ ...markGrant(before.grantsVersion), exists: true }],
         }),

@@ -97,7 +97,9 @@ export class Client extends Caller {
     return {
       grants: tuples.slice(0, split),
       revocations: tuples.slice(split),
-      preconditions: asked.slice(0, this.random.whole(1, 2)).map((each) => ({ ...each, exists: this.random.chance(0.5) })),
+      preconditions: asked
+        .slice(0, this.random.whole(1, 2))
+        .map((each) => ({ ...each, exists: this.random.chance(0.5) })),
     };
   }
 

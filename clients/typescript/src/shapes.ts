@@ -85,7 +85,9 @@ export class Field {
 
   count(): number {
     const { value } = this;
-    return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : this.refuse('is not a count');
+    return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+      ? value
+      : this.refuse('is not a count');
   }
 
   list(): readonly Field[] {

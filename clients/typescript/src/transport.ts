@@ -187,7 +187,12 @@ export class Transport {
   }
 
   /** Writes an entry of the log for one attempt, which has begun at a time of `performance.now`. */
-  log(call: Pick<Call, 'operation' | 'method' | 'path'>, attempt: number, startMs: number, ending: AttemptOutcome): void {
+  log(
+    call: Pick<Call, 'operation' | 'method' | 'path'>,
+    attempt: number,
+    startMs: number,
+    ending: AttemptOutcome,
+  ): void {
     const { operation, method, path } = call;
     const outcome = 'headers' in ending ? { status: ending.status, requestId: requestIdOf(ending.headers) } : ending;
     logAttempt(this.#options.logger, { operation, method, path, attempt, startMs }, outcome);

@@ -9,7 +9,7 @@ import type { Reservation } from '../wire/byte-budget.ts';
 import type { Incoming } from '../wire/incoming.ts';
 import type { RatePolicy } from './rate-policy.ts';
 import type { OperationMeter } from './request-metrics.ts';
-import type { RegisteredOperation, HttpRoute } from './routes.ts';
+import type { HttpRoute, RegisteredOperation } from './routes.ts';
 
 export class Exchange<Session extends Caller = TenantSession> implements RequestContext, OpenRequest {
   readonly requestId: string;

@@ -23,7 +23,7 @@ import { PlanPolicies, REVOCATION_POLICY } from './rate-policy.ts';
 import { recordedSession } from './recorded-session.ts';
 import { bearerTokenOf } from './request-head.ts';
 import type { RequestMetrics } from './request-metrics.ts';
-import { type RegisteredOperation, type HttpRoute, registerOperation } from './routes.ts';
+import { type HttpRoute, type RegisteredOperation, registerOperation } from './routes.ts';
 
 export interface PipelineDependencies extends OperationPipelineDependencies {
   readonly front: Front;

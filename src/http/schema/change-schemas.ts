@@ -61,7 +61,9 @@ export const changeSchema = z
     index: z
       .int()
       .min(0)
-      .meta({ description: 'The number of the change at its position: (`seq`, `index`) identifies a change and orders them.' }),
+      .meta({
+        description: 'The number of the change at its position: (`seq`, `index`) identifies a change and orders them.',
+      }),
     at: z
       .string()
       .meta({ format: 'date-time', description: 'When it was decided. ISO 8601 in UTC with milliseconds.' }),
@@ -69,7 +71,10 @@ export const changeSchema = z
     request_id: z.string().meta({ description: 'The request that caused it.' }),
     action: z.enum(FEED_ACTIONS).meta({ description: 'Later versions may add actions.' }),
     grant: grantSchema.optional(),
-    namespace: z.object({ name: namespaceNameSchema }).optional().meta({ description: 'Only for `namespace.created`.' }),
+    namespace: z
+      .object({ name: namespaceNameSchema })
+      .optional()
+      .meta({ description: 'Only for `namespace.created`.' }),
     rules: ruleSetSchema.optional(),
     former: ruleSetSchema.optional(),
     former_terms: formerTermsSchema.optional(),
@@ -93,7 +98,13 @@ export const changeLineSchema = z
       .string()
       .meta({ description: 'Where to continue: everything up to here that passes the filter has been sent.' }),
     change: changeSchema.optional(),
-    at: z.string().meta({ format: 'date-time', description: 'Only for a `checkpoint`: when everything up to its cursor had been sent.' }).optional(),
+    at: z
+      .string()
+      .meta({
+        format: 'date-time',
+        description: 'Only for a `checkpoint`: when everything up to its cursor had been sent.',
+      })
+      .optional(),
   })
   .meta({ description: 'One line of the stream. A `change` has `change`, a `checkpoint` has `at`.' });
 

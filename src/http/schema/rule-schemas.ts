@@ -171,7 +171,9 @@ export const rulesPreviewSchema = z.object({
 export const rulesVersionSchema = z
   .object({
     version: z.int().min(1).meta({ description: 'Its number: 1 for the first change of the rules, without gaps.' }),
-    revision: revision.meta({ description: 'The revision of its rules. Versions with the same rules have the same one.' }),
+    revision: revision.meta({
+      description: 'The revision of its rules. Versions with the same rules have the same one.',
+    }),
     at: z
       .string()
       .meta({ format: 'date-time', description: 'When it was decided. ISO 8601 in UTC with milliseconds.' }),

@@ -7,8 +7,8 @@ import { GrantdError } from '../../core/errors.ts';
 import type {
   AnswerOf,
   CallerOf,
-  CallServer,
   CallName,
+  CallServer,
   HandleRight,
   InAttempt,
   OperatorCalls,

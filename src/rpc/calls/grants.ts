@@ -3,7 +3,12 @@
 import { assertNever } from '../../core/assert.ts';
 import { GRANT_REFUSALS } from '../../core/bulk-writes.ts';
 import { attributesOf, type GrantAttributes, type TermsRequest } from '../../core/grant-attributes.ts';
-import { BULK_CHANGES_MAX, BULK_PRECONDITIONS_MAX, REVOKED_PER_CALL_MAX, WRITES_PER_CALL_MAX } from '../../core/limits.ts';
+import {
+  BULK_CHANGES_MAX,
+  BULK_PRECONDITIONS_MAX,
+  REVOKED_PER_CALL_MAX,
+  WRITES_PER_CALL_MAX,
+} from '../../core/limits.ts';
 import { UNFOLLOWED_REASONS, type UnfollowedGrant } from '../../core/service-warnings.ts';
 import { type Grant, tupleKey } from '../../core/tuples.ts';
 import type {

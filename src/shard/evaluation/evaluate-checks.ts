@@ -29,7 +29,7 @@ import { CallGrants, type CallTerms, termsOf } from './call-grants.ts';
 import { GrantConditions } from './grant-conditions.ts';
 import { PageGraph, type Reach } from './page-graph.ts';
 import { ProofWriter, stepsIn } from './proof-record.ts';
-import { evaluateInRounds, RANGE_BYTES_MAX, type CallTenant, takeTurn, tooLarge, undecided } from './rounds.ts';
+import { type CallTenant, evaluateInRounds, RANGE_BYTES_MAX, takeTurn, tooLarge, undecided } from './rounds.ts';
 
 /** Bounds of a check. */
 const CHECK_LIMITS: SearchLimits = {

@@ -17,7 +17,7 @@ import { ListingTime } from '../log/slot-time.ts';
 import { CallGrants, type CallTerms, termsOf } from './call-grants.ts';
 import { GrantConditions } from './grant-conditions.ts';
 import { type FirstTexts, firstOf, type PageGraph, type Reach, type Side, type TextsQuery } from './page-graph.ts';
-import { evaluateInRounds, RANGE_BYTES_MAX, type CallTenant, takeTurn, tooLarge, undecided } from './rounds.ts';
+import { type CallTenant, evaluateInRounds, RANGE_BYTES_MAX, takeTurn, tooLarge, undecided } from './rounds.ts';
 
 /** Bounds of a listing. */
 const LISTING_LIMITS: SearchLimits = {

@@ -20,7 +20,11 @@ interface ServedTenant {
   readonly memory: TenantMemory | undefined;
 }
 
-async function issue(peer: Peer, claim: KeyCredentials, find: (tenantId: TenantId) => ServedTenant | Promise<ServedTenant>) {
+async function issue(
+  peer: Peer,
+  claim: KeyCredentials,
+  find: (tenantId: TenantId) => ServedTenant | Promise<ServedTenant>,
+) {
   const tenantId = parseTenantId(claim.tenantId);
   const keyId = parseKeyId(claim.keyId);
   if (tenantId === undefined || keyId === undefined) throw unauthorized();

@@ -27,7 +27,7 @@ import { contentOf, type RecentChange, type RecentChanges } from '../memory/rece
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { FeedPage, FeedQuery, FeedRecord, GrantsPage, ResultPage } from '../shard.ts';
 import { endsEarly } from '../store-calls.ts';
-import { auditRecordOf, type AuditRetention, readAuditLog } from './audit-log-rows.ts';
+import { type AuditRetention, auditRecordOf, readAuditLog } from './audit-log-rows.ts';
 import type { Handle } from './handles.ts';
 import { cursorAt, type Listing, type ListingContext, pinDeclared, positionOf } from './listings.ts';
 import type { Handler } from './peer.ts';
@@ -143,7 +143,12 @@ function waitOf({ use, expiresAtMs, tenure }: Handle, waitMs: number): number {
   return Math.min(waitMs, Math.max(0, expiresAtMs - tenure.slotTime.nowMs));
 }
 
-function startOf(context: ListingContext, feed: Feed, { cursor, sinceMs, fromNow }: FeedQuery, kept: AuditRetention): Position {
+function startOf(
+  context: ListingContext,
+  feed: Feed,
+  { cursor, sinceMs, fromNow }: FeedQuery,
+  kept: AuditRetention,
+): Position {
   const { tenure, memory } = feed;
   const end = endOf(tenure);
   if (fromNow === true) return end;

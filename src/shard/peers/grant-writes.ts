@@ -9,7 +9,7 @@ import { columnsBy, isRelation, type Relation, type Tuple, type TupleColumns } f
 import { unfollowedReason } from '../../rules/compiled-rules.ts';
 import { hasRules } from '../../rules/rule-set.ts';
 import { decideBulk, sizeOfBulk, tuplesOf, UncollectedGrants } from '../log/bulk-decision.ts';
-import { decideRevocation, previewOfRevocation, OutdatedRange, sizeOfRevocation } from '../log/revocation-decision.ts';
+import { decideRevocation, OutdatedRange, previewOfRevocation, sizeOfRevocation } from '../log/revocation-decision.ts';
 import { type Decide, decideGrant } from '../log/write-decisions.ts';
 import { appendTraced } from '../log/write-queue.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';

@@ -15,9 +15,9 @@ import type { TenantMemory } from '../memory/tenant-memory.ts';
 import {
   type FollowAnswer,
   type FollowRequest,
+  type ReaderPosition,
   type RequestOf,
   ShardFailure,
-  type ReaderPosition,
   type UsedKey,
 } from '../shard.ts';
 import type { ReaderChoice } from './reader-choice.ts';

@@ -11,7 +11,16 @@ import type { Log } from '../../telemetry/log.ts';
 import type { DeadlineMs } from '../store.ts';
 import { StoreTrouble } from '../store-adapter.ts';
 import { directoryError } from './data-directory.ts';
-import type { CallMap, Failure, WriterFindings, FromWorker, Reply, Request, ToWorker, WorkerSettings } from './messages.ts';
+import type {
+  CallMap,
+  Failure,
+  FromWorker,
+  Reply,
+  Request,
+  ToWorker,
+  WorkerSettings,
+  WriterFindings,
+} from './messages.ts';
 import { Damage, describeError } from './sqlite-errors.ts';
 
 /** Calls in flight per worker: a few seconds of work for a slow disk. */

@@ -108,7 +108,7 @@ class Change:
     seq: int
     """The position of the write in the log of the tenant’s slot."""
     index: int
-    """Of the changes of one position: (`seq`, `index`) identifies a change and orders them."""
+    """The number of the change at its position: (`seq`, `index`) identifies a change and orders them."""
     at: datetime
     """When it was decided. ISO 8601 in UTC with milliseconds."""
     actor: str
@@ -120,12 +120,12 @@ class Change:
     grant: Grant | None = None
     """A stored relationship, unique per (subject, relation, object)."""
     namespace: ChangedNamespace | None = None
-    """Of `namespace.created`."""
+    """Only for `namespace.created`."""
     rules: RuleSet | None = None
     former: RuleSet | None = None
     former_terms: FormerTerms | None = None
-    """Of `grant.updated`: what the grant had before. Absent from changes that version 0.2 recorded, which did not
-    keep it.
+    """Only for `grant.updated`: the terms that the grant had before. Absent from changes that version 0.2 recorded,
+    which did not keep them.
     """
 
     @classmethod
@@ -161,7 +161,7 @@ class ChangeLine:
     ones; both only for a key with the scope `admin`, which alone reads rules.
     """
     at: datetime | None = None
-    """Of a `checkpoint`: when that was so."""
+    """Only for a `checkpoint`: when everything up to its cursor had been sent."""
 
     @classmethod
     def decode(cls, value: Json) -> ChangeLine:
@@ -194,7 +194,7 @@ class ChangeList:
 
 @dataclass(frozen=True, slots=True)
 class ChangedNamespace:
-    """Of `namespace.created`."""
+    """Only for `namespace.created`."""
 
     name: str
     """The part of subjects and objects before the first colon."""
@@ -360,8 +360,8 @@ class EntitySearchResult:
 
 @dataclass(frozen=True, slots=True)
 class FormerTerms:
-    """Of `grant.updated`: what the grant had before. Absent from changes that version 0.2 recorded, which did not
-    keep it.
+    """Only for `grant.updated`: the terms that the grant had before. Absent from changes that version 0.2 recorded,
+    which did not keep them.
     """
 
     expires_at: datetime | None
@@ -811,7 +811,7 @@ class RulesVersion:
     version: int
     """Its number: 1 for the first change of the rules, without gaps."""
     revision: str
-    """Of its rules. Versions with the same rules have the same one."""
+    """The revision of its rules. Versions with the same rules have the same one."""
     at: datetime
     """When it was decided. ISO 8601 in UTC with milliseconds."""
     actor: str

@@ -284,7 +284,7 @@ export interface RulesVersion {
    */
   version: number;
   /**
-   * Of its rules. Versions with the same rules have the same one.
+   * The revision of its rules. Versions with the same rules have the same one.
    */
   revision: string;
   /**
@@ -317,7 +317,7 @@ export interface Change {
    */
   seq: number;
   /**
-   * Of the changes of one position: (`seq`, `index`) identifies a change and orders them.
+   * The number of the change at its position: (`seq`, `index`) identifies a change and orders them.
    */
   index: number;
   /**
@@ -338,7 +338,7 @@ export interface Change {
   action: 'grant.created' | 'grant.updated' | 'grant.revoked' | 'grant.expired' | 'namespace.created' | 'rules.updated';
   grant?: Grant;
   /**
-   * Of `namespace.created`.
+   * Only for `namespace.created`.
    */
   namespace?: {
     /**
@@ -349,7 +349,7 @@ export interface Change {
   rules?: RuleSet;
   former?: RuleSet;
   /**
-   * Of `grant.updated`: what the grant had before. Absent from changes that version 0.2 recorded, which did not keep it.
+   * Only for `grant.updated`: the terms that the grant had before. Absent from changes that version 0.2 recorded, which did not keep them.
    */
   former_terms?: {
     expires_at: string | null;
@@ -622,7 +622,7 @@ export interface RuleSetRequest {
    */
   public?: readonly string[];
   /**
-   * Of this write alone, no part of the rules: stored grants that stricter `types` exclude stay, and count. Absent: the write is refused if there are such grants.
+   * Only for this write, not part of the rules: stored grants that stricter `types` exclude stay, and count. Absent: the write is refused if there are such grants.
    */
   outside_types?: 'keep';
 }

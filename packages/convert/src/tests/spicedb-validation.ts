@@ -6,7 +6,7 @@ import { parseJson } from '../../../../src/core/text/json.ts';
 import { CliFailure } from '../../../cli/src/failures.ts';
 import {
   type CheckQuestion,
-  type Expected,
+  type ExpectedAnswer,
   type ModelFile,
   type ModelTest,
   type Question,
@@ -20,7 +20,7 @@ import { PeerModel } from './peer-model.ts';
 
 const ROOT = ['schema', 'schemaFile', 'relationships', 'assertions', 'validation'];
 const ITEMS_MAX = 100_000;
-const ASSERTIONS: readonly (readonly [list: string, expected: Expected])[] = [
+const ASSERTIONS: readonly (readonly [list: string, expected: ExpectedAnswer])[] = [
   ['assertTrue', true],
   ['assertFalse', false],
   // Some parameter of a caveat is missing.
@@ -42,7 +42,7 @@ class ValidationReader {
     this.#model = model;
   }
 
-  assertion(cursor: Cursor, expected: Expected): CheckQuestion {
+  assertion(cursor: Cursor, expected: ExpectedAnswer): CheckQuestion {
     return within(cursor, () => {
       const { relationship = '', context } = ASSERTION.exec(cursor.text().text.trim())?.groups ?? {};
       const [entry] = entriesOfText(relationship, 1);
@@ -73,7 +73,7 @@ class ValidationReader {
       if (texts.some(({ text }) => text.includes(CAVEATED))) {
         return texts.map(({ each, text }) => {
           const [subject = '', ...rest] = text.split(CAVEATED);
-          const expected: Expected = rest.length > 0 ? 'context-incomplete' : true;
+          const expected: ExpectedAnswer = rest.length > 0 ? 'context-incomplete' : true;
           const [, everyone = subject] = /^(\S+:\*)/.exec(subject) ?? [];
           const question = { subject: this.#model.subject(everyone), relation, object };
           return { kind: 'check', place: each.location, question, context: {}, expected };

@@ -159,7 +159,10 @@ const loadSchema = z.object({
     .string()
     .nullable()
     .meta({ description: 'The tenant with the most work that had to wait; null: none had to.' }),
-  busiest_share: z.number().min(0).meta({ description: "Its share of the shard's time, 0 to 1, after its calls had waited." }),
+  busiest_share: z
+    .number()
+    .min(0)
+    .meta({ description: "Its share of the shard's time, 0 to 1, after its calls had waited." }),
 });
 
 /** Rates are rounded to a hundredth; further digits are noise. */

@@ -155,7 +155,10 @@ type PendingResult = Promise<OperationResult>;
 /** Operations that are queued or being appended, by operation id: a repeat gets the promise of the first attempt. */
 export class InFlightOperations {
   /** Most requests have one operation; a call with many has a map of its own. */
-  readonly #byRequest = new Map<string, { readonly index: number; readonly pending: PendingResult } | Map<number, PendingResult>>();
+  readonly #byRequest = new Map<
+    string,
+    { readonly index: number; readonly pending: PendingResult } | Map<number, PendingResult>
+  >();
 
   get(requestId: string, index: number): PendingResult | undefined {
     const found = this.#byRequest.get(requestId);

@@ -14,7 +14,7 @@ import { DATABASE_FILE } from '../data-directory.ts';
 import { prepare } from '../database.ts';
 import { LOG_ENDS_FILE, LogEnds, type LogEndsHead, type Salts } from '../log-ends.ts';
 import { DamageError, FILES_GONE, WAL_OVERWRITTEN } from '../sqlite-errors.ts';
-import { checksumOf, type StartFindings, readSalts } from '../start-check.ts';
+import { checksumOf, readSalts, type StartFindings } from '../start-check.ts';
 
 /**
  * How much later than the acknowledgement the disk may have the ends: only a loss of power can take away what the

@@ -9,7 +9,7 @@ import { assert } from '../../../core/assert.ts';
 import type { Meta } from '../../store.ts';
 import { DATABASE_FILE } from '../data-directory.ts';
 import { openDatabase } from '../database.ts';
-import type { WriterFindings, FromWorker, Reply, Request, ToWorker, WorkerSettings } from '../messages.ts';
+import type { FromWorker, Reply, Request, ToWorker, WorkerSettings, WriterFindings } from '../messages.ts';
 import { DatabaseRefusal, migrate } from '../migrate.ts';
 import { MIGRATIONS } from '../migrations.ts';
 import { Damage, describeError, failureOf } from '../sqlite-errors.ts';

@@ -195,7 +195,9 @@ const FITTING: { readonly [Name in CallName]?: (answer: AnswerOf<Name>, request:
     writeGrants: (results, writes) => repeated(results, writes.length, { kind: 'revoked' }),
     writeBulk(answer, { grants, revocations, preconditions }: BulkWrite) {
       if (answer.kind === 'refused' || (answer.kind === 'precondition-not-met' && preconditions.length > 0)) {
-        return answer.kind === 'refused' ? answer : { ...answer, precondition: answer.precondition % preconditions.length };
+        return answer.kind === 'refused'
+          ? answer
+          : { ...answer, precondition: answer.precondition % preconditions.length };
       }
       const written = answer.kind === 'written' ? answer : { grants: [], revoked: [] };
       return {

@@ -40,7 +40,11 @@ test('what was decided earlier in the same entry counts as the state before', as
   await queued(1);
   const single = slot.grant(handle, B);
   await queued(2);
-  const late = write(slot, handle, { grants: [A, C], revocations: [B], preconditions: [exists(A), absent(C), exists(B)] });
+  const late = write(slot, handle, {
+    grants: [A, C],
+    revocations: [B],
+    preconditions: [exists(A), absent(C), exists(B)],
+  });
   await queued(3);
   const unmet = write(slot, handle, { grants: [A], preconditions: [exists(B)] });
   await queued(4);

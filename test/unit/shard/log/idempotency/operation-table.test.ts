@@ -71,7 +71,9 @@ const outcome: fc.Arbitrary<OperationOutcome> = fc
       case 11:
         return { result: { kind: 'revocation', revoked: Math.abs(number) % 3, complete: number > 0 } };
       case 12:
-        return { result: { kind: 'bulk', bulk: { kind: 'precondition-not-met', precondition: Math.abs(number) % 100 } } };
+        return {
+          result: { kind: 'bulk', bulk: { kind: 'precondition-not-met', precondition: Math.abs(number) % 100 } },
+        };
       case 13:
         return { result: { kind: 'bulk', bulk: { kind: 'refused', code: 'grant-limit-reached', message: text } } };
       case 14:

@@ -12,17 +12,18 @@ import java.time.Instant;
  * rules.
  *
  * @param seq The position of the write in the log of the tenant’s slot.
- * @param index Of the changes of one position: ({@code seq}, {@code index}) identifies a change and orders them.
+ * @param index The number of the change at its position: ({@code seq}, {@code index}) identifies a change and orders
+ *     them.
  * @param at When it was decided. ISO 8601 in UTC with milliseconds.
  * @param actor The id of a key, {@code operator:} and a name, or {@code system}.
  * @param requestId The request that caused it.
  * @param action Later versions may add actions.
  * @param grant A stored relationship, unique per (subject, relation, object). Null if absent.
- * @param namespace Of {@code namespace.created}. Null if absent.
+ * @param namespace Only for {@code namespace.created}. Null if absent.
  * @param rules The rules. Null if absent.
  * @param former The former. Null if absent.
- * @param formerTerms Of {@code grant.updated}: what the grant had before. Absent from changes that version 0.2
- *     recorded, which did not keep it. Null if absent.
+ * @param formerTerms Only for {@code grant.updated}: the terms that the grant had before. Absent from changes that
+ *     version 0.2 recorded, which did not keep them. Null if absent.
  */
 public record Change(
     long seq,

@@ -3,7 +3,7 @@
 package io.github.grantd;
 
 /**
- * Of {@code namespace.created}.
+ * Only for {@code namespace.created}.
  *
  * @param name The part of subjects and objects before the first colon.
  */

@@ -5,8 +5,8 @@ package io.github.grantd;
 import java.time.Instant;
 
 /**
- * Of {@code grant.updated}: what the grant had before. Absent from changes that version 0.2 recorded, which did not
- * keep it.
+ * Only for {@code grant.updated}: the terms that the grant had before. Absent from changes that version 0.2 recorded,
+ * which did not keep them.
  *
  * @param expiresAt The grant holds until just before this moment; {@code null}: it never expires. ISO 8601 in UTC
  *     with milliseconds.

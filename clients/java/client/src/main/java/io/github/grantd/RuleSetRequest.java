@@ -18,7 +18,7 @@ import java.util.Map;
  *     false. Null if absent.
  * @param publicNamespaces A grant to {@code ns:*} is one to every subject of these namespaces. Default: none. Empty
  *     if absent.
- * @param outsideTypes Of this write alone, no part of the rules: stored grants that stricter {@code types} exclude
+ * @param outsideTypes Only for this write, not part of the rules: stored grants that stricter {@code types} exclude
  *     stay, and count. Absent: the write is refused if there are such grants. Null if absent.
  */
 public record RuleSetRequest(

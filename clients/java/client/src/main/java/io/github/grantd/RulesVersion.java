@@ -8,7 +8,7 @@ import java.time.Instant;
  * A version of the rules: who changed them, and when.
  *
  * @param version Its number: 1 for the first change of the rules, without gaps.
- * @param revision Of its rules. Versions with the same rules have the same one.
+ * @param revision The revision of its rules. Versions with the same rules have the same one.
  * @param at When it was decided. ISO 8601 in UTC with milliseconds.
  * @param actor The id of a key, or {@code operator:} and a name.
  * @param requestId The request that wrote it.
