@@ -19,7 +19,6 @@ import type { SingleCheck } from '../../rpc/calls/checks.ts';
 import type { CallBody, Write } from '../../rpc/calls/define-call.ts';
 import type { TryFailure } from '../../rpc/links/stream-link.ts';
 import type { ReceivedReply } from '../../rpc/messages.ts';
-import type { ReaderPosition } from '../../shard/shard.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { TraceSpan } from '../../telemetry/spans.ts';
 import type { RequestContext } from '../front.ts';
@@ -34,7 +33,7 @@ import {
   type Waiter,
 } from '../links/routing-table.ts';
 import type { LoadTally, Receiver, ShardLink } from '../links/shard-link.ts';
-import type { ReadPositions } from './read-positions.ts';
+import type { FlightState, ReadPositions } from './read-positions.ts';
 import type { ReadCounts } from './reader-reads.ts';
 
 /** How late after its deadline a flight may end, and the unit in which readers are waited for. */
@@ -80,12 +79,6 @@ export interface FlightControl extends RetryControl {
   /** See `FrontOptions`. */
   readonly localReader?: string | undefined;
 }
-
-/**
- * What the next try may use. A reader answers it once it has applied the position. The position is for that try alone:
- * the positions sent to a reader never go back, since it may answer later calls with them.
- */
-export type FlightState = 'anywhere' | ReaderPosition | 'owner-only' | 'confirming' | 'settled';
 
 /** A try failed, and another one may follow. */
 export type RetryableFailure = Exclude<TryFailure, GrantdError>;

@@ -12,7 +12,6 @@ import type { ReaderPosition } from '../../shard/shard.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { RequestContext } from '../front.ts';
 import type { Route } from '../links/routing-table.ts';
-import type { FlightState } from './flights.ts';
 import type { ReadCounts } from './reader-reads.ts';
 import { ShardQuestion } from './shard-question.ts';
 
@@ -26,6 +25,12 @@ export interface PositionLimits {
 }
 
 export const POSITION_LIMITS: PositionLimits = Object.freeze({ gatherMs: 4, busyFlights: 12, tenantsMax: 1000 });
+
+/**
+ * What the next try of a flight may use (flights.ts). A reader answers it once it has applied the position. That is for
+ * one try: the positions sent to a reader never go back, since it may answer later calls with them.
+ */
+export type FlightState = 'anywhere' | ReaderPosition | 'owner-only' | 'confirming' | 'settled';
 
 /** A flight that is on its way to a reader. */
 export interface ReaderFlight {

@@ -43,7 +43,7 @@ export interface LogContext {
   readonly segmentSize: number;
 }
 
-/** Rejects with `cursor-too-old` if entries after the place were trimmed, with `invalid-cursor` if it is not a place. */
+/** Rejects with `cursor-too-old` if entries after the place were trimmed, `invalid-cursor` if it is not a place. */
 export async function readEntries(
   context: LogContext,
   tenure: Tenure,

@@ -1,4 +1,4 @@
-// Listings, with and without rules: ascending by bytes, continued by key, so that an item that exists throughout appears
+// Listings, with and without rules: ascending by bytes, continued by key, so an item that exists throughout appears
 // exactly once. Without rules, an entity with a whole page is listed from memory, a larger one from the state tables
 // (memory/grant-range.ts); with rules, evaluation/evaluate-listings.ts lists. A result page is bounded both in what it
 // reads and in what it returns, since a subject may have millions of tombstone rows. At the read bound, the page has

@@ -349,8 +349,8 @@ export class Gate {
   }
 
   /**
-   * Resolves when there is capacity; the caller must then call `leave`. Rejects with `overloaded`, or with `unavailable`
-   * at the deadline.
+   * Resolves when there is capacity; the caller must then call `leave`. Rejects with `overloaded`, and at the deadline
+   * with `unavailable`.
    */
   enter(deadline: DeadlineMs): Promise<void> {
     if (this.#inFlight < this.#options.inFlightMax) {
