@@ -58,12 +58,9 @@ const formerTermsSchema = z
 export const changeSchema = z
   .object({
     seq: z.int().min(1).meta({ description: 'The position of the write in the log of the tenant’s slot.' }),
-    index: z
-      .int()
-      .min(0)
-      .meta({
-        description: 'The number of the change at its position: (`seq`, `index`) identifies a change and orders them.',
-      }),
+    index: z.int().min(0).meta({
+      description: 'The number of the change at its position: (`seq`, `index`) identifies a change and orders them.',
+    }),
     at: z
       .string()
       .meta({ format: 'date-time', description: 'When it was decided. ISO 8601 in UTC with milliseconds.' }),
