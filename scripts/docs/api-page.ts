@@ -11,14 +11,6 @@ import {
   readReference,
 } from './reference.ts';
 
-const LANGUAGES: Readonly<Record<string, string>> = {
-  curl: 'sh',
-  TypeScript: 'ts',
-  Go: 'go',
-  Python: 'python',
-  Java: 'java',
-};
-
 const fenced = (language: string, text: string): string[] => [`\`\`\`${language}`, text, '```', ''];
 
 /** The text of a cell: without line ends. */
@@ -64,7 +56,7 @@ function operationText(operation: ReferenceOperation): string[] {
     '',
     description,
     '',
-    ...samples.flatMap(({ label, source }) => fenced(LANGUAGES[label] ?? '', source)),
+    ...samples.flatMap(({ language, source }) => fenced(language, source)),
     ...fieldTable('Parameters', parameters),
     ...(body === undefined ? [] : bodyText('Request body', body)),
     ...successes.flatMap(({ status, description: meaning, bodies }) => [

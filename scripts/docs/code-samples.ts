@@ -1,21 +1,40 @@
 // The samples of each operation. The one for curl is built from the example of the operation, so it is a request that
-// the schemas accept. Address and key come from the environment.
+// the schemas accept; those for the clients are in client-samples.md. Address and key come from the environment.
 
-import { PATH_PARAMETERS } from '../../src/http/openapi/headers.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { OperationDescription } from '../../src/http/schema/operation-description.ts';
-import { CLIENT_SAMPLES } from './client-samples.ts';
-import { JAVA_SAMPLES } from './java-samples.ts';
 
 export interface CodeSample {
   readonly label: string;
+  /** As in a fenced block of Markdown. */
+  readonly language: string;
   readonly source: string;
 }
+
+const LABELS = new Map([
+  ['ts', 'TypeScript'],
+  ['go', 'Go'],
+  ['python', 'Python'],
+  ['java', 'Java'],
+]);
+
+const CLIENT_SAMPLES: ReadonlyMap<string, readonly CodeSample[]> = new Map(
+  readFileSync(join(import.meta.dirname, 'client-samples.md'), 'utf8')
+    .split(/^## /m)
+    .map((section) => [
+      section.slice(0, section.indexOf('\n')),
+      [...section.matchAll(/^```(\w+)\n(.*?)\n```$/gms)].map(([, language = '', source = '']) => {
+        return { label: LABELS.get(language) ?? language, language, source };
+      }),
+    ]),
+);
 
 /** In single quotes, in which a shell changes nothing. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-function curlSample({ method, path, body, queryExamples = {} }: OperationDescription): string {
-  const parameters = Object.entries(PATH_PARAMETERS);
+function curlSample({ method, path, pathParameters = {}, body, queryExamples = {} }: OperationDescription): string {
+  const parameters = Object.entries(pathParameters);
   const target = parameters.reduce((text, [name, { example }]) => text.replace(`{${name}}`, example), path);
   const query = Object.entries(body === undefined ? queryExamples : {});
   const isDefault = method === (body === undefined ? 'GET' : 'POST');
@@ -30,10 +49,7 @@ function curlSample({ method, path, body, queryExamples = {} }: OperationDescrip
   return options.join(' \\\n  ');
 }
 
-export function codeSamplesOf(operation: OperationDescription): readonly CodeSample[] {
-  const { typescript = '', go = '', python = '' } = CLIENT_SAMPLES[operation.id] ?? {};
-  const clients = { TypeScript: typescript, Go: go, Python: python, Java: JAVA_SAMPLES[operation.id] ?? '' };
-  return Object.entries({ curl: curlSample(operation), ...clients })
-    .filter(([, source]) => source !== '')
-    .map(([label, source]) => ({ label, source }));
-}
+export const codeSamplesOf = (operation: OperationDescription): readonly CodeSample[] => [
+  { label: 'curl', language: 'sh', source: curlSample(operation) },
+  ...(CLIENT_SAMPLES.get(operation.id) ?? []),
+];

@@ -4,9 +4,15 @@
 
 import { assertNever } from './assert.ts';
 import { GrantdError } from './errors.ts';
-import { type GrantAttributes, grantRecord, type TermsRequest } from './grant-attributes.ts';
-import { parseCondition, parseExpiry, refuseCondition, refuseExpiry } from './grant-terms.ts';
-import { demandMembers, demandMembersOfEach, isJsonObject, type JsonObject, memberAt } from './json-members.ts';
+import {
+  type GrantAttributes,
+  grantRecord,
+  parseTerms,
+  refuseTerms,
+  TERM_MEMBERS,
+  type TermsRequest,
+} from './grant-attributes.ts';
+import { demandMembers, demandMembersOfEach, isJsonObject, type JsonObject } from './json-members.ts';
 import { BULK_CHANGES_MAX, BULK_PRECONDITIONS_MAX } from './limits.ts';
 import type { UnfollowedGrant } from './service-warnings.ts';
 import {
@@ -75,7 +81,7 @@ export interface GrantFilter {
 }
 
 /** In a revocation, the terms have a refusal of their own. */
-const GRANT_MEMBERS = [...TUPLE_MEMBERS, 'expires_at', 'condition'];
+const GRANT_MEMBERS = [...TUPLE_MEMBERS, ...TERM_MEMBERS];
 const PRECONDITION_MEMBERS = [...TUPLE_MEMBERS, 'exists'];
 const BULK_MEMBERS = ['grants', 'revocations', 'if'];
 
@@ -99,20 +105,6 @@ function tupleIn(value: unknown, list: string, index: number): Tuple {
     throw invalid(`"${list}[${index}]" must be an object with subject, relation and object.`);
   }
   return parseTuple(value.subject, value.relation, value.object, list, index);
-}
-
-/** The terms that a request sets. `place`: of the object, for messages; empty: the body itself. */
-export function parseTerms(fields: JsonObject, wallMs: number, place = ''): TermsRequest {
-  return {
-    ...parseExpiry(fields.expires_at, wallMs, memberAt(place, 'expires_at')),
-    ...parseCondition(fields.condition, memberAt(place, 'condition')),
-  };
-}
-
-/** A revocation names the tuple alone. */
-export function refuseTerms(fields: JsonObject, place = ''): void {
-  refuseExpiry(fields.expires_at, memberAt(place, 'expires_at'));
-  refuseCondition(fields.condition, memberAt(place, 'condition'));
 }
 
 function grantIn(value: unknown, index: number, wallMs: number): GrantedTuple {

@@ -3,10 +3,16 @@
 // which applies it to what it reads, and at a front, which applies it to what it forwards.
 
 import type { AuditAction } from './audit-log.ts';
-import { attributesOfId, type GrantTerms, grantRecord, termsRecord } from './grant-attributes.ts';
-import { parseCondition } from './grant-terms.ts';
+import {
+  attributesOfId,
+  type GrantTerms,
+  grantRecord,
+  termsInRecord,
+  termsRecord,
+  textOfTerms,
+} from './grant-attributes.ts';
 import { isJsonObject, type JsonObject } from './json-members.ts';
-import { formatTimestamp, parseTimestamp } from './text/timestamps.ts';
+import { formatTimestamp } from './text/timestamps.ts';
 import { type Grant, grantOf, isRelationName, namespaceOf } from './tuples.ts';
 
 export const FEED_ACTIONS = [
@@ -98,7 +104,7 @@ export function parseFeedContent(text: string): FeedContent | undefined {
     default: {
       const grant = grantIn(fields);
       const { former_terms: former } = fields;
-      return grant && { action, grant, ...(isJsonObject(former) ? { formerTerms: termsIn(former) } : {}) };
+      return grant && { action, grant, ...(isJsonObject(former) ? { formerTerms: termsInRecord(former) } : {}) };
     }
   }
 }
@@ -116,16 +122,7 @@ function grantIn(fields: JsonObject): Grant | undefined {
   const { subject, relation, object, grant_id: grantId } = fields;
   if (typeof subject !== 'string' || typeof relation !== 'string' || typeof object !== 'string') return undefined;
   if (typeof grantId !== 'string' || !isRelationName(relation)) return undefined;
-  return grantOf({ subject, relation, object }, { ...attributesOfId(grantId), ...termsIn(fields) });
-}
-
-function termsIn({ expires_at: expiresAt, condition: stored }: JsonObject): GrantTerms {
-  const expiresAtMs = typeof expiresAt === 'string' ? parseTimestamp(expiresAt) : undefined;
-  const { condition } = parseCondition(stored);
-  return {
-    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
-    ...(typeof condition === 'string' ? { condition } : {}),
-  };
+  return grantOf({ subject, relation, object }, { ...attributesOfId(grantId), ...termsInRecord(fields) });
 }
 
 /** Undefined: everything passes. */
@@ -179,8 +176,8 @@ export function changeJson({ seq, index, atMs, actor, requestId, change }: FeedC
 /** What a change takes besides its identifiers, names, conditions and rules. */
 const FRAME_BYTES = 1000;
 
-const lengthOf = ({ subject, object, condition = '' }: Grant, former: GrantTerms = {}): number =>
-  subject.length + object.length + condition.length + (former.condition ?? '').length;
+const lengthOf = (grant: Grant, former?: GrantTerms): number =>
+  grant.subject.length + grant.object.length + textOfTerms(grant).length + textOfTerms(former).length;
 
 /** At least the UTF-8 bytes of a change: each UTF-16 unit takes up to three, escaped or not. */
 export function changeBytesMax({ change }: FeedChange): number {

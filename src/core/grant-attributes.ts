@@ -4,16 +4,21 @@
 // list, and one that older versions did not write must have a meaning if it is absent.
 
 import { assert } from './assert.ts';
+import { GrantdError } from './errors.ts';
 import {
   CONDITION_BYTES_MAX,
   type ConditionRecord,
   type ConditionRequest,
+  conditionInText,
   conditionRecord,
   type ExpiryRequest,
   isCondition,
+  parseCondition,
+  parseExpiry,
 } from './grant-terms.ts';
 import { readUuidWords, timeOfId, UUID_WORDS, uuidTextOf } from './ids.ts';
-import { formatTimestamp, optionalTimestamp } from './text/timestamps.ts';
+import { type JsonObject, memberAt } from './json-members.ts';
+import { formatTimestamp, optionalTimestamp, parseTimestamp } from './text/timestamps.ts';
 
 export interface GrantAttributes {
   /** `grt_…` */
@@ -124,6 +129,16 @@ export function withTerms(attributes: GrantAttributes, request: TermsRequest): G
 export const withoutTerms = (attributes: GrantAttributes): GrantAttributes =>
   withTerms(attributes, { expiresAtMs: null, condition: null });
 
+/** Whether both are the same terms. */
+export const sameTerms = (one: GrantTerms, other: GrantTerms): boolean =>
+  one.expiresAtMs === other.expiresAtMs && one.condition === other.condition;
+
+/** UTF-8 bytes of the texts of terms. */
+export const TERMS_BYTES_MAX = CONDITION_BYTES_MAX;
+
+/** The texts of the terms, for what they take; empty: there is none. */
+export const textOfTerms = ({ condition }: ConditionRequest = {}): string => condition ?? '';
+
 /** Whether the grant has ended at this moment of its slot's time. */
 export const hasExpired = ({ expiresAtMs }: GrantTerms, nowMs: number): boolean =>
   expiresAtMs !== undefined && expiresAtMs <= nowMs;
@@ -134,6 +149,53 @@ export const isContingent = ({ expiresAtMs, condition }: GrantTerms): boolean =>
 
 /** Where no condition is evaluated, a grant with one does not hold. */
 export const meetsNone = ({ condition }: GrantTerms): boolean => condition === undefined;
+
+// ---- terms as JSON, and as columns of text ----
+
+/** Their members in requests and records of a grant, and in this order their columns in text. */
+export const TERM_MEMBERS = ['expires_at', 'condition'] as const;
+
+/** The terms that a request sets. `place`: of the object, for messages; empty: the body itself. */
+export const parseTerms = (fields: JsonObject, wallMs: number, place = ''): TermsRequest => ({
+  ...parseExpiry(fields.expires_at, wallMs, memberAt(place, 'expires_at')),
+  ...parseCondition(fields.condition, memberAt(place, 'condition')),
+});
+
+const WITHOUT_TERMS: JsonObject = Object.fromEntries(TERM_MEMBERS.map((member) => [member, null]));
+
+/** The same of a request that has the grant whole: it removes the terms that it lacks. */
+export const parseAllTerms = (fields: JsonObject, wallMs: number): TermsRequest =>
+  parseTerms({ ...WITHOUT_TERMS, ...fields }, wallMs);
+
+/** A revocation names the tuple alone. */
+export function refuseTerms(fields: JsonObject, place = ''): void {
+  const given = TERM_MEMBERS.find((member) => fields[member] !== undefined);
+  if (given === undefined) return;
+  throw new GrantdError('invalid-request', `"${memberAt(place, given)}" must not be given with a revocation.`);
+}
+
+/** The terms of a record that this program has written. */
+export function termsInRecord({ expires_at: expiresAt, condition: stored }: JsonObject): GrantTerms {
+  const expiresAtMs = typeof expiresAt === 'string' ? parseTimestamp(expiresAt) : undefined;
+  const { condition } = parseCondition(stored);
+  return {
+    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+    ...(typeof condition === 'string' ? { condition } : {}),
+  };
+}
+
+/** A text for each term, up to the last that the grant has. None holds a tab or a line end. */
+export function columnsOfTerms({ expiresAtMs, condition }: GrantTerms): readonly string[] {
+  const end = expiresAtMs === undefined ? '' : formatTimestamp(expiresAtMs);
+  if (condition !== undefined) return [end, condition];
+  return end === '' ? [] : [end];
+}
+
+/** The members of a request, from such columns. Throws `invalid-request` for a context that is not JSON. */
+export const membersInColumns = ([end = '', condition = '']: readonly string[]): object => ({
+  ...(end === '' ? {} : { expires_at: end }),
+  ...(condition === '' ? {} : { condition: conditionInText(condition) }),
+});
 
 /** A grant as JSON, in both APIs. */
 export const grantRecord = (

@@ -97,12 +97,6 @@ export function conditionInText(text: string): { readonly name: string; readonly
   return context === '' ? { name } : { name, context: parseJson(context, 'The context of the condition') };
 }
 
-/** A revocation names the tuple alone. */
-export function refuseCondition(value: unknown, field = 'condition'): void {
-  if (value === undefined) return;
-  throw invalid(`"${field}" must not be given with a revocation.`);
-}
-
 /** Whether a text has the form of a condition, within its bounds. The context was validated when it was written. */
 export const isCondition = (text: string): boolean =>
   Buffer.byteLength(text) <= CONDITION_BYTES_MAX && CONDITION_REGEX.test(text);
@@ -186,10 +180,4 @@ export function keyExpiry(expiresAtMs: number | null | undefined): number | unde
   if (expiresAtMs === null || expiresAtMs === undefined) return undefined;
   if (expiresAtMs > 0) return expiresAtMs;
   throw new GrantdError('invalid-request', expiryPassed());
-}
-
-/** A revocation takes effect at once. */
-export function refuseExpiry(value: unknown, field = 'expires_at'): void {
-  if (value === undefined) return;
-  throw new GrantdError('invalid-request', `"${field}" must not be given with a revocation.`);
 }

@@ -14,6 +14,7 @@ import {
   readGrantAttributes,
   readGrantTerms,
   termsRecord,
+  textOfTerms,
   withoutTerms,
 } from '../core/grant-attributes.ts';
 import { conditionNameOf } from '../core/grant-terms.ts';
@@ -337,12 +338,13 @@ export function countDifferences(change: GrantChange): readonly KeyCount[] {
 
 const conditionKey = (condition: string): CountKey => `condition:${conditionNameOf(condition)}`;
 
-/** Characters of the identifiers, conditions and rules of a change. */
+/** Characters of the identifiers, terms and rules of a change. */
 export function lengthOf(change: Change): number {
   if (change.kind === 'rules-updated') return change.rules.length + change.former.length;
   if (!isGrantChange(change)) return 0;
-  const { subject, object, condition = '' } = change.grant;
-  return subject.length + object.length + condition.length + (formerTermsOf(change)?.condition ?? '').length;
+  const { subject, object } = change.grant;
+  const terms = textOfTerms(change.grant).length + textOfTerms(formerTermsOf(change)).length;
+  return subject.length + object.length + terms;
 }
 
 // ---- rows ----

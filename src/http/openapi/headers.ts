@@ -1,8 +1,7 @@
 // The headers of the OpenAPI documents: each is described once, under `components`, and referred to elsewhere.
 
 import { CLIENT_REQUEST_ID_LENGTH_MAX } from '../../core/text/header-fields.ts';
-import { EXAMPLE_CLIENT_REQUEST_ID, EXAMPLE_ETAG, EXAMPLE_KEY_ID, EXAMPLE_REQUEST_ID } from '../schema/examples.ts';
-import type { ParameterDescriptions } from '../schema/operation-description.ts';
+import { EXAMPLE_CLIENT_REQUEST_ID, EXAMPLE_ETAG, EXAMPLE_REQUEST_ID } from '../schema/examples.ts';
 
 export type JsonObject = { [name: string]: unknown };
 
@@ -20,11 +19,6 @@ export const RATE_LIMIT = {
   'RateLimit-Policy': headerRef('RateLimitPolicy'),
   RateLimit: headerRef('RateLimit'),
 };
-
-export const PATH_PARAMETERS = {
-  key_id: { description: 'The id of the key, not the key itself.', example: EXAMPLE_KEY_ID },
-  version: { description: 'The number of the version.', example: '1' },
-} satisfies ParameterDescriptions;
 
 /** Parameters of every operation. */
 export const PARAMETERS: JsonObject = {

@@ -21,7 +21,8 @@ export interface DescribedInterface<Operation extends OperationDescription> {
   readonly securitySchemes: JsonObject;
   /** Security of every operation for which `detailsOf` gives none. */
   readonly security?: readonly JsonObject[];
-  readonly pathParameters: ParameterDescriptions;
+  /** Parameters of paths, besides those that an operation describes itself. */
+  readonly pathParameters?: ParameterDescriptions;
   /** Parameters of every operation, by their names under `components`. */
   readonly parameters?: JsonObject;
   /** Names under `components` of the headers that its responses have; undefined: all of them. */
@@ -91,7 +92,8 @@ function queryParametersOf(
   });
 }
 
-function pathParametersOf({ path }: OperationDescription, described: ParameterDescriptions) {
+function pathParametersOf({ path, pathParameters }: OperationDescription, shared: ParameterDescriptions = {}) {
+  const described = { ...shared, ...pathParameters };
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
     const parameter = described[name];
     assert(parameter !== undefined, `the parameter ${name} is documented`);

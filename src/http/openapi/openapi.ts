@@ -41,7 +41,7 @@ import {
   viaSchema,
   writtenGrantSchema,
 } from '../schema/schemas.ts';
-import { type JsonObject, PARAMETERS, PATH_PARAMETERS, RATE_LIMIT, REQUEST_ID } from './headers.ts';
+import { type JsonObject, PARAMETERS, RATE_LIMIT, REQUEST_ID } from './headers.ts';
 import { createDocument, type DescribedInterface, type OpenapiAddresses } from './openapi-document.ts';
 
 /** Announced but not served: named so that clients do not look for it in vain, and the paths stay free. */
@@ -101,7 +101,6 @@ const PUBLIC_INTERFACE: DescribedInterface<PublicOperation> = {
         'An API key. It belongs to one tenant and carries the scopes check:read, grant:write and admin; no scope implies another.',
     },
   },
-  pathParameters: PATH_PARAMETERS,
   parameters: PARAMETERS,
   parts: {
     ...TENANT_PARTS,

@@ -7,10 +7,9 @@ import {
   parseAnchor,
   parseBulkWrite,
   parseGrantFilter,
-  refuseTerms,
 } from '../../core/bulk-writes.ts';
 import { GrantdError } from '../../core/errors.ts';
-import { grantRecord } from '../../core/grant-attributes.ts';
+import { grantRecord, refuseTerms } from '../../core/grant-attributes.ts';
 import { isJsonObject } from '../../core/json-members.ts';
 import {
   BODY_BYTES_MAX,

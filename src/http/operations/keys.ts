@@ -10,8 +10,8 @@ import { BODY_BYTES_MAX } from '../../core/limits.ts';
 import { keyRecord, listedKeyRecord } from '../../core/records.ts';
 import { SCOPES, scopeMask } from '../../core/scopes.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
-import { EXAMPLE_KEY, EXAMPLE_TIMESTAMP } from '../schema/examples.ts';
-import { success } from '../schema/operation-description.ts';
+import { EXAMPLE_KEY, EXAMPLE_KEY_ID, EXAMPLE_TIMESTAMP } from '../schema/examples.ts';
+import { type ParameterDescriptions, success } from '../schema/operation-description.ts';
 import { createdKeySchema, keyBodySchema, keyListSchema, pageQuerySchema } from '../schema/schemas.ts';
 import { validate, validateBody } from '../schema/validation.ts';
 import type { PublicOperation } from './operation.ts';
@@ -96,10 +96,15 @@ export const createKey: PublicOperation = {
   },
 };
 
+export const KEY_ID: ParameterDescriptions = {
+  key_id: { description: 'The id of the key, not the key itself.', example: EXAMPLE_KEY_ID },
+};
+
 export const revokeKey: PublicOperation = {
   id: 'revokeKey',
   method: 'DELETE',
   path: '/v1/keys/{key_id}',
+  pathParameters: KEY_ID,
   scope: 'admin',
   reserve: true,
   tag: 'Keys',

@@ -38,6 +38,7 @@ export const readRulesVersion: PublicOperation = {
   id: 'readRulesVersion',
   method: 'GET',
   path: '/v1/rules/versions/{version}',
+  pathParameters: { version: { description: 'The number of the version.', example: '1' } },
   scope: 'admin',
   tag: 'Rules',
   summary: 'Read a version of the rules',

@@ -6,7 +6,7 @@ import { parseTimestamp } from '../../core/text/timestamps.ts';
 import { EXAMPLE_GRANT, EXAMPLE_KEY_ID, EXAMPLE_REQUEST_ID, EXAMPLE_TIMESTAMP } from './examples.ts';
 import { ruleSetSchema } from './rule-schemas.ts';
 import { pageLimit, waitSeconds } from './schema-parts.ts';
-import { grantConditionSchema, grantSchema, namespaceNameSchema, relationSchema } from './schemas.ts';
+import { grantSchema, grantTermsShape, namespaceNameSchema, relationSchema } from './schemas.ts';
 
 const SINCE_ERROR = 'must be "now", or an ISO 8601 timestamp with a time zone (a "+" is written %2B)';
 
@@ -45,15 +45,10 @@ export const changesQuerySchema = z.object({
   wait: waitSeconds('How many seconds a page without a change waits for one. Not for streams.').optional(),
 });
 
-const formerTermsSchema = z
-  .object({
-    expires_at: grantSchema.shape.expires_at,
-    condition: grantConditionSchema.optional(),
-  })
-  .meta({
-    description:
-      'Only for `grant.updated`: the terms that the grant had before. Absent from changes that version 0.2 recorded, which did not keep them.',
-  });
+const formerTermsSchema = z.object(grantTermsShape).meta({
+  description:
+    'Only for `grant.updated`: the terms that the grant had before. Absent from changes that version 0.2 recorded, which did not keep them.',
+});
 
 export const changeSchema = z
   .object({

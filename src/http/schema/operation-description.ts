@@ -43,6 +43,7 @@ export interface OperationDescription {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** In the form of OpenAPI: `/v1/keys/{key_id}`. */
   readonly path: string;
+  readonly pathParameters?: ParameterDescriptions;
   /** The heading under which readers find the operation. */
   readonly tag: string;
   readonly summary: string;

@@ -225,6 +225,12 @@ export const namespaceNameSchema = z
   .regex(NAMESPACE_REGEX, { error: `must be a namespace name (${NAMESPACE_PATTERN}); it is not of that form` })
   .meta({ description: 'The part of subjects and objects before the first colon.' });
 
+/** What a grant has besides its tuple that may change. */
+export const grantTermsShape = {
+  expires_at: timestamp('The grant holds until just before this moment; `null`: it never expires.').nullable(),
+  condition: grantConditionSchema.optional(),
+};
+
 export const grantSchema = z
   .object({
     grant_id: id('grt', 'Opaque. A grant created again after its revocation has a new id.'),
@@ -232,8 +238,7 @@ export const grantSchema = z
     relation: relationSchema,
     object: objectSchema,
     created_at: timestamp('When the grant was created.'),
-    expires_at: timestamp('The grant holds until just before this moment; `null`: it never expires.').nullable(),
-    condition: grantConditionSchema.optional(),
+    ...grantTermsShape,
   } satisfies Record<keyof ReturnType<typeof grantRecord>, z.ZodType>)
   .meta({ description: 'A stored relationship, unique per (subject, relation, object).' });
 

@@ -2,9 +2,10 @@
 // message names the field as the client wrote it (`checks[3].subject`).
 
 import type { z } from 'zod';
-import { type GrantedTuple, parseTerms } from '../../core/bulk-writes.ts';
+import type { GrantedTuple } from '../../core/bulk-writes.ts';
 import { type CallContext, parseCallContext } from '../../core/call-context.ts';
 import { type ErrorCode, GrantdError } from '../../core/errors.ts';
+import { parseTerms } from '../../core/grant-attributes.ts';
 import {
   demandMembers,
   demandMembersOfEach,

@@ -1,20 +1,8 @@
-// Every operation of the operator's API, registered once: those that operators alone have, those of the public
-// interface under a tenant, and the description of all of them, which is one of them.
+// Every operation of the operator's API: those that operators alone have, those of the public interface under a tenant,
+// and the description of all of them, which is one of them.
 
 import { z } from 'zod';
-import { readOpenapi } from '../../http/operation-table.ts';
-import { check, checkBulk } from '../../http/operations/checks.ts';
-import { createGrant, listGrants, revokeGrant, revokeGrants, writeBulk } from '../../http/operations/grants.ts';
-import { createKey, revokeKey } from '../../http/operations/keys.ts';
-import {
-  listSubjects as listHolders,
-  listSubjectsInContext as listHoldersInContext,
-  listObjects,
-  listObjectsInContext,
-} from '../../http/operations/listings.ts';
-import { createNamespace, listNamespaces } from '../../http/operations/namespaces.ts';
-import { readRules, writeRules } from '../../http/operations/rules.ts';
-import { listRulesVersions, readRulesVersion } from '../../http/operations/rules-versions.ts';
+import { OPERATIONS, readOpenapi } from '../../http/operation-table.ts';
 import { success } from '../../http/schema/operation-description.ts';
 import { type OperatorOperation, withinTenant } from './operation.ts';
 import { createExportAuditLog, listAuditLog } from './operations/audit-log.ts';
@@ -27,6 +15,21 @@ import { createTenant, deleteTenant, listTenants, readTenant, readUsage, updateT
 
 const documentSchema = z.looseObject({ openapi: z.string(), info: z.looseObject({ version: z.string() }) });
 
+/** What operators have in a form of their own, by the same id. */
+const OWN = [listKeys, listChanges];
+/** What is called otherwise here, since `/subjects` lists all subjects of the tenant. */
+const RENAMED: Readonly<Record<string, Parameters<typeof withinTenant>[1]>> = {
+  listSubjects: { id: 'listHolders', path: '/holders' },
+  listSubjectsInContext: { id: 'listHoldersInContext', path: '/holders' },
+  revokeKey: { description: 'Requests with it that start after the response are refused everywhere.' },
+};
+
+/** The operations of the public interface; AuthZEN is for enforcement points, which have a key. */
+const mountOperations = (): readonly OperatorOperation[] =>
+  OPERATIONS.filter(
+    ({ id, tag }) => tag !== 'AuthZEN' && tag !== 'Description' && !OWN.some((own) => own.id === id),
+  ).map((operation) => withinTenant(operation, RENAMED[operation.id]));
+
 export const createOperatorOperations = (): readonly OperatorOperation[] => [
   createTenant,
   listTenants,
@@ -34,33 +37,14 @@ export const createOperatorOperations = (): readonly OperatorOperation[] => [
   updateTenant,
   deleteTenant,
   readUsage,
-  withinTenant(createKey),
-  listKeys,
+  ...mountOperations(),
+  ...OWN,
   readKey,
   rotateKey,
   identifyKey,
-  withinTenant(revokeKey, { description: 'Requests with it that start after the response are refused everywhere.' }),
-  withinTenant(check),
-  withinTenant(createGrant),
-  withinTenant(revokeGrant),
-  withinTenant(listGrants),
-  withinTenant(listObjects),
-  withinTenant(listObjectsInContext),
-  withinTenant(listHolders, { id: 'listHolders', path: '/holders' }),
-  withinTenant(listHoldersInContext, { id: 'listHoldersInContext', path: '/holders' }),
-  withinTenant(checkBulk),
-  withinTenant(writeBulk),
-  withinTenant(revokeGrants),
-  withinTenant(listNamespaces),
-  withinTenant(createNamespace),
-  withinTenant(readRules),
-  withinTenant(writeRules),
-  withinTenant(listRulesVersions),
-  withinTenant(readRulesVersion),
   listSubjects,
   listAuditLog,
   createExportAuditLog(),
-  listChanges,
   importGrants,
   exportGrants,
   listPlans,

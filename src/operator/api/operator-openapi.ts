@@ -3,7 +3,6 @@
 import { headerRef, type JsonObject } from '../../http/openapi/headers.ts';
 import { TENANT_PARTS } from '../../http/openapi/openapi.ts';
 import { createDocument, type DescribedInterface } from '../../http/openapi/openapi-document.ts';
-import { EXAMPLE_KEY_ID } from '../../http/schema/examples.ts';
 import type { OperatorOperation } from './operation.ts';
 
 export const OPERATOR_API_PREFIX = '/operator/v1';
@@ -27,9 +26,6 @@ const OPERATOR_INTERFACE: DescribedInterface<OperatorOperation> = {
   security: [{ operatorToken: [] }],
   pathParameters: {
     tenantId: { description: 'The id of the tenant.', example: 'ten_01jhm9r0g0e8xsg4k6t2v8w0yc' },
-    key_id: { description: 'The id of the key, not the key itself.', example: EXAMPLE_KEY_ID },
-    version: { description: 'The number of the version.', example: '1' },
-    slot: { description: 'The number of the slot.', example: '0' },
   },
   headers: ['RequestId', 'ETag', 'FeedCursor', 'Warning', 'RetryAfter', 'WwwAuthenticate'],
   parts,

@@ -5,7 +5,7 @@
 // it finds such a grant, it decides nothing; the caller collects the grant first and submits the write again. A write
 // that collected them itself would need room in the log for twice its changes.
 
-import { attributesOfId, type GrantAttributes, withTerms } from '../../core/grant-attributes.ts';
+import { attributesOfId, type GrantAttributes, textOfTerms, withTerms } from '../../core/grant-attributes.ts';
 import { expiryPassedInLog } from '../../core/grant-terms.ts';
 import { resolvePlan } from '../../core/plans.ts';
 import { grantOf, namespaceOf, type Tuple, tupleKey, undeclaredMessage } from '../../core/tuples.ts';
@@ -46,8 +46,8 @@ const OPERATION_BYTES = 1024;
 const BYTES_PER_UNIT = 3;
 
 /** In the change and in its result, with every quote escaped. */
-const CONDITION_BYTES_PER_BYTE = 4;
-/** The condition of an existing grant counts twice: as the kept one and as the former one. */
+const TERM_BYTES_PER_BYTE = 4;
+/** The terms of an existing grant count twice: as the kept ones and as the former ones. */
 const FORMER_BYTES_PER_BYTE = 6;
 /**
  * At most 100 changes of the longest identifiers take 400 KiB. An entry has room for twice what a batch may reserve:
@@ -62,9 +62,9 @@ export function sizeOfBulk(
   held: readonly (Pick<WatchedTuple, 'facts'> | undefined)[],
 ): Pick<Proposal, 'bytesMax' | 'changesMax'> {
   let bytesMax = OPERATION_BYTES;
-  for (const { condition } of grants) bytesMax += CONDITION_BYTES_PER_BYTE * Buffer.byteLength(condition ?? '');
+  for (const grant of grants) bytesMax += TERM_BYTES_PER_BYTE * Buffer.byteLength(textOfTerms(grant));
   for (const tuple of held.slice(0, grants.length + revocations.length)) {
-    bytesMax += FORMER_BYTES_PER_BYTE * Buffer.byteLength(tuple?.facts?.condition ?? '');
+    bytesMax += FORMER_BYTES_PER_BYTE * Buffer.byteLength(textOfTerms(tuple?.facts ?? undefined));
   }
   for (const { subject, object } of [...grants, ...revocations]) {
     bytesMax += CHANGE_BYTES + BYTES_PER_UNIT * (subject.length + object.length);

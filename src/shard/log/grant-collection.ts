@@ -10,7 +10,7 @@
 // stored with the count of the tenant's grants.
 
 import { type Clock, delay } from '../../core/async/clock.ts';
-import { CONDITION_BYTES_MAX } from '../../core/grant-terms.ts';
+import { TERMS_BYTES_MAX } from '../../core/grant-attributes.ts';
 import { SUBJECT_BUCKETS } from '../../core/slots.ts';
 import { isLeaving } from '../../core/tenants.ts';
 import { columnsBy, isRelation, type Tuple, tupleKey } from '../../core/tuples.ts';
@@ -204,11 +204,11 @@ const withoutRepeats = (rows: readonly ExpiryPlace[]): readonly ExpiryPlace[] =>
 // ---- the write that collects expired grants ----
 
 /**
- * UTF-8 bytes of an operation, and of each change with its condition, whose quotes are escaped; without other strings,
+ * UTF-8 bytes of an operation, and of each change with its terms, whose quotes are escaped; without other strings,
  * of which a character takes at most 6 (an escape).
  */
 const OPERATION_BYTES = 1024;
-const CHANGE_BYTES = 400 + 2 * CONDITION_BYTES_MAX;
+const CHANGE_BYTES = 400 + 2 * TERMS_BYTES_MAX;
 const BYTES_PER_CHARACTER = 6;
 /** A hundred of the longest grants would be more. */
 const OPERATION_BYTES_MAX = 256 * 1024;

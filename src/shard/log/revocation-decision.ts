@@ -4,7 +4,7 @@
 // that it relies on are in its own entry.
 
 import { GrantdError } from '../../core/errors.ts';
-import { hasExpired } from '../../core/grant-attributes.ts';
+import { hasExpired, textOfTerms } from '../../core/grant-attributes.ts';
 import { type Grant, grantOf, undeclaredMessage } from '../../core/tuples.ts';
 import type { Change } from '../log-changes.ts';
 import type { TupleChange } from '../memory/grant-deltas.ts';
@@ -30,8 +30,8 @@ export type RevocationSize = Required<Pick<Proposal, 'bytesMax' | 'changesMax'>>
 
 const jsonBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text));
 
-const bytesOf = (entityBytes: number, { counterpart, condition = '' }: PageRow): number =>
-  REVOCATION_BYTES + entityBytes + jsonBytes(counterpart) + jsonBytes(condition);
+const bytesOf = (entityBytes: number, row: PageRow): number =>
+  REVOCATION_BYTES + entityBytes + jsonBytes(row.counterpart) + jsonBytes(textOfTerms(row));
 
 /** Too much has changed since the matching grants were read; the caller reads them again. Nothing was done. */
 export class OutdatedRange extends Error {}

@@ -4,7 +4,14 @@
 import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
-import { attributesOf, attributesOfId, type GrantAttributes, termsOf, withTerms } from '../../core/grant-attributes.ts';
+import {
+  attributesOf,
+  attributesOfId,
+  type GrantAttributes,
+  sameTerms,
+  termsOf,
+  withTerms,
+} from '../../core/grant-attributes.ts';
 import { expiryPassedInLog } from '../../core/grant-terms.ts';
 import { type IdFactory, isDerivedId } from '../../core/ids.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
@@ -179,14 +186,13 @@ export function decideGrant(
   };
 }
 
-/** For a tuple with a grant: keeps, replaces or removes its expiry and its condition. */
+/** For a tuple with a grant: keeps, replaces or removes its terms. */
 export function decideTerms(
   request: GrantedTuple,
   present: GrantAttributes,
 ): { readonly attributes: GrantAttributes; readonly changes: readonly Change[] } {
   const attributes = request.keepsExisting ? present : withTerms(present, request);
-  const isSame = attributes.expiresAtMs === present.expiresAtMs && attributes.condition === present.condition;
-  if (isSame) return { attributes, changes: [] };
+  if (sameTerms(attributes, present)) return { attributes, changes: [] };
   const former = termsOf(present);
   return { attributes, changes: [{ kind: 'grant-updated', grant: grantOf(request, attributes), former }] };
 }

@@ -10,6 +10,7 @@ import {
   isContingent,
   isPackedContingent,
   packAttributes,
+  textOfTerms,
   unpackAttributes,
   unpackTerms,
 } from '../../core/grant-attributes.ts';
@@ -25,7 +26,7 @@ import { TupleTable } from './tuple-table.ts';
  */
 const PAGE_BYTES = 550;
 const GRANT_BYTES = 120;
-/** Additional bytes of a contingent grant, without the characters of its condition: a string of its own. */
+/** Additional bytes of a contingent grant, without the characters of its terms: a string of its own. */
 const CONTINGENT_BYTES = 32;
 const ORDER_BYTES = 12;
 
@@ -46,7 +47,7 @@ export interface PagePlace {
 export interface PageRow extends PagePlace, GrantAttributes {}
 
 const contingentBytes = (facts: GrantAttributes | null): number =>
-  facts !== null && isContingent(facts) ? CONTINGENT_BYTES + Buffer.byteLength(facts.condition ?? '') : 0;
+  facts !== null && isContingent(facts) ? CONTINGENT_BYTES + Buffer.byteLength(textOfTerms(facts)) : 0;
 
 const NO_COUNTERPARTS: readonly string[] = [];
 

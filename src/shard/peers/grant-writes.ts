@@ -3,6 +3,7 @@
 
 import { assert } from '../../core/assert.ts';
 import { GrantdError } from '../../core/errors.ts';
+import { textOfTerms } from '../../core/grant-attributes.ts';
 import { WRITES_PER_CALL_MAX } from '../../core/limits.ts';
 import type { UnfollowedReason } from '../../core/service-warnings.ts';
 import { columnsBy, isRelation, type Relation, type Tuple, type TupleColumns } from '../../core/tuples.ts';
@@ -98,10 +99,10 @@ export const writeGrants: Handler<'writeGrants'> = async (peer, by, writes) => {
   peer.handles.assertGood(handle);
   const enqueue = () =>
     writes.map((write, index) => {
-      const { subject, object, condition } = write;
-      // A change has the condition of the grant that exists as it stays, or as the former one.
-      const conditions = (condition?.length ?? 0) + 2 * (held.tuples[index]?.facts?.condition?.length ?? 0);
-      const size = sizeOf(subject.length + object.length + conditions);
+      const { subject, object } = write;
+      // A change has the terms of the grant that exists as they stay, or as the former ones.
+      const former = textOfTerms(held.tuples[index]?.facts ?? undefined).length;
+      const size = sizeOf(subject.length + object.length + textOfTerms(write).length + 2 * former);
       const decide = under(handle, decideGrant(peer.shard, memory, held.tuples[index], write));
       return peer.enqueue(handle, by.attempt, index, size, decide);
     });

@@ -2,30 +2,21 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { OPERATIONS } from '../../../src/http/operation-table.ts';
 import { type Answer, assertProblem, type CallOptions } from '../../kit/http-client.ts';
 import { oneService } from '../support/one-service.ts';
+import { requestOf } from '../support/requests.ts';
 
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 const KEY = /^gk1_[0-9A-Za-z]{81}$/;
 const KEY_ID = /^key_[0-9a-hjkmnp-tv-z]{26}$/;
 const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
 
-/** Every operation, with a request that it takes, and the scope it needs (undefined: any valid key). */
-const OPERATIONS: [CallOptions, string | undefined][] = [
-  [{ method: 'POST', path: '/v1/check', body: TUPLE }, 'check:read'],
-  [{ method: 'POST', path: '/v1/check/bulk', body: { checks: [TUPLE] } }, 'check:read'],
-  [{ method: 'GET', path: '/v1/objects?subject=user:ada&relation=viewer' }, 'check:read'],
-  [{ method: 'GET', path: '/v1/subjects?object=document:plan&relation=viewer' }, 'check:read'],
-  [{ method: 'GET', path: '/v1/grants?subject=user:ada' }, 'check:read'],
-  [{ method: 'GET', path: '/v1/namespaces' }, 'check:read'],
-  [{ method: 'POST', path: '/v1/grants', body: TUPLE }, 'grant:write'],
-  [{ method: 'DELETE', path: '/v1/grants', body: TUPLE }, 'grant:write'],
-  [{ method: 'POST', path: '/v1/namespaces', body: { name: 'folder' } }, 'grant:write'],
-  [{ method: 'GET', path: '/v1/keys' }, 'admin'],
-  [{ method: 'POST', path: '/v1/keys', body: { scopes: ['check:read'] } }, 'admin'],
-  [{ method: 'DELETE', path: '/v1/keys/key_00000000000000000000000000' }, 'admin'],
-  [{ method: 'GET', path: '/openapi.json' }, undefined],
-];
+/** Every operation, with a request that it takes, and the scope that it needs (undefined: any valid key). */
+const REQUESTS = OPERATIONS.map((operation): [CallOptions, string | undefined] => {
+  const { search, path, ...request } = requestOf(operation);
+  return [{ ...request, path: path + search }, operation.scope];
+});
 
 function recordOf(answer: Answer): Record<string, unknown> {
   assert.ok(typeof answer.json === 'object' && answer.json !== null, answer.text);
@@ -192,10 +183,10 @@ describe('API keys', () => {
     const { tenantId } = await service.createTenant();
     for (const scope of ['check:read', 'grant:write', 'admin']) {
       const { key } = await service.createKey(tenantId, { scopes: [scope] });
-      for (const [options, needed] of OPERATIONS) {
+      for (const [options, needed] of REQUESTS) {
         const answer = await service.send({ ...options, key });
         if (needed === undefined || needed === scope) {
-          assert.ok([200, 201, 204, 404].includes(answer.status), `${options.path} ${answer.text}`);
+          assert.ok([200, 201, 204, 404, 412].includes(answer.status), `${options.path} ${answer.text}`);
         } else {
           const detail = assertProblem(answer, 403, 'insufficient-scope', service.errorsBase);
           assert.ok(detail.includes(needed));
@@ -231,7 +222,7 @@ describe('API keys', () => {
   });
 
   it('are asked for by every operation', async () => {
-    for (const [options] of OPERATIONS) await refuses(options, 401, 'unauthorized');
+    for (const [options] of REQUESTS) await refuses(options, 401, 'unauthorized');
   });
 
   it('of a suspended tenant open nothing until it is resumed', async () => {
@@ -239,7 +230,7 @@ describe('API keys', () => {
     const fresh = await service.createKey(tenantId, { scopes: ['check:read', 'grant:write', 'admin'] });
     await service.send({ method: 'POST', path: '/v1/check', body: TUPLE, key });
     await service.setState(tenantId, 'suspended');
-    for (const [options] of OPERATIONS) {
+    for (const [options] of REQUESTS) {
       for (const each of [key, fresh.key]) await refuses({ ...options, key: each }, 403, 'tenant-suspended');
     }
     await refuses({ method: 'GET', path: '/v1/nothing', key }, 403, 'tenant-suspended');

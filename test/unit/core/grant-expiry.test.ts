@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseExpiry, refuseExpiry } from '../../../src/core/grant-terms.ts';
+import { refuseTerms } from '../../../src/core/grant-attributes.ts';
+import { parseExpiry } from '../../../src/core/grant-terms.ts';
 import { parseTimestamp } from '../../../src/core/text/timestamps.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 1);
@@ -58,8 +59,8 @@ test('an expiry is absent, none at all, or a moment within a century', () => {
 });
 
 test('a revocation takes none', () => {
-  refuseExpiry(undefined);
-  for (const given of [null, '2030-01-31T12:00:00Z']) {
-    assert.throws(() => refuseExpiry(given), { code: 'invalid-request' });
+  refuseTerms({});
+  for (const expires_at of [null, '2030-01-31T12:00:00Z']) {
+    assert.throws(() => refuseTerms({ expires_at }), { code: 'invalid-request' });
   }
 });

@@ -1,5 +1,6 @@
-// Who may do what: every route of the operator's API and of the console, with every kind of credential. A route that is
-// in no table here fails the test, so a new one is decided on before it is served.
+// Who may do what: every route of the operator's API and of the console, with every kind of credential. An operation of
+// the API needs full access unless it is a GET or listed here, and a page that is in no table fails the test. So
+// nothing that writes is served to readers before that is decided on.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -8,6 +9,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { IdFactory } from '../../../src/core/ids.ts';
 import { BUILT_IN_PLANS } from '../../../src/core/plans.ts';
 import { createConsoleApp } from '../../../src/operator/api/app.ts';
+import { createOperatorOperations } from '../../../src/operator/api/operation-table.ts';
 import { ClusterWatch } from '../../../src/operator/cluster-watch.ts';
 import { createIdentityProvider, type IdentityProvider } from '../../../src/operator/identity/identity-provider.ts';
 import { createOperatorTokens } from '../../../src/operator/operator-tokens.ts';
@@ -25,52 +27,24 @@ import { AUDIENCE, CLIENT_ID, type RealProvider, startProvider } from '../../kit
 import { ScriptedOperator } from '../../kit/scripted-operator.ts';
 import { ConsoleVisitor } from './console-visitor.ts';
 
-/** What each operation of the API needs. */
-const OPERATIONS: Readonly<Record<string, 'read-only' | 'full'>> = {
-  'POST /tenants': 'full',
-  'GET /tenants': 'read-only',
-  'GET /tenants/:tenantId': 'read-only',
-  'PATCH /tenants/:tenantId': 'full',
-  'DELETE /tenants/:tenantId': 'full',
-  'GET /tenants/:tenantId/usage': 'read-only',
-  'POST /tenants/:tenantId/keys': 'full',
-  'GET /tenants/:tenantId/keys': 'read-only',
-  'GET /tenants/:tenantId/keys/:key_id': 'read-only',
-  'DELETE /tenants/:tenantId/keys/:key_id': 'full',
-  'POST /tenants/:tenantId/keys/:key_id/rotate': 'full',
-  'POST /tenants/:tenantId/keys/:key_id/identify': 'read-only',
-  'POST /tenants/:tenantId/check': 'read-only',
-  'POST /tenants/:tenantId/grants': 'full',
-  'DELETE /tenants/:tenantId/grants': 'full',
-  'GET /tenants/:tenantId/grants': 'read-only',
-  'GET /tenants/:tenantId/objects': 'read-only',
-  'POST /tenants/:tenantId/objects': 'read-only',
-  'GET /tenants/:tenantId/holders': 'read-only',
-  'POST /tenants/:tenantId/holders': 'read-only',
-  'POST /tenants/:tenantId/check/bulk': 'read-only',
-  'POST /tenants/:tenantId/grants/bulk': 'full',
-  'POST /tenants/:tenantId/grants/revoke': 'full',
-  'GET /tenants/:tenantId/namespaces': 'read-only',
-  'POST /tenants/:tenantId/namespaces': 'full',
-  'GET /tenants/:tenantId/rules': 'read-only',
-  'PUT /tenants/:tenantId/rules': 'full',
-  'GET /tenants/:tenantId/rules/versions': 'read-only',
-  'GET /tenants/:tenantId/rules/versions/:version': 'read-only',
-  'GET /tenants/:tenantId/subjects': 'read-only',
-  'GET /tenants/:tenantId/audit-log': 'read-only',
-  'GET /tenants/:tenantId/changes': 'read-only',
-  'POST /tenants/:tenantId/import': 'full',
-  'GET /tenants/:tenantId/export': 'read-only',
-  'GET /audit-log': 'read-only',
-  'GET /openapi.json': 'read-only',
-  'GET /plans': 'read-only',
-  'GET /slots': 'read-only',
-  'POST /slots/:slot/repair-time': 'full',
-  'GET /loads': 'read-only',
-  'GET /members': 'read-only',
-};
+/** Operations that only read, although they are no GET. */
+const READ_BY_POST = [
+  'POST /tenants/:tenantId/keys/:key_id/identify',
+  'POST /tenants/:tenantId/check',
+  'POST /tenants/:tenantId/check/bulk',
+  'POST /tenants/:tenantId/objects',
+  'POST /tenants/:tenantId/holders',
+];
 
-/** The same for the pages. */
+/** What each operation of the API needs. */
+const OPERATIONS: Readonly<Record<string, 'read-only' | 'full'>> = Object.fromEntries(
+  createOperatorOperations().map(({ method, path }) => {
+    const entry = `${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
+    return [entry, method === 'GET' || READ_BY_POST.includes(entry) ? 'read-only' : 'full'];
+  }),
+);
+
+/** What each page needs. */
 const PAGES: Readonly<Record<string, 'read-only' | 'full'>> = {
   'GET /cluster': 'read-only',
   'GET /cluster/live': 'read-only',

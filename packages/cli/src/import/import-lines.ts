@@ -3,29 +3,28 @@
 
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { ExportFrame } from '../../../../src/core/export-frame.ts';
-import { conditionInText } from '../../../../src/core/grant-terms.ts';
+import { membersInColumns, TERM_MEMBERS } from '../../../../src/core/grant-attributes.ts';
 import { demandMembers, isJsonObject } from '../../../../src/core/json-members.ts';
 import { parseCsvLine } from '../../../../src/core/text/csv.ts';
 import { parseJson } from '../../../../src/core/text/json.ts';
+import { TUPLE_MEMBERS } from '../../../../src/core/tuples.ts';
 import { EXPECTED_HEAD } from '../../../../src/rules/expected-checks.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import type { RuleSet } from '../../../../src/rules/rule-set.ts';
 
 export type ImportFormat = 'tsv' | 'csv' | 'ndjson';
 
+const COLUMNS = [...TUPLE_MEMBERS, ...TERM_MEMBERS];
+const COLUMNS_MIN = TUPLE_MEMBERS.length;
+
 /** Heads that spreadsheets write; a grant cannot look like them. */
 const CSV_HEADS: ReadonlySet<string> = new Set([
-  'subject,relation,object',
-  'subject,relation,object,expires_at',
-  'subject,relation,object,expires_at,condition',
+  ...COLUMNS.map((_, last) => COLUMNS.slice(0, last + 1).join(',')).slice(COLUMNS_MIN - 1),
   EXPECTED_HEAD,
 ]);
 
 /** Twenty times the longest tuple in JSON with every character escaped; a longer line cannot be valid. */
 export const LINE_BYTES_MAX = 128 * 1024;
-
-const COLUMNS_MIN = 3;
-const COLUMNS_MAX = 5;
 
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -143,21 +142,19 @@ export function encodeLine(
   if (text === '' || (format === 'csv' && line.number === 1 && CSV_HEADS.has(text.toLowerCase()))) return undefined;
   const columns = format === 'tsv' ? text.split('\t') : parseCsvLine(text);
   if (columns === undefined) return refuse('A quote in the line is not closed, or not doubled.');
-  if (columns.length < COLUMNS_MIN || columns.length > COLUMNS_MAX) {
+  if (columns.length < COLUMNS_MIN || columns.length > COLUMNS.length) {
     const separators = format === 'tsv' ? 'tabs' : 'commas';
     return refuse(
-      `The line has ${columns.length === 1 ? '1 column' : `${columns.length} columns`} instead of ${COLUMNS_MIN} to ${COLUMNS_MAX}: subject, relation, object and perhaps the expiry and the condition, separated by ${separators}.`,
+      `The line has ${columns.length === 1 ? '1 column' : `${columns.length} columns`} instead of ${COLUMNS_MIN} to ${COLUMNS.length}: subject, relation, object and perhaps the expiry and the condition, separated by ${separators}.`,
     );
   }
   return jsonOf(columns);
 }
 
 function jsonOf(columns: readonly string[]): { readonly json: string } | { readonly refusal: Refusal } {
-  const [subject, relation, object, end = '', condition = ''] = columns;
-  const grant = { subject, relation, object, ...(end === '' ? {} : { expires_at: end }) };
-  if (condition === '') return { json: JSON.stringify(grant) };
+  const [subject, relation, object, ...terms] = columns;
   try {
-    return { json: JSON.stringify({ ...grant, condition: conditionInText(condition) }) };
+    return { json: JSON.stringify({ subject, relation, object, ...membersInColumns(terms) }) };
   } catch (error) {
     return refuse(GrantdError.from(error).message);
   }

@@ -2,7 +2,7 @@
 
 import type { CallContext } from '../../../../src/core/call-context.ts';
 import { type ErrorCode, GrantdError } from '../../../../src/core/errors.ts';
-import { parseCondition, parseExpiry } from '../../../../src/core/grant-terms.ts';
+import { parseTerms, TERM_MEMBERS } from '../../../../src/core/grant-attributes.ts';
 import { demandMembers, isJsonObject } from '../../../../src/core/json-members.ts';
 import { parseTuple, TUPLE_MEMBERS } from '../../../../src/core/tuples.ts';
 import type { NamedTuple } from '../../../../src/rules/questions.ts';
@@ -73,7 +73,7 @@ export type Question = CheckQuestion | ObjectsQuestion | SubjectsQuestion;
 
 // ---- parts ----
 
-const GRANT = [...TUPLE_MEMBERS, 'condition', 'expires_at'];
+const GRANT = [...TUPLE_MEMBERS, ...TERM_MEMBERS];
 
 /** Passes on what the parsers of core refuse, with the place in the file. */
 export function within<Value>(cursor: Cursor, parse: () => Value): Value {
@@ -97,9 +97,5 @@ export function parseGrant(value: unknown, nowMs: number): GrantedTuple {
     );
   }
   demandMembers(fields, GRANT);
-  return {
-    ...parseTuple(fields.subject, fields.relation, fields.object),
-    ...parseCondition(fields.condition),
-    ...parseExpiry(fields.expires_at, nowMs),
-  };
+  return { ...parseTuple(fields.subject, fields.relation, fields.object), ...parseTerms(fields, nowMs) };
 }

@@ -136,6 +136,7 @@ export const repairTime = ownOperation({
   method: 'POST',
   access: 'full',
   path: '/slots/{slot}/repair-time',
+  pathParameters: { slot: { description: 'The number of the slot.', example: '0' } },
   tag: 'The cluster',
   summary: 'Set the time of a slot back',
   description:

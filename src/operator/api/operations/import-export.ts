@@ -12,15 +12,14 @@
 
 import { z } from 'zod';
 import { assert, assertNever } from '../../../core/assert.ts';
-import { type GrantRefusal, parseTerms } from '../../../core/bulk-writes.ts';
+import type { GrantRefusal } from '../../../core/bulk-writes.ts';
 import { GrantdError } from '../../../core/errors.ts';
 import { ExportFrame, exportEnd, exportHead } from '../../../core/export-frame.ts';
-import { grantRecord } from '../../../core/grant-attributes.ts';
+import { columnsOfTerms, grantRecord, parseAllTerms } from '../../../core/grant-attributes.ts';
 import { demandMembers, isJsonObject } from '../../../core/json-members.ts';
 import { IMPORT_BODY_BYTES_MAX, PAGE_LIMIT_MAX, WRITES_PER_CALL_MAX } from '../../../core/limits.ts';
 import { CURSOR_HEADER } from '../../../core/text/cursors.ts';
 import { parseJson } from '../../../core/text/json.ts';
-import { formatTimestamp } from '../../../core/text/timestamps.ts';
 import { type Grant, parseTuple } from '../../../core/tuples.ts';
 import type { OperatorTenantSession, RequestContext } from '../../../front/front.ts';
 import { EXAMPLE_GRANT, EXAMPLE_TIMESTAMP, EXAMPLE_TUPLE } from '../../../http/schema/examples.ts';
@@ -39,15 +38,7 @@ import { count, linesResponse, ownOperation, reading } from '../operation.ts';
 
 const NEWLINE = 0x0a;
 /** The members that an export writes. An import ignores the ID and the date of creation. */
-const MEMBERS = [
-  'subject',
-  'relation',
-  'object',
-  'expires_at',
-  'condition',
-  'grant_id',
-  'created_at',
-] satisfies readonly (keyof ReturnType<typeof grantRecord>)[];
+const MEMBERS = Object.keys(grantSchema.shape);
 const lineDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** The first line may start with a byte order mark. */
 const firstLineDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
@@ -73,12 +64,10 @@ function parseLine(text: string, wallMs: number, choices: Choices): GrantRequest
   const fields = parseJson(text, 'The line');
   if (!isJsonObject(fields)) throw new GrantdError('invalid-request', 'The line is not a JSON object.');
   demandMembers(fields, MEMBERS);
-  // An export writes `null` for a grant without an expiry, and nothing for one without a condition. What replaces a
-  // grant is the whole line: it loses what the line lacks.
-  const terms = { expires_at: fields.expires_at ?? null, condition: fields.condition ?? null };
   return {
     ...parseTuple(fields.subject, fields.relation, fields.object),
-    ...parseTerms(terms, wallMs),
+    // What replaces a grant is the whole line.
+    ...parseAllTerms(fields, wallMs),
     ...choices,
     revoke: false,
   };
@@ -234,14 +223,9 @@ const FORMATS = {
   },
   tsv: {
     contentType: 'text/tab-separated-values; charset=utf-8',
-    // Neither identifiers nor JSON hold tabs or line ends, so nothing needs quoting. Only a grant that expires has a
-    // fourth column, and only one with a condition a fifth: without them, an import would widen the grant.
-    line: ({ subject, relation, object, expiresAtMs, condition }: Grant): string => {
-      const tuple = `${subject}\t${relation}\t${object}`;
-      const end = expiresAtMs === undefined ? '' : formatTimestamp(expiresAtMs);
-      if (condition !== undefined) return `${tuple}\t${end}\t${condition}\n`;
-      return end === '' ? `${tuple}\n` : `${tuple}\t${end}\n`;
-    },
+    // Nothing holds tabs or line ends, so nothing needs quoting. Without its terms, an import would widen the grant.
+    line: (grant: Grant): string =>
+      `${[grant.subject, grant.relation, grant.object, ...columnsOfTerms(grant)].join('\t')}\n`,
   },
 } as const;
 

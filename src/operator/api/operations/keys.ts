@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { ROTATION_GRACE_MS_DEFAULT, ROTATION_GRACE_MS_MAX } from '../../../core/limits.ts';
 import { keyRecord, listedKeyRecord } from '../../../core/records.ts';
 import { optionalTimestamp } from '../../../core/text/timestamps.ts';
+import { KEY_ID } from '../../../http/operations/keys.ts';
 import { success } from '../../../http/schema/operation-description.ts';
 import { closedObject } from '../../../http/schema/schema-parts.ts';
 import { createdKeySchema, listedKeySchema } from '../../../http/schema/schemas.ts';
@@ -89,6 +90,7 @@ export const listKeys = reading({
 export const readKey = reading({
   id: 'readKey',
   path: '/tenants/{tenantId}/keys/{key_id}',
+  pathParameters: KEY_ID,
   tag: 'Within a tenant',
   summary: 'Read one API key',
   successes: [success(200, 'The key, without its text.', { name: 'KeyState', schema: keyStateSchema })],
@@ -119,6 +121,7 @@ export const rotateKey = ownOperation({
   id: 'rotateKey',
   method: 'POST',
   path: '/tenants/{tenantId}/keys/{key_id}/rotate',
+  pathParameters: KEY_ID,
   access: 'full',
   tag: 'Within a tenant',
   summary: 'Rotate an API key',
@@ -156,6 +159,7 @@ export const identifyKey = ownOperation({
   id: 'identifyKey',
   method: 'POST',
   path: '/tenants/{tenantId}/keys/{key_id}/identify',
+  pathParameters: KEY_ID,
   access: 'read-only',
   tag: 'Within a tenant',
   summary: 'Say whether a text is this API key, by its hash',

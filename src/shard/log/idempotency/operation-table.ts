@@ -7,7 +7,13 @@
 
 import { assert, assertNever } from '../../../core/assert.ts';
 import type { GrantdError } from '../../../core/errors.ts';
-import { attributesOfId, type GrantAttributes, isTimedById, withTerms } from '../../../core/grant-attributes.ts';
+import {
+  attributesOfId,
+  type GrantAttributes,
+  isTimedById,
+  textOfTerms,
+  withTerms,
+} from '../../../core/grant-attributes.ts';
 import { readUuidWords, UUID_WORDS, uuidTextOf } from '../../../core/ids.ts';
 import type { BulkWriteResult, GrantResult } from '../../shard.ts';
 import type { OperationResult } from '../write-decisions.ts';
@@ -93,8 +99,8 @@ function grantKindOf(outcome: OperationOutcome): number | undefined {
   const { grant } = outcome.result;
   if (!('grantId' in grant)) return undefined;
   const kind = GRANT_KINDS.indexOf(grant.kind);
-  const { grantId, expiresAtMs, condition } = grant;
-  if (condition !== undefined) return undefined;
+  const { grantId, expiresAtMs } = grant;
+  if (textOfTerms(grant) !== '') return undefined;
   if (!grantId.startsWith(GRANT_PREFIX) || !isTimedById(grant)) return undefined;
   if (!readUuidWords(grantId, GRANT_PREFIX.length, scratch, GRANT) || (expiresAtMs ?? 1) <= 0) return undefined;
   if (expiresAtMs === undefined) return kind;
@@ -361,7 +367,7 @@ class PackedBulk {
     const { grants } = written;
     const ids = new Uint32Array(UUID_WORDS * grants.length);
     for (const [index, grant] of grants.entries()) {
-      if (grant.expiresAtMs === NEVER || grant.condition !== undefined) return undefined;
+      if (grant.expiresAtMs === NEVER || textOfTerms(grant) !== '') return undefined;
       if (!grant.grantId.startsWith(GRANT_PREFIX) || !isTimedById(grant)) return undefined;
       if (!readUuidWords(grant.grantId, GRANT_PREFIX.length, ids, UUID_WORDS * index)) return undefined;
     }

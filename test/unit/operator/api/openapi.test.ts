@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { z } from 'zod';
 import { operatorOpenapiText } from '../../../../scripts/docs/operator-openapi.ts';
+import { OPERATIONS } from '../../../../src/http/operation-table.ts';
 import { createOperatorOpenapi } from '../../../../src/operator/api/operator-openapi.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
 import { type ConsoleService, startConsole } from '../../../kit/console-service.ts';
@@ -93,11 +94,11 @@ describe('docs/reference/operator-openapi.json', () => {
     assert.throws(() => answer({ plans: [] }, 201), /is not documented/);
   });
 
-  it('has every path in the page for operators', () => {
+  it('has every path in the page for operators that is not the same as under /v1/', () => {
     const page = readText('docs/reference/operator-api.md');
-    for (const path of Object.keys(described.paths)) {
-      const written = path.slice(PREFIX.length).replace('{tenantId}', '{id}');
-      assert.ok(page.includes(written), written);
-    }
+    const tenantPaths = OPERATIONS.map(({ path }) => path.replace('/v1', '/tenants/{id}'));
+    const written = Object.keys(described.paths).map((path) => path.slice(PREFIX.length).replace('{tenantId}', '{id}'));
+    const missing = written.filter((path) => !tenantPaths.includes(path) && !page.includes(path));
+    assert.deepEqual(missing, []);
   });
 });

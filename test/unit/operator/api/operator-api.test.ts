@@ -1,10 +1,10 @@
-// The operator's API over HTTP, on an operator's front in memory: every operation, its shapes and its refusals.
+// The operator's API over HTTP, on an operator's front in memory: what operators alone have, its shapes and refusals.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { hashApiKey } from '../../../../src/core/api-keys.ts';
 import { UNKNOWN_TENANT as NOBODY, useConsole } from '../../../kit/console-service.ts';
-import { assertProblem, callOperator, GRANT_FIELDS, type Reply } from '../operator-call.ts';
+import { assertProblem, callOperator, type Reply } from '../operator-call.ts';
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
@@ -52,11 +52,7 @@ describe('tenants', () => {
     ['a control character', { name: 'a\u0007b' }, /"name"/],
     ['a lone surrogate', '{"name":"\\ud800"}', /"name"/],
     ['a number as name', { name: 7 }, /"name"/],
-    ['an array', [], /JSON object/],
-    ['null', 'null', /JSON object/],
-    ['malformed JSON', '{"name":', /JSON/],
     ['an unknown plan', { name: 'a', plan: 'gold' }, /free, standard, scale, unlimited/],
-    ['bytes that are not UTF-8', Uint8Array.from([0x22, 0xff, 0x22]), /UTF-8/],
   ] as const) {
     test(`creation with ${what} is refused and makes nothing`, async () => {
       const made = service.operator.calls.filter(({ name }) => name === 'createTenant').length;
@@ -121,7 +117,6 @@ describe('tenants', () => {
     const bucketOf = async (ms: number) =>
       (await call('GET', `/tenants/${id}/usage?since=${since(ms)}`)).body.bucket_seconds;
     assert.deepEqual([await bucketOf(24 * 3_600_000), await bucketOf(26 * 3_600_000)], [60, 3600]);
-    assertProblem(await call('GET', `/tenants/${id}/usage?minutes=5`), 400, 'invalid-request', /"minutes"/);
     assertProblem(await call('GET', `/tenants/${id}/usage?since=yesterday`), 400, 'invalid-request', /"since"/);
   });
 
@@ -129,10 +124,6 @@ describe('tenants', () => {
     for (const query of ['limit=0', 'limit=1001', 'limit=1e2', 'limit=', 'limit=%201']) {
       assertProblem(await call('GET', `/tenants?${query}`), 400, 'invalid-request', /"limit"/);
     }
-    assertProblem(await call('GET', '/tenants?limt=1'), 400, 'invalid-request', /"limt"/);
-    assertProblem(await call('GET', '/tenants?limit=1&limit=1'), 400, 'invalid-request', /"limit" is repeated/);
-    assertProblem(await call('GET', '/tenants?__proto__=1'), 400, 'invalid-request', /__proto__/);
-    assertProblem(await call('GET', '/tenants?cursor=%ff'), 400, 'invalid-request');
     assertProblem(await call('GET', '/tenants?cursor=nonsense'), 400, 'invalid-cursor');
     assertProblem(await call('GET', `/tenants?name=${'a'.repeat(257)}`), 400, 'invalid-request', /"name"/);
     assertProblem(await call('GET', '/tenants?name=a%07b'), 400, 'invalid-request', /"name"/);
@@ -209,26 +200,6 @@ describe('tenants', () => {
 });
 
 describe('keys', () => {
-  test('a key is made, listed without its text, and revoked once', async () => {
-    const id = await createTenant();
-    const created = await call('POST', `/tenants/${id}/keys`, {
-      name: 'ci',
-      scopes: ['check:read', 'admin'],
-      expires_at: '2999-01-01T00:00:00Z',
-    });
-    assert.equal(created.status, 201);
-    assert.deepEqual(Object.keys(created.body), ['key_id', 'name', 'scopes', 'created_at', 'expires_at', 'key']);
-    assert.match(created.body.key, /^gk1_[0-9A-Za-z]{81}$/);
-    assert.equal(created.body.expires_at, '2999-01-01T00:00:00.000Z');
-    const { keys, next_cursor } = (await call('GET', `/tenants/${id}/keys`)).body;
-    assert.equal(next_cursor, null);
-    const { key: _text, ...record } = created.body;
-    assert.deepEqual(keys, [{ ...record, last_used_at: null, rotated_from: null, rotated_to: null }]);
-    assert.equal((await call('DELETE', `/tenants/${id}/keys/${record.key_id}`)).status, 204);
-    assertProblem(await call('DELETE', `/tenants/${id}/keys/${record.key_id}`), 404, 'key-not-found');
-    assertProblem(await call('DELETE', `/tenants/${id}/keys/nonsense`), 404, 'key-not-found');
-  });
-
   test('a key is rotated: the new text is shown once, and both keys name each other', async () => {
     const id = await createTenant();
     const created = await call('POST', `/tenants/${id}/keys`, { name: 'ci', scopes: ['check:read'] });
@@ -266,7 +237,6 @@ describe('keys', () => {
         /"grace_seconds" must be a whole number of seconds from 0 to 2592000/,
       );
     }
-    assertProblem(await call('POST', `${path}?grace_seconds=1`, {}), 400, 'invalid-request', /query parameter/);
     assert.equal((await call('POST', path, { grace_seconds: 2_592_000 })).status, 201);
   });
 
@@ -284,42 +254,15 @@ describe('keys', () => {
   });
 });
 
-describe('grants', () => {
-  test('a grant is made, found, checked, listed and revoked', async () => {
-    const id = await createTenant();
-    const one = tuple('user:ann', 'viewer', 'doc:a:b/*');
-    const created = await call('POST', `/tenants/${id}/grants`, one);
-    assert.equal(created.status, 201);
-    assert.deepEqual(Object.keys(created.body), GRANT_FIELDS);
-    const again = await call('POST', `/tenants/${id}/grants`, one);
-    assert.equal(again.status, 200);
-    assert.deepEqual(again.body, created.body);
-    const checked = await call('POST', `/tenants/${id}/check`, one);
-    assert.deepEqual([checked.status, checked.body.authorized], [200, true]);
-    assert.match(checked.body.checked_at, TIMESTAMP);
-    const listed = await call('GET', `/tenants/${id}/objects?subject=user:ann&relation=viewer&namespace=doc`);
-    assert.deepEqual(listed.body, { objects: ['doc:a:b/*'], next_cursor: null });
-    assert.deepEqual((await call('GET', `/tenants/${id}/subjects`)).body.subjects, ['user:ann']);
-    assert.deepEqual((await call('GET', `/tenants/${id}/grants?subject=user%3Aann`)).body.grants, [created.body]);
-    const onObject = `/tenants/${id}/grants?object=doc%3Aa%3Ab%2F*`;
-    assert.deepEqual((await call('GET', onObject)).body.grants, [created.body]);
-    assert.deepEqual((await call('GET', `${onObject}&relation=owner`)).body.grants, []);
-    const holders = await call('GET', `/tenants/${id}/holders?object=doc%3Aa%3Ab%2F*&relation=viewer`);
-    assert.deepEqual(holders.body, { subjects: ['user:ann'], next_cursor: null });
-    assert.equal((await call('DELETE', `/tenants/${id}/grants`, one)).status, 204);
-    assertProblem(await call('DELETE', `/tenants/${id}/grants`, one), 404, 'grant-not-found');
-    assert.equal((await call('POST', `/tenants/${id}/check`, one)).body.authorized, false);
-    const { entries } = (await call('GET', `/tenants/${id}/audit-log?subject=${one.subject}`)).body;
-    assert.deepEqual(Object.keys(entries[0]), ['seq', 'index', 'at', 'actor', 'request_id', 'change']);
-    assert.deepEqual(
-      entries.map(({ actor, change }: { actor: string; change: { action: string } }) => [actor, change.action]),
-      [
-        ['operator:alice', 'grant.created'],
-        ['operator:alice', 'grant.revoked'],
-      ],
-    );
-    assert.equal(entries[0].request_id, created.headers.get('x-service-request-id'));
-  });
+test('every subject that has a grant is listed, page by page', async () => {
+  const id = await createTenant();
+  for (const subject of ['user:bob', 'user:ann']) {
+    await call('POST', `/tenants/${id}/grants`, tuple(subject, 'viewer', 'doc:a'));
+  }
+  const first = (await call('GET', `/tenants/${id}/subjects?limit=1`)).body;
+  assert.deepEqual(first.subjects, ['user:ann']);
+  const rest = await call('GET', `/tenants/${id}/subjects?cursor=${encodeURIComponent(first.next_cursor)}`);
+  assert.deepEqual(rest.body, { subjects: ['user:bob'], next_cursor: null });
 });
 
 describe('the cluster', () => {
@@ -338,7 +281,6 @@ describe('the cluster', () => {
     });
     assert.equal(plans.at(-1).requests, null);
     assert.equal(plans.at(-1).grants_max, null);
-    assertProblem(await call('GET', '/plans?limit=1'), 400, 'invalid-request', /"limit"/);
   });
 
   test('slots are listed', async () => {
@@ -460,6 +402,5 @@ describe('the cluster', () => {
         },
       ],
     });
-    assertProblem(await call('GET', '/loads?x=1'), 400, 'invalid-request', /"x"/);
   });
 });
