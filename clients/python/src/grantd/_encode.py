@@ -1,5 +1,5 @@
-"""Requests are sent exactly as given, or not at all: text that is not Unicode, and values that JSON does not have, would
-arrive as others."""
+"""Requests are sent exactly as given, or not at all: text that is not Unicode, and values that JSON does not have,
+could only be sent as something else."""
 
 from __future__ import annotations
 
