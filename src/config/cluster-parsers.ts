@@ -34,7 +34,6 @@ export function parseDialAddress(text: string): string {
   return address;
 }
 
-/** Where to look for shards. */
 export type DiscoverySource =
   | { readonly kind: 'static'; readonly addresses: readonly string[] }
   | { readonly kind: 'dns'; readonly name: string; readonly port: number }

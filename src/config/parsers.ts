@@ -40,7 +40,6 @@ export const parserOf =
     return value;
   };
 
-/** A parser of texts that match. */
 export const matching = (pattern: RegExp, wanted: string): ((text: string) => string) =>
   parserOf((text) => (pattern.test(text) ? text : undefined), wanted);
 

@@ -62,7 +62,6 @@ export interface FeedPlace {
 export const isAfter = (left: FeedPlace, right: FeedPlace): boolean =>
   left.seq > right.seq || (left.seq === right.seq && left.index > right.index);
 
-/** A change in the feed. */
 export interface FeedChange {
   /** (seq, index) orders the changes of a tenant and identifies each. */
   readonly seq: number;

@@ -101,7 +101,6 @@ export function attributesOf({ grantId, createdAtMs, expiresAtMs, condition }: G
 /** What a grant may be given when it is created, and may lose or change later. */
 export type GrantTerms = Pick<GrantAttributes, 'expiresAtMs' | 'condition'>;
 
-/** Only the terms of a grant. */
 export const termsOf = ({ expiresAtMs, condition }: GrantTerms): GrantTerms => ({
   ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
   ...(condition === undefined ? {} : { condition }),
@@ -125,11 +124,9 @@ export function withTerms(attributes: GrantAttributes, request: TermsRequest): G
   });
 }
 
-/** The same grant without its terms. */
 export const withoutTerms = (attributes: GrantAttributes): GrantAttributes =>
   withTerms(attributes, { expiresAtMs: null, condition: null });
 
-/** Whether both are the same terms. */
 export const sameTerms = (one: GrantTerms, other: GrantTerms): boolean =>
   one.expiresAtMs === other.expiresAtMs && one.condition === other.condition;
 
@@ -295,7 +292,6 @@ function unpackWrittenOut(packed: string): GrantAttributes {
   });
 }
 
-/** Whether the packed grant is contingent. */
 export function isPackedContingent(packed: string): boolean {
   if (packed.length === PACKED_ID_LENGTH) return false;
   return !isWrittenOut(packed) || isContingent(unpackWrittenOut(packed));

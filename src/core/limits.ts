@@ -8,7 +8,6 @@ export const BULK_CHECKS_MAX = 100;
 export const BULK_CHANGES_MAX = 100;
 export const BULK_PRECONDITIONS_MAX = 100;
 
-/** Context grants of one check or listing. */
 export const CONTEXT_GRANTS_MAX = 100;
 
 /** Grants that one call revokes by a filter, at one moment: a step of a few milliseconds. */

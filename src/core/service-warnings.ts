@@ -64,7 +64,6 @@ const REASONS_IN_WORDS: Readonly<Record<UnfollowedReason, string>> = Object.free
   'no-entity': 'rules follow its relation to single entities, and its subject is a group or everybody',
 });
 
-/** For people. */
 export function describeWarning(warning: ServiceWarning): string {
   switch (warning.code) {
     case 'unknown-namespace':

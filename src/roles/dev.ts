@@ -67,7 +67,6 @@ interface DevDependencies {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Prints the banner. */
   readonly print: (text: string) => void;
 }
 

@@ -146,7 +146,6 @@ export interface TenantCalls {
   createNamespace: Write<string, { readonly created: boolean; readonly namespace: Namespace }>;
   createKey: Write<NewKey, ListedKey>;
   listKeys: Read<PageQuery, ResultPage<ListedKey>>;
-  /** By the id of the key. */
   revokeKey: Write<string, void>;
   readRules: Read<undefined, RuleSet>;
   /** One operation. Rejects with `precondition-failed` if the rules that it would replace do not match. */
@@ -574,7 +573,6 @@ export interface TenantCounts {
 }
 
 export interface TenantGrants {
-  /** Live grants. */
   readonly grants: number;
   /** UTF-8 bytes of their subjects, relations and objects. */
   readonly bytes: number;
@@ -732,7 +730,6 @@ export interface FollowRequest {
   readonly uses?: readonly UsedKey[];
 }
 
-/** Per question of a reader. */
 export const USED_KEYS_MAX = 1000;
 
 export interface UsedKey {

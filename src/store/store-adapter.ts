@@ -60,7 +60,6 @@ export interface DatabaseName {
   readonly namespace?: string | undefined;
 }
 
-/** The store that the settings name. */
 export interface StoreAdapter {
   /** The name of the product for operators. */
   readonly product: string;

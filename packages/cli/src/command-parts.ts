@@ -38,7 +38,6 @@ export const YES_OPTION = ['--yes', 'do not ask for confirmation'] as const;
 const ROWS_DEFAULT = 1000;
 const ROWS_MAX = 100_000;
 
-/** The value of `--limit`. */
 export function parseRows(text: string): number {
   const rows = /^\d{1,6}$/.test(text) ? Number(text) : 0;
   if (rows < 1 || rows > ROWS_MAX) throw new InvalidArgumentError(`It must be a number from 1 to ${ROWS_MAX}.`);

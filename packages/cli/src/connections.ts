@@ -18,13 +18,11 @@ export interface ConnectionDependencies {
    * Throws a CliFailure that says what to set if nothing names a service.
    */
   chooseService(contextName: string | undefined): ServiceChoice;
-  /** The file with the contexts. */
   readonly contexts?: ContextFile;
   readonly fetch?: typeof fetch;
 }
 
 export interface Connections {
-  /** The context that the command line names. */
   useContext(name: string | undefined): void;
   /** Which service is called, and why. */
   chooseService(): ServiceChoice;

@@ -198,7 +198,6 @@ export class ServiceClient {
     );
   }
 
-  /** The whole text of a response. */
   async readText(request: ServiceRequest, signal?: AbortSignal): Promise<string> {
     const timeout = AbortSignal.timeout(this.#timeoutMs);
     const response = await this.open(request, signal === undefined ? timeout : AbortSignal.any([signal, timeout]));

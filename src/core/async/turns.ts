@@ -26,7 +26,6 @@ export interface Turns {
   run(key: string, step: Step, costMs?: number): void;
   /** Runs `send` later, once: at the end of this turn's work, at the latest before sockets are polled again. */
   atEnd(send: () => void): void;
-  /** Number of waiting steps. */
   readonly waiting: number;
   /** Times of the steps that had to wait. */
   readonly crowding: Crowding;

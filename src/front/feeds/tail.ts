@@ -26,7 +26,6 @@ const FOLLOWER_MS = 0.02;
 /** What parsing a page costs. */
 const PAGE_MS = 0.5;
 
-/** Totals over all tails of a front. */
 export interface TailTotals {
   followers: number;
   bytes: number;
@@ -101,7 +100,6 @@ export class Tail {
     }
   }
 
-  /** The front is closing. */
   close(): void {
     this.#end(undefined);
   }
@@ -224,7 +222,6 @@ export class FeedReader {
     this.#dependencies = dependencies;
   }
 
-  /** One try. */
   readOnce(query: FeedQuery): Promise<FeedPage> {
     return this.#dependencies.readPage(query);
   }

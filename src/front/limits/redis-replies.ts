@@ -28,10 +28,8 @@ const BLOBS = new Set([...'$!='].map((type) => type.charCodeAt(0)));
 /** Types whose line announces so many elements, each of so many values. */
 const AGGREGATES = new Map([...'*~%'].map((type) => [type.charCodeAt(0), type === '%' ? 2 : 1]));
 
-/** The error with which a connection ends. */
 export class ReplyViolation extends Error {}
 
-/** Follows the replies of one connection. */
 export class ReplyGuard {
   readonly #bytesMax: number;
   /** Bytes of the reply that is arriving. */

@@ -14,7 +14,6 @@ import type { Metrics } from '../../telemetry/metrics.ts';
 const CHECK_OVERHEAD_BYTES = 24;
 /** Lengths of the name and the context of a check. */
 const NAMED_BYTES = 8;
-/** Extra bytes of a traced check. */
 const TRACED_BYTES = 64;
 
 /** What a call requests: the name of its only field. */

@@ -128,7 +128,6 @@ export class ClusterSurvey {
 // each slot the highest epoch that any shard has seen counts, and only the owner of that epoch says which state the
 // slot is in; what no shard could say stays undefined and is never guessed.
 
-/** The reply of one shard. */
 export interface ShardReport extends SlotsReport {
   /** The address under which it was asked. */
   readonly address: string;

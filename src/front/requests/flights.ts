@@ -218,7 +218,6 @@ export class Flight implements Receiver, Waiter {
     if (!this.settled) this.#path.attempt(this);
   }
 
-  /** Sends a check as this try. */
   sendCheck(link: ShardLink, handle: number, check: SingleCheck): void {
     const id = link.check(this, handle, check, this.#beginTry(link));
     if (id !== 0) this.#sent(link, id);

@@ -38,7 +38,6 @@ const undefinedActionText = (action: string): string =>
 const errorText = ({ code, message }: GrantdError): string =>
   denialText({ error: { status: ERROR_CATALOGUE[code].httpStatus, message } });
 
-/** Answers one evaluation. */
 function evaluateOne(
   session: TenantSession,
   context: RequestContext,

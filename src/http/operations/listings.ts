@@ -35,7 +35,6 @@ const SUBJECTS = success(200, 'One page.', {
   header: WARNING_HEADER,
 });
 
-/** Errors of a listing with context grants. */
 const LISTING_ERRORS = [...CONTEXT_GRANT_ERRORS, 'invalid-cursor', ...EVALUATION_ERRORS] as const;
 
 function answerObjects(

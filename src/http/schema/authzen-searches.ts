@@ -31,7 +31,6 @@ export interface Search<Asked> {
 }
 
 export interface AskedEntities {
-  /** The identifier that is given. */
   readonly entity: string;
   readonly relation: string;
   /** The namespace of the results. */

@@ -48,10 +48,8 @@ export interface OperationDescription {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** The query parameters that the operation accepts. */
   readonly query?: z.ZodRawShape;
   readonly queryExamples?: Readonly<Record<string, string>>;
-  /** The headers that the operation reads. */
   readonly headers?: ParameterDescriptions;
   readonly body?: RequestBodyDescription;
   readonly successes: readonly SuccessDescription[];

@@ -71,7 +71,6 @@ export function validate<Schema extends z.ZodType>(
   throw new GrantdError(code, `"${pathText(issue.path)}" ${issue.message}${others}.`);
 }
 
-/** Validates a whole body. */
 export function validateBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
   return validate(schema, objectIn(body));
 }
@@ -128,7 +127,6 @@ export function validateBulk(body: unknown): BulkQuestion {
 
 interface BulkQuestion {
   readonly checks: readonly NamedTuple[];
-  /** The context of all of them. */
   readonly call: CallContext;
 }
 

@@ -25,7 +25,6 @@ import {
   TICKS_PER_CHECKPOINT,
 } from './stream-limits.ts';
 
-/** The events that metrics count. */
 export interface StreamMeter {
   delivered(changes: number): void;
   stopped(kind: FollowKind, reason: FollowEnd): void;

@@ -14,14 +14,12 @@ export interface ByteBudgetBounds {
   readonly waitMs: number;
 }
 
-/** The events that metrics count. */
 export interface ByteBudgetMeter {
   waited(): void;
   refused(): void;
   dropped(): void;
 }
 
-/** Bytes that are held. */
 export interface Reservation {
   /** Ends the holder's use of the bytes and releases them, at once; undefined: it cannot be ended now. */
   drop: (() => void) | undefined;

@@ -38,7 +38,6 @@ function refusalOf(error: NodeJS.ErrnoException): GrantdError {
 /** Errors of a peer that has disconnected and reads no response. */
 const DISCONNECTED = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 
-/** Why a connection was dropped, for metrics. */
 export type DropReason = 'full' | 'idle' | 'held-bytes';
 
 export interface ConnectionsOptions {

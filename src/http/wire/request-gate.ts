@@ -49,7 +49,6 @@ export class RequestGate implements Gate {
   readonly #connection: Connection;
   readonly #socket: Socket;
   readonly #options: RequestGateOptions;
-  /** Feeds bytes to the parser. */
   readonly #feed: (bytes: Buffer) => void;
   /** Requests whose responses the client has not taken yet: at most one, and those that wait. */
   #open = 0;

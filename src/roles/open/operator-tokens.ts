@@ -15,7 +15,6 @@ import type { Log } from '../../telemetry/log.ts';
 const RELOAD_MS = 2000;
 
 export interface WatchedOperatorTokens extends OperatorTokens {
-  /** Stops reading the file. */
   close(): void;
 }
 

@@ -129,7 +129,6 @@ export interface StoreOptions extends StoreWait {
 export interface StoreInUse {
   readonly store: Store;
   readonly meta: Meta;
-  /** Damage of the embedded store. */
   readonly damage: StoreDamage | undefined;
   /** What does not work although checks do; empty: everything works. */
   warnings(): readonly string[];

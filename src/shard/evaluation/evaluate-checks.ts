@@ -31,7 +31,6 @@ import { PageGraph, type Reach } from './page-graph.ts';
 import { ProofWriter, stepsIn } from './proof-record.ts';
 import { type CallTenant, evaluateInRounds, RANGE_BYTES_MAX, takeTurn, tooLarge, undecided } from './rounds.ts';
 
-/** Bounds of a check. */
 const CHECK_LIMITS: SearchLimits = {
   depthMax: 25,
   entitiesMax: 10_000,

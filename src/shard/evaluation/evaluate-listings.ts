@@ -19,7 +19,6 @@ import { GrantConditions } from './grant-conditions.ts';
 import { type FirstTexts, firstOf, type PageGraph, type Reach, type Side, type TextsQuery } from './page-graph.ts';
 import { type CallTenant, evaluateInRounds, RANGE_BYTES_MAX, takeTurn, tooLarge, undecided } from './rounds.ts';
 
-/** Bounds of a listing. */
 const LISTING_LIMITS: SearchLimits = {
   depthMax: 25,
   entitiesMax: 100_000,

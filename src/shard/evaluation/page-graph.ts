@@ -45,7 +45,6 @@ export interface FirstTexts {
 export type Side = 'subject' | 'object';
 /** Loads a part of an entity: its page, a whole page, one tuple, the grants of one relation. */
 type Load = (assertWanted: () => void) => Promise<void>;
-/** Whether a grant counts. */
 export type Keeps = (terms: GrantTerms) => boolean;
 
 /** How far the grants of entities that are too large for whole pages are enumerated. */

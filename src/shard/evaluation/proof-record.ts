@@ -39,7 +39,6 @@ export function* stepsIn({ chain, gates }: Proof): Generator<Step> {
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value)) + 1;
 
-/** Writes one proof. */
 export class ProofWriter {
   readonly #recordOf: (step: Step) => object;
   /** Zero as soon as something did not fit: what follows would be out of its context. */

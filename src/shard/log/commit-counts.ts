@@ -16,7 +16,6 @@
 // Counts wrap around after 4 billion commits, and readers ask after some seconds anyway.
 
 export interface CommitCounts {
-  /** The count of a slot now. */
   read(slot: number): number;
   /** To be called at the owner, in the step that makes the change visible. */
   raise(slot: number): void;

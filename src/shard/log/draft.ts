@@ -48,7 +48,6 @@ export class Draft {
     this.nowMs = nowMs;
   }
 
-  /** Adds the changes of a decision. */
   add(tenantId: TenantId, changes: readonly Change[]): void {
     for (const change of changes) {
       if (isGrantChange(change)) this.#addGrant(tenantId, change);

@@ -22,7 +22,6 @@ export interface EntryOperation extends ChangeOrigin {
   readonly results?: LoggedResults | undefined;
 }
 
-/** When an entry was created. */
 export interface EntryTime {
   /** At least the wall clock, which may jump, and always after the previous entry. */
   readonly base: Stamp;

@@ -16,7 +16,6 @@ import { storeDeadline } from '../store-calls.ts';
 /** A list is stored at most this often. An owner that dies leaves one of this age, in which little has changed. */
 const WRITE_MS = 30_000;
 
-/** The outcome of preloading a page. */
 export type PreloadOutcome = 'loaded' | 'skipped' | 'failed';
 
 /** See TenureDependencies in tenure.ts. */

@@ -85,7 +85,6 @@ function refusalOfSuccessor(present: ApiKeyRecord, formerId: KeyId): GrantdError
     : new GrantdError('idempotency-key-reused', `An earlier request has created the API key ${present.keyId}.`);
 }
 
-/** The parameters of a rotation. */
 export interface RequestedRotation {
   readonly keyId: KeyId;
   readonly newKeyId: KeyId;

@@ -41,7 +41,6 @@ import { type EntryTime, wallBase, wallStamp } from './entries.ts';
 /** Whole ms. */
 export const timeOfStamp = (stamp: Stamp): number => Math.floor(stamp / 1000);
 
-/** The end of a log. */
 interface TimedLog {
   readonly nextBase: Stamp;
   /** How far its time is behind its bases. */

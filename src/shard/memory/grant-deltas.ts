@@ -35,7 +35,6 @@ interface Generation {
   readonly changes: Map<string, Changes>;
   count: number;
   lastSeq: number;
-  /** The following generation. */
   next: Generation | undefined;
 }
 

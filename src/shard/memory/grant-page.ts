@@ -51,7 +51,6 @@ const contingentBytes = (facts: GrantAttributes | null): number =>
 
 const NO_COUNTERPARTS: readonly string[] = [];
 
-/** The counterparts of one relation. */
 export interface Counterparts {
   readonly relation: number;
   /** Read them before the next change of the page. */

@@ -129,7 +129,6 @@ export interface FirstRead {
   readonly assertWanted: () => void;
 }
 
-/** The first grants of a range. */
 export class FirstGrants extends RangeRead {
   readonly #rows: PageRow[] = [];
   /** The bound of rows has ended the read. */

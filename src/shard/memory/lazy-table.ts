@@ -6,7 +6,6 @@ import { assert } from '../../core/assert.ts';
 import { ShardFailure } from '../shard.ts';
 import { Evictable, type MemoryBudget } from './memory-budget.ts';
 
-/** Memory of a namespace or a key. */
 const ROW_BYTES = 400;
 const rowBytes = (): number => ROW_BYTES;
 

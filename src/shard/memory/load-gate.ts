@@ -58,7 +58,6 @@ export class LoadGate {
     this.#options = options;
   }
 
-  /** Bytes reserved now. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -48,7 +48,6 @@ export class HandoverPace {
     return this.#leavesSinceMs !== undefined;
   }
 
-  /** Maximum number of handovers in flight. */
   limitAt(nowMs: number): number {
     const isLate = nowMs - (this.#leavesSinceMs ?? nowMs) > LEAVING_MS_MAX;
     return isLate ? HANDOVERS_MAX : this.#limit;

@@ -7,7 +7,6 @@ import type { Clock } from '../../core/async/clock.ts';
 /** A shard that waits longer for slots of others becomes ready anyway: it serves the slots that it has. */
 export const READY_WAIT_MS_MAX = 30_000;
 
-/** Progress of the ownership. */
 export interface OwnershipProgress {
   readonly settled: boolean;
   readonly complete: boolean;

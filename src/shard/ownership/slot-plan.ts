@@ -26,7 +26,6 @@ export interface SlotView {
   /** The members that may be dead. */
   readonly suspects: ReadonlySet<string>;
   readonly rows: ReadonlyMap<number, SlotRow>;
-  /** Slots that this shard serves. */
   readonly served: ReadonlySet<number>;
   /** Slots with a task in flight, or waiting after a failure. */
   readonly busy: ReadonlySet<number>;

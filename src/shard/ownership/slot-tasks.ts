@@ -66,7 +66,6 @@ export class SlotTasks {
     return this.#firstFailure;
   }
 
-  /** Handovers in flight. */
   get moving(): number {
     return this.#counts.moving;
   }

@@ -13,7 +13,6 @@ import { sameHash, unauthorized } from './handles.ts';
 import type { Handler, Peer } from './peer.ts';
 import { noTenant, tenantOf } from './tenants.ts';
 
-/** What serves the tenant of a claim. */
 interface ServedTenant {
   readonly tenure: ServedTenure;
   readonly reader: TenantReader | undefined;

@@ -34,7 +34,6 @@ export interface ListingContext {
   readonly secrets: CursorSecrets;
 }
 
-/** The tenant of a listing. */
 export interface Listing {
   readonly tenure: ServedTenure;
   readonly memory: TenantMemory;

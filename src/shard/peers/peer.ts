@@ -61,7 +61,6 @@ export interface ShardParts extends ListingContext, DecideContext, FollowParts {
   readonly report: () => Omit<SlotsReport, 'owned' | 'owners' | 'readers'> & { readonly rows: readonly SlotRow[] };
 }
 
-/** Serves one call. */
 export type Handler<Name extends CallName> = (
   peer: Peer,
   by: CallerOf<Name>,

@@ -27,7 +27,6 @@ import { Peer, type ShardParts } from './peer.ts';
 import { checkKnown } from './ruled-checks.ts';
 
 class PeerConnection implements TenantConnection {
-  /** The load from this peer. */
   readonly load = new LoadWindow();
   readonly #peer: Peer;
   readonly #onClose: () => void;

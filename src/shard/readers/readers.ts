@@ -36,7 +36,6 @@ export class Readers {
     this.#tallies = new ReaderTallies(dependencies.metrics, READERS_MAX);
   }
 
-  /** Adds to the metrics. */
   report(): void {
     this.#dependencies.metrics.readerTenants.inc(this.#readers.size);
     this.#tallies.report();

@@ -31,7 +31,6 @@ const ACCEPT =
 export interface StartFindings {
   /** Undefined: grantd.log-ends is to be made, from `ends`. */
   readonly found: FoundLogEnds | undefined;
-  /** What the database has. */
   readonly ends: Ends;
   /** The id of the database; undefined: it is new. */
   readonly databaseId: string | undefined;

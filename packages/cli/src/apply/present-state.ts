@@ -19,7 +19,6 @@ import type { DeclaredTenant } from './declaration.ts';
 
 /** Tenants of the cluster, held in memory to be found by their names. */
 const TENANTS_MAX = 100_000;
-/** Keys of one tenant. */
 const KEYS_MAX = 10_000;
 /** Enough to hide the time that a request travels. */
 const READS_AT_ONCE = 8;

@@ -39,7 +39,6 @@ const STATE_COMMANDS = [
   ['resume', 'active', 'serve a suspended tenant again'],
 ] as const;
 
-/** The value of `--readers`. */
 function parseReaders(text: string): ReadersSetting | 'plan' {
   if (text === 'plan' || text === 'auto') return text;
   const readers = /^\d{1,2}$/.test(text) ? Number(text) : -1;

@@ -109,7 +109,6 @@ export class ImportReport {
     return `${formatCount(lines)} lines in ${seconds} s (${formatRate(lines, elapsedMs)}): ${counts}`;
   }
 
-  /** For programs. */
   toJson(outcome: ImportOutcome, elapsedMs: number, isDry = false): object {
     const { lines, created, changed, unchanged, expired, refused } = outcome.tally;
     if (isDry) {

@@ -196,6 +196,5 @@ export function parseModelFile(file: string, text: string, origin: Origin): Decl
   return /^\uFEFF?\s*\{/.test(text) ? parseOpenFgaJson(file, text) : parseOpenFgaDsl(file, text);
 }
 
-/** One model of all texts. */
 export const parseModel = (texts: readonly ModelText[]): SourceModel =>
   joinDeclarations(texts.map(({ file, text, origin }) => parseModelFile(file, text, origin)));

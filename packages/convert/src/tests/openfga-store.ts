@@ -26,7 +26,6 @@ const TUPLE_FILE = /\.(ya?ml|json|jsonl|csv)$/i;
 export interface TestFileOptions {
   readonly file: string;
   readonly root: YamlMap;
-  /** The wall clock. */
   readonly nowMs: () => number;
 }
 

@@ -18,7 +18,6 @@ import { readUuidWords, UUID_WORDS, uuidTextOf } from '../../../core/ids.ts';
 import type { BulkWriteResult, GrantResult } from '../../shard.ts';
 import type { OperationResult } from '../write-decisions.ts';
 
-/** The outcome of an operation. */
 export type OperationOutcome = { readonly result: OperationResult } | { readonly error: GrantdError };
 
 /** (requestId, index) is its id. */

@@ -211,7 +211,6 @@ export const MIGRATIONS: readonly Migration[] = [
   },
 ];
 
-/** The schema version that this program needs. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** What tells tables made by the first `version` steps of this program from those of steps with another text. */
