@@ -9,6 +9,7 @@ import { FairTurns } from '../../../src/core/async/turns.ts';
 import { IdFactory, type KeyId, type TenantId } from '../../../src/core/ids.ts';
 import { BUILT_IN_PLANS, type Plans } from '../../../src/core/plans.ts';
 import { ALL_SCOPES } from '../../../src/core/scopes.ts';
+import type { Tenant } from '../../../src/core/tenants.ts';
 import { type BuiltInTuple, columnsBy, relationNumber, type Tuple } from '../../../src/core/tuples.ts';
 import { GrantCollection } from '../../../src/shard/log/grant-collection.ts';
 import { Lookups, type PreloadOutcome } from '../../../src/shard/log/hot-pages.ts';
@@ -28,6 +29,7 @@ import type {
   ConsoleConnection,
   GrantResult,
   ReaderConnection,
+  TenantChange,
 } from '../../../src/shard/shard.ts';
 import type { SlotRow } from '../../../src/store/store.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
@@ -255,6 +257,11 @@ export class OpenSlot {
     return tenantId;
   }
 
+  /** By the operator "test", unless the change names another. */
+  update(change: Omit<TenantChange, 'operator'> & Partial<TenantChange>): Promise<Tenant> {
+    return this.operator.updateTenant(this.attempt(), { operator: 'test', ...change });
+  }
+
   /** The operator's handle. */
   async handle(tenantId: TenantId): Promise<number> {
     return (await this.operator.authenticateOperator({ tenantId, operator: 'test' })).handle;
@@ -280,6 +287,28 @@ export class OpenSlot {
     const [result] = await this.connection.writeGrants(handle, by, [{ ...tuple, revoke }]);
     if (result === undefined) throw new Error('a write has a result');
     return result;
+  }
+
+  /** Calls that are decided in one entry, in this order: the append of `ahead` is in flight until all of them wait. */
+  async inOneEntry<const Calls extends readonly (() => Promise<unknown>)[]>(
+    ahead: () => Promise<unknown>,
+    ...calls: Calls
+  ): Promise<{ readonly [Index in keyof Calls]: ReturnType<Calls[Index]> }> {
+    this.faults.turn('hold', ['append']);
+    const first = ahead();
+    await waitFor(() => this.faults.heldCalls() === 1, 'the append to be held');
+    this.batches.length = 0;
+    const answers: Promise<unknown>[] = [];
+    for (const call of calls) {
+      const waiting = this.tenure.queueLength;
+      const answer = call();
+      answer.catch(() => {});
+      answers.push(answer);
+      await waitFor(() => this.tenure.queueLength > waiting, 'the call to be queued');
+    }
+    this.faults.restore(['append']);
+    await first;
+    return answers as { readonly [Index in keyof Calls]: ReturnType<Calls[Index]> };
   }
 
   async check(handle: number, tuple: Tuple): Promise<boolean> {

@@ -10,6 +10,7 @@ import {
   createMemoryStore,
   ids,
   OpenSlot,
+  openSlot,
   real,
   SEGMENT_SIZE,
   SLOT,
@@ -30,10 +31,7 @@ test('while operation ids are being restored checks are answered, and a repeat w
   const created = await slot.grant(await slot.handle(tenantId), TUPLE, by);
   await slot.tenure.checkpointed();
   let opened = false;
-  let release = (): void => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const heir = await slot.restart({
     hooks: {
       fault: (operation) => {
@@ -55,8 +53,7 @@ test('while operation ids are being restored checks are answered, and a repeat w
 });
 
 test('a repeat while the first is in flight, and after its commit, gets its result', async () => {
-  const slot = await OpenSlot.open(await createMemoryStore());
-  const handle = await slot.handle(await slot.createTenant());
+  const { slot, handle } = await openSlot();
   slot.faults.turn('hold', ['append']);
   const by = attempt();
   const first = slot.grant(handle, TUPLE, by);
@@ -84,10 +81,7 @@ for (const { name, checkpointed } of [
   { name: 'from behind the checkpoint, across segments', checkpointed: true },
 ]) {
   test(`a new owner gives a repeat the first answer, ${name}`, async () => {
-    const memory = await createMemoryStore();
-    const slot = await OpenSlot.open(memory);
-    const tenantId = await slot.createTenant();
-    const handle = await slot.handle(tenantId);
+    const { slot, tenantId, handle } = await openSlot();
     if (!checkpointed) slot.faults.turn('fail-before', ['writeState', 'writeCheckpoint']);
     const granted = attempt();
     const created = await slot.grant(handle, TUPLE, granted);
@@ -110,10 +104,7 @@ for (const { name, checkpointed } of [
 }
 
 test('each write of a call is its own operation', async () => {
-  const memory = await createMemoryStore();
-  const slot = await OpenSlot.open(memory);
-  const tenantId = await slot.createTenant();
-  const handle = await slot.handle(tenantId);
+  const { slot, tenantId, handle } = await openSlot();
   const by = attempt();
   const writes = [
     { ...TUPLE, revoke: false },
@@ -156,8 +147,7 @@ test('keys and tenants are also created once', async () => {
 });
 
 test('an attempt that arrives after its expiry changes nothing', async () => {
-  const slot = await OpenSlot.open(await createMemoryStore());
-  const handle = await slot.handle(await slot.createTenant());
+  const { slot, handle } = await openSlot();
   const late = { ...attempt(), expiresAtMs: performance.now() - 1 };
   await assert.rejects(slot.grant(handle, TUPLE, late), { kind: 'expired' });
   assert.equal(await slot.check(handle, TUPLE), false);
@@ -169,8 +159,7 @@ test('an attempt that arrives after its expiry changes nothing', async () => {
 
 test('an attempt that expires while it waits for its turn changes nothing', async () => {
   let aheadMs = 0;
-  const slot = await OpenSlot.open(await createMemoryStore(), { aheadMs: () => aheadMs });
-  const handle = await slot.handle(await slot.createTenant());
+  const { slot, handle } = await openSlot({ aheadMs: () => aheadMs });
   slot.faults.turn('hold', ['append']);
   const first = slot.grant(handle, tuple('user:b', 'doc:1'));
   await waitFor(() => slot.faults.heldCalls() === 1);
@@ -349,8 +338,7 @@ test('the log is read back and replayed about a mebibyte at a time, and nothing 
 });
 
 test('a write that changed nothing still changes nothing when an earlier attempt of it arrives late', async () => {
-  const slot = await OpenSlot.open(await createMemoryStore());
-  const handle = await slot.handle(await slot.createTenant());
+  const { slot, handle } = await openSlot();
   await slot.grant(handle, TUPLE);
   const again = attempt();
   assert.equal((await slot.grant(handle, TUPLE, again)).kind, 'exists');

@@ -177,10 +177,7 @@ test('a node that is stopped while it opens its slots leaves none of them claime
   const harness = new ShardHarness();
   const first = await harness.start();
   await harness.stop(first);
-  let release: () => void = () => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const clock = createProcessClock();
   const { store, faults } = delayedStore(harness.store, clock, {
     fault: (operation) => (operation === 'claimSlot' ? { kind: 'delay', until: () => held } : undefined),

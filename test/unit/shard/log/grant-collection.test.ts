@@ -8,7 +8,7 @@ import { reportShard } from '../../../../src/shard/observers.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
 import type { MemoryStore } from '../../../kit/store/memory-store.ts';
 import { readAll } from '../../../kit/store/read-all.ts';
-import { createMemoryStore, OpenSlot, reportedParts, SLOT, type SlotOptions, soon, tuple } from '../tools.ts';
+import { createMemoryStore, OpenSlot, reportedParts, SLOT, type SlotOptions, soon, tuple, turns } from '../tools.ts';
 
 const START_MS = Date.UTC(2026, 10, 1);
 
@@ -124,7 +124,7 @@ test('a grant whose expiry changes while its collection waits stays', async () =
   while (slot.faults.heldCalls() === 0) await new Promise((resolve) => setImmediate(resolve));
   time.ms = START_MS + 20;
   const collected = slot.collect();
-  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  await turns(20);
   slot.faults.restore(['append']);
   await Promise.all([prolonged, collected]);
   await slot.collect();
@@ -197,7 +197,7 @@ for (const operation of ['listExpiries', 'append', 'removeExpiries'] as const) {
     } else {
       slot.faults.turn('fail-after', [operation]);
       const round = slot.collect();
-      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      await turns(20);
       slot.faults.restore([operation]);
       await round;
     }

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TenantId } from '../../../../src/core/ids.ts';
 import { ENTRY_BYTES_MAX } from '../../../../src/shard/log/entries.ts';
-import type { OperationResult } from '../../../../src/shard/log/write-decisions.ts';
 import {
   attempt,
   createMemoryStore,
@@ -30,21 +29,19 @@ async function openSlot(options: Parameters<typeof OpenSlot.open>[1] = {}) {
   return { memory, slot, tenantId, handle };
 }
 
-/** A namespace made below the connection, with nothing pinned: only its place in the queue matters. */
-function submit(slot: OpenSlot, tenantId: TenantId, name: string, requestId: string = ids.create('req')) {
+/** Namespaces made below the connection, with nothing pinned: only its place in the queue matters. */
+function submit(slot: OpenSlot, tenantId: TenantId, name: string = ids.create('req'), reserved = 1, made = reserved) {
   return slot.tenure.submit({
     tenantId,
     actor: 'operator:test',
-    requestId,
+    requestId: ids.create('req'),
     index: 0,
     expiresAtMs: soon(60_000),
     bytesMax: 1500,
-    decide: (): {
-      result: OperationResult;
-      changes: [{ kind: 'namespace-created'; name: string; createdAtMs: number }];
-    } => ({
+    changesMax: reserved,
+    decide: () => ({
       result: { kind: 'namespace', created: true, namespace: { name, createdAtMs: 1 } },
-      changes: [{ kind: 'namespace-created', name, createdAtMs: 1 }],
+      changes: Array.from({ length: made }, () => ({ kind: 'namespace-created', name, createdAtMs: 1 }) as const),
     }),
   });
 }
@@ -284,32 +281,14 @@ test('the end of a tenure refuses many waiting writes in several steps, each as 
   await Promise.all(writes);
 });
 
-/** A proposal that reserves `reserved` changes and makes `made`, below the connection. */
-function submitMany(slot: OpenSlot, tenantId: TenantId, reserved: number, made = reserved) {
-  const name = ids.create('req');
-  return slot.tenure.submit({
-    tenantId,
-    actor: 'operator:test',
-    requestId: name,
-    index: 0,
-    expiresAtMs: soon(60_000),
-    bytesMax: 1500,
-    changesMax: reserved,
-    decide: () => ({
-      result: { kind: 'namespace', created: true, namespace: { name, createdAtMs: 1 } },
-      changes: Array.from({ length: made }, () => ({ kind: 'namespace-created', name, createdAtMs: 1 }) as const),
-    }),
-  });
-}
-
 test('an entry has a bounded number of changes, and an operation that needed less than it reserved leaves room', async () => {
   const { memory, slot, tenantId } = await openSlot();
   slot.faults.turn('hold', ['append']);
   const first = submit(slot, tenantId, 'n');
   await waitFor(() => slot.faults.heldCalls() === 1);
   const { lastSeq } = slot.tenure;
-  const many = [400, 400, 400].map((count) => submitMany(slot, tenantId, count));
-  const less = Array.from({ length: 5 }, () => submitMany(slot, tenantId, 500, 10));
+  const many = [400, 400, 400].map((count) => submit(slot, tenantId, undefined, count));
+  const less = Array.from({ length: 5 }, () => submit(slot, tenantId, undefined, 500, 10));
   slot.faults.restore(['append']);
   await Promise.all([first, ...many, ...less]);
   assert.deepEqual(slot.batches, [1, 2, 6]);
@@ -324,12 +303,12 @@ test('waiting operations with many changes count as that many writes, for the te
   const first = submit(slot, tenantId, 'n');
   await waitFor(() => slot.faults.heldCalls() === 1);
   const { bytes } = slot.budget.writes.state('queue');
-  const waiting = Array.from({ length: 10 }, () => submitMany(slot, tenantId, 1000, 1));
+  const waiting = Array.from({ length: 10 }, () => submit(slot, tenantId, undefined, 1000, 1));
   assert.ok(slot.budget.writes.state('queue').bytes - bytes >= 10_000_000);
-  await assert.rejects(submitMany(slot, tenantId, 1), { code: 'overloaded' });
+  await assert.rejects(submit(slot, tenantId, undefined, 1), { code: 'overloaded' });
   const more = submit(slot, other, 'other');
   slot.faults.restore(['append']);
   await Promise.all([first, ...waiting, more]);
   assert.ok(slot.budget.writes.state('queue').bytes <= bytes);
-  await submitMany(slot, tenantId, 1000, 1);
+  await submit(slot, tenantId, undefined, 1000, 1);
 });

@@ -117,10 +117,7 @@ test('entries that left the idempotency window are removed when a stored checkpo
 test('nothing is removed while operation ids are still being read back, however long that takes', async () => {
   const { time, clocks, memory, slot } = await openSlot(30);
   await slot.tenure.checkpointed();
-  let release = (): void => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
   let opened = false;
   let held = false;
   const heir = await slot.restart({

@@ -10,7 +10,18 @@ import type { LogRecord } from '../../../../src/store/store.ts';
 import { WRITE_BEHIND } from '../../../kit/store/faulty-store.ts';
 import type { MemoryStore } from '../../../kit/store/memory-store.ts';
 import { readAll } from '../../../kit/store/read-all.ts';
-import { createMemoryStore, ids, OpenSlot, SEGMENT_SIZE, SLOT, soon, tuple, turns, waitFor } from '../tools.ts';
+import {
+  createMemoryStore,
+  ids,
+  OpenSlot,
+  openSlot,
+  SEGMENT_SIZE,
+  SLOT,
+  soon,
+  tuple,
+  turns,
+  waitFor,
+} from '../tools.ts';
 
 const TUPLE = tuple('user:a', 'doc:1');
 
@@ -50,10 +61,7 @@ async function assertRefuses(memory: MemoryStore, message: RegExp): Promise<void
 
 for (const fault of ['fail-before', 'fail-after', 'hold'] as const) {
   test(`everything acknowledged is there after a kill with write-behind at ${fault}`, async () => {
-    const memory = await createMemoryStore();
-    const slot = await OpenSlot.open(memory);
-    const tenantId = await slot.createTenant();
-    const handle = await slot.handle(tenantId);
+    const { slot, tenantId, handle } = await openSlot();
     await slot.grant(handle, TUPLE);
     await slot.tenure.checkpointed();
     slot.faults.turn(fault, WRITE_BEHIND);
@@ -76,10 +84,7 @@ for (const fault of ['fail-before', 'fail-after', 'hold'] as const) {
 }
 
 test('a failing or held checkpoint delays neither writes nor answers', async () => {
-  const memory = await createMemoryStore();
-  const slot = await OpenSlot.open(memory);
-  const tenantId = await slot.createTenant();
-  const handle = await slot.handle(tenantId);
+  const { slot, tenantId, handle } = await openSlot();
   await slot.tenure.checkpointed();
   const { checkpointSeq } = slot.tenure;
   slot.faults.turn('hold', ['writeCheckpoint']);

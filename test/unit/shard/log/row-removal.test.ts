@@ -64,15 +64,6 @@ const keyRows = async (memory: MemoryStore, tenantId: TenantId) =>
 const tenantRows = async (memory: MemoryStore) =>
   (await memory.listTenants({ slot: SLOT, limit: 10_000 }, soon())).map(({ tenantId }) => tenantId);
 
-const deleteTenant = (slot: OpenSlot, tenantId: TenantId) =>
-  slot.operator.updateTenant(slot.attempt(), {
-    tenantId,
-    name: undefined,
-    plan: undefined,
-    state: 'deleting',
-    operator: 'test',
-  });
-
 test('revoked keys and their uses are removed before the log that revoked them, and the others stay', async () => {
   const opened = await openSlot();
   const { memory, slot, tenantId, handle } = opened;
@@ -121,7 +112,7 @@ test('the record of a deleted tenant is removed before the log that deleted it; 
   const { memory, slot, tenantId } = opened;
   const doomed = await slot.createTenant();
   const key = await slot.createKey(await slot.handle(doomed), doomed);
-  await deleteTenant(slot, doomed);
+  await slot.update({ tenantId: doomed, state: 'deleting' });
   await purgeTenants(portsOf(slot), slot.tenure);
   await slot.applied();
   assert.deepEqual((await tenantRows(memory)).toSorted(), [tenantId, doomed].sort());
@@ -143,7 +134,7 @@ test('the audit log of a removed tenant is found under an id without a time, too
   const doomed = derivedTenantId('ann', 'a');
   const asked = { tenantId: doomed, name: 'Acme', plan: 'free', operator: 'ann' };
   await slot.operator.createTenant(slot.attempt(), asked);
-  await deleteTenant(slot, doomed);
+  await slot.update({ tenantId: doomed, state: 'deleting' });
   await purgeTenants(portsOf(slot), slot.tenure);
   await slot.applied();
   await trim(opened);
@@ -156,7 +147,7 @@ test('a tenant that is still being deleted keeps its record', async () => {
   const opened = await openSlot();
   const { memory, slot } = opened;
   const doomed = await slot.createTenant();
-  await deleteTenant(slot, doomed);
+  await slot.update({ tenantId: doomed, state: 'deleting' });
   await trim(opened);
   assert.ok((await tenantRows(memory)).includes(doomed));
   const heir = await slot.restart();

@@ -6,7 +6,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { trimLog } from '../../../../src/shard/log/maintenance.ts';
 import type { MemoryStore } from '../../../kit/store/memory-store.ts';
-import { createMemoryStore, ids, OpenSlot, SEGMENT_SIZE, SLOT, settled, soon, tuple, waitFor } from '../tools.ts';
+import {
+  createMemoryStore,
+  OpenSlot,
+  openSlot,
+  portsOf,
+  SEGMENT_SIZE,
+  SLOT,
+  settled,
+  soon,
+  tuple,
+  waitFor,
+} from '../tools.ts';
 
 const RETENTION_MS = 3_600_000;
 const KEPT = tuple('user:a', 'doc:kept');
@@ -29,14 +40,7 @@ async function takeOverAndTrim(memory: MemoryStore, time: ReturnType<typeof shar
   for (let index = 0; index < 3 * SEGMENT_SIZE; index += 1) await heir.grant(handle, tuple('user:b', `doc:${index}`));
   time.pass(RETENTION_MS + 1000);
   await heir.tenure.checkpointed();
-  const ports = {
-    store: heir.store,
-    clock: heir.clock,
-    segmentSize: SEGMENT_SIZE,
-    logRetentionMs: RETENTION_MS,
-    createRequestId: () => ids.create('req'),
-  };
-  assert.ok((await trimLog(ports, heir.tenure)) >= 2);
+  assert.ok((await trimLog(portsOf(heir, RETENTION_MS), heir.tenure)) >= 2);
   return heir;
 }
 
@@ -94,10 +98,7 @@ test('a claimant that stalls before its open entry, and appends it where the log
   await first.tenure.checkpointed();
   first.kill();
 
-  let wake = (): void => {};
-  const asleep = new Promise<void>((resolve) => {
-    wake = resolve;
-  });
+  const { promise: asleep, resolve: wake } = Promise.withResolvers<void>();
   let stalls = 0;
   const stalled = await OpenSlot.claim(memory, {
     ...time.clocks,
@@ -134,10 +135,7 @@ test('a claimant that stalls before its open entry, and appends it where the log
 });
 
 test('an owner whose lease lapses during its append acknowledges it once it has a lease again', async () => {
-  const memory = await createMemoryStore();
-  const slot = await OpenSlot.open(memory);
-  const tenantId = await slot.createTenant();
-  const handle = await slot.handle(tenantId);
+  const { slot, handle } = await openSlot();
   slot.faults.turn('hold', ['append']);
   const write = slot.grant(handle, KEPT);
   await waitFor(() => slot.faults.heldCalls() === 1);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkpointStamp, countChanges, decodeEntry } from '../../../../src/shard/log/entries.ts';
 import type { MemoryStore } from '../../../kit/store/memory-store.ts';
-import { createMemoryStore, OpenSlot, SLOT, soon, tuple } from '../tools.ts';
+import { createMemoryStore, OpenSlot, openSlot, SLOT, soon, tuple } from '../tools.ts';
 
 async function assertIncreasing(memory: MemoryStore, lastSeq: number): Promise<void> {
   let last = 0;
@@ -49,10 +49,7 @@ test('bases increase strictly although the wall clock is set back an hour, acros
 
 test("bases also increase if all entries but the checkpoint's are trimmed from the tail", async () => {
   let wall = Date.now();
-  const memory = await createMemoryStore();
-  const slot = await OpenSlot.open(memory, { wallMs: () => wall });
-  const tenantId = await slot.createTenant();
-  const handle = await slot.handle(tenantId);
+  const { memory, slot, tenantId, handle } = await openSlot({ wallMs: () => wall });
   await slot.connection.writeGrants(
     handle,
     { requestId: 'req_1', expiresAtMs: soon() },

@@ -74,10 +74,7 @@ test('a failing read-back decides nothing: the same record is repeated until it 
 });
 
 test('a write that is applied long after its repeat was stored collides with itself', async () => {
-  let apply: () => void = () => {};
-  const late = new Promise<void>((resolve) => {
-    apply = resolve;
-  });
+  const { promise: late, resolve: apply } = Promise.withResolvers<void>();
   const { memory, slot, handle } = await openFaulty((append) =>
     append === 1 ? { kind: 'apply-late', until: () => late } : undefined,
   );

@@ -147,9 +147,7 @@ test('a deleted tenant keeps nothing, and gets nothing back', async () => {
   time.passedMs += USAGE_STORE_MS;
   await store(slot);
   use(slot, 5);
-  await slot.operator.updateTenant(slot.attempt(), {
-    ...{ tenantId, name: undefined, plan: undefined, state: 'deleting' as const, operator: 'test' },
-  });
+  await slot.update({ tenantId, state: 'deleting' });
   await slot.memory.purgeTenant({ slot: SLOT, tenantId }, Number.MAX_SAFE_INTEGER, soon());
   time.passedMs += USAGE_STORE_MS;
   await store(slot);

@@ -124,10 +124,7 @@ test('a load that began before a commit does not include it, although the commit
   for (const options of [{}, { pageLimits: { rowsMax: 2 } }]) {
     const { memory, slot, handle } = await openCold(options, many('user:a', 4));
     // The read is applied at once and its answer comes late: it is old when it arrives.
-    let release: () => void = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
     for (const operation of ['listGrants', 'readGrant'] as const) {
       const read = memory[operation].bind(memory) as (...given: readonly unknown[]) => Promise<unknown>;
       Object.assign(memory, {

@@ -9,7 +9,19 @@ import { encodeEntry, encodeOperation } from '../../../../src/shard/log/entries.
 import { MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
 import type { WriteKind } from '../../../../src/shard/memory/write-memory.ts';
 import { WRITE_BEHIND } from '../../../kit/store/faulty-store.ts';
-import { attempt, createMemoryStore, ids, OpenSlot, real, SLOT, settled, soon, tuple, waitFor } from '../tools.ts';
+import {
+  attempt,
+  createMemoryStore,
+  ids,
+  OpenSlot,
+  openSlot,
+  real,
+  SLOT,
+  settled,
+  soon,
+  tuple,
+  waitFor,
+} from '../tools.ts';
 
 const TUPLE = tuple('user:a', 'doc:1');
 
@@ -76,10 +88,7 @@ test('a slot releases the memory of writes when they are confirmed, and all of i
 });
 
 test('a log that is replayed while memory is short is served at once, and its operation ids are read back later', async () => {
-  const memory = await createMemoryStore();
-  const slot = await OpenSlot.open(memory);
-  const tenantId = await slot.createTenant();
-  const handle = await slot.handle(tenantId);
+  const { memory, slot, tenantId, handle } = await openSlot();
   slot.faults.turn('fail-before', WRITE_BEHIND);
   const by = attempt();
   const created = await slot.grant(handle, TUPLE, by);

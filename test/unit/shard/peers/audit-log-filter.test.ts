@@ -12,7 +12,7 @@ import {
   ids,
   type OpenSlot,
   openSlot,
-  SEGMENT_SIZE,
+  portsOf,
   settled,
   tuple,
   turns,
@@ -195,11 +195,8 @@ test('a deleted tenant has its audit log under any filter, and nothing more is t
   const opened = await openSlot();
   const { tenantId } = opened;
   let { slot } = opened;
-  const change = { tenantId, name: undefined, plan: undefined, operator: 'ann' };
-  await slot.operator.updateTenant(attempt(), { ...change, state: 'deleting' });
-  const { store, clock } = slot;
-  const createRequestId = () => ids.create('req');
-  await purgeTenants({ store, clock, segmentSize: SEGMENT_SIZE, logRetentionMs: 0, createRequestId }, slot.tenure);
+  await slot.update({ tenantId, state: 'deleting', operator: 'ann' });
+  await purgeTenants(portsOf(slot, 0), slot.tenure);
   for (const restarted of [false, true]) {
     if (restarted) slot = await slot.restart();
     const by = await auditLogPage(slot, tenantId, { actor: 'operator:ann' });

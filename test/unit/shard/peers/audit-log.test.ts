@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { GrantdError } from '../../../../src/core/errors.ts';
 import { purgeTenants } from '../../../../src/shard/log/maintenance.ts';
 import { readAll } from '../../../kit/store/read-all.ts';
-import { attempt, auditLogPage, ids, openSlot, SEGMENT_SIZE, soon, tuple, waitFor, wholeAuditLog } from '../tools.ts';
+import { attempt, auditLogPage, ids, openSlot, portsOf, soon, tuple, waitFor, wholeAuditLog } from '../tools.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -107,15 +107,13 @@ test('every kind of change is told exactly once, whatever a failover replays and
   await waitFor(() => slot.tenure.restored);
   handle = await slot.handle(tenantId);
   assert.equal((await slot.grant(handle, tuple('user:a', 'doc:1'), by)).kind, 'created', 'the answer of the first try');
-  const change = { tenantId, name: undefined, plan: undefined, state: undefined, operator: 'ann' };
-  await slot.operator.updateTenant(attempt(), { ...change, name: 'renamed', plan: 'scale' });
-  await slot.operator.updateTenant(attempt(), { ...change, state: 'suspended' });
-  await slot.operator.updateTenant(attempt(), { ...change, state: 'active' });
+  const change = { tenantId, operator: 'ann' };
+  await slot.update({ ...change, name: 'renamed', plan: 'scale' });
+  await slot.update({ ...change, state: 'suspended' });
+  await slot.update({ ...change, state: 'active' });
   slot = await slot.restart();
-  await slot.operator.updateTenant(attempt(), { ...change, state: 'deleting' });
-  const { store, clock } = slot;
-  const createRequestId = () => ids.create('req');
-  await purgeTenants({ store, clock, segmentSize: SEGMENT_SIZE, logRetentionMs: 0, createRequestId }, slot.tenure);
+  await slot.update({ ...change, state: 'deleting' });
+  await purgeTenants(portsOf(slot, 0), slot.tenure);
   slot = await slot.restart();
 
   const auditLog = await wholeAuditLog(slot, tenantId);

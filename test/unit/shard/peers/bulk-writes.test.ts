@@ -31,25 +31,13 @@ const checks = (slot: OpenSlot, handle: number, tuples: readonly Tuple[]): Promi
 
 test('what was decided earlier in the same entry counts as the state before', async () => {
   const { slot, handle } = await openSlot();
-  slot.faults.turn('hold', ['append']);
-  const ahead = slot.grant(handle, C);
-  await waitFor(() => slot.faults.heldCalls() === 1);
-  slot.batches.length = 0;
-  const queued = (length: number): Promise<void> => waitFor(() => slot.tenure.queueLength === length);
-  const first = write(slot, handle, { grants: [A], revocations: [C] });
-  await queued(1);
-  const single = slot.grant(handle, B);
-  await queued(2);
-  const late = write(slot, handle, {
-    grants: [A, C],
-    revocations: [B],
-    preconditions: [exists(A), absent(C), exists(B)],
-  });
-  await queued(3);
-  const unmet = write(slot, handle, { grants: [A], preconditions: [exists(B)] });
-  await queued(4);
-  slot.faults.restore(['append']);
-  await Promise.all([ahead, first, single]);
+  const [, , late, unmet] = await slot.inOneEntry(
+    () => slot.grant(handle, C),
+    () => write(slot, handle, { grants: [A], revocations: [C] }),
+    () => slot.grant(handle, B),
+    () => write(slot, handle, { grants: [A, C], revocations: [B], preconditions: [exists(A), absent(C), exists(B)] }),
+    () => write(slot, handle, { grants: [A], preconditions: [exists(B)] }),
+  );
   const result = written(await late);
   assert.deepEqual(
     result.grants.map(({ created }) => created),
@@ -162,20 +150,15 @@ test('the longest conditions, those before and those after, fit into one entry, 
     `${'n'.repeat(58)}${String(index % 7).padStart(6, '0')}:${'\uFFFD'.repeat(250)}${index}`;
   const tuples = Array.from({ length: 100 }, (_, index) => tuple(long(2 * index), long(2 * index + 1)));
   const { lastSeq } = slot.tenure;
-  slot.faults.turn('hold', ['append']);
-  const ahead = slot.grant(handle, C);
-  await waitFor(() => slot.faults.heldCalls() === 1);
   const terms = [
     { condition: condition('a') },
     { condition: condition('b') },
     { expiresAtMs: END_MS },
     { condition: null },
   ];
-  const queued = terms.map((each) => write(slot, handle, { grants: tuples.map((of) => ({ ...of, ...each })) }));
-  await waitFor(() => slot.tenure.queueLength === terms.length);
-  slot.faults.restore(['append']);
-  await ahead;
-  for (const result of await Promise.all(queued)) assert.equal(written(result).grants.length, 100);
+  const calls = terms.map((each) => () => write(slot, handle, { grants: tuples.map((of) => ({ ...of, ...each })) }));
+  for (const result of await slot.inOneEntry(() => slot.grant(handle, C), ...calls))
+    assert.equal(written(await result).grants.length, 100);
   assert.deepEqual(slot.lost, []);
   let updates = 0;
   for (let seq = lastSeq + 1; seq <= slot.tenure.lastSeq; seq += 1) {
@@ -190,15 +173,11 @@ test('a write whose key was revoked, or whose tenant was deleted, before its tur
   const { slot, handle, tenantId } = await openSlot();
   const key = await slot.createKey(handle, tenantId);
   const bound = (await slot.front.authenticate(key)).handle;
-  slot.faults.turn('hold', ['append']);
-  const ahead = slot.grant(handle, C);
-  await waitFor(() => slot.faults.heldCalls() === 1);
-  const revoked = slot.connection.revokeKey(handle, slot.attempt(), key.keyId);
-  await waitFor(() => slot.tenure.queueLength === 1);
-  const late = slot.front.writeBulk(bound, slot.attempt(), bulk({ grants: [A] }));
-  await waitFor(() => slot.tenure.queueLength === 2);
-  slot.faults.restore(['append']);
-  await Promise.all([ahead, revoked]);
+  const [, late] = await slot.inOneEntry(
+    () => slot.grant(handle, C),
+    () => slot.connection.revokeKey(handle, slot.attempt(), key.keyId),
+    () => slot.front.writeBulk(bound, slot.attempt(), bulk({ grants: [A] })),
+  );
   await assert.rejects(late, { kind: 'handle-unknown' });
   assert.equal(await slot.check(handle, A), false);
 });

@@ -213,10 +213,9 @@ test('a wait ends with its key, its tenant, its owner and its connection', async
   const expiring = await follow(slot.clock.wallMs() + 50);
   // The front presents the key again, and hears that it has ended once the log says so.
   assert.equal(await kind(expiring.answer), 'handle-unknown');
-  const change = { tenantId, name: undefined, plan: undefined, operator: 'ann' };
-  await slot.operator.updateTenant(slot.attempt(), { ...change, state: 'suspended' });
+  await slot.update({ tenantId, state: 'suspended' });
   assert.equal(await kind(other.answer), 'handle-unknown');
-  await slot.operator.updateTenant(slot.attempt(), { ...change, state: 'active' });
+  await slot.update({ tenantId, state: 'active' });
   const last = await follow();
   await slot.tenure.release(RELEASE);
   assert.equal(await kind(last.answer), 'not-serving');

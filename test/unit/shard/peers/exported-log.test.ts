@@ -11,6 +11,7 @@ import {
   ids,
   OpenSlot,
   openSlot,
+  portsOf,
   SEGMENT_SIZE,
   SLOT,
   soon,
@@ -35,14 +36,6 @@ async function readToEnd(slot: OpenSlot, afterSeq = 0, sinceMs = 0) {
 const placesOf = (items: readonly LoggedChange[]): readonly string[] =>
   items.map(({ seq, index, change }) => `${seq}.${index} ${change}`);
 
-const portsOf = (slot: OpenSlot, logRetentionMs = 0) => ({
-  store: slot.store,
-  clock: slot.clock,
-  segmentSize: SEGMENT_SIZE,
-  logRetentionMs,
-  createRequestId: () => ids.create('req'),
-});
-
 test('the log tells what the audit logs of all tenants have, from every place, over owners and deletions', async () => {
   const memory = await createMemoryStore();
   let slot = await OpenSlot.open(memory);
@@ -56,9 +49,8 @@ test('the log tells what the audit logs of all tenants have, from every place, o
     }
     if (round % 4 === 3) slot = await slot.restart();
   }
-  const change = { tenantId: deleted, name: undefined, plan: undefined, operator: 'ann' };
-  await slot.operator.updateTenant(slot.attempt(), { ...change, state: 'deleting' });
-  while (slot.tenure.tenants.has(deleted)) await purgeTenants(portsOf(slot), slot.tenure);
+  await slot.update({ tenantId: deleted, state: 'deleting', operator: 'ann' });
+  while (slot.tenure.tenants.has(deleted)) await purgeTenants(portsOf(slot, 0), slot.tenure);
 
   const { items, nextSeq } = await readToEnd(slot);
   assert.equal(nextSeq, slot.tenure.lastSeq);
@@ -127,7 +119,7 @@ test('a place that the log no longer has, or not yet, is refused and never skipp
   aheadMs += 2 * 3_600_000;
   await slot.grant(handle, tuple('user:a', 'doc:last'));
   await slot.tenure.checkpointed();
-  assert.ok((await trimLog(portsOf(slot), slot.tenure)) > 0);
+  assert.ok((await trimLog(portsOf(slot, 0), slot.tenure)) > 0);
   const { first, lastSeq } = slot.tenure;
   await assert.rejects(read(slot, first - 2), { code: 'cursor-too-old' });
   await assert.rejects(read(slot, 0), { code: 'cursor-too-old' });

@@ -5,7 +5,6 @@ import { test } from 'node:test';
 import { BUILT_IN_PLANS, resolvePlan } from '../../../../src/core/plans.ts';
 import { columnsOf } from '../../../../src/core/tuples.ts';
 import { HandleBudget, HandleTable } from '../../../../src/shard/peers/handles.ts';
-import type { TenantChange } from '../../../../src/shard/shard.ts';
 import {
   attempt,
   createMemoryStore,
@@ -29,8 +28,6 @@ async function openSlot(wallMs?: () => number) {
   const handle = await slot.handle(tenantId);
   return { memory, slot, tenantId, handle };
 }
-
-const change = (tenantId: string, what: Partial<TenantChange>) => ({ tenantId, operator: 'test', ...what });
 
 test('revoking a key ends its handles at once, on every connection, and those of no other key', async () => {
   const { slot, tenantId, handle } = await openSlot();
@@ -87,7 +84,7 @@ for (const ending of ['the key is revoked', 'the tenant is suspended'] as const)
       const ended =
         ending === 'the key is revoked'
           ? slot.connection.revokeKey(handle, attempt(), key.keyId)
-          : slot.operator.updateTenant(attempt(), change(tenantId, { state: 'suspended' }));
+          : slot.update({ tenantId, state: 'suspended' });
       await turns(5);
       assert.equal(slot.faults.heldCalls(), 1);
       const refused = assert.rejects(grantUnder('doc:2'), { kind: 'handle-unknown' });
@@ -181,7 +178,7 @@ test('a suspension refuses from the moment it is acknowledged; a resumption lets
   const { slot, tenantId, handle } = await openSlot();
   const key = await slot.createKey(handle, tenantId);
   const granted = await slot.front.authenticate(key);
-  await slot.operator.updateTenant(attempt(), change(tenantId, { state: 'suspended' }));
+  await slot.update({ tenantId, state: 'suspended' });
   await assert.rejects(slot.front.confirm(granted.handle), { kind: 'handle-unknown' });
   const suspended = await slot.front.authenticate(key);
   assert.equal(suspended.suspended, true);
@@ -189,7 +186,7 @@ test('a suspension refuses from the moment it is acknowledged; a resumption lets
   assert.throws(() => slot.front.check(suspended.handle, 'user:a', 6, 'doc:1'), { code: 'tenant-suspended' });
   // The operator still sees it.
   assert.equal(await slot.check(await slot.handle(tenantId), TUPLE), false);
-  await slot.operator.updateTenant(attempt(), change(tenantId, { state: 'active' }));
+  await slot.update({ tenantId, state: 'active' });
   await assert.rejects(slot.front.confirm(suspended.handle), { kind: 'handle-unknown' });
   await slot.front.confirm((await slot.front.authenticate(key)).handle);
 });
@@ -199,12 +196,12 @@ test('a change of plan is told with the next handle', async () => {
   const key = await slot.createKey(handle, tenantId);
   const granted = await slot.front.authenticate(key);
   assert.equal(granted.plan, 'unlimited');
-  await slot.operator.updateTenant(attempt(), change(tenantId, { plan: 'scale' }));
+  await slot.update({ tenantId, plan: 'scale' });
   await assert.rejects(slot.front.confirm(granted.handle), { kind: 'handle-unknown' });
   assert.equal((await slot.front.authenticate(key)).plan, 'scale');
   // What changes nothing ends no handle.
   const again = await slot.front.authenticate(key);
-  await slot.operator.updateTenant(attempt(), change(tenantId, { plan: 'scale' }));
+  await slot.update({ tenantId, plan: 'scale' });
   await slot.front.confirm(again.handle);
 });
 
@@ -222,12 +219,12 @@ test('the number of readers is that of the plan until the operator sets another,
     [null, 2],
   ] as const) {
     const former = await slot.front.authenticate(key);
-    await slot.operator.updateTenant(attempt(), change(tenantId, { readers }));
+    await slot.update({ tenantId, readers });
     await assert.rejects(slot.front.confirm(former.handle), { kind: 'handle-unknown' });
     assert.equal((await slot.front.authenticate(key)).readers, told);
     // What changes nothing ends no handle.
     const again = await slot.front.authenticate(key);
-    await slot.operator.updateTenant(attempt(), change(tenantId, { readers }));
+    await slot.update({ tenantId, readers });
     await slot.front.confirm(again.handle);
   }
 });

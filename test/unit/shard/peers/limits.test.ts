@@ -41,7 +41,7 @@ test('namespaces are made up to the bound exactly, explicit and implicit ones al
   assert.equal((await slot.grant(handle, tuple('n1:a', 'n4:b'))).kind, 'created');
   assert.deepEqual(await names(slot, handle), ['n1', 'n2', 'n3', 'n4']);
   // A larger plan applies from its answer on.
-  await slot.operator.updateTenant(attempt(), { tenantId, plan: 'large', operator: 'test' });
+  await slot.update({ tenantId, plan: 'large' });
   const again = await slot.handle(tenantId);
   assert.equal((await slot.connection.createNamespace(again, attempt(), 'n5')).created, true);
 });

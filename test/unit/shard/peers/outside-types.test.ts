@@ -125,16 +125,11 @@ test('what is granted or revoked while the grants are read counts', async () => 
 
 test('a grant of the same entry that is decided before the rules counts', async () => {
   const ruled = await RuledSlot.open(typed(undefined), [grantOf('user:a viewer doc:1')]);
-  const { faults } = ruled.slot;
-  faults.turn('hold', ['append']);
-  const ahead = ruled.write([grantOf('user:b viewer doc:2')]);
-  await waitFor(() => faults.heldCalls() === 1);
-  const grant = ruled.write([grantOf('team:1 viewer doc:1')]);
-  await waitFor(() => ruled.slot.tenure.queueLength === 1);
-  const refused = refusal(put(ruled, typed(['user'])));
-  await waitFor(() => ruled.slot.tenure.queueLength === 2);
-  faults.restore(['append']);
-  await Promise.all([ahead, grant]);
+  const [, refused] = await ruled.slot.inOneEntry(
+    () => ruled.write([grantOf('user:b viewer doc:2')]),
+    () => ruled.write([grantOf('team:1 viewer doc:1')]),
+    () => refusal(put(ruled, typed(['user']))),
+  );
   assert.match(await refused, /exclude 1 stored grant: team:1 viewer doc:1\./);
 });
 

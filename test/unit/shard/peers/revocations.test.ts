@@ -8,9 +8,8 @@ import type { Attempt, GrantFilter } from '../../../../src/shard/shard.ts';
 import { readAll } from '../../../kit/store/read-all.ts';
 import {
   attempt,
-  createMemoryStore,
   numbered,
-  OpenSlot,
+  type OpenSlot,
   openSlot,
   SLOT,
   type SlotOptions,
@@ -90,24 +89,17 @@ for (const { name, options } of SIZES) {
       objects.map((object) => tuple('user:a', object)),
     );
     await slot.applied();
-    slot.faults.turn('hold', ['append']);
-    const first = slot.grant(handle, tuple('user:a', 'doc:00000x'));
-    await waitFor(() => slot.faults.heldCalls() === 1);
-    slot.batches.length = 0;
-    const inEntry = [
-      slot.revoke(handle, tuple('user:a', 'doc:00003')),
-      slot.grant(handle, tuple('user:a', 'doc:00003x')),
-      slot.revoke(handle, tuple('user:a', 'doc:00000x')),
-      slot.grant(handle, tuple('user:b', 'doc:00003')),
-    ];
-    await waitFor(() => slot.tenure.queueLength === 4);
-    const revoked = revoke(slot, handle, ofSubject('user:a'));
-    await waitFor(() => slot.tenure.queueLength === 5);
-    const after = slot.grant(handle, tuple('user:a', 'doc:after'));
-    await waitFor(() => slot.tenure.queueLength === 6);
-    slot.faults.restore(['append']);
-    await Promise.all([first, ...inEntry, after]);
-    assert.deepEqual(await revoked, { revoked: 10, complete: true });
+    const calls = await slot.inOneEntry(
+      () => slot.grant(handle, tuple('user:a', 'doc:00000x')),
+      () => slot.revoke(handle, tuple('user:a', 'doc:00003')),
+      () => slot.grant(handle, tuple('user:a', 'doc:00003x')),
+      () => slot.revoke(handle, tuple('user:a', 'doc:00000x')),
+      () => slot.grant(handle, tuple('user:b', 'doc:00003')),
+      () => revoke(slot, handle, ofSubject('user:a')),
+      () => slot.grant(handle, tuple('user:a', 'doc:after')),
+    );
+    await Promise.all(calls);
+    assert.deepEqual(await calls[4], { revoked: 10, complete: true });
     assert.deepEqual(slot.batches, [1, 6], 'all of it in one entry');
     assert.deepEqual(await listed(slot, handle, ofSubject('user:a')), ['user:a viewer doc:after']);
     assert.deepEqual(await revoke(slot, handle, ofSubject('user:a')), { revoked: 1, complete: true });
@@ -291,23 +283,17 @@ test('a call whose key was revoked before its turn does nothing', async () => {
   await slot.grant(handle, tuple('user:a', 'doc:1'));
   const key = await slot.createKey(handle, tenantId);
   const bound = (await slot.front.authenticate(key)).handle;
-  slot.faults.turn('hold', ['append']);
-  const ahead = slot.grant(handle, tuple('user:b', 'doc:1'));
-  await waitFor(() => slot.faults.heldCalls() === 1);
-  const ended = slot.connection.revokeKey(handle, slot.attempt(), key.keyId);
-  await waitFor(() => slot.tenure.queueLength === 1);
-  const late = slot.front.revokeGrants(bound, slot.attempt(), ofSubject('user:a'));
-  await waitFor(() => slot.tenure.queueLength === 2);
-  slot.faults.restore(['append']);
-  await Promise.all([ahead, ended]);
+  const [, late] = await slot.inOneEntry(
+    () => slot.grant(handle, tuple('user:b', 'doc:1')),
+    () => slot.connection.revokeKey(handle, slot.attempt(), key.keyId),
+    () => slot.front.revokeGrants(bound, slot.attempt(), ofSubject('user:a')),
+  );
   await assert.rejects(late, { kind: 'handle-unknown' });
   assert.equal(await slot.check(handle, tuple('user:a', 'doc:1')), true);
 });
 
 test('calls that hold many grants wait for each other, and a tenant’s calls leave room for those of others', async () => {
-  const memory = await createMemoryStore();
-  const slot = await OpenSlot.open(memory);
-  const handle = await slot.handle(await slot.createTenant());
+  const { slot, handle } = await openSlot();
   await slot.writeAll(
     handle,
     numbered(1500, 'doc:').map((object) => tuple('user:a', object)),

@@ -10,11 +10,10 @@ import { WRITE_BEHIND } from '../../../kit/store/faulty-store.ts';
 import { createRulesWrite, soon } from '../../../kit/store/store-fixtures.ts';
 import {
   auditLogPage,
-  ids,
   type OpenSlot,
   openSlot,
+  portsOf,
   SECRETS,
-  SEGMENT_SIZE,
   SLOT,
   tuple,
   waitFor,
@@ -62,8 +61,7 @@ test('rules are read as written, by the same owner and by the next, and removed 
 test('another change of the tenant keeps its rules', async () => {
   const { slot, tenantId, handle } = await openSlot();
   await write(slot, handle, FIRST);
-  const unchanged = { tenantId, name: undefined, plan: undefined, state: undefined, operator: 'test' };
-  await slot.operator.updateTenant(slot.attempt(), { ...unchanged, name: 'Other' });
+  await slot.update({ tenantId, name: 'Other' });
   assert.equal(slot.tenure.tenants.get(tenantId)?.tenant.rulesRevision, revision(FIRST));
   const next = await slot.restart();
   assert.deepEqual(await next.connection.readRules(await next.handle(tenantId)), FIRST);
@@ -225,14 +223,11 @@ test('stored rules that are not those of the record are never answered from', as
 test('a deleted tenant leaves no rules behind', async () => {
   const { slot, memory, tenantId, handle } = await openSlot();
   await write(slot, handle, FIRST);
-  const unchanged = { tenantId, name: undefined, plan: undefined, state: undefined, operator: 'test' };
-  await slot.operator.updateTenant(slot.attempt(), { ...unchanged, state: 'deleting' });
+  await slot.update({ tenantId, state: 'deleting' });
   // Until its data is removed, versions that would leave the rules behind refuse it.
   assert.equal(slot.tenure.tenants.get(tenantId)?.tenant.rulesRevision, revision(FIRST));
-  const ports = { store: slot.store, clock: slot.clock, segmentSize: SEGMENT_SIZE, logRetentionMs: 0 };
-  const createRequestId = () => ids.create('req');
   await waitFor(async () => {
-    await purgeTenants({ ...ports, createRequestId }, slot.tenure);
+    await purgeTenants(portsOf(slot, 0), slot.tenure);
     return !slot.tenure.tenants.has(tenantId);
   });
   await slot.applied();

@@ -4,37 +4,22 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Tenant } from '../../../../src/core/tenants.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
-import { attempt, createMemoryStore, ids, OpenSlot, SLOT, soon, tuple, waitFor } from '../tools.ts';
-
-const update = (slot: OpenSlot, change: Partial<Parameters<OpenSlot['operator']['updateTenant']>[1]>) =>
-  slot.operator.updateTenant(attempt(), {
-    tenantId: '',
-    name: undefined,
-    plan: undefined,
-    state: undefined,
-    operator: 'ann',
-    ...change,
-  });
+import { attempt, createMemoryStore, ids, OpenSlot, openSlot, SLOT, soon, tuple } from '../tools.ts';
 
 test('changes of two operators that meet are both in force, the last of each field, and nothing is mixed up', async () => {
   const slot = await OpenSlot.open(await createMemoryStore());
   const [tenantId, other] = [await slot.createTenant('free'), await slot.createTenant('free')];
   const handle = await slot.handle(tenantId);
-  slot.faults.turn('hold', ['append']);
-  const first = slot.grant(handle, tuple('user:1', 'doc:1'));
-  await waitFor(() => slot.faults.heldCalls() === 1);
-  // All of them are decided in one batch.
   const changes = [
-    update(slot, { tenantId, name: 'Ann', operator: 'ann' }),
-    update(slot, { tenantId, plan: 'scale', operator: 'bob' }),
-    update(slot, { tenantId: other, name: 'Other', operator: 'bob' }),
-    update(slot, { tenantId, name: 'Bob', operator: 'bob' }),
-    update(slot, { tenantId, state: 'suspended', operator: 'ann' }),
+    { tenantId, name: 'Ann', operator: 'ann' },
+    { tenantId, plan: 'scale', operator: 'bob' },
+    { tenantId: other, name: 'Other', operator: 'bob' },
+    { tenantId, name: 'Bob', operator: 'bob' },
+    { tenantId, state: 'suspended' as const, operator: 'ann' },
   ];
-  await waitFor(() => slot.tenure.queueLength >= changes.length);
-  slot.faults.restore(['append']);
-  await first;
-  const answers = await Promise.all(changes);
+  const grant = () => slot.grant(handle, tuple('user:1', 'doc:1'));
+  const calls = await slot.inOneEntry(grant, ...changes.map((change) => () => slot.update(change)));
+  const answers = await Promise.all(calls);
   assert.deepEqual(
     answers.map(({ name, plan, state }) => [name, plan, state]),
     [
@@ -64,19 +49,19 @@ test('changes of two operators that meet are both in force, the last of each fie
 test('the operator’s number of readers stays with the tenant through other changes, restarts and its own end', async () => {
   const slot = await OpenSlot.open(await createMemoryStore());
   const tenantId = await slot.createTenant('free');
-  assert.equal((await update(slot, { tenantId, readers: 3 })).readers, 3);
-  assert.equal((await update(slot, { tenantId, plan: 'scale' })).readers, 3);
+  assert.equal((await slot.update({ tenantId, readers: 3 })).readers, 3);
+  assert.equal((await slot.update({ tenantId, plan: 'scale' })).readers, 3);
   const ruleSet = parseRuleSet({ rules: [], groups: true });
   await slot.connection.writeRules(await slot.handle(tenantId), attempt(), { ruleSet, ifMatch: undefined });
-  assert.equal((await update(slot, { tenantId, readers: 3 })).readers, 3);
+  assert.equal((await slot.update({ tenantId, readers: 3 })).readers, 3);
   const heir = await slot.restart();
   assert.equal((await heir.operator.readTenant({ tenantId })).readers, 3);
-  assert.equal((await update(heir, { tenantId, readers: 'auto' })).readers, 'auto');
+  assert.equal((await heir.update({ tenantId, readers: 'auto' })).readers, 'auto');
   await heir.applied();
   const next = await heir.restart();
   assert.equal((await next.operator.readTenant({ tenantId })).readers, 'auto');
-  assert.equal((await update(next, { tenantId, readers: 0 })).readers, 0);
-  assert.ok(!('readers' in (await update(next, { tenantId, readers: null }))));
+  assert.equal((await next.update({ tenantId, readers: 0 })).readers, 0);
+  assert.ok(!('readers' in (await next.update({ tenantId, readers: null }))));
   const last = await next.restart();
   assert.ok(!('readers' in (await last.operator.readTenant({ tenantId }))));
   const { items } = await last.operator.listAuditLog({ tenantId, limit: 100, cursor: undefined });
@@ -97,24 +82,19 @@ test('a deletion that meets another change is the last word', async () => {
   const slot = await OpenSlot.open(await createMemoryStore());
   const tenantId = await slot.createTenant('free');
   const handle = await slot.handle(tenantId);
-  slot.faults.turn('hold', ['append']);
-  const first = slot.grant(handle, tuple('user:1', 'doc:1'));
-  await waitFor(() => slot.faults.heldCalls() === 1);
-  const deleted = update(slot, { tenantId, state: 'deleting' });
-  const late = [update(slot, { tenantId, state: 'active' }), update(slot, { tenantId, name: 'Late' })];
-  await waitFor(() => slot.tenure.queueLength >= 3);
-  for (const each of late) each.catch(() => {});
-  slot.faults.restore(['append']);
-  await first;
+  const [deleted, ...late] = await slot.inOneEntry(
+    () => slot.grant(handle, tuple('user:1', 'doc:1')),
+    () => slot.update({ tenantId, state: 'deleting' }),
+    () => slot.update({ tenantId, state: 'active' }),
+    () => slot.update({ tenantId, name: 'Late' }),
+  );
   assert.equal((await deleted).state, 'deleting');
   for (const each of late) await assert.rejects(each, { code: 'tenant-not-found' });
-  assert.equal((await update(slot, { tenantId, state: 'deleting' })).state, 'deleting');
+  assert.equal((await slot.update({ tenantId, state: 'deleting' })).state, 'deleting');
 });
 
 test('a tenant is shown with the number of its namespaces and keys, after a restart, too', async () => {
-  const slot = await OpenSlot.open(await createMemoryStore());
-  const tenantId = await slot.createTenant();
-  const handle = await slot.handle(tenantId);
+  const { slot, tenantId, handle } = await openSlot();
   assert.deepEqual((await slot.operator.readTenant({ tenantId })).counts, { namespaces: 0, keys: 0 });
   await slot.grant(handle, tuple('user:1', 'doc:1'));
   const { keyId } = await slot.createKey(handle, tenantId);

@@ -7,7 +7,7 @@ import { OperationMemory } from '../../../../../src/shard/log/idempotency/cache.
 import type { DecidedOperation } from '../../../../../src/shard/log/idempotency/operation-table.ts';
 import { WriteMemory } from '../../../../../src/shard/memory/write-memory.ts';
 import { VirtualClock } from '../../../../kit/virtual-clock.ts';
-import { attempt, createMemoryStore, ids, OpenSlot, tuple, waitFor } from '../../tools.ts';
+import { attempt, ids, openSlot, tuple, waitFor } from '../../tools.ts';
 
 const KEEP_MS = 20_000;
 
@@ -96,8 +96,7 @@ test('operations that are read back are kept as long as those decided before the
 });
 
 test('operation ids expire while the store does not respond, without maintenance', async () => {
-  const slot = await OpenSlot.open(await createMemoryStore(), { operationsKeptMs: 200 });
-  const handle = await slot.handle(await slot.createTenant());
+  const { slot, handle } = await openSlot({ operationsKeptMs: 200 });
   const by = attempt();
   await slot.grant(handle, tuple('user:a', 'doc:1'), by);
   const bytes = () => slot.budget.writes.state('operations').bytes;
