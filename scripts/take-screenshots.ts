@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { BUILT_IN_PLANS } from '../src/core/plans.ts';
 import type { MemberView, SlotView } from '../src/front/front.ts';
 import { RULES_EXAMPLES } from '../src/operator/console/parts/rules-examples.ts';
-import { CALLS } from '../src/rpc/calls/table.ts';
 import { NARROW, visitConsole } from '../test/browser/support/console-browser.ts';
 import { OPERATOR_TOKEN, startConsole } from '../test/kit/console-service.ts';
 import { VirtualClock } from '../test/kit/virtual-clock.ts';
@@ -104,17 +103,17 @@ async function fill(): Promise<string> {
     for (const object of ['document:plan', 'document:roadmap', 'folder:2026']) {
       clock.stall(MINUTE_MS);
       const relation = subject.startsWith('user') ? ('viewer' as const) : ('editor' as const);
-      await session.call(CALLS.writeGrants, context, [{ subject, relation, object, revoke: false }]);
+      await session.call('writeGrants', context, [{ subject, relation, object, revoke: false }]);
     }
   }
-  await session.call(CALLS.writeGrants, context, [
+  await session.call('writeGrants', context, [
     { subject: 'folder:2026', relation: 'parent', object: 'document:budget', revoke: false },
     { subject: 'team:design#member', relation: 'owner', object: 'folder:2026', revoke: false },
     { subject: 'user:dee', relation: 'member', object: 'team:design', revoke: false },
   ]);
   const documents = RULES_EXAMPLES.find(({ name }) => name === 'documents');
   if (documents !== undefined) {
-    await session.call(CALLS.writeRules, context, { ruleSet: documents.ruleSet, ifMatch: undefined });
+    await session.call('writeRules', context, { ruleSet: documents.ruleSet, ifMatch: undefined });
   }
   return tenantId;
 }

@@ -8,7 +8,6 @@ import type { KeyId, TenantId } from '../core/ids.ts';
 import type { ScopeMask } from '../core/scopes.ts';
 import type { Tenant, TenantFilter } from '../core/tenants.ts';
 import type { Grant } from '../core/tuples.ts';
-import type { DefinedCall } from '../rpc/calls/define-call.ts';
 import type { NamedTuple } from '../rules/questions.ts';
 import type {
   AnswerOf,
@@ -94,7 +93,7 @@ export interface TenantSession {
   countRequest(refused: boolean): void;
   /** Makes one call to the owner of the tenant, under the rights of this session. */
   call<Name extends TenantCallName>(
-    call: DefinedCall<Name>,
+    name: Name,
     context: RequestContext,
     request: RequestOf<Name>,
   ): Promise<AnswerOf<Name>>;
@@ -124,7 +123,7 @@ export interface TenantSession {
 /** A tenant as the operator sees it. */
 export interface OperatorTenantSession extends TenantSession {
   call<Name extends OperatorTenantCallName>(
-    call: DefinedCall<Name>,
+    name: Name,
     context: RequestContext,
     request: RequestOf<Name>,
   ): Promise<AnswerOf<Name>>;
@@ -212,7 +211,7 @@ export interface OperatorApi {
   ): Promise<Tenant>;
   /** Makes one call to the owner of the tenant that the request names. */
   call<Name extends OwnerCallName>(
-    call: DefinedCall<Name>,
+    name: Name,
     context: RequestContext,
     request: RequestOf<Name>,
   ): Promise<AnswerOf<Name>>;

@@ -22,7 +22,7 @@ export async function warnOfOutside(
 ): Promise<readonly ServiceWarning[]> {
   if (ruleSet.types.length === 0) return [];
   const { outsideTypes: grants, complete } = await session
-    .call(CALLS.previewRules, context, { ruleSet, ifMatch: undefined })
+    .call('previewRules', context, { ruleSet, ifMatch: undefined })
     .catch(() => ({ outsideTypes: 0, complete: false }));
   return grants === 0 && complete ? [] : [{ code: 'grants-outside-types', grants, complete }];
 }

@@ -2,7 +2,6 @@
 
 import type { KeyId } from '../core/ids.ts';
 import type { RequestContext, TenantSession } from '../front/front.ts';
-import { CALLS } from '../rpc/calls/table.ts';
 import type { ListedKey } from '../shard/shard.ts';
 
 export const KEYS_PER_READ = 1000;
@@ -17,7 +16,7 @@ export async function findKey(
 ): Promise<ListedKey | undefined> {
   let cursor: string | undefined;
   for (let reads = 0; reads < READS_MAX; reads += 1) {
-    const page = await session.call(CALLS.listKeys, context(), { limit: KEYS_PER_READ, cursor });
+    const page = await session.call('listKeys', context(), { limit: KEYS_PER_READ, cursor });
     const found = page.items.find((key) => key.keyId === keyId);
     if (found !== undefined || page.nextCursor === undefined) return found;
     cursor = page.nextCursor;

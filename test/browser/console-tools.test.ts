@@ -7,7 +7,6 @@ import type { Browser } from 'playwright-core';
 import type { TenantId } from '../../src/core/ids.ts';
 import { parseTuple } from '../../src/core/tuples.ts';
 import { systemClock, systemRandom } from '../../src/roles/process/system.ts';
-import { CALLS } from '../../src/rpc/calls/table.ts';
 import { parseRuleSet } from '../../src/rules/parse-rule-set.ts';
 import { missingChromium, openChromium } from '../../tools/engines/chromium.ts';
 import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../kit/console-service.ts';
@@ -37,7 +36,7 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
     visitConsole(browser, service.url, { token: OPERATOR_TOKEN, ...options });
   async function grant(object: string): Promise<void> {
     const session = await service.operator.tenant(context, tenantId, 'test');
-    await session.call(CALLS.writeGrants, context, [
+    await session.call('writeGrants', context, [
       { subject: 'user:ada', relation: 'viewer', object, revoke: false },
     ]);
   }
@@ -190,13 +189,13 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       await page.getByRole('heading', { name: 'Grants change their meaning' }).waitFor();
       await assertAccessible(page, 'the confirmation');
-      assert.deepEqual((await session.call(CALLS.readRules, context, undefined)).rules, []);
+      assert.deepEqual((await session.call('readRules', context, undefined)).rules, []);
       await page.getByRole('button', { name: 'Back to the text' }).click();
       assert.match(await sent.inputValue(), /can_invite/);
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       await page.getByRole('button', { name: 'Save the rules' }).click();
       await page.getByText('Rules saved: 6 rules.').waitFor();
-      assert.equal((await session.call(CALLS.readRules, context, undefined)).rules.at(-1)?.name, 'can_invite');
+      assert.equal((await session.call('readRules', context, undefined)).rules.at(-1)?.name, 'can_invite');
 
       for (const colorScheme of ['light', 'dark'] as const) {
         await using other = await visitConsole(browser, service.url, {
@@ -235,7 +234,7 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
       await tabTo(keyboard.page, 'Save');
       await keyboard.page.keyboard.press('Enter');
       await keyboard.page.getByText('Rules saved: 1 rule.').waitFor();
-      assert.equal((await session.call(CALLS.readRules, context, undefined)).rules.length, 1);
+      assert.equal((await session.call('readRules', context, undefined)).rules.length, 1);
     });
 
     it('are completed by keyboard, and marked where they are wrong, in light and dark', async () => {
@@ -302,7 +301,7 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
         await tabTo(page, 'Try');
         await page.getByRole('button', { name: 'Save', exact: true }).click();
         await page.getByText('Rules saved: 1 rule.').waitFor();
-        assert.equal((await session.call(CALLS.readRules, context, undefined)).rules.length, 1);
+        assert.equal((await session.call('readRules', context, undefined)).rules.length, 1);
       }
     });
 
@@ -330,8 +329,8 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
           { namespace: 'doc', name: 'can_read', any_of: [{ all_of: ['viewer', 'approver'], but_not: ['guest'] }] },
         ],
       });
-      await session.call(CALLS.writeRules, context, { ruleSet, ifMatch: undefined });
-      await session.call(CALLS.writeGrants, context, [
+      await session.call('writeRules', context, { ruleSet, ifMatch: undefined });
+      await session.call('writeGrants', context, [
         { ...parseTuple('user:ada', 'approver', 'doc:1'), condition: 'office', revoke: false },
       ]);
       for (const javaScriptEnabled of [true, false]) {

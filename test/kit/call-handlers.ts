@@ -1,7 +1,6 @@
 // What a fake answers to calls: one handler a call, typed by the port of the shard.
 
 import type { OperatorTenantCallName, OperatorTenantSession, RequestContext } from '../../src/front/front.ts';
-import type { DefinedCall } from '../../src/rpc/calls/define-call.ts';
 import type { AnswerOf, CallName, RequestOf } from '../../src/shard/shard.ts';
 
 export type CallHandlers<Name extends CallName> = {
@@ -10,7 +9,7 @@ export type CallHandlers<Name extends CallName> = {
 
 export function answerBy<Name extends CallName>(
   handlers: Partial<CallHandlers<CallName>>,
-  { name }: DefinedCall<Name>,
+  name: Name,
   context: RequestContext,
   request: RequestOf<Name>,
 ): Promise<AnswerOf<Name>> {
@@ -25,6 +24,6 @@ export const answering = (
   handlers: Partial<CallHandlers<OperatorTenantCallName>>,
 ): OperatorTenantSession => ({
   ...session,
-  call: (call, context, request) =>
-    call.name in handlers ? answerBy(handlers, call, context, request) : session.call(call, context, request),
+  call: (name, context, request) =>
+    name in handlers ? answerBy(handlers, name, context, request) : session.call(name, context, request),
 });

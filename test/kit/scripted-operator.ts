@@ -24,7 +24,6 @@ import type {
   UsageBucket,
 } from '../../src/front/front.ts';
 import { createKeyFor, naming } from '../../src/front/requests/creations.ts';
-import type { DefinedCall } from '../../src/rpc/calls/define-call.ts';
 import { CALLS } from '../../src/rpc/calls/table.ts';
 import type {
   AnswerOf,
@@ -164,9 +163,7 @@ export class ScriptedOperator implements OperatorApi {
     const answer = this.#answers(context, under)[name];
     const answered = await (answer === undefined ? real(request) : answer(request, real));
     // As the reply of a shard says it.
-    // By its name, the row of the table is this call's.
-    const defined = CALLS[name] as unknown as DefinedCall<Name>;
-    const denied = defined.namespacesDenied(request, answered);
+    const denied = CALLS[name].namespacesDenied(request, answered);
     if (handle !== undefined && denied.length > 0) {
       context.unknownNamespaces = console.tenant.unknownNamespaces(handle, denied);
     }
@@ -222,13 +219,13 @@ export class ScriptedOperator implements OperatorApi {
   }
 
   async call<Name extends OwnerCallName>(
-    call: DefinedCall<Name>,
+    name: Name,
     context: RequestContext,
     request: RequestOf<Name>,
   ): Promise<AnswerOf<Name>> {
     const operator = 'operator' in request && typeof request.operator === 'string' ? request.operator : undefined;
-    this.#enter(call.name, context, operator);
-    return this.#call(call.name, context, request);
+    this.#enter(name, context, operator);
+    return this.#call(name, context, request);
   }
 
   async listTenants(context: RequestContext, query: Parameters<OperatorApi['listTenants']>[1]) {
@@ -303,7 +300,7 @@ export class ScriptedOperator implements OperatorApi {
       suspended,
       expired: false,
       countRequest: () => {},
-      call: async ({ name }, context, request) => {
+      call: async (name, context, request) => {
         this.#enter(name, context);
         return this.#call(name, context, request, under);
       },

@@ -6,7 +6,6 @@ import type { GrantdError } from '../../src/core/errors.ts';
 import type { TenantId } from '../../src/core/ids.ts';
 import type { Relation, Tuple } from '../../src/core/tuples.ts';
 import type { OperatorTenantSession, RequestContext, TenantSession } from '../../src/front/front.ts';
-import { CALLS } from '../../src/rpc/calls/table.ts';
 import type {
   BulkWrite,
   GrantFilter,
@@ -145,7 +144,7 @@ export abstract class Caller {
     const answer = await this.ask(
       tenant,
       access,
-      (session, context) => session.call(CALLS.writeGrants, context, distinct),
+      (session, context) => session.call('writeGrants', context, distinct),
       front,
     );
     let known = true;
@@ -168,7 +167,7 @@ export abstract class Caller {
       access,
       { kind: 'write-bulk', input: write },
       async (session, context) => {
-        const result = await session.call(CALLS.writeBulk, context, write);
+        const result = await session.call('writeBulk', context, write);
         if (result.kind === 'refused') throw new Error(`A write is refused: ${result.message}`);
         if (result.kind === 'precondition-not-met') return { kind: 'unmet', precondition: result.precondition };
         const grants = result.grants.map(({ created, grantId, createdAtMs }, index): GrantOutcome => {
@@ -187,7 +186,7 @@ export abstract class Caller {
     for (let calls = 0; calls < PAGES_MAX; calls += 1) {
       let complete = true;
       await this.call(tenant, access, { kind: 'clear', input: filter }, async (session, context) => {
-        const { revoked: count, complete: all } = await session.call(CALLS.revokeGrants, context, filter);
+        const { revoked: count, complete: all } = await session.call('revokeGrants', context, filter);
         complete = all;
         return { kind: 'cleared', count, complete };
       });
@@ -206,8 +205,8 @@ export abstract class Caller {
       async (session, context, cursor) => {
         const page =
           of === undefined
-            ? await operated(session).call(CALLS.exportGrants, context, { limit, cursor })
-            : await session.call(CALLS.listGrants, context, { of, relation: undefined, limit, cursor });
+            ? await operated(session).call('exportGrants', context, { limit, cursor })
+            : await session.call('listGrants', context, { of, relation: undefined, limit, cursor });
         const grants = page.items.map(({ createdAtMs, ...grant }) => ({ ...grant, createdAt: String(createdAtMs) }));
         this.#demandOwn(
           tenant,
@@ -226,7 +225,7 @@ export abstract class Caller {
       access,
       (since) => ({ kind: 'subjects', input: { after, since } }),
       async (session, context, cursor) => {
-        const page = await operated(session).call(CALLS.listSubjects, context, { limit, cursor });
+        const page = await operated(session).call('listSubjects', context, { limit, cursor });
         after = page.items.at(-1) ?? after;
         return { page, outcome: { kind: 'answer', subjects: page.items, more: page.nextCursor !== undefined } };
       },
@@ -240,7 +239,7 @@ export abstract class Caller {
       access,
       (since) => ({ kind: 'keys', input: { after, since } }),
       async (session, context, cursor) => {
-        const page = await session.call(CALLS.listKeys, context, { limit, cursor });
+        const page = await session.call('listKeys', context, { limit, cursor });
         const keys = page.items.map(({ keyId, name }) => ({ keyId, name }));
         after = keys.at(-1)?.keyId ?? after;
         return { page, outcome: { kind: 'answer', keys, more: page.nextCursor !== undefined } };
@@ -265,7 +264,7 @@ export abstract class Caller {
       access,
       (since) => ({ kind: 'list', input: { subject, relation, namespace, after, since } }),
       async (session, context, cursor) => {
-        const page = await session.call(CALLS.listObjects, context, { subject, relation, namespace, limit, cursor });
+        const page = await session.call('listObjects', context, { subject, relation, namespace, limit, cursor });
         this.#demandOwn(tenant, page.items);
         after = page.items.at(-1) ?? after;
         return { page, outcome: { kind: 'answer', objects: page.items, more: page.nextCursor !== undefined } };
@@ -285,7 +284,7 @@ export abstract class Caller {
       access,
       (since) => ({ kind: 'holders', input: { object, relation, after, since } }),
       async (session, context, cursor) => {
-        const page = await session.call(CALLS.listHolders, context, {
+        const page = await session.call('listHolders', context, {
           object,
           relation,
           namespace: undefined,

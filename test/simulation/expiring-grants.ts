@@ -5,7 +5,6 @@
 // preconditions ask whether a grant holds, and for revocations by a filter, which pass over what has expired.
 
 import type { Tuple } from '../../src/core/tuples.ts';
-import { CALLS } from '../../src/rpc/calls/table.ts';
 import { parseRuleSet } from '../../src/rules/parse-rule-set.ts';
 import type { BulkWrite } from '../../src/shard/shard.ts';
 import { Caller, type WorkloadPorts, type WorkloadTenant } from './caller.ts';
@@ -222,7 +221,7 @@ export class ExpiryClient extends Caller {
     const write = { ...tuple, revoke: false, ...(expiresAtMs === undefined ? {} : { expiresAtMs }) };
     if (expiresAtMs !== undefined) this.#grants.asked(tuple);
     const answer = await this.ask(this.#tenant, this.#tenant.key, (session, context) =>
-      session.call(CALLS.writeGrants, context, [write]),
+      session.call('writeGrants', context, [write]),
     );
     return answer.kind === 'value' ? answer.value[0] : undefined;
   }
@@ -230,7 +229,7 @@ export class ExpiryClient extends Caller {
   #bulkWrite(write: BulkWrite) {
     for (const { expiresAtMs, ...tuple } of write.grants) if (expiresAtMs !== undefined) this.#grants.asked(tuple);
     return this.ask(this.#tenant, this.#tenant.key, (session, context) =>
-      session.call(CALLS.writeBulk, context, write),
+      session.call('writeBulk', context, write),
     );
   }
 
@@ -300,7 +299,7 @@ export class ExpiryClient extends Caller {
     let revoked = 0;
     for (let complete = false; !complete; ) {
       const answer = await this.ask(this.#tenant, this.#tenant.key, (session, context) =>
-        session.call(CALLS.revokeGrants, context, { of: { subject }, relation: undefined }),
+        session.call('revokeGrants', context, { of: { subject }, relation: undefined }),
       );
       if (answer.kind !== 'value') return false;
       revoked += answer.value.revoked;
@@ -321,7 +320,7 @@ export class ExpiryClient extends Caller {
     const rule = { namespace: `doc${this.#tenant.index}`, name: 'viewer', any_of: ['editor'] };
     const ruleSet = parseRuleSet({ rules: [rule] });
     await this.ask(this.#tenant, this.#tenant.key, (session, context) =>
-      session.call(CALLS.writeRules, context, { ruleSet, ifMatch: undefined }),
+      session.call('writeRules', context, { ruleSet, ifMatch: undefined }),
     );
   }
 
@@ -357,7 +356,7 @@ export class ExpiryClient extends Caller {
     const askedAt = this.ports.now();
     const query = { subject, relation: 'viewer', namespace: undefined, limit: 1000, cursor: undefined } as const;
     const answer = await this.ask(this.#tenant, this.#tenant.key, (session, context) =>
-      session.call(CALLS.listObjects, context, query),
+      session.call('listObjects', context, query),
     );
     if (answer.kind !== 'value' || answer.value.nextCursor !== undefined) return;
     const listed = new Set(answer.value.items);

@@ -9,7 +9,6 @@ import type { GrantdError } from '../../src/core/errors.ts';
 import type { KeyId } from '../../src/core/ids.ts';
 import { type Tuple, tupleKey } from '../../src/core/tuples.ts';
 import type { FeedBatch, FeedSubscription } from '../../src/front/changes.ts';
-import { CALLS } from '../../src/rpc/calls/table.ts';
 import type { AuditRecord } from '../../src/shard/shard.ts';
 import { Caller, type Key, operated, type WorkloadPorts, type WorkloadTenant } from './caller.ts';
 import type { SeededRandom } from './seeded-random.ts';
@@ -121,18 +120,18 @@ class FeedWriter extends FeedCaller {
       tenant,
       tenant.key,
       async (session, context) => {
-        if (kind === 'namespace') return session.call(CALLS.createNamespace, context, `extra${this.#next()}`);
+        if (kind === 'namespace') return session.call('createNamespace', context, `extra${this.#next()}`);
         const revoke = this.random.chance(0.4);
-        if (kind === 'toggle') return session.call(CALLS.writeGrants, context, [{ ...tuple, revoke }]);
+        if (kind === 'toggle') return session.call('writeGrants', context, [{ ...tuple, revoke }]);
         const tuples = [tuple, this.#tuple(), this.#tuple()];
         const distinct = [...new Map(tuples.map((each) => [tupleKey(each), each])).values()];
         if (kind === 'several')
           return session.call(
-            CALLS.writeGrants,
+            'writeGrants',
             context,
             distinct.map((each) => ({ ...each, revoke })),
           );
-        return session.call(CALLS.writeBulk, context, { grants: distinct, revocations: [], preconditions: [] });
+        return session.call('writeBulk', context, { grants: distinct, revocations: [], preconditions: [] });
       },
       other ?? front,
     );
@@ -274,7 +273,7 @@ class KeyRacer extends FeedCaller {
     );
     await scheduler.sleep(this.random.between(0, 1500));
     await this.ask(tenant, tenant.key, (session, context) =>
-      session.call(CALLS.revokeKey, context, record.keyId as KeyId),
+      session.call('revokeKey', context, record.keyId as KeyId),
     );
     await scheduler.sleep(this.random.between(0, 1500));
     if (followed.kind === 'value') this.front?.process.deliver(() => followed.value.close());
@@ -295,7 +294,7 @@ class SnapshotTaker extends FeedCaller {
     for (let cursor: string | undefined; ; ) {
       const query = { limit: 3, cursor };
       const answer = await this.ask(tenant, { operator: this.name }, (session, context) =>
-        operated(session).call(CALLS.exportGrants, context, query),
+        operated(session).call('exportGrants', context, query),
       );
       if (answer.kind !== 'value') return;
       start ??= answer.value.feedCursor;

@@ -4,7 +4,6 @@
 
 import type { KeyId } from '../../src/core/ids.ts';
 import type { OperatorApi, RequestContext } from '../../src/front/front.ts';
-import { CALLS } from '../../src/rpc/calls/table.ts';
 import { type Access, Caller, type WorkloadTenant } from './caller.ts';
 import { READERS_DRAWN_MAX } from './profile.ts';
 import { type Answer, request } from './requests.ts';
@@ -63,7 +62,7 @@ export class Operator extends Caller {
     ports.trace.add(name, `sets tenant ${index} to ${state}`);
     const end = states.begin(state);
     const answer = await this.#operate((operator, context) =>
-      operator.call(CALLS.updateTenant, context, { tenantId, state, operator: name }),
+      operator.call('updateTenant', context, { tenantId, state, operator: name }),
     );
     if (answer.kind === 'value') {
       end('done');
@@ -82,7 +81,7 @@ export class Operator extends Caller {
     const readers = this.random.whole(0, READERS_DRAWN_MAX);
     ports.trace.add(name, `gives tenant ${index} ${readers} readers`);
     const answer = await this.#operate((operator, context) =>
-      operator.call(CALLS.updateTenant, context, { tenantId, readers, operator: name }),
+      operator.call('updateTenant', context, { tenantId, readers, operator: name }),
     );
     if (answer.kind === 'error') this.undone(answer.error, 'readers', index);
   }

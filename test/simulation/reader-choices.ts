@@ -5,7 +5,6 @@
 // answered, the owner tells when its key was used last.
 
 import type { RequestContext } from '../../src/front/front.ts';
-import { CALLS } from '../../src/rpc/calls/table.ts';
 import type { WorkloadPorts } from './caller.ts';
 import { READERS_DRAWN_MAX } from './profile.ts';
 import type { RunningFront } from './simulated-cluster.ts';
@@ -77,7 +76,7 @@ export class ReaderChoices {
     const tenantId = this.#ports.tenants[0]?.tenantId;
     if (tenantId === undefined) throw new Error('There is no tenant.');
     const status = await this.#operate('read a tenant', ({ operator }, context) =>
-      operator.call(CALLS.readTenant, context, { tenantId }),
+      operator.call('readTenant', context, { tenantId }),
     );
     const slots = await this.#operate('list the slots', ({ operator }, context) => operator.listSlots(context));
     const readers = slots.flatMap((slot) => slot.readers).filter((reader) => reader.tenantId === tenantId);
@@ -96,7 +95,7 @@ export class ReaderChoices {
       const query = { limit: 1000, cursor: undefined };
       const { items } = await this.#operate('list the keys', async ({ operator }, context) => {
         const session = await operator.tenant(context, tenantId, 'simulation');
-        return session.call(CALLS.listKeys, context, query);
+        return session.call('listKeys', context, query);
       });
       const usedAtMs = items.find(({ keyId }) => keyId === key.keyId)?.lastUsedAtMs;
       const nowMs = cluster.ownerOf(0)?.process.clock.wallMs() ?? 0;

@@ -4,7 +4,6 @@
 // alone has to know all of that in the end.
 
 import type { KeyId } from '../../src/core/ids.ts';
-import { CALLS } from '../../src/rpc/calls/table.ts';
 import type { AuditRecord, ListedKey, RotatedKey } from '../../src/shard/shard.ts';
 import { Caller, operated, type WorkloadPorts, type WorkloadTenant } from './caller.ts';
 import type { Answer } from './requests.ts';
@@ -176,7 +175,7 @@ export class KeyRotations extends Caller {
       life,
       (session, context) =>
         writes
-          ? session.call(CALLS.writeGrants, context, [{ ...tuple, revoke: false }])
+          ? session.call('writeGrants', context, [{ ...tuple, revoke: false }])
           : session.check(context, tuple),
       front,
     );

@@ -3,7 +3,6 @@
 
 import { type CallContext, type ContextGrant, NO_CONTEXT } from '../../src/core/call-context.ts';
 import { compareUtf8, type Tuple } from '../../src/core/tuples.ts';
-import { CALLS } from '../../src/rpc/calls/table.ts';
 import { narrowedTypes } from '../../src/rules/allowed-grants.ts';
 import type { NamedTuple } from '../../src/rules/questions.ts';
 import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../src/rules/rule-set.ts';
@@ -162,7 +161,7 @@ export class RuledWriter extends Caller {
       tenant,
       tenant.key,
       (session, context) =>
-        session.call(CALLS.writeBulk, context, {
+        session.call('writeBulk', context, {
           grants: [...added, ...(isFirst ? FAR.chain : []), markGrant(after.grantsVersion)],
           revocations: [...gone, ...(isFirst ? [] : [markGrant(before.grantsVersion)])],
           preconditions: isFirst
@@ -197,7 +196,7 @@ export class RuledWriter extends Caller {
     const answer = await this.ask(
       tenant,
       tenant.key,
-      (session, context) => session.call(CALLS.writeRules, context, { ruleSet, ifMatch, outsideTypes }),
+      (session, context) => session.call('writeRules', context, { ruleSet, ifMatch, outsideTypes }),
       front,
     );
     const lost = [...before.grants.values()].filter((grant) => !this.#areDeclared([grant], ruleSet));
@@ -379,8 +378,8 @@ export class RuledReader extends Caller {
       const answer = await this.#ask(question, async (session, context) => {
         const page: HoldersPage =
           kind === 'objects'
-            ? await session.call(CALLS.listObjects, context, { ...query, subject: of })
-            : await session.call(CALLS.listHolders, context, { ...query, includeSelf, object: of });
+            ? await session.call('listObjects', context, { ...query, subject: of })
+            : await session.call('listHolders', context, { ...query, includeSelf, object: of });
         cursor = page.nextCursor;
         return { kind: 'page', items: page.items, excluded: page.excluded ?? [], more: cursor !== undefined };
       });

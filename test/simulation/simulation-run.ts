@@ -8,7 +8,6 @@ import type { TenantId } from '../../src/core/ids.ts';
 import { slotOfTenant } from '../../src/core/slots.ts';
 import type { Grant, Tuple } from '../../src/core/tuples.ts';
 import type { RequestContext } from '../../src/front/front.ts';
-import { CALLS } from '../../src/rpc/calls/table.ts';
 import type { AuditRecord, TenantStatus } from '../../src/shard/shard.ts';
 import { checkHistory } from '../kit/history/check-history.ts';
 import { History, strictlyIncreasing } from '../kit/history/history.ts';
@@ -381,7 +380,7 @@ class Simulation {
     await this.#useRotatedKeys(this.#profile.ownerSpared);
     const { items } = await this.#operate('list the keys', async ({ operator }, context) => {
       const session = await operator.tenant(context, tenantId, 'simulation');
-      return session.call(CALLS.listKeys, context, { limit: ROTATED_KEYS_MAX, cursor: undefined });
+      return session.call('listKeys', context, { limit: ROTATED_KEYS_MAX, cursor: undefined });
     });
     this.#rotations.compare(items, await this.#readAuditLog(tenantId, 'key.rotated'));
   }
@@ -401,7 +400,7 @@ class Simulation {
     if (tenant === undefined) return;
     while (true) {
       const { grants } = await this.#operate('read a tenant', ({ operator }, context) =>
-        operator.call(CALLS.readTenant, context, { tenantId: tenant.tenantId }),
+        operator.call('readTenant', context, { tenantId: tenant.tenantId }),
       );
       const items = await this.#exportGrants(tenant.tenantId);
       if (grants?.grants === items.length) return this.#compareDirections(tenant.index, tenant.tenantId, items);
@@ -421,7 +420,7 @@ class Simulation {
     do {
       const query = { limit: 1000, cursor, action };
       const page = await this.#operate('read the audit log', ({ operator }, context) =>
-        operator.call(CALLS.listAuditLog, context, { ...query, tenantId }),
+        operator.call('listAuditLog', context, { ...query, tenantId }),
       );
       rows.push(...page.items);
       cursor = page.nextCursor;
@@ -490,7 +489,7 @@ class Simulation {
 
   async #compareTenant({ index, tenantId }: WorkloadTenant): Promise<void> {
     const readTenant = () =>
-      this.#operate('read a tenant', ({ operator }, context) => operator.call(CALLS.readTenant, context, { tenantId }));
+      this.#operate('read a tenant', ({ operator }, context) => operator.call('readTenant', context, { tenantId }));
     const tenant = await readTenant();
     // Suspended, deleted, or about to be.
     if (tenant.state !== 'active') return;
@@ -537,7 +536,7 @@ class Simulation {
     do {
       const page = await this.#operate('list the grants on an object', async ({ operator }, context) => {
         const session = await operator.tenant(context, tenantId, 'simulation');
-        return session.call(CALLS.listGrants, context, {
+        return session.call('listGrants', context, {
           of: { object },
           relation: undefined,
           limit: EXPORT_PAGE,
@@ -556,7 +555,7 @@ class Simulation {
     do {
       const page = await this.#operate('export the grants', async ({ operator }, context) => {
         const session = await operator.tenant(context, tenantId, 'simulation');
-        return session.call(CALLS.exportGrants, context, { limit: EXPORT_PAGE, cursor });
+        return session.call('exportGrants', context, { limit: EXPORT_PAGE, cursor });
       });
       grants.push(...page.items);
       cursor = page.nextCursor;
@@ -581,7 +580,7 @@ class Simulation {
 
   #isKnown(tenantId: TenantId): Promise<boolean> {
     return this.#operate('read a tenant', ({ operator }, context) =>
-      operator.call(CALLS.readTenant, context, { tenantId }).then(
+      operator.call('readTenant', context, { tenantId }).then(
         () => true,
         (error: unknown) => {
           if (GrantdError.from(error).code === 'tenant-not-found') return false;

@@ -3,7 +3,6 @@
 
 import type { KeyId } from '../../src/core/ids.ts';
 import type { Relation, Tuple } from '../../src/core/tuples.ts';
-import { CALLS } from '../../src/rpc/calls/table.ts';
 import type { BulkWrite, GrantFilter } from '../../src/shard/shard.ts';
 import { Caller, type Key, RELATIONS_USED, type WorkloadTenant } from './caller.ts';
 import type { RunningFront } from './simulated-cluster.ts';
@@ -167,13 +166,13 @@ export class Client extends Caller {
 
   grant(tenant: WorkloadTenant, tuple: Tuple, key: Key = tenant.key): Promise<void> {
     return this.call(tenant, key, { kind: 'grant', input: tuple }, async (session, context) =>
-      this.outcomeOf(tenant, tuple, (await session.call(CALLS.writeGrants, context, [{ ...tuple, revoke: false }]))[0]),
+      this.outcomeOf(tenant, tuple, (await session.call('writeGrants', context, [{ ...tuple, revoke: false }]))[0]),
     );
   }
 
   #revoke(tenant: WorkloadTenant, tuple: Tuple, key: Key = tenant.key): Promise<void> {
     return this.call(tenant, key, { kind: 'revoke', input: tuple }, async (session, context) =>
-      this.outcomeOf(tenant, tuple, (await session.call(CALLS.writeGrants, context, [{ ...tuple, revoke: true }]))[0]),
+      this.outcomeOf(tenant, tuple, (await session.call('writeGrants', context, [{ ...tuple, revoke: true }]))[0]),
     );
   }
 
@@ -283,7 +282,7 @@ export class Client extends Caller {
       tenant.key,
       { kind: 'revoke-key', input: { keyId } },
       async (session, context) => {
-        await session.call(CALLS.revokeKey, context, keyId);
+        await session.call('revokeKey', context, keyId);
         return { kind: 'revoked' };
       },
       front,
@@ -333,14 +332,14 @@ export class Client extends Caller {
     if (this.random.chance(0.5)) {
       const name = `extra${tenant.index}-${this.random.whole(1, 3)}`;
       const answer = await this.ask(tenant, tenant.key, (session, context) =>
-        session.call(CALLS.createNamespace, context, name),
+        session.call('createNamespace', context, name),
       );
       this.judge(tenant, tenant.key, answer, 'namespace', startedAt);
       namespaces.created(tenant.tenantId, name, startMs, cluster.scheduler.nowMs, answer);
       return;
     }
     const answer = await this.ask(tenant, tenant.key, (session, context) =>
-      session.call(CALLS.listNamespaces, context, undefined),
+      session.call('listNamespaces', context, undefined),
     );
     this.judge(tenant, tenant.key, answer, 'namespaces', startedAt);
     if (answer.kind === 'value') namespaces.listed(tenant.tenantId, startMs, cluster.scheduler.nowMs, answer.value);

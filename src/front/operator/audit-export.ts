@@ -7,7 +7,6 @@
 
 import { GrantdError } from '../../core/errors.ts';
 import { type CursorSecrets, createLongCursor, decodeCursorSecrets, parseLongCursor } from '../../core/text/cursors.ts';
-import { CALLS } from '../../rpc/calls/table.ts';
 import type { LogEnds, LoggedChange, LoggedPage, LogQuery, LogRange } from '../../shard/shard.ts';
 import type { AuditExportPage, AuditExportQuery, RequestContext } from '../front.ts';
 import type { ShardLink } from '../links/shard-link.ts';
@@ -103,13 +102,13 @@ export class AuditExport {
   /** Undefined: the shard cannot reply now. */
   #askEnds(context: RequestContext, link: ShardLink): Promise<LogEnds | undefined> {
     const asked = this.#withDeadline(context, QUESTION_MS_MAX);
-    return askShard(this.#control, link, asked, CALLS.listLogEnds, undefined).catch(passing);
+    return askShard(this.#control, link, asked, 'listLogEnds', undefined).catch(passing);
   }
 
   async #readSlot(context: RequestContext, query: LogQuery): Promise<ReadSlot> {
     const { slot } = query;
     const asked = this.#withDeadline(context, READING_MS_MAX);
-    const page = await makeCall(this.#control, new OwnerPath({ slot }), asked, CALLS.readLog, query).catch(passing);
+    const page = await makeCall(this.#control, new OwnerPath({ slot }), asked, 'readLog', query).catch(passing);
     return { slot, page };
   }
 

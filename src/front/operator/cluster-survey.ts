@@ -2,8 +2,6 @@
 // time if at least one shard replies; a shard that does not reply is shown as such, and hides nothing of the others.
 
 import { GrantdError } from '../../core/errors.ts';
-import type { DefinedCall } from '../../rpc/calls/define-call.ts';
-import { CALLS } from '../../rpc/calls/table.ts';
 import type { AnswerOf, ClusterMember, SlotClaim, SlotStatus, SlotsReport } from '../../shard/shard.ts';
 import type { ClusterPicture, MemberView, ReaderView, RequestContext, ShardLoad, SlotView } from '../front.ts';
 import type { ShardLink } from '../links/shard-link.ts';
@@ -63,7 +61,7 @@ export class ClusterSurvey {
 
   /** Loads of the shards that reply in time. */
   async loads(context: RequestContext): Promise<readonly ShardLoad[]> {
-    const answers = await Promise.all(this.#readyLinks().map((link) => this.#ask(context, link, CALLS.readLoad)));
+    const answers = await Promise.all(this.#readyLinks().map((link) => this.#ask(context, link, 'readLoad')));
     const loads: ShardLoad[] = [];
     for (const answer of answers) {
       if (answer === undefined) continue;
@@ -80,7 +78,7 @@ export class ClusterSurvey {
   async #askSlots(context: RequestContext): Promise<SlotReplies> {
     for (let tries = 0; ; tries += 1) {
       const asked = this.#readyLinks();
-      const answers = await Promise.all(asked.map((link) => this.#ask(context, link, CALLS.listSlots)));
+      const answers = await Promise.all(asked.map((link) => this.#ask(context, link, 'listSlots')));
       const reports: ShardReport[] = [];
       const links: ShardLink[] = [];
       for (const [index, answer] of answers.entries()) {
@@ -102,7 +100,7 @@ export class ClusterSurvey {
     links: readonly ShardLink[],
   ): Promise<readonly ClusterMember[] | undefined> {
     for (const link of links.slice(0, MEMBER_TRIES_MAX)) {
-      const answer = await this.#ask(context, link, CALLS.listMembers);
+      const answer = await this.#ask(context, link, 'listMembers');
       if (answer !== undefined && !(answer instanceof GrantdError)) return answer;
     }
     return undefined;
@@ -112,10 +110,10 @@ export class ClusterSurvey {
   async #ask<Name extends 'listSlots' | 'listMembers' | 'readLoad'>(
     context: RequestContext,
     link: ShardLink,
-    call: DefinedCall<Name>,
+    name: Name,
   ): Promise<AnswerOf<Name> | GrantdError | undefined> {
     const deadlineMs = Math.min(context.deadlineMs, this.#control.clock.monotonicMs() + QUESTION_MS_MAX);
-    return askShard(this.#control, link, { ...context, deadlineMs }, call, undefined).catch((error: unknown) => {
+    return askShard(this.#control, link, { ...context, deadlineMs }, name, undefined).catch((error: unknown) => {
       if (error instanceof GrantdError) return error;
       throw error;
     });

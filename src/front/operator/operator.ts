@@ -5,7 +5,6 @@ import { derivedTenantId } from '../../core/idempotency-keys.ts';
 import type { IdFactory, TenantId } from '../../core/ids.ts';
 import { isJsonObject } from '../../core/json-members.ts';
 import type { Tenant } from '../../core/tenants.ts';
-import type { DefinedCall } from '../../rpc/calls/define-call.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { AnswerOf, RepairedTime, RequestOf, TimeRepair } from '../../shard/shard.ts';
 import type {
@@ -78,31 +77,24 @@ export class FrontOperator implements OperatorApi {
     // A repeat of a creation with an Idempotency-Key finds what the first one created.
     const write = idempotencyKey === undefined ? 'creates' : 'repeatable';
     const create = (): Promise<Tenant> =>
-      makeCall(
-        this.#control,
-        new OwnerPath({ tenantId }),
-        context,
-        CALLS.createTenant,
-        { tenantId, ...tenant },
-        { write },
-      );
+      makeCall(this.#control, new OwnerPath({ tenantId }), context, 'createTenant', { tenantId, ...tenant }, { write });
     if (idempotencyKey === undefined) return create();
     const readFirstChange = async (): Promise<string | undefined> => {
-      const { items } = await this.call(CALLS.listAuditLog, context, { tenantId, limit: 1, cursor: undefined });
+      const { items } = await this.call('listAuditLog', context, { tenantId, limit: 1, cursor: undefined });
       return items[0]?.change;
     };
     return createOnce(
-      { create, read: () => this.call(CALLS.readTenant, context, { tenantId }), readFirstChange },
+      { create, read: () => this.call('readTenant', context, { tenantId }), readFirstChange },
       tenant,
     );
   }
 
   call<Name extends OwnerCallName>(
-    call: DefinedCall<Name>,
+    name: Name,
     context: RequestContext,
     request: RequestOf<Name>,
   ): Promise<AnswerOf<Name>> {
-    return makeCall(this.#control, new OwnerPath(request), context, call, request);
+    return makeCall(this.#control, new OwnerPath(request), context, name, request);
   }
 
   listTenants(context: RequestContext, query: TenantsQuery): Promise<TenantsPage> {
@@ -120,7 +112,7 @@ export class FrontOperator implements OperatorApi {
   async repairTime(context: RequestContext, request: TimeRepair): Promise<RepairedTime> {
     const { slots } = this.#control.routing;
     if (request.slot >= slots) throw new GrantdError('invalid-request', `The cluster has the slots 0 to ${slots - 1}.`);
-    return makeCall(this.#control, new OwnerPath(request), context, CALLS.repairTime, request);
+    return makeCall(this.#control, new OwnerPath(request), context, 'repairTime', request);
   }
 
   listMembers(context: RequestContext): Promise<readonly MemberView[]> {

@@ -6,7 +6,6 @@ import { assert } from '../../core/assert.ts';
 import type { TenantId } from '../../core/ids.ts';
 import { NAME_UNITS_MAX, PAGE_LIMIT_MAX } from '../../core/limits.ts';
 import { type TenantFilter, tenantFits } from '../../core/tenants.ts';
-import { CALLS } from '../../rpc/calls/table.ts';
 import type { FoundTenants, TenantStatus } from '../../shard/shard.ts';
 import type { RequestContext } from '../front.ts';
 import type { Route } from '../links/routing-table.ts';
@@ -86,8 +85,8 @@ export class TenantListing {
   ): Promise<readonly FoundTenants[] | undefined> {
     const { name, after, limit } = query;
     const ask = async (link: ShardLink): Promise<FoundTenants | undefined> => {
-      if (name !== '') return askShard(this.#control, link, context, CALLS.findTenants, query);
-      const tenants = await askShard(this.#control, link, context, CALLS.listTenants, { after, limit });
+      if (name !== '') return askShard(this.#control, link, context, 'findTenants', query);
+      const tenants = await askShard(this.#control, link, context, 'listTenants', { after, limit });
       return tenants && { tenants, scannedTo: undefined };
     };
     const pages = await Promise.all(links.map(ask));

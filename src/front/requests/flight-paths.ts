@@ -2,7 +2,6 @@
 // shard.
 
 import { GrantdError } from '../../core/errors.ts';
-import type { DefinedCall } from '../../rpc/calls/define-call.ts';
 import { CALLS } from '../../rpc/calls/table.ts';
 import type { ReceivedReply } from '../../rpc/messages.ts';
 import type { AnswerOf, CallName, RequestOf } from '../../shard/shard.ts';
@@ -155,11 +154,11 @@ export function askShard<Name extends CallName>(
   control: FlightControl,
   link: ShardLink,
   context: RequestContext,
-  call: DefinedCall<Name>,
+  name: Name,
   request: RequestOf<Name>,
 ): Promise<AnswerOf<Name> | undefined> {
   return new Promise((resolve, reject) => {
     const path = new LinkPath(link, () => resolve(undefined));
-    makeCall(control, path, context, call, request).then(resolve, reject);
+    makeCall(control, path, context, name, request).then(resolve, reject);
   });
 }

@@ -4,7 +4,8 @@
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import type { SingleCheck } from '../../rpc/calls/checks.ts';
-import type { CallBody, DefinedCall, Write } from '../../rpc/calls/define-call.ts';
+import type { CallBody, Write } from '../../rpc/calls/define-call.ts';
+import { CALLS } from '../../rpc/calls/table.ts';
 import type { ReceivedReply } from '../../rpc/messages.ts';
 import type { AnswerOf, CallName, RequestOf, TimedAnswer } from '../../shard/shard.ts';
 import type { RequestContext } from '../front.ts';
@@ -221,10 +222,11 @@ export async function makeCall<Name extends CallName>(
   control: FlightControl,
   path: FlightPath,
   context: RequestContext,
-  call: DefinedCall<Name>,
+  name: Name,
   request: RequestOf<Name>,
-  { write = call.write, checks = 0, readAt }: CallOptions = {},
+  { write = CALLS[name].write, checks = 0, readAt }: CallOptions = {},
 ): Promise<AnswerOf<Name>> {
+  const call = CALLS[name];
   const body = call.toWire(request);
   const reply = await new Promise<ReceivedReply>((resolve, reject) => {
     const flying = new CallRequest(control.clock, { body, write, checks, readAt }, resolve, reject);

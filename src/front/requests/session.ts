@@ -11,8 +11,7 @@ import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import type { ScopeMask } from '../../core/scopes.ts';
 import { type BuiltInTuple, columnsOf, isRelation, relationNumber } from '../../core/tuples.ts';
 import { NAMED } from '../../rpc/calls/checks.ts';
-import type { CallBody, DefinedCall, Write } from '../../rpc/calls/define-call.ts';
-import { CALLS } from '../../rpc/calls/table.ts';
+import type { CallBody, Write } from '../../rpc/calls/define-call.ts';
 import type { NamedTuple } from '../../rules/questions.ts';
 import type {
   AnswerOf,
@@ -123,7 +122,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
       readPage: (query) => {
         const { clock, ids } = dependencies;
         const context = { requestId: ids.create('req'), deadlineMs: clock.monotonicMs() + FEED_CALL_MS };
-        return this.#makeCall(CALLS.readChanges, context, query);
+        return this.#makeCall('readChanges', context, query);
       },
     };
     this.readers = new ReaderHandles(dependencies.control, identity.tenantId, identity.authenticationAtReader);
@@ -170,15 +169,15 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
   }
 
   call<Name extends OperatorTenantCallName>(
-    call: DefinedCall<Name>,
+    name: Name,
     context: RequestContext,
     request: RequestOf<Name>,
   ): Promise<AnswerOf<Name>> {
-    return this.#makeCall(call, context, request);
+    return this.#makeCall(name, context, request);
   }
 
   confirm(context: RequestContext): Promise<void> {
-    return this.#makeCall(CALLS.confirm, context, undefined);
+    return this.#makeCall('confirm', context, undefined);
   }
 
   check(context: RequestContext, question: NamedTuple & CallContext): Promise<TimedAnswer> {
@@ -202,7 +201,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
       return this.#checkNamed(context, { ...STRICT, checks, list: 'checks', ...contextOf(call) });
     }
     this.usage.checks += checks.length;
-    return this.#makeCall(CALLS.checkBulk, context, columnsOf(checks), { checks: checks.length });
+    return this.#makeCall('checkBulk', context, columnsOf(checks), { checks: checks.length });
   }
 
   checkOrDeny(
@@ -231,7 +230,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
   #checkNamed(context: RequestContext, request: NamedChecks): Promise<NamedAnswer> {
     const { length } = request.checks;
     this.usage.checks += length;
-    return this.#makeCall(CALLS.checkNamed, context, request, { checks: length });
+    return this.#makeCall('checkNamed', context, request, { checks: length });
   }
 
   async createKey(
@@ -242,7 +241,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     const { keyId, text, hash, write } = this.#newKey(idempotencyKey);
     const { name, scopes, expiresAtMs } = key;
     const request = { keyId, name, scopes, expiresAtMs, hash };
-    const record = await this.#makeCall(CALLS.createKey, context, request, { write }).catch((error: unknown) => {
+    const record = await this.#makeCall('createKey', context, request, { write }).catch((error: unknown) => {
       throw naming(keyId, error);
     });
     return { record, text };
@@ -255,7 +254,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
   ): Promise<RotatedKey & { text: string }> {
     const { keyId: newKeyId, text, hash, write } = this.#newKey(idempotencyKey);
     const request = { ...rotation, newKeyId, hash };
-    const rotated = await this.#makeCall(CALLS.rotateKey, context, request, { write }).catch((error: unknown) => {
+    const rotated = await this.#makeCall('rotateKey', context, request, { write }).catch((error: unknown) => {
       throw naming(newKeyId, error);
     });
     return { ...rotated, text };
@@ -266,7 +265,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
   }
 
   async readChanges(context: RequestContext, query: ChangesQuery): Promise<ChangesPage> {
-    return changesPageOf(await this.#makeCall(CALLS.readChanges, context, feedQueryOf(query)));
+    return changesPageOf(await this.#makeCall('readChanges', context, feedQueryOf(query)));
   }
 
   followChanges(start: FeedStart, filter: FeedFilter, follower: FeedFollower): Promise<FeedSubscription> {
@@ -285,14 +284,14 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
 
   /** One write per request: the shard identifies an operation by the request id and the item's index. */
   #makeCall<Name extends CallsBy<ShardCalls, UnderHandle>>(
-    call: DefinedCall<Name>,
+    name: Name,
     context: RequestContext,
     request: RequestOf<Name>,
     options?: { readonly write?: Write; readonly checks?: number },
   ): Promise<AnswerOf<Name>> {
-    return makeCall(this.#control, this.path, context, call, request, {
+    return makeCall(this.#control, this.path, context, name, request, {
       ...options,
-      readAt: readAtOf(call.name)?.(request),
+      readAt: readAtOf(name)?.(request),
     });
   }
 }

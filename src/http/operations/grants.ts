@@ -21,7 +21,6 @@ import {
 import { unfollowedWarnings, WARNING_HEADER, warningHeaderOf } from '../../core/service-warnings.ts';
 import { CURSOR_HEADER } from '../../core/text/cursors.ts';
 import { grantOf, parseRelation, parseTuple } from '../../core/tuples.ts';
-import { CALLS } from '../../rpc/calls/table.ts';
 import { EXAMPLE_GRANT, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { success } from '../schema/operation-description.ts';
 import { dryRunQuerySchema } from '../schema/schema-parts.ts';
@@ -65,7 +64,7 @@ export const listGrants: PublicOperation = {
   answer(session, context, { query }) {
     const { subject, object, relation, limit, cursor } = validate(grantQuerySchema, query);
     return session
-      .call(CALLS.listGrants, context, {
+      .call('listGrants', context, {
         of: parseAnchor(subject, object),
         relation: relation === undefined ? undefined : parseRelation(relation),
         limit,
@@ -116,7 +115,7 @@ export const createGrant: PublicOperation = {
   ],
   answer(session, context, { body }, { clock }) {
     const grant = validateGrant(body, clock.wallMs());
-    return session.call(CALLS.writeGrants, context, [{ ...grant, revoke: false }]).then(([result]) => {
+    return session.call('writeGrants', context, [{ ...grant, revoke: false }]).then(([result]) => {
       if (result?.kind === 'refused') throw new GrantdError(result.code, result.message);
       assert(result !== undefined && 'grantId' in result, 'creating a grant creates it or finds it');
       return {
@@ -150,7 +149,7 @@ export const revokeGrant: PublicOperation = {
   answer(session, context, { body, query }) {
     if (isJsonObject(body)) refuseTerms(body);
     const tuple = body === undefined ? parseTuple(query.subject, query.relation, query.object) : validateTuple(body);
-    return session.call(CALLS.writeGrants, context, [{ ...tuple, revoke: true }]).then(([result]) => {
+    return session.call('writeGrants', context, [{ ...tuple, revoke: true }]).then(([result]) => {
       if (result?.kind === 'refused') throw new GrantdError(result.code, result.message);
       if (result?.kind === 'not-found') throw new GrantdError('grant-not-found', 'No such grant exists.');
       assert(result?.kind === 'revoked', 'revoking a grant removes it or does not find it');
@@ -201,7 +200,7 @@ export const writeBulk: PublicOperation = {
   ],
   answer(session, context, { body }, { clock }) {
     const write = parseBulkWrite(body, clock.wallMs());
-    return session.call(CALLS.writeBulk, context, write).then((result) => {
+    return session.call('writeBulk', context, write).then((result) => {
       const written = demandWritten(write, result);
       const warning = warningHeaderOf(unfollowedWarnings(written.grants));
       return { status: 200, warning, json: () => JSON.stringify(bulkWriteRecord(write, written)) };
@@ -236,7 +235,7 @@ export const revokeGrants: PublicOperation = {
     const { dry_run: dryRun } = validate(dryRunQuerySchema, query);
     const filter = parseGrantFilter(body);
     return session
-      .call(dryRun === 'true' ? CALLS.previewRevocation : CALLS.revokeGrants, context, filter)
+      .call(dryRun === 'true' ? 'previewRevocation' : 'revokeGrants', context, filter)
       .then(({ revoked, complete }) => ({ status: 200, json: `{"revoked":${revoked},"complete":${complete}}` }));
   },
 };

@@ -9,7 +9,6 @@ import { isJsonObject } from '../../core/json-members.ts';
 import { BODY_BYTES_MAX } from '../../core/limits.ts';
 import { keyRecord, listedKeyRecord } from '../../core/records.ts';
 import { SCOPES, scopeMask } from '../../core/scopes.ts';
-import { CALLS } from '../../rpc/calls/table.ts';
 import { EXAMPLE_KEY, EXAMPLE_KEY_ID, EXAMPLE_TIMESTAMP } from '../schema/examples.ts';
 import { type ParameterDescriptions, success } from '../schema/operation-description.ts';
 import { createdKeySchema, keyBodySchema, keyListSchema, pageQuerySchema } from '../schema/schemas.ts';
@@ -37,7 +36,7 @@ export const listKeys: PublicOperation = {
   errors: ['invalid-cursor'],
   answer(session, context, { query }) {
     const { limit, cursor } = validate(pageQuerySchema, query);
-    return session.call(CALLS.listKeys, context, { limit, cursor }).then(({ items, nextCursor }) => ({
+    return session.call('listKeys', context, { limit, cursor }).then(({ items, nextCursor }) => ({
       status: 200,
       json: () => JSON.stringify({ keys: items.map(listedKeyRecord), next_cursor: nextCursor ?? null }),
     }));
@@ -117,6 +116,6 @@ export const revokeKey: PublicOperation = {
     const text = pathParameters.key_id;
     const keyId = typeof text === 'string' ? parseKeyId(text) : undefined;
     if (keyId === undefined) throw new GrantdError('key-not-found', 'The tenant has no live API key with this id.');
-    return session.call(CALLS.revokeKey, context, keyId).then(() => ({ status: 204, json: '' }));
+    return session.call('revokeKey', context, keyId).then(() => ({ status: 204, json: '' }));
   },
 };

@@ -7,7 +7,6 @@ import { EVALUATION_ERRORS } from '../../core/errors.ts';
 import { BULK_BODY_BYTES_MAX } from '../../core/limits.ts';
 import { WARNING_HEADER } from '../../core/service-warnings.ts';
 import type { RequestContext, TenantSession } from '../../front/front.ts';
-import { CALLS } from '../../rpc/calls/table.ts';
 import { EXAMPLE_CONTEXT, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { success } from '../schema/operation-description.ts';
 import {
@@ -45,7 +44,7 @@ function answerObjects(
 ): Promise<OperationResponse> {
   const { namespace, cursor } = query;
   return session
-    .call(CALLS.listObjects, context, { ...query, ...call, namespace, cursor, direct: via === 'direct' })
+    .call('listObjects', context, { ...query, ...call, namespace, cursor, direct: via === 'direct' })
     .then(({ items, nextCursor }) => {
       const json = (): string => JSON.stringify({ objects: items, next_cursor: nextCursor ?? null });
       return withWarnings(context, { status: 200, json });
@@ -61,7 +60,7 @@ function answerSubjects(
   const { namespace, cursor } = query;
   const [direct, includeSelf] = [via === 'direct', include === 'self'];
   return session
-    .call(CALLS.listHolders, context, { ...query, ...call, namespace, cursor, direct, includeSelf })
+    .call('listHolders', context, { ...query, ...call, namespace, cursor, direct, includeSelf })
     .then(({ items, nextCursor, excluded }) => {
       const json = (): string => JSON.stringify({ subjects: items, next_cursor: nextCursor ?? null, excluded });
       return withWarnings(context, { status: 200, json });

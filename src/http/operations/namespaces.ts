@@ -2,7 +2,6 @@
 
 import { BODY_BYTES_MAX } from '../../core/limits.ts';
 import { namespaceRecord } from '../../core/records.ts';
-import { CALLS } from '../../rpc/calls/table.ts';
 import { EXAMPLE_NAMESPACE } from '../schema/examples.ts';
 import { success } from '../schema/operation-description.ts';
 import { namespaceBodySchema, namespaceListSchema, namespaceSchema } from '../schema/schemas.ts';
@@ -27,7 +26,7 @@ export const listNamespaces: PublicOperation = {
     }),
   ],
   answer: (session, context) =>
-    session.call(CALLS.listNamespaces, context, undefined).then((namespaces) => ({
+    session.call('listNamespaces', context, undefined).then((namespaces) => ({
       status: 200,
       json: () => JSON.stringify({ namespaces: namespaces.map(namespaceRecord) }),
     })),
@@ -56,7 +55,7 @@ export const createNamespace: PublicOperation = {
   errors: ['namespace-limit-reached'],
   answer(session, context, { body }) {
     const { name } = validateBody(namespaceBodySchema, body);
-    return session.call(CALLS.createNamespace, context, name).then(({ created, namespace }) => ({
+    return session.call('createNamespace', context, name).then(({ created, namespace }) => ({
       status: created ? 201 : 200,
       json: JSON.stringify(namespaceRecord(namespace)),
     }));

@@ -2,7 +2,6 @@
 
 import { GrantdError } from '../../core/errors.ts';
 import { parseVersion, RULES_VERSIONS_MAX, rulesVersionRecord } from '../../core/rules-versions.ts';
-import { CALLS } from '../../rpc/calls/table.ts';
 import { revisionOfRules } from '../../rules/rule-set.ts';
 import { etagOf } from '../../rules/rules-writes.ts';
 import { EXAMPLE_RULE_SET } from '../schema/examples.ts';
@@ -28,7 +27,7 @@ export const listRulesVersions: PublicOperation = {
     }),
   ],
   answer: (session, context) =>
-    session.call(CALLS.listRulesVersions, context, undefined).then((versions) => ({
+    session.call('listRulesVersions', context, undefined).then((versions) => ({
       status: 200,
       json: JSON.stringify({ versions: versions.map(rulesVersionRecord) }),
     })),
@@ -60,7 +59,7 @@ export const readRulesVersion: PublicOperation = {
       throw new GrantdError('rules-version-not-found', 'The rules have no version with this number.');
     }
     return session
-      .call(CALLS.readRulesVersion, context, version)
+      .call('readRulesVersion', context, version)
       .then((json) => ({ status: 200, etag: etagOf(revisionOfRules(json)), json }));
   },
 };

@@ -3,7 +3,6 @@
 import { RULES_BODY_BYTES_MAX } from '../../core/limits.ts';
 import { WARNING_HEADER, warningHeaderOf } from '../../core/service-warnings.ts';
 import { warnOfOutside } from '../../front/warnings.ts';
-import { CALLS } from '../../rpc/calls/table.ts';
 import { RULE_SET_BYTES_MAX, RULES_MAX, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import { demandMatch, etagOf, isKnown, parseRulesRequest, rulesPreviewRecord } from '../../rules/rules-writes.ts';
 import { EXAMPLE_ETAG, EXAMPLE_RULE_SET } from '../schema/examples.ts';
@@ -38,7 +37,7 @@ export const readRules: PublicOperation = {
   answer(session, context, { headers }) {
     // A malformed condition is refused before the owner is called.
     isKnown(headers, '');
-    return session.call(CALLS.readRules, context, undefined).then((ruleSet) => {
+    return session.call('readRules', context, undefined).then((ruleSet) => {
       const text = textOfRules(ruleSet);
       const revision = revisionOfRules(text);
       demandMatch(headers, revision);
@@ -84,7 +83,7 @@ export const writeRules: PublicOperation = {
     const { dry_run: dryRun } = validate(dryRunQuerySchema, query);
     const request = await parseRulesRequest(body, headers);
     if (dryRun === 'true') {
-      return session.call(CALLS.previewRules, context, request).then((preview) => ({
+      return session.call('previewRules', context, request).then((preview) => ({
         status: 200,
         json: JSON.stringify(rulesPreviewRecord(request.ruleSet, preview)),
       }));
@@ -92,7 +91,7 @@ export const writeRules: PublicOperation = {
     const { ruleSet } = request;
     const text = textOfRules(ruleSet);
     return session
-      .call(CALLS.writeRules, context, request)
+      .call('writeRules', context, request)
       .then(() => warnOfOutside(session, context, ruleSet))
       .then((warnings) => ({
         status: 200,

@@ -7,7 +7,6 @@ import { isJsonObject } from '../../core/json-members.ts';
 import { BODY_BYTES_MAX, PAGE_LIMIT_MAX } from '../../core/limits.ts';
 import { namespaceOf } from '../../core/tuples.ts';
 import type { RequestContext, TenantSession } from '../../front/front.ts';
-import { CALLS } from '../../rpc/calls/table.ts';
 import { RULES_MAX } from '../../rules/rule-set.ts';
 import {
   actionSearchResultSchema,
@@ -162,7 +161,7 @@ export const searchSubjects: PublicOperation = {
       context,
       parseSubjectSearch(body),
       ({ entity, relation, namespace }, page) =>
-        session.call(CALLS.listHolders, context, { object: entity, relation, namespace, ...page }),
+        session.call('listHolders', context, { object: entity, relation, namespace, ...page }),
       subjectTexts,
     ),
 };
@@ -197,7 +196,7 @@ export const searchResources: PublicOperation = {
       context,
       parseResourceSearch(body),
       ({ entity, relation, namespace }, page) =>
-        session.call(CALLS.listObjects, context, { subject: entity, relation, namespace, ...page }),
+        session.call('listObjects', context, { subject: entity, relation, namespace, ...page }),
       ({ items }) => items.map(entityText),
     ),
 };
@@ -234,7 +233,7 @@ export const searchActions: PublicOperation = {
       session,
       context,
       parseActionSearch(body),
-      (asked, page) => session.call(CALLS.listNames, context, { ...asked, ...page }),
+      (asked, page) => session.call('listNames', context, { ...asked, ...page }),
       ({ items }) => items.map(actionText),
     ),
 };

@@ -9,7 +9,6 @@ import { GrantdError } from '../../core/errors.ts';
 import { PAGE_LIMIT_MAX } from '../../core/limits.ts';
 import { compareUtf8, type Grant, namespaceOf } from '../../core/tuples.ts';
 import type { OperatorTenantSession, RequestContext } from '../../front/front.ts';
-import { CALLS } from '../../rpc/calls/table.ts';
 import { parseGroup } from '../../rules/compiled-rules.ts';
 import { isGate, type NameElement, namesInRule, type RuleSet, SELF, textOfName } from '../../rules/rule-set.ts';
 import { namesToAsk } from '../../rules/rules-text.ts';
@@ -154,7 +153,7 @@ class ConcernedSubjects {
         limit: SUBJECTS_MAX,
         cursor: undefined,
       };
-      const page = await unlessOpen(open, session.call(CALLS.listHolders, context(), query));
+      const page = await unlessOpen(open, session.call('listHolders', context(), query));
       if (page?.nextCursor !== undefined) open.add('subjects');
       for (const subject of [...(page?.items ?? []), ...(page?.excluded ?? [])]) this.#add(this.others, subject);
     }
@@ -202,8 +201,8 @@ class Comparison {
     this.compared.add(subject);
     const query = { subject, relation: name, namespace: undefined, limit: PAGE_LIMIT_MAX, cursor: undefined };
     const [before, after] = await Promise.all([
-      unlessOpen(open, session.call(CALLS.listObjects, context(), query)),
-      unlessOpen(open, session.call(CALLS.listObjects, context(), { ...query, without: this.#without })),
+      unlessOpen(open, session.call('listObjects', context(), query)),
+      unlessOpen(open, session.call('listObjects', context(), { ...query, without: this.#without })),
     ]);
     if (before === undefined || after === undefined) return;
     if (before.nextCursor !== undefined || after.nextCursor !== undefined) open.add('objects');

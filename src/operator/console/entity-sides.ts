@@ -2,7 +2,6 @@
 
 import type { GrantFilter } from '../../core/bulk-writes.ts';
 import type { OperatorTenantSession, RequestContext } from '../../front/front.ts';
-import { CALLS } from '../../rpc/calls/table.ts';
 
 export interface EntitySides {
   readonly asSubject: boolean;
@@ -17,7 +16,7 @@ export async function sidesOf(
 ): Promise<EntitySides> {
   const has = async (of: GrantFilter['of']): Promise<boolean> => {
     const query = { of, relation: undefined, limit: 1, cursor: undefined };
-    const { items, nextCursor } = await session.call(CALLS.listGrants, context(), query);
+    const { items, nextCursor } = await session.call('listGrants', context(), query);
     return items.length > 0 || nextCursor !== undefined;
   };
   const [asSubject, asObject] = await Promise.all([has({ subject: entity }), has({ object: entity })]);

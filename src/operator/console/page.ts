@@ -8,7 +8,6 @@ import type { OperatorAccess } from '../../core/scopes.ts';
 import type { Tenant } from '../../core/tenants.ts';
 import type { OperatorApi, OperatorTenantSession, RequestContext } from '../../front/front.ts';
 import type { Markup } from '../../http/pages/markup.ts';
-import { CALLS } from '../../rpc/calls/table.ts';
 import type { TenantStatus } from '../../shard/shard.ts';
 import type { ClusterWatch } from '../cluster-watch.ts';
 import { requirePresent, tenantIdOf } from '../path-ids.ts';
@@ -96,7 +95,7 @@ export const redirect = (to: string, notice?: string): PageResult => ({ kind: 'r
 /** The tenant in the path. Throws `tenant-not-found` also for a tenant that no longer exists. */
 export async function readTenant(call: PageCall): Promise<TenantStatus> {
   const { operator } = call;
-  return requirePresent(await operator.call(CALLS.readTenant, call.context(), { tenantId: tenantIdOf(call) }));
+  return requirePresent(await operator.call('readTenant', call.context(), { tenantId: tenantIdOf(call) }));
 }
 
 /** The fields of a tenant that the frame of its pages shows. */

@@ -5,7 +5,6 @@ import { GrantdError } from '../../core/errors.ts';
 import { parseTenantId } from '../../core/ids.ts';
 import { ALL_SCOPES } from '../../core/scopes.ts';
 import type { Front, OperatorApi, RequestContext } from '../../front/front.ts';
-import { CALLS } from '../../rpc/calls/table.ts';
 
 const DEMO_TENANT_NAME = 'demo';
 const DEMO_PLAN = 'scale';
@@ -41,7 +40,7 @@ async function findTenant(
   const tenantId = parseTenantId(text ?? '');
   if (tenantId === undefined) return undefined;
   try {
-    const tenant = await operator.call(CALLS.readTenant, context, { tenantId });
+    const tenant = await operator.call('readTenant', context, { tenantId });
     return tenant.state === 'active' || tenant.state === 'suspended' ? tenant.tenantId : undefined;
   } catch (error) {
     if (isMissing(error)) return undefined;

@@ -17,7 +17,7 @@ import { readerCalls } from './readers.ts';
 import { ruleCalls } from './rules.ts';
 import { tenantCalls } from './tenants.ts';
 
-export const CALLS = Object.freeze({
+export const CALLS: { readonly [Name in CallName]: DefinedCall<Name> } = Object.freeze({
   ...handleCalls,
   ...checkCalls,
   ...grantCalls,
@@ -29,7 +29,7 @@ export const CALLS = Object.freeze({
   ...tenantCalls,
   ...clusterCalls,
   ...readerCalls,
-} satisfies { readonly [Name in CallName]: DefinedCall<Name> });
+});
 
 /** Any of them, as a server sees it. */
 export type AnyCall = Pick<DefinedCall<CallName>, 'name' | 'costMs' | 'enumerates' | 'serve'>;

@@ -9,7 +9,6 @@ import type { Tuple } from '../../../src/core/tuples.ts';
 import { createStaticDiscovery } from '../../../src/discovery/discovery.ts';
 import { createFront } from '../../../src/front/create-front.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
-import { CALLS } from '../../../src/rpc/calls/table.ts';
 import { ShardFailure } from '../../../src/shard/shard.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { createCuttableTransport } from './cuttable-transport.ts';
@@ -102,7 +101,7 @@ test('a handover is latency and nothing else', async (t) => {
       const context = contextFor(undefined, clock);
       if (index % 4 === 0) {
         const object = `doc:${index}-${count}`;
-        const [result] = await session.call(CALLS.writeGrants, context, [{ ...tuple, object, revoke: false }]);
+        const [result] = await session.call('writeGrants', context, [{ ...tuple, object, revoke: false }]);
         assert.equal(result?.kind, 'created');
       } else {
         assert.equal((await session.check(context, tuple)).authorized, true);
@@ -260,9 +259,9 @@ test('a write that an owner may have committed before it stopped serving is neve
   stage.shard.afterWrite = notServing;
   const unknown = (error: unknown) =>
     error instanceof GrantdError && error.code === 'unavailable' && /outcome is unknown/.test(error.message);
-  const late = session.call(CALLS.writeGrants, contextFor(1000), [{ ...tuple, revoke: false }]);
+  const late = session.call('writeGrants', contextFor(1000), [{ ...tuple, revoke: false }]);
   await assert.rejects(late, unknown);
-  const shed = session.call(CALLS.writeGrants, contextFor(20_000), [{ ...tuple, revoke: false }]);
+  const shed = session.call('writeGrants', contextFor(20_000), [{ ...tuple, revoke: false }]);
   const tries = stage.shard.count('writeGrants');
   await until(() => stage.shard.count('writeGrants') > tries + 1);
   stage.shard.onCheck = () => new Promise(() => {});
@@ -286,7 +285,7 @@ test('a write whose outcome an owner could not tell is never said to have been r
       tries += 1;
       throw new ShardFailure('undecided', 'The tenure ended while the write was in flight.');
     };
-    await assert.rejects(session.call(CALLS.writeGrants, contextFor(), [{ ...tuple, revoke: false }]), unknown);
+    await assert.rejects(session.call('writeGrants', contextFor(), [{ ...tuple, revoke: false }]), unknown);
     assert.equal(tries, 1);
     stage.shard.onCall = undefined;
     stage.shard.afterWrite = undefined;
@@ -306,7 +305,7 @@ test('a creation whose outcome is not known is said to create a second one when 
     assert.rejects(session.createKey(contextFor(), key), second),
     assert.rejects(stage.front.operator.createTenant(contextFor(), tenant), second),
     assert.rejects(
-      session.call(CALLS.writeGrants, contextFor(), [{ ...tuple, revoke: false }]),
+      session.call('writeGrants', contextFor(), [{ ...tuple, revoke: false }]),
       says(/outcome is unknown\. Repeating the call is safe/),
     ),
   ];

@@ -8,7 +8,6 @@ import { problemOf } from '../../../src/core/problem.ts';
 import type { Tuple } from '../../../src/core/tuples.ts';
 import type { OperatorTenantSession } from '../../../src/front/front.ts';
 import { systemClock } from '../../../src/roles/process/system.ts';
-import { CALLS } from '../../../src/rpc/calls/table.ts';
 import { ShardFailure } from '../../../src/shard/shard.ts';
 import { TWO_NAMESPACES } from '../../kit/scripted-shard.ts';
 import { contextFor, ids, setStage, until, watchStalls } from './harness.ts';
@@ -114,7 +113,7 @@ test('a key revoked at the owner is refused from then on, and forgotten', async 
   const stage = await setStage(t);
   const session = await stage.session();
   const other = await stage.front.authenticate(contextFor(), await stage.world.createKey(stage.tenantId));
-  await other.call(CALLS.revokeKey, contextFor(), parseApiKey(stage.key)?.keyId ?? assert.fail());
+  await other.call('revokeKey', contextFor(), parseApiKey(stage.key)?.keyId ?? assert.fail());
   await assert.rejects(session.check(contextFor(), tuple('doc:1')), code('unauthorized'));
   await assert.rejects(session.confirm(contextFor()), code('unauthorized'));
   await assert.rejects(async () => stage.front.authenticate(contextFor(), stage.key), code('unauthorized'));
@@ -127,7 +126,7 @@ test('a suspended tenant is refused, by the owner as well, until the owner says 
   const session = await stage.session();
   await stage.world.update(stage.tenantId, { state: 'suspended' });
   await assert.rejects(session.check(contextFor(), tuple('doc:1')), code('tenant-suspended'));
-  await assert.rejects(session.call(CALLS.listNamespaces, contextFor(), undefined), code('tenant-suspended'));
+  await assert.rejects(session.call('listNamespaces', contextFor(), undefined), code('tenant-suspended'));
   const confirmed = stage.shard.count('confirm');
   await assert.rejects(session.confirm(contextFor()), code('tenant-suspended'));
   assert.equal(stage.shard.count('confirm'), confirmed + 1, 'the owner is asked');
@@ -168,7 +167,7 @@ test('a failure of the catalogue is final and crosses as it is', async (t) => {
   const stage = await setStage(t);
   const session = await stage.session();
   await assert.rejects(
-    session.call(CALLS.revokeKey, contextFor(), ids.create('key')),
+    session.call('revokeKey', contextFor(), ids.create('key')),
     (error) =>
       error instanceof GrantdError &&
       error.code === 'key-not-found' &&
@@ -206,7 +205,7 @@ test('what cannot be decided by the deadline is unavailable, never a deny', asyn
 
   stage.shard.onCall = () => new Promise(() => {});
   await assert.rejects(
-    session.call(CALLS.writeGrants, contextFor(1000), [{ ...tuple('doc:1'), revoke: false }]),
+    session.call('writeGrants', contextFor(1000), [{ ...tuple('doc:1'), revoke: false }]),
     (error) => error instanceof GrantdError && error.code === 'unavailable' && /unknown.*safe/.test(error.message),
   );
 });
@@ -220,12 +219,12 @@ test('a write keeps its operation over all tries: the first result is the answer
     if (failures >= 0) throw new ShardFailure('not-serving', 'Lost the lease after the commit.');
   };
   const context = contextFor();
-  const results = await session.call(CALLS.writeGrants, context, [{ ...tuple('doc:1'), revoke: false }]);
+  const results = await session.call('writeGrants', context, [{ ...tuple('doc:1'), revoke: false }]);
   assert.equal(results[0]?.kind, 'created');
   assert.equal(stage.shard.count('writeGrants'), 3);
   assert.equal(stage.shard.lastAttempt?.requestId, context.requestId);
   await stage.world.update(stage.tenantId, { plan: TWO_NAMESPACES.name });
-  const again = await session.call(CALLS.writeGrants, contextFor(), [
+  const again = await session.call('writeGrants', contextFor(), [
     { ...tuple('doc:1'), revoke: false },
     { ...tuple('third:1'), revoke: false },
     { ...tuple('doc:1'), revoke: true },
@@ -244,7 +243,7 @@ test('an attempt expires by the shard’s clock not after the deadline', async (
   await until(() => stage.front.ready());
   const session = await stage.session();
   const context = contextFor();
-  await session.call(CALLS.createNamespace, context, 'docs');
+  await session.call('createNamespace', context, 'docs');
   const onOurClockMs = (stage.shard.lastAttempt?.expiresAtMs ?? 0) - aheadMs;
   assert.ok(onOurClockMs <= context.deadlineMs, `${onOurClockMs} > ${context.deadlineMs}`);
   // The clocks are an hour apart, and the deadline is seconds away.
@@ -260,7 +259,7 @@ test('an attempt that came too late is made again while the deadline allows', as
     first = false;
     throw new ShardFailure('expired', 'Too late.');
   };
-  assert.equal((await session.call(CALLS.createNamespace, contextFor(), 'docs')).created, true);
+  assert.equal((await session.call('createNamespace', contextFor(), 'docs')).created, true);
 });
 
 test('what only the operator may ask is refused to a front', async (t) => {
@@ -268,7 +267,7 @@ test('what only the operator may ask is refused to a front', async (t) => {
   // No type gives the session of a key these calls.
   const session = (await stage.session()) as OperatorTenantSession;
   await assert.rejects(
-    session.call(CALLS.exportGrants, contextFor(), { limit: 1, cursor: undefined }),
+    session.call('exportGrants', contextFor(), { limit: 1, cursor: undefined }),
     code('insufficient-scope'),
   );
   await assert.rejects(stage.front.operator.tenant(contextFor(), stage.tenantId, 'ann'), code('insufficient-scope'));

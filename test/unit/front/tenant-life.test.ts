@@ -10,7 +10,6 @@ import { ALL_SCOPES } from '../../../src/core/scopes.ts';
 import { createStaticDiscovery } from '../../../src/discovery/discovery.ts';
 import { createFront } from '../../../src/front/create-front.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
-import { CALLS } from '../../../src/rpc/calls/table.ts';
 import { listenShardServer } from '../../../src/rpc/serving/server.ts';
 import type { TenantChange } from '../../../src/shard/shard.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
@@ -69,7 +68,7 @@ async function startService(t: TestContext) {
   const check = (url: string, key: string) => call(url, { method: 'POST', path: '/v1/check', key, body: TUPLE });
   const statuses = (key: string) => Promise.all(urls.map(async (url) => (await check(url, key)).status));
   const update = (tenantId: TenantId, change: Partial<TenantChange>) =>
-    operator.call(CALLS.updateTenant, contextFor(), { tenantId, operator: 'ann', ...change });
+    operator.call('updateTenant', contextFor(), { tenantId, operator: 'ann', ...change });
   return { operator, urls, make, check, statuses, update };
 }
 
@@ -81,13 +80,13 @@ test('a deleted tenant is refused on every front from the answer on, and is soon
   assert.deepEqual(await statuses(key), [401, 401]);
   await waitFor('the end of the deletion', async () => {
     try {
-      return (await operator.call(CALLS.readTenant, contextFor(), { tenantId })).state !== 'deleting';
+      return (await operator.call('readTenant', contextFor(), { tenantId })).state !== 'deleting';
     } catch (error) {
       return GrantdError.from(error).code === 'tenant-not-found';
     }
   });
   assert.deepEqual(await statuses(key), [401, 401]);
-  await assert.rejects(operator.call(CALLS.readUsage, contextFor(), { tenantId, sinceMs: 0 }), {
+  await assert.rejects(operator.call('readUsage', contextFor(), { tenantId, sinceMs: 0 }), {
     code: 'tenant-not-found',
   });
 });
@@ -96,7 +95,7 @@ test('the requests of a tenant are counted over all fronts, and those of another
   const { operator, urls, make, check, statuses } = await startService(t);
   const [one, other, quiet] = [await make('tight'), await make(), await make()];
   const read = async (tenantId: TenantId) =>
-    (await operator.call(CALLS.readUsage, contextFor(), { tenantId, sinceMs: Date.now() - 3_600_000 })).buckets;
+    (await operator.call('readUsage', contextFor(), { tenantId, sinceMs: Date.now() - 3_600_000 })).buckets;
   assert.deepEqual(await read(one.tenantId), []);
   // Three of each front are let through: these limiters share nothing.
   for (let round = 0; round < 5; round += 1) await statuses(one.key);

@@ -7,7 +7,6 @@ import { GrantdError } from '../../../src/core/errors.ts';
 import { IdFactory, type KeyId, type TenantId } from '../../../src/core/ids.ts';
 import { ALL_SCOPES, type ScopeMask } from '../../../src/core/scopes.ts';
 import type { Front, RequestContext, TenantSession } from '../../../src/front/front.ts';
-import { CALLS } from '../../../src/rpc/calls/table.ts';
 import { ScriptedOperator } from '../../kit/scripted-operator.ts';
 import { FakeChangeFeed } from './fake-change-feed.ts';
 
@@ -70,7 +69,7 @@ export class FakeFront implements Front {
   }
 
   async setState(tenantId: TenantId, state: 'active' | 'suspended'): Promise<void> {
-    await this.operator.call(CALLS.updateTenant, CONTEXT, { tenantId, state, operator: 'test' });
+    await this.operator.call('updateTenant', CONTEXT, { tenantId, state, operator: 'test' });
   }
 
   authenticate<Context extends RequestContext>(
@@ -117,7 +116,7 @@ export class FakeFront implements Front {
     const enter = async (context: RequestContext): Promise<void> => {
       await this.gate;
       this.#requireLive(text);
-      const { state } = await this.operator.call(CALLS.readTenant, context, { tenantId: key.tenantId });
+      const { state } = await this.operator.call('readTenant', context, { tenantId: key.tenantId });
       if (state === 'suspended') throw new GrantdError('tenant-suspended', 'The tenant is suspended.');
     };
     const guarded =
@@ -140,12 +139,12 @@ export class FakeFront implements Front {
       },
       keyId: key.keyId,
       scopes: key.scopes,
-      call: async (call, context, request) => {
+      call: async (name, context, request) => {
         await enter(context);
-        if (call.name !== 'revokeKey') return owner.call(call, context, request);
+        if (name !== 'revokeKey') return owner.call(name, context, request);
         this.#revokeKey(key.tenantId, request);
         // The owner has only the keys that were created through it. Nothing is the answer of a revocation.
-        return owner.call(call, context, request).catch(() => undefined as never);
+        return owner.call(name, context, request).catch(() => undefined as never);
       },
       confirm: guarded(owner.confirm),
       check: guarded(owner.check),

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createFailureLimiter } from '../../../src/front/limits/failure-limiter.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
-import { CALLS } from '../../../src/rpc/calls/table.ts';
 import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../kit/console-service.ts';
 import { parseResponses, RawConnection, rawExchange } from '../../kit/http-raw.ts';
 import { waitFor } from '../../kit/wait-for.ts';
@@ -147,7 +146,7 @@ describe('the console, with strangers on its port,', () => {
       object: `doc:${'x'.repeat(200)}${index}`,
       revoke: false,
     }));
-    await session.call(CALLS.writeGrants, context, grants);
+    await session.call('writeGrants', context, grants);
     operator.endlessExport = true;
     const head = `GET /operator/v1/tenants/${tenantId}/export HTTP/1.1\r\nHost: a\r\n${TOKEN}\r\n`;
     const pulled = () => operator.calls.filter(({ name }) => name === 'exportGrants').length;

@@ -12,7 +12,6 @@ import { createFailureLimiter } from '../../../src/front/limits/failure-limiter.
 import { createMemoryRateLimiter } from '../../../src/front/limits/memory-rate-limiter.ts';
 import { listenHttp } from '../../../src/http/server.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
-import { CALLS } from '../../../src/rpc/calls/table.ts';
 import { listenShardServer } from '../../../src/rpc/serving/server.ts';
 import { createMemoryBudget } from '../../../src/shard/memory/memory-budget.ts';
 import { createShardNode, type ShardNode } from '../../../src/shard/shard-node.ts';
@@ -133,7 +132,7 @@ export async function startTracedService(
       await Promise.all(spans.map((span) => opened.check({ ...context(), span }, tuple)));
     },
     async touchTenant() {
-      await operator.operator.call(CALLS.updateTenant, context(), { tenantId, name: 'touched', operator: 'test' });
+      await operator.operator.call('updateTenant', context(), { tenantId, name: 'touched', operator: 'test' });
     },
     send: (options) => call(http.url, options),
     close: () => running.disposeAsync(),

@@ -15,7 +15,6 @@ import type { AuditExportPage, AuditExportQuery } from '../../../front/front.ts'
 import { NDJSON_TYPES } from '../../../http/pipeline/request-head.ts';
 import type { BodyDescription } from '../../../http/schema/operation-description.ts';
 import { namesType } from '../../../http/streams/media-types.ts';
-import { CALLS } from '../../../rpc/calls/table.ts';
 import type { AuditRecord, LoggedChange } from '../../../shard/shard.ts';
 import { auditFilterOf, auditFilterShape } from '../../audit-filters.ts';
 import { OperatorSlots } from '../../operator-slots.ts';
@@ -108,7 +107,7 @@ export const listAuditLog = reading({
       nextCursor: next,
       resumeCursor,
       scannedToMs,
-    } = await call.api.call(CALLS.listAuditLog, call.context(), {
+    } = await call.api.call('listAuditLog', call.context(), {
       tenantId: tenantIdOf(call),
       limit,
       cursor,

@@ -26,7 +26,6 @@ import { EXAMPLE_GRANT, EXAMPLE_TIMESTAMP, EXAMPLE_TUPLE } from '../../../http/s
 import { success } from '../../../http/schema/operation-description.ts';
 import { ruleSetSchema } from '../../../http/schema/rule-schemas.ts';
 import { grantBodySchema, grantSchema } from '../../../http/schema/schemas.ts';
-import { CALLS } from '../../../rpc/calls/table.ts';
 import { hasRules, type RuleSet, ruleSetRecord } from '../../../rules/rule-set.ts';
 import { KEEP_OUTSIDE } from '../../../rules/rules-writes.ts';
 import type { GrantRequest, GrantResult, GrantsPage } from '../../../shard/shard.ts';
@@ -201,7 +200,7 @@ export const importGrants = ownOperation({
     const choices = { keepsExisting: replace !== 'true', keepsOutside: outsideTypes === KEEP_OUTSIDE };
     const lines = parseLines(body, call.clock.wallMs(), choices);
     const writes = lines.flatMap((line) => ('write' in line ? [line.write] : []));
-    const results = writes.length === 0 ? [] : await session.call(CALLS.writeGrants, call.context(), writes);
+    const results = writes.length === 0 ? [] : await session.call('writeGrants', call.context(), writes);
     assert(results.length === writes.length, 'every write has a result');
     const pending = results.values();
     const answer = lines.map((line): LineResult => {
@@ -231,7 +230,7 @@ const FORMATS = {
 
 /** About 100 KiB at a time. */
 const readPage = (session: OperatorTenantSession, context: RequestContext, cursor?: string): Promise<GrantsPage> =>
-  session.call(CALLS.exportGrants, context, { limit: PAGE_LIMIT_MAX, cursor });
+  session.call('exportGrants', context, { limit: PAGE_LIMIT_MAX, cursor });
 
 async function* exportChunks(
   session: OperatorTenantSession,
@@ -296,7 +295,7 @@ export const exportGrants = reading({
     const session = await call.tenant();
     const isFramed = format === 'ndjson';
     // Before the grants: what they mean depends on the rules.
-    const rules = isFramed ? rulesLine(await session.call(CALLS.readRules, call.context(), undefined)) : '';
+    const rules = isFramed ? rulesLine(await session.call('readRules', call.context(), undefined)) : '';
     const first = await readPage(session, call.context());
     const head = isFramed ? `${exportHead(tenantIdOf(call))}${rules}` : '';
     const chunks = exportChunks(session, first, call.context, { head, line, end: isFramed ? exportEnd : () => '' });

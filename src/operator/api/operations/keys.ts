@@ -9,7 +9,6 @@ import { success } from '../../../http/schema/operation-description.ts';
 import { closedObject } from '../../../http/schema/schema-parts.ts';
 import { createdKeySchema, listedKeySchema } from '../../../http/schema/schemas.ts';
 import { validateBody } from '../../../http/schema/validation.ts';
-import { CALLS } from '../../../rpc/calls/table.ts';
 import type { ListedKey } from '../../../shard/shard.ts';
 import { findKey } from '../../find-key.ts';
 import { keyIdOf, noKey } from '../../path-ids.ts';
@@ -82,7 +81,7 @@ export const listKeys = reading({
   errors: ['invalid-cursor'],
   async run(call, { limit, cursor }) {
     const session = await call.tenant();
-    const page = await session.call(CALLS.listKeys, call.context(), { limit, cursor });
+    const page = await session.call('listKeys', call.context(), { limit, cursor });
     return jsonResponse(200, { keys: page.items.map(operatorKeyRecord), next_cursor: page.nextCursor ?? null });
   },
 });
@@ -175,7 +174,7 @@ export const identifyKey = ownOperation({
     const claimed = keyIdOf(call);
     const session = await call.tenant();
     const { hash } = validateBody(identifySchema, call.request.body);
-    const identified = await session.call(CALLS.identifyKey, call.context(), { keyId: claimed, hash });
+    const identified = await session.call('identifyKey', call.context(), { keyId: claimed, hash });
     if (identified === undefined) throw noKey();
     return jsonResponse(200, { ...keyStateRecord(identified.key, call), matches: identified.matches });
   },

@@ -3,7 +3,6 @@
 import { z } from 'zod';
 import { success } from '../../../http/schema/operation-description.ts';
 import { subjectSchema } from '../../../http/schema/schemas.ts';
-import { CALLS } from '../../../rpc/calls/table.ts';
 import { pageShape } from '../../schemas.ts';
 import { jsonResponse, nextCursor, reading } from '../operation.ts';
 
@@ -27,7 +26,7 @@ export const listSubjects = reading({
   errors: ['invalid-cursor'],
   async run(call, { limit, cursor }) {
     const session = await call.tenant();
-    const page = await session.call(CALLS.listSubjects, call.context(), { limit, cursor });
+    const page = await session.call('listSubjects', call.context(), { limit, cursor });
     return jsonResponse(200, { subjects: page.items, next_cursor: page.nextCursor ?? null });
   },
 });

@@ -10,7 +10,6 @@ import { formatTimestamp, MS_PER_HOUR, MS_PER_MINUTE, optionalTimestamp } from '
 import { success } from '../../../http/schema/operation-description.ts';
 import { closedObject, dryRunQuerySchema } from '../../../http/schema/schema-parts.ts';
 import { validateBody } from '../../../http/schema/validation.ts';
-import { CALLS } from '../../../rpc/calls/table.ts';
 import type { TenantDeletion, TenantStatus, UsageBucket } from '../../../shard/shard.ts';
 import { requirePresent, tenantIdOf } from '../../path-ids.ts';
 import { pageShape, planName, tenantName, tenantReaders, tenantSearch, timestamp } from '../../schemas.ts';
@@ -123,7 +122,7 @@ function exceededBounds({ plan, counts, grants }: TenantStatus, plans: Plans): r
 
 /** The tenant as it is now. Throws `tenant-not-found`. */
 const presentTenant = async (call: OperatorCall): Promise<TenantStatus> =>
-  requirePresent(await call.api.call(CALLS.readTenant, call.context(), { tenantId: tenantIdOf(call) }));
+  requirePresent(await call.api.call('readTenant', call.context(), { tenantId: tenantIdOf(call) }));
 
 function requireKnownPlan(plans: Plans, plan: string | undefined): void {
   if (plan !== undefined && !plans.has(plan)) {
@@ -242,7 +241,7 @@ export const updateTenant = ownOperation({
       const changed = { ...updatedTenant(present, body), counts, grants, chosenReaders };
       return jsonResponse(200, { ...tenantRecord(changed, plans), exceeded: exceededBounds(changed, plans) });
     }
-    const tenant = await api.call(CALLS.updateTenant, call.context(), { ...body, tenantId, operator: operator.name });
+    const tenant = await api.call('updateTenant', call.context(), { ...body, tenantId, operator: operator.name });
     return jsonResponse(200, tenantRecord(requirePresent(tenant), plans));
   },
 });
@@ -264,7 +263,7 @@ export const deleteTenant = ownOperation({
   async run(call, { dry_run: dryRun }) {
     if (dryRun === 'true') return jsonResponse(200, tenantRecord(await presentTenant(call), call.plans));
     const change = { tenantId: tenantIdOf(call), state: 'deleting', operator: call.operator.name } as const;
-    const tenant = await call.api.call(CALLS.updateTenant, call.context(), change);
+    const tenant = await call.api.call('updateTenant', call.context(), change);
     return jsonResponse(202, tenantRecord(requirePresent(tenant), call.plans));
   },
 });
@@ -313,8 +312,8 @@ export const readUsage = reading({
     const context = call.context();
     const sinceMs = since ?? clock.wallMs() - MS_PER_HOUR + MS_PER_MINUTE;
     const [tenant, { bucketMs, buckets }] = await Promise.all([
-      api.call(CALLS.readTenant, context, { tenantId }),
-      api.call(CALLS.readUsage, context, { tenantId, sinceMs }),
+      api.call('readTenant', context, { tenantId }),
+      api.call('readUsage', context, { tenantId, sinceMs }),
     ]);
     const { requests, windowSeconds } = resolvePlan(plans, tenant.plan);
     const limit = requests === undefined ? null : { requests, window_seconds: windowSeconds };

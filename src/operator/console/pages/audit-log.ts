@@ -3,7 +3,6 @@
 
 import type { AuditFilter } from '../../../core/audit-log.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
-import { CALLS } from '../../../rpc/calls/table.ts';
 import type { AuditLogPage, AuditRecord } from '../../../shard/shard.ts';
 import { auditFile } from '../../audit-files.ts';
 import { auditFilterOf } from '../../audit-filters.ts';
@@ -49,7 +48,7 @@ async function readKnown(call: PageCall): Promise<FramedTenant> {
   if (tenant !== undefined) return tenant;
   const tenantId = tenantIdOf(call);
   const query = { limit: 1, cursor: undefined, newestFirst: true };
-  const { items } = await call.operator.call(CALLS.listAuditLog, call.context(), { ...query, tenantId });
+  const { items } = await call.operator.call('listAuditLog', call.context(), { ...query, tenantId });
   return { tenantId, name: parseChange(items[0]?.change ?? '')?.name ?? tenantId, state: 'deleted' };
 }
 
@@ -97,7 +96,7 @@ async function listing(
   const { path, asked } = narrowing;
   const cursor = call.query.optional('cursor');
   const query = { limit: CHANGES_PER_PAGE, cursor, newestFirst: true, sinceMs, untilMs, ...auditFilterOf(fields) };
-  const page = await call.operator.call(CALLS.listAuditLog, call.context(), { ...query, tenantId: tenant.tenantId });
+  const page = await call.operator.call('listAuditLog', call.context(), { ...query, tenantId: tenant.tenantId });
   const keys = await knownKeys(call, tenant, page.items);
   const { nextCursor, scannedToMs } = page;
   // One page reads a bounded number of changes.
@@ -128,7 +127,7 @@ async function* entriesOf(
   let left = DOWNLOADED_MAX;
   do {
     const query = { tenantId, limit: Math.min(left, CHANGES_PER_READ), cursor, sinceMs, untilMs, ...filter };
-    const { items, nextCursor } = await operator.call(CALLS.listAuditLog, context(), query);
+    const { items, nextCursor } = await operator.call('listAuditLog', context(), query);
     yield {
       entries: items.map((item) => ({ ...item, tenantId })),
       isCut: nextCursor !== undefined && items.length >= left,

@@ -5,7 +5,6 @@
 import { parseTenantId } from '../../../core/ids.ts';
 import { MS_PER_DAY, MS_PER_HOUR } from '../../../core/text/timestamps.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
-import { CALLS } from '../../../rpc/calls/table.ts';
 import type { LoggedChange } from '../../../shard/shard.ts';
 import { auditFile, type EntriesPart } from '../../audit-files.ts';
 import { auditFilterOf } from '../../audit-filters.ts';
@@ -84,7 +83,7 @@ async function namesOf(call: PageCall, entries: readonly LoggedChange[]): Promis
   const ids = [...new Set(entries.map(({ tenantId }) => tenantId))].flatMap((id) => parseTenantId(id) ?? []);
   const context = { ...call.context(), deadlineMs: call.clock.monotonicMs() + NAME_MS_MAX };
   const read = await Promise.allSettled(
-    ids.map((tenantId) => call.operator.call(CALLS.readTenant, context, { tenantId })),
+    ids.map((tenantId) => call.operator.call('readTenant', context, { tenantId })),
   );
   const tenants = read.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
   return new Map(tenants.filter(({ state }) => state !== 'deleted').map(({ tenantId, name }) => [tenantId, name]));

@@ -9,7 +9,6 @@ import { isRelationName } from '../../../core/tuples.ts';
 import type { ChangesPage, FeedStart } from '../../../front/changes.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
-import { CALLS } from '../../../rpc/calls/table.ts';
 import type { RuleSet } from '../../../rules/rule-set.ts';
 import { summaryOfChange } from '../../../rules/rules-diff.ts';
 import { relationsOf } from '../../../rules/rules-text.ts';
@@ -173,7 +172,7 @@ async function listMarkup(call: PageCall, path: string, asked: Asked): Promise<M
 export async function changesPage(call: PageCall): Promise<PageResult> {
   const { tenant, session } = await openTenant(call);
   const { tenantId } = tenant;
-  const ruleSet = await session.call(CALLS.readRules, call.context(), undefined);
+  const ruleSet = await session.call('readRules', call.context(), undefined);
   const asked = askedOf(call);
   const refusal = refuseTyped({ namespace: asked.namespace });
   const path = tenantPath(tenantId, 'changes');

@@ -5,7 +5,6 @@ import { grantRecord } from '../../../core/grant-attributes.ts';
 import type { Grant } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
-import { CALLS } from '../../../rpc/calls/table.ts';
 import { parseGroup } from '../../../rules/compiled-rules.ts';
 import type { NamedTuple } from '../../../rules/questions.ts';
 import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
@@ -69,7 +68,7 @@ async function lookedAt(
 ): Promise<Markup> {
   const { subject, object } = question;
   const query = { of: { object }, relation: undefined, limit: GRANTS_READ, cursor: undefined };
-  const { items, nextCursor } = await session.call(CALLS.listGrants, call.context(), query);
+  const { items, nextCursor } = await session.call('listGrants', call.context(), query);
   const more = nextCursor !== undefined;
   const link = (relation: string, entity: string): Markup =>
     html`<a href=${checkLinkTo(session.tenantId, { subject, relation, object: entity }, typed)}>${relation} of ${foreign(entity)}</a>`;
@@ -175,7 +174,7 @@ function readAsked(fields: Fields): { readonly asked: Asked } | { readonly refus
 
 export async function checkPage(call: PageCall): Promise<PageResult> {
   const { tenant, session } = await openTenant(call);
-  const ruleSet = await session.call(CALLS.readRules, call.context(), undefined);
+  const ruleSet = await session.call('readRules', call.context(), undefined);
   const fields = call.query;
   const introduction = empty(
     'Check an authorization',

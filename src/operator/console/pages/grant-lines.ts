@@ -5,7 +5,6 @@ import type { GrantedTuple } from '../../../core/bulk-writes.ts';
 import { BULK_CHANGES_MAX } from '../../../core/limits.ts';
 import { linesOf, parseTupleLines } from '../../../core/text/tuple-lines.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
-import { CALLS } from '../../../rpc/calls/table.ts';
 import { type Refusal, refuse } from '../forms.ts';
 import {
   type PageCall,
@@ -94,7 +93,7 @@ export async function createLines(call: PageCall): Promise<PageResult | Refusal>
   const grants = readLines(call.form.text('lines'), call.clock.wallMs());
   if ('messages' in grants) return grants;
   const session = await tenantSessionOf(call);
-  const result = await session.call(CALLS.writeBulk, call.context(), { grants, revocations: [], preconditions: [] });
+  const result = await session.call('writeBulk', call.context(), { grants, revocations: [], preconditions: [] });
   switch (result.kind) {
     case 'written': {
       const created = result.grants.filter((grant) => grant.created).length;

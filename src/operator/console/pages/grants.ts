@@ -7,7 +7,6 @@ import { PAGE_LIMIT_MAX } from '../../../core/limits.ts';
 import { type Grant, isIdentifier, isRelationName, type Relation } from '../../../core/tuples.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
-import { CALLS } from '../../../rpc/calls/table.ts';
 import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
 import { sidesOf } from '../entity-sides.ts';
 import { type Refusal, refuse } from '../forms.ts';
@@ -59,7 +58,7 @@ const countText = (number: number, isCut: boolean): string => `${count(number)}$
 
 async function readTally(call: PageCall, session: OperatorTenantSession, of: Of): Promise<Tally> {
   const query = { of, relation: undefined, limit: PAGE_LIMIT_MAX, cursor: undefined };
-  const { items, nextCursor } = await session.call(CALLS.listGrants, call.context(), query);
+  const { items, nextCursor } = await session.call('listGrants', call.context(), query);
   const byRelation = Map.groupBy(items, ({ relation }) => relation);
   const relations = new Map(Array.from(byRelation, ([relation, grants]) => [relation, grants.length]));
   return { total: items.length, relations, isCut: nextCursor !== undefined };
@@ -68,7 +67,7 @@ async function readTally(call: PageCall, session: OperatorTenantSession, of: Of)
 /** The namespaces that the search offers while one types; they are worth no error. */
 async function namespacesOf(call: PageCall, session: OperatorTenantSession): Promise<readonly string[]> {
   try {
-    const namespaces = await session.call(CALLS.listNamespaces, call.context(), undefined);
+    const namespaces = await session.call('listNamespaces', call.context(), undefined);
     return namespaces.slice(0, OFFERED_MAX).map(({ name }) => `${name}:`);
   } catch (error) {
     if (!(error instanceof GrantdError)) throw error;
@@ -103,7 +102,7 @@ function searchForm(call: PageCall, tenantId: string, { entity, offered, refusal
 async function countGrants(call: PageCall, session: OperatorTenantSession, subject: string) {
   try {
     const query = { of: { subject }, relation: undefined, limit: COUNTED_MAX, cursor: undefined };
-    const { items, nextCursor } = await session.call(CALLS.listGrants, call.context(), query);
+    const { items, nextCursor } = await session.call('listGrants', call.context(), query);
     return { items, isCut: nextCursor !== undefined };
   } catch (error) {
     // The count is a convenience: the page of the subject says the same.
@@ -134,7 +133,7 @@ async function subjectsListing(
 ): Promise<{ readonly markup: Markup; readonly subjects: readonly string[] }> {
   const { tenantId } = session;
   const cursor = call.query.optional('cursor');
-  const page = await session.call(CALLS.listSubjects, call.context(), { limit: ROWS_PER_PAGE, cursor });
+  const page = await session.call('listSubjects', call.context(), { limit: ROWS_PER_PAGE, cursor });
   const { items: subjects, nextCursor } = page;
   const rows = await Promise.all(
     subjects.map(async (subject) => ({ subject, counted: await countGrants(call, session, subject) })),
@@ -262,7 +261,7 @@ async function grantsListing(
   const typed = call.query.text('only');
   const only = isRelationName(typed) ? typed : undefined;
   const query = { of, relation: only, limit: ROWS_PER_PAGE, cursor };
-  const { items, nextCursor } = await session.call(CALLS.listGrants, call.context(), query);
+  const { items, nextCursor } = await session.call('listGrants', call.context(), query);
   const kind = isSubject(of) ? 'subject' : 'object';
   const listing =
     items.length > 0
@@ -323,7 +322,7 @@ export async function grantsPage(call: PageCall, refusal?: Refusal): Promise<Pag
   const refusedSearch = refuseEntity(entity);
   if (searched && refusedSearch === undefined) return find(call, session, entity);
   const [ruleSet, offered] = await Promise.all([
-    session.call(CALLS.readRules, call.context(), undefined),
+    session.call('readRules', call.context(), undefined),
     namespacesOf(call, session),
   ]);
   const of = refusedSearch !== undefined || entity === '' ? undefined : subject ? { subject } : { object: entity };

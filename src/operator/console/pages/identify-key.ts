@@ -4,7 +4,6 @@
 import { apiKeyFault, hashApiKey, parseApiKey } from '../../../core/api-keys.ts';
 import type { KeyId, TenantId } from '../../../core/ids.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
-import { CALLS } from '../../../rpc/calls/table.ts';
 import type { IdentifiedKey, TenantStatus } from '../../../shard/shard.ts';
 import { NO_FIELDS, type Refusal, refuse } from '../forms.ts';
 import { type PageCall, type PageResult, page, pathTo, tenantPath, unlessGone } from '../page.ts';
@@ -82,8 +81,8 @@ export async function identifyKey(call: PageCall): Promise<PageResult | Refusal>
   const parts = parseApiKey(text);
   if (parts === undefined) return refuse('key', apiKeyFault(text, 'The text'));
   const { tenantId, keyId } = parts;
-  const tenant = await unlessGone(operator.call(CALLS.readTenant, call.context(), { tenantId }));
+  const tenant = await unlessGone(operator.call('readTenant', call.context(), { tenantId }));
   const session = tenant && (await unlessGone(operator.tenant(call.context(), tenantId, login.operator)));
-  const identified = await session?.call(CALLS.identifyKey, call.context(), { keyId, hash: hashApiKey(text) });
+  const identified = await session?.call('identifyKey', call.context(), { keyId, hash: hashApiKey(text) });
   return identifyKeyPage(call, undefined, foundPanel({ tenantId, keyId, tenant, identified }, clock.wallMs()));
 }

@@ -8,7 +8,6 @@ import { type Scope, scopeMask, scopesOf } from '../../../core/scopes.ts';
 import { MS_PER_HOUR } from '../../../core/text/timestamps.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
 import { keyName, scopes } from '../../../http/schema/schemas.ts';
-import { CALLS } from '../../../rpc/calls/table.ts';
 import type { ListedKey } from '../../../shard/shard.ts';
 import { findKey } from '../../find-key.ts';
 import { keyIdOf } from '../../path-ids.ts';
@@ -111,7 +110,7 @@ export async function keysPage(call: PageCall, refusal?: Refusal, created?: Mark
   const { tenant, session } = await openTenant(call);
   const { tenantId } = tenant;
   const cursor = call.query.optional('cursor');
-  const { items, nextCursor } = await session.call(CALLS.listKeys, call.context(), { limit: KEYS_PER_PAGE, cursor });
+  const { items, nextCursor } = await session.call('listKeys', call.context(), { limit: KEYS_PER_PAGE, cursor });
   const listing =
     items.length === 0
       ? empty(
@@ -188,7 +187,7 @@ export async function revokeKey(call: PageCall): Promise<PageResult> {
     const session = await tenantSessionOf(call);
     // Afterwards its name is no longer known.
     const key = await findKey(call.context, session, keyId);
-    await session.call(CALLS.revokeKey, call.context(), keyId);
+    await session.call('revokeKey', call.context(), keyId);
     return redirect(to, `The key ${key === undefined ? keyId : keyText(keyLabelOf(key))} is revoked.`);
   } catch (error) {
     if (!(error instanceof GrantdError) || error.code !== 'key-not-found') throw error;

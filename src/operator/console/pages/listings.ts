@@ -4,7 +4,6 @@
 import type { CallContext } from '../../../core/call-context.ts';
 import type { OperatorTenantSession, TenantSession } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
-import { CALLS } from '../../../rpc/calls/table.ts';
 import { parseGroup } from '../../../rules/compiled-rules.ts';
 import { hasRules, type RuleSet } from '../../../rules/rule-set.ts';
 import { namesToAsk } from '../../../rules/rules-text.ts';
@@ -104,7 +103,7 @@ const excludedMarkup = (excluded: readonly string[] = [], item: (text: string) =
 
 export async function objectsPage(call: PageCall): Promise<PageResult> {
   const { tenant, session } = await openTenant(call);
-  const ruleSet = await session.call(CALLS.readRules, call.context(), undefined);
+  const ruleSet = await session.call('readRules', call.context(), undefined);
   const asked = askedOf(call);
   const { relation, direct, paging } = asked;
   const [subject, namespace] = [call.query.typed('subject'), call.query.typed('namespace')];
@@ -113,7 +112,7 @@ export async function objectsPage(call: PageCall): Promise<PageResult> {
   const { answer, refusal } = await answerIf(asked, refused, link, async (context) => {
     const query = { subject, relation, namespace: namespace === '' ? undefined : namespace, ...paging, ...context };
     const request = call.context();
-    const page = await session.call(CALLS.listObjects, request, query);
+    const page = await session.call('listObjects', request, query);
     const list = listMarkup(page, (object) => checkLink(session, { subject, relation, object }, object, asked), {
       title: 'No objects',
       text: html`${foreign(subject)} does not hold <strong>${relation}</strong> on any object${namespace === '' ? '' : ' in this namespace'}${direct ? ' by a grant of its own' : ''}.`,
@@ -165,7 +164,7 @@ export async function holdersSection(
   const { answer, refusal } = await answerIf(asked, refuseTyped({ name: relation }), link, async (context) => {
     const query = { object, relation, namespace: undefined, ...paging, ...context };
     const request = call.context();
-    const page = await session.call(CALLS.listHolders, request, query);
+    const page = await session.call('listHolders', request, query);
     const item = (subject: string): Markup =>
       ruleSet.groups && parseGroup(subject) !== undefined
         ? html`${entityLink(session.tenantId, subject)} <small>group</small>`

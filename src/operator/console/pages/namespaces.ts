@@ -3,7 +3,6 @@
 import type { Namespace } from '../../../core/tuples.ts';
 import { isNamespaceName } from '../../../core/tuples.ts';
 import { html } from '../../../http/pages/markup.ts';
-import { CALLS } from '../../../rpc/calls/table.ts';
 import { type Refusal, refuse } from '../forms.ts';
 import { openTenant, type PageCall, type PageResult, redirect, tenantPath, tenantSessionOf } from '../page.ts';
 import { changeForm, formError, refilled, submit, textField } from '../parts/form-parts.ts';
@@ -15,7 +14,7 @@ const NAMESPACES_SHOWN_MAX = 5000;
 
 export async function namespacesPage(call: PageCall, refusal?: Refusal): Promise<PageResult> {
   const { tenant, session } = await openTenant(call);
-  const all = await session.call(CALLS.listNamespaces, call.context(), undefined);
+  const all = await session.call('listNamespaces', call.context(), undefined);
   const shown = all.slice(0, NAMESPACES_SHOWN_MAX);
   const listing =
     all.length === 0
@@ -49,7 +48,7 @@ export async function createNamespace(call: PageCall): Promise<PageResult | Refu
   const name = call.form.typed('name');
   if (!isNamespaceName(name)) return refuse('name', 'This is not a valid namespace name.');
   const session = await tenantSessionOf(call);
-  const { created } = await session.call(CALLS.createNamespace, call.context(), name);
+  const { created } = await session.call('createNamespace', call.context(), name);
   const path = tenantPath(session.tenantId, 'namespaces');
   return redirect(path, created ? `Namespace ${name} created.` : `Namespace ${name} already existed.`);
 }

@@ -5,7 +5,6 @@ import type { GrantedTuple, GrantRefusal } from '../../../core/bulk-writes.ts';
 import { describeWarning, unfollowedWarnings } from '../../../core/service-warnings.ts';
 import { isIdentifier } from '../../../core/tuples.ts';
 import { html } from '../../../http/pages/markup.ts';
-import { CALLS } from '../../../rpc/calls/table.ts';
 import { NO_RULES, type RuleSet } from '../../../rules/rule-set.ts';
 import { type Refusal, refuse } from '../forms.ts';
 import { type PageCall, type PageResult, readTenantOrId, redirect, tenantPath, tenantSessionOf } from '../page.ts';
@@ -35,7 +34,7 @@ const EVENTS = {
 /** Writes one grant, or revokes it. */
 export async function writeOne(call: PageCall, write: GrantedTuple & { readonly revoke: boolean }) {
   const session = await tenantSessionOf(call);
-  const [result] = await session.call(CALLS.writeGrants, call.context(), [write]);
+  const [result] = await session.call('writeGrants', call.context(), [write]);
   assert(result !== undefined, 'every write has a result');
   return { tenantId: session.tenantId, result };
 }
@@ -43,7 +42,7 @@ export async function writeOne(call: PageCall, write: GrantedTuple & { readonly 
 /** For the relations that the form offers; a form that is refused is shown all the same. */
 async function rulesOf(call: PageCall, isRefused: boolean): Promise<RuleSet> {
   try {
-    return await (await tenantSessionOf(call)).call(CALLS.readRules, call.context(), undefined);
+    return await (await tenantSessionOf(call)).call('readRules', call.context(), undefined);
   } catch (error) {
     if (!isRefused) throw error;
     return NO_RULES;

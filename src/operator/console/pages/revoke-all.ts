@@ -6,7 +6,6 @@ import { PAGE_LIMIT_MAX } from '../../../core/limits.ts';
 import type { Grant } from '../../../core/tuples.ts';
 import type { TenantSession } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
-import { CALLS } from '../../../rpc/calls/table.ts';
 import { accessChanges } from '../access-changes.ts';
 import { type Fields, type Refusal, refuse, refuseThrown } from '../forms.ts';
 import {
@@ -45,7 +44,7 @@ async function countGrants(call: PageCall, session: TenantSession, of: GrantFilt
   let cursor: string | undefined;
   for (let reads = 0; reads < READS_MAX; reads += 1) {
     const query = { of, relation: undefined, limit: PAGE_LIMIT_MAX, cursor };
-    const page = await session.call(CALLS.listGrants, call.context(), query);
+    const page = await session.call('listGrants', call.context(), query);
     grants += page.items.length;
     first ??= page.items;
     cursor = page.nextCursor;
@@ -70,7 +69,7 @@ async function ask(call: PageCall, of: GrantFilter['of'], refusal?: Refusal): Pr
     const next = html`There are no grants ${whose(of)}. <a href=${back}>Back to the grants</a>`;
     return tenantPage(tenant, 'grants', title, empty('There is nothing to revoke', next), refusal);
   }
-  const ruleSet = await session.call(CALLS.readRules, call.context(), undefined);
+  const ruleSet = await session.call('readRules', call.context(), undefined);
   const comparing = { session, clock: call.clock, context: () => call.context(), ruleSet };
   const isCut = counted.first.length < counted.grants || counted.cut;
   const changes = await accessChanges(comparing, { without: of, grants: counted.first, isCut });
@@ -140,7 +139,7 @@ export async function revokeAll(call: PageCall): Promise<PageResult> {
   const total = sentNumber(form, 'total');
   try {
     const session = await tenantSessionOf(call);
-    const result = await session.call(CALLS.revokeGrants, call.context(), { of, relation: undefined });
+    const result = await session.call('revokeGrants', call.context(), { of, relation: undefined });
     const revoked = before + result.revoked;
     if (!result.complete) return showStep(call, { of, revoked, total, refusal: undefined });
     if (before > 0) return showEnd(call, of, revoked);

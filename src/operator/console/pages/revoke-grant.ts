@@ -3,7 +3,6 @@
 import { GrantdError } from '../../../core/errors.ts';
 import type { Tuple } from '../../../core/tuples.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
-import { CALLS } from '../../../rpc/calls/table.ts';
 import { accessChanges } from '../access-changes.ts';
 import type { Refusal } from '../forms.ts';
 import { type PageCall, type PageResult, readTenant, readTenantOrId, tenantPath, tenantSessionOf } from '../page.ts';
@@ -18,7 +17,7 @@ import { refuseGrant, writeOne } from './new-grant.ts';
 async function changesMarkup(call: PageCall, tuple: Tuple): Promise<Markup> {
   const { clock } = call;
   const session = await tenantSessionOf(call);
-  const ruleSet = await session.call(CALLS.readRules, call.context(), undefined);
+  const ruleSet = await session.call('readRules', call.context(), undefined);
   const of = { session, clock, context: () => call.context(), ruleSet };
   const changes = await accessChanges(of, { without: tuple, grants: [tuple], isCut: false });
   return accessChangesMarkup(session.tenantId, ruleSet, changes);

@@ -5,7 +5,6 @@
 import { parseVersion, RULES_VERSIONS_MAX, type RulesVersion } from '../../../core/rules-versions.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
-import { CALLS } from '../../../rpc/calls/table.ts';
 import { parseRuleSet } from '../../../rules/parse-rule-set.ts';
 import { NO_RULES, type RuleSet, revisionOf } from '../../../rules/rule-set.ts';
 import { diffRules, renderRuleSet } from '../../../rules/rules-diff.ts';
@@ -26,7 +25,7 @@ const pathOf = (tenantId: string, version: number): string => tenantPath(tenantI
 const linesMarkup = ({ added, removed }: RulesVersion): Markup => `+${count(added)} −${count(removed)}`;
 
 const readVersions = (call: PageCall, session: OperatorTenantSession): Promise<readonly RulesVersion[]> =>
-  session.call(CALLS.listRulesVersions, call.context(), undefined);
+  session.call('listRulesVersions', call.context(), undefined);
 
 const keysOf = async (call: PageCall, versions: readonly RulesVersion[]): Promise<ReadonlyMap<string, KeyLabel>> =>
   versions.some(({ actor }) => actor.startsWith('key_')) ? liveKeys(call) : new Map();
@@ -67,7 +66,7 @@ export async function versionsPage(call: PageCall): Promise<PageResult> {
 }
 
 async function readRulesOf(call: PageCall, session: OperatorTenantSession, version: number): Promise<RuleSet> {
-  return parseRuleSet(JSON.parse(await session.call(CALLS.readRulesVersion, call.context(), version)));
+  return parseRuleSet(JSON.parse(await session.call('readRulesVersion', call.context(), version)));
 }
 
 /** A version, and the one with which it is compared. */
@@ -119,7 +118,7 @@ export async function versionPage(call: PageCall): Promise<PageResult> {
   const isKept = versions.some(({ version }) => version === other);
   const version = versions.find((each) => each.version === number);
   const before = other === 0 ? NO_RULES : isKept ? await readRulesOf(call, session, other) : undefined;
-  const present = await session.call(CALLS.readRules, call.context(), undefined);
+  const present = await session.call('readRules', call.context(), undefined);
   if (version === undefined) return versionsPage(call);
   const from = before && { version: other, ruleSet: before };
   const compared = { tenantId, version, versions, ruleSet, from };

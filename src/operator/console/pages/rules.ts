@@ -5,7 +5,6 @@ import { setImmediate } from 'node:timers/promises';
 import { GrantdError } from '../../../core/errors.ts';
 import type { OperatorTenantSession } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
-import { CALLS } from '../../../rpc/calls/table.ts';
 import { hasRules, NO_RULES, type RuleSet, revisionOf } from '../../../rules/rule-set.ts';
 import { diffRules, publicChanged, renderRuleSet } from '../../../rules/rules-diff.ts';
 import { type ParsedRules, parseRulesText, type RulesProblem } from '../../../rules/rules-text.ts';
@@ -91,7 +90,7 @@ function editor(call: PageCall, tenantId: string, shown: Shown & { readonly name
 async function namespacesOf(call: PageCall): Promise<readonly string[]> {
   try {
     const session = await tenantSessionOf(call);
-    return (await session.call(CALLS.listNamespaces, call.context(), undefined)).map(({ name }) => name);
+    return (await session.call('listNamespaces', call.context(), undefined)).map(({ name }) => name);
   } catch {
     return [];
   }
@@ -123,7 +122,7 @@ function examplesMarkup(tenantId: string): Markup {
 
 export async function rulesPage(call: PageCall): Promise<PageResult> {
   const session = await tenantSessionOf(call);
-  const present = await session.call(CALLS.readRules, call.context(), undefined);
+  const present = await session.call('readRules', call.context(), undefined);
   const example = RULES_EXAMPLES.find(({ name }) => name === call.query.text('example'));
   const ruleSet = example?.ruleSet ?? present;
   return showPage(call, {
@@ -167,7 +166,7 @@ function figuresMarkup(preview: RulesPreview): Markup {
 
 /** Another operator has changed the rules. The form gets their new revision, so that the next save is a decision. */
 async function showConflict(call: PageCall, session: OperatorTenantSession, ruleSet: RuleSet): Promise<PageResult> {
-  const present = await session.call(CALLS.readRules, call.context(), undefined);
+  const present = await session.call('readRules', call.context(), undefined);
   const differences = diffRules(present, ruleSet);
   const above = html`<section class="confirm wide" aria-labelledby="conflict-title">
     <h2 id="conflict-title">Another operator changed the rules in the meantime</h2>
@@ -184,8 +183,8 @@ async function showConflict(call: PageCall, session: OperatorTenantSession, rule
 }
 
 async function tryRules(call: PageCall, session: OperatorTenantSession, ruleSet: RuleSet): Promise<PageResult> {
-  const preview = await session.call(CALLS.previewRules, call.context(), { ...KEPT, ruleSet });
-  const differences = diffRules(await session.call(CALLS.readRules, call.context(), undefined), ruleSet);
+  const preview = await session.call('previewRules', call.context(), { ...KEPT, ruleSet });
+  const differences = diffRules(await session.call('readRules', call.context(), undefined), ruleSet);
   const below = html`<section class="confirm wide" aria-labelledby="tried-title">
     <h2 id="tried-title" tabindex="-1" data-focus>What saving would change</h2>
     ${
@@ -243,19 +242,19 @@ async function askToKeep(call: PageCall, ruleSet: RuleSet, message: string): Pro
 
 async function saveRules(call: PageCall, session: OperatorTenantSession, ruleSet: RuleSet): Promise<PageResult> {
   const revision = typedRevision(call);
-  const present = await session.call(CALLS.readRules, call.context(), undefined);
+  const present = await session.call('readRules', call.context(), undefined);
   if (revisionOf(present) !== revision) return showConflict(call, session, ruleSet);
   const isConfirmed = call.form.text('confirmed') === revisionOf(ruleSet);
   const switched = present.groups !== ruleSet.groups || publicChanged(present, ruleSet).length > 0;
   if (switched && !isConfirmed) {
-    const preview = await session.call(CALLS.previewRules, call.context(), { ...KEPT, ruleSet });
+    const preview = await session.call('previewRules', call.context(), { ...KEPT, ruleSet });
     if (preview.groupSubjects > 0 || preview.publicGrants > 0 || !preview.complete) {
       return askToSave(call, { ruleSet, preview, differences: diffRules(present, ruleSet) });
     }
   }
   try {
     const outsideTypes = call.form.text('outside_types') === KEEP_OUTSIDE ? KEEP_OUTSIDE : undefined;
-    await session.call(CALLS.writeRules, call.context(), { ruleSet, ifMatch: [revision], outsideTypes });
+    await session.call('writeRules', call.context(), { ruleSet, ifMatch: [revision], outsideTypes });
   } catch (error) {
     if (!(error instanceof GrantdError)) throw error;
     if (error.code === 'precondition-failed') return showConflict(call, session, ruleSet);

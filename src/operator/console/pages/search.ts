@@ -8,7 +8,6 @@ import { GrantdError } from '../../../core/errors.ts';
 import { type KeyId, parseKeyId, parseTenantId, type TenantId, timeOfId } from '../../../core/ids.ts';
 import { isIdentifier } from '../../../core/tuples.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
-import { CALLS } from '../../../rpc/calls/table.ts';
 import type { LoggedChange, TenantStatus } from '../../../shard/shard.ts';
 import { auditOfAll } from '../../audit-of-all.ts';
 import { findKey } from '../../find-key.ts';
@@ -88,7 +87,7 @@ export async function search(call: PageCall): Promise<PageResult> {
 async function chosenTenant(call: PageCall): Promise<TenantStatus | undefined> {
   const tenantId = parseTenantId(call.form.typed('tenant'));
   if (tenantId === undefined) return undefined;
-  return unlessGone(call.operator.call(CALLS.readTenant, call.context(), { tenantId }));
+  return unlessGone(call.operator.call('readTenant', call.context(), { tenantId }));
 }
 
 // ---- IDs ----
@@ -122,10 +121,10 @@ async function findId(call: PageCall, id: string): Promise<PageResult> {
 }
 
 async function findTenant(call: PageCall, tenantId: TenantId): Promise<PageResult> {
-  const tenant = await unlessGone(call.operator.call(CALLS.readTenant, call.context(), { tenantId }));
+  const tenant = await unlessGone(call.operator.call('readTenant', call.context(), { tenantId }));
   if (tenant !== undefined && tenant.state !== 'deleted') return redirect(tenantPath(tenantId));
   const query = { tenantId, limit: 1, cursor: undefined, newestFirst: true };
-  const audited = await unlessGone(call.operator.call(CALLS.listAuditLog, call.context(), query));
+  const audited = await unlessGone(call.operator.call('listAuditLog', call.context(), query));
   if (audited !== undefined)
     return redirect(tenantPath(tenantId, 'audit-log'), 'This tenant was deleted. Its audit log is kept.');
   const next = html`It may be of another cluster, or was deleted more than 400 days ago. <a href=${pathTo(['tenants'])}>All tenants</a>`;

@@ -6,7 +6,6 @@ import type { Tenant } from '../../../core/tenants.ts';
 import { MS_PER_DAY, MS_PER_HOUR } from '../../../core/text/timestamps.ts';
 import type { UsageBucket } from '../../../front/front.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
-import { CALLS } from '../../../rpc/calls/table.ts';
 import { type PageCall, type PageResult, readTenant, tenantPath } from '../page.ts';
 import { count, empty, minute, plural, refreshing, table } from '../parts/parts.ts';
 import {
@@ -58,7 +57,7 @@ function usageTable({ rowMs, text }: UsageRange, rows: readonly UsageBucket[]): 
 /** The buckets; undefined: they cannot be read now. */
 async function readBuckets(call: PageCall, tenantId: string, sinceMs: number) {
   try {
-    return (await call.operator.call(CALLS.readUsage, call.context(), { tenantId, sinceMs })).buckets;
+    return (await call.operator.call('readUsage', call.context(), { tenantId, sinceMs })).buckets;
   } catch (error) {
     // The rest of the page does not depend on it.
     if (error instanceof GrantdError && error.retryable) return undefined;

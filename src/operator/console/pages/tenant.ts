@@ -6,7 +6,6 @@
 import { READERS_MAX, readersOf, resolvePlan } from '../../../core/plans.ts';
 import type { Tenant } from '../../../core/tenants.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
-import { CALLS } from '../../../rpc/calls/table.ts';
 import type { TenantStatus } from '../../../shard/shard.ts';
 import { tenantIdOf } from '../../path-ids.ts';
 import { type Refusal, refuse } from '../forms.ts';
@@ -161,7 +160,7 @@ export const readersPage = (call: PageCall, refusal: Refusal): Promise<PageResul
 async function deletedPage(call: PageCall): Promise<PageResult> {
   const tenantId = tenantIdOf(call);
   // Rejects for one that never existed.
-  await call.operator.call(CALLS.listAuditLog, call.context(), { tenantId, limit: 1, cursor: undefined });
+  await call.operator.call('listAuditLog', call.context(), { tenantId, limit: 1, cursor: undefined });
   return page('Tenant deleted', deletionMarkup(undefined, tenantId), { status: 404 });
 }
 
@@ -180,7 +179,7 @@ export async function changePlan(call: PageCall): Promise<PageResult | Refusal> 
   const refused = refusePlan(plans, plan);
   if (refused !== undefined) return refused;
   if (present !== form.text('shown')) return refuse('plan', conflict(`“${present}”`), 409);
-  await operator.call(CALLS.updateTenant, call.context(), { tenantId, plan, operator: session.operator });
+  await operator.call('updateTenant', call.context(), { tenantId, plan, operator: session.operator });
   return redirect(tenantPath(tenantId), `The plan is now ${plan}.`);
 }
 
@@ -190,7 +189,7 @@ export async function changeName(call: PageCall): Promise<PageResult | Refusal> 
   const read = readTenantName(form);
   if ('refusal' in read) return read.refusal;
   if (present !== form.text('shown')) return refuse('name', conflict(`“${present}”`), 409);
-  await operator.call(CALLS.updateTenant, call.context(), { tenantId, name: read.name, operator: session.operator });
+  await operator.call('updateTenant', call.context(), { tenantId, name: read.name, operator: session.operator });
   return redirect(tenantPath(tenantId), 'The name has been changed.');
 }
 
@@ -204,7 +203,7 @@ export async function changeReaders(call: PageCall): Promise<PageResult | Refusa
   const textOf = (each: string): string => (each === READERS_OF_PLAN ? 'what its plan says' : each);
   if (present !== form.text('shown')) return refuse('readers', conflict(textOf(present)), 409);
   const readers = value === READERS_OF_PLAN ? null : value === 'auto' ? value : Number(value);
-  await operator.call(CALLS.updateTenant, call.context(), { tenantId, readers, operator: session.operator });
+  await operator.call('updateTenant', call.context(), { tenantId, readers, operator: session.operator });
   return redirect(tenantPath(tenantId), `Its readers are now ${textOf(value)}.`);
 }
 
@@ -273,6 +272,6 @@ export const takeLifeStep =
     if (state === 'deleting' && typed !== name.trim() && typed !== tenantId) {
       return refuse('typed', 'This is not the name of the tenant. Nothing was deleted.');
     }
-    await call.operator.call(CALLS.updateTenant, call.context(), { tenantId, state, operator: call.session.operator });
+    await call.operator.call('updateTenant', call.context(), { tenantId, state, operator: call.session.operator });
     return redirect(tenantPath(tenantId), notice);
   };

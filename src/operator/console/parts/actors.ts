@@ -3,7 +3,6 @@
 
 import { GrantdError } from '../../../core/errors.ts';
 import { html, type Markup } from '../../../http/pages/markup.ts';
-import { CALLS } from '../../../rpc/calls/table.ts';
 import { KEYS_PER_READ } from '../../find-key.ts';
 import { type PageCall, tenantPath, tenantSessionOf } from '../page.ts';
 import { type KeyLabel, keyIdEnd, keyLabelOf } from './key-facts.ts';
@@ -47,7 +46,7 @@ export function actorCell(
 export async function liveKeys(call: PageCall): Promise<ReadonlyMap<string, KeyLabel>> {
   try {
     const session = await tenantSessionOf(call);
-    const { items } = await session.call(CALLS.listKeys, call.context(), { limit: KEYS_PER_READ, cursor: undefined });
+    const { items } = await session.call('listKeys', call.context(), { limit: KEYS_PER_READ, cursor: undefined });
     return new Map(items.map((key) => [key.keyId, keyLabelOf(key)]));
   } catch (error) {
     if (!(error instanceof GrantdError)) throw error;

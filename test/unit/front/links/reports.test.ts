@@ -6,7 +6,6 @@ import { test } from 'node:test';
 import { latencyQuantileMs } from '../../../../src/core/structures/latency-histogram.ts';
 import type { RequestContext } from '../../../../src/front/front.ts';
 import { createUsageTally, Reporter, UsageLedger, type UsageSource } from '../../../../src/front/links/reporter.ts';
-import { CALLS } from '../../../../src/rpc/calls/table.ts';
 import type { Report } from '../../../../src/rpc/messages.ts';
 import { ShardFailure } from '../../../../src/shard/shard.ts';
 import type { ScriptedShard } from '../../../kit/scripted-shard.ts';
@@ -45,7 +44,7 @@ test('checks, their latency and failures are reported to the shard, each once', 
   await session.checkBulk(arrived(), [TUPLE, TUPLE, TUPLE]);
   // Neither the operator's questions nor what a client did wrong count.
   await session.check(contextFor(), TUPLE);
-  await assert.rejects(session.call(CALLS.revokeKey, arrived(), ids.create('key')), { code: 'key-not-found' });
+  await assert.rejects(session.call('revokeKey', arrived(), ids.create('key')), { code: 'key-not-found' });
   stage.shard.onCheck = () => {
     passedMs += 60;
     return true;

@@ -6,7 +6,6 @@ import { GrantdError } from '../../../../src/core/errors.ts';
 import type { TenantId } from '../../../../src/core/ids.ts';
 import { slotOfTenant } from '../../../../src/core/slots.ts';
 import type { TenantFilter } from '../../../../src/core/tenants.ts';
-import { CALLS } from '../../../../src/rpc/calls/table.ts';
 import { ShardFailure } from '../../../../src/shard/shard.ts';
 import { readAll } from '../../../kit/store/read-all.ts';
 import { contextFor, ids, type Stage, setStage, until } from '../harness.ts';
@@ -38,10 +37,10 @@ test('a tenant is made, read, changed and used at the owner of its slot', async 
   const { operator } = stage.front;
   for (let count = 0; count < 8; count += 1) {
     const made = await operator.createTenant(contextFor(), { name: 'Acme', plan: 'scale', operator: 'ann' });
-    const status = await operator.call(CALLS.readTenant, contextFor(), { tenantId: made.tenantId });
+    const status = await operator.call('readTenant', contextFor(), { tenantId: made.tenantId });
     assert.deepEqual(status, { ...made, counts: { namespaces: 0, keys: 0 }, grants: { grants: 0, bytes: 0 } });
     const { tenantId } = made;
-    const suspended = await operator.call(CALLS.updateTenant, contextFor(), {
+    const suspended = await operator.call('updateTenant', contextFor(), {
       tenantId,
       state: 'suspended',
       operator: 'ann',
@@ -52,13 +51,13 @@ test('a tenant is made, read, changed and used at the owner of its slot', async 
     assert.equal(session.suspended, false);
     assert.equal(session.keyId, 'operator:ann');
     const tuple = { subject: 'user:ann', relation: 'owner', object: 'doc:1' } as const;
-    await session.call(CALLS.writeGrants, contextFor(), [{ ...tuple, revoke: false }]);
+    await session.call('writeGrants', contextFor(), [{ ...tuple, revoke: false }]);
     assert.equal((await session.check(contextFor(), tuple)).authorized, true);
     assert.equal(await operator.tenant(contextFor(), tenantId, 'ann'), session);
     assert.notEqual(await operator.tenant(contextFor(), tenantId, 'bob'), session);
   }
   await assert.rejects(
-    operator.call(CALLS.readTenant, contextFor(), { tenantId: ids.create('ten') }),
+    operator.call('readTenant', contextFor(), { tenantId: ids.create('ten') }),
     code('tenant-not-found'),
   );
   await assert.rejects(operator.tenant(contextFor(), ids.create('ten'), 'ann'), code('tenant-not-found'));
@@ -197,9 +196,9 @@ test('what the owner knows of a tenant besides its record is told, its usage too
   const sinceMs = 1_699_999_999_999;
   const buckets = [{ atMs: 1_700_000_040_000, requests: 2 ** 40, refused: 1, checks: 0 }];
   shard.answers.readUsage = async (of) => ({ bucketMs: of.sinceMs === sinceMs ? 3_600_000 : 0, buckets });
-  const usage = await operator.call(CALLS.readUsage, contextFor(), { tenantId, sinceMs });
+  const usage = await operator.call('readUsage', contextFor(), { tenantId, sinceMs });
   assert.deepEqual(usage, { bucketMs: 3_600_000, buckets });
-  const record = await operator.call(CALLS.readTenant, contextFor(), { tenantId });
+  const record = await operator.call('readTenant', contextFor(), { tenantId });
   assert.deepEqual(
     [record.counts, record.grants],
     [
@@ -212,11 +211,11 @@ test('what the owner knows of a tenant besides its record is told, its usage too
     { partsRemoved: 7, lastPartAtMs: 1_700_000_000_000 },
   ]) {
     shard.answers.readTenant = async () => ({ ...record, deletion });
-    assert.deepEqual(await operator.call(CALLS.readTenant, contextFor(), { tenantId }), { ...record, deletion });
+    assert.deepEqual(await operator.call('readTenant', contextFor(), { tenantId }), { ...record, deletion });
   }
   shard.answers.readUsage = undefined;
   await assert.rejects(
-    stage.front.operator.call(CALLS.readUsage, contextFor(), { tenantId: ids.create('ten'), sinceMs }),
+    stage.front.operator.call('readUsage', contextFor(), { tenantId: ids.create('ten'), sinceMs }),
     code('tenant-not-found'),
   );
 });
@@ -372,16 +371,16 @@ test('browsing a tenant crosses the wire, the longest pages included', async (t)
   await stage.world.grant(stage.tenantId, ...texts);
   const session = await stage.front.operator.tenant(contextFor(), stage.tenantId, 'ann');
   const query = { limit: 1000, cursor: undefined };
-  const grants = await readAll((cursor) => session.call(CALLS.exportGrants, contextFor(), { ...query, cursor }));
+  const grants = await readAll((cursor) => session.call('exportGrants', contextFor(), { ...query, cursor }));
   assert.deepEqual(
     grants.map(({ subject, relation, object }) => `${subject} ${relation} ${object}`),
     texts.toSorted(),
   );
-  const subjects = await readAll((cursor) => session.call(CALLS.listSubjects, contextFor(), { ...query, cursor }));
+  const subjects = await readAll((cursor) => session.call('listSubjects', contextFor(), { ...query, cursor }));
   assert.equal(subjects.length, 1000);
   const subject = `user:${longest}7`;
   const ofSubject = { ...query, of: { subject }, relation: undefined };
-  assert.equal((await session.call(CALLS.listGrants, contextFor(), ofSubject)).items.length, 1);
+  assert.equal((await session.call('listGrants', contextFor(), ofSubject)).items.length, 1);
   // Changes are large, so that a page of them holds fewer.
   const change = 'x'.repeat(8192);
   stage.shard.answers.listAuditLog = async ({ limit }) => ({
@@ -390,7 +389,7 @@ test('browsing a tenant crosses the wire, the longest pages included', async (t)
     resumeCursor: 'behind-all',
   });
   const ofTenant = { ...query, tenantId: stage.tenantId };
-  const auditLog = await stage.front.operator.call(CALLS.listAuditLog, contextFor(), ofTenant);
+  const auditLog = await stage.front.operator.call('listAuditLog', contextFor(), ofTenant);
   assert.ok(auditLog.items.length >= 100 && auditLog.nextCursor !== undefined);
   assert.equal(auditLog.items[0]?.change.length, 8192);
   assert.equal(auditLog.resumeCursor, 'behind-all');
@@ -408,7 +407,7 @@ test('a filter of the audit log crosses the wire', async (t) => {
   };
   const times = { newestFirst: true, sinceMs: 1, untilMs: 2 };
   const list = (query: object) =>
-    stage.front.operator.call(CALLS.listAuditLog, contextFor(), {
+    stage.front.operator.call('listAuditLog', contextFor(), {
       tenantId: stage.tenantId,
       limit: 10,
       cursor: undefined,

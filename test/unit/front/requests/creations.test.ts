@@ -5,7 +5,6 @@ import { test } from 'node:test';
 import { hashApiKey, parseApiKey } from '../../../../src/core/api-keys.ts';
 import type { GrantdError } from '../../../../src/core/errors.ts';
 import { isDerivedId } from '../../../../src/core/ids.ts';
-import { CALLS } from '../../../../src/rpc/calls/table.ts';
 import { contextFor, setStage } from '../harness.ts';
 
 const KEY = { name: 'web', scopes: 1, expiresAtMs: undefined };
@@ -34,9 +33,9 @@ test('API keys are rotated and identified', async (t) => {
   assert.ok(isDerivedId(rotated.key.keyId));
   assert.equal(parseApiKey(rotated.text)?.keyId, rotated.key.keyId, 'the text is that of the new key');
   const claim = { keyId: record.keyId, hash: hashApiKey(text) };
-  assert.equal((await session.call(CALLS.identifyKey, contextFor(), claim))?.matches, true);
+  assert.equal((await session.call('identifyKey', contextFor(), claim))?.matches, true);
   assert.equal(
-    (await session.call(CALLS.identifyKey, contextFor(), { ...claim, hash: hashApiKey('x') }))?.matches,
+    (await session.call('identifyKey', contextFor(), { ...claim, hash: hashApiKey('x') }))?.matches,
     false,
   );
 });

@@ -9,7 +9,6 @@ import { ALL_SCOPES } from '../../../../src/core/scopes.ts';
 import type { Tuple } from '../../../../src/core/tuples.ts';
 import { RepeatGuard, SUSPENSION_MS_MAX } from '../../../../src/front/requests/flight-requests.ts';
 import { systemClock } from '../../../../src/roles/process/system.ts';
-import { CALLS } from '../../../../src/rpc/calls/table.ts';
 import { ShardFailure } from '../../../../src/shard/shard.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 import { createCuttableTransport } from '../cuttable-transport.ts';
@@ -70,13 +69,13 @@ test('a grant that was revoked while the front was suspended does not come back,
     suspend();
     await stage.world.revoke(stage.tenantId, text);
   });
-  await assert.rejects(session.call(CALLS.writeGrants, contextFor(), [{ ...tuple, revoke: false }]), unknown);
+  await assert.rejects(session.call('writeGrants', contextFor(), [{ ...tuple, revoke: false }]), unknown);
   assert.equal(await stage.world.isGranted(stage.tenantId, text), false);
   assert.equal(stage.shard.count('writeGrants'), 1);
   assert.equal(await suspendedWrites(), 1);
   // What begins after the suspension is as ever, and so is a read.
   assert.equal((await session.check(contextFor(), tuple)).authorized, false);
-  const [result] = await session.call(CALLS.writeGrants, contextFor(), [{ ...tuple, revoke: false }]);
+  const [result] = await session.call('writeGrants', contextFor(), [{ ...tuple, revoke: false }]);
   assert.equal(result?.kind, 'created');
 });
 
@@ -116,7 +115,7 @@ test('a read is tried again whatever clocks say', async (t) => {
     suspend();
     throw new ShardFailure('undecided', 'The tenure ended.');
   };
-  assert.deepEqual(await session.call(CALLS.listNamespaces, contextFor(), undefined), []);
+  assert.deepEqual(await session.call('listNamespaces', contextFor(), undefined), []);
   assert.equal(tries, 2);
 });
 
@@ -125,7 +124,7 @@ for (const byMs of [SUSPENSION_MS_MAX - 200, -60_000]) {
     const { stage, setWall, loseResponse, suspendedWrites } = await setSuspendableStage(t);
     const session = await stage.session();
     loseResponse(() => setWall(byMs));
-    const [result] = await session.call(CALLS.writeGrants, contextFor(), [{ ...tuple, revoke: false }]);
+    const [result] = await session.call('writeGrants', contextFor(), [{ ...tuple, revoke: false }]);
     assert.equal(result?.kind, 'created');
     assert.equal(stage.shard.count('writeGrants'), 2);
     assert.equal(await suspendedWrites(), 0);

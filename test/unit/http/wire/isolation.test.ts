@@ -5,7 +5,6 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import type { HttpOptions } from '../../../../src/http/server.ts';
-import { CALLS } from '../../../../src/rpc/calls/table.ts';
 import { assertRawProblem, parseResponses, RawConnection } from '../../../kit/http-raw.ts';
 import { waitFor } from '../../../kit/wait-for.ts';
 import { type HttpInProcess, startHttp } from '../http-in-process.ts';
@@ -231,7 +230,7 @@ describe('answers that may be large', () => {
       object: `doc:${index}${'x'.repeat(250)}`,
       revoke: false,
     }));
-    await session.call(CALLS.writeGrants, { requestId: 'req_', deadlineMs: 1e9 }, writes);
+    await session.call('writeGrants', { requestId: 'req_', deadlineMs: 1e9 }, writes);
     return { key };
   };
 

@@ -11,7 +11,6 @@ import {
   accessChanges,
 } from '../../../../src/operator/console/access-changes.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
-import { CALLS } from '../../../../src/rpc/calls/table.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import type { RuleSet } from '../../../../src/rules/rule-set.ts';
 import { namesToAsk } from '../../../../src/rules/rules-text.ts';
@@ -40,12 +39,12 @@ async function changesOf(
 ): Promise<AccessChanges> {
   const { tenantId } = await operator.createTenant(context, { name: 'Acme', plan: 'unlimited', operator: 'test' });
   const session = await operator.tenant(context, tenantId, 'test');
-  await session.call(CALLS.writeRules, context, { ruleSet, ifMatch: undefined });
+  await session.call('writeRules', context, { ruleSet, ifMatch: undefined });
   const writes = grants.map(({ subject, relation, object, condition }) => ({
     ...{ subject, relation: relationOf(relation), object, revoke: false },
     condition: condition === undefined ? null : conditionText(condition),
   }));
-  await session.call(CALLS.writeGrants, context, writes);
+  await session.call('writeGrants', context, writes);
   const revoked = grants.filter((grant) => matches(without, grant)) as readonly Pick<
     Grant,
     'subject' | 'relation' | 'object'
@@ -184,9 +183,9 @@ describe('a revocation of a team', () => {
     const { tenantId } = await operator.createTenant(context, { name: 'Acme', plan: 'unlimited', operator: 'test' });
     const session = await operator.tenant(context, tenantId, 'test');
     const ruleSet = parseRuleSet({ ...rules, conditions });
-    await session.call(CALLS.writeRules, context, { ruleSet, ifMatch: undefined });
+    await session.call('writeRules', context, { ruleSet, ifMatch: undefined });
     const grant = { subject: 'user:ada', relation: 'viewer', object: 'document:1' } as const;
-    await session.call(CALLS.writeGrants, context, [{ ...grant, condition: 'late', revoke: false }]);
+    await session.call('writeGrants', context, [{ ...grant, condition: 'late', revoke: false }]);
     const of = { session, clock: systemClock, context: () => context, ruleSet };
     const conditional = await accessChanges(of, { without: grant, grants: [grant], isCut: false });
     assert.deepEqual([conditional.lost, [...conditional.open]], [[], ['context']]);

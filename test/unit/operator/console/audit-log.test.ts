@@ -6,7 +6,6 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import type { TenantId } from '../../../../src/core/ids.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
-import { CALLS } from '../../../../src/rpc/calls/table.ts';
 import type { AuditRecord } from '../../../../src/shard/shard.ts';
 import { answerBy, type CallHandlers } from '../../../kit/call-handlers.ts';
 import {
@@ -34,7 +33,7 @@ async function createTenant(objects: readonly string[] = []): Promise<TenantId> 
   const { tenantId } = await service.operator.createTenant(context, { name: 'Acme', plan: 'free', operator: 'test' });
   const session = await service.operator.tenant(context, tenantId, OPERATOR_NAME);
   for (const object of objects) {
-    await session.call(CALLS.writeGrants, context, [
+    await session.call('writeGrants', context, [
       { subject: 'user:ann', relation: 'viewer', object, revoke: false },
     ]);
   }
@@ -192,7 +191,7 @@ describe('the audit log', () => {
 
   it('outlives its tenant: it is found by id, with the name the tenant had', async () => {
     const tenantId = await createTenant(['doc:1']);
-    await service.operator.call(CALLS.updateTenant, context, {
+    await service.operator.call('updateTenant', context, {
       tenantId,
       name: 'Acme & Sons',
       state: 'deleting',

@@ -9,7 +9,6 @@ import { IdFactory, type TenantId } from '../../../../src/core/ids.ts';
 import type { FailureLimiter } from '../../../../src/front/limits/rate-limiter.ts';
 import { createLogInCode } from '../../../../src/operator/console/log-in-code.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
-import { CALLS } from '../../../../src/rpc/calls/table.ts';
 import { answering } from '../../../kit/call-handlers.ts';
 import {
   type ConsoleService,
@@ -278,7 +277,7 @@ describe('a change', () => {
     const tenantId = await makeTenant();
     const path = `/console/tenants/${tenantId}`;
     await visitor.get(path);
-    await service.operator.call(CALLS.updateTenant, context, {
+    await service.operator.call('updateTenant', context, {
       tenantId,
       plan: 'scale',
       name: 'Renamed',
@@ -295,8 +294,8 @@ describe('a change', () => {
     assert.equal(readers.status, 409);
     assert.match(readers.text, /changed this to 3 in the meantime/);
     assert.match(readers.text, /name="shown" value="3"/);
-    assert.equal((await service.operator.call(CALLS.readTenant, context, { tenantId })).readers, 3);
-    assert.equal((await service.operator.call(CALLS.readTenant, context, { tenantId })).plan, 'scale');
+    assert.equal((await service.operator.call('readTenant', context, { tenantId })).readers, 3);
+    assert.equal((await service.operator.call('readTenant', context, { tenantId })).plan, 'scale');
     assert.equal((await visitor.post(`${path}/plan`, { shown: 'scale', plan: 'standard' })).status, 303);
   });
 
@@ -317,7 +316,7 @@ describe('a change', () => {
     for (const readers of ['17', '-1', '01', 'x', '']) {
       assert.equal((await set('plan', readers))[0], 422, readers);
     }
-    const { readers } = await service.operator.call(CALLS.readTenant, context, { tenantId });
+    const { readers } = await service.operator.call('readTenant', context, { tenantId });
     assert.equal(readers, undefined);
     const auditLog = (await visitor.get(`${path}/audit-log`)).text;
     assert.match(auditLog, /, 16 readers/);
@@ -328,7 +327,7 @@ describe('a change', () => {
     const tenantId = await makeTenant();
     const session = await service.operator.tenant(context, tenantId, 'bob');
     const { record } = await session.createKey(context, { name: 'k', scopes: 1, expiresAtMs: undefined });
-    await session.call(CALLS.revokeKey, context, record.keyId);
+    await session.call('revokeKey', context, record.keyId);
     const visit = await visitor.post(`/console/tenants/${tenantId}/keys/${record.keyId}/revoke`, {});
     assert.equal(visit.status, 303);
     assert.match((await visitor.get(visit.headers.get('location') ?? '')).text, /had already been revoked/);
@@ -342,7 +341,7 @@ describe('a change', () => {
       assert.equal(visit.status, 422);
       assert.ok(visit.text.includes('typed-error'));
     }
-    assert.equal((await service.operator.call(CALLS.readTenant, context, { tenantId })).state, 'active');
+    assert.equal((await service.operator.call('readTenant', context, { tenantId })).state, 'active');
     assert.equal((await visitor.post(path, { typed: 'Acme & Sons' })).status, 303);
     assert.match((await visitor.get(`/console/tenants/${tenantId}`)).text, /id="deletion"/);
     await service.operator.finishDeletions();
@@ -416,7 +415,7 @@ describe('a key', () => {
     const foreign = await visitor.post(path, { key: forged });
     assert.match(foreign.text, /has a key with this ID, but the secret is not its own/);
     assert.doesNotMatch(foreign.text, /\/revoke"/);
-    await session.call(CALLS.revokeKey, context, record.keyId);
+    await session.call('revokeKey', context, record.keyId);
     const revoked = await visitor.post(path, { key: text });
     assert.match(revoked.text, /has no such key now/);
     const nobody = new IdFactory(systemClock, systemRandom).create('ten');
@@ -457,7 +456,7 @@ describe('the overview of a tenant', () => {
     const tenantId = await makeTenant();
     const session = await service.operator.tenant(context, tenantId, 'test');
     const tuple = { subject: 'user:ann', relation: 'viewer', object: 'doc:1' } as const;
-    await session.call(CALLS.writeGrants, context, [{ ...tuple, revoke: false }]);
+    await session.call('writeGrants', context, [{ ...tuple, revoke: false }]);
     assert.match((await visitor.get(`/console/tenants/${tenantId}`)).text, /1 of 1,000,000 \(1 KiB\)/);
   });
 });
@@ -479,7 +478,7 @@ describe('whatever is shown', () => {
       const tenantId = await makeTenant(name);
       const session = await service.operator.tenant(context, tenantId, `op-${name}`);
       const id = `user:${name.replaceAll(/\s/g, '_').slice(0, 256)}`;
-      await session.call(CALLS.writeGrants, context, [{ subject: id, relation: 'viewer', object: id, revoke: false }]);
+      await session.call('writeGrants', context, [{ subject: id, relation: 'viewer', object: id, revoke: false }]);
       await session.createKey(context, { name, scopes: 1, expiresAtMs: undefined });
       const base = `/console/tenants/${tenantId}`;
       const subject = encodeURIComponent(id);
@@ -613,7 +612,7 @@ describe('what is not there', () => {
     const session = await service.operator.tenant(context, other, 'bob');
     const { record } = await session.createKey(context, { name: 'k', scopes: 1, expiresAtMs: undefined });
     await visitor.post(`/console/tenants/${mine}/keys/${record.keyId}/revoke`, {});
-    assert.equal((await session.call(CALLS.listKeys, context, { limit: 10, cursor: undefined })).items.length, 1);
+    assert.equal((await session.call('listKeys', context, { limit: 10, cursor: undefined })).items.length, 1);
   });
 
   it('says nothing of an inner error', async () => {
@@ -662,7 +661,7 @@ describe('long listings', () => {
         object: `document:${from + index}`,
         revoke: false,
       }));
-      await session.call(CALLS.writeGrants, context, grants);
+      await session.call('writeGrants', context, grants);
     }
     // Processor time: the machine may be busy.
     const start = process.threadCpuUsage();

@@ -6,7 +6,6 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import type { TenantId } from '../../../../../src/core/ids.ts';
 import type { Relation } from '../../../../../src/core/tuples.ts';
 import { systemClock, systemRandom } from '../../../../../src/roles/process/system.ts';
-import { CALLS } from '../../../../../src/rpc/calls/table.ts';
 import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../../kit/console-service.ts';
 import { ConsoleVisitor } from '../../console-visitor.ts';
 
@@ -30,7 +29,7 @@ beforeEach(async () => {
 
 async function grant(object: string, relation: Relation = 'viewer', revoke = false): Promise<void> {
   const session = await service.operator.tenant(context, tenantId, 'test');
-  await session.call(CALLS.writeGrants, context, [{ subject: 'user:ada', relation, object, revoke }]);
+  await session.call('writeGrants', context, [{ subject: 'user:ada', relation, object, revoke }]);
 }
 
 /** The objects on a page or in a part, from top to bottom, and where it goes on. */

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { GrantdError } from '../../../../../src/core/errors.ts';
 import { systemClock, systemRandom } from '../../../../../src/roles/process/system.ts';
-import { CALLS } from '../../../../../src/rpc/calls/table.ts';
 import { parseRuleSet } from '../../../../../src/rules/parse-rule-set.ts';
 import { type ConsoleService, OPERATOR_TOKEN, READ_ONLY_TOKEN, startConsole } from '../../../../kit/console-service.ts';
 import { ConsoleVisitor } from '../../console-visitor.ts';
@@ -25,12 +24,12 @@ beforeEach(async () => {
   visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
   const { tenantId } = await operator.createTenant(context, { name: 'Acme', plan: 'free', operator: 'test' });
   const session = await operator.tenant(context, tenantId, 'test');
-  await session.call(CALLS.writeGrants, context, [
+  await session.call('writeGrants', context, [
     { subject: 'user:ada', relation: 'viewer', object: 'doc:1', revoke: false },
     { subject: 'user:ada', relation: 'viewer', object: 'doc:<b>', revoke: false },
   ]);
   const ruleSet = parseRuleSet({ rules: [{ namespace: 'doc', name: 'can_read', any_of: ['viewer'] }] });
-  await session.call(CALLS.writeRules, context, { ruleSet, ifMatch: undefined });
+  await session.call('writeRules', context, { ruleSet, ifMatch: undefined });
   path = `/console/tenants/${tenantId}/check/many`;
 });
 

@@ -7,7 +7,6 @@ import { GrantdError } from '../../../../../src/core/errors.ts';
 import type { Grant } from '../../../../../src/core/tuples.ts';
 import type { OperatorTenantSession } from '../../../../../src/front/front.ts';
 import { systemClock, systemRandom } from '../../../../../src/roles/process/system.ts';
-import { CALLS } from '../../../../../src/rpc/calls/table.ts';
 import { parseRuleSet } from '../../../../../src/rules/parse-rule-set.ts';
 import { answering } from '../../../../kit/call-handlers.ts';
 import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../../kit/console-service.ts';
@@ -38,7 +37,7 @@ beforeEach(async () => {
 });
 
 async function grantsNow(): Promise<readonly Grant[]> {
-  return (await session.call(CALLS.exportGrants, context, { limit: 10_000, cursor: undefined })).items;
+  return (await session.call('exportGrants', context, { limit: 10_000, cursor: undefined })).items;
 }
 const held = async (): Promise<readonly string[]> =>
   (await grantsNow()).map(({ subject, relation, object }) => `${subject} ${relation} ${object}`);
@@ -54,7 +53,7 @@ const rowsIn = (text: string): readonly (readonly string[])[] =>
   );
 const write = (...texts: readonly string[]) =>
   session.call(
-    CALLS.writeGrants,
+    'writeGrants',
     context,
     texts.map((text) => {
       const { subject, relation, object } = grantOf(text);
@@ -78,7 +77,7 @@ it('counts the grants of each subject, and says that there are none only if it i
       listGrants: async (call, query) => {
         const subject = 'subject' in query.of ? query.of.subject : '';
         if (subject === 'user:fails') throw new GrantdError('unavailable', 'Not now.');
-        const page = await real.call(CALLS.listGrants, call, query);
+        const page = await real.call('listGrants', call, query);
         return subject === 'user:many-revoked' ? { ...page, items: none, nextCursor: 'further' } : page;
       },
     });
@@ -306,7 +305,7 @@ describe('the revocation of a grant', () => {
       groups: true,
       public: ['user'],
     });
-    await session.call(CALLS.writeRules, context, { ruleSet, ifMatch: undefined });
+    await session.call('writeRules', context, { ruleSet, ifMatch: undefined });
     const team = ['user:ada member team:eng', 'user:bob member team:eng', 'team:eng#member viewer folder:1'];
     await write(...team, 'folder:1 parent doc:1', 'user:bob viewer folder:1', 'user:bob viewer doc:1');
     const text = await ask('team:eng#member viewer folder:1');
@@ -410,7 +409,7 @@ describe('revoking all', () => {
         object: `doc:${call}-${index}`,
         revoke: false,
       }));
-      await session.call(CALLS.writeGrants, context, writes);
+      await session.call('writeGrants', context, writes);
     }
     assert.match(
       (await visitor.get(`${base}/revoke-all?subject=user%3Abig`)).text,

@@ -5,7 +5,6 @@ import { after, before, it } from 'node:test';
 import { parseTuple } from '../../../../../src/core/tuples.ts';
 import type { OperatorTenantSession } from '../../../../../src/front/front.ts';
 import { systemClock, systemRandom } from '../../../../../src/roles/process/system.ts';
-import { CALLS } from '../../../../../src/rpc/calls/table.ts';
 import { parseRuleSet } from '../../../../../src/rules/parse-rule-set.ts';
 import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../../kit/console-service.ts';
 import { ConsoleVisitor } from '../../console-visitor.ts';
@@ -31,7 +30,7 @@ before(async () => {
   visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
   const { tenantId } = await service.operator.createTenant(context, { name: 'Acme', plan: 'free', operator: 'test' });
   session = await service.operator.tenant(context, tenantId, 'test');
-  await session.call(CALLS.writeRules, context, { ruleSet: RULES, ifMatch: undefined });
+  await session.call('writeRules', context, { ruleSet: RULES, ifMatch: undefined });
   base = `/console/tenants/${tenantId}`;
   const grants = [
     parseTuple('user:ada', 'viewer', 'doc:1'),
@@ -39,7 +38,7 @@ before(async () => {
     ...['viewer', 'approver', 'blocked'].map((relation) => parseTuple('user:eve', relation, 'doc:1')),
   ];
   const writes = grants.map((grant) => ({ ...grant, revoke: false }) as const);
-  await session.call(CALLS.writeGrants, context, writes);
+  await session.call('writeGrants', context, writes);
 });
 after(() => service.close());
 

@@ -6,7 +6,6 @@ import { GrantdError } from '../../../../../src/core/errors.ts';
 import type { Relation } from '../../../../../src/core/tuples.ts';
 import type { OperatorTenantSession } from '../../../../../src/front/front.ts';
 import { systemClock, systemRandom } from '../../../../../src/roles/process/system.ts';
-import { CALLS } from '../../../../../src/rpc/calls/table.ts';
 import { parseRuleSet } from '../../../../../src/rules/parse-rule-set.ts';
 import { NO_RULES } from '../../../../../src/rules/rule-set.ts';
 import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../../kit/console-service.ts';
@@ -46,11 +45,11 @@ beforeEach(async () => {
   const { tenantId } = await service.operator.createTenant(context, { name: 'Acme', plan: 'free', operator: 'test' });
   session = await service.operator.tenant(context, tenantId, 'test');
   await session.call(
-    CALLS.writeGrants,
+    'writeGrants',
     context,
     GRANTS.map(([subject, relation, object]) => ({ subject, relation, object, revoke: false })),
   );
-  await session.call(CALLS.writeRules, context, { ruleSet: RULES, ifMatch: undefined });
+  await session.call('writeRules', context, { ruleSet: RULES, ifMatch: undefined });
   base = `/console/tenants/${tenantId}`;
 });
 
@@ -121,7 +120,7 @@ describe('a check of a tenant with rules', () => {
   });
 
   it('says so where there are no rules from which it could follow', async () => {
-    await session.call(CALLS.writeRules, context, {
+    await session.call('writeRules', context, {
       ruleSet: NO_RULES,
       ifMatch: undefined,
     });

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { OperatorTenantSession } from '../../../../../src/front/front.ts';
 import { systemClock, systemRandom } from '../../../../../src/roles/process/system.ts';
-import { CALLS } from '../../../../../src/rpc/calls/table.ts';
 import { parseRuleSet } from '../../../../../src/rules/parse-rule-set.ts';
 import { NO_RULES, type RuleSet, revisionOf } from '../../../../../src/rules/rule-set.ts';
 import { renderRuleSet } from '../../../../../src/rules/rules-diff.ts';
@@ -33,8 +32,8 @@ beforeEach(async () => {
   path = `/console/tenants/${tenantId}/rules`;
 });
 
-const write = (ruleSet: RuleSet) => session.call(CALLS.writeRules, context, { ruleSet, ifMatch: undefined });
-const rulesNow = () => session.call(CALLS.readRules, context, undefined);
+const write = (ruleSet: RuleSet) => session.call('writeRules', context, { ruleSet, ifMatch: undefined });
+const rulesNow = () => session.call('readRules', context, undefined);
 const plainText = (text: string): string =>
   text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
 const hidden = (text: string, name: string): string =>
@@ -114,7 +113,7 @@ describe('a version of rules', () => {
     assert.deepEqual(await rulesNow(), SECOND);
     assert.equal((await restore(text)).status, 303);
     assert.deepEqual(await rulesNow(), FIRST);
-    assert.equal((await session.call(CALLS.listRulesVersions, context, undefined)).length, 3);
+    assert.equal((await session.call('listRulesVersions', context, undefined)).length, 3);
   });
 
   it('is not restored over rules that the operator has not seen', async () => {

@@ -5,7 +5,6 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { GrantdError } from '../../../../../src/core/errors.ts';
 import type { OperatorTenantSession } from '../../../../../src/front/front.ts';
 import { systemClock, systemRandom } from '../../../../../src/roles/process/system.ts';
-import { CALLS } from '../../../../../src/rpc/calls/table.ts';
 import { parseRuleSet } from '../../../../../src/rules/parse-rule-set.ts';
 import { NO_RULES, revisionOfRules, textOfRules } from '../../../../../src/rules/rule-set.ts';
 import { renderRuleSet } from '../../../../../src/rules/rules-diff.ts';
@@ -48,7 +47,7 @@ beforeEach(async () => {
 });
 
 const revisionOf = (ruleSet: typeof RULES): string => revisionOfRules(textOfRules(ruleSet));
-const rulesNow = () => session.call(CALLS.readRules, context, undefined);
+const rulesNow = () => session.call('readRules', context, undefined);
 const plainText = (text: string): string =>
   text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
 const boxOf = (text: string): string =>
@@ -59,7 +58,7 @@ const send = (action: string, rules: string, revision = revisionOf(NO_RULES), fi
 
 describe('the rules page', () => {
   it('shows the rules with their revision, a picture, and what they say', async () => {
-    await session.call(CALLS.writeRules, context, { ruleSet: RULES, ifMatch: undefined });
+    await session.call('writeRules', context, { ruleSet: RULES, ifMatch: undefined });
     const { status, text } = await visitor.get(path);
     assert.equal(status, 200);
     assert.equal(boxOf(text), TEXT);
@@ -146,7 +145,7 @@ describe('trying rules', () => {
   });
 
   it('tells of a change by somebody else meanwhile', async () => {
-    await session.call(CALLS.writeRules, context, { ruleSet: OTHERS, ifMatch: undefined });
+    await session.call('writeRules', context, { ruleSet: OTHERS, ifMatch: undefined });
     const { text } = await send('try', TEXT);
     assert.match(text, /Another operator changed the rules since you opened this page/);
     assert.equal(revisionIn(text), revisionOf(NO_RULES), 'a save still meets the change');
@@ -185,7 +184,7 @@ describe('saving rules', () => {
   });
 
   it('overwrites nothing that somebody else has saved meanwhile, and loses nothing', async () => {
-    await session.call(CALLS.writeRules, context, { ruleSet: OTHERS, ifMatch: undefined });
+    await session.call('writeRules', context, { ruleSet: OTHERS, ifMatch: undefined });
     const { status, text } = await send('save', TEXT);
     assert.equal(status, 412);
     assert.match(text, /Another operator changed the rules in the meantime\. Nothing was saved\./);
@@ -204,8 +203,8 @@ describe('saving rules', () => {
       const real = await tenant.apply(service.operator, call);
       return answering(real, {
         writeRules: async (...write) => {
-          await session.call(CALLS.writeRules, context, { ruleSet: OTHERS, ifMatch: undefined });
-          return real.call(CALLS.writeRules, ...write);
+          await session.call('writeRules', context, { ruleSet: OTHERS, ifMatch: undefined });
+          return real.call('writeRules', ...write);
         },
       });
     };
@@ -248,7 +247,7 @@ describe('saving rules', () => {
 
   it('asks what becomes of stored grants that stricter types exclude, and keeps them if told to', async () => {
     const grant = { subject: 'bot:<b>', relation: 'viewer', object: 'doc:1', revoke: false } as const;
-    await session.call(CALLS.writeGrants, context, [grant]);
+    await session.call('writeGrants', context, [grant]);
     const types = [{ namespace: 'doc', relation: 'viewer', subjects: ['user'] }];
     const written = JSON.stringify({ ...JSON.parse(TEXT), types });
     const asked = await send('save', written);

@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { TenantId } from '../../../../../src/core/ids.ts';
-import { CALLS } from '../../../../../src/rpc/calls/table.ts';
 import { OPERATOR_NAME, OPERATOR_TOKEN, UNKNOWN_TENANT, useConsole } from '../../../../kit/console-service.ts';
 import { ConsoleVisitor } from '../../console-visitor.ts';
 
@@ -19,7 +18,7 @@ const createTenant = async (name: string): Promise<TenantId> =>
 
 async function grant(tenantId: TenantId, subject: string, object: string): Promise<void> {
   const session = await service.operator.tenant(context, tenantId, OPERATOR_NAME);
-  await session.call(CALLS.writeGrants, context, [{ subject, relation: 'viewer', object, revoke: false }]);
+  await session.call('writeGrants', context, [{ subject, relation: 'viewer', object, revoke: false }]);
 }
 
 before(async () => {
@@ -42,7 +41,7 @@ async function leads(q: string, tenant?: string): Promise<string> {
 
 async function entriesOf(tenantId: TenantId) {
   const query = { tenantId, limit: 100, cursor: undefined };
-  return (await service.operator.call(CALLS.listAuditLog, context, query)).items;
+  return (await service.operator.call('listAuditLog', context, query)).items;
 }
 
 describe('the search', () => {
@@ -72,7 +71,7 @@ describe('the search', () => {
       [part.status, part.headers.get('location'), part.text.includes(key.slice(0, 40))],
       [404, null, false],
     );
-    await session.call(CALLS.revokeKey, context, record.keyId);
+    await session.call('revokeKey', context, record.keyId);
     assert.match(await leads(record.keyId), new RegExp(`^/tenants/${globex}/audit-log\\?request_id=req_`));
     const gone = await search(`key_${'0'.repeat(26)}`);
     assert.deepEqual([gone.status, /All tenants were looked at: \d+\./.test(gone.text)], [404, true]);

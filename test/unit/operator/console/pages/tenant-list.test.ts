@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { TenantId } from '../../../../../src/core/ids.ts';
 import { systemClock, systemRandom } from '../../../../../src/roles/process/system.ts';
-import { CALLS } from '../../../../../src/rpc/calls/table.ts';
 import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../../kit/console-service.ts';
 import { waitFor } from '../../../../kit/wait-for.ts';
 import { slotView } from '../../cluster-picture.ts';
@@ -21,7 +20,7 @@ before(async () => {
     const plan = index % 3 === 0 ? 'scale' : 'free';
     const tenantId = await makeTenant(`Tenant ${119 - index}`, plan);
     if (index % 40 === 0) {
-      await service.operator.call(CALLS.updateTenant, context, { tenantId, state: 'suspended', operator: 'test' });
+      await service.operator.call('updateTenant', context, { tenantId, state: 'suspended', operator: 'test' });
     }
   }
 });
@@ -114,7 +113,7 @@ describe('the list of tenants', () => {
       object: `doc:${index}`,
       revoke: false,
     }));
-    await session.call(CALLS.writeGrants, context, grants);
+    await session.call('writeGrants', context, grants);
     service.operator.lastMinutes.set(busy, { atMs: 0, requests: 1234, refused: 56, checks: 7 });
     const byRequests = await visit('/console/tenants?sort=requests');
     assert.equal(byRequests.names[0], 'Busy');
