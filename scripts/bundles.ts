@@ -36,6 +36,6 @@ async function readScalar(): Promise<string> {
 
 /** By the file that holds each, compressed. */
 export const BUNDLES: ReadonlyMap<string, () => Promise<string>> = new Map([
-  ['src/operator/console/assets/rules-editor.js.gz', bundleEditor],
+  ['packages/console/src/assets/rules-editor.js.gz', bundleEditor],
   ['src/http/pages/assets/scalar.js.gz', readScalar],
 ]);

@@ -3,9 +3,9 @@
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { RULES_EXAMPLES } from '../packages/console/src/parts/rules-examples.ts';
 import { BUILT_IN_PLANS } from '../src/core/plans.ts';
 import type { MemberView, SlotView } from '../src/front/front.ts';
-import { RULES_EXAMPLES } from '../src/operator/console/parts/rules-examples.ts';
 import { NARROW, visitConsole } from '../test/browser/support/console-browser.ts';
 import { OPERATOR_TOKEN, startConsole } from '../test/kit/console-service.ts';
 import { VirtualClock } from '../test/kit/virtual-clock.ts';

@@ -47,6 +47,13 @@ function headerValueOf(warning: ServiceWarning): string {
   }
 }
 
+/** The warnings of an answered request: namespaces that it names, and of which the tenant has no grant and no rule. */
+export const unknownNamespaceWarnings = ({
+  unknownNamespaces = [],
+}: {
+  readonly unknownNamespaces?: readonly string[] | undefined;
+}): readonly ServiceWarning[] => unknownNamespaces.map((namespace) => ({ code: 'unknown-namespace', namespace }));
+
 /** The warnings about grants in the order of the request; at most one for each reason. */
 export function unfollowedWarnings(grants: readonly UnfollowedGrant[]): readonly ServiceWarning[] {
   const warnings = new Map<UnfollowedReason, ServiceWarning>();

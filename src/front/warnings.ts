@@ -1,13 +1,12 @@
-// Warnings that calls of a tenant may have.
+// The warning of rules that leave stored grants outside their types.
 
 import type { ServiceWarning } from '../core/service-warnings.ts';
-import { CALLS } from '../rpc/calls/table.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
 import type { RulesPreview, RulesRequest } from '../rules/rules-writes.ts';
 import type { RequestContext } from './front.ts';
 
 interface PreviewSession {
-  call(call: typeof CALLS.previewRules, context: RequestContext, request: RulesRequest): Promise<RulesPreview>;
+  call(name: 'previewRules', context: RequestContext, request: RulesRequest): Promise<RulesPreview>;
 }
 
 /**
@@ -26,7 +25,3 @@ export async function warnOfOutside(
     .catch(() => ({ outsideTypes: 0, complete: false }));
   return grants === 0 && complete ? [] : [{ code: 'grants-outside-types', grants, complete }];
 }
-
-/** The warnings of an answered request: namespaces that it names, and of which the tenant has no grant and no rule. */
-export const warningsOf = ({ unknownNamespaces = [] }: RequestContext): readonly ServiceWarning[] =>
-  unknownNamespaces.map((namespace) => ({ code: 'unknown-namespace', namespace }));

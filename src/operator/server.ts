@@ -10,7 +10,6 @@ import { problemOf } from '../core/problem.ts';
 import { httpUrlOf, splitAddress } from '../core/text/addresses.ts';
 import { type ConsoleDependencies, type ConsoleOptions, createConsoleApp } from './api/app.ts';
 import { OPERATOR_API_PREFIX } from './api/operator-openapi.ts';
-import { ClusterWatch } from './cluster-watch.ts';
 import { ConnectionPool } from './connection-pool.ts';
 
 /**
@@ -121,8 +120,7 @@ export async function listenConsole(
   },
 ): Promise<ConsoleServer> {
   const { connectionsMax = CONNECTIONS_MAX_DEFAULT, stallTimeoutMs = STALL_TIMEOUT_MS_DEFAULT } = options;
-  const watch = new ClusterWatch(dependencies);
-  const app = createConsoleApp({ ...dependencies, watch }, options);
+  const app = createConsoleApp(dependencies, options);
   const server = createServer({
     maxHeaderSize: HEADER_BYTES_MAX,
     headersTimeout: HEADERS_TIMEOUT_MS,
@@ -162,11 +160,11 @@ export async function listenConsole(
   });
   const bound = server.address();
   if (bound === null || typeof bound === 'string') throw new Error('The console does not listen on a TCP address.');
-  watch.start();
+  dependencies.pages.start();
   return {
     url: httpUrlOf(bound.address, bound.port),
     async close() {
-      watch.close();
+      dependencies.pages.close();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       const cut = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS);

@@ -4,6 +4,7 @@
 // when everything serves. A start that fails at any step releases all that it has acquired.
 
 import { resolve } from 'node:path';
+import { createLogInCode } from '../../packages/console/src/log-in-code.ts';
 import { cacheOfThread } from '../config/page-cache-memory.ts';
 import { OPERATOR_NAME_DEFAULT } from '../config/parsers.ts';
 import { describeConfig } from '../config/read-config.ts';
@@ -18,7 +19,6 @@ import { MS_PER_HOUR } from '../core/text/timestamps.ts';
 import { createStaticDiscovery } from '../discovery/discovery.ts';
 import { createFront } from '../front/create-front.ts';
 import { countsHere, createMemoryCounts } from '../front/limits/memory-counts.ts';
-import { createLogInCode } from '../operator/console/log-in-code.ts';
 import { OwnerLinks } from '../rpc/links/owner-links.ts';
 import { listenShardServer, type ShardServer } from '../rpc/serving/server.ts';
 import { createStreamHost, type StreamHostDependencies } from '../rpc/serving/stream-host.ts';

@@ -10,7 +10,7 @@ import { systemClock, systemRandom } from '../../src/roles/process/system.ts';
 import { missingChromium, openChromium } from '../../tools/engines/chromium.ts';
 import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../kit/console-service.ts';
 import { waitFor } from '../kit/wait-for.ts';
-import { slotView } from '../unit/operator/cluster-picture.ts';
+import { slotView } from '../unit/console/cluster-picture.ts';
 import { assertAccessible, assertFits, NARROW, visitConsole } from './support/console-browser.ts';
 
 const missing = await missingChromium('the edges of the console in a browser');

@@ -36,9 +36,7 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
     visitConsole(browser, service.url, { token: OPERATOR_TOKEN, ...options });
   async function grant(object: string): Promise<void> {
     const session = await service.operator.tenant(context, tenantId, 'test');
-    await session.call('writeGrants', context, [
-      { subject: 'user:ada', relation: 'viewer', object, revoke: false },
-    ]);
+    await session.call('writeGrants', context, [{ subject: 'user:ada', relation: 'viewer', object, revoke: false }]);
   }
 
   it('copies an ID by keyboard, and announces it', async () => {

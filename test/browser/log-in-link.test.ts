@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { createLogInCode } from '../../src/operator/console/log-in-code.ts';
+import { createLogInCode } from '../../packages/console/src/log-in-code.ts';
 import { systemClock, systemRandom } from '../../src/roles/process/system.ts';
 import { missingChromium, openChromium } from '../../tools/engines/chromium.ts';
 import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../kit/console-service.ts';

@@ -13,9 +13,11 @@ import { findMissing, listBuildSources, parseStages } from './support/dockerfile
 const text = readText('Dockerfile');
 const stages = parseStages(text);
 const packageFile = JSON.parse(readText('package.json'));
-const dependencies = Object.keys(packageFile.dependencies);
+const dependencies = ['package.json', 'packages/console/package.json'].flatMap((path) =>
+  Object.keys(JSON.parse(readText(path)).dependencies),
+);
 // The server of `grantd mcp` is in the package of the command line alone; the program names that where it is missing.
-const code = readCode(['packages/convert', 'src']);
+const code = readCode(['packages/console', 'packages/convert', 'src']);
 
 const textOf = (word: string): string | undefined =>
   stages.at(-1)?.instructions.findLast((instruction) => instruction.word === word)?.text;

@@ -1,11 +1,12 @@
 // A console on a free port over a real shard in memory, for tests.
 
 import { after } from 'node:test';
+import type { LogInCode } from '../../packages/console/src/log-in-code.ts';
+import { createPages } from '../../packages/console/src/page-table.ts';
 import type { Clock, Random } from '../../src/core/async/clock.ts';
 import { IdFactory } from '../../src/core/ids.ts';
 import { BUILT_IN_PLANS, type Plans } from '../../src/core/plans.ts';
 import type { FailureLimiter } from '../../src/front/limits/rate-limiter.ts';
-import type { LogInCode } from '../../src/operator/console/log-in-code.ts';
 import type { IdentityProvider } from '../../src/operator/identity/identity-provider.ts';
 import { createOperatorTokens, hashOperatorToken } from '../../src/operator/operator-tokens.ts';
 import { type ConsoleServer, listenConsole } from '../../src/operator/server.ts';
@@ -30,6 +31,7 @@ interface ConsoleOverrides {
   readonly clock: Clock;
   readonly random: Random;
   readonly failureLimiter?: FailureLimiter;
+  readonly address?: string;
   readonly trustedProxies?: readonly string[];
   readonly connectionsMax?: number;
   readonly stallTimeoutMs?: number;
@@ -51,6 +53,7 @@ export async function startConsole(overrides: ConsoleOverrides): Promise<Console
     clock,
     random,
     failureLimiter,
+    address = '127.0.0.1:0',
     trustedProxies = [],
     connectionsMax,
     stallTimeoutMs,
@@ -61,34 +64,24 @@ export async function startConsole(overrides: ConsoleOverrides): Promise<Console
   } = overrides;
   const operator = new ScriptedOperator(clock, random);
   const metrics = createMetrics();
-  const server = await listenConsole(
-    {
-      operator,
-      tokens: createOperatorTokens([
-        { name: 'bob', sha256: hashOperatorToken('another-operator-token-of-32-characters'), access: 'full' },
-        { name: OPERATOR_NAME, sha256: hashOperatorToken(OPERATOR_TOKEN), access: 'full' },
-        { name: 'rita', sha256: hashOperatorToken(READ_ONLY_TOKEN), access: 'read-only' },
-      ]),
-      ids: new IdFactory(clock, random),
-      clock,
-      random,
-      log: createLog({ level: 'silent', pretty: false }),
-      metrics,
-      logInCode,
-      identityProvider,
-      ...(failureLimiter === undefined ? {} : { failureLimiter }),
-    },
-    {
-      address: '127.0.0.1:0',
-      errorsBase: ERRORS_BASE,
-      plans,
-      trustedProxies,
-      clusterName,
-      version: '1.2.3',
-      connectionsMax,
-      stallTimeoutMs,
-    },
-  );
+  const parts = {
+    operator,
+    tokens: createOperatorTokens([
+      { name: 'bob', sha256: hashOperatorToken('another-operator-token-of-32-characters'), access: 'full' },
+      { name: OPERATOR_NAME, sha256: hashOperatorToken(OPERATOR_TOKEN), access: 'full' },
+      { name: 'rita', sha256: hashOperatorToken(READ_ONLY_TOKEN), access: 'read-only' },
+    ]),
+    ids: new IdFactory(clock, random),
+    clock,
+    random,
+    log: createLog({ level: 'silent', pretty: false }),
+    metrics,
+    identityProvider,
+    ...(failureLimiter === undefined ? {} : { failureLimiter }),
+  };
+  const site = { errorsBase: ERRORS_BASE, plans, trustedProxies };
+  const pages = createPages({ ...parts, logInCode }, { ...site, clusterName, version: '1.2.3' });
+  const server = await listenConsole({ ...parts, pages }, { ...site, address, connectionsMax, stallTimeoutMs });
   const close = async (): Promise<void> => {
     await server.close();
     operator.stop();

@@ -13,7 +13,10 @@ import { Container, type ContainerOptions } from './support/container.ts';
 import { buildImage, buildImageAt, missingImageTools, type UnpackedImage } from './support/unpacked-image.ts';
 
 const run = promisify(execFile);
-const packageFile = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8'));
+const readPackage = (folder: string) =>
+  JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', folder, 'package.json'), 'utf8'));
+const packageFile = readPackage('');
+const dependencies = Object.keys({ ...packageFile.dependencies, ...readPackage('packages/console').dependencies });
 const SIZE_BYTES_MAX = 350_000_000;
 const READY_MS_MAX = 2000;
 const STOP_MS_MAX = 5000;
@@ -91,13 +94,13 @@ describe('the image', { skip: missing ?? false }, () => {
       'LICENSE',
       'node_modules',
       'package.json',
+      'packages',
       'proto',
       'sbom.spdx.json',
       'src',
     ]);
     const modules = readdirSync(join(directory, 'node_modules'));
-    for (const name of Object.keys(packageFile.dependencies))
-      assert.ok(modules.includes(name.split('/')[0] ?? ''), name);
+    for (const name of dependencies) assert.ok(modules.includes(name.split('/')[0] ?? ''), name);
     for (const name of [
       ...Object.keys(packageFile.devDependencies).filter((each) => !each.startsWith('@types/')),
       ...Object.keys(packageFile.optionalDependencies),
@@ -166,9 +169,9 @@ describe('the image', { skip: missing ?? false }, () => {
     const roles = ['dev', 'front', 'shard', 'console', 'migrate'].map((role) => `/opt/grantd/src/roles/${role}.ts`);
     // Made for browsers: the console reads its files, and serves them.
     const served = new Set(['@picocss/pico', 'htmx.org']);
-    const loaded = Object.keys(packageFile.dependencies).filter((name) => !served.has(name));
+    const loaded = dependencies.filter((name) => !served.has(name));
     const program = `
-      const { loadAssets } = await import('/opt/grantd/src/operator/console/assets.ts');
+      const { loadAssets } = await import('/opt/grantd/packages/console/src/assets.ts');
       loadAssets();
       for (const each of ${JSON.stringify([...roles, ...loaded])}) await import(each);
       process.stdout.write('loaded');`;

@@ -228,9 +228,7 @@ export class ExpiryClient extends Caller {
 
   #bulkWrite(write: BulkWrite) {
     for (const { expiresAtMs, ...tuple } of write.grants) if (expiresAtMs !== undefined) this.#grants.asked(tuple);
-    return this.ask(this.#tenant, this.#tenant.key, (session, context) =>
-      session.call('writeBulk', context, write),
-    );
+    return this.ask(this.#tenant, this.#tenant.key, (session, context) => session.call('writeBulk', context, write));
   }
 
   /** As `#write`, under the condition that there is no such grant. */

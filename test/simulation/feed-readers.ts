@@ -272,9 +272,7 @@ class KeyRacer extends FeedCaller {
       ),
     );
     await scheduler.sleep(this.random.between(0, 1500));
-    await this.ask(tenant, tenant.key, (session, context) =>
-      session.call('revokeKey', context, record.keyId as KeyId),
-    );
+    await this.ask(tenant, tenant.key, (session, context) => session.call('revokeKey', context, record.keyId as KeyId));
     await scheduler.sleep(this.random.between(0, 1500));
     if (followed.kind === 'value') this.front?.process.deliver(() => followed.value.close());
   }

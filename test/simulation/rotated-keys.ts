@@ -174,9 +174,7 @@ export class KeyRotations extends Caller {
       this.#tenant,
       life,
       (session, context) =>
-        writes
-          ? session.call('writeGrants', context, [{ ...tuple, revoke: false }])
-          : session.check(context, tuple),
+        writes ? session.call('writeGrants', context, [{ ...tuple, revoke: false }]) : session.check(context, tuple),
       front,
     );
     if (answer.kind === 'none') return;

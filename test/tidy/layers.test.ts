@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { readCode } from '../kit/source-tree.ts';
 import { findCircles, findLayerViolations, importsOf } from './support/layers.ts';
 
-const files = readCode(['src', 'packages/cli/src', 'packages/convert/src']);
+const files = readCode(['src', 'packages/cli/src', 'packages/console/src', 'packages/convert/src']);
 
 describe('the layers of src/ and packages/', () => {
   it('import one way', () => {
@@ -26,6 +26,7 @@ describe('the layers of src/ and packages/', () => {
       ['src/shard/x.ts', '../front/create-front.ts'],
       ['src/http/x.ts', '../config/settings.ts'],
       ['src/core/x.ts', '../telemetry/log.ts'],
+      ['src/operator/x.ts', '../../packages/console/src/page.ts'],
       ['src/rpc/x.ts', "import type { X } from '../http/server.ts';"],
       ['src/shard/x.ts', "export { X } from '../http/server.ts';"],
       ['src/shard/x.ts', "const x = await import('../http/server.ts');"],
@@ -56,10 +57,11 @@ describe('the layers of src/ and packages/', () => {
       ['src/shard/memory/x.ts', '../log/appender.ts'],
       ['src/shard/shard.ts', "import type { Tenure } from './log/tenure.ts';"],
     ],
-    'order within src/operator/console': [['src/operator/console/pages/x.ts', '../router.ts']],
+    'order within packages/console/src': [['packages/console/src/pages/x.ts', '../router.ts']],
     'a package sees no more': [
       ['packages/cli/src/x.ts', '../../../src/front/front.ts'],
       ['packages/convert/src/x.ts', '../../../src/config/parsers.ts'],
+      ['packages/console/src/x.ts', '../../../src/rpc/calls/table.ts'],
     ],
     'order within packages/cli/src': [['packages/cli/src/output/x.ts', '../commands.ts']],
     'order within src/core': [['src/core/structures/x.ts', '../tuples.ts']],

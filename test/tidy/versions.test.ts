@@ -15,6 +15,7 @@ const PLACES: Readonly<Record<string, RegExp>> = {
   'package-lock.json': new RegExp(`(?<="name": "grantd",\\s+"version": )"${SEMANTIC}"`, 'g'),
   'package.json': new RegExp(`"@grantd/convert": "${SEMANTIC}"`, 'g'),
   'packages/cli/package.json': new RegExp(`"version": "${SEMANTIC}"`, 'g'),
+  'packages/console/package.json': new RegExp(`"version": "${SEMANTIC}"`, 'g'),
   'packages/convert/package.json': new RegExp(`"version": "${SEMANTIC}"`, 'g'),
   'charts/grantd/Chart.yaml': new RegExp(`(?:^(?:version|appVersion): |/v)${SEMANTIC}`, 'gm'),
   'clients/typescript/package.json': new RegExp(`"version": "${SEMANTIC}"`, 'g'),

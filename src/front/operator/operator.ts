@@ -83,10 +83,7 @@ export class FrontOperator implements OperatorApi {
       const { items } = await this.call('listAuditLog', context, { tenantId, limit: 1, cursor: undefined });
       return items[0]?.change;
     };
-    return createOnce(
-      { create, read: () => this.call('readTenant', context, { tenantId }), readFirstChange },
-      tenant,
-    );
+    return createOnce({ create, read: () => this.call('readTenant', context, { tenantId }), readFirstChange }, tenant);
   }
 
   call<Name extends OwnerCallName>(

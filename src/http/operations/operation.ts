@@ -4,9 +4,8 @@
 
 import type { Clock } from '../../core/async/clock.ts';
 import type { Scope } from '../../core/scopes.ts';
-import { warningHeaderOf } from '../../core/service-warnings.ts';
+import { unknownNamespaceWarnings, warningHeaderOf } from '../../core/service-warnings.ts';
 import type { RequestContext, TenantSession } from '../../front/front.ts';
-import { warningsOf } from '../../front/warnings.ts';
 import type { ConditionHeaders } from '../../rules/rules-writes.ts';
 import type { OperationDescription, RequestBodyDescription } from '../schema/operation-description.ts';
 import type { ChangeStreams } from '../streams/change-streams.ts';
@@ -140,6 +139,6 @@ export interface PublicOperation<Services = OperationServices> extends Operation
 
 /** The response, with the warnings that came with the answer of the owner. */
 export function withWarnings(context: RequestContext, response: OperationResponse): OperationResponse {
-  const warnings = warningsOf(context);
+  const warnings = unknownNamespaceWarnings(context);
   return warnings.length === 0 ? response : { ...response, warning: warningHeaderOf(warnings) };
 }

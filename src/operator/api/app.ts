@@ -1,8 +1,7 @@
-// The console's express app: the operator's API through its door (operator-door.ts), and the pages, which have a router
-// of their own: a session gives no access to operations, and a token in a header gives none to pages.
+// The console's express app: the operator's API through its door (operator-door.ts), and the pages, whose router a role
+// hands in: a session gives no access to operations, and a token in a header gives none to pages.
 
-import express, { type Express, type NextFunction, type Request, type Response } from 'express';
-import type { Random } from '../../core/async/clock.ts';
+import express, { type Express, type NextFunction, type Request, type Response, type Router } from 'express';
 import { GrantdError } from '../../core/errors.ts';
 import type { Plans } from '../../core/plans.ts';
 import { problemOf } from '../../core/problem.ts';
@@ -10,26 +9,28 @@ import type { Operator } from '../../core/scopes.ts';
 import { clientRequestIdOf } from '../../core/text/header-fields.ts';
 import { createRequestOrigin } from '../../http/wire/client-address.ts';
 import { refusalOfAmbiguity } from '../../http/wire/node-incoming.ts';
-import type { ClusterWatch } from '../cluster-watch.ts';
-import type { LogInCode } from '../console/log-in-code.ts';
-import { PAGES_PREFIX } from '../console/page.ts';
-import { createPages } from '../console/page-table.ts';
-import type { ConsoleIdentity } from '../console/parts/layout.ts';
 import { createOperatorDoor, type OperatorDoorDependencies } from './operator-door.ts';
 
-const DEADLINE_MS_DEFAULT = 10_000;
+/** For each step of a request at the shards. */
+export const STEP_MS_MAX = 10_000;
 
-export interface ConsoleDependencies extends OperatorDoorDependencies {
-  readonly random: Random;
-  /** Without it, only a token opens the pages. */
-  readonly logInCode?: LogInCode | undefined;
+/** The pages for the browser. */
+export interface OperatorPages {
+  /** The path below which they are. */
+  readonly prefix: string;
+  readonly router: Router;
+  /** From now on, they look at the cluster by themselves. */
+  start(): void;
+  close(): void;
 }
 
-export interface ConsoleOptions extends ConsoleIdentity {
+export interface ConsoleDependencies extends OperatorDoorDependencies {
+  readonly pages: OperatorPages;
+}
+
+export interface ConsoleOptions {
   readonly errorsBase: string;
   readonly plans: Plans;
-  /** For each step of a request at the shards. */
-  readonly deadlineMs?: number;
   /** Addresses and networks (CIDR) of proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted. */
   readonly trustedProxies?: readonly string[];
 }
@@ -44,12 +45,8 @@ interface Locals {
 
 type ConsoleResponse = Response<unknown, Locals & Record<string, unknown>>;
 
-export function createConsoleApp(
-  dependencies: ConsoleDependencies & { readonly watch: ClusterWatch },
-  options: ConsoleOptions,
-): Express {
-  const { ids, clock, log, metrics } = dependencies;
-  const deadlineMs = options.deadlineMs ?? DEADLINE_MS_DEFAULT;
+export function createConsoleApp(dependencies: ConsoleDependencies, options: ConsoleOptions): Express {
+  const { pages, ids, clock, log, metrics } = dependencies;
   const origin = createRequestOrigin(options.trustedProxies ?? []);
   const app = express();
   app.disable('x-powered-by');
@@ -58,7 +55,7 @@ export function createConsoleApp(
   app.enable('strict routing');
   app.enable('case sensitive routing');
 
-  app.use(createOperatorDoor({ ...dependencies, origin }, { ...options, deadlineMs }));
+  app.use(createOperatorDoor({ ...dependencies, origin }, { ...options, deadlineMs: STEP_MS_MAX }));
   app.use((request: Request, response: ConsoleResponse, next: NextFunction) => {
     const { locals } = response;
     Object.assign(locals, { requestId: ids.create('req'), startedMs: clock.monotonicMs(), operation: 'none' });
@@ -85,10 +82,10 @@ export function createConsoleApp(
   });
 
   app.get('/', (_request: Request, response: ConsoleResponse) => {
-    response.writeHead(303, { Location: `${PAGES_PREFIX}/`, 'Content-Length': 0 });
+    response.writeHead(303, { Location: `${pages.prefix}/`, 'Content-Length': 0 });
     response.end();
   });
-  app.use(PAGES_PREFIX, createPages({ ...dependencies, origin }, { ...options, deadlineMs }));
+  app.use(pages.prefix, pages.router);
 
   app.use(() => {
     throw new GrantdError('not-found', 'There is nothing at this path.');

@@ -1,6 +1,8 @@
 // Opens the two HTTP interfaces: the public one over a front, and the operator's over a front that identifies itself to
 // shards as a console.
 
+import type { LogInCode } from '../../../packages/console/src/log-in-code.ts';
+import { createPages } from '../../../packages/console/src/page-table.ts';
 import type { ConsoleConfig, FrontConfig } from '../../config/settings.ts';
 import type { Clock, Random } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
@@ -10,7 +12,6 @@ import type { Front, OperatorApi } from '../../front/front.ts';
 import { createFailureLimiter } from '../../front/limits/failure-limiter.ts';
 import type { RateLimiter } from '../../front/limits/rate-limiter.ts';
 import { type HttpServer, listenHttp } from '../../http/server.ts';
-import type { LogInCode } from '../../operator/console/log-in-code.ts';
 import { type ConsoleServer, listenConsole } from '../../operator/server.ts';
 import type { DecisionRecorder } from '../../telemetry/decision-log.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -77,17 +78,12 @@ export async function openOperatorApi(
   const identityProvider = await openIdentityProvider(dependencies, config);
   const tokens = openOperatorTokens(dependencies, config);
   try {
+    const parts = { ...dependencies, tokens, identityProvider, failureLimiter: createFailureLimiter(dependencies) };
+    const site = { ...options, trustedProxies: config.trustedProxies ?? [] };
+    const links = { dashboardUrl: config.dashboardUrl, runbookUrl: config.runbookUrl };
+    const pages = createPages(parts, { ...site, clusterName: config.clusterName, links });
     const server = await listenOn('GRANTD_CONSOLE_ADDRESS', config.consoleAddress, () =>
-      listenConsole(
-        { ...dependencies, tokens, identityProvider, failureLimiter: createFailureLimiter(dependencies) },
-        {
-          address: config.consoleAddress,
-          trustedProxies: config.trustedProxies ?? [],
-          clusterName: config.clusterName,
-          links: { dashboardUrl: config.dashboardUrl, runbookUrl: config.runbookUrl },
-          ...options,
-        },
-      ),
+      listenConsole({ ...parts, pages }, { ...site, address: config.consoleAddress }),
     );
     return {
       url: server.url,

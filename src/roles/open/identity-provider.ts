@@ -1,8 +1,8 @@
 // The operators' identity provider, if the settings name one. Only then are its libraries loaded.
 
+import { PAGES_PREFIX } from '../../../packages/console/src/page.ts';
 import type { ConsoleConfig } from '../../config/settings.ts';
 import type { Clock, Random } from '../../core/async/clock.ts';
-import { PAGES_PREFIX } from '../../operator/console/page.ts';
 import type { IdentityProvider } from '../../operator/identity/identity-provider.ts';
 import type { Log } from '../../telemetry/log.ts';
 

@@ -9,6 +9,7 @@ const LAYERS: readonly string[] = [
   'roles',
   'convert',
   'cli',
+  'console',
   'config',
   'operator',
   'http',
@@ -23,10 +24,14 @@ const LAYERS: readonly string[] = [
 ];
 const COMMON_LAYERS = new Set(['core', 'rules', 'telemetry']);
 
-/** A room of `packages/` stands beside the service: it uses only these rooms, and of the others types. */
+/**
+ * A room of `packages/` stands beside the service: it uses only these rooms, and of the others types. The pages of the
+ * console are made of what the server below them is made of.
+ */
 const PACKAGES = new Map<string, readonly string[]>([
   ['convert', ['core', 'rules', 'cli']],
   ['cli', ['core', 'rules', 'config']],
+  ['console', ['core', 'rules', 'http', 'operator']],
 ]);
 /** Entry points of a package: each starts what it wants, as `src/main.ts` does. */
 const ENTRIES = new Set(['packages/cli/src/start.ts', 'packages/cli/src/main.ts']);
@@ -44,7 +49,7 @@ const PORTS = new Set([
 /**
  * What sees a shard through its port: a row of its store is nothing to it, so that a new column changes no interface.
  */
-const ABOVE_THE_SHARD = new Set(['cli', 'http', 'operator', 'front', 'rpc']);
+const ABOVE_THE_SHARD = new Set(['cli', 'console', 'http', 'operator', 'front', 'rpc']);
 const SHARD_PORT = 'src/shard/shard.ts';
 
 /** Rooms whose folders or files are adapters of one port, which these files make: none knows another. */
@@ -57,6 +62,7 @@ const ADAPTER_LAYERS = new Map<string, readonly string[]>([
 const WIRED = new Set([
   'src/http/server.ts',
   'src/operator/server.ts',
+  'packages/console/src/page-table.ts',
   'src/rpc/serving/server.ts',
   'src/rpc/links/owner-links.ts',
   'src/shard/shard-node.ts',
@@ -83,9 +89,9 @@ const LIBRARIES = new Map<string, readonly string[]>([
   ['@opentelemetry/sdk-trace-base', ['telemetry']],
   ['cli-table3', ['cli']],
   ['commander', ['roles', 'cli']],
-  ['d3-scale', ['operator']],
-  ['d3-shape', ['operator']],
-  ['express', ['http', 'operator']],
+  ['d3-scale', ['console']],
+  ['d3-shape', ['console']],
+  ['express', ['http', 'operator', 'console']],
   ['htm', ['http']],
   ['pino', ['telemetry']],
   ['pino-pretty', ['telemetry']],
@@ -100,7 +106,7 @@ const LIBRARIES = new Map<string, readonly string[]>([
   ['yaml', ['cli']],
   ['jose', ['operator']],
   ['openid-client', ['operator']],
-  ['zod', ['http', 'operator', 'cli', 'shard']],
+  ['zod', ['http', 'operator', 'console', 'cli', 'shard']],
   ['node:sqlite', ['store']],
   ['cassandra-driver', ['store']],
 ]);
@@ -178,9 +184,9 @@ const INNER_LAYERS = new Map<string, readonly string[]>([
       'wire',
     ],
   ],
-  ['src/operator', ['server.ts', 'api', 'console']],
+  ['src/operator', ['server.ts', 'api']],
   ['src/operator/api', ['app.ts', 'operator-door.ts', 'operation-table.ts', 'operator-openapi.ts', 'operations']],
-  ['src/operator/console', ['page-table.ts', 'router.ts', 'pages', 'log-in-code.ts', 'parts']],
+  ['packages/console/src', ['page-table.ts', 'router.ts', 'pages', 'log-in-code.ts', 'parts']],
   ['src/front', ['create-front.ts', 'operator', 'requests', 'feeds', 'links', 'limits']],
   ['src/rpc', ['serving', 'links', 'calls', 'transport', 'protocol.ts', 'codec']],
   ['src/rpc/calls', ['table.ts', '*', 'define-call.ts', 'fields.ts', 'schema.ts']],

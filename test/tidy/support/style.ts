@@ -19,7 +19,7 @@ export const LONG_FUNCTIONS: ReadonlyMap<string, string> = new Map(
     'src/front/create-front.ts createFront': 'puts the parts of a front together',
     'src/http/app.ts createApp': 'leads each kind of request to the pipeline',
     'src/http/server.ts listenHttp': 'puts the parts of the public server together',
-    'src/operator/console/assets/console.js script': 'the script of the pages, closed off from them',
+    'packages/console/src/assets/console.js script': 'the script of the pages, closed off from them',
     'src/store/cassandra/schema/migration-lock.ts acquireMigrationLock': 'one lock, from taking to giving back',
     'src/store/cassandra/tables/purge.ts createPurge': 'lists the statements of a purge',
     'src/store/cassandra/tables/state-reads.ts createStateReads': 'lists the calls of the state tables',

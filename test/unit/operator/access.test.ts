@@ -6,11 +6,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { JWTPayload } from 'jose';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { createPages } from '../../../packages/console/src/page-table.ts';
 import { IdFactory } from '../../../src/core/ids.ts';
 import { BUILT_IN_PLANS } from '../../../src/core/plans.ts';
 import { createConsoleApp } from '../../../src/operator/api/app.ts';
 import { createOperatorOperations } from '../../../src/operator/api/operation-table.ts';
-import { ClusterWatch } from '../../../src/operator/cluster-watch.ts';
 import { createIdentityProvider, type IdentityProvider } from '../../../src/operator/identity/identity-provider.ts';
 import { createOperatorTokens } from '../../../src/operator/operator-tokens.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
@@ -25,7 +25,7 @@ import {
 } from '../../kit/console-service.ts';
 import { AUDIENCE, CLIENT_ID, type RealProvider, startProvider } from '../../kit/identity-provider.ts';
 import { ScriptedOperator } from '../../kit/scripted-operator.ts';
-import { ConsoleVisitor } from './console-visitor.ts';
+import { ConsoleVisitor } from '../console/console-visitor.ts';
 
 /** Operations that only read, although they are no GET. */
 const READ_BY_POST = [
@@ -197,17 +197,9 @@ describe('the routes of the console', () => {
     const shared = { clock: systemClock, random: systemRandom, log, metrics: createMetrics() };
     const operator = new ScriptedOperator(systemClock, systemRandom);
     const factory = new IdFactory(systemClock, systemRandom);
-    const app = createConsoleApp(
-      {
-        ...shared,
-        operator,
-        ids: factory,
-        tokens: createOperatorTokens([]),
-        identityProvider,
-        watch: new ClusterWatch({ operator, clock: systemClock, ids: factory }),
-      },
-      { errorsBase: ERRORS_BASE, plans: BUILT_IN_PLANS },
-    );
+    const parts = { ...shared, operator, ids: factory, tokens: createOperatorTokens([]), identityProvider };
+    const site = { errorsBase: ERRORS_BASE, plans: BUILT_IN_PLANS, trustedProxies: [] };
+    const app = createConsoleApp({ ...parts, pages: createPages(parts, site) }, site);
     const known = [
       'GET /',
       ...OPEN_PAGES.map((path) => `GET ${path}`),

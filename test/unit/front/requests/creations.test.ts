@@ -34,8 +34,5 @@ test('API keys are rotated and identified', async (t) => {
   assert.equal(parseApiKey(rotated.text)?.keyId, rotated.key.keyId, 'the text is that of the new key');
   const claim = { keyId: record.keyId, hash: hashApiKey(text) };
   assert.equal((await session.call('identifyKey', contextFor(), claim))?.matches, true);
-  assert.equal(
-    (await session.call('identifyKey', contextFor(), { ...claim, hash: hashApiKey('x') }))?.matches,
-    false,
-  );
+  assert.equal((await session.call('identifyKey', contextFor(), { ...claim, hash: hashApiKey('x') }))?.matches, false);
 });

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { pathTo } from '../../../../packages/console/src/page.ts';
 import { html, renderMarkup } from '../../../../src/http/pages/markup.ts';
-import { pathTo } from '../../../../src/operator/console/page.ts';
 import { readCode } from '../../../kit/source-tree.ts';
 
 describe('markup', () => {
@@ -32,7 +32,7 @@ describe('markup', () => {
   });
 
   it('has no way around the renderer in any page', () => {
-    const pages = [...readCode(['src'])].filter(([path]) => /^src\/(?:operator\/console|http\/pages)\//.test(path));
+    const pages = [...readCode(['packages/console', 'src/http/pages'])];
     assert.ok(pages.length > 20);
     for (const [path, text] of pages)
       assert.doesNotMatch(text, /dangerouslySetInnerHTML|__html|\sstyle=|\son[a-z]+=/, path);

@@ -214,24 +214,6 @@ test('closing waits for nothing that is idle', async () => {
 });
 
 test('an address that is taken is refused at the start', async () => {
-  const { listenConsole } = await import('../../../../src/operator/server.ts');
-  const { ScriptedOperator } = await import('../../../kit/scripted-operator.ts');
-  const { IdFactory } = await import('../../../../src/core/ids.ts');
-  const { createLog } = await import('../../../../src/telemetry/log.ts');
-  const { createOperatorTokens } = await import('../../../../src/operator/operator-tokens.ts');
-  await assert.rejects(
-    listenConsole(
-      {
-        operator: new ScriptedOperator(systemClock, systemRandom),
-        tokens: createOperatorTokens([]),
-        ids: new IdFactory(systemClock, systemRandom),
-        clock: systemClock,
-        random: systemRandom,
-        log: createLog({ level: 'silent', pretty: false }),
-        metrics: service.metrics,
-      },
-      { address: new URL(service.url).host, errorsBase: ERRORS_BASE, plans: new Map() },
-    ),
-    { code: 'EADDRINUSE' },
-  );
+  const address = new URL(service.url).host;
+  await assert.rejects(startConsole({ clock: systemClock, random: systemRandom, address }), { code: 'EADDRINUSE' });
 });

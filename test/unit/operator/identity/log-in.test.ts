@@ -18,7 +18,7 @@ import {
   startProvider,
 } from '../../../kit/identity-provider.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
-import { ConsoleVisitor, type Visit } from '../console-visitor.ts';
+import { ConsoleVisitor, type Visit } from '../../console/console-visitor.ts';
 
 const CONSOLE_URL = 'https://console.example.com';
 const REDIRECT_URI = `${CONSOLE_URL}/console/log-in/callback`;

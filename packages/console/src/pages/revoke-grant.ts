@@ -1,0 +1,70 @@
+// Revokes one grant: after a confirmation, which says who loses what, and with an undo.
+
+import { GrantdError } from '../../../../src/core/errors.ts';
+import type { Tuple } from '../../../../src/core/tuples.ts';
+import { html, type Markup } from '../../../../src/http/pages/markup.ts';
+import { accessChanges } from '../access-changes.ts';
+import type { Refusal } from '../forms.ts';
+import { type PageCall, type PageResult, readTenant, readTenantOrId, tenantPath, tenantSessionOf } from '../page.ts';
+import { accessChangesMarkup } from '../parts/access-changes.ts';
+import { changeForm, formError, hidden, submitOrLeave } from '../parts/form-parts.ts';
+import { readTerms, readTuple, termsAsTyped } from '../parts/grant-form.ts';
+import { confirmPage } from '../parts/layout.ts';
+import { foreign } from '../parts/parts.ts';
+import { refuseGrant, writeOne } from './new-grant.ts';
+
+/** What the revocation would change; a form that was refused is shown without it. */
+async function changesMarkup(call: PageCall, tuple: Tuple): Promise<Markup> {
+  const { clock } = call;
+  const session = await tenantSessionOf(call);
+  const ruleSet = await session.call('readRules', call.context(), undefined);
+  const of = { session, clock, context: () => call.context(), ruleSet };
+  const changes = await accessChanges(of, { without: tuple, grants: [tuple], isCut: false });
+  return accessChangesMarkup(session.tenantId, ruleSet, changes);
+}
+
+/** Asks for confirmation: a click on the wrong row would remove an access. */
+export async function askToRevokeGrant(call: PageCall, refusal?: Refusal): Promise<PageResult> {
+  const isRefused = refusal !== undefined;
+  const fields = isRefused ? call.form : call.query;
+  const read = readTuple(fields);
+  if ('refusal' in read) throw new GrantdError('invalid-request', Object.values(read.refusal.messages).join(' '));
+  const { tuple } = read;
+  const { subject, relation, object } = tuple;
+  const tenant = await (isRefused ? readTenantOrId(call) : readTenant(call));
+  const terms = ['expires', 'expires-at', 'condition'].map((name) => [name, fields.text(name)] as const);
+  const typed = Object.fromEntries(terms.filter(([, value]) => value !== ''));
+  const form = changeForm(
+    call.session,
+    tenantPath(tenant.tenantId, 'grants/revoke'),
+    html`${formError({ fields, refusal })}${hidden({ ...tuple, ...typed })}
+      ${submitOrLeave('Revoke', 'danger', tenantPath(tenant.tenantId, 'grants', { subject }))}`,
+  );
+  const content = html`<h2>Revoke this grant</h2>
+    <p class="tuple-text">${foreign(subject)} <strong>${relation}</strong> ${foreign(object)}</p>
+    ${!isRefused && (await changesMarkup(call, tuple))}
+    <p>The revocation holds for every check that starts afterwards, on every front. You can undo it on the next page,
+      which creates the grant again with a new ID.</p>
+    ${form}`;
+  return confirmPage(tenant, 'grants', 'Revoke a grant', content, { refusal, wide: true });
+}
+
+export async function revokeGrant(call: PageCall): Promise<PageResult | Refusal> {
+  const read = readTuple(call.form);
+  if ('refusal' in read) return read.refusal;
+  const { tuple } = read;
+  const { tenantId, result } = await writeOne(call, { ...tuple, revoke: true });
+  if (result.kind === 'refused') return refuseGrant(result.code, result.message);
+  const held = `${tuple.subject} ${tuple.relation} ${tuple.object}`;
+  const to = tenantPath(tenantId, 'grants', { subject: tuple.subject });
+  if (result.kind !== 'revoked') {
+    return { kind: 'redirect', to, notice: `The grant had already been revoked: ${held}` };
+  }
+  const notice = `Grant revoked: ${held}`;
+  const asked = readTerms(call.form, call.clock.wallMs());
+  if ('refusal' in asked) return { kind: 'redirect', to, notice };
+  // The form that creates it: if it is sent twice, or after another operator was faster, it changes nothing more.
+  const fields = { ...tuple, ...termsAsTyped(asked.terms) };
+  const path = tenantPath(tenantId, 'grants');
+  return { kind: 'redirect', to, notice, undo: { path, fields, label: `Undo: create ${held} again` } };
+}

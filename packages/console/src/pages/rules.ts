@@ -1,0 +1,290 @@
+// The rules of a tenant: written as text, tried, and saved, with a picture of what follows from what. The text stays in
+// the box on any error, and rules that another operator has saved meanwhile are never overwritten unseen.
+
+import { setImmediate } from 'node:timers/promises';
+import { GrantdError } from '../../../../src/core/errors.ts';
+import type { OperatorTenantSession } from '../../../../src/front/front.ts';
+import { html, type Markup } from '../../../../src/http/pages/markup.ts';
+import { tenantIdOf } from '../../../../src/operator/path-ids.ts';
+import { hasRules, NO_RULES, type RuleSet, revisionOf } from '../../../../src/rules/rule-set.ts';
+import { diffRules, publicChanged, renderRuleSet } from '../../../../src/rules/rules-diff.ts';
+import { type ParsedRules, parseRulesText, type RulesProblem } from '../../../../src/rules/rules-text.ts';
+import { KEEP_OUTSIDE, type RulesPreview } from '../../../../src/rules/rules-writes.ts';
+import { type Refusal, refuse, refuseThrown } from '../forms.ts';
+import {
+  type PageCall,
+  type PageResult,
+  readTenant,
+  readTenantOrId,
+  redirect,
+  tenantPath,
+  tenantSessionOf,
+} from '../page.ts';
+import { changeForm, formError, hidden, refilled, submit } from '../parts/form-parts.ts';
+import { confirmPage, tenantPage } from '../parts/layout.ts';
+import { code, count, fact, plural, section } from '../parts/parts.ts';
+import { cutList, diffMarkup } from '../parts/rules-diff.ts';
+import { countProblems, RULES_TEXT_LENGTH_MAX, rulesBox, rulesState } from '../parts/rules-editor.ts';
+import { RULES_EXAMPLES } from '../parts/rules-examples.ts';
+import { rulesPicture } from '../parts/rules-picture.ts';
+import { newestVersions } from './rules-versions.ts';
+
+/** A preview that counts the grants that the types exclude. */
+const KEPT = { ifMatch: undefined, outsideTypes: KEEP_OUTSIDE } as const;
+
+const REVISION = /^[0-9a-f]{32}$/;
+
+/** Of the rules on which the text in the form is based; empty: the form had none. */
+function typedRevision({ form }: PageCall): string {
+  const text = form.text('revision');
+  return REVISION.test(text) ? text : '';
+}
+
+async function parseTyped(text: string): Promise<ParsedRules> {
+  if (text.trim() === '') return { kind: 'parsed', ruleSet: NO_RULES };
+  if (text.length <= RULES_TEXT_LENGTH_MAX) return parseRulesText(text, () => setImmediate());
+  const message = `The text is longer than ${count(RULES_TEXT_LENGTH_MAX)} characters.`;
+  return { kind: 'wrong', problems: [{ message, place: undefined }] };
+}
+
+/** `outOfBand`: htmx puts it into the page that requested it, outside of the target of the request. */
+function pictureMarkup(ruleSet: RuleSet | undefined, outOfBand = false): Markup {
+  const swap = outOfBand ? { 'hx-swap-oob': 'true' } : {};
+  return html`<section id="rules-picture" aria-labelledby="rules-picture-title" ...${swap}>
+    <h2 id="rules-picture-title">What follows from what</h2>
+    ${ruleSet === undefined ? html`<p>The picture appears once the text has no errors.</p>` : rulesPicture(ruleSet)}
+  </section>`;
+}
+
+interface Shown {
+  /** Of the rules on which the text is based; empty: the page never had one. */
+  readonly revision: string;
+  readonly text: string;
+  readonly ruleSet?: RuleSet | undefined;
+  /** What is wrong with the text. */
+  readonly problems?: readonly RulesProblem[];
+  readonly refusal?: Refusal;
+  /** Above the form, and below it. */
+  readonly above?: Markup;
+  readonly below?: Markup;
+  /** Below the picture. */
+  readonly end?: Markup;
+}
+
+function editor(call: PageCall, tenantId: string, shown: Shown & { readonly namespaces: readonly string[] }): Markup {
+  const { revision, text, refusal, problems, namespaces } = shown;
+  const filled = refilled(call.form, refusal);
+  return changeForm(
+    call.session,
+    tenantPath(tenantId, 'rules'),
+    html`${hidden({ revision })}${formError(filled)}
+      ${rulesBox({ text, namespaces, validatePath: tenantPath(tenantId, 'rules/validate') }, filled)}
+      ${rulesState(problems && { kind: 'wrong', problems })}
+      <p class="buttons">${submit('Try', 'secondary', { name: 'action', value: 'try' })}${' '}
+        ${submit('Save', 'primary', { name: 'action', value: 'save' })}</p>`,
+    { label: 'Rules' },
+  );
+}
+
+/** For completion, so they are worth no error. */
+async function namespacesOf(call: PageCall): Promise<readonly string[]> {
+  try {
+    const session = await tenantSessionOf(call);
+    return (await session.call('listNamespaces', call.context(), undefined)).map(({ name }) => name);
+  } catch {
+    return [];
+  }
+}
+
+async function showPage(call: PageCall, shown: Shown): Promise<PageResult> {
+  const { ruleSet, refusal, above, below, end } = shown;
+  const isTyped = call.form.list('rules').length > 0;
+  const tenant = await (isTyped ? readTenantOrId(call) : readTenant(call));
+  const namespaces = await namespacesOf(call);
+  const rules = html`
+    <p>By rules, a relation follows from others: on the same object, on its parent, or through a group. Without rules, only
+      grants count. Every check and listing that starts after you save follows the new rules.</p>
+    ${editor(call, tenant.tenantId, { ...shown, namespaces })}`;
+  const content = [above, section('rules', 'Rules', rules, 'card rules-editor'), below, pictureMarkup(ruleSet), end];
+  return { ...tenantPage(tenant, 'rules', `Rules of ${tenant.name}`, content, refusal), hasEditor: true };
+}
+
+function examplesMarkup(tenantId: string): Markup {
+  const examples = RULES_EXAMPLES.map(
+    ({ name, title, about }) =>
+      html`<li><a href=${tenantPath(tenantId, 'rules', { example: name })}>${title}</a>: ${about}</li>`,
+  );
+  const content = html`
+    <p>Write them below, or start from an example. Nothing changes until you save.</p>
+    <ul>${examples}</ul>`;
+  return section('examples', 'This tenant has no rules', content);
+}
+
+export async function rulesPage(call: PageCall): Promise<PageResult> {
+  const session = await tenantSessionOf(call);
+  const present = await session.call('readRules', call.context(), undefined);
+  const example = RULES_EXAMPLES.find(({ name }) => name === call.query.text('example'));
+  const ruleSet = example?.ruleSet ?? present;
+  return showPage(call, {
+    revision: revisionOf(present),
+    text: renderRuleSet(ruleSet),
+    ruleSet,
+    above: hasRules(present) ? undefined : examplesMarkup(session.tenantId),
+    end: await newestVersions(call, session),
+  });
+}
+
+/** Validates locally; errors are shown inline. */
+export async function validateRules(call: PageCall): Promise<PageResult> {
+  tenantIdOf(call);
+  const parsed = await parseTyped(call.form.text('rules'));
+  const picture = parsed.kind === 'parsed' ? pictureMarkup(parsed.ruleSet, true) : undefined;
+  return { kind: 'part', body: [rulesState(parsed), picture] };
+}
+
+/** The page with the text as it was typed. */
+const again = (call: PageCall, shown: Partial<Shown>): Promise<PageResult> =>
+  showPage(call, { revision: typedRevision(call), text: call.form.text('rules'), ...shown });
+
+function figuresMarkup(preview: RulesPreview): Markup {
+  const { groupSubjects, publicGrants, notFollowed, outsideTypes, ungranted, complete, scannedGrants } = preview;
+  const atLeast = complete ? '' : 'at least ';
+  return html`<dl class="facts">
+      ${fact('Subjects that become or cease to be groups', `${atLeast}${count(groupSubjects)}`)}
+      ${fact('Grants that become or cease to be public', `${atLeast}${count(publicGrants)}`)}
+      ${fact('Grants that these rules can never follow', `${atLeast}${count(notFollowed)}`)}
+      ${fact('Grants that the types do not allow, and which stay', `${atLeast}${count(outsideTypes)}`)}
+      ${fact('Grants looked at', `${count(scannedGrants)}${complete ? '' : ', not all of them'}`)}
+    </dl>
+    ${
+      ungranted.length === 0
+        ? undefined
+        : html`<p>${complete ? 'Rules use these relations, but no object has a grant of them:' : 'Rules use these relations, but none of the grants looked at is one of them:'}</p>
+          ${cutList(ungranted.map(({ namespace, relation }) => html`${code(relation)} of ${code(namespace)}`))}`
+    }`;
+}
+
+/** Another operator has changed the rules. The form gets their new revision, so that the next save is a decision. */
+async function showConflict(call: PageCall, session: OperatorTenantSession, ruleSet: RuleSet): Promise<PageResult> {
+  const present = await session.call('readRules', call.context(), undefined);
+  const differences = diffRules(present, ruleSet);
+  const above = html`<section class="confirm wide" aria-labelledby="conflict-title">
+    <h2 id="conflict-title">Another operator changed the rules in the meantime</h2>
+    ${
+      differences.length === 0
+        ? html`<p>They are now the same as yours.</p>`
+        : html`<p>Your text is still below. Saving it now changes the current rules as follows:</p>
+          ${diffMarkup(differences)}
+          <details><summary>The current rules</summary><pre tabindex="0">${renderRuleSet(present)}</pre></details>`
+    }
+  </section>`;
+  const refusal = refuse('form', 'Another operator changed the rules in the meantime. Nothing was saved.', 412);
+  return again(call, { ruleSet, revision: revisionOf(present), refusal, above });
+}
+
+async function tryRules(call: PageCall, session: OperatorTenantSession, ruleSet: RuleSet): Promise<PageResult> {
+  const preview = await session.call('previewRules', call.context(), { ...KEPT, ruleSet });
+  const differences = diffRules(await session.call('readRules', call.context(), undefined), ruleSet);
+  const below = html`<section class="confirm wide" aria-labelledby="tried-title">
+    <h2 id="tried-title" tabindex="-1" data-focus>What saving would change</h2>
+    ${
+      preview.revision === typedRevision(call)
+        ? undefined
+        : html`<p class="warning">Another operator changed the rules since you opened this page.</p>`
+    }
+    ${differences.length === 0 ? html`<p>Nothing: the current rules are the same.</p>` : diffMarkup(differences)}
+    ${figuresMarkup(preview)}
+    <p class="hint">Nothing has been saved.</p>
+  </section>`;
+  return again(call, { ruleSet, below });
+}
+
+/** Asks for confirmation if the meaning of grants changes, and not only what follows from them. */
+async function askToSave(
+  call: PageCall,
+  shown: { readonly ruleSet: RuleSet; readonly preview: RulesPreview; readonly differences: readonly string[] },
+): Promise<PageResult> {
+  const { ruleSet, preview, differences } = shown;
+  const tenant = await readTenantOrId(call);
+  const form = changeForm(
+    call.session,
+    tenantPath(tenant.tenantId, 'rules'),
+    html`${hidden({ revision: typedRevision(call), rules: call.form.text('rules'), confirmed: revisionOf(ruleSet) })}
+      <p class="buttons">${submit('Save the rules', 'danger', { name: 'action', value: 'save' })}${' '}
+        ${submit('Back to the text', 'secondary', { name: 'action', value: 'edit' })}</p>`,
+  );
+  const content = html`<h2 tabindex="-1" data-focus>Grants change their meaning</h2>
+    <p>Grants to groups and to every subject of a namespace change their meaning: subjects may gain or lose access that was
+      not granted to them individually.</p>
+    ${diffMarkup(differences)}
+    ${figuresMarkup(preview)}
+    ${form}`;
+  return confirmPage(tenant, 'rules', 'Save the rules', content, { wide: true });
+}
+
+/** Asks what becomes of stored grants that stricter types exclude. */
+async function askToKeep(call: PageCall, ruleSet: RuleSet, message: string): Promise<PageResult> {
+  const tenant = await readTenantOrId(call);
+  const typed = { revision: typedRevision(call), rules: call.form.text('rules') };
+  const form = changeForm(
+    call.session,
+    tenantPath(tenant.tenantId, 'rules'),
+    html`${hidden({ ...typed, confirmed: revisionOf(ruleSet), outside_types: KEEP_OUTSIDE })}
+      <p class="buttons">${submit('Save the rules, and keep these grants', 'danger', { name: 'action', value: 'save' })}${' '}
+        ${submit('Back to the text', 'secondary', { name: 'action', value: 'edit' })}</p>`,
+  );
+  const content = html`<h2 tabindex="-1" data-focus>Stored grants are outside the types</h2>
+    <p>${message}</p>
+    <p>Grants that you keep go on allowing what they allow; the types hold for new ones.</p>
+    ${form}`;
+  return confirmPage(tenant, 'rules', 'Save the rules', content, { wide: true });
+}
+
+async function saveRules(call: PageCall, session: OperatorTenantSession, ruleSet: RuleSet): Promise<PageResult> {
+  const revision = typedRevision(call);
+  const present = await session.call('readRules', call.context(), undefined);
+  if (revisionOf(present) !== revision) return showConflict(call, session, ruleSet);
+  const isConfirmed = call.form.text('confirmed') === revisionOf(ruleSet);
+  const switched = present.groups !== ruleSet.groups || publicChanged(present, ruleSet).length > 0;
+  if (switched && !isConfirmed) {
+    const preview = await session.call('previewRules', call.context(), { ...KEPT, ruleSet });
+    if (preview.groupSubjects > 0 || preview.publicGrants > 0 || !preview.complete) {
+      return askToSave(call, { ruleSet, preview, differences: diffRules(present, ruleSet) });
+    }
+  }
+  try {
+    const outsideTypes = call.form.text('outside_types') === KEEP_OUTSIDE ? KEEP_OUTSIDE : undefined;
+    await session.call('writeRules', call.context(), { ruleSet, ifMatch: [revision], outsideTypes });
+  } catch (error) {
+    if (!(error instanceof GrantdError)) throw error;
+    if (error.code === 'precondition-failed') return showConflict(call, session, ruleSet);
+    if (error.code !== 'grants-outside-types') throw error;
+    return askToKeep(call, ruleSet, error.message);
+  }
+  const notice = hasRules(ruleSet)
+    ? `Rules saved: ${plural(ruleSet.rules.length, 'rule')}.`
+    : 'Rules removed: only grants count.';
+  return redirect(tenantPath(session.tenantId, 'rules'), notice);
+}
+
+export async function writeRules(call: PageCall): Promise<PageResult> {
+  const parsed = await parseTyped(call.form.text('rules'));
+  if (parsed.kind === 'wrong') {
+    const { problems } = parsed;
+    return again(call, { problems, refusal: refuse('rules', `${countProblems(problems)} Nothing was saved.`) });
+  }
+  const { ruleSet } = parsed;
+  try {
+    const session = await tenantSessionOf(call);
+    switch (call.form.text('action')) {
+      case 'save':
+        return await saveRules(call, session, ruleSet);
+      case 'edit':
+        return await again(call, { ruleSet });
+      default:
+        return await tryRules(call, session, ruleSet);
+    }
+  } catch (error) {
+    return again(call, { ruleSet, refusal: refuseThrown(error) });
+  }
+}

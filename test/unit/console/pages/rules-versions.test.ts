@@ -1,0 +1,129 @@
+// The history of a tenant's rules: listed, shown, compared, restored.
+
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { OperatorTenantSession } from '../../../../src/front/front.ts';
+import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
+import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
+import { NO_RULES, type RuleSet, revisionOf } from '../../../../src/rules/rule-set.ts';
+import { renderRuleSet } from '../../../../src/rules/rules-diff.ts';
+import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../kit/console-service.ts';
+import { ConsoleVisitor } from '../console-visitor.ts';
+
+const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
+const rulesOf = (...names: readonly string[]): RuleSet =>
+  parseRuleSet({ rules: names.map((name) => ({ namespace: 'doc', name, any_of: ['editor'] })) });
+const FIRST = rulesOf('can_read');
+const SECOND = rulesOf('can_read', 'can_edit');
+
+let service: ConsoleService;
+let visitor: ConsoleVisitor;
+let session: OperatorTenantSession;
+let path: string;
+
+before(async () => {
+  service = await startConsole({ clock: systemClock, random: systemRandom });
+});
+after(() => service.close());
+beforeEach(async () => {
+  visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
+  const { tenantId } = await service.operator.createTenant(context, { name: 'Acme', plan: 'free', operator: 'test' });
+  session = await service.operator.tenant(context, tenantId, 'ann');
+  path = `/console/tenants/${tenantId}/rules`;
+});
+
+const write = (ruleSet: RuleSet) => session.call('writeRules', context, { ruleSet, ifMatch: undefined });
+const rulesNow = () => session.call('readRules', context, undefined);
+const plainText = (text: string): string =>
+  text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+const hidden = (text: string, name: string): string =>
+  plainText(new RegExp(`type="hidden" name="${name}" value="([^"]*)"`).exec(text)?.[1] ?? '');
+const restore = (text: string, action = 'save') =>
+  visitor.post(path, { action, rules: hidden(text, 'rules'), revision: hidden(text, 'revision') });
+const lines = (text: string, id: string): readonly string[] =>
+  [
+    ...(new RegExp(`aria-labelledby="${id}-title">(.*?)</section>`, 's').exec(text)?.[1] ?? '').matchAll(
+      /<li><code[^>]*>([^<]*)</g,
+    ),
+  ].map(([, line = '']) => line);
+
+describe('the history of rules', () => {
+  it('is empty where none were ever set, and not on the page of the rules', async () => {
+    assert.doesNotMatch((await visitor.get(path)).text, /id="history-title"/);
+    const { status, text } = await visitor.get(`${path}/versions`);
+    assert.equal(status, 200);
+    assert.match(text, /Each change of the rules appears here/);
+  });
+
+  it('has who changed them and when, the newest first; the page of the rules shows the newest', async () => {
+    for (let version = 1; version <= 7; version += 1) await write(rulesOf(`name_${version}`));
+    const { text } = await visitor.get(`${path}/versions`);
+    const numbers = [...text.matchAll(/>Version (\d+)<\/a>/g)].map(([, number]) => Number(number));
+    assert.deepEqual(numbers, [7, 6, 5, 4, 3, 2, 1]);
+    assert.match(text, /data-title="By"[^>]*><div class="cell"><bdi class="foreign">ann<\/bdi>/);
+    assert.match(text, /\+1 −1/);
+    const rules = await visitor.get(path);
+    assert.equal([...rules.text.matchAll(/>Version \d+<\/a>/g)].length, 5);
+    assert.match(rules.text, /href="[^"]*\/rules\/versions">All versions</);
+  });
+});
+
+describe('a version of rules', () => {
+  it('shows its rules, its author, what it changed, and what its return would change', async () => {
+    await write(FIRST);
+    await write(SECOND);
+    await write(rulesOf('can_edit'));
+    const { status, text } = await visitor.get(`${path}/versions/2`);
+    assert.equal(status, 200);
+    assert.match(text, /<dt>By<\/dt><dd><bdi class="foreign">ann</);
+    assert.ok(text.includes(revisionOf(SECOND)));
+    assert.ok(plainText(text).includes(renderRuleSet(SECOND)));
+    assert.match(text, /What it changed since version 1/);
+    assert.deepEqual(lines(text, 'difference'), ['+ doc can_edit: editor']);
+    assert.deepEqual(lines(text, 'restore'), ['+ doc can_read: editor']);
+    const other = await visitor.get(`${path}/versions/2?from=3`);
+    assert.deepEqual(lines(other.text, 'difference'), ['+ doc can_read: editor']);
+    const first = await visitor.get(`${path}/versions/1`);
+    assert.match(first.text, /What it set/);
+    assert.deepEqual(lines(first.text, 'difference'), ['+ doc can_read: editor']);
+    const gone = await visitor.get(`${path}/versions/2?from=9`);
+    assert.match(gone.text, /no longer kept/);
+  });
+
+  it('that is the present one cannot be restored', async () => {
+    await write(FIRST);
+    const { text } = await visitor.get(`${path}/versions/1`);
+    assert.match(text, /These are the current rules/);
+    assert.doesNotMatch(text, /Restore version/);
+  });
+
+  it('that does not exist is a 404', async () => {
+    await write(FIRST);
+    for (const version of ['0', '2', 'x', '1x']) {
+      assert.equal((await visitor.get(`${path}/versions/${version}`)).status, 404, version);
+    }
+  });
+
+  it('is restored as a new version', async () => {
+    await write(FIRST);
+    await write(SECOND);
+    const { text } = await visitor.get(`${path}/versions/1`);
+    assert.match((await restore(text, 'try')).text, /- doc can_edit: editor/);
+    assert.match((await restore(text, 'edit')).text, /<textarea/);
+    assert.deepEqual(await rulesNow(), SECOND);
+    assert.equal((await restore(text)).status, 303);
+    assert.deepEqual(await rulesNow(), FIRST);
+    assert.equal((await session.call('listRulesVersions', context, undefined)).length, 3);
+  });
+
+  it('is not restored over rules that the operator has not seen', async () => {
+    await write(FIRST);
+    await write(SECOND);
+    const { text } = await visitor.get(`${path}/versions/1`);
+    await write(NO_RULES);
+    const refused = await restore(text);
+    assert.equal(refused.status, 412);
+    assert.match(refused.text, /Another operator changed the rules in the meantime/);
+    assert.deepEqual(await rulesNow(), NO_RULES);
+  });
+});

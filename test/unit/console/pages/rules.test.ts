@@ -1,0 +1,286 @@
+// The page of a tenant's rules: written, tried, saved; whatever goes wrong, the text stays.
+
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { GrantdError } from '../../../../src/core/errors.ts';
+import type { OperatorTenantSession } from '../../../../src/front/front.ts';
+import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
+import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
+import { NO_RULES, revisionOfRules, textOfRules } from '../../../../src/rules/rule-set.ts';
+import { renderRuleSet } from '../../../../src/rules/rules-diff.ts';
+import { answering } from '../../../kit/call-handlers.ts';
+import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../kit/console-service.ts';
+import { ConsoleVisitor } from '../console-visitor.ts';
+
+const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
+const RULES = parseRuleSet({ rules: [{ namespace: 'doc', name: 'viewer', any_of: ['editor'] }] });
+const OTHERS = parseRuleSet({ rules: [{ namespace: 'doc', name: 'can_read', any_of: ['viewer'] }] });
+const WITH_GROUPS = parseRuleSet({ rules: [], groups: true, public: ['user'] });
+const TEXT = renderRuleSet(RULES);
+const NO_PREVIEW = {
+  groupSubjects: 0,
+  publicGrants: 0,
+  notFollowed: 0,
+  outsideTypes: 0,
+  ungranted: [],
+  scannedGrants: 0,
+  complete: true,
+};
+
+let service: ConsoleService;
+let visitor: ConsoleVisitor;
+let session: OperatorTenantSession;
+let path: string;
+
+before(async () => {
+  service = await startConsole({ clock: systemClock, random: systemRandom });
+});
+after(() => service.close());
+beforeEach(async () => {
+  visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
+  const { operator } = service;
+  operator.faults.length = 0;
+  operator.preview = NO_PREVIEW;
+  const { tenantId } = await operator.createTenant(context, { name: 'Acme', plan: 'free', operator: 'test' });
+  session = await operator.tenant(context, tenantId, 'test');
+  path = `/console/tenants/${tenantId}/rules`;
+});
+
+const revisionOf = (ruleSet: typeof RULES): string => revisionOfRules(textOfRules(ruleSet));
+const rulesNow = () => session.call('readRules', context, undefined);
+const plainText = (text: string): string =>
+  text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+const boxOf = (text: string): string =>
+  plainText(/<textarea(?:[^>"]|"[^"]*")*>([^<]*)<\/textarea>/.exec(text)?.[1] ?? '');
+const revisionIn = (text: string): string => /name="revision" value="([^"]*)"/.exec(text)?.[1] ?? '';
+const send = (action: string, rules: string, revision = revisionOf(NO_RULES), fields = {}) =>
+  visitor.post(path, { action, rules, revision, ...fields });
+
+describe('the rules page', () => {
+  it('shows the rules with their revision, a picture, and what they say', async () => {
+    await session.call('writeRules', context, { ruleSet: RULES, ifMatch: undefined });
+    const { status, text } = await visitor.get(path);
+    assert.equal(status, 200);
+    assert.equal(boxOf(text), TEXT);
+    assert.equal(revisionIn(text), revisionOf(RULES));
+    assert.match(text, /<svg class="rules-picture" role="img"/);
+    assert.match(text, /<li>viewer of doc: editor<\/li>/);
+    assert.doesNotMatch(text, /start from an example/);
+    assert.match(text, /<a href="[^"]*\/rules" aria-current="page">Rules<\/a>/);
+  });
+
+  it('offers examples where there are none; none of them is saved by looking at it', async () => {
+    const { text } = await visitor.get(path);
+    const links = [...text.matchAll(/href="([^"]*\/rules\?example=[^"]+)"/g)].map(([, link]) => link ?? '');
+    assert.equal(links.length, 3);
+    for (const link of links) {
+      const example = await visitor.get(link);
+      assert.match(example.text, /<svg class="rules-picture"/);
+      assert.equal(revisionIn(example.text), revisionOf(NO_RULES));
+      assert.equal((await send('try', boxOf(example.text))).status, 200);
+    }
+    assert.deepEqual(await rulesNow(), NO_RULES);
+    assert.equal((await visitor.get(`${path}?example=none`)).status, 200);
+  });
+});
+
+describe('a text that is being typed', () => {
+  const validate = (rules: string) => visitor.post(`${path}/validate`, { rules });
+
+  it('is looked at without asking the cluster: the error with its line, or the picture', async () => {
+    const calls = service.operator.calls.length;
+    const wrong = await validate(TEXT.replace('"editor"', '"auditor"'));
+    assert.equal(wrong.status, 200);
+    assert.match(
+      wrong.text,
+      /<p role="status">1 problem, in line 3\.<\/p><ol[^>]*><li><a href="#rules" data-line="3" data-column="50" data-length="9">Line 3<\/a>: <bdi>&quot;rules\[0\]\.any_of\[0\]&quot; uses/,
+    );
+    assert.doesNotMatch(wrong.text, /rules-picture/);
+    const right = await validate(TEXT);
+    assert.match(right.text, /role="status">No errors: 1 rule\.<\/p>/);
+    const conditions = [{ name: 'late', parameters: { hour: 'int' }, expression: 'hour > "x"' }];
+    assert.match(
+      (await validate(JSON.stringify({ rules: [], conditions }))).text,
+      /data-line="1" data-column="89" data-length="1">Line 1<\/a>: <bdi>&quot;conditions\[0\]\.expression&quot;, line 1, column 6/,
+    );
+    assert.match(right.text, /<section id="rules-picture"[^>]* hx-swap-oob="true"/);
+    assert.match((await validate('')).text, /No errors: 0 rules/);
+    assert.match((await validate('x'.repeat(200_001))).text, /longer than 200,000 characters/);
+    assert.equal(service.operator.calls.length, calls);
+  });
+
+  it('is looked at only for the session that has the form', async () => {
+    assert.equal((await visitor.post(`${path}/validate`, { rules: TEXT, csrf: 'x' })).status, 403);
+    assert.equal((await new ConsoleVisitor(service.url).post(`${path}/validate`, { rules: TEXT })).status, 303);
+  });
+
+  it('is shown as text', async () => {
+    const hostile = '{"<script>alert(1)</script>": "</textarea><b>"}';
+    assert.doesNotMatch((await validate(hostile)).text, /<script>|<b>/);
+    assert.doesNotMatch((await send('save', hostile)).text, /<script>|<b>/);
+  });
+});
+
+describe('trying rules', () => {
+  it('shows what would change, and changes nothing', async () => {
+    service.operator.preview = {
+      groupSubjects: 1200,
+      publicGrants: 7,
+      notFollowed: 0,
+      outsideTypes: 0,
+      ungranted: [{ namespace: 'doc', relation: 'editor' }],
+      scannedGrants: 100_000,
+      complete: false,
+    };
+    const { status, text } = await send('try', TEXT);
+    assert.equal(status, 200);
+    assert.match(text, /<dd>at least 1,200<\/dd>/);
+    assert.match(text, /<dd>at least 7<\/dd>/);
+    assert.match(text, /100,000, not all of them/);
+    assert.match(text, /none of the grants looked at is one of them:[\s\S]*editor<\/code> of <code dir="ltr">doc/);
+    assert.match(text, /\+ doc viewer: editor/);
+    assert.match(text, /Nothing has been saved/);
+    assert.equal(boxOf(text), TEXT);
+    assert.deepEqual(await rulesNow(), NO_RULES);
+  });
+
+  it('tells of a change by somebody else meanwhile', async () => {
+    await session.call('writeRules', context, { ruleSet: OTHERS, ifMatch: undefined });
+    const { text } = await send('try', TEXT);
+    assert.match(text, /Another operator changed the rules since you opened this page/);
+    assert.equal(revisionIn(text), revisionOf(NO_RULES), 'a save still meets the change');
+  });
+
+  it('keeps the text where the service cannot say', async () => {
+    service.operator.faults.push(undefined, new GrantdError('unavailable', 'Not now.'));
+    const { status, text } = await send('try', TEXT);
+    assert.equal(status, 503);
+    assert.match(text, /role="alert"[^>]*>Not now\./);
+    assert.equal(boxOf(text), TEXT);
+  });
+});
+
+describe('saving rules', () => {
+  it('replaces those on which the text is based', async () => {
+    const { status, headers } = await send('save', TEXT);
+    assert.equal(status, 303);
+    assert.match((await visitor.get(headers.get('location') ?? '')).text, /Rules saved: 1 rule\./);
+    assert.deepEqual(await rulesNow(), RULES);
+    await send('save', ' \r\n', revisionOf(RULES));
+    assert.match((await visitor.get(path)).text, /Rules removed: only grants count\./);
+    assert.deepEqual(await rulesNow(), NO_RULES);
+  });
+
+  it('is refused where the text is wrong, with the line, and the text stays', async () => {
+    const wrong = TEXT.replace('"groups"', '"group"');
+    const { status, text } = await send('save', wrong);
+    assert.equal(status, 422);
+    assert.match(text, /id="rules-error" role="alert">1 problem, in line 5\. Nothing was saved\./);
+    assert.match(text, /Line 5<\/a>: <bdi>&quot;group&quot; is unknown; the nearest known name is &quot;groups&quot;/);
+    assert.match(text, /<textarea[^>]* aria-invalid="true"/);
+    assert.equal(boxOf(text), wrong);
+    assert.equal(revisionIn(text), revisionOf(NO_RULES));
+    assert.deepEqual(await rulesNow(), NO_RULES);
+  });
+
+  it('overwrites nothing that somebody else has saved meanwhile, and loses nothing', async () => {
+    await session.call('writeRules', context, { ruleSet: OTHERS, ifMatch: undefined });
+    const { status, text } = await send('save', TEXT);
+    assert.equal(status, 412);
+    assert.match(text, /Another operator changed the rules in the meantime\. Nothing was saved\./);
+    assert.match(text, /- doc can_read: viewer/);
+    assert.match(text, /\+ doc viewer: editor/);
+    assert.equal(boxOf(text), TEXT);
+    assert.deepEqual(await rulesNow(), OTHERS);
+    const decided = await send('save', TEXT, revisionIn(text));
+    assert.equal(decided.status, 303);
+    assert.deepEqual(await rulesNow(), RULES);
+  });
+
+  it('is no guess where the change comes at the last moment, or the revision is none', async () => {
+    const { tenant } = service.operator;
+    service.operator.tenant = async (...call) => {
+      const real = await tenant.apply(service.operator, call);
+      return answering(real, {
+        writeRules: async (...write) => {
+          await session.call('writeRules', context, { ruleSet: OTHERS, ifMatch: undefined });
+          return real.call('writeRules', ...write);
+        },
+      });
+    };
+    try {
+      assert.equal((await send('save', TEXT)).status, 412);
+    } finally {
+      service.operator.tenant = tenant;
+    }
+    for (const revision of ['', 'x', '*', `${revisionOf(OTHERS)},`]) {
+      assert.equal((await send('save', TEXT, revision)).status, 412, revision);
+    }
+    assert.deepEqual(await rulesNow(), OTHERS);
+  });
+
+  it('asks once more where grants change their meaning', async () => {
+    service.operator.preview = { ...NO_PREVIEW, groupSubjects: 3, scannedGrants: 10 };
+    const written = renderRuleSet(WITH_GROUPS);
+    const asked = await send('save', written);
+    assert.equal(asked.status, 200);
+    assert.match(asked.text, /Grants change their meaning/);
+    assert.match(asked.text, /\+ groups: true/);
+    assert.deepEqual(await rulesNow(), NO_RULES);
+    const hidden = (name: string): string =>
+      plainText(new RegExp(`type="hidden" name="${name}" value="([^"]*)"`).exec(asked.text)?.[1] ?? '');
+    assert.equal(hidden('rules'), written);
+    const fields = { confirmed: hidden('confirmed') };
+    assert.equal(boxOf((await send('edit', hidden('rules'))).text), written);
+    const other = await send('save', renderRuleSet({ ...WITH_GROUPS, public: [] }), hidden('revision'), fields);
+    assert.equal(other.status, 200, 'what was confirmed were other rules');
+    assert.equal((await send('save', hidden('rules'), hidden('revision'), fields)).status, 303);
+    assert.deepEqual(await rulesNow(), WITH_GROUPS);
+  });
+
+  it('does not ask where no grant changes its meaning', async () => {
+    assert.equal((await send('save', renderRuleSet(WITH_GROUPS))).status, 303);
+    service.operator.preview = { ...NO_PREVIEW, groupSubjects: 3 };
+    const rules = { ...WITH_GROUPS, rules: RULES.rules };
+    assert.equal((await send('save', renderRuleSet(rules), revisionOf(WITH_GROUPS))).status, 303);
+  });
+
+  it('asks what becomes of stored grants that stricter types exclude, and keeps them if told to', async () => {
+    const grant = { subject: 'bot:<b>', relation: 'viewer', object: 'doc:1', revoke: false } as const;
+    await session.call('writeGrants', context, [grant]);
+    const types = [{ namespace: 'doc', relation: 'viewer', subjects: ['user'] }];
+    const written = JSON.stringify({ ...JSON.parse(TEXT), types });
+    const asked = await send('save', written);
+    assert.equal(asked.status, 200);
+    assert.match(asked.text, /Stored grants are outside the types/);
+    assert.match(asked.text, /exclude 1 stored grant: bot:&lt;b> viewer doc:1\./);
+    assert.match(asked.text, /Save the rules, and keep these grants/);
+    assert.deepEqual(await rulesNow(), NO_RULES);
+    const hidden = (name: string): string =>
+      plainText(new RegExp(`type="hidden" name="${name}" value="([^"]*)"`).exec(asked.text)?.[1] ?? '');
+    assert.equal(hidden('rules'), written);
+    assert.equal(boxOf((await send('edit', hidden('rules'))).text), written);
+    const other = await send('save', written, hidden('revision'), { outside_types: 'drop' });
+    assert.match(other.text, /Stored grants are outside the types/);
+    assert.deepEqual(await rulesNow(), NO_RULES);
+    const fields = { confirmed: hidden('confirmed'), outside_types: hidden('outside_types') };
+    assert.equal((await send('save', hidden('rules'), hidden('revision'), fields)).status, 303);
+    assert.equal((await rulesNow()).types.length, 1);
+  });
+
+  it('asks where not all grants could be looked at', async () => {
+    service.operator.preview = { ...NO_PREVIEW, complete: false };
+    assert.match((await send('save', renderRuleSet(WITH_GROUPS))).text, /Grants change their meaning/);
+  });
+
+  it('keeps the text where the service is away', async () => {
+    service.operator.faults.push(
+      new GrantdError('unavailable', 'Not now.'),
+      new GrantdError('unavailable', 'Not now.'),
+    );
+    const { status, text } = await send('save', TEXT);
+    assert.equal(status, 503);
+    assert.equal(boxOf(text), TEXT);
+    assert.deepEqual(await rulesNow(), NO_RULES);
+  });
+});
