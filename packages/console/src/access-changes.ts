@@ -35,14 +35,14 @@ export interface AccessChange {
  * more of them than a page lists. `context`: a condition depends on what only a request brings along. `failed`: a
  * listing was too large, or not answered.
  */
-export type Open = 'subjects' | 'everyone' | 'gates' | 'objects' | 'context' | 'failed';
+export type OpenPoint = 'subjects' | 'everyone' | 'gates' | 'objects' | 'context' | 'failed';
 
 export interface AccessChanges {
   readonly lost: readonly AccessChange[];
   readonly gained: readonly AccessChange[];
   /** How many subjects were compared. */
   readonly subjects: number;
-  readonly open: ReadonlySet<Open>;
+  readonly open: ReadonlySet<OpenPoint>;
 }
 
 export interface Revocation {
@@ -54,12 +54,12 @@ export interface Revocation {
   readonly isCut: boolean;
 }
 
-interface Comparing {
+interface ComparisonContext {
   readonly session: OperatorTenantSession;
   readonly clock: Clock;
   readonly context: () => RequestContext;
   readonly ruleSet: RuleSet;
-  readonly open: Set<Open>;
+  readonly open: Set<OpenPoint>;
   /** By the monotonic clock. */
   readonly endMs: number;
 }
@@ -82,7 +82,7 @@ function namesConcerned(ruleSet: RuleSet, relations: ReadonlySet<string>): reado
 }
 
 /** Undefined: it cannot be known, which is noted. */
-async function unlessOpen<Answer>(open: Set<Open>, answer: Promise<Answer>): Promise<Answer | undefined> {
+async function unlessOpen<Answer>(open: Set<OpenPoint>, answer: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await answer;
   } catch (error) {
@@ -95,7 +95,7 @@ async function unlessOpen<Answer>(open: Set<Open>, answer: Promise<Answer>): Pro
 
 /** The subjects whom a grant concerns besides its own: who is in its group, and who holds a name on its entity. */
 class ConcernedSubjects {
-  readonly #of: Comparing;
+  readonly #of: ComparisonContext;
   /** The subjects of the grants themselves. */
   readonly own = new Set<string>();
   readonly others = new Set<string>();
@@ -106,7 +106,7 @@ class ConcernedSubjects {
   /** Some are concerned by a name on the entity that a grant has for a subject. */
   hasHeirs = false;
 
-  constructor(of: Comparing) {
+  constructor(of: ComparisonContext) {
     this.#of = of;
     const elements = of.ruleSet.rules.flatMap(namesInRule);
     const distinct = new Map(elements.map((element) => [textOfName(element), element]));
@@ -171,14 +171,14 @@ function missingIn(other: ResultPage<string>, page: ResultPage<string>): readonl
 
 /** Compares what the subjects hold, until the bounds of time and number. */
 class Comparison {
-  readonly #of: Comparing;
+  readonly #of: ComparisonContext;
   readonly #without: WithoutGrants;
   readonly lost: AccessChange[] = [];
   readonly gained: AccessChange[] = [];
   readonly compared = new Set<string>();
   #left = COMPARISONS_MAX;
 
-  constructor(of: Comparing, without: WithoutGrants) {
+  constructor(of: ComparisonContext, without: WithoutGrants) {
     this.#of = of;
     this.#without = without;
   }
@@ -216,11 +216,11 @@ const bySubject = (one: AccessChange, other: AccessChange): number =>
   compareUtf8(one.subject, other.subject) || compareUtf8(one.name, other.name);
 
 export async function accessChanges(
-  of: Omit<Comparing, 'open' | 'endMs'>,
+  of: Omit<ComparisonContext, 'open' | 'endMs'>,
   { without, grants, isCut }: Revocation,
 ): Promise<AccessChanges> {
   const { ruleSet } = of;
-  const open = new Set<Open>(isCut ? ['subjects'] : []);
+  const open = new Set<OpenPoint>(isCut ? ['subjects'] : []);
   const comparing = { ...of, open, endMs: of.clock.monotonicMs() + TIME_MAX_MS };
   const concerned = new ConcernedSubjects(comparing);
   for (const grant of grants) concerned.addGrant(grant);
@@ -228,7 +228,7 @@ export async function accessChanges(
   const names = namesConcerned(ruleSet, new Set(grants.map(({ relation }) => relation)));
   await comparison.compare(concerned.own, names);
   await concerned.addOthers();
-  // Who is in a group has all that the group has: where names follow by unions alone, nobody loses more than it does.
+  // Members of a group hold all that the group holds: where names follow by unions alone, no member loses more than it.
   const isUnion = !hasGates(ruleSet) && ruleSet.conditions.length === 0 && !concerned.hasHeirs && !open.has('failed');
   const rest = isUnion && !open.has('objects') ? new Set(comparison.lost.map(({ name }) => name)) : names;
   await comparison.compare(concerned.others, rest);

@@ -70,13 +70,13 @@ export function figuresOf({ slots, loads }: ClusterPicture): Figures {
   };
 }
 
-interface Seen {
+interface SlotOwners {
   readonly atMs: number;
   /** By slot. */
   readonly owners: ReadonlyMap<number, string | undefined>;
 }
 
-function movesBetween(before: Seen['owners'], slots: readonly SlotView[]) {
+function movesBetween(before: SlotOwners['owners'], slots: readonly SlotView[]) {
   const moved = slots.filter(({ slot, shardName }) => before.has(slot) && before.get(slot) !== shardName);
   const groups = [...Map.groupBy(moved, ({ slot }) => before.get(slot)).values()].flatMap((left) => [
     ...Map.groupBy(left, ({ shardName }) => shardName).values(),
@@ -106,7 +106,7 @@ export class ClusterHistory {
   readonly #columns: Readonly<Record<Figure, Float64Array>>;
   #first = 0;
   #count = 0;
-  #seen: Seen | undefined;
+  #seen: SlotOwners | undefined;
   /** By incarnation; undefined until the members have been read. */
   #members: ReadonlyMap<string, MemberView> | undefined;
   /** Newest first. */

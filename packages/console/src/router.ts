@@ -86,8 +86,8 @@ function cookieOf(request: IncomingMessage, name: string): string | undefined {
 /** Below this, compression gains nothing. */
 const COMPRESSED_BYTES_MIN = 1024;
 
-/** One request and its response. */
-class Exchange {
+/** One request for a page, and its response. */
+class PageVisit {
   readonly site: RouterDependencies;
   readonly options: RouterOptions;
   readonly request: Request;
@@ -187,74 +187,74 @@ class Exchange {
   }
 }
 
-type Handler = (exchange: Exchange) => void | Promise<void>;
+type Handler = (visit: PageVisit) => void | Promise<void>;
 /** A route that is no page: the label of its metrics if it has one, the method, the path, and the handler. */
 type Route = readonly [operation: string | undefined, method: 'get' | 'post', path: string, handle: Handler];
 
 /** A page redirects to the log-in and back; for a request of htmx, the whole window goes there. */
-function askToLogIn(exchange: Exchange): void {
-  const { method, originalUrl, headers } = exchange.request;
+function askToLogIn(visit: PageVisit): void {
+  const { method, originalUrl, headers } = visit.request;
   if (headers['hx-request'] !== 'true') {
-    exchange.redirect(pathTo(['log-in'], { to: method === 'GET' ? originalUrl : undefined }));
+    visit.redirect(pathTo(['log-in'], { to: method === 'GET' ? originalUrl : undefined }));
     return;
   }
   const current = headers['hx-current-url'];
   const page = typeof current === 'string' && URL.canParse(current) ? new URL(current) : undefined;
-  exchange.response.setHeader('HX-Redirect', pathTo(['log-in'], { to: page && `${page.pathname}${page.search}` }));
-  exchange.send(401, HTML, '');
+  visit.response.setHeader('HX-Redirect', pathTo(['log-in'], { to: page && `${page.pathname}${page.search}` }));
+  visit.send(401, HTML, '');
 }
 
-function sendLogInPage(exchange: Exchange, fields: Fields, refused?: RefusedLogIn): void {
+function sendLogInPage(visit: PageVisit, fields: Fields, refused?: RefusedLogIn): void {
   const seconds = refused?.retryAfterSeconds;
-  if (seconds !== undefined) exchange.response.setHeader('Retry-After', String(seconds));
-  const hasProvider = exchange.site.providerLogIn !== undefined;
-  exchange.sendDocument(undefined, showLogIn(fields, refused?.refusal, hasProvider));
+  if (seconds !== undefined) visit.response.setHeader('Retry-After', String(seconds));
+  const hasProvider = visit.site.providerLogIn !== undefined;
+  visit.sendDocument(undefined, showLogIn(fields, refused?.refusal, hasProvider));
 }
 
 /** Gives the browser its new session. */
-function enter(exchange: Exchange, { id, operator }: OperatorSession): void {
-  const { sessions, log } = exchange.site;
-  const before = exchange.cookie(SESSION_COOKIE);
+function enter(visit: PageVisit, { id, operator }: OperatorSession): void {
+  const { sessions, log } = visit.site;
+  const before = visit.cookie(SESSION_COOKIE);
   if (before !== undefined) sessions.end(before);
-  log.info({ requestId: exchange.response.locals.requestId, operator }, 'an operator logged in');
-  exchange.setCookie(SESSION_COOKIE, id);
+  log.info({ requestId: visit.response.locals.requestId, operator }, 'an operator logged in');
+  visit.setCookie(SESSION_COOKIE, id);
 }
 
-async function sendAsset(exchange: Exchange): Promise<void> {
-  const asset = exchange.site.assets.find(String(exchange.request.params.name));
+async function sendAsset(visit: PageVisit): Promise<void> {
+  const asset = visit.site.assets.find(String(visit.request.params.name));
   if (asset === undefined) throw new GrantdError('not-found', 'There is nothing at this path.');
-  exchange.response.setHeader('Cache-Control', `public, max-age=${ASSET_AGE_SECONDS}, immutable`);
-  await exchange.sendCompressed(asset.contentType, asset.bytes, () => asset.compressed());
+  visit.response.setHeader('Cache-Control', `public, max-age=${ASSET_AGE_SECONDS}, immutable`);
+  await visit.sendCompressed(asset.contentType, asset.bytes, () => asset.compressed());
 }
 
-function begin(exchange: Exchange): void {
-  if (exchange.findSession(true) === undefined) askToLogIn(exchange);
-  else exchange.redirect(pathTo(['cluster']));
+function begin(visit: PageVisit): void {
+  if (visit.findSession(true) === undefined) askToLogIn(visit);
+  else visit.redirect(pathTo(['cluster']));
 }
 
-function beginLogIn(exchange: Exchange): void {
-  const { query } = exchange;
-  if (exchange.findSession(true) === undefined) sendLogInPage(exchange, query);
-  else exchange.redirect(exchange.site.logIn.targetOf(query));
+function beginLogIn(visit: PageVisit): void {
+  const { query } = visit;
+  if (visit.findSession(true) === undefined) sendLogInPage(visit, query);
+  else visit.redirect(visit.site.logIn.targetOf(query));
 }
 
-async function logIn(exchange: Exchange): Promise<void> {
-  const form = await readForm(exchange.request, LOG_IN_FORM_BYTES_MAX);
-  const outcome = exchange.site.logIn.attempt(exchange.address, form);
+async function logIn(visit: PageVisit): Promise<void> {
+  const form = await readForm(visit.request, LOG_IN_FORM_BYTES_MAX);
+  const outcome = visit.site.logIn.attempt(visit.address, form);
   if (outcome.kind === 'refused') {
-    sendLogInPage(exchange, form, outcome);
+    sendLogInPage(visit, form, outcome);
     return;
   }
-  enter(exchange, outcome.session);
-  exchange.redirect(exchange.site.logIn.targetOf(form));
+  enter(visit, outcome.session);
+  visit.redirect(visit.site.logIn.targetOf(form));
 }
 
-async function logOut(exchange: Exchange): Promise<void> {
-  const session = exchange.requireSession(true);
-  await exchange.readForm(session);
-  exchange.site.sessions.end(session.id);
-  exchange.setCookie(SESSION_COOKIE, '');
-  exchange.redirect(pathTo(['log-in'], { done: 'logged-out' }));
+async function logOut(visit: PageVisit): Promise<void> {
+  const session = visit.requireSession(true);
+  await visit.readForm(session);
+  visit.site.sessions.end(session.id);
+  visit.setCookie(SESSION_COOKIE, '');
+  visit.redirect(pathTo(['log-in'], { done: 'logged-out' }));
 }
 
 const OPEN_ROUTES: readonly Route[] = [
@@ -269,72 +269,72 @@ const providerRoutes = ({ begin: beginAtProvider, complete }: ProviderLogIn): re
     'page-provider-log-in',
     'get',
     '/log-in/provider',
-    async (exchange) => {
-      const { url, cookie } = await beginAtProvider(exchange.site.logIn.targetOf(exchange.query));
-      exchange.setCookie(PROVIDER_COOKIE, cookie, LOG_IN_SECONDS_MAX);
-      exchange.redirect(url);
+    async (visit) => {
+      const { url, cookie } = await beginAtProvider(visit.site.logIn.targetOf(visit.query));
+      visit.setCookie(PROVIDER_COOKIE, cookie, LOG_IN_SECONDS_MAX);
+      visit.redirect(url);
     },
   ],
   [
     'page-provider-log-in',
     'get',
     '/log-in/callback',
-    async (exchange) => {
+    async (visit) => {
       // Its address holds the code of the log-in.
-      exchange.response.setHeader('Referrer-Policy', 'no-referrer');
-      const outcome = await complete(exchange.address, exchange.search, exchange.cookie(PROVIDER_COOKIE));
+      visit.response.setHeader('Referrer-Policy', 'no-referrer');
+      const outcome = await complete(visit.address, visit.search, visit.cookie(PROVIDER_COOKIE));
       if (outcome.kind === 'refused') {
-        sendLogInPage(exchange, NO_FIELDS, outcome);
+        sendLogInPage(visit, NO_FIELDS, outcome);
         return;
       }
-      enter(exchange, outcome.session);
-      exchange.setCookie(PROVIDER_COOKIE, '');
-      const target = exchange.site.logIn.targetOf(new Fields(`to=${encodeURIComponent(outcome.target)}`));
-      exchange.sendDocument(undefined, showContinue(target));
+      enter(visit, outcome.session);
+      visit.setCookie(PROVIDER_COOKIE, '');
+      const target = visit.site.logIn.targetOf(new Fields(`to=${encodeURIComponent(outcome.target)}`));
+      visit.sendDocument(undefined, showContinue(target));
     },
   ],
 ];
 
-async function runPage(page: ConsolePage, exchange: Exchange): Promise<void> {
-  const { request, site, options } = exchange;
-  const { locals } = exchange.response;
+async function runPage(page: ConsolePage, visit: PageVisit): Promise<void> {
+  const { request, site, options } = visit;
+  const { locals } = visit.response;
   locals.operation = page.name;
-  const session = exchange.requireSession(page.unattended !== true);
+  const session = visit.requireSession(page.unattended !== true);
   locals.operator = { name: session.operator, access: session.access };
   requireAccess(session, page.access);
-  const form = page.method === 'POST' ? await exchange.readForm(session) : NO_FIELDS;
+  const form = page.method === 'POST' ? await visit.readForm(session) : NO_FIELDS;
   const { operator, clock, plans, watch, links } = site;
   const result = await page.run({
     ...{ operator, clock, plans, watch, links, session, form },
-    query: exchange.query,
+    query: visit.query,
     parameters: request.params as Record<string, string>,
     context: () => ({ requestId: locals.requestId, deadlineMs: clock.monotonicMs() + options.deadlineMs }),
   });
-  if (result.kind === 'page') exchange.sendDocument(session, result);
+  if (result.kind === 'page') visit.sendDocument(session, result);
   else if (result.kind === 'part') {
     const text = renderMarkup(result.body);
-    if (page.unattended === true) await exchange.sendCompressed(HTML, Buffer.from(text, 'utf8'), compress);
-    else exchange.send(200, HTML, text);
+    if (page.unattended === true) await visit.sendCompressed(HTML, Buffer.from(text, 'utf8'), compress);
+    else visit.send(200, HTML, text);
   } else if (result.kind === 'file') {
     // The name is one of the console's own.
     const disposition = `attachment; filename="${result.name}"`;
-    exchange.send(200, result.contentType, result.text, { 'Content-Disposition': disposition });
+    visit.send(200, result.contentType, result.text, { 'Content-Disposition': disposition });
   } else if (result.kind === 'stream') {
     const { name, contentType, chunks } = result;
     const headers = { 'Content-Disposition': `attachment; filename="${name}"`, 'Content-Type': contentType };
-    await sendChunks(exchange.response, headers, chunks, request.method === 'HEAD');
+    await sendChunks(visit.response, headers, chunks, request.method === 'HEAD');
   } else {
     const { notice: text, undo, to } = result;
     session.notice = text === undefined ? undefined : { text, undo };
-    exchange.redirect(to);
+    visit.redirect(to);
   }
 }
 
 /** `pages`: those of the path, one for each method. */
-function runOneOf(pages: readonly ConsolePage[], exchange: Exchange): Promise<void> {
-  const { method } = exchange.request;
+function runOneOf(pages: readonly ConsolePage[], visit: PageVisit): Promise<void> {
+  const { method } = visit.request;
   const page = pages.find((each) => each.method === (method === 'HEAD' ? 'GET' : method));
-  if (page !== undefined) return runPage(page, exchange);
+  if (page !== undefined) return runPage(page, visit);
   const allow = pages.map((each) => each.method).join(', ');
   throw new GrantdError('method-not-allowed', `This page supports only ${allow}.`, { details: { allow } });
 }
@@ -356,8 +356,8 @@ function requireDecodablePath(path: string): void {
   }
 }
 
-function sendFailure(exchange: Exchange, thrown: unknown): void {
-  const { response, options, site } = exchange;
+function sendFailure(visit: PageVisit, thrown: unknown): void {
+  const { response, options, site } = visit;
   const error = GrantdError.from(thrown);
   const { requestId } = response.locals;
   const problem = problemOf(error, { errorsBase: options.errorsBase, requestId });
@@ -374,21 +374,18 @@ function sendFailure(exchange: Exchange, thrown: unknown): void {
   // Within a session, the status is 403: a 401 would ask for another token.
   const status = error.code === 'unauthorized' ? 403 : problem.status;
   if (status === 413) response.setHeader('Connection', 'close');
-  exchange.sendDocument(
-    exchange.findSession(false),
-    showPage(problem.body.title, errorBody(error, requestId), { status }),
-  );
+  visit.sendDocument(visit.findSession(false), showPage(problem.body.title, errorBody(error, requestId), { status }));
 }
 
 export function createPageRouter(dependencies: RouterDependencies, options: RouterOptions): Router {
   const { pages, providerLogIn } = dependencies;
   const router = express.Router({ strict: true, caseSensitive: true });
-  const exchangeOf = (request: Request, response: PageResponse): Exchange =>
-    new Exchange(dependencies, options, request, response);
+  const visitOf = (request: Request, response: PageResponse): PageVisit =>
+    new PageVisit(dependencies, options, request, response);
   const add = ([operation, method, path, handle]: Route): void => {
     router[method](path, (request: Request, response: PageResponse) => {
       if (operation !== undefined) response.locals.operation = operation;
-      return handle(exchangeOf(request, response));
+      return handle(visitOf(request, response));
     });
   };
   router.use((request: Request, response: PageResponse, next: NextFunction) => {
@@ -401,20 +398,20 @@ export function createPageRouter(dependencies: RouterDependencies, options: Rout
     add(route);
   }
   router.use((request: Request, response: PageResponse, next: NextFunction) => {
-    const exchange = exchangeOf(request, response);
-    if (exchange.findSession(false) === undefined) askToLogIn(exchange);
+    const visit = visitOf(request, response);
+    if (visit.findSession(false) === undefined) askToLogIn(visit);
     else next();
   });
   add(['page-log-out', 'post', '/log-out', logOut]);
   for (const [path, ofPath] of Map.groupBy(pages, (page) => page.path)) {
-    router.all(path, (request: Request, response: PageResponse) => runOneOf(ofPath, exchangeOf(request, response)));
+    router.all(path, (request: Request, response: PageResponse) => runOneOf(ofPath, visitOf(request, response)));
   }
   router.use(() => {
     throw new GrantdError('not-found', 'There is no page at this path.');
   });
   // Express recognizes an error handler by its four parameters.
   router.use((thrown: unknown, request: Request, response: PageResponse, _next: NextFunction) =>
-    sendFailure(exchangeOf(request, response), thrown),
+    sendFailure(visitOf(request, response), thrown),
   );
   return router;
 }

@@ -40,7 +40,7 @@ async function createTenant(objects: readonly string[] = []): Promise<TenantId> 
 
 const read = (tenantId: TenantId, query = '') => visitor.get(`/console/tenants/${tenantId}/audit-log${query}`);
 
-/** Of the table, from the top on. */
+/** The objects in the table, from the top on. */
 const objectsOf = (text: string): readonly string[] =>
   [...text.matchAll(/<strong>viewer<\/strong>\s*<a [^>]*><bdi class="foreign">([^<]*)/g)].map(
     ([, object]) => object ?? '',

@@ -12,12 +12,12 @@ import { type AuditOfAllQuery, auditOfAll } from '../audit-of-all.ts';
 import { type Refusal, refuse } from '../forms.ts';
 import { type PageCall, type PageResult, page, pathTo, redirect, tenantPath, withQuery } from '../page.ts';
 import {
-  type Asked,
   askedOf,
   DOWNLOADED_MAX,
   downloadLinks,
   entriesTable,
   type Filter,
+  type FilterTexts,
   fileFormatOf,
   filterForm,
   mentionedKeys,
@@ -41,7 +41,7 @@ const RANGES = [
   { name: 'week', text: '7 days', ms: 7 * MS_PER_DAY },
 ] as const;
 
-interface Listed {
+interface NewestEntries {
   /** The newest, newest first. */
   readonly entries: readonly LoggedChange[];
   readonly matches: number;
@@ -64,7 +64,7 @@ function newest(entries: readonly LoggedChange[]): readonly LoggedChange[] {
   return lastMs === undefined ? sorted : sorted.filter(({ atMs }) => atMs >= lastMs);
 }
 
-async function readNewest(call: PageCall, query: AuditOfAllQuery): Promise<Listed> {
+async function readNewest(call: PageCall, query: AuditOfAllQuery): Promise<NewestEntries> {
   const enoughAtMs = call.clock.monotonicMs() + READING_MS_MAX;
   let entries: readonly LoggedChange[] = [];
   let [matches, read, slotsMissing, isWhole] = [0, 0, 0, false];
@@ -99,8 +99,8 @@ function rangeOf({ query, clock }: PageCall, sinceMs: number | undefined): Range
   return { name, text, sinceMs: clock.wallMs() - ms };
 }
 
-function rangeLinks(asked: Asked, shown: Range): Markup {
-  const rest: Asked = { ...asked, since: '', until: '' };
+function rangeLinks(asked: FilterTexts, shown: Range): Markup {
+  const rest: FilterTexts = { ...asked, since: '', until: '' };
   const links = RANGES.map(({ name, text }) => {
     const href = withQuery(PATH, { ...rest, range: name === 'day' ? undefined : name });
     return html`<li><a href=${href} aria-current=${shown.name === name ? 'true' : undefined}>${text}</a></li>`;
@@ -108,7 +108,10 @@ function rangeLinks(asked: Asked, shown: Range): Markup {
   return html`<nav class="ranges" aria-label="Range"><ul>${links}</ul></nav>`;
 }
 
-function progressMarkup({ entries, matches, read, isWhole, slotsMissing }: Listed, { sinceMs, text }: Range): Markup {
+function progressMarkup(
+  { entries, matches, read, isWhole, slotsMissing }: NewestEntries,
+  { sinceMs, text }: Range,
+): Markup {
   const range = text === undefined ? html`since ${moment(sinceMs)}` : `in the last ${text}`;
   const found =
     matches > entries.length
@@ -120,7 +123,7 @@ function progressMarkup({ entries, matches, read, isWhole, slotsMissing }: Liste
   </p>`;
 }
 
-async function listing(call: PageCall, asked: Asked, { fields, sinceMs, untilMs }: Filter): Promise<Markup> {
+async function listing(call: PageCall, asked: FilterTexts, { fields, sinceMs, untilMs }: Filter): Promise<Markup> {
   const range = rangeOf(call, sinceMs);
   const listed = await readNewest(call, { ...auditFilterOf(fields), sinceMs: range.sinceMs, untilMs });
   const { entries, matches, isWhole } = listed;
@@ -145,7 +148,7 @@ async function listing(call: PageCall, asked: Asked, { fields, sinceMs, untilMs 
 }
 
 /** A tenant has an audit log of its own, which goes back further. */
-function ofTenant(call: PageCall, asked: Asked, path: string): PageResult | Refusal | undefined {
+function ofTenant(call: PageCall, asked: FilterTexts, path: string): PageResult | Refusal | undefined {
   const text = call.query.typed('tenant');
   if (text === '') return undefined;
   const tenantId = parseTenantId(text);

@@ -13,7 +13,7 @@ import type { RuleSet } from '../../../../src/rules/rule-set.ts';
 import { summaryOfChange } from '../../../../src/rules/rules-diff.ts';
 import { relationsOf } from '../../../../src/rules/rules-text.ts';
 import { openTenant, type PageCall, type PageResult, tenantPath, tenantSessionOf, withQuery } from '../page.ts';
-import { choicesOf, type Filled, queryForm, selectField, submit, textField } from '../parts/form-parts.ts';
+import { choicesOf, type FormContent, queryForm, selectField, submit, textField } from '../parts/form-parts.ts';
 import { refuseTyped } from '../parts/grant-form.ts';
 import { tenantPage } from '../parts/layout.ts';
 import {
@@ -47,14 +47,14 @@ const STARTS: Readonly<Record<string, { readonly text: string; readonly minutes:
 };
 const START_FIRST = 'now';
 
-interface Asked {
+interface FeedQuery {
   readonly from: string;
   readonly namespace: string;
   readonly relation: string;
   readonly action: string;
 }
 
-function askedOf({ query }: PageCall): Asked {
+function askedOf({ query }: PageCall): FeedQuery {
   const from = query.text('from');
   return {
     from: Object.hasOwn(STARTS, from) ? from : START_FIRST,
@@ -64,7 +64,7 @@ function askedOf({ query }: PageCall): Asked {
   };
 }
 
-function filterOf({ namespace, relation, action }: Asked): FeedFilter {
+function filterOf({ namespace, relation, action }: FeedQuery): FeedFilter {
   const actions = FEED_ACTIONS.filter((each) => each === action);
   return {
     namespace: namespace === '' ? undefined : namespace,
@@ -73,14 +73,14 @@ function filterOf({ namespace, relation, action }: Asked): FeedFilter {
   };
 }
 
-interface Read {
+interface FeedPage {
   readonly page: ChangesPage;
   /** Why changes are missing before those of the page. */
   readonly gap: string | undefined;
 }
 
 /** Continues at the cursor, if any. Starts at the earliest change that is kept if the requested start is not. */
-async function readChanges(call: PageCall, session: OperatorTenantSession, asked: Asked): Promise<Read> {
+async function readChanges(call: PageCall, session: OperatorTenantSession, asked: FeedQuery): Promise<FeedPage> {
   const cursor = call.query.optional('cursor');
   const minutes = STARTS[asked.from]?.minutes ?? 0;
   const since = minutes === 0 ? 'now' : call.clock.wallMs() - minutes * MS_PER_MINUTE;
@@ -128,7 +128,12 @@ function changeItem(tenantId: string, { atMs, actor, requestId, change }: FeedCh
 }
 
 /** The item that requests the next changes: the response replaces it by another such item, followed by the changes. */
-function itemsMarkup(tenantId: string, { from: _, ...filter }: Asked, { page, gap }: Read, nowMs: number): Markup {
+function itemsMarkup(
+  tenantId: string,
+  { from: _, ...filter }: FeedQuery,
+  { page, gap }: FeedPage,
+  nowMs: number,
+): Markup {
   const path = tenantPath(tenantId, 'changes/live', { ...filter, cursor: page.cursor });
   const next = refreshing(path, REFRESH_MS, 'outerHTML', page.atEnd ? '' : 'load delay:100ms, ');
   return html`<li id="changes-next" class="changes-next" ...${next}>
@@ -142,7 +147,7 @@ function itemsMarkup(tenantId: string, { from: _, ...filter }: Asked, { page, ga
     }`;
 }
 
-function filterForm(path: string, ruleSet: RuleSet, asked: Asked, filled: Filled): Markup {
+function filterForm(path: string, ruleSet: RuleSet, asked: FeedQuery, filled: FormContent): Markup {
   const relations = new Set([...relationsOf(ruleSet), ...(asked.relation === '' ? [] : [asked.relation])]);
   const starts = Object.entries(STARTS).map(([value, { text }]) => ({ value, text }));
   const fields = html`
@@ -154,7 +159,7 @@ function filterForm(path: string, ruleSet: RuleSet, asked: Asked, filled: Filled
   return html`<search>${queryForm(path, fields)}</search>`;
 }
 
-async function listMarkup(call: PageCall, path: string, asked: Asked): Promise<Markup> {
+async function listMarkup(call: PageCall, path: string, asked: FeedQuery): Promise<Markup> {
   const session = await tenantSessionOf(call);
   const { tenantId } = session;
   const read = await readChanges(call, session, asked);

@@ -33,15 +33,15 @@ type Row = { readonly number: number } & (
   | (ExpectedCheck & { readonly authorized: boolean })
   | { readonly refusal: string }
 );
-type Answered = Extract<Row, { readonly authorized: boolean }>;
+type AnswerRow = Extract<Row, { readonly authorized: boolean }>;
 
 interface Results {
   readonly rows: readonly Row[];
   readonly checkedAtMs: number;
 }
 
-const isAnswered = (row: Row): row is Answered => 'authorized' in row;
-const differs = ({ expected, authorized }: Answered): boolean => expected !== undefined && expected !== authorized;
+const isAnswered = (row: Row): row is AnswerRow => 'authorized' in row;
+const differs = ({ expected, authorized }: AnswerRow): boolean => expected !== undefined && expected !== authorized;
 const shown = (authorized: boolean): string => (authorized ? 'authorized' : 'not authorized');
 
 async function check(
@@ -68,7 +68,7 @@ async function check(
   return { rows, checkedAtMs };
 }
 
-function resultCell(tenantId: string, row: Answered, typed: TypedContext): Markup {
+function resultCell(tenantId: string, row: AnswerRow, typed: TypedContext): Markup {
   const { question, authorized, expected } = row;
   const why = html`<a href=${checkLinkTo(tenantId, { ...question }, typed)}>${authorized ? 'why' : 'why not'}</a>`;
   const badge = html`<span class="badge ${authorized ? 'state-active' : ''}">${shown(authorized)}</span>`;

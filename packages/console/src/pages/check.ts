@@ -27,7 +27,7 @@ import { copyCode, empty, foreign, moment, warningsMarkup } from '../parts/parts
 import { chainMarkup, proofTree } from '../parts/proof-tree.ts';
 
 /** A check with what it brings along. */
-interface Asked extends ReadContext {
+interface CheckQuestion extends ReadContext {
   readonly question: NamedTuple;
 }
 
@@ -62,7 +62,7 @@ function someOf(texts: readonly Markup[], more: boolean): Markup {
 async function lookedAt(
   call: PageCall,
   session: OperatorTenantSession,
-  { question, typed }: Asked,
+  { question, typed }: CheckQuestion,
   wanted: WantedInWords,
   groups: boolean,
 ): Promise<Markup> {
@@ -88,8 +88,8 @@ async function lookedAt(
               more,
             )
           : more
-            ? 'none among the first grants read.'
-            : 'it has none.'
+            ? 'the first grants read name no such entity.'
+            : 'no grant names one.'
       }</li>`;
   });
   return [
@@ -103,7 +103,7 @@ async function lookedAt(
 async function whyNotMarkup(
   call: PageCall,
   session: OperatorTenantSession,
-  asked: Asked,
+  asked: CheckQuestion,
   ruleSet: RuleSet,
 ): Promise<Markup> {
   const { question } = asked;
@@ -129,7 +129,7 @@ async function whyNotMarkup(
 async function answerMarkup(
   call: PageCall,
   session: OperatorTenantSession,
-  asked: Asked,
+  asked: CheckQuestion,
   ruleSet: RuleSet,
 ): Promise<Markup> {
   const { tenantId } = session;
@@ -159,7 +159,7 @@ async function answerMarkup(
   ${samplesMarkup('This check as code', question, members)}`;
 }
 
-function readAsked(fields: Fields): { readonly asked: Asked } | { readonly refusal: Refusal } {
+function readAsked(fields: Fields): { readonly asked: CheckQuestion } | { readonly refusal: Refusal } {
   const [question, context] = [readQuestion(fields), readContext(fields)];
   if ('question' in question && 'call' in context) {
     return { asked: { ...question, ...context } };

@@ -36,13 +36,13 @@ import { holdersSection } from './listings.ts';
 const ROWS_PER_PAGE = 50;
 /** Grants of a subject that the list of subjects counts. */
 const COUNTED_MAX = 50;
-/** Of them, the list shows these. */
+/** Grants of a subject that the list shows. */
 const SHOWN_MAX = 2;
 /** Namespaces that the search offers. */
 const OFFERED_MAX = 100;
 const ENTITY_REFUSED = 'Enter a subject or an object as namespace:id, such as user:ada, without spaces.';
 
-type Of = GrantFilter['of'];
+type Anchor = GrantFilter['of'];
 
 /** The grants of one side of an entity, by relation. */
 interface Tally {
@@ -52,11 +52,11 @@ interface Tally {
   readonly isCut: boolean;
 }
 
-const isSubject = (of: Of): of is { readonly subject: string } => 'subject' in of;
-const entityOf = (of: Of): string => (isSubject(of) ? of.subject : of.object);
+const isSubject = (of: Anchor): of is { readonly subject: string } => 'subject' in of;
+const entityOf = (of: Anchor): string => (isSubject(of) ? of.subject : of.object);
 const countText = (number: number, isCut: boolean): string => `${count(number)}${isCut ? '+' : ''}`;
 
-async function readTally(call: PageCall, session: OperatorTenantSession, of: Of): Promise<Tally> {
+async function readTally(call: PageCall, session: OperatorTenantSession, of: Anchor): Promise<Tally> {
   const query = { of, relation: undefined, limit: PAGE_LIMIT_MAX, cursor: undefined };
   const { items, nextCursor } = await session.call('listGrants', call.context(), query);
   const byRelation = Map.groupBy(items, ({ relation }) => relation);
@@ -159,7 +159,7 @@ async function subjectsListing(
 }
 
 /** What else may follow from groups and rules. */
-function scopeHint(tenantId: string, of: Of, ruleSet: RuleSet): Markup {
+function scopeHint(tenantId: string, of: Anchor, ruleSet: RuleSet): Markup {
   if (!hasRules(ruleSet)) return undefined;
   const hint = isSubject(of)
     ? html`These are its own grants. <a href=${tenantPath(tenantId, 'objects', { subject: of.subject })}>Objects</a> also
@@ -176,7 +176,7 @@ function revokeLink(tenantId: string, grant: Grant): Markup {
   return buttonLink(path, 'Revoke …', 'danger outline', `Revoke ${relation} on ${object}`);
 }
 
-function grantsTable(call: PageCall, tenantId: string, of: Of, ruleSet: RuleSet, grants: readonly Grant[]): Markup {
+function grantsTable(call: PageCall, tenantId: string, of: Anchor, ruleSet: RuleSet, grants: readonly Grant[]): Markup {
   const nowMs = call.clock.wallMs();
   const hasConditions = grants.some(({ condition }) => condition !== undefined);
   return table<Grant>(`Grants of the ${isSubject(of) ? 'subject' : 'object'}`, grants, [
@@ -213,7 +213,7 @@ function countedLinks(
 }
 
 /** Both sides of the entity, with how many grants each has. */
-function sidesMarkup(tenantId: string, of: Of, tallies: Tallies): Markup {
+function sidesMarkup(tenantId: string, of: Anchor, tallies: Tallies): Markup {
   const entity = entityOf(of);
   const side = (query: Query, text: string, { total, isCut }: Tally, isCurrent: boolean) => ({
     href: tenantPath(tenantId, 'grants', query),
@@ -230,7 +230,7 @@ function sidesMarkup(tenantId: string, of: Of, tallies: Tallies): Markup {
 /** The relations of the grants, each with its count, as a filter. */
 function relationsMarkup(
   tenantId: string,
-  of: Of,
+  of: Anchor,
   { relations, total, isCut }: Tally,
   only: string | undefined,
 ): Markup {
@@ -252,7 +252,7 @@ function relationsMarkup(
 async function grantsListing(
   call: PageCall,
   session: OperatorTenantSession,
-  of: Of,
+  of: Anchor,
   ruleSet: RuleSet,
   tally: Tally,
 ): Promise<Markup> {
@@ -281,7 +281,7 @@ async function grantsListing(
 async function entityPart(
   call: PageCall,
   session: OperatorTenantSession,
-  of: Of,
+  of: Anchor,
   ruleSet: RuleSet,
 ): Promise<{ readonly markup: Markup; readonly refusal: Refusal | undefined }> {
   const { tenantId } = session;

@@ -12,7 +12,7 @@ import { keyFacts, mayRotate } from '../parts/key-facts.ts';
 import { buttonLink, code, foreign } from '../parts/parts.ts';
 
 /** The result of a look-up. */
-interface Found {
+interface KeyLookUp {
   readonly tenantId: TenantId;
   readonly keyId: KeyId;
   /** Undefined: this cluster has no such tenant now. */
@@ -21,7 +21,7 @@ interface Found {
   readonly identified: IdentifiedKey | undefined;
 }
 
-function verdict({ tenant, identified }: Found, nowMs: number): string {
+function verdict({ tenant, identified }: KeyLookUp, nowMs: number): string {
   if (tenant === undefined)
     return 'No tenant of this cluster has such a key. It may be of another cluster, or of a deleted tenant.';
   if (identified === undefined) return 'The tenant has no such key now. It was revoked, or the text was made up.';
@@ -34,7 +34,7 @@ function verdict({ tenant, identified }: Found, nowMs: number): string {
   return 'It is this key, and it works. Anyone who has found it can use it.';
 }
 
-function foundPanel(found: Found, nowMs: number): Markup {
+function foundPanel(found: KeyLookUp, nowMs: number): Markup {
   const { tenantId, keyId, tenant, identified } = found;
   const path = tenantPath(tenantId, `keys/${keyId}`);
   const actions =

@@ -25,7 +25,7 @@ import {
 import {
   changeForm,
   checkBoxes,
-  type Filled,
+  type FormContent,
   formError,
   refilled,
   selectField,
@@ -89,7 +89,7 @@ const keysTable = (tenantId: string, keys: readonly ListedKey[], nowMs: number):
 // If the page were the result of the form itself, loading it again would create a second key.
 const WITHOUT_LOADING = { htmxTarget: '#content' };
 
-function createForm(call: PageCall, tenantId: string, filled: Filled | undefined): Markup {
+function createForm(call: PageCall, tenantId: string, filled: FormContent | undefined): Markup {
   const choices = Object.entries(SCOPE_MEANINGS).map(([value, meaning]) => ({
     value,
     text: html`<code>${value}</code> <small>${meaning}</small>`,
@@ -145,7 +145,7 @@ async function askAbout(
     readonly title: string;
     readonly heading: string;
     readonly explanation: Markup;
-    readonly form: (tenant: FramedTenant, filled: Filled) => Markup;
+    readonly form: (tenant: FramedTenant, filled: FormContent) => Markup;
   },
   refusal: Refusal | undefined,
 ): Promise<PageResult> {

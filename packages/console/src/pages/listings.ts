@@ -28,7 +28,7 @@ import { empty, entityLink, foreign, pager, section, warningsMarkup } from '../p
 const ROWS_PER_PAGE = 100;
 
 /** The question in the query of a page. */
-interface Asked {
+interface ListingQuestion {
   readonly isAsked: boolean;
   readonly relation: string;
   readonly direct: boolean;
@@ -38,7 +38,7 @@ interface Asked {
   readonly paging: { readonly direct: boolean; readonly limit: number; readonly cursor: string | undefined };
 }
 
-function askedOf({ query }: PageCall): Asked {
+function askedOf({ query }: PageCall): ListingQuestion {
   const direct = query.text('direct') === 'yes';
   return {
     isAsked: query.list('relation').length > 0,
@@ -55,7 +55,7 @@ const CONTEXT_TOO_LONG = 'This context is too long for a link to the next page. 
 
 /** `link`: of the question, if there is room for it. */
 async function answerIf(
-  { isAsked, context }: Asked,
+  { isAsked, context }: ListingQuestion,
   refused: Refusal | undefined,
   link: string | undefined,
   answer: (context: CallContext) => Promise<Markup>,
@@ -68,7 +68,7 @@ async function answerIf(
   return answerQuestion(() => answer(context.call));
 }
 
-const directBox = (ruleSet: RuleSet, { direct }: Asked): Markup =>
+const directBox = (ruleSet: RuleSet, { direct }: ListingQuestion): Markup =>
   hasRules(ruleSet) && checkBox({ name: 'direct', text: 'Only direct grants', checked: direct });
 
 /** `none`: what it means that there is nothing. */
@@ -85,17 +85,17 @@ const linksBelow = (
   session: TenantSession,
   path: string,
   query: Query,
-  { direct, typed, paging: { cursor } }: Asked,
+  { direct, typed, paging: { cursor } }: ListingQuestion,
   { nextCursor }: ResultPage<string>,
 ): Markup => {
   const asked = { ...query, ...typed, direct: direct ? 'yes' : undefined };
   return pager(tenantPath(session.tenantId, path), asked, cursor, nextCursor);
 };
 
-const checkLink = (session: TenantSession, question: Query, shown: string, { typed }: Asked): Markup =>
+const checkLink = (session: TenantSession, question: Query, shown: string, { typed }: ListingQuestion): Markup =>
   html`<a href=${checkLinkTo(session.tenantId, question, typed)}>${foreign(shown)}</a>`;
 
-/** Of a page with `ns:*`: those for whom it is not true. */
+/** The subjects for whom an `ns:*` of the page is not true. */
 const excludedMarkup = (excluded: readonly string[] = [], item: (text: string) => Markup): Markup =>
   excluded.length > 0 &&
   html`<p class="warning">“*” stands for everyone of its namespace, except the following. Other pages may list more exceptions:</p>

@@ -28,7 +28,7 @@ export interface ProviderLogIn {
   complete(address: string, search: string, cookie: string | undefined): Promise<ProviderOutcome>;
 }
 
-type Kept = PendingLogIn & { readonly target: string };
+type CookieContent = PendingLogIn & { readonly target: string };
 
 export function createProviderLogIn(
   dependencies: LogInDependencies & { readonly provider: IdentityProvider; readonly sealed: SealedTexts },
@@ -37,7 +37,7 @@ export function createProviderLogIn(
   return {
     async begin(target) {
       const { url, pending } = await provider.beginLogIn();
-      const kept: Kept = { ...pending, target: target.length > TARGET_LENGTH_MAX ? '' : target };
+      const kept: CookieContent = { ...pending, target: target.length > TARGET_LENGTH_MAX ? '' : target };
       return { url, cookie: sealed.seal(JSON.stringify(kept), LOG_IN_SECONDS_MAX * 1000) };
     },
 
@@ -47,7 +47,7 @@ export function createProviderLogIn(
         dependencies.metrics.authenticationFailures.inc();
         return refuseLogIn('form', 'This log-in did not begin in this browser, or took too long. Log in again.', 401);
       }
-      const { target, ...pending }: Kept = JSON.parse(text);
+      const { target, ...pending }: CookieContent = JSON.parse(text);
       const admission = await provider.completeLogIn(search, pending);
       if (admission === undefined) {
         return failLogIn(

@@ -30,7 +30,7 @@ const entityOf = (of: GrantFilter['of']): string => ('subject' in of ? of.subjec
 const readAnchor = (fields: Fields): GrantFilter['of'] =>
   parseAnchor(fields.optional('subject'), fields.optional('object'));
 
-interface Counted {
+interface GrantCount {
   readonly grants: number;
   /** There are more. */
   readonly cut: boolean;
@@ -38,7 +38,7 @@ interface Counted {
   readonly first: readonly Grant[];
 }
 
-async function countGrants(call: PageCall, session: TenantSession, of: GrantFilter['of']): Promise<Counted> {
+async function countGrants(call: PageCall, session: TenantSession, of: GrantFilter['of']): Promise<GrantCount> {
   let grants = 0;
   let first: readonly Grant[] | undefined;
   let cursor: string | undefined;
@@ -53,7 +53,7 @@ async function countGrants(call: PageCall, session: TenantSession, of: GrantFilt
   return { grants, cut: true, first: first ?? [] };
 }
 
-const countText = ({ grants, cut }: Counted): string => `${cut ? 'more than ' : ''}${plural(grants, 'grant')}`;
+const countText = ({ grants, cut }: GrantCount): string => `${cut ? 'more than ' : ''}${plural(grants, 'grant')}`;
 
 /** `of user:ada`, or `on document:plan`. */
 const whose = (of: GrantFilter['of']): Markup => html`${'subject' in of ? 'of' : 'on'} ${foreign(entityOf(of))}`;

@@ -70,16 +70,16 @@ async function readRulesOf(call: PageCall, session: OperatorTenantSession, versi
 }
 
 /** A version, and the one with which it is compared. */
-interface Compared {
+interface VersionComparison {
   readonly tenantId: string;
   readonly version: RulesVersion;
   readonly versions: readonly RulesVersion[];
   readonly ruleSet: RuleSet;
-  /** Of the other version; undefined: it is not kept. */
+  /** The other version; undefined: it is not kept. */
   readonly from: { readonly version: number; readonly ruleSet: RuleSet } | undefined;
 }
 
-function comparison({ tenantId, version, versions, ruleSet, from }: Compared): Markup {
+function comparison({ tenantId, version, versions, ruleSet, from }: VersionComparison): Markup {
   const others = versions.filter((each) => each.version !== version.version);
   const choices = others.map((each) => ({ value: String(each.version), text: `version ${each.version}` }));
   const field = { name: 'from', label: 'Compare with', choices, value: String(from?.version ?? '') };
@@ -91,7 +91,7 @@ function comparison({ tenantId, version, versions, ruleSet, from }: Compared): M
     ${others.length > 0 && queryForm(pathOf(tenantId, version.version), [selectField(field), submit('Compare', 'secondary')], 'Compare')}`;
 }
 
-function restoration(call: PageCall, { tenantId, version, ruleSet }: Compared, present: RuleSet): Markup {
+function restoration(call: PageCall, { tenantId, version, ruleSet }: VersionComparison, present: RuleSet): Markup {
   const lines = diffRules(present, ruleSet);
   if (revisionOf(present) === revisionOf(ruleSet)) return html`<p>These are the current rules.</p>`;
   return html`<p>Restoring it creates a new version and changes the current rules as follows:</p>

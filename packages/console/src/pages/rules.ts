@@ -34,7 +34,7 @@ const KEPT = { ifMatch: undefined, outsideTypes: KEEP_OUTSIDE } as const;
 
 const REVISION = /^[0-9a-f]{32}$/;
 
-/** Of the rules on which the text in the form is based; empty: the form had none. */
+/** The revision of the rules on which the text in the form is based; empty: the form had none. */
 function typedRevision({ form }: PageCall): string {
   const text = form.text('revision');
   return REVISION.test(text) ? text : '';
@@ -56,8 +56,8 @@ function pictureMarkup(ruleSet: RuleSet | undefined, outOfBand = false): Markup 
   </section>`;
 }
 
-interface Shown {
-  /** Of the rules on which the text is based; empty: the page never had one. */
+interface EditorState {
+  /** The revision of the rules on which the text is based; empty: the page never had one. */
   readonly revision: string;
   readonly text: string;
   readonly ruleSet?: RuleSet | undefined;
@@ -71,7 +71,11 @@ interface Shown {
   readonly end?: Markup;
 }
 
-function editor(call: PageCall, tenantId: string, shown: Shown & { readonly namespaces: readonly string[] }): Markup {
+function editor(
+  call: PageCall,
+  tenantId: string,
+  shown: EditorState & { readonly namespaces: readonly string[] },
+): Markup {
   const { revision, text, refusal, problems, namespaces } = shown;
   const filled = refilled(call.form, refusal);
   return changeForm(
@@ -96,7 +100,7 @@ async function namespacesOf(call: PageCall): Promise<readonly string[]> {
   }
 }
 
-async function showPage(call: PageCall, shown: Shown): Promise<PageResult> {
+async function showPage(call: PageCall, shown: EditorState): Promise<PageResult> {
   const { ruleSet, refusal, above, below, end } = shown;
   const isTyped = call.form.list('rules').length > 0;
   const tenant = await (isTyped ? readTenantOrId(call) : readTenant(call));
@@ -143,7 +147,7 @@ export async function validateRules(call: PageCall): Promise<PageResult> {
 }
 
 /** The page with the text as it was typed. */
-const again = (call: PageCall, shown: Partial<Shown>): Promise<PageResult> =>
+const again = (call: PageCall, shown: Partial<EditorState>): Promise<PageResult> =>
   showPage(call, { revision: typedRevision(call), text: call.form.text('rules'), ...shown });
 
 function figuresMarkup(preview: RulesPreview): Markup {

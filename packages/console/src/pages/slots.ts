@@ -5,7 +5,7 @@ import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import { lagOf } from '../cluster-history.ts';
 import { refuse } from '../forms.ts';
 import { type PageCall, type PageResult, page, pathTo, type Query } from '../page.ts';
-import { choicesOf, type Filled, queryForm, selectField, submit, textField } from '../parts/form-parts.ts';
+import { choicesOf, type FormContent, queryForm, selectField, submit, textField } from '../parts/form-parts.ts';
 import { count, crumb, empty, foreign, pager, plural, table } from '../parts/parts.ts';
 import { known, NOT_KNOWN } from './cluster-figures.ts';
 
@@ -41,7 +41,7 @@ const slotsTable = (slots: readonly SlotView[]): Markup =>
     ['Tenants', ({ tenants }) => known(tenants), 'number'],
   ]);
 
-function filterForm({ query }: PageCall, shards: readonly string[], filled: Filled): Markup {
+function filterForm({ query }: PageCall, shards: readonly string[], filled: FormContent): Markup {
   const shard = query.text('shard');
   // A shard that has lost its last slot stays chosen.
   const named = shard === '' || shards.includes(shard) ? shards : [...shards, shard];

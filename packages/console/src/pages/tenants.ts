@@ -71,14 +71,14 @@ const ORDERS: Readonly<Record<string, { readonly text: string; readonly compare:
   requests: { text: 'most requests', compare: descending(({ lastMinute }) => lastMinute?.requests) },
 };
 
-interface Asked {
+interface ListQuery {
   readonly search: string;
   readonly filter: TenantFilter;
   /** A name in `ORDERS`; undefined: by ID. */
   readonly sort: string | undefined;
 }
 
-function askedOf({ query }: PageCall): Asked {
+function askedOf({ query }: PageCall): ListQuery {
   const search = query.typed('q').slice(0, SEARCH_LENGTH_MAX);
   const state = LISTED_STATES.find((each) => each === query.text('state'));
   const sort = query.text('sort');
@@ -89,7 +89,7 @@ function askedOf({ query }: PageCall): Asked {
   };
 }
 
-const queryOf = ({ search, filter: { plan, state }, sort }: Asked): Query => ({ q: search, plan, state, sort });
+const queryOf = ({ search, filter: { plan, state }, sort }: ListQuery): Query => ({ q: search, plan, state, sort });
 
 interface ListedPage {
   readonly tenants: readonly TenantStatus[];
@@ -107,7 +107,7 @@ function cursorsBack(call: PageCall): readonly string[] {
   return isValid && cursors.length <= PAGES_BACK_MAX + 1 ? cursors : [];
 }
 
-async function pageById(call: PageCall, asked: Asked): Promise<ListedPage> {
+async function pageById(call: PageCall, asked: ListQuery): Promise<ListedPage> {
   const cursor = call.query.optional('cursor');
   const after: TenantId | undefined = cursor === undefined ? undefined : parseTenantId(cursor);
   const listed = await call.operator.listTenants(call.context(), { ...asked.filter, after, limit: TENANTS_PER_PAGE });
@@ -128,7 +128,7 @@ async function pageById(call: PageCall, asked: Asked): Promise<ListedPage> {
   };
 }
 
-async function sortedPage(call: PageCall, asked: Asked, compare: Compare): Promise<ListedPage> {
+async function sortedPage(call: PageCall, asked: ListQuery, compare: Compare): Promise<ListedPage> {
   const query = { ...asked.filter, after: undefined, limit: SORTED_MAX };
   const { tenants, next } = await call.operator.listTenants(call.context(), query);
   const sorted = tenants.toSorted((left, right) => compare(left, right) || (left.tenantId < right.tenantId ? -1 : 1));
@@ -161,7 +161,7 @@ function auditLogOf(search: string): Markup {
   return html`${' '}If it was deleted, <a href=${tenantPath(tenantId, 'audit-log')}>its audit log</a> is still available.`;
 }
 
-function nothing({ search, filter: { plan, state } }: Asked, { next }: ListedPage): Markup {
+function nothing({ search, filter: { plan, state } }: ListQuery, { next }: ListedPage): Markup {
   if (next !== undefined)
     return empty('None found so far', 'There are more tenants to search: continue with the next page.');
   if (search !== '' || plan !== undefined || state !== undefined) {
@@ -203,7 +203,7 @@ function totalMarkup({ watch, clock }: PageCall): Markup {
   return html`<p class="hint">${isWhole ? '' : 'At least '}${plural(total, 'tenant')} in the cluster, ${asOf(last.atMs, clock.wallMs())}.</p>`;
 }
 
-function filterForm({ plans, query }: PageCall, { search, filter, sort }: Asked): Markup {
+function filterForm({ plans, query }: PageCall, { search, filter, sort }: ListQuery): Markup {
   const { plan = '', state = '' } = filter;
   const planNames = plan === '' || plans.has(plan) ? [...plans.keys()] : [...plans.keys(), plan];
   const orders = Object.entries(ORDERS).map(([value, { text }]) => ({ value, text }));

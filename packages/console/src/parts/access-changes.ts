@@ -3,14 +3,14 @@
 import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import { parseGroup } from '../../../../src/rules/compiled-rules.ts';
 import type { RuleSet } from '../../../../src/rules/rule-set.ts';
-import type { AccessChange, AccessChanges, Open } from '../access-changes.ts';
+import type { AccessChange, AccessChanges, OpenPoint } from '../access-changes.ts';
 import { count, entityLink, objectLink, plural, table } from './parts.ts';
 
 const ROWS_MAX = 20;
 const OBJECTS_MAX = 5;
 const SUBJECTS_MAX = 10;
 
-const reasonOf = (open: Open, { subjects }: AccessChanges): string => {
+const reasonOf = (open: OpenPoint, { subjects }: AccessChanges): string => {
   switch (open) {
     case 'subjects':
       return `Of the subjects that these grants concern, only ${count(subjects)} were compared.`;

@@ -13,7 +13,7 @@ import type { FileFormat } from '../audit-files.ts';
 import { parseDateTime, type Refusal, refuseAll, refuseInvalid } from '../forms.ts';
 import { type PageCall, tenantPath, withQuery } from '../page.ts';
 import { actorCell } from './actors.ts';
-import { choicesOf, type Filled, queryForm, selectField, submit, textField } from './form-parts.ts';
+import { choicesOf, type FormContent, queryForm, selectField, submit, textField } from './form-parts.ts';
 import { type KeyLabel, keyIdEnd, keyMarkup } from './key-facts.ts';
 import { actionBadge, code, copyId, count, foreign, moment, plural, table, termsMarkup } from './parts.ts';
 
@@ -52,10 +52,10 @@ export function parseChange(text: string): z.output<typeof changeShape> | undefi
 
 const FIELDS = ['action', 'actor', 'subject', 'object', 'request_id', 'since', 'until'] as const;
 type Field = (typeof FIELDS)[number];
-export type Asked = Partial<Readonly<Record<Field, string>>>;
+export type FilterTexts = Partial<Readonly<Record<Field, string>>>;
 
 /** The filled-in fields, as typed. */
-export function askedOf({ query }: PageCall): Asked {
+export function askedOf({ query }: PageCall): FilterTexts {
   return Object.fromEntries(FIELDS.map((name) => [name, query.typed(name)]).filter(([, text]) => text !== ''));
 }
 
@@ -69,7 +69,7 @@ export function parseFilter({
   since,
   until,
   ...rest
-}: Asked): { readonly filter: Filter } | { readonly refusal: Refusal } {
+}: FilterTexts): { readonly filter: Filter } | { readonly refusal: Refusal } {
   const parsed = z.object(auditFilterShape).safeParse(rest);
   const [sinceMs, untilMs] = [since, until].map((text) => (text === undefined ? undefined : parseDateTime(text)));
   const wrongDate = (text: string | undefined, ms: number | undefined): string | undefined =>
@@ -88,7 +88,7 @@ export function parseFilter({
 /** The same page with another value of one field, starting from its first page. */
 export interface Narrowing {
   readonly path: string;
-  readonly asked: Asked;
+  readonly asked: FilterTexts;
   /** On a page of all tenants: their names, as far as they are known. */
   readonly tenantNames?: ReadonlyMap<string, string>;
 }
@@ -178,7 +178,7 @@ export function mentionedKeys(rows: readonly AuditRecord[]): ReadonlyMap<string,
 }
 
 /** The form of the filter, open if it is filled in. `tenant`: the field for one, on the page of all tenants. */
-export function filterForm({ path, asked }: Narrowing, filled: Filled, tenant?: Markup): Markup {
+export function filterForm({ path, asked }: Narrowing, filled: FormContent, tenant?: Markup): Markup {
   const isAsked = Object.keys(asked).length > 0 || filled.refusal !== undefined;
   return html`<details open=${isAsked}>
     <summary>Filter by ${tenant === undefined ? '' : 'tenant, '}action, actor, subject, object, request or time</summary>
@@ -188,7 +188,7 @@ export function filterForm({ path, asked }: Narrowing, filled: Filled, tenant?: 
 }
 
 /** The fields of the filter, and its button. `first`: a field before them. */
-function filterFields(filled: Filled, first: Markup): Markup {
+function filterFields(filled: FormContent, first: Markup): Markup {
   const field = (name: Field, label: string, hint?: string, type: 'text' | 'datetime-local' = 'text'): Markup =>
     textField({ name, label, type, hint }, filled);
   return html`${first}
@@ -203,7 +203,7 @@ function filterFields(filled: Filled, first: Markup): Markup {
 }
 
 /** Links to the entries of the filter as files. */
-export function downloadLinks(path: string, asked: Asked & Readonly<Record<string, string | undefined>>): Markup {
+export function downloadLinks(path: string, asked: FilterTexts & Readonly<Record<string, string | undefined>>): Markup {
   const link = (format: string, text: string): Markup =>
     html`<a href=${withQuery(path, { ...asked, format })} download>${text}</a>`;
   return html`<p class="downloads">Download: ${link('csv', 'CSV')} ${link('ndjson', 'NDJSON')}

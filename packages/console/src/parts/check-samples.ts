@@ -24,7 +24,7 @@ const asUnits = (character: string): string => units(character, (code) => `\\u${
 const inTypescript = literal("'", (character) =>
   character.length > 1 ? `\\u{${hex(character.codePointAt(0) ?? 0, 1)}}` : asUnits(character),
 );
-/** Of Go and Python. */
+/** A literal of Go or Python. */
 const inQuotes = literal('"', (character) =>
   character.length > 1 ? `\\U${hex(character.codePointAt(0) ?? 0, 8)}` : asUnits(character),
 );

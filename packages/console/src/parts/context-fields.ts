@@ -18,7 +18,7 @@ import { tenantIdOf } from '../../../../src/operator/path-ids.ts';
 import { type Fields, NO_FIELDS, type Refusal, refuseAll } from '../forms.ts';
 import { type PageCall, type PageResult, type Query, redirect, tenantPath } from '../page.ts';
 import type { OperatorSession } from '../sessions.ts';
-import { type Filled, hidden, textArea } from './form-parts.ts';
+import { type FormContent, hidden, textArea } from './form-parts.ts';
 
 /** UTF-16 units that each box takes: white space may make a context longer than its canonical text. */
 const TEXT_LENGTH_MAX = 2 * CALL_CONTEXT_BYTES_MAX;
@@ -68,7 +68,7 @@ export const askQuestion =
   };
 
 /** Both boxes, open where one of them is filled in. `of`: completes “they count for …”. */
-export function contextFields(filled: Filled | undefined, of = 'this check'): Markup {
+export function contextFields(filled: FormContent | undefined, of = 'this check'): Markup {
   const open = filled !== undefined && isTyped(typedContext(filled.fields));
   const context = {
     name: 'context',
@@ -92,7 +92,7 @@ export function contextFields(filled: Filled | undefined, of = 'this check'): Ma
 }
 
 /** The service may ask for a context where none was typed. */
-const isRefused = (filled: Filled | undefined): boolean =>
+const isRefused = (filled: FormContent | undefined): boolean =>
   ['context', 'context_grants'].some((name) => filled?.refusal?.messages[name] !== undefined);
 
 /** As the API takes them. Throws `invalid-request`, which names the line. */

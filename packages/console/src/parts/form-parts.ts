@@ -7,13 +7,13 @@ import type { OperatorSession } from '../sessions.ts';
 import { buttonLink } from './parts.ts';
 
 /** The content of a form when it is shown: the values as typed before, with their errors. */
-export interface Filled {
+export interface FormContent {
   readonly fields: Fields;
   readonly refusal: Refusal | undefined;
 }
 
 /** A form keeps what was typed only if it was refused. */
-export const refilled = (fields: Fields, refusal: Refusal | undefined): Filled | undefined =>
+export const refilled = (fields: Fields, refusal: Refusal | undefined): FormContent | undefined =>
   refusal && { fields, refusal };
 
 export const hidden = (fields: Readonly<Record<string, string>>): Markup =>
@@ -61,10 +61,11 @@ export function changeForm(
 export const queryForm = (action: string, content: Markup, label?: string): Markup =>
   html`<form method="get" action=${action} class="form-row" novalidate aria-label=${label}>${content}</form>`;
 
-const messageOf = (filled: Filled | undefined, name: string): string | undefined => filled?.refusal?.messages[name];
+const messageOf = (filled: FormContent | undefined, name: string): string | undefined =>
+  filled?.refusal?.messages[name];
 
 /** The error of the form as a whole. */
-export function formError(filled: Filled | undefined): Markup {
+export function formError(filled: FormContent | undefined): Markup {
   const message = messageOf(filled, 'form');
   return message && html`<p class="form-error" role="alert" tabindex="-1">${message}</p>`;
 }
@@ -86,7 +87,7 @@ const fieldError = (id: string, message: string | undefined): Markup =>
 /** A label, the control that gets the attributes, and below it the error and the hint. */
 function field(
   { name, label, hint: hintText, required = false, id = name, attributes = {} }: FieldOptions,
-  filled: Filled | undefined,
+  filled: FormContent | undefined,
   control: (attributes: Readonly<Record<string, string | boolean | undefined>>) => Markup,
 ): Markup {
   const message = messageOf(filled, name);
@@ -115,7 +116,7 @@ export interface TextFieldOptions extends FieldOptions {
   readonly autocomplete?: string;
 }
 
-export function textField(options: TextFieldOptions, filled?: Filled): Markup {
+export function textField(options: TextFieldOptions, filled?: FormContent): Markup {
   const { name, autocomplete = 'off' } = options;
   const isDate = options.type === 'datetime-local';
   const type = isDate ? 'text' : (options.type ?? 'text');
@@ -134,7 +135,7 @@ export function textField(options: TextFieldOptions, filled?: Filled): Markup {
 
 export const textArea = (
   options: FieldOptions & { readonly rows: number; readonly lengthMax: number },
-  filled?: Filled,
+  filled?: FormContent,
 ): Markup =>
   field(
     options,
@@ -154,7 +155,10 @@ export const choicesOf = (all: string, values: readonly string[]): readonly Choi
   ...values.map((value) => ({ value, text: value })),
 ];
 
-export function selectField(options: FieldOptions & { readonly choices: readonly Choice[] }, filled?: Filled): Markup {
+export function selectField(
+  options: FieldOptions & { readonly choices: readonly Choice[] },
+  filled?: FormContent,
+): Markup {
   const chosen = filled?.fields.optional(options.name) ?? options.value ?? '';
   const choices = options.choices.map(
     ({ value, text }) => html`<option value=${value} selected=${value === chosen}>${text}</option>`,
@@ -179,7 +183,7 @@ export function checkBoxes(
     readonly choices: readonly Choice<Markup>[];
     readonly checked: readonly string[];
   },
-  filled?: Filled,
+  filled?: FormContent,
 ): Markup {
   const { name, legend, choices } = options;
   const message = messageOf(filled, name);

@@ -16,7 +16,7 @@ import type { OperatorSession } from '../sessions.ts';
 import {
   changeForm,
   choicesOf,
-  type Filled,
+  type FormContent,
   formError,
   selectField,
   submit,
@@ -32,16 +32,16 @@ const NAME_REFUSED =
   'A relation or a name that a rule defines: a letter, then up to 63 letters, digits, “_”, “.” or “-”.';
 const RELATION_SHOWN_FIRST = 'viewer';
 
-export const subjectField = (options: Partial<TextFieldOptions>, filled: Filled | undefined): Markup =>
+export const subjectField = (options: Partial<TextFieldOptions>, filled: FormContent | undefined): Markup =>
   textField({ name: 'subject', label: 'Subject', hint: SUBJECT_HINT, ...options }, filled);
 
-export const relationField = (ruleSet: RuleSet, filled: Filled | undefined): Markup => {
+export const relationField = (ruleSet: RuleSet, filled: FormContent | undefined): Markup => {
   const choices = choicesOf('', relationsOf(ruleSet)).slice(1);
   return selectField({ name: 'relation', label: 'Relation', choices, value: RELATION_SHOWN_FIRST }, filled);
 };
 
 /** Offers the names while one is typed. `id`: needed if several forms of a page have this field. */
-export function nameField(names: readonly string[], filled: Filled | undefined, id = 'relation'): Markup {
+export function nameField(names: readonly string[], filled: FormContent | undefined, id = 'relation'): Markup {
   const field = textField(
     { name: 'relation', label: 'Relation', required: true, id, attributes: { list: `${id}-names` } },
     filled,
@@ -50,7 +50,7 @@ export function nameField(names: readonly string[], filled: Filled | undefined, 
 }
 
 export const objectField = (
-  filled: Filled | undefined,
+  filled: FormContent | undefined,
   options: Partial<TextFieldOptions> = { required: true },
 ): Markup => textField({ name: 'object', label: 'Object', hint: OBJECT_HINT, ...options }, filled);
 
@@ -111,7 +111,7 @@ const EXPIRIES = [
 const optionalPart = (
   summary: string,
   names: readonly string[],
-  filled: Filled | undefined,
+  filled: FormContent | undefined,
   fields: Markup,
 ): Markup => {
   const isOpen = names.some(
@@ -120,7 +120,7 @@ const optionalPart = (
   return html`<details class="optional" open=${isOpen}><summary>${summary}</summary>${fields}</details>`;
 };
 
-export const expiryFields = (filled: Filled | undefined): Markup =>
+export const expiryFields = (filled: FormContent | undefined): Markup =>
   optionalPart(
     'Expiry',
     ['expires', 'expires-at'],
@@ -139,7 +139,7 @@ export const expiryFields = (filled: Filled | undefined): Markup =>
   );
 
 /** Only for a tenant whose rules declare conditions. */
-export function conditionField({ conditions }: RuleSet, filled: Filled | undefined): Markup {
+export function conditionField({ conditions }: RuleSet, filled: FormContent | undefined): Markup {
   if (conditions.length === 0 && filled?.refusal?.messages.condition === undefined) return undefined;
   const hint = html`The grant counts only where it is met: ${conditions.map(({ name }) => name).join(', ')}. Its context
     may follow as JSON: <code>NAME {"zone": "UTC"}</code>. Empty: none, and an existing grant keeps its own.`;
@@ -205,15 +205,15 @@ export const termsAsTyped = ({ expiresAtMs, condition }: TermsRequest): Readonly
 });
 
 /** What the form of a new grant already says. */
-export type GrantShown = Readonly<Partial<Record<'subject' | 'object', string>>>;
+export type GrantDraft = Readonly<Partial<Record<'subject' | 'object', string>>>;
 
 /** The form that creates a grant: in a dialog of the grants page, or on a page of its own. */
 export function grantForm(
   session: OperatorSession,
   tenantId: string,
   ruleSet: RuleSet,
-  { subject, object }: GrantShown,
-  filled: Filled | undefined,
+  { subject, object }: GrantDraft,
+  filled: FormContent | undefined,
 ): Markup {
   const path = tenantPath(tenantId, 'grants');
   const leave = tenantPath(tenantId, 'grants', subject === undefined ? { object } : { subject });
@@ -235,7 +235,7 @@ export function grantForm(
 }
 
 /** The link to that form, and the dialog in which the page's script opens it. Only for who may send it. */
-export const grantDialog = (session: OperatorSession, tenantId: string, ruleSet: RuleSet, shown: GrantShown) =>
+export const grantDialog = (session: OperatorSession, tenantId: string, ruleSet: RuleSet, shown: GrantDraft) =>
   session.access === 'full'
     ? {
         link: html`<a class="button" href=${tenantPath(tenantId, 'grants/new', shown)} data-dialog="grant-dialog">Create a grant</a>`,

@@ -33,7 +33,7 @@ export interface ConsoleIdentity {
   readonly links?: ConsoleLinks | undefined;
 }
 
-/** Of another site: opened in a tab of its own, without a referrer. */
+/** A link to another site: opened in a tab of its own, without a referrer. */
 const outside = (href: string, text: string): Markup =>
   html`<a href=${href} target="_blank" rel="noreferrer">${text}</a>`;
 
@@ -55,7 +55,7 @@ interface DocumentFacts extends ConsoleIdentity {
   /** The path of the page, for the navigation. */
   readonly path: string;
   readonly body: Markup;
-  /** Of the page that has an editor: what allows the editor's style sheet. The script reads it from its own tag. */
+  /** What allows the style sheet of the editor, on a page that has one. The script reads it from its own tag. */
   readonly styleNonce: string | undefined;
 }
 

@@ -6,7 +6,7 @@ import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import { functionNames, overloadsOf } from '../../../../src/rules/conditions/functions.ts';
 import { PARAMETER_TYPES } from '../../../../src/rules/conditions/types.ts';
 import type { ParsedRules, RulesProblem } from '../../../../src/rules/rules-text.ts';
-import { type Filled, textArea } from './form-parts.ts';
+import { type FormContent, textArea } from './form-parts.ts';
 import { code, plural, UNLESS_FAILED } from './parts.ts';
 
 /**
@@ -42,7 +42,7 @@ export interface RulesBox {
   readonly namespaces: readonly string[];
 }
 
-export function rulesBox({ text, validatePath, namespaces }: RulesBox, filled: Filled | undefined): Markup {
+export function rulesBox({ text, validatePath, namespaces }: RulesBox, filled: FormContent | undefined): Markup {
   const options = {
     name: 'rules',
     label: 'Rules',

@@ -127,7 +127,7 @@ const TICKS_OF_TIME = { wide: 8, narrow: 4 } as const;
 /** Half the width of a time, so that one centred on its tick is not cut off at the edge. */
 const TIME_TEXT_HALF = 18;
 
-/** Of a step, per minute. */
+/** Requests of a step, per minute. */
 interface Rate {
   readonly atMs: number;
   readonly accepted: number;
