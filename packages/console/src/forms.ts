@@ -119,10 +119,11 @@ export function refuseAll(messages: Readonly<Record<string, string | undefined>>
   return wrong.length === 0 ? undefined : { status: 422, messages: Object.fromEntries(wrong) };
 }
 
-/** The messages of several parts of a form. */
-export const joinRefusals = (...refusals: readonly (Refusal | undefined)[]): Refusal => ({
-  status: 422,
-  messages: Object.assign({}, ...refusals.map((each) => each?.messages)),
+/** The messages of several parts of a form, of which some are refused. */
+export const joinRefusals = (
+  ...parts: readonly (object & { readonly refusal?: Refusal | undefined })[]
+): { readonly refusal: Refusal } => ({
+  refusal: { status: 422, messages: Object.assign({}, ...parts.map(({ refusal }) => refusal?.messages)) },
 });
 
 /** The refusal of a zod schema: one sentence per field, the first that applies. */

@@ -192,10 +192,8 @@ async function showResults(
 
 async function answerLines(call: PageCall, session: OperatorTenantSession): Promise<Outcome<Markup>> {
   const [lines, context] = [readLines(call.form.text('lines')), readContext(call.form)];
-  if ('messages' in lines || 'refusal' in context) {
-    const wrongLines = 'messages' in lines ? lines : undefined;
-    return { refusal: joinRefusals(wrongLines, 'refusal' in context ? context.refusal : undefined) };
-  }
+  if ('messages' in lines) return joinRefusals({ refusal: lines }, context);
+  if ('refusal' in context) return context;
   return answerQuestion(() => showResults(call, session, lines, context));
 }
 

@@ -161,15 +161,8 @@ async function answerMarkup(
 
 function readAsked(fields: Fields): { readonly asked: CheckQuestion } | { readonly refusal: Refusal } {
   const [question, context] = [readQuestion(fields), readContext(fields)];
-  if ('question' in question && 'call' in context) {
-    return { asked: { ...question, ...context } };
-  }
-  return {
-    refusal: joinRefusals(
-      'refusal' in question ? question.refusal : undefined,
-      'refusal' in context ? context.refusal : undefined,
-    ),
-  };
+  if ('question' in question && 'call' in context) return { asked: { ...question, ...context } };
+  return joinRefusals(question, context);
 }
 
 export async function checkPage(call: PageCall): Promise<PageResult> {

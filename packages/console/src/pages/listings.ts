@@ -61,9 +61,7 @@ async function answerIf(
   answer: (context: CallContext) => Promise<Markup>,
 ): Promise<Outcome<Markup>> {
   if (!isAsked) return {};
-  if (refused !== undefined || 'refusal' in context) {
-    return { refusal: joinRefusals(refused, 'refusal' in context ? context.refusal : undefined) };
-  }
+  if (refused !== undefined || 'refusal' in context) return joinRefusals({ refusal: refused }, context);
   if (link === undefined) return { refusal: refuse('context', CONTEXT_TOO_LONG) };
   return answerQuestion(() => answer(context.call));
 }

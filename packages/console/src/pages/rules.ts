@@ -203,46 +203,39 @@ async function tryRules(call: PageCall, session: OperatorTenantSession, ruleSet:
   return again(call, { ruleSet, below });
 }
 
-/** Asks for confirmation if the meaning of grants changes, and not only what follows from them. */
+/** Asks for confirmation. `fields`: what a confirmed form has besides. */
 async function askToSave(
   call: PageCall,
-  shown: { readonly ruleSet: RuleSet; readonly preview: RulesPreview; readonly differences: readonly string[] },
+  ruleSet: RuleSet,
+  button: string,
+  explanation: Markup,
+  fields: Readonly<Record<string, string>> = {},
 ): Promise<PageResult> {
-  const { ruleSet, preview, differences } = shown;
   const tenant = await readTenantOrId(call);
+  const typed = { revision: typedRevision(call), rules: call.form.text('rules'), confirmed: revisionOf(ruleSet) };
   const form = changeForm(
     call.session,
     tenantPath(tenant.tenantId, 'rules'),
-    html`${hidden({ revision: typedRevision(call), rules: call.form.text('rules'), confirmed: revisionOf(ruleSet) })}
-      <p class="buttons">${submit('Save the rules', 'danger', { name: 'action', value: 'save' })}${' '}
+    html`${hidden({ ...typed, ...fields })}
+      <p class="buttons">${submit(button, 'danger', { name: 'action', value: 'save' })}${' '}
         ${submit('Back to the text', 'secondary', { name: 'action', value: 'edit' })}</p>`,
   );
-  const content = html`<h2 tabindex="-1" data-focus>Grants change their meaning</h2>
+  return confirmPage(tenant, 'rules', 'Save the rules', [explanation, form], { wide: true });
+}
+
+/** For rules that change the meaning of grants, and not only what follows from them. */
+const newMeaning = (differences: readonly string[], preview: RulesPreview): Markup =>
+  html`<h2 tabindex="-1" data-focus>Grants change their meaning</h2>
     <p>Grants to groups and to every subject of a namespace change their meaning: subjects may gain or lose access that was
       not granted to them individually.</p>
     ${diffMarkup(differences)}
-    ${figuresMarkup(preview)}
-    ${form}`;
-  return confirmPage(tenant, 'rules', 'Save the rules', content, { wide: true });
-}
+    ${figuresMarkup(preview)}`;
 
-/** Asks what becomes of stored grants that stricter types exclude. */
-async function askToKeep(call: PageCall, ruleSet: RuleSet, message: string): Promise<PageResult> {
-  const tenant = await readTenantOrId(call);
-  const typed = { revision: typedRevision(call), rules: call.form.text('rules') };
-  const form = changeForm(
-    call.session,
-    tenantPath(tenant.tenantId, 'rules'),
-    html`${hidden({ ...typed, confirmed: revisionOf(ruleSet), outside_types: KEEP_OUTSIDE })}
-      <p class="buttons">${submit('Save the rules, and keep these grants', 'danger', { name: 'action', value: 'save' })}${' '}
-        ${submit('Back to the text', 'secondary', { name: 'action', value: 'edit' })}</p>`,
-  );
-  const content = html`<h2 tabindex="-1" data-focus>Stored grants are outside the types</h2>
+/** For stricter types, which exclude stored grants. */
+const excludedGrants = (message: string): Markup =>
+  html`<h2 tabindex="-1" data-focus>Stored grants are outside the types</h2>
     <p>${message}</p>
-    <p>Grants that you keep go on allowing what they allow; the types hold for new ones.</p>
-    ${form}`;
-  return confirmPage(tenant, 'rules', 'Save the rules', content, { wide: true });
-}
+    <p>Grants that you keep go on allowing what they allow; the types hold for new ones.</p>`;
 
 async function saveRules(call: PageCall, session: OperatorTenantSession, ruleSet: RuleSet): Promise<PageResult> {
   const revision = typedRevision(call);
@@ -253,7 +246,7 @@ async function saveRules(call: PageCall, session: OperatorTenantSession, ruleSet
   if (switched && !isConfirmed) {
     const preview = await session.call('previewRules', call.context(), { ...KEPT, ruleSet });
     if (preview.groupSubjects > 0 || preview.publicGrants > 0 || !preview.complete) {
-      return askToSave(call, { ruleSet, preview, differences: diffRules(present, ruleSet) });
+      return askToSave(call, ruleSet, 'Save the rules', newMeaning(diffRules(present, ruleSet), preview));
     }
   }
   try {
@@ -263,7 +256,8 @@ async function saveRules(call: PageCall, session: OperatorTenantSession, ruleSet
     if (!(error instanceof GrantdError)) throw error;
     if (error.code === 'precondition-failed') return showConflict(call, session, ruleSet);
     if (error.code !== 'grants-outside-types') throw error;
-    return askToKeep(call, ruleSet, error.message);
+    const fields = { outside_types: KEEP_OUTSIDE };
+    return askToSave(call, ruleSet, 'Save the rules, and keep these grants', excludedGrants(error.message), fields);
   }
   const notice = hasRules(ruleSet)
     ? `Rules saved: ${plural(ruleSet.rules.length, 'rule')}.`
