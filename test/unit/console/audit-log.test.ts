@@ -2,29 +2,18 @@
 // tenant that was deleted.
 
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import { GrantdError } from '../../../src/core/errors.ts';
 import type { TenantId } from '../../../src/core/ids.ts';
-import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 import type { AuditRecord } from '../../../src/shard/shard.ts';
 import { answerBy, type CallHandlers } from '../../kit/call-handlers.ts';
-import {
-  type ConsoleService,
-  OPERATOR_NAME,
-  OPERATOR_TOKEN,
-  startConsole,
-  UNKNOWN_TENANT,
-} from '../../kit/console-service.ts';
+import { OPERATOR_NAME, OPERATOR_TOKEN, UNKNOWN_TENANT, useConsole } from '../../kit/console-service.ts';
 import { ConsoleVisitor } from './console-visitor.ts';
 
-let service: ConsoleService;
+const service = await useConsole();
 let visitor: ConsoleVisitor;
 const context = { requestId: 'req_00000000000000000000000000', deadlineMs: Number.MAX_VALUE };
 
-before(async () => {
-  service = await startConsole({ clock: systemClock, random: systemRandom });
-});
-after(() => service.close());
 beforeEach(async () => {
   visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
 });

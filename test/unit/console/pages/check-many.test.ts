@@ -1,23 +1,18 @@
 // The page of many checks: pasted lines and JSON, what differs from the expectation, and the file that it makes.
 
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
-import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
-import { type ConsoleService, OPERATOR_TOKEN, READ_ONLY_TOKEN, startConsole } from '../../../kit/console-service.ts';
+import { OPERATOR_TOKEN, READ_ONLY_TOKEN, useConsole } from '../../../kit/console-service.ts';
 import { ConsoleVisitor } from '../console-visitor.ts';
 
 const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
 
-let service: ConsoleService;
+const service = await useConsole();
 let visitor: ConsoleVisitor;
 let path: string;
 
-before(async () => {
-  service = await startConsole({ clock: systemClock, random: systemRandom });
-});
-after(() => service.close());
 beforeEach(async () => {
   const { operator } = service;
   operator.faults.length = 0;

@@ -2,14 +2,13 @@
 // object are revoked.
 
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import type { Grant } from '../../../../src/core/tuples.ts';
 import type { OperatorTenantSession } from '../../../../src/front/front.ts';
-import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { answering } from '../../../kit/call-handlers.ts';
-import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../kit/console-service.ts';
+import { OPERATOR_TOKEN, useConsole } from '../../../kit/console-service.ts';
 import { grantOf, relationOf } from '../../shard/evaluation/ruled-slot.ts';
 import { ConsoleVisitor } from '../console-visitor.ts';
 
@@ -17,15 +16,11 @@ const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
 const DAY_MS = 24 * 3_600_000;
 const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'doc:1' };
 
-let service: ConsoleService;
+const service = await useConsole();
 let visitor: ConsoleVisitor;
 let session: OperatorTenantSession;
 let base: string;
 
-before(async () => {
-  service = await startConsole({ clock: systemClock, random: systemRandom });
-});
-after(() => service.close());
 beforeEach(async () => {
   visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
   const { operator } = service;

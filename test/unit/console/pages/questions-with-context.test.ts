@@ -1,12 +1,11 @@
 // Questions to a tenant with gates and conditions: the context that they bring along, and the proof of the answer.
 
 import assert from 'node:assert/strict';
-import { after, before, it } from 'node:test';
+import { before, it } from 'node:test';
 import { parseTuple } from '../../../../src/core/tuples.ts';
 import type { OperatorTenantSession } from '../../../../src/front/front.ts';
-import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
-import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../kit/console-service.ts';
+import { OPERATOR_TOKEN, useConsole } from '../../../kit/console-service.ts';
 import { ConsoleVisitor } from '../console-visitor.ts';
 
 const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
@@ -20,13 +19,12 @@ const RULES = parseRuleSet({
   public: ['user'],
 });
 
-let service: ConsoleService;
+const service = await useConsole();
 let visitor: ConsoleVisitor;
 let session: OperatorTenantSession;
 let base: string;
 
 before(async () => {
-  service = await startConsole({ clock: systemClock, random: systemRandom });
   visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
   const { tenantId } = await service.operator.createTenant(context, { name: 'Acme', plan: 'free', operator: 'test' });
   session = await service.operator.tenant(context, tenantId, 'test');
@@ -40,7 +38,6 @@ before(async () => {
   const writes = grants.map((grant) => ({ ...grant, revoke: false }) as const);
   await session.call('writeGrants', context, writes);
 });
-after(() => service.close());
 
 const flat = (text: string): string => text.replaceAll(/\s+/g, ' ');
 

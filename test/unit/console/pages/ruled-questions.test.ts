@@ -1,14 +1,13 @@
 // Checks and listings of a tenant with rules: why, why not, and who.
 
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import type { Relation } from '../../../../src/core/tuples.ts';
 import type { OperatorTenantSession } from '../../../../src/front/front.ts';
-import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { NO_RULES } from '../../../../src/rules/rule-set.ts';
-import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../kit/console-service.ts';
+import { OPERATOR_TOKEN, useConsole } from '../../../kit/console-service.ts';
 import { ConsoleVisitor } from '../console-visitor.ts';
 
 const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
@@ -30,15 +29,11 @@ const GRANTS: readonly (readonly [string, Relation, string])[] = [
   ['user:bob', 'editor', 'doc:1'],
 ];
 
-let service: ConsoleService;
+const service = await useConsole();
 let visitor: ConsoleVisitor;
 let session: OperatorTenantSession;
 let base: string;
 
-before(async () => {
-  service = await startConsole({ clock: systemClock, random: systemRandom });
-});
-after(() => service.close());
 beforeEach(async () => {
   visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
   service.operator.faults.length = 0;

@@ -1,13 +1,12 @@
 // The history of a tenant's rules: listed, shown, compared, restored.
 
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import type { OperatorTenantSession } from '../../../../src/front/front.ts';
-import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { NO_RULES, type RuleSet, revisionOf } from '../../../../src/rules/rule-set.ts';
 import { renderRuleSet } from '../../../../src/rules/rules-diff.ts';
-import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../kit/console-service.ts';
+import { OPERATOR_TOKEN, useConsole } from '../../../kit/console-service.ts';
 import { ConsoleVisitor } from '../console-visitor.ts';
 
 const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
@@ -16,15 +15,11 @@ const rulesOf = (...names: readonly string[]): RuleSet =>
 const FIRST = rulesOf('can_read');
 const SECOND = rulesOf('can_read', 'can_edit');
 
-let service: ConsoleService;
+const service = await useConsole();
 let visitor: ConsoleVisitor;
 let session: OperatorTenantSession;
 let path: string;
 
-before(async () => {
-  service = await startConsole({ clock: systemClock, random: systemRandom });
-});
-after(() => service.close());
 beforeEach(async () => {
   visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
   const { tenantId } = await service.operator.createTenant(context, { name: 'Acme', plan: 'free', operator: 'test' });

@@ -1,15 +1,14 @@
 // The page of a tenant's rules: written, tried, saved; whatever goes wrong, the text stays.
 
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import type { OperatorTenantSession } from '../../../../src/front/front.ts';
-import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { NO_RULES, revisionOfRules, textOfRules } from '../../../../src/rules/rule-set.ts';
 import { renderRuleSet } from '../../../../src/rules/rules-diff.ts';
 import { answering } from '../../../kit/call-handlers.ts';
-import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../kit/console-service.ts';
+import { OPERATOR_TOKEN, useConsole } from '../../../kit/console-service.ts';
 import { ConsoleVisitor } from '../console-visitor.ts';
 
 const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
@@ -27,15 +26,11 @@ const NO_PREVIEW = {
   complete: true,
 };
 
-let service: ConsoleService;
+const service = await useConsole();
 let visitor: ConsoleVisitor;
 let session: OperatorTenantSession;
 let path: string;
 
-before(async () => {
-  service = await startConsole({ clock: systemClock, random: systemRandom });
-});
-after(() => service.close());
 beforeEach(async () => {
   visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
   const { operator } = service;

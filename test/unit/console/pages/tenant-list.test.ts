@@ -1,21 +1,19 @@
 // The list of tenants: filters, orders, pages forwards and backwards, and how much one page reads.
 
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { before, beforeEach, describe, it } from 'node:test';
 import type { TenantId } from '../../../../src/core/ids.ts';
-import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
-import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../../kit/console-service.ts';
+import { OPERATOR_TOKEN, useConsole } from '../../../kit/console-service.ts';
 import { waitFor } from '../../../kit/wait-for.ts';
 import { slotView } from '../cluster-picture.ts';
 import { ConsoleVisitor } from '../console-visitor.ts';
 
 const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
 
-let service: ConsoleService;
+const service = await useConsole();
 let visitor: ConsoleVisitor;
 
 before(async () => {
-  service = await startConsole({ clock: systemClock, random: systemRandom });
   for (let index = 0; index < 120; index += 1) {
     const plan = index % 3 === 0 ? 'scale' : 'free';
     const tenantId = await makeTenant(`Tenant ${119 - index}`, plan);
@@ -24,7 +22,6 @@ before(async () => {
     }
   }
 });
-after(() => service.close());
 beforeEach(async () => {
   visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
 });
