@@ -1,11 +1,17 @@
 // A bare stream to a shard's server, as a peer that keeps to no rule might open it.
 
 import type { TestContext } from 'node:test';
-import { type ClientDuplexStream, credentials, type ServiceError, type StatusObject } from '@grpc/grpc-js';
+import {
+  type ClientDuplexStream,
+  credentials,
+  makeClientConstructor,
+  type ServiceError,
+  type StatusObject,
+} from '@grpc/grpc-js';
 import type { Turns } from '../../../src/core/async/turns.ts';
 import { systemClock } from '../../../src/roles/process/system.ts';
 import { type FrontMessage, Peer, type ReceivedReply, type ReceivedShardMessage } from '../../../src/rpc/messages.ts';
-import { CLIENT_OPTIONS, ShardClient } from '../../../src/rpc/protocol.ts';
+import { CLIENT_OPTIONS, ShardClient, shardService } from '../../../src/rpc/protocol.ts';
 import { listenShardServer, type ShardServer } from '../../../src/rpc/serving/server.ts';
 import type { Shard } from '../../../src/shard/shard.ts';
 import { createLog, type Log } from '../../../src/telemetry/log.ts';
@@ -37,6 +43,13 @@ export const HELLO: FrontMessage = { hello: { name: 'test', peer: Peer.PEER_FRON
 export const CONSOLE_HELLO: FrontMessage = { hello: { name: 'test', peer: Peer.PEER_CONSOLE, version: '0', slots: 0 } };
 export const SHARD_HELLO: FrontMessage = { hello: { name: 'test', peer: Peer.PEER_SHARD, version: '0', slots: 0 } };
 
+/** Bytes in place of a message, for a client that sends them as they are. */
+export const rawMessage = (bytes: Buffer): FrontMessage => bytes as unknown as FrontMessage;
+export const RawClient = makeClientConstructor(
+  { Exchange: { ...shardService.Exchange, requestSerialize: (bytes: Buffer) => bytes } },
+  'raw',
+) as unknown as typeof ShardClient;
+
 export interface BareStream {
   readonly stream: ClientDuplexStream<FrontMessage, ReceivedShardMessage>;
   readonly messages: ReceivedShardMessage[];
@@ -46,8 +59,13 @@ export interface BareStream {
   readonly ended: Promise<StatusObject | ServiceError>;
 }
 
-export function openStream(t: TestContext, address: string, first?: FrontMessage): BareStream {
-  const client = new ShardClient(address, credentials.createInsecure(), CLIENT_OPTIONS);
+export function openStream(
+  t: TestContext,
+  address: string,
+  first?: FrontMessage,
+  Client: typeof ShardClient = ShardClient,
+): BareStream {
+  const client = new Client(address, credentials.createInsecure(), CLIENT_OPTIONS);
   const stream = client.exchange();
   t.after(() => {
     stream.cancel();

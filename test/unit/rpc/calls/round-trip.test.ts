@@ -14,6 +14,7 @@ import {
   answersTo,
   arrived,
   asked,
+  brokenRequests,
   HANDLE,
   notingPeer,
   oneOf,
@@ -67,7 +68,7 @@ for (const row of ROWS) {
 
     it('is a violation where a field of it is not what it declares, and then asks nothing of the shard', () => {
       const { peer, calls } = notingPeer();
-      for (const [constraint, wire] of violationsOf(call.request, call.toWire(oneOf(requestsOf(row)))[name])) {
+      for (const [constraint, wire] of brokenRequests(row)) {
         const sent = arrived({ [name]: wire } as CallBody);
         assert.throws(() => callOf(sent).serve(peer, sent), WireViolation, constraint);
       }

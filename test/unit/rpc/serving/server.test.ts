@@ -4,22 +4,26 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { status } from '@grpc/grpc-js';
 import { parseApiKey } from '../../../../src/core/api-keys.ts';
+import { needsHandle } from '../../../../src/rpc/calls/define-call.ts';
 import { CALLS } from '../../../../src/rpc/calls/table.ts';
-import { FailureKind, type FrontMessage } from '../../../../src/rpc/messages.ts';
-import { OUTSTANDING_MAX } from '../../../../src/rpc/protocol.ts';
+import { FailureKind, type FrontMessage, type ReceivedReply } from '../../../../src/rpc/messages.ts';
+import { encodeFrontMessage, OUTSTANDING_MAX } from '../../../../src/rpc/protocol.ts';
 import { MALFORMED_PARTS } from '../../../../src/rpc/serving/peer-stream.ts';
 import { createMetrics, type Metrics } from '../../../../src/telemetry/metrics.ts';
 import { ScriptedShard, ShardWorld } from '../../../kit/scripted-shard.ts';
 import { createRecordingLog } from '../../../kit/store/store-directory.ts';
 import { waitFor } from '../../../kit/wait-for.ts';
 import { until } from '../../front/harness.ts';
-import { CONSOLE_HELLO, HELLO, listen, openStream, SHARD_HELLO } from '../harness.ts';
+import { brokenRequests, ROWS } from '../calls/rows.ts';
+import { CONSOLE_HELLO, HELLO, listen, openStream, RawClient, rawMessage, SHARD_HELLO } from '../harness.ts';
 
 const world = await ShardWorld.start();
 after(() => world.stop());
 const tenantId = await world.createTenant();
 const key = await world.createKey(tenantId);
-const authenticate = { tenantId, keyId: parseApiKey(key)?.keyId ?? assert.fail(), key };
+const claimOf = (text: string) => ({ ...(parseApiKey(text) ?? assert.fail()), key: text });
+const authenticate = claimOf(key);
+const othersClaim = claimOf(await world.createKey(await world.createTenant()));
 
 function createShard(): ScriptedShard {
   world.owners.clear();
@@ -237,20 +241,6 @@ const MALFORMED: readonly (readonly [string, FrontMessage])[] = [
     'an expiry that is no number',
     call({ attempt: { ...attempt, expiresAtMs: Number.NaN }, createNamespace: { name: 'a' } }),
   ],
-  ['no writes', call({ attempt, writeGrants: { writes: [] } })],
-  ['1,001 writes', call({ attempt, writeGrants: { writes: new Array(1001).fill(write) } })],
-  ['a write of relation 11', call({ attempt, writeGrants: { writes: [{ ...write, relation: 11 }] } })],
-  [
-    '101 bulk checks',
-    call({
-      checkBulk: {
-        subjects: new Array(101).fill('a:b'),
-        relations: new Array(101).fill(6),
-        objects: new Array(101).fill('a:b'),
-      },
-    }),
-  ],
-  ['bulk columns that differ', call({ checkBulk: { subjects: ['a:b'], relations: [6], objects: [] } })],
   ['a report whose columns differ', { report: { usage: { ...usage, requests: [] } } }],
   [
     '1,001 tenants in a report',
@@ -266,34 +256,6 @@ const MALFORMED: readonly (readonly [string, FrontMessage])[] = [
       },
     },
   ],
-  ['a search for a name of 600 characters', call({ findTenants: { limit: 1, name: 'a'.repeat(600) } })],
-  ['limit 0', call({ listKeys: { limit: 0 } })],
-  ['limit 1,001', call({ listKeys: { limit: 1001 } })],
-  ['a claim without its key', call({ authenticate: { tenantId: 'a', keyId: 'b' } })],
-  ['a claim with the hash of a key', call({ authenticate: { tenantId: 'a', keyId: 'b', key: 'c'.repeat(64) } })],
-  ['a new key without a hash', call({ attempt, createKey: { keyId: 'a', scopes: 1, hash: 'c' } })],
-  ['a new key without scopes', call({ attempt, createKey: { keyId: 'a', hash: 'c'.repeat(64) } })],
-  [
-    'a new key with more scopes than there are',
-    call({ attempt, createKey: { keyId: 'a', scopes: 8, hash: 'c'.repeat(64) } }),
-  ],
-  ['a tenant id of 300 characters', call({ readTenant: { tenantId: 'a'.repeat(300) } })],
-  ...['action', 'actor', 'requestId'].map(
-    (name) =>
-      [
-        `a filter of the audit log whose ${name} has 257 characters`,
-        call({ listAuditLog: { tenantId: 'a', limit: 1, [name]: 'x'.repeat(257) } }),
-      ] as const,
-  ),
-  ...['subject', 'object'].map(
-    (name) =>
-      [
-        `a filter of the audit log whose ${name} is longer than any`,
-        call({ listAuditLog: { tenantId: 'a', limit: 1, [name]: 'x'.repeat(643) } }),
-      ] as const,
-  ),
-  ['a state that is none', call({ attempt, updateTenant: { tenantId: 'a', state: 'deleted' } })],
-  ['more readers than there can be', call({ attempt, updateTenant: { tenantId: 'a', readers: { readers: 17 } } })],
 ];
 
 async function malformedIn({ malformedCalls }: Metrics): Promise<ReadonlyMap<string, number>> {
@@ -352,6 +314,61 @@ for (const [name, message] of MALFORMED) {
   });
 }
 
+for (const [peer, hello] of [['shard', SHARD_HELLO] as const, ['console', CONSOLE_HELLO] as const]) {
+  test(`whatever is broken in a call of a ${peer}, it is refused alone, and the stream serves its other tenants`, async (t) => {
+    const shard = createShard();
+    const metrics = createMetrics();
+    const server = await listen(t, () => shard, { metrics });
+    const claims = [authenticate, othersClaim];
+    const { next, stream } = openStream(t, server.address, {
+      ...hello,
+      calls: claims.map((claim, id) => ({ id, authenticate: claim })),
+    });
+    const replies = new Map<number, ReceivedReply>();
+    const replied = (...ids: readonly number[]) =>
+      next((message) => {
+        for (const each of message.replies) replies.set(each.id, each);
+        return ids.every((id) => replies.has(id)) ? ids.map((id) => replies.get(id)) : undefined;
+      });
+    const [own = 0, others = 0] = (await replied(0, 1)).map((reply) => reply?.handle?.handle);
+    const counted = new Map<string, number>();
+    let id = 2;
+    for (const row of ROWS.filter(({ call: { access } }) => (access === 'shard') === (peer === 'shard'))) {
+      for (const [constraint, wire] of brokenRequests(row)) {
+        const broken = { id, handle: needsHandle(row.call.access) ? own : 0, attempt, [row.name]: wire };
+        stream.write({ calls: [broken, { id: id + 1, handle: others, confirm: {} }] });
+        const [refused, canary] = await replied(id, id + 1);
+        const { kind, code } = refused?.failure ?? {};
+        assert.deepEqual([kind, code], [FailureKind.FAILURE_ERROR, 'internal'], `${row.name}: ${constraint}`);
+        assert.ok(canary?.done, `${row.name}: ${constraint}`);
+        counted.set(row.name, (counted.get(row.name) ?? 0) + 1);
+        id += 2;
+      }
+    }
+    assert.deepEqual(await malformedIn(metrics), counted);
+    assert.deepEqual(Object.fromEntries(shard.counts), { authenticate: 2, confirm: id / 2 - 1 });
+    assert.equal(shard.connections.size, 1);
+  });
+}
+
+test('bytes that are no message end their stream, and no other', async (t) => {
+  const shard = createShard();
+  const server = await listen(t, () => shard);
+  const other = openStream(t, server.address, { ...HELLO, calls: [{ id: 1, authenticate }] });
+  const handle = (await other.reply(1)).handle?.handle ?? assert.fail();
+  const whole = encodeFrontMessage({ calls: [{ id: 2, handle: 1, attempt, writeGrants: { writes: [write] } }] });
+  const cut = [1, 2, 9, whole.length - 1].map((length) => whole.subarray(0, length));
+  for (const bytes of [...cut, Buffer.alloc(20, 0xff), Buffer.from('no message')]) {
+    const { ended, next, stream } = openStream(t, server.address, rawMessage(encodeFrontMessage(HELLO)), RawClient);
+    await next(({ welcome }) => welcome);
+    stream.write(rawMessage(bytes));
+    assert.equal((await ended).code, status.INTERNAL, bytes.toString('hex'));
+  }
+  await until(() => shard.connections.size === 1);
+  other.stream.write({ calls: [{ id: 2, handle, confirm: {} }] });
+  assert.ok((await other.reply(2)).done);
+});
+
 test('a reader whose position of a tenant is malformed asks the owner itself', async (t) => {
   const shard = createShard();
   const metrics = createMetrics();
@@ -387,22 +404,6 @@ test('a message above 4 MiB is refused', async (t) => {
   const { ended, stream } = openStream(t, server.address, HELLO);
   stream.write({ calls: [{ id: 1, createNamespace: { name: 'a'.repeat(5 * 1024 * 1024) } }] });
   assert.equal((await ended).code, status.RESOURCE_EXHAUSTED);
-});
-
-test('an ill-formed identifier refuses that call alone', async (t) => {
-  const shard = createShard();
-  const server = await listen(t, () => shard);
-  const { reply, stream } = openStream(t, server.address, { ...HELLO, calls: [{ id: 1, authenticate }] });
-  const handle = (await reply(1)).handle?.handle ?? assert.fail();
-  stream.write({
-    calls: [
-      { id: 2, handle, attempt, writeGrants: { writes: [{ ...write, relation: 'viewer', subject: 'no colon' }] } },
-      { id: 3, handle, confirm: {} },
-    ],
-  });
-  const [refused, fine] = [await reply(2), await reply(3)];
-  assert.equal(refused.failure?.code, 'internal');
-  assert.ok(fine.done);
 });
 
 test('calls beyond the bound of a stream are refused as overloaded', async (t) => {
