@@ -4,10 +4,10 @@
 import type { CallName } from '../shard/shard.ts';
 
 /** A message as it is sent: what is left out has its default. */
-type Sent<Message> = Message extends readonly (infer Item)[]
-  ? Sent<Item>[]
+type PartialMessage<Message> = Message extends readonly (infer Item)[]
+  ? PartialMessage<Item>[]
   : Message extends object
-    ? { [Field in keyof Message]?: Sent<Message[Field]> }
+    ? { [Field in keyof Message]?: PartialMessage<Message[Field]> }
     : Message;
 
 // ---- peer to shard ----
@@ -190,15 +190,15 @@ export interface ReceivedShardMessage {
 
 // ---- as they are sent ----
 
-export type Attempt = Sent<NonNullable<ReceivedCall['attempt']>>;
-export type Call = Sent<ReceivedCall>;
-export type CheckResults = Sent<ReceivedCheckResults>;
-export type Checks = Sent<ReceivedChecks>;
-export type Failure = Sent<ReceivedFailure>;
-export type FrontMessage = Sent<ReceivedFrontMessage>;
-export type Hello = Sent<ReceivedHello>;
-export type Position = Sent<ReceivedPosition>;
-export type Reply = Sent<ReceivedReply>;
-export type Report = Sent<ReceivedReport>;
-export type ShardMessage = Sent<ReceivedShardMessage>;
-export type Welcome = Sent<ReceivedWelcome>;
+export type Attempt = PartialMessage<NonNullable<ReceivedCall['attempt']>>;
+export type Call = PartialMessage<ReceivedCall>;
+export type CheckResults = PartialMessage<ReceivedCheckResults>;
+export type Checks = PartialMessage<ReceivedChecks>;
+export type Failure = PartialMessage<ReceivedFailure>;
+export type FrontMessage = PartialMessage<ReceivedFrontMessage>;
+export type Hello = PartialMessage<ReceivedHello>;
+export type Position = PartialMessage<ReceivedPosition>;
+export type Reply = PartialMessage<ReceivedReply>;
+export type Report = PartialMessage<ReceivedReport>;
+export type ShardMessage = PartialMessage<ReceivedShardMessage>;
+export type Welcome = PartialMessage<ReceivedWelcome>;

@@ -41,9 +41,9 @@ export const pageQuery = message<PageQuery>(pageFields);
 export const page = <Item>(wireName: string, item: Field<Item>): Field<ResultPage<Item>> =>
   message<ResultPage<Item>>({ items: as(wireName, list(item)), nextCursor: orUndefined(text) });
 
-/** Of a check. Checks lengths only: no grant contains an invalid identifier, and the front has parsed all of these. */
+/** Demands the lengths of a check's tuple: no grant contains an invalid identifier, and the front has parsed these. */
 export function demandTuple(subject: string, relation: number, object: string): void {
-  demand(relationOf(relation) !== undefined, 'The number of a relation is none.');
+  demand(relationOf(relation) !== undefined, 'A check names a relation by an unknown number.');
   demandIdentifiers(subject, object);
 }
 

@@ -11,7 +11,7 @@ import { as, converted, flag, form, int64, list, message, nothing, only, orUndef
 /** Revisions in a condition: several times what fits into the header of a request. */
 const REVISIONS_MAX = 1000;
 
-/** Throws `invalid-request` for JSON that is no rule set, which a front of this version has excluded. */
+/** Throws `invalid-request` for JSON that is not a rule set: fronts of this version do not send any. */
 function ruleSetFrom(wire: string): RuleSet | undefined {
   if (wire.length > RULE_SET_BYTES_MAX) return undefined;
   let body: unknown;

@@ -35,7 +35,7 @@ export interface Field<Value> extends FieldOptions {
   readonly shape: Shape;
   /** Undefined and null: nothing is written. */
   readonly write: (value: Value) => unknown;
-  /** Of a value that the library has decoded. `name`: for the message of a violation. */
+  /** Reads a value that the library has decoded. `name`: for the message of a violation. */
   readonly read: (wire: unknown, name: string) => Value;
 }
 
@@ -125,7 +125,7 @@ export function word<const Word extends string>(...words: readonly Word[]): Fiel
     write: same,
     read: (wire, name) => {
       const value = known.get(wire);
-      demand(value !== undefined, `${name} is none of ${words.join(', ')}.`);
+      demand(value !== undefined, `${name} must be one of ${words.join(', ')}.`);
       return value;
     },
   };
@@ -139,7 +139,7 @@ export function outcome<Word extends string>(numbers: Readonly<Record<Word, numb
     write: (value) => numbers[value],
     read: (wire, name) => {
       const value = words.get(given(wire));
-      demand(value !== undefined, `${name} is no outcome.`);
+      demand(value !== undefined, `${name} is not a known outcome.`);
       return value;
     },
   };

@@ -131,7 +131,7 @@ function readCall(reader: WireReader, end: number): ReceivedCall | undefined {
   const read = reader.fields(end, (tag) => {
     if (tag === CALL_ID) call.id = reader.uint32(end);
     else if (tag === CALL_HANDLE) call.handle = reader.uint32(end);
-    // Of two requests the last one counts: a case for the library.
+    // The last of two requests counts: a case for the library.
     else if (call.request !== undefined) return false;
     else if (tag === CALL_CHECK_BULK) {
       call.checkBulk = readCheckBulk(reader, reader.lengthEnd(end)) ?? null;

@@ -114,7 +114,7 @@ function readReply(reader: WireReader, end: number): ReceivedReply | undefined {
   const reply: ReceivedReply = { id: 0, unknownNamespaces: [] };
   const read = reader.fields(end, (tag) => {
     if (tag === REPLY_ID) reply.id = reader.uint32(end);
-    // Of two results the last one counts: a case for the library.
+    // The last of two results counts: a case for the library.
     else if (reply.result !== undefined) return false;
     else if (tag === REPLY_BULK_RESULTS) {
       reply.bulkResults = readBulkResults(reader, reader.lengthEnd(end)) ?? null;

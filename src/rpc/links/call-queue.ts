@@ -23,7 +23,7 @@ export class CallQueue implements LinkOutbox {
     return this.#calls.size === 0;
   }
 
-  /** Of all that waits. */
+  /** Estimated size of all calls that wait. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -14,7 +14,7 @@ import { OUTSTANDING_MAX } from '../protocol.ts';
 import type { ShardDialOptions } from '../transport/shard-dialer.ts';
 import { CallQueue } from './call-queue.ts';
 import {
-  Disconnected,
+  DisconnectedError,
   type LinkDependencies,
   type Receiver,
   StreamLink,
@@ -57,7 +57,7 @@ class Follow implements Receiver {
   }
 
   onFailure(failure: TryFailure): void {
-    this.#reject(failure instanceof Disconnected ? new ShardFailure('not-serving', failure.message) : failure);
+    this.#reject(failure instanceof DisconnectedError ? new ShardFailure('not-serving', failure.message) : failure);
   }
 }
 
@@ -126,7 +126,7 @@ class OwnerLink {
   #failEarly(): void {
     const calls = this.#early;
     this.#early = [];
-    for (const call of calls) call.onFailure(new Disconnected('There is no connection to the shard.'));
+    for (const call of calls) call.onFailure(new DisconnectedError('There is no connection to the shard.'));
   }
 }
 

@@ -31,12 +31,12 @@ const TICK_MS = PING_INTERVAL_MS / 2;
 const LOSS_REASONS_MAX = 10;
 
 /** The stream ended before the reply came: it is unknown whether the shard did anything. */
-export class Disconnected extends Error {
+export class DisconnectedError extends Error {
   readonly kind = 'disconnected';
 }
 
 /** Why one try failed. GrantdError is final; the others say what to do next. */
-export type TryFailure = GrantdError | ShardFailure | Disconnected;
+export type TryFailure = GrantdError | ShardFailure | DisconnectedError;
 
 /** What waits for the reply to a request. */
 export interface Receiver {
@@ -81,7 +81,7 @@ export interface LinkDependencies {
   readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Of this process: shards of another cluster are refused. */
+  /** The cluster of this process: shards of another one are refused. */
   readonly cluster: ClusterIdentity;
   /** With the certificate of the process. */
   readonly openStream: OpenStream;
@@ -92,10 +92,10 @@ export interface StreamLinkDependencies extends Omit<LinkDependencies, 'metrics'
   readonly connections: Metrics['frontShardConnections'];
 }
 
-export class StreamLink<Waiting extends Receiver> {
+export class StreamLink<Call extends Receiver> {
   readonly address: string;
   /** Those that wait for a reply. */
-  readonly receivers = new ReceiverTable<Waiting>();
+  readonly receivers = new ReceiverTable<Call>();
   readonly #clock: Clock;
   readonly #turns: Turns;
   readonly #log: Log;
@@ -180,9 +180,9 @@ export class StreamLink<Waiting extends Receiver> {
    * Takes a receiver in whose request the caller adds to the outbox at once, under the returned id. 0: the request
    * cannot be sent, and the receiver has heard of that.
    */
-  enlist(receiver: Waiting): number {
+  enlist(receiver: Call): number {
     if (!this.#ready) {
-      receiver.onFailure(new Disconnected('There is no connection to the shard.'));
+      receiver.onFailure(new DisconnectedError('There is no connection to the shard.'));
       return 0;
     }
     if (this.receivers.size >= OUTSTANDING_MAX || this.#outbox.full) {
@@ -216,7 +216,7 @@ export class StreamLink<Waiting extends Receiver> {
   close(): void {
     this.#dial.close();
     this.#connections.dec({ state: 'connecting' });
-    this.#drop(new Disconnected('The connection to the shard is closing.'));
+    this.#drop(new DisconnectedError('The connection to the shard is closing.'));
   }
 
   #flushNow(): void {
@@ -290,10 +290,10 @@ export class StreamLink<Waiting extends Receiver> {
       this.#lossReasons.add(reason);
       this.#log.warn({ address: this.address, reason }, 'no connection to a shard');
     }
-    this.#drop(new Disconnected('The connection to the shard was lost.'));
+    this.#drop(new DisconnectedError('The connection to the shard was lost.'));
   }
 
-  #drop(failure: Disconnected): void {
+  #drop(failure: DisconnectedError): void {
     this.#tick?.cancel();
     if (this.#ready) {
       this.#connections.dec({ state: 'ready' });

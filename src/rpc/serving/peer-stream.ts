@@ -51,7 +51,7 @@ import type { ForeignPeers } from './foreign-peers.ts';
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
 /** For a peer of another cluster to read which one is here. */
 const REFUSAL_MS = 500;
-/** Of a call whose request this version does not know. */
+/** The name of a call whose request this version does not know. */
 const UNKNOWN_CALL = 'unknown';
 const POSITION = 'position';
 const REPORT = 'report';
@@ -82,7 +82,7 @@ export interface PeerStreamDependencies {
   readonly turns: Turns;
   readonly log: Log;
   readonly metrics: Pick<Metrics, 'malformedCalls'>;
-  /** Of all streams of the shard. */
+  /** Shared by all streams of the shard. */
   readonly foreignPeers: ForeignPeers;
   /** Version of the program, for the log of the peer. */
   readonly version: string;
@@ -93,7 +93,7 @@ export interface PeerStreamDependencies {
   /** Shared with the other streams. Absent: there are none. */
   readonly enumerations?: EnumerationGate | undefined;
   readonly onHello?: (() => void) | undefined;
-  /** Of the turns that belong to no tenant: no other stream has it. */
+  /** The key of the turns that belong to no tenant: no other stream has it. */
   readonly turnKey: string;
 }
 
@@ -129,7 +129,7 @@ export class PeerStream {
   #unknown = 0;
   #flushScheduled = false;
   #outstanding = 0;
-  /** Of the last message with checks or calls. */
+  /** The positions of the last message with checks or calls. */
   #positions = NO_POSITIONS;
   #welcomeDue = false;
   #routesDue = false;

@@ -58,7 +58,7 @@ export async function listenShardServer(
 ): Promise<ShardServer> {
   const { credentials, peerNames, unprovenPeers = false, version } = options;
   const unproven = unprovenPeers ? EVERY_PROOF : NO_PROOF;
-  // Of a connection whose last call has ended.
+  // A connection is idle once its last call has ended.
   const server = new Server({ ...SERVER_OPTIONS, 'grpc.max_connection_idle_ms': HELLO_MS_MAX });
   const streams = createStreamHost(dependencies, { version });
   let closing: Promise<void> | undefined;

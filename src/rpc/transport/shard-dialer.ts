@@ -31,9 +31,9 @@ export interface ShardDialHandlers {
 export interface ShardDialOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Of the process. */
+  /** The cluster of the process. */
   readonly cluster: ClusterIdentity;
-  /** Of every stream; the dial adds the cluster. */
+  /** The hello of every stream; the dial adds the cluster. */
   readonly hello: () => Omit<Hello, 'clusterId'>;
   readonly openStream: OpenStream;
 }

@@ -60,7 +60,7 @@ interface Material {
 const isSame = (left: Material, right: Material): boolean =>
   left.cert === right.cert && left.key === right.key && left.ca === right.ca;
 
-interface Loaded {
+interface TlsContexts {
   readonly material: Material;
   readonly server: SecureContextOptions;
   readonly client: SecureContext;
@@ -76,7 +76,7 @@ function certificatesIn(pem: string, what: string): X509Certificate[] {
 }
 
 /** Throws if the parts do not fit together. */
-function load(material: Material): Loaded {
+function load(material: Material): TlsContexts {
   certificatesIn(material.cert, 'The certificate');
   certificatesIn(material.ca, 'The file of authorities');
   // Both ends are this program, so nothing older is needed.

@@ -11,7 +11,7 @@ import { arrived, oneOf, ROWS, type Row, requestsOf } from './rows.ts';
 
 const TUPLE = tuple('user:a', 'doc:1');
 
-/** Of each call, who may make it by the specification. `operator`: the operator alone, under a handle of his. */
+/** Who may make each call by the specification. `operator`: the operator alone, under a handle of his. */
 const RIGHTS: Readonly<Record<CallName, Scope | 'peer' | 'any handle' | 'console' | 'operator' | 'shard'>> = {
   authenticate: 'peer',
   authenticateAtReader: 'peer',

@@ -100,10 +100,10 @@ const FOREIGN_ANSWERS: readonly (readonly [string, keyof typeof CALLS, ReplyBody
   ['fewer results than checks', 'checkBulk', { bulkResults: { authorized: [true] } }, { subjects: ['a:b', 'a:c'] }],
   ['more results than writes', 'writeGrants', { grantResults: { results: [{ outcome: 1 }, { outcome: 1 }] } }, [{}]],
   ['a write without an outcome', 'writeGrants', { grantResults: { results: [{}] } }, [{}]],
-  ['an outcome that is none', 'writeGrants', { grantResults: { results: [{ outcome: 6 as 5 }] } }, [{}]],
+  ['an unknown outcome', 'writeGrants', { grantResults: { results: [{ outcome: 6 as 5 }] } }, [{}]],
   ['more proofs than checks', 'checkNamed', NAMED_RESULTS, { checks: [TUPLE], explain: false }],
-  ['rules that are no JSON', 'readRules', { rules: { rules: '{' } }],
-  ['rules that are no rule set', 'readRules', { rules: { rules: '{"rules":1}' } }],
+  ['rules that are not JSON', 'readRules', { rules: { rules: '{' } }],
+  ['rules that are not a rule set', 'readRules', { rules: { rules: '{"rules":1}' } }],
   ['a foreign refusal', 'writeGrants', { grantResults: { results: [{ outcome: 5, errorCode: 'internal' }] } }, [{}]],
   ['fewer results than grants', 'writeBulk', { bulkWritten: {} }, BULK],
   ['more results than revocations', 'writeBulk', { bulkWritten: { grants: [RECORD], revoked: [true] } }, BULK],
@@ -120,7 +120,7 @@ const FOREIGN_ANSWERS: readonly (readonly [string, keyof typeof CALLS, ReplyBody
   ['a tenant without an id', 'createTenant', { tenant: { state: 'active' } }],
   ['a tenant without an id in a list', 'listTenants', { tenants: { tenants: [{ state: 'active' }] } }],
   ['a search that ended at no tenant', 'findTenants', { tenants: { scannedTo: 'x' } }],
-  ['a relation that is none', 'exportGrants', { grants: { grants: [{ relation: 'a b' }], feedCursor: 'x' } }],
+  ['an ill-formed relation', 'exportGrants', { grants: { grants: [{ relation: 'a b' }], feedCursor: 'x' } }],
   ['no relation', 'listGrants', { grants: { grants: [{}], feedCursor: 'x' } }],
   ['a page without its cursor of the feed', 'listGrants', { grants: {} }],
   ['a slot in a foreign state', 'listSlots', { slots: { slots: [{ state: 'closed' }] } }],
@@ -189,7 +189,7 @@ test('an owner sends no more commits than a message can hold', async () => {
   const request = { tenantId: 'ten_1', epoch: 1, seq: 1, advance: false };
   const serve = async (commits: string) =>
     (await asked(arrived(CALLS.followTenant.toWire(request)), { ...answer, commits })).body;
-  // Of the widest characters: what counts is bytes.
+  // The widest characters: what counts is bytes.
   const most = 'ü'.repeat(FOLLOWED_BYTES_MAX / 2);
   assert.equal(CALLS.followTenant.answerOf(replied(await serve(most)), request).commits, most);
   await assert.rejects(serve(`${most}.`), /at most 3 MiB/);

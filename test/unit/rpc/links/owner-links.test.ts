@@ -177,7 +177,7 @@ test('calls of one turn are one message, and each gets its own reply, in any ord
   );
 });
 
-test("a call fails with the owner's failure or error, and with internal for a reply that is none", async (t) => {
+test("a call fails with the owner's failure or error, and with internal for a malformed reply", async (t) => {
   const { clock, links, connect } = setUp(t);
   const stream = await connect();
   const owner = { slot: 1, epoch: 4, incarnation: 'inc_1', address: 'shard-3:8082' };

@@ -70,7 +70,7 @@ test('calls wait for the turn of their tenant, questions of its readers too; oth
     calls: [
       { id: 5, handle: handles[0] ?? 0, listNamespaces: {} },
       { id: 6, authenticate: { tenantId: tenantIds[0] ?? '', keyId: 'key_1', key: `gk1_${'0'.repeat(81)}` } },
-      // Of no tenant that is here, whatever a peer may send.
+      // A handle of no tenant that is here: a peer may send any.
       { id: 8, handle: 4711, listNamespaces: {} },
       { id: 7, readPosition: { tenantId: tenantIds[1] ?? '', slot: 0 } },
       { id: 9, readPosition: { tenantId: 'ten_00000000000000000000000000', slot: 0 } },

@@ -108,7 +108,7 @@ test('without TLS a peer is no console and no shard because it says so, unless t
   }
 });
 
-test('a peer of a kind that is none is refused', async (t) => {
+test('a peer of an unknown kind is refused', async (t) => {
   const shard = createShard();
   const server = await listen(t, () => shard);
   for (const peer of [0, 4] as const) {

@@ -191,7 +191,7 @@ test('only the certificate of a shard may follow a tenant, and only of a peer th
 
 test('a name counts as a console’s only where it is one', () => {
   const of = (subjectaltname: string | undefined, CN = '') =>
-    // Of what TLS gives, only this is looked at.
+    // Only this part of what TLS gives is looked at.
     proofOf({ subject: { CN }, subjectaltname } as never).console;
   assert.equal(of('DNS:grantd-console'), true);
   assert.equal(of('DNS:a, DNS:Grantd-Console'), true, 'DNS names have no case');
