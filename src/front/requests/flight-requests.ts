@@ -224,9 +224,10 @@ export async function makeCall<Name extends CallName>(
   context: RequestContext,
   name: Name,
   request: RequestOf<Name>,
-  { write = CALLS[name].write, checks = 0, readAt }: CallOptions = {},
+  options: CallOptions = {},
 ): Promise<AnswerOf<Name>> {
   const call = CALLS[name];
+  const { write = call.write, checks = 0, readAt } = options;
   const body = call.toWire(request);
   const reply = await new Promise<ReceivedReply>((resolve, reject) => {
     const flying = new CallRequest(control.clock, { body, write, checks, readAt }, resolve, reject);

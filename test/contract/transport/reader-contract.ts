@@ -9,7 +9,6 @@ import { slotOfTenant } from '../../../src/core/slots.ts';
 import { columnsOf, wireNumberOf } from '../../../src/core/tuples.ts';
 import { type Receiver, ShardLink } from '../../../src/front/links/shard-link.ts';
 import { systemClock } from '../../../src/roles/process/system.ts';
-import type { DefinedCall } from '../../../src/rpc/calls/define-call.ts';
 import { CALLS } from '../../../src/rpc/calls/table.ts';
 import { Peer } from '../../../src/rpc/messages.ts';
 import type { ShardServer } from '../../../src/rpc/serving/server.ts';
@@ -45,7 +44,7 @@ class Front {
   }
 
   call<Name extends keyof TenantCalls>(name: Name, handle: number, request: RequestOf<Name>): Promise<AnswerOf<Name>> {
-    const call: Pick<DefinedCall<Name>, 'toWire' | 'answerOf'> = CALLS[name];
+    const call = CALLS[name];
     return new Promise((resolve, reject) => {
       const onReply: Receiver['onReply'] = (reply) => resolve(call.answerOf(reply, request));
       this.#link.call({ onReply, onFailure: reject, onCheck: reject }, handle, call.toWire(request));
