@@ -168,16 +168,3 @@ test('the longest conditions, those before and those after, fit into one entry, 
   }
   assert.equal(updates, 300, 'of all writes but the first, which creates the grants');
 });
-
-test('a write whose key was revoked, or whose tenant was deleted, before its turn does nothing', async () => {
-  const { slot, handle, tenantId } = await openSlot();
-  const key = await slot.createKey(handle, tenantId);
-  const bound = (await slot.front.authenticate(key)).handle;
-  const [, late] = await slot.inOneEntry(
-    () => slot.grant(handle, C),
-    () => slot.connection.revokeKey(handle, slot.attempt(), key.keyId),
-    () => slot.front.writeBulk(bound, slot.attempt(), bulk({ grants: [A] })),
-  );
-  await assert.rejects(late, { kind: 'handle-unknown' });
-  assert.equal(await slot.check(handle, A), false);
-});

@@ -105,47 +105,6 @@ test('a time begins with the first change made then; a time to come, and now, te
   }
 });
 
-test('a cursor goes on at the next owner, also between the changes of one entry', async () => {
-  const opened = await openSlot();
-  const { tenantId } = opened;
-  let { slot, handle } = opened;
-  const write = { revocations: [], preconditions: [] };
-  const grants = ['doc:1', 'doc:2', 'doc:3'].map((object) => tuple('user:a', object));
-  await slot.connection.writeBulk(handle, slot.attempt(), { ...write, grants });
-  const page = await read(slot, handle, { limit: 3 });
-  assert.deepEqual(told(page.items).at(-1), 'grant.created doc:1');
-  // The next owner replays what state does not have.
-  slot.faults.turn('fail-before', ['writeState', 'writeCheckpoint']);
-  await slot.grant(handle, tuple('user:a', 'doc:4'));
-  slot = await slot.restart();
-  handle = await slot.handle(tenantId);
-  const rest = await readToEnd(slot, handle, { cursor: page.nextCursor, limit: 1 });
-  assert.deepEqual(
-    told(rest.items),
-    [2, 3, 4].map((doc) => `grant.created doc:${doc}`),
-  );
-});
-
-test('nothing is missed that is committed while a page is read', async () => {
-  const { slot, handle } = await openSlot();
-  for (const doc of [1, 2, 3]) await slot.grant(handle, tuple('user:a', `doc:${doc}`));
-  const start = (await read(slot, handle, { limit: 2 })).nextCursor;
-  slot.faults.turn('hold', ['writeState']);
-  await slot.grant(handle, tuple('user:a', 'doc:4'));
-  // The page waits until the state tables have what was committed before it, and leaves what comes later to the next.
-  const first = read(slot, handle, { cursor: start });
-  await slot.grant(handle, tuple('user:a', 'doc:5'));
-  assert.equal(await settled(first), false);
-  slot.faults.restore(['writeState']);
-  const page = await first;
-  const rest = await read(slot, handle, { cursor: page.nextCursor });
-  assert.deepEqual(
-    told([...page.items, ...rest.items]),
-    [1, 2, 3, 4, 5].map((doc) => `grant.created doc:${doc}`),
-  );
-  assert.equal(page.items.length, 4);
-});
-
 test('a call at the end waits for a change that fits, and reads nothing from the store for it', async () => {
   const { slot, handle } = await openSlot();
   await slot.grant(handle, tuple('user:a', 'doc:1'));

@@ -3,14 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BUILT_IN_PLANS, resolvePlan } from '../../../../src/core/plans.ts';
-import { columnsOf } from '../../../../src/core/tuples.ts';
 import { HandleBudget, HandleTable } from '../../../../src/shard/peers/handles.ts';
 import {
   attempt,
   createMemoryStore,
   ids,
   OpenSlot,
-  RELEASE,
   settled,
   soon,
   tuple,
@@ -43,22 +41,6 @@ test('revoking a key ends its handles at once, on every connection, and those of
   await assert.rejects(slot.front.confirm(first.handle), { kind: 'handle-unknown' });
   await assert.rejects(slot.front.authenticate(key), { code: 'unauthorized' });
   assert.equal(slot.front.check(kept.handle, 'user:a', 6, 'doc:1'), false);
-});
-
-test('a check that waits for the store is refused when its key is revoked meanwhile', async () => {
-  const { slot, tenantId, handle } = await openSlot();
-  const key = await slot.createKey(handle, tenantId);
-  const granted = await slot.front.authenticate(key);
-  slot.faults.turn('hold', ['listGrants']);
-  const check = Promise.resolve(slot.front.check(granted.handle, 'user:a', 6, 'doc:1'));
-  const bulk = slot.front.checkBulk(granted.handle, columnsOf([TUPLE]));
-  const write = slot.front.writeGrants(granted.handle, attempt(), [{ ...TUPLE, revoke: false }]);
-  const refusals = [check, bulk, write].map((call) => assert.rejects(call, { kind: 'handle-unknown' }));
-  await waitFor(() => slot.faults.heldCalls() > 0);
-  await slot.connection.revokeKey(handle, attempt(), key.keyId);
-  slot.faults.restore(['listGrants']);
-  await Promise.all(refusals);
-  assert.equal(await slot.check(handle, TUPLE), false);
 });
 
 for (const ending of ['the key is revoked', 'the tenant is suspended'] as const) {
@@ -99,6 +81,31 @@ for (const ending of ['the key is revoked', 'the tenant is suspended'] as const)
       assert.equal(await slot.check(read, tuple('user:a', 'doc:2')), false);
     });
   }
+}
+
+const LATE_WRITES: Readonly<Record<string, (slot: OpenSlot, handle: number) => Promise<unknown>>> = {
+  'a bulk write': (slot, handle) =>
+    slot.front.writeBulk(handle, slot.attempt(), { grants: [TUPLE], revocations: [], preconditions: [] }),
+  'a revocation by a filter': (slot, handle) =>
+    slot.front.revokeGrants(handle, slot.attempt(), { of: { subject: 'user:b' }, relation: undefined }),
+  'a new namespace': (slot, handle) => slot.front.createNamespace(handle, slot.attempt(), 'late'),
+};
+
+for (const [what, write] of Object.entries(LATE_WRITES)) {
+  test(`${what} that is decided behind the revocation of its key does nothing`, async () => {
+    const { slot, tenantId, handle } = await openSlot();
+    const key = await slot.createKey(handle, tenantId);
+    const bound = (await slot.front.authenticate(key)).handle;
+    const [, late] = await slot.inOneEntry(
+      () => slot.grant(handle, tuple('user:b', 'doc:1')),
+      () => slot.connection.revokeKey(handle, slot.attempt(), key.keyId),
+      () => write(slot, bound),
+    );
+    await assert.rejects(late, { kind: 'handle-unknown' });
+    assert.equal(await slot.check(handle, TUPLE), false);
+    assert.equal(await slot.check(handle, tuple('user:b', 'doc:1')), true);
+    assert.equal((await slot.connection.listNamespaces(handle)).length, 2);
+  });
 }
 
 test('a key that is revoked while it authenticates gets no good handle', async () => {
@@ -241,18 +248,6 @@ test('a key has one number on a connection, which no other key gets, and which m
   await assert.rejects(slot.front.confirm(second.handle), { kind: 'handle-unknown' });
   // Who authenticated while the connection closed gets nothing that would be kept for ever.
   await assert.rejects(slot.front.authenticate(key), { kind: 'handle-unknown' });
-});
-
-test('a handle of an ended tenure is refused', async () => {
-  const { memory, slot, tenantId, handle } = await openSlot();
-  const key = await slot.createKey(handle, tenantId);
-  const granted = await slot.front.authenticate(key);
-  await slot.tenure.release(RELEASE);
-  await assert.rejects(slot.front.confirm(granted.handle), { kind: 'handle-unknown' });
-  await assert.rejects(slot.front.authenticate(key), { kind: 'not-serving' });
-  slot.kill();
-  const heir = await OpenSlot.open(memory);
-  await heir.front.authenticate(key);
 });
 
 test('a wrong key, the stored hash of the right one, an unknown key and an unknown tenant are unauthorized, at the cost of one load at most', async () => {

@@ -38,6 +38,8 @@ const FRONT_READS: Readonly<Record<string, (reader: Reader) => Promise<unknown>>
     slot.front.listGrants(front, { ...PAGE, of: { object: 'doc:1' }, relation: undefined }),
   listNamespaces: ({ slot, front }) => slot.front.listNamespaces(front),
   listKeys: ({ slot, front }) => slot.front.listKeys(front, PAGE),
+  writeGrants: ({ slot, front }) =>
+    slot.front.writeGrants(front, attempt(), [{ ...tuple('user:a', 'doc:1'), revoke: false }]),
 };
 
 const OPERATOR_READS: typeof FRONT_READS = {

@@ -50,30 +50,6 @@ test('a cursor is good for its tenant and its query alone, and only as it was is
   for (const call of calls) await assert.rejects(call, { code: 'invalid-cursor' });
 });
 
-test('a subject with thousands of revoked grants is listed in order, whatever state holds by then', async () => {
-  const { slot, handle } = await openSlot({ pageLimits: { rowsMax: 50 } });
-  const objects = numbered(1500, 'doc:');
-  await slot.writeAll(handle, objectsOf('user:a', objects));
-  const kept = objects.filter((_, index) => index % 400 === 399);
-  await slot.applied();
-  const tombstone = objects.filter((object) => !kept.includes(object));
-  await slot.writeAll(handle, objectsOf('user:a', tombstone), true);
-  for (const round of ['from the overlay', 'from state']) {
-    const listed = await readAll((cursor) =>
-      slot.connection.listObjects(handle, query({ limit: 2, ...(cursor === undefined ? {} : { cursor }) })),
-    );
-    assert.deepEqual(listed, kept, round);
-    const grants = await readAll((cursor) =>
-      slot.connection.listGrants(handle, { of: { subject: 'user:a' }, relation: undefined, limit: 2, cursor }),
-    );
-    assert.deepEqual(
-      grants.map(({ object }) => object),
-      kept,
-    );
-    await slot.applied();
-  }
-});
-
 test('an export is everything, once, by the bytes of subject, relation and object', async () => {
   const { slot, handle } = await openSlot();
   const tuples: Tuple[] = [];

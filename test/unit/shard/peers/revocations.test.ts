@@ -278,20 +278,6 @@ test('many tombstone rows are read in bounded parts, each call going on where th
   assert.deepEqual(await revoke(slot, handle, ofSubject('user:a')), { revoked: 1, complete: true });
 });
 
-test('a call whose key was revoked before its turn does nothing', async () => {
-  const { slot, handle, tenantId } = await openSlot();
-  await slot.grant(handle, tuple('user:a', 'doc:1'));
-  const key = await slot.createKey(handle, tenantId);
-  const bound = (await slot.front.authenticate(key)).handle;
-  const [, late] = await slot.inOneEntry(
-    () => slot.grant(handle, tuple('user:b', 'doc:1')),
-    () => slot.connection.revokeKey(handle, slot.attempt(), key.keyId),
-    () => slot.front.revokeGrants(bound, slot.attempt(), ofSubject('user:a')),
-  );
-  await assert.rejects(late, { kind: 'handle-unknown' });
-  assert.equal(await slot.check(handle, tuple('user:a', 'doc:1')), true);
-});
-
 test('calls that hold many grants wait for each other, and a tenant’s calls leave room for those of others', async () => {
   const { slot, handle } = await openSlot();
   await slot.writeAll(
