@@ -1,11 +1,18 @@
-// Patches the code under test in this process: files are patched as they are loaded, so it has to be called before they
-// are imported. Besides mutations, the simulation has every failed assertion told, also where something catches it.
+// Patches the source text of the code under test as it is loaded, so before it is imported: with mutations, with
+// probes, and so that every failed assertion is told, also where something catches it.
 
 import { registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import type { Edit } from './mutations.ts';
 
 const ROOT = new URL('../../', import.meta.url);
+
+export interface Edit {
+  /** From the root of the project. */
+  readonly file: string;
+  /** Occurs exactly once in the file. */
+  readonly find: string;
+  readonly replace: string;
+}
 
 /** The text with the edit. Throws where the text does not hold what is to be replaced exactly once. */
 export function applyEdit(text: string, { file, find, replace }: Edit): string {
@@ -18,14 +25,11 @@ export function applyEdit(text: string, { file, find, replace }: Edit): string {
 export const ASSERTIONS_CHANNEL = 'grantd:failed-assertions';
 
 export function watchAssertions(): void {
+  const file = 'src/core/assert.ts';
   const publish = `process.getBuiltinModule('node:diagnostics_channel').channel('${ASSERTIONS_CHANNEL}').publish(message);`;
   const find = 'if (!condition) throw';
-  mutate({ edits: [{ file: 'src/core/assert.ts', find, replace: `if (!condition) ${publish} ${find}` }] });
-}
-
-export function mutate({ edits }: { readonly edits: readonly Edit[] }): void {
-  const byFile = Map.groupBy(edits, ({ file }) => file);
-  patchAsLoaded(new Map([...byFile].map(([file, some]) => [file, (text: string) => some.reduce(applyEdit, text)])));
+  const edit = { file, find, replace: `if (!condition) ${publish} ${find}` };
+  patchAsLoaded(new Map([[file, (text) => applyEdit(text, edit)]]));
 }
 
 /** By file, from the root of the project: what makes another text of its text. */

@@ -2,15 +2,13 @@
 // A new process would compile the whole cluster for each mutation, which takes ten times as long as the few seeds that
 // catch it. It keeps: with the switch off, the code does what it does without the mutations.
 
-import { applyEdit, patchAsLoaded } from './mutate.ts';
-import type { Edit, Mutation } from './mutations.ts';
+import { patchAsLoaded } from './mutate.ts';
+import type { Mutation, MutationEdit } from './mutations.ts';
 
 /** The global variable with the name of the mutation that is on. */
 const SWITCH = 'grantdSimulatedMutation';
 /** Of the methods of a class, and of functions outside of classes. The formatter sees to it. */
 const INDENTATIONS = ['  ', ''];
-const OPENS_BODY = /\)(?:: .*)?(?: =>)? \{$/;
-const OPENS_OTHER = /^(?:\}|if|for|while|switch|try|do|class|interface|(?:export|abstract) .*\b(?:class|interface)\b)/;
 
 /** The inside of a function, as positions in the text of its file. */
 interface Body {
@@ -18,79 +16,50 @@ interface Body {
   readonly end: number;
 }
 
-interface Line {
-  readonly text: string;
-  readonly start: number;
-}
-
-function linesOf(text: string): Line[] {
-  let start = 0;
-  return text.split('\n').map((each) => {
-    const line = { text: each, start };
-    start += each.length + 1;
-    return line;
+/** Of every function or method with the name. */
+function bodiesOf(text: string, name: string): Body[] {
+  return INDENTATIONS.flatMap((indentation) => {
+    const parameters = `(?:.*\\n(?:${indentation}  .*\\n)+${indentation}(?=\\)))?`;
+    const opening = `^${indentation}(?:[\\w*]+ )*\\*?#?${name}\\b${parameters}.*\\)(?:: .*)?(?: =>)? \\{\\n`;
+    const functions = text.matchAll(new RegExp(`(${opening})(?:(?:${indentation}  .*)?\\n)*${indentation}\\}`, 'gm'));
+    return [...functions].map(({ index, 0: whole, 1: head = '' }) => ({
+      start: index + head.length,
+      end: index + whole.length - indentation.length - 1,
+    }));
   });
 }
 
-const isAt = (indentation: string, text: string): boolean =>
-  text.startsWith(indentation) && text.length > indentation.length && text[indentation.length] !== ' ';
-
-/** The body of the function around an edit; undefined: it is in none, but in a constant, for example. */
-function bodyAround(lines: readonly Line[], start: number, end: number): Body | undefined {
-  const first = lines.findLastIndex((line) => line.start <= start);
-  for (const indentation of INDENTATIONS) {
-    const opening = lines.findLastIndex(({ text }, index) => index <= first && isAt(indentation, text));
-    const closing = lines.findIndex(({ text }, index) => index > opening && isAt(indentation, text));
-    const [header, last] = [lines[opening], lines[closing]];
-    if (header === undefined || last === undefined || last.start <= end) continue;
-    if (!last.text.startsWith(`${indentation}}`) || !OPENS_BODY.test(header.text)) continue;
-    // Where it begins with the end of its parameters, what it is stands on the line where they begin.
-    const begins = header.text.startsWith(`${indentation})`)
-      ? lines.findLast(({ text }, index) => index < opening && isAt(indentation, text))
-      : header;
-    if (begins === undefined || OPENS_OTHER.test(begins.text.trimStart())) continue;
-    return { start: header.start + header.text.length, end: last.start };
-  }
-  return undefined;
+/** The body that an edit changes. Throws where no function, or more than one, holds what is to be replaced. */
+function bodyOf(text: string, mutation: string, { file, within, find }: MutationEdit): Body {
+  const bodies = bodiesOf(text, within).filter(
+    ({ start, end }) => find === undefined || text.slice(start, end).includes(find),
+  );
+  const [body] = bodies;
+  if (body !== undefined && bodies.length === 1) return body;
+  const wanted = find === undefined ? '' : ` that holds this: ${find}`;
+  throw new Error(
+    `The mutation ${mutation} needs one function ${within} in ${file}${wanted}. There are ${bodies.length}.`,
+  );
 }
 
-/** By the start of each body that a mutation changes: the body, and what it becomes. Throws if it changes more. */
-function bodiesOf(text: string, edits: readonly Edit[]): Map<number, Body & { mutated: string }> {
-  const lines = linesOf(text);
-  const bodies = new Map<number, Body & { mutated: string }>();
-  for (const edit of edits) {
-    const at = text.indexOf(edit.find);
-    const body = bodyAround(lines, at, at + edit.find.length);
-    // An edit may begin in the line that opens the body, which it leaves as it is.
-    const inside = Math.max(0, (body?.start ?? at) - at);
-    if (body === undefined || edit.find.slice(0, inside) !== edit.replace.slice(0, inside)) {
-      throw new Error(`In ${edit.file}, this is not within the body of a function: ${edit.find}`);
-    }
-    const within = { file: edit.file, find: edit.find.slice(inside), replace: edit.replace.slice(inside) };
-    const before = bodies.get(body.start)?.mutated ?? text.slice(body.start, body.end);
-    bodies.set(body.start, { ...body, mutated: applyEdit(before, within) });
-  }
-  return bodies;
-}
-
-/** The text with each of the mutations beside what it changes. Throws if one changes more than what functions do. */
+/** The text with each of the mutations beside what it changes. */
 export function withSwitches(text: string, file: string, mutations: readonly Mutation[]): string {
-  const bodies = mutations.flatMap(({ name, edits }) => {
-    const changed = bodiesOf(
-      text,
-      edits.filter((edit) => edit.file === file),
-    );
-    return [...changed.values()].map((body) => ({ ...body, name }));
-  });
-  let switched = text;
-  for (const [start, some] of [...Map.groupBy(bodies, (body) => body.start)].toSorted(([a], [b]) => b - a)) {
-    const cases = some
-      .map(({ name, mutated }) => `if (globalThis.${SWITCH} === '${name}') {${mutated}} else `)
-      .join('');
-    const end = some[0]?.end ?? start;
-    switched = `${switched.slice(0, start)}${cases}{${switched.slice(start, end)}}\n${switched.slice(end)}`;
+  const cases = new Map<number, Body & { readonly mutated: Map<string, string> }>();
+  for (const { name, edits } of mutations) {
+    for (const edit of edits.filter((each) => each.file === file)) {
+      const { start, end } = bodyOf(text, name, edit);
+      const { mutated } = cases.getOrInsert(start, { start, end, mutated: new Map() });
+      const before = mutated.get(name) ?? text.slice(start, end);
+      mutated.set(name, edit.find === undefined ? edit.replace : before.replaceAll(edit.find, () => edit.replace));
+    }
   }
-  return switched;
+  // From the last one, so that the positions of the others hold.
+  return [...cases.values()]
+    .toSorted((a, b) => b.start - a.start)
+    .reduce((switched, { start, end, mutated }) => {
+      const branches = [...mutated].map(([name, body]) => `if (globalThis.${SWITCH} === '${name}') {${body}} else `);
+      return `${switched.slice(0, start)}${branches.join('')}{${switched.slice(start, end)}}\n${switched.slice(end)}`;
+    }, text);
 }
 
 /** To be called before the code under test is imported. */

@@ -1,19 +1,21 @@
-// The teeth of the simulation: every protection, switched off, is found out, and by the same seeds the code as it is
-// passes. Each mutation is run at its recorded seed; slow/mutations.test.ts searches from the first.
+// The teeth of the simulation: every protection, switched off, is found out, and by the same seed the code as it is
+// passes. Each mutation is searched for from the first seed on.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { after, describe, test } from 'node:test';
-import { applyEdit, watchAssertions } from './mutate.ts';
-import { readRecords, recordCommand, replay, WorkerRuns } from './mutation-records.ts';
+import { watchAssertions } from './mutate.ts';
 import { withSwitches } from './mutation-switch.ts';
 import { MUTATIONS } from './mutations.ts';
 import type { Focus } from './profile.ts';
 import { renderFailure } from './render-results.ts';
+import { type Chunk, type MeasuredResult, SeedWorkers } from './seed-workers.ts';
 
 /** What is bounded is seeds; this only ends what hangs. */
 const TEST_MS_MAX = 1_800_000;
+/** Several times as many as any mutation takes: a change of the program may change every run. */
+const SEEDS_MAX = 60;
 /** Of the code that has most mutations, each with a seed. */
 const UNCHANGED: readonly (readonly [Focus, number])[] = [
   ['broad', 3],
@@ -23,47 +25,38 @@ const UNCHANGED: readonly (readonly [Focus, number])[] = [
 
 const ROOT = new URL('../../', import.meta.url);
 
-const records = readRecords();
-const runs = new WorkerRuns();
-after(() => runs.end());
+const workers = new SeedWorkers(availableParallelism(), 'switches');
+after(() => workers.end());
 
-test('every mutation patches the code as it is, and can be switched', () => {
-  for (const mutation of MUTATIONS) {
-    for (const [file, edits] of Map.groupBy(mutation.edits, (edit) => edit.file)) {
-      const text = readFileSync(new URL(file, ROOT), 'utf8');
-      edits.reduce(applyEdit, text);
-      withSwitches(text, file, [mutation]);
-    }
+/** The last run of a chunk: where it ends at a failure, the run that fails. */
+async function lastOf(chunk: Chunk): Promise<MeasuredResult> {
+  const result = (await workers.run(chunk))?.at(-1);
+  assert.ok(result !== undefined, 'the workers were ended');
+  return result;
+}
+
+test('every mutation patches the code as it is', () => {
+  for (const file of new Set(MUTATIONS.flatMap(({ edits }) => edits.map((edit) => edit.file)))) {
+    withSwitches(readFileSync(new URL(file, ROOT), 'utf8'), file, MUTATIONS);
   }
-});
-
-test('every mutation has a recorded seed, and every record is of a mutation', () => {
-  const names = MUTATIONS.map(({ name }) => name);
-  const missing = names.filter((name) => !records.has(name));
-  assert.deepEqual(missing, [], `record their seeds: ${recordCommand(missing)}`);
-  const unknown = [...records.keys()].filter((name) => !names.includes(name));
-  assert.deepEqual(unknown, [], 'mutation-records.json has records of mutations that do not exist; delete them');
 });
 
 test('mutations that are switched off change nothing', async () => {
   watchAssertions();
   const { runSeed } = await import('./simulation-run.ts');
   for (const [focus, seed] of UNCHANGED) {
-    const { cpuMs, reached: _, ...result } = await runs.runUnmutated(focus, seed);
-    assert.deepEqual(result, await runSeed({ focus, seed }), `${focus} ${seed}, in ${cpuMs} ms`);
+    const { reached: _, ...result } = await lastOf({ from: seed, count: 1, focus });
+    assert.deepEqual(result, await runSeed({ focus, seed }), `${focus} ${seed}`);
   }
 });
 
 describe('a mutation is caught', { concurrency: availableParallelism(), timeout: TEST_MS_MAX }, () => {
-  for (const mutation of MUTATIONS) {
-    test(`${mutation.name}. ${mutation.what}`, async (t) => {
-      const recorded = records.get(mutation.name);
-      assert.ok(recorded !== undefined, `no seed is recorded: ${recordCommand([mutation.name])}`);
-      const { caught, advice } = await replay(runs, mutation, recorded);
-      assert.ok(caught !== undefined, String(advice));
-      t.diagnostic(`by seed ${caught.seed} (${caught.focus}): ${caught.failures[0]?.slice(0, 200)}`);
-      if (advice !== undefined) t.diagnostic(advice);
-      const unmutated = await runs.runUnmutated(caught.focus, caught.seed);
+  for (const { name, what, caughtBy: focus } of MUTATIONS) {
+    test(`${name}. ${what}`, async (t) => {
+      const caught = await lastOf({ from: 1, count: SEEDS_MAX, focus, mutation: name, stopAtFailure: true });
+      assert.notEqual(caught.failures.length, 0, `not by any seed up to ${SEEDS_MAX} (${focus})`);
+      t.diagnostic(`by seed ${caught.seed} (${focus}): ${caught.failures[0]?.slice(0, 200)}`);
+      const unmutated = await lastOf({ from: caught.seed, count: 1, focus });
       assert.deepEqual(unmutated.failures, [], renderFailure(unmutated));
     });
   }

@@ -2,8 +2,7 @@
 // text as it is loaded. Mutations show that what is reached is judged; probes show that it is reached. A path that
 // production takes and no run does could be wrong in any way.
 
-import { applyEdit, patchAsLoaded } from './mutate.ts';
-import type { Edit } from './mutations.ts';
+import { applyEdit, type Edit, patchAsLoaded } from './mutate.ts';
 
 export interface Probe {
   readonly name: string;

@@ -282,7 +282,14 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
   },
   operators: { 'kill-shard': 3, 'stop-shard': 2, 'cut-store': 1, 'reset-network': 3 },
   rotations: { 'kill-shard': 3, 'stop-shard': 2, 'cut-store': 1, 'reset-network': 2, 'restart-front': 1 },
-  moves: { 'add-shard': 3, 'remove-shard': 3, 'stop-shard': 2, 'delay-requests': 4, 'isolate-front': 6 },
+  moves: {
+    'add-shard': 3,
+    'remove-shard': 3,
+    'stop-shard': 2,
+    'delay-requests': 4,
+    'isolate-front': 6,
+    'cut-heartbeats': 1,
+  },
   delays: { 'add-shard': 3, 'remove-shard': 3, 'stop-shard': 2, 'delay-requests': 16 },
   clocks: { 'jump-wall': 5, 'kill-shard': 4, 'reset-network': 6 },
   expiry: {

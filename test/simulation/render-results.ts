@@ -16,28 +16,17 @@ export interface Totals {
 /** In a line of progress. The end names all. */
 const FAILED_SEEDS_SHOWN_MAX = 20;
 
-const NO_TOTALS: Totals = { runs: 0, failedSeeds: [], operations: 0, answered: 0, events: 0, virtualMs: 0 };
-
 export function totalsOf(results: readonly RunResult[]): Totals {
-  return sumOf(
-    results.map(({ seed, failures, operations, answered, events, virtualMs }) => {
-      return { runs: 1, failedSeeds: failures.length > 0 ? [seed] : [], operations, answered, events, virtualMs };
-    }),
-  );
-}
-
-export function sumOf(totals: readonly Totals[]): Totals {
-  return totals.reduce(
-    (sum, each) => ({
-      runs: sum.runs + each.runs,
-      failedSeeds: each.failedSeeds.length === 0 ? sum.failedSeeds : [...sum.failedSeeds, ...each.failedSeeds],
-      operations: sum.operations + each.operations,
-      answered: sum.answered + each.answered,
-      events: sum.events + each.events,
-      virtualMs: sum.virtualMs + each.virtualMs,
-    }),
-    NO_TOTALS,
-  );
+  const sumOf = (countOf: (result: RunResult) => number): number =>
+    results.reduce((sum, result) => sum + countOf(result), 0);
+  return {
+    runs: results.length,
+    failedSeeds: results.filter(({ failures }) => failures.length > 0).map(({ seed }) => seed),
+    operations: sumOf(({ operations }) => operations),
+    answered: sumOf(({ answered }) => answered),
+    events: sumOf(({ events }) => events),
+    virtualMs: sumOf(({ virtualMs }) => virtualMs),
+  };
 }
 
 /** What is wrong with a run, and how to see it happen. */
@@ -60,17 +49,12 @@ export function renderSummary(totals: Totals, elapsedMs: number): string {
 const inOrder = (seeds: readonly number[]): string => seeds.toSorted((left, right) => left - right).join(', ');
 
 /** How far a long run has come. */
-export function renderProgress(
-  totals: Totals,
-  count: number,
-  { runs, elapsedMs }: { runs: number; elapsedMs: number },
-) {
+export function renderProgress({ runs, failedSeeds }: Totals, count: number, elapsedMs: number): string {
   const perMs = runs / Math.max(elapsedMs, 1);
-  const left = perMs === 0 ? '' : `, ${Math.ceil((count - totals.runs) / perMs / 60_000)} min left`;
-  const { runs: done, failedSeeds } = totals;
+  const left = perMs === 0 ? '' : `, ${Math.ceil((count - runs) / perMs / 60_000)} min left`;
   const more = failedSeeds.length > FAILED_SEEDS_SHOWN_MAX ? ', …' : '';
   const named = failedSeeds.length === 0 ? '' : ` (${inOrder(failedSeeds.slice(0, FAILED_SEEDS_SHOWN_MAX))}${more})`;
-  return `${done} of ${count} seeds, ${failedSeeds.length} failed${named}, ${(perMs * 1000).toFixed(1)} a second${left}`;
+  return `${runs} of ${count} seeds, ${failedSeeds.length} failed${named}, ${(perMs * 1000).toFixed(1)} a second${left}`;
 }
 
 export const renderReached = (reached: Reached): string =>

@@ -31,8 +31,6 @@ export interface Chunk {
 }
 
 export interface MeasuredResult extends RunResult {
-  /** Processor time. */
-  readonly cpuMs: number;
   /** In a worker with the code as it is. */
   readonly reached: Reached;
 }
@@ -80,6 +78,20 @@ export class SeedWorkers {
     this.#workers.push(worker);
     return worker;
   }
+}
+
+/**
+ * Every result, in no particular order. A seed at a time, so that all workers end at about the same time. Once the
+ * workers are ended, what they have not finished is left out.
+ */
+export async function runSeeds(
+  workers: SeedWorkers,
+  { from, count, ...chunk }: Chunk,
+  onResult: (result: MeasuredResult) => void = () => {},
+): Promise<MeasuredResult[]> {
+  const seeds = Array.from({ length: count }, (_, index) => from + index);
+  const results = await Promise.all(seeds.map((seed) => workers.run({ ...chunk, from: seed, count: 1 }, onResult)));
+  return results.flatMap((each) => each ?? []);
 }
 
 class Worker {

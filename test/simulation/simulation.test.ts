@@ -8,7 +8,8 @@ import { MUTATIONS } from './mutations.ts';
 import { PROBES, sumOfReached, withProbes } from './probes.ts';
 import { FOCUSES } from './profile.ts';
 import { renderFailure, renderReached } from './render-results.ts';
-import { runSeeds, TEST_MS_MAX, testFocuses } from './test-seeds.ts';
+import { runSeeds } from './seed-workers.ts';
+import { TEST_MS_MAX, testFocuses, workers } from './test-seeds.ts';
 
 const BROAD_SEEDS = 4;
 const FOCUSED_SEEDS = 2;
@@ -34,7 +35,9 @@ test('every probe patches the code as it is', () => {
 });
 
 test('what is only for large loads is run, too', { timeout: TEST_MS_MAX }, async (t) => {
-  const results = await Promise.all(PROBED.map((focus) => runSeeds(PROBED_FROM, PROBED_SEEDS, focus)));
+  const results = await Promise.all(
+    PROBED.map((focus) => runSeeds(workers, { from: PROBED_FROM, count: PROBED_SEEDS, focus })),
+  );
   const reached = sumOfReached(results.flat());
   t.diagnostic(renderReached(reached));
   const failed = results.flat().filter(({ failures }) => failures.length > 0);
@@ -51,7 +54,8 @@ test('what is only for large loads is run, too', { timeout: TEST_MS_MAX }, async
 test('the same seed is the same run, in this process and in another', { timeout: TEST_MS_MAX }, async () => {
   const seeds = { from: 20, count: 2 };
   const { runSeed } = await import('./simulation-run.ts');
-  const elsewhere = new Map((await runSeeds(seeds.from, seeds.count, 'broad')).map(({ seed, hash }) => [seed, hash]));
+  const results = await runSeeds(workers, { ...seeds, focus: 'broad' });
+  const elsewhere = new Map(results.map(({ seed, hash }) => [seed, hash]));
   for (const round of ['first', 'second']) {
     for (let seed = seeds.from; seed < seeds.from + seeds.count; seed += 1) {
       const lines: string[] = [];

@@ -5,20 +5,13 @@ import { availableParallelism } from 'node:os';
 import { after, test } from 'node:test';
 import type { Focus } from './profile.ts';
 import { renderFailure, renderSummary, totalsOf } from './render-results.ts';
-import { type MeasuredResult, SeedWorkers } from './seed-workers.ts';
+import { runSeeds, SeedWorkers } from './seed-workers.ts';
 
 /** What is bounded is seeds; this only ends what hangs. */
 export const TEST_MS_MAX = 1_800_000;
 
 /** The same for every test of a file: new ones would compile the program again. */
-const workers = new SeedWorkers(availableParallelism());
-
-/** A seed at a time, so that all workers end at about the same time. */
-export async function runSeeds(from: number, count: number, focus: Focus): Promise<MeasuredResult[]> {
-  const seeds = Array.from({ length: count }, (_, index) => from + index);
-  const results = await Promise.all(seeds.map((seed) => workers.run({ from: seed, count: 1, focus })));
-  return results.flatMap((each) => each ?? []);
-}
+export const workers = new SeedWorkers(availableParallelism());
 
 export function testFocuses(counts: ReadonlyMap<Focus, number>): void {
   after(() => workers.end());
@@ -26,7 +19,7 @@ export function testFocuses(counts: ReadonlyMap<Focus, number>): void {
     const name = `no order of faults brings about a wrong answer: ${count} seeds, ${focus}`;
     test(name, { timeout: TEST_MS_MAX }, async (t) => {
       const startedMs = performance.now();
-      const results = await runSeeds(1, count, focus);
+      const results = await runSeeds(workers, { from: 1, count, focus });
       t.diagnostic(renderSummary(totalsOf(results), performance.now() - startedMs));
       const failed = results.filter(({ failures }) => failures.length > 0);
       const shown = failed.slice(0, 3).map((result) => renderFailure(result));
