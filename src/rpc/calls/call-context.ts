@@ -11,18 +11,7 @@ import { isJsonObject } from '../../core/json-members.ts';
 import { CONTEXT_GRANTS_MAX } from '../../core/limits.ts';
 import { demand } from '../wire-violation.ts';
 import { condition, identifier, relation } from './fields.ts';
-import {
-  as,
-  converted,
-  type Field,
-  type FieldsOf,
-  formOf,
-  list,
-  message,
-  optional,
-  refined,
-  sparse,
-} from './schema.ts';
+import * as s from './schema.ts';
 
 /** The canonical JSON of a context; only its form is demanded, not that it is canonical. */
 function isContext(text: string): boolean {
@@ -34,32 +23,39 @@ function isContext(text: string): boolean {
   }
 }
 
-export const context = formOf('a context', isContext);
+export const context = s.formOf('a context', isContext);
 
 export const contextFrom = (wire: string): string => context.read(wire, 'context');
 
-const callContext: Field<CallContext> = message<CallContext>({
-  context: optional(context),
-  contextGrants: as(
+const callContext: s.Field<CallContext> = s.message<CallContext>({
+  context: s.optional(context),
+  contextGrants: s.as(
     'grants',
-    optional(
-      list(
-        message<ContextGrant>({ subject: identifier, relation, object: identifier, condition: optional(condition) }),
-        {
-          max: CONTEXT_GRANTS_MAX,
-        },
+    s.optional(
+      s.list(
+        s.message<ContextGrant>({
+          subject: identifier,
+          relation,
+          object: identifier,
+          condition: s.optional(condition),
+        }),
+        { max: CONTEXT_GRANTS_MAX },
       ),
     ),
   ),
-  without: optional(
-    refined(
-      message<WithoutGrants>({ subject: sparse(identifier), relation: sparse(relation), object: sparse(identifier) }),
+  without: s.optional(
+    s.refined(
+      s.message<WithoutGrants>({
+        subject: s.sparse(identifier),
+        relation: s.sparse(relation),
+        object: s.sparse(identifier),
+      }),
       (grants) => demand(Object.keys(grants).length > 0, 'A call is to do without every grant.'),
     ),
   ),
 });
 
-const perhapsContext = sparse(callContext);
+const perhapsContext = s.sparse(callContext);
 
 export const callContextToWire = (call: CallContext): { readonly callContext?: unknown } =>
   hasContext(call) ? { callContext: callContext.write(call) } : {};
@@ -67,12 +63,12 @@ export const callContextToWire = (call: CallContext): { readonly callContext?: u
 export const callContextFrom = (wire: unknown): CallContext => perhapsContext.read(wire, 'callContext') ?? {};
 
 /** A query with the context of its call, which a message carries as one field. */
-export const inContext = <Query extends object>(fields: FieldsOf<Query>): Field<Query & CallContext> =>
-  converted(
-    message<Query & { readonly callContext: CallContext | undefined }>({
+export const inContext = <Query extends object>(fields: s.FieldsOf<Query>): s.Field<Query & CallContext> =>
+  s.converted(
+    s.message<Query & { readonly callContext: CallContext | undefined }>({
       ...fields,
       callContext: perhapsContext,
-    } as FieldsOf<Query & { readonly callContext: CallContext | undefined }>),
+    } as s.FieldsOf<Query & { readonly callContext: CallContext | undefined }>),
     (query: Query & CallContext) => ({ ...query, callContext: hasContext(query) ? query : undefined }),
     ({ callContext, ...query }) => ({ ...query, ...callContext }) as Query & CallContext,
   );

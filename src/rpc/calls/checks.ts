@@ -5,7 +5,7 @@
 import { BULK_CHECKS_MAX } from '../../core/limits.ts';
 import { namespaceOf, type TupleColumns } from '../../core/tuples.ts';
 import { isRuleName } from '../../rules/rule-set.ts';
-import type { BulkAnswer, CheckAnswer, NamedAnswer, NamedChecks, TenantConnection } from '../../shard/shard.ts';
+import type { BulkAnswer, CheckAnswer, NamedChecks, TenantConnection } from '../../shard/shard.ts';
 import type { ReceivedCheckBulk, ReceivedChecks } from '../messages.ts';
 import { CHECKS_PER_MESSAGE_MAX } from '../protocol.ts';
 import { demand } from '../wire-violation.ts';
@@ -13,7 +13,7 @@ import { callContextFrom, callContextToWire, contextFrom } from './call-context.
 import { defineCall } from './define-call.ts';
 import { demandIdentifiers, demandTuple } from './fields.ts';
 import { grant } from './grants.ts';
-import { converted, flag, int64, list, message, only, own, text, uint32 } from './schema.ts';
+import * as s from './schema.ts';
 
 const BULK_CHECK_MS = 0.01;
 export const NAMED_CHECK_MS = 0.02;
@@ -162,10 +162,10 @@ export const checkCalls = {
     costMs: BULK_CHECK_MS,
     per: ['subjects'],
     // Relations have the same numbers in the core; the columns are not copied.
-    request: own<TupleColumns>((checks) => checks, bulkFrom),
+    request: s.own<TupleColumns>((checks) => checks, bulkFrom),
     namespacesDenied: ({ subjects, objects }, answer) => namespacesDenied(subjects, objects, answer),
     reply: 'bulkResults',
-    answer: message<BulkAnswer>({ authorized: list(flag), checkedAtMs: int64 }),
+    answer: s.message({ authorized: s.list(s.flag), checkedAtMs: s.int64 }),
     fits: (answer, { subjects }) => oneEach(answer, subjects),
   }),
 
@@ -174,7 +174,7 @@ export const checkCalls = {
     access: 'check:read',
     costMs: NAMED_CHECK_MS,
     per: ['subjects'],
-    request: own<NamedChecks>(
+    request: s.own<NamedChecks>(
       ({ checks, explain, list, denyUndefined, contexts = [], ...rest }) => ({
         subjects: checks.map(({ subject }) => subject),
         names: checks.map(({ relation }) => relation),
@@ -194,17 +194,17 @@ export const checkCalls = {
         answer,
       ),
     reply: 'namedResults',
-    answer: message<NamedAnswer>({
-      authorized: list(flag),
-      checkedAtMs: int64,
-      because: list(only('grants', list(grant))),
+    answer: s.message({
+      authorized: s.list(s.flag),
+      checkedAtMs: s.int64,
+      because: s.list(s.only('grants', s.list(grant))),
       // A check without a proof has an empty one.
-      proofs: converted(
-        list(text),
+      proofs: s.converted(
+        s.list(s.text),
         (proofs: readonly string[]) => Array.from(proofs, (proof = '') => proof),
         (proofs) => proofs,
       ),
-      undefinedAt: list(uint32),
+      undefinedAt: s.list(s.uint32),
     }),
     fits: (answer, { checks, explain }) => {
       oneEach(answer, checks);

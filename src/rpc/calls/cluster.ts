@@ -1,113 +1,83 @@
 // The operator's calls about the cluster: each shard answers for itself. Also the counts that fronts report, which are
 // no call, since they have no reply.
 
-import type {
-  ClusterMember,
-  FrontReport,
-  ReaderStatus,
-  RepairedTime,
-  ShardLoad,
-  SlotClaim,
-  SlotStatus,
-  SlotsReport,
-  TenantUsageReport,
-  TimeRepair,
-} from '../../shard/shard.ts';
+import type { FrontReport, ShardLoad, TenantUsageReport } from '../../shard/shard.ts';
 import type { ReceivedReport, Usage } from '../messages.ts';
 import { USAGE_PER_REPORT_MAX } from '../protocol.ts';
 import { demand } from '../wire-violation.ts';
 import { defineCall } from './define-call.ts';
-import {
-  as,
-  converted,
-  double,
-  flag,
-  int64,
-  list,
-  message,
-  nothing,
-  only,
-  optional,
-  orUndefined,
-  text,
-  uint32,
-  word,
-} from './schema.ts';
+import * as s from './schema.ts';
 
 export const clusterCalls = {
   listSlots: defineCall('listSlots', {
     access: 'console',
-    request: nothing,
+    request: s.nothing,
     reply: 'slots',
-    answer: converted(
-      message<Omit<SlotsReport, 'leaseLeftMs'> & { readonly leased: boolean; readonly leaseLeftMs: number }>({
-        owned: as(
+    answer: s.messageOf(
+      {
+        owned: s.as(
           'slots',
-          list(
-            message<SlotStatus>({
-              slot: uint32,
-              epoch: uint32,
-              state: word('opening', 'serving', 'releasing'),
-              logEnd: int64,
-              checkpoint: int64,
-              tenants: uint32,
+          s.list(
+            s.message({
+              slot: s.uint32,
+              epoch: s.uint32,
+              state: s.word('opening', 'serving', 'releasing'),
+              logEnd: s.int64,
+              checkpoint: s.int64,
+              tenants: s.uint32,
             }),
           ),
         ),
-        incarnation: text,
-        shardName: text,
-        leased: flag,
-        leaseLeftMs: double,
-        owners: list(message<SlotClaim>({ slot: uint32, epoch: uint32, incarnation: orUndefined(text) })),
-        readers: list(
-          message<ReaderStatus>({
-            tenantId: text,
-            slot: uint32,
-            epoch: uint32,
-            position: int64,
-            calls: int64,
-            readIndexes: int64,
-            handedOver: int64,
-            begun: int64,
+        incarnation: s.text,
+        shardName: s.text,
+        leased: s.flag,
+        leaseLeftMs: s.double,
+        owners: s.list(s.message({ slot: s.uint32, epoch: s.uint32, incarnation: s.orUndefined(s.text) })),
+        readers: s.list(
+          s.message({
+            tenantId: s.text,
+            slot: s.uint32,
+            epoch: s.uint32,
+            position: s.int64,
+            calls: s.int64,
+            readIndexes: s.int64,
+            handedOver: s.int64,
+            begun: s.int64,
           }),
         ),
-      }),
-      ({ leaseLeftMs, ...report }: SlotsReport) => ({
-        ...report,
-        leased: leaseLeftMs !== undefined,
-        leaseLeftMs: leaseLeftMs ?? 0,
-      }),
+      },
+      ({ leaseLeftMs, ...report }) => ({ ...report, leased: leaseLeftMs !== undefined, leaseLeftMs: leaseLeftMs ?? 0 }),
       ({ leased, leaseLeftMs, ...report }) => ({ ...report, leaseLeftMs: leased ? leaseLeftMs : undefined }),
     ),
   }),
 
   repairTime: defineCall('repairTime', {
     access: 'console',
-    request: message<TimeRepair>({ slot: uint32, dryRun: flag }),
+    request: s.message({ slot: s.uint32, dryRun: s.flag }),
     reply: 'repairedTime',
-    answer: message<RepairedTime>({
-      slot: uint32,
-      state: word('right', 'ahead', 'ending', 'repaired'),
-      aheadMs: int64,
-      wallMs: int64,
-      keys: uint32,
+    answer: s.message({
+      slot: s.uint32,
+      state: s.word('right', 'ahead', 'ending', 'repaired'),
+      aheadMs: s.int64,
+      wallMs: s.int64,
+      keys: s.uint32,
     }),
   }),
 
   listMembers: defineCall('listMembers', {
     access: 'console',
-    request: nothing,
+    request: s.nothing,
     reply: 'members',
-    answer: only(
+    answer: s.only(
       'members',
-      list(
-        message<ClusterMember>({
-          incarnation: text,
-          shardName: text,
-          address: text,
-          state: word('alive', 'draining', 'dead'),
-          startedAtMs: int64,
-          heartbeat: int64,
+      s.list(
+        s.message({
+          incarnation: s.text,
+          shardName: s.text,
+          address: s.text,
+          state: s.word('alive', 'draining', 'dead'),
+          startedAtMs: s.int64,
+          heartbeat: s.int64,
         }),
       ),
     ),
@@ -115,14 +85,14 @@ export const clusterCalls = {
 
   readLoad: defineCall('readLoad', {
     access: 'console',
-    request: nothing,
+    request: s.nothing,
     reply: 'shardLoad',
-    answer: message<ShardLoad>({
-      checksPerSecond: double,
-      failuresPerSecond: double,
-      p99Ms: orUndefined(double),
-      shardName: text,
-      busiest: optional(message({ tenantId: text, share: double })),
+    answer: s.message<ShardLoad>({
+      checksPerSecond: s.double,
+      failuresPerSecond: s.double,
+      p99Ms: s.orUndefined(s.double),
+      shardName: s.text,
+      busiest: s.optional(s.message({ tenantId: s.text, share: s.double })),
     }),
   }),
 };

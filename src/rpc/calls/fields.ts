@@ -8,7 +8,7 @@ import { IDENTIFIER_LENGTH_MAX, isIdentifier, isRelationName, relationOf } from 
 import { isRuleName } from '../../rules/rule-set.ts';
 import type { PageQuery, ResultPage } from '../../shard/shard.ts';
 import { demand } from '../wire-violation.ts';
-import { as, type Field, form, formOf, list, message, orUndefined, text, textOf, uint32In } from './schema.ts';
+import * as s from './schema.ts';
 
 /** UTF-16 units: a code point takes two at most. */
 const IDENTIFIER_UNITS_MAX = 2 * IDENTIFIER_LENGTH_MAX;
@@ -16,30 +16,30 @@ const IDENTIFIER_UNITS_MAX = 2 * IDENTIFIER_LENGTH_MAX;
 export const SHORT_TEXT_MAX = 256;
 const HASH_PATTERN = /^[0-9a-f]{64}$/;
 
-export const shortText = textOf(SHORT_TEXT_MAX);
-export const identifierText = textOf(IDENTIFIER_UNITS_MAX);
-export const tenantId = form('a tenant id', parseTenantId);
-export const keyId = form('a key id', parseKeyId);
+export const shortText = s.textOf(SHORT_TEXT_MAX);
+export const identifierText = s.textOf(IDENTIFIER_UNITS_MAX);
+export const tenantId = s.form('a tenant id', parseTenantId);
+export const keyId = s.form('a key id', parseKeyId);
 /** The same, of a port that takes any text. */
-export const tenantIdText: Field<string> = formOf('a tenant id', (each) => parseTenantId(each) !== undefined);
-export const keyIdText: Field<string> = formOf('a key id', (each) => parseKeyId(each) !== undefined);
+export const tenantIdText: s.Field<string> = s.formOf('a tenant id', (each) => parseTenantId(each) !== undefined);
+export const keyIdText: s.Field<string> = s.formOf('a key id', (each) => parseKeyId(each) !== undefined);
 /** The error does not quote the value, which may be a key all the same. */
-export const apiKey = formOf('an API key', hasApiKeyForm);
-export const hash = formOf('a hash', (each) => HASH_PATTERN.test(each));
-export const identifier = formOf('an identifier', isIdentifier);
+export const apiKey = s.formOf('an API key', hasApiKeyForm);
+export const hash = s.formOf('a hash', (each) => HASH_PATTERN.test(each));
+export const identifier = s.formOf('an identifier', isIdentifier);
 /** A relation, built-in or own, or a name that rules may define: all have the same form. */
-export const relation = formOf('a relation', isRelationName);
+export const relation = s.formOf('a relation', isRelationName);
 /** The same, where it need not be a relation. */
-export const ruleName = formOf('a name', isRuleName);
-export const condition = formOf('a condition', isCondition);
+export const ruleName = s.formOf('a name', isRuleName);
+export const condition = s.formOf('a condition', isCondition);
 
-export const limit = uint32In(1, PAGE_LIMIT_MAX);
-export const pageFields = { limit, cursor: orUndefined(text) };
-export const pageQuery = message<PageQuery>(pageFields);
+export const limit = s.uint32In(1, PAGE_LIMIT_MAX);
+export const pageFields = { limit, cursor: s.orUndefined(s.text) };
+export const pageQuery = s.message<PageQuery>(pageFields);
 
 /** A page of a listing, whose items are in a field of that name. */
-export const page = <Item>(wireName: string, item: Field<Item>): Field<ResultPage<Item>> =>
-  message<ResultPage<Item>>({ items: as(wireName, list(item)), nextCursor: orUndefined(text) });
+export const page = <Item>(wireName: string, item: s.Field<Item>): s.Field<ResultPage<Item>> =>
+  s.message<ResultPage<Item>>({ items: s.as(wireName, s.list(item)), nextCursor: s.orUndefined(s.text) });
 
 /** Demands the lengths of a check's tuple: no grant contains an invalid identifier, and the front has parsed these. */
 export function demandTuple(subject: string, relation: number, object: string): void {

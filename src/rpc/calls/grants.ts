@@ -11,41 +11,11 @@ import {
 } from '../../core/limits.ts';
 import { UNFOLLOWED_REASONS, type UnfollowedGrant } from '../../core/service-warnings.ts';
 import { type Grant, tupleKey } from '../../core/tuples.ts';
-import type {
-  BulkWrite,
-  BulkWriteResult,
-  GrantedTuple,
-  GrantFilter,
-  GrantRequest,
-  GrantResult,
-  GrantsPage,
-  GrantsQuery,
-  RevokeResult,
-} from '../../shard/shard.ts';
+import type { BulkWriteResult, GrantedTuple, GrantFilter, GrantRequest, GrantResult } from '../../shard/shard.ts';
 import { demand } from '../wire-violation.ts';
 import { defineCall } from './define-call.ts';
 import { condition, identifier, pageFields, pageQuery, relation } from './fields.ts';
-import {
-  as,
-  converted,
-  type Field,
-  type FieldsOf,
-  flag,
-  int64,
-  int64In,
-  list,
-  message,
-  only,
-  optional,
-  orUndefined,
-  outcome,
-  refined,
-  sparse,
-  text,
-  uint32,
-  uint32In,
-  word,
-} from './schema.ts';
+import * as s from './schema.ts';
 
 const WRITE_MS = 0.02;
 const BULK_CHANGE_MS = 0.01;
@@ -54,46 +24,38 @@ const REVOKE_MS = 5;
 const LISTED_MS = 0.003;
 
 /** Written only if it is true. */
-const mark: Field<boolean | undefined> = { ...sparse(flag), write: (value) => value === true || undefined };
+const mark: s.Field<boolean | undefined> = { ...s.sparse(s.flag), write: (value) => value === true || undefined };
 const tupleFields = { subject: identifier, relation, object: identifier };
 
 // ---- which grants a request means, and grants ----
 
-interface WireFilter {
-  readonly subject?: string | undefined;
-  readonly object?: string | undefined;
-  readonly relation: GrantFilter['relation'];
-}
+const filterFields = { subject: s.sparse(s.text), object: s.sparse(s.text), relation: s.orUndefined(relation) };
 
 /** An empty filter must never mean all grants. */
-const filtered = <Query extends object>(fields: FieldsOf<Query>): Field<Query & GrantFilter> =>
-  converted(
-    message<Query & WireFilter>({
-      ...fields,
-      subject: sparse(text),
-      object: sparse(text),
-      relation: orUndefined(relation),
-    } as FieldsOf<Query & WireFilter>),
-    ({ of, ...query }: Query & GrantFilter) => ({ ...query, ...of }) as unknown as Query & WireFilter,
-    ({ subject, object, ...query }) => {
-      demand((subject === undefined) !== (object === undefined), 'A filter names either a subject or an object.');
-      return { ...query, of: subject === undefined ? { object } : { subject } } as unknown as Query & GrantFilter;
-    },
-  );
+function anchorOf(subject: string | undefined, object: string | undefined): GrantFilter['of'] {
+  demand((subject === undefined) !== (object === undefined), 'A filter names either a subject or an object.');
+  return subject === undefined ? { object: object ?? '' } : { subject };
+}
 
-const storedCondition = optional(condition);
-const storedGrant = message<Grant>({
-  subject: text,
+const filter: s.Field<GrantFilter> = s.messageOf(
+  filterFields,
+  ({ of, relation: name }) => ({ ...of, relation: name }),
+  ({ subject, object, relation: name }) => ({ of: anchorOf(subject, object), relation: name }),
+);
+
+const storedCondition = s.optional(condition);
+const storedGrant = s.message<Grant>({
+  subject: s.text,
   relation,
-  object: text,
-  grantId: text,
-  createdAtMs: int64,
-  expiresAtMs: optional(int64),
+  object: s.text,
+  grantId: s.text,
+  createdAtMs: s.int64,
+  expiresAtMs: s.optional(s.int64),
   condition: storedCondition,
 });
 
 /** A page has up to 1,000: each crosses without a walk over its fields. */
-export const grant: Field<Grant> = {
+export const grant: s.Field<Grant> = {
   ...storedGrant,
   write: (each) => ({ ...each, expiresAtMs: each.expiresAtMs ?? 0, condition: each.condition ?? '' }),
   read: (wire) => {
@@ -118,18 +80,18 @@ export const grant: Field<Grant> = {
 
 const GRANTS = {
   reply: 'grants',
-  answer: message<GrantsPage>({
-    items: as('grants', list(grant)),
-    nextCursor: orUndefined(text),
-    feedCursor: refined(text, (cursor) => demand(cursor !== '', 'A page of grants lacks its cursor of the feed.')),
+  answer: s.message({
+    items: s.as('grants', s.list(grant)),
+    nextCursor: s.orUndefined(s.text),
+    feedCursor: s.refined(s.text, (cursor) => demand(cursor !== '', 'A page of grants lacks its cursor of the feed.')),
   }),
 } as const;
 
 const REVOKED = {
   costMs: REVOKE_MS,
-  request: filtered<object>({}),
+  request: filter,
   reply: 'revoked',
-  answer: message<RevokeResult>({ revoked: uint32In(0, REVOKED_PER_CALL_MAX), complete: flag }),
+  answer: s.message({ revoked: s.uint32In(0, REVOKED_PER_CALL_MAX), complete: s.flag }),
 } as const;
 
 // ---- the terms that a write sets ----
@@ -146,17 +108,17 @@ type WireTerms<Terms> = Omit<Terms, 'expiresAtMs' | 'condition'> & {
 };
 
 /** Most terms remove nothing: they are the same on the wire. */
-const withTerms = <Write extends GrantedTuple>(fields: FieldsOf<Omit<Write, keyof GrantedTuple>>): Field<Write> =>
-  converted<WireTerms<Write>, Write>(
-    message({
+const withTerms = <Write extends GrantedTuple>(fields: s.FieldsOf<Omit<Write, keyof GrantedTuple>>): s.Field<Write> =>
+  s.converted<WireTerms<Write>, Write>(
+    s.message({
       ...fields,
       ...tupleFields,
-      expiresAtMs: sparse(int64In(1, EXPIRY_MS_MAX)),
+      expiresAtMs: s.sparse(s.int64In(1, EXPIRY_MS_MAX)),
       permanent: mark,
-      condition: sparse(condition),
+      condition: s.sparse(condition),
       unconditional: mark,
       keepsExisting: mark,
-    } as unknown as FieldsOf<WireTerms<Write>>),
+    } as unknown as s.FieldsOf<WireTerms<Write>>),
     (write) => {
       const { expiresAtMs, condition } = write;
       if (expiresAtMs !== null && condition !== null) return write as unknown as WireTerms<Write>;
@@ -183,37 +145,35 @@ const hasTerms = ({ expiresAtMs, condition, keepsExisting }: TermsRequest): bool
 
 const grantedTuple = withTerms<GrantedTuple>({});
 /** Callers may revoke grants as they have read them: the terms stay behind. */
-const revocation = converted(
-  refined(grantedTuple, (tuple) => demand(!hasTerms(tuple), 'A revocation has terms.')),
+const revocation = s.converted(
+  s.refined(grantedTuple, (tuple) => demand(!hasTerms(tuple), 'A revocation has terms.')),
   ({ subject, relation, object }: GrantedTuple) => ({ subject, relation, object }),
   (tuple) => tuple,
 );
-const write = refined(withTerms<GrantRequest>({ revoke: flag, keepsOutside: mark }), (each) =>
+const write = s.refined(withTerms<GrantRequest>({ revoke: s.flag, keepsOutside: mark }), (each) =>
   demand(!each.revoke || !(hasTerms(each) || each.keepsOutside), 'A revocation has terms.'),
 );
 
 // ---- the result of one grant of a write ----
 
-interface WireRefusal {
-  readonly errorCode?: (typeof GRANT_REFUSALS)[number] | undefined;
-  readonly errorMessage?: string | undefined;
-}
-const refusalFields: FieldsOf<WireRefusal> = { errorCode: sparse(word(...GRANT_REFUSALS)), errorMessage: sparse(text) };
+const refusalFields = { errorCode: s.sparse(s.word(...GRANT_REFUSALS)), errorMessage: s.sparse(s.text) };
 
-function refusalFrom({ errorCode, errorMessage = '' }: WireRefusal): Extract<GrantResult, { kind: 'refused' }> {
+function refusalFrom({ errorCode, errorMessage = '' }: s.ValuesOf<typeof refusalFields>) {
   demand(errorCode !== undefined, 'A refusal has no reason.');
-  return { kind: 'refused', code: errorCode, message: errorMessage };
+  return { kind: 'refused', code: errorCode, message: errorMessage } as const;
 }
 
-interface WireResult extends WireRefusal {
-  readonly outcome: 'created' | 'exists' | 'revoked' | 'not-found' | 'refused';
-  readonly grantId?: string | undefined;
-  readonly createdAtMs?: number | undefined;
-  readonly expiresAtMs?: number | undefined;
-  readonly condition?: string | undefined;
-  readonly notFollowed?: string | undefined;
-  readonly changed?: boolean | undefined;
-}
+const resultFields = {
+  outcome: s.outcome({ created: 1, exists: 2, revoked: 3, 'not-found': 4, refused: 5 }),
+  grantId: s.sparse(s.text),
+  createdAtMs: s.sparse(s.int64),
+  expiresAtMs: s.sparse(s.int64),
+  condition: s.sparse(condition),
+  notFollowed: s.sparse(s.text),
+  changed: s.sparse(s.flag),
+  ...refusalFields,
+};
+type WireResult = s.ValuesOf<typeof resultFields>;
 
 type WrittenAttributes = GrantAttributes & UnfollowedGrant;
 
@@ -234,7 +194,7 @@ function attributesFrom(wire: WireResult): WrittenAttributes {
   return reason === undefined ? attributes : { ...attributes, notFollowed: reason };
 }
 
-function resultToWire(result: GrantResult): WireResult {
+function resultToWire(result: GrantResult): Partial<WireResult> & Pick<WireResult, 'outcome'> {
   switch (result.kind) {
     case 'created':
     case 'exists':
@@ -267,28 +227,18 @@ function resultFrom(wire: WireResult): GrantResult {
   }
 }
 
-const result = converted(
-  message<WireResult>({
-    outcome: outcome({ created: 1, exists: 2, revoked: 3, 'not-found': 4, refused: 5 }),
-    grantId: sparse(text),
-    createdAtMs: sparse(int64),
-    expiresAtMs: sparse(int64),
-    condition: sparse(condition),
-    notFollowed: sparse(text),
-    changed: sparse(flag),
-    ...refusalFields,
-  }),
-  resultToWire,
-  resultFrom,
-);
+const result = s.messageOf(resultFields, resultToWire, resultFrom);
 
 // ---- bulk writes ----
 
-const bulkWrite = refined(
-  message<BulkWrite>({
-    grants: list(grantedTuple, { max: BULK_CHANGES_MAX }),
-    revocations: list(revocation, { max: BULK_CHANGES_MAX }),
-    preconditions: as('conditions', list(message({ ...tupleFields, exists: flag }), { max: BULK_PRECONDITIONS_MAX })),
+const bulkWrite = s.refined(
+  s.message({
+    grants: s.list(grantedTuple, { max: BULK_CHANGES_MAX }),
+    revocations: s.list(revocation, { max: BULK_CHANGES_MAX }),
+    preconditions: s.as(
+      'conditions',
+      s.list(s.message({ ...tupleFields, exists: s.flag }), { max: BULK_PRECONDITIONS_MAX }),
+    ),
   }),
   ({ grants, revocations }) => {
     const tuples = [...grants, ...revocations];
@@ -298,25 +248,21 @@ const bulkWrite = refined(
   },
 );
 
-interface WireBulkResult extends WireRefusal {
-  readonly grants?: readonly GrantResult[] | undefined;
-  readonly revoked?: readonly boolean[] | undefined;
-  /** From 1. */
-  readonly unmetCondition?: number | undefined;
-}
-
-const bulkResult = converted<WireBulkResult, BulkWriteResult>(
-  message<WireBulkResult>({
-    grants: sparse(list(result)),
-    revoked: sparse(list(flag)),
-    unmetCondition: sparse(uint32),
+const bulkResult: s.Field<BulkWriteResult> = s.messageOf(
+  {
+    grants: s.sparse(s.list(result)),
+    revoked: s.sparse(s.list(s.flag)),
+    /** From 1. */
+    unmetCondition: s.sparse(s.uint32),
     ...refusalFields,
-  }),
+  },
   (written) => {
     switch (written.kind) {
       case 'written':
         return {
-          grants: written.grants.map(({ created, ...grant }) => ({ kind: created ? 'created' : 'exists', ...grant })),
+          grants: written.grants.map(
+            ({ created, ...grant }): GrantResult => ({ kind: created ? 'created' : 'exists', ...grant }),
+          ),
           revoked: written.revoked,
         };
       case 'precondition-not-met':
@@ -350,9 +296,9 @@ export const grantCalls = {
     write: 'repeatable',
     costMs: WRITE_MS,
     per: ['writes'],
-    request: only('writes', list(write, { min: 1, max: WRITES_PER_CALL_MAX })),
+    request: s.only('writes', s.list(write, { min: 1, max: WRITES_PER_CALL_MAX })),
     reply: 'grantResults',
-    answer: only('results', list(result)),
+    answer: s.only('results', s.list(result)),
     fits: demandOneEach,
   }),
 
@@ -385,7 +331,11 @@ export const grantCalls = {
     access: 'check:read',
     costMs: LISTED_MS,
     per: ['limit'],
-    request: filtered<Omit<GrantsQuery, keyof GrantFilter>>(pageFields),
+    request: s.messageOf(
+      { ...pageFields, ...filterFields },
+      ({ of, ...query }) => ({ ...query, ...of }),
+      ({ subject, object, ...query }) => ({ ...query, of: anchorOf(subject, object) }),
+    ),
     ...GRANTS,
   }),
 

@@ -1,24 +1,24 @@
 // The calls that issue and confirm handles. A claim carries the whole API key: nothing that is stored of a key
 // authenticates.
 
-import type { IssuedHandle, KeyCredentials } from '../../shard/shard.ts';
+import type { IssuedHandle } from '../../shard/shard.ts';
 import type { ReceivedReply } from '../messages.ts';
 import { answerIn, DONE, defineCall } from './define-call.ts';
 import { apiKey, shortText, tenantId } from './fields.ts';
-import { flag, int64, message, nothing, orUndefined, text, uint32, uint32In } from './schema.ts';
+import * as s from './schema.ts';
 
 const HANDLE = {
   reply: 'handle',
-  answer: message<IssuedHandle>({
-    handle: uint32In(1, 0xffff_ffff),
+  answer: s.message<IssuedHandle>({
+    handle: s.uint32In(1, 0xffff_ffff),
     tenantId,
-    keyId: text,
-    scopes: uint32,
-    expiresAtMs: orUndefined(int64),
-    plan: text,
-    suspended: flag,
-    readers: uint32,
-    nowMs: int64,
+    keyId: s.text,
+    scopes: s.uint32,
+    expiresAtMs: s.orUndefined(s.int64),
+    plan: s.text,
+    suspended: s.flag,
+    readers: s.uint32,
+    nowMs: s.int64,
   }),
 } as const;
 
@@ -29,7 +29,7 @@ const CLAIM = {
   access: 'peer',
   // A hash, and a wait for the key: what follows the first step of the call.
   costMs: 0.03,
-  request: message<KeyCredentials>({ tenantId: shortText, keyId: shortText, key: apiKey }),
+  request: s.message({ tenantId: shortText, keyId: shortText, key: apiKey }),
   ...HANDLE,
 } as const;
 
@@ -38,8 +38,8 @@ export const handleCalls = {
   authenticateAtReader: defineCall('authenticateAtReader', CLAIM),
   authenticateOperator: defineCall('authenticateOperator', {
     access: 'console',
-    request: message({ tenantId: shortText, operator: shortText }),
+    request: s.message({ tenantId: shortText, operator: shortText }),
     ...HANDLE,
   }),
-  confirm: defineCall('confirm', { access: 'handle', request: nothing, ...DONE }),
+  confirm: defineCall('confirm', { access: 'handle', request: s.nothing, ...DONE }),
 };

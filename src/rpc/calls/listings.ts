@@ -13,19 +13,19 @@ import type {
 import { inContext } from './call-context.ts';
 import { defineCall } from './define-call.ts';
 import { identifierText, page, pageFields, pageQuery, ruleName } from './fields.ts';
-import { as, flag, list, message, optional, orDefault, orUndefined, text } from './schema.ts';
+import * as s from './schema.ts';
 
 const ENTITY_MS = 0.002;
 /** Rules define up to 200 names, most of them far fewer; all are decided, whatever the limit of the page. */
 const NAMES_MS = 0.2;
 
-const listing = {
-  access: 'check:read',
-  costMs: ENTITY_MS,
-  per: ['limit'],
-  reply: 'objects',
-} as const;
-const rangeFields = { ...pageFields, relation: ruleName, namespace: orUndefined(text), direct: orDefault(flag) };
+const listing = { access: 'check:read', costMs: ENTITY_MS, per: ['limit'], reply: 'objects' } as const;
+const rangeFields = {
+  ...pageFields,
+  relation: ruleName,
+  namespace: s.orUndefined(s.text),
+  direct: s.orDefault(s.flag),
+};
 
 /** The namespaces of a listing that has nothing; none if it has. */
 function namespacesOfEmpty(
@@ -41,8 +41,8 @@ export const listingCalls = {
   /** The objects on which a subject has a relation. */
   listObjects: defineCall('listObjects', {
     ...listing,
-    request: inContext<Omit<ObjectsQuery, keyof CallContext>>({ ...rangeFields, subject: text }),
-    answer: page('objects', text),
+    request: inContext<Omit<ObjectsQuery, keyof CallContext>>({ ...rangeFields, subject: s.text }),
+    answer: page('objects', s.text),
     namespacesDenied: ({ subject, ...query }, answer) => namespacesOfEmpty(subject, query, answer),
   }),
 
@@ -51,13 +51,13 @@ export const listingCalls = {
     ...listing,
     request: inContext<Omit<HoldersQuery, keyof CallContext>>({
       ...rangeFields,
-      object: text,
-      includeSelf: orDefault(flag),
+      object: s.text,
+      includeSelf: s.orDefault(s.flag),
     }),
-    answer: message<HoldersPage>({
-      items: as('objects', list(text)),
-      nextCursor: orUndefined(text),
-      excluded: optional(list(text)),
+    answer: s.message<HoldersPage>({
+      items: s.as('objects', s.list(s.text)),
+      nextCursor: s.orUndefined(s.text),
+      excluded: s.optional(s.list(s.text)),
     }),
     namespacesDenied: ({ object, ...query }, answer) => namespacesOfEmpty(object, query, answer),
   }),
@@ -72,7 +72,7 @@ export const listingCalls = {
       object: identifierText,
     }),
     reply: 'names',
-    answer: page('names', text),
+    answer: page('names', s.text),
   }),
 
   /** The subjects that have grants. */
@@ -81,6 +81,6 @@ export const listingCalls = {
     enumerates: true,
     request: pageQuery,
     reply: 'subjects',
-    answer: page('subjects', text),
+    answer: page('subjects', s.text),
   }),
 };

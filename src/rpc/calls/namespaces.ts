@@ -2,25 +2,25 @@
 
 import { isNamespaceName, type Namespace } from '../../core/tuples.ts';
 import { defineCall } from './define-call.ts';
-import { flag, formOf, int64, list, message, nothing, only, text } from './schema.ts';
+import * as s from './schema.ts';
 
-const namespace = message<Namespace>({ name: text, createdAtMs: int64 });
+const namespace = s.message<Namespace>({ name: s.text, createdAtMs: s.int64 });
 
 export const namespaceCalls = {
   /** All at once. */
   listNamespaces: defineCall('listNamespaces', {
     access: 'check:read',
-    request: nothing,
+    request: s.nothing,
     reply: 'namespaces',
-    answer: only('namespaces', list(namespace)),
+    answer: s.only('namespaces', s.list(namespace)),
   }),
 
   /** Finds the namespace if it exists already. */
   createNamespace: defineCall('createNamespace', {
     access: 'grant:write',
     write: 'repeatable',
-    request: only('name', formOf('a namespace', isNamespaceName)),
+    request: s.only('name', s.formOf('a namespace', isNamespaceName)),
     reply: 'namespaceResult',
-    answer: message({ created: flag, namespace }),
+    answer: s.message({ created: s.flag, namespace }),
   }),
 };

@@ -3,10 +3,10 @@
 import { parseRuleSet } from '../../rules/parse-rule-set.ts';
 import { RULE_SET_BYTES_MAX, type RuleSet, textOfRules } from '../../rules/rule-set.ts';
 import { KEEP_OUTSIDE } from '../../rules/rules-writes.ts';
-import type { RulesPreview, RulesRequest } from '../../shard/shard.ts';
+import type { RulesRequest } from '../../shard/shard.ts';
 import { DONE, defineCall } from './define-call.ts';
 import { relation, shortText } from './fields.ts';
-import { as, converted, flag, form, int64, list, message, nothing, only, orUndefined, text, uint32 } from './schema.ts';
+import * as s from './schema.ts';
 
 /** Revisions in a condition: several times what fits into the header of a request. */
 const REVISIONS_MAX = 1000;
@@ -23,15 +23,15 @@ function ruleSetFrom(wire: string): RuleSet | undefined {
   return parseRuleSet(body);
 }
 
-const ruleSet = form('a rule set', ruleSetFrom, textOfRules);
+const ruleSet = s.form('a rule set', ruleSetFrom, textOfRules);
 
-const rulesRequest = message<RulesRequest>({
-  ruleSet: as('rules', ruleSet),
-  ifMatch: orUndefined(only('revisions', list(shortText, { max: REVISIONS_MAX }))),
-  outsideTypes: as(
+const rulesRequest = s.message<RulesRequest>({
+  ruleSet: s.as('rules', ruleSet),
+  ifMatch: s.orUndefined(s.only('revisions', s.list(shortText, { max: REVISIONS_MAX }))),
+  outsideTypes: s.as(
     'keepsOutside',
-    converted(
-      flag,
+    s.converted(
+      s.flag,
       (outsideTypes: RulesRequest['outsideTypes']) => outsideTypes === KEEP_OUTSIDE,
       (keepsOutside) => (keepsOutside ? KEEP_OUTSIDE : undefined),
     ),
@@ -41,9 +41,9 @@ const rulesRequest = message<RulesRequest>({
 export const ruleCalls = {
   readRules: defineCall('readRules', {
     access: 'admin',
-    request: nothing,
+    request: s.nothing,
     reply: 'rules',
-    answer: only('rules', ruleSet),
+    answer: s.only('rules', ruleSet),
   }),
 
   writeRules: defineCall('writeRules', { access: 'admin', write: 'repeatable', request: rulesRequest, ...DONE }),
@@ -52,33 +52,33 @@ export const ruleCalls = {
     access: 'admin',
     request: rulesRequest,
     reply: 'rulesPreview',
-    answer: message<RulesPreview>({
-      revision: text,
-      groupSubjects: uint32,
-      publicGrants: uint32,
-      notFollowed: uint32,
-      outsideTypes: uint32,
-      ungranted: list(message({ namespace: text, relation })),
-      scannedGrants: uint32,
-      complete: flag,
+    answer: s.message({
+      revision: s.text,
+      groupSubjects: s.uint32,
+      publicGrants: s.uint32,
+      notFollowed: s.uint32,
+      outsideTypes: s.uint32,
+      ungranted: s.list(s.message({ namespace: s.text, relation })),
+      scannedGrants: s.uint32,
+      complete: s.flag,
     }),
   }),
 
   listRulesVersions: defineCall('listRulesVersions', {
     access: 'admin',
-    request: nothing,
+    request: s.nothing,
     reply: 'rulesVersions',
-    answer: only(
+    answer: s.only(
       'versions',
-      list(
-        message({
-          version: uint32,
-          revision: text,
-          atMs: int64,
-          actor: text,
-          requestId: text,
-          added: uint32,
-          removed: uint32,
+      s.list(
+        s.message({
+          version: s.uint32,
+          revision: s.text,
+          atMs: s.int64,
+          actor: s.text,
+          requestId: s.text,
+          added: s.uint32,
+          removed: s.uint32,
         }),
       ),
     ),
@@ -86,8 +86,8 @@ export const ruleCalls = {
 
   readRulesVersion: defineCall('readRulesVersion', {
     access: 'admin',
-    request: only('version', uint32),
+    request: s.only('version', s.uint32),
     reply: 'rules',
-    answer: only('rules', text),
+    answer: s.only('rules', s.text),
   }),
 };

@@ -1,7 +1,7 @@
-// The words in which calls are declared. A field says what a value is and how the wire carries it; the type of the
-// value, its encoding, its validation and the random cases of the tests follow from that one declaration. Numbers and
-// types on the wire are those of the proto file: a test holds the two to each other. Invariant: what is read keeps the
-// declaration, or throws WireViolation, which names the field and never says the value.
+// The words in which calls are declared, imported as `s`. A field says what a value is and how the wire carries it; the
+// type of the value, its encoding, its validation and the random cases of the tests follow from that one declaration.
+// Numbers and types on the wire are those of the proto file: a test holds the two to each other. Invariant: what is
+// read keeps the declaration, or throws WireViolation, which names the field and never says the value.
 
 import { demand } from '../wire-violation.ts';
 
@@ -38,6 +38,11 @@ export interface Field<Value> extends FieldOptions {
   /** Reads a value that the library has decoded. `name`: for the message of a violation. */
   readonly read: (wire: unknown, name: string) => Value;
 }
+
+/** What is read of a message with these fields. */
+export type ValuesOf<Fields> = {
+  readonly [Name in keyof Fields]: Fields[Name] extends Field<infer Value> ? Value : never;
+};
 
 export interface AnyField extends FieldOptions {
   readonly shape: Shape;
@@ -212,6 +217,18 @@ export function message<Value extends object>(fields: FieldsOf<Value>): Field<Va
   };
 }
 
+/** Where a member may be undefined, it may also be left out. */
+type Sparse<Value> = Partial<Value> & {
+  readonly [Name in keyof Value as undefined extends Value[Name] ? never : Name]: Value[Name];
+};
+
+/** A value that a message of these fields carries. */
+export const messageOf = <Wire extends object, Value>(
+  fields: FieldsOf<Wire>,
+  to: (value: Value) => Sparse<Wire>,
+  from: (wire: Wire) => Value,
+): Field<Value> => converted(message<Wire>(fields), to as (value: Value) => Wire, from);
+
 /** A value that the wire carries as another one. `from` may throw what it finds wrong. */
 export const converted = <Wire, Value>(
   field: Field<Wire>,
@@ -232,11 +249,11 @@ export const refined = <Value>(field: Field<Value>, demandIt: (value: Value) => 
   });
 
 /** A message with one member is the value itself. */
-export const only = <const Name extends string, Value>(name: Name, field: Field<Value>): Field<Value> =>
+export const only = <Value>(name: string, field: Field<Value>): Field<Value> =>
   converted(
-    message<Record<Name, Value>>({ [name]: field } as FieldsOf<Record<Name, Value>>),
-    (value: Value) => ({ [name]: value }) as Record<Name, Value>,
-    (wire) => wire[name],
+    message<Record<string, Value>>({ [name]: field }),
+    (value: Value) => ({ [name]: value }),
+    (wire) => wire[name] as Value,
   );
 
 export const as = <Value>(wireName: string, field: Field<Value>): Field<Value> => ({ ...field, wireName });

@@ -4,110 +4,77 @@ import { NAME_UNITS_MAX } from '../../core/limits.ts';
 import { READERS_MAX } from '../../core/plans.ts';
 import type { ReadersSetting } from '../../core/tenants.ts';
 import { MS_PER_MINUTE } from '../../core/text/timestamps.ts';
-import type {
-  FoundTenants,
-  NewTenant,
-  TenantChange,
-  TenantDeletion,
-  TenantStatus,
-  TenantsQuery,
-  UsageBucket,
-  UsageSeries,
-} from '../../shard/shard.ts';
+import type { TenantChange, TenantStatus, UsageBucket } from '../../shard/shard.ts';
 import { defineCall } from './define-call.ts';
 import { limit, shortText, tenantId, tenantIdText } from './fields.ts';
-import {
-  as,
-  converted,
-  flag,
-  int64,
-  list,
-  message,
-  only,
-  optional,
-  orUndefined,
-  sparse,
-  text,
-  textOf,
-  uint32,
-  uint32In,
-  uint64,
-  word,
-} from './schema.ts';
+import * as s from './schema.ts';
 
-const name = textOf(NAME_UNITS_MAX);
+const name = s.textOf(NAME_UNITS_MAX);
 
-const minutes = converted(
-  uint32,
+const minutes = s.converted(
+  s.uint32,
   (ms: number) => ms / MS_PER_MINUTE,
   (wire) => wire * MS_PER_MINUTE,
 );
 
-const bucket = message<UsageBucket>({
-  atMs: as('minute', minutes),
-  requests: uint64,
-  refused: uint64,
-  checks: uint64,
-  plan: sparse(text),
+const bucket = s.message<UsageBucket>({
+  atMs: s.as('minute', minutes),
+  requests: s.uint64,
+  refused: s.uint64,
+  checks: s.uint64,
+  plan: s.sparse(s.text),
 });
 
 /** Null: as the plan says. */
-const readersChange = converted(
-  message<{ byPlan?: boolean | undefined; readers?: number | undefined; auto?: boolean | undefined }>({
-    byPlan: sparse(flag),
-    readers: sparse(uint32In(0, READERS_MAX)),
-    auto: sparse(flag),
-  }),
+const readersChange = s.messageOf(
+  { byPlan: s.sparse(s.flag), readers: s.sparse(s.uint32In(0, READERS_MAX)), auto: s.sparse(s.flag) },
   (readers: ReadersSetting | null) =>
     readers === null ? { byPlan: true } : readers === 'auto' ? { auto: true } : { readers },
   ({ byPlan, auto, readers = 0 }) => (byPlan ? null : auto ? 'auto' : readers),
 );
 
-const readersSetting = converted(
-  message<{ readers?: number | undefined; auto?: boolean | undefined }>({
-    readers: sparse(uint32),
-    auto: sparse(flag),
-  }),
+const readersSetting = s.messageOf(
+  { readers: s.sparse(s.uint32), auto: s.sparse(s.flag) },
   (readers: ReadersSetting) => (readers === 'auto' ? { auto: true } : { readers }),
   ({ auto, readers = 0 }) => (auto ? 'auto' : readers),
 );
 
-const tenant = message<Omit<TenantStatus, 'rulesVersion' | 'rulesRevision'>>({
+const tenant = s.message<Omit<TenantStatus, 'rulesVersion' | 'rulesRevision'>>({
   tenantId,
-  name: text,
-  plan: text,
-  state: word('active', 'suspended', 'deleting', 'deleted'),
-  createdAtMs: int64,
-  readers: optional(readersSetting),
-  chosenReaders: optional(only('readers', uint32)),
-  counts: optional(message({ namespaces: uint32, keys: uint32 })),
-  grants: optional(message({ grants: uint64, bytes: uint64 })),
-  lastMinute: optional(bucket),
-  deletion: optional(message<TenantDeletion>({ partsRemoved: uint32, lastPartAtMs: orUndefined(int64) })),
+  name: s.text,
+  plan: s.text,
+  state: s.word('active', 'suspended', 'deleting', 'deleted'),
+  createdAtMs: s.int64,
+  readers: s.optional(readersSetting),
+  chosenReaders: s.optional(s.only('readers', s.uint32)),
+  counts: s.optional(s.message({ namespaces: s.uint32, keys: s.uint32 })),
+  grants: s.optional(s.message({ grants: s.uint64, bytes: s.uint64 })),
+  lastMinute: s.optional(bucket),
+  deletion: s.optional(s.message({ partsRemoved: s.uint32, lastPartAtMs: s.orUndefined(s.int64) })),
 });
 
 const TENANT = { reply: 'tenant', answer: tenant } as const;
 
-const listFields = { after: orUndefined(shortText), limit };
+const listFields = { after: s.orUndefined(shortText), limit };
 
 export const tenantCalls = {
   /** Under an id that the console has generated. */
   createTenant: defineCall('createTenant', {
     access: 'console',
     write: 'creates',
-    request: message<NewTenant>({ tenantId: tenantIdText, name, plan: shortText, operator: shortText }),
+    request: s.message({ tenantId: tenantIdText, name, plan: shortText, operator: shortText }),
     ...TENANT,
   }),
 
   updateTenant: defineCall('updateTenant', {
     access: 'console',
     write: 'repeatable',
-    request: message<TenantChange>({
+    request: s.message<TenantChange>({
       tenantId: shortText,
-      name: orUndefined(name),
-      plan: orUndefined(shortText),
-      state: orUndefined(word('active', 'suspended', 'deleting')),
-      readers: orUndefined(readersChange),
+      name: s.orUndefined(name),
+      plan: s.orUndefined(shortText),
+      state: s.orUndefined(s.word('active', 'suspended', 'deleting')),
+      readers: s.orUndefined(readersChange),
       operator: shortText,
     }),
     ...TENANT,
@@ -115,34 +82,30 @@ export const tenantCalls = {
 
   readTenant: defineCall('readTenant', {
     access: 'console',
-    request: message({ tenantId: shortText }),
+    request: s.message({ tenantId: shortText }),
     ...TENANT,
   }),
 
   readUsage: defineCall('readUsage', {
     access: 'console',
-    request: message({ tenantId: shortText, sinceMs: int64 }),
+    request: s.message({ tenantId: shortText, sinceMs: s.int64 }),
     reply: 'usageSeries',
-    answer: message<UsageSeries>({ bucketMs: as('bucketMinutes', minutes), buckets: list(bucket) }),
+    answer: s.message({ bucketMs: s.as('bucketMinutes', minutes), buckets: s.list(bucket) }),
   }),
 
   listTenants: defineCall('listTenants', {
     access: 'console',
     enumerates: true,
-    request: message<TenantsQuery>(listFields),
+    request: s.message(listFields),
     reply: 'tenants',
-    answer: converted(
-      message<Pick<FoundTenants, 'tenants'>>({ tenants: list(tenant) }),
-      (tenants: readonly TenantStatus[]) => ({ tenants }),
-      ({ tenants }) => tenants,
-    ),
+    answer: s.only('tenants', s.list(tenant)),
   }),
 
   findTenants: defineCall('findTenants', {
     access: 'console',
     enumerates: true,
-    request: message({ ...listFields, name }),
+    request: s.message({ ...listFields, name }),
     reply: 'tenants',
-    answer: message<FoundTenants>({ tenants: list(tenant), scannedTo: orUndefined(tenantId) }),
+    answer: s.message({ tenants: s.list(tenant), scannedTo: s.orUndefined(tenantId) }),
   }),
 };
