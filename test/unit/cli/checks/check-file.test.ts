@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, test } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
+import { TERM_MEMBERS } from '../../../../src/core/grant-attributes.ts';
 import { useDirectory } from '../../../kit/directory.ts';
 import { type CliRun, type CliRunOptions, useOperatorCli } from '../cli-run.ts';
 
@@ -76,7 +77,7 @@ describe('checks of a file', () => {
     const csv = await check(['-f', '-', '--output', 'csv'], { stdin: 'user:ann\tviewer\tdoc:a,b\nuser:ann\tviewer\n' });
     assert.equal(
       csv.stdout,
-      'line,subject,relation,object,authorized,error,expected\n1,user:ann,viewer,"doc:a,b",true,,\n2,,,,,"The line has 2 columns instead of 3 to 5: subject, relation, object and perhaps the expiry and the condition, separated by tabs.",\n',
+      `line,subject,relation,object,authorized,error,expected\n1,user:ann,viewer,"doc:a,b",true,,\n2,,,,,"The line has 2 columns instead of 3 to ${3 + TERM_MEMBERS.length}: subject, relation, object and perhaps the expiry and the condition, separated by tabs.",\n`,
     );
   });
 
