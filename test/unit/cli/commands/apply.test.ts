@@ -311,7 +311,7 @@ describe('apply', () => {
       ['tenants:\n  - name: 5\n', /:2: tenants\[0\]\.name must be a text/],
       ['tenants:\n  - name: a\n    keys:\n      - {name: k, scopes: []}\n', /:4: tenants\[0\]\.keys\[0\]\.scopes must/],
       ['tenants:\n  - name: a\n    keys:\n      - {name: k, scopes: [all]}\n', /:4: .*scopes\[0\] must be one of/],
-      ['tenants:\n  - name: a\n    rules:\n      rules: [{}]\n', /:4: tenants\[0\]\.rules are no rules/],
+      ['tenants:\n  - name: a\n    rules:\n      rules: [{}]\n', /:4: tenants\[0\]\.rules are not valid rules/],
       [
         'tenant:\n  - name: a\n',
         /:2: The file has a key "tenant", which is unknown; the nearest known name is "tenants"/,

@@ -67,7 +67,7 @@ test('what cannot be a context is refused, and nothing is kept', async () => {
   for (const [args, stdin, message] of [
     ['context add dev --url http://x', '', /Pass either --key-stdin or --token-stdin/],
     ['context add dev --url http://x --key-stdin --token-stdin', KEY, /Pass either/],
-    ['context add dev --url http://x --key-stdin', '', /is no API key: it must be a whole API key/],
+    ['context add dev --url http://x --key-stdin', '', /The API key on standard input must be a whole API key/],
     ['context add dev --url http://x --key-stdin', `${KEY}${KEY}`, /it has 170 characters/],
     ['context add dev --url http://x --key-stdin', 'x'.repeat(20_000), /is no API key/],
     ['context add dev --url http://x --token-stdin', 'short', /is no operator's token: it must be 32 to/],
