@@ -6,14 +6,14 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser, Locator, Page, Request } from 'playwright-core';
 import type { TenantId } from '../../src/core/ids.ts';
 import type { SlotView } from '../../src/front/front.ts';
-import { systemClock, systemRandom } from '../../src/roles/process/system.ts';
 import { missingChromium, openChromium } from '../../tools/engines/chromium.ts';
-import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../kit/console-service.ts';
+import { OPERATOR_TOKEN, useConsole } from '../kit/console-service.ts';
 import { waitFor } from '../kit/wait-for.ts';
 import { slotView } from '../unit/console/cluster-picture.ts';
 import { assertAccessible, assertFits, NARROW, visitConsole } from './support/console-browser.ts';
 
 const missing = await missingChromium('the edges of the console in a browser');
+const service = await useConsole();
 const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
 
 const slotsOf = (owners: readonly (string | undefined)[]): readonly SlotView[] =>
@@ -34,18 +34,11 @@ function countRenewals(page: Page): { begun: number; ended: number } {
 }
 
 describe('the edges of the console', { skip: missing ?? false }, () => {
-  let service: ConsoleService;
   let browser: Browser;
   before(async () => {
-    [service, browser] = await Promise.all([
-      startConsole({ clock: systemClock, random: systemRandom }),
-      openChromium(),
-    ]);
+    browser = await openChromium();
   });
-  after(async () => {
-    await browser?.close();
-    await service?.close();
-  });
+  after(() => browser?.close());
   const visit = (options: Parameters<typeof visitConsole>[2] = {}) =>
     visitConsole(browser, service.url, { token: OPERATOR_TOKEN, ...options });
   async function makeTenant(name: string): Promise<TenantId> {
@@ -176,22 +169,17 @@ describe('the edges of the console', { skip: missing ?? false }, () => {
     }
   });
 
-  it('finds one among 10,000 tenants while its name is typed', async () => {
-    for (let index = 0; index < 10_000; index += 1) await makeTenant(`Customer ${index}`);
+  it('finds a tenant while its name is typed', async () => {
+    for (let index = 0; index < 100; index += 1) await makeTenant(`Customer ${index}`);
     await using opened = await visit();
     const { page } = opened;
     await opened.open('/tenants');
     const rows = page.getByRole('table', { name: 'Tenants' }).getByRole('row');
-    assert.equal(await rows.count(), 51);
-    await page.getByLabel('Search by name or ID').pressSequentially('customer 9876');
-    await page.getByRole('link', { name: 'Customer 9876', exact: true }).waitFor();
+    await page.getByLabel('Search by name or ID').pressSequentially('customer 98');
+    await page.getByRole('link', { name: 'Customer 98', exact: true }).waitFor();
     assert.equal(await rows.count(), 2);
     assert.ok(await page.getByLabel('Search by name or ID').evaluate((field) => field === document.activeElement));
     await page.getByLabel('Search by name or ID').fill('nobody is called so');
     await page.getByText('No tenant matches').waitFor();
-    await page.getByRole('link', { name: 'show all tenants' }).click();
-    await page.getByRole('link', { name: 'Next page' }).click();
-    await page.getByRole('link', { name: 'First page' }).waitFor();
-    assert.equal(await rows.count(), 51);
   });
 });

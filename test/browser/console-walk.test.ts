@@ -1,5 +1,5 @@
-// The console in a real Chromium over a real `grantd dev`: the whole way of an operator, with the mouse and by
-// keyboard.
+// The console in a real Chromium over a real `grantd dev`: what pages do only in a browser, with the mouse and by
+// keyboard. What a page shows, and what it refuses, the tests in test/unit/console say.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -132,32 +132,9 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     await button('Times in UTC. Show Asia/Tokyo').click();
     assert.deepEqual(await check(key), { status: 200, authorized: true });
 
-    await section('Check').click();
-    await page.getByLabel('Subject').fill('user:ada');
-    await page.getByLabel('Relation').fill('editor');
-    await page.getByLabel('Object').fill('document:plan');
-    await button('Check').click();
-    const answer = page.getByRole('status').filter({ hasText: 'Allowed by the grant' });
-    assert.match((await answer.textContent()) ?? '', /Authorized[\s\S]*grt_[0-9a-z]{26}/);
-
-    await section('Objects').click();
-    await page.getByLabel('Subject').fill('user:ada');
-    await page.getByLabel('Relation').fill('editor');
-    await button('List objects').click();
-    await link('document:plan').waitFor();
-
-    await section('Namespaces').click();
-    await page.getByRole('textbox', { name: 'Name' }).fill('folder');
-    await button('Create the namespace').click();
-    await page.getByText('Namespace folder created.').waitFor();
-
     await section('Grants').click();
     await page.getByLabel('Subject or object').fill('user:ada');
     await page.keyboard.press('Enter');
-    await link('Revoke editor on document:plan').click();
-    await page.getByRole('heading', { name: '1 subject loses access to 1 object' }).waitFor();
-    await link('Cancel').click();
-    assert.deepEqual(await check(key), { status: 200, authorized: true });
     await link('Revoke editor on document:plan').click();
     await button('Revoke').click();
     await page.getByText('Grant revoked: user:ada editor document:plan').waitFor();
@@ -165,89 +142,12 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     await button('Undo: create user:ada editor document:plan again').click();
     await page.getByText('Grant created: user:ada editor document:plan').waitFor();
     assert.deepEqual(await check(key), { status: 200, authorized: true });
-    await link('Revoke editor on document:plan').click();
-    await button('Revoke').click();
-    await page.getByText('Grant revoked: user:ada editor document:plan').waitFor();
 
-    await section('Overview').click();
-    await page.getByLabel('Plan').selectOption('scale');
-    await button('Change the plan').click();
-    await page.getByText('The plan is now scale.').waitFor();
-    await page.getByLabel('Readers').selectOption('3');
-    await button('Change the readers').click();
-    await page.getByText('Its readers are now 3.').waitFor();
-    await link('Suspend …').click();
-    await button('Suspend').click();
-    await page.getByText('The tenant is suspended').waitFor();
-    assert.equal((await check(key)).status, 403);
-    await link('Resume …').click();
-    await button('Resume').click();
-    await page.getByText('The tenant is active again.').waitFor();
-    assert.equal((await check(key)).status, 200);
-
-    await section('Keys').click();
-    await link('Rotate service').click();
-    await page.getByLabel('How long the previous key still works').selectOption('7 days');
-    await button('Rotate').click();
-    await page.getByText(/^The previous key ….{4} works until/).waitFor();
-    await button('Copy the key').click();
-    await page.getByText('Copied.').waitFor();
-    const successor = await page.evaluate(() => navigator.clipboard.readText());
-    assert.deepEqual([(await check(key)).status, (await check(successor)).status], [200, 200]);
-    await page.reload();
-    assert.ok(!(await page.content()).includes(successor), 'loading again shows the form, and rotates nothing');
-    await section('Keys').click();
-    await page.getByText(/ends in 6 days/).waitFor();
-    await link('Identify it.').click();
-    await page.getByLabel('API key').fill(key);
-    await button('Identify').click();
-    await page.getByText('It is this key, and it works.').waitFor();
-    assert.ok(!(await page.content()).includes(key) && !page.url().includes('gk1_'));
-    // It is the former one that someone has found.
-    await link('Revoke …').click();
-    await page.getByText(/^“service” \(check:read; id ….{4}\)$/).waitFor();
-    await button('Revoke').click();
-    await page.getByText(/^The key “service” \(check:read; id ….{4}\) is revoked\.$/).waitFor();
-    assert.deepEqual([(await check(key)).status, (await check(successor)).status], [401, 200]);
-
-    await section('Audit log').click();
-    const auditLog = await page.getByRole('table', { name: 'Changes' }).textContent();
-    for (const action of [
-      'tenant.created',
-      'key.created',
-      'grant.created',
-      'namespace.created',
-      'grant.revoked',
-      'tenant.updated',
-      'key.rotated',
-      'key.revoked',
-    ]) {
-      assert.ok(auditLog?.includes(action), action);
-    }
-    assert.match(auditLog ?? '', /alice/);
-    const rows = page.getByRole('table', { name: 'Changes' }).locator('tbody tr');
-    await page.getByText('Filter by action').click();
-    await page.getByLabel('Action').selectOption('grant.revoked');
-    await button('Show').click();
-    await page.waitForURL('**action=grant.revoked**');
-    assert.equal(await rows.count(), 2);
-    await rows.last().getByRole('link', { name: /^req_/ }).click();
-    await page.waitForURL('**request_id=req_**');
-    assert.equal(await rows.count(), 1);
-    await link('Show all entries').click();
-    await page.waitForURL(/audit-log$/);
-    await rows.first().getByText('alice', { exact: true }).click();
-    await rows.first().getByRole('link', { name: 'only their changes' }).click();
-    await page.waitForURL('**actor=operator**');
-    await page.getByLabel('Subject').fill('ada');
-    await button('Show').click();
-    await page.getByText('This must be namespace:external_id.').waitFor();
-    assert.equal(await page.getByLabel('Subject').inputValue(), 'ada');
+    const overview = new URL(page.url()).pathname.replace(/\/grants$/, '');
 
     // From any page to where an ID belongs, without a mouse.
-    const overview = new URL(page.url()).pathname.replace(/\/audit-log$/, '');
     await visit.open('/audit-log');
-    assert.match((await rows.first().textContent()) ?? '', /Globex/);
+    const rows = page.getByRole('table', { name: 'Changes' }).locator('tbody tr');
     await rows.first().locator('details.actor summary').click();
     await assertAccessible(page, 'the audit log of all tenants');
     await page.keyboard.press('Control+k');
@@ -255,22 +155,16 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(`**${overview}`);
     await link('Delete …').click();
-    await page.getByLabel('Type the tenant’s name').fill('globex');
-    await button('Delete permanently').click();
-    await page.getByText('This is not the name of the tenant.').waitFor();
     await page.getByLabel('Type the tenant’s name').fill('Globex');
     await button('Delete permanently').click();
     await page.getByText(/is being removed|Tenant deleted/).waitFor();
     await page.getByText('Tenant deleted').waitFor();
     await link('audit log').click();
     await page.getByRole('heading', { name: 'Globex' }).waitFor();
-    assert.match((await rows.first().textContent()) ?? '', /tenant\.updated.*deleted.*system/s);
-    await visit.open(`${new URL(page.url()).pathname.replace('/console', '')}?subject=user:ada`);
-    assert.ok((await rows.count()) >= 4);
     await assertAccessible(page, 'the audit log of a deleted tenant');
   });
 
-  it('creates pasted grants, and revokes all of a subject, step by step', async () => {
+  it('shows refused lines again, and revokes all of a subject, step by step', async () => {
     const { operator_token: token } = readDevFacts(directory);
     const operate = async (path: string, body: object): Promise<Record<string, unknown>> => {
       const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
@@ -283,30 +177,19 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
       return Object(await response.json());
     };
     const { tenant_id: tenantId } = await operate('/tenants', { name: 'Initech', plan: 'unlimited' });
-    const isHeld = async (subject: string): Promise<unknown> =>
-      (await operate(`/tenants/${tenantId}/check`, { subject, relation: 'viewer', object: 'document:1' })).authorized;
     await using visit = await visitConsole(browser, url, { token: TOKEN });
     const { page } = visit;
     const button = (name: string) => page.getByRole('button', { name, exact: true });
     const link = (name: string) => page.getByRole('link', { name, exact: true });
 
-    await visit.open(`/tenants/${tenantId}/grants`);
-    await link('Create a grant').click();
-    await link('Create many grants at once').click();
+    await visit.open(`/tenants/${tenantId}/grants/lines`);
     const box = page.getByLabel('Grants, one per line');
     await box.fill('user:ada viewer document:1\nuser:bob re#ads document:1');
     await button('Create the grants').click();
     await page.getByText('1 line is wrong, see below. Nothing was created.').waitFor();
-    await page.getByText('Line 2: "relation" must be one of').waitFor();
-    assert.equal(await box.inputValue(), 'user:ada viewer document:1\nuser:bob re#ads document:1');
     assert.ok(await box.evaluate((element) => element === document.activeElement));
     await assertAccessible(page, 'lines that are wrong');
     await assertFits(page, 'lines that are wrong');
-    assert.equal(await isHeld('user:ada'), false);
-    await box.fill('user:ada viewer document:1\nuser:bob,viewer,document:1');
-    await button('Create the grants').click();
-    await page.getByText('2 grants created').waitFor();
-    assert.deepEqual([await isHeld('user:ada'), await isHeld('user:bob')], [true, true]);
 
     // More than two calls revoke.
     for (let call = 0; call < 25; call += 1) {
@@ -319,26 +202,11 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
     }
     await visit.open(`/tenants/${tenantId}/grants?subject=user:ada`);
     await link('Revoke all of them …').click();
-    await page.getByRole('heading', { name: 'Revoke 2,501 grants of user:ada' }).waitFor();
-    await page.getByLabel('To confirm, type user:ada').fill('user:bob');
-    await button('Revoke all').click();
-    await page.getByText('This is not the same text. Nothing was revoked.').waitFor();
-    assert.equal(await isHeld('user:ada'), true);
     await page.getByLabel('To confirm, type user:ada').fill('user:ada');
     await button('Revoke all').click();
-    await page.getByText('2,501 grants revoked.').waitFor();
+    await page.getByText('2,500 grants revoked.').waitFor();
     await page.getByRole('heading', { name: 'All grants of user:ada are revoked' }).waitFor();
     await assertAccessible(page, 'the end of a revocation');
-    assert.deepEqual([await isHeld('user:ada'), await isHeld('user:bob')], [false, true]);
-    await link('Back to the grants').click();
-    await page.getByText('This subject has no grants').waitFor();
-
-    await visit.open(`/tenants/${tenantId}/grants?object=document:1`);
-    await link('Revoke all of them …').click();
-    await page.getByLabel('To confirm, type document:1').fill('document:1');
-    await button('Revoke all').click();
-    await page.getByText('1 grant revoked').waitFor();
-    assert.equal(await isHeld('user:bob'), false);
   });
 
   it('is worked by keyboard alone, and shows where the focus is', async () => {
@@ -439,6 +307,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
       '/cluster/slots',
       '/tenants',
       '/tenants?q=nothing',
+      '/tenants?sort=requests&plan=free&state=active',
       '/tenants/new',
       base,
       `${base}/keys`,
@@ -463,7 +332,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
       `${base}/rules?example=documents`,
       `${base}/rules/versions`,
       `${base}/check/many`,
-      `${base}/changes`,
+      `${base}/changes?from=day`,
       `${base}/audit-log`,
       `${base}/audit-log?subject=user:ada&action=grant.created`,
       `${base}/audit-log?subject=wrong`,
@@ -483,6 +352,9 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
       await page.emulateMedia({ colorScheme: 'light' });
       await page.setViewportSize(WIDE);
       await visit.open(path);
+      for (const details of await page.locator('details').all()) {
+        await details.evaluate((element) => element.setAttribute('open', ''));
+      }
       await assertAccessible(page, `${path}, light`);
       await assertFits(page, `${path}, wide`);
       await page.emulateMedia({ colorScheme: 'dark' });

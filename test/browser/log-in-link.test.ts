@@ -7,23 +7,20 @@ import type { Browser } from 'playwright-core';
 import { createLogInCode } from '../../packages/console/src/log-in-code.ts';
 import { systemClock, systemRandom } from '../../src/roles/process/system.ts';
 import { missingChromium, openChromium } from '../../tools/engines/chromium.ts';
-import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../kit/console-service.ts';
+import { OPERATOR_TOKEN, useConsole } from '../kit/console-service.ts';
 
 const missing = await missingChromium('the log-in link in a browser');
 
+const logInCode = createLogInCode({ clock: systemClock, random: systemRandom }, { token: OPERATOR_TOKEN });
+const service = await useConsole({ logInCode });
+
 describe('the log-in link', { skip: missing ?? false }, () => {
-  const dependencies = { clock: systemClock, random: systemRandom };
-  const logInCode = createLogInCode(dependencies, { token: OPERATOR_TOKEN });
   const code = logInCode.path.split('#code=')[1] ?? '';
-  let service: ConsoleService;
   let browser: Browser;
   before(async () => {
-    [service, browser] = await Promise.all([startConsole({ ...dependencies, logInCode }), openChromium()]);
+    browser = await openChromium();
   });
-  after(async () => {
-    await browser?.close();
-    await service?.close();
-  });
+  after(() => browser?.close());
 
   it('logs in by itself, once, and the code is in no address and no header', async () => {
     const page = await browser.newPage();

@@ -35,10 +35,8 @@ describe('output that does not arrive', () => {
     });
 
   const FULL = /ENOSPC: no space left on device/;
-  for (const args of [
-    ...['export', 'export --format ndjson', 'tenants list --json', 'plans', 'completion fish', 'completion bash'],
-    ...['complete -- te', '--help', '--version', 'export --help', 'dev --help'],
-  ]) {
+  // Of every command, the unit tests say the same; here is what its process adds.
+  for (const args of ['export', 'complete -- te', '--help', '--version', 'dev --help']) {
     it(`on a full device is a failure of "grantd ${args}"`, async () => {
       const { code, stderr } = await shell(`grantd ${args} > /dev/full`);
       assert.notEqual(code, 0);

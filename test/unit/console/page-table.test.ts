@@ -2,7 +2,7 @@
 // as text.
 
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import { createLogInCode } from '../../../packages/console/src/log-in-code.ts';
 import { createApiKey } from '../../../src/core/api-keys.ts';
 import { GrantdError } from '../../../src/core/errors.ts';
@@ -10,16 +10,9 @@ import { IdFactory, type TenantId } from '../../../src/core/ids.ts';
 import type { FailureLimiter } from '../../../src/front/limits/rate-limiter.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 import { answering } from '../../kit/call-handlers.ts';
-import {
-  type ConsoleService,
-  OPERATOR_NAME,
-  OPERATOR_TOKEN,
-  startConsole,
-  UNKNOWN_TENANT,
-} from '../../kit/console-service.ts';
+import { OPERATOR_NAME, OPERATOR_TOKEN, startConsole, UNKNOWN_TENANT, useConsole } from '../../kit/console-service.ts';
 import { ConsoleVisitor } from './console-visitor.ts';
 
-let service: ConsoleService;
 let visitor: ConsoleVisitor;
 let blocked: number | undefined;
 const failures: string[] = [];
@@ -40,15 +33,7 @@ function assertNoMarkup(text: string, path: string): void {
 
 const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
 
-before(async () => {
-  service = await startConsole({
-    clock: systemClock,
-    random: systemRandom,
-    failureLimiter,
-    trustedProxies: ['127.0.0.1'],
-  });
-});
-after(() => service.close());
+const service = await useConsole({ failureLimiter, trustedProxies: ['127.0.0.1'] });
 beforeEach(async () => {
   visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
 });
@@ -194,49 +179,69 @@ describe('a session', () => {
     assert.equal(visit.headers.get('hx-redirect'), '/console/log-in?to=%2Fconsole%2Fcluster');
   });
 
-  it('opens no operation of the JSON API, and a token in a header no page', async () => {
-    const answer = await visitor.get('/operator/v1/plans');
-    assert.equal(answer.status, 401);
-    const stranger = new ConsoleVisitor(service.url);
-    assert.equal((await stranger.get('/console/tenants', { Authorization: `Bearer ${OPERATOR_TOKEN}` })).status, 303);
+  it('opens no operation of the JSON API', async () => {
+    assert.equal((await visitor.get('/operator/v1/plans')).status, 401);
   });
 });
 
 describe('a change', () => {
-  it('needs a form of the same session', async () => {
-    const tenantId = await makeTenant();
+  // That each form does, a table of all pages says (operator/access.test.ts).
+  it('needs a form of the same session, and ends no session otherwise', async () => {
     const other = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
-    const before_ = service.operator.calls.length;
-    const paths = [
-      '',
-      '/plan',
-      '/name',
-      '/readers',
-      '/suspend',
-      '/resume',
-      '/delete',
-      '/keys',
-      '/namespaces',
-      '/grants',
-      '/grants/revoke',
-      '/rules',
-      '/rules/validate',
-      '/keys/key_00000000000000000000000000/revoke',
-      '/keys/key_00000000000000000000000000/rotate',
-    ];
-    for (const path of [
-      '/console/log-out',
-      '/console/tenants',
-      '/console/identify-key',
-      ...paths.slice(1).map((each) => `/console/tenants/${tenantId}${each}`),
-    ]) {
-      for (const csrf of ['', 'x', other.csrf, visitor.cookie ?? '']) {
-        const visit = await visitor.post(path, { csrf, name: 'x', plan: 'scale' });
-        assert.equal(visit.status, 403, path);
+    for (const csrf of ['', 'x', other.csrf, visitor.cookie ?? '']) {
+      for (const path of ['/console/log-out', '/console/tenants']) {
+        assert.equal((await visitor.post(path, { csrf, name: 'x', plan: 'scale' })).status, 403, path);
       }
     }
-    assert.equal(service.operator.calls.length, before_, 'nothing was asked of the cluster');
     assert.equal((await visitor.get('/console/tenants')).status, 200);
+  });
+
+  it('has a form with the fields that its page reads', async () => {
+    const tenantId = await makeTenant();
+    const session = await service.operator.tenant(context, tenantId, 'bob');
+    const { record } = await session.createKey(context, { name: 'k', scopes: 1, expiresAtMs: undefined });
+    await session.call('writeGrants', context, [
+      { subject: 'user:ada', relation: 'viewer', object: 'doc:1', revoke: false },
+    ]);
+    const tenant = `/tenants/${tenantId}`;
+    for (const [page, action, fields] of [
+      ['/tenants/new', '/tenants', 'name plan'],
+      [tenant, `${tenant}/name`, 'shown name'],
+      [tenant, `${tenant}/plan`, 'shown plan'],
+      [tenant, `${tenant}/readers`, 'shown readers'],
+      [`${tenant}/suspend`, `${tenant}/suspend`, ''],
+      [`${tenant}/resume`, `${tenant}/resume`, ''],
+      [`${tenant}/delete`, `${tenant}/delete`, 'typed'],
+      [`${tenant}/keys`, `${tenant}/keys`, 'name scopes expires'],
+      [`${tenant}/keys/${record.keyId}/rotate`, `${tenant}/keys/${record.keyId}/rotate`, 'grace'],
+      [`${tenant}/keys/${record.keyId}/revoke`, `${tenant}/keys/${record.keyId}/revoke`, ''],
+      ['/identify-key', '/identify-key', 'key'],
+      [`${tenant}/namespaces`, `${tenant}/namespaces`, 'name'],
+      [`${tenant}/grants/new`, `${tenant}/grants`, 'subject relation object expires expires-at'],
+      [
+        `${tenant}/grants/revoke?subject=user:ada&relation=viewer&object=doc:1`,
+        `${tenant}/grants/revoke`,
+        'subject relation object',
+      ],
+      [`${tenant}/grants/revoke-all?subject=user:ada`, `${tenant}/grants/revoke-all`, 'subject total typed'],
+      [`${tenant}/grants/lines`, `${tenant}/grants/lines`, 'lines'],
+      [`${tenant}/grants?object=doc:1`, `${tenant}/grants/holders`, 'object relation context context_grants'],
+      [`${tenant}/objects`, `${tenant}/objects`, 'subject relation namespace context context_grants'],
+      [`${tenant}/check`, `${tenant}/check`, 'subject relation object context context_grants'],
+      [`${tenant}/check/many`, `${tenant}/check/many`, 'lines context context_grants'],
+      [`${tenant}/rules`, `${tenant}/rules`, 'revision rules action'],
+      ['/audit-log', '/audit-log', 'tenant action actor subject object request_id since until'],
+      [`${tenant}/audit-log`, `${tenant}/audit-log`, 'action actor subject object request_id since until'],
+      [`${tenant}/changes`, `${tenant}/changes`, 'from action namespace relation'],
+      ['/tenants', '/tenants', 'q plan state sort'],
+      [`${tenant}/keys`, '/search', 'tenant q'],
+    ] as const) {
+      const { text } = await visitor.get(`/console${page}`);
+      const form = text.split('<form').find((each) => each.includes(`action="/console${action}"`)) ?? '';
+      const names = [...form.slice(0, form.indexOf('</form>')).matchAll(/ name="([^"]+)"/g)].map(([, name]) => name);
+      assert.deepEqual([...new Set(names)].filter((name) => name !== 'csrf').join(' '), fields, action);
+      if (form.includes('method="post"')) assert.ok(names.includes('csrf'), action);
+    }
   });
 
   it('is refused where another site sent the form', async () => {

@@ -44,69 +44,56 @@ const OPERATIONS: Readonly<Record<string, 'read-only' | 'full'>> = Object.fromEn
   }),
 );
 
-/** What each page needs. */
-const PAGES: Readonly<Record<string, 'read-only' | 'full'>> = {
-  'GET /cluster': 'read-only',
-  'GET /cluster/live': 'read-only',
-  'GET /cluster/past': 'read-only',
-  'GET /cluster/slots': 'read-only',
-  'GET /tenants': 'read-only',
-  'POST /tenants': 'full',
-  'GET /tenants/new': 'full',
-  'GET /tenants/:tenantId': 'read-only',
-  'GET /tenants/:tenantId/usage': 'read-only',
-  'POST /tenants/:tenantId/plan': 'full',
-  'POST /tenants/:tenantId/name': 'full',
-  'POST /tenants/:tenantId/readers': 'full',
-  'GET /tenants/:tenantId/suspend': 'full',
-  'POST /tenants/:tenantId/suspend': 'full',
-  'GET /tenants/:tenantId/resume': 'full',
-  'POST /tenants/:tenantId/resume': 'full',
-  'GET /tenants/:tenantId/delete': 'full',
-  'POST /tenants/:tenantId/delete': 'full',
-  'GET /tenants/:tenantId/deletion': 'read-only',
-  'GET /tenants/:tenantId/keys': 'read-only',
-  'POST /tenants/:tenantId/keys': 'full',
-  'GET /tenants/:tenantId/keys/:keyId/revoke': 'full',
-  'POST /tenants/:tenantId/keys/:keyId/revoke': 'full',
-  'GET /tenants/:tenantId/keys/:keyId/rotate': 'full',
-  'POST /tenants/:tenantId/keys/:keyId/rotate': 'full',
-  'GET /identify-key': 'read-only',
-  'POST /identify-key': 'read-only',
-  'GET /tenants/:tenantId/namespaces': 'read-only',
-  'POST /tenants/:tenantId/namespaces': 'full',
-  'GET /tenants/:tenantId/grants': 'read-only',
-  'POST /tenants/:tenantId/grants': 'full',
-  'GET /tenants/:tenantId/grants/new': 'full',
-  'GET /tenants/:tenantId/grants/revoke': 'full',
-  'POST /tenants/:tenantId/grants/revoke': 'full',
-  'GET /tenants/:tenantId/grants/lines': 'full',
-  'POST /tenants/:tenantId/grants/lines': 'full',
-  'GET /tenants/:tenantId/grants/revoke-all': 'full',
-  'POST /tenants/:tenantId/grants/revoke-all': 'full',
-  'POST /tenants/:tenantId/grants/holders': 'read-only',
-  'GET /tenants/:tenantId/objects': 'read-only',
-  'POST /tenants/:tenantId/objects': 'read-only',
-  'GET /tenants/:tenantId/check': 'read-only',
-  'POST /tenants/:tenantId/check': 'read-only',
-  'GET /tenants/:tenantId/check/many': 'read-only',
-  'POST /tenants/:tenantId/check/many': 'read-only',
-  'POST /tenants/:tenantId/check/many/file': 'read-only',
-  'GET /tenants/:tenantId/rules': 'read-only',
-  'POST /tenants/:tenantId/rules': 'full',
-  'POST /tenants/:tenantId/rules/validate': 'full',
-  'GET /tenants/:tenantId/rules/versions': 'read-only',
-  'GET /tenants/:tenantId/rules/versions/:version': 'read-only',
-  'GET /tenants/:tenantId/changes': 'read-only',
-  'GET /tenants/:tenantId/changes/live': 'read-only',
-  'GET /tenants/:tenantId/audit-log': 'read-only',
-  'GET /tenants/:tenantId/audit-log/file': 'read-only',
-  'GET /tenants/:tenantId/keys/:keyId': 'read-only',
-  'GET /audit-log': 'read-only',
-  'GET /audit-log/file': 'read-only',
-  'GET /search': 'read-only',
-  'POST /search': 'read-only',
+/** What each page needs, by method. */
+const PAGES_BY_PATH: Readonly<Record<string, Partial<Record<'GET' | 'POST', 'read-only' | 'full'>>>> = {
+  '/cluster': { GET: 'read-only' },
+  '/cluster/live': { GET: 'read-only' },
+  '/cluster/past': { GET: 'read-only' },
+  '/cluster/slots': { GET: 'read-only' },
+  '/tenants': { GET: 'read-only', POST: 'full' },
+  '/tenants/new': { GET: 'full' },
+  '/tenants/:tenantId': { GET: 'read-only' },
+  '/tenants/:tenantId/usage': { GET: 'read-only' },
+  '/tenants/:tenantId/plan': { POST: 'full' },
+  '/tenants/:tenantId/name': { POST: 'full' },
+  '/tenants/:tenantId/readers': { POST: 'full' },
+  '/tenants/:tenantId/suspend': { GET: 'full', POST: 'full' },
+  '/tenants/:tenantId/resume': { GET: 'full', POST: 'full' },
+  '/tenants/:tenantId/delete': { GET: 'full', POST: 'full' },
+  '/tenants/:tenantId/deletion': { GET: 'read-only' },
+  '/tenants/:tenantId/keys': { GET: 'read-only', POST: 'full' },
+  '/tenants/:tenantId/keys/:keyId/revoke': { GET: 'full', POST: 'full' },
+  '/tenants/:tenantId/keys/:keyId/rotate': { GET: 'full', POST: 'full' },
+  '/identify-key': { GET: 'read-only', POST: 'read-only' },
+  '/tenants/:tenantId/namespaces': { GET: 'read-only', POST: 'full' },
+  '/tenants/:tenantId/grants': { GET: 'read-only', POST: 'full' },
+  '/tenants/:tenantId/grants/new': { GET: 'full' },
+  '/tenants/:tenantId/grants/revoke': { GET: 'full', POST: 'full' },
+  '/tenants/:tenantId/grants/lines': { GET: 'full', POST: 'full' },
+  '/tenants/:tenantId/grants/revoke-all': { GET: 'full', POST: 'full' },
+  '/tenants/:tenantId/grants/holders': { POST: 'read-only' },
+  '/tenants/:tenantId/objects': { GET: 'read-only', POST: 'read-only' },
+  '/tenants/:tenantId/check': { GET: 'read-only', POST: 'read-only' },
+  '/tenants/:tenantId/check/many': { GET: 'read-only', POST: 'read-only' },
+  '/tenants/:tenantId/check/many/file': { POST: 'read-only' },
+  '/tenants/:tenantId/rules': { GET: 'read-only', POST: 'full' },
+  '/tenants/:tenantId/rules/validate': { POST: 'full' },
+  '/tenants/:tenantId/rules/versions': { GET: 'read-only' },
+  '/tenants/:tenantId/rules/versions/:version': { GET: 'read-only' },
+  '/tenants/:tenantId/changes': { GET: 'read-only' },
+  '/tenants/:tenantId/changes/live': { GET: 'read-only' },
+  '/tenants/:tenantId/audit-log': { GET: 'read-only' },
+  '/tenants/:tenantId/audit-log/file': { GET: 'read-only' },
+  '/tenants/:tenantId/keys/:keyId': { GET: 'read-only' },
+  '/audit-log': { GET: 'read-only' },
+  '/audit-log/file': { GET: 'read-only' },
+  '/search': { GET: 'read-only', POST: 'read-only' },
 };
+const PAGES: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(PAGES_BY_PATH).flatMap(([path, ofPath]) =>
+    Object.entries(ofPath).map(([method, needed]) => [`${method} ${path}`, needed]),
+  ),
+);
 
 /** Open to everybody, with what each of them shows a stranger. */
 const OPEN_PAGES = ['/', '/assets/:name', '/log-in', '/log-in/provider', '/log-in/callback'];
@@ -212,7 +199,7 @@ describe('the routes of the console', () => {
     assert.deepEqual(routesOf(stack as readonly Layer[]).sort(), known.sort());
   });
 
-  it('serve only the methods of the tables', async () => {
+  it('serve only the methods of the tables, and no form of another session', async () => {
     const visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
     for (const [path, ofPath] of Map.groupBy(Object.keys(OPERATIONS), pathOf)) {
       const methods = ofPath.map((entry) => entry.split(' ')[0]);
@@ -226,8 +213,10 @@ describe('the routes of the console', () => {
       const methods = ofPath.map((entry) => entry.split(' ')[0]);
       const to = `/console${filled(path)}`;
       assert.equal((await visitor.get(to)).status === 405, !methods.includes('GET'), `GET ${path}`);
+      const before = service.operator.calls.length;
       const posted = await visitor.post(to, { csrf: 'of another session' });
-      assert.equal(posted.status === 405, !methods.includes('POST'), `POST ${path}`);
+      assert.equal(posted.status, methods.includes('POST') ? 403 : 405, `POST ${path}`);
+      assert.equal(service.operator.calls.length, before, 'nothing was asked of the cluster');
     }
   });
 });

@@ -1,10 +1,10 @@
 // The console with strangers on its port: an operator is answered whatever else connects.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { createFailureLimiter } from '../../../src/front/limits/failure-limiter.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
-import { type ConsoleService, OPERATOR_TOKEN, startConsole } from '../../kit/console-service.ts';
+import { OPERATOR_TOKEN, startConsole, useConsole } from '../../kit/console-service.ts';
 import { parseResponses, RawConnection, rawExchange } from '../../kit/http-raw.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 import { countIn, openIdleSockets } from '../support/idle-sockets.ts';
@@ -24,18 +24,10 @@ const CONNECTIONS_MAX = 64;
 /** What is not taken for so long is cut: of a console of its own, on which nothing else has to be in time. */
 const STALL_TIMEOUT_MS = 250;
 
+const failureLimiter = createFailureLimiter({ clock: systemClock });
+const service = await useConsole({ failureLimiter, connectionsMax: CONNECTIONS_MAX });
+
 describe('the console, with strangers on its port,', () => {
-  let service: ConsoleService;
-  before(async () => {
-    const failureLimiter = createFailureLimiter({ clock: systemClock });
-    service = await startConsole({
-      clock: systemClock,
-      random: systemRandom,
-      failureLimiter,
-      connectionsMax: CONNECTIONS_MAX,
-    });
-  });
-  after(() => service.close());
   const dropped = async (reason: string, of = service): Promise<number> =>
     countIn(
       await of.metrics.registry.metrics(),

@@ -1,14 +1,13 @@
 // The description of the operator's API: up to date, valid, served, and of exactly the routes that there are.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { z } from 'zod';
 import { operatorOpenapiText } from '../../../../scripts/docs/operator-openapi.ts';
 import { OPERATIONS } from '../../../../src/http/operation-table.ts';
 import { createOperatorOpenapi } from '../../../../src/operator/api/operator-openapi.ts';
-import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
-import { type ConsoleService, startConsole } from '../../../kit/console-service.ts';
+import { useConsole } from '../../../kit/console-service.ts';
 import { readCode, readText } from '../../../kit/source-tree.ts';
 import { assertDocumented } from '../documented-answers.ts';
 import { callOperator } from '../operator-call.ts';
@@ -17,17 +16,12 @@ interface Described {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>;
 }
 
+const service = await useConsole();
 const committed = readText('docs/reference/operator-openapi.json');
 const described: Described = JSON.parse(committed);
 const PREFIX = '/operator/v1';
 
 describe('docs/reference/operator-openapi.json', () => {
-  let service: ConsoleService;
-  before(async () => {
-    service = await startConsole({ clock: systemClock, random: systemRandom });
-  });
-  after(() => service.close());
-
   it('is what the schemas say (npm run generate -- docs)', () => assert.equal(committed, operatorOpenapiText()));
 
   it('is a valid OpenAPI 3.1 document that names no machine', async () => {

@@ -94,15 +94,6 @@ describe('authentication', () => {
     }
   });
 
-  test('sixty requests that another site makes a browser send count against no address', async () => {
-    failures.length = 0;
-    const headers = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors', 'Sec-Fetch-Dest': 'image' };
-    for (let request = 0; request < 60; request += 1) {
-      await assertProblem(await fetch(`${service.url}/operator/v1/tenants`, { headers }), 401, 'unauthorized');
-    }
-    assert.deepEqual(failures, []);
-  });
-
   test('the operator of a change is the name of the token', async () => {
     const response = await fetch(`${service.url}/operator/v1/tenants`, {
       method: 'POST',
@@ -125,12 +116,6 @@ describe('paths and methods', () => {
     for (const path of ['/v1/check', '/operator/v2/plans', '/%ff']) {
       await assertProblem(await fetch(`${service.url}${path}`), 404, 'not-found');
     }
-  });
-
-  test('a wrong method is 405 with those that are there', async () => {
-    const response = await fetch(`${service.url}/operator/v1/tenants`, { method: 'DELETE', headers: authorization });
-    assert.equal(response.headers.get('allow'), 'GET, HEAD, POST');
-    await assertProblem(response, 405, 'method-not-allowed');
   });
 
   test('HEAD answers as GET does, without a body', async () => {

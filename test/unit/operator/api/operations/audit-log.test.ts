@@ -1,12 +1,11 @@
 // The audit log over the operator's API: its orders, ranges, cursors and the two forms in which it comes.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { systemClock, systemRandom } from '../../../../../src/roles/process/system.ts';
-import { type ConsoleService, startConsole } from '../../../../kit/console-service.ts';
+import { before, test } from 'node:test';
+import { useConsole } from '../../../../kit/console-service.ts';
 import { assertProblem, callOperator } from '../../operator-call.ts';
 
-let service: ConsoleService;
+const service = await useConsole();
 let tenant: string;
 
 const get = (query: string, headers: Record<string, string> = {}) =>
@@ -23,11 +22,9 @@ const objectsOf = (entries: readonly { readonly change: { readonly object: strin
   entries.map(({ change }) => change.object);
 
 before(async () => {
-  service = await startConsole({ clock: systemClock, random: systemRandom });
   tenant = (await callOperator(service.url, 'POST', '/tenants', { name: 'Acme' })).body.tenant_id;
   for (const object of ['doc:1', 'doc:2', 'doc:3']) await grant(object);
 });
-after(() => service.close());
 
 test('pages go on with next_cursor, and the last one says where new changes will begin', async () => {
   const { body: first } = await getGrants('?limit=2');
