@@ -48,9 +48,10 @@ interface AddOptions {
 async function readSecret(context: CliContext, what: string, parse: (text: string) => { reveal(): string }) {
   if (context.stdin.isTTY) context.note(`Paste the ${what} and press Enter, then Ctrl+D.`);
   const bytes = await readWhole(context.stdin, SECRET_BYTES_MAX);
-  const text = bytes?.toString('utf8').trim() ?? '';
+  if (bytes === undefined)
+    throw new CliFailure(`The ${what} on standard input must be at most ${SECRET_BYTES_MAX} bytes.`, EXIT.usage);
   try {
-    return parse(text).reveal();
+    return parse(bytes.toString('utf8').trim()).reveal();
   } catch (error) {
     if (!(error instanceof WrongSetting)) throw error;
     throw new CliFailure(`The ${what} on standard input ${error.message}.`, EXIT.usage);
