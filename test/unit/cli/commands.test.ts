@@ -41,7 +41,6 @@ describe('tenants', () => {
       return [shown.readers, shown.effective_readers];
     };
     assert.deepEqual(await readers('16'), [16, 16]);
-    assert.deepEqual(await readers('0'), [0, 0]);
     assert.deepEqual(await readers('auto'), ['auto', 0]);
     assert.deepEqual(await readers('plan'), [null, 0]);
     const before = service.operator.calls.length;

@@ -119,21 +119,6 @@ describe('the watch', () => {
     watch.close();
   });
 
-  it('sees moves though nobody looks', async () => {
-    own('a', 'b');
-    watch.start();
-    await clock.advance(10_000);
-    own('b', 'b');
-    await clock.advance(600_000);
-    const [move, ...others] = watch.events();
-    assert.ok(move?.kind === 'moved');
-    assert.deepEqual([move.slots, move.from, move.to, others], [[0], 'a', 'b', []]);
-    assert.ok(clock.wallMs() - move.atMs > 590_000);
-    await clock.advance(HOUR_MS);
-    assert.deepEqual(watch.events(), []);
-    watch.close();
-  });
-
   it('lets every shard keep its colour, whoever comes and goes', async () => {
     own('b', 'c');
     const before = (await watch.look()).colours;

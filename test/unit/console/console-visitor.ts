@@ -2,6 +2,7 @@
 // the last page, unless a test gives another one.
 
 import assert from 'node:assert/strict';
+import { type ConsoleService, OPERATOR_TOKEN } from '../../kit/console-service.ts';
 
 export interface Visit {
   readonly status: number;
@@ -57,3 +58,17 @@ export class ConsoleVisitor {
     return this;
   }
 }
+
+/** Of calls of the cluster beside the console. */
+export const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
+
+/** An operator who visits a new tenant, and a session of another operator there. */
+export async function visitTenant({ url, operator }: ConsoleService, other = 'test') {
+  const visitor = await new ConsoleVisitor(url).logIn(OPERATOR_TOKEN);
+  const { tenantId } = await operator.createTenant(context, { name: 'Acme', plan: 'free', operator: 'test' });
+  return { visitor, tenantId, session: await operator.tenant(context, tenantId, other) };
+}
+
+/** The text that a browser shows for this markup. */
+export const plainText = (markup: string): string =>
+  markup.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&');

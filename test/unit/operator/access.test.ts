@@ -291,7 +291,7 @@ describe("an operation of the operator's API", () => {
 
   it('is refused to a known person without access', async () => {
     const tokens = await Promise.all(
-      [undefined, 'Full', 'none', '', ['x'], ['full', null], true, { full: 'full' }].map((value) =>
+      [undefined, 'Full', 'none', '', ['x'], ['full', null], true, { full: 'full' }, 'full read-only'].map((value) =>
         real.sign(real.claims({ grantd_access: value })),
       ),
     );

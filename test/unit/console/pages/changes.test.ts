@@ -5,25 +5,23 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import type { TenantId } from '../../../../src/core/ids.ts';
 import type { Relation } from '../../../../src/core/tuples.ts';
-import { OPERATOR_TOKEN, useConsole } from '../../../kit/console-service.ts';
-import { ConsoleVisitor } from '../console-visitor.ts';
-
-const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
+import type { OperatorTenantSession } from '../../../../src/front/front.ts';
+import { useConsole } from '../../../kit/console-service.ts';
+import { type ConsoleVisitor, context, visitTenant } from '../console-visitor.ts';
 
 const service = await useConsole();
 let visitor: ConsoleVisitor;
 let tenantId: TenantId;
+let session: OperatorTenantSession;
 let path: string;
 
 beforeEach(async () => {
   service.operator.earliestCursor = undefined;
-  visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
-  ({ tenantId } = await service.operator.createTenant(context, { name: 'Acme', plan: 'free', operator: 'test' }));
+  ({ visitor, tenantId, session } = await visitTenant(service));
   path = `/console/tenants/${tenantId}/changes`;
 });
 
 async function grant(object: string, relation: Relation = 'viewer', revoke = false): Promise<void> {
-  const session = await service.operator.tenant(context, tenantId, 'test');
   await session.call('writeGrants', context, [{ subject: 'user:ada', relation, object, revoke }]);
 }
 
@@ -95,7 +93,6 @@ describe('the changes of a tenant', () => {
   it('say where some are missing, and go on with the earliest that are kept', async () => {
     const { next } = await look(path);
     for (let index = 0; index < 5; index += 1) await grant(`doc:${index}`);
-    const session = await service.operator.tenant(context, tenantId, 'test');
     const { changes } = await session.readChanges(context, { filter: {}, limit: 100, waitMs: 0 });
     service.operator.earliestCursor = changes.at(-3)?.cursor ?? assert.fail();
     for (const from of [next, `${path}?cursor=${changes[0]?.cursor}`, `${path}?from=hour`]) {

@@ -4,21 +4,17 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
-import { OPERATOR_TOKEN, READ_ONLY_TOKEN, useConsole } from '../../../kit/console-service.ts';
-import { ConsoleVisitor } from '../console-visitor.ts';
-
-const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
+import { READ_ONLY_TOKEN, useConsole } from '../../../kit/console-service.ts';
+import { ConsoleVisitor, context, visitTenant } from '../console-visitor.ts';
 
 const service = await useConsole();
 let visitor: ConsoleVisitor;
 let path: string;
 
 beforeEach(async () => {
-  const { operator } = service;
-  operator.faults.length = 0;
-  visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
-  const { tenantId } = await operator.createTenant(context, { name: 'Acme', plan: 'free', operator: 'test' });
-  const session = await operator.tenant(context, tenantId, 'test');
+  service.operator.faults.length = 0;
+  const { tenantId, session, ...visit } = await visitTenant(service);
+  ({ visitor } = visit);
   await session.call('writeGrants', context, [
     { subject: 'user:ada', relation: 'viewer', object: 'doc:1', revoke: false },
     { subject: 'user:ada', relation: 'viewer', object: 'doc:<b>', revoke: false },

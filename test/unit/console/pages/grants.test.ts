@@ -8,11 +8,10 @@ import type { Grant } from '../../../../src/core/tuples.ts';
 import type { OperatorTenantSession } from '../../../../src/front/front.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { answering } from '../../../kit/call-handlers.ts';
-import { OPERATOR_TOKEN, useConsole } from '../../../kit/console-service.ts';
+import { useConsole } from '../../../kit/console-service.ts';
 import { grantOf, relationOf } from '../../shard/evaluation/ruled-slot.ts';
-import { ConsoleVisitor } from '../console-visitor.ts';
+import { type ConsoleVisitor, context, visitTenant } from '../console-visitor.ts';
 
-const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
 const DAY_MS = 24 * 3_600_000;
 const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'doc:1' };
 
@@ -22,13 +21,12 @@ let session: OperatorTenantSession;
 let base: string;
 
 beforeEach(async () => {
-  visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
   const { operator } = service;
   operator.faults.length = 0;
   operator.revokedPerCall = 1000;
-  const { tenantId } = await operator.createTenant(context, { name: 'Acme', plan: 'free', operator: 'test' });
+  const { tenantId, ...visit } = await visitTenant(service);
+  ({ visitor, session } = visit);
   base = `/console/tenants/${tenantId}/grants`;
-  session = await operator.tenant(context, tenantId, 'test');
 });
 
 async function grantsNow(): Promise<readonly Grant[]> {

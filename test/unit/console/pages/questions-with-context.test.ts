@@ -5,10 +5,9 @@ import { before, it } from 'node:test';
 import { parseTuple } from '../../../../src/core/tuples.ts';
 import type { OperatorTenantSession } from '../../../../src/front/front.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
-import { OPERATOR_TOKEN, useConsole } from '../../../kit/console-service.ts';
-import { ConsoleVisitor } from '../console-visitor.ts';
+import { useConsole } from '../../../kit/console-service.ts';
+import { type ConsoleVisitor, context, visitTenant } from '../console-visitor.ts';
 
-const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
 const RULES = parseRuleSet({
   relations: ['approver', 'blocked'],
   conditions: [{ name: 'office', parameters: { hour: 'int', note: 'string' }, expression: 'hour < 17 && note != ""' }],
@@ -25,9 +24,8 @@ let session: OperatorTenantSession;
 let base: string;
 
 before(async () => {
-  visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
-  const { tenantId } = await service.operator.createTenant(context, { name: 'Acme', plan: 'free', operator: 'test' });
-  session = await service.operator.tenant(context, tenantId, 'test');
+  const { tenantId, ...visit } = await visitTenant(service);
+  ({ visitor, session } = visit);
   await session.call('writeRules', context, { ruleSet: RULES, ifMatch: undefined });
   base = `/console/tenants/${tenantId}`;
   const grants = [

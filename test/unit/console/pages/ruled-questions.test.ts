@@ -7,10 +7,9 @@ import type { Relation } from '../../../../src/core/tuples.ts';
 import type { OperatorTenantSession } from '../../../../src/front/front.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { NO_RULES } from '../../../../src/rules/rule-set.ts';
-import { OPERATOR_TOKEN, useConsole } from '../../../kit/console-service.ts';
-import { ConsoleVisitor } from '../console-visitor.ts';
+import { useConsole } from '../../../kit/console-service.ts';
+import { type ConsoleVisitor, context, visitTenant } from '../console-visitor.ts';
 
-const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
 const RULES = parseRuleSet({
   rules: [
     { namespace: 'folder', name: 'viewer', any_of: ['owner'] },
@@ -35,10 +34,9 @@ let session: OperatorTenantSession;
 let base: string;
 
 beforeEach(async () => {
-  visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
   service.operator.faults.length = 0;
-  const { tenantId } = await service.operator.createTenant(context, { name: 'Acme', plan: 'free', operator: 'test' });
-  session = await service.operator.tenant(context, tenantId, 'test');
+  const { tenantId, ...visit } = await visitTenant(service);
+  ({ visitor, session } = visit);
   await session.call(
     'writeGrants',
     context,

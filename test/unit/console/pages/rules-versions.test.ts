@@ -6,10 +6,9 @@ import type { OperatorTenantSession } from '../../../../src/front/front.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { NO_RULES, type RuleSet, revisionOf } from '../../../../src/rules/rule-set.ts';
 import { renderRuleSet } from '../../../../src/rules/rules-diff.ts';
-import { OPERATOR_TOKEN, useConsole } from '../../../kit/console-service.ts';
-import { ConsoleVisitor } from '../console-visitor.ts';
+import { useConsole } from '../../../kit/console-service.ts';
+import { type ConsoleVisitor, context, plainText, visitTenant } from '../console-visitor.ts';
 
-const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
 const rulesOf = (...names: readonly string[]): RuleSet =>
   parseRuleSet({ rules: names.map((name) => ({ namespace: 'doc', name, any_of: ['editor'] })) });
 const FIRST = rulesOf('can_read');
@@ -21,16 +20,13 @@ let session: OperatorTenantSession;
 let path: string;
 
 beforeEach(async () => {
-  visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
-  const { tenantId } = await service.operator.createTenant(context, { name: 'Acme', plan: 'free', operator: 'test' });
-  session = await service.operator.tenant(context, tenantId, 'ann');
+  const { tenantId, ...visit } = await visitTenant(service, 'ann');
+  ({ visitor, session } = visit);
   path = `/console/tenants/${tenantId}/rules`;
 });
 
 const write = (ruleSet: RuleSet) => session.call('writeRules', context, { ruleSet, ifMatch: undefined });
 const rulesNow = () => session.call('readRules', context, undefined);
-const plainText = (text: string): string =>
-  text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
 const hidden = (text: string, name: string): string =>
   plainText(new RegExp(`type="hidden" name="${name}" value="([^"]*)"`).exec(text)?.[1] ?? '');
 const restore = (text: string, action = 'save') =>

@@ -8,10 +8,9 @@ import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { NO_RULES, revisionOfRules, textOfRules } from '../../../../src/rules/rule-set.ts';
 import { renderRuleSet } from '../../../../src/rules/rules-diff.ts';
 import { answering } from '../../../kit/call-handlers.ts';
-import { OPERATOR_TOKEN, useConsole } from '../../../kit/console-service.ts';
-import { ConsoleVisitor } from '../console-visitor.ts';
+import { useConsole } from '../../../kit/console-service.ts';
+import { ConsoleVisitor, context, plainText, visitTenant } from '../console-visitor.ts';
 
-const context = { requestId: 'req_x', deadlineMs: Number.MAX_VALUE };
 const RULES = parseRuleSet({ rules: [{ namespace: 'doc', name: 'viewer', any_of: ['editor'] }] });
 const OTHERS = parseRuleSet({ rules: [{ namespace: 'doc', name: 'can_read', any_of: ['viewer'] }] });
 const WITH_GROUPS = parseRuleSet({ rules: [], groups: true, public: ['user'] });
@@ -32,19 +31,16 @@ let session: OperatorTenantSession;
 let path: string;
 
 beforeEach(async () => {
-  visitor = await new ConsoleVisitor(service.url).logIn(OPERATOR_TOKEN);
   const { operator } = service;
   operator.faults.length = 0;
   operator.preview = NO_PREVIEW;
-  const { tenantId } = await operator.createTenant(context, { name: 'Acme', plan: 'free', operator: 'test' });
-  session = await operator.tenant(context, tenantId, 'test');
+  const { tenantId, ...visit } = await visitTenant(service);
+  ({ visitor, session } = visit);
   path = `/console/tenants/${tenantId}/rules`;
 });
 
 const revisionOf = (ruleSet: typeof RULES): string => revisionOfRules(textOfRules(ruleSet));
 const rulesNow = () => session.call('readRules', context, undefined);
-const plainText = (text: string): string =>
-  text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
 const boxOf = (text: string): string =>
   plainText(/<textarea(?:[^>"]|"[^"]*")*>([^<]*)<\/textarea>/.exec(text)?.[1] ?? '');
 const revisionIn = (text: string): string => /name="revision" value="([^"]*)"/.exec(text)?.[1] ?? '';

@@ -90,19 +90,4 @@ describe('a dry run', () => {
     const { exceeded: _, ...promised } = previewed;
     assert.deepEqual((await call('GET', `/tenants/${tenantId}`)).body, promised);
   });
-
-  test('of a revocation says how many grants the call would revoke', async () => {
-    await call('POST', `/tenants/${tenantId}/grants`, { ...TUPLE, relation: 'editor' });
-    const path = `/tenants/${tenantId}/grants/revoke`;
-    for (const [filter, revoked] of [
-      [{ subject: TUPLE.subject }, 2],
-      [{ object: TUPLE.object, relation: 'editor' }, 1],
-      [{ object: 'document:none' }, 0],
-    ] as const) {
-      const previewed = await call('POST', `${path}?dry_run=true`, filter);
-      assert.deepEqual(previewed.body, { revoked, complete: true });
-    }
-    assert.deepEqual((await call('POST', path, { subject: TUPLE.subject })).body, { revoked: 2, complete: true });
-    assertProblem(await call('POST', `${path}?dry_run=true`, {}), 400, 'invalid-request');
-  });
 });

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { hashApiKey } from '../../../../src/core/api-keys.ts';
 import { UNKNOWN_TENANT as NOBODY, useConsole } from '../../../kit/console-service.ts';
+import { loadOf, memberView, slotView } from '../../console/cluster-picture.ts';
 import { assertProblem, callOperator, type Reply } from '../operator-call.ts';
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -284,33 +285,15 @@ describe('the cluster', () => {
   });
 
   test('slots are listed', async () => {
+    const owned = { logEnd: 9, checkpoint: 7, tenants: 1, incarnation: 'inc_a', address: 'h:1', leaseLeftMs: 2500.7 };
+    const readers = [{ tenantId: 'ten_a', shardName: 'shard-1', ...READER, readIndexes: 9, handedOver: 3 }];
     service.operator.slots = [
-      {
-        slot: 3,
-        epoch: 2,
-        state: 'serving',
-        logEnd: 9,
-        checkpoint: 7,
-        tenants: 1,
-        incarnation: 'inc_a',
-        shardName: 'shard-0',
-        address: 'h:1',
-        leaseLeftMs: 2500.7,
-        readers: [{ tenantId: 'ten_a', shardName: 'shard-1', ...READER, readIndexes: 9, handedOver: 3 }],
-      },
-      {
-        slot: 4,
-        epoch: undefined,
-        state: 'unclaimed',
-        logEnd: undefined,
-        checkpoint: undefined,
-        tenants: undefined,
-        incarnation: undefined,
-        shardName: undefined,
-        address: undefined,
-        leaseLeftMs: undefined,
-        readers: [],
-      },
+      slotView(3, 'shard-0', { ...owned, epoch: 2, readers }),
+      slotView(4, undefined, { state: 'unclaimed', epoch: undefined }),
+    ];
+    const unknown = [
+      ...['shard', 'incarnation', 'address', 'epoch', 'lease_left_ms', 'log_end', 'checkpoint'],
+      ...['checkpoint_lag', 'tenants'],
     ];
     assert.deepEqual((await call('GET', '/slots')).body.slots, [
       {
@@ -328,42 +311,22 @@ describe('the cluster', () => {
         readers: [{ tenant_id: 'ten_a', shard: 'shard-1', ...READER, read_indexes: 9, handed_over: 3 }],
       },
       {
-        slot: 4,
-        state: 'unclaimed',
-        shard: null,
-        incarnation: null,
-        address: null,
-        epoch: null,
-        lease_left_ms: null,
-        log_end: null,
-        checkpoint: null,
-        checkpoint_lag: null,
-        tenants: null,
+        ...{ slot: 4, state: 'unclaimed' },
+        ...Object.fromEntries(unknown.map((field) => [field, null])),
         readers: [],
       },
     ]);
   });
 
   test('members are listed', async () => {
-    service.operator.members = [
-      {
-        incarnation: 'inc_a',
-        shardName: 'shard-0',
-        address: '127.0.0.1:1',
-        state: 'alive',
-        heartbeat: 4,
-        startedAtMs: 0,
-        leaseLeftMs: undefined,
-        slotsOwned: 3,
-      },
-    ];
+    service.operator.members = [{ ...memberView('shard-0', 'alive'), leaseLeftMs: undefined, slotsOwned: 3 }];
     assert.deepEqual((await call('GET', '/members')).body.members, [
       {
-        incarnation: 'inc_a',
+        incarnation: 'shard-0#1',
         shard: 'shard-0',
-        address: '127.0.0.1:1',
+        address: '10.0.0.1:8082',
         state: 'alive',
-        heartbeat: 4,
+        heartbeat: 1,
         started_at: '1970-01-01T00:00:00.000Z',
         lease_left_ms: null,
         slots: 3,
@@ -372,15 +335,10 @@ describe('the cluster', () => {
   });
 
   test('the load of every shard that answers is listed, and no rate where there was nothing', async () => {
+    const busiest = { tenantId: 'ten_a', share: 0.712 };
     service.operator.loads = [
-      {
-        shardName: 'shard-0',
-        checksPerSecond: 1234.5678,
-        failuresPerSecond: 0.1,
-        p99Ms: 3.456,
-        busiest: { tenantId: 'ten_a', share: 0.712 },
-      },
-      { shardName: 'shard-1', checksPerSecond: 0, failuresPerSecond: 0, p99Ms: undefined },
+      loadOf('shard-0', { checksPerSecond: 1234.5678, failuresPerSecond: 0.1, p99Ms: 3.456, busiest }),
+      loadOf('shard-1'),
     ];
     assert.deepEqual((await call('GET', '/loads')).body, {
       shards: [
