@@ -8,7 +8,6 @@ import { before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { readDevFacts, testEnvironment, useDev } from '../kit/dev-process.ts';
 import { shellBlocks } from '../kit/shell-blocks.ts';
-import { runCommand } from './support/commands.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const PAGE = 'docs/operating/declared-tenants.md';
@@ -50,10 +49,5 @@ describe('declared tenants', () => {
     assert.equal(await call('web', '/v1/grants', tuple), 403);
     assert.equal(await call('sync', '/v1/grants', tuple), 201);
     assert.equal(await call('web', '/v1/check', { ...tuple, relation: 'viewer' }), 200);
-
-    // The demo tenant is not declared; nobody is there to confirm.
-    const pruned = await runCommand(data, ['apply', '-f', join(directory, 'tenants.yaml'), '--prune']);
-    assert.equal(pruned.code, 2);
-    assert.match(pruned.stderr, /permanently deletes 1 tenant with all grants and keys \(demo\)/);
   });
 });

@@ -3,7 +3,7 @@
 // nothing that writes is served to readers before that is decided on.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import type { JWTPayload } from 'jose';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { createPages } from '../../../packages/console/src/page-table.ts';
@@ -11,19 +11,13 @@ import { IdFactory } from '../../../src/core/ids.ts';
 import { BUILT_IN_PLANS } from '../../../src/core/plans.ts';
 import { createConsoleApp } from '../../../src/operator/api/app.ts';
 import { createOperatorOperations } from '../../../src/operator/api/operation-table.ts';
-import { createIdentityProvider, type IdentityProvider } from '../../../src/operator/identity/identity-provider.ts';
+import { createIdentityProvider } from '../../../src/operator/identity/identity-provider.ts';
 import { createOperatorTokens } from '../../../src/operator/operator-tokens.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
-import {
-  type ConsoleService,
-  ERRORS_BASE,
-  OPERATOR_TOKEN,
-  READ_ONLY_TOKEN,
-  startConsole,
-} from '../../kit/console-service.ts';
-import { AUDIENCE, CLIENT_ID, type RealProvider, startProvider } from '../../kit/identity-provider.ts';
+import { ERRORS_BASE, OPERATOR_TOKEN, READ_ONLY_TOKEN, startConsole, useConsole } from '../../kit/console-service.ts';
+import { AUDIENCE, CLIENT_ID, startProvider } from '../../kit/identity-provider.ts';
 import { ScriptedOperator } from '../../kit/scripted-operator.ts';
 import { ConsoleVisitor } from '../console/console-visitor.ts';
 
@@ -126,39 +120,25 @@ const MAPPING = {
   requiredGroups: [],
 };
 
-let real: RealProvider;
-let identityProvider: IdentityProvider;
-let service: ConsoleService;
-let ids: Readonly<Record<string, string>>;
-
-before(async () => {
-  real = await startProvider('https://console.example.com/console/log-in/callback');
-  const log = createLog({ level: 'silent', pretty: false });
-  identityProvider = createIdentityProvider(
-    { clock: systemClock, random: systemRandom, log },
-    {
-      issuer: real.issuer,
-      client: {
-        id: CLIENT_ID,
-        secret: undefined,
-        redirectUri: 'https://console.example.com/console/log-in/callback',
-        scope: 'openid',
-      },
-      audience: AUDIENCE,
-      claims: MAPPING,
-    },
-  );
-  service = await startConsole({ clock: systemClock, random: systemRandom, identityProvider });
-  const factory = new IdFactory(systemClock, systemRandom);
-  const context = { requestId: 'req_0', deadlineMs: systemClock.monotonicMs() + 60_000 };
-  const { tenantId } = await service.operator.createTenant(context, { name: 'Acme', plan: 'free', operator: 'ada' });
-  const keyId = factory.create('key');
-  ids = { tenantId, keyId, key_id: keyId };
-});
-after(async () => {
-  await service.close();
-  await real[Symbol.asyncDispose]();
-});
+const redirectUri = 'https://console.example.com/console/log-in/callback';
+const real = await startProvider(redirectUri);
+const log = createLog({ level: 'silent', pretty: false });
+const identityProvider = createIdentityProvider(
+  { clock: systemClock, random: systemRandom, log },
+  {
+    issuer: real.issuer,
+    client: { id: CLIENT_ID, secret: undefined, redirectUri, scope: 'openid' },
+    audience: AUDIENCE,
+    claims: MAPPING,
+  },
+);
+const service = await useConsole({ identityProvider });
+after(() => real[Symbol.asyncDispose]());
+const factory = new IdFactory(systemClock, systemRandom);
+const context = { requestId: 'req_0', deadlineMs: systemClock.monotonicMs() + 60_000 };
+const { tenantId } = await service.operator.createTenant(context, { name: 'Acme', plan: 'free', operator: 'ada' });
+const keyId = factory.create('key');
+const ids: Readonly<Record<string, string>> = { tenantId, keyId, key_id: keyId };
 
 const filled = (path: string): string => path.replaceAll(/:(\w+)/g, (_whole, name: string) => ids[name] ?? name);
 
@@ -180,10 +160,8 @@ async function call(entry: string, token: string | undefined): Promise<{ status:
 
 describe('the routes of the console', () => {
   it('are all in the tables of this test', () => {
-    const log = createLog({ level: 'silent', pretty: false });
     const shared = { clock: systemClock, random: systemRandom, log, metrics: createMetrics() };
     const operator = new ScriptedOperator(systemClock, systemRandom);
-    const factory = new IdFactory(systemClock, systemRandom);
     const parts = { ...shared, operator, ids: factory, tokens: createOperatorTokens([]), identityProvider };
     const site = { errorsBase: ERRORS_BASE, plans: BUILT_IN_PLANS, trustedProxies: [] };
     const app = createConsoleApp({ ...parts, pages: createPages(parts, site) }, site);

@@ -106,14 +106,4 @@ describe('the changes of a tenant', () => {
     service.operator.earliestCursor = undefined;
     assert.equal((await visitor.get(`${path}?cursor=junk`)).status, 400);
   });
-
-  it('end with the session, which they do not prolong', async () => {
-    const { next } = await look(path);
-    await visitor.post('/console/log-out', {});
-    visitor.cookie = visitor.cookie ?? 'grantd_console=ended';
-    const headers = { 'HX-Request': 'true', 'HX-Current-URL': `${service.url}${path}` };
-    const ended = await visitor.get(next, headers);
-    assert.deepEqual([ended.status, ended.text], [401, '']);
-    assert.match(ended.headers.get('hx-redirect') ?? '', /^\/console\/log-in\?to=/);
-  });
 });

@@ -75,7 +75,6 @@ describe('many checks', () => {
       lines: '<script>alert(1)</script>\n=1+1\nuser:ada viewer doc:1',
     });
     assert.equal(file.text, 'subject,relation,object,expected\nuser:ada,viewer,doc:1\n');
-    assert.equal((await visitor.post(`${path}/file`, { lines: '', csrf: 'forged' })).status, 403);
   });
 
   it('are refused as a whole where they are none or too many, and the text stays in the box', async () => {

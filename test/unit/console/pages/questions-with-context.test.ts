@@ -117,8 +117,6 @@ it('answers at once where a context is too long for a link', async () => {
   assert.match(text, /<h2 id="answer-title">Authorized<\/h2>/);
   const tooLong = await check('user:ada', { context: JSON.stringify({ long: 'x'.repeat(70_000) }) });
   assert.match(tooLong.text, /id="context-error" role="alert">This is longer than 65,536 characters/);
-  const foreign = await visitor.post(`${base}/check`, { csrf: 'wrong', subject: 'user:ada', relation: 'owner' });
-  assert.equal(foreign.status, 403);
 });
 
 it('answers many checks in one context', async () => {

@@ -104,9 +104,8 @@ describe('the search', () => {
     assert.match((await search('user:nobody', acme)).text, /No grants found/);
   });
 
-  it('explains itself, and takes a form of its own session only', async () => {
+  it('explains itself', async () => {
     assert.match((await visitor.get('/console/search')).text, /The field at the top of every page finds/);
-    assert.equal((await visitor.post('/console/search', { q: acme, csrf: 'x' })).status, 403);
     assert.equal((await search('')).status, 200);
   });
 });

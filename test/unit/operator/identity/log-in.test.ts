@@ -4,19 +4,13 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { after, beforeEach, describe, it } from 'node:test';
 import type { FailureLimiter } from '../../../../src/front/limits/rate-limiter.ts';
-import { createIdentityProvider, type IdentityProvider } from '../../../../src/operator/identity/identity-provider.ts';
+import { createIdentityProvider } from '../../../../src/operator/identity/identity-provider.ts';
 import { systemRandom } from '../../../../src/roles/process/system.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
-import { type ConsoleService, startConsole } from '../../../kit/console-service.ts';
-import {
-  AUDIENCE,
-  CLIENT_ID,
-  CLIENT_SECRET,
-  type RealProvider,
-  startProvider,
-} from '../../../kit/identity-provider.ts';
+import { startConsole, useConsole } from '../../../kit/console-service.ts';
+import { AUDIENCE, CLIENT_ID, CLIENT_SECRET, startProvider } from '../../../kit/identity-provider.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 import { ConsoleVisitor, type Visit } from '../../console/console-visitor.ts';
 
@@ -34,10 +28,7 @@ const rules = {
 };
 
 const log = createLog({ level: 'silent', pretty: false });
-let clock: VirtualClock;
-let real: RealProvider;
-let provider: IdentityProvider;
-let service: ConsoleService;
+const clock = new VirtualClock();
 const failures: string[] = [];
 let blocked = false;
 const failureLimiter: FailureLimiter = {
@@ -46,20 +37,14 @@ const failureLimiter: FailureLimiter = {
   record: (address) => void failures.push(address),
 };
 
-before(async () => {
-  clock = new VirtualClock();
-  real = await startProvider(REDIRECT_URI);
-  const client = { id: CLIENT_ID, secret: CLIENT_SECRET, redirectUri: REDIRECT_URI, scope: 'openid' };
-  provider = createIdentityProvider(
-    { clock, random: systemRandom, log },
-    { issuer: real.issuer, client, audience: undefined, claims: rules },
-  );
-  service = await startConsole({ clock, random: systemRandom, failureLimiter, identityProvider: provider });
-});
-after(async () => {
-  await service.close();
-  await real[Symbol.asyncDispose]();
-});
+const real = await startProvider(REDIRECT_URI);
+const client = { id: CLIENT_ID, secret: CLIENT_SECRET, redirectUri: REDIRECT_URI, scope: 'openid' };
+const identityProvider = createIdentityProvider(
+  { clock, random: systemRandom, log },
+  { issuer: real.issuer, client, audience: undefined, claims: rules },
+);
+const service = await useConsole({ clock, failureLimiter, identityProvider });
+after(() => real[Symbol.asyncDispose]());
 beforeEach(() => {
   failures.length = 0;
   blocked = false;
@@ -280,7 +265,6 @@ describe('a console whose identity provider fails', () => {
     });
     await new Promise<void>((resolve) => failing.listen(0, '127.0.0.1', resolve));
     const issuer = `http://127.0.0.1:${(failing.address() as AddressInfo).port}`;
-    const client = { id: CLIENT_ID, secret: CLIENT_SECRET, redirectUri: REDIRECT_URI, scope: 'openid' };
     const identityProvider = createIdentityProvider(
       { clock, random: systemRandom, log },
       { issuer, client, audience: AUDIENCE, claims: rules },
