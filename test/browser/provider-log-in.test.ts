@@ -8,56 +8,50 @@ import { createIdentityProvider, type IdentityProvider } from '../../src/operato
 import { systemClock, systemRandom } from '../../src/roles/process/system.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { missingChromium, openChromium } from '../../tools/engines/chromium.ts';
-import { type ConsoleService, startConsole } from '../kit/console-service.ts';
-import { CLIENT_ID, CLIENT_SECRET, type RealProvider, startProvider } from '../kit/identity-provider.ts';
+import { useConsole } from '../kit/console-service.ts';
+import { CLIENT_ID, CLIENT_SECRET, startProvider } from '../kit/identity-provider.ts';
 import { assertAccessible, assertFits, NARROW } from './support/console-browser.ts';
 
 const missing = await missingChromium('the log-in at an identity provider in a browser');
 
+// The provider must know the address of the console, and the console that of the provider.
+const identityProvider: IdentityProvider = {
+  logsIn: true,
+  beginLogIn: () => inner.beginLogIn(),
+  completeLogIn: (search, pending) => inner.completeLogIn(search, pending),
+  identify: (token) => inner.identify(token),
+};
+const service = await useConsole({ identityProvider });
+// Another host than that of the provider, 127.0.0.1, is another site.
+const url = service.url.replace('127.0.0.1', 'localhost');
+const redirectUri = `${url}/console/log-in/callback`;
+const real = await startProvider(redirectUri);
+after(() => real[Symbol.asyncDispose]());
+const inner = createIdentityProvider(
+  { clock: systemClock, random: systemRandom, log: createLog({ level: 'silent', pretty: false }) },
+  {
+    issuer: real.issuer,
+    client: { id: CLIENT_ID, secret: CLIENT_SECRET, redirectUri, scope: 'openid' },
+    audience: undefined,
+    claims: {
+      nameClaim: 'sub',
+      accessClaim: 'grantd_access',
+      fullValues: ['full'],
+      readOnlyValues: ['read-only'],
+      groupsClaim: 'groups',
+      requiredGroups: [],
+    },
+  },
+);
+real.people.set('ada', { grantd_access: 'read-only' });
+real.nextPerson = 'ada';
+
 describe('the log-in at an identity provider', { skip: missing ?? false }, () => {
-  const dependencies = { clock: systemClock, random: systemRandom };
-  let inner: IdentityProvider;
-  let real: RealProvider;
-  let service: ConsoleService;
-  let url: string;
   let browser: Browser;
   before(async () => {
-    // The provider must know the address of the console, and the console that of the provider.
-    const identityProvider: IdentityProvider = {
-      logsIn: true,
-      beginLogIn: () => inner.beginLogIn(),
-      completeLogIn: (search, pending) => inner.completeLogIn(search, pending),
-      identify: (token) => inner.identify(token),
-    };
-    [service, browser] = await Promise.all([startConsole({ ...dependencies, identityProvider }), openChromium()]);
-    // Another host than that of the provider, 127.0.0.1, is another site.
-    url = service.url.replace('127.0.0.1', 'localhost');
-    const redirectUri = `${url}/console/log-in/callback`;
-    real = await startProvider(redirectUri);
-    inner = createIdentityProvider(
-      { ...dependencies, log: createLog({ level: 'silent', pretty: false }) },
-      {
-        issuer: real.issuer,
-        client: { id: CLIENT_ID, secret: CLIENT_SECRET, redirectUri, scope: 'openid' },
-        audience: undefined,
-        claims: {
-          nameClaim: 'sub',
-          accessClaim: 'grantd_access',
-          fullValues: ['full'],
-          readOnlyValues: ['read-only'],
-          groupsClaim: 'groups',
-          requiredGroups: [],
-        },
-      },
-    );
-    real.people.set('ada', { grantd_access: 'read-only' });
-    real.nextPerson = 'ada';
+    browser = await openChromium();
   });
-  after(async () => {
-    await browser?.close();
-    await service?.close();
-    await real?.[Symbol.asyncDispose]();
-  });
+  after(() => browser?.close());
 
   for (const javaScriptEnabled of [true, false]) {
     it(`leads back to the page that was wanted, ${javaScriptEnabled ? 'with' : 'without'} scripts`, async () => {

@@ -2,21 +2,15 @@
 // with bounded memory and in bounded time, and the console goes on.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { BodyTooLong } from '../../../../src/core/bounded-body.ts';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { createIdentityProvider } from '../../../../src/operator/identity/identity-provider.ts';
 import { PROVIDER_BODY_BYTES_MAX } from '../../../../src/operator/identity/provider-metadata.ts';
 import { systemRandom } from '../../../../src/roles/process/system.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
-import { type Endless, type FloodingServer, startFlooding } from '../../../kit/flooding-server.ts';
-import {
-  AUDIENCE,
-  CLIENT_ID,
-  CLIENT_SECRET,
-  type RealProvider,
-  startProvider,
-} from '../../../kit/identity-provider.ts';
+import { type Endless, startFlooding } from '../../../kit/flooding-server.ts';
+import { AUDIENCE, CLIENT_ID, CLIENT_SECRET, startProvider } from '../../../kit/identity-provider.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 import { waitFor } from '../../../kit/wait-for.ts';
 
@@ -30,12 +24,8 @@ const isTooLong = (error: unknown): boolean =>
 const unavailable = (error: unknown): boolean =>
   error instanceof GrantdError && error.code === 'unavailable' && isTooLong(error) === (endless.kind !== 'trickle');
 
-let endless: FloodingServer;
-let real: RealProvider;
-before(async () => {
-  endless = await startFlooding();
-  real = await startProvider(REDIRECT_URI);
-});
+const endless = await startFlooding();
+const real = await startProvider(REDIRECT_URI);
 after(async () => {
   await endless[Symbol.asyncDispose]();
   await real[Symbol.asyncDispose]();
