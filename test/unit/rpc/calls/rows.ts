@@ -112,7 +112,7 @@ function valuesOf(field: AnyField): fc.Arbitrary<unknown> {
     case 'default':
       return fc.option(
         valuesOf(shape.field).filter((value) => !isNothing(value)),
-        { nil: undefined },
+        { nil: undefined, freq: 2 },
       );
     case 'converted':
       return valuesOf(shape.field)
