@@ -242,6 +242,8 @@ export const attributesOfId = (grantId: string): GrantAttributes => ({
 const EXPIRY_BYTES = 6;
 const EXPIRY_LIMIT_MS = 2 ** (8 * EXPIRY_BYTES);
 const GRANT_ID_PREFIX = 'grt_';
+/** Of one character: one that does not fit is left out whole. */
+const UTF8_BYTES_MAX = 4;
 
 /** Length of a packed grant whose id determines all its attributes: the bytes of its UUID. */
 export const PACKED_ID_LENGTH = 4 * UUID_WORDS;
@@ -249,8 +251,8 @@ const PACKED_EXPIRING_LENGTH = PACKED_ID_LENGTH + EXPIRY_BYTES;
 
 const NO_TERMS: GrantTerms = Object.freeze({});
 const words = new Uint32Array(UUID_WORDS);
-/** With one byte more than the longest, so that a text that was cut shows. */
-const bytes = Buffer.alloc(PACKED_EXPIRING_LENGTH + CONDITION_BYTES_MAX + 1);
+/** With one character more than the longest, so that a text that was cut shows. */
+const bytes = Buffer.alloc(PACKED_EXPIRING_LENGTH + CONDITION_BYTES_MAX + UTF8_BYTES_MAX);
 
 /**
  * As one string, to save memory: separate objects would take half of a grant's memory, and the text of the id three
@@ -266,7 +268,7 @@ export function packAttributes(attributes: GrantAttributes): string {
     if (expiresAtMs === undefined && condition === undefined) return bytes.toString('latin1', 0, PACKED_ID_LENGTH);
     bytes.writeUIntBE(expiresAtMs ?? NEVER, PACKED_ID_LENGTH, EXPIRY_BYTES);
     const end = PACKED_EXPIRING_LENGTH + bytes.write(condition ?? '', PACKED_EXPIRING_LENGTH, 'utf8');
-    assert(end < bytes.length, 'a condition is within its bound');
+    assert(end <= bytes.length - UTF8_BYTES_MAX, 'a condition is within its bound');
     return bytes.toString('latin1', 0, end);
   }
   const text = `${grantId} ${createdAtMs} ${expiresAtMs ?? ''} ${condition ?? ''} `;
