@@ -7,9 +7,10 @@ import { isRelationName, RELATION_RULE } from '../../../../src/core/tuples.ts';
 import { summaryOfChange } from '../../../../src/rules/rules-diff.ts';
 import type { CliContext } from '../cli-context.ts';
 import { addExamples, TENANT_EXAMPLE, TENANT_OPTION } from '../command-parts.ts';
-import { asRecord, type JsonRecord, recordsOf, textOf, textOfCondition } from '../output/json-view.ts';
+import { asRecord, type JsonRecord, recordsOf, textOf } from '../output/json-view.ts';
 import { TIME_FORMS, timeParser } from '../output/times.ts';
 import { followUntilInterrupted, type PatientReader } from '../retries.ts';
+import { describeTerms } from './grants.ts';
 
 interface ChangesOptions {
   readonly tenant?: string;
@@ -30,14 +31,6 @@ function parseRelationOption(text: string): string {
 function parseActions(text: string): string {
   if (feedActionsOf(text) !== undefined) return text;
   throw new InvalidArgumentError(`It must be one or several of ${FEED_ACTIONS.join(', ')}, separated by commas.`);
-}
-
-/** Empty: the grant never expires, and holds on no condition. */
-function describeTerms(grant: JsonRecord): readonly string[] {
-  const { expires_at: expiresAt } = grant;
-  const expires = typeof expiresAt === 'string' ? [`expires ${expiresAt}`] : [];
-  const condition = textOfCondition(grant);
-  return condition === undefined ? expires : [...expires, `if ${condition}`];
 }
 
 function contentOf(change: JsonRecord): string {

@@ -19,8 +19,8 @@ import {
 import { addContextOptions, type ContextOptions, contextMembers, jsonObject } from '../context-options.ts';
 import { CliFailure, EXIT } from '../failures.ts';
 import { type RevocationFilter, revokeMatching } from '../grant-revocation.ts';
-import { recordsOf, textOfCondition } from '../output/json-view.ts';
-import { renderJson } from '../output/render.ts';
+import { type JsonRecord, optionalTextOf, recordsOf, textOfCondition } from '../output/json-view.ts';
+import { type Column, renderJson } from '../output/render.ts';
 import { TIME_FORMS, timeParser } from '../output/times.ts';
 
 export const SUBJECT_ARGUMENT = ['<subject>', 'namespace:external_id'] as const;
@@ -28,6 +28,21 @@ const BUILT_IN = 'owner, admin, manager, editor, commenter, viewer, member, gues
 const RELATION_ARGUMENT = ['<relation>', BUILT_IN] as const;
 export const NAME_ARGUMENT = ['<relation>', `${BUILT_IN}, or a name that the rules of the tenant define`] as const;
 export const OBJECT_ARGUMENT = ['<object>', 'namespace:external_id'] as const;
+
+const TERM_COLUMNS: readonly Column[] = [
+  ['expires', 'expires_at'],
+  ['condition', (grant) => textOfCondition(grant) ?? '-'],
+];
+
+/** Each term that a grant has. */
+export function describeTerms(grant: JsonRecord): readonly string[] {
+  const expiresAt = optionalTextOf(grant, 'expires_at');
+  const condition = textOfCondition(grant);
+  return [
+    ...(expiresAt === undefined ? [] : [`expires ${expiresAt}`]),
+    ...(condition === undefined ? [] : [`if ${condition}`]),
+  ];
+}
 
 interface GrantFilter {
   readonly object?: string;
@@ -64,8 +79,7 @@ function registerGrantList(grants: Command, context: CliContext): void {
             subject === undefined ? ['relation', 'relation'] : ['object', 'object'],
             ['grant', 'grant_id'],
             ['created', 'created_at'],
-            ['expires', 'expires_at'],
-            ['condition', (grant) => textOfCondition(grant) ?? '-'],
+            ...TERM_COLUMNS,
           ],
         },
         options,

@@ -30,6 +30,7 @@ import {
   section,
   staleWarning,
   termsMarkup,
+  termTexts,
   timeOfDay,
 } from '../parts/parts.ts';
 
@@ -111,10 +112,10 @@ function contentMarkup(tenantId: string, change: FeedContent, nowMs: number): Ma
     case 'rules.updated':
       return html`<a href=${tenantPath(tenantId, 'rules')}>rules</a> ${change.texts && summaryOfChange(JSON.parse(change.texts.former), JSON.parse(change.texts.rules))}`;
     default: {
-      const { subject, relation, object, expiresAtMs, condition } = change.grant;
-      const end = expiresAtMs === undefined ? undefined : html` <small>expires ${expiry(expiresAtMs, nowMs)}</small>`;
+      const { subject, relation, object } = change.grant;
+      const terms = termTexts(change.grant, (endMs) => expiry(endMs, nowMs));
       const { formerTerms } = change;
-      return html`${entityLink(tenantId, subject, false)} <strong>${relation}</strong> ${objectLink(tenantId, object)}${end}${condition === undefined ? undefined : html` <small>if ${code(condition)}</small>`}${formerTerms === undefined ? undefined : html` <small>(before: ${termsMarkup(formerTerms)})</small>`}`;
+      return html`${entityLink(tenantId, subject, false)} <strong>${relation}</strong> ${objectLink(tenantId, object)}${terms.map((each) => html` <small>${each}</small>`)}${formerTerms === undefined ? undefined : html` <small>(before: ${termsMarkup(formerTerms)})</small>`}`;
     }
   }
 }

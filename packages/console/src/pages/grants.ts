@@ -17,19 +17,18 @@ import { grantDialog, termsAsTyped } from '../parts/grant-form.ts';
 import { tenantPage } from '../parts/layout.ts';
 import {
   buttonLink,
-  code,
   copyCode,
   count,
   crumb,
   empty,
   entityLink,
-  expiry,
   foreign,
   moment,
   objectLink,
   pager,
   section,
   table,
+  termColumns,
 } from '../parts/parts.ts';
 import { holdersSection } from './listings.ts';
 
@@ -178,14 +177,12 @@ function revokeLink(tenantId: string, grant: Grant): Markup {
 
 function grantsTable(call: PageCall, tenantId: string, of: Anchor, ruleSet: RuleSet, grants: readonly Grant[]): Markup {
   const nowMs = call.clock.wallMs();
-  const hasConditions = grants.some(({ condition }) => condition !== undefined);
   return table<Grant>(`Grants of the ${isSubject(of) ? 'subject' : 'object'}`, grants, [
     ['Relation', ({ relation }) => relation],
     isSubject(of)
       ? ['Object', ({ object }) => objectLink(tenantId, object)]
       : ['Subject', ({ subject }) => entityLink(tenantId, subject, ruleSet.groups)],
-    ...(hasConditions ? [['Condition', ({ condition }: Grant) => condition && code(condition)] as const] : []),
-    ['Expires', ({ expiresAtMs }) => expiry(expiresAtMs, nowMs)],
+    ...termColumns(grants, nowMs),
     ['Created', ({ createdAtMs }) => moment(createdAtMs)],
     ['ID', ({ grantId }) => copyCode(grantId)],
     ['Actions', (grant) => revokeLink(tenantId, grant), 'actions'],

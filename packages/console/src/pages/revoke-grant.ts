@@ -8,7 +8,7 @@ import type { Refusal } from '../forms.ts';
 import { type PageCall, type PageResult, readTenant, readTenantOrId, tenantPath, tenantSessionOf } from '../page.ts';
 import { accessChangesMarkup } from '../parts/access-changes.ts';
 import { changeForm, formError, hidden, submitOrLeave } from '../parts/form-parts.ts';
-import { readTerms, readTuple, termsAsTyped } from '../parts/grant-form.ts';
+import { readTerms, readTuple, TERM_FIELDS, termsAsTyped } from '../parts/grant-form.ts';
 import { confirmPage } from '../parts/layout.ts';
 import { foreign } from '../parts/parts.ts';
 import { refuseGrant, writeOne } from './new-grant.ts';
@@ -32,7 +32,7 @@ export async function askToRevokeGrant(call: PageCall, refusal?: Refusal): Promi
   const { tuple } = read;
   const { subject, relation, object } = tuple;
   const tenant = await (isRefused ? readTenantOrId(call) : readTenant(call));
-  const terms = ['expires', 'expires-at', 'condition'].map((name) => [name, fields.text(name)] as const);
+  const terms = TERM_FIELDS.map((name) => [name, fields.text(name)] as const);
   const typed = Object.fromEntries(terms.filter(([, value]) => value !== ''));
   const form = changeForm(
     call.session,

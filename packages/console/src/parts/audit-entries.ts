@@ -3,8 +3,7 @@
 
 import { z } from 'zod';
 import { AUDIT_ACTIONS } from '../../../../src/core/audit-log.ts';
-import { conditionText } from '../../../../src/core/grant-terms.ts';
-import { parseTimestamp } from '../../../../src/core/text/timestamps.ts';
+import { termsInRecord } from '../../../../src/core/grant-attributes.ts';
 import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import { type AuditFilterFields, auditFilterShape } from '../../../../src/operator/audit-filters.ts';
 import { summaryOfChange } from '../../../../src/rules/rules-diff.ts';
@@ -17,13 +16,8 @@ import { choicesOf, type FormContent, queryForm, selectField, submit, textField 
 import { type KeyLabel, keyIdEnd, keyMarkup } from './key-facts.ts';
 import { actionBadge, code, copyId, count, foreign, moment, plural, table, termsMarkup } from './parts.ts';
 
-const termsShape = z.object({
-  expires_at: z.string().nullish(),
-  condition: z.object({ name: z.string(), context: z.unknown() }).optional(),
-});
-
 /** A change as the log describes it. Actions of later versions are shown as they are. */
-const changeShape = z.object({
+const changeShape = z.looseObject({
   action: z.string(),
   subject: z.string().optional(),
   relation: z.string().optional(),
@@ -38,13 +32,15 @@ const changeShape = z.object({
   readers: z.union([z.number(), z.literal('auto')]).optional(),
   rules: z.unknown().optional(),
   former: z.unknown().optional(),
-  ...termsShape.shape,
-  former_terms: termsShape.optional(),
+  former_terms: z.record(z.string(), z.unknown()).transform(termsInRecord).optional(),
 });
 
-export function parseChange(text: string): z.output<typeof changeShape> | undefined {
+/** Also with the terms of a grant. */
+const termedShape = changeShape.transform((change) => ({ ...change, terms: termsInRecord(change) }));
+
+export function parseChange(text: string): z.output<typeof termedShape> | undefined {
   try {
-    return changeShape.safeParse(JSON.parse(text)).data;
+    return termedShape.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }
@@ -96,30 +92,18 @@ export interface Narrowing {
 const narrow = ({ path, asked }: Narrowing, field: Field, value: string, shown: Markup): Markup =>
   html`<a href=${withQuery(path, { ...asked, [field]: value })}>${shown}</a>`;
 
-const hasTerms = ({ expires_at: expiresAt, condition }: z.output<typeof termsShape>): boolean =>
-  typeof expiresAt === 'string' || condition !== undefined;
-
-/** The terms of a grant as the log describes them. */
-function storedTerms({ expires_at: expiresAt, condition }: z.output<typeof termsShape>): Markup {
-  const expiresAtMs = typeof expiresAt === 'string' ? parseTimestamp(expiresAt) : undefined;
-  return termsMarkup({
-    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
-    ...(condition === undefined ? {} : { condition: conditionText(condition.name, JSON.stringify(condition.context)) }),
-  });
-}
-
 function whatMarkup(change: string, narrowing: Narrowing): Markup {
   const parsed = parseChange(change);
   if (parsed === undefined) return html`<code class="long">${change}</code>`;
   const { action, subject, relation, object = '', name, key_id: keyId, scopes = [], plan, state, readers } = parsed;
-  const { former_key_id: formerKeyId, former_terms: former } = parsed;
+  const { former_key_id: formerKeyId, former_terms: former, terms } = parsed;
   const rules = summaryOfChange(parsed.former, parsed.rules);
   const details: Markup[] = [
     subject !== undefined &&
       html` ${narrow(narrowing, 'subject', subject, foreign(subject))} <strong>${relation}</strong>${' '}
           ${narrow(narrowing, 'object', object, foreign(object))}`,
-    hasTerms(parsed) && html` <small>${storedTerms(parsed)}</small>`,
-    former !== undefined && html` <small>(before: ${storedTerms(former)})</small>`,
+    Object.keys(terms).length > 0 && html` <small>${termsMarkup(terms)}</small>`,
+    former !== undefined && html` <small>(before: ${termsMarkup(former)})</small>`,
     keyId !== undefined
       ? html` ${keyMarkup({ keyId, name: name ?? '', scopes })}`
       : name === undefined || name === ''

@@ -180,6 +180,9 @@ export function readExpiry(
   return { expiry: durationMs === undefined ? {} : { expiresAtMs: nowMs + durationMs } };
 }
 
+/** The fields of the terms. */
+export const TERM_FIELDS = ['expires', 'expires-at', 'condition'];
+
 /** What the form requests of a grant besides its tuple. */
 export function readTerms(
   fields: Fields,

@@ -58,9 +58,25 @@ export const expiry = (expiresAtMs: number | undefined, nowMs: number): Markup =
     ? 'never'
     : time(expiresAtMs, expiresAtMs <= nowMs ? 'now' : `in ${span(expiresAtMs - nowMs)}`);
 
-/** When a grant expires and on which condition it holds, of a change that has been made. */
-export const termsMarkup = ({ expiresAtMs, condition }: GrantTerms): Markup =>
-  html`${expiresAtMs === undefined ? 'never expires' : html`expires ${moment(expiresAtMs)}`}${condition !== undefined && html`, if ${code(condition)}`}`;
+/** Each term that a grant has. */
+export const termTexts = ({ expiresAtMs, condition }: GrantTerms, end = moment): readonly Markup[] => [
+  ...(expiresAtMs === undefined ? [] : [html`expires ${end(expiresAtMs)}`]),
+  ...(condition === undefined ? [] : [html`if ${code(condition)}`]),
+];
+
+/** The same, of a change that has been made. */
+export const termsMarkup = (terms: GrantTerms): Markup =>
+  [...(terms.expiresAtMs === undefined ? ['never expires'] : []), ...termTexts(terms)].map(
+    (each, index) => html`${index > 0 && ', '}${each}`,
+  );
+
+/** Columns of the terms. No grant of most tenants has a condition. */
+export const termColumns = (grants: readonly GrantTerms[], nowMs: number): readonly Column<GrantTerms>[] => [
+  ...(grants.some(({ condition }) => condition !== undefined)
+    ? [['Condition', ({ condition }: GrantTerms) => condition && code(condition)] as const]
+    : []),
+  ['Expires', ({ expiresAtMs }) => expiry(expiresAtMs, nowMs)],
+];
 
 /** The age of a figure that could not be refreshed. In the browser it keeps counting. */
 export function asOf(wallMs: number, nowMs: number): Markup {
