@@ -252,7 +252,7 @@ const PACKED_EXPIRING_LENGTH = PACKED_ID_LENGTH + EXPIRY_BYTES;
 const NO_TERMS: GrantTerms = Object.freeze({});
 const words = new Uint32Array(UUID_WORDS);
 /** With one character more than the longest, so that a text that was cut shows. */
-const bytes = Buffer.alloc(PACKED_EXPIRING_LENGTH + CONDITION_BYTES_MAX + UTF8_BYTES_MAX);
+const bytes = Buffer.alloc(PACKED_EXPIRING_LENGTH + TERMS_BYTES_MAX + UTF8_BYTES_MAX);
 
 /**
  * As one string, to save memory: separate objects would take half of a grant's memory, and the text of the id three

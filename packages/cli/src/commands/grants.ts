@@ -29,20 +29,15 @@ const RELATION_ARGUMENT = ['<relation>', BUILT_IN] as const;
 export const NAME_ARGUMENT = ['<relation>', `${BUILT_IN}, or a name that the rules of the tenant define`] as const;
 export const OBJECT_ARGUMENT = ['<object>', 'namespace:external_id'] as const;
 
-const TERM_COLUMNS: readonly Column[] = [
-  ['expires', 'expires_at'],
-  ['condition', (grant) => textOfCondition(grant) ?? '-'],
-];
+/** The terms of a grant: head of the column, text, and word before it in a sentence. */
+const TERMS = [
+  ['expires', (grant: JsonRecord) => optionalTextOf(grant, 'expires_at'), 'expires'],
+  ['condition', textOfCondition, 'if'],
+] as const;
 
 /** Each term that a grant has. */
-export function describeTerms(grant: JsonRecord): readonly string[] {
-  const expiresAt = optionalTextOf(grant, 'expires_at');
-  const condition = textOfCondition(grant);
-  return [
-    ...(expiresAt === undefined ? [] : [`expires ${expiresAt}`]),
-    ...(condition === undefined ? [] : [`if ${condition}`]),
-  ];
-}
+export const describeTerms = (grant: JsonRecord): readonly string[] =>
+  TERMS.flatMap(([, text, word]) => (text(grant) === undefined ? [] : [`${word} ${text(grant)}`]));
 
 interface GrantFilter {
   readonly object?: string;
@@ -79,7 +74,7 @@ function registerGrantList(grants: Command, context: CliContext): void {
             subject === undefined ? ['relation', 'relation'] : ['object', 'object'],
             ['grant', 'grant_id'],
             ['created', 'created_at'],
-            ...TERM_COLUMNS,
+            ...TERMS.map(([head, text]): Column => [head, (grant) => text(grant) ?? '-']),
           ],
         },
         options,
