@@ -17,30 +17,29 @@ import { type KeyLabel, keyIdEnd, keyMarkup } from './key-facts.ts';
 import { actionBadge, code, copyId, count, foreign, moment, plural, table, termsMarkup } from './parts.ts';
 
 /** A change as the log describes it. Actions of later versions are shown as they are. */
-const changeShape = z.looseObject({
-  action: z.string(),
-  subject: z.string().optional(),
-  relation: z.string().optional(),
-  object: z.string().optional(),
-  name: z.string().optional(),
-  key_id: z.string().optional(),
-  former_key_id: z.string().optional(),
-  former_ends_at: z.string().nullish(),
-  scopes: z.array(z.string()).optional(),
-  plan: z.string().optional(),
-  state: z.string().optional(),
-  readers: z.union([z.number(), z.literal('auto')]).optional(),
-  rules: z.unknown().optional(),
-  former: z.unknown().optional(),
-  former_terms: z.record(z.string(), z.unknown()).transform(termsInRecord).optional(),
-});
+const changeShape = z
+  .looseObject({
+    action: z.string(),
+    subject: z.string().optional(),
+    relation: z.string().optional(),
+    object: z.string().optional(),
+    name: z.string().optional(),
+    key_id: z.string().optional(),
+    former_key_id: z.string().optional(),
+    former_ends_at: z.string().nullish(),
+    scopes: z.array(z.string()).optional(),
+    plan: z.string().optional(),
+    state: z.string().optional(),
+    readers: z.union([z.number(), z.literal('auto')]).optional(),
+    rules: z.unknown().optional(),
+    former: z.unknown().optional(),
+    former_terms: z.record(z.string(), z.unknown()).transform(termsInRecord).optional(),
+  })
+  .transform((change) => ({ ...change, terms: termsInRecord(change) }));
 
-/** Also with the terms of a grant. */
-const termedShape = changeShape.transform((change) => ({ ...change, terms: termsInRecord(change) }));
-
-export function parseChange(text: string): z.output<typeof termedShape> | undefined {
+export function parseChange(text: string): z.output<typeof changeShape> | undefined {
   try {
-    return termedShape.safeParse(JSON.parse(text)).data;
+    return changeShape.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }
