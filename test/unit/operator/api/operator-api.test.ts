@@ -190,12 +190,14 @@ describe('keys', () => {
     const id = await createTenant();
     const created = await call('POST', `/tenants/${id}/keys`, { name: 'ci', scopes: ['check:read'] });
     const path = `/tenants/${id}/keys/${created.body.key_id}`;
+    const askedMs = Date.now();
     const rotated = await call('POST', `${path}/rotate`, { grace_seconds: 3600 });
     assert.equal(rotated.status, 201);
     const { key, key_id, former, ...rest } = rotated.body;
     assert.match(key, /^gk1_[0-9A-Za-z]{81}$/);
     assert.deepEqual([rest.name, rest.scopes, rest.expires_at], ['ci', ['check:read'], null]);
     assert.deepEqual([former.key_id, former.revoked], [created.body.key_id, false]);
+    assert.ok(Date.parse(former.ends_at) > askedMs + 3_500_000, `${former.ends_at} is in an hour`);
     const { keys } = (await call('GET', `/tenants/${id}/keys`)).body;
     assert.deepEqual(
       keys.map((each: Record<string, unknown>) => [each.key_id, each.expires_at, each.rotated_from, each.rotated_to]),
