@@ -74,10 +74,10 @@ export function readGrantTerms(read: (attribute: GrantAttribute) => unknown): Gr
   const condition = textIn(read(CONDITION) ?? '');
   if (expiresAtMs === undefined || condition === undefined) return undefined;
   if (condition !== '' && !isCondition(condition)) return undefined;
-  return {
-    ...(expiresAtMs === NEVER ? {} : { expiresAtMs }),
-    ...(condition === '' ? {} : { condition }),
-  };
+  return termsOf({
+    expiresAtMs: expiresAtMs === NEVER ? undefined : expiresAtMs,
+    condition: condition === '' ? undefined : condition,
+  });
 }
 
 /** The values of the columns, in their order. */
@@ -101,7 +101,13 @@ export function attributesOf({ grantId, createdAtMs, expiresAtMs, condition }: G
 /** What a grant may be given when it is created, and may lose or change later. */
 export type GrantTerms = Pick<GrantAttributes, 'expiresAtMs' | 'condition'>;
 
-export const termsOf = ({ expiresAtMs, condition }: GrantTerms): GrantTerms => ({
+/** Only the terms of a larger object, without members for those that it lacks. */
+export const termsOf = ({
+  expiresAtMs,
+  condition,
+}: {
+  readonly [Term in keyof GrantTerms]: GrantTerms[Term] | undefined;
+}): GrantTerms => ({
   ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
   ...(condition === undefined ? {} : { condition }),
 });
@@ -175,15 +181,12 @@ export function refuseTerms(fields: JsonObject, place = ''): void {
 export function termsInRecord({ expires_at: expiresAt, condition: stored }: JsonObject): GrantTerms {
   const expiresAtMs = typeof expiresAt === 'string' ? parseTimestamp(expiresAt) : undefined;
   const { condition } = parseCondition(stored);
-  return {
-    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
-    ...(typeof condition === 'string' ? { condition } : {}),
-  };
+  return termsOf({ expiresAtMs, condition: condition ?? undefined });
 }
 
 /** A text for each term, up to the last that the grant has. None holds a tab or a line end. */
 export function columnsOfTerms({ expiresAtMs, condition }: GrantTerms): readonly string[] {
-  const end = expiresAtMs === undefined ? '' : formatTimestamp(expiresAtMs);
+  const end = optionalTimestamp(expiresAtMs) ?? '';
   if (condition !== undefined) return [end, condition];
   return end === '' ? [] : [end];
 }

@@ -37,7 +37,10 @@ const TERMS = [
 
 /** Each term that a grant has. */
 export const describeTerms = (grant: JsonRecord): readonly string[] =>
-  TERMS.flatMap(([, text, word]) => (text(grant) === undefined ? [] : [`${word} ${text(grant)}`]));
+  TERMS.flatMap(([, textOf, word]) => {
+    const text = textOf(grant);
+    return text === undefined ? [] : [`${word} ${text}`];
+  });
 
 interface GrantFilter {
   readonly object?: string;
