@@ -48,7 +48,7 @@ describe('the example docs-app in a browser', { skip: missing ?? false }, () => 
     const open = pages.get(person ?? '');
     if (open !== undefined) return open;
     const context = await browser.newContext({ javaScriptEnabled: person === 'ada' });
-    context.setDefaultTimeout(30_000);
+    context.setDefaultTimeout(60_000);
     const page = await context.newPage();
     pages.set(person ?? '', page);
     if (person === undefined) return page;

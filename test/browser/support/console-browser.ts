@@ -28,7 +28,8 @@ export async function visitConsole(
 ): Promise<ConsolePage> {
   const { token, ...contextOptions } = options;
   const context = await browser.newContext({ viewport: WIDE, timezoneId: 'UTC', ...contextOptions });
-  context.setDefaultTimeout(10_000);
+  // Nothing here judges a time: what does not come within a minute does not come.
+  context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));
