@@ -37,8 +37,10 @@ describe('the objects of the chart', { skip: missing }, () => {
         assert.deepEqual(pods.flatMap(findSecurityViolations), []);
       });
 
-      it('are the same at every rendering, so nothing is made up by a template', async () => {
-        assert.equal(await renderText({ ci }), await renderText({ ci }));
+      it('are the same at every rendering, so nothing is made up by a template, and end no line with blanks', async () => {
+        const text = await renderText({ ci });
+        assert.equal(text, await renderText({ ci }));
+        assert.doesNotMatch(text, /[ \t]$/m);
       });
     });
   }

@@ -17,7 +17,7 @@ name, which both kinds of monitor leave unchanged.
     summary: {{ .summary | quote }}
     description: {{ .description | quote }}
     runbook_url: {{ printf "%s#%s" (include "grantd.runbookUrl" .root) (lower .name) | quote }}
-{{ end }}
+{{- end }}
 
 {{/* A tag of the repository is `v` and the version of the chart. */}}
 {{- define "grantd.runbookUrl" -}}

@@ -16,16 +16,24 @@ Clients in the cluster reach it at {{ include "grantd.internalUrl" . }}{{ if ne 
 2. Test it (this creates a tenant and deletes it again):
      helm test {{ .Release.Name }} --namespace {{ .Release.Namespace }} --logs
 3. Create your first tenant, and a key for its application, which is shown once:
-     {{ $kubectl }} exec {{ $console }} -- grantd tenants create example
-     {{ $kubectl }} exec {{ $console }} -- grantd keys create --tenant TENANT_ID --scope check:read,grant:write
-4. Read the operator token:
+     TENANT=$({{ $kubectl }} exec {{ $console }} -- grantd tenants create example | awk '/^tenant_id / {print $2}')
+     GRANTD_KEY=$({{ $kubectl }} exec {{ $console }} -- grantd keys create --tenant "$TENANT" --scope check:read,grant:write | awk '/^key / {print $2}')
+4. Make the first grant and the first check, as that application:
+     {{ $kubectl }} port-forward service/{{ $fullname }} 8080:{{ int64 .Values.service.port }} > /dev/null &
+     ask() { curl -sSw '\n' --retry 9 --retry-connrefused "http://127.0.0.1:8080$1" -H "Authorization: Bearer $GRANTD_KEY" -H 'Content-Type: application/json' -d '{"subject":"user:ada","relation":"viewer","object":"document:plan"}'; }
+     ask /v1/grants
+     ask /v1/check
+   The check answers "authorized":true. The reference of the API, in which you can try it, is at http://127.0.0.1:8080/docs.
+5. Read the operator token:
      {{ $kubectl }} get secret {{ include "grantd.operatorSecret" . }} --output go-template='{{ print "{{index .data " (include "grantd.operatorKey" . | quote) " | base64decode}}" }}'
 {{- if $consoleUrl }}
-5. Log in to the console with it, at {{ $consoleUrl }}/.
+6. Log in to the console with it, at {{ $consoleUrl }}/.
 {{- else }}
-5. Log in to the console with it, at http://127.0.0.1:8090/, while this runs:
+6. Log in to the console with it, at http://127.0.0.1:8090/, while this runs:
      {{ $kubectl }} port-forward service/{{ $fullname }}-console 8090:{{ int64 .Values.console.service.port }}
 {{- end }}
+
+Guides: {{ .Chart.Home }}/blob/v{{ .Chart.AppVersion }}/docs/README.md. Before clients rely on it: docs/operating/production-checklist.md there.
 {{- if not .Values.standalone.enabled }}
 {{- $slots := .Values.cassandra.slots | default 256 | int64 }}
 {{- $shards := int64 (include "grantd.replicaCount" .Values.shard) }}

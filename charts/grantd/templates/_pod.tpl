@@ -147,8 +147,8 @@ Takes (dict "root" $ "values" .Values.front).
 {{- define "grantd.probes" -}}
 {{- $probes := mergeOverwrite (deepCopy .root.Values.probes) (deepCopy .values.probes) -}}
 {{- range $kind, $path := dict "startup" "/livez" "liveness" "/livez" "readiness" "/readyz" }}
-{{- $probe := index $probes $kind }}
-{{ $kind }}Probe:
+{{- $probe := index $probes $kind -}}
+{{- ternary "" "\n" (eq $kind "liveness") }}{{ $kind }}Probe:
   httpGet:
     path: {{ $path }}
     port: ops
