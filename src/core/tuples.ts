@@ -5,7 +5,7 @@
 import { assert } from './assert.ts';
 import { GrantdError } from './errors.ts';
 import { attributesOf, type GrantAttributes } from './grant-attributes.ts';
-import { nearestName } from './json-members.ts';
+import { firstNames, nearestName } from './json-members.ts';
 
 /** In the order of their wire numbers, which start at 1. Relations are only ever appended. */
 export const RELATIONS = Object.freeze([
@@ -203,7 +203,7 @@ const describe = (value: unknown, faultOf: (text: string) => string): string =>
   value === undefined ? 'is missing' : typeof value === 'string' ? faultOf(value) : 'is not a string';
 
 /** `checks[3].subject`, formatted only on error. */
-const fieldOf = (name: string, list: string | undefined, index: number): string =>
+export const fieldOf = (name: string, list: string | undefined, index: number): string =>
   list === undefined ? name : `${list}[${index}].${name}`;
 
 /** Added to the message about a missing field: `, and so is "object"`; nothing if no other field is missing. */
@@ -245,11 +245,10 @@ const GRANTED = { must: RELATION_RULE, faultOf: (text: string) => grantedFault(t
 
 /** Why a relation that the tenant does not declare cannot be granted. `own`: the relations that it declares. */
 export function undeclaredMessage(relation: string, own: readonly string[], list?: string, index = 0): string {
-  const field = fieldOf('relation', list, index);
-  if (own.length === 0) return `"${field}" must be one of ${RELATIONS.join(', ')}; it ${grantedFault(relation)}.`;
-  const fault = grantedFault(relation, [...RELATIONS, ...own]);
+  const known = [...RELATIONS, ...own];
+  const fault = grantedFault(relation, known);
   const end = fault.endsWith('?') ? '' : '.';
-  return `"${field}" must be ${RELATION_RULE}; it ${fault}${end}`;
+  return `"${fieldOf('relation', list, index)}" must be one of ${firstNames(known)}; it ${fault}${end}`;
 }
 
 export const TUPLE_MEMBERS = ['subject', 'relation', 'object'] as const;

@@ -9,6 +9,7 @@ import { assert } from '../core/assert.ts';
 import type { UnfollowedReason } from '../core/service-warnings.ts';
 import { namespaceOf, RELATIONS, type Relation, relationNumber, type Tuple } from '../core/tuples.ts';
 import { type CompiledConditions, compileConditions } from './conditions/compiled-condition.ts';
+import type { AskableNames } from './questions.ts';
 import {
   type GateElement,
   isGate,
@@ -155,6 +156,16 @@ class NamespaceRules {
     for (const relation of this.leading) {
       this.#inherited.set(relation, new NameSetCache(bound, (names) => this.#inheritedBy(relation, names)));
     }
+  }
+
+  /** The numbers that its rules define or use on an object of it, those of gates included. */
+  get used(): ReadonlySet<number> {
+    const used = new Set([...this.leading, ...this.#elements.keys()]);
+    for (const elements of this.#elements.values())
+      for (const { name, from } of elements) if (from === undefined) used.add(name);
+    for (const gate of this.gates.values())
+      if (gate.kind === 'operands') for (const each of [...gate.all, ...gate.none]) used.add(each);
+    return used;
   }
 
   inherited(relation: number, names: NameSet): NameSet {
@@ -434,6 +445,16 @@ export class CompiledRules {
   actionsOn(object: string): readonly string[] {
     const { derived } = this.#of(object);
     return derived.length === 0 ? this.#relations : derived.map((number) => this.#names[number] ?? '');
+  }
+
+  /** The names that a question on objects of this namespace may use. `object`: one, or a namespace with a colon. */
+  askableOn(object: string): AskableNames {
+    const used = this.#of(object).used;
+    const names = [...this.#numbers];
+    return {
+      here: names.flatMap(([name, number]) => (used.has(number) ? [name] : [])),
+      others: names.flatMap(([name, number]) => (used.has(number) ? [] : [name])),
+    };
   }
 
   /** What suffices for one of the names on the object. */

@@ -2,7 +2,17 @@
 // Only the owner of the tenant knows which names they define.
 
 import { GrantdError } from '../core/errors.ts';
-import { isRelation, parseIdentifier, parseRelation, RELATIONS, refuseMissing, relationFault } from '../core/tuples.ts';
+import { firstNames, nearestName, shownNames } from '../core/json-members.ts';
+import {
+  fieldOf,
+  isRelation,
+  namespaceOf,
+  parseIdentifier,
+  parseRelation,
+  RELATIONS,
+  refuseMissing,
+  relationFault,
+} from '../core/tuples.ts';
 import { isRuleName } from './rule-set.ts';
 
 export interface NamedTuple {
@@ -41,11 +51,35 @@ export function parseQuestion(
   };
 }
 
-/** For a name that is neither built in nor defined by a rule of the tenant. `list`: the field that contains it. */
-export function undefinedName(name: string, list = '', index = 0): GrantdError {
-  const field = list === '' ? 'relation' : `${list}[${index}].relation`;
+/** The names of a tenant that a question may use, each once. */
+export interface AskableNames {
+  /** Those with a meaning on objects of the namespace that the question is about. */
+  readonly here: readonly string[];
+  readonly others: readonly string[];
+}
+
+/** Characters of the asked name that a message quotes. */
+const QUOTED_LENGTH_MAX = 64;
+
+function listedNames({ here, others }: AskableNames, object: string): string {
+  if (here.length === 0) return `The names are ${firstNames(others)}.`;
+  const all = [...here, ...others];
+  const [on, count] = [`Names on ${namespaceOf(object)}: `, shownNames(all)];
+  if (count <= here.length) return `${on}${firstNames(all, count)}.`;
+  return `${on}${here.join(', ')}. Others: ${firstNames(others, count - here.length)}.`;
+}
+
+/**
+ * For a name that is neither a relation nor defined by a rule of the tenant. It names those that are: a key that may
+ * ask learns them by asking. `object`: an object, or a namespace with a colon. `list`: the field that contains it;
+ * empty: none.
+ */
+export function undefinedName(name: string, names: AskableNames, object: string, list = '', index = 0): GrantdError {
+  const field = fieldOf('relation', list === '' ? undefined : list, index);
+  const nearest = nearestName(name, [...names.here, ...names.others]);
+  const hint = nearest === undefined ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
   return new GrantdError(
     'invalid-relation',
-    `"${field}" must be ${RELATION_NAME_RULE}; ${JSON.stringify(name)} ${relationFault(name)}.`,
+    `"${field}" is ${JSON.stringify(name.slice(0, QUOTED_LENGTH_MAX))}, which is neither a relation nor a name that a rule of the tenant defines.${hint} ${listedNames(names, object)}`,
   );
 }

@@ -123,8 +123,9 @@ class CheckRun {
     graph.startRun();
     terms.conditions?.startRun(rules);
     const unknown = checks.denyUndefined ? -1 : this.#numbers.indexOf(undefined);
-    const { relation } = checks.checks[unknown] ?? {};
-    if (relation !== undefined) throw undefinedName(relation, checks.list, unknown);
+    const { relation, object } = checks.checks[unknown] ?? {};
+    if (relation === undefined || object === undefined) return;
+    throw undefinedName(relation, rules.askableOn(object), object, checks.list, unknown);
   }
 
   /** A denial rests on a grant that has expired since the log was written. */

@@ -5,7 +5,8 @@
 
 import { assert } from '../../core/assert.ts';
 import { type CallContext, changesGrants } from '../../core/call-context.ts';
-import { compareUtf8, relationNumber, sortUtf8 } from '../../core/tuples.ts';
+import { GrantdError } from '../../core/errors.ts';
+import { compareUtf8, relationNumber, sortUtf8, undeclaredMessage } from '../../core/tuples.ts';
 import type { Evaluation, EvaluationLimits } from '../../rules/check-evaluation.ts';
 import { bitOf, type CompiledRules } from '../../rules/compiled-rules.ts';
 import { GateEvaluation } from '../../rules/gate-evaluation.ts';
@@ -325,6 +326,15 @@ function listNow({ memory, tenure }: CallTenant, { side, entity, query }: HeldLi
 /** It reads no more of an entity than a page takes, whatever its reach. */
 const DIRECT_REACH: Reach = { entityGrantsMax: 0, bytesMax: RANGE_BYTES_MAX, isLarge: false };
 
+function unknownName(of: CallTenant, { side, entity, query }: HeldListing, rules: CompiledRules): GrantdError {
+  const { name, prefix } = query;
+  const { relations } = of.memory.rules.pinned.ruleSet;
+  // Rules that define the name make no difference here.
+  if (isDirect(of, query)) return new GrantdError('invalid-relation', undeclaredMessage(name, relations));
+  const object = side === 'subject' ? prefix : entity;
+  return undefinedName(name, rules.askableOn(object), object);
+}
+
 /** The listing exceeds the limits of small ones. */
 const TOO_LARGE = Object.freeze({ texts: [], excluded: NONE });
 
@@ -351,7 +361,7 @@ function evaluateWithin(of: CallTenant, listing: HeldListing, limits: SearchLimi
     const begin = isDirect(of, query) ? beginDirect(listing) : listing.begin;
     const rules = isDirect(of, query) ? stored.grantsAlone : compiled;
     const number = rules.numberOf(query.name);
-    if (number === undefined) throw undefinedName(query.name);
+    if (number === undefined) throw unknownName(of, listing, rules);
     const terms = termsOf(stored, query.call, () => conditions);
     graph.startRun();
     terms.conditions?.startRun(compiled);

@@ -213,18 +213,10 @@ describe('checks and listings under rules', () => {
     assert.equal(await authorized(key, 'user:ada can_read document:9'), false);
   });
 
-  it('refuses a name that no rule defines, and says where it stands', async () => {
+  it('refuses a name that no rule defines, says where it stands, and names those that there are', async () => {
     const key = await openTenant(['user:ada owner document:1']);
-    const single = assertProblem(
-      await check(key, 'user:ada can_raed document:1'),
-      400,
-      'invalid-relation',
-      service.errorsBase,
-    );
-    assert.match(
-      single,
-      /^"relation" must be one of .* or a name that a rule of the tenant defines; "can_raed" is not one of them/,
-    );
+    const hint =
+      /relation" is "can_raed", which is neither a relation nor a name that a rule of the tenant defines\. Did you mean "can_read"\? Names on document: [^.]*can_read[^.]*\. Others: [^.]*admin[^.]*\.$/;
     const checks = [1, 2, 3].map((each) => `user:ada can_read document:${each}`);
     const several = assertProblem(
       await bulk(key, [...checks, 'user:ada can_raed document:1', ...checks]),
@@ -232,19 +224,32 @@ describe('checks and listings under rules', () => {
       'invalid-relation',
       service.errorsBase,
     );
-    assert.match(several, /^"checks\[3\]\.relation" must be one of /);
+    assert.match(several, /^"checks\[3\]\.relation" is /);
+    assert.match(several, hint);
+    const list = (path: string) => service.send({ method: 'GET', path, key });
+    for (const answer of [
+      await check(key, 'user:ada can_raed document:1'),
+      await check(key, 'user:ada can_raed document:1', { explain: true }),
+      await check(key, 'user:ada can_raed document:1', { context_grants: [ask('user:ada viewer document:2')] }),
+      await list('/v1/objects?subject=user:ada&relation=can_raed&namespace=document'),
+      await list('/v1/subjects?object=document:1&relation=can_raed'),
+    ]) {
+      assert.match(assertProblem(answer, 400, 'invalid-relation', service.errorsBase), hint);
+    }
+    const anywhere = await list('/v1/objects?subject=user:ada&relation=can_raed');
+    const names = assertProblem(anywhere, 400, 'invalid-relation', service.errorsBase);
+    assert.match(names, /Did you mean "can_read"\? The names are [^.]*owner[^.]*can_read[^.]*\.$/);
+    const grant = { ...ask('user:ada viewer document:2'), relation: 'viewr' };
+    const granted = await check(key, 'user:ada can_read document:1', { context_grants: [grant] });
+    const misnamed = assertProblem(granted, 400, 'invalid-relation', service.errorsBase);
+    assert.match(misnamed, /"context_grants\[0\]".* must be one of owner, .*; did you mean "viewer"\?$/);
     for (const path of [
-      '/v1/objects?subject=user:ada&relation=can_raed',
-      '/v1/subjects?object=document:1&relation=can_raed',
       '/v1/objects?subject=user:ada&relation=can_read&via=direct',
       '/v1/subjects?object=document:1&relation=can_read&via=direct',
     ]) {
-      const refused = await service.send({ method: 'GET', path, key });
-      const detail = assertProblem(refused, 400, 'invalid-relation', service.errorsBase);
-      assert.match(detail, /^"relation" must be one of /, path);
+      const detail = assertProblem(await list(path), 400, 'invalid-relation', service.errorsBase);
+      assert.match(detail, /^"relation" must be one of .*names that rules define .* cannot be granted\.$/, path);
     }
-    const explained = await check(key, 'user:ada can_raed document:1', { explain: true });
-    assertProblem(explained, 400, 'invalid-relation', service.errorsBase);
   });
 
   it('names a shortest chain of grants, if asked and only if authorized', async () => {
@@ -361,7 +366,7 @@ describe('checks and listings under rules', () => {
     assert.equal((explained.because as unknown[]).length, 1);
     const unknown = await bulk(key, ['user:ada viewer document:1', 'user:ada can_read document:1']);
     const detail = assertProblem(unknown, 400, 'invalid-relation', service.errorsBase);
-    assert.match(detail, /^"checks\[1\]\.relation" must be one of owner, admin, .*"can_read" is not one of them/);
+    assert.match(detail, /^"checks\[1\]\.relation" is "can_read", .*The names are owner, admin, /);
   });
 
   it('follows rules as soon as they are acknowledged, and keeps those of tenants apart', async () => {

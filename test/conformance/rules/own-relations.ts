@@ -67,7 +67,7 @@ describe('own relations', () => {
     const list = `"relation" must be one of owner, admin, manager, editor, commenter, viewer, member, guest, parent`;
     const end =
       'it is "assignee", which is not one of them; names that rules define are asked about, and cannot be granted.';
-    const details = [`${list}; ${end}`, `${list}, or one of the tenant's own relations; ${end}`];
+    const details = [`${list}; ${end}`, `${list}, reviewer; ${end}`];
     for (const [index, { key }] of [plain, other].entries()) {
       for (const [method, path, body] of [
         ['POST', '/v1/grants', TUPLE],

@@ -201,8 +201,8 @@ describe('parseTuple', () => {
       }
     }
     assert.match(
-      undeclaredMessage('viewers', []),
-      /it is "viewers", which is not one of them; names that rules define are asked about, and cannot be granted\.$/,
+      undeclaredMessage('can_view', []),
+      /it is "can_view", which is not one of them; names that rules define are asked about, and cannot be granted\.$/,
     );
     assert.match(refused('a:b', 'v'.repeat(65), 'a:b').message, /it is not one of them\.$/);
   });
@@ -210,9 +210,12 @@ describe('parseTuple', () => {
   it('says which relation may have been meant where the tenant has relations of its own', () => {
     assert.match(
       undeclaredMessage('approvers', ['approver'], 'grants', 2),
-      /^"grants\[2\]\.relation" must be one of owner, .*, or one of the tenant's own relations; it is "approvers", which is not one of them; did you mean "approver"\?$/,
+      /^"grants\[2\]\.relation" must be one of owner, .*, parent, approver; it is "approvers", which is not one of them; did you mean "approver"\?$/,
     );
+    assert.match(undeclaredMessage('viewers', []), /; did you mean "viewer"\?$/);
     assert.match(undeclaredMessage('reads', ['approver']), /; names that rules define .* cannot be granted\.$/);
+    const many = Array.from({ length: 400 }, (_, index) => `own_${index}`);
+    assert.match(undeclaredMessage('reads', many), /parent, own_0, .*, own_20 and 379 more; it is "reads"/);
   });
 
   for (const [what, text, fault] of [

@@ -8,7 +8,7 @@ import { isJsonObject } from '../../../../src/core/json-members.ts';
 import { BULK_CHECKS_MAX } from '../../../../src/core/limits.ts';
 import { formatCsvLine } from '../../../../src/core/text/csv.ts';
 import { parseJson } from '../../../../src/core/text/json.ts';
-import { isRelation } from '../../../../src/core/tuples.ts';
+import type { CompiledRules } from '../../../../src/rules/compiled-rules.ts';
 import { type ExpectedCheck, parseExpected, parseExpectedJson } from '../../../../src/rules/expected-checks.ts';
 import { undefinedName } from '../../../../src/rules/questions.ts';
 import { CliFailure } from '../failures.ts';
@@ -52,7 +52,7 @@ interface CheckRun extends Omit<RetryOptions, 'signal'> {
   readonly source: Readable;
   readonly format: ImportFormat;
   /** The names that the tenant's rules define or declare. */
-  readonly derivedNames: ReadonlySet<string>;
+  readonly rules: CompiledRules;
   /** Ends the reading; the results of calls in flight are not waited for. */
   readonly signal: AbortSignal;
   /** Awaited, so that a slow reader slows the checks. */
@@ -60,26 +60,23 @@ interface CheckRun extends Omit<RetryOptions, 'signal'> {
 }
 
 /** Throws what is wrong with the line. */
-function parseCheck(json: string, format: ImportFormat, derivedNames: ReadonlySet<string>): ExpectedCheck {
+function parseCheck(json: string, format: ImportFormat, rules: CompiledRules): ExpectedCheck {
   const fields = parseJson(json, 'The line');
   const check = parseExpectedJson(fields);
-  const { relation } = check.question;
+  const { relation, object } = check.question;
   // One unknown name would refuse the whole call.
-  if (!isRelation(relation) && !derivedNames.has(relation)) throw undefinedName(relation);
+  if (rules.numberOf(relation) === undefined) throw undefinedName(relation, rules.askableOn(object), object);
   if (format === 'ndjson' || !isJsonObject(fields) || typeof fields.expires_at !== 'string') return check;
   return { ...check, expected: parseExpected(fields.expires_at) };
 }
 
-function parseSource(
-  source: SourceLine,
-  { format, derivedNames }: Pick<CheckRun, 'format' | 'derivedNames'>,
-): ReadLine | undefined {
+function parseSource(source: SourceLine, { format, rules }: Pick<CheckRun, 'format' | 'rules'>): ReadLine | undefined {
   const line = source.number;
   const encoded = encodeLine(source, format);
   if (encoded === undefined) return undefined;
   if ('refusal' in encoded) return { line, refusal: encoded.refusal };
   try {
-    return { line, ...parseCheck(encoded.json, format, derivedNames) };
+    return { line, ...parseCheck(encoded.json, format, rules) };
   } catch (error) {
     const { code, message } = GrantdError.from(error);
     return { line, refusal: { code, detail: message } };

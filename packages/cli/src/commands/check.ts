@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { type Command, Option } from 'commander';
 import { isJsonObject } from '../../../../src/core/json-members.ts';
+import { CompiledRules } from '../../../../src/rules/compiled-rules.ts';
 import type { NamedTuple } from '../../../../src/rules/questions.ts';
 import { describeWanted } from '../../../../src/rules/rules-text.ts';
 import {
@@ -87,7 +88,7 @@ async function checkFile(context: CliContext, file: string, options: CheckOption
       return runChecks(client, {
         source,
         format,
-        derivedNames: new Set([...ruleSet.relations, ...ruleSet.rules.map(({ name }) => name)]),
+        rules: new CompiledRules(ruleSet, undefined, new Map()),
         signal,
         onRetry: (...retry) => (progress ?? context).note(describeRetry(...retry)),
         async onResults(results, { bytesRead, authorized, denied, refused }) {

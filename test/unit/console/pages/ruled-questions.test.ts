@@ -141,7 +141,10 @@ describe('a check of a tenant with rules', () => {
     assert.match(text, /<datalist id="relation-names">.*<option value="can_read"\/?>/s);
     const unknown = await check('user:ada', 'can_fly', 'doc:1');
     assert.equal(unknown.status, 400);
-    assert.match(unknown.text, /id="relation-error" role="alert">[^<]*&quot;can_fly&quot; is not one of them/);
+    assert.match(
+      unknown.text,
+      /id="relation-error" role="alert">[^<]*&quot;can_fly&quot;, which is neither .*Names on doc: [^<]*can_read, /,
+    );
     assert.equal((await check('user:ada', '<b>', 'doc:1')).status, 422);
   });
 

@@ -117,7 +117,7 @@ test('a misspelled relation is refused with what may have been meant', async () 
   const result = await write(ruled, 'user:a asignee doc:1');
   assert.equal(
     result.kind === 'refused' && result.message,
-    `${BUILT_IN}, or one of the tenant's own relations; it is "asignee", which is not one of them; did you mean "assignee"?`,
+    `${BUILT_IN}, assignee, blocked; it is "asignee", which is not one of them; did you mean "assignee"?`,
   );
 });
 
