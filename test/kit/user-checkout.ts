@@ -7,7 +7,18 @@ import { basename, join } from 'node:path';
 import { ROOT } from './source-tree.ts';
 
 const COPIED: readonly string[] = ['clients/typescript', 'examples/docs-app'];
-const LINKED = ['LICENSE', 'node_modules', 'package.json', 'packages', 'proto', 'scripts', 'src', 'tsconfig.json'];
+const LINKED = [
+  'LICENSE',
+  'bin',
+  'docs',
+  'node_modules',
+  'package.json',
+  'packages',
+  'proto',
+  'scripts',
+  'src',
+  'tsconfig.json',
+];
 const MADE = new Set(['dist', 'node_modules']);
 
 /** Makes the folder, which must not exist yet. */

@@ -80,7 +80,7 @@ export const TENANT_PARTS = {
 const PUBLIC_INTERFACE: DescribedInterface<PublicOperation> = {
   title: 'grantd',
   summary: 'Does this subject hold this relation on this object?',
-  description: `Stores grants (subject, relation, object) and answers checks. Everything is scoped to the tenant of the API key. Clients must tolerate new optional fields in responses.\n\n${ANNOUNCED}`,
+  description: `Stores grants (subject, relation, object) and answers checks. Everything is scoped to the tenant of the API key. Clients must tolerate new optional fields in responses. The version is that of the interface; the program has its own.\n\n${ANNOUNCED}`,
   tags: {
     Checks: 'Does this subject hold this relation on this object?',
     Grants: 'Create and revoke grants, one by one or many at once, and list them in both directions.',
