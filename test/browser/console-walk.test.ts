@@ -12,9 +12,22 @@ import { parseApiKey } from '../../src/core/api-keys.ts';
 import { missingChromium, openChromium } from '../../tools/engines/chromium.ts';
 import { type DevProcess, readDevFacts, startDev } from '../kit/dev-process.ts';
 import { waitFor } from '../kit/wait-for.ts';
-import { assertAccessible, assertFits, NARROW, tabTo, visitConsole, WIDE } from './support/console-browser.ts';
+import {
+  assertAccessible,
+  assertAligned,
+  assertFits,
+  assertWholeWords,
+  COMMON,
+  NARROW,
+  tabTo,
+  visitConsole,
+  WIDE,
+} from './support/console-browser.ts';
 
 const TOKEN = 'the-token-of-alice-who-operates-this-service';
+/** An operator with a name as providers of identities give it. */
+const ALEXANDRA = 'alexandra.konstantinopoulou@operations-emea.example.com';
+const TOKEN_OF_ALEXANDRA = 'the-token-of-alexandra-who-operates-this-service';
 /** Enough for a picture, and few enough for every rule to be asked of every cell. */
 const SLOTS = 32;
 const missing = await missingChromium('the console in a browser');
@@ -27,7 +40,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
   let url = '';
   let baseUrl = '';
   const giveOut = (tokens: Readonly<Record<string, string>>): void => {
-    const lines = Object.entries(tokens).map(
+    const lines = Object.entries({ [ALEXANDRA]: TOKEN_OF_ALEXANDRA, ...tokens }).map(
       ([name, token]) => `${name}:${createHash('sha256').update(token).digest('hex')}\n`,
     );
     writeFileSync(tokensFile, lines.join(''));
@@ -291,14 +304,23 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
   });
 
   it('is readable on every page, wide and narrow, light and dark', async () => {
-    const { tenant_id: tenantId, operator_token: token, key } = readDevFacts(directory);
-    const grant = (object: string) =>
-      fetch(`${url}/operator/v1/tenants/${tenantId}/grants`, {
+    const { tenant_id: tenantId, key } = readDevFacts(directory);
+    const create = async (what: string, body: object): Promise<void> => {
+      const { ok } = await fetch(`${url}/operator/v1/tenants/${tenantId}/${what}`, {
         method: 'POST',
-        headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
-        body: JSON.stringify({ subject: 'user:ada', relation: 'viewer', object }),
+        headers: { Authorization: `Bearer ${TOKEN_OF_ALEXANDRA}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
       });
-    await Promise.all(['document:plan', `document:${'x'.repeat(256)}`].map(grant));
+      assert.ok(ok, what);
+    };
+    const grant = (subject: string, object: string) => create('grants', { subject, relation: 'viewer', object });
+    await Promise.all([
+      grant('user:ada', 'document:plan'),
+      grant('user:ada', `document:${'x'.repeat(256)}`),
+      grant('user:dee.kowalski-von-hohenstein@example.com', 'document:2f6b8d1c-0a5e-4f7c-8e9d-aaaabbbbcccc'),
+      create('keys', { name: 'gateway', scopes: ['check:read', 'grant:write', 'admin'] }),
+      create('keys', { name: 'reporting and invoicing', scopes: ['check:read'] }),
+    ]);
     const base = `/tenants/${tenantId}`;
     const keyId = parseApiKey(key)?.keyId;
     const question = '?subject=user:ada&relation=viewer';
@@ -357,6 +379,10 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
       }
       await assertAccessible(page, `${path}, light`);
       await assertFits(page, `${path}, wide`);
+      await page.setViewportSize(COMMON);
+      await assertFits(page, `${path}, common`);
+      await assertWholeWords(page, `${path}, common`);
+      await assertAligned(page, `${path}, common`);
       await page.emulateMedia({ colorScheme: 'dark' });
       await page.setViewportSize(NARROW);
       await assertFits(page, `${path}, narrow`);

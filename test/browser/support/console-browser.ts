@@ -9,6 +9,8 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playw
 /** Half as long as the source that the library exports: every page loads it anew. */
 const AXE = readFileSync(join(import.meta.dirname, '../../../node_modules/axe-core/axe.min.js'), 'utf8');
 export const WIDE = { width: 1600, height: 900 };
+/** What most laptops show. */
+export const COMMON = { width: 1280, height: 800 };
 export const NARROW = { width: 375, height: 800 };
 
 export interface ConsolePage {
@@ -82,6 +84,59 @@ export async function assertAccessible(page: Page, what: string, rules?: readonl
 export async function assertFits(page: Page, what: string): Promise<void> {
   const excess = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   assert.ok(excess <= 0, `${what} is ${excess} px wider than its window`);
+}
+
+/** Longer words, such as those of an ID, may break anywhere. */
+const WHOLE_WORD_MAX = 24;
+
+/** Fails where a word is broken inside, or touches what follows it. The editor of rules breaks its lines as it likes. */
+export async function assertWholeWords(page: Page, what: string): Promise<void> {
+  const wrong = await page.evaluate((lengthMax) => {
+    const found: string[] = [];
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
+      const text = node.textContent ?? '';
+      if (node.parentElement?.closest('.cm-editor, textarea') !== null) continue;
+      for (const { 0: word, index } of text.matchAll(/[\p{L}\p{M}\p{N}]{2,}/gu)) {
+        if (word.length > lengthMax) continue;
+        const range = document.createRange();
+        range.setStart(node, index);
+        range.setEnd(node, index + word.length);
+        const rows = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+        if (rows.size > 1) found.push(`“${word}” is broken`);
+      }
+      const next = node.nextSibling;
+      const isInline =
+        next instanceof Element && getComputedStyle(next).display === 'inline' && next.localName !== 'wbr';
+      if (/[.,:;·]$/.test(text) && isInline) found.push(`“${text.slice(-20)}” touches “${next.textContent}”`);
+    }
+    return found;
+  }, WHOLE_WORD_MAX);
+  assert.deepEqual(wrong, [], what);
+}
+
+/** Fails where controls in a row do not begin and end at the same height. */
+export async function assertAligned(page: Page, what: string): Promise<void> {
+  const wrong = await page.evaluate(() => {
+    const rows = document.querySelectorAll('.form-row, .buttons, td.actions, .toolbar, .pager');
+    return [...rows].flatMap((row) => {
+      const controls = [...row.querySelectorAll('input, select, button, .button')].filter(
+        (each) => each.checkVisibility() && !each.matches('[type="checkbox"], [type="range"]'),
+      );
+      return controls.flatMap((each, index) => {
+        const before = controls[index - 1];
+        if (before === undefined) return [];
+        const [one, other] = [before.getBoundingClientRect(), each.getBoundingClientRect()];
+        const middle = (other.top + other.bottom) / 2;
+        if (middle < one.top || middle > one.bottom) return [];
+        const [above, below] = [other.top - one.top, other.bottom - one.bottom];
+        if (Math.max(Math.abs(above), Math.abs(below)) <= 0.5) return [];
+        const nameOf = (of: Element): string => of.textContent?.trim() || of.id;
+        return `“${nameOf(each)}” is ${above} px lower than “${nameOf(before)}”, its end ${below} px`;
+      });
+    });
+  });
+  assert.deepEqual(wrong, [], what);
 }
 
 const TABS_MAX = 80;

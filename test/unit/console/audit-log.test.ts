@@ -253,7 +253,7 @@ describe('a key', () => {
       operator.faults.push(undefined, new GrantdError('unavailable', 'Not now.'));
       const away = await read(tenantId);
       assert.equal(away.status, 200, 'names are for convenience');
-      assert.ok(away.text.includes(`>${keyId}<`));
+      assert.ok(away.text.replaceAll('<wbr/>', '').includes(`>${keyId}<`));
     });
   });
 });

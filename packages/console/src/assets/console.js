@@ -59,6 +59,8 @@
     main.after(line);
   }
 
+  /** As the pages show it, so that one can be pasted; what a browser offers instead shows the order of its own locale. */
+  const DATE_TIME = /^(\d{4,6}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:\.\d+)?(?: ?(Z|UTC))?$/;
   /** A field in UTC becomes one in the zone of the person; what is sent stays in UTC. */
   function replaceDateField(field) {
     const before = new Date(`${field.value.replace(' ', 'T')}Z`);
@@ -70,15 +72,15 @@
     const beside = document.createElement('output');
     const value = field.value === '' ? '' : textInZone(before);
     field.removeAttribute('name');
-    field.type = 'datetime-local';
-    if (!value.endsWith(':00') && value !== '') field.step = '1';
     field.value = value.replace(/:00$/, '');
     for (const { firstChild } of field.labels) firstChild.data = firstChild.data.replace(' (UTC)', '');
     field.after(sent, beside);
     const read = () => {
-      const date = new Date(field.value);
+      const text = field.value.trim();
+      const [, day, time, utc] = DATE_TIME.exec(text) ?? [];
+      const date = new Date(`${day}T${time}${utc === undefined ? '' : 'Z'}`);
       const isDate = !Number.isNaN(date.getTime());
-      sent.value = isDate ? date.toISOString().slice(0, 19) : '';
+      sent.value = isDate ? date.toISOString().slice(0, 19) : text;
       beside.textContent = isDate ? `= ${textInUtc(date)} UTC` : ZONE;
     };
     field.addEventListener('input', read);

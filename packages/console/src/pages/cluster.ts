@@ -77,13 +77,15 @@ function lookMarkup(look: Look, events: readonly ClusterEvent[], links: ConsoleL
       const link = html`<a href=${pathTo(['cluster', 'slots'], { shard })}>${foreign(shard)}</a>`;
       return html`<li>${ownerSwatch(colourOf(look.colours, shard))} ${link} <small>${count(slots.length)}</small></li>`;
     });
-  const slots = html`${slotsPicture(look.slots, look.colours)}
-    ${look.slots.length === 0 ? undefined : slotChooser(look.slots)}
-    <ul class="legend">
-      ${legend}
-      ${others === 0 ? undefined : html`<li>${ownerSwatch(undefined)} no owner <small>${count(others)}</small></li>`}
-    </ul>
-    <p><a href=${pathTo(['cluster', 'slots'])}>All slots as a table</a></p>`;
+  const slots = html`<div class="slots-part">${slotsPicture(look.slots, look.colours)}
+    <div>
+      <ul class="legend">
+        ${legend}
+        ${others === 0 ? undefined : html`<li>${ownerSwatch(undefined)} no owner <small>${count(others)}</small></li>`}
+      </ul>
+      ${look.slots.length === 0 ? undefined : slotChooser(look.slots)}
+      <p><a href=${pathTo(['cluster', 'slots'])}>All slots as a table</a></p>
+    </div></div>`;
   const shards = html`
     ${look.members === undefined ? html`<p class="form-error">The members cannot be read at the moment. The table shows only what is known from the slots.</p>` : undefined}
     ${crowdedWarnings(look)}${ownersTable(owners, look)}`;

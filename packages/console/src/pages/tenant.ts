@@ -91,7 +91,7 @@ function deletionMarkup(tenant: TenantStatus | undefined, tenantId: string): Mar
   if (tenant === undefined) {
     return html`<div id="deletion" role="status" class="empty deleted">
       <p class="empty-title">Tenant deleted</p>
-      <p>All its data has been removed. Its <a href=${tenantPath(tenantId, 'audit-log')}>audit log</a> is kept.
+      <p>All its data has been removed. Its <a href=${tenantPath(tenantId, 'audit-log')}>audit log</a> is kept.${' '}
         <a href=${pathTo(['tenants'])}>Back to the tenants</a></p>
     </div>`;
   }

@@ -6,7 +6,7 @@ import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import { KEYS_PER_READ } from '../../../../src/operator/find-key.ts';
 import { type PageCall, tenantPath, tenantSessionOf } from '../page.ts';
 import { type KeyLabel, keyIdEnd, keyLabelOf } from './key-facts.ts';
-import { code, copyCode, fact, foreign } from './parts.ts';
+import { code, copyId, fact, foreign } from './parts.ts';
 
 const OPERATOR = /^operator:(?<name>.*)$/su;
 
@@ -32,10 +32,10 @@ export function actorCell(
   const scopes = keys.get(actor)?.scopes ?? [];
   const keysLink = isKey && tenantId && html` · <a href=${tenantPath(tenantId, 'keys')}>keys of the tenant</a>`;
   return html`<details class="actor">
-    <summary>${actorMarkup(actor, keys)}</summary>
+    <summary><span>${actorMarkup(actor, keys)}</span></summary>
     <dl>
       ${fact('What', kind)}
-      ${actor === 'system' ? undefined : fact('ID', copyCode(actor))}
+      ${actor === 'system' ? undefined : fact('ID', copyId(actor, html`<code class="long">${foreign(actor)}</code>`))}
       ${scopes.length > 0 && fact('Scopes', scopes.join(', '))}
     </dl>
     <p>${narrow}${keysLink}</p>

@@ -93,7 +93,7 @@ const narrow = ({ path, asked }: Narrowing, field: Field, value: string, shown: 
 
 function whatMarkup(change: string, narrowing: Narrowing): Markup {
   const parsed = parseChange(change);
-  if (parsed === undefined) return html`<code class="long">${change}</code>`;
+  if (parsed === undefined) return html`<code class="long">${foreign(change)}</code>`;
   const { action, subject, relation, object = '', name, key_id: keyId, scopes = [], plan, state, readers } = parsed;
   const { former_key_id: formerKeyId, former_terms: former, terms } = parsed;
   const rules = summaryOfChange(parsed.former, parsed.rules);

@@ -88,7 +88,7 @@ function navigation(session: OperatorSession, path: string): Markup {
   return html`<nav aria-label="Console">
     <ul>${links}</ul>
     <ul class="who">
-      <li><span class="unseen">Logged in as </span>${foreign(session.operator)}${
+      <li><span class="unseen">Logged in as </span><bdi title=${session.operator}>${session.operator}</bdi>${
         session.access === 'full' ? undefined : html` <span class="badge">${session.access}</span>`
       }</li>
       <li>

@@ -8,8 +8,14 @@ import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import { parseGroup } from '../../../../src/rules/compiled-rules.ts';
 import { pathTo, type Query, tenantPath, withQuery } from '../page.ts';
 
-/** A text from a user: shown as it is, in its own text direction. */
-export const foreign = (text: string): Markup => html`<bdi class="foreign">${text}</bdi>`;
+/** Words of at most 24 characters, or a part of a longer one: up to punctuation, or 24 characters. */
+const FOREIGN_PARTS = /(?:\S{1,24}(?!\S)\s*)+|[\p{L}\p{M}\p{N}]{1,24}(?:[^\p{L}\p{M}\p{N}\s]{1,8}\s*)?|./gsu;
+
+/** A text from a user: shown as it is, in its own text direction. Only its long words may break. */
+export function foreign(text: string): Markup {
+  const parts = text.match(FOREIGN_PARTS) ?? [];
+  return html`<bdi class="foreign">${parts.map((part, index) => [index > 0 && html`<wbr />`, part])}</bdi>`;
+}
 
 /** An ID or another text that is copied rather than read. */
 export const code = (text: string): Markup => html`<code dir="ltr">${text}</code>`;

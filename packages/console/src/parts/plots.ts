@@ -9,7 +9,7 @@ import { type Figure, HISTORY_MS, type Sample } from '../cluster-history.ts';
 import { clockTime, count } from './parts.ts';
 
 /** A line more than this many times above the highest figure would flatten the plot: then only words mention it. */
-export const LINE_SHOWN_TIMES = 20;
+export const LINE_SHOWN_TIMES = 8;
 
 /** Rounds a length or position in a picture. */
 export const round = (number: number): string => number.toFixed(1);

@@ -36,7 +36,7 @@ export function colourOf(colours: ReadonlyMap<string, number>, shardName: string
 export const ownerSwatch = (colour: string | undefined): Markup =>
   swatch(colour === undefined ? 'owner-none' : 'owner', colour);
 
-const columnsFor = (slots: number): number => (slots <= 64 ? 16 : slots <= 1024 ? 32 : 64);
+const columnsFor = (slots: number): number => (slots <= 64 ? 16 : slots <= 256 ? 32 : slots <= 1024 ? 64 : 128);
 
 export function slotsPicture(slots: readonly SlotView[], colours: ReadonlyMap<string, number>): Markup {
   const columns = columnsFor(slots.length);
