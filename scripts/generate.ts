@@ -1,7 +1,7 @@
 // `npm run generate -- bundles|docs|types`: writes generated files. Tests compare them, so a change of the source
 // without this fails. Without an argument, it writes everything.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { committedOpenapiText } from '../src/http/openapi/openapi.ts';
@@ -15,6 +15,7 @@ import { renderApiPage } from './docs/api-page.ts';
 import { renderErrorsPage } from './docs/errors-page.ts';
 import { renderMetricsPage } from './docs/metrics-page.ts';
 import { operatorOpenapiText } from './docs/operator-openapi.ts';
+import { renderQuotedFiles } from './docs/quoted-files.ts';
 import { renderSettingsPage } from './docs/settings-page.ts';
 import { writeChartDocs } from './docs/write-chart-docs.ts';
 
@@ -26,7 +27,7 @@ function write(path: string, content: string | Buffer): void {
   process.stdout.write(`${path}\n`);
 }
 
-/** The reference pages, from tables in the code, and the docs of the chart, from its values. */
+/** The reference pages, from tables in the code, what pages quote, and the docs of the chart, from its values. */
 async function generateDocs(): Promise<void> {
   write('docs/reference/settings.md', renderSettingsPage());
   write('docs/reference/metrics.md', await renderMetricsPage());
@@ -34,6 +35,11 @@ async function generateDocs(): Promise<void> {
   write('docs/reference/openapi.json', committedOpenapiText());
   write('docs/reference/api.md', renderApiPage());
   write('docs/reference/operator-openapi.json', operatorOpenapiText());
+  for (const path of globSync('docs/**/*.md', { cwd: ROOT })) {
+    const text = readFileSync(join(ROOT, path), 'utf8');
+    const fresh = renderQuotedFiles(path, text);
+    if (fresh !== text) write(path, fresh);
+  }
   writeChartDocs();
 }
 

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { renderApiPage } from '../../scripts/docs/api-page.ts';
 import { renderMetricsPage } from '../../scripts/docs/metrics-page.ts';
+import { renderQuotedFiles } from '../../scripts/docs/quoted-files.ts';
 import { renderSettingsPage } from '../../scripts/docs/settings-page.ts';
 import { FOREIGN_NAMES, variableNames } from '../../src/config/read-config.ts';
 import { ERROR_CATALOGUE } from '../../src/core/errors.ts';
@@ -88,6 +89,14 @@ describe('the docs', () => {
 
   it('hold the reference of the API as its operations say', () => {
     assert.equal(readText('docs/reference/api.md'), renderApiPage(), FRESHEN);
+  });
+
+  it('quote files of the examples as they are', () => {
+    const stale = pages.filter(({ path, text }) => renderQuotedFiles(path, text) !== text).map(({ path }) => path);
+    assert.deepEqual(stale, [], FRESHEN);
+    const page = readText('docs/cookbook/drive.md');
+    assert.ok(page.includes(readText('examples/models/drive/rules.json')));
+    assert.equal(renderQuotedFiles('docs/cookbook/drive.md', page.replaceAll('can_share', 'can_steal')), page);
   });
 
   it('name every error at an operation that may answer with it', () => {

@@ -164,6 +164,9 @@ const RUN_ELSEWHERE = new Map([
   ['clients/java/README.md', 'test/clients'],
   ['clients/python/README.md', 'test/clients'],
   ['clients/typescript/README.md', 'test/clients'],
+  ...['drive', 'code-hosting', 'chat', 'custom-roles', 'health', 'cloud-accounts'].map(
+    (name) => [`docs/cookbook/${name}.md`, 'test/unit/cli/commands/model.test.ts'] as const,
+  ),
   ['docs/guides/following-changes.md', 'they follow without an end'],
   ['docs/guides/testing-applications.md', 'test/cli/testing'],
   ['docs/guides/testing-models.md', 'test/unit/cli/commands/model.test.ts'],

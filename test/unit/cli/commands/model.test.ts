@@ -1,7 +1,7 @@
 // `grantd model test`: files of tests of all three kinds, run against a shard in this process.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { useDirectory } from '../../../kit/directory.ts';
@@ -267,6 +267,22 @@ test('the guide: its example, and what it shows', async () => {
   assert.deepEqual([right.code, right.stdout.replaceAll(`${directory}/`, '')], [0, printed[0]]);
   const wrong = await grantd(fileOf('documents.yaml', example.replace('can_read: false', 'can_read: true')));
   assert.ok(wrong.stdout.replaceAll(`${directory}/`, '').startsWith(`${printed[1]}\n`), wrong.stdout);
+});
+
+describe('the models of the cookbook', () => {
+  const root = join(import.meta.dirname, '../../../..');
+  const models = readdirSync(join(root, 'examples', 'models'));
+
+  for (const model of models) {
+    test(`${model}: as its page shows, and every permission is decided both ways`, async () => {
+      const page = readFileSync(join(root, 'docs', 'cookbook', `${model}.md`), 'utf8');
+      const [, file = '', printed = ''] = /^grantd model test (\S+)\n```\n\n```text\n(.*?)^```$/ms.exec(page) ?? [];
+      const { code, stdout } = await grantd(join(root, file), '--coverage');
+      assert.equal(code, 0, stdout);
+      assert.ok(stdout.replaceAll(`${root}/`, '').startsWith(printed), stdout);
+      assert.doesNotMatch(stdout, /\bcan_\w+: never/);
+    });
+  }
 });
 
 describe('model test of a store of OpenFGA', () => {
