@@ -53,7 +53,14 @@ const kindOf = (value: unknown): string =>
 /** Stands for what is wrong, so that the rest is parsed all the same. Its name is that of no element. */
 const NOTHING: NameElement = Object.freeze({ name: '', from: undefined });
 
+const GATE_MEMBERS = ['any_of', 'all_of', 'but_not'];
+
+/** Whether a rule is a list of elements, and no gate itself. */
+const isUnion = (members: JsonObject): boolean => members.all_of === undefined && members.but_not === undefined;
+
 class Parser {
+  /** Those whose members are members of their rules. */
+  readonly ownGates = new Set<RuleElement>();
   readonly #problems: string[] = [];
   #count = 0;
 
@@ -191,16 +198,20 @@ class Parser {
     return all === undefined ? { name, from } : { name, from, all: true };
   }
 
+  /** The gate that a rule is: its members are those of the rule. */
+  #ownGate(value: JsonObject, field: string): RuleElement {
+    const members = Object.fromEntries(GATE_MEMBERS.flatMap((each) => (each in value ? [[each, value[each]]] : [])));
+    const gate = this.#gate(members, field, 0);
+    this.ownGates.add(gate);
+    return gate;
+  }
+
   #gate(value: JsonObject, field: string, depth: number): RuleElement {
     if (depth >= GATE_DEPTH_MAX) {
       this.wrong(`"${field}" lies inside of ${GATE_DEPTH_MAX} others; more are not allowed.`);
       return NOTHING;
     }
-    const {
-      any_of: anyOf,
-      all_of: allOf,
-      but_not: butNot,
-    } = this.fields(value, field, ['any_of', 'all_of', 'but_not']);
+    const { any_of: anyOf, all_of: allOf, but_not: butNot } = this.fields(value, field, GATE_MEMBERS);
     if ((anyOf === undefined) === (allOf === undefined)) {
       this.wrong(`"${field}" must have either "any_of" or "all_of".`);
       return NOTHING;
@@ -219,16 +230,17 @@ class Parser {
 
   rule(value: unknown, index: number): Rule {
     const place = `rules[${index}]`;
-    const fields = this.fields(value, place, ['namespace', 'name', 'any_of']);
+    const fields = this.fields(value, place, ['namespace', 'name', ...GATE_MEMBERS]);
+    const { namespace, name, ...gate } = fields;
     const rule: Rule = {
-      namespace: this.namespace(fields.namespace, `${place}.namespace`),
-      name: this.name(fields.name, `${place}.name`),
-      anyOf: this.#elements(fields.any_of, `${place}.any_of`, 0),
+      namespace: this.namespace(namespace, `${place}.namespace`),
+      name: this.name(name, `${place}.name`),
+      anyOf: isUnion(gate) ? this.#elements(gate.any_of, `${place}.any_of`, 0) : [this.#ownGate(gate, place)],
     };
     const count = namesInRule(rule).length;
     if (count > ELEMENTS_MAX) {
       this.wrong(
-        `"${place}.any_of" has ${count} names, those inside of others included; at most ${ELEMENTS_MAX} are allowed.`,
+        `"${place}" has ${count} names, those inside of others included; at most ${ELEMENTS_MAX} are allowed.`,
       );
     }
     return rule;
@@ -259,11 +271,20 @@ function refuseAllRepeated(parser: Parser, { relations, conditions, types, rules
   const defined = rules.map(({ namespace, name }) => `${namespace} ${name}`);
   refuseRepeated(parser, 'rules', defined, (first, index) => {
     const { namespace, name } = rules[index] ?? { namespace: '', name: '' };
-    return `defines "${name}" of "${namespace}", as ${first} does; put both lists into one "any_of".`;
+    return `defines "${name}" of "${namespace}", as ${first} does; put both into one.`;
   });
 }
 
 /** The elements of a rule with their places, those inside of others included. */
+function* placesOf({ ownGates }: Parser, { anyOf }: Rule, index: number): Generator<readonly [NameElement, string]> {
+  const [gate] = anyOf;
+  if (gate === undefined || !isGate(gate) || !ownGates.has(gate)) yield* placesIn(anyOf, `rules[${index}].any_of`);
+  else {
+    yield* placesIn(gate.elements, `rules[${index}].${gate.operator}`);
+    yield* placesIn(gate.butNot, `rules[${index}].but_not`);
+  }
+}
+
 function* placesIn(elements: readonly RuleElement[], field: string): Generator<readonly [NameElement, string]> {
   for (const [at, element] of elements.entries()) {
     const place = `${field}[${at}]`;
@@ -275,8 +296,11 @@ function* placesIn(elements: readonly RuleElement[], field: string): Generator<r
   }
 }
 
-const didYouMean = (name: string, known: readonly string[]): string => {
-  const nearest = nearestName(name, known);
+/** `relations`: behind a dot, other languages name what is followed from one of them. */
+const didYouMean = (name: string, known: readonly string[], relations?: ReadonlySet<string>): string => {
+  const [from = '', followed = ''] = name.split('.');
+  const nearest =
+    relations?.has(from) && known.includes(followed) ? `${followed} from ${from}` : nearestName(name, known);
   return nearest === undefined ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
 };
 
@@ -291,25 +315,25 @@ function refuseUndefined(parser: Parser, { relations, rules }: RuleSet): void {
     granted.has(name) ||
     (from === undefined ? defined.has(`${namespace} ${name}`) : anywhere.has(name));
   for (const [index, rule] of rules.entries()) {
-    const { namespace, anyOf } = rule;
+    const { namespace } = rule;
     const isRight = (each: NameElement): boolean =>
       (each.from === undefined || granted.has(each.from)) && isDefined(namespace, each);
     // Places take longest, and mostly nobody needs them.
     if (namesInRule(rule).every(isRight)) continue;
-    for (const [element, place] of placesIn(anyOf, `rules[${index}].any_of`)) {
+    for (const [element, place] of placesOf(parser, rule, index)) {
       const { name, from } = element;
       if (name === '') continue;
       if (from !== undefined && !granted.has(from)) {
         parser.wrong(
           () =>
-            `"${place}" follows ${JSON.stringify(from)}; after "from" stands a built-in relation (${RELATIONS.join(', ')}) or one of "relations".${didYouMean(from, [...granted])}`,
+            `"${place}" follows ${JSON.stringify(from)}; behind "from" stands a built-in relation (${RELATIONS.join(', ')}) or an own one.${didYouMean(from, [...granted])}`,
         );
       }
       if (isDefined(namespace, element)) continue;
       const where = from === undefined ? `no rule of "${namespace}" defines it` : 'no rule defines it';
       parser.wrong(
         () =>
-          `"${place}" uses "${name}": it is neither a built-in relation nor one of "relations", and ${where}. Add a rule for it, or correct the name.${didYouMean(name, known)}`,
+          `"${place}" uses "${name}": it is neither a built-in relation nor an own one, and ${where}. Add a rule for it, or correct the name.${didYouMean(name, known, granted)}`,
       );
     }
   }

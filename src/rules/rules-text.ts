@@ -1,4 +1,4 @@
-// Rules as people write and read them: JSON text, with the place of each error in it; and sentences.
+// Rules as people write and read them: JSON or the text form, with the place of each error in it; and sentences.
 
 import { GrantdError } from '../core/errors.ts';
 import { parseJson } from '../core/text/json.ts';
@@ -11,25 +11,33 @@ import {
 } from '../core/text/json-places.ts';
 import { isRelation, RELATIONS, type Relation } from '../core/tuples.ts';
 import { bitOf, CompiledRules } from './compiled-rules.ts';
-import { parseRuleSetInTurns } from './parse-rule-set.ts';
+import { parseRuleSet, parseRuleSetInTurns } from './parse-rule-set.ts';
 import { hasRules, isGate, type Rule, type RuleElement, type RuleSet, textOfElement } from './rule-set.ts';
+import {
+  type ParsedRules,
+  parseRulesSource,
+  type RulesPlace,
+  type RulesProblem,
+  ruleSetOfSource,
+  ruleSetOfSourceInTurns,
+} from './text/rules-source.ts';
 
-/** From 1; columns and length in UTF-16 units of the text. The length is that of a string, or 1. */
-interface RulesPlace extends LineAndColumn {
-  readonly length: number;
-}
+type Turn = () => Promise<unknown>;
 
-export interface RulesProblem {
-  /** One sentence or more; it names the part of the rules and what to write instead. */
-  readonly message: string;
-  /** Undefined: of no part. */
-  readonly place: RulesPlace | undefined;
-}
+/** Whether the text is in JSON; otherwise it is in the text form, which no brace or bracket begins. */
+export const isJsonForm = (text: string): boolean => /^\s*[{[]/.test(text);
 
-export type ParsedRules =
-  | { readonly kind: 'parsed'; readonly ruleSet: RuleSet }
-  /** At least one, at most 21, in the order of the text. */
-  | { readonly kind: 'wrong'; readonly problems: readonly RulesProblem[] };
+/** The rules of a text that the service has accepted, in either form. */
+export const ruleSetOfText = (text: string): RuleSet =>
+  isJsonForm(text) ? parseRuleSet(JSON.parse(text)) : ruleSetOfSource(text);
+
+/** The same in steps of at most 10 ms, before each of which it takes a turn. */
+export const ruleSetOfTextInTurns = (
+  text: string,
+  turn: Turn,
+  options: { readonly expressions: boolean },
+): Promise<RuleSet> =>
+  isJsonForm(text) ? parseRuleSetInTurns(JSON.parse(text), turn, options) : ruleSetOfSourceInTurns(text, turn, options);
 
 /** How a sentence begins that is about a part of the rules, and if it is an expression, about a place in it. */
 const PLACE = /^"([^"]+)"(?:, line (\d+), column (\d+):)?/;
@@ -87,8 +95,7 @@ function problemsIn(text: string, sentences: readonly string[]): readonly RulesP
   );
 }
 
-/** Expressions are compiled in steps of at most 10 ms: before each it takes a turn. */
-export async function parseRulesText(text: string, turn: () => Promise<unknown>): Promise<ParsedRules> {
+async function parseRulesJson(text: string, turn: Turn): Promise<ParsedRules> {
   let isJson = false;
   try {
     JSON.parse(text);
@@ -103,6 +110,10 @@ export async function parseRulesText(text: string, turn: () => Promise<unknown>)
     return { kind: 'wrong', problems: problemsIn(text, error.message.split('\n')) };
   }
 }
+
+/** Rules in either form. Expressions are compiled in steps of at most 10 ms: before each it takes a turn. */
+export const parseRulesText = (text: string, turn: Turn): Promise<ParsedRules> =>
+  isJsonForm(text) ? parseRulesJson(text, turn) : parseRulesSource(text, turn, { expressions: true });
 
 // ---- rules in words ----
 

@@ -63,11 +63,11 @@ const REFUSED: readonly (readonly [object, ...RegExp[]])[] = [
   [{ rules: [rule(nested(6))] }, /lies inside of 5 others; more are not allowed\.$/],
   [
     { rules: [rule({ any_of: numbered(50, () => 'viewer'), but_not: numbered(51, () => 'owner') })] },
-    /^"rules\[0\]\.any_of" has 101 names, those inside of others included; at most 100 are allowed\.$/,
+    /^"rules\[0\]" has 101 names, those inside of others included; at most 100 are allowed\.$/,
   ],
   [
     { rules: [rule('viewer from folder')] },
-    /^"rules\[0\]\.any_of\[0\]" follows "folder"; after "from" stands a built-in relation .* or one of "relations"\.$/,
+    /^"rules\[0\]\.any_of\[0\]" follows "folder"; behind "from" stands a built-in relation .* or an own one\.$/,
   ],
   [
     { relations: ['blocked'], rules: [rule({ any_of: ['viewer'], but_not: [{ all_of: ['owner', 'bloked'] }] })] },

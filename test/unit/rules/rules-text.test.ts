@@ -47,7 +47,7 @@ describe('the text of rules', () => {
         '"name":"can_read"',
         '"title":"can_read"',
         4,
-        /^"rules\[1\]\.name" .* is missing\.\n"rules\[1\]\.title" is unknown; known here: "namespace", "name", "any_of"\.$/,
+        /^"rules\[1\]\.name" .* is missing\.\n"rules\[1\]\.title" is unknown; known here: "namespace", "name", "any_of", "all_of", "but_not"\.$/,
       ],
       ['["owner"]', '[]', 3, /^"rules\[0\]\.any_of" is empty/],
       ['"public"', '"everyone"', 7, /^"everyone" is unknown; known here: "relations", /],
@@ -63,7 +63,7 @@ describe('the text of rules', () => {
   });
 
   it('is refused if it is not an object', async () => {
-    for (const text of ['[]', 'null', '1', '"x"']) {
+    for (const text of ['[]', '[{"rules": []}]']) {
       assert.match((await problemsOf(text)).join('\n'), /^1:1 .*: The text must be a JSON object/);
     }
   });

@@ -8,8 +8,9 @@ import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import { tenantIdOf } from '../../../../src/operator/path-ids.ts';
 import { hasRules, NO_RULES, type RuleSet, revisionOf } from '../../../../src/rules/rule-set.ts';
 import { diffRules, publicChanged, renderRuleSet } from '../../../../src/rules/rules-diff.ts';
-import { type ParsedRules, parseRulesText, type RulesProblem } from '../../../../src/rules/rules-text.ts';
+import { parseRulesText } from '../../../../src/rules/rules-text.ts';
 import { KEEP_OUTSIDE, type RulesPreview } from '../../../../src/rules/rules-writes.ts';
+import type { ParsedRules, RulesProblem } from '../../../../src/rules/text/rules-source.ts';
 import { type Refusal, refuse, refuseThrown } from '../forms.ts';
 import {
   type PageCall,

@@ -5,7 +5,7 @@ import { RELATIONS } from '../../../../src/core/tuples.ts';
 import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import { functionNames, overloadsOf } from '../../../../src/rules/conditions/functions.ts';
 import { PARAMETER_TYPES } from '../../../../src/rules/conditions/types.ts';
-import type { ParsedRules, RulesProblem } from '../../../../src/rules/rules-text.ts';
+import type { ParsedRules, RulesProblem } from '../../../../src/rules/text/rules-source.ts';
 import { type FormContent, textArea } from './form-parts.ts';
 import { code, plural, UNLESS_FAILED } from './parts.ts';
 

@@ -1,0 +1,251 @@
+// Prints rules in the text form, in one layout. Invariant: what is printed reads as the same rules, and a text that is
+// brought into the layout keeps its meaning and its comments.
+
+import { RELATIONS } from '../../core/tuples.ts';
+import {
+  type Condition,
+  isGate,
+  type NameElement,
+  type RuleElement,
+  type RuleSet,
+  type SubjectType,
+} from '../rule-set.ts';
+import { type CommentLine, expressionIn, type Statement, statementsIn, type Token } from './lexer.ts';
+import { mistakenFor } from './reader.ts';
+import { isReserved } from './words.ts';
+
+const COLUMNS_MAX = 100;
+
+/** A name as it is written where a word of the language could stand. */
+export const nameText = (name: string): string => (isReserved(name) ? `"${name}"` : name);
+
+// ---- layout ----
+
+const isTight = (token: Token, before: Token, inHead: boolean): boolean => {
+  if (before.text === '(' || before.text === '#' || before.text === '<') return true;
+  if (token.kind !== 'symbol') return false;
+  return token.text === '(' ? inHead : token.text !== '=';
+};
+
+/** The pieces of a statement between which a line may end. */
+function piecesOf(
+  tokens: readonly Token[],
+  inHead: boolean,
+): readonly { readonly text: string; readonly ends: boolean }[] {
+  const pieces: { text: string; ends: boolean }[] = [];
+  let before: Token | undefined;
+  for (const token of tokens) {
+    const last = pieces.at(-1);
+    const opens =
+      token.kind === 'name' &&
+      (token.text === 'or' || token.text === 'and' || token.text === 'but') &&
+      before?.text !== '(';
+    if (token.kind === 'comment') {
+      if (last === undefined) pieces.push({ text: token.text.trimEnd(), ends: true });
+      else {
+        last.text += `  ${token.text.trimEnd()}`;
+        last.ends = true;
+      }
+    } else if (last === undefined || last.ends || opens || before?.text === ',') {
+      pieces.push({ text: token.text, ends: false });
+    } else {
+      last.text += before === undefined || isTight(token, before, inHead) ? token.text : ` ${token.text}`;
+    }
+    if (token.kind !== 'comment') before = token;
+  }
+  return pieces;
+}
+
+/** On as few lines as there is space for, the first with `indentation`, the others with four columns more. */
+function linesOf(tokens: readonly Token[], indentation: number, inHead = false): readonly string[] {
+  const lines: string[] = [];
+  let line = '';
+  let isEnded = false;
+  for (const { text, ends } of piecesOf(tokens, inHead)) {
+    if (line !== '' && (isEnded || line.length + 1 + text.length > COLUMNS_MAX)) {
+      lines.push(line);
+      line = '';
+    }
+    if (line === '') line = `${' '.repeat(lines.length === 0 ? indentation : indentation + 4)}${text}`;
+    else line += ` ${text}`;
+    isEnded = ends;
+  }
+  return line === '' ? lines : [...lines, line];
+}
+
+function conditionLines(text: string, { tokens, expressionAt, to }: Statement): readonly string[] {
+  const head = linesOf(tokens, 0, true);
+  if (expressionAt === undefined) return head;
+  const raw = text.slice(expressionAt, to);
+  const isText = tokens.at(-1)?.text === 'as';
+  const lines = isText ? [raw.trim()] : expressionIn(raw).written;
+  const last = head.at(-1) ?? '';
+  const [only = ''] = lines;
+  if (lines.length === 1 && (isText || last.length + 1 + only.length <= COLUMNS_MAX))
+    return [...head.slice(0, -1), `${last} ${only}`];
+  return [...head, ...lines.map((line) => (line === '' ? '' : `  ${line}`))];
+}
+
+const commentLines = (comments: readonly CommentLine[], isFirst: boolean): readonly string[] =>
+  comments.flatMap(({ text, indented, blankBefore }, index) => [
+    ...(blankBefore && !(isFirst && index === 0) ? [''] : []),
+    `${indented ? '  ' : ''}${text.trimEnd()}`,
+  ]);
+
+/** The text in the one layout, with its comments. What cannot be read stays as it is. */
+export function formatSource(text: string): string {
+  const lines: string[] = [];
+  let before: Statement['kind'] | undefined;
+  for (const statement of statementsIn(text)) {
+    const { comments } = statement;
+    const kind = statement.kind === 'end' ? 'unknown' : statement.kind;
+    const isBlock = kind === 'namespace' || (kind === 'condition' && before !== 'condition');
+    const needsBlank = before !== undefined && (isBlock || (kind === 'list' && before !== 'list'));
+    const written = [...commentLines(comments, before === undefined)];
+    if (needsBlank && (written[0] ?? 'x') !== '') written.unshift('');
+    if (statement.kind === 'end') {
+      lines.push(...written);
+      break;
+    }
+    if (statement.blankBefore && (comments.length > 0 || (before !== undefined && !needsBlank))) written.push('');
+    if (kind === 'condition') written.push(...conditionLines(text, statement));
+    else if (kind === 'unknown') written.push(text.slice(statement.from, statement.to));
+    else written.push(...linesOf(statement.tokens, kind === 'definition' ? 2 : 0));
+    lines.push(...written);
+    before = kind;
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+// ---- rules ----
+
+const textOfName = ({ name, from, all }: NameElement): string =>
+  `${all === true ? 'all of ' : ''}${nameText(name)}${from === undefined ? '' : ` from ${nameText(from)}`}`;
+
+function sequenceText(
+  operator: 'any_of' | 'all_of',
+  elements: readonly RuleElement[],
+  butNot: readonly RuleElement[],
+): string {
+  const joined = elements.map(operandText).join(operator === 'all_of' ? ' and ' : ' or ');
+  // Of one element alone, nothing else would show that all are wanted.
+  const lead = operator === 'all_of' && elements.length === 1 ? 'and ' : '';
+  return `${lead}${joined}${butNotText(butNot)}`;
+}
+
+function operandText(element: RuleElement): string {
+  if (!isGate(element)) return textOfName(element);
+  return `(${sequenceText(element.operator, element.elements, element.butNot)})`;
+}
+
+function butNotText(butNot: readonly RuleElement[]): string {
+  const [first] = butNot;
+  if (first === undefined) return '';
+  // In the parentheses behind `but not` stand what is taken away, so a union that is one element has two pairs.
+  const isUnion = isGate(first) && first.operator === 'any_of' && first.butNot.length === 0;
+  if (butNot.length === 1 && !isUnion) return ` but not ${operandText(first)}`;
+  return ` but not (${butNot.map(operandText).join(' or ')})`;
+}
+
+/** The elements of a rule. */
+export function textOfElements(anyOf: readonly RuleElement[]): string {
+  const [first] = anyOf;
+  if (anyOf.length === 1 && first !== undefined && isGate(first)) {
+    const { operator, elements, butNot } = first;
+    if (operator === 'all_of' || butNot.length > 0) return sequenceText(operator, elements, butNot);
+  }
+  return anyOf.map(operandText).join(' or ');
+}
+
+function textOfSubject({ namespace, of, name = '', condition }: SubjectType): string {
+  const set = of === 'everyone' ? ':*' : of === 'group' ? `#${nameText(name)}` : '';
+  return `${nameText(namespace)}${set}${condition === undefined ? '' : ` with ${nameText(condition)}`}`;
+}
+
+/** What stands before its types in a list, so that the names that follow from the types come in the same order. */
+function declared(names: readonly string[], implied: readonly string[]): readonly string[] {
+  const order = new Map(implied.map((name, index) => [name, index]));
+  let start = names.length;
+  for (let next = Number.POSITIVE_INFINITY; start > 0; start -= 1) {
+    const at = order.get(names[start - 1] ?? '');
+    if (at === undefined || at >= next) break;
+    next = at;
+  }
+  return names.slice(0, start);
+}
+
+const unique = (names: readonly string[]): readonly string[] => [...new Set(names)];
+
+function listLines(ruleSet: RuleSet): readonly string[] {
+  const { relations, types, groups, public: open } = ruleSet;
+  const subjects = types.flatMap((type) => type.subjects);
+  const everyone = unique(subjects.filter(({ of }) => of === 'everyone').map(({ namespace }) => namespace));
+  const isImplied = (relation: string): boolean =>
+    !RELATIONS.some((name) => name === relation) && mistakenFor(relation) === undefined;
+  const implied = unique(types.map(({ relation }) => relation).filter(isImplied));
+  const list = (keyword: string, names: readonly string[]): readonly string[] =>
+    names.length === 0 ? [] : [`${keyword}: ${names.map(nameText).join(', ')}`];
+  const isGrouped = subjects.some(({ of }) => of === 'group');
+  return [
+    ...(groups === isGrouped ? [] : [`groups: ${groups ? 'on' : 'off'}`]),
+    ...list('public', declared(open, everyone)),
+    ...list(
+      'private',
+      everyone.filter((each) => !open.includes(each)),
+    ),
+    ...list('relations', declared(relations, implied)),
+  ];
+}
+
+/** In blocks by namespace: types before rules, as far as the orders of both lists allow. */
+function namespaceLines({ types, rules }: RuleSet): readonly string[] {
+  const lines: string[] = [];
+  const typesLeft = new Map<string, number>();
+  for (const { namespace } of types) typesLeft.set(namespace, (typesLeft.get(namespace) ?? 0) + 1);
+  let [type, rule] = [0, 0];
+  while (type < types.length || rule < rules.length) {
+    const [ofType, ofRule] = [types[type]?.namespace, rules[rule]?.namespace];
+    // A namespace without types yet to come is printed whole.
+    const isRule = ofRule !== undefined && (typesLeft.get(ofRule) ?? 0) === 0;
+    const namespace = (isRule ? ofRule : (ofType ?? ofRule)) ?? '';
+    lines.push(`namespace ${nameText(namespace)}`);
+    for (; types[type]?.namespace === namespace; type += 1) {
+      const { relation = '', subjects = [] } = types[type] ?? {};
+      lines.push(`  ${relation}: ${subjects.length === 0 ? 'nobody' : subjects.map(textOfSubject).join(', ')}`);
+      typesLeft.set(namespace, (typesLeft.get(namespace) ?? 0) - 1);
+    }
+    for (; rules[rule]?.namespace === namespace; rule += 1) {
+      const { name = '', anyOf = [] } = rules[rule] ?? {};
+      lines.push(`  ${name} = ${textOfElements(anyOf)}`);
+    }
+  }
+  return lines;
+}
+
+/** Whether an expression that stands behind `=` reads as itself. */
+function isBare(expression: string): boolean {
+  if (expression.split('\n').some((line) => line.trimEnd() !== line || line.includes('\r'))) return false;
+  if (/^\s/.test(expression)) return false;
+  const read = expressionIn(
+    `\n${expression
+      .split('\n')
+      .map((line) => (line === '' ? '' : `  ${line}`))
+      .join('\n')}`,
+  );
+  return read.text === expression;
+}
+
+function conditionText({ name, parameters, expression }: Condition): string {
+  const declaration = Object.entries(parameters).map(([parameter, type]) => `${nameText(parameter)}: ${type}`);
+  const head = `condition ${nameText(name)}(${declaration.join(', ')})`;
+  if (!isBare(expression)) return `${head} as ${JSON.stringify(expression)}`;
+  const lines = expression.split('\n');
+  if (lines.length === 1) return `${head} = ${expression}`;
+  return [`${head} =`, ...lines.map((line) => (line === '' ? '' : `  ${line}`))].join('\n');
+}
+
+/** The rules in the text form, which reads as the same rules. */
+export function printRules(ruleSet: RuleSet): string {
+  const lines = [...listLines(ruleSet), ...namespaceLines(ruleSet), ...ruleSet.conditions.map(conditionText)];
+  return lines.length === 0 ? '# no rules\n' : formatSource(lines.join('\n'));
+}

@@ -1,0 +1,134 @@
+// The text form of rules, parsed: its words are read (reader.ts), and what they say is judged as JSON is
+// (parse-rule-set.ts), with the place in the text of what is wrong.
+
+import { GrantdError } from '../../core/errors.ts';
+import { type LineAndColumn, lineAndColumnAt } from '../../core/text/json-places.ts';
+import { parseRuleSet, parseRuleSetInTurns } from '../parse-rule-set.ts';
+import type { RuleSet } from '../rule-set.ts';
+import { PROBLEMS_MAX, type RulesSource, readSource } from './reader.ts';
+import type { Range } from './token-cursor.ts';
+
+/** From 1; columns and length in UTF-16 units of the text. */
+export interface RulesPlace extends LineAndColumn {
+  readonly length: number;
+}
+
+export interface RulesProblem {
+  /** One sentence or more; it says what to write instead. */
+  readonly message: string;
+  /** Undefined: of no part. */
+  readonly place: RulesPlace | undefined;
+}
+
+/** How a sentence begins that is about a part of the rules, and if it is an expression, about a place in it. */
+const PLACE = /^"([^"]+)"(?:, line (\d+), column (\d+):)?/;
+/** Another part that a sentence names. */
+const OTHER_PLACE = /"((?:relations|states|conditions|types|rules|public)\[\d+\][^"]*)"/g;
+
+const WORD = /\w+|./sy;
+
+const placeOf = (text: string, { offset, length }: Range): RulesPlace => ({ ...lineAndColumnAt(text, offset), length });
+
+/** The range of a path, or of the innermost part around it. */
+function rangeOf({ places }: RulesSource, path: string): Range | undefined {
+  for (let inner = path; inner !== ''; inner = inner.replace(/(?:\.[^.[]*|\[[^[]*|^[^.[]*)$/, '')) {
+    const range = places.get(inner);
+    if (range !== undefined) return range;
+  }
+  return undefined;
+}
+
+/** A sentence about the JSON form as one about the text. */
+function problemOf(text: string, source: RulesSource, sentence: string): RulesProblem {
+  const [lead, path, line, column] = PLACE.exec(sentence) ?? [];
+  if (lead === undefined || path === undefined) return { message: sentence, place: undefined };
+  const range = rangeOf(source, path);
+  const message = `This${sentence.slice(lead.length)}`.replaceAll(OTHER_PLACE, (whole, other: string) => {
+    const at = rangeOf(source, other);
+    return at === undefined ? whole : `line ${lineAndColumnAt(text, at.offset).line}`;
+  });
+  if (line === undefined || range === undefined) return { message, place: range && placeOf(text, range) };
+  const index = Number(/^conditions\[(\d+)\]/.exec(path)?.[1]);
+  const lineAt = source.expressionLines[index]?.[Number(line) - 1];
+  const plain = sentence.slice(lead.length).trim();
+  if (lineAt === undefined) return { message: plain, place: placeOf(text, range) };
+  const offset = lineAt + Number(column) - 1;
+  WORD.lastIndex = offset;
+  const comment = text[offset] === '#' ? ' A comment in an expression stands behind a space and `#`, or `//`.' : '';
+  return { message: plain + comment, place: placeOf(text, { offset, length: WORD.exec(text)?.[0].length ?? 1 }) };
+}
+
+function problemsIn(text: string, source: RulesSource, error: unknown): readonly RulesProblem[] {
+  if (!(error instanceof GrantdError) || error.code !== 'invalid-request') throw error;
+  const problems = error.message.split('\n').map((sentence) => problemOf(text, source, sentence));
+  const last = Number.POSITIVE_INFINITY;
+  return problems.sort(
+    ({ place: left }, { place: right }) =>
+      (left?.line ?? last) - (right?.line ?? last) || (left?.column ?? 0) - (right?.column ?? 0),
+  );
+}
+
+/** What is wrong with the words of the text. */
+function misreadIn(text: string, { problems }: RulesSource): readonly RulesProblem[] {
+  const found = problems
+    .toSorted((left, right) => left.offset - right.offset)
+    .map(({ message, ...range }) => ({ message, place: placeOf(text, range) }));
+  if (found.length < PROBLEMS_MAX) return found;
+  return [...found.slice(0, PROBLEMS_MAX), { message: 'There may be more behind these.', place: undefined }];
+}
+
+export type ParsedRules =
+  | { readonly kind: 'parsed'; readonly ruleSet: RuleSet }
+  /** At least one, at most 21, in the order of the text. */
+  | { readonly kind: 'wrong'; readonly problems: readonly RulesProblem[] };
+
+/** In steps of at most 10 ms, before each of which it takes a turn. `expressions`: as of `parseRuleSetInTurns`. */
+export async function parseRulesSource(
+  text: string,
+  turn: () => Promise<unknown>,
+  options: { readonly expressions: boolean },
+): Promise<ParsedRules> {
+  const steps = readSource(text);
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next()) await turn();
+  const source = step.value;
+  if (source.problems.length > 0) return { kind: 'wrong', problems: misreadIn(text, source) };
+  try {
+    return { kind: 'parsed', ruleSet: await parseRuleSetInTurns(source.body, turn, options) };
+  } catch (error) {
+    return { kind: 'wrong', problems: problemsIn(text, source, error) };
+  }
+}
+
+/** The same in one step, without the expressions of conditions. */
+function parseAtOnce(text: string): ParsedRules {
+  const steps = readSource(text);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  const source = step.value;
+  if (source.problems.length > 0) return { kind: 'wrong', problems: misreadIn(text, source) };
+  try {
+    return { kind: 'parsed', ruleSet: parseRuleSet(source.body) };
+  } catch (error) {
+    return { kind: 'wrong', problems: problemsIn(text, source, error) };
+  }
+}
+
+/** `Line 3, column 14: …` */
+export const sentenceOf = ({ message, place }: RulesProblem): string =>
+  place === undefined ? message : `Line ${place.line}, column ${place.column}: ${message}`;
+
+function demandParsed(parsed: ParsedRules): RuleSet {
+  if (parsed.kind === 'parsed') return parsed.ruleSet;
+  throw new GrantdError('invalid-request', parsed.problems.map(sentenceOf).join('\n'));
+}
+
+/** Throws `invalid-request` that names each place, a line each. */
+export const ruleSetOfSource = (text: string): RuleSet => demandParsed(parseAtOnce(text));
+
+/** The same in turns, as `parseRulesSource`. */
+export const ruleSetOfSourceInTurns = async (
+  text: string,
+  turn: () => Promise<unknown>,
+  options: { readonly expressions: boolean },
+): Promise<RuleSet> => demandParsed(await parseRulesSource(text, turn, options));

@@ -1,0 +1,96 @@
+// What people write first, and what they are told: the place, the nearest name, and the right form.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { GrantdError } from '../../../../src/core/errors.ts';
+import { ruleSetOfSourceInTurns } from '../../../../src/rules/text/rules-source.ts';
+
+const MISTAKES: readonly (readonly [text: string, ...sentences: RegExp[]])[] = [
+  ['namespace doc\n  can_read = viwer', /^Line 2, column 14: .*"viwer".* Did you mean "viewer"\?$/],
+  [
+    'namespace doc\n  a = viewer or editor and owner',
+    /^Line 2, column 24: .*`\(viewer or editor\) and owner` or `viewer or \(editor and owner\)`/,
+  ],
+  [
+    'namespace doc\n  a = viewer but not guest or owner',
+    /^Line 2, column 28: .*`viewer but not \(guest or owner\)` or `\(viewer but not guest\) or owner`/,
+  ],
+  ['namespace doc\n  a = viewer and not guest', /^Line 2, column 18: "not" means nothing here: write `but not`\.$/],
+  ['namespace doc\n  a = viewer - guest', /^Line 2, column 14: "-" means nothing here: write `but not`\.$/],
+  ['namespace doc\n  a = viewer || editor', /^Line 2, column 14: "\|\|" means nothing here: write `or`\.$/],
+  ['namespace doc\n  a = viewer & editor', /^Line 2, column 14: "&" means nothing here: write `and`\.$/],
+  ['namespace doc\n  a = viewer OR editor', /^Line 2, column 14: "OR" means nothing here: write `or`\.$/],
+  ['namespace doc\n  a = parent->viewer', /^Line 2, column 13: "->" means nothing here: write `viewer from parent`/],
+  ['namespace doc\n  a = parent.viewer', /^Line 2, column 7: .*"viewer from parent"/],
+  ['namespace doc\n  a = viewer, editor', /^Line 2, column 13: At ",", `or`, `and` or `but not` is missing/],
+  [
+    'namespace doc\n  a = (viewer or editor',
+    /^Line 2, column 24: At the end of the line, a closing parenthesis is missing/,
+  ],
+  ['namespace doc\n  a = viewer or\n  b = viewer', /^Line 2, column 16: At the end of the line, a name is missing/],
+  ['namespace doc\n  a = or', /^Line 2, column 7: .*in quotes, `"or"`/],
+  ['namespace doc\n  a = all of viewer', /^Line 2, column 20: .*`all of viewer from parent`/],
+  ['namespace doc\n  a = viewer from parent from parent', /^Line 2, column 26: .*`from` leads one step/],
+  [
+    'namespace doc\n  a = viewer from folder',
+    /^Line 2, column 7: This follows "folder"; behind "from" stands a built-in relation/,
+  ],
+  ['namespace doc\n  a = viewer with soon', /^Line 2, column 14: .*`viewer: user with CONDITION`/],
+  ['namespace doc\n  a =', /^Line 2, column 6: At the end of the line, what `a` follows from is missing/],
+  ['namespace doc\n  can_read viewer', /^Line 2, column 3: At "can_read", .*`NAME =`/],
+  ['can_read = viewer', /^Line 1, column 1: "can_read" stands in no namespace: put it beneath `namespace NAME`/],
+  ['namspace doc', /^Line 1, column 1: .* such as `namespace`/],
+  ['namespace doc\n  viewer: user or team#member', /^Line 2, column 16: At "or", a comma stands between/],
+  ['namespace doc\n  viewer: user team#member', /^Line 2, column 16: At "team", a comma, or `with`/],
+  ['namespace doc\n  viewer: user:ada', /^Line 2, column 15: .*`user` or `user:\*`/],
+  ['namespace doc\n  viewer:', /^Line 2, column 10: .*`user, team#member`, or `nobody`/],
+  ['namespace doc\n  viewer: [user]', /^Line 2, column 11: .*without brackets/],
+  ['namespace doc\n  veiwer: user', /^Line 2, column 3: .*built-in relation "viewer".*`relations: veiwer`/],
+  [
+    'namespace doc\n  viewer: user with soonn\ncondition soon(a: int) = a < 1',
+    /^Line 2, column 11: .*"soonn".* Did you mean "soon"\?/,
+  ],
+  [
+    'namespace doc\n  a = viewer\n  a = editor',
+    /^Line 3, column 3: This defines "a" of "doc", as line 2 does; put both into one/,
+  ],
+  ['namespace doc\n  a = viewer but not b\n  b = viewer but not a', /^Line 2, column 3: .*doc a > doc b > doc a/],
+  ['groups', /^Line 1, column 7: .*`groups: on`/],
+  ['condition soon(a: itn) = a < 1', /^Line 1, column 16: .*the types are any, bool/],
+  ['condition soon(a int) = a < 1', /^Line 1, column 18: .*`a: int`/],
+  ['condition soon(a: int) = b < 1', /^Line 1, column 26: "b" is unknown; the nearest known name is "a"/],
+  ['condition soon(a: int) =\n  a < 1 &&\n    a.foo() == 2', /^Line 3, column 7: There is no method "foo"/],
+  ['condition soon(a: int) { a < 1 }', /^Line 1, column 24: .*without braces: `condition soon\(…\) = …`/],
+  [
+    'type doc\n  relations\n    define viewer: [user, team#member] or editor',
+    /`namespace doc`/,
+    /leave it out/,
+    /^Line 3, column 5: .*`viewer: user, team#member` and, on a line of its own, `viewer = editor`/,
+  ],
+  [
+    'definition doc {\n  relation viewer: user | team#member\n  permission read = viewer + editor - guest\n}',
+    /`namespace doc`/,
+    /`viewer: user, team#member`/,
+    /`read = viewer or editor but not guest`/,
+    /no braces/,
+  ],
+  ['{"rules": []}', /application\/json/],
+  ['rules:\n  - namespace: doc', /YAML/],
+  ['', /^Line 1, column 1: The text is empty/],
+];
+
+const now = async (): Promise<void> => {};
+
+describe('mistakes in the text form of rules', () => {
+  for (const [text, ...expected] of MISTAKES) {
+    it(JSON.stringify(text), async () => {
+      await assert.rejects(ruleSetOfSourceInTurns(text, now, { expressions: true }), (error) => {
+        assert.ok(error instanceof GrantdError && error.code === 'invalid-request', String(error));
+        const sentences = error.message.split('\n');
+        assert.equal(sentences.length, expected.length, error.message);
+        for (const [index, pattern] of expected.entries()) assert.match(sentences[index] ?? '', pattern);
+        return true;
+      });
+    });
+  }
+});
