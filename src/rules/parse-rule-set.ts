@@ -417,7 +417,6 @@ export function parseRuleSet(body: unknown): RuleSet {
   const parser = new Parser();
   const parsed = parseShape(parser, body);
   refuseWrongNames(parser, parsed);
-  parser.assertRight();
   refuseCycle(parser, parsed);
   return parsed;
 }
@@ -448,7 +447,6 @@ export async function parseRuleSetInTurns(
   await turn();
   refuseWrongNames(parser, parsed);
   if (expressions) await refuseWrongExpressions(parser, parsed, turn);
-  parser.assertRight();
   await turn();
   refuseCycle(parser, parsed);
   return parsed;

@@ -12,7 +12,7 @@ import {
 import { isRelation, RELATIONS, type Relation } from '../core/tuples.ts';
 import { bitOf, CompiledRules } from './compiled-rules.ts';
 import { parseRuleSet, parseRuleSetInTurns } from './parse-rule-set.ts';
-import { hasRules, isGate, type Rule, type RuleElement, type RuleSet, textOfElement } from './rule-set.ts';
+import { hasRules, type RuleSet } from './rule-set.ts';
 import {
   type ParsedRules,
   parseRulesSource,
@@ -135,18 +135,6 @@ export const namesToAsk = (ruleSet: RuleSet): readonly string[] => [...relations
 /** `a, b or c` */
 export const orList = (texts: readonly string[]): string =>
   texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} or ${texts.at(-1)}`;
-
-/** `editor, or viewer from parent` */
-function elementsText(anyOf: readonly RuleElement[]): string {
-  const isOwn = (element: RuleElement): boolean => !isGate(element) && element.from === undefined;
-  const own = anyOf.filter(isOwn).map(textOfElement);
-  const inherited = anyOf.filter((element) => !isOwn(element)).map(textOfElement);
-  return [orList(own), ...inherited].filter((text) => text !== '').join(', or ');
-}
-
-/** `viewer of document: editor, or viewer from parent` */
-export const sentenceOfRule = ({ namespace, name, anyOf }: Rule): string =>
-  `${name} of ${namespace}: ${elementsText(anyOf)}`;
 
 /** What one relation of the object to another entity may give: one of `names` on that entity suffices. */
 export interface WantedParent {

@@ -127,8 +127,8 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
       await page.getByRole('link', { name: 'A document app' }).click();
       const box = page.getByRole('textbox', { name: 'Rules' });
       const state = page.locator('#rules-state');
-      const picture = page.getByRole('img', { name: 'Relations of document' });
-      await picture.waitFor();
+      const outline = page.getByRole('group', { name: 'Rules of document' });
+      await outline.waitFor();
       // What is sent, behind the editor.
       const sent = page.locator('#rules');
       const text = await sent.inputValue();
@@ -144,7 +144,7 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
       await assertAccessible(page, 'an error as it is typed');
       await box.fill(text.replace('"can_share"', '"can_invite"'));
       await page.getByText('No errors: 6 rules.').waitFor();
-      await picture.locator('text', { hasText: 'can_invite' }).waitFor();
+      await outline.getByText('can_invite').waitFor();
       assert.equal(await page.locator('html').getAttribute('data-mark'), 'same page');
       await assertAccessible(page, 'rules without an error');
 

@@ -89,7 +89,7 @@ export async function assertFits(page: Page, what: string): Promise<void> {
 /** Longer words, such as those of an ID, may break anywhere. */
 const WHOLE_WORD_MAX = 24;
 
-/** Fails where a word is broken inside, or touches what follows it. The editor of rules breaks its lines as it likes. */
+/** Fails where a word is broken inside, or touches what follows it. The editor of rules breaks lines as it likes. */
 export async function assertWholeWords(page: Page, what: string): Promise<void> {
   const wrong = await page.evaluate((lengthMax) => {
     const found: string[] = [];

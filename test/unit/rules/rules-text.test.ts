@@ -6,7 +6,7 @@ import { RELATIONS } from '../../../src/core/tuples.ts';
 import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';
 import { NO_RULES } from '../../../src/rules/rule-set.ts';
 import { renderRuleSet } from '../../../src/rules/rules-diff.ts';
-import { describeWanted, namesToAsk, orList, parseRulesText, sentenceOfRule } from '../../../src/rules/rules-text.ts';
+import { describeWanted, namesToAsk, orList, parseRulesText } from '../../../src/rules/rules-text.ts';
 
 const RULES = parseRuleSet({
   rules: [
@@ -140,13 +140,8 @@ const WORDED = parseRuleSet({
   groups: true,
 });
 
-describe('a rule in words', () => {
-  it('is a sentence', () => {
-    assert.deepEqual(WORDED.rules.map(sentenceOfRule), [
-      'editor of doc: owner',
-      'viewer of doc: editor or guest, or viewer from parent, or can_read from member',
-      'can_read of doc: viewer',
-    ]);
+describe('names in words', () => {
+  it('are a list', () => {
     assert.equal(orList(['a', 'b', 'c']), 'a, b or c');
   });
 });

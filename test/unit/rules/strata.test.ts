@@ -68,6 +68,14 @@ describe('a name that depends on itself through but_not', () => {
     });
   }
 
+  it('is named beside other problems of the rules', () => {
+    const rules = { 'd a': [butNot('a')], 'd b': ['nothing'] };
+    assert.throws(
+      () => parseRuleSet(bodyOf({ rules })),
+      ({ message }: Error) => /uses "nothing"/.test(message) && message.includes(refusal(0, 'd a', 'd a').message),
+    );
+  });
+
   it('may depend on itself otherwise, and exclude names that do', () => {
     const rules = {
       'd a': ['a from parent', { all_of: ['a', 'viewer'] }],

@@ -59,7 +59,7 @@
     main.after(line);
   }
 
-  /** As the pages show it, so that one can be pasted; what a browser offers instead shows the order of its own locale. */
+  /** As the pages show it, so that one can be pasted. A browser's own field shows the order of its locale. */
   const DATE_TIME = /^(\d{4,6}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:\.\d+)?(?: ?(Z|UTC))?$/;
   /** A field in UTC becomes one in the zone of the person; what is sent stays in UTC. */
   function replaceDateField(field) {

@@ -2,9 +2,13 @@
 
 import { assertNever } from '../../../../src/core/assert.ts';
 import type { GrantedTuple } from '../../../../src/core/bulk-writes.ts';
+import type { TermsRequest } from '../../../../src/core/grant-attributes.ts';
 import { BULK_CHANGES_MAX } from '../../../../src/core/limits.ts';
 import { linesOf, parseTupleLines } from '../../../../src/core/text/tuple-lines.ts';
+import { isRelation, type Tuple, undeclaredMessage } from '../../../../src/core/tuples.ts';
 import { html, type Markup } from '../../../../src/http/pages/markup.ts';
+import { undeclaredIn } from '../../../../src/rules/allowed-grants.ts';
+import type { RuleSet } from '../../../../src/rules/rule-set.ts';
 import { type Refusal, refuse } from '../forms.ts';
 import {
   type PageCall,
@@ -25,9 +29,6 @@ import { plural } from '../parts/parts.ts';
  */
 const TEXT_LENGTH_MAX = 200_000;
 
-/** Maximum errors shown; the rest is counted. */
-const ERRORS_SHOWN_MAX = 20;
-
 interface RefusedLines extends Refusal {
   /** What is wrong with each line. */
   readonly lines: readonly string[];
@@ -35,11 +36,7 @@ interface RefusedLines extends Refusal {
 
 function errorList(lines: readonly string[]): Markup {
   if (lines.length === 0) return undefined;
-  const rest = lines.length - ERRORS_SHOWN_MAX;
-  return html`<ul class="line-errors" id="line-errors">
-    ${lines.slice(0, ERRORS_SHOWN_MAX).map((line) => html`<li><bdi>${line}</bdi></li>`)}
-    ${rest > 0 ? html`<li>… and ${plural(rest, 'more line')}</li>` : undefined}
-  </ul>`;
+  return html`<ul class="line-errors" id="line-errors">${lines.map((line) => html`<li><bdi>${line}</bdi></li>`)}</ul>`;
 }
 
 export async function linesPage(call: PageCall, refusal?: Refusal | RefusedLines): Promise<PageResult> {
@@ -70,8 +67,15 @@ export async function linesPage(call: PageCall, refusal?: Refusal | RefusedLines
   return confirmPage(tenant, 'grants', 'Create many grants', content, { refusal, wide: true });
 }
 
-/** The grants of all lines, or what is wrong with some of them. */
-function readLines(text: string, wallMs: number): readonly GrantedTuple[] | Refusal | RefusedLines {
+/** What the rules of the tenant do not declare, and only its owner would refuse, for one line at a time. */
+function faultOf({ relation, condition }: Tuple & TermsRequest, ruleSet: RuleSet): string | undefined {
+  const { relations } = ruleSet;
+  if (!isRelation(relation) && !relations.includes(relation)) return undeclaredMessage(relation, relations);
+  return typeof condition === 'string' ? undeclaredIn(ruleSet, condition) : undefined;
+}
+
+/** The grants of all lines, or everything that is wrong with some of them. */
+function readLines(text: string, wallMs: number, ruleSet: RuleSet): readonly GrantedTuple[] | Refusal | RefusedLines {
   const lines = linesOf(text);
   if (lines.length === 0) return refuse('lines', 'Enter at least one grant.');
   if (lines.length > BULK_CHANGES_MAX) {
@@ -81,7 +85,10 @@ function readLines(text: string, wallMs: number): readonly GrantedTuple[] | Refu
     );
   }
   const parsed = parseTupleLines(lines, wallMs);
-  const errors = parsed.flatMap((line) => ('refusal' in line ? [`Line ${line.number}: ${line.refusal}`] : []));
+  const errors = parsed.flatMap((line) => {
+    const fault = 'refusal' in line ? line.refusal : faultOf(line.tuple, ruleSet);
+    return fault === undefined ? [] : [`Line ${line.number}: ${fault}`];
+  });
   if (errors.length > 0) {
     const wrong = errors.length === 1 ? '1 line is wrong' : `${errors.length} lines are wrong`;
     return { ...refuse('lines', `${wrong}, see below. Nothing was created.`), lines: errors };
@@ -90,9 +97,10 @@ function readLines(text: string, wallMs: number): readonly GrantedTuple[] | Refu
 }
 
 export async function createLines(call: PageCall): Promise<PageResult | Refusal> {
-  const grants = readLines(call.form.text('lines'), call.clock.wallMs());
-  if ('messages' in grants) return grants;
   const session = await tenantSessionOf(call);
+  const ruleSet = await session.call('readRules', call.context(), undefined);
+  const grants = readLines(call.form.text('lines'), call.clock.wallMs(), ruleSet);
+  if ('messages' in grants) return grants;
   const result = await session.call('writeBulk', call.context(), { grants, revocations: [], preconditions: [] });
   switch (result.kind) {
     case 'written': {

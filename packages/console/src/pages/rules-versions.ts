@@ -123,8 +123,7 @@ export async function versionPage(call: PageCall): Promise<PageResult> {
   const from = before && { version: other, ruleSet: before };
   const compared = { tenantId, version, versions, ruleSet, from };
   const keys = await keysOf(call, [version]);
-  const facts = html`${crumb(versionsPath(tenantId), 'History of the rules')}
-    <dl class="facts">
+  const facts = html`<dl class="facts">
       ${fact('When', moment(version.atMs))}
       ${fact('By', actorMarkup(version.actor, keys))}
       ${fact('Request', copyCode(version.requestId))}
@@ -133,6 +132,7 @@ export async function versionPage(call: PageCall): Promise<PageResult> {
     <details><summary>Its rules</summary><pre tabindex="0">${renderRuleSet(ruleSet)}</pre></details>`;
   const since = other === 0 ? 'What it set' : html`What it changed since version ${other}`;
   return tenantPage(tenant, 'rules', `Version ${number} of the rules of ${tenant.name}`, [
+    crumb(versionsPath(tenantId), 'History of the rules'),
     section('version', `Version ${number} of the rules`, facts),
     section('difference', since, comparison(compared)),
     section('restore', 'Restore', restoration(call, compared, present)),

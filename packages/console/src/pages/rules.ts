@@ -1,5 +1,5 @@
-// The rules of a tenant: written as text, tried, and saved, with a picture of what follows from what. The text stays in
-// the box on any error, and rules that another operator has saved meanwhile are never overwritten unseen.
+// The rules of a tenant: written as text, tried, and saved, with an outline of what follows from what. The text stays
+// in the box on any error, and rules that another operator has saved meanwhile are never overwritten unseen.
 
 import { setImmediate } from 'node:timers/promises';
 import { GrantdError } from '../../../../src/core/errors.ts';
@@ -24,10 +24,10 @@ import {
 import { changeForm, formError, hidden, refilled, submit } from '../parts/form-parts.ts';
 import { confirmPage, tenantPage } from '../parts/layout.ts';
 import { code, count, fact, plural, section } from '../parts/parts.ts';
-import { cutList, diffMarkup } from '../parts/rules-diff.ts';
+import { diffMarkup } from '../parts/rules-diff.ts';
 import { countProblems, RULES_TEXT_LENGTH_MAX, rulesBox, rulesState } from '../parts/rules-editor.ts';
 import { RULES_EXAMPLES } from '../parts/rules-examples.ts';
-import { rulesPicture } from '../parts/rules-picture.ts';
+import { rulesOutline } from '../parts/rules-outline.ts';
 import { newestVersions } from './rules-versions.ts';
 
 /** A preview that counts the grants that the types exclude. */
@@ -49,11 +49,11 @@ async function parseTyped(text: string): Promise<ParsedRules> {
 }
 
 /** `outOfBand`: htmx puts it into the page that requested it, outside of the target of the request. */
-function pictureMarkup(ruleSet: RuleSet | undefined, outOfBand = false): Markup {
+function outlineMarkup(ruleSet: RuleSet | undefined, outOfBand = false): Markup {
   const swap = outOfBand ? { 'hx-swap-oob': 'true' } : {};
-  return html`<section id="rules-picture" aria-labelledby="rules-picture-title" ...${swap}>
-    <h2 id="rules-picture-title">What follows from what</h2>
-    ${ruleSet === undefined ? html`<p>The picture appears once the text has no errors.</p>` : rulesPicture(ruleSet)}
+  return html`<section id="rules-outline" aria-labelledby="rules-outline-title" ...${swap}>
+    <h2 id="rules-outline-title">What follows from what</h2>
+    ${ruleSet === undefined ? html`<p>The outline appears once the text has no errors.</p>` : rulesOutline(ruleSet)}
   </section>`;
 }
 
@@ -68,7 +68,7 @@ interface EditorState {
   /** Above the form, and below it. */
   readonly above?: Markup;
   readonly below?: Markup;
-  /** Below the picture. */
+  /** Below the outline. */
   readonly end?: Markup;
 }
 
@@ -110,7 +110,7 @@ async function showPage(call: PageCall, shown: EditorState): Promise<PageResult>
     <p>By rules, a relation follows from others: on the same object, on its parent, or through a group. Without rules, only
       grants count. Every check and listing that starts after you save follows the new rules.</p>
     ${editor(call, tenant.tenantId, { ...shown, namespaces })}`;
-  const content = [above, section('rules', 'Rules', rules, 'card rules-editor'), below, pictureMarkup(ruleSet), end];
+  const content = [above, section('rules', 'Rules', rules, 'card rules-editor'), below, outlineMarkup(ruleSet), end];
   return { ...tenantPage(tenant, 'rules', `Rules of ${tenant.name}`, content, refusal), hasEditor: true };
 }
 
@@ -143,8 +143,8 @@ export async function rulesPage(call: PageCall): Promise<PageResult> {
 export async function validateRules(call: PageCall): Promise<PageResult> {
   tenantIdOf(call);
   const parsed = await parseTyped(call.form.text('rules'));
-  const picture = parsed.kind === 'parsed' ? pictureMarkup(parsed.ruleSet, true) : undefined;
-  return { kind: 'part', body: [rulesState(parsed), picture] };
+  const outline = parsed.kind === 'parsed' ? outlineMarkup(parsed.ruleSet, true) : undefined;
+  return { kind: 'part', body: [rulesState(parsed), outline] };
 }
 
 /** The page with the text as it was typed. */
@@ -165,7 +165,7 @@ function figuresMarkup(preview: RulesPreview): Markup {
       ungranted.length === 0
         ? undefined
         : html`<p>${complete ? 'Rules use these relations, but no object has a grant of them:' : 'Rules use these relations, but none of the grants looked at is one of them:'}</p>
-          ${cutList(ungranted.map(({ namespace, relation }) => html`${code(relation)} of ${code(namespace)}`))}`
+          <ul>${ungranted.map(({ namespace, relation }) => html`<li>${code(relation)} of ${code(namespace)}</li>`)}</ul>`
     }`;
 }
 

@@ -277,9 +277,17 @@ describe('pasted lines', () => {
     assert.deepEqual(await held(), []);
   });
 
-  it('that are many and wrong are counted, and a long text is read in bounded time', async () => {
+  it('that are wrong are all told at once, and a long text is read in bounded time', async () => {
     const wrong = Array.from({ length: 50 }, (_, index) => `wrong${index}`).join('\n');
-    assert.match((await paste(wrong)).text, /Line 20: .*… and 30 more lines/s);
+    assert.match((await paste(wrong)).text, /50 lines are wrong.*Line 1: .*Line 50: /s);
+    // What only the tenant's rules tell, beside what the text itself does.
+    const mixed = 'user:ada veiwer doc:1\nuser:ada\nuser:ada viewer doc:2 with office';
+    const { text } = await paste(mixed);
+    assert.match(
+      text,
+      /Line 1: [^<]*&quot;veiwer&quot;[^<]*did you mean &quot;viewer&quot;\?<.*Line 2: The line has 1 part/s,
+    );
+    assert.match(text, /Line 3: &quot;condition\.name&quot; is &quot;office&quot;, which the rules do not declare/);
     const visit = await paste('a\n'.repeat(100_000));
     assert.match(visit.text, /These are 100,000 grants/);
   });

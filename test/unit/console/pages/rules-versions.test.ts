@@ -34,7 +34,7 @@ const restore = (text: string, action = 'save') =>
 const lines = (text: string, id: string): readonly string[] =>
   [
     ...(new RegExp(`aria-labelledby="${id}-title">(.*?)</section>`, 's').exec(text)?.[1] ?? '').matchAll(
-      /<li><code[^>]*>([^<]*)</g,
+      /<(?:ins|del)>([^<]*)</g,
     ),
   ].map(([, line = '']) => line);
 
