@@ -40,7 +40,7 @@ export const ruleSetOfTextInTurns = (
   isJsonForm(text) ? parseRuleSetInTurns(JSON.parse(text), turn, options) : ruleSetOfSourceInTurns(text, turn, options);
 
 /** How a sentence begins that is about a part of the rules, and if it is an expression, about a place in it. */
-const PLACE = /^"([^"]+)"(?:, line (\d+), column (\d+):)?/;
+export const PROBLEM_PLACE = /^"([^"]+)"(?:, line (\d+), column (\d+):)?/;
 
 /** How a message ends if a member is given twice. */
 const TWICE = / at line (\d+), column (\d+)\.$/;
@@ -70,7 +70,7 @@ function placeInExpression(text: string, { offset, length }: JsonValuePlace, at:
 
 /** `sentences`: what is wrong with the rules, which are JSON. */
 function problemsIn(text: string, sentences: readonly string[]): readonly RulesProblem[] {
-  const places = sentences.map((sentence) => PLACE.exec(sentence));
+  const places = sentences.map((sentence) => PROBLEM_PLACE.exec(sentence));
   const found = findJsonPlaces(
     text,
     places.map((place) => place?.[1] ?? ''),

@@ -1,12 +1,13 @@
 // Replaces the rules of a tenant: shows the difference and what it would change, asks, and replaces only the revision
 // that it was compared with.
 
-import { ruleSetRecord } from '../../../src/rules/rule-set.ts';
+import { firstNames } from '../../../src/core/json-members.ts';
+import { hasRules, ruleSetRecord } from '../../../src/rules/rule-set.ts';
 import { diffRules } from '../../../src/rules/rules-diff.ts';
 import type { CliContext } from './cli-context.ts';
 import { confirm, type TenantOption } from './command-parts.ts';
 import { EXIT } from './failures.ts';
-import type { JsonRecord } from './output/json-view.ts';
+import { type JsonRecord, recordsOf, textOf } from './output/json-view.ts';
 import { formatCount, renderJson } from './output/render.ts';
 import type { ServiceClient } from './service-client.ts';
 import { putTenantRules, type RevisedRules, readTenantRules } from './tenant-rules.ts';
@@ -44,8 +45,12 @@ function describePreview(preview: JsonRecord, diff: readonly string[]) {
       `The types do not allow ${atLeast}${formatCount(outside)} stored grants. They stay until they are revoked.`,
     );
   }
-  for (const each of Array.isArray(preview.ungranted) ? preview.ungranted : []) {
-    lines.push(`The rules use grants of ${each.relation} on objects of ${each.namespace}, but none was found.`);
+  const ungranted = recordsOf(preview, 'ungranted').map(
+    (each) => `${textOf(each, 'namespace')} ${textOf(each, 'relation')}`,
+  );
+  // A tenant without grants has none of any.
+  if (ungranted.length > 0 && numberOf(preview, 'scanned_grants') > 0) {
+    lines.push(`The rules use grants of which none was found: ${firstNames(ungranted)}.`);
   }
   if (!complete) {
     lines.push(
@@ -77,7 +82,9 @@ export async function replaceRules(
   const record = ruleSetRecord(wanted.ruleSet);
   const preview = await putTenantRules(client, record, { ifMatch, dryRun: true, outsideTypes });
   const { lines, changesGrants } = describePreview(preview, diff);
-  if (!json) for (const line of [...diff, ...lines]) context.print(line);
+  // The first rules of a tenant are all new.
+  const shown = hasRules(present.ruleSet) || options.dryRun ? diff : [];
+  if (!json) for (const line of [...shown, ...lines]) context.print(line);
   if (options.dryRun) {
     if (json) context.print(renderJson(preview));
     else context.print(preview.changed === true ? 'Nothing was changed.' : 'The tenant has these rules already.');

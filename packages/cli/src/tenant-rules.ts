@@ -1,5 +1,5 @@
-// The rules of a tenant: in a YAML file, and over the API: reading them with their revision, replacing and trying
-// them. Each call takes the client of the tenant.
+// The rules of a tenant over the API: reading them with their revision, replacing and trying them. Each call takes the
+// client of the tenant.
 
 import { Option } from 'commander';
 import { GrantdError } from '../../../src/core/errors.ts';
@@ -9,7 +9,6 @@ import { KEEP_OUTSIDE } from '../../../src/rules/rules-writes.ts';
 import { CliFailure } from './failures.ts';
 import type { JsonRecord } from './output/json-view.ts';
 import { path, type ServiceClient } from './service-client.ts';
-import { type Cursor, plainOf } from './yaml-file.ts';
 
 export interface RevisedRules {
   readonly ruleSet: RuleSet;
@@ -65,20 +64,4 @@ export function putTenantRules(
     json: outsideTypes === undefined ? rules : { ...rules, outside_types: outsideTypes },
     ifMatch: `"${ifMatch}"`,
   });
-}
-
-/** The place that a message of the parser begins with. */
-const PLACE = /^"([^"]+)"/;
-const MEMBERS = ['relations', 'conditions', 'types', 'rules', 'groups', 'public'];
-
-/** Rules in YAML; `{}` means an empty rule set. Throws a CliFailure that names the line of the part that is wrong. */
-export function rulesIn(cursor: Cursor): RuleSet {
-  const { fields } = cursor.map(MEMBERS);
-  try {
-    return parseRuleSet({ rules: [], ...Object.fromEntries([...fields].map(([name, each]) => [name, plainOf(each)])) });
-  } catch (error) {
-    const { message } = GrantdError.from(error);
-    const place = PLACE.exec(message)?.[1] ?? '';
-    throw cursor.at(place).failure(`are not valid rules: ${message}`);
-  }
 }

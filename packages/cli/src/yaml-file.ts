@@ -128,22 +128,21 @@ const NAME_LENGTH_MAX = 256;
 
 const isPlainText = (text: string): boolean => text.isWellFormed() && !/\p{Cc}/u.test(text);
 
-/** A node, with its place and path for messages. */
 /** A place in a YAML file, with its line and path for messages; it reads what must be there. */
 export class Cursor {
-  readonly #file: string;
+  readonly file: string;
   readonly node: YamlNode;
   readonly path: string;
 
   constructor(file: string, node: YamlNode, path: string) {
-    this.#file = file;
+    this.file = file;
     this.node = node;
     this.path = path;
   }
 
   /** `file:line` */
   get location(): string {
-    return `${this.#file}:${this.node.line}`;
+    return `${this.file}:${this.node.line}`;
   }
 
   get place(): string {
@@ -152,7 +151,7 @@ export class Cursor {
 
   failure(message: string): CliFailure {
     const where = this.path === '' ? 'The file' : this.path;
-    return yamlFailure(this.#file, this.node.line, `${where} ${message}`);
+    return yamlFailure(this.file, this.node.line, `${where} ${message}`);
   }
 
   map(known: readonly string[]): YamlMap {
@@ -160,7 +159,7 @@ export class Cursor {
     for (const [name, node] of this.node.fields) {
       if (known.includes(name)) continue;
       const shown = JSON.stringify(name.slice(0, 60));
-      throw new Cursor(this.#file, node, this.path).failure(`has a key ${shown}, which ${isUnknown(name, known)}.`);
+      throw new Cursor(this.file, node, this.path).failure(`has a key ${shown}, which ${isUnknown(name, known)}.`);
     }
     return this.node;
   }
@@ -173,7 +172,7 @@ export class Cursor {
       const inner =
         node.kind === 'map' ? node.fields.get(name) : node.kind === 'list' ? node.items[Number(name)] : undefined;
       if (inner === undefined) break;
-      cursor = new Cursor(this.#file, inner, this.path);
+      cursor = new Cursor(this.file, inner, this.path);
     }
     return cursor;
   }
@@ -182,7 +181,7 @@ export class Cursor {
   field(map: YamlMap, name: string): Cursor | undefined {
     const node = map.fields.get(name);
     const path = this.path === '' ? name : `${this.path}.${name}`;
-    return node === undefined ? undefined : new Cursor(this.#file, node, path);
+    return node === undefined ? undefined : new Cursor(this.file, node, path);
   }
 
   demand(map: YamlMap, name: string): Cursor {
@@ -195,7 +194,7 @@ export class Cursor {
     if (this.node.kind !== 'list') throw this.failure('must be a list.');
     const { items } = this.node;
     if (items.length > max) throw this.failure(`has ${items.length} entries; at most ${max} are allowed.`);
-    return items.map((item, index) => new Cursor(this.#file, item, `${this.path}[${index}]`));
+    return items.map((item, index) => new Cursor(this.file, item, `${this.path}[${index}]`));
   }
 
   text(): YamlText {

@@ -147,6 +147,7 @@ const INNER_LAYERS = new Map<string, readonly string[]>([
       'types',
       'checks',
       'apply',
+      'rules-file.ts',
       'import',
       'secrets',
       'deletion-wait.ts',

@@ -5,7 +5,7 @@ import { READERS_MAX } from '../../../../src/core/plans.ts';
 import { SCOPES, type Scope } from '../../../../src/core/scopes.ts';
 import type { ReadersSetting } from '../../../../src/core/tenants.ts';
 import type { RuleSet } from '../../../../src/rules/rule-set.ts';
-import { rulesIn } from '../tenant-rules.ts';
+import { rulesInYaml } from '../rules-file.ts';
 import { Cursor, parseYaml, plainOf } from '../yaml-file.ts';
 
 /** Tenants of one file: each costs some requests, one after another for those that change. */
@@ -77,7 +77,7 @@ function readersIn(cursor: Cursor): ReadersSetting | 'plan' {
   throw cursor.failure(`must be a whole number from 0 to ${READERS_MAX}, auto or plan.`);
 }
 
-function tenantIn(cursor: Cursor, plans: readonly string[]): DeclaredTenant {
+async function tenantIn(cursor: Cursor, plans: readonly string[]): Promise<DeclaredTenant> {
   const map = cursor.map(['name', 'plan', 'state', 'readers', 'rules', 'keys']);
   const plan = cursor.field(map, 'plan');
   const planName = plan?.text().text;
@@ -90,20 +90,26 @@ function tenantIn(cursor: Cursor, plans: readonly string[]): DeclaredTenant {
     plan: planName,
     state: state === undefined ? undefined : stateIn(state),
     readers: readers === undefined ? undefined : readersIn(readers),
-    rules: rules === undefined ? undefined : rulesIn(rules),
+    rules: rules === undefined ? undefined : await rulesInYaml(rules),
     keys: keys === undefined ? undefined : keysIn(keys),
     place: cursor.place,
   };
 }
 
 /** Throws a CliFailure that names file, line and path. `plans`: those that the service knows. */
-export function parseDeclaration(file: string, bytes: Uint8Array, plans: readonly string[]): readonly DeclaredTenant[] {
+export async function parseDeclaration(
+  file: string,
+  bytes: Uint8Array,
+  plans: readonly string[],
+): Promise<readonly DeclaredTenant[]> {
   const root = new Cursor(file, parseYaml(file, bytes), '');
   const tenants = root.demand(root.map(['tenants']), 'tenants');
   const seen = new Map<string, string>();
-  return tenants.list(DECLARED_TENANTS_MAX).map((cursor) => {
-    const tenant = tenantIn(cursor, plans);
+  const declared: DeclaredTenant[] = [];
+  for (const cursor of tenants.list(DECLARED_TENANTS_MAX)) {
+    const tenant = await tenantIn(cursor, plans);
     demandNew(cursor, tenant.name, seen);
-    return tenant;
-  });
+    declared.push(tenant);
+  }
+  return declared;
 }

@@ -124,7 +124,7 @@ async function apply(context: CliContext, options: ApplyOptions): Promise<number
   }
   const bytes = await readFile(context, file);
   const client = context.connect();
-  const declared = parseDeclaration(file, bytes, await readPlans(client));
+  const declared = await parseDeclaration(file, bytes, await readPlans(client));
   if (options.keysSecret !== undefined) demandDataKeys(declared);
   const changes = await findChanges(client, declared, prune);
   const isDone = isNothing(changes);

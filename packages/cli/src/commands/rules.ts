@@ -2,12 +2,7 @@
 
 import type { ConvertOptions } from '@grantd/convert/rules';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { GrantdError } from '../../../../src/core/errors.ts';
-import { RULES_BODY_BYTES_MAX } from '../../../../src/core/limits.ts';
 import { parseVersion } from '../../../../src/core/rules-versions.ts';
-import { parseJson } from '../../../../src/core/text/json.ts';
-import { utf8Text } from '../../../../src/core/text/utf8.ts';
-import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { type RuleSet, ruleSetRecord } from '../../../../src/rules/rule-set.ts';
 import { diffRules, orderRules, renderRuleSet } from '../../../../src/rules/rules-diff.ts';
 import type { CliContext } from '../cli-context.ts';
@@ -20,11 +15,11 @@ import {
   YES_OPTION,
 } from '../command-parts.ts';
 import { loadConverter, mapOption, ORIGINS } from '../converter.ts';
-import { CliFailure, EXIT, reasonOf } from '../failures.ts';
-import { openSource, readWhole } from '../import/import-source.ts';
+import { CliFailure, EXIT } from '../failures.ts';
 import { recordsOf, textOf } from '../output/json-view.ts';
 import { type Column, renderJson } from '../output/render.ts';
 import { writeWholeFile } from '../output/whole-file.ts';
+import { readRulesFile } from '../rules-file.ts';
 import { type ReplaceOptions, replaceRules } from '../rules-replacement.ts';
 import { outsideTypesOption, readRulesVersion, readTenantRules, revised } from '../tenant-rules.ts';
 import {
@@ -37,14 +32,17 @@ import {
   writeTypes,
 } from '../types/render-types.ts';
 
-const FILE_ARGUMENT = ['<file>', 'a file of JSON, as "grantd rules show" prints it; - for standard input'] as const;
+const FILE_ARGUMENT = [
+  '<file>',
+  'a file of JSON, as "grantd rules show" prints it, or of YAML, perhaps with model tests; - for standard input',
+] as const;
 
 /** Exit codes as of diff(1): a failure must not look like a difference. */
 const DIFFERS = 1;
 const DIFF_FAILED = 2;
 
 async function setRules(context: CliContext, file: string, options: ReplaceOptions): Promise<number> {
-  const wanted = revised(await readRulesFile(context, file));
+  const wanted = revised((await readRulesFile(context, file)).ruleSet);
   return replaceRules(context, context.connectTenant(options.tenant), wanted, options);
 }
 
@@ -59,7 +57,7 @@ async function diffOf(context: CliContext, file: string | undefined, options: Di
   if (file === undefined && from === undefined && to === undefined) {
     throw new CliFailure('Name a file, or versions with --from and --to.', EXIT.usage);
   }
-  const wanted = file === undefined ? undefined : await readRulesFile(context, file);
+  const wanted = file === undefined ? undefined : (await readRulesFile(context, file)).ruleSet;
   const client = context.connectTenant(tenant);
   const rulesAt = async (version: number | undefined): Promise<RuleSet> =>
     (await (version === undefined ? readTenantRules(client) : readRulesVersion(client, version))).ruleSet;
@@ -191,34 +189,14 @@ function registerDiff(rules: Command, context: CliContext): void {
   );
 }
 
-/** The rules of a file, and its text. */
-export async function readRulesText(
-  context: CliContext,
-  file: string,
-): Promise<{ readonly text: string; readonly ruleSet: RuleSet }> {
-  const name = file === '-' ? 'Standard input' : file;
-  const { source } = await openSource(context, file);
-  try {
-    const bytes = await readWhole(source, RULES_BODY_BYTES_MAX);
-    if (bytes === undefined) throw new Error(`it is longer than ${RULES_BODY_BYTES_MAX / 1024} KiB`);
-    const text = utf8Text(bytes);
-    return { text, ruleSet: parseRuleSet(parseJson(text, 'The text')) };
-  } catch (error) {
-    const reason = error instanceof GrantdError ? error.message : `${reasonOf(error)}.`;
-    throw new CliFailure(`${name} does not contain valid rules: ${reason}`, EXIT.failed, { cause: error });
-  }
-}
-
-export const readRulesFile = async (context: CliContext, file: string): Promise<RuleSet> =>
-  (await readRulesText(context, file)).ruleSet;
-
 // ---- format ----
 //
 // `grantd rules format`: a file of rules in one layout and one order, so that a difference between two files is one of
 // meaning. The elements of a rule keep their order: it reads as a sentence.
 
 async function formatFile(context: CliContext, file: string, check: boolean): Promise<boolean> {
-  const { text, ruleSet } = await readRulesText(context, file);
+  const { form, text, ruleSet } = await readRulesFile(context, file);
+  if (form === 'yaml') throw new CliFailure(`${file} is YAML, whose comments a layout would lose. This takes JSON.`);
   const formatted = `${renderRuleSet(orderRules(ruleSet))}\n`;
   if (file === '-' && !check) context.stdout.write(context.dataOf(formatted));
   if (text === formatted) return true;
@@ -265,7 +243,7 @@ function parsePackage(text: string): string {
 }
 
 async function typesOf(context: CliContext, { tenant, fromFile }: TypesOptions): Promise<ModelTypes> {
-  if (fromFile !== undefined) return modelTypesOf(await readRulesFile(context, fromFile), []);
+  if (fromFile !== undefined) return modelTypesOf((await readRulesFile(context, fromFile)).ruleSet, []);
   const client = context.connectTenant(tenant);
   const { ruleSet } = await readTenantRules(client);
   const listed = await client.readJson({ method: 'GET', path: '/namespaces' });

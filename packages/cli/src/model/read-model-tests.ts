@@ -2,25 +2,21 @@
 // Invariant: files that it names are read only by a relative path, and only with an ending that says what they are.
 
 import { dirname, isAbsolute, join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { CALL_CONTEXT_BYTES_MAX, type CallContext, parseCallContext } from '../../../../src/core/call-context.ts';
 import { GrantdError, isErrorCode } from '../../../../src/core/errors.ts';
 import { ExportFrame } from '../../../../src/core/export-frame.ts';
 import { canonicalContext } from '../../../../src/core/grant-terms.ts';
 import { isJsonObject, type JsonObject } from '../../../../src/core/json-members.ts';
-import { RULES_BODY_BYTES_MAX } from '../../../../src/core/limits.ts';
 import { parseJson } from '../../../../src/core/text/json.ts';
-import { utf8Text } from '../../../../src/core/text/utf8.ts';
 import { parseIdentifier } from '../../../../src/core/tuples.ts';
 import { parseQuestion, parseRelationName } from '../../../../src/rules/questions.ts';
-import { NO_RULES, type RuleSet } from '../../../../src/rules/rule-set.ts';
-import { parseRulesText } from '../../../../src/rules/rules-text.ts';
+import { NO_RULES } from '../../../../src/rules/rule-set.ts';
 import type { CliContext } from '../cli-context.ts';
 import { loadConverter } from '../converter.ts';
 import { CliFailure } from '../failures.ts';
 import { encodeLine, readLines } from '../import/import-lines.ts';
 import { formatOf, openSource, readWhole } from '../import/import-source.ts';
-import { rulesIn } from '../tenant-rules.ts';
+import { readRulesFile, rulesInYaml } from '../rules-file.ts';
 import { Cursor, parseYaml, plainOf, YAML_BYTES_MAX, type YamlMap } from '../yaml-file.ts';
 import {
   type ExpectedAnswer,
@@ -37,6 +33,8 @@ import {
 const TESTS_MAX = 10_000;
 const QUESTIONS_MAX = 100_000;
 const GRANTS_MAX = 1_000_000;
+/** Problems of one file that are told. */
+const PROBLEMS_MAX = 20;
 
 const ROOT = ['rules', 'rules_file', 'grants', 'grants_file', 'tests'];
 const TEST = ['name', 'context', 'grants', 'checks', 'objects', 'subjects'];
@@ -52,10 +50,54 @@ async function readBytes(context: CliContext, file: string, bytesMax: number): P
   return bytes;
 }
 
+/** What is wrong with the parts of a file, each of which is read whatever is wrong with the others. */
+class Problems {
+  readonly #messages: string[] = [];
+  #count = 0;
+
+  /** The parts that are right. */
+  rightOf<Value>(cursors: readonly Cursor[], read: (cursor: Cursor) => Value): readonly Value[] {
+    return cursors.flatMap((cursor) => {
+      const value = this.read(() => read(cursor));
+      return value === undefined ? [] : [value];
+    });
+  }
+
+  read<Value>(read: () => Value): Value | undefined {
+    try {
+      return read();
+    } catch (error) {
+      this.#add(error);
+      return undefined;
+    }
+  }
+
+  async wait<Value>(reading: Promise<Value>): Promise<Value | undefined> {
+    try {
+      return await reading;
+    } catch (error) {
+      this.#add(error);
+      return undefined;
+    }
+  }
+
+  #add(error: unknown): void {
+    if (!(error instanceof CliFailure)) throw error;
+    this.#count += 1;
+    if (this.#count <= PROBLEMS_MAX) this.#messages.push(error.message);
+  }
+
+  assertNone(): void {
+    const more = this.#count - this.#messages.length;
+    if (this.#count > 0)
+      throw new CliFailure([...this.#messages, ...(more > 0 ? [`And ${more} more.`] : [])].join('\n'));
+  }
+}
+
 // ---- grants ----
 
-const grantsIn = (cursor: Cursor | undefined, nowMs: number): readonly TestGrant[] =>
-  (cursor?.list(GRANTS_MAX) ?? []).map((each) => ({
+const grantsIn = (cursor: Cursor | undefined, nowMs: number, problems: Problems): readonly TestGrant[] =>
+  problems.rightOf(cursor?.list(GRANTS_MAX) ?? [], (each) => ({
     place: each.location,
     grant: within(each, () => parseGrant(plainOf(each.node), nowMs)),
   }));
@@ -166,31 +208,33 @@ const READERS: readonly (readonly [list: string, members: readonly string[], rea
   ['subjects', SUBJECTS, readSubjects],
 ];
 
-function questionsIn(cursor: Cursor, map: YamlMap): readonly Question[] {
+function questionsIn(cursor: Cursor, map: YamlMap, problems: Problems): readonly Question[] {
   const context = cursor.field(map, 'context');
   const outer = context === undefined ? undefined : plainOf(context.node);
   if (context !== undefined && !isJsonObject(outer)) throw context.failure('must be a map.');
   if (context !== undefined) within(context, () => canonicalContext(outer, 'context', CALL_CONTEXT_BYTES_MAX));
   return READERS.flatMap(([list, members, read]) =>
-    (cursor.field(map, list)?.list(QUESTIONS_MAX) ?? []).flatMap((each) => {
-      const { fields } = each.map(members);
-      const plain = Object.fromEntries([...fields].map(([name, node]) => [name, plainOf(node)]));
-      return within(each, () =>
-        read(plain, { place: each.location, context: contextIn(plain, isJsonObject(outer) ? outer : undefined) }),
-      );
-    }),
+    problems
+      .rightOf(cursor.field(map, list)?.list(QUESTIONS_MAX) ?? [], (each) => {
+        const { fields } = each.map(members);
+        const plain = Object.fromEntries([...fields].map(([name, node]) => [name, plainOf(node)]));
+        return within(each, () =>
+          read(plain, { place: each.location, context: contextIn(plain, isJsonObject(outer) ? outer : undefined) }),
+        );
+      })
+      .flat(),
   );
 }
 
-function testIn(cursor: Cursor, nowMs: number): ModelTest {
+function testIn(cursor: Cursor, nowMs: number, problems: Problems): ModelTest {
   const map = cursor.map(TEST);
-  const questions = questionsIn(cursor, map);
-  if (questions.length === 0) throw cursor.failure('asks nothing: it needs "checks", "objects" or "subjects".');
+  const asked = READERS.flatMap(([list]) => cursor.field(map, list)?.list(QUESTIONS_MAX) ?? []);
+  if (asked.length === 0) throw cursor.failure('asks nothing: it needs "checks", "objects" or "subjects".');
   return {
     name: cursor.demand(map, 'name').name(),
     place: cursor.location,
-    grants: grantsIn(cursor.field(map, 'grants'), nowMs),
-    questions,
+    grants: grantsIn(cursor.field(map, 'grants'), nowMs, problems),
+    questions: questionsIn(cursor, map, problems),
   };
 }
 
@@ -204,31 +248,10 @@ function follow(by: string, cursor: Cursor, endings: RegExp): string {
   return join(dirname(by), text);
 }
 
-function textIn(file: string, bytes: Uint8Array): string {
-  let text: string;
-  try {
-    text = utf8Text(bytes);
-  } catch (cause) {
-    throw new CliFailure(`${file} is not valid UTF-8.`, undefined, { cause });
-  }
-  if (text.startsWith('\u{feff}')) throw new CliFailure(`${file} begins with a byte order mark: remove it.`);
-  return text;
-}
-
-async function readRulesFile(context: CliContext, file: string): Promise<Pick<ModelFile, 'ruleSet' | 'notes'>> {
-  if (!/\.json$/i.test(file)) {
-    const { readPeerRules } = await loadConverter(() => import('@grantd/convert/tests'));
-    return readPeerRules(file);
-  }
-  const parsed = await parseRulesText(textIn(file, await readBytes(context, file, RULES_BODY_BYTES_MAX)), () =>
-    setImmediate(),
-  );
-  if (parsed.kind === 'wrong') {
-    throw new CliFailure(
-      parsed.problems.map(({ message, place }) => `${file}:${place?.line ?? 1}: ${message}`).join('\n'),
-    );
-  }
-  return { ruleSet: parsed.ruleSet, notes: [] };
+async function readNamedRules(context: CliContext, file: string): Promise<Pick<ModelFile, 'ruleSet' | 'notes'>> {
+  if (/\.(json|ya?ml)$/i.test(file)) return { ruleSet: (await readRulesFile(context, file)).ruleSet, notes: [] };
+  const { readPeerRules } = await loadConverter(() => import('@grantd/convert/tests'));
+  return readPeerRules(file);
 }
 
 async function readRules(
@@ -236,25 +259,33 @@ async function readRules(
   file: string,
   inline: Cursor | undefined,
   named: Cursor | undefined,
-): Promise<{ readonly ruleSet: RuleSet; readonly notes: readonly string[] }> {
-  if (named === undefined) return { ruleSet: inline === undefined ? NO_RULES : rulesIn(inline), notes: [] };
+): Promise<Pick<ModelFile, 'ruleSet' | 'notes'>> {
+  if (named === undefined) return { ruleSet: inline === undefined ? NO_RULES : await rulesInYaml(inline), notes: [] };
   if (inline !== undefined) throw named.failure('must not stand beside "rules".');
-  return readRulesFile(context, follow(file, named, /\.(json|fga|mod|zed)$/i));
+  return readNamedRules(context, follow(file, named, /\.(json|ya?ml|fga|mod|zed)$/i));
 }
 
 async function readOwn(context: CliContext, file: string, root: Cursor): Promise<ModelFile> {
   const map = root.map(ROOT);
+  const problems = new Problems();
   const [inline, rulesFile] = [root.field(map, 'rules'), root.field(map, 'rules_file')];
-  const grantsFile = root.field(map, 'grants_file');
-  const named = grantsFile && (await readGrants(context, follow(file, grantsFile, /\.(tsv|csv|ndjson|jsonl)$/i)));
-  return {
-    ...(await readRules(context, file, inline, rulesFile)),
-    grants: [...grantsIn(root.field(map, 'grants'), context.nowMs()), ...(named ?? [])],
-    tests: root
-      .demand(map, 'tests')
-      .list(TESTS_MAX)
-      .map((each) => testIn(each, context.nowMs())),
+  const { ruleSet, notes } = (await problems.wait(readRules(context, file, inline, rulesFile))) ?? {
+    ruleSet: NO_RULES,
+    notes: [],
   };
+  const nowMs = context.nowMs();
+  const own = problems.read(() => grantsIn(root.field(map, 'grants'), nowMs, problems)) ?? [];
+  const grantsFile = root.field(map, 'grants_file');
+  const named = grantsFile && (await problems.wait(readNamedGrants(context, file, grantsFile)));
+  const tests = problems.read(() =>
+    problems.rightOf(root.demand(map, 'tests').list(TESTS_MAX), (each) => testIn(each, nowMs, problems)),
+  );
+  problems.assertNone();
+  return { ruleSet, notes, grants: [...own, ...(named ?? [])], tests: tests ?? [] };
+}
+
+async function readNamedGrants(context: CliContext, file: string, named: Cursor): Promise<readonly TestGrant[]> {
+  return readGrants(context, follow(file, named, /\.(tsv|csv|ndjson|jsonl)$/i));
 }
 
 /** Otherwise a file whose tests were lost would pass. */

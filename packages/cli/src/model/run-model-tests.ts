@@ -40,13 +40,19 @@ export interface ModelRun {
   readonly onResult: (result: TestResult) => void;
 }
 
+/** Grants that the shard refuses; the rest is counted. */
+const REFUSALS_SHOWN_MAX = 20;
+
 type Mismatch = Omit<Difference, 'place'> | undefined;
 
 async function writeGrants(tenant: EmbeddedTenant, grants: readonly TestGrant[]): Promise<void> {
   const results = await tenant.write(grants.map(({ grant }) => grant));
-  for (const [index, result] of results.entries()) {
-    if (result.kind === 'refused') throw new CliFailure(`${grants[index]?.place}: ${result.message}`);
-  }
+  const refusals = results.flatMap((result, index) =>
+    result.kind === 'refused' ? [`${grants[index]?.place}: ${result.message}`] : [],
+  );
+  const more = refusals.length - REFUSALS_SHOWN_MAX;
+  if (more > 0) refusals.splice(REFUSALS_SHOWN_MAX, more, `And ${more} more.`);
+  if (refusals.length > 0) throw new CliFailure(refusals.join('\n'));
 }
 
 async function answerOf<Answer>(ask: () => Promise<Answer>): Promise<Answer | GrantdError> {

@@ -245,6 +245,16 @@ tests:
     ],
     ['a test that asks nothing', 'tests:\n  - name: a\n', /wrong\.yaml:2: tests\[0\] asks nothing/],
     [
+      'all that is wrong, at once',
+      'rules:\n  rules:\n    - namespace: doc\n      name: a\n      any_of: [b]\n    - namespace: doc\n      any_of: [viewer]\ngrants:\n  - user:ann viewer\n  - user:ann viewer doc:x\n  - user:ann veiwer doc\ntests:\n  - name: a\n    checks:\n      - {subject: ann, relation: viewer, object: doc:x, expected: true}\n      - {subject: user:ann, relation: viewer, object: doc:x, expected: 1}\n  - nam: b\n    checks: []\n',
+      /wrong\.yaml:6: rules .*\n.*:9: grants\[0\] .*\n.*:11: grants\[2\] .*\n.*:15: tests\[0\].*\n.*:16: tests\[0\].*\n.*:17: tests\[1\] has a key "nam"/,
+    ],
+    [
+      'grants that the rules do not allow',
+      'tests: [{name: a, checks: [{subject: user:ann, relation: viewer, object: doc:x, expected: true}]}]\ngrants:\n  - user:ann reviewer doc:x\n  - user:ann viewer doc:x\n  - user:ann author doc:x\n',
+      /wrong\.yaml:3: "relation" .*\n.*wrong\.yaml:5: "relation" /,
+    ],
+    [
       'a misspelled member',
       'tests:\n  - name: a\n    check: []\n',
       /wrong\.yaml:3: tests\[0\] has a key "check", which is unknown; the nearest known name is "checks"/,

@@ -77,5 +77,8 @@ test('standard input is printed, and wrong rules are refused with their place', 
   assert.equal((await runCli(['rules', 'format', '--check', '-'], { stdin: piped.stdout })).code, 0);
   const wrong = await runCli(['rules', 'format', '-'], { stdin: '{"rules": [{"namespace":"doc"}]}' });
   assert.deepEqual([wrong.code, wrong.stdout], [1, '']);
-  assert.match(wrong.stderr, /^grantd: Standard input does not contain valid rules: "rules\[0\]/);
+  assert.match(
+    wrong.stderr,
+    /^grantd: Standard input:1:12: "rules\[0\]\.name" .*\nStandard input:1:12: "rules\[0\]\.any_of"/,
+  );
 });

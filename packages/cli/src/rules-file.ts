@@ -1,0 +1,98 @@
+// Rules in files, as people write them: JSON, or YAML, perhaps within a file of model tests or of declared tenants.
+// Invariant: everything that is wrong with them is told at once, each with its line.
+
+import { setImmediate } from 'node:timers/promises';
+import { GrantdError } from '../../../src/core/errors.ts';
+import { isJsonObject } from '../../../src/core/json-members.ts';
+import { RULES_BODY_BYTES_MAX } from '../../../src/core/limits.ts';
+import { utf8Text } from '../../../src/core/text/utf8.ts';
+import { parseRuleSetInTurns } from '../../../src/rules/parse-rule-set.ts';
+import type { RuleSet } from '../../../src/rules/rule-set.ts';
+import { PROBLEM_PLACE, parseRulesText } from '../../../src/rules/rules-text.ts';
+import type { CliContext } from './cli-context.ts';
+import { CliFailure, EXIT, reasonOf } from './failures.ts';
+import { openSource, readWhole } from './import/import-source.ts';
+import { Cursor, parseYaml, plainOf, YAML_BYTES_MAX } from './yaml-file.ts';
+
+const MEMBERS = ['relations', 'conditions', 'types', 'rules', 'groups', 'public'];
+/** Members of a file of model tests; its rules are a map. */
+const TEST_MEMBERS = ['rules', 'rules_file', 'grants', 'grants_file', 'tests'];
+
+export interface RulesFile {
+  readonly form: 'json' | 'yaml';
+  readonly text: string;
+  readonly ruleSet: RuleSet;
+}
+
+/** Rules in YAML; `{}` means an empty rule set. Throws a CliFailure. */
+export async function rulesInYaml(cursor: Cursor): Promise<RuleSet> {
+  const { fields } = cursor.map(MEMBERS);
+  const plain = Object.fromEntries([...fields].map(([name, each]) => [name, plainOf(each)]));
+  try {
+    return await parseRuleSetInTurns({ rules: [], ...plain }, () => setImmediate(), { expressions: true });
+  } catch (error) {
+    const problems = GrantdError.from(error)
+      .message.split('\n')
+      .map((sentence) => {
+        const [, path = '', inText = '1'] = PROBLEM_PLACE.exec(sentence) ?? [];
+        const { node, file } = cursor.at(path);
+        const line = node.kind === 'text' ? node.textLine + Number(inText) - 1 : node.line;
+        const what = cursor.path === '' ? '' : `${cursor.path} are not valid rules: `;
+        return { line, text: `${file}:${line}: ${what}${sentence}` };
+      })
+      .sort((left, right) => left.line - right.line);
+    throw new CliFailure(problems.map(({ text }) => text).join('\n'));
+  }
+}
+
+/** `tests` in JSON: the file is one of model tests. */
+function hasTests(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) && 'tests' in value;
+  } catch {
+    return false;
+  }
+}
+
+function rulesOfDocument(name: string, text: string): Promise<RuleSet> {
+  const root = new Cursor(name, parseYaml(name, Buffer.from(text)), '');
+  const { node } = root;
+  const isOfTests =
+    node.kind === 'map' &&
+    (TEST_MEMBERS.some((member) => member !== 'rules' && node.fields.has(member)) ||
+      node.fields.get('rules')?.kind === 'map');
+  if (!isOfTests) return rulesInYaml(root);
+  const map = root.map(TEST_MEMBERS);
+  const named = root.field(map, 'rules_file');
+  if (named !== undefined) throw named.failure('names the file that has the rules: pass that file.');
+  return rulesInYaml(root.demand(map, 'rules'));
+}
+
+/** The rules of a file, or of standard input (`-`). Throws a CliFailure. */
+export async function readRulesFile(context: CliContext, file: string): Promise<RulesFile> {
+  const name = file === '-' ? 'Standard input' : file;
+  const isYaml = /\.ya?ml$/i.test(file);
+  const { source } = await openSource(context, file);
+  let text: string;
+  try {
+    const bytesMax = isYaml ? YAML_BYTES_MAX : RULES_BODY_BYTES_MAX;
+    const bytes = await readWhole(source, bytesMax);
+    if (bytes === undefined) throw new Error(`it is longer than ${bytesMax / 1024} KiB`);
+    text = utf8Text(bytes);
+    if (!isYaml && text.startsWith('\u{feff}')) throw new Error('it begins with a byte order mark: remove it');
+  } catch (error) {
+    const reason = error instanceof GrantdError ? error.message : `${reasonOf(error)}.`;
+    throw new CliFailure(`${name} does not contain valid rules: ${reason}`, EXIT.failed, { cause: error });
+  }
+  if (isYaml || !/^[{[]/.test(text.trimStart()) || hasTests(text)) {
+    return { form: 'yaml', text, ruleSet: await rulesOfDocument(name, text) };
+  }
+  const parsed = await parseRulesText(text, () => setImmediate());
+  if (parsed.kind === 'parsed') return { form: 'json', text, ruleSet: parsed.ruleSet };
+  const problems = parsed.problems.map(({ message, place }) => {
+    const at = place === undefined ? '' : `:${place.line}:${place.column}`;
+    return `${name}${at}: ${message}`;
+  });
+  throw new CliFailure(problems.join('\n'));
+}
