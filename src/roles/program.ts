@@ -65,6 +65,7 @@ function registerRoles(program: Command, started: ProgramProcess): void {
     return createLog({ level, pretty: stderr.isTTY });
   };
 
+  program.commandsGroup('Servers:');
   program
     .command('dev')
     .description('run the whole service in one process, with an embedded store')
@@ -170,9 +171,9 @@ function registerRoles(program: Command, started: ProgramProcess): void {
 /** Parses the command line and runs the command, to its end or to the end of the process. */
 export async function runProgram(started: ProgramProcess): Promise<void> {
   const program = createProgram(started, version);
-  registerRoles(program, started);
   if (['testing', ...SERVING_ROLES].some((name) => name === started.argv[2])) {
     const { stdout, stderr, exit } = started;
+    registerRoles(program, started);
     exitOnUsage(program, { json: wantsJson(started), stdout, stderr, exit: (code) => exit(code) });
   } else {
     // A process that serves would hold them in memory for as long as it runs.
@@ -182,6 +183,8 @@ export async function runProgram(started: ProgramProcess): Promise<void> {
     ]);
     const openShard = async () => (await import('./embedded.ts')).openEmbeddedShard(ports);
     registerServiceCommands(program, started, { version, openShard, others: [registerSecretsCommand] });
+    // Help begins with what is used most.
+    registerRoles(program, started);
   }
   await parseProgram(program, started, (name) =>
     name === 'testing' ? undefined : (SERVING_ROLES.find((role) => role === name) ?? 'cli'),

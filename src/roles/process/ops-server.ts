@@ -12,7 +12,7 @@ import { httpUrlOf, splitAddress } from '../../core/text/addresses.ts';
 import { ConnectionPool } from '../../operator/connection-pool.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import { listenOn } from './start-error.ts';
+import { demandAddresses, listenOn } from './start-error.ts';
 
 export interface OpsServer {
   /** `http://host:port`, as bound. */
@@ -248,8 +248,25 @@ export function createMetricsText(dependencies: {
   };
 }
 
-/** Opens the ops port, the first step of every role: alive at once, ready when the role is. */
-export function openOps(dependencies: OpsDependencies, config: { readonly opsAddress: string }): Promise<OpsServer> {
+/** The addresses of a role. */
+export interface ListenConfig {
+  readonly opsAddress: string;
+  readonly httpAddress?: string;
+  readonly consoleAddress?: string;
+  readonly rpcAddress?: string | undefined;
+}
+
+/**
+ * Opens the ops port, the first step of every role: alive at once, ready when the role is. Throws a StartError for all
+ * addresses of the role that are not available.
+ */
+export async function openOps(dependencies: OpsDependencies, config: ListenConfig): Promise<OpsServer> {
+  await demandAddresses({
+    GRANTD_HTTP_ADDRESS: config.httpAddress,
+    GRANTD_CONSOLE_ADDRESS: config.consoleAddress,
+    GRANTD_RPC_ADDRESS: config.rpcAddress,
+    GRANTD_OPS_ADDRESS: config.opsAddress,
+  });
   return listenOn('GRANTD_OPS_ADDRESS', config.opsAddress, () =>
     listenOps(dependencies, { address: config.opsAddress }),
   );

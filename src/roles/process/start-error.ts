@@ -1,7 +1,9 @@
 // Why a role cannot start, in one message for the person who started it. Every mistake that a newcomer can make ends
 // here; any other error is a defect and shows its stack.
 
+import { once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { ConfigError } from '../../config/read-config.ts';
 import { splitAddress } from '../../core/text/addresses.ts';
@@ -29,6 +31,16 @@ const ADDRESS_REASONS: readonly (readonly [RegExp, string])[] = [
   [/ENOTFOUND|EAI_AGAIN|name resolution/i, 'has a host name that does not resolve'],
 ];
 
+/** Why nothing can listen on the address, as a sentence; undefined: the error says nothing about that. */
+function faultOf(error: unknown, setting: string, address: string): string | undefined {
+  const text = error instanceof Error ? `${'code' in error ? String(error.code) : ''} ${error.message}` : '';
+  const reason = ADDRESS_REASONS.find(([pattern]) => pattern.test(text))?.[1];
+  if (reason === undefined) return undefined;
+  const holder = IN_USE.test(text) ? findPortHolder(splitAddress(address).port) : undefined;
+  const why = holder === undefined ? reason : `is in use by ${holder}`;
+  return `The address ${address} ${why}. Set ${setting} to another address.`;
+}
+
 /** Runs `listen`; an address that is not available becomes a StartError that names the setting. */
 export async function listenOn<Server>(
   setting: string,
@@ -38,13 +50,32 @@ export async function listenOn<Server>(
   try {
     return await listen();
   } catch (error) {
-    const text = error instanceof Error ? `${'code' in error ? String(error.code) : ''} ${error.message}` : '';
-    const reason = ADDRESS_REASONS.find(([pattern]) => pattern.test(text))?.[1];
-    if (reason === undefined) throw error;
-    const holder = IN_USE.test(text) ? findPortHolder(splitAddress(address).port) : undefined;
-    const why = holder === undefined ? reason : `is in use by ${holder}`;
-    throw new StartError(`The address ${address} ${why}. Set ${setting} to another address.`, { cause: error });
+    const fault = faultOf(error, setting, address);
+    if (fault === undefined) throw error;
+    throw new StartError(fault, { cause: error });
   }
+}
+
+/**
+ * Listens on each of the addresses, by setting, for a moment, and throws one StartError for all that are not available.
+ * One that is lost afterwards is told by `listenOn`.
+ */
+export async function demandAddresses(addresses: Readonly<Record<string, string | undefined>>): Promise<void> {
+  const faults: string[] = [];
+  for (const [setting, address] of Object.entries(addresses)) {
+    const parts = address === undefined ? undefined : splitAddress(address);
+    if (address === undefined || parts === undefined || parts.port === 0) continue;
+    const probe = createServer();
+    try {
+      probe.listen(parts);
+      await once(probe, 'listening');
+    } catch (error) {
+      faults.push(faultOf(error, setting, address) ?? '');
+    }
+    await new Promise<void>((resolve) => void probe.close(() => resolve()));
+  }
+  const told = faults.filter((fault) => fault !== '');
+  if (told.length > 0) throw new StartError(told.join('\n'));
 }
 
 // ---- the process that holds a port, from /proc on Linux: only its name and id, since a command line may have secrets

@@ -56,7 +56,8 @@ async function help(...args: string[]): Promise<string> {
 
 /** The subcommands that a help text lists. */
 function commandsOf(text: string): string[] {
-  const [, list = ''] = /^Commands:\n((?: {2}.*\n?)+)/m.exec(text) ?? [];
+  const lists = text.matchAll(/^(?:Commands|Permissions|Tenants|Cluster|This program|Servers):\n((?: {2}.*\n?)+)/gm);
+  const list = [...lists].map(([, each = '']) => each).join('');
   return [...list.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, name = '']) => name).filter((name) => name !== 'help');
 }
 
@@ -69,6 +70,12 @@ describe('--help', async () => {
   it('lists the commands of this version', () => {
     for (const name of ['dev', ...WITHOUT_DATA, 'tenants', 'keys', 'slots', 'check', 'import', 'export'])
       assert.ok(commands.includes(name), name);
+  });
+
+  it('begins with what people use most, and does not list what the chart runs', async () => {
+    assert.deepEqual([commands[0], commands.indexOf('dev') > commands.indexOf('keys')], ['check', true]);
+    assert.equal(commands.includes('secrets'), false);
+    assert.match(await help('secrets'), /^Usage: grantd secrets/);
   });
 
   for (const command of commands) {

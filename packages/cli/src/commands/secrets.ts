@@ -62,7 +62,7 @@ function certificateNames(options: SecretsOptions): CertificateNames | undefined
 
 export function registerSecretsCommand(program: Command, context: CliContext): void {
   program
-    .command('secrets')
+    .command('secrets', { hidden: true })
     .description('create missing Secrets in Kubernetes, and renew certificates that expire soon')
     .requiredOption('--namespace <name>', 'namespace of the Secrets', parseObjectName)
     .requiredOption('--name <name>', 'prefix of their names', parseObjectName)

@@ -5,7 +5,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { findPortHolder } from '../../../../src/roles/process/start-error.ts';
+import { demandAddresses, findPortHolder } from '../../../../src/roles/process/start-error.ts';
 import { useDirectory } from '../../../kit/directory.ts';
 
 /** A /proc in which the process 42 listens on port 8080 (1F90) over IPv6. */
@@ -53,5 +53,26 @@ describe('the holder of a port', () => {
     const bound = server.address();
     assert.ok(typeof bound === 'object' && bound !== null);
     assert.match(findPortHolder(bound.port) ?? '', new RegExp(`^\\S+ \\(pid ${process.pid}\\)$`));
+  });
+});
+
+describe('the addresses of a role', () => {
+  it('that are not available are all told at once', async (context) => {
+    const listening = async (): Promise<{ readonly address: string; close(): void }> => {
+      const server = createServer();
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const bound = server.address();
+      assert.ok(typeof bound === 'object' && bound !== null);
+      return { address: `127.0.0.1:${bound.port}`, close: () => void server.close() };
+    };
+    const [first, second] = [await listening(), await listening()];
+    context.after(() => [first, second].forEach((each) => void each.close()));
+    const addresses = { FIRST: first.address, ANY: '127.0.0.1:0', NONE: undefined, SECOND: second.address };
+    await assert.rejects(demandAddresses(addresses), (error: Error) => {
+      const settings = error.message.split('\n').map((line) => /is in use by .* Set (\w+) to another/.exec(line)?.[1]);
+      assert.deepEqual(settings, ['FIRST', 'SECOND']);
+      return true;
+    });
+    await demandAddresses({ ANY: '127.0.0.1:0', NONE: undefined });
   });
 });
