@@ -49,8 +49,6 @@ export async function bundleProgram(
         splitting: true,
         format: 'esm',
         platform: 'node',
-        minifyWhitespace: true,
-        minifySyntax: true,
         legalComments: 'none',
         metafile: true,
         logLevel: 'warning',

@@ -2,10 +2,12 @@
 // a README whose code is that of the examples.
 
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
+import { promisify } from 'node:util';
 import { reportMissing } from '../../tools/engines/engine-script.ts';
 import { findGo } from '../../tools/engines/go.ts';
 import type { HttpService } from '../kit/http-service.ts';
@@ -17,6 +19,7 @@ import { runFaults } from './support/fault-run.ts';
 import { assertReadmeShowsExamples } from './support/readme-examples.ts';
 import { runTexts } from './support/text-run.ts';
 
+const run = promisify(execFile);
 const CLIENT = join(ROOT, 'clients', 'go');
 const go = await findGo('the Go client');
 
@@ -28,7 +31,7 @@ describe('the Go client', { skip: go === undefined }, () => {
   before(async () => {
     directory = mkdtempSync(join(tmpdir(), 'grantd-go-'));
     service = await startContractService();
-    await go?.run(['build', '-o', `${directory}/`, './internal/contract', './examples/documents'], CLIENT);
+    await go?.run(['build', '-o', `${directory}/`, './internal/contract', './examples/...'], CLIENT);
   });
 
   after(async () => {
@@ -65,7 +68,16 @@ describe('the Go client', { skip: go === undefined }, () => {
     runTexts({ command: [program('contract')] }, 'bytes', { nested: false }));
 
   it('has a README whose code is that of the examples, which its tests run', () =>
-    assertReadmeShowsExamples(CLIENT, 'go', ['example_test.go']));
+    assertReadmeShowsExamples(CLIENT, 'go', ['example_test.go', 'examples/start/main.go']));
+
+  it('has a README that begins with a program, which runs as it stands', async () => {
+    const { key } = await service.createTenant();
+    const env = { ...process.env, GRANTD_URL: service.baseUrl, GRANTD_KEY: key };
+    const { stdout } = await run(program('start'), [], { env });
+    assert.equal(stdout, 'true <nil>\ndocument:plan <nil>\n');
+    const [, first = ''] = /^```go\n(.*?)^```$/ms.exec(readFileSync(join(CLIENT, 'README.md'), 'utf8')) ?? [];
+    assert.ok(readFileSync(join(CLIENT, 'examples', 'start', 'main.go'), 'utf8').endsWith(`\n${first}`));
+  });
 
   it('guards handlers of net/http in an application', () => checkApplication(service, [program('documents')]));
 });

@@ -1,8 +1,9 @@
 // The Java client: the contract on a real service behind the fault proxy, compiled without Maven, and a README whose
 // code is that of the examples. Its build has a suite of its own.
 
+import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { globSync, mkdtempSync, rmSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -73,6 +74,16 @@ describe('the Java client', { skip: !hasJava }, () => {
   it('meets the table of faults', () => runFaults({ command }));
 
   it('sends random texts as they are, or not at all', () => runTexts({ command }, 'utf16'));
+
+  it('has a README that begins with a program, which runs as it stands', async () => {
+    const [, program = ''] = /^```java\n(.*?)^```$/ms.exec(readFileSync(join(CLIENT, 'README.md'), 'utf8')) ?? [];
+    const file = join(classes, 'Start.java');
+    writeFileSync(file, program);
+    const { key } = await service.createTenant();
+    const env = { ...process.env, GRANTD_URL: service.baseUrl, GRANTD_KEY: key };
+    const { stdout } = await run('java', [...command.slice(1, -1), file], { env });
+    assert.equal(stdout, 'true\ndocument:plan\n');
+  });
 
   it('has a README whose code is that of the examples, which its build runs', () =>
     assertReadmeShowsExamples(CLIENT, 'java', globSync('examples/src/*/java/**/*.java', { cwd: CLIENT })));

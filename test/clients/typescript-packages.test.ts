@@ -11,7 +11,7 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { Grantd } from '../../clients/typescript/src/exports.ts';
 import { startGrantd } from '../../clients/typescript/testing/testing.ts';
-import { installNpmProgram, NODE_24 } from '../../tools/engines/npm-program.ts';
+import { NODE_20, NODE_24, oldestNode } from '../../tools/engines/npm-program.ts';
 import { call } from '../kit/http-client.ts';
 import type { HttpService } from '../kit/http-service.ts';
 import { waitFor } from '../kit/wait-for.ts';
@@ -31,8 +31,6 @@ import { TESTING_COMMAND } from './support/testing-service.ts';
 const run = promisify(execFile);
 /** Half of that of the service is the reference at /docs. */
 const PACKED_BYTES_MAX: Readonly<Record<string, number>> = { '@grantd/client': 40_000, '@grantd/testing': 3_000_000 };
-/** Of an uncaught error: its line of code, its message and its stack. */
-const UNCAUGHT_BYTES_MAX = 2_000;
 let packages: ClientPackages;
 let service: HttpService;
 
@@ -56,13 +54,28 @@ describe('the packages', () => {
     }
   });
 
-  it('can be read: an uncaught error prints its own line of code, and no wall of it', async () => {
+  it('can be read: an uncaught error says what is wrong in its first lines, and no more than a page', async () => {
+    const { key } = await service.createTenant();
+    const question = "{ subject: 'user:ada', relation: 'viewer', object: 'document:plan' }";
+    const right = `{ url: '${service.baseUrl}', key: '${key}', maxRetries: 0 }`;
+    const mistakes = [
+      ['new Grantd();', /^TypeError: There is no url and no key: /m, 15],
+      [`await new Grantd(${right}).check({ ...${question}, contextGrants: [] });`, /"context_grants"/, 22],
+      [`await new Grantd(${right}).check({ ...${question}, subject: 'ada' });`, /^GrantdError: invalid-subject: /m, 22],
+      [`await new Grantd({ ...${right}, url: 'http://127.0.0.1:1' }).check(${question});`, /connection-lost/, 45],
+    ] as const;
+    const programs = [process.execPath, await oldestNode(NODE_20, 'the client')];
     const program = join(packages.directory, 'uncaught.mjs');
-    writeFileSync(program, "import { Grantd } from '@grantd/client';\nnew Grantd();\n");
     const env = { ...process.env, GRANTD_URL: '', GRANTD_KEY: '' };
-    const { stderr } = await run(process.execPath, [program], { env }).catch((error: { stderr: string }) => error);
-    assert.match(stderr, /^TypeError: There is no url and no key: /m);
-    assert.ok(stderr.length <= UNCAUGHT_BYTES_MAX, stderr);
+    for (const [code, message, linesMax] of mistakes) {
+      writeFileSync(program, `import { Grantd } from '@grantd/client';\n${code}\n`);
+      for (const node of programs) {
+        const { stderr } = await run(node, [program], { env }).catch((error: { stderr: string }) => error);
+        const lines = stderr.trim().split('\n');
+        assert.match(lines.slice(0, 5).join('\n'), message);
+        assert.ok(lines.length <= linesMax && lines.every((line) => line.length <= 200), stderr);
+      }
+    }
   });
 
   it('are well-formed for Node and bundlers', async () => {
@@ -111,7 +124,7 @@ describe('the service for tests', () => {
       program,
       "import { startGrantd } from '@grantd/testing';\nconsole.log((await startGrantd()).url);\nsetInterval(() => {}, 1000);\n",
     );
-    const node = await installNpmProgram(NODE_24).catch(() => process.execPath);
+    const node = await oldestNode(NODE_24, 'the service for tests');
     const child = spawn(node, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
     for await (const url of createInterface({ input: child.stdout })) {
       const grantd = new Grantd({ url, key: 'test_a' });

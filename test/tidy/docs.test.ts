@@ -274,12 +274,53 @@ describe('the docs', () => {
     assert.deepEqual(found, []);
   });
 
+  it('say beside each package, image or chart of a registry that it is not there yet', () => {
+    const shown = new RegExp(
+      [
+        /\bnpx (?!--no\b)[^\n`]*@grantd\//,
+        /\bnpm (?:i|install)\b[^\n`]* @grantd\//,
+        /\bpip install grantd\b/,
+        /\bgo get github\.com\/grantd\//,
+        /\bhelm repo add\b/,
+        /\boci:\/\/ghcr\.io\/grantd\//,
+        /\bghcr\.io\/grantd\/grantd\b/,
+        /<groupId>io\.github\.grantd</,
+      ]
+        .map(({ source }) => source)
+        .join('|'),
+    );
+    const said =
+      /nothing .{0,20}\b(?:on|in) .{0,25}(?:before|until)|no version is tagged before|no release is published yet|once there is a release|neither .* is published yet|nothing is published yet/i;
+    /** Up to the next heading: what is said elsewhere may not be read. */
+    const sectionsOf = (text: string): string[] => text.split(/^(?=#{1,6} )/m);
+    assert.ok(shown.test('helm repo add grantd') && shown.test('npm install --save-dev @grantd/testing'));
+    assert.ok(
+      !shown.test('npx --no grantd check') && !shown.test('npm install ./grantd/clients/typescript/dist/client'),
+    );
+    const sections = pages
+      .filter(({ path }) => path !== 'CHANGELOG.md' && path !== 'docs/contributing/releasing.md')
+      .flatMap(({ path, text }) => sectionsOf(text).map((section) => ({ path, section })))
+      .filter(({ section }) => shown.test(section));
+    assert.ok(sections.length >= 7);
+    const silent = sections.filter(({ section }) => !said.test(section.replaceAll(/\s+/g, ' ')));
+    assert.deepEqual(
+      silent.map(({ path, section }) => `${path}: ${shown.exec(section)?.[0]}`),
+      [],
+    );
+  });
+
   it('run no package from a registry in which it may be of somebody else', () => {
     // `--no` runs what is installed; `npx node` and the like are packages of this repository.
     const unsafe = /\bnpx\b["', [\]:\na-z]*?(?:--yes|-y|@grantd\/|\bgrantd\b)/g;
     assert.equal('"command": "npx",\n "args": ["--yes", "@grantd/cli", "mcp"]'.match(unsafe)?.length, 1);
     assert.equal('npx --no grantd check\nnpx node x.ts'.match(unsafe), null);
-    const found = samples.flatMap(({ path, code }) => (code.match(unsafe) ?? []).map((text) => `${path}: ${text}`));
+    const programs = listFiles()
+      .filter((path) => /^(?:clients|packages|examples)\/.*\.(?:ts|js|mjs|py|go|java)$/.test(path))
+      .map((path) => ({ path, code: readText(path) }));
+    assert.ok(programs.length > 200);
+    const found = [...samples, ...programs].flatMap(({ path, code }) =>
+      (code.match(unsafe) ?? []).map((text) => `${path}: ${text}`),
+    );
     assert.deepEqual(found, []);
   });
 });

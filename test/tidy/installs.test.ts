@@ -20,7 +20,7 @@ const PROVIDERS: readonly (readonly [imported: RegExp, install: string])[] = [
   [/\bmissingChromium\b/, 'chromium'],
   [/\bmissingHelm\b|\bmissingKustomize\b|\bmissingRegistry\b/, 'helm'],
   [/\bfindK6\b/, 'k6'],
-  [/\binstallNpmProgram\b/, 'runtimes'],
+  [/\binstallNpmProgram\b|\boldestNode\b/, 'runtimes'],
   [/\binstallPythonTool\b.*\bSCHEMATHESIS\b/, 'schemathesis'],
   [/\binstallPythonTool\b.*\bPYTHON_CLIENT\b/, 'python-client'],
   [/\bprovideJava\b/, 'java'],

@@ -33,12 +33,7 @@ const PLACES: Readonly<Record<string, RegExp>> = {
     `String VERSION = "${SEMANTIC}";`,
     'g',
   ),
-  'clients/java/testing/src/main/java/io/github/grantd/testing/GrantdService.java': new RegExp(
-    `String VERSION = "${SEMANTIC}";`,
-    'g',
-  ),
   'clients/java/README.md': new RegExp(`<version>${SEMANTIC}</version>`, 'g'),
-  'clients/go/grantdtest/grantdtest.go': new RegExp(`^const version = "${SEMANTIC}"$`, 'gm'),
   'clients/go/client.go': new RegExp(`^\\s*version = "${SEMANTIC}"$`, 'gm'),
 };
 const COUNTS: Readonly<Record<string, number>> = {

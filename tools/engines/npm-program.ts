@@ -5,6 +5,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { reportMissing } from './engine-script.ts';
 import { TOOLS_DIRECTORY } from './tools-directory.ts';
 
 const INSTALL_MS_MAX = 300_000;
@@ -63,3 +64,10 @@ export async function installNpmProgram(program: NpmProgram): Promise<string> {
   }
   return command;
 }
+
+/** The command of the oldest Node on which something runs; where it cannot be had, says so, and gives this one. */
+export const oldestNode = (program: NpmProgram, what: string): Promise<string> =>
+  installNpmProgram(program).catch((error: unknown) => {
+    reportMissing(`${what} on Node ${program.version}`, String(error));
+    return process.execPath;
+  });

@@ -11,6 +11,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -23,9 +24,11 @@ import (
 	"github.com/grantd/grantd/clients/go"
 )
 
-const version = "0.2.0"
+// Nothing is downloaded: what a registry has under this name may be of somebody else.
+const program = "grantd-testing"
 
-// Options say which service it is. Without any, `npx @grantd/testing` is started, for which the machine needs Node 24.
+// Options say which service it is. Without any, the program grantd-testing of the PATH is started, which the package
+// @grantd/testing of npm has.
 type Options struct {
 	// URL is that of a service that runs already.
 	URL string
@@ -62,9 +65,12 @@ func Run(options Options) (*Service, error) {
 	}
 	command := options.Command
 	if len(command) == 0 {
-		command = []string{"npx", "--yes", "@grantd/testing@" + version}
+		command = []string{program}
 	}
 	service, err := start(command)
+	if len(options.Command) == 0 && errors.Is(err, exec.ErrNotFound) {
+		err = fmt.Errorf("%w: install @grantd/testing, or set GRANTD_TESTING_URL", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("grantd for tests did not start: %s: %w", strings.Join(command, " "), err)
 	}

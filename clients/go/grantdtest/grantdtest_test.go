@@ -1,6 +1,7 @@
 package grantdtest_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/grantd/grantd/clients/go/grantdtest"
@@ -41,5 +42,12 @@ func TestAServiceThatDoesNotStartSaysWhy(t *testing.T) {
 		} else {
 			t.Log(err)
 		}
+	}
+}
+
+func TestWithoutTheProgramItSaysWhatToInstall(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	if _, err := grantdtest.Run(grantdtest.Options{}); err == nil || !strings.Contains(err.Error(), "GRANTD_TESTING_URL") {
+		t.Error(err)
 	}
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -39,3 +40,15 @@ def test_it_ends_with_its_input() -> None:
 def test_one_that_does_not_start_says_why() -> None:
     with pytest.raises(RuntimeError, match=r"did not start: .* ended with 5"):
         start_grantd(command=[sys.executable, "-c", "raise SystemExit(5)"])
+
+
+def test_by_default_it_is_the_program_of_the_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("GRANTD_TESTING_URL", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(RuntimeError, match="GRANTD_TESTING_URL"):
+        start_grantd()
+    program = tmp_path / "grantd-testing"
+    program.write_text('#!/bin/sh\necho \'{"url": "http://127.0.0.1:1"}\'\nread -r _\n')
+    program.chmod(0o755)
+    with start_grantd() as service:
+        assert service.url == "http://127.0.0.1:1"

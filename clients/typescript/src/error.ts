@@ -71,6 +71,9 @@ const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069
 export const printable = (text: string): string =>
   text.replaceAll(CONTROL, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
+/** Members of an error only where they are known: Node prints all that an uncaught one has. */
+const OPTIONAL = ['requestId', 'keyId', 'earliest', 'retryAfterS', 'request'] as const;
+
 export class GrantdError extends Error {
   /** The code, such as `invalid-subject`. Match on it, not on `detail`. */
   readonly type: ErrorType;
@@ -79,17 +82,17 @@ export class GrantdError extends Error {
   /** Whether the same call can succeed later. The client has already retried as its deadline and budget allow. */
   readonly retryable: boolean;
   /** From the response; identifies the request in the logs of the service. */
-  readonly requestId: string | undefined;
+  declare readonly requestId: string | undefined;
   /** For humans. Names the invalid field. */
   readonly detail: string;
   /** Set for `already-created`: the API key that exists. */
-  readonly keyId: string | undefined;
+  declare readonly keyId: string | undefined;
   /** Set for `cursor-too-old`: the cursor of the oldest change that is kept. */
-  readonly earliest: string | undefined;
+  declare readonly earliest: string | undefined;
   /** The seconds of the header Retry-After. */
-  readonly retryAfterS: number | undefined;
+  declare readonly retryAfterS: number | undefined;
   /** The method and the URL of the request, without its query. */
-  readonly request: string | undefined;
+  declare readonly request: string | undefined;
 
   /** The message has the type, the detail, the request and its id. */
   constructor(type: ErrorType, status: number, rawDetail: string, facts: ErrorFacts = {}) {
@@ -104,11 +107,7 @@ export class GrantdError extends Error {
     this.status = status;
     this.detail = detail;
     this.retryable = facts.retryable ?? (RETRYABLE_STATUSES.has(status) || RETRYABLE_TYPES.has(type));
-    this.requestId = facts.requestId;
-    this.keyId = facts.keyId;
-    this.earliest = facts.earliest;
-    this.retryAfterS = facts.retryAfterS;
-    this.request = facts.request;
+    for (const name of OPTIONAL) if (facts[name] !== undefined) Object.assign(this, { [name]: facts[name] });
   }
 }
 

@@ -87,16 +87,12 @@ describe('the build of the Java client', { skip: found === undefined }, () => {
 <build><pluginManagement><plugins>${plugins.join('')}</plugins></pluginManagement></build></project>`,
     );
     const [first = ''] = blocksIn('java');
-    const body = first.replace('service.client()', 'Grantd.fromEnvironment()');
-    writeFileSync(
-      join(application, 'src', 'main', 'java', 'App.java'),
-      `import io.github.grantd.*;\npublic class App { public static void main(String[] args) {\n${body}} }\n`,
-    );
+    writeFileSync(join(application, 'src', 'main', 'java', 'Start.java'), first);
     await maven.run(application, [...OFFLINE, 'compile']);
     const { key } = await service.createTenant();
     const environment = { ...process.env, GRANTD_URL: service.baseUrl, GRANTD_KEY: key };
     const parts = classpath(join(application, 'target', 'classes'), ...jars('io/github/grantd/grantd-client/*/*.jar'));
-    const { stdout } = await run(JAVA[0], [...JAVA.slice(1), '-cp', parts, 'App'], { env: environment });
+    const { stdout } = await run(JAVA[0], [...JAVA.slice(1), '-cp', parts, 'Start'], { env: environment });
     assert.equal(stdout, 'true\ndocument:plan\n');
   });
 });

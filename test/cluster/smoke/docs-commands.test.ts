@@ -9,7 +9,7 @@ import { before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { freePort } from '../../../tools/engines/free-port.ts';
-import { installNpmProgram, NODE_20 } from '../../../tools/engines/npm-program.ts';
+import { NODE_20, oldestNode } from '../../../tools/engines/npm-program.ts';
 import { readDevFacts, testEnvironment, useDev } from '../../kit/dev-process.ts';
 import { asShown, linesOf, type ShellStep, shellBlocks, shellSteps } from '../../kit/shell-blocks.ts';
 import { linkedInstall, makeUserCheckout } from '../../kit/user-checkout.ts';
@@ -187,7 +187,7 @@ describe('the pages for application developers, by one reader in their order', (
   /** Runs steps in the checkout, on the oldest Node that pages ask for if it can be had. Returns what each prints. */
   async function runInCheckout(steps: readonly ShellStep[]): Promise<string[][]> {
     const { base_url: baseUrl, key } = readDevFacts(join(checkout, '.grantd'));
-    const node = await installNpmProgram(NODE_20).catch(() => process.execPath);
+    const node = await oldestNode(NODE_20, 'the pages');
     const script = [linkedInstall(checkout), ...steps.map(({ commands }) => commands)]
       .join(`\n${NEXT}\n`)
       .replaceAll('http://127.0.0.1:8080', baseUrl)

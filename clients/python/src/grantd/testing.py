@@ -18,7 +18,6 @@ from typing import Any
 
 from ._async_client import AsyncGrantd
 from ._client import Grantd
-from ._core import VERSION
 
 _STOP_S_MAX = 30.0
 
@@ -61,12 +60,20 @@ def start_grantd(*, url: str | None = None, command: Sequence[str] | None = None
     """Returns when the service answers.
 
     url: of a service that runs already. Default: `GRANTD_TESTING_URL` of the environment, unless there is a command.
-    command: the program that is started, and its arguments. Default: `npx @grantd/testing`, which needs Node 24.
+    command: the program that is started, and its arguments. Default: `grantd-testing` of the PATH, which the package
+    @grantd/testing of npm has.
     """
     known = url or (os.environ.get("GRANTD_TESTING_URL") if command is None else None)
     if known:
         return GrantdService(known)
-    started = [*(command or (shutil.which("npx") or "npx", "--yes", f"@grantd/testing@{VERSION}"))]
+    # Nothing is downloaded: what a registry has under this name may be of somebody else.
+    program = shutil.which("grantd-testing")
+    if command is None and program is None:
+        raise RuntimeError(
+            "grantd for tests did not start: there is no program grantd-testing in the PATH. Install @grantd/testing, "
+            "or set GRANTD_TESTING_URL."
+        )
+    started = [*(command or (str(program),))]
     process = subprocess.Popen(
         [*started, "--until-stdin-closes"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

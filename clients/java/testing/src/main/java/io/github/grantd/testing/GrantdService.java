@@ -18,7 +18,10 @@ import java.util.regex.Pattern;
  * with the process that has started it, also if that is killed.
  */
 public final class GrantdService implements AutoCloseable {
-    private static final String VERSION = "0.2.0";
+    /** Nothing is downloaded: what a registry has under this name may be of somebody else. */
+    private static final String PROGRAM =
+        System.getProperty("os.name").startsWith("Windows") ? "grantd-testing.cmd" : "grantd-testing";
+
     private static final Pattern LINE = Pattern.compile("\\{\"url\":\"(http://[^\"]+)\"\\}");
     private static final long STOP_SECONDS_MAX = 30;
 
@@ -31,16 +34,15 @@ public final class GrantdService implements AutoCloseable {
     }
 
     /**
-     * The service of {@code GRANTD_TESTING_URL} in the environment. Without it, {@code npx @grantd/testing} is started, for
-     * which the machine needs Node 24.
+     * The service of {@code GRANTD_TESTING_URL} in the environment. Without it, the program {@code grantd-testing} of the
+     * {@code PATH} is started, which the package {@code @grantd/testing} of npm has.
      *
      * @return the service, once it answers
      */
     public static GrantdService start() {
         String known = System.getenv("GRANTD_TESTING_URL");
         if (known != null && !known.isEmpty()) return at(known);
-        String npx = System.getProperty("os.name").startsWith("Windows") ? "npx.cmd" : "npx";
-        return start(List.of(npx, "--yes", "@grantd/testing@" + VERSION));
+        return start(List.of(PROGRAM));
     }
 
     /**
@@ -62,7 +64,8 @@ public final class GrantdService implements AutoCloseable {
             throw new IllegalStateException(
                 "grantd for tests did not start: " + command + " ended with " + process.exitValue() + ".");
         } catch (IOException e) {
-            throw new IllegalStateException("grantd for tests did not start: " + e.getMessage(), e);
+            String hint = command.equals(List.of(PROGRAM)) ? ". Install @grantd/testing, or set GRANTD_TESTING_URL." : "";
+            throw new IllegalStateException("grantd for tests did not start: " + e.getMessage() + hint, e);
         }
     }
 
