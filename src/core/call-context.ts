@@ -6,7 +6,7 @@ import { type ErrorCode, GrantdError } from './errors.ts';
 import { canonicalContext, conditionRecord, parseCondition } from './grant-terms.ts';
 import { demandMembersOfEach, isJsonObject, type JsonObject } from './json-members.ts';
 import { CONTEXT_GRANTS_MAX } from './limits.ts';
-import { parseTuple, type Relation, TUPLE_MEMBERS, type Tuple } from './tuples.ts';
+import { parseTuple, TUPLE_MEMBERS, type Tuple } from './tuples.ts';
 
 /** UTF-8 bytes of the canonical context of a call. */
 export const CALL_CONTEXT_BYTES_MAX = 32 * 1024;
@@ -17,20 +17,11 @@ export interface ContextGrant extends Tuple {
   readonly condition?: string;
 }
 
-/** The stored grants that have all of these; at least one is given. */
-export interface WithoutGrants {
-  readonly subject?: string;
-  readonly relation?: Relation;
-  readonly object?: string;
-}
-
 export interface CallContext {
   /** Canonical JSON of an object, at most 32 KiB; `contextIn` parses it. Absent: it is empty. */
   readonly context?: string;
   /** At most 100, at least one. Absent: none. */
   readonly contextGrants?: readonly ContextGrant[];
-  /** The call is answered as if these were revoked. Absent: none. No request of a tenant can set it. */
-  readonly without?: WithoutGrants;
 }
 
 /** What a call may be refused with for its context grants. */
@@ -46,16 +37,14 @@ export const CONTEXT_GRANT_ERRORS = [
 export const NO_CONTEXT: CallContext = Object.freeze({});
 
 /** Whether the call sees other grants than those that are stored. */
-export const changesGrants = ({ contextGrants, without }: CallContext): boolean =>
-  contextGrants !== undefined || without !== undefined;
+export const changesGrants = ({ contextGrants }: CallContext): boolean => contextGrants !== undefined;
 
 export const hasContext = (call: CallContext): boolean => call.context !== undefined || changesGrants(call);
 
 /** Only the context of a larger object. */
-export const contextOf = ({ context, contextGrants, without }: CallContext): CallContext => ({
+export const contextOf = ({ context, contextGrants }: CallContext): CallContext => ({
   ...(context === undefined ? {} : { context }),
   ...(contextGrants === undefined ? {} : { contextGrants }),
-  ...(without === undefined ? {} : { without }),
 });
 
 const LIST = 'context_grants';
@@ -99,17 +88,16 @@ export const parseCallContext = (body: JsonObject): CallContext => ({
 });
 
 /** What binds a cursor to the context of its listing; empty if that has none. */
-export function contextScope({ context = EMPTY, contextGrants = [], without }: CallContext): readonly string[] {
-  if (context === EMPTY && contextGrants.length === 0 && without === undefined) return [];
+export function contextScope({ context = EMPTY, contextGrants = [] }: CallContext): readonly string[] {
+  if (context === EMPTY && contextGrants.length === 0) return [];
   const grants = contextGrants.map(({ subject, relation, object, condition }) => [
     subject,
     relation,
     object,
     condition ?? null,
   ]);
-  const { subject = '', relation = '', object = '' } = without ?? {};
   const digest = createHash('sha256')
-    .update(JSON.stringify([context, grants, subject, relation, object]))
+    .update(JSON.stringify([context, grants]))
     .digest('base64url');
   return ['context', digest];
 }

@@ -126,12 +126,14 @@ class NamespaceRules {
   readonly wanted: NameSetCache<Requirement>;
   readonly wantedAtMost: NameSetCache<Requirement>;
   readonly held: NameSetCache<NameSet>;
+  readonly affected: NameSetCache<NameSet>;
   readonly gates: ReadonlyMap<number, Gate>;
   readonly derived: readonly number[];
   /** The relations that they use behind `from`. */
   readonly leading: ReadonlySet<number>;
   /** By relation. */
   readonly #inherited = new Map<number, NameSetCache<NameSet>>();
+  readonly #affectedThrough = new Map<number, NameSetCache<NameSet>>();
   readonly #elements: ReadonlyMap<number, readonly NumberedElement[]>;
   readonly #isRelation: (number: number) => boolean;
   readonly #hasPublic: boolean;
@@ -150,11 +152,18 @@ class NamespaceRules {
     this.derived = derived;
     this.wanted = new NameSetCache(bound, (names) => this.#wanted(names, false));
     this.wantedAtMost = new NameSetCache(bound, (names) => this.#wanted(names, true));
-    this.held = new NameSetCache(bound, (names) => this.#held(names));
+    this.held = new NameSetCache(bound, (names) =>
+      this.#closed(names, ({ all }, held) => all.every((name) => (held & bitOf(name)) !== 0n)),
+    );
+    this.affected = new NameSetCache(bound, (names) =>
+      this.#closed(names, ({ all, none }, found) => [...all, ...none].some((name) => (found & bitOf(name)) !== 0n)),
+    );
     const every = Array.from(gates.values(), (gate) => (gate.kind === 'every' ? [gate.relation] : [])).flat();
     this.leading = new Set([...[...elements.values()].flat().flatMap(({ from }) => from ?? []), ...every]);
     for (const relation of this.leading) {
-      this.#inherited.set(relation, new NameSetCache(bound, (names) => this.#inheritedBy(relation, names)));
+      const by = (names: NameSet): NameSet => this.#inheritedBy(relation, names);
+      this.#inherited.set(relation, new NameSetCache(bound, (names) => this.held.get(by(names))));
+      this.#affectedThrough.set(relation, new NameSetCache(bound, (names) => this.affected.get(by(names))));
     }
   }
 
@@ -170,6 +179,10 @@ class NamespaceRules {
 
   inherited(relation: number, names: NameSet): NameSet {
     return this.#inherited.get(relation)?.get(names) ?? 0n;
+  }
+
+  affectedThrough(relation: number, names: NameSet): NameSet {
+    return this.#affectedThrough.get(relation)?.get(names) ?? 0n;
   }
 
   /**
@@ -210,8 +223,8 @@ class NamespaceRules {
     return [first, ...others].find(isPlain) ?? first;
   }
 
-  /** With every gate whose operands hold, whatever it excludes. */
-  #held(names: NameSet): NameSet {
+  /** The names, and what follows from them on the same object, with every gate that `opens` lets open. */
+  #closed(names: NameSet, opens: (gate: OperandGate, held: NameSet) => boolean): NameSet {
     let held = names;
     for (let grown = true; grown; ) {
       grown = false;
@@ -225,7 +238,7 @@ class NamespaceRules {
       }
       for (const [number, gate] of this.gates) {
         if ((held & bitOf(number)) !== 0n || gate.kind === 'every') continue;
-        if (gate.all.every((name) => (held & bitOf(name)) !== 0n)) add(number);
+        if (opens(gate, held)) add(number);
       }
     }
     return held;
@@ -243,7 +256,7 @@ class NamespaceRules {
         inherited |= bitOf(number);
       }
     }
-    return this.held.get(inherited);
+    return inherited;
   }
 }
 
@@ -457,6 +470,11 @@ export class CompiledRules {
     };
   }
 
+  /** Built-in and own. */
+  get relations(): readonly Relation[] {
+    return this.#relations;
+  }
+
   /** What suffices for one of the names on the object. */
   wanted(object: string, names: NameSet): Requirement {
     return this.#of(object).wanted.get(names);
@@ -491,6 +509,21 @@ export class CompiledRules {
    */
   inherited(object: string, relation: number, names: NameSet): NameSet {
     return this.#of(object).inherited(relation, names);
+  }
+
+  /** The names on the object that a change of these there could change, which are included: whatever gates need. */
+  affected(object: string, names: NameSet): NameSet {
+    return this.#of(object).affected.get(names);
+  }
+
+  /** The same for a change of these on an entity that has the relation on the object. */
+  affectedThrough(object: string, relation: number, names: NameSet): NameSet {
+    return this.#of(object).affectedThrough(relation, names);
+  }
+
+  /** The names on an entity that some rule follows along the relation. */
+  followedAlong(relation: number): NameSet {
+    return this.#followed.get(relation) ?? 0n;
   }
 
   /** The relations of an entity to others along which something follows from one of the names on it. */

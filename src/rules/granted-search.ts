@@ -74,6 +74,11 @@ export class GrantedSearch {
     return namesIn(this.#held.get(object));
   }
 
+  /** The subjects on whose grants the search rests. */
+  get followed(): ReadonlySet<string> {
+    return this.#followed;
+  }
+
   /** Whether the search rests on grants of the subject. */
   follows(subject: string): boolean {
     return this.#followed.has(subject);

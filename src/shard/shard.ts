@@ -13,6 +13,7 @@ import type { Scope, ScopeMask } from '../core/scopes.ts';
 import type { UnfollowedGrant } from '../core/service-warnings.ts';
 import type { ReadersSetting, Tenant } from '../core/tenants.ts';
 import type { Grant, Namespace, TupleColumns } from '../core/tuples.ts';
+import type { AccessChanges, RevokedGrants } from '../rules/access-changes.ts';
 import type { NamedTuple } from '../rules/questions.ts';
 import type { RuleSet } from '../rules/rule-set.ts';
 import type { RulesPreview, RulesRequest } from '../rules/rules-writes.ts';
@@ -138,6 +139,8 @@ export interface TenantCalls {
   revokeGrants: Write<GrantFilter, RevokeResult>;
   /** What `revokeGrants` would do now. */
   previewRevocation: Read<GrantFilter, RevokeResult>;
+  /** Who would lose and gain access without the grants that have all of these. Rejects with `overloaded`. */
+  compareAccess: Read<RevokedGrants, AccessChanges>;
   listObjects: Read<ObjectsQuery, ResultPage<string>>;
   listHolders: Read<HoldersQuery, HoldersPage>;
   /** The live grants of a subject or on an object, ascending by the bytes of (relation, object or subject). */

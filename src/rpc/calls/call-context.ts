@@ -1,15 +1,8 @@
 // What a check or a listing brings along besides its question, as requests carry it.
 
-import {
-  CALL_CONTEXT_BYTES_MAX,
-  type CallContext,
-  type ContextGrant,
-  hasContext,
-  type WithoutGrants,
-} from '../../core/call-context.ts';
+import { CALL_CONTEXT_BYTES_MAX, type CallContext, type ContextGrant, hasContext } from '../../core/call-context.ts';
 import { isJsonObject } from '../../core/json-members.ts';
 import { CONTEXT_GRANTS_MAX } from '../../core/limits.ts';
-import { demand } from '../wire-violation.ts';
 import { condition, identifier, relation } from './fields.ts';
 import * as s from './schema.ts';
 
@@ -41,16 +34,6 @@ const callContext: s.Field<CallContext> = s.message<CallContext>({
         }),
         { max: CONTEXT_GRANTS_MAX },
       ),
-    ),
-  ),
-  without: s.optional(
-    s.refined(
-      s.message<WithoutGrants>({
-        subject: s.sparse(identifier),
-        relation: s.sparse(relation),
-        object: s.sparse(identifier),
-      }),
-      (grants) => demand(Object.keys(grants).length > 0, 'A call is to do without every grant.'),
     ),
   ),
 });

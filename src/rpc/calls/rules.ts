@@ -1,11 +1,19 @@
 // The calls about the rules of a tenant. Rules travel as their canonical text.
 
+import {
+  type AccessChanges,
+  type AccessRow,
+  type AccessSide,
+  OPEN_POINTS,
+  type RevokedGrants,
+} from '../../rules/access-changes.ts';
 import { parseRuleSet } from '../../rules/parse-rule-set.ts';
 import { RULE_SET_BYTES_MAX, type RuleSet, textOfRules } from '../../rules/rule-set.ts';
 import { KEEP_OUTSIDE } from '../../rules/rules-writes.ts';
 import type { RulesRequest } from '../../shard/shard.ts';
+import { demand } from '../wire-violation.ts';
 import { DONE, defineCall } from './define-call.ts';
-import { relation, shortText } from './fields.ts';
+import { identifier, relation, shortText } from './fields.ts';
 import * as s from './schema.ts';
 
 /** Revisions in a condition: several times what fits into the header of a request. */
@@ -38,7 +46,51 @@ const rulesRequest = s.message<RulesRequest>({
   ),
 });
 
+const accessSide = s.message<AccessSide>({
+  subjects: s.uint32,
+  objects: s.uint32,
+  rows: s.list(
+    s.message<AccessRow>({
+      subjects: s.list(s.text),
+      subjectCount: s.uint32,
+      names: s.list(s.text),
+      objects: s.list(s.text),
+      objectCount: s.uint32,
+      isGroup: s.flag,
+      members: s.uint32,
+    }),
+  ),
+  rowsLeft: s.uint32,
+  byName: s.flag,
+});
+
+const accessChanges = s.message<AccessChanges>({
+  lost: accessSide,
+  gained: accessSide,
+  compared: s.uint32,
+  open: s.list(s.word(...OPEN_POINTS)),
+});
+
+/** A comparison takes seconds at most, in turns; mostly some milliseconds. */
+const COMPARISON_MS = 2;
+
 export const ruleCalls = {
+  /** What a revocation would change. */
+  compareAccess: defineCall('compareAccess', {
+    access: 'admin',
+    costMs: COMPARISON_MS,
+    request: s.refined(
+      s.message<RevokedGrants>({
+        subject: s.sparse(identifier),
+        relation: s.sparse(relation),
+        object: s.sparse(identifier),
+      }),
+      ({ subject, object }) => demand((subject ?? object) !== undefined, 'A revocation is of a subject or an object.'),
+    ),
+    reply: 'accessChanges',
+    answer: accessChanges,
+  }),
+
   readRules: defineCall('readRules', {
     access: 'admin',
     request: s.nothing,

@@ -1,5 +1,5 @@
-// The grants of a tenant as one call sees them: the stored grants at its time, minus those in `without`, plus its
-// context grants. Grants whose condition is not met do not count. One context at a time.
+// The grants of a tenant as one call sees them: the stored grants at its time, plus its context grants, minus those
+// that a comparison leaves out. Grants whose condition is not met do not count. One context at a time.
 
 import type { CallContext } from '../../core/call-context.ts';
 import type { GrantTerms } from '../../core/grant-attributes.ts';
@@ -9,7 +9,7 @@ import type { StoredRules } from '../memory/tenant-rules.ts';
 import { ContextGrants } from './context-grants.ts';
 import type { GrantConditions } from './grant-conditions.ts';
 import type { FirstTexts, Keeps, PageGraph, Side, TextsQuery } from './page-graph.ts';
-import { HiddenGrants } from './without-grants.ts';
+import type { HiddenGrants } from './without-grants.ts';
 
 /** All are undefined for a call that sees just the stored grants, under rules without conditions. */
 export interface CallTerms {
@@ -21,13 +21,13 @@ export interface CallTerms {
 /** The context of a call under these rules. Throws for names that they do not declare. */
 export function termsOf(
   rules: StoredRules,
-  { contextGrants, without }: CallContext,
+  { contextGrants }: CallContext,
   conditionsOf: () => GrantConditions,
 ): CallTerms {
   return {
     conditions: rules.compiled.conditions.size === 0 ? undefined : conditionsOf(),
     contextGrants: contextGrants && new ContextGrants(rules, contextGrants),
-    hidden: without && new HiddenGrants(rules, without),
+    hidden: undefined,
   };
 }
 
@@ -81,7 +81,7 @@ export class GrantsView implements Graph {
     return this.#hidden === undefined ? found : this.#hidden.subjectsLeft(object, found);
   }
 
-  /** The first counterparts of one relation of an entity, and those of context grants, in no order. */
+  /** The first counterparts of one relation of an entity, and those of context grants, in no order; none is hidden. */
   firstCounterparts(
     side: Side,
     entity: string,
@@ -90,13 +90,10 @@ export class GrantsView implements Graph {
   ): (FirstTexts & { readonly added: readonly string[] }) | typeof TOO_MANY | undefined {
     const conditions = this.#conditions;
     const settle = conditions && ((rows: readonly GrantTerms[]) => conditions.settleThose(rows));
-    // At most one of them is hidden in part: with one more read, enough are left.
-    const read = this.#hidden === undefined ? query : { ...query, countMax: query.countMax + 1 };
-    const found = this.#whole(this.#graph.firstCounterparts(this.#keeps, side, entity, number, read, settle));
+    const found = this.#whole(this.#graph.firstCounterparts(this.#keeps, side, entity, number, query, settle));
     if (found === undefined || found === TOO_MANY) return found;
-    const texts = this.#hidden?.firstLeft(side, entity, number, found.texts) ?? found.texts;
     const added = this.#added?.[side === 'subject' ? 'objectsOf' : 'subjectsOn'](this.#meets, entity, [number]) ?? [];
-    return this.#whole({ texts, end: found.end, added: added.flatMap((each) => each.texts) });
+    return this.#whole({ ...found, added: added.flatMap((each) => each.texts) });
   }
 
   /** Undefined: conditions of it are yet to be evaluated. */

@@ -20,7 +20,7 @@ import { GrantConditions } from './grant-conditions.ts';
 import { type FirstTexts, firstOf, type PageGraph, type Reach, type Side, type TextsQuery } from './page-graph.ts';
 import { type CallTenant, evaluateInRounds, RANGE_BYTES_MAX, takeTurn, tooLarge, undecided } from './rounds.ts';
 
-const LISTING_LIMITS: SearchLimits = {
+export const LISTING_LIMITS: SearchLimits = {
   depthMax: 25,
   entitiesMax: 100_000,
   grantsMax: 1_000_000,
@@ -280,10 +280,16 @@ const beginDirect =
     };
   };
 
-const reachOf = (limits: SearchLimits): Reach =>
-  limits === LISTING_LIMITS
-    ? { entityGrantsMax: limits.entityGrantsMax, bytesMax: RANGE_BYTES_MAX, isLarge: true }
-    : { entityGrantsMax: limits.entityGrantsMax, bytesMax: SMALL_RANGES_BYTES, isLarge: false };
+export const LISTING_REACH: Reach = {
+  entityGrantsMax: LISTING_LIMITS.entityGrantsMax,
+  bytesMax: RANGE_BYTES_MAX,
+  isLarge: true,
+};
+const SMALL_REACH: Reach = {
+  entityGrantsMax: SMALL_LIMITS.entityGrantsMax,
+  bytesMax: SMALL_RANGES_BYTES,
+  isLarge: false,
+};
 
 /** Nothing in a query contains a space. */
 const keyOf = (what: string, { entity, query }: HeldListing): string =>
@@ -349,7 +355,7 @@ function evaluateWithin(of: CallTenant, listing: HeldListing, limits: SearchLimi
   const options = {
     bytes: direct ? GRANT_BYTES * query.countMax : LISTING_BYTES,
     roundsMax: direct ? DIRECT_ROUNDS_MAX : ROUNDS_MAX,
-    reach: direct ? DIRECT_REACH : reachOf(limits),
+    reach: direct ? DIRECT_REACH : limits === LISTING_LIMITS ? LISTING_REACH : SMALL_REACH,
     turnMs: direct ? DIRECT_MS : STEP_MS,
     overloaded: 'The grants on which this listing rests change faster than it is evaluated.',
   };

@@ -1,9 +1,8 @@
-// The stored grants that a call does without: it is answered as if they were revoked.
+// The stored grants that a comparison does without: what they would give is as if they were revoked.
 
-import type { WithoutGrants } from '../../core/call-context.ts';
+import type { RevokedGrants } from '../../rules/access-changes.ts';
+import type { CompiledRules } from '../../rules/compiled-rules.ts';
 import { type Adjacent, type Enumeration, TOO_MANY } from '../../rules/graph.ts';
-import type { StoredRules } from '../memory/tenant-rules.ts';
-import type { Side } from './page-graph.ts';
 
 export class HiddenGrants {
   readonly #subject: string | undefined;
@@ -11,10 +10,10 @@ export class HiddenGrants {
   /** Undefined: of every relation. 0: of one that has no grants. */
   readonly #relation: number | undefined;
 
-  constructor({ compiled }: StoredRules, { subject, relation, object }: WithoutGrants) {
+  constructor(rules: CompiledRules, { subject, relation, object }: RevokedGrants) {
     this.#subject = subject;
     this.#object = object;
-    this.#relation = relation === undefined ? undefined : (compiled.numberOf(relation) ?? 0);
+    this.#relation = relation === undefined ? undefined : (rules.numberOf(relation) ?? 0);
   }
 
   #hidesRelation(relation: number): boolean {
@@ -41,13 +40,6 @@ export class HiddenGrants {
 
   subjectsLeft(object: string, subjects: Enumeration): Enumeration {
     return this.#hidesObject(object) ? this.#left(subjects, (text) => this.#hidesSubject(text)) : subjects;
-  }
-
-  /** The counterparts of one relation of the entity that are not hidden. */
-  firstLeft(side: Side, entity: string, relation: number, texts: readonly string[]): readonly string[] {
-    const [subject, object] = [(text: string) => this.#hidesSubject(text), (text: string) => this.#hidesObject(text)];
-    const [hides, hidesText] = side === 'subject' ? [subject, object] : [object, subject];
-    return hides(entity) && this.#hidesRelation(relation) ? texts.filter((text) => !hidesText(text)) : texts;
   }
 
   #left(lists: Enumeration, hides: (text: string) => boolean): Enumeration {

@@ -1,5 +1,6 @@
 // The handlers of a shard: one for each call of its port. A call without a handler here does not compile.
 
+import { compareRevocation } from '../evaluation/compare-access.ts';
 import { followTenant, readPosition } from '../readers/follow-tenant.ts';
 import type { CallName, OperatorCalls, ReaderCalls, TenantCalls, UnderHandle } from '../shard.ts';
 import { listAuditLog } from './audit-log.ts';
@@ -38,6 +39,7 @@ export const TENANT_HANDLERS: Handlers<keyof TenantCalls> = {
   writeBulk,
   revokeGrants,
   previewRevocation: reading(previewRevocation),
+  compareAccess: reading(({ clock }, listing, revoked) => compareRevocation({ ...listing, clock }, revoked)),
   listObjects: reading(listObjects),
   listHolders: reading(listHolders),
   listGrants: reading(withFeedCursor(listGrants)),

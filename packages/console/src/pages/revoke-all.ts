@@ -3,10 +3,8 @@
 
 import { type GrantFilter, parseAnchor } from '../../../../src/core/bulk-writes.ts';
 import { PAGE_LIMIT_MAX } from '../../../../src/core/limits.ts';
-import type { Grant } from '../../../../src/core/tuples.ts';
 import type { TenantSession } from '../../../../src/front/front.ts';
 import { html, type Markup } from '../../../../src/http/pages/markup.ts';
-import { accessChanges } from '../access-changes.ts';
 import { type Fields, type Refusal, refuse, refuseThrown } from '../forms.ts';
 import {
   openTenant,
@@ -17,7 +15,7 @@ import {
   tenantPath,
   tenantSessionOf,
 } from '../page.ts';
-import { accessChangesMarkup } from '../parts/access-changes.ts';
+import { revocationMarkup } from '../parts/access-changes.ts';
 import { changeForm, formError, hidden, submitOrLeave, textField } from '../parts/form-parts.ts';
 import { confirmPage, tenantPage } from '../parts/layout.ts';
 import { count, empty, foreign, plural } from '../parts/parts.ts';
@@ -34,23 +32,19 @@ interface GrantCount {
   readonly grants: number;
   /** There are more. */
   readonly cut: boolean;
-  /** Those of the first page. */
-  readonly first: readonly Grant[];
 }
 
 async function countGrants(call: PageCall, session: TenantSession, of: GrantFilter['of']): Promise<GrantCount> {
   let grants = 0;
-  let first: readonly Grant[] | undefined;
   let cursor: string | undefined;
   for (let reads = 0; reads < READS_MAX; reads += 1) {
     const query = { of, relation: undefined, limit: PAGE_LIMIT_MAX, cursor };
     const page = await session.call('listGrants', call.context(), query);
     grants += page.items.length;
-    first ??= page.items;
     cursor = page.nextCursor;
-    if (cursor === undefined) return { grants, cut: false, first };
+    if (cursor === undefined) return { grants, cut: false };
   }
-  return { grants, cut: true, first: first ?? [] };
+  return { grants, cut: true };
 }
 
 const countText = ({ grants, cut }: GrantCount): string => `${cut ? 'more than ' : ''}${plural(grants, 'grant')}`;
@@ -69,10 +63,6 @@ async function ask(call: PageCall, of: GrantFilter['of'], refusal?: Refusal): Pr
     const next = html`There are no grants ${whose(of)}. <a href=${back}>Back to the grants</a>`;
     return tenantPage(tenant, 'grants', title, empty('There is nothing to revoke', next), refusal);
   }
-  const ruleSet = await session.call('readRules', call.context(), undefined);
-  const comparing = { session, clock: call.clock, context: () => call.context(), ruleSet };
-  const isCut = counted.first.length < counted.grants || counted.cut;
-  const changes = await accessChanges(comparing, { without: of, grants: counted.first, isCut });
   const filled = { fields: call.form, refusal };
   const form = changeForm(
     call.session,
@@ -82,7 +72,7 @@ async function ask(call: PageCall, of: GrantFilter['of'], refusal?: Refusal): Pr
       ${submitOrLeave('Revoke all', 'danger', back)}`,
   );
   const content = html`<h2>Revoke ${countText(counted)} ${whose(of)}</h2>
-    ${accessChangesMarkup(tenant.tenantId, ruleSet, changes)}
+    ${await revocationMarkup(call, of)}
     <p>The revocation holds for every check that starts afterwards, on every front. It cannot be undone; the audit log
       keeps what was revoked. Grants that are created in the meantime are revoked too.</p>
     ${form}`;

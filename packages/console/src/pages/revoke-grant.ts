@@ -1,27 +1,15 @@
 // Revokes one grant: after a confirmation, which says who loses what, and with an undo.
 
 import { GrantdError } from '../../../../src/core/errors.ts';
-import type { Tuple } from '../../../../src/core/tuples.ts';
-import { html, type Markup } from '../../../../src/http/pages/markup.ts';
-import { accessChanges } from '../access-changes.ts';
+import { html } from '../../../../src/http/pages/markup.ts';
 import type { Refusal } from '../forms.ts';
-import { type PageCall, type PageResult, readTenant, readTenantOrId, tenantPath, tenantSessionOf } from '../page.ts';
-import { accessChangesMarkup } from '../parts/access-changes.ts';
+import { type PageCall, type PageResult, readTenant, readTenantOrId, tenantPath } from '../page.ts';
+import { revocationMarkup } from '../parts/access-changes.ts';
 import { changeForm, formError, hidden, submitOrLeave } from '../parts/form-parts.ts';
 import { readTerms, readTuple, TERM_FIELDS, termsAsTyped } from '../parts/grant-form.ts';
 import { confirmPage } from '../parts/layout.ts';
 import { foreign } from '../parts/parts.ts';
 import { refuseGrant, writeOne } from './new-grant.ts';
-
-/** What the revocation would change; a form that was refused is shown without it. */
-async function changesMarkup(call: PageCall, tuple: Tuple): Promise<Markup> {
-  const { clock } = call;
-  const session = await tenantSessionOf(call);
-  const ruleSet = await session.call('readRules', call.context(), undefined);
-  const of = { session, clock, context: () => call.context(), ruleSet };
-  const changes = await accessChanges(of, { without: tuple, grants: [tuple], isCut: false });
-  return accessChangesMarkup(session.tenantId, ruleSet, changes);
-}
 
 /** Asks for confirmation: a click on the wrong row would remove an access. */
 export async function askToRevokeGrant(call: PageCall, refusal?: Refusal): Promise<PageResult> {
@@ -42,7 +30,7 @@ export async function askToRevokeGrant(call: PageCall, refusal?: Refusal): Promi
   );
   const content = html`<h2>Revoke this grant</h2>
     <p class="tuple-text">${foreign(subject)} <strong>${relation}</strong> ${foreign(object)}</p>
-    ${!isRefused && (await changesMarkup(call, tuple))}
+    ${!isRefused && (await revocationMarkup(call, tuple))}
     <p>The revocation holds for every check that starts afterwards, on every front. You can undo it on the next page,
       which creates the grant again with a new ID.</p>
     ${form}`;

@@ -1,113 +1,83 @@
-// What a revocation would change, in words: who loses what, who gains what, and why there may be more.
+// What a change of grants or rules would do to access, in words: who loses what, who gains what, and why more may.
 
+import { GrantdError } from '../../../../src/core/errors.ts';
 import { html, type Markup } from '../../../../src/http/pages/markup.ts';
-import { parseGroup } from '../../../../src/rules/compiled-rules.ts';
-import type { RuleSet } from '../../../../src/rules/rule-set.ts';
-import type { AccessChange, AccessChanges, OpenPoint } from '../access-changes.ts';
+import {
+  type AccessChanges,
+  type AccessRow,
+  type AccessSide,
+  noChanges,
+  type OpenPoint,
+  type RevokedGrants,
+} from '../../../../src/rules/access-changes.ts';
+import type { PageCall } from '../page.ts';
+import { tenantSessionOf } from '../page.ts';
 import { count, entityLink, objectLink, plural, table } from './parts.ts';
 
 const ROWS_MAX = 20;
-const OBJECTS_MAX = 5;
-const SUBJECTS_MAX = 10;
 
-const reasonOf = (open: OpenPoint, { subjects }: AccessChanges): string => {
-  switch (open) {
-    case 'subjects':
-      return `Of the subjects that these grants concern, only ${count(subjects)} were compared.`;
-    case 'everyone':
-      return 'They concern everyone of a public namespace, who cannot be listed.';
-    case 'gates':
-      return 'Rules with “all of” or “but not” can let them concern subjects that were not compared.';
-    case 'objects':
-      return 'Some subjects hold a name on very many objects, of which only the first were compared.';
-    case 'context':
-      return 'Conditions depend on a context that only a check brings along: what they decide is not known here.';
-    case 'failed':
-      return 'Some comparisons were too large, or got no answer.';
-  }
+const OPEN_TEXTS: Readonly<Record<OpenPoint, (changes: AccessChanges) => string>> = {
+  everyone: () => 'It concerns everyone of a public namespace, who cannot be listed.',
+  undecided: () =>
+    'Some of it hangs on conditions that only the context of a check decides, or on itself through “but not”.',
+  bounds: ({ compared }) =>
+    `It may concern more than one comparison covers: ${plural(compared, 'subject')} ${compared === 1 ? 'was' : 'were'} compared.`,
+  failed: () => 'The comparison got no answer. Try again.',
 };
 
-const isGroupIn =
-  ({ groups }: RuleSet) =>
-  (subject: string): boolean =>
-    groups && parseGroup(subject) !== undefined;
-
 /** The first few, separated by commas, and how many more there are. */
-function someOf(texts: readonly string[], shownMax: number, shown: (text: string) => Markup): Markup {
-  const rest = texts.length - shownMax;
-  return html`${texts.slice(0, shownMax).map((text, index) => html`${index > 0 && ', '}${shown(text)}`)}${
-    rest > 0 && ` and ${count(rest)} more`
+const someOf = (texts: readonly string[], all: number, shown: (text: string) => Markup): Markup =>
+  html`${texts.map((text, index) => html`${index > 0 && ', '}${shown(text)}`)}${
+    all > texts.length && ` and ${count(all - texts.length)} more`
   }`;
-}
 
-/** Names that several subjects lose or gain on the same objects. */
-interface Row {
-  readonly names: readonly string[];
-  readonly objects: readonly string[];
-  /** Groups last: they stand for their members, who are listed too. */
-  readonly subjects: readonly string[];
-}
-
-/** Changes that differ in their subject alone, or in their name alone, share a row. */
-function rowsOf(changes: readonly AccessChange[], isGroup: (subject: string) => boolean): readonly Row[] {
-  const byName = Map.groupBy(changes, ({ name, objects }) => [name, ...objects].join(' '));
-  const rows = Array.from(byName.values(), (each): Row => {
-    const subjects = each.map(({ subject }) => subject);
-    return {
-      names: each.slice(0, 1).map(({ name }) => name),
-      objects: each[0]?.objects ?? [],
-      subjects: subjects.toSorted((one, other) => Number(isGroup(one)) - Number(isGroup(other))),
-    };
-  });
-  const same = Map.groupBy(rows, ({ subjects, objects }) => `${subjects.join(' ')} on ${objects.join(' ')}`);
-  return Array.from(same.values(), (each) => ({
-    names: each.flatMap(({ names }) => names),
-    objects: each[0]?.objects ?? [],
-    subjects: each[0]?.subjects ?? [],
-  }));
-}
-
-function changesTable(tenantId: string, ruleSet: RuleSet, verb: string, changes: readonly AccessChange[]): Markup {
-  const isGroup = isGroupIn(ruleSet);
-  const rows = rowsOf(changes, isGroup);
-  const subjectMarkup = (subject: string): Markup =>
-    html`${entityLink(tenantId, subject, ruleSet.groups)}${isGroup(subject) && html` <small>group</small>`}`;
-  return html`${table<Row>(`Who ${verb.toLowerCase()} access`, rows.slice(0, ROWS_MAX), [
-    ['Who', ({ subjects }) => someOf(subjects, SUBJECTS_MAX, subjectMarkup)],
+function changesTable(tenantId: string, verb: string, { rows, rowsLeft, byName }: AccessSide): Markup {
+  const who = ({ subjects, subjectCount, isGroup, members }: AccessRow): Markup => {
+    const some = someOf(subjects, subjectCount, (subject) => entityLink(tenantId, subject, isGroup));
+    return isGroup ? html`members of ${some} <small>(${count(members)} now)</small>` : some;
+  };
+  const left = Math.max(0, rows.length - ROWS_MAX) + rowsLeft;
+  return html`${table<AccessRow>(`Who ${verb.toLowerCase()} access`, rows.slice(0, ROWS_MAX), [
+    ['Who', who],
     [verb, ({ names }) => html`<strong>${names.join(', ')}</strong>`],
-    ['On', ({ objects }) => someOf(objects, OBJECTS_MAX, (object) => objectLink(tenantId, object))],
-  ])}${rows.length > ROWS_MAX && html`<p class="hint">… and ${plural(rows.length - ROWS_MAX, 'more line')}</p>`}`;
+    ['On', ({ objects, objectCount }) => someOf(objects, objectCount, (object) => objectLink(tenantId, object))],
+  ])}${byName && html`<p class="hint">Each person ${verb.toLowerCase()} the name on some of the objects in its line, or on all.</p>`}${left > 0 && html`<p class="hint">… and ${plural(left, 'more line')}</p>`}`;
 }
 
-/** `2 subjects lose access to 3 objects`. A group counts through its members. */
-function headline(ruleSet: RuleSet, { lost, open }: AccessChanges): string {
-  const isGroup = isGroupIn(ruleSet);
-  const single = lost.filter(({ subject }) => !isGroup(subject));
-  const subjects = new Set(single.map(({ subject }) => subject)).size;
-  const objects = new Set(single.flatMap((change) => change.objects)).size;
-  if (subjects > 0) {
-    const lose = `${plural(subjects, 'subject')} ${subjects === 1 ? 'loses' : 'lose'} access to ${plural(objects, 'object')}`;
-    return open.size === 0 ? lose : `At least ${lose}`;
+/** `2 subjects lose access to 3 objects`. Never a part as the whole. */
+export function lossHeadline({ lost, open }: AccessChanges): string {
+  if (open.length > 0) {
+    return lost.subjects > 0 ? 'It is not known how many lose access' : 'It is not known who loses access';
   }
-  if (open.size > 0) return 'It is not known who loses access';
-  return lost.length > 0 ? 'Nobody loses access now' : 'Nobody loses access';
+  if (lost.subjects === 0) return lost.rows.length > 0 ? 'Nobody loses access now' : 'Nobody loses access';
+  const verb = lost.subjects === 1 ? 'loses' : 'lose';
+  return `${plural(lost.subjects, 'subject')} ${verb} access to ${plural(lost.objects, 'object')}`;
 }
 
-export function accessChangesMarkup(tenantId: string, ruleSet: RuleSet, changes: AccessChanges): Markup {
+export function accessChangesMarkup(tenantId: string, changes: AccessChanges): Markup {
   const { lost, gained, open } = changes;
-  const isOfGroup = isGroupIn(ruleSet);
-  const isKnown = open.size === 0;
+  const isKnown = open.length === 0;
+  const some = html`<p>Some of those who do:</p>`;
   return html`<section class="access-changes" aria-labelledby="access-changes-title">
-    <h3 id="access-changes-title">${headline(ruleSet, changes)}</h3>
-    ${lost.length > 0 && changesTable(tenantId, ruleSet, 'Loses', lost)}
-    ${lost.length > 0 && isKnown && lost.every(({ subject }) => isOfGroup(subject)) && html`<p>Only those who join the group later would have had it.</p>`}
-    ${lost.length === 0 && isKnown && html`<p>Other grants and the rules still give everything that these grants give.</p>`}
+    <h3 id="access-changes-title">${lossHeadline(changes)}</h3>
+    ${!isKnown && html`<ul class="hint">${open.map((each) => html`<li>${OPEN_TEXTS[each](changes)}</li>`)}</ul>`}
+    ${lost.rows.length > 0 && html`${!isKnown && some}${changesTable(tenantId, 'Loses', lost)}`}
+    ${isKnown && lost.subjects === 0 && lost.rows.length > 0 && html`<p>Only those who join the group later would have had it.</p>`}
     ${
-      gained.length > 0 &&
+      gained.rows.length > 0 &&
       html`<h3>Access that is gained</h3>
-        <p>The rules take this away as long as the grants exist.</p>
-        ${changesTable(tenantId, ruleSet, 'Gains', gained)}`
+        <p>${isKnown ? 'The rules take this away now.' : 'Some of it; the rules take it away now.'}</p>
+        ${changesTable(tenantId, 'Gains', gained)}`
     }
-    ${!isKnown && html`<ul class="hint">${[...open].map((each) => html`<li>${reasonOf(each, changes)}</li>`)}</ul>`}
   </section>`;
+}
+
+/** What a revocation would change. */
+export async function revocationMarkup(call: PageCall, revoked: RevokedGrants): Promise<Markup> {
+  const session = await tenantSessionOf(call);
+  const changes = await session.call('compareAccess', call.context(), revoked).catch((error: unknown) => {
+    if (!(error instanceof GrantdError) || error.code === 'internal') throw error;
+    return noChanges('failed');
+  });
+  return accessChangesMarkup(session.tenantId, changes);
 }

@@ -51,6 +51,7 @@ const RIGHTS: Readonly<Record<CallName, Scope | 'peer' | 'any handle' | 'console
   readLog: 'console',
   rotateKey: 'operator',
   identifyKey: 'operator',
+  compareAccess: 'admin',
   exportGrants: 'operator',
   listSlots: 'console',
   repairTime: 'console',

@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type CallContext, hasContext, type WithoutGrants } from '../../../../src/core/call-context.ts';
+import { type CallContext, hasContext } from '../../../../src/core/call-context.ts';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { columnsBy, compareUtf8, isRelation, relationNumber } from '../../../../src/core/tuples.ts';
 import type { NamedTuple } from '../../../../src/rules/questions.ts';
@@ -82,27 +82,6 @@ interface Asked {
   readonly definition: Definition;
 }
 
-/** Of one call in two, what it does without: a grant, or all of its subject or object, perhaps of its relation. */
-function drawWithout(grants: readonly NaiveGrant[], random: Random): WithoutGrants | undefined {
-  if (grants.length === 0 || random(2) === 0) return undefined;
-  const { subject, relation, object } = pickOf(random)(grants);
-  const [hasSubject, hasObject] = pickOf(random)([
-    [true, true],
-    [true, false],
-    [false, true],
-  ]);
-  return {
-    ...(hasSubject === true ? { subject } : {}),
-    ...(hasObject === true ? { object } : {}),
-    ...(random(2) === 0 ? { relation: relationOf(relation) } : {}),
-  };
-}
-
-const matches = ({ subject, relation, object }: WithoutGrants, grant: NaiveGrant): boolean =>
-  (subject ?? grant.subject) === grant.subject &&
-  (relation ?? grant.relation) === grant.relation &&
-  (object ?? grant.object) === grant.object;
-
 /** Of one call in three, nothing. */
 function drawAsked(of: RandomCase, grants: readonly NaiveGrant[], random: Random): Asked {
   const pick = pickOf(random);
@@ -121,14 +100,11 @@ function drawAsked(of: RandomCase, grants: readonly NaiveGrant[], random: Random
     relation: relationOf(relation),
     ...(condition === undefined ? {} : { condition: conditionText(condition) }),
   }));
-  const without = drawWithout(grants, random);
-  const stored = without === undefined ? grants : grants.filter((grant) => !matches(without, grant));
   const call = {
-    ...(without === undefined ? {} : { without }),
     ...(sent === 'undefined' ? {} : { context: `{"allowed":${sent}}` }),
     ...(contextGrants.length === 0 ? {} : { contextGrants }),
   };
-  return { call, definition: new Definition(of.ruleSet, [...stored, ...added].map(seen)) };
+  return { call, definition: new Definition(of.ruleSet, [...grants, ...added].map(seen)) };
 }
 
 /** Of what hangs on a missing parameter, or on its own `but_not`. */
