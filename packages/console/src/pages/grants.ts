@@ -13,7 +13,7 @@ import { type Refusal, refuse } from '../forms.ts';
 import { openTenant, type PageCall, type PageResult, type Query, redirect, tenantPath } from '../page.ts';
 import { askQuestion } from '../parts/context-fields.ts';
 import { queryForm, refilled, submit, textField } from '../parts/form-parts.ts';
-import { grantDialog, termsAsTyped } from '../parts/grant-form.ts';
+import { grantDialog, revokeLink } from '../parts/grant-form.ts';
 import { tenantPage } from '../parts/layout.ts';
 import {
   buttonLink,
@@ -30,6 +30,7 @@ import {
   table,
   termColumns,
 } from '../parts/parts.ts';
+import { filteredGrants, kindForm, kindOf } from './filtered-grants.ts';
 import { holdersSection } from './listings.ts';
 
 const ROWS_PER_PAGE = 50;
@@ -165,14 +166,6 @@ function scopeHint(tenantId: string, of: Anchor, ruleSet: RuleSet): Markup {
         lists what follows from groups and rules.`
     : 'These are the grants on the object itself. Others may hold a name on it by the rules: see below.';
   return html`<p class="hint">${hint}</p>`;
-}
-
-/** The link also has the terms of the grant, so that it can be undone. */
-function revokeLink(tenantId: string, grant: Grant): Markup {
-  const { subject, relation, object } = grant;
-  const fields = { subject, relation, object, ...termsAsTyped(grant) };
-  const path = tenantPath(tenantId, 'grants/revoke', fields);
-  return buttonLink(path, 'Revoke …', 'danger outline', `Revoke ${relation} on ${object}`);
 }
 
 function grantsTable(call: PageCall, tenantId: string, of: Anchor, ruleSet: RuleSet, grants: readonly Grant[]): Markup {
@@ -334,8 +327,14 @@ export async function grantsPage(call: PageCall, refusal?: Refusal): Promise<Pag
     const part = await entityPart(call, session, of, ruleSet);
     return tenantPage(tenant, 'grants', title, [toolbar([]), part.markup, dialog], refused ?? part.refusal);
   }
+  const kind = kindOf(call);
+  const filter = kindForm(tenantId, ruleSet, kind);
+  if (kind !== undefined) {
+    const found = await filteredGrants(call, session, ruleSet, kind);
+    return tenantPage(tenant, 'grants', title, [toolbar([]), filter, found, dialog], refused);
+  }
   const listing = await subjectsListing(call, session);
-  return tenantPage(tenant, 'grants', title, [toolbar(listing.subjects), listing.markup, dialog], refused);
+  return tenantPage(tenant, 'grants', title, [toolbar(listing.subjects), filter, listing.markup, dialog], refused);
 }
 
 export const askHolders = askQuestion('grants', ['object', 'direct'], (call) => grantsPage(call));

@@ -5,7 +5,7 @@ import { GrantdError } from '../../../../src/core/errors.ts';
 import type { TermsRequest } from '../../../../src/core/grant-attributes.ts';
 import { conditionInText, type ExpiryRequest, parseCondition } from '../../../../src/core/grant-terms.ts';
 import { formatTimestamp, MS_PER_DAY, MS_PER_HOUR } from '../../../../src/core/text/timestamps.ts';
-import { isIdentifier, isNamespaceName, isRelationName, type Tuple } from '../../../../src/core/tuples.ts';
+import { type Grant, isIdentifier, isNamespaceName, isRelationName, type Tuple } from '../../../../src/core/tuples.ts';
 import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import type { NamedTuple } from '../../../../src/rules/questions.ts';
 import { isRuleName, type RuleSet } from '../../../../src/rules/rule-set.ts';
@@ -23,6 +23,7 @@ import {
   type TextFieldOptions,
   textField,
 } from './form-parts.ts';
+import { buttonLink } from './parts.ts';
 
 const SUBJECT_HINT = 'namespace:id, such as user:ada';
 const OBJECT_HINT = 'namespace:id, such as document:plan';
@@ -206,6 +207,13 @@ export const termsAsTyped = ({ expiresAtMs, condition }: TermsRequest): Readonly
     : {}),
   ...(typeof condition === 'string' ? { condition } : {}),
 });
+
+/** Leads to the confirmation. It also has the terms of the grant, so that the revocation can be undone. */
+export function revokeLink(tenantId: string, grant: Grant): Markup {
+  const { subject, relation, object } = grant;
+  const path = tenantPath(tenantId, 'grants/revoke', { subject, relation, object, ...termsAsTyped(grant) });
+  return buttonLink(path, 'Revoke …', 'danger outline', `Revoke ${relation} on ${object}`);
+}
 
 /** What the form of a new grant already says. */
 export type GrantDraft = Readonly<Partial<Record<'subject' | 'object', string>>>;

@@ -85,6 +85,60 @@ it('counts the grants of each subject, and says that there are none only if it i
   ]);
 });
 
+describe('the grants of a relation or a namespace', () => {
+  const nextIn = (text: string): string | undefined =>
+    /rel="next" href="([^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+
+  it('are all found, each once, however the pages fall', async () => {
+    const viewers = Array.from({ length: 120 }, (_, index) => `user:${1000 + index} viewer doc:${index}`);
+    const others = viewers.map((text) => text.replace('viewer doc', 'editor folder'));
+    const all = [...viewers, ...others, 'team:1 viewer doc:1', 'user:9 viewer folder:9'];
+    for (let at = 0; at < all.length; at += 50) await write(...all.slice(at, at + 50));
+    const walk = async (query: string): Promise<readonly (readonly string[])[]> => {
+      const rows: (readonly string[])[] = [];
+      for (let path: string | undefined = `${base}?${query}`; path !== undefined; ) {
+        const { text } = await visitor.get(path);
+        const shown = rowsIn(text);
+        assert.ok(shown.length <= 50, `${shown.length} rows`);
+        rows.push(...shown.map((cells) => cells.slice(0, 3)));
+        path = nextIn(text);
+      }
+      return rows;
+    };
+    const texts = async (query: string) => (await walk(query)).map((cells) => cells.join(' '));
+    assert.deepEqual(await texts('relation=viewer&subjects=user&objects=doc'), viewers);
+    assert.deepEqual(await texts('subjects=team:'), ['team:1 viewer doc:1']);
+    assert.equal((await walk('relation=viewer')).length, 122);
+    const { text } = await visitor.get(`${base}?objects=nothing`);
+    assert.match(text, /No such grant/);
+    assert.match(text, /0 of all 242 grants/);
+  });
+
+  it('are looked for in a bounded number of grants, and the page says in how many', async (test) => {
+    const { operator } = service;
+    const own = operator.tenant.bind(operator);
+    test.after(() => {
+      operator.tenant = own;
+    });
+    let reads = 0;
+    const items = Array.from({ length: 1000 }, (_, index) => ({
+      ...{ subject: 'user:ada', relation: 'viewer' as const, object: `doc:${index}` },
+      ...{ grantId: 'grt_x', createdAtMs: 0 },
+    }));
+    operator.tenant = async (...claim) =>
+      answering(await own(...claim), {
+        exportGrants: async () => {
+          reads += 1;
+          return { items, nextCursor: 'further' };
+        },
+      });
+    const { text } = await visitor.get(`${base}?relation=owner`);
+    assert.ok(reads <= 10, `${reads} reads`);
+    assert.match(text, /0 of the next [\d,]+ grants.*Further pages may have some/s);
+    assert.equal(nextIn(text), `${base}?relation=owner&cursor=further`);
+  });
+});
+
 describe('the search', () => {
   it('leads to the side on which the entity has grants, and refuses what is none', async () => {
     await write('user:ada viewer doc:1', 'doc:1 parent doc:2');
