@@ -24,6 +24,7 @@ import type {
   ShardLoad,
   SlotStatus,
   TenantCalls,
+  TenantProblem,
   TenantStatus,
   TimedAnswer,
   TimeRepair,
@@ -33,7 +34,7 @@ import type {
 import type { TraceSpan } from '../telemetry/spans.ts';
 import type { ChangesPage, ChangesQuery, FeedFollower, FeedStart, FeedSubscription } from './changes.ts';
 
-export type { ShardLoad, UsageBucket };
+export type { ShardLoad, TenantProblem, UsageBucket };
 
 export interface ExplainedAnswer extends TimedAnswer {
   /** A shortest chain of grants from the subject to the object, or the grants of the proof; empty unless authorized. */
@@ -75,6 +76,13 @@ export type OperatorTenantCallName = Exclude<CallsBy<ShardCalls, UnderHandle>, C
 /** A call of the operator to the owner of the tenant that the request names. */
 export type OwnerCallName = 'readTenant' | 'updateTenant' | 'readUsage' | 'listAuditLog';
 
+/** A request of a session that was refused or failed. */
+export interface NotedProblem {
+  readonly code: string;
+  readonly requestId: string;
+  readonly detail: string;
+}
+
 /**
  * A tenant as seen with one key (or as the operator). All requests that carry the key share one session. A method
  * throws `unauthorized` if the key has been revoked, and `tenant-suspended` if the tenant has been suspended.
@@ -91,6 +99,8 @@ export interface TenantSession {
 
   /** Adds one request to the tenant's usage: let through, or refused by the plan's limit. */
   countRequest(refused: boolean): void;
+  /** Remembers a request that was refused or failed, for the operators of the tenant. */
+  noteProblem(problem: NotedProblem): void;
   /** Makes one call to the owner of the tenant, under the rights of this session. */
   call<Name extends TenantCallName>(
     name: Name,

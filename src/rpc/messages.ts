@@ -63,9 +63,20 @@ export interface Usage {
   checks: number[];
 }
 
+export interface Problem {
+  slot: number;
+  tenantId: string;
+  keyId: string;
+  code: string;
+  count: number;
+  requestId: string;
+  detail: string;
+}
+
 export interface ReceivedReport {
   load: Load | null;
   usage: Usage | null;
+  problems: Problem[];
 }
 
 /** The requests that are read before their turn: the codec writes them by hand, or they name their tenant. */

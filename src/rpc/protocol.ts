@@ -87,6 +87,11 @@ export const FEED_WAIT_MS_MAX = 5000;
 /** Tenants in one report of a front: a shard processes them within a millisecond. */
 export const USAGE_PER_REPORT_MAX = 1000;
 
+/** Problems in one report: those of more keys are not told. With the longest texts about 100 KiB. */
+export const PROBLEMS_PER_REPORT_MAX = 200;
+/** UTF-16 units of each of their texts; a longer detail is cut off. */
+export const PROBLEM_TEXT_MAX = 300;
+
 /** How often a front pings a shard: it learns whether the shard is there, and reads the shard's clock from the pong. */
 export const PING_INTERVAL_MS = 500;
 /**

@@ -595,6 +595,21 @@ export interface UsageSeries {
   readonly bucketMs: number;
   /** Ascending; those without a request are left out. */
   readonly buckets: readonly UsageBucket[];
+  /** What its owner remembers of the requests that were refused or failed, newest first. */
+  readonly problems: readonly TenantProblem[];
+}
+
+/** One kind of problem that requests with one key met since the owner remembers. */
+export interface TenantProblem {
+  readonly keyId: string;
+  readonly code: string;
+  readonly count: number;
+  /** Of the first one and the last one, wall clock of the owner. */
+  readonly sinceMs: number;
+  readonly atMs: number;
+  /** Of the last one. */
+  readonly requestId: string;
+  readonly detail: string;
 }
 
 /** One minute, or one hour, of a tenant's requests. */
@@ -889,6 +904,13 @@ export interface FrontReport {
       }
     | undefined;
   readonly usage: readonly TenantUsageReport[];
+  readonly problems: readonly TenantProblemReport[];
+}
+
+/** Problems of one kind that requests with one key met since the last report. */
+export interface TenantProblemReport extends Omit<TenantProblem, 'sinceMs' | 'atMs'> {
+  readonly slot: number;
+  readonly tenantId: string;
 }
 
 export interface TenantUsageReport {

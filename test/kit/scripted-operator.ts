@@ -21,6 +21,7 @@ import type {
   RequestContext,
   ShardLoad,
   SlotView,
+  TenantProblem,
   UsageBucket,
 } from '../../src/front/front.ts';
 import { createKeyFor, naming } from '../../src/front/requests/creations.ts';
@@ -76,6 +77,7 @@ export class ScriptedOperator implements OperatorApi {
   readonly lastMinutes = new Map<TenantId, UsageBucket>();
   /** Of any tenant. */
   usage: readonly UsageBucket[] = [];
+  problems: readonly TenantProblem[] = [];
   /** The surveys of the cluster, newest last. They run by themselves, so they are among neither faults nor calls. */
   readonly surveys: RequestContext[] = [];
   /** Answers a survey in place of the views above. */
@@ -175,7 +177,7 @@ export class ScriptedOperator implements OperatorApi {
       readTenant: async (request, real) => this.#shown(await real(request)),
       readUsage: async (request, real) => {
         const { bucketMs } = await real(request);
-        return { bucketMs, buckets: this.usage };
+        return { bucketMs, buckets: this.usage, problems: this.problems };
       },
       listAuditLog: async (query, real) => {
         const isShort = this.rowsPerAuditLogPage < query.limit;
@@ -300,6 +302,7 @@ export class ScriptedOperator implements OperatorApi {
       suspended,
       expired: false,
       countRequest: () => {},
+      noteProblem: () => {},
       call: async (name, context, request) => {
         this.#enter(name, context);
         return this.#call(name, context, request, under);

@@ -6,7 +6,8 @@ import type { Clock, Timer } from '../../core/async/clock.ts';
 import type { TenantId } from '../../core/ids.ts';
 import { MS_PER_MINUTE } from '../../core/text/timestamps.ts';
 import type { Report } from '../../rpc/messages.ts';
-import { USAGE_PER_REPORT_MAX } from '../../rpc/protocol.ts';
+import { PROBLEMS_PER_REPORT_MAX, USAGE_PER_REPORT_MAX } from '../../rpc/protocol.ts';
+import type { NotedProblem } from '../front.ts';
 import type { RoutingTable } from './routing-table.ts';
 import type { ShardLink } from './shard-link.ts';
 
@@ -84,6 +85,9 @@ export class Reporter {
   }
 }
 
+const problemsOf = ({ slot, tenantId, keyId, usage }: UsageSource) =>
+  Array.from(usage.problems ?? [], ([code, problem]) => ({ slot, tenantId, keyId, code, ...problem }));
+
 function usageReport(minute: number, sources: readonly UsageSource[]): Report {
   return {
     usage: {
@@ -94,6 +98,7 @@ function usageReport(minute: number, sources: readonly UsageSource[]): Report {
       refused: sources.map(({ usage }) => usage.refused),
       checks: sources.map(({ usage }) => usage.checks),
     },
+    problems: sources.flatMap(problemsOf).slice(0, PROBLEMS_PER_REPORT_MAX),
   };
 }
 
@@ -104,26 +109,36 @@ function usageReport(minute: number, sources: readonly UsageSource[]): Report {
 // however many keys are in use, a report names a bounded number of sessions; the others keep their counts for a later
 // one.
 
-/** Sessions in one report: about 400 KiB on the wire at most, shared by all shards. */
+/** Sessions in one report: about 400 KiB on the wire at most without their problems, shared by all shards. */
 export const SESSIONS_PER_REPORT_MAX = 10_000;
+
+/** Kinds of problems that one session remembers until its next report. */
+export const PROBLEMS_PER_SESSION_MAX = 8;
 
 /** Counts of one session. */
 export interface UsageTally {
   requests: number;
   refused: number;
   checks: number;
+  /** By code: how often, and the last one. Undefined: none. */
+  problems: Map<string, Omit<NotedProblem, 'code'> & { readonly count: number }> | undefined;
   /** The ledger knows that there is something to report. */
   listed: boolean;
 }
 
 export interface UsageSource {
   readonly tenantId: TenantId;
+  readonly keyId: string;
   /** Slot of the tenant; negative: not known yet. */
   readonly slot: number;
   readonly usage: UsageTally;
 }
 
-export const createUsageTally = (): UsageTally => ({ requests: 0, refused: 0, checks: 0, listed: false });
+export const createUsageTally = (): UsageTally => ({
+  ...{ requests: 0, refused: 0, checks: 0 },
+  problems: undefined,
+  listed: false,
+});
 
 export class UsageLedger {
   readonly #sourcesMax: number;
@@ -152,6 +167,7 @@ export class UsageLedger {
     usage.requests = 0;
     usage.refused = 0;
     usage.checks = 0;
+    usage.problems = undefined;
     usage.listed = false;
   }
 

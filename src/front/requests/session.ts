@@ -12,6 +12,7 @@ import type { ScopeMask } from '../../core/scopes.ts';
 import { type BuiltInTuple, columnsOf, isRelation, relationNumber } from '../../core/tuples.ts';
 import { NAMED } from '../../rpc/calls/checks.ts';
 import type { CallBody, Write } from '../../rpc/calls/define-call.ts';
+import { PROBLEM_TEXT_MAX } from '../../rpc/protocol.ts';
 import type { NamedTuple } from '../../rules/questions.ts';
 import type {
   AnswerOf,
@@ -34,11 +35,12 @@ import type {
   ContextualCheck,
   ExplainedAnswer,
   LenientAnswer,
+  NotedProblem,
   OperatorTenantCallName,
   OperatorTenantSession,
   RequestContext,
 } from '../front.ts';
-import { createUsageTally, type UsageLedger, type UsageSource } from '../links/reporter.ts';
+import { createUsageTally, PROBLEMS_PER_SESSION_MAX, type UsageLedger, type UsageSource } from '../links/reporter.ts';
 import { type CreatedKey, createKeyFor, naming } from './creations.ts';
 import { type FlightSession, SessionPath } from './flight-paths.ts';
 import { CheckRequest, makeCall } from './flight-requests.ts';
@@ -165,6 +167,15 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     const { usage } = this;
     usage.requests += 1;
     if (refused) usage.refused += 1;
+    if (!usage.listed) this.#dependencies.ledger.list(this);
+  }
+
+  noteProblem({ code, requestId, detail }: NotedProblem): void {
+    const { usage } = this;
+    usage.problems ??= new Map();
+    const count = (usage.problems.get(code)?.count ?? 0) + 1;
+    if (count === 1 && usage.problems.size >= PROBLEMS_PER_SESSION_MAX) return;
+    usage.problems.set(code, { count, requestId, detail: detail.slice(0, PROBLEM_TEXT_MAX).toWellFormed() });
     if (!usage.listed) this.#dependencies.ledger.list(this);
   }
 

@@ -5,7 +5,7 @@
 import type { Clock } from '../../core/async/clock.ts';
 import type { Scope } from '../../core/scopes.ts';
 import { unknownNamespaceWarnings, warningHeaderOf } from '../../core/service-warnings.ts';
-import type { RequestContext, TenantSession } from '../../front/front.ts';
+import type { NotedProblem, RequestContext, TenantSession } from '../../front/front.ts';
 import type { ConditionHeaders } from '../../rules/rules-writes.ts';
 import type { OperationDescription, RequestBodyDescription } from '../schema/operation-description.ts';
 import type { ChangeStreams } from '../streams/change-streams.ts';
@@ -101,6 +101,8 @@ export interface Caller {
   readonly tenantId: string;
   /** Resolves if it may call now. */
   confirm(context: RequestContext): Promise<void>;
+  /** Hears of each of its requests that was refused or failed. */
+  noteProblem?(problem: NotedProblem): void;
 }
 
 /** The context of the calls that a request makes, and the request itself. */

@@ -145,6 +145,8 @@ export function createResponseWriter(
     problem(exchange, thrown) {
       const problem = describeProblem(thrown, { errorsBase, requestId: exchange.requestId });
       record(exchange, problem, thrown);
+      const { code, detail } = problem;
+      exchange.session?.noteProblem?.({ code, detail, requestId: exchange.requestId });
       // A refused key has no limit to show.
       if (problem.status === 401) exchange.rate = undefined;
       send(exchange, problem.status, problem.head, problem.body);

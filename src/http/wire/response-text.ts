@@ -23,6 +23,7 @@ export const headersOf = (lines: string): string[] =>
 export interface ProblemText {
   readonly status: number;
   readonly code: ErrorCode;
+  readonly detail: string;
   /** Header lines, each with its CRLF. */
   readonly head: string;
   readonly body: string;
@@ -44,7 +45,7 @@ export function describeProblem(thrown: unknown, options: ProblemOptions): Probl
   const body = JSON.stringify(problem.body);
   const lines = Object.entries(problem.headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `${lines.join('')}Content-Length: ${Buffer.byteLength(body)}\r\n`;
-  return { status: problem.status, code: problem.code, head, body };
+  return { status: problem.status, code: problem.code, detail: problem.body.detail, head, body };
 }
 
 /**

@@ -3,7 +3,7 @@
 
 import type { FrontReport, ShardLoad, TenantUsageReport } from '../../shard/shard.ts';
 import type { ReceivedReport, Usage } from '../messages.ts';
-import { USAGE_PER_REPORT_MAX } from '../protocol.ts';
+import { PROBLEM_TEXT_MAX, PROBLEMS_PER_REPORT_MAX, USAGE_PER_REPORT_MAX } from '../protocol.ts';
 import { demand } from '../wire-violation.ts';
 import { defineCall } from './define-call.ts';
 import * as s from './schema.ts';
@@ -98,8 +98,13 @@ export const clusterCalls = {
 };
 
 /** Checks lengths only. The shard judges the numbers, and whether the tenants are its own. */
-export function reportFrom({ load, usage }: ReceivedReport): FrontReport {
-  return { load: load ?? undefined, usage: usage === null ? [] : usageFrom(usage) };
+export function reportFrom({ load, usage, problems }: ReceivedReport): FrontReport {
+  demand(problems.length <= PROBLEMS_PER_REPORT_MAX, `A report has more than ${PROBLEMS_PER_REPORT_MAX} problems.`);
+  for (const { keyId, code, requestId, detail } of problems) {
+    const isShort = [keyId, code, requestId, detail].every(({ length }) => length <= PROBLEM_TEXT_MAX);
+    demand(isShort, `A text of a problem is longer than ${PROBLEM_TEXT_MAX} characters.`);
+  }
+  return { load: load ?? undefined, usage: usage === null ? [] : usageFrom(usage), problems };
 }
 
 function usageFrom({ minute, slots, tenantIds, requests, refused, checks }: Usage): TenantUsageReport[] {

@@ -4,7 +4,7 @@ import { NAME_UNITS_MAX } from '../../core/limits.ts';
 import { READERS_MAX } from '../../core/plans.ts';
 import type { ReadersSetting } from '../../core/tenants.ts';
 import { MS_PER_MINUTE } from '../../core/text/timestamps.ts';
-import type { TenantChange, TenantStatus, UsageBucket } from '../../shard/shard.ts';
+import type { TenantChange, TenantProblem, TenantStatus, UsageBucket } from '../../shard/shard.ts';
 import { defineCall } from './define-call.ts';
 import { limit, shortText, tenantId, tenantIdText } from './fields.ts';
 import * as s from './schema.ts';
@@ -23,6 +23,16 @@ const bucket = s.message<UsageBucket>({
   refused: s.uint64,
   checks: s.uint64,
   plan: s.sparse(s.text),
+});
+
+const problem = s.message<TenantProblem>({
+  keyId: s.text,
+  code: s.text,
+  count: s.uint64,
+  sinceMs: s.int64,
+  atMs: s.int64,
+  requestId: s.text,
+  detail: s.text,
 });
 
 /** Null: as the plan says. */
@@ -90,7 +100,7 @@ export const tenantCalls = {
     access: 'console',
     request: s.message({ tenantId: shortText, sinceMs: s.int64 }),
     reply: 'usageSeries',
-    answer: s.message({ bucketMs: s.as('bucketMinutes', minutes), buckets: s.list(bucket) }),
+    answer: s.message({ bucketMs: s.as('bucketMinutes', minutes), buckets: s.list(bucket), problems: s.list(problem) }),
   }),
 
   listTenants: defineCall('listTenants', {

@@ -89,7 +89,7 @@ export async function readUsage(
   { store, clock }: UsagePorts,
   { tenantId, usage }: Pick<TenantMemory, 'tenantId' | 'usage'>,
   sinceMs: number,
-): Promise<UsageSeries> {
+): Promise<Omit<UsageSeries, 'problems'>> {
   const nowMs = clock.wallMs();
   const isByMinute = nowMs - sinceMs <= BY_MINUTE_MS_MAX;
   const [rows, bucketMs] = isByMinute ? [MINUTE_ROWS, MS_PER_MINUTE] : [HOUR_ROWS, MS_PER_HOUR];

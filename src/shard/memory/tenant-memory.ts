@@ -33,6 +33,7 @@ import { OBJECT_SIDE, SUBJECT_SIDE } from './page-side.ts';
 import { RecentChanges, RecentCommits } from './recent-items.ts';
 import { RelationNumbers } from './relation-numbers.ts';
 import { SubjectFilter } from './subject-filter.ts';
+import { TenantProblems } from './tenant-problems.ts';
 import { TenantRules } from './tenant-rules.ts';
 import { TenantUsage } from './tenant-usage.ts';
 
@@ -78,6 +79,8 @@ const FILTER_BYTES = 700;
 
 /** Additional bytes of the cache of its answers under rules, without the answers. */
 const ANSWERS_BYTES = 700;
+/** Of the problems, without those that it remembers. */
+const PROBLEMS_BYTES = 300;
 
 export interface TenantMemoryDependencies extends GrantPagesDependencies {
   /** Resolves when the state tables contain every commit so far. */
@@ -106,6 +109,8 @@ interface UsedMemory {
   recentCommits: RecentCommits | undefined;
   readonly keyUses: Map<KeyId, KeyUse>;
   readonly usage: TenantUsage;
+  /** Created at the first problem: no request of most tenants meets one. */
+  problems: TenantProblems | undefined;
   readonly handles: IssuedHandles;
 }
 
@@ -254,6 +259,17 @@ export class TenantMemory implements EntityFilter {
     return (this.#used ?? this.#use()).usage;
   }
 
+  /** Undefined: none is known. */
+  get knownProblems(): TenantProblems | undefined {
+    return this.#used?.problems;
+  }
+
+  get problems(): TenantProblems {
+    const used = this.#used ?? this.#use();
+    used.problems ??= this.#created(new TenantProblems(this.#dependencies.budget), PROBLEMS_BYTES);
+    return used.problems;
+  }
+
   /** Counts a new part. A call that was waiting when the tenure ended gets it dropped. */
   #created<Part extends { drop(): void }>(part: Part, bytes: number): Part {
     if (this.#dropped) part.drop();
@@ -283,6 +299,7 @@ export class TenantMemory implements EntityFilter {
       recentCommits: undefined,
       keyUses: new Map(),
       usage: new TenantUsage(budget),
+      problems: undefined,
       handles: new IssuedHandles(),
     };
     this.#used = used;
@@ -519,8 +536,8 @@ export class TenantMemory implements EntityFilter {
 
 function dropUsed(used: UsedMemory): void {
   for (const each of [used.pages, used.objectPages, used.namespaces, used.keys]) each?.drop();
-  for (const each of [used.rules, used.subjects, used.answers, used.recentChanges, used.recentCommits, used.usage])
-    each?.drop();
+  const { rules, subjects, answers, recentChanges, recentCommits, usage, problems } = used;
+  for (const each of [rules, subjects, answers, recentChanges, recentCommits, usage, problems]) each?.drop();
 }
 
 // ---- handles ----

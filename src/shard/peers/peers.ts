@@ -101,19 +101,23 @@ class PeerConnection implements TenantConnection {
     this.#peer.waits.end();
   }
 
-  report({ load, usage }: FrontReport): void {
+  report({ load, usage, problems }: FrontReport): void {
     const { clock, tenures } = this.#peer.shard;
     if (load !== undefined) this.load.add(load, clock.monotonicMs());
-    if (usage.length === 0) return;
+    if (usage.length + problems.length === 0) return;
     const bySlot = new Map(Array.from(tenures(), (tenure) => [tenure.slot, tenure]));
     const [nowMs, monotonicMs] = [clock.wallMs(), clock.monotonicMs()];
-    for (const each of usage) {
-      // A tenant is only kept under its own slot. So a report with a wrong slot, or of a tenant that is not here, finds
-      // nothing.
+    // A tenant is only kept under its own slot. So a report with a wrong slot, or of a tenant that is not here, finds
+    // nothing.
+    const memoryOf = (each: { readonly slot: number; readonly tenantId: string }) => {
       const tenantId = parseTenantId(each.tenantId);
-      const memory = tenantId === undefined ? undefined : bySlot.get(each.slot)?.tenants.get(tenantId);
+      return tenantId === undefined ? undefined : bySlot.get(each.slot)?.tenants.get(tenantId);
+    };
+    for (const each of usage) {
+      const memory = memoryOf(each);
       memory?.usage.add(each, nowMs, memory.tenant.plan, monotonicMs);
     }
+    for (const each of problems) memoryOf(each)?.problems.add(each, nowMs);
   }
 
   close(): void {

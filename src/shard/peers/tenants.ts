@@ -75,7 +75,7 @@ export const readUsage: Handler<'readUsage'> = async (peer, _, { tenantId, since
   const { tenure, memory } = tenantOf(peer, tenantId);
   const usage = await readStoredUsage(peer.shard, memory, sinceMs);
   tenure.assertServing();
-  return usage;
+  return { ...usage, problems: memory.knownProblems?.read() ?? [] };
 };
 
 function tenantStatus(shard: ShardParts, memory: TenantMemory): TenantStatus {

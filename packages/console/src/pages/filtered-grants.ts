@@ -1,5 +1,6 @@
 // The grants of a tenant of one relation, of the subjects of one namespace, or on its objects. No index leads to them:
-// a page goes through all grants of the tenant in their order, a bounded number of them, and says how many it looked at.
+// a page goes through all grants of the tenant in their order, a bounded number of them, and says in how many it
+// looked.
 
 import { PAGE_LIMIT_MAX } from '../../../../src/core/limits.ts';
 import { type Grant, namespaceOf } from '../../../../src/core/tuples.ts';

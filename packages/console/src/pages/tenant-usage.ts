@@ -4,10 +4,12 @@ import { GrantdError } from '../../../../src/core/errors.ts';
 import { resolvePlan } from '../../../../src/core/plans.ts';
 import type { Tenant } from '../../../../src/core/tenants.ts';
 import { MS_PER_DAY, MS_PER_HOUR } from '../../../../src/core/text/timestamps.ts';
-import type { UsageBucket } from '../../../../src/front/front.ts';
+import type { TenantProblem, UsageBucket } from '../../../../src/front/front.ts';
 import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import { type PageCall, type PageResult, readTenant, tenantPath } from '../page.ts';
-import { count, empty, minute, plural, refreshing, table } from '../parts/parts.ts';
+import { actorMarkup, liveKeys } from '../parts/actors.ts';
+import type { KeyLabel } from '../parts/key-facts.ts';
+import { ago, copyCode, count, empty, foreign, minute, plural, refreshing, table } from '../parts/parts.ts';
 import {
   type Limit,
   limitPerMinute,
@@ -54,10 +56,10 @@ function usageTable({ rowMs, text }: UsageRange, rows: readonly UsageBucket[]): 
     <p class="hint">Of the last ${text}; a ${each} without a request is left out.</p>${shown}</details>`;
 }
 
-/** The buckets; undefined: they cannot be read now. */
-async function readBuckets(call: PageCall, tenantId: string, sinceMs: number) {
+/** Undefined: it cannot be read now. */
+async function readUsage(call: PageCall, tenantId: string, sinceMs: number) {
   try {
-    return (await call.operator.call('readUsage', call.context(), { tenantId, sinceMs })).buckets;
+    return await call.operator.call('readUsage', call.context(), { tenantId, sinceMs });
   } catch (error) {
     // The rest of the page does not depend on it.
     if (error instanceof GrantdError && error.retryable) return undefined;
@@ -81,6 +83,22 @@ function summary(buckets: readonly UsageBucket[], { text }: UsageRange): Markup 
   </p>`;
 }
 
+/** What its owner remembers: the newest kinds of problems of each key, with the last one of each. */
+const problemsMarkup = (
+  problems: readonly TenantProblem[],
+  nowMs: number,
+  keys: ReadonlyMap<string, KeyLabel>,
+): Markup => html`<h2>Problems that its requests met</h2>
+  ${table<TenantProblem>('Problems', problems, [
+    ['Last', ({ atMs }) => ago(atMs, nowMs)],
+    ['Key', ({ keyId }) => actorMarkup(keyId, keys)],
+    ['Problem', ({ code: problem, detail }) => html`<span class="badge removed">${problem}</span> ${foreign(detail)}`],
+    ['Times', ({ count: times }) => count(times), 'number'],
+    ['Since', ({ sinceMs }) => ago(sinceMs, nowMs)],
+    ['Last request', ({ requestId }) => copyCode(requestId)],
+  ])}
+  <p class="hint">The newest kinds, as the owner of the tenant remembers them since it took over.</p>`;
+
 export async function usageMarkup(call: PageCall, { tenantId, plan, createdAtMs }: Tenant): Promise<Markup> {
   const { clock, plans, query } = call;
   const range = usageRangeOf(query.text('range'));
@@ -91,7 +109,8 @@ export async function usageMarkup(call: PageCall, { tenantId, plan, createdAtMs 
   const limit = limitOf(plan);
   const nowMs = clock.wallMs();
   const beganMs = nowMs - range.lengthMs + range.stepMs;
-  const buckets = await readBuckets(call, tenantId, beganMs);
+  const usage = await readUsage(call, tenantId, beganMs);
+  const buckets = usage?.buckets;
   const firstMs = buckets?.[0]?.atMs ?? createdAtMs;
   const steps = (stepMs: number): readonly UsageBucket[] => {
     const sinceMs = Math.max(beganMs, Math.min(firstMs, nowMs - STEPS_MIN * stepMs));
@@ -117,6 +136,7 @@ export async function usageMarkup(call: PageCall, { tenantId, plan, createdAtMs 
     <div class="title-row"><h2>Usage</h2>${rangeLinks(tenantId, range)}</div>
     <p>${limitInWords(limit)}</p>
     ${content}
+    ${usage !== undefined && usage.problems.length > 0 && problemsMarkup(usage.problems, nowMs, await liveKeys(call))}
   </div>`;
 }
 

@@ -10,7 +10,7 @@ import { formatTimestamp, MS_PER_HOUR, MS_PER_MINUTE, optionalTimestamp } from '
 import { success } from '../../../http/schema/operation-description.ts';
 import { closedObject, dryRunQuerySchema } from '../../../http/schema/schema-parts.ts';
 import { validateBody } from '../../../http/schema/validation.ts';
-import type { TenantDeletion, TenantStatus, UsageBucket } from '../../../shard/shard.ts';
+import type { TenantDeletion, TenantProblem, TenantStatus, UsageBucket } from '../../../shard/shard.ts';
 import { requirePresent, tenantIdOf } from '../../path-ids.ts';
 import { pageShape, planName, tenantName, tenantReaders, tenantSearch, timestamp } from '../../schemas.ts';
 import {
@@ -287,6 +287,32 @@ const usageSchema = z.object({
       }),
     )
     .meta({ description: 'Oldest first; those without a request are left out.' }),
+  problems: z
+    .array(
+      z.object({
+        key_id: z.string().meta({ description: 'The key of the requests.' }),
+        code: z.string().meta({ description: 'The kind of problem: the last part of its `type`.' }),
+        count: count('How often, since.'),
+        since: timestampText('The first one that is remembered.'),
+        last_at: timestampText('The last one.'),
+        last_request_id: z.string().meta({ description: 'The request of the last one.' }),
+        last_detail: z.string().meta({ description: 'Its detail, cut off after 300 characters.' }),
+      }),
+    )
+    .meta({
+      description:
+        'Requests that were refused or failed, by key and kind: the newest 20, latest first, as the owner of the tenant remembers them. A change of the owner forgets them.',
+    }),
+});
+
+const problemRecord = ({ keyId, code, count: times, sinceMs, atMs, requestId, detail }: TenantProblem): object => ({
+  key_id: keyId,
+  code,
+  count: times,
+  since: formatTimestamp(sinceMs),
+  last_at: formatTimestamp(atMs),
+  last_request_id: requestId,
+  last_detail: detail,
 });
 
 const usageRecord = ({ atMs, requests, refused, checks }: UsageBucket): object => ({
@@ -311,12 +337,13 @@ export const readUsage = reading({
     const tenantId = tenantIdOf(call);
     const context = call.context();
     const sinceMs = since ?? clock.wallMs() - MS_PER_HOUR + MS_PER_MINUTE;
-    const [tenant, { bucketMs, buckets }] = await Promise.all([
+    const [tenant, { bucketMs, buckets, problems }] = await Promise.all([
       api.call('readTenant', context, { tenantId }),
       api.call('readUsage', context, { tenantId, sinceMs }),
     ]);
     const { requests, windowSeconds } = resolvePlan(plans, tenant.plan);
     const limit = requests === undefined ? null : { requests, window_seconds: windowSeconds };
-    return jsonResponse(200, { limit, bucket_seconds: bucketMs / 1000, buckets: buckets.map(usageRecord) });
+    const used = { bucket_seconds: bucketMs / 1000, buckets: buckets.map(usageRecord) };
+    return jsonResponse(200, { limit, ...used, problems: problems.map(problemRecord) });
   },
 });

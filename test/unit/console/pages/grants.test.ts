@@ -129,7 +129,7 @@ describe('the grants of a relation or a namespace', () => {
       answering(await own(...claim), {
         exportGrants: async () => {
           reads += 1;
-          return { items, nextCursor: 'further' };
+          return { items, nextCursor: 'further', feedCursor: '' };
         },
       });
     const { text } = await visitor.get(`${base}?relation=owner`);

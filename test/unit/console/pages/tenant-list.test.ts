@@ -165,3 +165,20 @@ describe('the list of tenants', () => {
     });
   });
 });
+
+it('the page of a tenant shows the problems that its requests met, texts from outside as texts', async (test) => {
+  const tenantId = await makeTenant('Troubled');
+  const { operator } = service;
+  test.after(() => {
+    operator.problems = [];
+  });
+  assert.doesNotMatch((await visitor.get(`/console/tenants/${tenantId}`)).text, /Problems that its requests met/);
+  const nowMs = Date.now();
+  const last = { requestId: 'req_1', detail: '"relation" is "<b>". Did you mean "viewer"?' };
+  const of = { keyId: 'key_00000000000000000000000001', code: 'invalid-relation', count: 1234, ...last };
+  operator.problems = [{ ...of, sinceMs: nowMs - 7_200_000, atMs: nowMs }];
+  const { text } = await visitor.get(`/console/tenants/${tenantId}`);
+  const plain = text.replaceAll(/<[^>]*>/g, ' ');
+  const shown = /Problems that its requests met.*invalid-relation.*is &quot;&lt;b *&quot;.*1,234.*2 hours ago.*req_1/s;
+  assert.match(plain.replaceAll('&lt;b>', '&lt;b'), shown);
+});

@@ -101,6 +101,25 @@ test('the requests of a tenant go to whoever owns it when the report goes', asyn
   );
 });
 
+test('problems of a session are told with how often and the last one, a bounded number of kinds', async (t) => {
+  const stage = await setStage(t, { clock: reportingClock });
+  const session = await stage.session();
+  const note = (code: string, requestId: string) => session.noteProblem({ code, requestId, detail: 'ä'.repeat(1000) });
+  for (let kind = 0; kind < 100; kind += 1) note(`kind-${kind}`, 'req_1');
+  note('kind-0', 'req_2');
+  const told = () => stage.shard.reports.flatMap(({ problems }) => problems);
+  await until(() => told().length > 0);
+  assert.equal(told().length, 8);
+  const [first] = told();
+  const { tenantId } = stage;
+  const detail = 'ä'.repeat(300);
+  const of = { slot: first?.slot, tenantId, keyId: session.keyId };
+  assert.deepEqual(first && { ...first }, { ...of, code: 'kind-0', count: 2, requestId: 'req_2', detail });
+  const { reports } = loadsOf(stage.shard);
+  await until(() => loadsOf(stage.shard).reports > reports + 1);
+  assert.equal(told().length, 8, 'nothing is told twice');
+});
+
 test('a console reports nothing', async (t) => {
   const stage = await setStage(t, { front: { peer: 'console' }, clock: reportingClock });
   const front = await setStage(t, { clock: reportingClock });
@@ -131,7 +150,10 @@ function createReporter(t: { after(run: () => void): void }, sourcesMax?: number
     readyLinks: () => [link] as never,
   });
   t.after(() => reporter.close());
-  const source = (): UsageSource => ({ tenantId: ids.create('ten'), slot: 7, usage: createUsageTally() });
+  const source = (): UsageSource => ({
+    ...{ tenantId: ids.create('ten'), keyId: 'key_x', slot: 7 },
+    usage: createUsageTally(),
+  });
   const count = (of: UsageSource, requests = 1) => {
     of.usage.requests += requests;
     if (!of.usage.listed) ledger.list(of);

@@ -195,9 +195,19 @@ test('what the owner knows of a tenant besides its record is told, its usage too
   const { operator } = stage.front;
   const sinceMs = 1_699_999_999_999;
   const buckets = [{ atMs: 1_700_000_040_000, requests: 2 ** 40, refused: 1, checks: 0 }];
-  shard.answers.readUsage = async (of) => ({ bucketMs: of.sinceMs === sinceMs ? 3_600_000 : 0, buckets });
+  const problem = {
+    keyId: 'key_x',
+    code: 'overloaded',
+    count: 2 ** 40,
+    sinceMs: 1,
+    atMs: 2,
+    requestId: '',
+    detail: 'ä',
+  };
+  const problems = [problem];
+  shard.answers.readUsage = async (of) => ({ bucketMs: of.sinceMs === sinceMs ? 3_600_000 : 0, buckets, problems });
   const usage = await operator.call('readUsage', contextFor(), { tenantId, sinceMs });
-  assert.deepEqual(usage, { bucketMs: 3_600_000, buckets });
+  assert.deepEqual(usage, { bucketMs: 3_600_000, buckets, problems });
   const record = await operator.call('readTenant', contextFor(), { tenantId });
   assert.deepEqual(
     [record.counts, record.grants],

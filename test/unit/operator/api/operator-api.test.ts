@@ -91,14 +91,24 @@ describe('tenants', () => {
       limit: { requests: 600, window_seconds: 60 },
       bucket_seconds: 60,
       buckets: [],
+      problems: [],
     });
     await call('PATCH', `/tenants/${id}`, { plan: 'unlimited' });
     service.operator.usage = [{ atMs: 1_700_000_040_000, requests: 12, refused: 2, checks: 30 }];
+    const of = { keyId: 'key_x', code: 'invalid-relation', requestId: 'req_x', detail: 'It is none.' };
+    service.operator.problems = [{ ...of, count: 3, sinceMs: 1_700_000_000_000, atMs: 1_700_000_040_000 }];
     assert.deepEqual((await call('GET', `/tenants/${id}/usage`)).body, {
       limit: null,
       bucket_seconds: 60,
       buckets: [{ at: '2023-11-14T22:14:00.000Z', requests: 12, refused: 2, checks: 30 }],
+      problems: [
+        {
+          ...{ key_id: 'key_x', code: 'invalid-relation', count: 3, since: '2023-11-14T22:13:20.000Z' },
+          ...{ last_at: '2023-11-14T22:14:00.000Z', last_request_id: 'req_x', last_detail: 'It is none.' },
+        },
+      ],
     });
+    service.operator.problems = [];
     const since = (ms: number) => new Date(Date.now() - ms).toISOString();
     const bucketOf = async (ms: number) =>
       (await call('GET', `/tenants/${id}/usage?since=${since(ms)}`)).body.bucket_seconds;

@@ -242,6 +242,8 @@ const MALFORMED: readonly (readonly [string, FrontMessage])[] = [
     call({ attempt: { ...attempt, expiresAtMs: Number.NaN }, createNamespace: { name: 'a' } }),
   ],
   ['a report whose columns differ', { report: { usage: { ...usage, requests: [] } } }],
+  ['201 problems in a report', { report: { problems: new Array(201).fill({ code: 'overloaded' }) } }],
+  ['a long text of a problem', { report: { problems: [{ detail: 'a'.repeat(301) }] } }],
   [
     '1,001 tenants in a report',
     {
@@ -491,6 +493,6 @@ test('a report of a front is taken in as it is said, with what it asks in the sa
   const { reply } = openStream(t, server.address, { ...HELLO, calls: [{ id: 1, authenticate }], report });
   assert.ok((await reply(1)).handle);
   assert.deepEqual(shard.reports, [
-    { load, usage: [{ slot: 0, tenantId: 'a', minute: 1, requests: 1, refused: 0, checks: 7 }] },
+    { load, usage: [{ slot: 0, tenantId: 'a', minute: 1, requests: 1, refused: 0, checks: 7 }], problems: [] },
   ]);
 });

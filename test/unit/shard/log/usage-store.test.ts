@@ -22,7 +22,7 @@ async function openSlot() {
   const use = (owner: OpenSlot, requests: number, refused = 0): void => {
     const minute = Math.floor(clocks.wallMs() / MINUTE_MS);
     const report = { slot: SLOT, tenantId, minute, requests, refused, checks: 2 * requests };
-    owner.front.report({ load: undefined, usage: [report] });
+    owner.front.report({ load: undefined, usage: [report], problems: [] });
   };
   const store = (owner: OpenSlot) => storeDueUsage(portsOf(owner), owner.tenure.tenants);
   /** Requests by the minutes, or hours, since the start. */

@@ -102,6 +102,7 @@ test('a report reaches the tenants of this shard under their own slot, and no ot
   const [tenantId, other] = [await slot.createTenant(), await slot.createTenant()];
   const now = Math.floor(slot.clock.wallMs() / 60_000);
   const good = { slot: SLOT, tenantId, ...counts(now, 4, 1, 2) };
+  const problem = { keyId: 'key_x', code: 'invalid-relation', count: 3, requestId: 'req_x', detail: 'It is none.' };
   slot.front.report({
     load: undefined,
     usage: [
@@ -112,6 +113,11 @@ test('a report reaches the tenants of this shard under their own slot, and no ot
       { ...good, tenantId: 'nonsense' },
       { ...good, tenantId: '__proto__' },
     ],
+    problems: [
+      { ...problem, slot: SLOT, tenantId },
+      { ...problem, slot: SLOT + 1, tenantId },
+      { ...problem, slot: SLOT, tenantId: 'nonsense' },
+    ],
   });
   const sinceMs = slot.clock.wallMs() - 60_000;
   const usage = (await slot.operator.readUsage({ tenantId, sinceMs })).buckets;
@@ -119,9 +125,12 @@ test('a report reaches the tenants of this shard under their own slot, and no ot
     usage.map(({ requests, refused, checks }) => [requests, refused, checks]),
     [[4, 1, 2]],
   );
-  assert.deepEqual((await slot.operator.readUsage({ tenantId: other, sinceMs })).buckets, []);
+  const [known, ...others] = (await slot.operator.readUsage({ tenantId, sinceMs })).problems;
+  assert.deepEqual([known, others], [{ ...problem, sinceMs: known?.atMs, atMs: known?.atMs }, []]);
+  const { buckets, problems: none } = await slot.operator.readUsage({ tenantId: other, sinceMs });
+  assert.deepEqual([buckets, none], [[], []]);
   await assert.rejects(slot.operator.readUsage({ tenantId: ids.create('ten'), sinceMs }), { code: 'tenant-not-found' });
-  slot.front.report({ load: { elapsedMs: 2000, checks: 10, failures: 2, latencies: [10] }, usage: [] });
+  slot.front.report({ load: { elapsedMs: 2000, checks: 10, failures: 2, latencies: [10] }, usage: [], problems: [] });
   assert.deepEqual(await slot.operator.readLoad(), {
     checksPerSecond: 5,
     failuresPerSecond: 1,
