@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { committedOpenapiText } from '../src/http/openapi/openapi.ts';
 import { BUNDLES } from './bundles.ts';
-import { CLIENT_TYPES, renderClientTypes } from './client-types.ts';
+import { CLIENT_TYPES, clientOpenapiText, renderClientTypes } from './client-types.ts';
 import { renderGoTypes } from './clients/go-types.ts';
 import { JAVA_TYPES_FOLDER, renderJavaTypes } from './clients/java-types.ts';
 import { renderSyncPythonClient } from './clients/python-sync.ts';
@@ -50,9 +50,9 @@ const MAKERS: Readonly<Record<string, () => void | Promise<void>>> = {
   docs: generateDocs,
   types: async () => {
     write(CLIENT_TYPES, await renderClientTypes());
-    write('clients/go/types.go', renderGoTypes(committedOpenapiText()));
-    for (const [name, text] of renderJavaTypes(committedOpenapiText())) write(`${JAVA_TYPES_FOLDER}/${name}`, text);
-    write('clients/python/src/grantd/_types.py', renderPythonTypes(committedOpenapiText()));
+    write('clients/go/types.go', renderGoTypes(clientOpenapiText()));
+    for (const [name, text] of renderJavaTypes(clientOpenapiText())) write(`${JAVA_TYPES_FOLDER}/${name}`, text);
+    write('clients/python/src/grantd/_types.py', renderPythonTypes(clientOpenapiText()));
     const asyncClient = readFileSync(join(ROOT, 'clients/python/src/grantd/_async_client.py'), 'utf8');
     write('clients/python/src/grantd/_client.py', renderSyncPythonClient(asyncClient));
   },

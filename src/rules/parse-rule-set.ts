@@ -13,6 +13,7 @@ import {
   GATE_DEPTH_MAX,
   isGate,
   isRuleName,
+  jsonOfRules,
   NAME_PATTERN,
   type NameElement,
   namesInRule,
@@ -29,7 +30,6 @@ import {
   TYPE_SUBJECTS_MAX,
   TYPES_MAX,
   type TypeRestriction,
-  textOfRules,
 } from './rule-set.ts';
 import { findNegativeCycle } from './strata.ts';
 
@@ -326,7 +326,7 @@ function refuseUndefined(parser: Parser, { relations, rules }: RuleSet): void {
       if (from !== undefined && !granted.has(from)) {
         parser.wrong(
           () =>
-            `"${place}" follows ${JSON.stringify(from)}; behind "from" stands a built-in relation (${RELATIONS.join(', ')}) or an own one.${didYouMean(from, [...granted])}`,
+            `"${place}" follows ${JSON.stringify(from)}; after "from" stands a built-in relation (${RELATIONS.join(', ')}) or an own one.${didYouMean(from, [...granted])}`,
         );
       }
       if (isDefined(namespace, element)) continue;
@@ -386,7 +386,7 @@ function parseShape(parser: Parser, body: unknown): RuleSet {
     public: [...new Set(listed.map((namespace, index) => parser.namespace(namespace, `public[${index}]`)))],
   };
   parser.assertRight();
-  const bytes = Buffer.byteLength(textOfRules(parsed));
+  const bytes = Buffer.byteLength(jsonOfRules(parsed));
   if (bytes > RULE_SET_BYTES_MAX)
     parser.wrong(`The rules take ${bytes} bytes; at most ${RULE_SET_BYTES_MAX} are allowed.`);
   parser.assertRight();

@@ -22,8 +22,10 @@ export const EXPRESSION_BYTES_MAX = 2048;
 /** Restricted relations, and kinds of subjects of each. */
 export const TYPES_MAX = 500;
 export const TYPE_SUBJECTS_MAX = 100;
-/** UTF-8 bytes of the canonical text. */
+/** UTF-8 bytes of the canonical JSON. */
 export const RULE_SET_BYTES_MAX = 64 * 1024;
+/** UTF-8 bytes of the text form as a JSON string: that of every rule set within its own bound fits, with comments. */
+export const RULES_SOURCE_BYTES_MAX = 2 * RULE_SET_BYTES_MAX;
 
 export const NAME_PATTERN = RELATION_PATTERN;
 
@@ -91,6 +93,8 @@ export interface RuleSet {
   readonly groups: boolean;
   /** A grant to `ns:*` applies to every subject of these namespaces. */
   readonly public: readonly string[];
+  /** The text form that was set, with its comments; absent: the rules were set as JSON. */
+  readonly source?: string;
 }
 
 /** The rule set of a tenant that has none: relations follow from grants alone. */
@@ -185,10 +189,13 @@ export const ruleSetRecord = ({ relations, conditions, types, rules, groups, pub
   public: namespaces,
 });
 
-/** The canonical text: equal for equal rule sets, in the order in which they were written. */
-export const textOfRules = (ruleSet: RuleSet): string => JSON.stringify(ruleSetRecord(ruleSet));
+/** The canonical JSON: equal for equal rule sets, in the order in which they were written. */
+export const jsonOfRules = (ruleSet: RuleSet): string => JSON.stringify(ruleSetRecord(ruleSet));
 
-/** The revision of a canonical text: it names the rule set in `ETag` and `If-Match`. 32 hexadecimal digits. */
+/** The text by which rules are stored and sent: the text form that was set, or the canonical JSON. */
+export const textOfRules = (ruleSet: RuleSet): string => ruleSet.source ?? jsonOfRules(ruleSet);
+
+/** The revision of that text: it names the rule set in `ETag` and `If-Match`. 32 hexadecimal digits. */
 export const revisionOfRules = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
 export const revisionOf = (ruleSet: RuleSet): string => revisionOfRules(textOfRules(ruleSet));

@@ -27,17 +27,34 @@ type Turn = () => Promise<unknown>;
 /** Whether the text is in JSON; otherwise it is in the text form, which no brace or bracket begins. */
 export const isJsonForm = (text: string): boolean => /^\s*[{[]/.test(text);
 
-/** The rules of a text that the service has accepted, in either form. */
+/** The content type of the text form. */
+export const RULES_TEXT_TYPE = 'text/vnd.grantd.rules';
+
+/** With its source, unless there is nothing in it but comments: such rules are none. */
+const withSource = (ruleSet: RuleSet, source: string): RuleSet =>
+  hasRules(ruleSet) ? { ...ruleSet, source } : ruleSet;
+
+/** The rules of a text by which rules are stored, in either form. Throws `invalid-request` or a SyntaxError. */
 export const ruleSetOfText = (text: string): RuleSet =>
-  isJsonForm(text) ? parseRuleSet(JSON.parse(text)) : ruleSetOfSource(text);
+  isJsonForm(text) ? parseRuleSet(JSON.parse(text)) : withSource(ruleSetOfSource(text), text);
 
 /** The same in steps of at most 10 ms, before each of which it takes a turn. */
-export const ruleSetOfTextInTurns = (
+export async function ruleSetOfTextInTurns(
   text: string,
   turn: Turn,
   options: { readonly expressions: boolean },
-): Promise<RuleSet> =>
-  isJsonForm(text) ? parseRuleSetInTurns(JSON.parse(text), turn, options) : ruleSetOfSourceInTurns(text, turn, options);
+): Promise<RuleSet> {
+  return isJsonForm(text)
+    ? parseRuleSetInTurns(JSON.parse(text), turn, options)
+    : ruleSetWithSource(text, turn, options);
+}
+
+/** The same of the text form alone, of which the rules keep the text. */
+export const ruleSetWithSource = async (
+  text: string,
+  turn: Turn,
+  options: { readonly expressions: boolean },
+): Promise<RuleSet> => withSource(await ruleSetOfSourceInTurns(text, turn, options), text);
 
 /** How a sentence begins that is about a part of the rules, and if it is an expression, about a place in it. */
 export const PROBLEM_PLACE = /^"([^"]+)"(?:, line (\d+), column (\d+):)?/;

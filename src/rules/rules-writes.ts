@@ -8,6 +8,7 @@ import { parseEntityTags } from '../core/text/header-fields.ts';
 import { parseRuleSetInTurns } from './parse-rule-set.ts';
 import { type RuleSet, revisionOf, ruleSetRecord } from './rule-set.ts';
 import type { NamespaceRelation } from './rules-diff.ts';
+import { ruleSetWithSource } from './rules-text.ts';
 
 /** Grants that one preview examines: a second or two, unless the store is slow. */
 export const PREVIEW_GRANTS_MAX = 100_000;
@@ -61,16 +62,33 @@ function revisionsOf(header: string | undefined): readonly string[] | undefined 
   return [...new Set(tags.filter(({ weak, value }) => !weak && REVISION.test(value)).map(({ value }) => value))];
 }
 
-/** The body of a write of rules: a rule set, and what belongs to this write alone. */
+const refuseOutsideTypes = (): never => {
+  throw new GrantdError('invalid-request', `"outside_types" must be "${KEEP_OUTSIDE}", or be left out.`);
+};
+
+/** The body of a write of rules in JSON: a rule set, and what belongs to this write alone. */
 function splitBody(body: unknown): { readonly rules: unknown } & Pick<RulesRequest, 'outsideTypes'> {
   if (!isJsonObject(body) || !Object.hasOwn(body, 'outside_types')) return { rules: body };
   const { outside_types: outsideTypes, ...rules } = body;
-  if (outsideTypes === KEEP_OUTSIDE) return { rules, outsideTypes };
-  throw new GrantdError('invalid-request', `"outside_types" must be "${KEEP_OUTSIDE}", or be left out.`);
+  return outsideTypes === KEEP_OUTSIDE ? { rules, outsideTypes } : refuseOutsideTypes();
 }
 
-/** Throws `invalid-request` that names what is wrong and where. */
-export async function parseRulesRequest(body: unknown, headers: ConditionHeaders): Promise<RulesRequest> {
+const turn = (): Promise<void> => setImmediate();
+
+/** What a write of rules has besides them. */
+export interface RulesWriteTerms {
+  readonly headers: ConditionHeaders;
+  /** Of the query, which may say what a body of text cannot. */
+  readonly outsideTypes: string | undefined;
+}
+
+/**
+ * `body`: a JSON value, or the text form. Throws `invalid-request` that names what is wrong and where.
+ */
+export async function parseRulesRequest(
+  body: { readonly json: unknown } | { readonly text: string },
+  { headers, outsideTypes: asked }: RulesWriteTerms,
+): Promise<RulesRequest> {
   if (headers['if-none-match'] !== undefined) {
     throw new GrantdError(
       'invalid-request',
@@ -78,9 +96,14 @@ export async function parseRulesRequest(body: unknown, headers: ConditionHeaders
     );
   }
   const ifMatch = revisionsOf(headers['if-match']);
-  const { rules, outsideTypes } = splitBody(body);
-  const ruleSet = await parseRuleSetInTurns(rules, () => setImmediate(), { expressions: true });
-  return { ruleSet, ifMatch, outsideTypes };
+  if (asked !== undefined && asked !== KEEP_OUTSIDE) refuseOutsideTypes();
+  const fromQuery = asked === undefined ? undefined : KEEP_OUTSIDE;
+  if ('text' in body) {
+    const ruleSet = await ruleSetWithSource(body.text, turn, { expressions: true });
+    return { ruleSet, ifMatch, outsideTypes: fromQuery };
+  }
+  const { rules, outsideTypes = fromQuery } = splitBody(body.json);
+  return { ruleSet: await parseRuleSetInTurns(rules, turn, { expressions: true }), ifMatch, outsideTypes };
 }
 
 /** Throws `precondition-failed` if `If-Match` does not name the revision. `*` and absence do. */

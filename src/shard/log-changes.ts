@@ -129,9 +129,11 @@ export const changeSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('rules-updated'),
     tenant: tenantSchema,
-    /** Both texts are canonical; those of no rules are too. */
+    /** Both are canonical JSON; those of no rules are too. */
     rules: z.string(),
     former: z.string(),
+    /** The text form that was set; absent: they were set as JSON. */
+    source: z.string().optional(),
     /** Lines by which they differ. */
     added: z.int(),
     removed: z.int(),
@@ -285,9 +287,9 @@ const CHANGES: { readonly [Of in Kind]: ChangeMeaning<ChangeOf<Of>> } = {
     action: 'rules.updated',
     // The canonical texts are compact JSON already.
     audited: ({ rules, former }) => `"rules":${rules},"former":${former}`,
-    settings: ({ tenant, rules, added, removed }) => [
+    settings: ({ tenant, rules, source, added, removed }) => [
       { kind: 'tenant', tenant },
-      { kind: 'rules', tenant, rules, added, removed },
+      { kind: 'rules', tenant, rules: source ?? rules, added, removed },
     ],
     result: () => ({ kind: 'rules-written' }),
   },
@@ -340,7 +342,7 @@ const conditionKey = (condition: string): CountKey => `condition:${conditionName
 
 /** Characters of the identifiers, terms and rules of a change. */
 export function lengthOf(change: Change): number {
-  if (change.kind === 'rules-updated') return change.rules.length + change.former.length;
+  if (change.kind === 'rules-updated') return change.rules.length + change.former.length + (change.source?.length ?? 0);
   if (!isGrantChange(change)) return 0;
   const { subject, object } = change.grant;
   const terms = textOfTerms(change.grant).length + textOfTerms(formerTermsOf(change)).length;

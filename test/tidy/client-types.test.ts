@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { clientOpenapiText } from '../../scripts/client-types.ts';
 import { renderGoTypes } from '../../scripts/clients/go-types.ts';
 import { JAVA_TYPES_FOLDER, renderJavaTypes } from '../../scripts/clients/java-types.ts';
 import { renderSyncPythonClient } from '../../scripts/clients/python-sync.ts';
@@ -9,7 +10,7 @@ import { renderPythonTypes } from '../../scripts/clients/python-types.ts';
 import { listFiles, readText } from '../kit/source-tree.ts';
 
 const FRESHEN = 'run `npm run generate -- types`';
-const openapi = readText('docs/reference/openapi.json');
+const openapi = clientOpenapiText();
 
 it('the types of the Go client are generated from the present description of the API', () => {
   assert.equal(readText('clients/go/types.go'), renderGoTypes(openapi), FRESHEN);

@@ -182,7 +182,7 @@ function describeOperation<Operation extends OperationDescription>(
           requestBody: {
             required: body.replaceableByQuery !== true,
             ...(body.bytesMax === undefined ? {} : { description: `At most ${body.bytesMax / 1024} KiB.` }),
-            content: contentOf([body]),
+            content: contentOf(body.text === undefined ? [body] : [body, body.text]),
           },
         }),
     responses: responsesOf(operation, described),

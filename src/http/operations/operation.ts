@@ -28,7 +28,9 @@ export interface OperationHeaders extends ConditionHeaders {
 
 /** A request that the pipeline has found complete, within its bounds and well-formed. */
 export interface OperationRequest {
-  /** The value of the JSON body; undefined if the operation takes none, or if the query has replaced it. */
+  /**
+   * The value of the JSON body, or a TextBody; undefined if the operation takes none, or if the query has replaced it.
+   */
   readonly body: unknown;
   /** Every parameter is known to the operation and occurs once. */
   readonly query: Readonly<Record<string, string>>;
@@ -36,6 +38,15 @@ export interface OperationRequest {
   /** A repeated header has all its values in one list. */
   readonly headers: OperationHeaders;
   readonly open: OpenRequest;
+}
+
+/** A body in the text form that the operation takes besides JSON. No JSON value is one. */
+export class TextBody {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
 }
 
 export interface OperationResponse {
@@ -49,7 +60,7 @@ export interface OperationResponse {
   /** The header `X-Service-Warning`, for developers. */
   readonly warning?: string | undefined;
   /**
-   * JSON text, or lines of it; empty for a 204 or a 304. A function builds text that takes long, and runs in the turn
+   * JSON text, or lines of it, or text of the content type; empty for a 204 or a 304. A function builds text that takes long, and runs in the turn
    * of the tenant.
    */
   readonly json: string | (() => string);

@@ -12,7 +12,7 @@ import {
 } from '../../core/limits.ts';
 import { RULES_VERSIONS_MAX } from '../../core/rules-versions.ts';
 import { IDENTIFIER_LENGTH_MAX } from '../../core/tuples.ts';
-import { RULE_SET_BYTES_MAX } from '../../rules/rule-set.ts';
+import { RULES_SOURCE_BYTES_MAX } from '../../rules/rule-set.ts';
 import type { OperationRequest } from './operation.ts';
 
 /** A code point takes up to four in UTF-8; those that JSON escapes take less even when escaped. */
@@ -71,7 +71,7 @@ export const reasonsBytesMax = (body: unknown): number =>
 export const keyListBytesMax = (request: Listing): number => limitOf(request) * KEY_BYTES_MAX;
 
 /** A preview adds at most as many bytes as the rules have: it names relations that the rules name. */
-export const RULES_BYTES = 2 * RULE_SET_BYTES_MAX + 64 * 1024;
+export const RULES_BYTES = RULES_SOURCE_BYTES_MAX + 64 * 1024;
 
 /** The name of an operator is the longest part of a version. */
 export const RULES_VERSIONS_BYTES = RULES_VERSIONS_MAX * 640;

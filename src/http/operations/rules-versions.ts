@@ -2,13 +2,13 @@
 
 import { GrantdError } from '../../core/errors.ts';
 import { parseVersion, RULES_VERSIONS_MAX, rulesVersionRecord } from '../../core/rules-versions.ts';
-import { revisionOfRules } from '../../rules/rule-set.ts';
-import { etagOf } from '../../rules/rules-writes.ts';
+import { ruleSetOfText } from '../../rules/rules-text.ts';
 import { EXAMPLE_RULE_SET } from '../schema/examples.ts';
 import { success } from '../schema/operation-description.ts';
 import { EXAMPLE_RULES_VERSIONS, ruleSetSchema, rulesVersionListSchema } from '../schema/rule-schemas.ts';
 import type { PublicOperation } from './operation.ts';
 import { RULES_BYTES, RULES_VERSIONS_BYTES } from './response-bytes.ts';
+import { ACCEPT, RULES_TEXT, rulesResponse } from './rules.ts';
 
 export const listRulesVersions: PublicOperation = {
   id: 'listRulesVersions',
@@ -38,6 +38,7 @@ export const readRulesVersion: PublicOperation = {
   method: 'GET',
   path: '/v1/rules/versions/{version}',
   pathParameters: { version: { description: 'The number of the version.', example: '1' } },
+  headers: { Accept: ACCEPT },
   scope: 'admin',
   tag: 'Rules',
   summary: 'Read a version of the rules',
@@ -45,21 +46,21 @@ export const readRulesVersion: PublicOperation = {
     'To return to it, put it as the rules, with the revision of the present ones in `If-Match`; `dry_run` says what that would change.',
   responseBytesMax: () => RULES_BYTES,
   successes: [
-    success(200, 'The rules of this version, with their revision in `ETag`.', {
-      name: 'RuleSet',
-      schema: ruleSetSchema,
-      example: EXAMPLE_RULE_SET,
+    {
+      status: 200,
+      description: 'The rules of this version, with their revision in `ETag`.',
+      bodies: [{ name: 'RuleSet', schema: ruleSetSchema, example: EXAMPLE_RULE_SET }, RULES_TEXT],
       header: 'ETag',
-    }),
+    },
   ],
   errors: ['rules-version-not-found', 'not-found'],
-  answer(session, context, { pathParameters }) {
+  answer(session, context, { pathParameters, headers }) {
     const version = parseVersion(pathParameters.version);
     if (version === undefined) {
       throw new GrantdError('rules-version-not-found', 'The rules have no version with this number.');
     }
     return session
       .call('readRulesVersion', context, version)
-      .then((json) => ({ status: 200, etag: etagOf(revisionOfRules(json)), json }));
+      .then((text) => rulesResponse(ruleSetOfText(text), headers));
   },
 };

@@ -19,12 +19,21 @@ import type {
   OperationRequest,
   OperationResponse,
 } from '../operations/operation.ts';
+import { TextBody } from '../operations/operation.ts';
 import type { ByteBudget } from '../wire/byte-budget.ts';
 import type { BodyDone } from '../wire/incoming.ts';
 import { JSON_SCANNED_LENGTH_MIN, RESPONSE_UNCLAIMED_BYTES_MAX } from '../wire/limits.ts';
 import { type AdmittedExchange, type Exchange, setOperation, type VerifiedExchange } from './exchange.ts';
 import { LongJson } from './long-json.ts';
-import { findMediaTypeError, JSON_ALONE, NDJSON, queryTextOf } from './request-head.ts';
+import {
+  findMediaTypeError,
+  hasMediaType,
+  JSON_ALONE,
+  type MediaTypes,
+  mediaTypes,
+  NDJSON,
+  queryTextOf,
+} from './request-head.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import type { ResponseWriter } from './response-writer.ts';
 
@@ -45,6 +54,10 @@ export interface OperationPipelineOptions {
 
 /** About what a request costs this process. */
 const REQUEST_MS = 0.04;
+
+/** JSON; if the body is of neither type, the message names both. */
+const jsonOr = (type: string | undefined): MediaTypes =>
+  type === undefined ? JSON_ALONE : { ...JSON_ALONE, name: `${JSON_ALONE.name} or ${type}` };
 
 const EMPTY_BODY = 'The body is empty; a JSON object is expected.';
 const BODY_AND_QUERY = 'The request has both a body and query parameters; this operation takes one of the two.';
@@ -120,9 +133,11 @@ export class OperationPipeline<Session extends Caller> {
     });
   }
 
-  #readBody(exchange: AdmittedExchange<Session>, { bytesMax, lines }: OperationBody): void {
+  #readBody(exchange: AdmittedExchange<Session>, { bytesMax, lines, text: textForm }: OperationBody): void {
     const { incoming, session } = exchange;
-    const mediaTypeError = findMediaTypeError(incoming.headers, lines === true ? NDJSON : JSON_ALONE);
+    const isText = textForm !== undefined && hasMediaType(incoming.headers, textForm.contentType);
+    const types = isText ? mediaTypes(textForm.contentType) : lines === true ? NDJSON : jsonOr(textForm?.contentType);
+    const mediaTypeError = findMediaTypeError(incoming.headers, types);
     if (mediaTypeError !== undefined) {
       this.#refuse(exchange, mediaTypeError);
       return;
@@ -135,6 +150,9 @@ export class OperationPipeline<Session extends Caller> {
       if (error !== undefined || text === '') {
         exchange.incoming.releaseBody();
         this.#refuse(exchange, error ?? new GrantdError('invalid-request', EMPTY_BODY));
+      } else if (isText) {
+        exchange.incoming.releaseBody();
+        this.#accept(exchange, new TextBody(text));
       } else if (text.length > JSON_SCANNED_LENGTH_MIN) {
         this.#parseInTurns(exchange, text);
       } else {

@@ -45,6 +45,10 @@ export const JSON_ALONE = mediaTypes('application/json');
 export const NDJSON_TYPES = ['application/x-ndjson', 'application/ndjson', 'application/jsonl'] as const;
 export const NDJSON = mediaTypes(...NDJSON_TYPES);
 
+/** Whether the body has the type, with whatever parameters. */
+export const hasMediaType = (headers: RequestHeaders, name: string): boolean =>
+  headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() === name;
+
 /** Quotes only a type of ordinary form and length. */
 const described = (type: string | undefined): string => {
   if (type === undefined) return 'none';

@@ -46,5 +46,14 @@ export const EXAMPLE_RULE_SET = {
   public: ['user'],
 };
 
+/** The same in the text form. */
+export const EXAMPLE_RULES_TEXT = `groups: on
+public: user
+
+namespace document
+  viewer = editor or viewer from parent  # those of the folder, too
+  can_read = viewer or owner
+`;
+
 export const EXAMPLE_REVISION = '5f2c7a1e9b04d8366ac1f0e2b7d49583';
 export const EXAMPLE_ETAG = `"${EXAMPLE_REVISION}"`;

@@ -18,6 +18,8 @@ export interface BodyDescription {
 
 export interface RequestBodyDescription extends BodyDescription {
   readonly bytesMax?: number;
+  /** The form that the body may have instead of JSON. */
+  readonly text?: BodyDescription & { readonly contentType: string };
   /** Query parameters may replace the body; the operation then gets no body. A request with both is refused. */
   readonly replaceableByQuery?: boolean;
 }

@@ -17,6 +17,7 @@ import {
 } from '../../rules/rule-set.ts';
 import { KEEP_OUTSIDE } from '../../rules/rules-writes.ts';
 import { EXAMPLE_KEY_ID, EXAMPLE_REQUEST_ID, EXAMPLE_REVISION, EXAMPLE_TIMESTAMP } from './examples.ts';
+import { dryRunSchema } from './schema-parts.ts';
 import { namespaceNameSchema, relationSchema } from './schemas.ts';
 
 const name = z.string().regex(new RegExp(`^${NAME_PATTERN}$`));
@@ -48,9 +49,15 @@ export const ruleElementSchema = z
       'A name on the same object, such as `editor`; or `NAME from RELATION`: the name on an entity that has the relation on the object, such as `viewer from parent`; or `all of NAME from RELATION`: the name on each such entity, of which there must be one; or an object that combines elements. Every name is a relation, built-in or own, or has a rule; `self` holds for the object itself.',
   });
 
+const rulesSubject = { namespace: namespaceNameSchema, name: ruleName };
+
 export const ruleSchema = z
-  .strictObject({ namespace: namespaceNameSchema, name: ruleName, any_of: elements })
+  .strictObject({ ...rulesSubject, any_of: elements })
   .meta({ description: 'On objects of the namespace, a subject with one of `any_of` has `name`. One rule per name.' });
+
+export const ruleRequestSchema = z
+  .strictObject({ ...rulesSubject, ...ruleGateSchema.shape })
+  .meta({ description: 'A rule, or one that is a gate itself: its members stand beside its name.' });
 
 export const conditionDeclarationSchema = z
   .strictObject({
@@ -99,7 +106,7 @@ export const ruleSetBodySchema = z
     relations: relationsMember,
     conditions: conditionsMember,
     types: typesMember,
-    rules: z.array(ruleSchema).max(RULES_MAX),
+    rules: z.array(ruleRequestSchema).max(RULES_MAX),
     groups: z.boolean().optional().meta({
       description: 'Whether a grant to `ns:id#name` is one to all who have `name` on `ns:id`. Default: false.',
     }),
@@ -122,6 +129,19 @@ export const ruleSetSchema = z.object({
   rules: z.array(ruleSchema),
   groups: z.boolean(),
   public: z.array(namespaceNameSchema),
+});
+
+export const rulesTextSchema = z.string().meta({
+  description:
+    'Rules in the text form, UTF-8. A response has the text that was set, with its comments, or one that is printed from rules that were set as JSON.',
+});
+
+/** The query of a write of rules. */
+export const rulesWriteQuerySchema = z.object({
+  dry_run: dryRunSchema.optional(),
+  outside_types: z.literal(KEEP_OUTSIDE, `must be ${KEEP_OUTSIDE}`).optional().meta({
+    description: 'As the field of a body in JSON: stored grants that stricter types exclude stay, and count.',
+  }),
 });
 
 export const namespaceRelationSchema = z

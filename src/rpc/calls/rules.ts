@@ -1,4 +1,4 @@
-// The calls about the rules of a tenant. Rules travel as their canonical text.
+// The calls about the rules of a tenant. Rules travel as the text by which they are stored.
 
 import {
   type AccessChanges,
@@ -7,8 +7,8 @@ import {
   OPEN_POINTS,
   type RevokedGrants,
 } from '../../rules/access-changes.ts';
-import { parseRuleSet } from '../../rules/parse-rule-set.ts';
-import { RULE_SET_BYTES_MAX, type RuleSet, textOfRules } from '../../rules/rule-set.ts';
+import { RULES_SOURCE_BYTES_MAX, type RuleSet, textOfRules } from '../../rules/rule-set.ts';
+import { isJsonForm, ruleSetOfText } from '../../rules/rules-text.ts';
 import { KEEP_OUTSIDE } from '../../rules/rules-writes.ts';
 import type { RulesRequest } from '../../shard/shard.ts';
 import { demand } from '../wire-violation.ts';
@@ -21,14 +21,13 @@ const REVISIONS_MAX = 1000;
 
 /** Throws `invalid-request` for JSON that is not a rule set: fronts of this version do not send any. */
 function ruleSetFrom(wire: string): RuleSet | undefined {
-  if (wire.length > RULE_SET_BYTES_MAX) return undefined;
-  let body: unknown;
+  if (wire.length > RULES_SOURCE_BYTES_MAX) return undefined;
   try {
-    body = JSON.parse(wire);
-  } catch {
-    return undefined;
+    return ruleSetOfText(wire);
+  } catch (error) {
+    if (error instanceof SyntaxError || !isJsonForm(wire)) return undefined;
+    throw error;
   }
-  return parseRuleSet(body);
 }
 
 const ruleSet = s.form('a rule set', ruleSetFrom, textOfRules);

@@ -4,7 +4,7 @@
 import { GrantdError } from '../../core/errors.ts';
 import { type LineAndColumn, lineAndColumnAt } from '../../core/text/json-places.ts';
 import { parseRuleSet, parseRuleSetInTurns } from '../parse-rule-set.ts';
-import type { RuleSet } from '../rule-set.ts';
+import { RULES_SOURCE_BYTES_MAX, type RuleSet } from '../rule-set.ts';
 import { PROBLEMS_MAX, type RulesSource, readSource } from './reader.ts';
 import type { Range } from './token-cursor.ts';
 
@@ -82,12 +82,28 @@ export type ParsedRules =
   /** At least one, at most 21, in the order of the text. */
   | { readonly kind: 'wrong'; readonly problems: readonly RulesProblem[] };
 
+const CONTROL = /[\p{Cc}--[\t\n\r]]/v;
+
+/** What is wrong with the text as a whole; undefined: nothing. The log and the audit log have it as a JSON string. */
+function unfit(text: string): RulesProblem | undefined {
+  const bytes = Buffer.byteLength(JSON.stringify(text));
+  if (bytes > RULES_SOURCE_BYTES_MAX) {
+    const message = `The rules take ${bytes} bytes as a JSON string; at most ${RULES_SOURCE_BYTES_MAX} are allowed.`;
+    return { message, place: undefined };
+  }
+  const at = text.search(CONTROL);
+  if (at < 0) return undefined;
+  return { message: 'A control character is not allowed here.', place: placeOf(text, { offset: at, length: 1 }) };
+}
+
 /** In steps of at most 10 ms, before each of which it takes a turn. `expressions`: as of `parseRuleSetInTurns`. */
 export async function parseRulesSource(
   text: string,
   turn: () => Promise<unknown>,
   options: { readonly expressions: boolean },
 ): Promise<ParsedRules> {
+  const problem = unfit(text);
+  if (problem !== undefined) return { kind: 'wrong', problems: [problem] };
   const steps = readSource(text);
   let step = steps.next();
   for (; step.done !== true; step = steps.next()) await turn();
@@ -102,6 +118,8 @@ export async function parseRulesSource(
 
 /** The same in one step, without the expressions of conditions. */
 function parseAtOnce(text: string): ParsedRules {
+  const problem = unfit(text);
+  if (problem !== undefined) return { kind: 'wrong', problems: [problem] };
   const steps = readSource(text);
   let step = steps.next();
   while (step.done !== true) step = steps.next();

@@ -18,7 +18,7 @@ import { type Plans, resolvePlan } from '../../core/plans.ts';
 import { type Tenant, type TenantUpdate, updatedTenant, withNextRules } from '../../core/tenants.ts';
 import { grantOf, namespaceOf, type Tuple, undeclaredMessage } from '../../core/tuples.ts';
 import { narrowedConditions, undeclaredIn } from '../../rules/allowed-grants.ts';
-import { hasRules, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
+import { hasRules, jsonOfRules, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import { countLines } from '../../rules/rules-diff.ts';
 import type { CountKey } from '../../store/store.ts';
 import { type Change, type ChangeResult, resultOf } from '../log-changes.ts';
@@ -332,21 +332,20 @@ export function decideRules(
   { ruleSet, ifMatch, outsideTypes }: RulesRequest,
   outside?: OutsideGrants,
 ): Decide {
-  const rules = textOfRules(ruleSet);
-  const revision = hasRules(ruleSet) ? revisionOfRules(rules) : undefined;
+  const text = textOfRules(ruleSet);
+  const revision = hasRules(ruleSet) ? revisionOfRules(text) : undefined;
   return (draft) => {
     assertLives(draft, memory);
     const present = draft.tenant(memory);
     demandRevision(ifMatch, present.rulesRevision);
-    const former = draft.rules(memory).text;
-    if (former === rules) return { result: { kind: 'rules-written' }, changes: [] };
+    const former = draft.rules(memory);
+    if (former.text === text) return { result: { kind: 'rules-written' }, changes: [] };
     const countOf = (key: CountKey): number => draft.countOf(memory, key);
-    refuseLost(draft.rules(memory).ruleSet, ruleSet, countOf);
+    refuseLost(former.ruleSet, ruleSet, countOf);
     const grants = draft.grantCount(memory);
-    const types =
-      outsideTypes === 'keep' ? undefined : stricterTypes(draft.rules(memory).ruleSet, ruleSet, { grants, countOf });
+    const types = outsideTypes === 'keep' ? undefined : stricterTypes(former.ruleSet, ruleSet, { grants, countOf });
     if (types !== undefined) {
-      if (!outside?.isOf(former)) throw new UnreadGrants(types, former);
+      if (!outside?.isOf(former.text)) throw new UnreadGrants(types, former.text);
       outside.demandNone(draft, memory);
     }
     if (!memory.relations.hasRoomFor(ruleSet.relations)) {
@@ -356,7 +355,16 @@ export function decideRules(
       );
     }
     const tenant = withNextRules(present, revision);
-    const lines = countLines(draft.rules(memory).ruleSet, ruleSet);
-    return { result: { kind: 'rules-written' }, changes: [{ kind: 'rules-updated', tenant, rules, former, ...lines }] };
+    const lines = countLines(former.ruleSet, ruleSet);
+    const { source } = ruleSet;
+    const change = {
+      kind: 'rules-updated' as const,
+      tenant,
+      rules: jsonOfRules(ruleSet),
+      former: jsonOfRules(former.ruleSet),
+      ...(source === undefined ? {} : { source }),
+      ...lines,
+    };
+    return { result: { kind: 'rules-written' }, changes: [change] };
   };
 }

@@ -6,19 +6,19 @@ import { GrantdError } from '../../core/errors.ts';
 import { SubjectTypes } from '../../rules/allowed-grants.ts';
 import { CompiledRules, type RelationNumberOf } from '../../rules/compiled-rules.ts';
 import { type CompiledConditions, compileInTurns, demandCompiled } from '../../rules/conditions/compiled-condition.ts';
-import { parseRuleSet, parseRuleSetInTurns } from '../../rules/parse-rule-set.ts';
 import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
+import { ruleSetOfText, ruleSetOfTextInTurns } from '../../rules/rules-text.ts';
 import { LazyTable } from './lazy-table.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 
-/** The canonical text of the rules of a tenant that has none, and its revision. */
+/** The text of the rules of a tenant that has none, and its revision. */
 export const NO_RULES_TEXT = textOfRules(NO_RULES);
 export const NO_RULES_REVISION = revisionOfRules(NO_RULES_TEXT);
 
 /** The only row of the table. */
 const ROW = 'rules';
 /**
- * Bytes per character of the canonical text: the text and the parsed rule set take up to 7 (measured), and the rest is
+ * Bytes per character of the text: the text and the parsed rule set take up to 7 (measured), and the rest is
  * for what evaluation derives from them. Of an empty rule set.
  */
 const BYTES_PER_CHARACTER = 40;
@@ -28,7 +28,7 @@ const CHARACTERS_AT_ONCE_MAX = 8192;
 
 type Turn = () => Promise<unknown>;
 
-/** The canonical text of a rule set, parsed at its first use. */
+/** The text by which rules are stored, parsed at its first use. */
 export class RulesText {
   readonly text: string;
   #ruleSet: RuleSet | undefined;
@@ -39,13 +39,13 @@ export class RulesText {
   }
 
   get ruleSet(): RuleSet {
-    this.#ruleSet ??= parseRuleSet(JSON.parse(this.text));
+    this.#ruleSet ??= ruleSetOfText(this.text);
     return this.#ruleSet;
   }
 
   /** Parses it in several steps, before each of which it takes a turn. */
   async parse(turn: Turn): Promise<RuleSet> {
-    this.#ruleSet ??= await parseRuleSetInTurns(JSON.parse(this.text), turn, { expressions: false });
+    this.#ruleSet ??= await ruleSetOfTextInTurns(this.text, turn, { expressions: false });
     return this.#ruleSet;
   }
 

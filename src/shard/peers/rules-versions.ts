@@ -4,7 +4,7 @@
 import { turnOf } from '../../core/async/turns.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { isKeptVersion, RULES_VERSIONS_MAX } from '../../core/rules-versions.ts';
-import { RULE_SET_BYTES_MAX } from '../../rules/rule-set.ts';
+import { RULES_SOURCE_BYTES_MAX } from '../../rules/rule-set.ts';
 import type { StateStore } from '../../store/store.ts';
 import { readFromStore, storeDeadline } from '../store-calls.ts';
 import type { Listing } from './listings.ts';
@@ -12,7 +12,7 @@ import type { ReadHandler, ShardParts } from './peer.ts';
 
 /** Estimated bytes of what a read returns, for the gate. */
 const LIST_BYTES = 512 * RULES_VERSIONS_MAX;
-const TEXT_BYTES = 2 * RULE_SET_BYTES_MAX;
+const TEXT_BYTES = RULES_SOURCE_BYTES_MAX;
 /** The cost of a read in the turns of tenants. */
 const READ_MS = 0.5;
 

@@ -6,7 +6,13 @@ import { GrantdError } from '../../core/errors.ts';
 import { type Grant, namespaceOf } from '../../core/tuples.ts';
 import { SubjectTypes } from '../../rules/allowed-grants.ts';
 import { CompiledRules, parseGroup, unfollowedReason } from '../../rules/compiled-rules.ts';
-import { hasRules, RULE_SET_BYTES_MAX, type RuleSet, textOfRules } from '../../rules/rule-set.ts';
+import {
+  hasRules,
+  RULE_SET_BYTES_MAX,
+  RULES_SOURCE_BYTES_MAX,
+  type RuleSet,
+  textOfRules,
+} from '../../rules/rule-set.ts';
 import { publicChanged, relationsUsed } from '../../rules/rules-diff.ts';
 import { KEEP_OUTSIDE, PREVIEW_GRANTS_MAX } from '../../rules/rules-writes.ts';
 import type { CountKey } from '../../store/store.ts';
@@ -58,7 +64,8 @@ export const writeRules: Handler<'writeRules'> = async (peer, by, request) => {
   using _rules = await memory.rules.pin();
   using _prepared = await memory.rules.prepare(textOfRules(request.ruleSet));
   peer.handles.assertGood(handle);
-  const bytesMax = OPERATION_BYTES + LOGGED_BYTES_PER_BYTE * 2 * RULE_SET_BYTES_MAX;
+  // The rules and those before them in JSON, and the text form.
+  const bytesMax = OPERATION_BYTES + LOGGED_BYTES_PER_BYTE * 2 * RULE_SET_BYTES_MAX + RULES_SOURCE_BYTES_MAX;
   const size = { bytesMax, changesMax: CHANGES_WEIGHT };
   using following = new DisposableStack();
   let outside: OutsideGrants | undefined;

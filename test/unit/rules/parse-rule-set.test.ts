@@ -67,7 +67,7 @@ const REFUSED: readonly (readonly [object, ...RegExp[]])[] = [
   ],
   [
     { rules: [rule('viewer from folder')] },
-    /^"rules\[0\]\.any_of\[0\]" follows "folder"; behind "from" stands a built-in relation .* or an own one\.$/,
+    /^"rules\[0\]\.any_of\[0\]" follows "folder"; after "from" stands a built-in relation .* or an own one\.$/,
   ],
   [
     { relations: ['blocked'], rules: [rule({ any_of: ['viewer'], but_not: [{ all_of: ['owner', 'bloked'] }] })] },

@@ -33,7 +33,7 @@ const MISTAKES: readonly (readonly [text: string, ...sentences: RegExp[]])[] = [
   ['namespace doc\n  a = viewer from parent from parent', /^Line 2, column 26: .*`from` leads one step/],
   [
     'namespace doc\n  a = viewer from folder',
-    /^Line 2, column 7: This follows "folder"; behind "from" stands a built-in relation/,
+    /^Line 2, column 7: This follows "folder"; after "from" stands a built-in relation/,
   ],
   ['namespace doc\n  a = viewer with soon', /^Line 2, column 14: .*`viewer: user with CONDITION`/],
   ['namespace doc\n  a =', /^Line 2, column 6: At the end of the line, what `a` follows from is missing/],
