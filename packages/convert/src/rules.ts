@@ -4,13 +4,15 @@
 import { resolve } from 'node:path';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';
-import { ruleSetRecord } from '../../../src/rules/rule-set.ts';
+import { type RuleSet, ruleSetRecord } from '../../../src/rules/rule-set.ts';
+import { printRules } from '../../../src/rules/text/printer.ts';
 import type { CliContext } from '../../cli/src/cli-context.ts';
 import type { MapOption, Origin } from '../../cli/src/converter.ts';
 import { CliFailure, EXIT } from '../../cli/src/failures.ts';
 import { renderJson, renderTable } from '../../cli/src/output/render.ts';
 import { writeWholeFile } from '../../cli/src/output/whole-file.ts';
 import { type Conversion, convertModel } from './model/conversion.ts';
+import { modelComments } from './model/model-comments.ts';
 import { parseModel, readModelTexts } from './model/model-reader.ts';
 import type { MappedRelation } from './model/relation-map.ts';
 import { type Finding, formatPlace } from './model/source-model.ts';
@@ -19,6 +21,7 @@ import { mapOf, relationMapRecord } from './tuples/tuple-names.ts';
 export interface ConvertOptions {
   readonly from?: Origin;
   readonly map: readonly MapOption[];
+  readonly json?: boolean;
   readonly output?: string;
   readonly partial?: boolean;
 }
@@ -49,17 +52,17 @@ function renderMap(mapped: readonly MappedRelation[]): string {
 }
 
 /** Parses the rules as the service does, and refuses the same ones. */
-function checkRules({ rules }: Conversion): string {
+function checkRules({ rules }: Conversion): RuleSet {
   try {
-    return renderJson(ruleSetRecord(parseRuleSet(rules)));
+    return parseRuleSet(rules);
   } catch (error) {
     if (!(error instanceof GrantdError)) throw error;
     throw new CliFailure(`A tenant cannot have these rules: ${error.message}`, EXIT.failed, { cause: error });
   }
 }
 
-/** `rules.json` has `rules.relation-map.json` beside it. */
-const mapFileOf = (output: string): string => `${output.replace(/\.json$/i, '')}.relation-map.json`;
+/** `rules.grantd` has `rules.relation-map.json` beside it. */
+const mapFileOf = (output: string): string => `${output.replace(/\.[a-z]+$/i, '')}.relation-map.json`;
 
 /** Resolves to the exit code. */
 export async function convertRules(
@@ -72,7 +75,8 @@ export async function convertRules(
   if (files.some((file) => [output, mapFile].some((written) => written && resolve(written) === resolve(file)))) {
     throw new CliFailure('--output would overwrite a file of the model.', EXIT.usage);
   }
-  const model = parseModel(await readModelTexts(files, options.from, context.stdin));
+  const texts = await readModelTexts(files, options.from, context.stdin);
+  const model = parseModel(texts);
   const conversion = convertModel(model, options.map);
   noteFindings(context, conversion.findings, partial);
   const unfit = conversion.findings.filter(({ lost }) => lost !== undefined).length;
@@ -82,7 +86,11 @@ export async function convertRules(
       `${parts} of the model cannot be converted: see above. No rules are printed. Change the model, or pass --partial to leave out the names concerned; they are then denied.`,
     );
   }
-  const rules = checkRules(conversion);
+  const ruleSet = checkRules(conversion);
+  const isJson = options.json ?? output?.toLowerCase().endsWith('.json') ?? false;
+  const rules = isJson
+    ? renderJson(ruleSetRecord(ruleSet))
+    : printRules(ruleSet, modelComments(texts, conversion.definitions)).trimEnd();
   if (conversion.mapped.some(({ reason }) => reason !== 'same name'))
     context.note(`\n${renderMap(conversion.mapped)}\n`);
   if (output === undefined || mapFile === undefined) {

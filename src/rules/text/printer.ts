@@ -197,29 +197,95 @@ function listLines(ruleSet: RuleSet): readonly string[] {
   ];
 }
 
-/** In blocks by namespace: types before rules, as far as the orders of both lists allow. */
-function namespaceLines({ types, rules }: RuleSet): readonly string[] {
-  const lines: string[] = [];
-  const typesLeft = new Map<string, number>();
-  for (const { namespace } of types) typesLeft.set(namespace, (typesLeft.get(namespace) ?? 0) + 1);
-  let [type, rule] = [0, 0];
-  while (type < types.length || rule < rules.length) {
-    const [ofType, ofRule] = [types[type]?.namespace, rules[rule]?.namespace];
-    // A namespace without types yet to come is printed whole.
-    const isRule = ofRule !== undefined && (typesLeft.get(ofRule) ?? 0) === 0;
-    const namespace = (isRule ? ofRule : (ofType ?? ofRule)) ?? '';
-    lines.push(`namespace ${nameText(namespace)}`);
-    for (; types[type]?.namespace === namespace; type += 1) {
-      const { relation = '', subjects = [] } = types[type] ?? {};
-      lines.push(`  ${relation}: ${subjects.length === 0 ? 'nobody' : subjects.map(textOfSubject).join(', ')}`);
-      typesLeft.set(namespace, (typesLeft.get(namespace) ?? 0) - 1);
-    }
-    for (; rules[rule]?.namespace === namespace; rule += 1) {
-      const { name = '', anyOf = [] } = rules[rule] ?? {};
-      lines.push(`  ${name} = ${textOfElements(anyOf)}`);
+/** Comments of what is printed, each a line without its `#`. A name is that of a relation or a rule. */
+export interface RulesComments {
+  /** By namespace. */
+  readonly namespaces: ReadonlyMap<string, readonly string[]>;
+  /** By namespace and name, with a blank between them. */
+  readonly names: ReadonlyMap<string, readonly string[]>;
+  /** By the name of a condition. */
+  readonly conditions: ReadonlyMap<string, readonly string[]>;
+  /** Behind everything. */
+  readonly rest: readonly string[];
+}
+
+const NO_COMMENTS: RulesComments = Object.freeze({
+  namespaces: new Map(),
+  names: new Map(),
+  conditions: new Map(),
+  rest: Object.freeze([]),
+});
+
+const commentsOf = (comments: readonly string[] | undefined): readonly string[] =>
+  (comments ?? []).map((comment) => (comment === '' ? '#' : `# ${comment}`));
+
+/**
+ * In blocks by namespace, as far as the orders of types and rules allow: a relation, and behind it what it follows
+ * from.
+ */
+class NamespaceBlocks {
+  readonly lines: string[] = [];
+  readonly #ruleSet: RuleSet;
+  readonly #comments: RulesComments;
+  readonly #said = new Set<readonly string[]>();
+  #type = 0;
+  #rule = 0;
+
+  constructor(ruleSet: RuleSet, comments: RulesComments) {
+    this.#ruleSet = ruleSet;
+    this.#comments = comments;
+    const { types, rules } = ruleSet;
+    const typesLeft = new Map<string, number>();
+    for (const { namespace } of types) typesLeft.set(namespace, (typesLeft.get(namespace) ?? 0) + 1);
+    while (this.#type < types.length || this.#rule < rules.length) {
+      const [ofType, ofRule] = [types[this.#type]?.namespace, rules[this.#rule]?.namespace];
+      // A namespace without types yet to come is printed whole.
+      const isRule = ofRule !== undefined && (typesLeft.get(ofRule) ?? 0) === 0;
+      const namespace = (isRule ? ofRule : (ofType ?? ofRule)) ?? '';
+      this.#comment(comments.namespaces.get(namespace), '');
+      this.lines.push(`namespace ${nameText(namespace)}`);
+      const from = this.#type;
+      this.#block(namespace);
+      typesLeft.set(namespace, (typesLeft.get(namespace) ?? 0) - (this.#type - from));
     }
   }
-  return lines;
+
+  #block(namespace: string): void {
+    const { types } = this.#ruleSet;
+    for (let type = types[this.#type]; type?.namespace === namespace; type = types[this.#type]) {
+      const { relation, subjects } = type;
+      this.#define(
+        namespace,
+        relation,
+        `: ${subjects.length === 0 ? 'nobody' : subjects.map(textOfSubject).join(', ')}`,
+      );
+      this.#type += 1;
+      this.#rulesOf(namespace, relation);
+    }
+    this.#rulesOf(namespace, undefined);
+  }
+
+  /** The next rules of the namespace, and if it is given, of the name. */
+  #rulesOf(namespace: string, name: string | undefined): void {
+    const { rules } = this.#ruleSet;
+    for (let rule = rules[this.#rule]; rule?.namespace === namespace; rule = rules[this.#rule]) {
+      if (name !== undefined && rule.name !== name) return;
+      this.#define(namespace, rule.name, ` = ${textOfElements(rule.anyOf)}`);
+      this.#rule += 1;
+    }
+  }
+
+  #define(namespace: string, name: string, text: string): void {
+    this.#comment(this.#comments.names.get(`${namespace} ${name}`), '  ');
+    this.lines.push(`  ${name}${text}`);
+  }
+
+  /** Each list once. */
+  #comment(comments: readonly string[] | undefined, indentation: string): void {
+    if (comments === undefined || this.#said.has(comments)) return;
+    this.#said.add(comments);
+    this.lines.push(...commentsOf(comments).map((line) => `${indentation}${line}`));
+  }
 }
 
 /** Whether an expression that stands behind `=` reads as itself. */
@@ -245,7 +311,12 @@ function conditionText({ name, parameters, expression }: Condition): string {
 }
 
 /** The rules in the text form, which reads as the same rules. */
-export function printRules(ruleSet: RuleSet): string {
-  const lines = [...listLines(ruleSet), ...namespaceLines(ruleSet), ...ruleSet.conditions.map(conditionText)];
+export function printRules(ruleSet: RuleSet, comments = NO_COMMENTS): string {
+  const lines = [
+    ...listLines(ruleSet),
+    ...new NamespaceBlocks(ruleSet, comments).lines,
+    ...ruleSet.conditions.flatMap((each) => [...commentsOf(comments.conditions.get(each.name)), conditionText(each)]),
+    ...commentsOf(comments.rest),
+  ];
   return lines.length === 0 ? '# no rules\n' : formatSource(lines.join('\n'));
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { MODEL_BYTES_MAX } from '../../../packages/convert/src/model/source-model.ts';
 import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';
+import { ruleSetOfText } from '../../../src/rules/rules-text.ts';
 import { type CliRun, runCli } from '../cli/cli-run.ts';
 import { CHANNEL_FGA, CHAT_FGA, DRIVE_FGA, DRIVE_ZED } from './samples.ts';
 
@@ -17,6 +18,90 @@ type doc
   relations
     define blocked: [user]
     define viewer: [user] but not blocked
+`;
+
+const COMMENTED_FGA = `# The drive.
+model
+  schema 1.1
+# people
+type user
+type group
+  relations
+    define member: [user, group#member] # nested at will
+# folders of all
+type folder
+  relations
+    define owner: [user]
+    define parent: [folder]
+    # may see
+    define viewer: [user, user:*, group#member with hours] or owner or viewer from parent
+    define blocked: [user]
+    define can_view: viewer but not blocked
+# office
+condition hours(now: timestamp) {
+  now.getHours("UTC") > 8 # early
+}
+# end
+`;
+
+const CONVERTED_FGA = `# The drive.
+# people
+namespace group
+  # nested at will
+  member: user, group#member
+
+# folders of all
+namespace folder
+  owner: user
+  parent: folder
+  # may see
+  viewer: user, user:*, group#member with hours
+  viewer = owner or viewer from parent
+  blocked: user
+  can_view = viewer but not blocked
+
+# office
+# early
+condition hours(now: timestamp) = now.getHours("UTC") > 8
+# end
+`;
+
+const COMMENTED_ZED = `/** People. */
+definition user {}
+/**
+ * A folder.
+ * With lines.
+ */
+definition folder {
+  // who owns
+  relation owner: user // one
+  relation parent: folder
+  /* may see */ permission view = owner + parent->view
+}
+caveat hours(now timestamp) {
+  // in the office
+  now.getHours("UTC") > 8
+}
+// the end
+`;
+
+const CONVERTED_ZED = `groups: on
+
+# People.
+# A folder.
+# With lines.
+namespace folder
+  # who owns
+  # one
+  owner: user
+  parent: folder
+  # may see
+  view = owner or view from parent
+
+condition hours(now: timestamp) =
+  // in the office
+    now.getHours("UTC") > 8
+# the end
 `;
 
 /** With parts that have no counterpart. */
@@ -60,13 +145,25 @@ describe('rules convert', () => {
   test('prints rules that the service takes, and the relation map beside them', async () => {
     const { code, stdout, stderr } = await convert([await save('drive.fga', DRIVE_FGA)]);
     assert.equal(code, 0, stderr);
-    assert.equal(parseRuleSet(JSON.parse(stdout)).rules.length, 4);
+    assert.equal(ruleSetOfText(stdout).rules.length, 4);
     assert.equal(stderr, '');
     const gated = await convert([await save('gated.fga', GATED_FGA)]);
     assert.match(
       gated.stderr,
       /^IN THE MODEL +IN GRANTD +BECAUSE OF\ndoc#viewer +direct_viewer +grants alone do not suffice$/m,
     );
+  });
+
+  test('prints them as text with the comments of the model, each where what it is about is', async () => {
+    const fga = await convert([await save('commented.fga', COMMENTED_FGA)]);
+    assert.deepEqual([fga.code, fga.stdout], [0, CONVERTED_FGA], fga.stderr);
+    const zed = await convert([await save('commented.zed', COMMENTED_ZED)]);
+    assert.deepEqual([zed.code, zed.stdout], [0, CONVERTED_ZED], zed.stderr);
+    const json = await convert([inDirectory('commented.zed'), '--json']);
+    assert.deepEqual(ruleSetOfText(json.stdout), parseRuleSet(JSON.parse(json.stdout)));
+    const { source, ...printed } = ruleSetOfText(zed.stdout);
+    assert.equal(source, zed.stdout);
+    assert.deepEqual(printed, ruleSetOfText(json.stdout));
   });
 
   test('knows the language by the name of the file, or is told', async () => {
@@ -121,7 +218,7 @@ describe('rules convert', () => {
     for (const file of [list, store]) {
       const { code, stdout, stderr } = await convert([file, '--map', 'legacy_admin=owner,channels_admin=admin']);
       assert.equal(code, 0, stderr);
-      assert.equal(JSON.parse(stdout).rules.length, 4);
+      assert.equal(ruleSetOfText(stdout).rules.length, 4);
     }
   });
 
@@ -156,7 +253,7 @@ describe('rules convert', () => {
     const files = [await save('chat.fga', CHAT_FGA), await save('channels.fga', CHANNEL_FGA)];
     const { code, stdout, stderr } = await convert([...files, '--map', 'legacy_admin=owner,channels_admin=admin']);
     assert.equal(code, 0, stderr);
-    assert.equal(JSON.parse(stdout).rules.length, 4);
+    assert.equal(ruleSetOfText(stdout).rules.length, 4);
     assert.match(stderr, /^workspace#legacy_admin +owner +--map$/m);
   });
 
@@ -173,7 +270,7 @@ describe('rules convert', () => {
   });
 
   test('leaves it out with --partial', async () => {
-    const { code, stdout, stderr } = await convert([inDirectory('unfit.zed'), '--partial']);
+    const { code, stdout, stderr } = await convert([inDirectory('unfit.zed'), '--partial', '--json']);
     assert.equal(code, 0, stderr);
     assert.deepEqual(JSON.parse(stdout), {
       types: [

@@ -118,16 +118,17 @@ function registerConvert(rules: Command, context: CliContext): void {
         'the same name',
       ),
     )
-    .option('--output <file>', 'write the rules to this file, and the relation map as JSON beside it')
+    .option('--output <file>', 'write the rules to this file, as JSON if it ends so, and the relation map beside it')
+    .option('--json', 'rules as JSON (default: as text, with the comments of the model)')
     .option('--partial', 'leave out what rules cannot express; checks of such names are denied')
     .addHelpText(
       'after',
-      '\nPrints rules as JSON, and to standard error what does not fit, line by line, and the relation map.\nExit code: 0 converted, 1 not converted, 2 wrong usage.',
+      '\nPrints rules, and to standard error what does not fit, line by line, and the relation map.\nExit code: 0 converted, 1 not converted, 2 wrong usage.',
     );
   addExamples(
     convert,
-    'rules convert model.fga > rules.json',
-    'rules convert schema.zed --map reader=viewer,team#org=parent --output rules.json',
+    'rules convert model.fga > rules.grantd',
+    'rules convert schema.zed --map reader=viewer,team#org=parent --output rules.grantd',
   ).action(
     context.action(async (files: string[], options: ConvertOptions) => {
       const { convertRules } = await loadConverter(() => import('@grantd/convert/rules'));

@@ -14,6 +14,7 @@ import {
 } from '../../../../src/rules/rule-set.ts';
 import type { MapOption } from '../../../cli/src/converter.ts';
 import { compileConditions, type UsableConditions } from './conditions.ts';
+import type { Definition } from './model-comments.ts';
 import { freeName, type MappedRelation, mapRelations, type NameMap, withoutSlash } from './relation-map.ts';
 import {
   type Expression,
@@ -38,6 +39,8 @@ export interface Conversion {
   readonly conditions: UsableConditions;
   /** In the order of the files. */
   readonly findings: readonly Finding[];
+  /** What the rules have of the model, by its places there. */
+  readonly definitions: readonly Definition[];
 }
 
 type Walk = Extract<Reference, { kind: 'from' }>;
@@ -162,7 +165,38 @@ class Converter {
       groups: true,
       public: [...new Set(open)],
     };
-    return { rules, mapped, conditions: this.#conditions, findings: this.#sorted() };
+    const definitions = this.#definitions(rules);
+    return { rules, mapped, conditions: this.#conditions, findings: this.#sorted(), definitions };
+  }
+
+  /** Each once: a relation and the name that follows from it may be one. */
+  #definitions({
+    types = [],
+    rules,
+  }: {
+    readonly types?: readonly JsonObject[];
+    readonly rules: readonly RuleRecord[];
+  }): readonly Definition[] {
+    const { nameOf, grantedAs } = this.#names;
+    const printed = new Set([
+      ...types.map(({ namespace, relation }) => `${namespace} ${relation}`),
+      ...rules.map(({ namespace, name }) => `${namespace} ${name}`),
+    ]);
+    const names = this.#scopes.flatMap(({ type, relation }): readonly Definition[] => {
+      const ways = [grantedAs(type.name, relation.name), nameOf(type.name, relation.name)];
+      const key = ways.map((name) => `${withoutSlash(type.name)} ${name}`).find((each) => printed.has(each));
+      return key === undefined ? [] : [{ of: 'names', key, place: relation.place }];
+    });
+    const blocks = new Set([...printed].map((key) => key.split(' ', 1)[0]));
+    const namespaces = [...this.#model.types.values()]
+      .filter(({ name }) => blocks.has(withoutSlash(name)))
+      .map(({ name, place }): Definition => ({ of: 'namespaces', key: withoutSlash(name), place }));
+    const conditions = [...this.#model.conditions.values()].flatMap((condition): readonly Definition[] => {
+      const key = this.#conditions.get(condition.name)?.name;
+      const lastLine = condition.placeAt(condition.expression.length).line;
+      return key === undefined ? [] : [{ of: 'conditions', key, place: condition.place, lastLine }];
+    });
+    return [...namespaces, ...names, ...conditions];
   }
 
   #sorted(): Finding[] {
