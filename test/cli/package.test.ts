@@ -9,8 +9,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { Client } from '@modelcontextprotocol/client';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { reportMissing } from '../../tools/engines/engine-script.ts';
 import { installNpmProgram, NODE_20, NODE_22, oldestNode } from '../../tools/engines/npm-program.ts';
 import { type DevFacts, type DevProcess, readDevFacts, startDev } from '../kit/dev-process.ts';
@@ -291,14 +292,85 @@ describe('the MCP server', () => {
       revoked: true,
     });
     const again = await tools.call('revoke_grant', { ...grant, relation: 'editor' });
-    assert.match(again.text, /grant-not-found/);
+    assert.deepEqual([again.isError, again.structured], [false, { revoked: false }]);
     const { structured } = await tools.call('read_rules', {});
     const revision = String(Object(structured).revision);
     const rules = { rules: [{ namespace: 'doc', name: 'can_edit', any_of: ['editor'] }] };
     const written = await tools.call('write_rules', { rule_set: rules, revision });
     assert.equal(written.isError, false, written.text);
     const stale = await tools.call('write_rules', { rule_set: { rules: [] }, revision });
-    assert.match(stale.text, /precondition-failed/);
+    assert.match(stale.text, /precondition-failed.*call read_rules/s);
+    assert.doesNotMatch(stale.text, /"grantd /);
+  });
+
+  it('says to an agent what rules look like, what it may have misspelt, and what would hold with other grants', async () => {
+    await using tools = await ToolClient.open([]);
+    const { tools: offered } = await tools.client.listTools();
+    const { inputSchema } = offered.find(({ name }) => name === 'validate_rules') ?? {};
+    const { rule_set: schema } = Object(inputSchema?.properties);
+    const [example] = schema.examples;
+    assert.equal(new Ajv2020({ strict: false }).compile(inputSchema ?? {})({ rule_set: example }), true);
+    assert.equal(new Ajv2020({ strict: false }).compile(inputSchema ?? {})({ rule_set: { rules: [{}] } }), false);
+    assert.partialDeepStrictEqual((await tools.call('validate_rules', { rule_set: example })).structured, {
+      complete: true,
+    });
+    // The service says more than the schema does.
+    const wrong = await tools.call('validate_rules', { rule_set: { rules: [{ namespace: 'doc', any_of: ['x'] }] } });
+    assert.match(wrong.text, /"rules\[0\]\.name" must be/);
+    const typo = await tools.call('check', { ...grant, relation: 'veiwer' });
+    assert.match(typo.text, /Did you mean "viewer"\? .*owner, admin/);
+    const there = await tools.call('check', { ...grant, object: 'dco:mcp' });
+    assert.partialDeepStrictEqual(there.structured, {
+      authorized: false,
+      warnings: ['The tenant has no grant, rule or namespace "dco".'],
+    });
+    const listed = await tools.call('list_objects', { subject: 'agent:mail', relation: 'viewer', namespace: 'dco' });
+    assert.partialDeepStrictEqual(listed.structured, {
+      objects: [],
+      warnings: ['The tenant has no grant, rule or namespace "dco".'],
+    });
+    const absent = { ...grant, object: 'doc:absent' };
+    const held = await tools.call('check_many', { checks: [absent], context_grants: [absent] });
+    assert.partialDeepStrictEqual(held.structured, { results: [{ authorized: true }] });
+  });
+
+  it('serves many keys over HTTP, and ends at an interruption', async () => {
+    const command = join(work, 'node_modules', '.bin', 'grantd');
+    const args = ['mcp', '--http', '127.0.0.1:0', '--service-url', facts.base_url];
+    const child = spawn(command, args, {
+      cwd: work,
+      env: { PATH: path, HOME: home },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const ended = once(child, 'exit');
+    let errors = '';
+    const url = await new Promise<string>((resolve, reject) => {
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        errors += text;
+        const found = /served at (\S+)\. /.exec(errors)?.[1];
+        if (found !== undefined) resolve(found);
+      });
+      child.once('exit', () => reject(new Error(errors)));
+    });
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(url), {
+        requestInit: { headers: { authorization: `Bearer ${facts.key}` } },
+      }),
+    );
+    const { structuredContent } = await client.callTool({ name: 'check', arguments: grant });
+    assert.partialDeepStrictEqual(structuredContent, { authorized: true });
+    await client.close();
+    assert.equal((await fetch(url, { method: 'POST', body: '{}' })).status, 401);
+    child.kill('SIGINT');
+    assert.deepEqual(await ended, [0, null]);
+  });
+
+  it('serves over HTTP beyond this machine only for hosts that are named', async () => {
+    const wide = await grantd(['mcp', '--http', '0.0.0.0:0', '--service-url', facts.base_url], {});
+    assert.deepEqual([wide.code, /--allow-host/.test(wide.stderr)], [2, true]);
+    const without = await grantd(['mcp', '--allow-host', 'a.example.com'], keyed());
+    assert.deepEqual([without.code, /are for --http/.test(without.stderr)], [2, true]);
   });
 
   const call = (id: number): string =>

@@ -3,6 +3,7 @@
 import type { ContextFile } from './context-file.ts';
 import { CliFailure, EXIT } from './failures.ts';
 import {
+  type Endpoint,
   keyTarget,
   operatorTarget,
   operatorTenantTarget,
@@ -33,6 +34,8 @@ export interface Connections {
   connectTenant(tenant: string | undefined): ServiceClient;
   /** With the API key, and never with the operator's token. */
   connectKey(): ServiceClient;
+  /** With an API key that somebody else brings. */
+  connectWith(endpoint: Endpoint): ServiceClient;
   /** What one tenant has, for what only the operator's API offers. */
   connectOperatorTenant(tenant: string | undefined): ServiceClient;
 }
@@ -56,6 +59,7 @@ export function createConnections(
     },
     connect: () => clientOf({ target: operatorTarget(chooseService()), tenant: undefined }),
     connectKey: () => clientOf({ target: keyTarget(chooseService()), tenant: undefined }),
+    connectWith: (endpoint) => clientOf({ target: { api: 'public', ...endpoint }, tenant: undefined }),
     connectTenant: (tenant) => clientOf(tenantTarget(chooseService(), tenant)),
     connectOperatorTenant: (tenant) => clientOf(operatorTenantTarget(chooseService(), tenant)),
   };

@@ -63,6 +63,9 @@ export const UNREACHABLE_HINT = `Is the service running at this address? ${WHICH
 export class CliFailure extends Error {
   readonly exitCode: number;
 
+  /** The message without what to do with the command line. */
+  readonly fault: string = this.message;
+
   /** What `--json` adds to the message and the exit code. */
   get facts(): Readonly<Record<string, unknown>> {
     return {};
@@ -86,6 +89,7 @@ export class ProblemFailure extends CliFailure {
   /** The delay that the response requests, if any. */
   readonly retryAfterMs: number | undefined;
   readonly #hint: string | undefined;
+  override readonly fault: string;
 
   constructor(
     problem: {
@@ -100,8 +104,9 @@ export class ProblemFailure extends CliFailure {
   ) {
     const request = problem.requestId === '' ? '' : `\n  request ${problem.requestId}`;
     const hint = hintOf(problem.code, api);
-    const todo = hint === undefined ? '' : `\n  ${hint}`;
-    super(`${problem.title}: ${problem.detail}\n  status ${problem.status}, ${problem.code}${request}${todo}`);
+    const fault = `${problem.title}: ${problem.detail}\n  status ${problem.status}, ${problem.code}${request}`;
+    super(hint === undefined ? fault : `${fault}\n  ${hint}`);
+    this.fault = fault;
     this.#hint = hint;
     this.status = problem.status;
     this.code = problem.code;
@@ -123,7 +128,14 @@ export class ProblemFailure extends CliFailure {
 }
 
 /** No response came, or it broke off. Whether the call took effect is unknown. */
-export class ConnectionFailure extends CliFailure {}
+export class ConnectionFailure extends CliFailure {
+  override readonly fault: string;
+
+  constructor(fault: string, { hint, cause }: { readonly hint?: string; readonly cause: unknown }) {
+    super(hint === undefined ? fault : `${fault}\n  ${hint}`, undefined, { cause });
+    this.fault = fault;
+  }
+}
 
 /** For standard error: text for people, or one line of JSON for programs. */
 export function renderFailure(failure: CliFailure, json: boolean): string {

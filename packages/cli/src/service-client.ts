@@ -191,11 +191,8 @@ export class ServiceClient {
   }
 
   #unreachable(cause: unknown): ConnectionFailure {
-    return new ConnectionFailure(
-      `No response from the ${NAMES[this.api]} at ${this.#target.url}: ${reasonOf(cause)}.\n  ${UNREACHABLE_HINT}`,
-      undefined,
-      { cause },
-    );
+    const fault = `No response from the ${NAMES[this.api]} at ${this.#target.url}: ${reasonOf(cause)}.`;
+    return new ConnectionFailure(fault, { hint: UNREACHABLE_HINT, cause });
   }
 
   async readText(request: ServiceRequest, signal?: AbortSignal): Promise<string> {

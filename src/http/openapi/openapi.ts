@@ -2,6 +2,14 @@
 // addresses passed in.
 
 import type { z } from 'zod';
+import {
+  conditionDeclarationSchema,
+  ruleElementSchema,
+  ruleGateSchema,
+  ruleRequestSchema,
+  ruleSchema,
+  typeRestrictionSchema,
+} from '../../rules/rule-set-schema.ts';
 import { OPERATIONS } from '../operation-table.ts';
 import type { PublicOperation } from '../operations/operation.ts';
 import {
@@ -13,17 +21,7 @@ import {
   SEARCH_PARTS,
 } from '../schema/authzen-schemas.ts';
 import { changeSchema } from '../schema/change-schemas.ts';
-import {
-  conditionDeclarationSchema,
-  namespaceRelationSchema,
-  ruleElementSchema,
-  ruleGateSchema,
-  ruleRequestSchema,
-  ruleSchema,
-  rulesPreviewSchema,
-  rulesVersionSchema,
-  typeRestrictionSchema,
-} from '../schema/rule-schemas.ts';
+import { namespaceRelationSchema, rulesPreviewSchema, rulesVersionSchema } from '../schema/rule-schemas.ts';
 import { dryRunSchema } from '../schema/schema-parts.ts';
 import {
   bulkAnswerSchema,

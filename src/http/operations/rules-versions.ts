@@ -2,8 +2,8 @@
 
 import { GrantdError } from '../../core/errors.ts';
 import { parseVersion, RULES_VERSIONS_MAX, rulesVersionRecord } from '../../core/rules-versions.ts';
+import { EXAMPLE_RULE_SET } from '../../rules/rule-set-schema.ts';
 import { ruleSetOfText } from '../../rules/rules-text.ts';
-import { EXAMPLE_RULE_SET } from '../schema/examples.ts';
 import { success } from '../schema/operation-description.ts';
 import { EXAMPLE_RULES_VERSIONS, ruleSetSchema, rulesVersionListSchema } from '../schema/rule-schemas.ts';
 import type { PublicOperation } from './operation.ts';

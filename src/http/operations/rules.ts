@@ -11,18 +11,13 @@ import {
   type RuleSet,
   revisionOf,
 } from '../../rules/rule-set.ts';
+import { EXAMPLE_RULE_SET, EXAMPLE_RULES_TEXT, ruleSetBodySchema } from '../../rules/rule-set-schema.ts';
 import { RULES_TEXT_TYPE } from '../../rules/rules-text.ts';
 import { demandMatch, etagOf, isKnown, parseRulesRequest, rulesPreviewRecord } from '../../rules/rules-writes.ts';
 import { printRules } from '../../rules/text/printer.ts';
-import { EXAMPLE_ETAG, EXAMPLE_RULE_SET, EXAMPLE_RULES_TEXT } from '../schema/examples.ts';
+import { EXAMPLE_ETAG } from '../schema/examples.ts';
 import type { BodyDescription } from '../schema/operation-description.ts';
-import {
-  ruleSetBodySchema,
-  ruleSetSchema,
-  rulesTextSchema,
-  rulesWriteQuerySchema,
-  rulesWrittenSchema,
-} from '../schema/rule-schemas.ts';
+import { ruleSetSchema, rulesTextSchema, rulesWriteQuerySchema, rulesWrittenSchema } from '../schema/rule-schemas.ts';
 import { validate } from '../schema/validation.ts';
 import { acceptedType } from '../streams/media-types.ts';
 import { type OperationHeaders, type OperationResponse, type PublicOperation, TextBody } from './operation.ts';

@@ -106,7 +106,7 @@ const LIBRARIES = new Map<string, readonly string[]>([
   ['yaml', ['cli']],
   ['jose', ['operator']],
   ['openid-client', ['operator']],
-  ['zod', ['http', 'operator', 'console', 'cli', 'shard']],
+  ['zod', ['http', 'operator', 'console', 'cli', 'shard', 'rules']],
   ['node:sqlite', ['store']],
   ['cassandra-driver', ['store']],
 ]);

@@ -106,7 +106,6 @@ async function exportTo(
     if (passed.lines === 0 && error instanceof Error && 'exitCode' in error) throw error;
     throw new ConnectionFailure(
       `The export is incomplete: it stopped after ${formatCount(passed.lines)} lines (${reasonOf(error)}). Run it again.`,
-      undefined,
       { cause: error },
     );
   }

@@ -1,29 +1,29 @@
 // The wire of `grantd mcp`: one JSON-RPC message in each line of two streams. Invariant: each request that is read is
 // answered once, by its result or by an error that says what is wrong with it. The end of the input loses no answer,
-// and a line that is too long loses nothing but itself. Input is read as strictly as the HTTP API reads it.
+// and a line that is too long loses nothing but itself.
 
 import type { Readable, Writable } from 'node:stream';
 import {
-  INVALID_PARAMS,
-  INVALID_REQUEST,
   isJSONRPCNotification,
   isJSONRPCRequest,
   type JSONRPCMessage,
-  type JSONRPCRequest,
-  PARSE_ERROR,
   parseJSONRPCMessage,
   type RequestId,
   type Transport,
 } from '@modelcontextprotocol/server';
-import { isJsonObject } from '../../../../src/core/json-members.ts';
-import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from '../../../../src/core/limits.ts';
-import { JsonScanner } from '../../../../src/core/text/json-scanner.ts';
+import {
+  idOf,
+  invalidParams,
+  invalidRequest,
+  isRequestId,
+  MESSAGE_BYTES_MAX,
+  parseError,
+  type Refusal,
+  readText,
+  refusalOf,
+} from './messages.ts';
 
-/** A rule set has 64 KiB at most, and is the largest that a tool takes. */
-const LINE_BYTES_MAX = 1024 * 1024;
 const LF = 0x0a;
-/** Those of a request to the service, and of what is around it: the message, its params, a tool's arguments. */
-const BOUNDS = { depthMax: JSON_DEPTH_MAX + 3, valuesMax: JSON_VALUES_MAX + 32 };
 /** Later ones have no batches. */
 const VERSIONS_WITH_BATCHES: ReadonlySet<string> = new Set(['2024-11-05', '2025-03-26']);
 
@@ -32,44 +32,6 @@ interface Batch {
   waiting: number;
   readonly responses: unknown[];
 }
-
-interface Refusal {
-  readonly code: number;
-  readonly message: string;
-}
-
-const parseError = (message: string): Refusal => ({ code: PARSE_ERROR, message });
-const invalidRequest = (message: string): Refusal => ({ code: INVALID_REQUEST, message });
-const invalidParams = (message: string): Refusal => ({ code: INVALID_PARAMS, message });
-
-const isRequestId = (id: unknown): id is RequestId => typeof id === 'string' || Number.isSafeInteger(id);
-
-/** Null: it is unknown which request it would answer. */
-function idOf(value: unknown): RequestId | null {
-  const id = isJsonObject(value) ? value.id : undefined;
-  return isRequestId(id) ? id : null;
-}
-
-/** The libraries behind leave out a member of this name. */
-function hasProto(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return Object.hasOwn(value, '__proto__') || Object.values(value).some(hasProto);
-}
-
-/** What is wrong with a message before anyone looks at its method. */
-function refusalOf(value: unknown): Refusal | undefined {
-  if (!isJsonObject(value)) return invalidRequest('A message must be a JSON object.');
-  if (hasProto(value)) return invalidRequest('No member may have the name "__proto__".');
-  if (value.jsonrpc !== '2.0') return invalidRequest('"jsonrpc" must be "2.0".');
-  if ('id' in value && !isRequestId(value.id)) return invalidRequest('"id" must be a string or a whole number.');
-  const isResponse = !('method' in value) && ('result' in value || 'error' in value);
-  if (isResponse) return undefined;
-  if (typeof value.method !== 'string') return invalidRequest('"method" must be a string.');
-  if ('params' in value && !isJsonObject(value.params)) return invalidParams('"params" must be an object.');
-  return undefined;
-}
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 export class LineTransport implements Transport {
   onclose?: () => void;
@@ -80,9 +42,7 @@ export class LineTransport implements Transport {
 
   readonly #input: Readable;
   readonly #output: Writable;
-  readonly #refusalOf: (request: JSONRPCRequest) => string | undefined;
   readonly #end: () => void;
-  readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   /** The line that is being read. */
   #parts: Buffer[] = [];
   #bytes = 0;
@@ -91,13 +51,11 @@ export class LineTransport implements Transport {
   #isInputEnded = false;
   #isClosed = false;
 
-  /** `refusalOf`: why a well-formed request has parameters that are invalid, if so. */
-  constructor(input: Readable, output: Writable, refusalOf: (request: JSONRPCRequest) => string | undefined) {
+  constructor(input: Readable, output: Writable) {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.ended = promise;
     this.#input = input;
     this.#output = output;
-    this.#refusalOf = refusalOf;
     this.#end = resolve;
   }
 
@@ -152,55 +110,29 @@ export class LineTransport implements Transport {
   readonly #onDrain = (): void => void this.#input.resume();
 
   #append(part: Buffer): void {
-    const wasTooLong = this.#bytes > LINE_BYTES_MAX;
+    const wasTooLong = this.#bytes > MESSAGE_BYTES_MAX;
     this.#bytes += part.length;
-    if (this.#bytes <= LINE_BYTES_MAX) {
+    if (this.#bytes <= MESSAGE_BYTES_MAX) {
       this.#parts.push(part);
     } else if (!wasTooLong) {
       this.#parts = [];
-      this.#refuse(null, parseError(`A message may have ${LINE_BYTES_MAX} bytes at most; this line is longer.`));
+      this.#refuse(null, parseError(`A message may have ${MESSAGE_BYTES_MAX} bytes at most; this line is longer.`));
     }
   }
 
   #endLine(): void {
-    const line = this.#bytes > LINE_BYTES_MAX ? undefined : Buffer.concat(this.#parts);
+    const line = this.#bytes > MESSAGE_BYTES_MAX ? undefined : Buffer.concat(this.#parts);
     this.#parts = [];
     this.#bytes = 0;
     if (line !== undefined) this.#readLine(line);
   }
 
   #readLine(line: Buffer): void {
-    let text: string;
-    try {
-      text = this.#decoder.decode(line);
-    } catch {
-      this.#refuse(null, parseError('The message is not UTF-8.'));
-      return;
-    }
-    if (text.trim() === '') return;
-    let value: unknown;
-    try {
-      value = JSON.parse(text);
-      new JsonScanner(text, BOUNDS, 'The message').step(text.length);
-    } catch (error) {
-      this.#refuse(idOf(value), {
-        code: value === undefined ? PARSE_ERROR : INVALID_REQUEST,
-        message: this.#whyNoJson(text, error),
-      });
-      return;
-    }
-    if (Array.isArray(value)) this.#readBatch(value);
-    else this.#readMessage(value, undefined);
-  }
-
-  /** The scanner says where, which the parser does not always do. */
-  #whyNoJson(text: string, error: unknown): string {
-    try {
-      new JsonScanner(text, BOUNDS, 'The message').step(text.length);
-    } catch (refusal) {
-      return reasonOf(refusal);
-    }
-    return reasonOf(error);
+    const read = readText(line);
+    if (read.kind === 'blank') return;
+    if (read.kind === 'refused') this.#refuse(read.id, read.refusal);
+    else if (Array.isArray(read.value)) this.#readBatch(read.value);
+    else this.#readMessage(read.value, undefined);
   }
 
   #readBatch(messages: readonly unknown[]): void {
@@ -241,8 +173,7 @@ export class LineTransport implements Transport {
     if (this.#pending.has(message.id)) return invalidRequest('A request with this "id" is not answered yet.');
     if (isInBatch && message.method === 'initialize')
       return invalidRequest('The request "initialize" may not be part of a batch.');
-    const invalid = this.#refusalOf(message);
-    return invalid === undefined ? message : invalidParams(invalid);
+    return message;
   }
 
   /** A request that is cancelled gets no response. */

@@ -7,7 +7,7 @@ import { readTenantRules } from '../tenant-rules.ts';
 import type { RunTool } from './tool-runner.ts';
 import * as schemas from './tool-schemas.ts';
 
-const { question, questions, subject, relation, object, namespace, context, limit, cursor } = schemas;
+const { question, questions, subject, relation, object, namespace, called, limit, cursor } = schemas;
 /** The world that a tool acts on is one tenant. */
 const READS = { readOnlyHint: true, openWorldHint: false } as const;
 
@@ -18,7 +18,7 @@ function registerChecks(server: McpServer, run: RunTool): void {
       title: 'Check a permission',
       description:
         'Whether a subject holds a relation on an object now, and why: "because" has the grants that a yes rests on, "proof" the whole reasoning where rules have gates.',
-      inputSchema: z.strictObject({ ...question, context }),
+      inputSchema: z.strictObject({ ...question, ...called }),
       outputSchema: schemas.checkResult,
       annotations: READS,
     },
@@ -30,7 +30,7 @@ function registerChecks(server: McpServer, run: RunTool): void {
       title: 'Check several permissions at one moment',
       description:
         'Up to 100 checks, all answered from the same state. Use it to act for somebody: one check for the agent and one for the person.',
-      inputSchema: z.strictObject({ checks: questions, context }),
+      inputSchema: z.strictObject({ checks: questions, ...called }),
       outputSchema: schemas.checksResult,
       annotations: READS,
     },
@@ -44,7 +44,7 @@ function registerListings(server: McpServer, run: RunTool): void {
     {
       title: 'List objects',
       description: 'The objects on which a subject holds a relation, page by page.',
-      inputSchema: z.strictObject({ subject, relation, namespace, context, limit, cursor }),
+      inputSchema: z.strictObject({ subject, relation, namespace, ...called, limit, cursor }),
       outputSchema: schemas.objectsResult,
       annotations: READS,
     },
@@ -56,7 +56,7 @@ function registerListings(server: McpServer, run: RunTool): void {
       title: 'List subjects',
       description:
         'The subjects that hold a relation on an object, page by page. "user:*" stands for everybody of the namespace, but for those in "excluded".',
-      inputSchema: z.strictObject({ relation, object, namespace, context, limit, cursor }),
+      inputSchema: z.strictObject({ relation, object, namespace, ...called, limit, cursor }),
       outputSchema: schemas.subjectsResult,
       annotations: READS,
     },

@@ -2,7 +2,13 @@
 // schemas say to an agent which forms there are, and bound what one call can ask for.
 
 import { z } from 'zod';
-import { BULK_CHECKS_MAX } from '../../../../src/core/limits.ts';
+import { BULK_CHECKS_MAX, CONTEXT_GRANTS_MAX } from '../../../../src/core/limits.ts';
+import {
+  EXAMPLE_RULE_SET,
+  ruleElementSchema,
+  ruleSetBodySchema,
+  SCHEMA_REFERENCE,
+} from '../../../../src/rules/rule-set-schema.ts';
 
 /** Longer pages fill the context of an agent, and it rarely reads them. */
 const ROWS_MAX = 100;
@@ -18,6 +24,10 @@ export const context = z
   .record(z.string(), z.unknown())
   .optional()
   .describe('Values for parameters of conditions that the rules define.');
+export const condition = z
+  .strictObject({ name: z.string().min(1).max(64), context })
+  .optional()
+  .describe('A condition of the rules on which the grant depends.');
 export const limit = z
   .number()
   .int()
@@ -27,15 +37,34 @@ export const limit = z
   .describe('The most rows of this page.');
 export const cursor = text('next_cursor of the page before, with the same arguments.').optional();
 export const question = { subject, relation, object };
+export const contextGrants = z
+  .array(z.strictObject({ ...question, condition }))
+  .max(CONTEXT_GRANTS_MAX)
+  .optional()
+  .describe('Grants that count for this call alone, and are not stored: what would hold if they were.');
+/** Of every tool that asks about one moment. */
+export const called = { context, context_grants: contextGrants };
 export const questions = z
   .array(z.strictObject(question))
   .min(1)
   .max(BULK_CHECKS_MAX)
   .describe('Answered in their order, all at one moment.');
-/** The service parses it and names every place that is wrong. */
-export const ruleSet = z
-  .record(z.string(), z.unknown())
-  .describe('All rules of the tenant, in the form in which read_rules returns them as rule_set.');
+/** A JSON schema of the service's own, with the references that it needs within the property `rule_set` of a tool. */
+function ruleSetSchema(): Readonly<Record<string, unknown>> {
+  const [body, RuleElement] = [ruleSetBodySchema.omit({ outside_types: true }), ruleElementSchema].map((schema) => {
+    const { $schema, ...json } = z.toJSONSchema(schema);
+    return json;
+  });
+  const text = JSON.stringify({ ...body, $defs: { RuleElement } });
+  return JSON.parse(text.replaceAll(SCHEMA_REFERENCE, '#/properties/rule_set/$defs/'));
+}
+
+/** The service parses it and names every place that is wrong: the schema only says to an agent what rules look like. */
+export const ruleSet = z.record(z.string(), z.unknown()).meta({
+  ...ruleSetSchema(),
+  description: 'All rules of the tenant, in the form in which read_rules returns them as rule_set.',
+  examples: [EXAMPLE_RULE_SET],
+});
 
 /** Beside each answer. */
 const warnings = z
@@ -62,4 +91,7 @@ export const grantsResult = z.looseObject({
 export const rulesResult = z.looseObject({ revision: z.string(), rule_set: z.looseObject({}) });
 export const previewResult = z.looseObject({ changed: z.boolean(), warnings });
 export const writtenRulesResult = z.looseObject({ warnings });
-export const revokedResult = z.strictObject({ revoked: z.literal(true), warnings });
+export const revokedResult = z.strictObject({
+  revoked: z.boolean().describe('false: there was no such grant, and nothing changed.'),
+  warnings,
+});

@@ -2,6 +2,7 @@
 
 import type { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { ProblemFailure } from '../failures.ts';
 import { putTenantRules } from '../tenant-rules.ts';
 import type { RunTool } from './tool-runner.ts';
 import * as schemas from './tool-schemas.ts';
@@ -13,10 +14,6 @@ const expiresAt = z.iso
   .datetime({ offset: true })
   .optional()
   .describe('When it ends, such as 2030-01-31T12:00:00Z. Give one to every grant that is for a task.');
-const condition = z
-  .strictObject({ name: z.string().min(1).max(64), context: schemas.context })
-  .optional()
-  .describe('A condition of the rules on which the grant depends.');
 
 export function registerWriteTools(server: McpServer, run: RunTool): void {
   server.registerTool(
@@ -25,7 +22,7 @@ export function registerWriteTools(server: McpServer, run: RunTool): void {
       title: 'Create a grant',
       description:
         'Lets a subject hold a relation on an object. An existing grant stays; its expiry and condition become those given here.',
-      inputSchema: z.strictObject({ ...schemas.question, expires_at: expiresAt, condition }),
+      inputSchema: z.strictObject({ ...schemas.question, expires_at: expiresAt, condition: schemas.condition }),
       outputSchema: schemas.grantResult,
       annotations: { ...WRITES, destructiveHint: false },
     },
@@ -36,15 +33,20 @@ export function registerWriteTools(server: McpServer, run: RunTool): void {
     {
       title: 'Revoke a grant',
       description:
-        'Ends one grant: exactly this subject, relation and object. Checks that start afterwards are denied.',
+        'Ends one grant: exactly this subject, relation and object. Checks that start afterwards do not follow it. Revoking it again changes nothing.',
       inputSchema: z.strictObject(schemas.question),
       outputSchema: schemas.revokedResult,
       annotations: { ...WRITES, destructiveHint: true },
     },
     (json) =>
       run(async (client) => {
-        await client.readJson({ method: 'DELETE', path: '/grants', json });
-        return { revoked: true };
+        try {
+          await client.readJson({ method: 'DELETE', path: '/grants', json });
+          return { revoked: true };
+        } catch (error) {
+          if (error instanceof ProblemFailure && error.code === 'grant-not-found') return { revoked: false };
+          throw error;
+        }
       }),
   );
   server.registerTool(
