@@ -148,7 +148,8 @@ async def perform(caller: Caller, step: dict[str, Any], args: dict[str, Any]) ->
             return page_json(await caller.call("changes_page", **args))
         return {"items": plain(await caller.items(take, "changes", **args))}
     if call == "readRules" and "unless_revision" in args:
-        return {"value": rules_json(await caller.call("read_rules_unless", args["unless_revision"]))}
+        unless = args.pop("unless_revision")
+        return {"value": rules_json(await caller.call("read_rules_unless", unless, **args))}
     if call == "readRules":
         return {"value": rules_json(await caller.call("read_rules", **args))}
     if call == "readRulesVersion":

@@ -17,6 +17,7 @@ import { ROOT } from '../kit/source-tree.ts';
 import { checkApplication } from './support/application.ts';
 import { runContract, startContractService } from './support/contract.ts';
 import { runFaults } from './support/fault-run.ts';
+import { runMembers } from './support/member-run.ts';
 import { runTexts } from './support/text-run.ts';
 
 const CLIENT = join(ROOT, 'clients', 'python');
@@ -100,6 +101,8 @@ describe('the Python client', { skip: found === undefined }, () => {
       }));
     it(`sends random texts as they are, or not at all, ${name}`, () =>
       runTexts({ command: [tool.command, join(CLIENT, 'contract_runner.py'), ...options], environment }, 'bytes'));
+    it(`refuses each misspelt member of each call, or the service does, ${name}`, () =>
+      runMembers({ service, command: [tool.command, join(CLIENT, 'contract_runner.py'), ...options], environment }));
     it(`meets the table of faults ${name}`, () =>
       runFaults({ command: [tool.command, join(CLIENT, 'contract_runner.py'), ...options], environment }));
   }

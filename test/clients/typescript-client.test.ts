@@ -427,6 +427,38 @@ describe('a member that a call does not know', () => {
     assert.deepEqual(wrong, []);
   });
 
+  it('says what to write in its place, and so does an argument that is no object', async () => {
+    const grantd = untyped(service.tenant().client());
+    const { subject, relation, object } = VIEWER;
+    const names = '"subject", "relation", "object", "context", "context_grants"';
+    const inRuleSet = 'it is a member of "rule_set": { rule_set: { rules: [] } }';
+    const cases: readonly (readonly [() => Promise<unknown>, string])[] = [
+      [() => grantd.check({ ...VIEWER, explain: true }), '"explain" is unknown; call the method explain.'],
+      [() => grantd.writeRules({ rules: [] }), `"rules" is unknown; ${inRuleSet}.`],
+      [() => grantd.writeRules({ groups: true, rules: [] }), `"groups" is unknown; ${inRuleSet}.`],
+      [
+        () => grantd.writeRules({ rule_set: rules, dry_run: true }),
+        '"dry_run" is unknown; call the method previewRules.',
+      ],
+      [
+        async () => grantd.listGrants({ subject, cursor: 'a' }),
+        '"cursor" is unknown; give it to the method page of what this call returns.',
+      ],
+      [() => grantd.check(subject, relation, object), `The argument must be an object with ${names}, but is a string.`],
+      [() => grantd.createGrant(subject, relation, object), 'The argument must be an object, but is a string.'],
+      [() => grantd.checkBulk([VIEWER]), '"checks", "context", "context_grants", but is a list.'],
+      [() => grantd.writeBulk([VIEWER]), 'The argument must be an object, but is a list.'],
+      [() => grantd.createKey('check:read'), 'The argument must be an object, but is a string.'],
+      [() => grantd.createNamespace(undefined), 'The argument must be an object, but is undefined.'],
+      [() => grantd.revokeGrants(null), 'The argument must be an object, but is null.'],
+    ];
+    for (const [call, text] of cases) {
+      const { type, detail } = await failureOf(call());
+      assert.equal(type, 'invalid-request', text);
+      assert.ok(detail.endsWith(text), detail);
+    }
+  });
+
   it('fails its check alone where checks are gathered', async () => {
     const grantd = untyped(service.tenant().client());
     await grantd.createGrant(VIEWER);

@@ -30,7 +30,7 @@ import { TESTING_COMMAND } from './support/testing-service.ts';
 
 const run = promisify(execFile);
 /** Half of that of the service is the reference at /docs. */
-const PACKED_BYTES_MAX: Readonly<Record<string, number>> = { '@grantd/client': 40_000, '@grantd/testing': 3_000_000 };
+const PACKED_BYTES_MAX: Readonly<Record<string, number>> = { '@grantd/client': 45_000, '@grantd/testing': 3_000_000 };
 let packages: ClientPackages;
 let service: HttpService;
 
@@ -160,6 +160,10 @@ describe('the service for tests', () => {
     assert.notEqual(started.newTenant().key, tenant.key);
     await started.stop();
     assert.ok(await isAway(started.url));
+    await assert.rejects(
+      startGrantd({ url: service.baseUrl, ...{ comand: ['true'] } }),
+      /^TypeError: "options\.comand" is unknown; .*"command"/,
+    );
     await assert.rejects(startGrantd({ command: ['no-such-program'] }), /did not start: .*ENOENT/);
     await assert.rejects(startGrantd({ command: ['true'] }), /did not start: it ended with 0/);
   });

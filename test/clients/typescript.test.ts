@@ -9,12 +9,15 @@ import { ERROR_CATALOGUE } from '../../src/core/errors.ts';
 import { CLIENT } from './support/client-packages.ts';
 import { runContract } from './support/contract.ts';
 import { runFaults } from './support/fault-run.ts';
+import { runMembers } from './support/member-run.ts';
 import { runTexts } from './support/text-run.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const command = [process.execPath, join(CLIENT, 'contract-runner.ts')] as const;
 
 it('the client keeps the contract on a real service', () => runContract({ command }));
+
+it('the client or the service refuses each misspelt member of each call', () => runMembers({ command }));
 
 it('the client meets the table of faults', () => runFaults({ command }));
 

@@ -120,3 +120,24 @@ def test_every_class_is_exported() -> None:
     for kind in list(kinds):
         kinds.update(kind.__subclasses__())
     assert {kind.__name__ for kind in kinds} <= set(grantd.__all__)
+
+
+QUESTION = {"subject": "user:ada", "relation": "viewer", "object": "document:plan"}
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("questions", lambda client: client.check_bulk({"checks": [QUESTION]})),
+        ("questions", lambda client: client.check_each(QUESTION)),
+        ("context_grants", lambda client: client.check(*QUESTION.values(), context_grants=QUESTION)),
+        ("grants", lambda client: client.write_bulk(grants=QUESTION)),
+        ("revocations", lambda client: client.write_bulk(revocations=QUESTION)),
+        ("conditions", lambda client: client.write_bulk(conditions="none")),
+        ("scopes", lambda client: client.create_key("check:read")),
+        ("actions", lambda client: client.changes_page(actions="grant.created")),
+    ],
+)
+def test_what_only_looks_like_a_list_is_refused_by_its_name(name: str, call: Any) -> None:
+    with pytest.raises(GrantdError, match=f'"{name}" must be a list, but is of the type (?:str|dict)'):
+        call(Grantd(**RIGHT))

@@ -33,7 +33,7 @@ import type {
 } from './generated/schemas.ts';
 import { createKey, type KeyCreation } from './key-creation.ts';
 import { Listing, type Page } from './listing.ts';
-import { type KnownOf, knownMembers, membersOf } from './members.ts';
+import { type KnownOf, knownMembers, membersOf, objectOf } from './members.ts';
 import { type GrantdOptions, knownOptions, transportOptions } from './options.ts';
 import { isSendable, jsonOf, revisionTag, segmentOf } from './outgoing.ts';
 import {
@@ -137,27 +137,36 @@ const get = (operation: string, path: string, query: Query = {}): Call => ({
   query,
   expected: [200],
 });
-const post = (operation: string, path: string, body: unknown, expected: readonly number[] = [200]): Call => ({
+const post = (operation: string, path: string, body: object, expected: readonly number[] = [200]): Call => ({
   operation,
   method: 'POST',
   path,
-  body,
+  body: objectOf(body),
   expected,
 });
 
 // What each call takes. A body that goes to the service as it is has no table: the service refuses unknown members.
 const TUPLE: KnownOf<Tuple> = { subject: true, relation: true, object: true };
 const CONTEXT: KnownOf<CallContext> = { context: true, context_grants: true };
-const CHECK: KnownOf<CheckRequest> = { ...TUPLE, ...CONTEXT };
+const EXPLAIN = { explain: 'call the method explain' };
+const CHECK = { ...TUPLE, ...CONTEXT, ...EXPLAIN } satisfies KnownOf<CheckRequest>;
 const BULK_CHECK: KnownOf<BulkCheckRequest> = { checks: true, ...CONTEXT };
-const LISTING = { relation: true, namespace: true, via: true, limit: true, ...CONTEXT } as const;
-const OBJECTS: KnownOf<ObjectsQuery> = { subject: true, ...LISTING };
-const SUBJECTS: KnownOf<SubjectsQuery> = { object: true, include: true, ...LISTING };
-const GRANTS: KnownOf<GrantsQuery> = { ...TUPLE, limit: true };
-const KEYS: KnownOf<KeysQuery> = { limit: true };
+const PAGE = { limit: true, cursor: 'give it to the method page of what this call returns' } as const;
+const LISTING = { relation: true, namespace: true, via: true, ...PAGE, ...CONTEXT } as const;
+const OBJECTS = { subject: true, ...LISTING } satisfies KnownOf<ObjectsQuery>;
+const SUBJECTS = { object: true, include: true, ...LISTING } satisfies KnownOf<SubjectsQuery>;
+const GRANTS = { ...TUPLE, ...PAGE } satisfies KnownOf<GrantsQuery>;
+const KEYS = PAGE satisfies KnownOf<KeysQuery>;
 const KEY: KnownOf<{ readonly key_id: string }> = { key_id: true };
 const RULES: KnownOf<{ readonly unless_revision?: string | undefined }> = { unless_revision: true };
-const RULES_CHANGE: KnownOf<RulesChange> = { rule_set: true, revision: true };
+const IN_RULE_SET = 'it is a member of "rule_set": { rule_set: { rules: [] } }';
+const RULE_SET = ['rules', 'relations', 'conditions', 'types', 'groups', 'public', 'outside_types'];
+const RULES_CHANGE = {
+  rule_set: true,
+  revision: true,
+  ...{ dry_run: 'call the method previewRules' },
+  ...Object.fromEntries(RULE_SET.map((name) => [name, IN_RULE_SET])),
+} satisfies KnownOf<RulesChange>;
 const RULES_VERSION: KnownOf<{ readonly version: number }> = { version: true };
 // The service ignores members that AuthZEN does not define.
 const ENTITY = { type: true, id: true, properties: true } as const;
@@ -340,8 +349,8 @@ export class Grantd {
   }
 
   /** Creates one key, also over a lost response. Its text is in this result and nowhere else. */
-  createKey(request: KeyCreation, options: CallOptions = {}): Promise<CreatedKey> {
-    return createKey(this.#transport, membersOf(request), options);
+  async createKey(request: KeyCreation, options: CallOptions = {}): Promise<CreatedKey> {
+    return createKey(this.#transport, membersOf(objectOf(request)), options);
   }
 
   listKeys(query: KeysQuery = {}, options: CallOptions = {}): Listing<Key> {

@@ -6,12 +6,15 @@
 
 import { GrantdError } from './error.ts';
 
-/** The members of an object, or of each object of a list. `true`: the value is not looked into. */
+/**
+ * The members of an object, or of each object of a list. `true`: the value is not looked into. A text: no member here,
+ * although the API has it; the text says what to write instead.
+ */
 export interface KnownMembers {
-  readonly [name: string]: true | KnownMembers;
+  readonly [name: string]: true | string | KnownMembers;
 }
 
-/** All members of T, and no other. */
+/** All members of T. */
 export type KnownOf<T> = { readonly [M in keyof T]-?: true | KnownMembers };
 
 /** Builds the error for a sentence that begins with the quoted member. */
@@ -58,9 +61,14 @@ function distance(from: string, to: string): number {
 }
 
 const LENGTH_MAX = 100;
+const namesIn = (known: KnownMembers): readonly string[] =>
+  Object.keys(known).filter((name) => typeof known[name] !== 'string');
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, '');
 
-function hintFor(name: string, known: readonly string[]): string {
+function hintFor(name: string, members: KnownMembers): string {
+  const { [name]: instead } = members;
+  if (typeof instead === 'string') return instead;
+  const known = namesIn(members);
   const near = known
     .map((each) => ({ each, away: distance(plain(name.slice(0, LENGTH_MAX)), plain(each)) }))
     .filter(({ each, away }) => away <= Math.max(1, each.length / 3))
@@ -81,16 +89,30 @@ function knownValue(value: unknown, known: KnownMembers | true, place: string, r
 
 function copyOf(value: object, known: KnownMembers, place: string, refuse: Refuse): object {
   for (const name of namesOf(value)) {
-    if (Object.hasOwn(known, name) || Reflect.get(value, name) === undefined) continue;
+    if ((Object.hasOwn(known, name) && typeof known[name] !== 'string') || Reflect.get(value, name) === undefined)
+      continue;
     const there = JSON.stringify(at(place, name.slice(0, LENGTH_MAX)));
-    throw refuse(`${there} is unknown; ${hintFor(name, Object.keys(known))}.`);
+    throw refuse(`${there} is unknown; ${hintFor(name, known)}.`);
   }
   const copy: Record<string, unknown> = {};
   for (const [name, below] of Object.entries(known)) {
     const member: unknown = Reflect.get(value, name);
-    if (member !== undefined) copy[name] = knownValue(member, below, at(place, name), refuse);
+    if (member !== undefined && typeof below !== 'string')
+      copy[name] = knownValue(member, below, at(place, name), refuse);
   }
   return copy;
+}
+
+const kindOf = (value: unknown): string =>
+  Array.isArray(value) ? 'a list' : value === null || value === undefined ? String(value) : `a ${typeof value}`;
+
+/** Throws for a list, a text and whatever else has no members: the arguments of a client for another language, say. */
+export function objectOf<T extends object>(value: T, place = '', refuse = invalidRequest, known: KnownMembers = {}): T {
+  if (isObject(value) && !Array.isArray(value)) return value;
+  const there = place === '' ? 'The argument' : JSON.stringify(place);
+  const names = namesIn(known).map((name) => JSON.stringify(name));
+  const wanted = names.length === 0 ? 'an object' : `an object with ${names.join(', ')}`;
+  throw refuse(`${there} must be ${wanted}, but is ${kindOf(value)}.`);
 }
 
 /** A plain copy of an object, all of whose members are known. Throws for another one: its place, the nearest name. */
@@ -100,6 +122,5 @@ export function knownMembers<T extends object>(
   place = '',
   refuse: Refuse = invalidRequest,
 ): T {
-  if (isObject(value)) return copyOf(value, known, place, refuse) as T;
-  throw refuse(`${place === '' ? 'The argument' : JSON.stringify(place)} must be an object, but is ${String(value)}.`);
+  return copyOf(objectOf(value, place, refuse, known), known, place, refuse) as T;
 }

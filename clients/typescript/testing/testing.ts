@@ -7,6 +7,7 @@ import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Grantd, type GrantdOptions } from '../src/exports.ts';
+import { invalidOption, type KnownOf, knownMembers } from '../src/members.ts';
 
 export interface TestingOptions {
   /** A service that runs already. Default: `GRANTD_TESTING_URL`; without that, a service is started. */
@@ -32,6 +33,7 @@ export interface TestingGrantd {
   stop(): Promise<void>;
 }
 
+const OPTIONS: KnownOf<TestingOptions> = { url: true, command: true };
 const PROGRAM = fileURLToPath(new URL('./service/start.js', import.meta.url));
 const isNode = !('bun' in process.versions) && !('deno' in process.versions);
 
@@ -59,7 +61,8 @@ async function startProgram([program, ...args]: readonly [string, ...string[]]) 
 }
 
 /** Resolves when the service answers. Call it once for many tests. */
-export async function startGrantd(options: TestingOptions = {}): Promise<TestingGrantd> {
+export async function startGrantd(given: TestingOptions = {}): Promise<TestingGrantd> {
+  const options = knownMembers(given, OPTIONS, 'options', invalidOption);
   const known = options.url ?? (options.command === undefined ? process.env.GRANTD_TESTING_URL : undefined);
   const command = options.command ?? [isNode ? process.execPath : 'node', PROGRAM];
   const { url, stop } = known ? { url: known, stop: async () => {} } : await startProgram(command);

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from . import _types as types
 from ._core import Core, Hook, Plan
+from ._encode import elements_of
 from ._errors import GrantdError
 from ._feed import Feed, feed_query
 from ._operations import (
@@ -179,6 +180,7 @@ class Grantd(Transport):
 
     def check_each(self, questions: Sequence[Question]) -> list[bool | GrantdError]:
         """Any number of checks, in bulk checks of up to 100, in order. An invalid one yields its own error."""
+        questions = elements_of(questions, "questions")
         answers: list[bool | GrantdError] = []
         for start in range(0, len(questions), BULK_CHECKS_MAX):
             answers += self._check_batch(questions[start : start + BULK_CHECKS_MAX])

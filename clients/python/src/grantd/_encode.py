@@ -5,8 +5,12 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 from ._errors import invalid_request
+
+T = TypeVar("T")
 
 # A name of a member may be as long as a body.
 _PLACE_MAX = 200
@@ -45,6 +49,13 @@ def _check(value: object, place: str) -> None:
             raise invalid_request(f'"{place[:_PLACE_MAX]}" is {value}, which JSON does not have')
     elif value is not None and not isinstance(value, int):
         raise invalid_request(f'"{place[:_PLACE_MAX]}" is of the type {type(value).__name__}, which JSON does not have')
+
+
+def elements_of(given: Iterable[T], place: str) -> list[T]:
+    """Of a list. Text and dictionaries can be iterated, too: their characters or names would be sent."""
+    if isinstance(given, (str, bytes, Mapping)):
+        raise invalid_request(f'"{place}" must be a list, but is of the type {type(given).__name__}')
+    return list(given)
 
 
 def body_of(value: object) -> bytes:

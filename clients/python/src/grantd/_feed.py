@@ -9,7 +9,7 @@ from datetime import datetime
 
 from ._core import Core, Request, Response, Send, check_head, judge, log_attempt
 from ._decode import Json, WrongShape, parse_json
-from ._encode import check_text
+from ._encode import check_text, elements_of
 from ._errors import (
     CONNECTION_LOST,
     TIMEOUT,
@@ -34,11 +34,12 @@ def feed_query(
     relation: str | None,
     actions: Sequence[str],
 ) -> dict[str, str]:
-    for each in actions:
+    listed = elements_of(actions, "actions")
+    for each in listed:
         check_text(each, "actions")
         if each == "" or "," in each:
             raise invalid_request(f'"actions" has {each[:100]!r}, which is not an action')
-    action = ",".join(actions) or None
+    action = ",".join(listed) or None
     return query_of(cursor=cursor, since=time_text(since), namespace=namespace, relation=relation, action=action)
 
 

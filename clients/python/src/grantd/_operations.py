@@ -13,7 +13,7 @@ from . import _types as types
 from ._core import Answer, Core, Plan, Request, decoded
 from ._decode import Json, WrongShape, list_of, nullable, object_of, optional, required, text
 from ._decode import cursor as read_cursor
-from ._encode import check_text
+from ._encode import check_text, elements_of
 from ._errors import GrantdError, invalid_request, invalid_response
 from ._members import EVALUATION, EVALUATIONS, SEARCH, refuse_unknown
 from ._results import CreatedNamespace, Page, Rules, Unset
@@ -63,7 +63,8 @@ def query_of(**given: str | int | None) -> dict[str, str]:
 
 
 def context_of(context: Context, context_grants: ContextGrants) -> dict[str, Any]:
-    given = {"context": context, "context_grants": None if context_grants is None else list(context_grants)}
+    grants = None if context_grants is None else elements_of(context_grants, "context_grants")
+    given = {"context": context, "context_grants": grants}
     return {name: value for name, value in given.items() if value is not None}
 
 
@@ -97,7 +98,7 @@ class Operations:
         return (yield from self._core.call_for(post("check", "/v1/check", body), types.CheckResult.decode))
 
     def check_bulk(self, questions: Sequence[Question], sent: Body = NOTHING) -> Plan[list[bool]]:
-        checks = [question_of(question) for question in questions]
+        checks = [question_of(question) for question in elements_of(questions, "questions")]
 
         def decode(value: Json) -> list[bool]:
             results = types.BulkCheckResult.decode(value).results
@@ -167,7 +168,8 @@ class Operations:
         revocations: Sequence[types.TupleDict],
         conditions: Sequence[types.ConditionDict],
     ) -> Plan[types.BulkWriteResult]:
-        parts = {"grants": list(grants), "revocations": list(revocations), "if": list(conditions)}
+        given = {"grants": grants, "revocations": revocations, "conditions": conditions}
+        parts = {("if" if name == "conditions" else name): elements_of(part, name) for name, part in given.items()}
         body = {name: part for name, part in parts.items() if part}
         request = Request("writeBulk", "POST", "/v1/grants/bulk", body=body, conditional=len(conditions) > 0)
 
@@ -250,7 +252,7 @@ class Operations:
         self, scopes: Sequence[str], name: str, expires_at: datetime | str | None, idempotency_key: str | None
     ) -> Plan[types.CreatedKey]:
         """If a response is lost, its key was never delivered: revokes it and creates another."""
-        body: dict[str, object] = {"name": name, "scopes": list(scopes)}
+        body: dict[str, object] = {"name": name, "scopes": elements_of(scopes, "scopes")}
         if expires_at is not None:
             body["expires_at"] = time_text(expires_at)
         deadline = self._core.deadline()
