@@ -77,19 +77,21 @@ export const TENANT_PARTS = {
   NamespaceRelation: namespaceRelationSchema,
 } satisfies Record<string, z.ZodType>;
 
+/** No site has the guides. */
+const guide = (name: string): string => `Guide in the repository: \`docs/guides/${name}.md\`.`;
+
 const PUBLIC_INTERFACE: DescribedInterface<PublicOperation> = {
   title: 'grantd',
   summary: 'Does this subject hold this relation on this object?',
   description: `Stores grants (subject, relation, object) and answers checks. Everything is scoped to the tenant of the API key. Clients must tolerate new optional fields in responses. The version is that of the interface; the program has its own.\n\n${ANNOUNCED}`,
   tags: {
-    Checks: 'Does this subject hold this relation on this object?',
-    Grants: 'Create and revoke grants, one by one or many at once, and list them in both directions.',
+    Checks: `Does this subject hold this relation on this object? ${guide('tutorial')}`,
+    Grants: `Create and revoke grants, one by one or many at once, and list them in both directions. ${guide('many-changes')}`,
     Namespaces: 'The namespaces of the tenant. Grants create theirs automatically.',
-    Keys: 'API keys, with scopes and expiry.',
-    Rules: 'What follows from grants: relations that imply others, groups, and what is public.',
-    Changes: 'What has changed: as pages, or as a stream of events.',
-    AuthZEN:
-      'The AuthZEN Authorization API 1.0, in the words of policy decision and enforcement points. `GET /.well-known/authzen-configuration` needs no key and says where its endpoints are; it is a 404 where the base URL of the service is not https.',
+    Keys: `API keys, with scopes and expiry. ${guide('keys-for-services')}`,
+    Rules: `What follows from grants: relations that imply others, groups, and what is public. ${guide('modelling-permissions')}`,
+    Changes: `What has changed: as pages, or as a stream of events. ${guide('following-changes')}`,
+    AuthZEN: `The AuthZEN Authorization API 1.0, in the words of policy decision and enforcement points. \`GET /.well-known/authzen-configuration\` needs no key and says where its endpoints are; it is a 404 where the base URL of the service is not https. ${guide('authzen')}`,
     Description: 'This document.',
   },
   securitySchemes: {

@@ -143,7 +143,7 @@ async function answerMarkup(
   const why =
     proof !== ''
       ? html`${proofTree(proof, { tenantId, check })}
-          <p><a href=${tenantPath(tenantId, 'grants', { subject })}>Grants of the subject</a> ·
+          <p><a href=${tenantPath(tenantId, 'grants', { subject })}>Grants of the subject</a> ·${' '}
             <a href=${tenantPath(tenantId, 'grants', { object })}>Grants on the object</a></p>`
       : authorized
         ? whyMarkup(tenantId, question, because)
