@@ -338,6 +338,7 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
       `${base}/namespaces`,
       `${base}/grants`,
       `${base}/grants?subject=user:ada`,
+      `${base}/grants?relation=viewer&objects=document`,
       `${base}/grants?entity=wrong`,
       `${base}/grants/new`,
       `${base}/objects`,
