@@ -177,7 +177,7 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: 'dear-rules',
-    summary: 'no limit: rules of 64 KiB, full of gates or of conditions, written back to back',
+    summary: 'no limit: rules of 128 KiB, full of gates or of conditions, written back to back',
     plan: 'unlimited',
     tenant: 'new',
   },

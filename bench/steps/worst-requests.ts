@@ -20,7 +20,7 @@ const CONTEXT_BYTES = 31_000;
 const CONTEXT_MEMBERS = 2600;
 const PAGE = 1000;
 /** Of a body of rules, less those of its other members. */
-const VALUES_MAX = 4000;
+const VALUES_MAX = 9800;
 /** Code points of the longest id; each takes four bytes. */
 const LONG_ID = '\u{1F511}'.repeat(250);
 

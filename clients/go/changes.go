@@ -18,7 +18,7 @@ import (
 	"github.com/grantd/grantd/clients/go/internal/strictjson"
 )
 
-// A line has one change, whose rules may have 64 KiB, twice, and be escaped.
+// A line has one change, whose rules may have 128 KiB, twice, and be escaped.
 const lineBytesMax = 2 << 20
 
 // ChangesQuery selects where the feed begins and which changes it has. Without Cursor and Since, it begins with the

@@ -197,7 +197,7 @@ export const ERROR_CATALOGUE = Object.freeze({
     413,
     3,
     'Payload too large',
-    'The body is larger than this operation accepts: 1 MiB for a bulk check or a bulk write, 256 KiB for rules, 64 KiB otherwise.',
+    'The body is larger than this operation accepts: 1 MiB for a bulk check or a bulk write, 512 KiB for rules, 64 KiB otherwise.',
   ),
   'unsupported-media-type': entry(
     415,

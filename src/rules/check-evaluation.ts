@@ -170,7 +170,9 @@ export class CheckEvaluation {
   }
 
   #meetsHeld(visit: WantedObject): boolean {
-    for (let find = this.#begun?.held.get(visit.object); find !== undefined; find = find.earlier) {
+    const last = this.#begun?.held.get(visit.object);
+    if (last === undefined || (last.all & visit.wanted.names) === 0n) return false;
+    for (let find: HeldObject | undefined = last; find !== undefined; find = find.earlier) {
       if (this.#meet(visit, find)) return true;
     }
     return false;
@@ -178,7 +180,9 @@ export class CheckEvaluation {
 
   /** Whether what was found to be held suffices. */
   #meetsWanted(find: HeldObject): boolean {
-    for (let visit = this.#wanted.visited.get(find.object); visit !== undefined; visit = visit.earlier) {
+    const last = this.#wanted.visited.get(find.object);
+    if (last === undefined || (last.all & find.names) === 0n) return false;
+    for (let visit: WantedObject | undefined = last; visit !== undefined; visit = visit.earlier) {
       if (this.#meet(visit, find)) return true;
     }
     return false;

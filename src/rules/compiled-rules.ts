@@ -60,31 +60,62 @@ export interface Group {
 /** Values kept for a rule set: this many, and some more for each of its elements. Beyond, they are computed again. */
 const CACHED_MIN = 64;
 const CACHED_PER_ELEMENT = 4;
+/** Bits of sets of names, and numbers in lists, that take as much memory as another value. */
+const CACHED_BITS = 2048;
+const CACHED_NUMBERS = 32;
+/** Names and elements that are looked at in the time that a search takes for a grant. */
+const LOOKED_AT_PER_GRANT = 8;
+
+/** In the place of the relation behind `from`, where there is none. */
+const SAME_OBJECT = -1;
+/** In the same place, of a name that a gate excludes. */
+const EXCLUDED = -2;
 
 interface NumberedElement {
   readonly name: number;
   readonly from: number | undefined;
 }
 
-/** The bound of all caches of one rule set together. */
+/** What a cached value has besides its set of names. */
+interface CachedParts {
+  readonly sets: number;
+  /** In lists. */
+  readonly numbers: number;
+}
+
+const partsOfRequirement = ({ relations, parents, gates }: Requirement): CachedParts => ({
+  sets: 1 + parents.length,
+  numbers: relations.length + parents.length + gates.length,
+});
+const partsOfSet = (): CachedParts => ({ sets: 1, numbers: 0 });
+const partsOfList = ({ length }: readonly unknown[]): CachedParts => ({ sets: 0, numbers: length });
+
+/** The bound of all caches of one rule set together, and the work of computing their values. */
 class CacheBound {
   readonly #countMax: number;
+  readonly #bits: number;
   readonly #maps: Map<NameSet, unknown>[] = [];
   #count = 0;
+  /** Names and elements that were looked at so far. */
+  lookedAt = 0;
 
-  constructor(countMax: number) {
+  /** `bits`: of a set of names, at most. */
+  constructor(countMax: number, bits: number) {
     this.#countMax = countMax;
+    this.#bits = bits;
   }
 
   register(map: Map<NameSet, unknown>): void {
     this.#maps.push(map);
   }
 
-  add(): void {
-    this.#count += 1;
+  add({ sets, numbers }: CachedParts): void {
+    const large = ((1 + sets) * this.#bits) / CACHED_BITS + numbers / CACHED_NUMBERS;
+    const count = 1 + Math.floor(large);
+    this.#count += count;
     if (this.#count <= this.#countMax) return;
     for (const map of this.#maps) map.clear();
-    this.#count = 1;
+    this.#count = count;
   }
 }
 
@@ -93,10 +124,12 @@ class NameSetCache<Value> {
   readonly #values = new Map<NameSet, Value>();
   readonly #bound: CacheBound;
   readonly #compute: (names: NameSet) => Value;
+  readonly #partsOf: (value: Value) => CachedParts;
 
-  constructor(bound: CacheBound, compute: (names: NameSet) => Value) {
+  constructor(bound: CacheBound, compute: (names: NameSet) => Value, partsOf: (value: Value) => CachedParts) {
     this.#bound = bound;
     this.#compute = compute;
+    this.#partsOf = partsOf;
     bound.register(this.#values);
   }
 
@@ -104,7 +137,7 @@ class NameSetCache<Value> {
     const known = this.#values.get(names);
     if (known !== undefined) return known;
     const value = this.#compute(names);
-    this.#bound.add();
+    this.#bound.add(this.#partsOf(value));
     this.#values.set(names, value);
     return value;
   }
@@ -129,12 +162,13 @@ class NamespaceRules {
   readonly affected: NameSetCache<NameSet>;
   readonly gates: ReadonlyMap<number, Gate>;
   readonly derived: readonly number[];
-  /** The relations that they use behind `from`. */
-  readonly leading: ReadonlySet<number>;
-  /** By relation. */
+  /** By the relations that they use behind `from`. */
   readonly #inherited = new Map<number, NameSetCache<NameSet>>();
   readonly #affectedThrough = new Map<number, NameSetCache<NameSet>>();
+  readonly #bound: CacheBound;
   readonly #elements: ReadonlyMap<number, readonly NumberedElement[]>;
+  /** Created at the first use. */
+  #indexed: ReadonlyMap<number, ReadonlyMap<number, readonly number[]>> | undefined;
   readonly #isRelation: (number: number) => boolean;
   readonly #hasPublic: boolean;
 
@@ -145,31 +179,49 @@ class NamespaceRules {
     isRelation: (number: number) => boolean,
     hasPublic: boolean,
   ) {
+    this.#bound = bound;
     this.#elements = elements;
     this.#isRelation = isRelation;
     this.#hasPublic = hasPublic;
     this.gates = gates;
     this.derived = derived;
-    this.wanted = new NameSetCache(bound, (names) => this.#wanted(names, false));
-    this.wantedAtMost = new NameSetCache(bound, (names) => this.#wanted(names, true));
-    this.held = new NameSetCache(bound, (names) =>
-      this.#closed(names, ({ all }, held) => all.every((name) => (held & bitOf(name)) !== 0n)),
-    );
-    this.affected = new NameSetCache(bound, (names) =>
-      this.#closed(names, ({ all, none }, found) => [...all, ...none].some((name) => (found & bitOf(name)) !== 0n)),
-    );
-    const every = Array.from(gates.values(), (gate) => (gate.kind === 'every' ? [gate.relation] : [])).flat();
-    this.leading = new Set([...[...elements.values()].flat().flatMap(({ from }) => from ?? []), ...every]);
-    for (const relation of this.leading) {
-      const by = (names: NameSet): NameSet => this.#inheritedBy(relation, names);
-      this.#inherited.set(relation, new NameSetCache(bound, (names) => this.held.get(by(names))));
-      this.#affectedThrough.set(relation, new NameSetCache(bound, (names) => this.affected.get(by(names))));
+    this.wanted = new NameSetCache(bound, (names) => this.#wanted(names, false), partsOfRequirement);
+    this.wantedAtMost = new NameSetCache(bound, (names) => this.#wanted(names, true), partsOfRequirement);
+    this.held = new NameSetCache(bound, (names) => this.#closed(names, false), partsOfSet);
+    this.affected = new NameSetCache(bound, (names) => this.#closed(names, true), partsOfSet);
+  }
+
+  /** By relation and name: the names and gates of which such an element, or operand, is a part. */
+  get #following(): ReadonlyMap<number, ReadonlyMap<number, readonly number[]>> {
+    if (this.#indexed !== undefined) return this.#indexed;
+    const indexed = new Map<number, Map<number, number[]>>();
+    const add = (number: number, { name, from = SAME_OBJECT }: NumberedElement): void => {
+      const following = indexed.get(from) ?? new Map<number, number[]>();
+      indexed.set(from, following);
+      const numbers = following.get(name);
+      if (numbers === undefined) following.set(name, [number]);
+      else numbers.push(number);
+    };
+    for (const [number, parts] of this.#elements) for (const part of parts) add(number, part);
+    for (const [number, gate] of this.gates) {
+      if (gate.kind === 'every') add(number, { name: gate.name, from: gate.relation });
+      else {
+        for (const name of gate.all) add(number, { name, from: undefined });
+        for (const name of gate.none) add(number, { name, from: EXCLUDED });
+      }
     }
+    this.#indexed = indexed;
+    return indexed;
+  }
+
+  /** Whether they use the relation behind `from`. */
+  leads(relation: number): boolean {
+    return this.#following.has(relation);
   }
 
   /** The numbers that its rules define or use on an object of it, those of gates included. */
   get used(): ReadonlySet<number> {
-    const used = new Set([...this.leading, ...this.#elements.keys()]);
+    const used = new Set([...this.#following.keys(), ...this.#elements.keys()]);
     for (const elements of this.#elements.values())
       for (const { name, from } of elements) if (from === undefined) used.add(name);
     for (const gate of this.gates.values())
@@ -178,11 +230,27 @@ class NamespaceRules {
   }
 
   inherited(relation: number, names: NameSet): NameSet {
-    return this.#inherited.get(relation)?.get(names) ?? 0n;
+    return this.#through(this.#inherited, this.held, relation, names);
   }
 
   affectedThrough(relation: number, names: NameSet): NameSet {
-    return this.#affectedThrough.get(relation)?.get(names) ?? 0n;
+    return this.#through(this.#affectedThrough, this.affected, relation, names);
+  }
+
+  #through(
+    caches: Map<number, NameSetCache<NameSet>>,
+    closed: NameSetCache<NameSet>,
+    relation: number,
+    names: NameSet,
+  ): NameSet {
+    const following = this.#following.get(relation);
+    if (following === undefined) return 0n;
+    let cache = caches.get(relation);
+    if (cache === undefined) {
+      cache = new NameSetCache(this.#bound, (each) => closed.get(this.#inheritedBy(following, each)), partsOfSet);
+      caches.set(relation, cache);
+    }
+    return cache.get(names);
   }
 
   /**
@@ -190,27 +258,30 @@ class NamespaceRules {
    * leads to every subject, unless it is granted to `ns:*`: then the others name the subjects.
    */
   #wanted(names: NameSet, atMost: boolean): Requirement {
-    let closed = 0n;
+    const closed = new Set<number>();
     const relations: number[] = [];
     const gates: number[] = [];
     const parents = new Map<number, NameSet>();
     const queue = numbersIn(names);
     for (let number = queue.pop(); number !== undefined; number = queue.pop()) {
-      if ((closed & bitOf(number)) !== 0n) continue;
-      closed |= bitOf(number);
+      this.#bound.lookedAt += 1;
+      if (closed.has(number)) continue;
+      closed.add(number);
       if (this.#isRelation(number)) relations.push(number);
       const gate = this.gates.get(number);
       if (gate !== undefined && !atMost) gates.push(number);
       else if (gate?.kind === 'operands')
         queue.push(...(this.#hasPublic ? gate.all : [this.#narrowest(gate)]), ...gate.none);
       else if (gate !== undefined) parents.set(gate.relation, (parents.get(gate.relation) ?? 0n) | bitOf(gate.name));
-      for (const { name, from } of this.#elements.get(number) ?? []) {
+      const elements = this.#elements.get(number) ?? [];
+      this.#bound.lookedAt += elements.length;
+      for (const { name, from } of elements) {
         if (from === undefined) queue.push(name);
         else parents.set(from, (parents.get(from) ?? 0n) | bitOf(name));
       }
     }
     return {
-      names: closed,
+      names: setOf(closed),
       relations: relations.sort((left, right) => left - right),
       parents: Array.from(parents, ([relation, each]) => ({ relation, names: each })),
       gates,
@@ -223,40 +294,35 @@ class NamespaceRules {
     return [first, ...others].find(isPlain) ?? first;
   }
 
-  /** The names, and what follows from them on the same object, with every gate that `opens` lets open. */
-  #closed(names: NameSet, opens: (gate: OperandGate, held: NameSet) => boolean): NameSet {
-    let held = names;
-    for (let grown = true; grown; ) {
-      grown = false;
-      const add = (number: number): void => {
-        held |= bitOf(number);
-        grown = true;
-      };
-      for (const [number, elements] of this.#elements) {
-        if ((held & bitOf(number)) !== 0n) continue;
-        if (elements.some(({ name, from }) => from === undefined && (held & bitOf(name)) !== 0n)) add(number);
-      }
-      for (const [number, gate] of this.gates) {
-        if ((held & bitOf(number)) !== 0n || gate.kind === 'every') continue;
-        if (opens(gate, held)) add(number);
+  /**
+   * The names, and what follows from them on the same object: with every gate whose operands hold, whatever it
+   * excludes. `affected`: with every gate of which one is an operand, or excluded.
+   */
+  #closed(names: NameSet, affected: boolean): NameSet {
+    const held = new Set<number>();
+    /** By gate: the operands that do not hold. */
+    const missing = new Map<number, number>();
+    const queue = numbersIn(names);
+    for (let number = queue.pop(); number !== undefined; number = queue.pop()) {
+      this.#bound.lookedAt += 1;
+      if (held.has(number)) continue;
+      held.add(number);
+      if (affected) queue.push(...(this.#following.get(EXCLUDED)?.get(number) ?? []));
+      for (const following of this.#following.get(SAME_OBJECT)?.get(number) ?? []) {
+        this.#bound.lookedAt += 1;
+        const gate = this.gates.get(following);
+        const left = gate?.kind === 'operands' && !affected ? (missing.get(following) ?? gate.all.length) - 1 : 0;
+        if (left > 0) missing.set(following, left);
+        else queue.push(following);
       }
     }
-    return held;
+    return setOf(held);
   }
 
-  #inheritedBy(relation: number, names: NameSet): NameSet {
-    let inherited = 0n;
-    for (const [number, elements] of this.#elements) {
-      if (elements.some(({ name, from }) => from === relation && (names & bitOf(name)) !== 0n)) {
-        inherited |= bitOf(number);
-      }
-    }
-    for (const [number, gate] of this.gates) {
-      if (gate.kind === 'every' && gate.relation === relation && (names & bitOf(gate.name)) !== 0n) {
-        inherited |= bitOf(number);
-      }
-    }
-    return inherited;
+  #inheritedBy(following: ReadonlyMap<number, readonly number[]>, names: NameSet): NameSet {
+    const inherited = numbersIn(names).flatMap((name) => following.get(name) ?? []);
+    this.#bound.lookedAt += inherited.length;
+    return setOf(inherited);
   }
 }
 
@@ -335,17 +401,32 @@ class Numbering {
 }
 
 const BITS: NameSet[] = [];
+/** Sets of one name that are kept: up to 256 bytes each. */
+const BITS_MAX = 2048;
 
 /** The set that contains only this name. */
 export function bitOf(number: number): NameSet {
+  if (number >= BITS_MAX) return 1n << BigInt(number);
   BITS[number] ??= 1n << BigInt(number);
   return BITS[number];
 }
 
+/** In linear time, however many there are. */
+function setOf(numbers: Iterable<number>): NameSet {
+  const words: number[] = [];
+  for (const number of numbers) words[number >> 5] = (words[number >> 5] ?? 0) | (1 << (number & 31));
+  let hex = '';
+  for (const word of words) hex = ((word ?? 0) >>> 0).toString(16).padStart(8, '0') + hex;
+  return BigInt(`0x0${hex}`);
+}
+
+/** Ascending. */
 function numbersIn(names: NameSet): number[] {
   const numbers: number[] = [];
-  for (let number = 0, rest = names; rest !== 0n; number += 1, rest >>= 1n)
-    if ((rest & 1n) !== 0n) numbers.push(number);
+  for (let base = 0, rest = names; rest !== 0n; base += 32, rest >>= 32n) {
+    for (let bits = Number(rest & 0xffff_ffffn); bits !== 0; bits &= bits - 1)
+      numbers.push(base + 31 - Math.clz32(bits & -bits));
+  }
   return numbers;
 }
 
@@ -377,11 +458,12 @@ export class CompiledRules {
   readonly #namesIn: NameSetCache<readonly string[]>;
   readonly #childRelations: NameSetCache<readonly number[]>;
   /** By relation: the names N of all elements "N from relation". */
-  readonly #followed = new Map<number, NameSet>();
+  readonly #followed: ReadonlyMap<number, NameSet>;
   /** Names that rules define or use, other than behind `from`. */
   readonly #used: ReadonlySet<number>;
   /** The element for the object itself; empty: no rule uses it. */
   readonly #self: NameSet;
+  readonly #bound: CacheBound;
 
   /** `conditions`: of the rule set; a shard compiles them before, in turns. Empty where nothing is evaluated. */
   constructor(
@@ -400,8 +482,9 @@ export class CompiledRules {
     this.#numbers = numbers;
     const used = new Set<number>();
     let count = 0;
+    const followed = new Map<number, Set<number>>();
     const follow = (relation: number, name: number): void => {
-      this.#followed.set(relation, (this.#followed.get(relation) ?? 0n) | bitOf(name));
+      followed.set(relation, (followed.get(relation) ?? new Set<number>()).add(name));
     };
     for (const { elements, gates } of definitions.values()) {
       for (const [defined, parts] of elements) {
@@ -421,19 +504,31 @@ export class CompiledRules {
       }
     }
     this.#used = used;
+    this.#followed = new Map(Array.from(followed, ([relation, each]) => [relation, setOf(each)]));
     this.gated = Array.from(definitions.values()).some(({ gates }) => gates.size > 0);
-    const bound = new CacheBound(CACHED_MIN + CACHED_PER_ELEMENT * count);
+    const bound = new CacheBound(CACHED_MIN + CACHED_PER_ELEMENT * count, names.length);
+    this.#bound = bound;
     this.isRelation = (number) => relations.has(number);
     const hasPublic = ruleSet.public.length > 0;
     const rulesOf = (of: Definitions): NamespaceRules => new NamespaceRules(bound, of, this.isRelation, hasPublic);
     this.#withoutRules = rulesOf(noDefinitions());
     this.#namespaces = new Map(Array.from(definitions, ([namespace, of]) => [namespace, rulesOf(of)]));
-    this.#namesIn = new NameSetCache(bound, (set) => numbersIn(set).flatMap((number) => this.#names[number] ?? []));
-    this.#childRelations = new NameSetCache(bound, (set) => this.#relationsFollowing(set));
+    this.#namesIn = new NameSetCache<readonly string[]>(
+      bound,
+      (set) => numbersIn(set).flatMap((number) => this.#names[number] ?? []),
+      partsOfList,
+    );
+    this.#childRelations = new NameSetCache(bound, (set) => this.#relationsFollowing(set), partsOfList);
   }
 
   #relationsFollowing(names: NameSet): readonly number[] {
+    this.#bound.lookedAt += this.#followed.size;
     return Array.from(this.#followed, ([relation, followed]) => ((followed & names) === 0n ? [] : [relation])).flat();
+  }
+
+  /** Grows by the work of what is not cached, as much as by the grants that a search examines in the same time. */
+  get spent(): number {
+    return this.#bound.lookedAt / LOOKED_AT_PER_GRANT;
   }
 
   /** The number of a relation or of a name that some rule defines. */
@@ -533,7 +628,7 @@ export class CompiledRules {
 
   /** Whether rules of the object's namespace use the relation behind `from`, and no rule has it as a name. */
   leadsToEntitiesOnly(object: string, relation: number): boolean {
-    return !this.#used.has(relation) && this.#of(object).leading.has(relation);
+    return !this.#used.has(relation) && this.#of(object).leads(relation);
   }
 
   /** Whether any grant could give a subject the name on the object. */

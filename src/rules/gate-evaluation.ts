@@ -127,6 +127,8 @@ interface Goal {
 const OPEN_GOALS_MAX = 400;
 /** Steps of solving goals that rest on each other: some milliseconds. */
 const SOLVING_STEPS_MAX = 200_000;
+/** Relations, names and relations to parents that a proof lists of what would have sufficed. */
+const LISTED_MAX = 20;
 /** A search for a goal takes as long as so many entities and grants, and most goals examine only a few. */
 const SPENT_PER_GOAL = 30;
 
@@ -493,10 +495,13 @@ export class GateEvaluation {
 
   #lookedFor({ number, object }: Goal): readonly string[] {
     const { relations, parents } = this.#rules.wanted(object, bitOf(number));
-    const texts = (names: NameSet): string => this.#rules.namesIn(names).join(' or ');
+    const listed = (all: readonly string[]): readonly string[] =>
+      all.length <= LISTED_MAX ? all : [...all.slice(0, LISTED_MAX), `${all.length - LISTED_MAX} others`];
+    const texts = (names: NameSet): string => listed(this.#rules.namesIn(names)).join(' or ');
+    const inherited = parents.slice(0, LISTED_MAX + 1);
     return [
-      ...relations.map((relation) => this.#rules.describe(relation)),
-      ...parents.map((each) => `${texts(each.names)} from ${this.#rules.describe(each.relation)}`),
+      ...listed(relations.map((relation) => this.#rules.describe(relation))),
+      ...inherited.map((each) => `${texts(each.names)} from ${this.#rules.describe(each.relation)}`),
     ];
   }
 

@@ -17,6 +17,8 @@ export interface HeldObject {
   readonly after: HeldObject | undefined;
   /** Other names on the same object, found earlier. */
   readonly earlier: HeldObject | undefined;
+  /** These names and the earlier ones. */
+  readonly all: NameSet;
 }
 
 type Way = Pick<HeldObject, 'depth' | 'subject' | 'relation' | 'after'>;
@@ -30,13 +32,16 @@ interface Source extends Adjacent {
   readonly names: NameSet | undefined;
 }
 
+/** Groups whose grants are looked for in the time of a grant that is examined. */
+const GROUPS_PER_GRANT = 4;
+
 export class GrantedSearch {
   readonly cost: SearchCost;
   readonly #rules: CompiledRules;
   readonly #graph: Graph;
   /** By object: the last find. */
   readonly #held = new Map<string, HeldObject>();
-  /** Subjects whose grants have been followed. */
+  /** Subjects whose grants have been followed, without the groups of what is held. */
   readonly #followed = new Set<string>();
   readonly #queue: HeldObject[] = [];
   #next = 0;
@@ -50,10 +55,12 @@ export class GrantedSearch {
     this.cost = new SearchCost(limits);
     this.#starts = rules.subjectsOf(subject);
     const own = rules.ownOf(subject);
+    const before = rules.spent;
     if (own !== undefined) {
       const names = rules.held(own.object, own.names);
       this.#find(own.object, names, { depth: 0, subject, relation: 0, after: undefined });
     }
+    this.cost.charge(rules.spent - before);
   }
 
   get hasNext(): boolean {
@@ -71,17 +78,20 @@ export class GrantedSearch {
 
   /** All names found to be held on the object. */
   namesOn(object: string): NameSet {
-    return namesIn(this.#held.get(object));
+    return this.#held.get(object)?.all ?? 0n;
   }
 
-  /** The subjects on whose grants the search rests. */
-  get followed(): ReadonlySet<string> {
-    return this.#followed;
+  /** The subjects on whose grants the search rests; of an object whose groups are, the object and a `#`. */
+  *followed(): Generator<string> {
+    yield* this.#followed;
+    if (this.#rules.groups) for (const object of this.#held.keys()) yield `${object}#`;
   }
 
-  /** Whether the search rests on grants of the subject. */
+  /** Whether the search rests on grants of the subject, or will. */
   follows(subject: string): boolean {
-    return this.#followed.has(subject);
+    if (this.#followed.has(subject)) return true;
+    const group = this.#rules.membershipOf(subject);
+    return group !== undefined && (this.namesOn(group.object) & group.names) !== 0n;
   }
 
   /**
@@ -89,6 +99,12 @@ export class GrantedSearch {
    * true.
    */
   step(onFind: (find: HeldObject) => boolean): void {
+    const before = this.#rules.spent;
+    this.#step(onFind);
+    this.cost.charge(this.#rules.spent - before);
+  }
+
+  #step(onFind: (find: HeldObject) => boolean): void {
     if (!this.#sources.isEmpty) {
       this.#sources.look(this.cost, (source, object) => {
         const found = this.#findObject(source, object);
@@ -97,7 +113,10 @@ export class GrantedSearch {
     } else if (this.#starts.length > 0) {
       const starts = this.#starts;
       this.#starts = [];
-      for (const subject of starts) this.#follow(subject, undefined, { depth: 0, after: undefined, names: undefined });
+      for (const subject of starts) {
+        this.#followed.add(subject);
+        this.#follow(subject, undefined, { depth: 0, after: undefined, names: undefined });
+      }
     } else {
       const find = this.#queue[this.#next];
       this.#next += 1;
@@ -109,13 +128,17 @@ export class GrantedSearch {
     const { object, names } = find;
     const depth = find.depth + 1;
     if (this.#rules.groups) {
-      for (const name of this.#rules.namesIn(names)) {
+      const groups = this.#rules.namesIn(names);
+      this.cost.charge(groups.length / GROUPS_PER_GRANT);
+      for (const name of groups) {
         this.#follow(`${object}#${name}`, undefined, { depth, after: find, names: undefined });
       }
     }
     const relations = this.#rules.childRelations(names);
-    if (relations.length > 0 && this.#rules.isEntity(object))
+    if (relations.length > 0 && this.#rules.isEntity(object)) {
+      this.#followed.add(object);
       this.#follow(object, relations, { depth, after: find, names });
+    }
   }
 
   #follow(
@@ -123,7 +146,6 @@ export class GrantedSearch {
     relations: readonly number[] | undefined,
     way: Pick<Source, 'depth' | 'after' | 'names'>,
   ): void {
-    this.#followed.add(subject);
     if (this.cost.isSpent) return;
     for (const { relation, texts } of this.cost.enumerate(this.#graph.objectsOf(subject, relations))) {
       this.#sources.add({ relation, texts, subject, ...way });
@@ -138,24 +160,17 @@ export class GrantedSearch {
 
   #find(object: string, names: NameSet, way: Way): HeldObject | undefined {
     const earlier = this.#held.get(object);
-    const known = namesIn(earlier);
+    const known = earlier?.all ?? 0n;
     // A gate may open for what several grants give together.
     const held = this.#rules.gated && known !== 0n ? this.#rules.held(object, names | known) : names;
     const fresh = held & ~known;
     if (fresh === 0n || !this.cost.visit(way.depth, object)) return undefined;
     const { depth, subject, relation, after } = way;
-    const find = { object, names: fresh, depth, subject, relation, after, earlier };
+    const find = { object, names: fresh, depth, subject, relation, after, earlier, all: fresh | known };
     this.#held.set(object, find);
     this.#queue.push(find);
     return find;
   }
-}
-
-/** The names of the find and the earlier ones. */
-function namesIn(last: HeldObject | undefined): NameSet {
-  let names = 0n;
-  for (let find = last; find !== undefined; find = find.earlier) names |= find.names;
-  return names;
 }
 
 /** The grants from the subject of the search to a find, in the order of the chain. */

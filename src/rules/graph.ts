@@ -66,9 +66,11 @@ export class TotalCost {
   entities = 0;
   grants = 0;
   characters = 0;
+  /** What takes time besides, as so many grants. */
+  others = 0;
 
   get spent(): number {
-    return this.entities + this.grants;
+    return this.entities + this.grants + this.others;
   }
 }
 
@@ -114,6 +116,11 @@ export class SearchCost {
     else if (value === TOO_MANY) this.#exceed('entityGrantsMax');
     else return value;
     return undefined;
+  }
+
+  /** Takes as much time as so many grants, but counts against no bound. */
+  charge(grants: number): void {
+    this.#total.others += grants;
   }
 
   /** How many of `count` grants the search may examine now. */

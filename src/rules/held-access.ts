@@ -21,7 +21,7 @@ export class HeldAccess {
   readonly #state: AccessState;
   readonly #limits: SearchLimits;
   readonly #subject: string;
-  /** Takes the objects on which decisions rest. */
+  /** Takes the objects on which decisions rest, and those whose groups do, with a `#`. */
   readonly #visited: Set<string>;
   /** What it holds at most: gates open, and conditions are met where they may be. */
   readonly #most: GrantedSearch;
@@ -79,7 +79,7 @@ export class HeldAccess {
   /** To be completed first. */
   *search(): Generator<void> {
     yield* complete(this.#most);
-    for (const subject of this.#most.followed) this.#visited.add(subject);
+    for (const subject of this.#most.followed()) this.#visited.add(subject);
   }
 
   /** Undefined: conditions leave it open, or it rests on itself; or see `misses` and `exceeded`. */

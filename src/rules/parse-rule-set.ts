@@ -35,6 +35,11 @@ import { findNegativeCycle } from './strata.ts';
 
 /** Problems that one message names. */
 const PROBLEMS_MAX = 20;
+/** Parts of the rules that one step parses, or looks up: a few milliseconds, even when the code is not compiled yet. */
+const PARTS_PER_STEP = 1500;
+
+/** Each step takes a few milliseconds. */
+type Steps<Result> = Generator<void, Result>;
 
 const NAME_FORM = 'a letter, then up to 63 letters, digits, "_", "." or "-"';
 const ELEMENT_REGEX = new RegExp(`^(all of )?(${NAME_PATTERN})(?: from (${NAME_PATTERN}))?$`);
@@ -61,25 +66,35 @@ const isUnion = (members: JsonObject): boolean => members.all_of === undefined &
 class Parser {
   /** Those whose members are members of their rules. */
   readonly ownGates = new Set<RuleElement>();
-  readonly #problems: string[] = [];
+  readonly #problems: (string | (() => string))[] = [];
   #count = 0;
+  #parts = 0;
+
+  /** Counts parts that are parsed or looked up. Whether the step ends with them. */
+  endsStep(parts: number): boolean {
+    this.#parts += parts;
+    if (this.#parts < PARTS_PER_STEP) return false;
+    this.#parts = 0;
+    return true;
+  }
 
   /** Throws `invalid-request` with everything that is wrong, a sentence a line. */
-  assertRight(): void {
-    const more = this.#count - this.#problems.length;
+  *assertRight(): Steps<void> {
     if (this.#count === 0) return;
-    throw new GrantdError(
-      'invalid-request',
-      [...this.#problems, ...(more > 0 ? [`And ${more} more.`] : [])].join('\n'),
-    );
+    const sentences: string[] = [];
+    for (const message of this.#problems) {
+      if (typeof message !== 'string') yield;
+      // Expressions and names that a sentence quotes may have line ends.
+      sentences.push((typeof message === 'string' ? message : message()).replaceAll(/[\r\n]+/g, ' '));
+    }
+    const more = this.#count - sentences.length;
+    throw new GrantdError('invalid-request', [...sentences, ...(more > 0 ? [`And ${more} more.`] : [])].join('\n'));
   }
 
   /** A function, where the message takes work: those beyond the bound are only counted. */
   wrong(message: string | (() => string)): undefined {
     this.#count += 1;
-    if (this.#count > PROBLEMS_MAX) return undefined;
-    // Expressions and names that a sentence quotes may have line ends.
-    this.#problems.push((typeof message === 'string' ? message : message()).replaceAll(/[\r\n]+/g, ' '));
+    if (this.#count <= PROBLEMS_MAX) this.#problems.push(message);
     return undefined;
   }
 
@@ -88,7 +103,7 @@ class Parser {
     if (!isJsonObject(value)) {
       this.wrong(`${path === '' ? 'The body' : `"${path}"`} must be a JSON object with ${known.join(', ')}.`);
       // A second message about what is missing in it would be noise.
-      this.assertRight();
+      complete(this.assertRight());
       return {};
     }
     const unknown = unknownMember(value, known, path);
@@ -159,6 +174,7 @@ class Parser {
   }
 
   subjectType(value: unknown, field: string): SubjectType | undefined {
+    this.#parts += 1;
     const match = typeof value === 'string' ? SUBJECT_TYPE_REGEX.exec(value) : null;
     if (match === null) {
       return this.wrong(
@@ -187,6 +203,7 @@ class Parser {
   }
 
   element(value: unknown, field: string, depth: number): RuleElement {
+    this.#parts += 1;
     if (isJsonObject(value)) return this.#gate(value, field, depth);
     const [, all, name, from] = (typeof value === 'string' ? ELEMENT_REGEX.exec(value) : null) ?? [];
     if (name === undefined || (all !== undefined && from === undefined)) {
@@ -244,6 +261,13 @@ class Parser {
       );
     }
     return rule;
+  }
+}
+
+function complete<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
   }
 }
 
@@ -305,7 +329,7 @@ const didYouMean = (name: string, known: readonly string[], relations?: Readonly
 };
 
 /** Every name that an element uses is a relation or defined by a rule, and a relation stands behind `from`. */
-function refuseUndefined(parser: Parser, { relations, rules }: RuleSet): void {
+function* refuseUndefined(parser: Parser, { relations, rules }: RuleSet): Steps<void> {
   const granted = new Set<string>([...RELATIONS, ...relations]);
   const defined = new Set(rules.map(({ namespace, name }) => `${namespace} ${name}`));
   const anywhere = new Set(rules.map(({ name }) => name));
@@ -318,8 +342,10 @@ function refuseUndefined(parser: Parser, { relations, rules }: RuleSet): void {
     const { namespace } = rule;
     const isRight = (each: NameElement): boolean =>
       (each.from === undefined || granted.has(each.from)) && isDefined(namespace, each);
+    const names = namesInRule(rule);
+    if (parser.endsStep(names.length)) yield;
     // Places take longest, and mostly nobody needs them.
-    if (namesInRule(rule).every(isRight)) continue;
+    if (names.every(isRight)) continue;
     for (const [element, place] of placesOf(parser, rule, index)) {
       const { name, from } = element;
       if (name === '') continue;
@@ -339,11 +365,12 @@ function refuseUndefined(parser: Parser, { relations, rules }: RuleSet): void {
   }
 }
 
-function refuseWrongTypes(parser: Parser, { relations, conditions, types, rules }: RuleSet): void {
+function* refuseWrongTypes(parser: Parser, { relations, conditions, types, rules }: RuleSet): Steps<void> {
   const granted = new Set<string>([...RELATIONS, ...relations]);
   const names = new Set<string>([...granted, ...rules.map(({ name }) => name)]);
   const conditionNames = new Set(conditions.map(({ name }) => name));
   for (const [index, { relation, subjects }] of types.entries()) {
+    if (parser.endsStep(subjects.length)) yield;
     if (relation !== '' && !granted.has(relation)) {
       parser.wrong(
         () =>
@@ -351,103 +378,115 @@ function refuseWrongTypes(parser: Parser, { relations, conditions, types, rules 
       );
     }
     for (const [at, { name, condition }] of subjects.entries()) {
-      const place = `types[${index}].subjects[${at}]`;
+      const place = (): string => `types[${index}].subjects[${at}]`;
       if (name !== undefined && !names.has(name)) {
         parser.wrong(
           () =>
-            `"${place}" names "${name}": it is not a relation, and no rule defines it.${didYouMean(name, [...names])}`,
+            `"${place()}" names "${name}": it is not a relation, and no rule defines it.${didYouMean(name, [...names])}`,
         );
       }
       if (condition !== undefined && !conditionNames.has(condition)) {
         parser.wrong(
           () =>
-            `"${place}" names the condition "${condition}", which "conditions" lacks.${didYouMean(condition, [...conditionNames])}`,
+            `"${place()}" names the condition "${condition}", which "conditions" lacks.${didYouMean(condition, [...conditionNames])}`,
         );
       }
     }
   }
 }
 
+/** Each part of a list, in steps. */
+function* partsOf<Part>(
+  parser: Parser,
+  values: readonly unknown[],
+  parse: (value: unknown, index: number) => Part,
+): Steps<readonly Part[]> {
+  const parts: Part[] = [];
+  for (const [index, value] of values.entries()) {
+    if (parser.endsStep(1)) yield;
+    parts.push(parse(value, index));
+  }
+  return parts;
+}
+
 /** The shape of the body, and of its parts. */
-function parseShape(parser: Parser, body: unknown): RuleSet {
+function* parseShape(parser: Parser, body: unknown): Steps<RuleSet> {
   const fields = parser.fields(body, '', ['relations', 'conditions', 'types', 'rules', 'groups', 'public']);
   const { relations = [], conditions = [], types = [], groups = false, public: namespaces = [] } = fields;
-  const rules = parser.list(fields.rules, 'rules', RULES_MAX).map((rule, index) => parser.rule(rule, index));
+  const listed = {
+    rules: parser.list(fields.rules, 'rules', RULES_MAX),
+    public: parser.list(namespaces, 'public', PUBLIC_NAMESPACES_MAX),
+    relations: parser.list(relations, 'relations', OWN_RELATIONS_MAX),
+    conditions: parser.list(conditions, 'conditions', CONDITIONS_MAX),
+    types: parser.list(types, 'types', TYPES_MAX),
+  };
+  const rules = yield* partsOf(parser, listed.rules, (rule, index) => parser.rule(rule, index));
   if (typeof groups !== 'boolean') parser.wrong('"groups" must be true or false.');
-  const listed = parser.list(namespaces, 'public', PUBLIC_NAMESPACES_MAX);
   const parsed: RuleSet = {
-    relations: parser
-      .list(relations, 'relations', OWN_RELATIONS_MAX)
-      .flatMap((each, at) => parser.ownRelation(each, at)),
-    conditions: parser.list(conditions, 'conditions', CONDITIONS_MAX).map((each, at) => parser.condition(each, at)),
-    types: parser.list(types, 'types', TYPES_MAX).map((each, at) => parser.type(each, at)),
+    relations: (yield* partsOf(parser, listed.relations, (each, at) => parser.ownRelation(each, at))).flat(),
+    conditions: yield* partsOf(parser, listed.conditions, (each, at) => parser.condition(each, at)),
+    types: yield* partsOf(parser, listed.types, (each, at) => parser.type(each, at)),
     rules,
     groups: groups === true,
-    public: [...new Set(listed.map((namespace, index) => parser.namespace(namespace, `public[${index}]`)))],
+    public: [...new Set(listed.public.map((namespace, index) => parser.namespace(namespace, `public[${index}]`)))],
   };
-  parser.assertRight();
+  yield* parser.assertRight();
+  yield;
   const bytes = Buffer.byteLength(jsonOfRules(parsed));
   if (bytes > RULE_SET_BYTES_MAX)
     parser.wrong(`The rules take ${bytes} bytes; at most ${RULE_SET_BYTES_MAX} are allowed.`);
-  parser.assertRight();
+  yield* parser.assertRight();
   return parsed;
 }
 
-function refuseWrongNames(parser: Parser, parsed: RuleSet): void {
-  refuseAllRepeated(parser, parsed);
-  refuseUndefined(parser, parsed);
-  refuseWrongTypes(parser, parsed);
-}
-
-function refuseCycle(parser: Parser, parsed: RuleSet): void {
-  const cycle = findNegativeCycle(parsed);
-  if (cycle !== undefined) {
-    parser.wrong(
-      `"rules[${cycle.rule}]" depends on itself through "but_not": ${cycle.names.join(' > ')}. Such a name has no meaning.`,
-    );
-  }
-  parser.assertRight();
-}
-
-/**
- * Parses the body of `PUT /v1/rules`, but for the expressions of its conditions. Throws `invalid-request`, which names
- * the places and what to write instead.
- */
-export function parseRuleSet(body: unknown): RuleSet {
-  const parser = new Parser();
-  const parsed = parseShape(parser, body);
-  refuseWrongNames(parser, parsed);
-  refuseCycle(parser, parsed);
-  return parsed;
-}
-
-type Turn = () => Promise<unknown>;
-
-async function refuseWrongExpressions(parser: Parser, { conditions }: RuleSet, turn: Turn): Promise<void> {
+function* refuseWrongExpressions(parser: Parser, { conditions }: RuleSet): Steps<void> {
   for (const [index, condition] of conditions.entries()) {
-    await turn();
+    yield;
     const compiled = compileCondition(condition);
     if (!('problems' in compiled)) continue;
     for (const problem of compiled.problems) parser.wrong(() => problemText(`conditions[${index}]`, problem));
   }
 }
 
+function refuseCycle(parser: Parser, parsed: RuleSet): void {
+  const cycle = findNegativeCycle(parsed);
+  if (cycle === undefined) return;
+  parser.wrong(
+    `"rules[${cycle.rule}]" depends on itself through "but_not": ${cycle.names.join(' > ')}. Such a name has no meaning.`,
+  );
+}
+
+/** `expressions`: whether those of the conditions are compiled, too, to name what is wrong with them. */
+function* parseInSteps(body: unknown, expressions: boolean): Steps<RuleSet> {
+  const parser = new Parser();
+  const parsed = yield* parseShape(parser, body);
+  yield;
+  refuseAllRepeated(parser, parsed);
+  yield* refuseUndefined(parser, parsed);
+  yield* refuseWrongTypes(parser, parsed);
+  if (expressions) yield* refuseWrongExpressions(parser, parsed);
+  yield;
+  refuseCycle(parser, parsed);
+  yield* parser.assertRight();
+  return parsed;
+}
+
 /**
- * The same in steps of at most 10 ms, before each of which it takes a turn. `expressions`: whether those of the
- * conditions are compiled, too, to name what is wrong with them.
+ * Parses the body of `PUT /v1/rules`, but for the expressions of its conditions. Throws `invalid-request`, which names
+ * the places and what to write instead.
  */
+export const parseRuleSet = (body: unknown): RuleSet => complete(parseInSteps(body, false));
+
+/** The same in steps of at most 10 ms, before each of which it takes a turn. */
 export async function parseRuleSetInTurns(
   body: unknown,
-  turn: Turn,
+  turn: () => Promise<unknown>,
   { expressions }: { readonly expressions: boolean },
 ): Promise<RuleSet> {
-  await turn();
-  const parser = new Parser();
-  const parsed = parseShape(parser, body);
-  await turn();
-  refuseWrongNames(parser, parsed);
-  if (expressions) await refuseWrongExpressions(parser, parsed, turn);
-  await turn();
-  refuseCycle(parser, parsed);
-  return parsed;
+  const steps = parseInSteps(body, expressions);
+  for (;;) {
+    await turn();
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
 }

@@ -6,26 +6,26 @@ import { createHash } from 'node:crypto';
 import { isRelationName, RELATION_PATTERN, type Relation } from '../core/tuples.ts';
 
 /** Rules of one tenant. */
-export const RULES_MAX = 200;
+export const RULES_MAX = 1000;
 /** Elements of one rule, those inside of others included. */
 export const ELEMENTS_MAX = 100;
 /** Gates inside of each other. */
 export const GATE_DEPTH_MAX = 5;
 /** Namespaces whose grants to `*` are public. */
 export const PUBLIC_NAMESPACES_MAX = 100;
-/** Own relations of one tenant. */
-export const OWN_RELATIONS_MAX = 50;
+/** Own relations of one tenant: more permissions than the largest products have that publish theirs. */
+export const OWN_RELATIONS_MAX = 1000;
 export const CONDITIONS_MAX = 100;
 export const PARAMETERS_MAX = 50;
 /** UTF-8 bytes of the expression of a condition. */
 export const EXPRESSION_BYTES_MAX = 2048;
 /** Restricted relations, and kinds of subjects of each. */
-export const TYPES_MAX = 500;
+export const TYPES_MAX = 2000;
 export const TYPE_SUBJECTS_MAX = 100;
-/** UTF-8 bytes of the canonical JSON. */
-export const RULE_SET_BYTES_MAX = 64 * 1024;
+/** UTF-8 bytes of the canonical JSON: 500 own relations, each with a type and a rule of 100 bytes, fit. */
+export const RULE_SET_BYTES_MAX = 128 * 1024;
 /** UTF-8 bytes of the text form as a JSON string: that of every rule set within its own bound fits, with comments. */
-export const RULES_SOURCE_BYTES_MAX = 2 * RULE_SET_BYTES_MAX;
+export const RULES_SOURCE_BYTES_MAX = 192 * 1024;
 
 export const NAME_PATTERN = RELATION_PATTERN;
 

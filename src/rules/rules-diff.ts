@@ -79,8 +79,9 @@ function diffOf<Part>(
 export function diffRules(from: RuleSet, to: RuleSet): readonly string[] {
   const lines = [...diffOf(from.rules, to.rules, nameOf, lineOf, isSameRule)];
   if (from.groups !== to.groups) lines.push(`- groups: ${from.groups}`, `+ groups: ${to.groups}`);
-  for (const relation of [...new Set(from.relations).symmetricDifference(new Set(to.relations))].sort()) {
-    lines.push(`${to.relations.includes(relation) ? '+' : '-'} relation: ${relation}`);
+  const [before, after] = [new Set(from.relations), new Set(to.relations)];
+  for (const relation of [...before.symmetricDifference(after)].sort()) {
+    lines.push(`${after.has(relation) ? '+' : '-'} relation: ${relation}`);
   }
   lines.push(
     ...diffOf(from.conditions, to.conditions, ({ name }) => name, lineOfCondition, isSameCondition),

@@ -2,8 +2,8 @@
 
 import { namesInRule, type RuleSet, type SubjectType } from './rule-set.ts';
 
-/** A name on objects of a namespace, as `namespace name`; of every namespace, as `* name`. */
-type Node = string;
+/** A name on objects of a namespace: the index of its rule. Beyond the rules: a name on one of several entities. */
+type Node = number;
 
 interface Dependency {
   readonly on: Node;
@@ -18,7 +18,8 @@ export interface NegativeCycle {
   readonly names: readonly string[];
 }
 
-type Dependencies = ReadonlyMap<Node, readonly Dependency[]>;
+/** By node. */
+type Dependencies = readonly (readonly Dependency[])[];
 
 /**
  * Behind `from` are entities of the namespaces that the types of the relation list, else of every one. Groups and
@@ -35,73 +36,69 @@ function entitiesBehind({ types, groups, public: namespaces }: RuleSet): Readonl
   );
 }
 
-/** Names that no rule defines are left out: they depend on nothing. Each dependency stands there once. */
+/** Names that no rule defines are left out: they depend on nothing. */
 function dependenciesOf(ruleSet: RuleSet): Dependencies {
-  const dependencies = new Map<Node, readonly Dependency[]>();
+  const { rules } = ruleSet;
   const behind = entitiesBehind(ruleSet);
-  const defining = Map.groupBy(ruleSet.rules, ({ name }) => name);
-  const defined = new Set(ruleSet.rules.map(({ namespace, name }) => `${namespace} ${name}`));
-  for (const [name, rules] of defining) {
-    dependencies.set(
-      `* ${name}`,
-      rules.map(({ namespace }) => ({ on: `${namespace} ${name}`, negated: false })),
-    );
-  }
-  for (const rule of ruleSet.rules) {
+  const defining = Map.groupBy(rules.keys(), (index) => rules[index]?.name ?? '');
+  const nodes = new Map(rules.map(({ namespace, name }, index) => [`${namespace} ${name}`, index]));
+  const dependencies: (readonly Dependency[])[] = rules.map(() => []);
+  /** By name; and by namespace, relation and name. */
+  const inherited = new Map<string, Node>();
+  const plain = rules.map((_, index): Dependency => ({ on: index, negated: false }));
+  /** The name on an entity of these namespaces; undefined: of any. Elements share the node, which may have many. */
+  const inheritedNode = (key: string, name: string, namespaces: ReadonlySet<string> | undefined): Node => {
+    const known = inherited.get(key);
+    if (known !== undefined) return known;
+    const isBehind = (index: number): boolean => namespaces?.has(rules[index]?.namespace ?? '') !== false;
+    const on = (defining.get(name) ?? []).filter(isBehind).flatMap((index) => plain[index] ?? []);
+    const node = dependencies.push(on) - 1;
+    inherited.set(key, node);
+    return node;
+  };
+  for (const [index, rule] of rules.entries()) {
     const own = rule.namespace;
-    const negatedByNode = new Map<Node, boolean>();
-    const add = (on: Node, negated: boolean): void => {
-      if (negated || !negatedByNode.has(on)) negatedByNode.set(on, negated);
-    };
-    const known = new Set<string>();
-    for (const { name, from, negated } of namesInRule(rule)) {
-      const namespaces = from === undefined ? undefined : behind.get(`${own} ${from}`);
-      const here = `${own} ${name}`;
+    dependencies[index] = namesInRule(rule).flatMap(({ name, from, negated }) => {
       if (from === undefined) {
-        if (defined.has(here)) add(here, negated);
-      } else if (namespaces === undefined) add(`* ${name}`, negated);
-      else {
-        const element = `${from} ${name} ${negated}`;
-        if (known.has(element)) continue;
-        known.add(element);
-        for (const { namespace } of defining.get(name) ?? [])
-          if (namespaces.has(namespace)) add(`${namespace} ${name}`, negated);
+        const on = nodes.get(`${own} ${name}`);
+        return on === undefined ? [] : { on, negated };
       }
-    }
-    dependencies.set(
-      `${own} ${rule.name}`,
-      Array.from(negatedByNode, ([on, negated]) => ({ on, negated })),
-    );
+      const namespaces = behind.get(`${own} ${from}`);
+      const key = namespaces === undefined ? name : `${own} ${from} ${name}`;
+      return { on: inheritedNode(key, name, namespaces), negated };
+    });
   }
   return dependencies;
 }
 
 /** The strongly connected component of each node, as a number (Tarjan). */
-function componentsOf(dependencies: Dependencies): ReadonlyMap<Node, number> {
-  const components = new Map<Node, number>();
-  const order = new Map<Node, number>();
-  const lowest = new Map<Node, number>();
+function componentsOf(dependencies: Dependencies): readonly number[] {
+  const components: number[] = [];
+  const order: number[] = [];
+  const lowest: number[] = [];
   const stack: Node[] = [];
-  // The recursion is as deep as there are names with rules.
+  let count = 0;
+  // The recursion is at most twice as deep as there are rules.
   const visit = (node: Node): number => {
-    const number = order.size;
-    order.set(node, number);
+    const number = count;
+    count += 1;
+    order[node] = number;
     stack.push(node);
     let low = number;
-    for (const { on } of dependencies.get(node) ?? []) {
-      if (components.has(on)) continue;
-      low = Math.min(low, order.has(on) ? (lowest.get(on) ?? order.get(on) ?? 0) : visit(on));
+    for (const { on } of dependencies[node] ?? []) {
+      if (components[on] !== undefined) continue;
+      low = Math.min(low, order[on] === undefined ? visit(on) : (lowest[on] ?? order[on]));
     }
-    lowest.set(node, low);
+    lowest[node] = low;
     if (low === number) {
       for (let member = stack.pop(); member !== undefined; member = stack.pop()) {
-        components.set(member, number);
+        components[member] = number;
         if (member === node) break;
       }
     }
     return low;
   };
-  for (const node of dependencies.keys()) if (!order.has(node)) visit(node);
+  for (const node of dependencies.keys()) if (order[node] === undefined) visit(node);
   return components;
 }
 
@@ -111,7 +108,7 @@ function wayBetween(dependencies: Dependencies, from: Node, to: Node): readonly 
   const queue = [from];
   for (const node of queue) {
     if (node === to) break;
-    for (const { on } of dependencies.get(node) ?? []) {
+    for (const { on } of dependencies[node] ?? []) {
       if (before.has(on)) continue;
       before.set(on, node);
       queue.push(on);
@@ -126,13 +123,11 @@ function wayBetween(dependencies: Dependencies, from: Node, to: Node): readonly 
 export function findNegativeCycle(ruleSet: RuleSet): NegativeCycle | undefined {
   const dependencies = dependenciesOf(ruleSet);
   const components = componentsOf(dependencies);
-  for (const [index, { namespace, name }] of ruleSet.rules.entries()) {
-    const node = `${namespace} ${name}`;
-    const component = components.get(node);
-    const found = dependencies.get(node)?.find(({ on, negated }) => negated && components.get(on) === component);
+  for (const node of ruleSet.rules.keys()) {
+    const found = dependencies[node]?.find(({ on, negated }) => negated && components[on] === components[node]);
     if (found === undefined) continue;
-    const names = [node, ...wayBetween(dependencies, found.on, node)].filter((each) => !each.startsWith('* '));
-    return { rule: index, names };
+    const rules = [node, ...wayBetween(dependencies, found.on, node)].flatMap((each) => ruleSet.rules[each] ?? []);
+    return { rule: node, names: rules.map(({ namespace, name }) => `${namespace} ${name}`) };
   }
   return undefined;
 }

@@ -24,6 +24,8 @@ export interface WantedObject {
   readonly towards: WantedObject | undefined;
   /** An earlier visit of the same object, for other names. */
   readonly earlier: WantedObject | undefined;
+  /** The names of this visit and the earlier ones. */
+  readonly all: NameSet;
 }
 
 type Way = Pick<WantedObject, 'depth' | 'subject' | 'relation' | 'towards'>;
@@ -36,6 +38,11 @@ interface Source extends Adjacent {
 }
 
 const always = (): boolean => true;
+
+/** Relations, gates and relations to parents that are looked at in the time of a grant that is examined. */
+const RELATIONS_PER_GRANT = 32;
+const GATES_PER_GRANT = 16;
+const PARENTS_PER_GRANT = 4;
 
 export class WantedSearch {
   readonly cost: SearchCost;
@@ -122,12 +129,17 @@ export class WantedSearch {
 
   #visit(object: string, names: NameSet, way: Way): WantedObject | undefined {
     const earlier = this.#visited.get(object);
-    let fresh = names;
-    for (let visit = earlier; visit !== undefined; visit = visit.earlier) fresh &= ~visit.wanted.names;
+    const fresh = earlier === undefined ? names : names & ~earlier.all;
     if (fresh === 0n || !this.#mayHold(object, fresh) || !this.cost.visit(way.depth, object)) return undefined;
     const { depth, subject, relation, towards } = way;
+    const before = this.#rules.spent;
     const wanted = this.#atMost ? this.#rules.wantedAtMost(object, fresh) : this.#rules.wanted(object, fresh);
-    const visit = { object, wanted, depth, subject, relation, towards, earlier };
+    const { relations, gates, parents } = wanted;
+    const looked =
+      relations.length / RELATIONS_PER_GRANT + gates.length / GATES_PER_GRANT + parents.length / PARENTS_PER_GRANT;
+    this.cost.charge(this.#rules.spent - before + looked);
+    const all = earlier === undefined ? wanted.names : wanted.names | earlier.all;
+    const visit = { object, wanted, depth, subject, relation, towards, earlier, all };
     this.#visited.set(object, visit);
     this.#queue.push(visit);
     return visit;

@@ -119,7 +119,11 @@ export interface Caller {
 /** The context of the calls that a request makes, and the request itself. */
 export type OpenContext = RequestContext & OpenRequest;
 
-export type OperationBody = RequestBodyDescription & { readonly bytesMax: number };
+export type OperationBody = RequestBodyDescription & {
+  readonly bytesMax: number;
+  /** Values in a long JSON text; absent: `JSON_VALUES_MAX`. */
+  readonly valuesMax?: number;
+};
 
 /** An operation, whichever door serves it. */
 export interface Operation<Session extends Caller, Services = OperationServices> extends OperationDescription {

@@ -1,6 +1,6 @@
 // The rules of the tenant (/v1/rules): read them with their revision, replace them, or preview what that would change.
 
-import { RULES_BODY_BYTES_MAX } from '../../core/limits.ts';
+import { RULES_BODY_BYTES_MAX, RULES_JSON_VALUES_MAX } from '../../core/limits.ts';
 import { WARNING_HEADER, warningHeaderOf } from '../../core/service-warnings.ts';
 import { warnOfOutside } from '../../front/warnings.ts';
 import {
@@ -98,11 +98,12 @@ export const writeRules: PublicOperation = {
   scope: 'admin',
   tag: 'Rules',
   summary: 'Replace the rules',
-  description: `From the response on, every check and listing follows the new rules; empty ones remove all rules. At most ${RULES_MAX} rules, and ${RULE_SET_BYTES_MAX / 1024} KiB without white space; a body of more than 16 KiB has at most 4,096 JSON values. The text form is kept as it was written, with its comments, in at most ${RULES_SOURCE_BYTES_MAX / 1024} KiB as a JSON string. Every name that a rule uses must be a relation, built-in or own, or have a rule; none may depend on itself through \`but_not\`. Everything that is wrong is named at once, a line each, with its place. Without \`If-Match\`, the rules are replaced whatever they are. With \`dry_run=true\` nothing changes: the response says what would. If types that become stricter exclude stored grants, the response is a 409 \`grants-outside-types\`, that of a dry run too, unless the body, or the query, has \`outside_types\` as \`keep\`: then they stay, and count, and \`X-Service-Warning\` says how many there are. The audit log keeps the rules and those before them.`,
+  description: `From the response on, every check and listing follows the new rules; empty ones remove all rules. At most ${RULES_MAX.toLocaleString('en')} rules, and ${RULE_SET_BYTES_MAX / 1024} KiB without white space; a body of more than 16 KiB has at most ${RULES_JSON_VALUES_MAX.toLocaleString('en')} JSON values. The text form is kept as it was written, with its comments, in at most ${RULES_SOURCE_BYTES_MAX / 1024} KiB as a JSON string. Every name that a rule uses must be a relation, built-in or own, or have a rule; none may depend on itself through \`but_not\`. Everything that is wrong is named at once, a line each, with its place. Without \`If-Match\`, the rules are replaced whatever they are. With \`dry_run=true\` nothing changes: the response says what would. If types that become stricter exclude stored grants, the response is a 409 \`grants-outside-types\`, that of a dry run too, unless the body, or the query, has \`outside_types\` as \`keep\`: then they stay, and count, and \`X-Service-Warning\` says how many there are. The audit log keeps the rules and those before them.`,
   body: {
     name: 'RuleSetRequest',
     schema: ruleSetBodySchema,
     bytesMax: RULES_BODY_BYTES_MAX,
+    valuesMax: RULES_JSON_VALUES_MAX,
     example: EXAMPLE_RULE_SET,
     text: RULES_TEXT,
   },

@@ -5,9 +5,9 @@
 import { EVALUATION_ERRORS, GrantdError } from '../../core/errors.ts';
 import { isJsonObject } from '../../core/json-members.ts';
 import { BODY_BYTES_MAX, PAGE_LIMIT_MAX } from '../../core/limits.ts';
-import { namespaceOf } from '../../core/tuples.ts';
+import { namespaceOf, RELATIONS } from '../../core/tuples.ts';
 import type { RequestContext, TenantSession } from '../../front/front.ts';
-import { RULES_MAX } from '../../rules/rule-set.ts';
+import { OWN_RELATIONS_MAX, RULES_MAX } from '../../rules/rule-set.ts';
 import {
   actionSearchResultSchema,
   actionSearchSchema,
@@ -201,6 +201,8 @@ export const searchResources: PublicOperation = {
     ),
 };
 
+/** Names on objects of one namespace. */
+const ACTIONS_MAX = Math.max(RULES_MAX, RELATIONS.length + OWN_RELATIONS_MAX);
 /** An action with the longest name, and its comma. */
 const ACTION_BYTES_MAX = 64 + '{"name":""},'.length;
 
@@ -219,7 +221,7 @@ export const searchActions: PublicOperation = {
     bytesMax: BODY_BYTES_MAX,
     example: { subject: EXAMPLE_EVALUATION.subject, resource: EXAMPLE_EVALUATION.resource },
   },
-  responseBytesMax: () => RULES_MAX * ACTION_BYTES_MAX,
+  responseBytesMax: () => ACTIONS_MAX * ACTION_BYTES_MAX,
   successes: [
     success(200, 'One page.', {
       name: 'ActionSearchResult',

@@ -2,11 +2,9 @@
 // request needs; parsing then takes a few milliseconds at most.
 
 import { assert } from '../../core/assert.ts';
-import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from '../../core/limits.ts';
+import { JSON_DEPTH_MAX } from '../../core/limits.ts';
 import { JsonScanner } from '../../core/text/json-scanner.ts';
 import { JSON_STEP_LENGTH } from '../wire/limits.ts';
-
-const BOUNDED = { depthMax: JSON_DEPTH_MAX, valuesMax: JSON_VALUES_MAX };
 
 /** Parses JSON within bounds, as `parseJson` (core/text/json.ts) does, in one step per call. */
 export class LongJson {
@@ -15,9 +13,9 @@ export class LongJson {
   #scanned = false;
   #value: unknown = undefined;
 
-  constructor(text: string) {
+  constructor(text: string, valuesMax: number) {
     this.#text = text;
-    this.#scanner = new JsonScanner(text, BOUNDED);
+    this.#scanner = new JsonScanner(text, { depthMax: JSON_DEPTH_MAX, valuesMax });
   }
 
   /** True: call again. The last step parses. Throws `invalid-request` with the fault and its place. */

@@ -10,6 +10,7 @@
 import type { Clock } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
 import { GrantdError } from '../../core/errors.ts';
+import { JSON_VALUES_MAX } from '../../core/limits.ts';
 import { parseJson } from '../../core/text/json.ts';
 import { parseQuery } from '../../core/text/query.ts';
 import type {
@@ -133,7 +134,7 @@ export class OperationPipeline<Session extends Caller> {
     });
   }
 
-  #readBody(exchange: AdmittedExchange<Session>, { bytesMax, lines, text: textForm }: OperationBody): void {
+  #readBody(exchange: AdmittedExchange<Session>, { bytesMax, valuesMax, lines, text: textForm }: OperationBody): void {
     const { incoming, session } = exchange;
     const isText = textForm !== undefined && hasMediaType(incoming.headers, textForm.contentType);
     const types = isText ? mediaTypes(textForm.contentType) : lines === true ? NDJSON : jsonOr(textForm?.contentType);
@@ -154,7 +155,7 @@ export class OperationPipeline<Session extends Caller> {
         exchange.incoming.releaseBody();
         this.#accept(exchange, new TextBody(text));
       } else if (text.length > JSON_SCANNED_LENGTH_MIN) {
-        this.#parseInTurns(exchange, text);
+        this.#parseInTurns(exchange, new LongJson(text, valuesMax ?? JSON_VALUES_MAX));
       } else {
         this.#parse(exchange, text);
       }
@@ -186,8 +187,7 @@ export class OperationPipeline<Session extends Caller> {
   }
 
   /** Parses a long body, step by step. */
-  #parseInTurns(exchange: AdmittedExchange<Session>, text: string): void {
-    const json = new LongJson(text);
+  #parseInTurns(exchange: AdmittedExchange<Session>, json: LongJson): void {
     this.#dependencies.turns.run(exchange.session.tenantId, () => {
       let body: unknown;
       try {

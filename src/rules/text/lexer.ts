@@ -37,8 +37,11 @@ export interface Trailer {
   readonly comments: readonly CommentLine[];
 }
 
-/** In UTF-16 units: enough for what rules may have, and read in a few milliseconds. A longer one is `unknown`. */
-export const STATEMENT_LENGTH_MAX = 32 * 1024;
+/**
+ * In UTF-16 units: enough for a list of as many relations as rules may have, and read in a few milliseconds. A longer
+ * one is `unknown`.
+ */
+export const STATEMENT_LENGTH_MAX = 80 * 1024;
 
 /** Statements at the top level that take a list. */
 export const LISTS = ['groups', 'public', 'private', 'states', 'relations'] as const;

@@ -179,10 +179,12 @@ class RevocationRun {
     };
     const comparison = new AccessComparison(this.#before, this.#after, LISTING_LIMITS, concern);
     const rests = [this.#affected.names, this.#wanted.visited, comparison.visited];
-    using watch = this.#of.memory.watchGrants(
-      (subject, object) =>
-        comparison.visited.size > WATCHED_MAX || rests.some((each) => each.has(subject) || each.has(object)),
-    );
+    using watch = this.#of.memory.watchGrants((subject, object) => {
+      const group = subject.slice(0, subject.lastIndexOf('#') + 1);
+      const isVisited = (each: { has(text: string): boolean }): boolean =>
+        each.has(subject) || each.has(object) || each.has(group);
+      return comparison.visited.size > WATCHED_MAX || rests.some(isVisited);
+    });
     const found = await this.#steps.run(this.#find(revoked), () => this.#spent, watch);
     if (found === 'changed') return found;
     if (found === 'over') this.#tally.open('bounds');

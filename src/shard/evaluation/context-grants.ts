@@ -63,10 +63,10 @@ export class ContextGrants {
   }
 }
 
-function numberOf({ compiled, ruleSet, types }: StoredRules, grant: ContextGrant, index: number): number {
+function numberOf({ compiled, ruleSet, relations, types }: StoredRules, grant: ContextGrant, index: number): number {
   const { relation, condition } = grant;
   const place = `context_grants[${index}]`;
-  if (!isRelation(relation) && !ruleSet.relations.includes(relation)) {
+  if (!isRelation(relation) && !relations.has(relation)) {
     throw new GrantdError('invalid-relation', `"${place}": ${undeclaredMessage(relation, ruleSet.relations)}`);
   }
   const undeclared = condition === undefined ? undefined : undeclaredIn(ruleSet, condition, place);

@@ -231,8 +231,11 @@ export function listHoldingSubjects(of: CallTenant, object: string, query: Holde
             for (const relation of visit.wanted.relations) relations.add(relation);
             if (rules.includesSelf(visit.wanted.names) && rules.isEntity(visited)) into.add(visited);
             if (!rules.groups || (visited === object && !query.includeSelf)) continue;
-            for (const name of rules.namesIn(visit.wanted.names)) into.add(`${visited}#${name}`);
+            const names = rules.namesIn(visit.wanted.names);
+            for (const name of names) into.add(`${visited}#${name}`);
+            examined += names.length;
           }
+          examined += relations.size;
           for (const relation of relations) {
             examined += into.addFirst(
               search.cost.known(grants.possible.firstCounterparts('object', visited, relation, first)),

@@ -206,10 +206,11 @@ export class PageGraph implements Disposable {
     if (page === TOO_MANY) return this.#groupsOnLarge(keeps, object, relations);
     const { marked } = page;
     if (marked.length === 0) return marked;
+    const wanted = new Set(relations);
     return this.#current(
       keeps,
       page,
-      marked.filter(({ relation }) => relations.includes(relation)),
+      marked.filter(({ relation }) => wanted.has(relation)),
     );
   }
 

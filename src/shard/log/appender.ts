@@ -18,7 +18,7 @@ import { currentSpan, type TraceSpan } from '../../telemetry/spans.ts';
 import { ShardFailure } from '../shard.ts';
 import { storeDeadline, yieldTurn } from '../store-calls.ts';
 import { Draft } from './draft.ts';
-import { ENTRY_BYTES_MAX, type EntryOperation, encodeEntry, encodeOperation, followingBase } from './entries.ts';
+import { type EntryOperation, encodeEntry, encodeOperation, followingBase } from './entries.ts';
 import { InFlightOperations } from './idempotency/cache.ts';
 import { type LogEnd, LogTime, timeOfStamp } from './slot-time.ts';
 import type { OperationResult } from './write-decisions.ts';
@@ -37,13 +37,14 @@ import {
 } from './write-queue.ts';
 
 /**
- * Bounds of a batch: about 150 KiB of log, or half of the largest entry. Applying it to memory is one step of the event
+ * Bounds of a batch: about 150 KiB of log, or a write of the largest rules, which is more than half of the largest
+ * entry. Applying it to memory is one step of the event
  * loop, of up to ten milliseconds if all its operations are the longest grants of one large subject. A proposal with
  * many changes reserves all that it may need; the proposals after it get what it does not use.
  */
 const BATCH_OPERATIONS_MAX = 512;
 const BATCH_CHANGES_MAX = 1024;
-const BATCH_BYTES_MAX = ENTRY_BYTES_MAX / 2;
+const BATCH_BYTES_MAX = 720 * 1024;
 /** Callers refused in one step. */
 const REFUSALS_PER_STEP = 500;
 /**

@@ -152,7 +152,7 @@ export class Draft {
 
   /** Whether the relation can be granted. The rules of the tenant must be pinned unless it is a built-in one. */
   declares(memory: TenantMemory, relation: Relation): boolean {
-    return isRelation(relation) || this.ownRelations(memory).includes(relation);
+    return isRelation(relation) || this.rules(memory).relations.has(relation);
   }
 
   /**

@@ -307,7 +307,7 @@ export function refuseLost(former: RuleSet, next: RuleSet, countOf: (key: CountK
       .filter(({ grants }) => grants > 0)
       .map(({ name, grants }) => `"${name}" has ${grants}`)
       .join(', ');
-  const removed = former.relations.filter((relation) => !next.relations.includes(relation));
+  const removed = [...new Set(former.relations).difference(new Set(next.relations))];
   const relations = counted('relation', removed);
   if (relations !== '') {
     throw new GrantdError(
@@ -351,7 +351,7 @@ export function decideRules(
     if (!memory.relations.hasRoomFor(ruleSet.relations)) {
       throw new GrantdError(
         'overloaded',
-        `The tenant has lately declared ${NAMES_PER_TENURE_MAX} different relations of its own. Nothing was changed.`,
+        `The tenant has lately declared ${NAMES_PER_TENURE_MAX.toLocaleString('en')} different relations of its own. Nothing was changed.`,
       );
     }
     const tenant = withNextRules(present, revision);

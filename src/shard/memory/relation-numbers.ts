@@ -6,10 +6,10 @@ import { assert } from '../../core/assert.ts';
 import { RELATIONS, type Relation, relationNumber, relationOf } from '../../core/tuples.ts';
 
 /**
- * Own relations that a tenant may declare in one tenure, all its rule sets together: sets of names are bit masks, and
- * so grow with the numbers.
+ * Own relations that a tenant may declare in one tenure, all its rule sets together, the largest four times: sets of
+ * names are bit masks, and so grow with the numbers.
  */
-export const NAMES_PER_TENURE_MAX = 1000;
+export const NAMES_PER_TENURE_MAX = 4000;
 /** Numbers take this many bits: far more than rules may declare, since a recovery may meet names of earlier owners. */
 export const RELATION_BITS = 16;
 

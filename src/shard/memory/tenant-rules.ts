@@ -3,6 +3,7 @@
 // rules, nothing is read.
 
 import { GrantdError } from '../../core/errors.ts';
+import type { Relation } from '../../core/tuples.ts';
 import { SubjectTypes } from '../../rules/allowed-grants.ts';
 import { CompiledRules, type RelationNumberOf } from '../../rules/compiled-rules.ts';
 import { type CompiledConditions, compileInTurns, demandCompiled } from '../../rules/conditions/compiled-condition.ts';
@@ -33,6 +34,7 @@ export class RulesText {
   readonly text: string;
   #ruleSet: RuleSet | undefined;
   #types: SubjectTypes | undefined;
+  #relations: ReadonlySet<Relation> | undefined;
 
   constructor(text: string) {
     this.text = text;
@@ -47,6 +49,12 @@ export class RulesText {
   async parse(turn: Turn): Promise<RuleSet> {
     this.#ruleSet ??= await ruleSetOfTextInTurns(this.text, turn, { expressions: false });
     return this.#ruleSet;
+  }
+
+  /** The tenant's own. */
+  get relations(): ReadonlySet<Relation> {
+    this.#relations ??= new Set(this.ruleSet.relations);
+    return this.#relations;
   }
 
   get types(): SubjectTypes {

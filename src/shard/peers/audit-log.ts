@@ -33,7 +33,7 @@ export const READS_MAX = 50;
 export const READING_MS_MAX = 2000;
 /**
  * Characters of the changes in one page, besides those of its last one: with three bytes each, a page fits into a
- * message. Changes of rules have up to 129 Ki of them.
+ * message. Changes of rules have up to 257 Ki of them.
  */
 const PAGE_LENGTH_MAX = 1024 * 1024;
 /**

@@ -59,6 +59,8 @@ export function countLookups(
   }
 }
 
+const NONE: ReadonlySet<Relation> = new Set();
+
 /**
  * Loads the tuples of a write and keeps them current until they are disposed of, and with them the rules, if one has an
  * own relation. Undefined: the tenant does not declare the relation now.
@@ -70,10 +72,10 @@ async function holdTuples(
 ): Promise<Disposable & { readonly tuples: readonly (WatchedTuple | undefined)[] }> {
   using held = new DisposableStack();
   const { pages, relations, rules } = memory;
-  const declared = new Set<Relation>();
+  let declared: ReadonlySet<Relation> = NONE;
   if (!tuples.every(({ relation }) => isRelation(relation))) {
     held.use(await rules.pin());
-    for (const relation of rules.pinned.ruleSet.relations) declared.add(relation);
+    declared = rules.pinned.relations;
   }
   const known = tuples.filter(({ relation }) => isRelation(relation) || declared.has(relation));
   const columns = columnsBy(known, (relation) => relations.of(relation));

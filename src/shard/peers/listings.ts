@@ -152,9 +152,9 @@ export async function pinDeclared(
   if (relation === undefined || isRelation(relation)) return undefined;
   using pin = new DisposableStack();
   pin.use(await rules.pin());
-  const { relations } = rules.pinned.ruleSet;
-  if (!relations.includes(relation)) throw new GrantdError('invalid-relation', undeclaredMessage(relation, relations));
-  return pin.move();
+  const { relations, ruleSet } = rules.pinned;
+  if (relations.has(relation)) return pin.move();
+  throw new GrantdError('invalid-relation', undeclaredMessage(relation, ruleSet.relations));
 }
 
 /** The entity whose grants are listed. */

@@ -30,8 +30,8 @@ import type { Handler } from './peer.ts';
 const OPERATION_BYTES = 2048;
 /** The log escapes the quotes of a text, which are less than half of it. */
 const LOGGED_BYTES_PER_BYTE = 2;
-/** A write of rules stands for as many single writes as its memory is worth: 256 KiB at most. */
-const CHANGES_WEIGHT = 256;
+/** A write of rules stands for as many single writes as its memory is worth: 512 KiB at most. */
+const CHANGES_WEIGHT = 512;
 
 /** How often the grants are read for one write, if other rules are written meanwhile. */
 const READ_TRIES = 3;

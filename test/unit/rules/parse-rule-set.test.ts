@@ -78,7 +78,10 @@ const REFUSED: readonly (readonly [object, ...RegExp[]])[] = [
   [{ relations: ['viewer'] }, /^"relations\[0\]" is "viewer", a built-in relation, which is always there\.$/],
   [{ relations: ['a b'] }, /^"relations\[0\]" must be a letter, then .*; it is "a b"\.$/],
   [{ relations: ['one', 'two', 'one'] }, /^"relations\[2\]" is the same as "relations\[0\]"\.$/],
-  [{ relations: numbered(51, (index) => `r${index}`) }, /^"relations" has 51 elements; at most 50 are allowed\.$/],
+  [
+    { relations: numbered(1001, (index) => `r${index}`) },
+    /^"relations" has 1001 elements; at most 1000 are allowed\.$/,
+  ],
   [{ relations: 'blocked' }, /^"relations" must be an array, but is a string\.$/],
   [{ conditions: [condition({ name: '1' })] }, /^"conditions\[0\]\.name" must be a letter/],
   [{ conditions: [condition({ expression: ' ' })] }, /^"conditions\[0\]\.expression" must be an expression in CEL/],
@@ -142,7 +145,7 @@ describe('parsing of a rule set', () => {
   it('takes gates five deep, 100 names in a rule, and the own relations of others as names', () => {
     assert.deepEqual(problemsOf({ rules: [rule(nested(5))] }), []);
     assert.deepEqual(problemsOf({ rules: [rule({ all_of: numbered(99, () => 'viewer'), but_not: ['owner'] })] }), []);
-    const relations = numbered(50, (index) => `r${index}`);
+    const relations = numbered(1000, (index) => `r${index}`);
     assert.deepEqual(problemsOf({ relations, rules: [{ ...rule('r1', 'r2 from r3'), name: 'r0' }] }), []);
   });
 
@@ -161,13 +164,13 @@ describe('parsing of a rule set', () => {
     assert.equal(found[20], 'And 80 more.');
   });
 
-  it('refuses more than 64 KiB, before it searches for names', () => {
+  it('refuses more than 128 KiB, before it searches for names', () => {
     const long = (index: number) => `n${index}_`.padEnd(64, 'x');
     const found = problemsOf({
       rules: numbered(200, (index) => ({ ...rule(...numbered(90, long)), name: long(index) })),
     });
     assert.equal(found.length, 1);
-    assert.match(found[0] ?? '', /^The rules take \d+ bytes; at most 65536 are allowed\.$/);
+    assert.match(found[0] ?? '', /^The rules take \d+ bytes; at most 131072 are allowed\.$/);
   });
 });
 

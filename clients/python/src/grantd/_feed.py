@@ -23,7 +23,7 @@ from ._results import ChangeEvent, Page
 from ._types import Change, ChangeLine
 
 MEDIA_TYPE = "application/x-ndjson"
-# A line has one change, whose rules may have 64 KiB, twice, and be escaped.
+# A line has one change, whose rules may have 128 KiB, twice, and be escaped.
 LINE_BYTES_MAX = 2 << 20
 
 

@@ -3,13 +3,13 @@
 
 import { INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, type RequestId } from '@modelcontextprotocol/server';
 import { isJsonObject } from '../../../../src/core/json-members.ts';
-import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from '../../../../src/core/limits.ts';
+import { JSON_DEPTH_MAX, RULES_JSON_VALUES_MAX } from '../../../../src/core/limits.ts';
 import { JsonScanner } from '../../../../src/core/text/json-scanner.ts';
 
-/** A rule set has 64 KiB at most, and is the largest that a tool takes. */
+/** A rule set has 128 KiB at most, and is the largest that a tool takes. */
 export const MESSAGE_BYTES_MAX = 1024 * 1024;
 /** Those of a request to the service, and of what is around it: the message, its params, a tool's arguments. */
-const BOUNDS = { depthMax: JSON_DEPTH_MAX + 3, valuesMax: JSON_VALUES_MAX + 32 };
+const BOUNDS = { depthMax: JSON_DEPTH_MAX + 3, valuesMax: RULES_JSON_VALUES_MAX + 32 };
 
 export interface Refusal {
   readonly code: number;

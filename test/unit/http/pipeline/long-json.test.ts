@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { GrantdError } from '../../../../src/core/errors.ts';
+import { JSON_VALUES_MAX } from '../../../../src/core/limits.ts';
 import { parseJson } from '../../../../src/core/text/json.ts';
 import { JsonScanner } from '../../../../src/core/text/json-scanner.ts';
 import { LongJson } from '../../../../src/http/pipeline/long-json.ts';
@@ -85,7 +86,7 @@ describe('parseJson', () => {
 
 /** All steps; how many there were. */
 const readLong = (text: string): { value: unknown; steps: number } => {
-  const long = new LongJson(text);
+  const long = new LongJson(text, JSON_VALUES_MAX);
   let steps = 1;
   while (long.step()) steps += 1;
   return { value: long.value, steps };

@@ -163,13 +163,62 @@ test('a grant that is decided in one entry with the removal of its relation is r
 
 test('a tenant cannot make the owner remember more than a bounded number of names', async () => {
   const ruled = await RuledSlot.open(WITHOUT);
-  const relationsOf = (round: number) => Array.from({ length: 50 }, (_, index) => `r${round}_${index}`);
-  for (let round = 0; round < 20; round += 1) {
+  const relationsOf = (round: number) => Array.from({ length: 1000 }, (_, index) => `r${round}_${index}`);
+  for (let round = 0; round < 4; round += 1) {
     await ruled.setRules({ relations: relationsOf(round), rules: [] });
     await ruled.named([grantOf(`user:a r${round}_0 doc:1`)]);
   }
-  await assert.rejects(ruled.setRules({ relations: relationsOf(20), rules: [] }), { code: 'overloaded' });
+  await assert.rejects(ruled.setRules({ relations: relationsOf(4), rules: [] }), { code: 'overloaded' });
   await ruled.setRules({ relations: relationsOf(3), rules: [] });
   await ruled.goCold();
-  await ruled.setRules({ relations: relationsOf(20), rules: [] });
+  await ruled.setRules({ relations: relationsOf(4), rules: [] });
+});
+
+test('500 own relations, each with a type and a rule, are granted, checked, listed, explained and loaded again', async () => {
+  const names = Array.from({ length: 500 }, (_, index) => `invoice.p${index}`);
+  const rules = {
+    relations: names,
+    types: names.map((relation) => ({ namespace: 'org', relation, subjects: ['user', 'role#member'] })),
+    rules: names.map((relation) => ({
+      namespace: 'org',
+      name: `can_${relation}`,
+      any_of: [relation, 'admin', `can_${relation} from parent`],
+    })),
+    groups: true,
+  };
+  const ruled = await RuledSlot.open(rules);
+  await ruled.write([
+    ...names.map((relation) => grantOf(`user:all ${relation} org:1`)),
+    ...names.map((relation, index) => grantOf(`user:u${index} ${relation} org:1`)),
+    grantOf('role:r#member invoice.p499 org:1'),
+    grantOf('user:m member role:r'),
+    grantOf('org:1 parent org:2'),
+  ]);
+  for (const cold of [false, true]) {
+    if (cold) await ruled.goCold();
+    for (const index of [0, 1, 62, 63, 64, 255, 256, 499]) {
+      const next = (index + 1) % 500;
+      assert.equal(await ruled.check(`user:u${index} can_invoice.p${index} org:2`), true);
+      assert.equal(await ruled.check(`user:u${index} can_invoice.p${next} org:2`), false);
+      assert.equal(await ruled.check(`user:u${index} invoice.p${index} org:1`), true);
+      assert.deepEqual(await ruled.objects(`user:u${index}`, `can_invoice.p${index}`), ['org:1', 'org:2']);
+      assert.deepEqual(await ruled.objects(`user:u${index}`, `can_invoice.p${next}`), []);
+    }
+    const holders = await ruled.holders('org:2', 'can_invoice.p7');
+    assert.deepEqual(
+      holders.filter((holder) => !holder.includes('#')),
+      ['user:all', 'user:u7'],
+    );
+    assert.equal(await ruled.check('user:m can_invoice.p499 org:2'), true);
+    assert.equal(await ruled.check('user:m can_invoice.p498 org:2'), false);
+    const explained = await ruled.named([grantOf('user:m can_invoice.p499 org:2')], true);
+    assert.deepEqual(
+      explained.because[0]?.map(({ subject, relation, object }) => `${subject} ${relation} ${object}`),
+      ['user:m member role:r', 'role:r#member invoice.p499 org:1', 'org:1 parent org:2'],
+    );
+  }
+  await assert.rejects(ruled.setRules({ ...rules, relations: names.slice(1), types: [], rules: [] }), {
+    code: 'relation-in-use',
+    message: /lacks relations that still have grants: "invoice\.p0" has 2\./,
+  });
 });

@@ -17,7 +17,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 final class LineStream implements BodySubscriber<Object>, AutoCloseable {
-    /** A line has one change, whose rules may have 64 KiB, twice, and be escaped. */
+    /** A line has one change, whose rules may have 128 KiB, twice, and be escaped. */
     private static final int LINE_BYTES_MAX = 2 << 20;
 
     /** What ends the stream: an error, or null. */

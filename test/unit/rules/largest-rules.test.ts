@@ -1,0 +1,102 @@
+// The largest rules that a tenant may have: what they cost is counted, not timed. Each of these shapes once took time
+// that grew with its square.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { bitOf, CompiledRules } from '../../../src/rules/compiled-rules.ts';
+import { parseRuleSet, parseRuleSetInTurns } from '../../../src/rules/parse-rule-set.ts';
+import { OWN_RELATIONS_MAX, RULES_MAX, type RuleSet } from '../../../src/rules/rule-set.ts';
+import { printRules } from '../../../src/rules/text/printer.ts';
+import { ruleSetOfSource } from '../../../src/rules/text/rules-source.ts';
+
+const numbered = <Item>(count: number, of: (index: number) => Item): Item[] =>
+  Array.from({ length: count }, (_, index) => of(index));
+
+const rule = (name: string, ...elements: readonly unknown[]) => ({ namespace: 'doc', name, any_of: elements });
+
+/** Each name follows from the next, through a gate: in the order of the rules, the last is the first that holds. */
+const CHAIN = {
+  rules: numbered(RULES_MAX, (index) =>
+    rule(`n${index}`, { all_of: [index === RULES_MAX - 1 ? 'viewer' : `n${index + 1}`, 'editor'] }),
+  ),
+};
+
+const NAMES = numbered(OWN_RELATIONS_MAX, (index) => `r${index}_`.padEnd(64, 'x'));
+
+const numberOf = (rules: CompiledRules, name: string): number => rules.numberOf(name) ?? assert.fail(name);
+
+describe('the largest rules', () => {
+  it('a chain of gates is followed in work that grows with its length', () => {
+    const rules = new CompiledRules(parseRuleSet(CHAIN));
+    const before = rules.spent;
+    const held = rules.held('doc:1', bitOf(numberOf(rules, 'viewer')) | bitOf(numberOf(rules, 'editor')));
+    for (const index of [0, 500, RULES_MAX - 1]) assert.notEqual(held & bitOf(numberOf(rules, `n${index}`)), 0n);
+    assert.ok(rules.spent - before <= RULES_MAX, `${rules.spent - before}`);
+    const again = rules.spent;
+    assert.equal(rules.held('doc:1', bitOf(numberOf(rules, 'viewer')) | bitOf(numberOf(rules, 'editor'))), held);
+    assert.equal(rules.spent, again);
+  });
+
+  it('one operand of a gate does not open it, and an operand twice counts once', () => {
+    const rules = new CompiledRules(
+      parseRuleSet({ rules: [rule('both', { all_of: ['viewer', 'viewer', { any_of: ['editor', 'owner'] }] })] }),
+    );
+    const [viewer, owner, both] = ['viewer', 'owner', 'both'].map((name) => bitOf(numberOf(rules, name)));
+    assert.ok(viewer !== undefined && owner !== undefined && both !== undefined);
+    assert.equal(rules.held('doc:1', viewer) & both, 0n);
+    assert.equal(rules.held('doc:1', owner) & both, 0n);
+    assert.equal(rules.held('doc:1', viewer | owner) & both, both);
+  });
+
+  it('as many relations as a tenant may have, of the longest names, have a text form', () => {
+    const ruleSet = parseRuleSet({ relations: NAMES, rules: [] });
+    assert.deepEqual(ruleSetOfSource(printRules(ruleSet)), ruleSet);
+  });
+
+  it('every name of the largest rules is followed by its own number alone', () => {
+    const relations = numbered(OWN_RELATIONS_MAX, (index) => `p${index}`);
+    const rules = new CompiledRules(
+      parseRuleSet({ relations, rules: relations.map((relation) => rule(`can_${relation}`, relation, 'admin')) }),
+    );
+    const [admin, names] = [numberOf(rules, 'admin'), relations.map((relation) => `can_${relation}`)];
+    assert.deepEqual(rules.namesIn(rules.held('doc:1', bitOf(admin))), ['admin', ...names]);
+    for (const [index, relation] of relations.entries()) {
+      assert.deepEqual(rules.wanted('doc:1', bitOf(numberOf(rules, names[index] ?? ''))).relations, [
+        admin,
+        numberOf(rules, relation),
+      ]);
+    }
+  });
+});
+
+describe('parsing of the largest rules', () => {
+  /** The turns that it takes, and what comes of it. */
+  async function inTurns(body: unknown): Promise<{ readonly turns: number; readonly result: RuleSet | string }> {
+    let turns = 0;
+    const turn = async (): Promise<void> => {
+      turns += 1;
+    };
+    const result = await parseRuleSetInTurns(body, turn, { expressions: false }).catch(
+      (error: unknown) => (error as Error).message,
+    );
+    return { turns, result };
+  }
+
+  it('takes a turn for every so many parts', async () => {
+    const few = await inTurns({ rules: [rule('can_read', 'viewer')] });
+    const many = await inTurns({ rules: numbered(100, (index) => rule(`n${index}`, ...numbered(90, () => 'viewer'))) });
+    assert.ok(typeof many.result !== 'string' && many.result.rules.length === 100, String(many.result));
+    assert.ok(many.turns >= few.turns + 10, `${few.turns}, ${many.turns}`);
+  });
+
+  it('takes a turn for each nearest name that it looks for', async () => {
+    const rules = [
+      ...numbered(500, (index) => rule(`name${index}`, 'viewer')),
+      ...numbered(100, (index) => rule(`other${index}`, `nane${index}`)),
+    ];
+    const { turns, result } = await inTurns({ rules });
+    assert.match(String(result), /Did you mean "name0"\?/);
+    assert.match(String(result), /And 80 more\.$/);
+    assert.ok(turns >= 20, `${turns}`);
+  });
+});
