@@ -121,10 +121,12 @@ export async function printListing(
     readonly query?: Readonly<Record<string, string | undefined>>;
     readonly members?: JsonObject | undefined;
     readonly columns: readonly Column[];
+    /** Texts that people look for last: in a table, they stand behind the others of the page. */
+    readonly isLast?: (text: string) => boolean;
   },
   options: ListOptions,
 ): Promise<number> {
-  const { path, name, query, members } = listing;
+  const { path, name, query, members, isLast = () => false } = listing;
   const { items, excluded, nextCursor } = await readListing(client, {
     path,
     name,
@@ -136,7 +138,12 @@ export async function printListing(
   const hasExcluded = excluded.length > 0;
   // A program that expects a mere list must not read "everyone" in it.
   if (options.json) context.print(renderJson(hasExcluded ? { [name]: items, excluded } : items));
-  else context.print(context.tableOf(items.map(rowOf(listing.columns)), listing.columns));
+  else {
+    const [last, first] = [true, false].map((wanted) =>
+      items.filter((item) => (typeof item === 'string' && isLast(item)) === wanted),
+    );
+    context.print(context.tableOf([...(first ?? []), ...(last ?? [])].map(rowOf(listing.columns)), listing.columns));
+  }
   if (hasExcluded) context.note(`Excluded, although all of their namespace are listed: ${excluded.join(', ')}`);
   if (nextCursor !== undefined) context.note(`There are more rows: continue with --cursor ${nextCursor}`);
   return EXIT.ok;

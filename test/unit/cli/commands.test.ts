@@ -297,6 +297,13 @@ test('listings with a context and grants that count for the call', async () => {
   assert.deepEqual(await listed('objects', 'user:ann', 'viewer', ...sent), ['doc:a', 'doc:b']);
   assert.deepEqual(await listed('subjects', 'viewer', 'doc:a', ...sent), ['user:ann', 'user:bob']);
   assert.deepEqual(await listed('subjects', 'viewer', 'doc:a', '--context', '{"hour":9}'), ['user:ann']);
+  // Groups come first in the order of the service, and people are what one looks for.
+  const rules = '{"rules":[],"groups":true}';
+  assert.equal((await grantd(['rules', 'set', '-', '--tenant', id, '--yes'], { stdin: rules })).code, 0);
+  const group = ['--context-grant', 'team:eng#member viewer doc:a'];
+  const shown = await grantd(['subjects', 'viewer', 'doc:a', ...group, '--tenant', id]);
+  assert.equal(shown.stdout, 'SUBJECT\nuser:ann\nteam:eng#member\n');
+  assert.deepEqual(await listed('subjects', 'viewer', 'doc:a', ...group), ['team:eng#member', 'user:ann']);
   assert.equal((await grantd(['subjects', '--context', '{}', '--tenant', id])).code, 2);
   assert.match(
     (await grantd(['objects', 'user:ann', 'viewer', '--context', '[]', '--tenant', id])).stderr,

@@ -133,7 +133,7 @@ describe('schemas of SpiceDB', () => {
     assert.deepEqual(rulesOf(conversion), [
       'folder.view = reader | owner | view from parent',
       'document.edit = owner | writer',
-      'document.edit_all = (admin but not admin)',
+      'document.edit_all = (self but not self)',
       'document.view = reader | edit | view from parent',
     ]);
     assert.deepEqual(
@@ -254,14 +254,14 @@ describe('a conversion', () => {
     const text = (but: string): string =>
       `use self\ncaveat odd(a int) { a.odd() }\ndefinition user { permission me = self }\ndefinition doc {\n  relation parent: user | doc\n  relation viewer: user\n  relation banned: user with odd\n  relation guest: user | doc#hidden\n  permission hidden = banned\n  permission view = ${but}\n}`;
     for (const [expression, expected] of [
-      ['viewer - banned', '(owner but not owner)'],
-      ['viewer - hidden', '(owner but not owner)'],
+      ['viewer - banned', '(self but not self)'],
+      ['viewer - hidden', '(self but not self)'],
       ['viewer - parent->me', '(viewer but not me from parent)'],
       // Groups of whom fewer hold the name.
-      ['viewer - guest', '(owner but not owner)'],
+      ['viewer - guest', '(self but not self)'],
       ['viewer & banned', '(viewer and banned)'],
       ['(viewer - banned) + guest', 'guest'],
-      ['viewer - (guest - banned)', '(owner but not owner)'],
+      ['viewer - (guest - banned)', '(self but not self)'],
       ['viewer + guest', 'viewer | guest'],
     ] as const) {
       const conversion = convert([text(expression)], 'spicedb');
@@ -305,7 +305,7 @@ describe('a conversion', () => {
     const conversion = convert([text], 'openfga', ['folder#reader=viewer']);
     assert.deepEqual(
       [lostLines(conversion.findings), rulesOf(conversion)],
-      [[13], ['doc.can_read = (owner but not owner)']],
+      [[13], ['doc.can_read = (self but not self)']],
     );
     const kept = convert([text]);
     assert.deepEqual([lostLines(kept.findings), rulesOf(kept)], [[], ['doc.can_read = reader from parent']]);
@@ -343,7 +343,7 @@ describe('a conversion', () => {
       assert.deepEqual(rulesOf(conversion), ['doc.view = member from parent']);
       // Which of all others would have to hold it is not known.
       assert.deepEqual(rulesOf(convert([zed(subjects, 'parent.all(member)')], 'spicedb')), [
-        'doc.view = (owner but not owner)',
+        'doc.view = (self but not self)',
       ]);
     }
     const derived = model(

@@ -3,6 +3,7 @@
 
 import type { Command } from 'commander';
 import type { JsonObject } from '../../../../src/core/json-members.ts';
+import { parseGroup } from '../../../../src/rules/compiled-rules.ts';
 import type { CliContext } from '../cli-context.ts';
 import {
   addExamples,
@@ -241,6 +242,9 @@ function registerObjects(program: Command, context: CliContext): void {
   );
 }
 
+/** Groups have the subjects that follow from them beside them in the same list. */
+const isGroup = (subject: string): boolean => parseGroup(subject) !== undefined;
+
 function registerSubjects(program: Command, context: CliContext): void {
   const subjects = program
     .command('subjects')
@@ -273,7 +277,8 @@ function registerSubjects(program: Command, context: CliContext): void {
           const client = context.connectTenant(options.tenant);
           // In the operator's API, /subjects are those with any grant.
           const path = client.api === 'operator' ? '/holders' : '/subjects';
-          return printListing(context, client, { path, name: 'subjects', query, members, columns }, options);
+          const isLast = isGroup;
+          return printListing(context, client, { path, name: 'subjects', query, members, columns, isLast }, options);
         }
         if ([relation, namespace, includeSelf, members].some((each) => each !== undefined)) {
           throw new CliFailure('Pass both a relation and an object, or neither of them.', EXIT.usage);

@@ -100,6 +100,9 @@ function butNot(base: OptionalElement, subtract: readonly OptionalElement[]): Op
   return { ...gate, but_not: distinct([...(gate.but_not ?? []), ...without]) };
 }
 
+/** An element that no subject holds: a rule needs one. It waits for no grant of any relation. */
+const NOBODY: GateRecord = { any_of: [SELF], but_not: [SELF] };
+
 function namesIn(element: ElementRecord): number {
   if (typeof element === 'string') return 1;
   const inside = [...(element.any_of ?? []), ...(element.all_of ?? []), ...(element.but_not ?? [])];
@@ -401,7 +404,7 @@ class Converter {
       const what = `${keyOfScope(scope)} follows from ${count} others`;
       throw modelFailure(relation.place, `${what}; at most ${ELEMENTS_MAX} are allowed.`);
     }
-    this.#addElements(scope, name, elements.length === 0 ? [this.#nobody(scope)] : elements);
+    this.#addElements(scope, name, elements.length === 0 ? [NOBODY] : elements);
   }
 
   #addElements(scope: Scope, name: string, elements: readonly ElementRecord[]): void {
@@ -435,13 +438,6 @@ class Converter {
       ...(element.all_of === undefined ? {} : { all_of: inside(element.all_of) }),
       ...(element.but_not === undefined ? {} : { but_not: inside(element.but_not) }),
     };
-  }
-
-  /** An element that no subject holds: a rule needs one. */
-  #nobody({ type, relation }: Scope): ElementRecord {
-    const unused = RELATIONS.find((each) => this.#names.sourceOf(type.name, each) === undefined);
-    if (unused !== undefined) return { any_of: [unused], but_not: [unused] };
-    throw modelFailure(relation.place, `No subject can hold ${quote(relation.name)}: remove it from the model.`);
   }
 
   /** To whom each relation can be granted; to nobody, where a name of the model means something else. */
