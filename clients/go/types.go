@@ -59,6 +59,20 @@ type AccessAction struct {
 	Properties map[string]any `json:"properties,omitempty"`
 }
 
+// AccessChanges: Who would lose and gain names of the present rules, each subject compared at one moment.
+type AccessChanges struct {
+	// What is lost.
+	Lost AccessSide `json:"lost"`
+
+	// What is gained.
+	Gained AccessSide `json:"gained"`
+
+	// Why it is not known who else loses or gains access: `everyone` (each subject of a public namespace may),
+	// `undecided` (conditions need a context), `bounds` (more than one call compares) or `failed` (the grants changed
+	// meanwhile). Empty: these are all.
+	UnknownBecause []string `json:"unknown_because"`
+}
+
 // AccessEntity: A subject or a resource: the identifier `type:id`. Unknown fields are ignored.
 type AccessEntity struct {
 	// A namespace.
@@ -69,6 +83,42 @@ type AccessEntity struct {
 
 	// Ignored.
 	Properties map[string]any `json:"properties,omitempty"`
+}
+
+// AccessRow: The same names on the same objects.
+type AccessRow struct {
+	// The first subjects.
+	Subjects []string `json:"subjects"`
+
+	// How many subjects there are.
+	SubjectCount int64 `json:"subject_count"`
+
+	// Names that they lose, or gain.
+	Names []string `json:"names"`
+
+	// The first objects.
+	Objects []string `json:"objects"`
+
+	// How many objects there are.
+	ObjectCount int64 `json:"object_count"`
+}
+
+// AccessSide: What is lost.
+type AccessSide struct {
+	// Subjects that lose, or gain, a name.
+	Subjects int64 `json:"subjects"`
+
+	// Objects on which they do.
+	Objects int64 `json:"objects"`
+
+	// Who loses, or gains, which names on which objects.
+	Rows []AccessRow `json:"rows"`
+
+	// Rows that are left out.
+	RowsLeft int64 `json:"rows_left"`
+
+	// Whether there is a row for each name, which its subjects lose, or gain, on some of its objects.
+	ByName bool `json:"by_name"`
 }
 
 // ActionSearch: Which actions may the subject perform on the resource? An `action` is ignored.
@@ -649,6 +699,12 @@ type RulesPreview struct {
 	// grant.
 	Ungranted []NamespaceRelation `json:"ungranted"`
 
+	// Names that the present rules define, and these do not: a check of one would be refused.
+	Vanishing []VanishingName `json:"vanishing"`
+
+	// Who would lose and gain names of the present rules, each subject compared at one moment.
+	Access AccessChanges `json:"access"`
+
 	// Whether all grants that matter to the counts were examined. If not, the counts are lower bounds, and a relation
 	// in `ungranted` may have grants.
 	Complete bool `json:"complete"`
@@ -761,6 +817,12 @@ type TypeRestriction struct {
 	Subjects []string `json:"subjects"`
 }
 
+// VanishingName: A name that checks can no longer ask about.
+type VanishingName struct {
+	// The name.
+	Name string `json:"name"`
+}
+
 // WantedType: What is searched for. An `id` is ignored.
 type WantedType struct {
 	// The namespace of the identifier `type:id`.
@@ -800,6 +862,37 @@ type WrittenGrant struct {
 
 	// False: the grant existed already; at most its expiry or its condition was changed.
 	Created bool `json:"created"`
+}
+
+func decodeAccessChanges(value any) (AccessChanges, error) {
+	var decoded AccessChanges
+	o := objectOf(value)
+	decoded.Lost = required(o, "lost", decodeAccessSide)
+	decoded.Gained = required(o, "gained", decodeAccessSide)
+	decoded.UnknownBecause = required(o, "unknown_because", listOf(decodeText))
+	return decoded, o.err
+}
+
+func decodeAccessRow(value any) (AccessRow, error) {
+	var decoded AccessRow
+	o := objectOf(value)
+	decoded.Subjects = required(o, "subjects", listOf(decodeText))
+	decoded.SubjectCount = required(o, "subject_count", decodeInteger)
+	decoded.Names = required(o, "names", listOf(decodeText))
+	decoded.Objects = required(o, "objects", listOf(decodeText))
+	decoded.ObjectCount = required(o, "object_count", decodeInteger)
+	return decoded, o.err
+}
+
+func decodeAccessSide(value any) (AccessSide, error) {
+	var decoded AccessSide
+	o := objectOf(value)
+	decoded.Subjects = required(o, "subjects", decodeInteger)
+	decoded.Objects = required(o, "objects", decodeInteger)
+	decoded.Rows = required(o, "rows", listOf(decodeAccessRow))
+	decoded.RowsLeft = required(o, "rows_left", decodeInteger)
+	decoded.ByName = required(o, "by_name", decodeBoolean)
+	return decoded, o.err
 }
 
 func decodeActionSearchResult(value any) (ActionSearchResult, error) {
@@ -1114,6 +1207,8 @@ func decodeRulesPreview(value any) (RulesPreview, error) {
 	decoded.GrantsNotFollowed = required(o, "grants_not_followed", decodeInteger)
 	decoded.GrantsOutsideTypes = required(o, "grants_outside_types", decodeInteger)
 	decoded.Ungranted = required(o, "ungranted", listOf(decodeNamespaceRelation))
+	decoded.Vanishing = required(o, "vanishing", listOf(decodeVanishingName))
+	decoded.Access = required(o, "access", decodeAccessChanges)
 	decoded.Complete = required(o, "complete", decodeBoolean)
 	decoded.ScannedGrants = required(o, "scanned_grants", decodeInteger)
 	decoded.ScannedGrantsMax = required(o, "scanned_grants_max", decodeInteger)
@@ -1155,6 +1250,13 @@ func decodeTypeRestriction(value any) (TypeRestriction, error) {
 	decoded.Namespace = required(o, "namespace", decodeText)
 	decoded.Relation = required(o, "relation", decodeText)
 	decoded.Subjects = required(o, "subjects", listOf(decodeText))
+	return decoded, o.err
+}
+
+func decodeVanishingName(value any) (VanishingName, error) {
+	var decoded VanishingName
+	o := objectOf(value)
+	decoded.Name = required(o, "name", decodeText)
 	return decoded, o.err
 }
 

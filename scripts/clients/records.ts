@@ -79,6 +79,11 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['DecisionContext', 'DenialContext'],
   ['DecisionContextError', 'DenialError'],
   ['RulesPreviewRuleSet', 'RuleSet'],
+  ['RulesPreviewVanishingItem', 'VanishingName'],
+  ['RulesPreviewAccess', 'AccessChanges'],
+  ['AccessChangesLost', 'AccessSide'],
+  ['AccessChangesGained', 'AccessSide'],
+  ['AccessSideRowsItem', 'AccessRow'],
 ]);
 
 const PREFIX = '#/components/schemas/';

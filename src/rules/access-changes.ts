@@ -226,3 +226,41 @@ export class AccessTally {
     };
   }
 }
+
+// ---- in words and in the API ----
+
+const numbered = (count: number, what: string): string =>
+  `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`;
+
+/** `2 subjects lose access to 3 objects`. Never a part as the whole. */
+export function accessHeadline(
+  verb: 'lose' | 'gain',
+  { subjects, objects }: Pick<AccessSide, 'subjects' | 'objects'>,
+  isKnown: boolean,
+): string {
+  if (!isKnown) {
+    return subjects > 0 ? `It is not known how many ${verb} access` : `It is not known who ${verb}s access`;
+  }
+  if (subjects === 0) return `Nobody ${verb}s access`;
+  return `${numbered(subjects, 'subject')} ${subjects === 1 ? `${verb}s` : verb} access to ${numbered(objects, 'object')}`;
+}
+
+const sideRecord = ({ subjects, objects, rows, rowsLeft, byName }: AccessSide) => ({
+  subjects,
+  objects,
+  rows: rows.map(({ subjects: some, subjectCount, names, objects: on, objectCount }) => ({
+    subjects: some,
+    subject_count: subjectCount,
+    names,
+    objects: on,
+    object_count: objectCount,
+  })),
+  rows_left: rowsLeft,
+  by_name: byName,
+});
+
+export const accessRecord = ({ lost, gained, open }: AccessChanges) => ({
+  lost: sideRecord(lost),
+  gained: sideRecord(gained),
+  unknown_because: open,
+});

@@ -12,6 +12,7 @@ import {
   textOfElement,
   textOfSubjectType,
 } from './rule-set.ts';
+import { namesToAsk } from './rules-text.ts';
 
 /** A namespace and a relation on its objects. */
 export interface NamespaceRelation {
@@ -109,6 +110,45 @@ const isSameCondition = (left: Condition, right: Condition): boolean =>
 function isSameRule(left: Rule, right: Rule): boolean {
   const elementsOf = ({ anyOf }: Rule) => new Set(anyOf.map(textOfElement));
   return elementsOf(left).symmetricDifference(elementsOf(right)).size === 0;
+}
+
+/** The names, and those that follow from them by these rules. */
+function withFollowing(rules: readonly Rule[], names: Iterable<string>): ReadonlySet<string> {
+  const uses = rules.flatMap((rule) =>
+    namesInRule(rule).flatMap(({ name, from }) => [name, from ?? name].map((used) => ({ used, name: rule.name }))),
+  );
+  const following = Map.groupBy(uses, ({ used }) => used);
+  const all = new Set(names);
+  // A set also iterates over what is added meanwhile.
+  for (const each of all) for (const { name } of following.get(each) ?? []) all.add(name);
+  return all;
+}
+
+/** The names of `from` that nobody can ask about any more. */
+export function namesVanishing(from: RuleSet, to: RuleSet): readonly string[] {
+  const left = new Set(namesToAsk(to));
+  return namesToAsk(from).filter((name) => !left.has(name));
+}
+
+/** The names of `from` that somebody may lose or gain by the change. `groupNames`: of the groups that have grants. */
+export function namesConcerned(from: RuleSet, to: RuleSet, groupNames: ReadonlySet<string>): ReadonlySet<string> {
+  const asked = new Set(namesToAsk(from));
+  const conditions = new Map(to.conditions.map((each) => [each.name, each]));
+  const isOther = from.conditions.some((each) => {
+    const other = conditions.get(each.name);
+    return other === undefined || !isSameCondition(each, other);
+  });
+  if (isOther || from.groups !== to.groups || publicChanged(from, to).length > 0) return asked;
+  const [before, after] = [from, to].map(({ rules }) => new Map(rules.map((rule) => [nameOf(rule), rule])));
+  const changed = [...from.rules, ...to.rules].filter((rule) => {
+    const [old, current] = [before?.get(nameOf(rule)), after?.get(nameOf(rule))];
+    return old === undefined || current === undefined || !isSameRule(old, current);
+  });
+  const names = withFollowing(
+    [...from.rules, ...to.rules],
+    changed.map(({ name }) => name),
+  );
+  return to.groups && [...names].some((name) => groupNames.has(name)) ? asked : asked.intersection(names);
 }
 
 function summaryOf(value: unknown): string | undefined {

@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { GrantdError } from '../core/errors.ts';
 import { isJsonObject } from '../core/json-members.ts';
 import { parseEntityTags } from '../core/text/header-fields.ts';
+import { type AccessChanges, accessRecord, noChanges } from './access-changes.ts';
 import { parseRuleSetInTurns } from './parse-rule-set.ts';
 import { type RuleSet, revisionOf, ruleSetRecord } from './rule-set.ts';
 import type { NamespaceRelation } from './rules-diff.ts';
@@ -41,6 +42,10 @@ export interface RulesPreview {
   readonly outsideTypes: number;
   /** Relations of which rules make use, but of which no object of the namespace has a grant. */
   readonly ungranted: readonly NamespaceRelation[];
+  /** Names that the present rules define, and the others do not. */
+  readonly vanishing: readonly string[];
+  /** Who loses and gains names of the present rules. Absent: an owner of an earlier version. */
+  readonly access?: AccessChanges | undefined;
   /** Grants that were examined. */
   readonly scannedGrants: number;
   /** Whether all grants were. If not, the counts are lower bounds, and a relation in `ungranted` may have a grant. */
@@ -138,6 +143,8 @@ export function rulesPreviewRecord(ruleSet: RuleSet, preview: RulesPreview) {
     grants_not_followed: preview.notFollowed,
     grants_outside_types: preview.outsideTypes,
     ungranted: preview.ungranted,
+    vanishing: preview.vanishing.map((name) => ({ name })),
+    access: accessRecord(preview.access ?? noChanges('failed')),
     complete: preview.complete,
     scanned_grants: preview.scannedGrants,
     scanned_grants_max: PREVIEW_GRANTS_MAX,

@@ -154,6 +154,7 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
         notFollowed: 0,
         outsideTypes: 0,
         ungranted: [{ namespace: 'folder', relation: 'owner' }],
+        vanishing: [],
         scannedGrants: 12,
         complete: true,
       };

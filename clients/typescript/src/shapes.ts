@@ -198,6 +198,16 @@ export function checkPreview(field: Field): void {
   ])
     field.at(name).count();
   field.at('ungranted').list();
+  field.at('vanishing').list();
+  checkAccess(field.at('access'));
+}
+
+function checkAccess(field: Field): void {
+  for (const side of [field.at('lost'), field.at('gained')]) {
+    for (const name of ['subjects', 'objects', 'rows_left']) side.at(name).count();
+    side.at('rows').list();
+  }
+  field.at('unknown_because').list();
 }
 
 export function checkChange(field: Field): void {

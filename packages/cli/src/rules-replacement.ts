@@ -1,7 +1,8 @@
 // Replaces the rules of a tenant: shows the difference and what it would change, asks, and replaces only the revision
 // that it was compared with.
 
-import { firstNames } from '../../../src/core/json-members.ts';
+import { firstNames, isJsonObject } from '../../../src/core/json-members.ts';
+import { accessHeadline } from '../../../src/rules/access-changes.ts';
 import { hasRules, ruleSetRecord } from '../../../src/rules/rule-set.ts';
 import { diffRules } from '../../../src/rules/rules-diff.ts';
 import type { CliContext } from './cli-context.ts';
@@ -16,6 +17,41 @@ const numberOf = (record: JsonRecord, name: string): number => {
   const value = record[name];
   return typeof value === 'number' ? value : 0;
 };
+
+const UNKNOWN: Readonly<Record<string, string>> = {
+  everyone: 'it concerns everyone of a public namespace',
+  undecided: 'conditions need a context that only a check brings along',
+  bounds: 'there is more to compare than one call compares',
+  failed: 'the grants changed meanwhile',
+};
+
+const textsOf = (record: JsonRecord, name: string): readonly string[] => {
+  const value = record[name];
+  return Array.isArray(value) ? value.map(String) : [];
+};
+
+const someOf = (texts: readonly string[], all: number): string =>
+  `${texts.join(', ')}${all > texts.length ? ` and ${formatCount(all - texts.length)} more` : ''}`;
+
+/** Who loses and gains access, by a dry run; nothing if nobody does. */
+function describeAccess(access: unknown): readonly string[] {
+  if (!isJsonObject(access)) return [];
+  const reasons = textsOf(access, 'unknown_because').map((reason) => UNKNOWN[reason] ?? reason);
+  return (['lost', 'gained'] as const).flatMap((side) => {
+    const of = access[side];
+    if (!isJsonObject(of)) return [];
+    const verb = side === 'lost' ? 'lose' : 'gain';
+    const counts = { subjects: numberOf(of, 'subjects'), objects: numberOf(of, 'objects') };
+    if (counts.subjects === 0 && (reasons.length === 0 || verb === 'gain')) return [];
+    const why = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
+    const rows = recordsOf(of, 'rows').map((row) => {
+      const who = someOf(textsOf(row, 'subjects'), numberOf(row, 'subject_count'));
+      const on = someOf(textsOf(row, 'objects'), numberOf(row, 'object_count'));
+      return `  ${textsOf(row, 'names').join(', ')}: ${who}, on ${of.by_name === true ? 'some of ' : ''}${on}`;
+    });
+    return [`${accessHeadline(verb, counts, reasons.length === 0)}${why}${rows.length === 0 ? '.' : ':'}`, ...rows];
+  });
+}
 
 /** The findings of a dry run, as sentences; `changesGrants`: stored grants would mean something else. */
 function describePreview(preview: JsonRecord, diff: readonly string[]) {
@@ -52,6 +88,9 @@ function describePreview(preview: JsonRecord, diff: readonly string[]) {
   if (ungranted.length > 0 && numberOf(preview, 'scanned_grants') > 0) {
     lines.push(`The rules use grants of which none was found: ${firstNames(ungranted)}.`);
   }
+  const vanishing = recordsOf(preview, 'vanishing').map((each) => textOf(each, 'name'));
+  if (vanishing.length > 0) lines.push(`Checks of these names would be refused: ${firstNames(vanishing)}.`);
+  lines.push(...describeAccess(preview.access));
   if (!complete) {
     lines.push(
       `Only ${formatCount(numberOf(preview, 'scanned_grants'))} grants were looked at: there may be more of each.`,

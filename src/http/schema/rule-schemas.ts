@@ -38,6 +38,46 @@ export const namespaceRelationSchema = z
 
 const revision = z.string().regex(/^[0-9a-f]{32}$/);
 
+const counted = (description: string) => z.int().min(0).meta({ description });
+const some = (description: string) => z.array(z.string()).meta({ description });
+
+const accessRowSchema = z
+  .object({
+    subjects: some('The first subjects.'),
+    subject_count: counted('How many subjects there are.'),
+    names: some('Names that they lose, or gain.'),
+    objects: some('The first objects.'),
+    object_count: counted('How many objects there are.'),
+  })
+  .meta({ description: 'The same names on the same objects.' });
+
+const accessSideSchema = z
+  .object({
+    subjects: counted('Subjects that lose, or gain, a name.'),
+    objects: counted('Objects on which they do.'),
+    rows: z.array(accessRowSchema).meta({ description: 'Who loses, or gains, which names on which objects.' }),
+    rows_left: counted('Rows that are left out.'),
+    by_name: z.boolean().meta({
+      description: 'Whether there is a row for each name, which its subjects lose, or gain, on some of its objects.',
+    }),
+  })
+  .meta({ description: 'One side of a comparison.' });
+
+const accessChangesSchema = z
+  .object({
+    lost: accessSideSchema.meta({ description: 'What is lost.' }),
+    gained: accessSideSchema.meta({ description: 'What is gained.' }),
+    unknown_because: z.array(z.string()).meta({
+      description:
+        'Why it is not known who else loses or gains access: `everyone` (each subject of a public namespace may), `undecided` (conditions need a context), `bounds` (more than one call compares) or `failed` (the grants changed meanwhile). Empty: these are all.',
+    }),
+  })
+  .meta({ description: 'Who would lose and gain names of the present rules, each subject compared at one moment.' });
+
+const vanishingNameSchema = z
+  .object({ name: z.string().meta({ description: 'The name.' }) })
+  .meta({ description: 'A name that checks can no longer ask about.' });
+
 export const rulesPreviewSchema = z.object({
   rule_set: ruleSetSchema.meta({ description: 'The rules as they would stand.' }),
   revision: revision.meta({ description: 'The revision that they would have.' }),
@@ -62,6 +102,10 @@ export const rulesPreviewSchema = z.object({
     description:
       'Relations on which rules rely (as an element, or after `from`), but of which no object of the namespace has a grant.',
   }),
+  vanishing: z.array(vanishingNameSchema).meta({
+    description: 'Names that the present rules define, and these do not: a check of one would be refused.',
+  }),
+  access: accessChangesSchema,
   complete: z.boolean().meta({
     description:
       'Whether all grants that matter to the counts were examined. If not, the counts are lower bounds, and a relation in `ungranted` may have grants.',

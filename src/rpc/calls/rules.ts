@@ -10,7 +10,7 @@ import {
 import { RULES_SOURCE_BYTES_MAX, type RuleSet, textOfRules } from '../../rules/rule-set.ts';
 import { isJsonForm, ruleSetOfText } from '../../rules/rules-text.ts';
 import { KEEP_OUTSIDE } from '../../rules/rules-writes.ts';
-import type { RulesRequest } from '../../shard/shard.ts';
+import type { RulesPreview, RulesRequest } from '../../shard/shard.ts';
 import { demand } from '../wire-violation.ts';
 import { DONE, defineCall } from './define-call.ts';
 import { identifier, relation, shortText } from './fields.ts';
@@ -103,13 +103,15 @@ export const ruleCalls = {
     access: 'admin',
     request: rulesRequest,
     reply: 'rulesPreview',
-    answer: s.message({
+    answer: s.message<RulesPreview>({
       revision: s.text,
       groupSubjects: s.uint32,
       publicGrants: s.uint32,
       notFollowed: s.uint32,
       outsideTypes: s.uint32,
       ungranted: s.list(s.message({ namespace: s.text, relation })),
+      vanishing: s.list(s.text),
+      access: s.sparse(accessChanges),
       scannedGrants: s.uint32,
       complete: s.flag,
     }),

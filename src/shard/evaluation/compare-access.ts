@@ -1,17 +1,21 @@
-// Who would lose and gain access by a revocation. The subjects whom it can concern are found, and each is compared as
-// it is now and as it would be, all at one moment of the tenant. Invariant: what was not compared, for whatever reason,
-// is an open point of the result.
+// Who would lose and gain access by a revocation, or by other rules. The subjects whom it can concern are found, and
+// each is compared as it is now and as it would be: for a revocation, all at one moment of the tenant; for rules, which
+// may concern every subject, each at a moment of its own. Invariant: what was not compared, for whatever reason, is an
+// open point of the result.
 
 import { sortUtf8 } from '../../core/tuples.ts';
-import { type AccessChanges, AccessTally, type RevokedGrants } from '../../rules/access-changes.ts';
+import { type AccessChanges, AccessTally, noChanges, type RevokedGrants } from '../../rules/access-changes.ts';
 import { AccessComparison, type AccessConcern } from '../../rules/access-comparison.ts';
 import { AffectedSearch } from '../../rules/affected-search.ts';
-import { bitOf, type CompiledRules } from '../../rules/compiled-rules.ts';
+import { bitOf, CompiledRules } from '../../rules/compiled-rules.ts';
+import { compileInTurns } from '../../rules/conditions/compiled-condition.ts';
 import type { Adjacent, Step } from '../../rules/graph.ts';
 import type { AccessState } from '../../rules/held-access.ts';
+import type { RuleSet } from '../../rules/rule-set.ts';
 import { WantedSearch } from '../../rules/wanted-search.ts';
 import { ListingTime } from '../log/slot-time.ts';
 import type { GrantWatch } from '../memory/tenant-memory.ts';
+import { NO_RULES_REVISION } from '../memory/tenant-rules.ts';
 import { CallGrants } from './call-grants.ts';
 import { LISTING_LIMITS, LISTING_REACH } from './evaluate-listings.ts';
 import { GrantConditions } from './grant-conditions.ts';
@@ -306,3 +310,66 @@ class RevocationRun {
 }
 
 const never = (): boolean => false;
+
+// ---- a change of rules ----
+
+export interface RulesComparison {
+  readonly ruleSet: RuleSet;
+  /** Of the rules that they would replace. */
+  readonly revision: string;
+  /** Those to compare; see `namesConcerned`. */
+  readonly names: ReadonlySet<string>;
+  readonly subjects: readonly string[];
+}
+
+/** Who loses and gains these names under other rules. Rejects with `overloaded`. */
+export async function compareRules(
+  of: CallTenant,
+  { ruleSet, revision, names, subjects }: RulesComparison,
+  bounds = COMPARISON_BOUNDS,
+): Promise<AccessChanges> {
+  const { memory } = of;
+  const tally = new AccessTally();
+  const steps = new Steps(of, bounds);
+  const turn = (): Promise<void> => takeTurn(of, STEP_MS);
+  const compiled = await compileInTurns(ruleSet.conditions, turn);
+  const conditions = [
+    new GrantConditions(CONDITION_STEPS_MAX, turn),
+    new GrantConditions(CONDITION_STEPS_MAX, turn),
+  ] as const;
+  const concern: AccessConcern = { objects: undefined, groups: new Set(), concerns: (name) => names.has(name) };
+  let left = subjects;
+  return evaluateInRounds(of, OPTIONS, async (graph, nowMs) => {
+    if ((memory.tenant.rulesRevision ?? NO_RULES_REVISION) !== revision) return noChanges('failed');
+    graph.startRun();
+    const time = new ListingTime(of.tenure.slotTime, nowMs);
+    const before = new State(memory.rules.pinned.compiled, graph, time, conditions[0]);
+    const changed = new CompiledRules(ruleSet, memory.relations.ahead(), compiled);
+    const after = new State(changed, graph, time, conditions[1]);
+    steps.begin(() => {
+      graph.startStep();
+      before.startStep();
+      after.startStep();
+    });
+    const missing: string[] = [];
+    for (const [index, subject] of left.entries()) {
+      const comparison = new AccessComparison(before, after, LISTING_LIMITS, concern);
+      using watch = memory.watchGrants((from, to) => comparison.visited.has(from) || comparison.visited.has(to));
+      const outcome = await steps.run(comparison.compare(subject), () => comparison.spent, watch);
+      const isLate = outcome === 'changed' || time.waits;
+      if (isLate) left = [...missing, ...left.slice(index)];
+      if (isLate) return outcome === 'changed' ? outcome : 'waits';
+      if (outcome === 'missing') missing.push(subject);
+      else if (outcome === 'over' || outcome === 'exceeded') tally.open('bounds');
+      else {
+        const isEveryone = !before.rules.isEntity(subject) || !changed.isEntity(subject);
+        if (isEveryone && outcome.lost.size + outcome.gained.size > 0) tally.open('everyone');
+        await steps.run(tally.add(outcome), () => tally.spent);
+      }
+      if (comparison.isUndecided && outcome !== 'missing') tally.open('undecided');
+      if (outcome === 'over') return tally.changes;
+    }
+    left = missing;
+    return missing.length > 0 ? 'missing' : tally.changes;
+  });
+}

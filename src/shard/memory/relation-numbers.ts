@@ -37,6 +37,18 @@ export class RelationNumbers {
     return this.find(relation) ?? this.#add(relation);
   }
 
+  /** The numbers that `of` would give now, without giving any. */
+  ahead(): (relation: Relation) => number {
+    const given = this.#names?.length ?? 0;
+    const added: Relation[] = [];
+    return (relation) => {
+      const known = this.find(relation);
+      if (known !== undefined) return known;
+      if (!added.includes(relation)) added.push(relation);
+      return RELATIONS.length + given + added.indexOf(relation) + 1;
+    };
+  }
+
   #add(relation: Relation): number {
     this.#names ??= [];
     this.#numbers ??= new Map();

@@ -4,18 +4,27 @@
 import { assert } from '../../core/assert.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { type Grant, namespaceOf } from '../../core/tuples.ts';
+import { type AccessChanges, noChanges, OPEN_POINTS, type OpenPoint } from '../../rules/access-changes.ts';
 import { SubjectTypes } from '../../rules/allowed-grants.ts';
 import { CompiledRules, parseGroup, unfollowedReason } from '../../rules/compiled-rules.ts';
 import {
   hasRules,
+  namesInRule,
   RULE_SET_BYTES_MAX,
   RULES_SOURCE_BYTES_MAX,
   type RuleSet,
+  SELF,
   textOfRules,
 } from '../../rules/rule-set.ts';
-import { publicChanged, relationsUsed } from '../../rules/rules-diff.ts';
+import { namesConcerned, namesVanishing, publicChanged, relationsUsed } from '../../rules/rules-diff.ts';
 import { KEEP_OUTSIDE, PREVIEW_GRANTS_MAX } from '../../rules/rules-writes.ts';
 import type { CountKey } from '../../store/store.ts';
+import {
+  COMPARED_SUBJECTS_MAX,
+  COMPARISON_BOUNDS,
+  compareRules,
+  type RulesComparison,
+} from '../evaluation/compare-access.ts';
 import { demandNoneOutside, LISTED_MAX, OutsideGrants, stricterTypes, UnreadGrants } from '../log/outside-grants.ts';
 import { decideRules, demandRevision, refuseLost } from '../log/write-decisions.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
@@ -50,8 +59,10 @@ interface PreviewBounds {
 /** What one preview looks at, and for how long, so that its answer is within the deadline of the request. */
 const PREVIEW_BOUNDS: PreviewBounds = Object.freeze({ grantsMax: PREVIEW_GRANTS_MAX, readingMsMax: 4000 });
 const GRANTS_PER_PAGE = 1000;
-/** Memory of a preview: a page of grants. */
-const PREVIEW_BYTES = 512 * 1024;
+/** How long a preview compares subjects: with what it reads, within the deadline of the request. */
+const COMPARING_MS_MAX = 3000;
+/** Memory of a preview: a page of grants, and the subjects. */
+const PREVIEW_BYTES = 2 * 1024 * 1024;
 
 export async function readRules(_: unknown, { memory }: Pick<Listing, 'memory'>): Promise<RuleSet> {
   using _rules = await memory.rules.pin();
@@ -191,24 +202,32 @@ export async function previewRules(
     outsideWanted === KEEP_OUTSIDE
       ? undefined
       : stricterTypes(present, ruleSet, { grants: grantCount.grants, countOf });
-  return tenure.budget.calls.run(memory.tenantId, PREVIEW_BYTES, context.clock, async () => {
+  const subjects = new Set<string>();
+  const groupNames = new Set<string>();
+  const figures = await tenure.budget.calls.run(memory.tenantId, PREVIEW_BYTES, context.clock, async () => {
     const scan = new Scan(context, listing, bounds);
     let publicGrants = 0;
     for (const namespace of publicChanged(present, ruleSet)) publicGrants += await scan.countOf(`${namespace}:*`);
     const countsGroups = present.groups !== ruleSet.groups;
     const used = new Map(relationsUsed(ruleSet).map((each) => [`${each.namespace} ${each.relation}`, each]));
-    const compiled = hasRules(ruleSet) ? new CompiledRules(ruleSet, undefined, new Map()) : undefined;
+    const compiled = new CompiledRules(ruleSet, undefined, new Map());
     const types = new SubjectTypes(ruleSet);
     let [groupSubjects, notFollowed, outsideTypes, excluded] = [0, 0, 0, 0];
     const some: Grant[] = [];
-    if (countsGroups || compiled !== undefined) {
+    if (countsGroups || hasRules(ruleSet) || hasRules(present)) {
       let last = '';
       for await (const grant of scan.grants()) {
         const { subject, relation, object } = grant;
-        if (countsGroups && subject !== last && parseGroup(subject) !== undefined) groupSubjects += 1;
+        if (subject !== last) {
+          const group = parseGroup(subject);
+          if (countsGroups && group !== undefined) groupSubjects += 1;
+          if (group !== undefined) groupNames.add(group.name);
+          const isSingle = group === undefined || !(present.groups || ruleSet.groups);
+          if (isSingle && subjects.size <= COMPARED_SUBJECTS_MAX) subjects.add(subject);
+        }
         last = subject;
         used.delete(`${namespaceOf(object)} ${relation}`);
-        if (compiled !== undefined && unfollowedReason(compiled, grant) !== undefined) notFollowed += 1;
+        if (hasRules(ruleSet) && unfollowedReason(compiled, grant) !== undefined) notFollowed += 1;
         if (!types.allows(grant)) outsideTypes += 1;
         if (stricter?.allows(grant) === false) {
           excluded += 1;
@@ -218,15 +237,46 @@ export async function previewRules(
     }
     const { scannedGrants, complete } = scan;
     if (excluded > 0) demandNoneOutside(some, excluded, complete ? undefined : scannedGrants);
-    return {
-      revision,
-      groupSubjects,
-      publicGrants,
-      notFollowed,
-      outsideTypes,
-      ungranted: [...used.values()],
-      scannedGrants,
-      complete,
-    };
+    const ungranted = [...used.values()];
+    return { revision, groupSubjects, publicGrants, notFollowed, outsideTypes, ungranted, scannedGrants, complete };
   });
+  const names = namesConcerned(present, ruleSet, groupNames);
+  const access = await accessUnder(
+    context,
+    listing,
+    present,
+    { ruleSet, revision, names, subjects: [...subjects] },
+    figures,
+  );
+  return { ...figures, vanishing: namesVanishing(present, ruleSet), access };
+}
+
+/** Who would lose and gain access, as far as that is known of these subjects within the bounds of a preview. */
+async function accessUnder(
+  { clock }: ListingContext,
+  listing: Listing,
+  present: RuleSet,
+  comparison: RulesComparison,
+  { complete, publicGrants }: Pick<RulesPreview, 'complete' | 'publicGrants'>,
+): Promise<AccessChanges> {
+  if (comparison.names.size === 0) return noChanges();
+  const subjects = comparison.subjects.slice(0, COMPARED_SUBJECTS_MAX);
+  // An entity that rules make the holder of a name need not be the subject of a grant.
+  const usesSelf = [present, comparison.ruleSet].some(({ rules }) =>
+    rules.some((rule) => namesInRule(rule).some(({ name }) => name === SELF)),
+  );
+  const isWhole = complete && !usesSelf && subjects.length === comparison.subjects.length;
+  const bounds = { ...COMPARISON_BOUNDS, untilMs: clock.monotonicMs() + COMPARING_MS_MAX };
+  try {
+    const changes = await compareRules({ ...listing, clock }, { ...comparison, subjects }, bounds);
+    const more: readonly OpenPoint[] = [
+      ...(publicGrants > 0 ? ['everyone' as const] : []),
+      ...(isWhole ? [] : ['bounds' as const]),
+    ];
+    return { ...changes, open: OPEN_POINTS.filter((point) => changes.open.includes(point) || more.includes(point)) };
+  } catch (error) {
+    const isBound = error instanceof GrantdError && ['overloaded', 'evaluation-too-large'].includes(error.code);
+    if (isBound) return noChanges('failed');
+    throw error;
+  }
 }

@@ -268,7 +268,7 @@ describe('rules', () => {
     const none = etagOf(await get(key));
     const tried = await put(key, RULES, { 'if-match': none }, '?dry_run=true');
     assert.equal(tried.status, 200, tried.text);
-    const { revision, ...rest } = tried.json as Record<string, unknown>;
+    const { revision, access, ...rest } = tried.json as Record<string, unknown>;
     assert.deepEqual(rest, {
       rule_set: RULES,
       current_revision: none.slice(1, -1),
@@ -281,10 +281,12 @@ describe('rules', () => {
         { namespace: 'document', relation: 'parent' },
         { namespace: 'document', relation: 'owner' },
       ],
+      vanishing: [],
       complete: true,
       scanned_grants: 6,
       scanned_grants_max: 100_000,
     });
+    assert.deepEqual((access as { unknown_because: unknown }).unknown_because, ['everyone']);
     assert.equal(etagOf(await get(key)), none);
     assert.equal(etagOf(await put(key, RULES, {}, '?dry_run=false')), `"${revision}"`);
     const again = (await put(key, RULES, {}, '?dry_run=true')).json as Record<string, unknown>;

@@ -29,6 +29,84 @@ from ._decode import (
 
 
 @dataclass(frozen=True, slots=True)
+class AccessChanges:
+    """Who would lose and gain names of the present rules, each subject compared at one moment."""
+
+    lost: AccessSide
+    """What is lost."""
+    gained: AccessSide
+    """What is gained."""
+    unknown_because: list[str]
+    """Why it is not known who else loses or gains access: `everyone` (each subject of a public namespace may),
+    `undecided` (conditions need a context), `bounds` (more than one call compares) or `failed` (the grants changed
+    meanwhile). Empty: these are all.
+    """
+
+    @classmethod
+    def decode(cls, value: Json) -> AccessChanges:
+        known = object_of(value)
+        return cls(
+            lost=required(known, "lost", AccessSide.decode),
+            gained=required(known, "gained", AccessSide.decode),
+            unknown_because=required(known, "unknown_because", list_of(text)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AccessRow:
+    """The same names on the same objects."""
+
+    subjects: list[str]
+    """The first subjects."""
+    subject_count: int
+    """How many subjects there are."""
+    names: list[str]
+    """Names that they lose, or gain."""
+    objects: list[str]
+    """The first objects."""
+    object_count: int
+    """How many objects there are."""
+
+    @classmethod
+    def decode(cls, value: Json) -> AccessRow:
+        known = object_of(value)
+        return cls(
+            subjects=required(known, "subjects", list_of(text)),
+            subject_count=required(known, "subject_count", integer),
+            names=required(known, "names", list_of(text)),
+            objects=required(known, "objects", list_of(text)),
+            object_count=required(known, "object_count", integer),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AccessSide:
+    """What is lost."""
+
+    subjects: int
+    """Subjects that lose, or gain, a name."""
+    objects: int
+    """Objects on which they do."""
+    rows: list[AccessRow]
+    """Who loses, or gains, which names on which objects."""
+    rows_left: int
+    """Rows that are left out."""
+    by_name: bool
+    """Whether there is a row for each name, which its subjects lose, or gain, on some of its objects."""
+
+    @classmethod
+    def decode(cls, value: Json) -> AccessSide:
+        known = object_of(value)
+        return cls(
+            subjects=required(known, "subjects", integer),
+            objects=required(known, "objects", integer),
+            rows=required(known, "rows", list_of(AccessRow.decode)),
+            rows_left=required(known, "rows_left", integer),
+            by_name=required(known, "by_name", boolean),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class ActionSearchResult:
     """An answer of the service."""
 
@@ -776,6 +854,10 @@ class RulesPreview:
     """Relations on which rules rely (as an element, or after `from`), but of which no object of the namespace has a
     grant.
     """
+    vanishing: list[VanishingName]
+    """Names that the present rules define, and these do not: a check of one would be refused."""
+    access: AccessChanges
+    """Who would lose and gain names of the present rules, each subject compared at one moment."""
     complete: bool
     """Whether all grants that matter to the counts were examined. If not, the counts are lower bounds, and a
     relation in `ungranted` may have grants.
@@ -798,6 +880,8 @@ class RulesPreview:
             grants_not_followed=required(known, "grants_not_followed", integer),
             grants_outside_types=required(known, "grants_outside_types", integer),
             ungranted=required(known, "ungranted", list_of(NamespaceRelation.decode)),
+            vanishing=required(known, "vanishing", list_of(VanishingName.decode)),
+            access=required(known, "access", AccessChanges.decode),
             complete=required(known, "complete", boolean),
             scanned_grants=required(known, "scanned_grants", integer),
             scanned_grants_max=required(known, "scanned_grants_max", integer),
@@ -894,6 +978,21 @@ class TypeRestriction:
             namespace=required(known, "namespace", text),
             relation=required(known, "relation", text),
             subjects=required(known, "subjects", list_of(text)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class VanishingName:
+    """A name that checks can no longer ask about."""
+
+    name: str
+    """The name."""
+
+    @classmethod
+    def decode(cls, value: Json) -> VanishingName:
+        known = object_of(value)
+        return cls(
+            name=required(known, "name", text),
         )
 
 

@@ -253,6 +253,122 @@ export interface RulesPreview {
    */
   ungranted: readonly NamespaceRelation[];
   /**
+   * Names that the present rules define, and these do not: a check of one would be refused.
+   *
+   * Items: A name that checks can no longer ask about.
+   */
+  vanishing: {
+    /**
+     * The name.
+     */
+    name: string;
+  }[];
+  /**
+   * Who would lose and gain names of the present rules, each subject compared at one moment.
+   */
+  access: {
+    /**
+     * What is lost.
+     */
+    lost: {
+      /**
+       * Subjects that lose, or gain, a name.
+       */
+      subjects: number;
+      /**
+       * Objects on which they do.
+       */
+      objects: number;
+      /**
+       * Who loses, or gains, which names on which objects.
+       *
+       * Items: The same names on the same objects.
+       */
+      rows: {
+        /**
+         * The first subjects.
+         */
+        subjects: readonly string[];
+        /**
+         * How many subjects there are.
+         */
+        subject_count: number;
+        /**
+         * Names that they lose, or gain.
+         */
+        names: readonly string[];
+        /**
+         * The first objects.
+         */
+        objects: readonly string[];
+        /**
+         * How many objects there are.
+         */
+        object_count: number;
+      }[];
+      /**
+       * Rows that are left out.
+       */
+      rows_left: number;
+      /**
+       * Whether there is a row for each name, which its subjects lose, or gain, on some of its objects.
+       */
+      by_name: boolean;
+    };
+    /**
+     * What is gained.
+     */
+    gained: {
+      /**
+       * Subjects that lose, or gain, a name.
+       */
+      subjects: number;
+      /**
+       * Objects on which they do.
+       */
+      objects: number;
+      /**
+       * Who loses, or gains, which names on which objects.
+       *
+       * Items: The same names on the same objects.
+       */
+      rows: {
+        /**
+         * The first subjects.
+         */
+        subjects: readonly string[];
+        /**
+         * How many subjects there are.
+         */
+        subject_count: number;
+        /**
+         * Names that they lose, or gain.
+         */
+        names: readonly string[];
+        /**
+         * The first objects.
+         */
+        objects: readonly string[];
+        /**
+         * How many objects there are.
+         */
+        object_count: number;
+      }[];
+      /**
+       * Rows that are left out.
+       */
+      rows_left: number;
+      /**
+       * Whether there is a row for each name, which its subjects lose, or gain, on some of its objects.
+       */
+      by_name: boolean;
+    };
+    /**
+     * Why it is not known who else loses or gains access: `everyone` (each subject of a public namespace may), `undecided` (conditions need a context), `bounds` (more than one call compares) or `failed` (the grants changed meanwhile). Empty: these are all.
+     */
+    unknown_because: readonly string[];
+  };
+  /**
    * Whether all grants that matter to the counts were examined. If not, the counts are lower bounds, and a relation in `ungranted` may have grants.
    */
   complete: boolean;

@@ -6,6 +6,7 @@ import { GrantdError } from '../../../../src/core/errors.ts';
 import type { OperatorTenantSession } from '../../../../src/front/front.ts';
 import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import { tenantIdOf } from '../../../../src/operator/path-ids.ts';
+import { noChanges } from '../../../../src/rules/access-changes.ts';
 import { hasRules, NO_RULES, type RuleSet, revisionOf } from '../../../../src/rules/rule-set.ts';
 import { diffRules, publicChanged, renderRuleSet } from '../../../../src/rules/rules-diff.ts';
 import { parseRulesText } from '../../../../src/rules/rules-text.ts';
@@ -21,6 +22,7 @@ import {
   tenantPath,
   tenantSessionOf,
 } from '../page.ts';
+import { accessChangesMarkup } from '../parts/access-changes.ts';
 import { changeForm, formError, hidden, refilled, submit } from '../parts/form-parts.ts';
 import { confirmPage, tenantPage } from '../parts/layout.ts';
 import { code, count, fact, plural, section } from '../parts/parts.ts';
@@ -151,8 +153,9 @@ export async function validateRules(call: PageCall): Promise<PageResult> {
 const again = (call: PageCall, shown: Partial<EditorState>): Promise<PageResult> =>
   showPage(call, { revision: typedRevision(call), text: call.form.text('rules'), ...shown });
 
-function figuresMarkup(preview: RulesPreview): Markup {
+function figuresMarkup(tenantId: string, preview: RulesPreview): Markup {
   const { groupSubjects, publicGrants, notFollowed, outsideTypes, ungranted, complete, scannedGrants } = preview;
+  const { access, vanishing } = preview;
   const atLeast = complete ? '' : 'at least ';
   return html`<dl class="facts">
       ${fact('Subjects that become or cease to be groups', `${atLeast}${count(groupSubjects)}`)}
@@ -166,7 +169,12 @@ function figuresMarkup(preview: RulesPreview): Markup {
         ? undefined
         : html`<p>${complete ? 'Rules use these relations, but no object has a grant of them:' : 'Rules use these relations, but none of the grants looked at is one of them:'}</p>
           <ul>${ungranted.map(({ namespace, relation }) => html`<li>${code(relation)} of ${code(namespace)}</li>`)}</ul>`
-    }`;
+    }
+    ${
+      vanishing.length > 0 &&
+      html`<p class="warning">Checks of these names would be refused: ${vanishing.map((name, index) => html`${index > 0 && ', '}${code(name)}`)}.</p>`
+    }
+    ${accessChangesMarkup(tenantId, access ?? noChanges('failed'))}`;
 }
 
 /** Another operator has changed the rules. The form gets their new revision, so that the next save is a decision. */
@@ -198,7 +206,7 @@ async function tryRules(call: PageCall, session: OperatorTenantSession, ruleSet:
         : html`<p class="warning">Another operator changed the rules since you opened this page.</p>`
     }
     ${differences.length === 0 ? html`<p>Nothing: the current rules are the same.</p>` : diffMarkup(differences)}
-    ${figuresMarkup(preview)}
+    ${figuresMarkup(session.tenantId, preview)}
     <p class="hint">Nothing has been saved.</p>
   </section>`;
   return again(call, { ruleSet, below });
@@ -225,12 +233,12 @@ async function askToSave(
 }
 
 /** For rules that change the meaning of grants, and not only what follows from them. */
-const newMeaning = (differences: readonly string[], preview: RulesPreview): Markup =>
+const newMeaning = (tenantId: string, differences: readonly string[], preview: RulesPreview): Markup =>
   html`<h2 tabindex="-1" data-focus>Grants change their meaning</h2>
     <p>Grants to groups and to every subject of a namespace change their meaning: subjects may gain or lose access that was
       not granted to them individually.</p>
     ${diffMarkup(differences)}
-    ${figuresMarkup(preview)}`;
+    ${figuresMarkup(tenantId, preview)}`;
 
 /** For stricter types, which exclude stored grants. */
 const excludedGrants = (message: string): Markup =>
@@ -247,7 +255,12 @@ async function saveRules(call: PageCall, session: OperatorTenantSession, ruleSet
   if (switched && !isConfirmed) {
     const preview = await session.call('previewRules', call.context(), { ...KEPT, ruleSet });
     if (preview.groupSubjects > 0 || preview.publicGrants > 0 || !preview.complete) {
-      return askToSave(call, ruleSet, 'Save the rules', newMeaning(diffRules(present, ruleSet), preview));
+      return askToSave(
+        call,
+        ruleSet,
+        'Save the rules',
+        newMeaning(session.tenantId, diffRules(present, ruleSet), preview),
+      );
     }
   }
   try {

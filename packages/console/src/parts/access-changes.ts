@@ -6,6 +6,7 @@ import {
   type AccessChanges,
   type AccessRow,
   type AccessSide,
+  accessHeadline,
   noChanges,
   type OpenPoint,
   type RevokedGrants,
@@ -44,29 +45,21 @@ function changesTable(tenantId: string, verb: string, { rows, rowsLeft, byName }
   ])}${byName && html`<p class="hint">Each person ${verb.toLowerCase()} the name on some of the objects in its line, or on all.</p>`}${left > 0 && html`<p class="hint">… and ${plural(left, 'more line')}</p>`}`;
 }
 
-/** `2 subjects lose access to 3 objects`. Never a part as the whole. */
-export function lossHeadline({ lost, open }: AccessChanges): string {
-  if (open.length > 0) {
-    return lost.subjects > 0 ? 'It is not known how many lose access' : 'It is not known who loses access';
-  }
-  if (lost.subjects === 0) return lost.rows.length > 0 ? 'Nobody loses access now' : 'Nobody loses access';
-  const verb = lost.subjects === 1 ? 'loses' : 'lose';
-  return `${plural(lost.subjects, 'subject')} ${verb} access to ${plural(lost.objects, 'object')}`;
-}
-
 export function accessChangesMarkup(tenantId: string, changes: AccessChanges): Markup {
   const { lost, gained, open } = changes;
   const isKnown = open.length === 0;
   const some = html`<p>Some of those who do:</p>`;
+  const isLater = isKnown && lost.subjects === 0 && lost.rows.length > 0;
+  const headline = accessHeadline('lose', lost, isKnown);
   return html`<section class="access-changes" aria-labelledby="access-changes-title">
-    <h3 id="access-changes-title">${lossHeadline(changes)}</h3>
+    <h3 id="access-changes-title">${isLater ? `${headline} now` : headline}</h3>
     ${!isKnown && html`<ul class="hint">${open.map((each) => html`<li>${OPEN_TEXTS[each](changes)}</li>`)}</ul>`}
     ${lost.rows.length > 0 && html`${!isKnown && some}${changesTable(tenantId, 'Loses', lost)}`}
-    ${isKnown && lost.subjects === 0 && lost.rows.length > 0 && html`<p>Only those who join the group later would have had it.</p>`}
+    ${isLater && html`<p>Only those who join the group later would have had it.</p>`}
     ${
       gained.rows.length > 0 &&
-      html`<h3>Access that is gained</h3>
-        <p>${isKnown ? 'The rules take this away now.' : 'Some of it; the rules take it away now.'}</p>
+      html`<h3>${accessHeadline('gain', gained, isKnown)}</h3>
+        ${!isKnown && some}
         ${changesTable(tenantId, 'Gains', gained)}`
     }
   </section>`;

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { noChanges } from '../../../../src/rules/access-changes.ts';
 import { revisionOfRules } from '../../../../src/rules/rule-set.ts';
 import { useDirectory } from '../../../kit/directory.ts';
 import { type CliRun, useOperatorCli } from '../cli-run.ts';
@@ -24,6 +25,8 @@ const NONE = {
   notFollowed: 0,
   outsideTypes: 0,
   ungranted: [],
+  vanishing: [],
+  access: noChanges(),
   scannedGrants: 0,
   complete: true,
 };
@@ -69,6 +72,19 @@ describe('rules set, show and diff', () => {
       notFollowed: 0,
       outsideTypes: 0,
       ungranted: [{ namespace: 'doc', relation: 'parent' }],
+      vanishing: ['can_edit'],
+      access: {
+        ...noChanges('everyone'),
+        lost: {
+          ...{ subjects: 2, objects: 7, rowsLeft: 0, byName: true },
+          rows: [
+            {
+              ...{ subjects: ['user:ann', 'user:bob'], subjectCount: 2, isGroup: false, members: 0 },
+              ...{ names: ['can_edit'], objects: ['doc:1', 'doc:2'], objectCount: 7 },
+            },
+          ],
+        },
+      },
       complete: false,
       scannedGrants: 100_000,
     };
@@ -78,6 +94,11 @@ describe('rules set, show and diff', () => {
       assert.match(run.stdout, /at least 1,234 subjects of the form namespace:id#name/);
       assert.match(run.stdout, /at least 5 grants to namespace:\*/);
       assert.match(run.stdout, /The rules use grants of which none was found: doc parent\.\n/);
+      assert.match(run.stdout, /Checks of these names would be refused: can_edit\.\n/);
+      assert.match(
+        run.stdout,
+        /It is not known how many lose access: it concerns everyone of a public namespace:\n {2}can_edit: user:ann, user:bob, on some of doc:1, doc:2 and 5 more\n/,
+      );
       assert.match(run.stdout, /Only 100,000 grants were looked at/);
       assert.match(run.stdout, /Nothing was changed\.\n$/);
       const json = JSON.parse((await set(id, RULES, '--dry-run', '--json')).stdout);

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import type { OperatorTenantSession } from '../../../../src/front/front.ts';
+import { noChanges } from '../../../../src/rules/access-changes.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { NO_RULES, revisionOfRules, textOfRules } from '../../../../src/rules/rule-set.ts';
 import { renderRuleSet } from '../../../../src/rules/rules-diff.ts';
@@ -21,6 +22,7 @@ const NO_PREVIEW = {
   notFollowed: 0,
   outsideTypes: 0,
   ungranted: [],
+  vanishing: [],
   scannedGrants: 0,
   complete: true,
 };
@@ -108,6 +110,8 @@ describe('trying rules', () => {
       notFollowed: 0,
       outsideTypes: 0,
       ungranted: [{ namespace: 'doc', relation: 'editor' }],
+      vanishing: ['can_sign'],
+      access: noChanges('bounds'),
       scannedGrants: 100_000,
       complete: false,
     };
@@ -116,6 +120,8 @@ describe('trying rules', () => {
     assert.match(text, /<dd>at least 1,200<\/dd>/);
     assert.match(text, /<dd>at least 7<\/dd>/);
     assert.match(text, /100,000, not all of them/);
+    assert.match(text, /would be refused: <code[^>]*>can_sign/);
+    assert.match(text, /It is not known who loses access/);
     assert.match(text, /none of the grants looked at is one of them:[\s\S]*editor<\/code> of <code dir="ltr">doc/);
     assert.match(text, /\+ doc viewer: editor/);
     assert.match(text, /Nothing has been saved/);

@@ -250,8 +250,11 @@ test('a preview counts the grants whose meaning changes, and changes nothing', a
     await slot.grant(handle, tuple(subject, object));
   }
   await slot.revoke(handle, tuple('team:b#member', 'doc:1'));
-  const preview = (of: object, ifMatch?: readonly string[]) =>
-    slot.connection.previewRules(handle, { ruleSet: parseRuleSet(of), ifMatch, outsideTypes: 'keep' });
+  const preview = async (of: object, ifMatch?: readonly string[]) => {
+    const request = { ruleSet: parseRuleSet(of), ifMatch, outsideTypes: 'keep' } as const;
+    const { access, ...figures } = await slot.connection.previewRules(handle, request);
+    return { ...figures, access: [access?.lost.subjects, access?.gained.subjects, ...(access?.open ?? [])] };
+  };
   const found = await preview({
     rules: [{ namespace: 'doc', name: 'can_read', any_of: ['viewer', 'owner', 'viewer from parent'] }],
     groups: true,
@@ -267,6 +270,9 @@ test('a preview counts the grants whose meaning changes, and changes nothing', a
       { namespace: 'doc', relation: 'owner' },
       { namespace: 'doc', relation: 'parent' },
     ],
+    vanishing: [],
+    // Ann, and whoever else is in the namespaces that become public.
+    access: [0, 1, 'everyone'],
     scannedGrants: 8,
     complete: true,
   });
@@ -276,6 +282,8 @@ test('a preview counts the grants whose meaning changes, and changes nothing', a
     notFollowed: 0,
     outsideTypes: 0,
     ungranted: [],
+    vanishing: [],
+    access: [0, 0],
     scannedGrants: 0,
     complete: true,
   };

@@ -22,6 +22,8 @@ import java.util.List;
  *     revoked.
  * @param ungranted Relations on which rules rely (as an element, or after {@code from}), but of which no object of
  *     the namespace has a grant.
+ * @param vanishing Names that the present rules define, and these do not: a check of one would be refused.
+ * @param access Who would lose and gain names of the present rules, each subject compared at one moment.
  * @param complete Whether all grants that matter to the counts were examined. If not, the counts are lower bounds,
  *     and a relation in {@code ungranted} may have grants.
  * @param scannedGrants How many grants were examined; one that is examined for two of the counts counts twice.
@@ -37,6 +39,8 @@ public record RulesPreview(
     long grantsNotFollowed,
     long grantsOutsideTypes,
     List<NamespaceRelation> ungranted,
+    List<VanishingName> vanishing,
+    AccessChanges access,
     boolean complete,
     long scannedGrants,
     long scannedGrantsMax) {
@@ -52,12 +56,15 @@ public record RulesPreview(
      * @param grantsNotFollowed as in the record
      * @param grantsOutsideTypes as in the record
      * @param ungranted as in the record
+     * @param vanishing as in the record
+     * @param access as in the record
      * @param complete as in the record
      * @param scannedGrants as in the record
      * @param scannedGrantsMax as in the record
      */
     public RulesPreview {
         ungranted = Fields.copy(ungranted, List.of());
+        vanishing = Fields.copy(vanishing, List.of());
     }
 
     static RulesPreview decode(Object value) {
@@ -72,6 +79,8 @@ public record RulesPreview(
             fields.required("grants_not_followed", Fields::integer),
             fields.required("grants_outside_types", Fields::integer),
             fields.required("ungranted", Fields.list(NamespaceRelation::decode)),
+            fields.required("vanishing", Fields.list(VanishingName::decode)),
+            fields.required("access", AccessChanges::decode),
             fields.required("complete", Fields::bool),
             fields.required("scanned_grants", Fields::integer),
             fields.required("scanned_grants_max", Fields::integer));
