@@ -60,8 +60,8 @@ export interface OperationResponse {
   /** The header `X-Service-Warning`, for developers. */
   readonly warning?: string | undefined;
   /**
-   * JSON text, or lines of it, or text of the content type; empty for a 204 or a 304. A function builds text that takes long, and runs in the turn
-   * of the tenant.
+   * JSON text, or lines of it, or text of the content type; empty for a 204 or a 304. A function builds text that takes
+   * long, and runs in the turn of the tenant.
    */
   readonly json: string | (() => string);
   /** Reserved before `json` is called; absent: `responseBytesMax` has already covered it. */
