@@ -17,13 +17,16 @@ import { readCases } from './support/cases.ts';
 import { runContract, startContractService } from './support/contract.ts';
 import { runFaults } from './support/fault-run.ts';
 import { assertReadmeShowsExamples } from './support/readme-examples.ts';
+import { startTestingService } from './support/testing-service.ts';
 import { runTexts } from './support/text-run.ts';
 
 const run = promisify(execFile);
 const CLIENT = join(ROOT, 'clients', 'go');
 const go = await findGo('the Go client');
 
-describe('the Go client', { skip: go === undefined }, () => {
+describe('the Go client', { skip: go === undefined }, async () => {
+  // For the tests of its example.
+  const testing = await startTestingService();
   let directory: string;
   let service: HttpService;
   const program = (name: string): string => join(directory, name);
@@ -41,7 +44,7 @@ describe('the Go client', { skip: go === undefined }, () => {
 
   it('has no findings of vet, passes its tests, and needs nothing but the standard library', async () => {
     await go?.run(['vet', './...'], CLIENT);
-    await go?.run(['test', './...'], CLIENT);
+    await go?.run(['test', './...'], CLIENT, { GRANTD_TESTING_URL: testing.url });
     assert.doesNotMatch(readFileSync(join(CLIENT, 'go.mod'), 'utf8'), /require/);
   });
 

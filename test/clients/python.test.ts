@@ -18,6 +18,7 @@ import { checkApplication } from './support/application.ts';
 import { runContract, startContractService } from './support/contract.ts';
 import { runFaults } from './support/fault-run.ts';
 import { runMembers } from './support/member-run.ts';
+import { startTestingService } from './support/testing-service.ts';
 import { runTexts } from './support/text-run.ts';
 
 const CLIENT = join(ROOT, 'clients', 'python');
@@ -36,7 +37,9 @@ async function findTool(): Promise<PythonTool | undefined> {
 
 const found = await findTool();
 
-describe('the Python client', { skip: found === undefined }, () => {
+describe('the Python client', { skip: found === undefined }, async () => {
+  // For the tests of its examples.
+  const testing = await startTestingService();
   const tool = found ?? { command: '', environment: {} };
   const directory = mkdtempSync(join(tmpdir(), 'grantd-python-'));
   // Each client loads the authorities that it may trust, and a case has several clients: one authority is enough here.
@@ -47,6 +50,7 @@ describe('the Python client', { skip: found === undefined }, () => {
     SSL_CERT_FILE: authorities,
     PYTHONPATH: [join(CLIENT, 'src'), tool.environment.PYTHONPATH ?? ''].join(':'),
     PYTHONDONTWRITEBYTECODE: '1',
+    GRANTD_TESTING_URL: testing.url,
   };
   let service: HttpService;
   before(async () => {
@@ -88,6 +92,10 @@ describe('the Python client', { skip: found === undefined }, () => {
 
   it('passes its tests, which run the code of its README', () =>
     python('-m', 'pytest', '-q', '-p', 'no:cacheprovider'));
+
+  for (const file of ['examples/test_documents.py', 'examples/test_documents_django.py']) {
+    it(`has an example with tests: ${file}`, () => python('-m', 'pytest', '-q', '-p', 'no:cacheprovider', file));
+  }
 
   for (const [name, options] of [
     ['with an event loop', []],

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, globSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, it } from 'node:test';
@@ -95,7 +95,7 @@ describe('what the pages say', () => {
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     for (const [index, text] of programs.entries()) writeFileSync(join(folder, `program-${index}.ts`), text);
     assert.ok(programs.length >= 7);
-    await checkTypes(folder);
+    await Promise.all([checkTypes(folder), checkTypes(join(folder, 'next'))]);
     const { key } = await service.createTenant();
     const env = { ...process.env, GRANTD_URL: service.baseUrl, GRANTD_KEY: key };
     const perform = async (index: number): Promise<void> => {
@@ -108,6 +108,7 @@ describe('what the pages say', () => {
     // The first one grants what the others ask for.
     await perform(0);
     await Promise.all(programs.slice(1).map((_, index) => perform(index + 1)));
+    await run(process.execPath, ['--test', '--test-force-exit', 'express.test.ts'], { cwd: folder });
   });
 });
 
@@ -174,11 +175,24 @@ interface Application {
   readonly child: ChildProcess;
 }
 
+/** The programs of each framework. Those for Next.js are handlers, which are served as it does. */
+const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  express: ['express.ts'],
+  fastify: ['fastify.ts'],
+  nest: ['nest.ts'],
+  next: ['next/app/documents/[id]/route.ts', 'next/app/documents/route.ts'],
+};
+
 async function startExample(name: string, url: string, key: string): Promise<Application> {
-  const program = join(packages.directory, `${name}.mjs`);
-  await compile(join(CLIENT, 'examples', `${name}.ts`), program);
+  const compiled = (EXAMPLES[name] ?? []).map(async (source, index) => {
+    const program = join(packages.directory, `${name}-${index}.mjs`);
+    await compile(join(CLIENT, 'examples', source), program);
+    return program;
+  });
+  const programs = await Promise.all(compiled);
+  const args = name === 'next' ? [join(import.meta.dirname, 'support', 'next-handlers.ts'), ...programs] : programs;
   const env = { ...process.env, GRANTD_URL: url, GRANTD_KEY: key, PORT: '0' };
-  const child = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   for await (const line of createInterface({ input: child.stdout })) {
     if (line.startsWith('http://')) return { url: line, child };
   }
@@ -192,11 +206,12 @@ async function endExample({ child }: Application): Promise<void> {
 }
 
 describe('the examples', () => {
-  const names = globSync('*.ts', { cwd: join(CLIENT, 'examples') }).map((file) => file.replace('.ts', ''));
+  it('are those that are tested', () => {
+    const names = readdirSync(join(CLIENT, 'examples')).filter((name) => !/\.test\.ts$|\.json$/.test(name));
+    assert.deepEqual(names.map((name) => name.replace('.ts', '')).toSorted(), Object.keys(EXAMPLES));
+  });
 
-  it('are those that are tested', () => assert.deepEqual(names.toSorted(), ['express', 'fastify', 'nest']));
-
-  for (const name of ['express', 'fastify', 'nest']) {
+  for (const name of Object.keys(EXAMPLES)) {
     it(`${name}: lets pass who may, and nobody else, whatever the service does`, async () => {
       const { key } = await service.createTenant();
       const body = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
@@ -207,6 +222,15 @@ describe('the examples', () => {
         { ...check, skip: 5, times: 1, do: 'respond', json: { authorized: 'true', checked_at: '' } },
         { ...check, skip: 5, times: 1, do: 'respond', problem: 'unavailable', retry_after: '3600' },
         { ...check, skip: 5, times: 6, do: 'cut-before' },
+        {
+          method: 'GET',
+          path: '/v1/objects',
+          skip: 1,
+          times: 1,
+          do: 'respond',
+          problem: 'unavailable',
+          retry_after: '3600',
+        },
       ];
       await using stack = new AsyncDisposableStack();
       const proxy = await startFaultProxy(service.baseUrl, faults);
@@ -228,6 +252,14 @@ describe('the examples', () => {
       assert.deepEqual([await ask('a%20b', 'ada'), await ask('plan', 'a b')], [404, 403]);
       assert.deepEqual([await ask('plan', 'ada'), await ask('plan', 'ada'), await ask('plan', 'ada')], [503, 503, 503]);
       assert.equal(await ask('plan', 'ada'), 200);
+
+      const list = (user?: string) => {
+        const headers = user === undefined ? {} : { 'x-authenticated-user': user };
+        return call(application.url, { method: 'GET', path: '/documents', headers });
+      };
+      assert.deepEqual(JSON.parse((await list('ada')).text), ['plan']);
+      assert.deepEqual([(await list()).status, (await list('ada')).status], [401, 503]);
+      assert.deepEqual(JSON.parse((await list('bob')).text), []);
     });
   }
 });

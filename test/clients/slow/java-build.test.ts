@@ -47,11 +47,13 @@ describe('the build of the Java client', { skip: found === undefined }, () => {
   });
   after(async () => service?.stop());
 
-  it('guards servlets in an application', async () => {
-    const tomcat = jars('{org/apache/tomcat,jakarta}/**/*.jar');
-    const parts = [target('grantd-examples', 'classes'), target('grantd-client', 'classes'), ...tomcat];
-    await checkApplication(service, [...JAVA, '-cp', classpath(...parts), 'io.github.grantd.examples.Documents']);
-  });
+  for (const application of ['Documents', 'SpringDocuments']) {
+    it(`guards requests of an application: ${application}`, () => {
+      const libraries = readFileSync(target('grantd-examples', 'classpath.txt'), 'utf8').trim();
+      const classes = classpath(target('grantd-examples', 'classes'), libraries);
+      return checkApplication(service, [...JAVA, '-cp', classes, `io.github.grantd.examples.${application}`]);
+    });
+  }
 
   it('is deployed whole, and no entry of its files has the time of the build', async () => {
     const deployed = join(folder, 'repository', 'io', 'github', 'grantd');
