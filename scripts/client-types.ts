@@ -20,6 +20,7 @@ const ROOTS = [
   'BulkWrite',
   'BulkWriteResult',
   'Change',
+  'DenialReason',
   'ContextGrant',
   'CreatedKey',
   'Decision',

@@ -251,6 +251,11 @@ type CheckResult struct {
 	// is part of itself. Under rules with gates, the grants of the proof.
 	Because []Grant `json:"because,omitempty"`
 
+	// If asked for, and only if not authorized: the fewest grants found that decide it. Without those in
+	// `excluded_by`, with the conditions in `unmet` met, and with those in `missing`, the subject would hold the
+	// relation; each of them is needed.
+	Reason *DenialReason `json:"reason,omitempty"`
+
 	// If asked for, under rules with gates: why, as a tree. Each node says whether `name` holds on `object`, and, if
 	// it does, `because` of which grants, and which `gate` gave it; if not, what was `looked_for`, and the `gates`
 	// that did not open. A gate has the proofs of `all_of` and of `but_not`, and that of an `all of N from R` the
@@ -355,6 +360,26 @@ type DenialContextError struct {
 	Message string `json:"message"`
 }
 
+// DenialReason: If asked for, and only if not authorized: the fewest grants found that decide it. Without those in
+// `excluded_by`, with the conditions in `unmet` met, and with those in `missing`, the subject would hold the
+// relation; each of them is needed.
+type DenialReason struct {
+	// One sentence, for people.
+	Text string `json:"text"`
+
+	// Grants that exclude the subject.
+	ExcludedBy []ReasonGrant `json:"excluded_by"`
+
+	// Grants whose condition is not met.
+	Unmet []ReasonGrant `json:"unmet"`
+
+	// Grants that do not exist.
+	Missing []Tuple `json:"missing"`
+
+	// True: these are not all, or none could be found.
+	Cut bool `json:"cut,omitempty"`
+}
+
 // EntitySearchResult: an answer of the service.
 type EntitySearchResult struct {
 	// Where the search goes on.
@@ -377,6 +402,17 @@ type EvaluationRequest struct {
 
 	// Values for parameters of conditions; those that no condition asks for are ignored.
 	Context map[string]any `json:"context,omitempty"`
+}
+
+// ExcludedName: Of `excluded_by`: what the grant takes away from the subject.
+type ExcludedName struct {
+	// A name that a rule defines.
+	Name string `json:"name"`
+
+	// On what. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
+	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
+	// without control characters or white space.
+	Object string `json:"object"`
 }
 
 // FormerTerms: Only for `grant.updated`: the terms that the grant had before. Absent from changes that version 0.2
@@ -567,6 +603,44 @@ type Question struct {
 	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
 	// without control characters or white space.
 	Object string `json:"object"`
+}
+
+// ReasonGrant: A grant of a reason.
+type ReasonGrant struct {
+	// Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
+	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
+	// without control characters or white space.
+	Subject string `json:"subject"`
+
+	// One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or one
+	// that the rules of the tenant declare. The rules say what follows from it; without rules, nothing.
+	Relation string `json:"relation"`
+
+	// On what. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
+	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
+	// without control characters or white space.
+	Object string `json:"object"`
+
+	// Opaque. A grant created again after its revocation has a new id.
+	GrantID string `json:"grant_id,omitempty"`
+
+	// When the grant was created. ISO 8601 in UTC with milliseconds.
+	CreatedAt *time.Time `json:"created_at,omitempty"`
+
+	// The grant holds until just before this moment; `null`: it never expires. ISO 8601 in UTC with milliseconds.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// The grant holds only where this condition is met. Absent: it has none.
+	Condition *GrantCondition `json:"condition,omitempty"`
+
+	// The values that its condition saw.
+	ConditionSaw map[string]any `json:"condition_saw,omitempty"`
+
+	// True: the call sent it.
+	ContextGrant bool `json:"context_grant,omitempty"`
+
+	// Of `excluded_by`: what the grant takes away from the subject.
+	Excludes *ExcludedName `json:"excludes,omitempty"`
 }
 
 // ResourceSearch: On which resources of a type may the subject perform the action?
@@ -974,6 +1048,7 @@ func decodeCheckResult(value any) (CheckResult, error) {
 	decoded.Authorized = required(o, "authorized", decodeBoolean)
 	decoded.CheckedAt = required(o, "checked_at", decodeTime)
 	decoded.Because = orZero(o, "because", listOf(decodeGrant))
+	decoded.Reason = optional(o, "reason", decodeDenialReason)
 	decoded.Proof = orZero(o, "proof", decodeMap)
 	return decoded, o.err
 }
@@ -1023,11 +1098,30 @@ func decodeDenialContextError(value any) (DenialContextError, error) {
 	return decoded, o.err
 }
 
+func decodeDenialReason(value any) (DenialReason, error) {
+	var decoded DenialReason
+	o := objectOf(value)
+	decoded.Text = required(o, "text", decodeText)
+	decoded.ExcludedBy = required(o, "excluded_by", listOf(decodeReasonGrant))
+	decoded.Unmet = required(o, "unmet", listOf(decodeReasonGrant))
+	decoded.Missing = required(o, "missing", listOf(decodeTuple))
+	decoded.Cut = orZero(o, "cut", decodeBoolean)
+	return decoded, o.err
+}
+
 func decodeEntitySearchResult(value any) (EntitySearchResult, error) {
 	var decoded EntitySearchResult
 	o := objectOf(value)
 	decoded.Page = required(o, "page", decodePageInfo)
 	decoded.Results = required(o, "results", listOf(decodeFoundEntity))
+	return decoded, o.err
+}
+
+func decodeExcludedName(value any) (ExcludedName, error) {
+	var decoded ExcludedName
+	o := objectOf(value)
+	decoded.Name = required(o, "name", decodeText)
+	decoded.Object = required(o, "object", decodeText)
 	return decoded, o.err
 }
 
@@ -1150,6 +1244,22 @@ func decodePageInfo(value any) (PageInfo, error) {
 	return decoded, o.err
 }
 
+func decodeReasonGrant(value any) (ReasonGrant, error) {
+	var decoded ReasonGrant
+	o := objectOf(value)
+	decoded.Subject = required(o, "subject", decodeText)
+	decoded.Relation = required(o, "relation", decodeText)
+	decoded.Object = required(o, "object", decodeText)
+	decoded.GrantID = orZero(o, "grant_id", decodeText)
+	decoded.CreatedAt = optional(o, "created_at", decodeTime)
+	decoded.ExpiresAt = nullable(o, "expires_at", decodeTime)
+	decoded.Condition = optional(o, "condition", decodeGrantCondition)
+	decoded.ConditionSaw = orZero(o, "condition_saw", decodeMap)
+	decoded.ContextGrant = orZero(o, "context_grant", decodeBoolean)
+	decoded.Excludes = optional(o, "excludes", decodeExcludedName)
+	return decoded, o.err
+}
+
 func decodeRevocation(value any) (Revocation, error) {
 	var decoded Revocation
 	o := objectOf(value)
@@ -1241,6 +1351,15 @@ func decodeSubjectList(value any) (SubjectList, error) {
 	decoded.Subjects = required(o, "subjects", listOf(decodeText))
 	decoded.NextCursor = nullable(o, "next_cursor", decodeCursor)
 	decoded.Excluded = orZero(o, "excluded", listOf(decodeText))
+	return decoded, o.err
+}
+
+func decodeTuple(value any) (Tuple, error) {
+	var decoded Tuple
+	o := objectOf(value)
+	decoded.Subject = required(o, "subject", decodeText)
+	decoded.Relation = required(o, "relation", decodeText)
+	decoded.Object = required(o, "object", decodeText)
 	return decoded, o.err
 }
 

@@ -75,6 +75,7 @@ const REQUESTS = [
 const NAMES: ReadonlyMap<string, string> = new Map([
   ['ActionSearchResultResultsItem', 'FoundAction'],
   ['ChangeNamespace', 'ChangedNamespace'],
+  ['ReasonGrantExcludes', 'ExcludedName'],
   ['ChangeFormerTerms', 'FormerTerms'],
   ['DecisionContext', 'DenialContext'],
   ['DecisionContextError', 'DenialError'],

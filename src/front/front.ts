@@ -41,6 +41,8 @@ export interface ExplainedAnswer extends TimedAnswer {
   readonly because: readonly Grant[];
   /** Under rules with gates: the proof, as JSON. Otherwise empty. */
   readonly proof: string;
+  /** Why it is denied, as JSON; empty if it is authorized. */
+  readonly reason: string;
 }
 
 export interface LenientAnswer extends BulkAnswer {

@@ -57,6 +57,8 @@ export interface Group {
   readonly name: string;
 }
 
+/** Relations, names and relations to parents that are listed of what would suffice. */
+const LISTED_MAX = 20;
 /** Values kept for a rule set: this many, and some more for each of its elements. Beyond, they are computed again. */
 const CACHED_MIN = 64;
 const CACHED_PER_ELEMENT = 4;
@@ -573,6 +575,19 @@ export class CompiledRules {
   /** What suffices for one of the names on the object. */
   wanted(object: string, names: NameSet): Requirement {
     return this.#of(object).wanted.get(names);
+  }
+
+  /** The same of one name, without gates, as texts: `editor`, `viewer from parent`. */
+  sufficesFor(object: string, number: number): readonly string[] {
+    const { relations, parents } = this.wanted(object, bitOf(number));
+    const listed = (all: readonly string[]): readonly string[] =>
+      all.length <= LISTED_MAX ? all : [...all.slice(0, LISTED_MAX), `${all.length - LISTED_MAX} others`];
+    const texts = (names: NameSet): string => listed(this.namesIn(names)).join(' or ');
+    const inherited = parents.slice(0, LISTED_MAX + 1);
+    return [
+      ...listed(relations.map((relation) => this.describe(relation))),
+      ...inherited.map((each) => `${texts(each.names)} from ${this.describe(each.relation)}`),
+    ];
   }
 
   /**

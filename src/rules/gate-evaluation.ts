@@ -30,6 +30,7 @@ import { stepsFrom, type WantedObject, WantedSearch } from './wanted-search.ts';
 export interface Proof {
   /** The name; of a part of a rule, its text. */
   readonly name: string;
+  readonly number: number;
   readonly object: string;
   /** Undefined: it could not be decided, and did not matter. */
   readonly holds: Truth;
@@ -48,7 +49,10 @@ export interface Proof {
 export interface GateProof {
   /** The text of the gate. */
   readonly gate: string;
+  readonly number: number;
   readonly object: string;
+  /** What was wanted on its object, and the way from there to the object of the name. */
+  readonly visit: WantedObject;
   /** For `all of`: the grants that make its entities parents of the object. */
   readonly parents: readonly Step[];
   /** What must hold, as far as it was decided. */
@@ -127,8 +131,6 @@ interface Goal {
 const OPEN_GOALS_MAX = 400;
 /** Steps of solving goals that rest on each other: some milliseconds. */
 const SOLVING_STEPS_MAX = 200_000;
-/** Relations, names and relations to parents that a proof lists of what would have sufficed. */
-const LISTED_MAX = 20;
 /** A search for a goal takes as long as so many entities and grants, and most goals examine only a few. */
 const SPENT_PER_GOAL = 30;
 
@@ -431,8 +433,9 @@ export class GateEvaluation {
     const { value: holds } = goal;
     const repeated = shown.has(goal);
     const cut = !repeated && holds !== undefined && extent.isFull;
-    const name = this.#rules.describe(goal.number);
-    const bare = { name, object: goal.object, holds, chain: [], gates: [], lookedFor: [], repeated, cut };
+    const { number, object } = goal;
+    const name = this.#rules.describe(number);
+    const bare = { name, number, object, holds, chain: [], gates: [], lookedFor: [], repeated, cut };
     if (repeated || cut || holds === undefined) return bare;
     shown.add(goal);
     extent.shown += 1;
@@ -441,7 +444,7 @@ export class GateEvaluation {
     const all = goal.gates ?? [];
     if (!holds) {
       const gates = gateProofs(all);
-      return { ...bare, gates, lookedFor: this.#lookedFor(goal), cut: gates.length < all.length };
+      return { ...bare, gates, lookedFor: this.#rules.sufficesFor(object, number), cut: gates.length < all.length };
     }
     const opened = goal.chain === undefined ? this.#openedOf(goal, extent) : undefined;
     const chain = goal.chain?.() ?? (opened === undefined ? [] : stepsFrom(opened.visit));
@@ -452,7 +455,7 @@ export class GateEvaluation {
 
   #gateProofOf(at: GateAt, shown: Set<Goal>, extent: ProofExtent): GateProof {
     const { all, none, perhaps } = this.#operandsOf(at);
-    const { object } = at;
+    const { gate: number, object, visit } = at;
     extent.operands += all.length + none.length + perhaps.length;
     const isDecided = ({ rank }: Goal): boolean => rank > 0;
     const decided = { all: [...all, ...perhaps].filter(isDecided), none: none.filter(isDecided) };
@@ -466,11 +469,11 @@ export class GateEvaluation {
     };
     const proofs = { all: proofsOf(decided.all, false), none: proofsOf(decided.none, true) };
     const cut = proofs.all.length < decided.all.length || proofs.none.length < decided.none.length;
-    const gate = this.#rules.gateOf(object, at.gate);
+    const gate = this.#rules.gateOf(object, number);
     const entities = cut ? proofs.all : all;
     const parents =
       gate.kind === 'every' ? entities.map((each) => ({ subject: each.object, relation: gate.relation, object })) : [];
-    return { gate: this.#rules.describe(at.gate), object, parents, ...proofs, cut };
+    return { gate: this.#rules.describe(number), number, object, visit, parents, ...proofs, cut };
   }
 
   /** The gate that gives a goal that holds; none if the proof has no room to look at so many operands. */
@@ -491,18 +494,6 @@ export class GateEvaluation {
       [...all, ...perhaps].every((goal) => goal.value === true && goal.rank < rank) &&
       none.every((goal) => goal.value === false)
     );
-  }
-
-  #lookedFor({ number, object }: Goal): readonly string[] {
-    const { relations, parents } = this.#rules.wanted(object, bitOf(number));
-    const listed = (all: readonly string[]): readonly string[] =>
-      all.length <= LISTED_MAX ? all : [...all.slice(0, LISTED_MAX), `${all.length - LISTED_MAX} others`];
-    const texts = (names: NameSet): string => listed(this.#rules.namesIn(names)).join(' or ');
-    const inherited = parents.slice(0, LISTED_MAX + 1);
-    return [
-      ...listed(relations.map((relation) => this.#rules.describe(relation))),
-      ...inherited.map((each) => `${texts(each.names)} from ${this.#rules.describe(each.relation)}`),
-    ];
   }
 
   // ---- goals that rest on each other ----

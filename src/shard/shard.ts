@@ -400,6 +400,8 @@ export interface NamedAnswer extends BulkAnswer {
   readonly because: readonly (readonly Grant[])[];
   /** By check, if asked for under rules with gates: the proof, as JSON. Otherwise empty. */
   readonly proofs: readonly string[];
+  /** By check, if asked for and denied: why, as JSON. Otherwise empty. */
+  readonly reasons: readonly string[];
   /** With `denyUndefined`: indices of the checks that were denied because no rule defines their name, ascending. */
   readonly undefinedAt: readonly number[];
 }

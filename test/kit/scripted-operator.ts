@@ -319,9 +319,9 @@ export class ScriptedOperator implements OperatorApi {
       explain: async (context, check) => {
         this.#enter('explain', context);
         const asked = { ...STRICT, ...contextOf(check), checks: [check], explain: true };
-        const { because, proofs, authorized, checkedAtMs } = await named(context, asked);
-        const [[grants = []], [proof = '']] = [because, proofs];
-        return { authorized: authorized[0] === true, checkedAtMs, because: grants, proof };
+        const { because, proofs, reasons, authorized, checkedAtMs } = await named(context, asked);
+        const [[grants = []], [proof = ''], [reason = '']] = [because, proofs, reasons];
+        return { authorized: authorized[0] === true, checkedAtMs, because: grants, proof, reason };
       },
       checkBulk: async (context, checks, call = {}) => {
         this.#enter('checkBulk', context);

@@ -11,6 +11,7 @@ import type {
   ContextGrant,
   CreatedKey,
   Decision,
+  DenialReason,
   EvaluationRequest,
   EvaluationsRequest,
   FoundEntity,
@@ -41,6 +42,7 @@ import {
   checkKey,
   checkNamespace,
   checkPreview,
+  checkReason,
   checkRuleSet,
   checkRulesVersion,
   Field,
@@ -106,6 +108,8 @@ export interface Explanation {
   readonly authorized: boolean;
   /** If authorized: a shortest chain of grants from the subject to the object. */
   readonly because: readonly Grant[];
+  /** If denied: why, in one sentence, and the grants that it names. */
+  readonly reason?: DenialReason;
   /** Under rules with gates: why, as a tree that the API describes. */
   readonly proof?: Readonly<Record<string, unknown>>;
 }
@@ -247,6 +251,7 @@ export class Grantd {
     return {
       authorized,
       because,
+      ...(field.has('reason') ? { reason: field.at('reason').checked<DenialReason>(checkReason) } : {}),
       ...(field.has('proof') ? { proof: field.at('proof').checked<Readonly<Record<string, unknown>>>(() => {}) } : {}),
     };
   }

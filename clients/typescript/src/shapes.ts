@@ -130,6 +130,13 @@ function checkGrant(field: Field): void {
   field.at('expires_at').timeOrNull();
 }
 
+export function checkReason(field: Field): void {
+  textsAt(field, 'text');
+  for (const name of ['excluded_by', 'unmet', 'missing']) {
+    for (const grant of field.at(name).list()) textsAt(grant, 'subject', 'relation', 'object');
+  }
+}
+
 export const grantIn = (field: Field): Grant => field.checked(checkGrant);
 
 /** A grant of exactly this tuple, and not the response to another request. */

@@ -29,6 +29,8 @@ export interface ExplainedAnswer {
   readonly because: readonly (Grant & GrantAttributes)[];
   /** Under rules with gates: the proof, as the APIs show it. */
   readonly proof: unknown;
+  /** Why it is denied, as the APIs show it. */
+  readonly reason: unknown;
 }
 
 export interface FoundSubjects {
@@ -70,7 +72,9 @@ export class EmbeddedTenant {
     const [authorized = false] = answer.authorized;
     const [because = []] = answer.because;
     const [proof = ''] = answer.proofs;
-    return { authorized, because, proof: proof === '' ? undefined : JSON.parse(proof) };
+    const [reason = ''] = answer.reasons;
+    const parsed = (text: string): unknown => (text === '' ? undefined : JSON.parse(text));
+    return { authorized, because, proof: parsed(proof), reason: parsed(reason) };
   }
 
   async listObjects(query: Omit<ObjectsQuery, 'limit' | 'cursor'>): Promise<readonly string[]> {

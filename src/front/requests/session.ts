@@ -235,6 +235,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
       ...onlyAnswer(answer),
       because: answer.because[0] ?? [],
       proof: answer.proofs[0] ?? '',
+      reason: answer.reasons[0] ?? '',
     }));
   }
 

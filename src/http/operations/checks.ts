@@ -24,7 +24,7 @@ export const check: PublicOperation = {
   tag: 'Checks',
   summary: 'Check one relationship',
   description:
-    'Linearizable: a check that starts after a grant or a revocation was acknowledged sees it. A check that cannot be decided now gets a 503, never a deny. With rules, what follows from them counts; `explain` asks for the grants on which an `authorized` rests. `context` has values for conditions, and `context_grants` grants that count for this call alone.',
+    'Linearizable: a check that starts after a grant or a revocation was acknowledged sees it. A check that cannot be decided now gets a 503, never a deny. With rules, what follows from them counts; `explain` asks why: for the grants on which an `authorized` rests, or for those that decide a denial. `context` has values for conditions, and `context_grants` grants that count for this call alone.',
   body: { name: 'CheckRequest', schema: checkSchema, bytesMax: BODY_BYTES_MAX, example: EXAMPLE_TUPLE },
   responseBytesMax: ({ body }) => reasonsBytesMax(body),
   successes: [
@@ -38,14 +38,14 @@ export const check: PublicOperation = {
   errors: [...CONTEXT_GRANT_ERRORS, ...EVALUATION_ERRORS],
   answer(session, context, { body }, { outcomes }) {
     const question = validateCheck(body);
-    const answered = (answer: TimedAnswer, because = ''): OperationResponse => {
+    const answered = (answer: TimedAnswer, reasons = ''): OperationResponse => {
       const { authorized, checkedAtMs } = answer;
       if (authorized) outcomes.authorized(1);
       else outcomes.denied(1);
       const checkedAt = formatTimestamp(checkedAtMs);
       const response = {
         status: 200,
-        json: `{"authorized":${authorized},"checked_at":"${checkedAt}"${because}}`,
+        json: `{"authorized":${authorized},"checked_at":"${checkedAt}"${reasons}}`,
       } as const;
       return authorized ? response : withWarnings(context, response);
     };
@@ -55,8 +55,10 @@ export const check: PublicOperation = {
     };
     if (question.explain !== true) return session.check(context, question).then((answer) => answered(answer), failed);
     return session.explain(context, question).then((answer) => {
-      const because = answer.authorized ? `,"because":${JSON.stringify(answer.because.map(grantRecord))}` : '';
-      return answered(answer, answer.proof === '' ? because : `${because},"proof":${answer.proof}`);
+      const because = answer.authorized ? JSON.stringify(answer.because.map(grantRecord)) : '';
+      // During an upgrade, the owner may give none.
+      const parts = Object.entries({ because, reason: answer.reason, proof: answer.proof });
+      return answered(answer, parts.map(([name, json]) => (json === '' ? '' : `,"${name}":${json}`)).join(''));
     }, failed);
   },
 };

@@ -61,12 +61,17 @@ export const changeListBytesMax = (request: Listing): number =>
 /** A chain has as many grants as evaluation may follow, and one more. */
 const REASONS_MAX = 27;
 
+/** Grants of the reason of a denial, what their conditions saw, and the sentence. */
+const REASON_BYTES_MAX = 11 * GRANT_BYTES_MAX + 16 * 1024;
+
 /**
  * `body`: not validated yet. Only a check with `explain` has a long response: a chain of grants, or a proof with its
  * grants listed once more.
  */
 export const reasonsBytesMax = (body: unknown): number =>
-  isJsonObject(body) && body.explain === true ? Math.max(REASONS_MAX * GRANT_BYTES_MAX, 2 * PROOF_BYTES_MAX) : 0;
+  isJsonObject(body) && body.explain === true
+    ? Math.max(REASONS_MAX * GRANT_BYTES_MAX, 2 * PROOF_BYTES_MAX) + REASON_BYTES_MAX
+    : 0;
 
 export const keyListBytesMax = (request: Listing): number => limitOf(request) * KEY_BYTES_MAX;
 

@@ -265,6 +265,36 @@ export const revokeResultSchema = z.object({
   complete: z.boolean().meta({ description: 'Whether no grant that matches was left at that moment, or would be.' }),
 });
 
+/** One that the call sent has no id and no times. */
+export const reasonGrantSchema = z
+  .object({
+    ...tupleSchema.shape,
+    grant_id: grantSchema.shape.grant_id.optional(),
+    created_at: grantSchema.shape.created_at.optional(),
+    expires_at: grantSchema.shape.expires_at.optional(),
+    condition: grantConditionSchema.optional(),
+    condition_saw: contextSchema('The values that its condition saw.').optional(),
+    context_grant: z.boolean().optional().meta({ description: 'True: the call sent it.' }),
+    excludes: z
+      .object({ name: z.string().meta({ description: 'A name that a rule defines.' }), object: objectSchema })
+      .optional()
+      .meta({ description: 'Of `excluded_by`: what the grant takes away from the subject.' }),
+  })
+  .meta({ description: 'A grant of a reason.' });
+
+export const denialReasonSchema = z
+  .object({
+    text: z.string().meta({ description: 'One sentence, for people.' }),
+    excluded_by: z.array(reasonGrantSchema).meta({ description: 'Grants that exclude the subject.' }),
+    unmet: z.array(reasonGrantSchema).meta({ description: 'Grants whose condition is not met.' }),
+    missing: z.array(tupleSchema).meta({ description: 'Grants that do not exist.' }),
+    cut: z.boolean().optional().meta({ description: 'True: these are not all, or none could be found.' }),
+  })
+  .meta({
+    description:
+      'If asked for, and only if not authorized: the fewest grants found that decide it. Without those in `excluded_by`, with the conditions in `unmet` met, and with those in `missing`, the subject would hold the relation; each of them is needed.',
+  });
+
 export const checkResultSchema = z.object({
   authorized: z.boolean().meta({ description: 'Whether the relationship holds.' }),
   checked_at: timestamp('When it was decided.'),
@@ -272,6 +302,7 @@ export const checkResultSchema = z.object({
     description:
       'If asked for, and only if authorized: a shortest chain of grants, from the subject to the object. Empty: a group is part of itself. Under rules with gates, the grants of the proof.',
   }),
+  reason: denialReasonSchema.optional(),
   proof: z.record(z.string(), z.unknown()).optional().meta({
     description:
       'If asked for, under rules with gates: why, as a tree. Each node says whether `name` holds on `object`, and, if it does, `because` of which grants, and which `gate` gave it; if not, what was `looked_for`, and the `gates` that did not open. A gate has the proofs of `all_of` and of `but_not`, and that of an `all of N from R` the grants of R, its `parents`. A node with `repeated` stands in full elsewhere. A proof takes at most 256 KiB: a node or a gate with `cut` lacks what did not fit.',

@@ -153,6 +153,13 @@ function namespacesDenied(
   return [...new Set([...denied(subjects), ...denied(objects)])];
 }
 
+/** A check without a proof, or a reason, has an empty one. */
+const sparseTexts = s.converted(
+  s.list(s.text),
+  (texts: readonly string[]) => Array.from(texts, (text = '') => text),
+  (texts) => texts,
+);
+
 const oneEach = ({ authorized }: BulkAnswer, checks: readonly unknown[]): void =>
   demand(authorized.length === checks.length, `${checks.length} checks have ${authorized.length} results.`);
 
@@ -198,19 +205,16 @@ export const checkCalls = {
       authorized: s.list(s.flag),
       checkedAtMs: s.int64,
       because: s.list(s.only('grants', s.list(grant))),
-      // A check without a proof has an empty one.
-      proofs: s.converted(
-        s.list(s.text),
-        (proofs: readonly string[]) => Array.from(proofs, (proof = '') => proof),
-        (proofs) => proofs,
-      ),
+      proofs: sparseTexts,
+      reasons: sparseTexts,
       undefinedAt: s.list(s.uint32),
     }),
     fits: (answer, { checks, explain }) => {
       oneEach(answer, checks);
-      const { because, proofs, undefinedAt } = answer;
+      const { because, proofs, reasons, undefinedAt } = answer;
       demand(!explain || because.length === checks.length, 'The reasons and the checks are not as many.');
       demand(proofs.length <= checks.length, 'There are more proofs than checks.');
+      demand(reasons.length <= checks.length, 'There are more reasons than checks.');
       const ascending = undefinedAt.every((index, at) => index > (undefinedAt[at - 1] ?? -1) && index < checks.length);
       demand(ascending, 'The reply names checks that the call does not have.');
     },

@@ -14,8 +14,9 @@ import {
   type Evaluation,
   type EvaluationLimits,
 } from '../../rules/check-evaluation.ts';
-import type { CompiledRules } from '../../rules/compiled-rules.ts';
-import { GateEvaluation, type ProofLimits } from '../../rules/gate-evaluation.ts';
+import { bitOf, type CompiledRules } from '../../rules/compiled-rules.ts';
+import { type Denial, DenialSearch } from '../../rules/denial-search.ts';
+import { GateEvaluation, type Proof, type ProofLimits } from '../../rules/gate-evaluation.ts';
 import { GrantedSearch } from '../../rules/granted-search.ts';
 import type { Graph, SearchLimits, Step } from '../../rules/graph.ts';
 import { type NamedTuple, undefinedName } from '../../rules/questions.ts';
@@ -24,8 +25,10 @@ import type { ServedTenure } from '../log/tenure.ts';
 import { type AnswerCache, checkKey } from '../memory/answer-cache.ts';
 import type { GrantPage } from '../memory/grant-page.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
+import type { StoredRules } from '../memory/tenant-rules.ts';
 import type { NamedAnswer, NamedChecks } from '../shard.ts';
-import { CallGrants, type CallTerms, termsOf } from './call-grants.ts';
+import { CallGrants, type CallTerms, GrantsView, termsOf } from './call-grants.ts';
+import { denialRecord } from './denial-record.ts';
 import { GrantConditions } from './grant-conditions.ts';
 import { PageGraph, type Reach } from './page-graph.ts';
 import { ProofWriter, stepsIn } from './proof-record.ts';
@@ -45,6 +48,8 @@ const CHECK_REACH: Reach = {
 };
 /** A cold search from the subject would load pages of groups that mostly do not exist. */
 const LEAD = 128;
+/** The same where the answer is explained: what the subject does not hold has to be looked at, too. */
+const LEAD_OF_REASONS = 2000;
 /** Steps of the conditions of a check: some tenths of a second at worst, in turns. */
 const CONDITION_STEPS_MAX = 400_000;
 /** Entities and grants of a step that runs at once, without a turn: some tenths of a millisecond. */
@@ -66,11 +71,18 @@ interface Reasons {
   readonly because: readonly Grant[];
   /** JSON; empty: the grants are a chain. */
   readonly proof: string;
+  /** Of a denial, JSON; otherwise empty. */
+  readonly reason: string;
 }
 
-const NO_REASONS: Reasons = { because: [], proof: '' };
+const NO_REASONS: Reasons = { because: [], proof: '', reason: '' };
 /** Some milliseconds. */
 const PROOF_LIMITS: ProofLimits = { shownMax: 200, entriesMax: 1000, stepsMax: 1000, operandsMax: 10_000 };
+
+/** A denial, but for what is asked. */
+const UNPROVED = { holds: false, chain: [], gates: [], lookedFor: [], repeated: false, cut: false } as const;
+/** After so many rounds of loading, a denial has no reason rather than no answer. */
+const RUNS_FOR_REASON_MAX = 50;
 
 /** Undefined: the call has to wait. */
 type Answers = NamedAnswer | undefined;
@@ -78,6 +90,7 @@ type Answers = NamedAnswer | undefined;
 /** The checks of a call at one moment, in one step or in several. */
 class CheckRun {
   readonly #rules: CompiledRules;
+  readonly #stored: StoredRules;
   readonly #graph: PageGraph;
   readonly #grants: CallGrants;
   readonly #terms: CallTerms;
@@ -90,13 +103,18 @@ class CheckRun {
   readonly #answers: AnswerCache | undefined;
   /** By subject and context, shared by the checks of the call. */
   #granted: Map<string, GrantedSearch> | undefined;
-  readonly #evaluations: AnyEvaluation[] = [];
+  readonly #evaluations: (AnyEvaluation | DenialSearch)[] = [];
   readonly #authorized: boolean[] = [];
   readonly #because: (readonly Grant[])[] = [];
   readonly #proofs: string[] = [];
+  readonly #reasons: string[] = [];
   readonly #undefinedAt: number[] = [];
   /** Continues in the next step. */
   #interrupted: AnyEvaluation | undefined;
+  /** Another commit would end the evaluation. */
+  readonly #isLastTry: boolean;
+  /** Of the present check, which is denied. */
+  #denial: DenialSearch | undefined;
   #spent = 0;
 
   /**
@@ -104,13 +122,21 @@ class CheckRun {
    * be denied: before any check is decided, so that the error does not depend on what is in memory.
    */
   constructor(
-    { rules, graph, terms }: { readonly rules: CompiledRules; readonly graph: PageGraph; readonly terms: CallTerms },
+    {
+      rules: stored,
+      graph,
+      terms,
+    }: { readonly rules: StoredRules; readonly graph: PageGraph; readonly terms: CallTerms },
     { slotTime }: ServedTenure,
     nowMs: number,
     checks: NamedChecks,
-    answers?: AnswerCache,
+    answers: AnswerCache | undefined,
+    isLastTry = false,
   ) {
+    const rules = stored.compiled;
     this.#rules = rules;
+    this.#stored = stored;
+    this.#isLastTry = isLastTry;
     this.#graph = graph;
     this.#terms = terms;
     this.#nowMs = nowMs;
@@ -148,6 +174,7 @@ class CheckRun {
       checkedAtMs: this.#nowMs,
       because: this.#because,
       proofs: this.#proofs,
+      reasons: this.#reasons,
       undefinedAt: this.#undefinedAt,
     };
   }
@@ -180,10 +207,12 @@ class CheckRun {
     if (result.kind === 'too-large') throw tooLarge(result.bound, CHECK_LIMITS, 'A check');
     if (result.kind === 'interrupted') this.#interrupted = evaluation;
     if (result.kind !== 'decided') return result.kind;
-    const reasons = explain ? this.#reasonsOf(evaluation, number, check.object) : NO_REASONS;
-    if (reasons === undefined) return 'missing';
+    const reasons = explain ? this.#reasonsOf(evaluation, check, number, result.authorized) : NO_REASONS;
+    if (reasons === 'interrupted') this.#interrupted = evaluation;
+    if (typeof reasons === 'string') return reasons;
     if (!this.#time.depends) this.#answers?.keepCheck(key, result.authorized);
     if (reasons.proof !== '') this.#proofs[index] = reasons.proof;
+    if (reasons.reason !== '') this.#reasons[index] = reasons.reason;
     return this.#decided(result.authorized, result.authorized ? reasons.because : []);
   }
 
@@ -207,7 +236,7 @@ class CheckRun {
     const { explain } = this.#checks;
     const { conditions, contextGrants } = this.#terms;
     const question = { subject, number, object };
-    const limits: EvaluationLimits = { ...CHECK_LIMITS, lead: LEAD, spentMax };
+    const limits: EvaluationLimits = { ...CHECK_LIMITS, lead: explain ? LEAD_OF_REASONS : LEAD, spentMax };
     // The chain of a plain reason has only stored grants, without the values that conditions saw.
     const gated = rules.gated || (explain && (conditions !== undefined || contextGrants !== undefined));
     // Only a search of its own, from the beginning, finds a shortest chain.
@@ -233,19 +262,78 @@ class CheckRun {
     return granted;
   }
 
-  /** Undefined: one of the grants is no longer in memory. */
-  #reasonsOf(evaluation: AnyEvaluation, number: number, object: string): Reasons | undefined {
-    if (!(evaluation instanceof GateEvaluation)) {
-      const because = this.#grantsOf(evaluation.chain);
-      return because && { because, proof: '' };
-    }
-    const proof = evaluation.proofOf(number, object, PROOF_LIMITS);
-    if (this.#grantsOf(distinct([...stepsIn(proof)])) === undefined) return undefined;
+  /** `missing`: a grant is not in memory. */
+  #reasonsOf(
+    evaluation: AnyEvaluation,
+    check: NamedTuple,
+    number: number,
+    authorized: boolean,
+  ): Reasons | 'missing' | 'interrupted' {
+    const denial = authorized ? undefined : this.#denialOf(evaluation, check, number);
+    if (typeof denial === 'string') return denial;
+    const proof = this.#proofOf(evaluation, check, number);
+    const denying = denial?.parts.flatMap(({ kind, step }) => (kind === 'missing' ? [] : [step])) ?? [];
+    const proved = evaluation instanceof GateEvaluation ? distinct(proof ? [...stepsIn(proof)] : []) : evaluation.chain;
+    const chain = this.#grantsOf(proved);
+    if (chain === undefined || this.#grantsOf(denying) === undefined) return 'missing';
+    const reason = denial === undefined ? '' : this.#writeDenial(denial, check, number);
+    if (proof === undefined) return { because: chain, proof: '', reason };
     const seen = new Set<string>();
     const writer = new ProofWriter(PROOF_BYTES_MAX, (step) => this.#recordOf(step, seen));
     const text = writer.write(proof);
     const because = this.#grantsOf(distinct(writer.steps));
-    return because && { because, proof: text };
+    return because === undefined ? 'missing' : { because, proof: text, reason };
+  }
+
+  #writeDenial(denial: Denial, question: NamedTuple, number: number): string {
+    const rules = this.#rules;
+    const { object } = question;
+    const gates = rules.wanted(object, bitOf(number)).gates.map((gate) => rules.describe(gate));
+    const wanted = [...rules.sufficesFor(object, number), ...gates];
+    const seen = new Set<string>();
+    return denialRecord(denial, { rules, question, wanted, recordOf: (step) => this.#recordOf(step, seen) });
+  }
+
+  #proofOf(evaluation: AnyEvaluation, { object }: NamedTuple, number: number): Proof | undefined {
+    return evaluation instanceof GateEvaluation ? evaluation.proofOf(number, object, PROOF_LIMITS) : undefined;
+  }
+
+  /** What denies the check, as far as there is time to find it. */
+  #denialOf(evaluation: AnyEvaluation, check: NamedTuple, number: number): Denial | 'missing' | 'interrupted' {
+    this.#denial ??= this.#searchDenial(check, number, this.#proofOf(evaluation, check, number));
+    const before = this.#denial.spent;
+    const progress = this.#denial.run();
+    this.#spent += this.#denial.spent - before;
+    if (progress.kind === 'interrupted' && !this.#isLastTry) return 'interrupted';
+    this.#denial = undefined;
+    // What was not in memory did not matter for the answer, but may for its reason.
+    const misses = progress.kind === 'missing' || this.#graph.missesPages;
+    if (misses && this.#graph.runs < RUNS_FOR_REASON_MAX) return 'missing';
+    return progress.kind === 'found' ? progress.denial : { parts: [], cut: true };
+  }
+
+  /** `proof`: undefined where nothing but grants decides a name. */
+  #searchDenial(
+    { subject, relation: name, object }: NamedTuple,
+    number: number,
+    proof: Proof | undefined,
+  ): DenialSearch {
+    const { types } = this.#stored;
+    const [graph, terms] = [this.#graph, this.#terms];
+    const search = new DenialSearch(
+      {
+        rules: this.#rules,
+        grants: this.#grants,
+        unconditional: terms.conditions && new GrantsView(graph, this.#time.keeps, undefined, terms),
+        question: { subject, number, object },
+        limits: { ...CHECK_LIMITS, lead: LEAD_OF_REASONS, spentMax: SPENT_PER_STEP_MAX },
+        proofLimits: PROOF_LIMITS,
+        mayGrant: (step) => types.allows({ ...step, relation: graph.nameOf(step.relation) }),
+      },
+      proof ?? { ...UNPROVED, name, number, object },
+    );
+    this.#evaluations.push(search);
+    return search;
   }
 
   /** The stored grants of a chain. Undefined: one of them is no longer in memory. */
@@ -324,13 +412,7 @@ export function decideNow({ tenure, memory }: Pick<CallTenant, 'tenure' | 'memor
   if (rules === undefined) return undefined;
   using graph = new PageGraph(memory, CHECK_REACH);
   const terms = termsOf(rules, checks, () => new GrantConditions(CONDITION_STEPS_MAX));
-  const run = new CheckRun(
-    { rules: rules.compiled, graph, terms },
-    tenure,
-    tenure.slotTime.nowMs,
-    checks,
-    memory.answers,
-  );
+  const run = new CheckRun({ rules, graph, terms }, tenure, tenure.slotTime.nowMs, checks, memory.answers);
   for (const [index, check] of checks.checks.entries()) {
     if (run.decide(check, index, SPENT_AT_ONCE_MAX - run.spent) !== 'decided') return undefined;
   }
@@ -378,7 +460,7 @@ function evaluate(of: CallTenant, checksOf: (rules: CompiledRules) => NamedCheck
     const rules = memory.rules.pinned;
     const checks = checksOf(rules.compiled);
     const terms = termsOf(rules, checks, () => conditions);
-    const run = new CheckRun({ rules: rules.compiled, graph, terms }, tenure, nowMs, checks);
+    const run = new CheckRun({ rules, graph, terms }, tenure, nowMs, checks, undefined, isLastTry);
     const outcome = await runInSteps(of, run, checks, isLastTry ? LAST_SPENT_PER_STEP_MAX : SPENT_PER_STEP_MAX);
     if (outcome !== 'decided') return outcome;
     return run.waits ? 'waits' : run.answers;

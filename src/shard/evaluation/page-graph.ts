@@ -101,8 +101,17 @@ export class PageGraph implements Disposable {
     for (const tuples of this.#tuples?.values() ?? []) tuples[Symbol.dispose]();
   }
 
+  /** Runs so far. */
+  runs = 0;
+
+  /** Whether the present run missed what costs little to load. */
+  get missesPages(): boolean {
+    return this.#missing !== undefined;
+  }
+
   /** A run begins. */
   startRun(): void {
+    this.runs += 1;
     this.startStep();
     this.#missing = undefined;
     this.#missingRows = undefined;

@@ -269,7 +269,7 @@ test('a check answers with its exit code', async () => {
   assert.equal((await grantd(['check', 'user:ann', 'viewer'])).code, 2);
 });
 
-test('a check explains itself: its grants, or what was looked for', async () => {
+test('a check explains itself: its grants, or what it lacks', async () => {
   const id = await createTenant();
   const grants = 'user:ann\tviewer\tfolder:a\nfolder:a\tparent\tdoc:a\n';
   await grantd(['import', '-', '--tenant', id], { stdin: grants });
@@ -280,7 +280,10 @@ test('a check explains itself: its grants, or what was looked for', async () => 
   const yes = await explain('user:ann');
   assert.equal(yes.stdout, 'authorized true\nuser:ann viewer folder:a\nfolder:a parent doc:a\n');
   const no = await explain('user:bob');
-  assert.equal(no.stdout, 'authorized false\nfound none of: editor, viewer from parent on doc:a\n');
+  assert.equal(
+    no.stdout,
+    'authorized false\nNo grant leads from user:bob to can_read of doc:a; `user:bob editor doc:a` would suffice.\n',
+  );
   assert.equal((await explain('user:bob', '--context-grant', 'user:bob editor doc:a')).code, 0);
   assert.equal(JSON.parse((await explain('user:ann', '--json')).stdout).because.length, 2);
   assert.match((await explain('user:bob', '--context-grant', 'user:bob editor')).stderr, /is not a grant: write/);

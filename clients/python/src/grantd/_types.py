@@ -297,6 +297,11 @@ class CheckResult:
     """If asked for, and only if authorized: a shortest chain of grants, from the subject to the object. Empty: a
     group is part of itself. Under rules with gates, the grants of the proof.
     """
+    reason: DenialReason | None = None
+    """If asked for, and only if not authorized: the fewest grants found that decide it. Without those in
+    `excluded_by`, with the conditions in `unmet` met, and with those in `missing`, the subject would hold the
+    relation; each of them is needed.
+    """
     proof: Mapping[str, Any] | None = None
     """If asked for, under rules with gates: why, as a tree. Each node says whether `name` holds on `object`, and,
     if it does, `because` of which grants, and which `gate` gave it; if not, what was `looked_for`, and the `gates`
@@ -312,6 +317,7 @@ class CheckResult:
             authorized=required(known, "authorized", boolean),
             checked_at=required(known, "checked_at", time),
             because=optional(known, "because", list_of(Grant.decode)),
+            reason=optional(known, "reason", DenialReason.decode),
             proof=optional(known, "proof", mapping),
         )
 
@@ -419,6 +425,36 @@ class DenialContextError:
 
 
 @dataclass(frozen=True, slots=True)
+class DenialReason:
+    """If asked for, and only if not authorized: the fewest grants found that decide it. Without those in
+    `excluded_by`, with the conditions in `unmet` met, and with those in `missing`, the subject would hold the
+    relation; each of them is needed.
+    """
+
+    text: str
+    """One sentence, for people."""
+    excluded_by: list[ReasonGrant]
+    """Grants that exclude the subject."""
+    unmet: list[ReasonGrant]
+    """Grants whose condition is not met."""
+    missing: list[Tuple]
+    """Grants that do not exist."""
+    cut: bool | None = None
+    """True: these are not all, or none could be found."""
+
+    @classmethod
+    def decode(cls, value: Json) -> DenialReason:
+        known = object_of(value)
+        return cls(
+            text=required(known, "text", text),
+            excluded_by=required(known, "excluded_by", list_of(ReasonGrant.decode)),
+            unmet=required(known, "unmet", list_of(ReasonGrant.decode)),
+            missing=required(known, "missing", list_of(Tuple.decode)),
+            cut=optional(known, "cut", boolean),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class EntitySearchResult:
     """An answer of the service."""
 
@@ -433,6 +469,27 @@ class EntitySearchResult:
         return cls(
             page=required(known, "page", PageInfo.decode),
             results=required(known, "results", list_of(FoundEntity.decode)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ExcludedName:
+    """Of `excluded_by`: what the grant takes away from the subject."""
+
+    name: str
+    """A name that a rule defines."""
+    object: str
+    """On what. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with
+    a letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
+    without control characters or white space.
+    """
+
+    @classmethod
+    def decode(cls, value: Json) -> ExcludedName:
+        known = object_of(value)
+        return cls(
+            name=required(known, "name", text),
+            object=required(known, "object", text),
         )
 
 
@@ -724,6 +781,57 @@ class PageInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class ReasonGrant:
+    """A grant of a reason."""
+
+    subject: str
+    """Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
+    letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
+    without control characters or white space.
+    """
+    relation: str
+    """One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or
+    one that the rules of the tenant declare. The rules say what follows from it; without rules, nothing.
+    """
+    object: str
+    """On what. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with
+    a letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
+    without control characters or white space.
+    """
+    grant_id: str | None = None
+    """Opaque. A grant created again after its revocation has a new id."""
+    created_at: datetime | None = None
+    """When the grant was created. ISO 8601 in UTC with milliseconds."""
+    expires_at: datetime | None = None
+    """The grant holds until just before this moment; `null`: it never expires. ISO 8601 in UTC with milliseconds.
+    """
+    condition: GrantCondition | None = None
+    """The grant holds only where this condition is met. Absent: it has none."""
+    condition_saw: Mapping[str, Any] | None = None
+    """The values that its condition saw."""
+    context_grant: bool | None = None
+    """True: the call sent it."""
+    excludes: ExcludedName | None = None
+    """Of `excluded_by`: what the grant takes away from the subject."""
+
+    @classmethod
+    def decode(cls, value: Json) -> ReasonGrant:
+        known = object_of(value)
+        return cls(
+            subject=required(known, "subject", text),
+            relation=required(known, "relation", text),
+            object=required(known, "object", text),
+            grant_id=optional(known, "grant_id", text),
+            created_at=optional(known, "created_at", time),
+            expires_at=nullable(known, "expires_at", time),
+            condition=optional(known, "condition", GrantCondition.decode),
+            condition_saw=optional(known, "condition_saw", mapping),
+            context_grant=optional(known, "context_grant", boolean),
+            excludes=optional(known, "excludes", ExcludedName.decode),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Revocation:
     """A revocation of a bulk write."""
 
@@ -956,6 +1064,35 @@ class SubjectList:
             subjects=required(known, "subjects", list_of(text)),
             next_cursor=nullable(known, "next_cursor", cursor),
             excluded=optional(known, "excluded", list_of(text)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple:
+    """A relationship. Unknown fields are refused."""
+
+    subject: str
+    """Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
+    letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
+    without control characters or white space.
+    """
+    relation: str
+    """One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or
+    one that the rules of the tenant declare. The rules say what follows from it; without rules, nothing.
+    """
+    object: str
+    """On what. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with
+    a letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
+    without control characters or white space.
+    """
+
+    @classmethod
+    def decode(cls, value: Json) -> Tuple:
+        known = object_of(value)
+        return cls(
+            subject=required(known, "subject", text),
+            relation=required(known, "relation", text),
+            object=required(known, "object", text),
         )
 
 

@@ -107,6 +107,77 @@ export interface WrittenGrant {
   created: boolean;
 }
 /**
+ * If asked for, and only if not authorized: the fewest grants found that decide it. Without those in `excluded_by`, with the conditions in `unmet` met, and with those in `missing`, the subject would hold the relation; each of them is needed.
+ */
+export interface DenialReason {
+  /**
+   * One sentence, for people.
+   */
+  text: string;
+  /**
+   * Grants that exclude the subject.
+   */
+  excluded_by: readonly ReasonGrant[];
+  /**
+   * Grants whose condition is not met.
+   */
+  unmet: readonly ReasonGrant[];
+  /**
+   * Grants that do not exist.
+   */
+  missing: readonly Tuple[];
+  /**
+   * True: these are not all, or none could be found.
+   */
+  cut?: boolean;
+}
+/**
+ * A grant of a reason.
+ */
+export interface ReasonGrant {
+  subject: SubjectIdentifier;
+  relation: Relation;
+  object: ObjectIdentifier;
+  /**
+   * Opaque. A grant created again after its revocation has a new id.
+   */
+  grant_id?: string;
+  /**
+   * When the grant was created. ISO 8601 in UTC with milliseconds.
+   */
+  created_at?: string;
+  expires_at?: string | null;
+  condition?: GrantCondition;
+  /**
+   * The values that its condition saw.
+   */
+  condition_saw?: {
+    [k: string]: unknown;
+  };
+  /**
+   * True: the call sent it.
+   */
+  context_grant?: boolean;
+  /**
+   * Of `excluded_by`: what the grant takes away from the subject.
+   */
+  excludes?: {
+    /**
+     * A name that a rule defines.
+     */
+    name: string;
+    object: ObjectIdentifier;
+  };
+}
+/**
+ * A relationship. Unknown fields are refused.
+ */
+export interface Tuple {
+  subject: SubjectIdentifier;
+  relation: Relation;
+  object: ObjectIdentifier;
+}
+/**
  * A revocation of a bulk write.
  */
 export interface Revocation {
@@ -631,14 +702,6 @@ export interface GrantRequest {
    * The grant holds only where this condition is met. Absent: a new grant has none, and an existing one keeps what it has. `null`: it has none.
    */
   condition?: GrantConditionRequest | null;
-}
-/**
- * A relationship. Unknown fields are refused.
- */
-export interface Tuple {
-  subject: SubjectIdentifier;
-  relation: Relation;
-  object: ObjectIdentifier;
 }
 export interface BulkWrite {
   /**

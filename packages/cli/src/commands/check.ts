@@ -5,7 +5,6 @@ import { type Command, Option } from 'commander';
 import { isJsonObject } from '../../../../src/core/json-members.ts';
 import { CompiledRules } from '../../../../src/rules/compiled-rules.ts';
 import type { NamedTuple } from '../../../../src/rules/questions.ts';
-import { describeWanted } from '../../../../src/rules/rules-text.ts';
 import {
   CHECK_OUTPUTS,
   type CheckOutcome,
@@ -22,11 +21,10 @@ import { CliFailure, EXIT, reasonOf } from '../failures.ts';
 import type { ImportFormat } from '../import/import-lines.ts';
 import { formatOf, formatOption, openSource } from '../import/import-source.ts';
 import type { JsonRecord } from '../output/json-view.ts';
-import { grantLines, proofLines, wantedLines } from '../output/proof-tree.ts';
+import { grantLines, proofLines, reasonLines } from '../output/proof-tree.ts';
 import { renderJson } from '../output/render.ts';
 import { createProgress } from '../progress.ts';
 import { describeRetry } from '../retries.ts';
-import type { ServiceClient } from '../service-client.ts';
 import { readTenantRules } from '../tenant-rules.ts';
 import { NAME_ARGUMENT, OBJECT_ARGUMENT, SUBJECT_ARGUMENT } from './grants.ts';
 
@@ -37,22 +35,19 @@ interface CheckOptions extends ContextOptions {
   readonly output?: CheckOutput;
   readonly json?: boolean;
   readonly explain?: boolean;
+  readonly tree?: boolean;
 }
 
-/** Without gates in its rules, a tenant gets no proof of a no: then the rules say what was looked for. */
-async function explanation(
-  client: ServiceClient,
-  { relation, object }: NamedTuple,
-  { authorized, because, proof }: JsonRecord,
-): Promise<readonly string[]> {
-  if (isJsonObject(proof)) return proofLines(proof);
-  if (authorized === true) return grantLines(because);
-  const wanted = describeWanted((await readTenantRules(client)).ruleSet, relation, object);
-  return wanted === undefined ? [] : wantedLines(wanted, object);
+/** Why: the chain or the proof of a yes, or the reason of a no; with `tree`, its proof too. */
+function explanation({ authorized, because, reason, proof }: JsonRecord, tree: boolean): readonly string[] {
+  if (authorized === true) return isJsonObject(proof) ? proofLines(proof) : grantLines(because);
+  if (!isJsonObject(proof)) return reasonLines(reason);
+  return [...reasonLines(reason), ...(tree ? proofLines(proof) : ['(--tree shows all that was looked at)'])];
 }
 
 async function checkOne(context: CliContext, question: NamedTuple, options: CheckOptions): Promise<number> {
-  const { tenant, explain = false } = options;
+  const { tenant, tree = false } = options;
+  const explain = options.explain === true || tree;
   const client = context.connectTenant(tenant);
   const json = { ...question, ...contextMembers(options), ...(explain && { explain }) };
   const answer = await client.readJson({ method: 'POST', path: '/check', json });
@@ -60,7 +55,7 @@ async function checkOne(context: CliContext, question: NamedTuple, options: Chec
   if (typeof authorized !== 'boolean') throw new CliFailure('The response to the check is neither true nor false.');
   context.print(options.json ? renderJson(answer) : `authorized ${authorized}`);
   if (explain && !options.json) {
-    for (const line of await explanation(client, question, answer)) context.print(line);
+    for (const line of explanation(answer, tree)) context.print(line);
   }
   return authorized ? EXIT.ok : EXIT.denied;
 }
@@ -127,7 +122,8 @@ export function registerCheckCommand(program: Command, context: CliContext): voi
     )
     .addOption(formatOption())
     .addOption(new Option('--output <output>', 'form of the results (default: table)').choices(CHECK_OUTPUTS))
-    .option('--explain', 'also show why: the grants or the proof on which the answer rests, or what was looked for')
+    .option('--explain', 'also show why: the grants or the proof on which a yes rests, or what decides a no, in a line')
+    .option('--tree', 'the same, with the whole proof of a no')
     .option(...TENANT_OPTION)
     .option('--json', 'print JSON; for a file, a line of JSON for each of its lines')
     .addHelpText(
@@ -147,12 +143,12 @@ export function registerCheckCommand(program: Command, context: CliContext): voi
         object: string | undefined,
         options: CheckOptions,
       ) => {
-        const { file, explain } = options;
-        const ofOne = explain !== undefined || contextMembers(options) !== undefined;
+        const { file, explain, tree } = options;
+        const ofOne = explain !== undefined || tree !== undefined || contextMembers(options) !== undefined;
         if (file !== undefined && subject === undefined && !ofOne) return checkFile(context, file, options);
         if (file !== undefined || subject === undefined || relation === undefined || object === undefined) {
           throw new CliFailure(
-            'Pass either a subject, a relation and an object, perhaps with --explain, --context and --context-grant, or --file.',
+            'Pass either a subject, a relation and an object, perhaps with --explain, --tree, --context and --context-grant, or --file.',
             EXIT.usage,
           );
         }

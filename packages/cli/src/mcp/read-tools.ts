@@ -17,12 +17,17 @@ function registerChecks(server: McpServer, run: RunTool): void {
     {
       title: 'Check a permission',
       description:
-        'Whether a subject holds a relation on an object now, and why: "because" has the grants that a yes rests on, "proof" the whole reasoning where rules have gates.',
-      inputSchema: z.strictObject({ ...question, ...called }),
+        'Whether a subject holds a relation on an object now, and why: "reason" says in its "text" what denies it, and names the grants that exclude the subject or are missing; "because" has the grants that a yes rests on.',
+      inputSchema: z.strictObject({ ...question, ...called, proof: schemas.proof }),
       outputSchema: schemas.checkResult,
       annotations: READS,
     },
-    (input) => run((client) => client.readJson({ method: 'POST', path: '/check', json: { ...input, explain: true } })),
+    ({ proof: wantsProof, ...input }) =>
+      run(async (client) => {
+        const json = { ...input, explain: true };
+        const { proof, ...answer } = await client.readJson({ method: 'POST', path: '/check', json });
+        return wantsProof && proof !== undefined ? { ...answer, proof } : answer;
+      }),
   );
   server.registerTool(
     'check_many',

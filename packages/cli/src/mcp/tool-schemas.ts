@@ -28,6 +28,10 @@ export const condition = z
   .strictObject({ name: z.string().min(1).max(64), context })
   .optional()
   .describe('A condition of the rules on which the grant depends.');
+export const proof = z
+  .boolean()
+  .default(false)
+  .describe('Whether to add "proof", the whole reasoning where rules have gates: a tree that may be long.');
 export const limit = z
   .number()
   .int()

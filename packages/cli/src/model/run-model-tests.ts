@@ -3,10 +3,9 @@
 
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { isJsonObject } from '../../../../src/core/json-members.ts';
-import { describeWanted } from '../../../../src/rules/rules-text.ts';
 import { type EmbeddedShard, EmbeddedTenant } from '../embedded-tenant.ts';
 import { CliFailure, EXIT } from '../failures.ts';
-import { grantLines, proofLines, wantedLines } from '../output/proof-tree.ts';
+import { grantLines, proofLines, reasonLines } from '../output/proof-tree.ts';
 import type { Coverage } from './coverage.ts';
 import type {
   CheckQuestion,
@@ -76,14 +75,12 @@ function compare(expected: readonly string[], found: readonly string[]): string[
 }
 
 class TestRunner {
-  readonly #file: ModelFile;
   readonly #tenant: EmbeddedTenant;
   readonly #coverage: Coverage;
   /** By subject; by '' those of groups and of everyone. */
   readonly #conditions = new Map<string, Set<string>>();
 
-  constructor(file: ModelFile, tenant: EmbeddedTenant, grants: readonly TestGrant[], coverage: Coverage) {
-    this.#file = file;
+  constructor(tenant: EmbeddedTenant, grants: readonly TestGrant[], coverage: Coverage) {
     this.#tenant = tenant;
     this.#coverage = coverage;
     for (const { grant } of grants) {
@@ -121,17 +118,15 @@ class TestRunner {
     if (answer instanceof GrantdError) {
       return answer.code === expected ? undefined : { question: text, expected, ...refused(answer) };
     }
-    const { authorized, because, proof } = answer;
+    const { authorized, because, proof, reason } = answer;
     this.#coverage.decided(object, relation, authorized);
     const sent = context.contextGrants?.flatMap((grant) => grant.condition ?? []) ?? [];
     const stored = [subject, ''].flatMap((each) => [...(this.#conditions.get(each) ?? [])]);
     this.#coverage.conditioned([...sent, ...stored], context.context);
     if (isJsonObject(proof)) this.#coverage.proved(proof);
     if (authorized === expected) return undefined;
-    if (isJsonObject(proof)) return { question: text, expected, answer: authorized, details: proofLines(proof) };
-    const wanted = describeWanted(this.#file.ruleSet, relation, object);
-    const missing = wanted === undefined ? [] : wantedLines(wanted, object);
-    return { question: text, expected, answer: authorized, details: authorized ? grantLines(because) : missing };
+    const details = isJsonObject(proof) ? proofLines(proof) : grantLines(because);
+    return { question: text, expected, answer: authorized, details: authorized ? details : reasonLines(reason) };
   }
 
   async #objects({ subject, relation, namespace, context, expected }: ObjectsQuestion): Promise<Mismatch> {
@@ -189,7 +184,7 @@ export async function runModelTests(file: ModelFile, run: ModelRun): Promise<voi
     return tenant;
   };
   const runnerFor = async (grants: readonly TestGrant[]): Promise<TestRunner> =>
-    new TestRunner(file, await openTenant(grants), grants, coverage);
+    new TestRunner(await openTenant(grants), grants, coverage);
   const common = await runnerFor(file.grants);
   for (const test of file.tests) {
     const runner = test.grants.length === 0 ? common : await runnerFor([...file.grants, ...test.grants]);

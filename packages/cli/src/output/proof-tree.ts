@@ -2,7 +2,6 @@
 // rests.
 
 import { isJsonObject, type JsonObject, objectsIn } from '../../../../src/core/json-members.ts';
-import type { WantedInWords } from '../../../../src/rules/rules-text.ts';
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const indent = (lines: readonly string[]): string[] => lines.map((line) => `  ${line}`);
@@ -53,8 +52,6 @@ export function proofLines(proof: JsonObject): string[] {
   ];
 }
 
-/** What was looked for on the object and not found, where rules have no gates. */
-export function wantedLines({ relations, parents }: WantedInWords, object: string): string[] {
-  const inherited = parents.map(({ relation, names }) => `${names.join(' or ')} from ${relation}`);
-  return [`found none of: ${[...relations, ...inherited].join(', ')} on ${object}`];
-}
+/** The sentence of a denial. */
+export const reasonLines = (reason: unknown): readonly string[] =>
+  isJsonObject(reason) && typeof reason.text === 'string' ? [reason.text] : [];

@@ -93,6 +93,7 @@ const TENANT = { tenantId: 'ten_01m7zap26vec39w1gswcyac0nr', state: 'active' };
 const TUPLE: Tuple = { subject: 'a:b', relation: 'viewer', object: 'c:d' };
 const BULK: BulkWrite = { grants: [TUPLE], revocations: [], preconditions: [{ ...TUPLE, exists: true }] };
 const RECORD = { outcome: 1, grantId: 'grt_1', createdAtMs: 1 } as const;
+const NAMED_REASONS = { namedResults: { authorized: [true], reasons: ['{}', '{}'] } };
 const NAMED_RESULTS = { namedResults: { authorized: [true], proofs: ['{}', '{}'] } };
 const FOREIGN_ANSWERS: readonly (readonly [string, keyof typeof CALLS, ReplyBody, unknown?])[] = [
   ['a handle of the number 0', 'authenticate', { handle: { ...TENANT } as object }],
@@ -101,6 +102,7 @@ const FOREIGN_ANSWERS: readonly (readonly [string, keyof typeof CALLS, ReplyBody
   ['more results than writes', 'writeGrants', { grantResults: { results: [{ outcome: 1 }, { outcome: 1 }] } }, [{}]],
   ['a write without an outcome', 'writeGrants', { grantResults: { results: [{}] } }, [{}]],
   ['an unknown outcome', 'writeGrants', { grantResults: { results: [{ outcome: 6 as 5 }] } }, [{}]],
+  ['more reasons than checks', 'checkNamed', NAMED_REASONS, { checks: [TUPLE], explain: false }],
   ['more proofs than checks', 'checkNamed', NAMED_RESULTS, { checks: [TUPLE], explain: false }],
   ['rules that are not JSON', 'readRules', { rules: { rules: '{' } }],
   ['rules that are not a rule set', 'readRules', { rules: { rules: '{"rules":1}' } }],

@@ -185,11 +185,12 @@ const FITTING: { readonly [Name in CallName]?: (answer: AnswerOf<Name>, request:
       ...answer,
       authorized: repeated(answer.authorized, subjects.length, true),
     }),
-    checkNamed: ({ authorized, because, proofs, undefinedAt, ...answer }, { checks, explain }) => ({
+    checkNamed: ({ authorized, because, proofs, reasons, undefinedAt, ...answer }, { checks, explain }) => ({
       ...answer,
       authorized: repeated(authorized, checks.length, false),
       because: explain ? repeated(because, checks.length, []) : [],
       proofs: proofs.slice(0, checks.length),
+      reasons: reasons.slice(0, checks.length),
       undefinedAt: [...checks.keys()].filter((index) => index < undefinedAt.length),
     }),
     writeGrants: (results, writes) => repeated(results, writes.length, { kind: 'revoked' }),

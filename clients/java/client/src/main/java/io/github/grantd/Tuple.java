@@ -19,6 +19,14 @@ import java.util.Map;
  *     external id has 1 to 256 Unicode code points without control characters or white space.
  */
 public record Tuple(String subject, String relation, String object) {
+    static Tuple decode(Object value) {
+        Fields fields = Fields.of(value);
+        return new Tuple(
+            fields.required("subject", Fields::text),
+            fields.required("relation", Fields::text),
+            fields.required("object", Fields::text));
+    }
+
     Map<String, Object> toJson() {
         return Json.object(
             "subject", subject,
