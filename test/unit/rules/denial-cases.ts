@@ -1,5 +1,5 @@
-// Why a check is denied, against the definition of what rules mean, on random cases of the whole model. `test/unit` runs
-// a few of the cases, `test/property/slow` many.
+// Why a check is denied, against the definition of what rules mean, on random cases of the whole model. `test/unit`
+// runs a few of the cases, `test/property/slow` many.
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';

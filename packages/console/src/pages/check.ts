@@ -24,7 +24,7 @@ import { formError, submit } from '../parts/form-parts.ts';
 import { nameField, objectField, readQuestion, subjectField } from '../parts/grant-form.ts';
 import { tenantPage } from '../parts/layout.ts';
 import { copyCode, empty, foreign, moment, warningsMarkup } from '../parts/parts.ts';
-import { chainMarkup, proofTree } from '../parts/proof-tree.ts';
+import { chainMarkup, proofTree, reasonMarkup } from '../parts/proof-tree.ts';
 
 /** A check with what it brings along. */
 interface CheckQuestion extends ReadContext {
@@ -137,10 +137,12 @@ async function answerMarkup(
   const { subject, relation, object } = question;
   const context = call.context();
   const answer = await session.explain(context, { ...question, ...brought });
-  const { authorized, because, proof, checkedAtMs } = answer;
-  const check = (name: string, on: string): string =>
-    checkLinkTo(tenantId, { subject, relation: name, object: on }, typed);
-  const why =
+  const { authorized, because, proof, reason, checkedAtMs } = answer;
+  const check = (name: string, on: string): string | undefined =>
+    name === relation && on === object
+      ? undefined
+      : checkLinkTo(tenantId, { subject, relation: name, object: on }, typed);
+  const all =
     proof !== ''
       ? html`${proofTree(proof, { tenantId, check })}
           <p><a href=${tenantPath(tenantId, 'grants', { subject })}>Grants of the subject</a> ·${' '}
@@ -148,6 +150,11 @@ async function answerMarkup(
       : authorized
         ? whyMarkup(tenantId, question, because)
         : await whyNotMarkup(call, session, asked, ruleSet);
+  const why =
+    reason === ''
+      ? all
+      : html`${reasonMarkup(reason, tenantId)}
+          <details class="optional"><summary>All that was looked at</summary>${all}</details>`;
   return html`<section class="answer ${authorized ? 'yes' : 'no'}" role="status" aria-labelledby="answer-title">
     <h2 id="answer-title">${authorized ? 'Authorized' : 'Not authorized'}</h2>
     <p>${foreign(subject)} <strong>${relation}</strong> ${foreign(object)}${hasContext(brought) && ', with a context'}</p>

@@ -17,8 +17,8 @@ const VERDICTS: ReadonlyMap<unknown, string> = new Map([
 
 export interface ProofLinks {
   readonly tenantId: string;
-  /** The check of a name on an object, under the same context. */
-  readonly check: (name: string, object: string) => string;
+  /** The check of a name on an object, under the same context; undefined: it is the one that is shown. */
+  readonly check: (name: string, object: string) => string | undefined;
 }
 
 const conditionMarkup = ({ condition, condition_saw: saw }: JsonObject): Markup =>
@@ -88,7 +88,8 @@ function proofMarkup(proof: JsonObject, links: ProofLinks): Markup {
   }`;
   const lookedFor = listOf(wanted).map(textOf);
   const tried = objectsIn(gate === undefined ? gates : [gate]);
-  const alone = isRuleName(name) && html` · <a href=${links.check(name, object)}>check it alone</a>`;
+  const link = isRuleName(name) ? links.check(name, object) : undefined;
+  const alone = link !== undefined && html` · <a href=${link}>check it alone</a>`;
   return branch(head, alone, [
     chainMarkup(objectsIn(because), links.tenantId),
     lookedFor.length > 0 &&
@@ -96,6 +97,14 @@ function proofMarkup(proof: JsonObject, links: ProofLinks): Markup {
     tried.length > 0 && html`<ul>${tried.map((each) => gateMarkup(each, links))}</ul>`,
     cutMarkup(cut),
   ]);
+}
+
+/** `reason`: of a denial, JSON as the shard writes it. */
+export function reasonMarkup(reason: string, tenantId: string): Markup {
+  const parsed: unknown = JSON.parse(reason);
+  if (!isJsonObject(parsed)) return undefined;
+  const present = [...objectsIn(parsed.excluded_by), ...objectsIn(parsed.unmet)];
+  return html`<p class="reason">${foreign(textOf(parsed.text))}</p>${chainMarkup(present, tenantId)}`;
 }
 
 /** `proof`: JSON as the shard writes it. */

@@ -64,9 +64,14 @@ it('shows the proof as a tree, with the values that a condition saw, and escapes
   assert.match(text, /&quot;context&quot;: ?\{&quot;hour&quot;: ?9/);
 });
 
-it('shows for a denial what was looked for, gate by gate', async () => {
+it('shows for a denial its reason, and folded what was looked for, gate by gate', async () => {
   const { text } = await check('user:eve');
-  assert.match(text, /Not authorized/);
+  assert.match(
+    text,
+    /Not authorized<.*<p class="reason"><bdi[^>]*>`user:eve blocked doc:1` excludes user:eve from can_read of doc:1\.<.*<ol class="chain">.*<details class="optional"><summary>All that was looked at</,
+  );
+  // That would be a link to this page.
+  assert.doesNotMatch(text, />can_read<\/code> on [^·]*? · <a [^>]*>check it alone/);
   assert.match(text, /Found none of: <code[^>]*>owner<\/code>/);
   assert.match(text, /but not:.*<strong class="verdict yes">yes<\/strong> <code[^>]*>blocked<\/code>/);
   const late = await check('user:ada', { context: '{"hour": 20}' });
