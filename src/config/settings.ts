@@ -703,6 +703,13 @@ export const SETTINGS = Object.freeze({
     parse: parsers.parseTenants,
     description: 'Tenants whose decisions are all logged, whatever the share. At most 1000.',
   }),
+  decisionLogExplain: row({
+    name: 'GRANTD_DECISION_LOG_EXPLAIN',
+    roles: DECISION_LOG_ROLES,
+    ...RATIO,
+    default: '0',
+    description: 'The share of logged denials that get a reason: at most 10 a second of each process.',
+  }),
 });
 
 export type Settings = typeof SETTINGS;

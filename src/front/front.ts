@@ -113,7 +113,8 @@ export interface TenantSession {
   confirm(context: RequestContext): Promise<void>;
   /** Rejects with `invalid-relation` for a name that no rule of the tenant defines; so do the others. */
   check(context: RequestContext, check: NamedTuple & CallContext): Promise<TimedAnswer>;
-  explain(context: RequestContext, check: NamedTuple & CallContext): Promise<ExplainedAnswer>;
+  /** `counts`: in the usage of the tenant; by default, it does. */
+  explain(context: RequestContext, check: NamedTuple & CallContext, counts?: boolean): Promise<ExplainedAnswer>;
   checkBulk(context: RequestContext, checks: readonly NamedTuple[], call?: CallContext): Promise<BulkAnswer>;
   /** A bulk check that denies names that no rule of the tenant defines. */
   checkOrDeny(context: RequestContext, checks: readonly ContextualCheck[], call?: CallContext): Promise<LenientAnswer>;

@@ -64,6 +64,7 @@ export function createDecisionExport({
       'grantd.relation': decision.relation,
       'grantd.object': decision.object,
       'grantd.authorized': decision.authorized,
+      ...(decision.reason === undefined ? {} : { 'grantd.reason': decision.reason }),
       'grantd.checked_at': formatTimestamp(decision.checkedAtMs),
     },
   });

@@ -18,6 +18,8 @@ export interface Decision {
   readonly relation: string;
   readonly object: string;
   readonly authorized: boolean;
+  /** Why it was denied, in one sentence. Absent: it was not, or nobody asked. */
+  readonly reason?: string;
   /** When it held, by the owner's clock; wall clock, ms. */
   readonly checkedAtMs: number;
   /** When it was answered, by the clock of this process. */
@@ -28,7 +30,8 @@ export interface Decision {
 export interface DecisionRecorder {
   /** Draws whether the decisions of one request of this tenant are recorded: all of them, or none. */
   takes(tenantId: string): boolean;
-  record(decision: Decision): void;
+  /** `reasonOf`: asks why, of a denial; called for a share of them. */
+  record(decision: Decision, reasonOf?: () => Promise<string>): void;
 }
 
 /** The destination of decisions. */
@@ -43,6 +46,8 @@ export interface DecisionLogOptions {
   readonly rate: number;
   /** Tenants whose decisions are all recorded. */
   readonly tenants: readonly string[];
+  /** The share of recorded denials that get a reason, 0 to 1, as far as the bounds allow. */
+  readonly explained: number;
 }
 
 /** Some seconds of decisions while the sink is unavailable: about 13,000 of short identifiers. */
@@ -56,8 +61,14 @@ const GATHER_MS = 200;
 /** How long the process waits for the sink when it stops. */
 const CLOSE_MS_MAX = 2000;
 
-const bytesOf = ({ subject, relation, object }: Decision): number =>
-  FRAME_BYTES + 2 * (subject.length + relation.length + object.length);
+/** A reason costs the owner about a millisecond: so many a second of one process are lost among its checks. */
+export const REASONS_PER_SECOND_MAX = 10;
+const REASONS_AT_ONCE_MAX = 2;
+/** Characters of a reason. */
+const REASON_LENGTH_MAX = 2000;
+
+const bytesOf = ({ subject, relation, object, reason = '' }: Decision): number =>
+  FRAME_BYTES + 2 * (subject.length + relation.length + object.length + reason.length);
 
 /** Uniform from 0 to 1: a xorshift of 32 bits, far cheaper than random bytes for each request. */
 function createDraw(random: Random): () => number {
@@ -76,6 +87,7 @@ export class DecisionLog implements DecisionRecorder {
   readonly #sink: DecisionSink;
   readonly #rate: number;
   readonly #tenants: ReadonlySet<string>;
+  readonly #explained: number;
   readonly #draw: () => number;
   readonly #count: (outcome: 'delivered' | 'failed' | 'dropped', decisions: number) => void;
   #waiting: Decision[] = [];
@@ -85,11 +97,14 @@ export class DecisionLog implements DecisionRecorder {
   #timer: Timer | undefined;
   #failing = false;
   #closed = false;
+  #explaining = 0;
+  #secondStartedMs = Number.NEGATIVE_INFINITY;
+  #explainedInSecond = 0;
 
   constructor(
     dependencies: { readonly clock: Clock; readonly random: Random; readonly log: Log; readonly metrics: Metrics },
     sink: DecisionSink,
-    { rate, tenants }: DecisionLogOptions,
+    { rate, tenants, explained }: DecisionLogOptions,
   ) {
     const { clock, random, log, metrics } = dependencies;
     this.#clock = clock;
@@ -97,6 +112,7 @@ export class DecisionLog implements DecisionRecorder {
     this.#sink = sink;
     this.#rate = rate;
     this.#tenants = new Set(tenants);
+    this.#explained = explained;
     this.#draw = createDraw(random);
     this.#count = (outcome, decisions) => metrics.decisionLogRecords.inc({ outcome }, decisions);
   }
@@ -105,7 +121,32 @@ export class DecisionLog implements DecisionRecorder {
     return this.#draw() < this.#rate || this.#tenants.has(tenantId);
   }
 
-  record(decision: Decision): void {
+  record(decision: Decision, reasonOf?: () => Promise<string>): void {
+    if (reasonOf === undefined || !this.#mayExplain()) {
+      this.#keep(decision);
+      return;
+    }
+    this.#explaining += 1;
+    const keep = (reason: string): void => {
+      this.#explaining -= 1;
+      this.#keep(reason === '' ? decision : { ...decision, reason: reason.slice(0, REASON_LENGTH_MAX).toWellFormed() });
+    };
+    reasonOf().then(keep, () => keep(''));
+  }
+
+  #mayExplain(): boolean {
+    if (this.#explained === 0 || this.#explaining >= REASONS_AT_ONCE_MAX || this.#draw() >= this.#explained)
+      return false;
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - this.#secondStartedMs >= 1000) {
+      this.#secondStartedMs = nowMs;
+      this.#explainedInSecond = 0;
+    }
+    this.#explainedInSecond += 1;
+    return this.#explainedInSecond <= REASONS_PER_SECOND_MAX;
+  }
+
+  #keep(decision: Decision): void {
     const bytes = bytesOf(decision);
     if (this.#closed || this.#bytes + bytes > DECISION_BYTES_MAX) {
       this.#count('dropped', 1);

@@ -83,7 +83,7 @@ export const DECISION_EVENT_TYPE = 'grantd.decision.v1';
  * the id it identifies the event.
  */
 export function decisionLine(decision: Decision, source: string): string {
-  const { requestId, index, tenantId, keyId, subject, relation, object, authorized } = decision;
+  const { requestId, index, tenantId, keyId, subject, relation, object, authorized, reason } = decision;
   const event = {
     specversion: '1.0',
     type: DECISION_EVENT_TYPE,
@@ -99,6 +99,7 @@ export function decisionLine(decision: Decision, source: string): string {
       relation,
       object,
       authorized,
+      reason,
       checked_at: formatTimestamp(decision.checkedAtMs),
     },
   };

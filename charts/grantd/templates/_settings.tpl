@@ -109,6 +109,7 @@ OTEL_RESOURCE_ATTRIBUTES: {{ join "," $attributes | quote }}
 {{- if .output }}
 GRANTD_DECISION_LOG: {{ .output }}
 GRANTD_DECISION_LOG_RATE: {{ .rate | quote }}
+GRANTD_DECISION_LOG_EXPLAIN: {{ .explain | quote }}
 {{- with .tenants }}
 GRANTD_DECISION_LOG_TENANTS: {{ join "," . | quote }}
 {{- end }}

@@ -229,9 +229,9 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     return this.#checkNamed(context, { ...lenient, ...contexts, ...contextOf(call) });
   }
 
-  explain(context: RequestContext, check: NamedTuple & CallContext): Promise<ExplainedAnswer> {
+  explain(context: RequestContext, check: NamedTuple & CallContext, counts = true): Promise<ExplainedAnswer> {
     const checks = { ...STRICT, checks: [check], explain: true, list: '', ...contextOf(check) };
-    return this.#checkNamed(context, checks).then((answer) => ({
+    return this.#checkNamed(context, checks, counts).then((answer) => ({
       ...onlyAnswer(answer),
       because: answer.because[0] ?? [],
       proof: answer.proofs[0] ?? '',
@@ -239,9 +239,9 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     }));
   }
 
-  #checkNamed(context: RequestContext, request: NamedChecks): Promise<NamedAnswer> {
+  #checkNamed(context: RequestContext, request: NamedChecks, counts = true): Promise<NamedAnswer> {
     const { length } = request.checks;
-    this.usage.checks += length;
+    if (counts) this.usage.checks += length;
     return this.#makeCall('checkNamed', context, request, { checks: length });
   }
 

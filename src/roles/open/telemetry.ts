@@ -120,8 +120,9 @@ export async function openDecisionLog(
   const sink = await openSink(dependencies.clock, config, process);
   if (sink === undefined) return undefined;
   const { decisionLog: output, decisionLogRate: rate, decisionLogTenants: tenants = [] } = config;
-  const decisions = new DecisionLog(dependencies, sink, { rate, tenants });
+  const explained = config.decisionLogExplain;
+  const decisions = new DecisionLog(dependencies, sink, { rate, tenants, explained });
   parts.defer(() => decisions.close());
-  dependencies.log.info({ output, rate, tenants: tenants.length }, 'the decision log is on');
+  dependencies.log.info({ output, rate, tenants: tenants.length, explained }, 'the decision log is on');
   return decisions;
 }

@@ -9,17 +9,20 @@ const TENANT = 'ten_01jhm9r0g0e8xsg4k6t2v8w0yc';
 describe('the settings of the decision log', () => {
   it('leave it off', () => {
     const config = readConfig('dev', {});
-    assert.deepEqual([config.decisionLog, config.decisionLogRate, config.decisionLogTenants], ['off', 1, undefined]);
+    const { decisionLog, decisionLogRate, decisionLogTenants, decisionLogExplain } = config;
+    assert.deepEqual([decisionLog, decisionLogRate, decisionLogTenants, decisionLogExplain], ['off', 1, undefined, 0]);
   });
 
   it('say where it goes, and what of it', () => {
     const config = readConfig('dev', {
       GRANTD_DECISION_LOG: 'stdout',
       GRANTD_DECISION_LOG_RATE: '0.01',
+      GRANTD_DECISION_LOG_EXPLAIN: '0.5',
       GRANTD_DECISION_LOG_TENANTS: `${TENANT}, ${TENANT.replace('yc', 'yd')}`,
     });
     assert.equal(config.decisionLog, 'stdout');
     assert.equal(config.decisionLogRate, 0.01);
+    assert.equal(config.decisionLogExplain, 0.5);
     assert.deepEqual(config.decisionLogTenants, [TENANT, TENANT.replace('yc', 'yd')]);
   });
 
@@ -27,6 +30,7 @@ describe('the settings of the decision log', () => {
     for (const [name, value] of [
       ['GRANTD_DECISION_LOG', 'file'],
       ['GRANTD_DECISION_LOG_RATE', '1.5'],
+      ['GRANTD_DECISION_LOG_EXPLAIN', '-1'],
       ['GRANTD_DECISION_LOG_TENANTS', 'acme'],
       ['GRANTD_DECISION_LOG_TENANTS', Array.from({ length: 1001 }, () => TENANT).join(',')],
     ] as const) {

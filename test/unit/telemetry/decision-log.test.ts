@@ -7,6 +7,7 @@ import {
   DECISIONS_PER_BATCH,
   DecisionLog,
   type DecisionLogOptions,
+  REASONS_PER_SECOND_MAX,
 } from '../../../src/telemetry/decision-log.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { createRecordingLog } from '../../kit/store/store-directory.ts';
@@ -20,6 +21,7 @@ function createStage(options: Partial<DecisionLogOptions> = {}, seed = 1) {
   const clock = new VirtualClock();
   const log = createRecordingLog();
   const metrics = createMetrics();
+  const reasons: (string | undefined)[] = [];
   const batches: { readonly indexes: readonly number[]; end(error?: Error): void }[] = [];
   /** Undefined: a test ends each delivery itself. */
   let outcome: (() => Error | undefined) | undefined;
@@ -30,6 +32,7 @@ function createStage(options: Partial<DecisionLogOptions> = {}, seed = 1) {
       deliver: (delivered) =>
         new Promise((resolve, reject) => {
           const end = (error?: Error) => (error === undefined ? resolve() : reject(error));
+          reasons.push(...delivered.map(({ reason }) => reason));
           batches.push({ indexes: delivered.map(({ index }) => index), end });
           if (outcome !== undefined) end(outcome());
         }),
@@ -37,11 +40,12 @@ function createStage(options: Partial<DecisionLogOptions> = {}, seed = 1) {
         closed = true;
       },
     },
-    { rate: 1, tenants: [], ...options },
+    { rate: 1, tenants: [], explained: 0, ...options },
   );
   return {
     clock,
     decisions,
+    reasons,
     batches,
     lines: log.lines,
     isClosed: () => closed,
@@ -80,6 +84,37 @@ describe('which requests the decision log takes', () => {
     const { decisions } = createStage({ rate: 0, tenants: ['ten_a'] });
     assert.equal(decisions.takes('ten_a'), true);
     assert.equal(decisions.takes('ten_b'), false);
+  });
+});
+
+describe('the reasons of denials', () => {
+  it('are asked for as set, some at once and some a second, and none keeps a decision from the log', async () => {
+    const none = createStage({ explained: 0 });
+    none.decisions.record(decision(0), () => assert.fail('nobody asks'));
+    const { clock, decisions, reasons, deliverAll } = createStage({ explained: 1 });
+    deliverAll();
+    const asked: PromiseWithResolvers<string>[] = [];
+    const ask = (): Promise<string> => {
+      const reason = Promise.withResolvers<string>();
+      asked.push(reason);
+      return reason.promise;
+    };
+    for (let index = 0; index < 5; index += 1) decisions.record(decision(index), ask);
+    assert.equal(asked.length, 2, 'at once');
+    asked[0]?.resolve('r'.repeat(5000));
+    asked[1]?.reject(new Error('the owner is gone'));
+    await clock.advance(LONG_MS);
+    assert.deepEqual(
+      reasons.map((reason) => reason?.length),
+      [undefined, undefined, undefined, 2000, undefined],
+    );
+    for (let index = 0; index < 3 * REASONS_PER_SECOND_MAX; index += 1) {
+      decisions.record(decision(index), async () => 'because');
+      await clock.advance(0);
+    }
+    await clock.advance(LONG_MS);
+    assert.equal(reasons.filter((reason) => reason === 'because').length, REASONS_PER_SECOND_MAX);
+    assert.equal(reasons.length, 5 + 3 * REASONS_PER_SECOND_MAX);
   });
 });
 

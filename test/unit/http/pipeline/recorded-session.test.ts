@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { RequestContext, TenantSession } from '../../../../src/front/front.ts';
 import { recordedSession } from '../../../../src/http/pipeline/recorded-session.ts';
+import type { NamedTuple } from '../../../../src/rules/questions.ts';
 import type { Decision } from '../../../../src/telemetry/decision-log.ts';
 import { type Answer, type CallOptions, call } from '../../../kit/http-client.ts';
 import { type HttpInProcess, startHttp, unavailable } from '../http-in-process.ts';
@@ -110,6 +111,30 @@ describe('the decision log', () => {
     );
   });
 
+  it('gets the reason of a denial, if it asks for it, and the usage does not count that', async () => {
+    const reasons: Promise<string>[] = [];
+    const counted: unknown[] = [];
+    const session = {
+      tenantId,
+      keyId: 'key_1',
+      checkBulk: async () => ({ authorized: [true, false, false], checkedAtMs: 1 }),
+      explain: async (_: RequestContext, check: NamedTuple, counts?: boolean) => {
+        counted.push([check, counts]);
+        return { authorized: false, checkedAtMs: 1, because: [], proof: '', reason: `{"text":"${check.object}"}` };
+      },
+    } as unknown as TenantSession;
+    const decisions = {
+      takes: () => true,
+      record: (_: Decision, reasonOf?: () => Promise<string>) =>
+        void (reasonOf === undefined || reasons.push(reasonOf())),
+    };
+    const observed = recordedSession(session, { decisions, clock: { wallMs: () => 2, monotonicMs: () => 2 } });
+    const brought = { context: '{"hour":9}' };
+    await observed.checkBulk({ requestId: 'req_1' } as RequestContext, [GRANTED, DENIED, GRANTED], brought);
+    assert.deepEqual(await Promise.all(reasons), ['doc:2', 'doc:1']);
+    assert.deepEqual(counted[0], [{ ...DENIED, ...brought }, false]);
+  });
+
   it('never gets a key', async () => {
     await check(GRANTED);
     await send({ method: 'POST', path: '/v1/check/bulk', body: { checks: [GRANTED] } });
@@ -147,7 +172,7 @@ describe('the decision log', () => {
       checkBulk: answering(many),
       checkOrDeny: answering(many),
     } as unknown as TenantSession;
-    const clock = { wallMs: () => 2 };
+    const clock = { wallMs: () => 2, monotonicMs: () => 2 };
     const decisions = { takes: () => true, record: () => {} };
     const observed = recordedSession(session, { decisions, clock });
     const context = { requestId: 'req_1' } as RequestContext;
