@@ -287,7 +287,7 @@ describe('checks and listings under rules', () => {
     }
     assert.equal(because.length, chain.length);
     const denied = (await check(key, 'user:bob can_read document:1', { explain: true })).json as object;
-    assert.deepEqual(Object.keys(denied), ['authorized', 'checked_at']);
+    assert.deepEqual(Object.keys(denied), ['authorized', 'checked_at', 'reason']);
     const unasked = (await check(key, 'user:ada can_read document:1', { explain: false })).json as object;
     assert.deepEqual(Object.keys(unasked), ['authorized', 'checked_at']);
     // A group has its own name without a grant.
