@@ -108,7 +108,7 @@ const READ_IN_ORDER: readonly ReadPage[] = [
   },
   { page: 'docs/guides/modelling-permissions.md', shown: 5 },
   { page: 'docs/guides/modelling-groups.md', shown: 4 },
-  { page: 'docs/guides/modelling-gates.md', shown: 17 },
+  { page: 'docs/guides/modelling-gates.md', shown: 18 },
   { page: 'docs/guides/modelling-examples.md', shown: 8 },
   { page: 'docs/guides/changing-rules.md', shown: 8 },
   { page: 'docs/guides/sharing-links.md', shown: 1, says: [/"subjects":\["link:[0-9a-f]{32}"\]/] },
