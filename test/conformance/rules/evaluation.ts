@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { isRelation, RELATIONS } from '../../../src/core/tuples.ts';
 import { isJsonObject, objectsIn } from '../../../src/core/json-members.ts';
+import { isRelation, RELATIONS } from '../../../src/core/tuples.ts';
 import { type Answer, assertProblem } from '../../kit/http-client.ts';
 import { oneService } from '../support/one-service.ts';
 
