@@ -152,7 +152,12 @@ const READ_IN_ORDER: readonly ReadPage[] = [
   },
   { page: 'docs/guides/deleting-things.md', shown: 0, says: [/"complete":true.*"complete":true/s] },
   { page: 'docs/guides/keys-for-services.md', shown: 0, says: [/"name":"reports".*"key":"gk1_/] },
-  { page: 'docs/guides/agents.md', shown: 2 },
+  {
+    page: 'docs/guides/agents.md',
+    shown: 2,
+    // The server of tools ends with no page.
+    asRun: (commands) => commands.replace(/^grantd mcp --http /gm, ': $&'),
+  },
   { page: 'docs/guides/retrieval.md', shown: 2 },
   { page: 'docs/guides/authzen.md', shown: 6 },
 ];
