@@ -16,6 +16,7 @@ import { demandMembers, demandMembersOfEach, isJsonObject, type JsonObject } fro
 import { BULK_CHANGES_MAX, BULK_PRECONDITIONS_MAX } from './limits.ts';
 import type { UnfollowedGrant } from './service-warnings.ts';
 import {
+  EVERY_SUBJECT,
   grantOf,
   parseIdentifier,
   parseRelation,
@@ -35,6 +36,7 @@ export const GRANT_REFUSALS = [
   'namespace-limit-reached',
   'grant-limit-reached',
   'invalid-request',
+  'invalid-subject',
   'invalid-relation',
   'invalid-condition',
   'type-not-allowed',
@@ -235,8 +237,12 @@ export function parseGrantFilter(body: unknown): GrantFilter {
   demandMembers(fields, GRANT_MEMBERS);
   const { subject, object, relation } = fields;
   refuseTerms(fields);
+  const of = parseAnchor(subject, object);
+  if (subject === EVERY_SUBJECT && relation === undefined) {
+    throw invalid('"relation" must be a state, if "subject" is "*": no request ends every state of every object.');
+  }
   return {
-    of: parseAnchor(subject, object),
+    of,
     relation: relation === undefined ? undefined : parseRelation(relation),
   };
 }

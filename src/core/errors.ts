@@ -29,7 +29,7 @@ export const ERROR_CATALOGUE = Object.freeze({
     400,
     3,
     'Invalid subject',
-    'The subject is missing, not a string or not of the form namespace:external_id. The namespace starts with a letter and has up to 64 letters, digits, "_", "." or "-"; the external id has 1 to 256 Unicode code points without control characters, white space or lone surrogates.',
+    'The subject is missing, not a string or not of the form namespace:external_id. The namespace starts with a letter and has up to 64 letters, digits, "_", "." or "-"; the external id has 1 to 256 Unicode code points without control characters, white space or lone surrogates. A state is granted with the subject "*", and nothing else is.',
   ),
   'invalid-relation': entry(
     400,

@@ -134,6 +134,16 @@ export function isIdentifier(text: unknown): text is string {
   return typeof text === 'string' && IDENTIFIER_REGEX.test(text);
 }
 
+/**
+ * The subject of states, and of them alone: a state is granted to its object, and holds for every subject. It is no
+ * identifier, and sorts before each of them.
+ */
+export const EVERY_SUBJECT = '*';
+
+export function isSubject(text: unknown): text is string {
+  return text === EVERY_SUBJECT || isIdentifier(text);
+}
+
 export function isNamespaceName(text: unknown): text is string {
   return typeof text === 'string' && NAMESPACE_REGEX.test(text);
 }
@@ -142,6 +152,10 @@ export function isNamespaceName(text: unknown): text is string {
 export function namespaceOf(identifier: string): string {
   return identifier.slice(0, identifier.indexOf(':'));
 }
+
+/** Each once. The subject of states is of none. */
+export const namespacesOf = (...entities: readonly string[]): ReadonlySet<string> =>
+  new Set(entities.filter((entity) => entity !== EVERY_SUBJECT).map(namespaceOf));
 
 /** Counted from 1, in code points. */
 const placeOf = (text: string, index: number): string => `at character ${[...text.slice(0, index)].length + 1}`;
@@ -213,9 +227,11 @@ export function alsoMissing(fields: readonly string[]): string {
   return `, and so ${quoted.length === 1 ? 'is' : 'are'} ${quoted.join(' and ')}`;
 }
 
-/** Throws `invalid-subject` or `invalid-object`; `list` and `index` name the place in the message. */
+/**
+ * A subject may be `*`. Throws `invalid-subject` or `invalid-object`; `list` and `index` name the place in the message.
+ */
 export function parseIdentifier(name: 'subject' | 'object', value: unknown, list?: string, index = 0): string {
-  if (isIdentifier(value)) return value;
+  if (isIdentifier(value) || (name === 'subject' && value === EVERY_SUBJECT)) return value;
   const field = fieldOf(name, list, index);
   const fault = describe(value, identifierFault);
   throw new GrantdError(`invalid-${name}`, `"${field}" must be namespace:external_id; it ${fault}.`);
@@ -251,6 +267,16 @@ export function undeclaredMessage(relation: string, own: readonly string[], list
   return `"${fieldOf('relation', list, index)}" must be one of ${firstNames(known)}; it ${fault}${end}`;
 }
 
+/** Why another relation than a state cannot be granted to `*`. `states`: of the tenant, as far as they are known. */
+export function onlyStatesMessage(states: readonly string[], list?: string, index = 0): string {
+  const known = states.length === 0 ? 'that the rules declare' : `of the tenant: ${states.join(', ')}`;
+  return `"${fieldOf('subject', list, index)}" must be namespace:external_id; it is "${EVERY_SUBJECT}", to which only the states are granted ${known}.`;
+}
+
+/** Why a state cannot be granted to this subject. */
+export const stateMessage = (state: string, list?: string, index = 0): string =>
+  `"${fieldOf('subject', list, index)}" must be "${EVERY_SUBJECT}": "${state}" is a state, which is granted to its object alone and holds for every subject.`;
+
 export const TUPLE_MEMBERS = ['subject', 'relation', 'object'] as const;
 type Part = (typeof TUPLE_MEMBERS)[number];
 
@@ -279,11 +305,12 @@ export function parseTuple(subject: unknown, relation: unknown, object: unknown,
   if (subject === undefined) refuseMissing({ subject, relation, object }, list, index);
   const parsedSubject = parseIdentifier('subject', subject, list, index);
   if (relation === undefined) refuseMissing({ subject, relation, object }, list, index);
-  return {
-    subject: parsedSubject,
-    relation: parseRelation(relation, list, index),
-    object: parseIdentifier('object', object, list, index),
-  };
+  const parsedRelation = parseRelation(relation, list, index);
+  const parsedObject = parseIdentifier('object', object, list, index);
+  if (parsedSubject === EVERY_SUBJECT && isRelation(parsedRelation)) {
+    throw new GrantdError('invalid-subject', onlyStatesMessage([], list, index));
+  }
+  return { subject: parsedSubject, relation: parsedRelation, object: parsedObject };
 }
 
 /** A tuple as one string. No identifier contains a space, so different tuples have different keys. */

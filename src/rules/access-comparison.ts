@@ -82,7 +82,10 @@ export class AccessComparison {
     // Equal sets of names of the same rules are the same array.
     if (had === has && before.isPlain && after.isPlain) return [];
     const names = had === has ? had : [...new Set([...had, ...has])];
-    return names.filter((name) => this.#concern.concerns(name, object));
+    // A state is its object's, and nobody's access.
+    const isState = (name: string): boolean =>
+      [this.#before, this.#after].some(({ rules }) => rules.isState(rules.numberOf(name) ?? 0));
+    return names.filter((name) => this.#concern.concerns(name, object) && !isState(name));
   }
 
   *#groupsOf(before: HeldAccess): Generator<void, readonly string[]> {

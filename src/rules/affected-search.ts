@@ -59,7 +59,8 @@ export class AffectedSearch {
     this.#next += 1;
     if (found === undefined || this.cost.isSpent) return;
     const { object, names } = found;
-    if (rules.groups) for (const name of rules.namesIn(names)) this.#follow(`${object}#${name}`, undefined, undefined);
+    if (rules.groups)
+      for (const name of rules.groupNamesIn(names)) this.#follow(`${object}#${name}`, undefined, undefined);
     const relations = rules.childRelations(names);
     if (relations.length > 0 && rules.isEntity(object)) this.#follow(object, relations, names);
   }

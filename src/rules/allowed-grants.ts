@@ -1,14 +1,24 @@
 // Which grants the rules of a tenant allow: a relation may be granted only to subjects of its types, if it has any, and
 // a grant may carry only a condition that is declared, with values that fit its parameters.
 
+import { GrantdError } from '../core/errors.ts';
 import { conditionContextOf, conditionNameOf, contextIn } from '../core/grant-terms.ts';
 import { memberAt, nearestName } from '../core/json-members.ts';
-import { namespaceOf, type Tuple } from '../core/tuples.ts';
+import {
+  EVERY_SUBJECT,
+  isRelation,
+  namespaceOf,
+  onlyStatesMessage,
+  type Relation,
+  stateMessage,
+  type Tuple,
+  undeclaredMessage,
+} from '../core/tuples.ts';
 import { parseGroup } from './compiled-rules.ts';
 import { convertValue, ValueRefusal } from './conditions/json-values.ts';
 import { EVALUATION_STEPS_MAX, StepMeter } from './conditions/step-meter.ts';
 import { DYN, parseType } from './conditions/types.ts';
-import { NO_RULES, type RuleSet, type SubjectType, textOfSubjectType } from './rule-set.ts';
+import { NO_RULES, ownNames, type RuleSet, type SubjectType, textOfSubjectType } from './rule-set.ts';
 
 /** Names that one message lists. */
 const SHOWN_MAX = 20;
@@ -25,6 +35,50 @@ function allowedNames(names: readonly string[], none: string): string {
 function allowed(names: readonly string[], name: string, none: string): string {
   const nearest = nearestName(name, names);
   return nearest === undefined ? allowedNames(names, none) : `did you mean ${quoted(nearest)}?`;
+}
+
+/** The names that a tenant can grant besides the built-in relations. */
+interface DeclaredNames {
+  /** Own relations and states. */
+  readonly relations: ReadonlySet<Relation>;
+  readonly ruleSet: Pick<RuleSet, 'relations' | 'states'>;
+}
+
+/** Throws `invalid-relation` if no grant can have the relation. `declared`: called unless it is a built-in one. */
+export function demandDeclared(relation: Relation, declared: () => DeclaredNames): void {
+  if (isRelation(relation)) return;
+  const { relations, ruleSet } = declared();
+  if (relations.has(relation)) return;
+  throw new GrantdError('invalid-relation', undeclaredMessage(relation, ownNames(ruleSet)));
+}
+
+/** Why a tuple cannot be a grant, whichever types there are. */
+export interface TupleFault {
+  readonly code: 'invalid-relation' | 'invalid-subject';
+  readonly message: string;
+}
+
+/**
+ * Undefined: the relation is declared, and the subject `*` if, and only if, it is a state. `declared`: called unless
+ * the relation is a built-in one. `list`, `index`: the place of the tuple in its call.
+ */
+export function tupleFault(
+  declared: () => DeclaredNames,
+  { subject, relation }: Tuple,
+  list?: string,
+  index = 0,
+): TupleFault | undefined {
+  const isEvery = subject === EVERY_SUBJECT;
+  if (isRelation(relation) && !isEvery) return undefined;
+  const { relations, ruleSet } = declared();
+  const { states } = ruleSet;
+  if (states.includes(relation)) {
+    return isEvery ? undefined : { code: 'invalid-subject', message: stateMessage(relation, list, index) };
+  }
+  if (isRelation(relation) || relations.has(relation)) {
+    return isEvery ? { code: 'invalid-subject', message: onlyStatesMessage(states, list, index) } : undefined;
+  }
+  return { code: 'invalid-relation', message: undeclaredMessage(relation, ownNames(ruleSet), list, index) };
 }
 
 /**

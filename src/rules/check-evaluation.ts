@@ -6,7 +6,7 @@
 import { bitOf, type CompiledRules } from './compiled-rules.ts';
 import { GrantedSearch, type HeldObject, stepsTo } from './granted-search.ts';
 import type { Bound, Grants, Graph, SearchLimits, Step } from './graph.ts';
-import { stepsFrom, type WantedObject, WantedSearch } from './wanted-search.ts';
+import { grantOn, stepsFrom, type WantedObject, WantedSearch } from './wanted-search.ts';
 
 export interface Question {
   readonly subject: string;
@@ -47,6 +47,7 @@ export class CheckEvaluation {
   /** The subject, and the subjects that include it, such as `*`. */
   readonly #subjects: readonly string[];
   readonly #wanted: WantedSearch;
+  readonly #isOpen: boolean;
   /** Created when it is needed: a grant to the subject itself is found without it. */
   #begun: GrantedSearch | undefined;
   /** The chain of grants, once the searches have met. */
@@ -68,6 +69,7 @@ export class CheckEvaluation {
     this.#question = question;
     const { subject, number, object } = question;
     this.#subjects = rules.subjectsOf(subject);
+    this.#isOpen = rules.isOpen(bitOf(number));
     this.#begun = granted;
     this.#wanted = new WantedSearch(rules, graph, limits);
     const start = this.#wanted.start(object, bitOf(number));
@@ -81,6 +83,11 @@ export class CheckEvaluation {
     return this.#begun;
   }
 
+  /** Whether no way from the subject to the object is left; a search from the subject knows none through states. */
+  get #isComplete(): boolean {
+    return this.#wanted.isComplete || (this.#begun?.isComplete === true && !this.#isOpen);
+  }
+
   /** The cost of both searches. */
   get spent(): number {
     return this.#wanted.cost.spent + (this.#begun?.cost.spent ?? 0);
@@ -90,7 +97,7 @@ export class CheckEvaluation {
   run(): Evaluation {
     const spentMax = this.spent + this.#limits.spentMax;
     const before = this.#begun?.cost.spent ?? 0;
-    while (this.#found === undefined && !this.#wanted.isComplete && this.#begun?.isComplete !== true) {
+    while (this.#found === undefined && !this.#isComplete) {
       if (this.spent > spentMax) return { kind: 'interrupted' };
       const turn = this.#turn(before + this.#wanted.cost.spent - (this.#begun?.cost.spent ?? 0) - this.#limits.lead);
       if (turn === undefined) break;
@@ -130,8 +137,7 @@ export class CheckEvaluation {
 
   #outcome(): Evaluation {
     if (this.#found !== undefined) return { kind: 'decided', authorized: true };
-    const complete = this.#wanted.isComplete || this.#begun?.isComplete === true;
-    if (complete && !this.#tooLong) return { kind: 'decided', authorized: false };
+    if (this.#isComplete && !this.#tooLong) return { kind: 'decided', authorized: false };
     if (this.#wanted.cost.misses || this.#begun?.cost.misses === true) return { kind: 'missing' };
     const bound = this.#tooLong ? 'depthMax' : this.#wanted.cost.exceeded;
     return { kind: 'too-large', bound: bound ?? this.#begun?.cost.exceeded ?? 'entitiesMax' };
@@ -153,20 +159,15 @@ export class CheckEvaluation {
 
   /** Whether the subject holds what was found to suffice, as far as is known. */
   #suffices(visit: WantedObject): boolean {
-    return this.#holdsDirectly(visit) || this.#meetsHeld(visit);
+    // What the subject holds without a grant makes the shortest chain.
+    return this.#meetsHeld(visit) || this.#holdsDirectly(visit);
   }
 
   #holdsDirectly(visit: WantedObject): boolean {
-    const { object, wanted } = visit;
-    if (wanted.relations.length === 0) return false;
-    for (const subject of this.#subjects) {
-      const relation = this.#wanted.cost.known(this.#graph.relationOf(subject, wanted.relations, object)) ?? 0;
-      if (relation !== 0) {
-        this.#found = () => [{ subject, relation, object }, ...stepsFrom(visit)];
-        return true;
-      }
-    }
-    return false;
+    const grant = grantOn(visit, this.#subjects, this.#graph, this.#wanted.cost);
+    if (grant === undefined) return false;
+    this.#found = () => [grant, ...stepsFrom(visit)];
+    return true;
   }
 
   #meetsHeld(visit: WantedObject): boolean {

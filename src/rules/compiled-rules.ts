@@ -2,18 +2,24 @@
 // numbers. What suffices for a set of names on an object of a namespace, and what follows from it, is computed at its
 // first use and cached. Compiled once per change of the rules.
 //
+// A state is a name that the object holds, for every subject: no search from a subject finds it. A name is *open* if
+// states alone may give it, so that a subject without any grant may hold it. What a search from a subject has not found
+// is denied for the other names only.
+//
 // A gate (`all_of`, `but_not`, `all of`) has a number like a name, but no text: a name follows from it as from another
 // name on the same object.
 
 import { assert } from '../core/assert.ts';
 import type { UnfollowedReason } from '../core/service-warnings.ts';
-import { namespaceOf, RELATIONS, type Relation, relationNumber, type Tuple } from '../core/tuples.ts';
+import { EVERY_SUBJECT, namespaceOf, RELATIONS, type Relation, relationNumber, type Tuple } from '../core/tuples.ts';
 import { type CompiledConditions, compileConditions } from './conditions/compiled-condition.ts';
 import type { AskableNames } from './questions.ts';
 import {
   type GateElement,
+  grantedNames,
   isGate,
   isRuleName,
+  ownNames,
   type RuleElement,
   type RuleSet,
   SELF,
@@ -29,6 +35,8 @@ export interface Requirement {
   readonly names: NameSet;
   /** A grant of one of these relations on it. */
   readonly relations: readonly number[];
+  /** One of these states of it. */
+  readonly states: readonly number[];
   /** One of `names` on an entity with `relation` on it. */
   readonly parents: readonly { readonly relation: number; readonly names: NameSet }[];
   /** One of these gates on it. */
@@ -156,6 +164,15 @@ interface Definitions {
 
 const noDefinitions = (): Definitions => ({ elements: new Map(), gates: new Map(), derived: [] });
 
+/** What the rules of a namespace have to know of all names. */
+interface NameKinds {
+  readonly isRelation: (number: number) => boolean;
+  readonly isState: (number: number) => boolean;
+  readonly open: NameSet;
+  /** Some namespace is public. */
+  readonly hasPublic: boolean;
+}
+
 /** The rules of one namespace. */
 class NamespaceRules {
   readonly wanted: NameSetCache<Requirement>;
@@ -171,20 +188,12 @@ class NamespaceRules {
   readonly #elements: ReadonlyMap<number, readonly NumberedElement[]>;
   /** Created at the first use. */
   #indexed: ReadonlyMap<number, ReadonlyMap<number, readonly number[]>> | undefined;
-  readonly #isRelation: (number: number) => boolean;
-  readonly #hasPublic: boolean;
+  readonly #kinds: NameKinds;
 
-  /** `hasPublic`: some namespace is public. */
-  constructor(
-    bound: CacheBound,
-    { elements, gates, derived }: Definitions,
-    isRelation: (number: number) => boolean,
-    hasPublic: boolean,
-  ) {
+  constructor(bound: CacheBound, { elements, gates, derived }: Definitions, kinds: NameKinds) {
     this.#bound = bound;
     this.#elements = elements;
-    this.#isRelation = isRelation;
-    this.#hasPublic = hasPublic;
+    this.#kinds = kinds;
     this.gates = gates;
     this.derived = derived;
     this.wanted = new NameSetCache(bound, (names) => this.#wanted(names, false), partsOfRequirement);
@@ -231,6 +240,13 @@ class NamespaceRules {
     return used;
   }
 
+  /** The names of which some may give this one: of a union, or of a gate. */
+  partsOf(number: number): readonly number[] {
+    const gate = this.gates.get(number);
+    const elements = this.#elements.get(number) ?? [];
+    return gate === undefined ? elements.map(({ name }) => name) : gate.kind === 'every' ? [gate.name] : gate.all;
+  }
+
   inherited(relation: number, names: NameSet): NameSet {
     return this.#through(this.#inherited, this.held, relation, names);
   }
@@ -257,11 +273,12 @@ class NamespaceRules {
 
   /**
    * `atMost`: with what a gate needs in the place of the gate, and with what it excludes. Of `all_of`, one operand
-   * leads to every subject, unless it is granted to `ns:*`: then the others name the subjects.
+   * leads to every subject, unless it is granted to `ns:*`, or states give it: then the others name the subjects.
    */
   #wanted(names: NameSet, atMost: boolean): Requirement {
     const closed = new Set<number>();
     const relations: number[] = [];
+    const states: number[] = [];
     const gates: number[] = [];
     const parents = new Map<number, NameSet>();
     const queue = numbersIn(names);
@@ -269,11 +286,12 @@ class NamespaceRules {
       this.#bound.lookedAt += 1;
       if (closed.has(number)) continue;
       closed.add(number);
-      if (this.#isRelation(number)) relations.push(number);
+      if (this.#kinds.isRelation(number)) relations.push(number);
+      else if (this.#kinds.isState(number)) states.push(number);
       const gate = this.gates.get(number);
       if (gate !== undefined && !atMost) gates.push(number);
       else if (gate?.kind === 'operands')
-        queue.push(...(this.#hasPublic ? gate.all : [this.#narrowest(gate)]), ...gate.none);
+        queue.push(...(this.#kinds.hasPublic ? gate.all : this.#narrowest(gate)), ...gate.none);
       else if (gate !== undefined) parents.set(gate.relation, (parents.get(gate.relation) ?? 0n) | bitOf(gate.name));
       const elements = this.#elements.get(number) ?? [];
       this.#bound.lookedAt += elements.length;
@@ -285,15 +303,21 @@ class NamespaceRules {
     return {
       names: setOf(closed),
       relations: relations.sort((left, right) => left - right),
+      states: states.sort((left, right) => left - right),
       parents: Array.from(parents, ([relation, each]) => ({ relation, names: each })),
       gates,
     };
   }
 
-  /** The operand that leads to the fewest: grants on the object itself are fewer than what follows through others. */
-  #narrowest({ all: [first = 0, ...others] }: OperandGate): number {
-    const isPlain = (number: number): boolean => this.#isRelation(number) && !this.#elements.has(number);
-    return [first, ...others].find(isPlain) ?? first;
+  /**
+   * The operand that leads to the fewest: grants on the object itself are fewer than what follows through others. All,
+   * if states alone may give each of them.
+   */
+  #narrowest({ all }: OperandGate): readonly number[] {
+    const closed = all.filter((number) => !this.#isOpen(number));
+    const isPlain = (number: number): boolean => this.#kinds.isRelation(number) && !this.#elements.has(number);
+    const narrowest = closed.find(isPlain) ?? closed[0];
+    return narrowest === undefined ? all : [narrowest];
   }
 
   /**
@@ -313,12 +337,25 @@ class NamespaceRules {
       for (const following of this.#following.get(SAME_OBJECT)?.get(number) ?? []) {
         this.#bound.lookedAt += 1;
         const gate = this.gates.get(following);
-        const left = gate?.kind === 'operands' && !affected ? (missing.get(following) ?? gate.all.length) - 1 : 0;
-        if (left > 0) missing.set(following, left);
-        else queue.push(following);
+        if (gate?.kind === 'operands' && !affected) {
+          // States may give an open operand, whether it is among the names or not.
+          const left = (missing.get(following) ?? this.#closedOperands(gate)) - (this.#isOpen(number) ? 0 : 1);
+          missing.set(following, left);
+          if (left > 0) continue;
+        }
+        queue.push(following);
       }
     }
     return setOf(held);
+  }
+
+  #isOpen(number: number): boolean {
+    return (this.#kinds.open & bitOf(number)) !== 0n;
+  }
+
+  /** How many of the operands states alone cannot give. */
+  #closedOperands({ all }: OperandGate): number {
+    return this.#kinds.open === 0n ? all.length : all.filter((number) => !this.#isOpen(number)).length;
   }
 
   #inheritedBy(following: ReadonlyMap<number, readonly number[]>, names: NameSet): NameSet {
@@ -336,17 +373,20 @@ class Numbering {
   /** Gates and unions have a number but no name: what each follows from. */
   readonly unnamed = new Map<number, readonly RuleElement[]>();
   readonly relations: ReadonlySet<number>;
+  readonly states: ReadonlySet<number>;
   readonly definitions = new Map<string, Definitions>();
   /** The number of the object itself; undefined: no rule uses it. */
   self: number | undefined;
 
-  constructor({ relations, rules }: RuleSet, relationNumberOf: RelationNumberOf) {
-    for (const relation of [...RELATIONS, ...relations]) {
-      const number = relationNumberOf(relation);
-      this.names[number] = relation;
-      this.numbers.set(relation, number);
+  constructor(ruleSet: RuleSet, relationNumberOf: RelationNumberOf) {
+    const { states, rules } = ruleSet;
+    for (const granted of grantedNames(ruleSet)) {
+      const number = relationNumberOf(granted);
+      this.names[number] = granted;
+      this.numbers.set(granted, number);
     }
-    this.relations = new Set(this.numbers.values());
+    this.states = new Set(states.map((state) => this.#numberOf(state)));
+    this.relations = new Set(this.numbers.values()).difference(this.states);
     for (const { name } of rules) if (!this.numbers.has(name)) this.numbers.set(name, this.names.push(name) - 1);
     for (const { namespace, name, anyOf } of rules) {
       const of = this.definitions.get(namespace) ?? noDefinitions();
@@ -435,11 +475,48 @@ function numbersIn(names: NameSet): number[] {
 /** The number of a built-in relation, or of one of the rule set's own. */
 export type RelationNumberOf = (relation: Relation) => number;
 
-/** Numbers own relations in the order of the rule set. */
+/** Numbers own relations and states in the order of the rule set. */
 const inOrder =
-  ({ relations }: RuleSet): RelationNumberOf =>
+  (ruleSet: RuleSet): RelationNumberOf =>
   (relation) =>
-    relationNumber(relation) ?? RELATIONS.length + 1 + relations.indexOf(relation);
+    relationNumber(relation) ?? RELATIONS.length + 1 + ownNames(ruleSet).indexOf(relation);
+
+/**
+ * The names that states alone may give, whichever the namespace. If a group may have every subject as a member, a grant
+ * to it may give any name.
+ */
+function openNames(states: ReadonlySet<number>, definitions: Iterable<Definitions>, groups: boolean): NameSet {
+  if (states.size === 0) return 0n;
+  /** By name: what opens once `left` more of those that it waits for do. */
+  const waiting = new Map<number, { readonly number: number; left: number }[]>();
+  const wait = (number: number, names: ReadonlySet<number>, left: number): void => {
+    const opening = { number, left };
+    for (const name of names) {
+      const others = waiting.get(name) ?? [];
+      waiting.set(name, others);
+      others.push(opening);
+    }
+  };
+  for (const { elements, gates } of definitions) {
+    for (const [number, parts] of elements) wait(number, new Set(parts.map(({ name }) => name)), 1);
+    for (const [number, gate] of gates) {
+      const names = new Set(gate.kind === 'every' ? [gate.name] : gate.all);
+      wait(number, names, names.size);
+    }
+  }
+  const open = new Set(states);
+  for (const name of open) {
+    for (const opening of waiting.get(name) ?? []) {
+      opening.left -= 1;
+      if (opening.left === 0) open.add(opening.number);
+    }
+  }
+  if (groups && open.size > states.size) return EVERY_NAME;
+  return setOf(open);
+}
+
+/** Every bit is set. */
+const EVERY_NAME: NameSet = -1n;
 
 export class CompiledRules {
   readonly groups: boolean;
@@ -447,10 +524,17 @@ export class CompiledRules {
   readonly gated: boolean;
   /** By name. */
   readonly conditions: CompiledConditions;
-  /** Whether grants may have the number: it is that of a relation, built-in or own. */
+  /** Whether grants to subjects may have the number: it is that of a relation, built-in or own. */
   readonly isRelation: (number: number) => boolean;
+  readonly isState: (number: number) => boolean;
+  /** Numbers of the states, and the same as a set. */
+  readonly #states: readonly number[];
+  readonly #stateSet: NameSet;
+  readonly #open: NameSet;
   readonly #public: ReadonlySet<string>;
   readonly #relations: readonly Relation[];
+  /** All names that can be granted. */
+  readonly granted: readonly Relation[];
   /** By number; undefined at 0, and of gates. */
   readonly #names: readonly (string | undefined)[];
   readonly #numbers: ReadonlyMap<string, number>;
@@ -477,7 +561,11 @@ export class CompiledRules {
     this.conditions = conditions;
     this.#public = new Set(ruleSet.public);
     this.#relations = [...RELATIONS, ...ruleSet.relations];
-    const { names, numbers, unnamed, relations, definitions, self } = new Numbering(ruleSet, relationNumberOf);
+    this.granted = grantedNames(ruleSet);
+    const { names, numbers, unnamed, relations, states, definitions, self } = new Numbering(ruleSet, relationNumberOf);
+    this.#states = [...states].sort((left, right) => left - right);
+    this.#stateSet = setOf(states);
+    this.#open = openNames(states, definitions.values(), ruleSet.groups);
     this.#self = self === undefined ? 0n : bitOf(self);
     this.#unnamed = unnamed;
     this.#names = names;
@@ -511,8 +599,10 @@ export class CompiledRules {
     const bound = new CacheBound(CACHED_MIN + CACHED_PER_ELEMENT * count, names.length);
     this.#bound = bound;
     this.isRelation = (number) => relations.has(number);
-    const hasPublic = ruleSet.public.length > 0;
-    const rulesOf = (of: Definitions): NamespaceRules => new NamespaceRules(bound, of, this.isRelation, hasPublic);
+    this.isState = (number) => states.has(number);
+    const { isRelation, isState } = this;
+    const kinds = { isRelation, isState, open: this.#open, hasPublic: ruleSet.public.length > 0 };
+    const rulesOf = (of: Definitions): NamespaceRules => new NamespaceRules(bound, of, kinds);
     this.#withoutRules = rulesOf(noDefinitions());
     this.#namespaces = new Map(Array.from(definitions, ([namespace, of]) => [namespace, rulesOf(of)]));
     this.#namesIn = new NameSetCache<readonly string[]>(
@@ -548,6 +638,11 @@ export class CompiledRules {
     return this.#namesIn.get(names);
   }
 
+  /** The names by which subjects belong to groups: all but states, which have no members. */
+  groupNamesIn(names: NameSet): readonly string[] {
+    return this.#namesIn.get(names & ~this.#stateSet);
+  }
+
   /**
    * The actions on objects of this namespace: the derived names that rules define there; if they define none, the
    * relations, built-in and own.
@@ -565,11 +660,6 @@ export class CompiledRules {
       here: names.flatMap(([name, number]) => (used.has(number) ? [name] : [])),
       others: names.flatMap(([name, number]) => (used.has(number) ? [] : [name])),
     };
-  }
-
-  /** Built-in and own. */
-  get relations(): readonly Relation[] {
-    return this.#relations;
   }
 
   /** What suffices for one of the names on the object. */
@@ -646,12 +736,12 @@ export class CompiledRules {
     return !this.#used.has(relation) && this.#of(object).leads(relation);
   }
 
-  /** Whether any grant could give a subject the name on the object. */
+  /** Whether any grant could make a subject a member of the group of the name on the object. */
   canHold(object: string, name: string): boolean {
     const number = this.numberOf(name);
-    if (number === undefined) return false;
-    const { names, relations, parents, gates } = this.wanted(object, bitOf(number));
-    return relations.length + parents.length + gates.length > 0 || this.includesSelf(names);
+    if (number === undefined || this.isState(number)) return false;
+    const { names, relations, states, parents, gates } = this.wanted(object, bitOf(number));
+    return relations.length + states.length + parents.length + gates.length > 0 || this.includesSelf(names);
   }
 
   #of(object: string): NamespaceRules {
@@ -663,11 +753,15 @@ export class CompiledRules {
     return this.groups ? parseGroup(subject) : undefined;
   }
 
-  /** The names that the members of a group hold, and on what; undefined: the subject is no group of a known name. */
+  /**
+   * The names that the members of a group hold, and on what; undefined: the subject is no group of a known name. A
+   * state has no members.
+   */
   membershipOf(subject: string): { readonly object: string; readonly names: NameSet } | undefined {
     const group = this.groupOf(subject);
     const number = group && this.numberOf(group.name);
-    return group && number !== undefined ? { object: group.object, names: bitOf(number) } : undefined;
+    if (group === undefined || number === undefined || this.isState(number)) return undefined;
+    return { object: group.object, names: bitOf(number) };
   }
 
   /**
@@ -685,8 +779,34 @@ export class CompiledRules {
     return (names & this.#self) !== 0n;
   }
 
-  /** The subject, and `ns:*` if grants to it are grants to this subject too. A group is no subject of a namespace. */
+  /** Whether one of the names may be held by a subject without a grant, through states. */
+  isOpen(names: NameSet): boolean {
+    return (this.#open & names) !== 0n;
+  }
+
+  /** The states, if any may give another name by itself. */
+  get givingStates(): readonly number[] {
+    return this.#open === this.#stateSet ? [] : this.#states;
+  }
+
+  /** The states that may give the name by themselves. A search from a subject leads to all who hold it through them. */
+  statesGiving(number: number): readonly number[] {
+    if (!this.isOpen(bitOf(number))) return [];
+    if (this.#open === EVERY_NAME) return this.#states;
+    const given = new Set([number]);
+    const add = (each: number): unknown => this.isOpen(bitOf(each)) && given.add(each);
+    for (const each of given) {
+      for (const namespace of this.#namespaces.values()) namespace.partsOf(each).forEach(add);
+    }
+    return this.#states.filter((state) => given.has(state));
+  }
+
+  /**
+   * The subject, and `ns:*` if grants to it are grants to this subject too. A group is no subject of a namespace. The
+   * subject of states has no others: a search reads those by their objects.
+   */
   subjectsOf(subject: string): readonly string[] {
+    if (subject === EVERY_SUBJECT) return [];
     if (this.#public.size === 0) return [subject];
     const namespace = namespaceOf(subject);
     if (!this.#public.has(namespace) || this.groupOf(subject) !== undefined) return [subject];
@@ -694,9 +814,15 @@ export class CompiledRules {
     return everyone === subject ? [subject] : [subject, everyone];
   }
 
+  /** The subjects whose grants are also grants to this one, beside itself. */
+  subjectsIncluding(subject: string): readonly string[] {
+    const others = this.subjectsOf(subject).slice(1);
+    return this.#states.length === 0 || subject === EVERY_SUBJECT ? others : [...others, EVERY_SUBJECT];
+  }
+
   /** Whether names on the entity are inherited by others: neither those of a group nor those of all of a namespace. */
   isEntity(subject: string): boolean {
-    if (this.groupOf(subject) !== undefined) return false;
+    if (subject === EVERY_SUBJECT || this.groupOf(subject) !== undefined) return false;
     return !(subject.endsWith(':*') && this.#public.has(namespaceOf(subject)));
   }
 }

@@ -22,7 +22,7 @@ import {
   TotalCost,
   type Truth,
 } from './graph.ts';
-import { stepsFrom, type WantedObject, WantedSearch } from './wanted-search.ts';
+import { grantOn, stepsFrom, type WantedObject, WantedSearch } from './wanted-search.ts';
 
 // ---- proofs: why a subject holds a name on an object, or does not, as a tree of what was decided ----
 
@@ -393,23 +393,19 @@ export class GateEvaluation {
   }
 
   /**
-   * The grant of a wanted relation to the subject, or to one that includes it; none if the subject holds a wanted name
-   * without one.
+   * The grant of a wanted relation to the subject, or to one that includes it, or of a wanted state; none if the
+   * subject holds a wanted name without one.
    */
-  #grantIn({ object, wanted }: WantedObject, cost: SearchCost, graph: Graph): readonly Step[] | undefined {
+  #grantIn(visit: WantedObject, cost: SearchCost, graph: Graph): readonly Step[] | undefined {
     const own = this.#own;
-    if (own !== undefined && own.object === object && (own.names & wanted.names) !== 0n) return [];
-    if (wanted.relations.length === 0) return undefined;
-    for (const subject of this.#subjects) {
-      const relation = cost.known(graph.relationOf(subject, wanted.relations, object)) ?? 0;
-      if (relation !== 0) return [{ subject, relation, object }];
-    }
-    return undefined;
+    if (own !== undefined && own.object === visit.object && (own.names & visit.wanted.names) !== 0n) return [];
+    const grant = grantOn(visit, this.#subjects, graph, cost);
+    return grant && [grant];
   }
 
-  /** Whether the search from the subject, if it is complete, has found one of the names on the object. */
+  /** Whether the search from the subject, if it is complete, has found one of the names on the object, or cannot. */
   readonly #mayHold = (object: string, names: NameSet): boolean =>
-    this.#granted?.isComplete !== true || (this.#granted.namesOn(object) & names) !== 0n;
+    this.#granted?.isComplete !== true || (this.#granted.namesOn(object) & names) !== 0n || this.#rules.isOpen(names);
 
   /** The search from the subject continues while it has cost less; false: it is done, or it is not its turn. */
   #stepFromSubject(): boolean {

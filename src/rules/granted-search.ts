@@ -2,6 +2,7 @@
 // groups that it belongs to, and the inheritance of objects from entities. Each name on each object is found once,
 // however many paths lead there. Breadth first: the first way to an object is a shortest one.
 
+import { EVERY_SUBJECT } from '../core/tuples.ts';
 import { bitOf, type CompiledRules, type NameSet } from './compiled-rules.ts';
 import { type Adjacent, type Graph, SearchCost, type SearchLimits, Sources, type Step } from './graph.ts';
 
@@ -34,6 +35,7 @@ interface Source extends Adjacent {
 
 /** Groups whose grants are looked for in the time of a grant that is examined. */
 const GROUPS_PER_GRANT = 4;
+const NO_STATES: readonly number[] = [];
 
 export class GrantedSearch {
   readonly cost: SearchCost;
@@ -48,12 +50,25 @@ export class GrantedSearch {
   readonly #sources = new Sources<Source>();
   /** The subjects that the search starts from, until its first step. */
   #starts: readonly string[];
+  /** The states that it starts from, too. */
+  #states: readonly number[];
 
-  constructor(rules: CompiledRules, graph: Graph, limits: SearchLimits, subject: string) {
+  /**
+   * `states`: whose objects it finds like those of the subject. Without them it finds nothing that states alone give
+   * (`CompiledRules.isOpen`).
+   */
+  constructor(
+    rules: CompiledRules,
+    graph: Graph,
+    limits: SearchLimits,
+    subject: string,
+    states: readonly number[] = NO_STATES,
+  ) {
     this.#rules = rules;
     this.#graph = graph;
     this.cost = new SearchCost(limits);
     this.#starts = rules.subjectsOf(subject);
+    this.#states = states;
     const own = rules.ownOf(subject);
     const before = rules.spent;
     if (own !== undefined) {
@@ -64,7 +79,7 @@ export class GrantedSearch {
   }
 
   get hasNext(): boolean {
-    return this.#starts.length > 0 || !this.#sources.isEmpty || this.#next < this.#queue.length;
+    return this.#starts.length + this.#states.length > 0 || !this.#sources.isEmpty || this.#next < this.#queue.length;
   }
 
   /** Whether all that the subject holds has been found. */
@@ -110,12 +125,17 @@ export class GrantedSearch {
         const found = this.#findObject(source, object);
         return found !== undefined && onFind(found);
       });
-    } else if (this.#starts.length > 0) {
-      const starts = this.#starts;
-      this.#starts = [];
+    } else if (this.#starts.length + this.#states.length > 0) {
+      const [starts, states] = [this.#starts, this.#states];
+      [this.#starts, this.#states] = [[], []];
+      const way = { depth: 0, after: undefined, names: undefined };
       for (const subject of starts) {
         this.#followed.add(subject);
-        this.#follow(subject, undefined, { depth: 0, after: undefined, names: undefined });
+        this.#follow(subject, undefined, way);
+      }
+      if (states.length > 0) {
+        this.#followed.add(EVERY_SUBJECT);
+        this.#follow(EVERY_SUBJECT, states, way);
       }
     } else {
       const find = this.#queue[this.#next];
@@ -128,7 +148,7 @@ export class GrantedSearch {
     const { object, names } = find;
     const depth = find.depth + 1;
     if (this.#rules.groups) {
-      const groups = this.#rules.namesIn(names);
+      const groups = this.#rules.groupNamesIn(names);
       this.cost.charge(groups.length / GROUPS_PER_GRANT);
       for (const name of groups) {
         this.#follow(`${object}#${name}`, undefined, { depth, after: find, names: undefined });

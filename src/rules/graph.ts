@@ -16,7 +16,7 @@ export type Enumeration = readonly Adjacent[] | typeof TOO_MANY | undefined;
 
 /** Sets of relations are ascending lists of their numbers. */
 export interface Graph {
-  /** The first of the relations that the subject is granted on the object; 0: none of them. */
+  /** The first of the relations, or of the states with the subject `*`, that is granted on the object; 0: none. */
   relationOf(subject: string, relations: readonly number[], object: string): number | typeof TOO_MANY | undefined;
   /** The subjects with grants on the object; only those of the form `ns:id#name`. */
   groupsOn(object: string, relations: readonly number[]): Enumeration;

@@ -39,7 +39,8 @@ export class HeldAccess {
   }
 
   #search(graph: Graph): GrantedSearch {
-    return new GrantedSearch(this.#state.rules, graph, this.#limits, this.#subject);
+    const { rules } = this.#state;
+    return new GrantedSearch(rules, graph, this.#limits, this.#subject, rules.givingStates);
   }
 
   /** The cost so far. */

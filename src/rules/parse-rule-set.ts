@@ -26,6 +26,7 @@ import {
   type RuleElement,
   type RuleSet,
   SELF,
+  STATES_MAX,
   type SubjectType,
   TYPE_SUBJECTS_MAX,
   TYPES_MAX,
@@ -134,8 +135,8 @@ class Parser {
     return '';
   }
 
-  ownRelation(value: unknown, index: number): readonly Relation[] {
-    const field = `relations[${index}]`;
+  ownName(list: 'relations' | 'states', value: unknown, index: number): readonly Relation[] {
+    const field = `${list}[${index}]`;
     const name = this.name(value, field);
     if (isRelation(name))
       this.wrong(`"${field}" is ${JSON.stringify(name)}, a built-in relation, which is always there.`);
@@ -286,8 +287,9 @@ function refuseRepeated(
   }
 }
 
-function refuseAllRepeated(parser: Parser, { relations, conditions, types, rules }: RuleSet): void {
+function refuseAllRepeated(parser: Parser, { relations, states, conditions, types, rules }: RuleSet): void {
   refuseRepeated(parser, 'relations', relations, (first) => `is the same as ${first}.`);
+  refuseRepeated(parser, 'states', states, (first) => `is the same as ${first}.`);
   const conditionNames = conditions.map(({ name }) => name);
   refuseRepeated(parser, 'conditions', conditionNames, (first) => `has the name of ${first}.`);
   const restricted = types.map(({ namespace, relation }) => `${namespace} ${relation}`);
@@ -328,9 +330,34 @@ const didYouMean = (name: string, known: readonly string[], relations?: Readonly
   return nearest === undefined ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
 };
 
-/** Every name that an element uses is a relation or defined by a rule, and a relation stands behind `from`. */
-function* refuseUndefined(parser: Parser, { relations, rules }: RuleSet): Steps<void> {
-  const granted = new Set<string>([...RELATIONS, ...relations]);
+/** A state is neither a relation nor follows from anything. */
+function refuseOtherStates(parser: Parser, { relations, states, types, rules }: RuleSet): void {
+  const declared = new Set<string>(states);
+  if (declared.size === 0) return;
+  const refuse = (names: readonly string[], field: (index: number) => string, why: string): void => {
+    for (const [index, name] of names.entries()) {
+      if (declared.has(name)) parser.wrong(`"${field(index)}" is ${JSON.stringify(name)}, one of "states"; ${why}`);
+    }
+  };
+  refuse(relations, (index) => `relations[${index}]`, 'a name is one or the other.');
+  const defined = rules.map(({ name }) => name);
+  refuse(
+    defined,
+    (index) => `rules[${index}].name`,
+    'a state follows from nothing. Give the rule a name of its own, and list the state in it.',
+  );
+  const restricted = types.map(({ relation }) => relation);
+  refuse(restricted, (index) => `types[${index}].relation`, 'a state is granted to its object, and has no types.');
+  for (const [index, { subjects }] of types.entries()) {
+    const names = subjects.map(({ name = '' }) => name);
+    refuse(names, (at) => `types[${index}].subjects[${at}]`, 'a state has no members.');
+  }
+}
+
+/** Every name that an element uses is a relation, a state or defined by a rule, and a relation stands behind `from`. */
+function* refuseUndefined(parser: Parser, { relations, states, rules }: RuleSet): Steps<void> {
+  const leading = new Set<string>([...RELATIONS, ...relations]);
+  const granted = new Set<string>([...leading, ...states]);
   const defined = new Set(rules.map(({ namespace, name }) => `${namespace} ${name}`));
   const anywhere = new Set(rules.map(({ name }) => name));
   const known = [...granted, ...anywhere];
@@ -341,7 +368,7 @@ function* refuseUndefined(parser: Parser, { relations, rules }: RuleSet): Steps<
   for (const [index, rule] of rules.entries()) {
     const { namespace } = rule;
     const isRight = (each: NameElement): boolean =>
-      (each.from === undefined || granted.has(each.from)) && isDefined(namespace, each);
+      (each.from === undefined || leading.has(each.from)) && isDefined(namespace, each);
     const names = namesInRule(rule);
     if (parser.endsStep(names.length)) yield;
     // Places take longest, and mostly nobody needs them.
@@ -349,24 +376,25 @@ function* refuseUndefined(parser: Parser, { relations, rules }: RuleSet): Steps<
     for (const [element, place] of placesOf(parser, rule, index)) {
       const { name, from } = element;
       if (name === '') continue;
-      if (from !== undefined && !granted.has(from)) {
+      if (from !== undefined && !leading.has(from)) {
         parser.wrong(
           () =>
-            `"${place}" follows ${JSON.stringify(from)}; after "from" stands a built-in relation (${RELATIONS.join(', ')}) or an own one.${didYouMean(from, [...granted])}`,
+            `"${place}" follows ${JSON.stringify(from)}${granted.has(from) ? ', a state, which leads to no entities' : ''}; after "from" stands a built-in relation (${RELATIONS.join(', ')}) or an own one.${granted.has(from) ? '' : didYouMean(from, [...leading])}`,
         );
       }
       if (isDefined(namespace, element)) continue;
       const where = from === undefined ? `no rule of "${namespace}" defines it` : 'no rule defines it';
       parser.wrong(
         () =>
-          `"${place}" uses "${name}": it is neither a built-in relation nor an own one, and ${where}. Add a rule for it, or correct the name.${didYouMean(name, known, granted)}`,
+          `"${place}" uses "${name}": it is neither a built-in relation nor an own one, nor a state, and ${where}. Add a rule for it, or correct the name.${didYouMean(name, known, granted)}`,
       );
     }
   }
 }
 
-function* refuseWrongTypes(parser: Parser, { relations, conditions, types, rules }: RuleSet): Steps<void> {
-  const granted = new Set<string>([...RELATIONS, ...relations]);
+function* refuseWrongTypes(parser: Parser, { relations, states, conditions, types, rules }: RuleSet): Steps<void> {
+  // Of states, `refuseOtherStates` says more.
+  const granted = new Set<string>([...RELATIONS, ...relations, ...states]);
   const names = new Set<string>([...granted, ...rules.map(({ name }) => name)]);
   const conditionNames = new Set(conditions.map(({ name }) => name));
   for (const [index, { relation, subjects }] of types.entries()) {
@@ -409,21 +437,25 @@ function* partsOf<Part>(
   return parts;
 }
 
+const MEMBERS = ['relations', 'states', 'conditions', 'types', 'rules', 'groups', 'public'];
+
 /** The shape of the body, and of its parts. */
 function* parseShape(parser: Parser, body: unknown): Steps<RuleSet> {
-  const fields = parser.fields(body, '', ['relations', 'conditions', 'types', 'rules', 'groups', 'public']);
-  const { relations = [], conditions = [], types = [], groups = false, public: namespaces = [] } = fields;
+  const fields = parser.fields(body, '', MEMBERS);
+  const { relations = [], states = [], conditions = [], types = [], groups = false, public: namespaces = [] } = fields;
   const listed = {
     rules: parser.list(fields.rules, 'rules', RULES_MAX),
     public: parser.list(namespaces, 'public', PUBLIC_NAMESPACES_MAX),
     relations: parser.list(relations, 'relations', OWN_RELATIONS_MAX),
+    states: parser.list(states, 'states', STATES_MAX),
     conditions: parser.list(conditions, 'conditions', CONDITIONS_MAX),
     types: parser.list(types, 'types', TYPES_MAX),
   };
   const rules = yield* partsOf(parser, listed.rules, (rule, index) => parser.rule(rule, index));
   if (typeof groups !== 'boolean') parser.wrong('"groups" must be true or false.');
   const parsed: RuleSet = {
-    relations: (yield* partsOf(parser, listed.relations, (each, at) => parser.ownRelation(each, at))).flat(),
+    relations: (yield* partsOf(parser, listed.relations, (each, at) => parser.ownName('relations', each, at))).flat(),
+    states: listed.states.flatMap((each, at) => parser.ownName('states', each, at)),
     conditions: yield* partsOf(parser, listed.conditions, (each, at) => parser.condition(each, at)),
     types: yield* partsOf(parser, listed.types, (each, at) => parser.type(each, at)),
     rules,
@@ -462,6 +494,7 @@ function* parseInSteps(body: unknown, expressions: boolean): Steps<RuleSet> {
   const parsed = yield* parseShape(parser, body);
   yield;
   refuseAllRepeated(parser, parsed);
+  refuseOtherStates(parser, parsed);
   yield* refuseUndefined(parser, parsed);
   yield* refuseWrongTypes(parser, parsed);
   if (expressions) yield* refuseWrongExpressions(parser, parsed);

@@ -13,6 +13,7 @@ import {
   PARAMETERS_MAX,
   PUBLIC_NAMESPACES_MAX,
   RULES_MAX,
+  STATES_MAX,
   TYPE_SUBJECTS_MAX,
   TYPES_MAX,
 } from './rule-set.ts';
@@ -98,6 +99,10 @@ export const typeRestrictionSchema = z
 const relationsMember = z.array(name).max(OWN_RELATIONS_MAX).optional().meta({
   description: 'Relations of the tenant, which are granted like the built-in ones. Default: none.',
 });
+const statesMember = z.array(name).max(STATES_MAX).optional().meta({
+  description:
+    'States of objects. A state is granted with the subject `*`, and holds for every subject of every namespace. No rule has its name, and it stands in no `types` and not behind `from`. Default: none.',
+});
 const conditionsMember = z.array(conditionDeclarationSchema).max(CONDITIONS_MAX).optional().meta({
   description: 'Conditions that grants may carry. Default: none.',
 });
@@ -108,6 +113,7 @@ const typesMember = z.array(typeRestrictionSchema).max(TYPES_MAX).optional().met
 export const ruleSetBodySchema = z
   .strictObject({
     relations: relationsMember,
+    states: statesMember,
     conditions: conditionsMember,
     types: typesMember,
     rules: z.array(ruleRequestSchema).max(RULES_MAX),

@@ -3,7 +3,7 @@
 // (compiled-rules.ts).
 
 import { createHash } from 'node:crypto';
-import { isRelationName, RELATION_PATTERN, type Relation } from '../core/tuples.ts';
+import { isRelationName, RELATION_PATTERN, RELATIONS, type Relation } from '../core/tuples.ts';
 
 /** Rules of one tenant. */
 export const RULES_MAX = 1000;
@@ -15,6 +15,8 @@ export const GATE_DEPTH_MAX = 5;
 export const PUBLIC_NAMESPACES_MAX = 100;
 /** Own relations of one tenant: more permissions than the largest products have that publish theirs. */
 export const OWN_RELATIONS_MAX = 1000;
+/** States of the objects of one tenant. */
+export const STATES_MAX = 50;
 export const CONDITIONS_MAX = 100;
 export const PARAMETERS_MAX = 50;
 /** UTF-8 bytes of the expression of a condition. */
@@ -35,7 +37,7 @@ export const NAME_PATTERN = RELATION_PATTERN;
  */
 export interface NameElement {
   readonly name: string;
-  /** A built-in relation or one of the tenant's own. */
+  /** A built-in relation or one of the tenant's own; no state. */
   readonly from: string | undefined;
   readonly all?: true;
 }
@@ -86,6 +88,8 @@ export interface TypeRestriction {
 export interface RuleSet {
   /** Granted like the built-in ones. */
   readonly relations: readonly Relation[];
+  /** Granted to objects, with the subject `*`: they hold for every subject, and follow from nothing else. */
+  readonly states: readonly Relation[];
   readonly conditions: readonly Condition[];
   readonly types: readonly TypeRestriction[];
   readonly rules: readonly Rule[];
@@ -100,6 +104,7 @@ export interface RuleSet {
 /** The rule set of a tenant that has none: relations follow from grants alone. */
 export const NO_RULES: RuleSet = Object.freeze({
   relations: Object.freeze([]),
+  states: Object.freeze([]),
   conditions: Object.freeze([]),
   types: Object.freeze([]),
   rules: Object.freeze([]),
@@ -109,9 +114,19 @@ export const NO_RULES: RuleSet = Object.freeze({
 
 export const hasRules = (ruleSet: RuleSet): boolean =>
   ruleSet.groups ||
-  [ruleSet.relations, ruleSet.conditions, ruleSet.types, ruleSet.rules, ruleSet.public].some(
+  [ruleSet.relations, ruleSet.states, ruleSet.conditions, ruleSet.types, ruleSet.rules, ruleSet.public].some(
     ({ length }) => length > 0,
   );
+
+/** The names of the tenant's own that can be granted. */
+export const ownNames = ({ relations, states }: Pick<RuleSet, 'relations' | 'states'>): readonly Relation[] =>
+  states.length === 0 ? relations : [...relations, ...states];
+
+/** All names that can be granted. */
+export const grantedNames = (ruleSet: Pick<RuleSet, 'relations' | 'states'>): readonly Relation[] => [
+  ...RELATIONS,
+  ...ownNames(ruleSet),
+];
 
 /** The element that holds for the object itself: no relation and no rule has this name. */
 export const SELF = 'self';
@@ -172,8 +187,17 @@ export function textOfSubjectType({ namespace, of, name, condition }: SubjectTyp
 }
 
 /** The form of a rule set in the API; lists that few tenants have are left out where they are empty. */
-export const ruleSetRecord = ({ relations, conditions, types, rules, groups, public: namespaces }: RuleSet) => ({
+export const ruleSetRecord = ({
+  relations,
+  states,
+  conditions,
+  types,
+  rules,
+  groups,
+  public: namespaces,
+}: RuleSet) => ({
   ...(relations.length === 0 ? {} : { relations }),
+  ...(states.length === 0 ? {} : { states }),
   ...(conditions.length === 0 ? {} : { conditions }),
   ...(types.length === 0
     ? {}

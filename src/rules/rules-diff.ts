@@ -80,9 +80,14 @@ function diffOf<Part>(
 export function diffRules(from: RuleSet, to: RuleSet): readonly string[] {
   const lines = [...diffOf(from.rules, to.rules, nameOf, lineOf, isSameRule)];
   if (from.groups !== to.groups) lines.push(`- groups: ${from.groups}`, `+ groups: ${to.groups}`);
-  const [before, after] = [new Set(from.relations), new Set(to.relations)];
-  for (const relation of [...before.symmetricDifference(after)].sort()) {
-    lines.push(`${after.has(relation) ? '+' : '-'} relation: ${relation}`);
+  for (const [list, what] of [
+    ['relations', 'relation'],
+    ['states', 'state'],
+  ] as const) {
+    const [before, after] = [new Set(from[list]), new Set(to[list])];
+    for (const name of [...before.symmetricDifference(after)].sort()) {
+      lines.push(`${after.has(name) ? '+' : '-'} ${what}: ${name}`);
+    }
   }
   lines.push(
     ...diffOf(from.conditions, to.conditions, ({ name }) => name, lineOfCondition, isSameCondition),
@@ -173,8 +178,11 @@ const linesOf = (parts: readonly object[]): string =>
 
 /** For people and editors: a condition, a type or a rule per line. */
 export function renderRuleSet(ruleSet: RuleSet): string {
-  const { relations, conditions, types, rules, groups, public: namespaces } = ruleSetRecord(ruleSet);
-  const own = relations === undefined ? '' : `  "relations": ${JSON.stringify(relations)},\n`;
+  const { relations, states, conditions, types, rules, groups, public: namespaces } = ruleSetRecord(ruleSet);
+  const own = [
+    relations === undefined ? '' : `  "relations": ${JSON.stringify(relations)},\n`,
+    states === undefined ? '' : `  "states": ${JSON.stringify(states)},\n`,
+  ].join('');
   const others = [
     conditions === undefined ? '' : `  "conditions": ${linesOf(conditions)},\n`,
     types === undefined ? '' : `  "types": ${linesOf(types)},\n`,
@@ -190,11 +198,15 @@ const byText = <Part>(parts: readonly Part[], textOf: (part: Part) => string): r
     .map(([, part]) => part);
 
 /** The same rules in one order, wherever order has no meaning; the elements of a rule keep theirs. */
-export const orderRules = ({ relations, conditions, types, rules, groups, public: namespaces }: RuleSet): RuleSet => ({
-  relations: relations.toSorted(),
-  conditions: byText(conditions, ({ name }) => name),
-  types: byText(types, restrictedBy).map((type) => ({ ...type, subjects: byText(type.subjects, textOfSubjectType) })),
-  rules: byText(rules, nameOf),
-  groups,
-  public: namespaces.toSorted(),
+export const orderRules = (ruleSet: RuleSet): RuleSet => ({
+  relations: ruleSet.relations.toSorted(),
+  states: ruleSet.states.toSorted(),
+  conditions: byText(ruleSet.conditions, ({ name }) => name),
+  types: byText(ruleSet.types, restrictedBy).map((type) => ({
+    ...type,
+    subjects: byText(type.subjects, textOfSubjectType),
+  })),
+  rules: byText(ruleSet.rules, nameOf),
+  groups: ruleSet.groups,
+  public: ruleSet.public.toSorted(),
 });

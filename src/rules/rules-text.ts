@@ -9,10 +9,10 @@ import {
   lineAndColumnAt,
   writtenLength,
 } from '../core/text/json-places.ts';
-import { isRelation, RELATIONS, type Relation } from '../core/tuples.ts';
+import { isRelation, type Relation } from '../core/tuples.ts';
 import { bitOf, CompiledRules } from './compiled-rules.ts';
 import { parseRuleSet, parseRuleSetInTurns } from './parse-rule-set.ts';
-import { hasRules, type RuleSet } from './rule-set.ts';
+import { grantedNames, hasRules, ownNames, type RuleSet } from './rule-set.ts';
 import {
   type ParsedRules,
   parseRulesSource,
@@ -139,15 +139,12 @@ export const derivedNames = (ruleSet: RuleSet): readonly string[] => [
   ...new Set(ruleSet.rules.map(({ name }) => name).filter((name) => !isGranted(ruleSet, name))),
 ];
 
-/** Whether the name is a relation, built-in or own. */
-const isGranted = ({ relations }: RuleSet, name: string): name is Relation =>
-  isRelation(name) || relations.some((relation) => relation === name);
-
-/** All relations that can be granted. */
-export const relationsOf = ({ relations }: RuleSet): readonly Relation[] => [...RELATIONS, ...relations];
+/** Whether the name is a relation, built-in or own, or a state. */
+const isGranted = (ruleSet: RuleSet, name: string): name is Relation =>
+  isRelation(name) || ownNames(ruleSet).some((each) => each === name);
 
 /** All names that can be asked about. */
-export const namesToAsk = (ruleSet: RuleSet): readonly string[] => [...relationsOf(ruleSet), ...derivedNames(ruleSet)];
+export const namesToAsk = (ruleSet: RuleSet): readonly string[] => [...grantedNames(ruleSet), ...derivedNames(ruleSet)];
 
 /** `a, b or c` */
 export const orList = (texts: readonly string[]): string =>
@@ -183,7 +180,7 @@ export function describeWanted(ruleSet: RuleSet, name: string, object: string): 
     names: [name, ...names.filter((each) => each !== name)],
     relations: names.filter((each) => isGranted(ruleSet, each)),
     parents: wanted.parents.flatMap((parent) => {
-      const relation = relationsOf(ruleSet)[parent.relation - 1];
+      const relation = grantedNames(ruleSet)[parent.relation - 1];
       return relation === undefined ? [] : [{ relation, names: compiled.namesIn(parent.names) }];
     }),
     gates: wanted.gates.map((gate) => compiled.describe(gate)),

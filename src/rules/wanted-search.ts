@@ -2,6 +2,7 @@
 // grants on an object, and the entities that an object inherits from, each once for each name, however many paths lead
 // there. Breadth first: the first way to an object is a shortest one.
 
+import { EVERY_SUBJECT } from '../core/tuples.ts';
 import type { CompiledRules, NameSet, Requirement } from './compiled-rules.ts';
 import {
   type Adjacent,
@@ -43,6 +44,24 @@ const always = (): boolean => true;
 const RELATIONS_PER_GRANT = 32;
 const GATES_PER_GRANT = 16;
 const PARENTS_PER_GRANT = 4;
+
+/** The grant that suffices on the object, to one of the subjects or of a state of it, as far as it is known. */
+export function grantOn(
+  { object, wanted }: WantedObject,
+  subjects: readonly string[],
+  graph: Graph,
+  cost: SearchCost,
+): Step | undefined {
+  const { relations, states } = wanted;
+  for (const subject of relations.length === 0 ? NOBODY : subjects) {
+    const relation = cost.known(graph.relationOf(subject, relations, object)) ?? 0;
+    if (relation !== 0) return { subject, relation, object };
+  }
+  const state = states.length === 0 ? 0 : (cost.known(graph.relationOf(EVERY_SUBJECT, states, object)) ?? 0);
+  return state === 0 ? undefined : { subject: EVERY_SUBJECT, relation: state, object };
+}
+
+const NOBODY: readonly string[] = [];
 
 export class WantedSearch {
   readonly cost: SearchCost;

@@ -73,12 +73,14 @@ class Program {
   readonly #grantsOn: ReadonlyMap<string, readonly NaiveGrant[]>;
   /** A group holds its own name: its subject stands for any of its members. */
   readonly #own: { object: string; name: string } | undefined;
+  readonly #states: ReadonlySet<string>;
 
   constructor(ruleSet: RuleSet, grants: readonly NaiveGrant[], subject: string) {
     this.#ruleSet = ruleSet;
     this.#subject = subject;
     this.#grantsOn = Map.groupBy(grants, ({ object }) => object);
-    this.#own = this.#groupOf(subject);
+    this.#states = new Set(ruleSet.states);
+    this.#own = this.#membersOf(subject);
   }
 
   /** All that follows on this side, where what `but_not` excludes holds if it is in `excluded`. */
@@ -112,19 +114,27 @@ class Program {
     return this.#ruleSet.groups ? groupOf(text) : undefined;
   }
 
+  /** A state has no members. */
+  #membersOf(text: string): { object: string; name: string } | undefined {
+    const group = this.#groupOf(text);
+    return group === undefined || this.#states.has(group.name) ? undefined : group;
+  }
+
   #isPublic(text: string): boolean {
     return this.#ruleSet.public.includes(namespaceOf(text)) && this.#groupOf(text) === undefined;
   }
 
   #isEntity(text: string): boolean {
-    return this.#groupOf(text) === undefined && !(this.#isPublic(text) && text === `${namespaceOf(text)}:*`);
+    const isEveryone = text === '*' || (this.#isPublic(text) && text === `${namespaceOf(text)}:*`);
+    return this.#groupOf(text) === undefined && !isEveryone;
   }
 
   #isToSubject({ subject: text }: NaiveGrant, facts: Facts): boolean {
     const subject = this.#subject;
-    if (text === subject) return true;
+    // The subject of states is every subject.
+    if (text === subject || text === '*') return true;
     if (this.#isPublic(subject) && text === `${namespaceOf(subject)}:*`) return true;
-    const group = this.#groupOf(text);
+    const group = this.#membersOf(text);
     return group !== undefined && facts.has(factOf(group.name, group.object));
   }
 
@@ -167,7 +177,7 @@ export const naiveHeld = (ruleSet: RuleSet, grants: readonly NaiveGrant[], subje
 /** Who holds a name on an object. */
 export interface NaiveListing {
   readonly held: readonly string[];
-  /** They do not hold it, though `ns:*` does, whose grants are theirs too. */
+  /** They do not hold it, though `ns:*` or `*` does, whose grants are theirs too. */
   readonly excluded: readonly string[];
   readonly undefined: readonly string[];
 }
@@ -183,10 +193,11 @@ export function naiveSubjects(
   const isGroup = (text: string): boolean => ruleSet.groups && groupOf(text) !== undefined;
   const values = new Map(candidates.map((candidate) => [candidate, truthOf(candidate)]));
   const everybody = ruleSet.public.filter((namespace) => truthOf(`${namespace}:*`) === true);
+  const isForAll = ruleSet.states.length > 0 && truthOf('*') === true;
   const ofValue = (value: Truth): string[] => candidates.filter((candidate) => values.get(candidate) === value);
   return {
     held: ofValue(true),
-    excluded: ofValue(false).filter((each) => everybody.includes(namespaceOf(each)) && !isGroup(each)),
+    excluded: ofValue(false).filter((each) => isForAll || (everybody.includes(namespaceOf(each)) && !isGroup(each))),
     undefined: ofValue('undefined'),
   };
 }

@@ -5,7 +5,7 @@
 import { EVALUATION_ERRORS, GrantdError } from '../../core/errors.ts';
 import { isJsonObject } from '../../core/json-members.ts';
 import { BODY_BYTES_MAX, PAGE_LIMIT_MAX } from '../../core/limits.ts';
-import { namespaceOf, RELATIONS } from '../../core/tuples.ts';
+import { EVERY_SUBJECT, RELATIONS } from '../../core/tuples.ts';
 import type { RequestContext, TenantSession } from '../../front/front.ts';
 import { OWN_RELATIONS_MAX, RULES_MAX } from '../../rules/rule-set.ts';
 import {
@@ -57,17 +57,17 @@ function entityText(identifier: string): string {
 }
 
 /**
- * The subjects of a page. Those whom a gate excludes stand with all subjects of their type, which are named again for
- * them on any page but the first.
+ * The subjects of a page: `*`, which states give, is all subjects of the type. Those whom a gate excludes stand with
+ * all of them, which are named again for them on any page but the first.
  */
-function subjectTexts({ items, excluded = [] }: SearchResult): readonly string[] {
+function subjectTexts({ items: found, excluded = [] }: SearchResult, type: string): readonly string[] {
+  const everyone = `${type}:*`;
+  const items = [...new Set(found.map((each) => (each === EVERY_SUBJECT ? everyone : each)))];
   const texts = items.map(entityText);
-  const [first] = excluded;
-  if (first === undefined) return texts;
-  const type = namespaceOf(first);
+  if (excluded.length === 0) return texts;
   const ids = excluded.map((each) => each.slice(type.length + 1));
   const all = `{"type":${JSON.stringify(type)},"id":"*","properties":{"excluded":${JSON.stringify(ids)}}}`;
-  const place = items.indexOf(`${type}:*`);
+  const place = items.indexOf(everyone);
   return place < 0 ? [all, ...texts] : texts.with(place, all);
 }
 
@@ -133,7 +133,7 @@ export const searchSubjects: PublicOperation = {
   tag: 'AuthZEN',
   summary: 'Search for the subjects that may perform an action on a resource',
   description:
-    'The Subject Search API. Finds the subjects of the type that the grants name, groups resolved. All subjects of a public namespace appear as the id `*`, with the ids of those whom a gate takes out of them among its properties, page by page; and a group of the type as `id#name`. Ascending by the bytes of the id, and complete: a subject that is permitted throughout the search is found exactly once. A page may have fewer results than `limit`, or none, although `next_token` leads on. There are no results for a type or an action that is not known.',
+    'The Subject Search API. Finds the subjects of the type that the grants name, groups resolved. All subjects of a public namespace, or of every one where a state is enough, appear as the id `*`, with the ids of those whom a gate takes out of them among its properties, page by page; and a group of the type as `id#name`. Ascending by the bytes of the id, and complete: a subject that is permitted throughout the search is found exactly once. A page may have fewer results than `limit`, or none, although `next_token` leads on. There are no results for a type or an action that is not known.',
   body: {
     name: 'SubjectSearch',
     schema: subjectSearchSchema,
@@ -155,15 +155,17 @@ export const searchSubjects: PublicOperation = {
     }),
   ],
   errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'invalid-cursor', ...EVALUATION_ERRORS],
-  answer: (session, context, { body }) =>
-    answerSearch(
+  answer(session, context, { body }) {
+    const search = parseSubjectSearch(body);
+    return answerSearch(
       session,
       context,
-      parseSubjectSearch(body),
+      search,
       ({ entity, relation, namespace }, page) =>
         session.call('listHolders', context, { object: entity, relation, namespace, ...page }),
-      subjectTexts,
-    ),
+      (found) => subjectTexts(found, search.asked?.namespace ?? ''),
+    );
+  },
 };
 
 export const searchResources: PublicOperation = {

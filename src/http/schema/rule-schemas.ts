@@ -8,10 +8,11 @@ import { EXAMPLE_KEY_ID, EXAMPLE_REQUEST_ID, EXAMPLE_REVISION, EXAMPLE_TIMESTAMP
 import { dryRunSchema } from './schema-parts.ts';
 import { namespaceNameSchema, relationSchema } from './schemas.ts';
 
-const { relations, conditions, types } = ruleSetBodySchema.shape;
+const { relations, states, conditions, types } = ruleSetBodySchema.shape;
 
 export const ruleSetSchema = z.object({
   relations,
+  states,
   conditions,
   types,
   rules: z.array(ruleSchema),

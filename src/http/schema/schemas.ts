@@ -19,7 +19,6 @@ import {
   grantedFault,
   IDENTIFIER_LENGTH_MAX,
   IDENTIFIER_PATTERN,
-  IDENTIFIER_REGEX,
   identifierFault,
   NAMESPACE_PATTERN,
   NAMESPACE_REGEX,
@@ -54,18 +53,21 @@ const SURROGATES = '\\ud800-\\udfff';
  */
 const documented = (pattern: string): string => `^${pattern.replace(SURROGATES, '')}$`;
 
-const identifier = (description: string) => {
+const identifier = (description: string, pattern = IDENTIFIER_PATTERN) => {
   const error = refused('must be namespace:external_id', identifierFault);
   return z
     .string({ error })
-    .regex(IDENTIFIER_REGEX, { error })
-    .meta({ description, pattern: documented(IDENTIFIER_PATTERN), maxLength: IDENTIFIER_LENGTH_MAX });
+    .regex(new RegExp(`^${pattern}$`, 'u'), { error })
+    .meta({ description, pattern: documented(pattern), maxLength: IDENTIFIER_LENGTH_MAX });
 };
 
 const IDENTIFIER_RULE =
   '`namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points without control characters or white space.';
 
-export const subjectSchema = identifier(`Who. ${IDENTIFIER_RULE}`);
+export const subjectSchema = identifier(
+  `Who. ${IDENTIFIER_RULE} Only states have another subject: \`*\`.`,
+  `(?:\\*|${IDENTIFIER_PATTERN})`,
+);
 export const objectSchema = identifier(`On what. ${IDENTIFIER_RULE}`);
 export const relationSchema = z
   .string({ error: notGranted })

@@ -3,7 +3,7 @@
 import { CALL_CONTEXT_BYTES_MAX, type CallContext, type ContextGrant, hasContext } from '../../core/call-context.ts';
 import { isJsonObject } from '../../core/json-members.ts';
 import { CONTEXT_GRANTS_MAX } from '../../core/limits.ts';
-import { condition, identifier, relation } from './fields.ts';
+import { condition, identifier, relation, subject } from './fields.ts';
 import * as s from './schema.ts';
 
 /** The canonical JSON of a context; only its form is demanded, not that it is canonical. */
@@ -27,7 +27,7 @@ const callContext: s.Field<CallContext> = s.message<CallContext>({
     s.optional(
       s.list(
         s.message<ContextGrant>({
-          subject: identifier,
+          subject,
           relation,
           object: identifier,
           condition: s.optional(condition),

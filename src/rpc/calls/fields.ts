@@ -4,7 +4,7 @@ import { hasApiKeyForm } from '../../core/api-keys.ts';
 import { isCondition } from '../../core/grant-terms.ts';
 import { parseKeyId, parseTenantId } from '../../core/ids.ts';
 import { PAGE_LIMIT_MAX } from '../../core/limits.ts';
-import { IDENTIFIER_LENGTH_MAX, isIdentifier, isRelationName, relationOf } from '../../core/tuples.ts';
+import { IDENTIFIER_LENGTH_MAX, isIdentifier, isRelationName, isSubject, relationOf } from '../../core/tuples.ts';
 import { isRuleName } from '../../rules/rule-set.ts';
 import type { PageQuery, ResultPage } from '../../shard/shard.ts';
 import { demand } from '../wire-violation.ts';
@@ -27,6 +27,7 @@ export const keyIdText: s.Field<string> = s.formOf('a key id', (each) => parseKe
 export const apiKey = s.formOf('an API key', hasApiKeyForm);
 export const hash = s.formOf('a hash', (each) => HASH_PATTERN.test(each));
 export const identifier = s.formOf('an identifier', isIdentifier);
+export const subject = s.formOf('a subject', isSubject);
 /** A relation, built-in or own, or a name that rules may define: all have the same form. */
 export const relation = s.formOf('a relation', isRelationName);
 /** The same, where it need not be a relation. */

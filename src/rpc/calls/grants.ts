@@ -14,7 +14,7 @@ import { type Grant, tupleKey } from '../../core/tuples.ts';
 import type { BulkWriteResult, GrantedTuple, GrantFilter, GrantRequest, GrantResult } from '../../shard/shard.ts';
 import { demand } from '../wire-violation.ts';
 import { defineCall } from './define-call.ts';
-import { condition, identifier, pageFields, pageQuery, relation } from './fields.ts';
+import { condition, identifier, pageFields, pageQuery, relation, subject } from './fields.ts';
 import * as s from './schema.ts';
 
 const WRITE_MS = 0.02;
@@ -25,7 +25,7 @@ const LISTED_MS = 0.003;
 
 /** Written only if it is true. */
 const mark: s.Field<boolean | undefined> = { ...s.sparse(s.flag), write: (value) => value === true || undefined };
-const tupleFields = { subject: identifier, relation, object: identifier };
+const tupleFields = { subject, relation, object: identifier };
 
 // ---- which grants a request means, and grants ----
 

@@ -1,7 +1,7 @@
 // Listings of names, objects and subjects, page by page. The codec (codec/) writes the bytes of objects by hand, and
 // the subjects that hold a relation travel in the same field, since each of them pays for its bytes.
 
-import { namespaceOf } from '../../core/tuples.ts';
+import { namespacesOf } from '../../core/tuples.ts';
 import type {
   CallContext,
   HoldersPage,
@@ -34,7 +34,7 @@ function namespacesOfEmpty(
   { items, nextCursor }: ResultPage<string>,
 ): readonly string[] {
   if (items.length > 0 || nextCursor !== undefined || cursor !== undefined) return [];
-  return [namespaceOf(entity), ...(namespace === undefined ? [] : [namespace])];
+  return [...namespacesOf(entity), ...(namespace === undefined ? [] : [namespace])];
 }
 
 export const listingCalls = {

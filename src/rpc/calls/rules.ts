@@ -13,7 +13,7 @@ import { KEEP_OUTSIDE } from '../../rules/rules-writes.ts';
 import type { RulesPreview, RulesRequest } from '../../shard/shard.ts';
 import { demand } from '../wire-violation.ts';
 import { DONE, defineCall } from './define-call.ts';
-import { identifier, relation, shortText } from './fields.ts';
+import { identifier, relation, shortText, subject } from './fields.ts';
 import * as s from './schema.ts';
 
 /** Revisions in a condition: several times what fits into the header of a request. */
@@ -80,7 +80,7 @@ export const ruleCalls = {
     costMs: COMPARISON_MS,
     request: s.refined(
       s.message<RevokedGrants>({
-        subject: s.sparse(identifier),
+        subject: s.sparse(subject),
         relation: s.sparse(relation),
         object: s.sparse(identifier),
       }),

@@ -9,7 +9,7 @@ import type { Clock, Timer } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { type ClusterId, parseClusterId } from '../../core/ids.ts';
-import { namespaceOf } from '../../core/tuples.ts';
+import { namespacesOf } from '../../core/tuples.ts';
 import { type CheckAnswer, NO_POSITIONS, type Shard, ShardFailure, type TenantConnection } from '../../shard/shard.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
@@ -435,8 +435,7 @@ export class PeerStream {
   #answerCheck(connection: TenantConnection, id: number, check: HintedCheck, answer: CheckAnswer): void {
     if (answer === false || (answer !== true && !answer.authorized)) {
       const { handle, subject, object } = check;
-      const names = [...new Set([namespaceOf(subject), namespaceOf(object)])];
-      const unknown = connection.unknownNamespaces(handle, names);
+      const unknown = connection.unknownNamespaces(handle, [...namespacesOf(subject, object)]);
       if (unknown.length > 0) this.#answers.hint(id, unknown);
     }
     this.#answers.check(id, answer);

@@ -177,7 +177,7 @@ function declared(names: readonly string[], implied: readonly string[]): readonl
 const unique = (names: readonly string[]): readonly string[] => [...new Set(names)];
 
 function listLines(ruleSet: RuleSet): readonly string[] {
-  const { relations, types, groups, public: open } = ruleSet;
+  const { relations, states, types, groups, public: open } = ruleSet;
   const subjects = types.flatMap((type) => type.subjects);
   const everyone = unique(subjects.filter(({ of }) => of === 'everyone').map(({ namespace }) => namespace));
   const isImplied = (relation: string): boolean =>
@@ -193,6 +193,7 @@ function listLines(ruleSet: RuleSet): readonly string[] {
       'private',
       everyone.filter((each) => !open.includes(each)),
     ),
+    ...list('states', states),
     ...list('relations', declared(relations, implied)),
   ];
 }

@@ -3,7 +3,7 @@
 // may concern every subject, each at a moment of its own. Invariant: what was not compared, for whatever reason, is an
 // open point of the result.
 
-import { sortUtf8 } from '../../core/tuples.ts';
+import { EVERY_SUBJECT, sortUtf8 } from '../../core/tuples.ts';
 import { type AccessChanges, AccessTally, noChanges, type RevokedGrants } from '../../rules/access-changes.ts';
 import { AccessComparison, type AccessConcern } from '../../rules/access-comparison.ts';
 import { AffectedSearch } from '../../rules/affected-search.ts';
@@ -240,12 +240,13 @@ class RevocationRun {
   /** Undefined: they are not in memory. */
   #grantsOf({ subject, relation, object }: RevokedGrants): readonly Step[] | undefined {
     const { rules, grants } = this.#before;
-    const relations = (relation === undefined ? rules.relations : [relation]).flatMap(
+    const relations = (relation === undefined ? rules.granted : [relation]).flatMap(
       (each) => rules.numberOf(each) ?? [],
     );
     const { possible } = grants;
-    const lists =
-      subject === undefined ? possible.subjectsOn(object ?? '', relations) : possible.objectsOf(subject, relations);
+    // A state of one object is found there: all of them have the same subject.
+    const isOnObject = subject === undefined || (subject === EVERY_SUBJECT && object !== undefined);
+    const lists = isOnObject ? possible.subjectsOn(object ?? '', relations) : possible.objectsOf(subject, relations);
     const found = this.#wanted.cost.known<readonly Adjacent[]>(lists);
     if (found === undefined) {
       if (lists === undefined) return undefined;
@@ -253,14 +254,9 @@ class RevocationRun {
     }
     const all = found.flatMap(({ relation: number, texts }) =>
       texts
-        .filter((text) => subject === undefined || object === undefined || text === object)
-        .map(
-          (text): Step => ({
-            relation: number,
-            subject: subject ?? text,
-            object: subject === undefined ? (object ?? '') : text,
-          }),
-        ),
+        .map((text) => (isOnObject ? { subject: text, object: object ?? '' } : { subject, object: text }))
+        .filter((each) => (subject ?? each.subject) === each.subject && (object ?? each.object) === each.object)
+        .map((each): Step => ({ relation: number, ...each })),
     );
     if (all.length > REVOKED_MAX) this.#tally.open('bounds');
     return all.slice(0, REVOKED_MAX);
@@ -287,9 +283,9 @@ class RevocationRun {
     const { cost, visited } = this.#wanted;
     for (const [object, last] of visited) {
       for (let visit: typeof last | undefined = last; visit !== undefined; visit = visit.earlier) {
-        const { names, relations } = visit.wanted;
+        const { names, relations, states } = visit.wanted;
         if (rules.includesSelf(names) && rules.isEntity(object)) this.#add(object);
-        for (const { texts } of cost.enumerate(grants.possible.subjectsOn(object, relations))) {
+        for (const { texts } of cost.enumerate(grants.possible.subjectsOn(object, [...relations, ...states]))) {
           cost.look(texts.length);
           for (const text of texts) this.#add(text);
         }

@@ -2,11 +2,12 @@
 
 import type { ContextGrant } from '../../core/call-context.ts';
 import { GrantdError } from '../../core/errors.ts';
-import { isRelation, undeclaredMessage } from '../../core/tuples.ts';
-import { undeclaredIn } from '../../rules/allowed-grants.ts';
+import { tupleFault, undeclaredIn } from '../../rules/allowed-grants.ts';
 import type { Adjacent } from '../../rules/graph.ts';
 import { GROUP_MARK } from '../memory/grant-page.ts';
 import type { StoredRules } from '../memory/tenant-rules.ts';
+
+const LIST = 'context_grants';
 
 type Counts = (grant: ContextGrant) => boolean;
 
@@ -63,12 +64,12 @@ export class ContextGrants {
   }
 }
 
-function numberOf({ compiled, ruleSet, relations, types }: StoredRules, grant: ContextGrant, index: number): number {
+function numberOf(rules: StoredRules, grant: ContextGrant, index: number): number {
+  const { compiled, ruleSet, types } = rules;
   const { relation, condition } = grant;
-  const place = `context_grants[${index}]`;
-  if (!isRelation(relation) && !relations.has(relation)) {
-    throw new GrantdError('invalid-relation', `"${place}": ${undeclaredMessage(relation, ruleSet.relations)}`);
-  }
+  const place = `${LIST}[${index}]`;
+  const wrong = tupleFault(() => rules, grant, LIST, index);
+  if (wrong !== undefined) throw new GrantdError(wrong.code, wrong.message);
   const undeclared = condition === undefined ? undefined : undeclaredIn(ruleSet, condition, place);
   if (undeclared !== undefined) throw new GrantdError('invalid-condition', undeclared);
   const untyped = types.faultOf(grant, condition, place);

@@ -6,13 +6,14 @@
 import { assert } from '../../core/assert.ts';
 import { type CallContext, changesGrants } from '../../core/call-context.ts';
 import { GrantdError } from '../../core/errors.ts';
-import { compareUtf8, relationNumber, sortUtf8, undeclaredMessage } from '../../core/tuples.ts';
+import { compareUtf8, EVERY_SUBJECT, relationNumber, sortUtf8, undeclaredMessage } from '../../core/tuples.ts';
 import type { Evaluation, EvaluationLimits } from '../../rules/check-evaluation.ts';
 import { bitOf, type CompiledRules } from '../../rules/compiled-rules.ts';
 import { GateEvaluation } from '../../rules/gate-evaluation.ts';
 import { GrantedSearch } from '../../rules/granted-search.ts';
 import { type Bound, SearchCost, type SearchLimits } from '../../rules/graph.ts';
 import { undefinedName } from '../../rules/questions.ts';
+import { ownNames } from '../../rules/rule-set.ts';
 import { WantedSearch } from '../../rules/wanted-search.ts';
 import { ListingTime } from '../log/slot-time.ts';
 import { CallGrants, type CallTerms, termsOf } from './call-grants.ts';
@@ -108,7 +109,7 @@ class GateDecisions {
 
   /** The subjects whose grants are also grants to this one, beside itself; those of an object: none. */
   includedIn(text: string): readonly string[] {
-    return this.#isShared ? [] : this.#rules.subjectsOf(text).slice(1);
+    return this.#isShared ? [] : this.#rules.subjectsIncluding(text);
   }
 
   /** Continues after an interruption. */
@@ -160,7 +161,7 @@ const NONE: ReadonlySet<string> = new Set();
 /** The objects on which the subject holds the name. Rejects with `evaluation-too-large` or `overloaded`. */
 export function listHeldObjects(of: CallTenant, subject: string, query: ListingQuery): Promise<HeldPage> {
   const begin: HeldListing['begin'] = ({ rules, grants, limits, number }) => {
-    const search = new GrantedSearch(rules, grants.possible, limits, subject);
+    const search = new GrantedSearch(rules, grants.possible, limits, subject, rules.statesGiving(number));
     const bit = bitOf(number);
     const visited = new Set<string>();
     const gates = new GateDecisions(
@@ -224,21 +225,21 @@ export function listHoldingSubjects(of: CallTenant, object: string, query: Holde
       *collect(into) {
         let examined = 0;
         // Where a gate excludes many, a page goes on behind the strings that it has decided.
-        const first = { ...query, after: into.after, countMax: into.countMax };
         for (const [visited, last] of search.visited) {
-          const relations = new Set<number>();
+          const granted = new Set<number>();
           for (let visit: typeof last | undefined = last; visit !== undefined; visit = visit.earlier) {
-            for (const relation of visit.wanted.relations) relations.add(relation);
+            for (const each of [...visit.wanted.relations, ...visit.wanted.states]) granted.add(each);
             if (rules.includesSelf(visit.wanted.names) && rules.isEntity(visited)) into.add(visited);
             if (!rules.groups || (visited === object && !query.includeSelf)) continue;
-            const names = rules.namesIn(visit.wanted.names);
+            const names = rules.groupNamesIn(visit.wanted.names);
             for (const name of names) into.add(`${visited}#${name}`);
             examined += names.length;
           }
-          examined += relations.size;
-          for (const relation of relations) {
+          examined += granted.size;
+          for (const each of granted) {
+            const first = firstOfPage(into, rules.isState(each));
             examined += into.addFirst(
-              search.cost.known(grants.possible.firstCounterparts('object', visited, relation, first)),
+              search.cost.known(grants.possible.firstCounterparts('object', visited, each, first)),
             );
           }
           examined += 1;
@@ -254,9 +255,13 @@ export function listHoldingSubjects(of: CallTenant, object: string, query: Holde
   return evaluate(of, { side: 'object', entity: object, query, begin }, what);
 }
 
+/** The counterparts that the page needs. `ofAll`: also the subject of states, which is of every namespace. */
+const firstOfPage = ({ prefix, after, countMax }: Pick<SmallestTexts, keyof TextsQuery>, ofAll: boolean): TextsQuery =>
+  ofAll ? { prefix: '', after, countMax } : { prefix, after: after < prefix ? prefix : after, countMax };
+
 /** The grants of one relation of an entity. */
 const beginDirect =
-  ({ side, entity, query }: HeldListing): HeldListing['begin'] =>
+  ({ side, entity }: HeldListing): HeldListing['begin'] =>
   ({ rules, grants, limits, number }) => {
     const cost = new SearchCost(limits);
     const [ofObject, visited] = [side === 'object', new Set<string>()];
@@ -276,7 +281,7 @@ const beginDirect =
       restsOn: (subject, object) => (ofObject ? object : subject) === entity,
       // Where conditions exclude many, a page goes on behind the strings that it has decided.
       collect(into) {
-        const first = { ...query, after: into.after, countMax: into.countMax };
+        const first = firstOfPage(into, ofObject && rules.isState(number));
         into.addFirst(cost.known(grants.possible.firstCounterparts(side, entity, number, first)));
         return [];
       },
@@ -322,13 +327,15 @@ async function evaluate(of: CallTenant, listing: HeldListing, what: string): Pro
 function listNow({ memory, tenure }: CallTenant, { side, entity, query }: HeldListing): HeldPage | undefined {
   const { name, call } = query;
   const page = (side === 'subject' ? memory.pages : memory.objectPages).get(entity);
-  const number = relationNumber(name) ?? memory.rules.ready?.grantsAlone.numberOf(name);
+  const rules = memory.rules.ready?.grantsAlone;
+  const number = relationNumber(name) ?? rules?.numberOf(name);
   const isPlain = page?.whole === true && !memory.grantCount.hasConditions && !changesGrants(call);
   if (!isPlain || number === undefined) return undefined;
   page.referenced = true;
   const { slotTime } = tenure;
   const time = new ListingTime(slotTime, slotTime.nowMs);
-  const texts = firstOf(time.holds, page, number, query);
+  const first = firstOfPage(query, side === 'object' && rules?.isState(number) === true);
+  const texts = firstOf(time.holds, page, number, first);
   return time.waits ? undefined : { texts, excluded: NONE };
 }
 
@@ -337,9 +344,9 @@ const DIRECT_REACH: Reach = { entityGrantsMax: 0, bytesMax: RANGE_BYTES_MAX, isL
 
 function unknownName(of: CallTenant, { side, entity, query }: HeldListing, rules: CompiledRules): GrantdError {
   const { name, prefix } = query;
-  const { relations } = of.memory.rules.pinned.ruleSet;
+  const own = ownNames(of.memory.rules.pinned.ruleSet);
   // Rules that define the name make no difference here.
-  if (isDirect(of, query)) return new GrantdError('invalid-relation', undeclaredMessage(name, relations));
+  if (isDirect(of, query)) return new GrantdError('invalid-relation', undeclaredMessage(name, own));
   const object = side === 'subject' ? prefix : entity;
   return undefinedName(name, rules.askableOn(object), object);
 }
@@ -367,10 +374,13 @@ function evaluateWithin(of: CallTenant, listing: HeldListing, limits: SearchLimi
     const time = new ListingTime(of.tenure.slotTime, nowMs);
     const stored = of.memory.rules.pinned;
     const { compiled } = stored;
-    const begin = isDirect(of, query) ? beginDirect(listing) : listing.begin;
     const rules = isDirect(of, query) ? stored.grantsAlone : compiled;
     const number = rules.numberOf(query.name);
     if (number === undefined) throw unknownName(of, listing, rules);
+    // A state follows from nothing, and is granted to all subjects by one name.
+    const isState = rules.isState(number);
+    const entity = isState && listing.side === 'subject' ? EVERY_SUBJECT : listing.entity;
+    const begin = isState || isDirect(of, query) ? beginDirect({ ...listing, entity }) : listing.begin;
     const terms = termsOf(stored, query.call, () => conditions);
     graph.startRun();
     terms.conditions?.startRun(compiled);
@@ -496,7 +506,7 @@ async function decideEach(
  */
 export class SmallestTexts {
   readonly countMax: number;
-  readonly #prefix: string;
+  readonly prefix: string;
   readonly after: string;
   /** Ascending up to `#sorted`, then unordered. */
   #texts: string[] = [];
@@ -504,23 +514,28 @@ export class SmallestTexts {
   /** The least string at which a bound has ended a list: greater ones may be missing. */
   #end: string | undefined;
 
-  /** Only strings after `after` that begin with `prefix`. */
+  /** Only strings after `after` that begin with `prefix`, and the subject of states. */
   constructor(countMax: number, after: string, prefix: string) {
     this.countMax = countMax;
-    this.#prefix = prefix;
+    this.prefix = prefix;
     this.after = after;
   }
 
   /** Whether the string, and so every greater one of its list, is too great to be among them. */
   isBeyond(text: string): boolean {
-    if (this.#prefix !== '' && !text.startsWith(this.#prefix)) return compareUtf8(text, this.#prefix) > 0;
+    if (this.prefix !== '' && !text.startsWith(this.prefix)) return compareUtf8(text, this.prefix) > 0;
     if (this.#end !== undefined && compareUtf8(text, this.#end) > 0) return true;
     const last = this.#sorted < this.countMax ? undefined : this.#texts[this.countMax - 1];
     return last !== undefined && compareUtf8(text, last) > 0;
   }
 
   add(text: string): void {
-    if (!text.startsWith(this.#prefix) || compareUtf8(text, this.after) <= 0 || this.isBeyond(text)) return;
+    if (
+      (!text.startsWith(this.prefix) && text !== EVERY_SUBJECT) ||
+      compareUtf8(text, this.after) <= 0 ||
+      this.isBeyond(text)
+    )
+      return;
     this.#texts.push(text);
     if (this.#texts.length >= 2 * this.countMax + 64) this.#sort();
   }

@@ -4,7 +4,7 @@
 
 import { inParallel } from '../../core/async/in-parallel.ts';
 import type { GrantAttributes, GrantTerms } from '../../core/grant-attributes.ts';
-import { RELATIONS, type Relation } from '../../core/tuples.ts';
+import { EVERY_SUBJECT, RELATIONS, type Relation } from '../../core/tuples.ts';
 import { type Adjacent, type Enumeration, type Step, TOO_MANY } from '../../rules/graph.ts';
 import { CHANGES_MAX } from '../memory/grant-deltas.ts';
 import { type Counterparts, GROUP_MARK, type GrantPage, type GroupGrants, type PageRow } from '../memory/grant-page.ts';
@@ -169,40 +169,50 @@ export class PageGraph implements Disposable {
   }
 
   /** The facts of a grant of which the page, a sparse one, does not know whether it exists. */
-  #heldFacts({ entity }: GrantPage, relation: number, object: string): GrantAttributes | null | undefined {
-    return this.#tuples?.get(watchedKey(entity, relation, object))?.tuples[0]?.facts;
+  #heldFacts({ entity }: GrantPage, relation: number, counterpart: string): GrantAttributes | null | undefined {
+    return this.#tuples?.get(watchedKey(entity, relation, counterpart))?.tuples[0]?.facts;
   }
 
-  /** See `Graph`; only the grants that count. */
+  /** See `Graph`; only the grants that count. States are read by their objects: all of them have the same subject. */
   relationOf(
     keeps: Keeps,
     subject: string,
     relations: readonly number[],
     object: string,
   ): number | typeof TOO_MANY | undefined {
-    if (!this.#subjects.mayHave(subject)) return 0;
-    const page = this.#page('subject', subject);
+    if (subject === EVERY_SUBJECT) return this.#relationIn(keeps, 'object', object, relations, subject);
+    return this.#subjects.mayHave(subject) ? this.#relationIn(keeps, 'subject', subject, relations, object) : 0;
+  }
+
+  #relationIn(
+    keeps: Keeps,
+    side: Side,
+    entity: string,
+    relations: readonly number[],
+    counterpart: string,
+  ): number | typeof TOO_MANY | undefined {
+    const page = this.#page(side, entity);
     if (page === undefined) return undefined;
     let otherwise: typeof TOO_MANY | 0 | undefined = 0;
     for (const relation of relations) {
-      const known = page.contingent ? undefined : page.holds(relation, object);
+      const known = page.contingent ? undefined : page.holds(relation, counterpart);
       if (known === true) return relation;
       if (known === false) continue;
-      const found = page.termsOf(relation, object);
-      const terms = found === undefined ? this.#heldFacts(page, relation, object) : found;
+      const found = page.termsOf(relation, counterpart);
+      const terms = found === undefined ? this.#heldFacts(page, relation, counterpart) : found;
       if (terms === undefined) {
         const isFull = (this.#tuples?.size ?? 0) >= TUPLES_MAX;
         otherwise = isFull ? TOO_MANY : undefined;
-        if (!isFull) this.#missTuple(subject, relation, object);
+        if (!isFull) this.#missTuple(side, entity, relation, counterpart);
       } else if (terms !== null && keeps(terms)) return relation;
     }
     return otherwise;
   }
 
-  #missTuple(subject: string, relation: number, object: string): void {
-    const key = watchedKey(subject, relation, object);
+  #missTuple(side: Side, entity: string, relation: number, counterpart: string): void {
+    const key = watchedKey(entity, relation, counterpart);
     this.miss(key, async () => {
-      const tuples = await this.#memory.pages.hold(subject, relation, object);
+      const tuples = await this.#pagesOf(side).hold(entity, relation, counterpart);
       this.#tuples ??= new Map();
       if (this.#disposed) tuples[Symbol.dispose]();
       else this.#tuples.set(key, tuples);
@@ -422,10 +432,10 @@ export class PageGraph implements Disposable {
 
   /** The attributes of a grant that a run has met. */
   attributesOf({ subject, relation, object }: Step): GrantAttributes | undefined {
-    const page = this.#memory.pages.get(subject);
-    const facts = page && (page.find(relation, object) ?? this.#heldFacts(page, relation, object));
-    if (facts) return facts;
-    return this.#memory.objectPages.get(object)?.find(relation, subject) ?? undefined;
+    const [onSubject, onObject] = [this.#memory.pages.get(subject), this.#memory.objectPages.get(object)];
+    const factsIn = (page: GrantPage | undefined, counterpart: string): GrantAttributes | null | undefined =>
+      page && (page.find(relation, counterpart) ?? this.#heldFacts(page, relation, counterpart));
+    return factsIn(onSubject, object) ?? factsIn(onObject, subject) ?? undefined;
   }
 }
 

@@ -8,7 +8,7 @@
 import { attributesOfId, type GrantAttributes, textOfTerms, withTerms } from '../../core/grant-attributes.ts';
 import { expiryPassedInLog } from '../../core/grant-terms.ts';
 import { resolvePlan } from '../../core/plans.ts';
-import { grantOf, namespaceOf, type Tuple, tupleKey, undeclaredMessage } from '../../core/tuples.ts';
+import { grantOf, namespacesOf, type Tuple, tupleKey } from '../../core/tuples.ts';
 import type { Change } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
@@ -100,8 +100,8 @@ export function decideBulk(
 ): Decide {
   return (draft) => {
     assertLives(draft, memory);
-    const undeclared = refuseUndeclared(memory, draft, write);
-    if (undeclared !== undefined) return withoutChange(undeclared);
+    const wrong = refuseWrong(memory, draft, write);
+    if (wrong !== undefined) return withoutChange(wrong);
     const passed = write.grants.findIndex(
       ({ expiresAtMs }) => typeof expiresAtMs === 'number' && expiresAtMs <= draft.nowMs,
     );
@@ -135,14 +135,13 @@ export function decideBulk(
   };
 }
 
-/** The first tuple whose relation the tenant does not declare; undefined: there is none. */
-function refuseUndeclared(memory: TenantMemory, draft: Draft, write: BulkWrite): BulkRefusal | undefined {
+/** The first tuple that cannot be a grant; undefined: there is none. */
+function refuseWrong(memory: TenantMemory, draft: Draft, write: BulkWrite): BulkRefusal | undefined {
   const lists = { grants: write.grants, revocations: write.revocations, if: write.preconditions };
   for (const [list, tuples] of Object.entries(lists)) {
-    for (const [index, { relation }] of tuples.entries()) {
-      if (draft.declares(memory, relation)) continue;
-      const message = undeclaredMessage(relation, draft.ownRelations(memory), list, index);
-      return { kind: 'refused', code: 'invalid-relation', message };
+    for (const [index, tuple] of tuples.entries()) {
+      const wrong = draft.tupleFault(memory, tuple, list, index);
+      if (wrong !== undefined) return { kind: 'refused', ...wrong };
     }
   }
   return undefined;
@@ -157,7 +156,7 @@ function decideChanges(
   { granted, ended }: { readonly [List in 'granted' | 'ended']: readonly (GrantAttributes | null)[] },
 ): Decision {
   const fresh = write.grants.filter((_, index) => granted[index] === null);
-  const named = new Set(fresh.flatMap(({ subject, object }) => [namespaceOf(subject), namespaceOf(object)]));
+  const named = namespacesOf(...fresh.flatMap(({ subject, object }) => [subject, object]));
   const namespaces = [...named].filter((name) => draft.namespace(memory, name) === undefined);
   const revoked = ended.map((facts) => facts !== null);
   const refusal = refuse(context, memory, draft, {

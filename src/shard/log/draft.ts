@@ -6,8 +6,8 @@ import { assert } from '../../core/assert.ts';
 import { type GrantAttributes, hasExpired } from '../../core/grant-attributes.ts';
 import type { TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
-import { grantOf, isRelation, type Namespace, type Relation, type Tuple, tupleKey } from '../../core/tuples.ts';
-import { NO_TYPES, type SubjectTypes } from '../../rules/allowed-grants.ts';
+import { grantOf, type Namespace, type Tuple, tupleKey } from '../../core/tuples.ts';
+import { NO_TYPES, type SubjectTypes, type TupleFault, tupleFault } from '../../rules/allowed-grants.ts';
 import type { CountKey } from '../../store/store.ts';
 import {
   type Change,
@@ -145,14 +145,9 @@ export class Draft {
     return this.#rules.get(memory.tenantId) ?? memory.rules.pinned;
   }
 
-  /** The relations that the tenant declares. Its rules must be pinned. */
-  ownRelations(memory: TenantMemory): readonly Relation[] {
-    return this.rules(memory).ruleSet.relations;
-  }
-
-  /** Whether the relation can be granted. The rules of the tenant must be pinned unless it is a built-in one. */
-  declares(memory: TenantMemory, relation: Relation): boolean {
-    return isRelation(relation) || this.rules(memory).relations.has(relation);
+  /** See `tupleFault`. The rules of the tenant must be pinned unless the relation is a built-in one. */
+  tupleFault(memory: TenantMemory, tuple: Tuple, list?: string, index?: number): TupleFault | undefined {
+    return tupleFault(() => this.rules(memory), tuple, list, index);
   }
 
   /**

@@ -13,7 +13,7 @@ import { type Clock, delay } from '../../core/async/clock.ts';
 import { TERMS_BYTES_MAX } from '../../core/grant-attributes.ts';
 import { SUBJECT_BUCKETS } from '../../core/slots.ts';
 import { isLeaving } from '../../core/tenants.ts';
-import { columnsBy, isRelation, type Tuple, tupleKey } from '../../core/tuples.ts';
+import { isRelation, type Tuple, tupleKey } from '../../core/tuples.ts';
 import type { ExpiryBound, ExpiryPlace, Stamp, StateStore } from '../../store/store.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
@@ -166,11 +166,11 @@ export class GrantCollection {
 
   async #collect(tenure: Tenure, memory: TenantMemory, found: readonly ExpiryPlace[]): Promise<void> {
     const { clock } = this.#ports;
-    const { grantCount, relations } = memory;
+    const { grantCount } = memory;
     // A relation that has since been removed has no grants, and its name needs no number.
     const rows = found.filter(({ relation }) => isRelation(relation) || grantCount.countOf(`relation:${relation}`) > 0);
     const due = withoutRepeats(rows);
-    using held = await memory.pages.holdAll(columnsBy(due, (relation) => relations.of(relation)));
+    using held = await memory.holdGrants(due);
     if (!tenure.serving) return;
     const tuples = due.flatMap((request, index) => {
       const tuple = held.tuples[index];

@@ -3,9 +3,9 @@
 // if no matching grant is left at that moment, after the earlier decisions of the batch and by the log: the expiries
 // that it relies on are in its own entry.
 
-import { GrantdError } from '../../core/errors.ts';
 import { hasExpired, textOfTerms } from '../../core/grant-attributes.ts';
-import { type Grant, grantOf, undeclaredMessage } from '../../core/tuples.ts';
+import { type Grant, grantOf } from '../../core/tuples.ts';
+import { demandDeclared } from '../../rules/allowed-grants.ts';
 import type { Change } from '../log-changes.ts';
 import type { TupleChange } from '../memory/grant-deltas.ts';
 import type { PageRow } from '../memory/grant-page.ts';
@@ -78,8 +78,7 @@ export function decideRevocation(
 ): Decide {
   return (draft) => {
     assertLives(draft, memory);
-    if (relation !== undefined && !draft.declares(memory, relation))
-      throw new GrantdError('invalid-relation', undeclaredMessage(relation, draft.ownRelations(memory)));
+    if (relation !== undefined) demandDeclared(relation, () => draft.rules(memory));
     const matching = range.current(draftedOf(draft, memory, of));
     if (matching === undefined) throw new OutdatedRange();
     const { expired, ended, complete } = takenFrom(range, matching, size, draft.nowMs);

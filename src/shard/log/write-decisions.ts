@@ -16,7 +16,7 @@ import { expiryPassedInLog } from '../../core/grant-terms.ts';
 import { type IdFactory, isDerivedId } from '../../core/ids.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
 import { type Tenant, type TenantUpdate, updatedTenant, withNextRules } from '../../core/tenants.ts';
-import { grantOf, namespaceOf, type Tuple, undeclaredMessage } from '../../core/tuples.ts';
+import { grantOf, namespacesOf, type Tuple } from '../../core/tuples.ts';
 import { narrowedConditions, undeclaredIn } from '../../rules/allowed-grants.ts';
 import { hasRules, jsonOfRules, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import { countLines } from '../../rules/rules-diff.ts';
@@ -135,10 +135,8 @@ export function decideGrant(
   return (draft) => {
     assertLives(draft, memory);
     const { subject, object, expiresAtMs } = request;
-    if (!draft.declares(memory, request.relation)) {
-      const message = undeclaredMessage(request.relation, draft.ownRelations(memory));
-      return { result: { kind: 'grant', grant: { kind: 'refused', code: 'invalid-relation', message } }, changes: [] };
-    }
+    const wrong = draft.tupleFault(memory, request);
+    if (wrong !== undefined) return refused(wrong.code, wrong.message);
     const tuple = demandHeld(held);
     const stored = draft.grant(memory, tuple, request);
     const { present, expired } = asOf(draft, request, stored);
@@ -160,8 +158,7 @@ export function decideGrant(
       const kind = changes.length > 0 ? 'changed' : 'exists';
       return { result: { kind: 'grant', grant: { kind, ...attributes } }, changes };
     }
-    const names = new Set([namespaceOf(subject), namespaceOf(object)]);
-    const missing = [...names].filter((name) => draft.namespace(memory, name) === undefined);
+    const missing = [...namespacesOf(subject, object)].filter((name) => draft.namespace(memory, name) === undefined);
     const { namespacesMax, grantsMax } = resolvePlan(context.plans, draft.tenant(memory).plan);
     if (grantsMax !== undefined && draft.grantCount(memory) - expired.length >= grantsMax) {
       return refuseGrant(context, 'grant-limit-reached', limitReached(memory, 'grants', grantsMax));
@@ -307,12 +304,13 @@ export function refuseLost(former: RuleSet, next: RuleSet, countOf: (key: CountK
       .filter(({ grants }) => grants > 0)
       .map(({ name, grants }) => `"${name}" has ${grants}`)
       .join(', ');
-  const removed = [...new Set(former.relations).difference(new Set(next.relations))];
-  const relations = counted('relation', removed);
-  if (relations !== '') {
+  for (const list of ['relations', 'states'] as const) {
+    const removed = [...new Set(former[list]).difference(new Set(next[list]))];
+    const used = counted('relation', removed);
+    if (used === '') continue;
     throw new GrantdError(
       'relation-in-use',
-      `"relations" lacks relations that still have grants: ${relations}. Revoke them first, or keep the relations. Nothing was changed.`,
+      `"${list}" lacks ${list} that still have grants: ${used}. Revoke them first, or keep the ${list}. Nothing was changed.`,
     );
   }
   const conditions = counted('condition', narrowedConditions(former, next));

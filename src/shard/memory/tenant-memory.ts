@@ -11,7 +11,7 @@ import type { FeedPlace } from '../../core/change-feed.ts';
 import { attributesOf } from '../../core/grant-attributes.ts';
 import { type KeyId, keyIdBefore, type TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
-import type { Relation } from '../../core/tuples.ts';
+import { columnsBy, EVERY_SUBJECT, type Relation, type Tuple } from '../../core/tuples.ts';
 import type { Stamp, StateReads } from '../../store/store.ts';
 import {
   type Change,
@@ -26,7 +26,7 @@ import type { TenantDeletion } from '../shard.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
 import { AnswerCache } from './answer-cache.ts';
 import { GrantCount } from './grant-count.ts';
-import { type EntityFilter, GrantPages, type GrantPagesDependencies } from './grant-pages.ts';
+import { type EntityFilter, GrantPages, type GrantPagesDependencies, type HeldTuples } from './grant-pages.ts';
 import { LazyTable } from './lazy-table.ts';
 import type { ReaderLimits } from './limits.ts';
 import { OBJECT_SIDE, SUBJECT_SIDE } from './page-side.ts';
@@ -175,6 +175,28 @@ export class TenantMemory implements EntityFilter {
       OBJECT_PAGES_BYTES,
     );
     return used.objectPages;
+  }
+
+  /**
+   * Loads the tuples of a write, in their order, and keeps them current until they are disposed of: of states by their
+   * objects, since all of them have the same subject. Their relations must be declared. Rejects with `overloaded`.
+   */
+  async holdGrants(tuples: readonly Tuple[]): Promise<HeldTuples> {
+    const numberOf = (relation: Relation): number => this.relations.of(relation);
+    const isOfState = ({ subject }: Tuple): boolean => subject === EVERY_SUBJECT;
+    const states = tuples.filter(isOfState);
+    if (states.length === 0) return this.pages.holdAll(columnsBy(tuples, numberOf));
+    using held = new DisposableStack();
+    const others = columnsBy(
+      tuples.filter((tuple) => !isOfState(tuple)),
+      numberOf,
+    );
+    const ofOthers = held.use(await this.pages.holdAll(others)).tuples.values();
+    const { subjects, relations, objects } = columnsBy(states, numberOf);
+    const byObject = { subjects: objects, relations, objects: subjects };
+    const ofStates = held.use(await this.objectPages.holdAll(byObject)).tuples.values();
+    const aligned = tuples.flatMap((tuple) => (isOfState(tuple) ? ofStates : ofOthers).next().value ?? []);
+    return Object.assign(held.move(), { tuples: aligned });
   }
 
   get namespaces(): UsedMemory['namespaces'] {

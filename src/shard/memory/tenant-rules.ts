@@ -7,7 +7,7 @@ import type { Relation } from '../../core/tuples.ts';
 import { SubjectTypes } from '../../rules/allowed-grants.ts';
 import { CompiledRules, type RelationNumberOf } from '../../rules/compiled-rules.ts';
 import { type CompiledConditions, compileInTurns, demandCompiled } from '../../rules/conditions/compiled-condition.ts';
-import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
+import { NO_RULES, ownNames, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import { ruleSetOfText, ruleSetOfTextInTurns } from '../../rules/rules-text.ts';
 import { LazyTable } from './lazy-table.ts';
 import type { MemoryBudget } from './memory-budget.ts';
@@ -53,7 +53,7 @@ export class RulesText {
 
   /** The tenant's own. */
   get relations(): ReadonlySet<Relation> {
-    this.#relations ??= new Set(this.ruleSet.relations);
+    this.#relations ??= new Set(ownNames(this.ruleSet));
     return this.#relations;
   }
 
@@ -130,10 +130,10 @@ export class StoredRules extends RulesText {
     return this.#compiled;
   }
 
-  /** The same relations without anything that follows from them. */
+  /** The same relations and states without anything that follows from them. */
   get grantsAlone(): CompiledRules {
-    const { relations } = this.ruleSet;
-    this.#grantsAlone ??= new CompiledRules({ ...NO_RULES, relations }, this.#relationNumberOf);
+    const { relations, states } = this.ruleSet;
+    this.#grantsAlone ??= new CompiledRules({ ...NO_RULES, relations, states }, this.#relationNumberOf);
     return this.#grantsAlone;
   }
 }

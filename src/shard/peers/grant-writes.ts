@@ -6,7 +6,7 @@ import { GrantdError } from '../../core/errors.ts';
 import { textOfTerms } from '../../core/grant-attributes.ts';
 import { WRITES_PER_CALL_MAX } from '../../core/limits.ts';
 import type { UnfollowedReason } from '../../core/service-warnings.ts';
-import { columnsBy, isRelation, type Relation, type Tuple, type TupleColumns } from '../../core/tuples.ts';
+import { isRelation, type Relation, type Tuple, type TupleColumns } from '../../core/tuples.ts';
 import { unfollowedReason } from '../../rules/compiled-rules.ts';
 import { hasRules } from '../../rules/rule-set.ts';
 import { decideBulk, sizeOfBulk, tuplesOf, UncollectedGrants } from '../log/bulk-decision.ts';
@@ -51,7 +51,7 @@ export function under(handle: Handle, decide: Decide): Decide {
 export function countLookups(
   { lookups }: Pick<ShardParts, 'lookups'>,
   { pages }: TenantMemory,
-  { subjects }: TupleColumns,
+  { subjects }: Pick<TupleColumns, 'subjects'>,
 ): void {
   for (const subject of new Set(subjects)) {
     if (pages.get(subject) === undefined) lookups.misses += 1;
@@ -71,19 +71,17 @@ async function holdTuples(
   tuples: readonly Tuple[],
 ): Promise<Disposable & { readonly tuples: readonly (WatchedTuple | undefined)[] }> {
   using held = new DisposableStack();
-  const { pages, relations, rules } = memory;
+  const { rules } = memory;
   let declared: ReadonlySet<Relation> = NONE;
   if (!tuples.every(({ relation }) => isRelation(relation))) {
     held.use(await rules.pin());
     declared = rules.pinned.relations;
   }
-  const known = tuples.filter(({ relation }) => isRelation(relation) || declared.has(relation));
-  const columns = columnsBy(known, (relation) => relations.of(relation));
-  countLookups(shard, memory, columns);
-  const loaded = held.use(await pages.holdAll(columns)).tuples.values();
-  const aligned = tuples.map(({ relation }) =>
-    isRelation(relation) || declared.has(relation) ? loaded.next().value : undefined,
-  );
+  const isKnown = ({ relation }: Tuple): boolean => isRelation(relation) || declared.has(relation);
+  const known = tuples.filter(isKnown);
+  countLookups(shard, memory, { subjects: known.map(({ subject }) => subject) });
+  const loaded = held.use(await memory.holdGrants(known)).tuples.values();
+  const aligned = tuples.map((tuple) => (isKnown(tuple) ? loaded.next().value : undefined));
   return Object.assign(held.move(), { tuples: aligned });
 }
 

@@ -8,7 +8,8 @@ import type { Clock } from '../../core/async/clock.ts';
 import { type CallContext, contextOf, contextScope } from '../../core/call-context.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { type CursorSecrets, createCursor, parseCursor } from '../../core/text/cursors.ts';
-import { type Grant, isRelation, isRelationName, type Relation, undeclaredMessage } from '../../core/tuples.ts';
+import { type Grant, isRelation, isRelationName, type Relation } from '../../core/tuples.ts';
+import { demandDeclared } from '../../rules/allowed-grants.ts';
 import type { StateStore } from '../../store/store.ts';
 import {
   type HeldPage,
@@ -111,7 +112,7 @@ async function listHeld(
   const { relation, namespace, direct = false, limit, cursor } = query;
   const scope = scopeOf(name, listing, entity, query);
   const prefix = namespace === undefined ? '' : `${namespace}:`;
-  const after = positionOf(context, scope, cursor)?.[0] ?? prefix;
+  const after = positionOf(context, scope, cursor)?.[0] ?? '';
   const ruled = { ...listing, clock: context.clock };
   const asked = { name: relation, call: contextOf(query), direct, prefix, after, countMax: limit + 1 };
   const { texts, excluded, rest } = await list(ruled, asked);
@@ -152,9 +153,8 @@ export async function pinDeclared(
   if (relation === undefined || isRelation(relation)) return undefined;
   using pin = new DisposableStack();
   pin.use(await rules.pin());
-  const { relations, ruleSet } = rules.pinned;
-  if (relations.has(relation)) return pin.move();
-  throw new GrantdError('invalid-relation', undeclaredMessage(relation, ruleSet.relations));
+  demandDeclared(relation, () => rules.pinned);
+  return pin.move();
 }
 
 /** The entity whose grants are listed. */

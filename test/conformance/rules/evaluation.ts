@@ -255,7 +255,7 @@ describe('checks and listings under rules', () => {
     const grant = { ...ask('user:ada viewer document:2'), relation: 'viewr' };
     const granted = await check(key, 'user:ada can_read document:1', { context_grants: [grant] });
     const misnamed = assertProblem(granted, 400, 'invalid-relation', service.errorsBase);
-    assert.match(misnamed, /"context_grants\[0\]".* must be one of owner, .*; did you mean "viewer"\?$/);
+    assert.match(misnamed, /"context_grants\[0\]\.relation".* must be one of owner, .*; did you mean "viewer"\?$/);
     for (const path of [
       '/v1/objects?subject=user:ada&relation=can_read&via=direct',
       '/v1/subjects?object=document:1&relation=can_read&via=direct',

@@ -191,13 +191,17 @@ describe('a filter of grants', () => {
       [{ subject: 'user:ada', object: 'document:plan' }, `${one}both are given.`],
       [{ subject: null, object: 'document:plan' }, `${one}both are given.`],
       [{ subject: '', object: '' }, `${one}both are given.`],
+      [
+        { subject: '*' },
+        'invalid-request: "relation" must be a state, if "subject" is "*": no request ends every state of every object.',
+      ],
     ] as const) {
       assert.equal(
         message(() => parseGrantFilter(body)),
         expected,
       );
     }
-    for (const value of ['', null, 1, '*', ':', 'user:', [], {}]) {
+    for (const value of ['', null, 1, '**', ':', 'user:', [], {}]) {
       assert.match(
         message(() => parseGrantFilter({ subject: value })),
         /^invalid-subject: "subject" must be namespace/,

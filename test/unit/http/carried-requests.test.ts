@@ -100,6 +100,7 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
     Array.from({ length: BULK_CHECKS_MAX }, (_, index) => ({ action: { name: NAME }, context: { index } })),
   ],
   relations: [[], ['reviewer']],
+  states: [[], ['archived']],
   conditions: [[], [{ name: 'open', parameters: { hour: 'int' }, expression: 'hour > 8' }]],
   types: [[], [{ namespace: 'doc', relation: 'viewer', subjects: ['user', 'user:*'] }]],
   rules: [[], rulesOf(RULES_MAX)],

@@ -90,7 +90,8 @@ function assertProof(world: World, subject: string, model: NaiveModel, proof: Pr
   if (gate === undefined) {
     const own = world.rules.ownOf(subject)?.object;
     const isOwn = from === own || from?.startsWith(`${own}#`) === true;
-    assert.ok(from === undefined || isOwn || world.rules.subjectsOf(subject).includes(from), `${place}: ${from}`);
+    const subjects = [...world.rules.subjectsOf(subject), '*'];
+    assert.ok(from === undefined || isOwn || subjects.includes(from), `${place}: ${from}`);
     return;
   }
   assert.ok(from === undefined || from.split('#')[0] === gate.object, `${place}: from the gate`);

@@ -1,6 +1,6 @@
 // A graph of grants in memory that knows only the entities that were loaded.
 
-import { relationNumber } from '../../../src/core/tuples.ts';
+import { EVERY_SUBJECT, relationNumber } from '../../../src/core/tuples.ts';
 import { type Adjacent, type Enumeration, type Graph, type Step, TOO_MANY } from '../../../src/rules/graph.ts';
 import type { NaiveGrant } from '../../kit/naive-rules.ts';
 
@@ -55,7 +55,8 @@ export class GrantGraph implements Graph {
   }
 
   relationOf(subject: string, relations: readonly number[], object: string): number | undefined {
-    if (!this.#knows('subject', subject)) return undefined;
+    const isState = subject === EVERY_SUBJECT;
+    if (!this.#knows(isState ? 'object' : 'subject', isState ? object : subject)) return undefined;
     return relations.find((relation) => this.has({ subject, relation, object })) ?? 0;
   }
 

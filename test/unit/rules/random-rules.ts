@@ -2,7 +2,7 @@
 // Those of the whole model have gates, own relations and conditions too, in a universe so small that most questions
 // hang on them.
 
-import { isRelationName, namespaceOf } from '../../../src/core/tuples.ts';
+import { EVERY_SUBJECT, isRelationName, namespaceOf, type Relation } from '../../../src/core/tuples.ts';
 import {
   isGate,
   type NameElement,
@@ -39,6 +39,25 @@ const GRANTED = ['owner', 'editor', 'viewer', 'member', 'parent'] as const;
 const DERIVED = ['can_read', 'can_share'] as const;
 const FOLLOWED = ['parent', 'owner'] as const;
 
+const STATES: readonly Relation[] = ['archived', 'published'].map(String).filter(isRelationName);
+
+/** Of one case in two, none. */
+const randomStates = (random: Random): readonly Relation[] => STATES.slice(0, Math.max(0, random(4) - 1));
+
+/** A grant of a state, or one of another relation. */
+export function randomGrant(
+  random: Random,
+  { ruleSet, subjects, objects }: Pick<RandomCase, 'ruleSet' | 'subjects' | 'objects'>,
+  relations: readonly string[],
+): NaiveGrant {
+  const pick = pickOf(random);
+  const object = pick(objects);
+  if (ruleSet.states.length > 0 && random(4) === 0) {
+    return { subject: EVERY_SUBJECT, relation: pick(ruleSet.states), object };
+  }
+  return { subject: pick(subjects.filter((each) => each !== EVERY_SUBJECT)), relation: pick(relations), object };
+}
+
 export interface RandomCase {
   readonly ruleSet: RuleSet;
   /** No two of the whole model have the same subject, relation and object. */
@@ -68,12 +87,14 @@ export function randomCase(seed: number, kind: CaseKind = 'union'): RandomCase {
 
 function unionCase(random: Random): RandomCase {
   const pick = pickOf(random);
+  const states = randomStates(random);
   const defined = NAMESPACES.flatMap((namespace) =>
     [...GRANTED, ...DERIVED].filter(() => random(3) === 0).map((name) => ({ namespace, name })),
   );
-  const names = [...GRANTED, ...DERIVED.filter((name) => defined.some((rule) => rule.name === name))];
+  const names = [...GRANTED, ...states, ...DERIVED.filter((name) => defined.some((rule) => rule.name === name))];
   const rules = defined.map(({ namespace, name }) => {
-    const here = [...GRANTED, ...defined.filter((rule) => rule.namespace === namespace).map((rule) => rule.name)];
+    const own = defined.filter((rule) => rule.namespace === namespace).map((rule) => rule.name);
+    const here = [...GRANTED, ...states, ...own];
     const anyOf = Array.from({ length: 1 + random(3) }, (): RuleElement => {
       if (random(8) === 0) return { name: SELF, from: random(3) === 0 ? pick(FOLLOWED) : undefined };
       return random(2) === 0 ? { name: pick(here), from: undefined } : { name: pick(names), from: pick(FOLLOWED) };
@@ -94,13 +115,23 @@ function unionCase(random: Random): RandomCase {
     relation: pick(GRANTED),
     object: pick(objects),
   }));
+  const stated = states.flatMap((relation) =>
+    objects.filter(() => random(6) === 0).map((object) => ({ subject: EVERY_SUBJECT, relation, object })),
+  );
   const ruleSet = {
     ...NO_RULES,
+    states,
     rules,
     groups: random(4) > 0,
     public: ['user', 'folder'].filter(() => random(2) === 0),
   };
-  return { ruleSet, grants, subjects, objects, names };
+  return {
+    ruleSet,
+    grants: [...grants, ...stated],
+    subjects: states.length === 0 ? subjects : [...subjects, EVERY_SUBJECT],
+    objects,
+    names,
+  };
 }
 
 const OWN = ['approver', 'blocked'] as const;
@@ -146,7 +177,7 @@ function randomElement(random: Random, names: Names, depth = 0, negated = false)
     : { operator: 'any_of', elements: several(1 + random(2)), butNot: several(random(4) === 0 ? 2 : 1, true) };
 }
 
-function wholeRules(random: Random): readonly Rule[] {
+function wholeRules(random: Random, states: readonly Relation[]): readonly Rule[] {
   const defined = WHOLE_NAMESPACES.flatMap((namespace) => [
     ...WHOLE_GRANTED.filter(() => random(10) === 0).map((name) => ({ namespace, name })),
     ...WHOLE_DERIVED.filter(() => random(namespace === 'document' || namespace === 'folder' ? 2 : 5) === 0).map(
@@ -154,11 +185,11 @@ function wholeRules(random: Random): readonly Rule[] {
     ),
   ]);
   const ruled = new Set<string>(defined.map(({ name }) => name));
-  const granted = WHOLE_GRANTED.filter((name) => !ruled.has(name));
-  const anywhere = [...new Set([...WHOLE_GRANTED, ...ruled])];
+  const granted = [...WHOLE_GRANTED.filter((name) => !ruled.has(name)), ...states];
+  const anywhere = [...new Set([...WHOLE_GRANTED, ...states, ...ruled])];
   return defined.map(({ namespace, name }) => {
     const own = defined.filter((rule) => rule.namespace === namespace).map((rule) => rule.name);
-    const names = { here: [...new Set([...WHOLE_GRANTED, ...own])], anywhere, granted };
+    const names = { here: [...new Set([...WHOLE_GRANTED, ...states, ...own])], anywhere, granted };
     return { namespace, name, anyOf: Array.from({ length: 1 + random(2) }, () => randomElement(random, names)) };
   });
 }
@@ -191,11 +222,13 @@ const hasGate = ({ rules }: RuleSet): boolean => rules.some(({ anyOf }) => anyOf
 
 function wholeRuleSet(random: Random): RuleSet {
   for (;;) {
+    const states = randomStates(random);
     const ruleSet = {
       ...NO_RULES,
+      states,
       relations: [...OWN].map(String).filter(isRelationName),
       conditions: [CONDITION],
-      rules: wholeRules(random),
+      rules: wholeRules(random, states),
       groups: random(5) > 0,
       public: ['user', 'folder'].filter(() => random(3) > 0),
     };
@@ -206,8 +239,8 @@ function wholeRuleSet(random: Random): RuleSet {
 function wholeCase(random: Random): RandomCase {
   const pick = pickOf(random);
   const ruleSet = wholeRuleSet(random);
-  const { rules, groups } = ruleSet;
-  const names = [...new Set([...WHOLE_GRANTED, ...rules.map(({ name }) => name)])];
+  const { states, rules, groups } = ruleSet;
+  const names = [...new Set([...WHOLE_GRANTED, ...states, ...rules.map(({ name }) => name)])];
   const entities = WHOLE_NAMESPACES.flatMap((namespace) => [1, 2].map((id) => `${namespace}:${id}`));
   const sets = entities.flatMap((entity) => names.map((name) => `${entity}#${name}`)).filter(() => random(6) === 0);
   const others = entities.filter((entity) => namespaceOf(entity) !== 'user');
@@ -225,14 +258,17 @@ function wholeCase(random: Random): RandomCase {
   const isTied = ({ relation, object }: NaiveGrant): boolean =>
     ties.some((tie) => tie.relation === relation && tie.object === object);
   const isConditional = random(2) === 0;
-  const grants = [...drawn.filter((grant) => !isTied(grant)), ...ties].map((grant) =>
+  const stated = states.flatMap((relation) =>
+    entities.filter(() => random(3) === 0).map((object) => ({ subject: EVERY_SUBJECT, relation, object })),
+  );
+  const grants = [...drawn.filter((grant) => !isTied(grant)), ...ties, ...stated].map((grant) =>
     isConditional && random(4) === 0 ? { ...grant, condition: pick(TRUTHS) } : grant,
   );
   const distinct = new Map(grants.map((grant) => [`${grant.subject} ${grant.relation} ${grant.object}`, grant]));
   return {
     ruleSet,
     grants: [...distinct.values()],
-    subjects: [...entities, 'user:*', 'folder:*', ...sets],
+    subjects: [...entities, 'user:*', 'folder:*', ...sets, ...(states.length === 0 ? [] : [EVERY_SUBJECT])],
     objects: entities,
     names,
   };

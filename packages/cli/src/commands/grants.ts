@@ -3,6 +3,7 @@
 
 import type { Command } from 'commander';
 import type { JsonObject } from '../../../../src/core/json-members.ts';
+import { EVERY_SUBJECT } from '../../../../src/core/tuples.ts';
 import { parseGroup } from '../../../../src/rules/compiled-rules.ts';
 import type { CliContext } from '../cli-context.ts';
 import {
@@ -24,7 +25,7 @@ import { type JsonRecord, optionalTextOf, recordsOf, textOfCondition } from '../
 import { type Column, renderJson } from '../output/render.ts';
 import { TIME_FORMS, timeParser } from '../output/times.ts';
 
-export const SUBJECT_ARGUMENT = ['<subject>', 'namespace:external_id'] as const;
+export const SUBJECT_ARGUMENT = ['<subject>', "namespace:external_id; of a state: '*', in quotes"] as const;
 const BUILT_IN = 'owner, admin, manager, editor, commenter, viewer, member, guest or parent';
 const RELATION_ARGUMENT = ['<relation>', BUILT_IN] as const;
 export const NAME_ARGUMENT = ['<relation>', `${BUILT_IN}, or a name that the rules of the tenant define`] as const;
@@ -52,7 +53,7 @@ function registerGrantList(grants: Command, context: CliContext): void {
   const list = grants
     .command('list')
     .description('list the grants of one subject, or on one object')
-    .argument('[subject]', 'namespace:external_id; or --object')
+    .argument('[subject]', `${SUBJECT_ARGUMENT[1]}; or --object`)
     .option('--object <object>', 'the grants on this object')
     .option('--relation <relation>', 'only grants of this relation')
     .option(...TENANT_OPTION);
@@ -127,6 +128,7 @@ function registerGrantAdd(grants: Command, context: CliContext): void {
     add,
     `grants add user:ann viewer doc:readme --tenant ${TENANT_EXAMPLE}`,
     `grants add user:ann viewer doc:readme --expires 90d --tenant ${TENANT_EXAMPLE}`,
+    `grants add '*' archived doc:minutes --tenant ${TENANT_EXAMPLE}`,
     `grants add user:ann viewer doc:readme --condition office_hours --context '{"zone":"Europe/Vienna"}' --tenant ${TENANT_EXAMPLE}`,
   ).action(
     context.action((subject: string, relation: string, object: string, options: TenantOption & Terms) => {
@@ -199,7 +201,9 @@ function registerRevocation(grants: Command, context: CliContext): void {
         context.print(
           options.json
             ? renderJson({ revoked: 1, complete: true })
-            : `Revoked: ${subject} is no longer ${relation} of ${object}.`,
+            : subject === EVERY_SUBJECT
+              ? `Revoked: ${object} is no longer ${relation}.`
+              : `Revoked: ${subject} is no longer ${relation} of ${object}.`,
         );
         return EXIT.ok;
       },

@@ -2,8 +2,8 @@
 // compile. `grantd rules types` writes them.
 
 import { basename } from 'node:path';
-import { type Condition, type RuleSet, revisionOf } from '../../../../src/rules/rule-set.ts';
-import { derivedNames, relationsOf } from '../../../../src/rules/rules-text.ts';
+import { type Condition, grantedNames, type RuleSet, revisionOf } from '../../../../src/rules/rule-set.ts';
+import { derivedNames } from '../../../../src/rules/rules-text.ts';
 import { CliFailure, EXIT } from '../failures.ts';
 import { writeWholeFile } from '../output/whole-file.ts';
 
@@ -33,7 +33,7 @@ export function modelTypesOf(ruleSet: RuleSet, namespaces: readonly string[]): M
   const derived = new Set(derivedNames(ruleSet));
   return {
     revision: revisionOf(ruleSet),
-    relations: relationsOf(ruleSet),
+    relations: grantedNames(ruleSet),
     namespaces: [...named].sort().map((namespace) => {
       const names = rules.filter((rule) => rule.namespace === namespace).map(({ name }) => name);
       return { namespace, derived: [...new Set(names.filter((name) => derived.has(name)))] };

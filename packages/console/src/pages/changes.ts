@@ -10,8 +10,8 @@ import type { ChangesPage, FeedStart } from '../../../../src/front/changes.ts';
 import type { OperatorTenantSession } from '../../../../src/front/front.ts';
 import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import type { RuleSet } from '../../../../src/rules/rule-set.ts';
+import { grantedNames } from '../../../../src/rules/rule-set.ts';
 import { summaryOfChange } from '../../../../src/rules/rules-diff.ts';
-import { relationsOf } from '../../../../src/rules/rules-text.ts';
 import { openTenant, type PageCall, type PageResult, tenantPath, tenantSessionOf, withQuery } from '../page.ts';
 import { choicesOf, type FormContent, queryForm, selectField, submit, textField } from '../parts/form-parts.ts';
 import { refuseTyped } from '../parts/grant-form.ts';
@@ -149,7 +149,7 @@ function itemsMarkup(
 }
 
 function filterForm(path: string, ruleSet: RuleSet, asked: FeedQuery, filled: FormContent): Markup {
-  const relations = new Set([...relationsOf(ruleSet), ...(asked.relation === '' ? [] : [asked.relation])]);
+  const relations = new Set([...grantedNames(ruleSet), ...(asked.relation === '' ? [] : [asked.relation])]);
   const starts = Object.entries(STARTS).map(([value, { text }]) => ({ value, text }));
   const fields = html`
     ${selectField({ name: 'from', label: 'From', choices: starts, value: asked.from })}

@@ -7,7 +7,7 @@ import { type Grant, namespaceOf } from '../../../../src/core/tuples.ts';
 import type { OperatorTenantSession } from '../../../../src/front/front.ts';
 import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import type { RuleSet } from '../../../../src/rules/rule-set.ts';
-import { relationsOf } from '../../../../src/rules/rules-text.ts';
+import { grantedNames } from '../../../../src/rules/rule-set.ts';
 import { type PageCall, tenantPath } from '../page.ts';
 import { choicesOf, queryForm, selectField, submit, textField } from '../parts/form-parts.ts';
 import { revokeLink } from '../parts/grant-form.ts';
@@ -31,7 +31,7 @@ export function kindOf({ query }: PageCall): GrantKind | undefined {
 export function kindForm(tenantId: string, ruleSet: RuleSet, kind: GrantKind | undefined): Markup {
   const { relation = '', subjects = '', objects = '' } = kind ?? {};
   const attributes = { list: 'entities' };
-  const relations = choicesOf('any', relationsOf(ruleSet));
+  const relations = choicesOf('any', grantedNames(ruleSet));
   const fields = html`
     ${selectField({ name: 'relation', label: 'Relation', choices: relations, value: relation, id: 'kind-relation' })}
     ${textField({ name: 'subjects', label: 'Namespace of the subjects', value: subjects, attributes })}

@@ -4,7 +4,7 @@
 import type { GrantFilter } from '../../../../src/core/bulk-writes.ts';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { PAGE_LIMIT_MAX } from '../../../../src/core/limits.ts';
-import { type Grant, isIdentifier, isRelationName, type Relation } from '../../../../src/core/tuples.ts';
+import { EVERY_SUBJECT, type Grant, isIdentifier, isRelationName, type Relation } from '../../../../src/core/tuples.ts';
 import type { OperatorTenantSession } from '../../../../src/front/front.ts';
 import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import { hasRules, type RuleSet } from '../../../../src/rules/rule-set.ts';
@@ -300,7 +300,9 @@ async function find(call: PageCall, session: OperatorTenantSession, entity: stri
 }
 
 function refuseEntity(entity: string): Refusal | undefined {
-  return entity === '' || isIdentifier(entity) ? undefined : refuse('entity', ENTITY_REFUSED);
+  return entity === '' || entity === EVERY_SUBJECT || isIdentifier(entity)
+    ? undefined
+    : refuse('entity', ENTITY_REFUSED);
 }
 
 export async function grantsPage(call: PageCall, refusal?: Refusal): Promise<PageResult> {

@@ -3,7 +3,7 @@
 import { assert } from '../../../../src/core/assert.ts';
 import type { GrantedTuple, GrantRefusal } from '../../../../src/core/bulk-writes.ts';
 import { describeWarning, unfollowedWarnings } from '../../../../src/core/service-warnings.ts';
-import { isIdentifier } from '../../../../src/core/tuples.ts';
+import { isSubject } from '../../../../src/core/tuples.ts';
 import { html } from '../../../../src/http/pages/markup.ts';
 import { NO_RULES, type RuleSet } from '../../../../src/rules/rule-set.ts';
 import { type Refusal, refuse } from '../forms.ts';
@@ -17,6 +17,7 @@ import { crumb } from '../parts/parts.ts';
 const FIELDS_REFUSED: Partial<Record<GrantRefusal, string>> = {
   'invalid-relation': 'relation',
   'invalid-condition': 'condition',
+  'invalid-subject': 'subject',
   'type-not-allowed': 'subject',
 };
 
@@ -54,7 +55,7 @@ export async function newGrantPage(call: PageCall, refusal?: Refusal): Promise<P
   const tenant = await readTenantOrId(call);
   const ruleSet = await rulesOf(call, refusal !== undefined);
   const fields = refusal === undefined ? call.query : call.form;
-  const valid = (name: string): object => (isIdentifier(fields.typed(name)) ? { [name]: fields.typed(name) } : {});
+  const valid = (name: string): object => (isSubject(fields.typed(name)) ? { [name]: fields.typed(name) } : {});
   const shown = { ...valid('subject'), ...valid('object') };
   const form = grantForm(call.session, tenant.tenantId, ruleSet, shown, refilled(call.form, refusal));
   const content = html`${crumb(tenantPath(tenant.tenantId, 'grants'), 'Grants')}<div class="card">${form}</div>`;

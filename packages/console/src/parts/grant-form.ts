@@ -5,11 +5,17 @@ import { GrantdError } from '../../../../src/core/errors.ts';
 import type { TermsRequest } from '../../../../src/core/grant-attributes.ts';
 import { conditionInText, type ExpiryRequest, parseCondition } from '../../../../src/core/grant-terms.ts';
 import { formatTimestamp, MS_PER_DAY, MS_PER_HOUR } from '../../../../src/core/text/timestamps.ts';
-import { type Grant, isIdentifier, isNamespaceName, isRelationName, type Tuple } from '../../../../src/core/tuples.ts';
+import {
+  type Grant,
+  isIdentifier,
+  isNamespaceName,
+  isRelationName,
+  isSubject,
+  type Tuple,
+} from '../../../../src/core/tuples.ts';
 import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import type { NamedTuple } from '../../../../src/rules/questions.ts';
-import { isRuleName, type RuleSet } from '../../../../src/rules/rule-set.ts';
-import { relationsOf } from '../../../../src/rules/rules-text.ts';
+import { grantedNames, isRuleName, type RuleSet } from '../../../../src/rules/rule-set.ts';
 import { type Fields, parseDateTime, type Refusal, refuse, refuseAll } from '../forms.ts';
 import { tenantPath } from '../page.ts';
 import type { OperatorSession } from '../sessions.ts';
@@ -25,9 +31,9 @@ import {
 } from './form-parts.ts';
 import { buttonLink } from './parts.ts';
 
-const SUBJECT_HINT = 'namespace:id, such as user:ada';
+const SUBJECT_HINT = 'namespace:id, such as user:ada; of a state: *';
 const OBJECT_HINT = 'namespace:id, such as document:plan';
-const SUBJECT_REFUSED = `A subject is ${SUBJECT_HINT}, without spaces.`;
+const SUBJECT_REFUSED = 'A subject is namespace:id, such as user:ada, without spaces; of a state, it is *.';
 const OBJECT_REFUSED = `An object has the form ${OBJECT_HINT}, without spaces.`;
 const NAME_REFUSED =
   'A relation or a name that a rule defines: a letter, then up to 63 letters, digits, “_”, “.” or “-”.';
@@ -37,7 +43,7 @@ export const subjectField = (options: Partial<TextFieldOptions>, filled: FormCon
   textField({ name: 'subject', label: 'Subject', hint: SUBJECT_HINT, ...options }, filled);
 
 export const relationField = (ruleSet: RuleSet, filled: FormContent | undefined): Markup => {
-  const choices = choicesOf('', relationsOf(ruleSet)).slice(1);
+  const choices = choicesOf('', grantedNames(ruleSet)).slice(1);
   return selectField({ name: 'relation', label: 'Relation', choices, value: RELATION_SHOWN_FIRST }, filled);
 };
 
@@ -64,7 +70,7 @@ export function refuseTyped(typed: {
 }): Refusal | undefined {
   const { subject, name, object, namespace = '' } = typed;
   return refuseAll({
-    subject: subject === undefined || isIdentifier(subject) ? undefined : SUBJECT_REFUSED,
+    subject: subject === undefined || isSubject(subject) ? undefined : SUBJECT_REFUSED,
     relation: name === undefined || isRuleName(name) ? undefined : NAME_REFUSED,
     object: object === undefined || isIdentifier(object) ? undefined : OBJECT_REFUSED,
     namespace: namespace === '' || isNamespaceName(namespace) ? undefined : 'This is not a valid namespace name.',

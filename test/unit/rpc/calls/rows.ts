@@ -54,6 +54,7 @@ const FORMS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
     .map(([tenant, key]) => createApiKey({ tenantId: tenant, keyId: key }, systemRandom)),
   'a hash': fc.constantFrom('0'.repeat(64), 'af09'.repeat(16)),
   'an identifier': fc.constantFrom('user:ann', 'doc:1', 'team:a.b-c', 'x:ü', `n:${'𝕏'.repeat(256)}`),
+  'a subject': fc.constantFrom('user:ann', 'doc:1', '*', `n:${'𝕏'.repeat(256)}`),
   'a relation': fc.constantFrom(...RELATIONS, 'reviewer', 'x'.repeat(64)),
   'a name': fc.constantFrom('viewer', 'can_read', 'x'),
   'a condition': fc.constantFrom('open', 'open {"zone":"CET"}'),

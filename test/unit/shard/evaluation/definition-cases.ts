@@ -6,11 +6,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type CallContext, hasContext } from '../../../../src/core/call-context.ts';
 import { GrantdError } from '../../../../src/core/errors.ts';
-import { columnsBy, compareUtf8, isRelation, relationNumber } from '../../../../src/core/tuples.ts';
+import { columnsBy, compareUtf8, EVERY_SUBJECT, isRelation, relationNumber } from '../../../../src/core/tuples.ts';
 import type { NamedTuple } from '../../../../src/rules/questions.ts';
 import type { NamedAnswer } from '../../../../src/shard/shard.ts';
 import type { NaiveGrant, Truth } from '../../../kit/naive-rules.ts';
-import { type CaseKind, type RandomCase, randomCase, randomOf } from '../../rules/random-rules.ts';
+import { type CaseKind, type RandomCase, randomCase, randomGrant, randomOf } from '../../rules/random-rules.ts';
 import type { SlotOptions } from '../tools.ts';
 import { conditionText, Definition, RuledSlot, relationOf } from './ruled-slot.ts';
 
@@ -34,7 +34,7 @@ const STATES: readonly { name: string; cold: boolean; options: SlotOptions; case
   {
     name: 'a budget that evicts',
     cold: true,
-    options: { cacheBytesMax: 100_000 },
+    options: { cacheBytesMax: 150_000 },
     cases: 8,
     // A call whose pages together exceed the budget.
     refusal: 'overloaded',
@@ -91,8 +91,7 @@ function drawAsked(of: RandomCase, grants: readonly NaiveGrant[], random: Random
     grant.condition === 'undefined' ? { ...grant, condition: sent } : grant;
   const added: NaiveGrant[] = Array.from({ length: hasConditions && random(2) === 0 ? 1 + random(4) : 0 }, () => {
     const condition = pick<Truth | 'none'>(['none', 'none', true, false, 'undefined']);
-    const relation = pick(['editor', 'viewer', 'member', 'parent']);
-    const grant = { subject: pick(of.subjects), relation, object: pick(of.objects) };
+    const grant = randomGrant(random, of, ['editor', 'viewer', 'member', 'parent']);
     return condition === 'none' ? grant : { ...grant, condition };
   });
   const contextGrants = added.map(({ condition, relation, ...grant }) => ({
@@ -197,7 +196,8 @@ async function compareListings(
     const [subject, object, relation] = [pick(of.subjects), pick(of.objects), pick(of.names)];
     const limit = 1 + random(3);
     const namespace = random(2) === 0 ? undefined : pick(['user', 'group', 'folder', 'document', 'us']);
-    const inNamespace = (text: string) => namespace === undefined || text.startsWith(`${namespace}:`);
+    const inNamespace = (text: string) =>
+      namespace === undefined || text === EVERY_SUBJECT || text.startsWith(`${namespace}:`);
     const isUndefined = (each: NamedTuple): boolean => definition.truthOf(each) === 'undefined';
     const unlessUndecided = async <Result>(listed: Promise<Result>, possible: boolean): Promise<Result | undefined> =>
       unlessRefused(refusals, possible ? orUndecided(listed) : listed);
@@ -211,7 +211,7 @@ async function compareListings(
     const place = `${what}: who is ${relation} of ${object}`;
     const includeSelf = random(2) === 0;
     const excluded: string[] = [];
-    const holdersUndecided = [...of.subjects, 'user:*', 'folder:*', 'document:*'].some((each) =>
+    const holdersUndecided = [...of.subjects, 'user:*', 'folder:*', 'document:*', EVERY_SUBJECT].some((each) =>
       isUndefined({ subject: each, relation, object }),
     );
     const holders = ruled.holders(object, relation, limit, namespace, includeSelf, excluded, call);
@@ -219,7 +219,8 @@ async function compareListings(
     if (listed === undefined) continue;
     for (const each of excluded) {
       const question = { subject: each, relation, object };
-      assert.ok(definition.isOneOfAll(each) && !definition.holds(question), `${place}: ${each} is excluded`);
+      const isForAll = definition.isOneOfAll(each) || definition.holds({ ...question, subject: EVERY_SUBJECT });
+      assert.ok(isForAll && !definition.holds(question), `${place}: ${each} is excluded`);
     }
     assert.deepEqual(listed, [...new Set(listed)].sort(compareUtf8), place);
     for (const each of listed) {
@@ -231,7 +232,9 @@ async function compareListings(
         continue;
       }
       const everybody = `${each.slice(0, each.indexOf(':'))}:*`;
-      const isForAll: boolean = definition.isOneOfAll(each) && listed.includes(everybody) && !excluded.includes(each);
+      const includes: boolean =
+        listed.includes(EVERY_SUBJECT) || (definition.isOneOfAll(each) && listed.includes(everybody));
+      const isForAll: boolean = includes && !excluded.includes(each);
       const isListed: boolean = listed.includes(each) || isForAll;
       assert.equal(isListed, definition.holds({ subject: each, relation, object }), `${place}: ${each}`);
     }
@@ -240,13 +243,10 @@ async function compareListings(
 
 /** Some grants come, some go. */
 async function changeSome(ruled: RuledSlot, of: RandomCase, grants: readonly NaiveGrant[], random: Random) {
-  const pick = pickOf(random);
   const left = grants.filter(() => random(4) > 0);
-  const come = Array.from({ length: 4 }, () => ({
-    subject: pick(of.subjects),
-    relation: pick(['owner', 'editor', 'viewer', 'member', 'parent']),
-    object: pick(of.objects),
-  }));
+  const come = Array.from({ length: 4 }, () =>
+    randomGrant(random, of, ['owner', 'editor', 'viewer', 'member', 'parent']),
+  );
   await ruled.write(
     grants.filter((each) => !left.includes(each)),
     true,
