@@ -160,7 +160,9 @@ for (const kind of KINDS) {
       const from = of.ruleSet;
       const named = new Set(kept.map(({ namespace, name }) => `${namespace} ${name}`));
       const rules = [...from.rules.filter(({ namespace, name }) => !named.has(`${namespace} ${name}`)), ...kept];
-      const to = seed % 3 === 0 ? other : { ...from, rules };
+      // States that have grants stay.
+      const states = [...new Set([...from.states, ...other.states])];
+      const to = { ...(seed % 3 === 0 ? other : { ...from, rules }), states };
       const ruled = await RuledSlot.open({ rules: [] });
       await ruled.setRuleSet(from);
       await ruled.write(of.grants);
@@ -168,10 +170,10 @@ for (const kind of KINDS) {
       const preview = await ruled.slot.connection.previewRules(ruled.handle, request).catch(() => undefined);
       if (preview?.access === undefined) continue;
       const { access, vanishing } = preview;
-      const states = [new Definition(from, of.grants), new Definition(to, of.grants)] as const;
+      const both = [new Definition(from, of.grants), new Definition(to, of.grants)] as const;
       const left = new Set(namesToAsk(to));
       assert.deepEqual(new Set(vanishing), new Set(namesToAsk(from).filter((name) => !left.has(name))));
-      const real = defined(of, states, namesToAsk(from), to);
+      const real = defined(of, both, namesToAsk(from), to);
       const what = `seed ${seed}, open: ${access.open.join()}`;
       const isKnown = access.open.length === 0;
       assertSide(access.lost, real.lost, isKnown, what);
