@@ -669,13 +669,13 @@ export class CompiledRules {
 
   /** The same of one name, without gates, as texts: `editor`, `viewer from parent`. */
   sufficesFor(object: string, number: number): readonly string[] {
-    const { relations, parents } = this.wanted(object, bitOf(number));
+    const { relations, states, parents } = this.wanted(object, bitOf(number));
     const listed = (all: readonly string[]): readonly string[] =>
       all.length <= LISTED_MAX ? all : [...all.slice(0, LISTED_MAX), `${all.length - LISTED_MAX} others`];
     const texts = (names: NameSet): string => listed(this.namesIn(names)).join(' or ');
     const inherited = parents.slice(0, LISTED_MAX + 1);
     return [
-      ...listed(relations.map((relation) => this.describe(relation))),
+      ...listed([...relations, ...states].map((granted) => this.describe(granted))),
       ...inherited.map((each) => `${texts(each.names)} from ${this.describe(each.relation)}`),
     ];
   }

@@ -120,7 +120,10 @@ describe('rules', () => {
     for (const [body, detail] of [
       [[], /The body must be a JSON object with relations, states, conditions, types, rules, groups, public/],
       [{}, /"rules" must be an array, but is missing/],
-      [{ rules: [], extra: 1 }, /^"extra" is unknown; known here: "relations", "states", "conditions", "types", "rules"/],
+      [
+        { rules: [], extra: 1 },
+        /^"extra" is unknown; known here: "relations", "states", "conditions", "types", "rules"/,
+      ],
       [{ rules: [{ ...rule, anyOf: [] }] }, /^"rules\[0\]\.anyOf" is unknown; the nearest known name is "any_of"/],
       [{ rules: [{ ...rule, namespace: '1x' }] }, /"rules\[0\]\.namespace" must be a namespace.*it is "1x"/],
       [{ rules: [rule, { ...rule, name: 'can read' }] }, /"rules\[1\]\.name" must be a letter/],

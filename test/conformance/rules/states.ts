@@ -119,7 +119,12 @@ describe('states of objects', () => {
       /"subject":"\*","relation":"archived","object":"repo:b"/,
     );
     assert.match((await send(key, 'GET', '/v1/changes?relation=archived')).text, /"subject":"\*"/);
-    assertProblem(await send(key, 'POST', '/v1/grants/revoke', { subject: '*' }), 400, 'invalid-request', service.errorsBase);
+    assertProblem(
+      await send(key, 'POST', '/v1/grants/revoke', { subject: '*' }),
+      400,
+      'invalid-request',
+      service.errorsBase,
+    );
     const revoked = await send(key, 'POST', '/v1/grants/revoke', { subject: '*', relation: 'archived' });
     assert.deepEqual(fieldsOf(revoked), { revoked: 2, complete: true });
   });
