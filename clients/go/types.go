@@ -268,7 +268,7 @@ type CheckResult struct {
 type Condition struct {
 	// Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
 	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
-	// without control characters or white space.
+	// without control characters or white space. Only states have another subject: `*`.
 	Subject string `json:"subject"`
 
 	// One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or one
@@ -300,7 +300,7 @@ type ConditionDeclaration struct {
 type ContextGrant struct {
 	// Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
 	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
-	// without control characters or white space.
+	// without control characters or white space. Only states have another subject: `*`.
 	Subject string `json:"subject"`
 
 	// One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or one
@@ -467,7 +467,7 @@ type Grant struct {
 
 	// Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
 	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
-	// without control characters or white space.
+	// without control characters or white space. Only states have another subject: `*`.
 	Subject string `json:"subject"`
 
 	// One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or one
@@ -592,7 +592,7 @@ type PageInfo struct {
 type Question struct {
 	// Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
 	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
-	// without control characters or white space.
+	// without control characters or white space. Only states have another subject: `*`.
 	Subject string `json:"subject"`
 
 	// One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), one
@@ -609,7 +609,7 @@ type Question struct {
 type ReasonGrant struct {
 	// Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
 	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
-	// without control characters or white space.
+	// without control characters or white space. Only states have another subject: `*`.
 	Subject string `json:"subject"`
 
 	// One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or one
@@ -703,6 +703,10 @@ type RuleSet struct {
 	// Relations of the tenant, which are granted like the built-in ones. Default: none.
 	Relations []string `json:"relations,omitempty"`
 
+	// States of objects. A state is granted with the subject `*`, and holds for every subject of every namespace. No
+	// rule has its name, and it stands in no `types` and not behind `from`. Default: none.
+	States []string `json:"states,omitempty"`
+
 	// Conditions that grants may carry. Default: none.
 	Conditions []ConditionDeclaration `json:"conditions,omitempty"`
 
@@ -720,6 +724,10 @@ type RuleSet struct {
 type RuleSetRequest struct {
 	// Relations of the tenant, which are granted like the built-in ones. Default: none.
 	Relations []string `json:"relations,omitempty"`
+
+	// States of objects. A state is granted with the subject `*`, and holds for every subject of every namespace. No
+	// rule has its name, and it stands in no `types` and not behind `from`. Default: none.
+	States []string `json:"states,omitempty"`
 
 	// Conditions that grants may carry. Default: none.
 	Conditions []ConditionDeclaration `json:"conditions,omitempty"`
@@ -866,7 +874,7 @@ type SubjectSearch struct {
 type Tuple struct {
 	// Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
 	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
-	// without control characters or white space.
+	// without control characters or white space. Only states have another subject: `*`.
 	Subject string `json:"subject"`
 
 	// One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or one
@@ -913,7 +921,7 @@ type WrittenGrant struct {
 
 	// Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
 	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
-	// without control characters or white space.
+	// without control characters or white space. Only states have another subject: `*`.
 	Subject string `json:"subject"`
 
 	// One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or one
@@ -1297,6 +1305,7 @@ func decodeRuleSet(value any) (RuleSet, error) {
 	var decoded RuleSet
 	o := objectOf(value)
 	decoded.Relations = orZero(o, "relations", listOf(decodeText))
+	decoded.States = orZero(o, "states", listOf(decodeText))
 	decoded.Conditions = orZero(o, "conditions", listOf(decodeConditionDeclaration))
 	decoded.Types = orZero(o, "types", listOf(decodeTypeRestriction))
 	decoded.Rules = required(o, "rules", listOf(decodeRule))

@@ -736,10 +736,10 @@ export class CompiledRules {
     return !this.#used.has(relation) && this.#of(object).leads(relation);
   }
 
-  /** Whether any grant could make a subject a member of the group of the name on the object. */
+  /** Whether any grant could give a subject the name on the object. */
   canHold(object: string, name: string): boolean {
     const number = this.numberOf(name);
-    if (number === undefined || this.isState(number)) return false;
+    if (number === undefined) return false;
     const { names, relations, states, parents, gates } = this.wanted(object, bitOf(number));
     return relations.length + states.length + parents.length + gates.length > 0 || this.includesSelf(names);
   }
@@ -848,5 +848,6 @@ export function unfollowedReason(
   if (rules.leadsToEntitiesOnly(object, rules.numberOf(relation) ?? 0)) return 'no-entity';
   if (group === undefined) return rules.isEntity(subject) ? 'not-public' : undefined;
   if (!rules.groups) return 'groups-off';
+  if (rules.isState(rules.numberOf(group.name) ?? 0)) return 'unknown-name';
   return rules.canHold(group.object, group.name) ? undefined : 'unknown-name';
 }

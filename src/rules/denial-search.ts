@@ -4,13 +4,14 @@
 // still. There may be a smaller set; the search is greedy, along the proof of the denial: first for grants that exist,
 // then for the fewest that are missing. It is bounded; what it ends before is said to be a part.
 
+import { EVERY_SUBJECT } from '../core/tuples.ts';
 import { ChangedGraph, stepKey } from './changed-graph.ts';
 import type { EvaluationLimits, Question } from './check-evaluation.ts';
 import { bitOf, type CompiledRules } from './compiled-rules.ts';
 import { GateEvaluation, type GateProof, type Proof, type ProofLimits } from './gate-evaluation.ts';
 import { GrantedSearch } from './granted-search.ts';
 import type { Grants, Graph, SearchCost, Step } from './graph.ts';
-import { stepsFrom, type WantedObject, WantedSearch } from './wanted-search.ts';
+import { grantOn, stepsFrom, type WantedObject, WantedSearch } from './wanted-search.ts';
 
 /** What an excluding grant takes away. */
 export interface TakenName {
@@ -376,14 +377,9 @@ export class DenialSearch {
     let chain: readonly Step[] | undefined;
     const onVisit = (visit: WantedObject): boolean => {
       this.#visit(search.cost, visit.object);
-      for (const subject of this.#subjects) {
-        const { relations } = visit.wanted;
-        const found = relations.length === 0 ? 0 : unconditional.relationOf(subject, relations, visit.object);
-        const relation = search.cost.known(found) ?? 0;
-        if (relation !== 0) chain = [{ subject, relation, object: visit.object }, ...stepsFrom(visit)];
-        if (chain !== undefined) return true;
-      }
-      return false;
+      const found = grantOn(visit, this.#subjects, unconditional, search.cost);
+      if (found !== undefined) chain = [found, ...stepsFrom(visit)];
+      return chain !== undefined;
     };
     const start = search.start(object, bitOf(number));
     if (start !== undefined) onVisit(start);
@@ -407,9 +403,12 @@ export class DenialSearch {
     let nearest: { readonly step: Step; readonly depth: number } | undefined;
     const onVisit = (visit: WantedObject): boolean => {
       this.#visit(search.cost, visit.object);
-      const step = this.#leastOf(
-        visit.wanted.relations.map((relation) => ({ subject, relation, object: visit.object })),
-      );
+      const { object: on, wanted } = visit;
+      const relations = subject === EVERY_SUBJECT ? [] : wanted.relations;
+      const step = this.#leastOf([
+        ...relations.map((relation) => ({ subject, relation, object: on })),
+        ...wanted.states.map((relation) => ({ subject: EVERY_SUBJECT, relation, object: on })),
+      ]);
       if (step === undefined) return false;
       if (nearest === undefined || (visit.depth === nearest.depth && stepKey(step) < stepKey(nearest.step))) {
         nearest = { step, depth: visit.depth };

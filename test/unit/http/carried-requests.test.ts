@@ -386,7 +386,7 @@ async function openDoors(t: TestContext) {
 const CHANGING = ['updateTenant', 'deleteTenant'];
 /** A page of changes at the public door waits at the front, not at the shard. */
 const WAITS = /^\/v1\/.*wait=[^0]/;
-/** Calls that no request makes, as that of a page of the console, and members that only a cursor of the cluster's own sets. */
+/** Calls that no request makes, as that of a page of the console, and members that only an own cursor sets. */
 const UNSAID = [
   'authenticateAtReader',
   'exportGrants.cursor',

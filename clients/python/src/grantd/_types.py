@@ -573,7 +573,7 @@ class Grant:
     subject: str
     """Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
     letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
-    without control characters or white space.
+    without control characters or white space. Only states have another subject: `*`.
     """
     relation: str
     """One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or
@@ -787,7 +787,7 @@ class ReasonGrant:
     subject: str
     """Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
     letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
-    without control characters or white space.
+    without control characters or white space. Only states have another subject: `*`.
     """
     relation: str
     """One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or
@@ -914,6 +914,10 @@ class RuleSet:
     public: list[str]
     relations: list[str] | None = None
     """Relations of the tenant, which are granted like the built-in ones. Default: none."""
+    states: list[str] | None = None
+    """States of objects. A state is granted with the subject `*`, and holds for every subject of every namespace.
+    No rule has its name, and it stands in no `types` and not behind `from`. Default: none.
+    """
     conditions: list[ConditionDeclaration] | None = None
     """Conditions that grants may carry. Default: none."""
     types: list[TypeRestriction] | None = None
@@ -927,6 +931,7 @@ class RuleSet:
             groups=required(known, "groups", boolean),
             public=required(known, "public", list_of(text)),
             relations=optional(known, "relations", list_of(text)),
+            states=optional(known, "states", list_of(text)),
             conditions=optional(known, "conditions", list_of(ConditionDeclaration.decode)),
             types=optional(known, "types", list_of(TypeRestriction.decode)),
         )
@@ -1074,7 +1079,7 @@ class Tuple:
     subject: str
     """Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
     letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
-    without control characters or white space.
+    without control characters or white space. Only states have another subject: `*`.
     """
     relation: str
     """One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or
@@ -1142,7 +1147,7 @@ class WrittenGrant:
     subject: str
     """Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
     letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
-    without control characters or white space.
+    without control characters or white space. Only states have another subject: `*`.
     """
     relation: str
     """One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), or
@@ -1334,6 +1339,7 @@ class RuleSetRequestDict(_RuleSetRequestDict, total=False):
     """Unknown fields are refused."""
 
     relations: list[str]
+    states: list[str]
     conditions: list[ConditionDeclarationDict]
     types: list[TypeRestrictionDict]
     groups: bool

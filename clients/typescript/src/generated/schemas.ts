@@ -1,7 +1,7 @@
 // Made by `npm run generate -- types` from docs/reference/openapi.json.
 
 /**
- * Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points without control characters or white space.
+ * Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points without control characters or white space. Only states have another subject: `*`.
  */
 export type SubjectIdentifier = string;
 /**
@@ -276,6 +276,10 @@ export interface RulesPreview {
      * Relations of the tenant, which are granted like the built-in ones. Default: none.
      */
     relations?: readonly string[];
+    /**
+     * States of objects. A state is granted with the subject `*`, and holds for every subject of every namespace. No rule has its name, and it stands in no `types` and not behind `from`. Default: none.
+     */
+    states?: readonly string[];
     /**
      * Conditions that grants may carry. Default: none.
      */
@@ -567,6 +571,10 @@ export interface RuleSet {
    */
   relations?: readonly string[];
   /**
+   * States of objects. A state is granted with the subject `*`, and holds for every subject of every namespace. No rule has its name, and it stands in no `types` and not behind `from`. Default: none.
+   */
+  states?: readonly string[];
+  /**
    * Conditions that grants may carry. Default: none.
    */
   conditions?: readonly ConditionDeclaration[];
@@ -781,6 +789,10 @@ export interface RuleSetRequest {
    * Relations of the tenant, which are granted like the built-in ones. Default: none.
    */
   relations?: readonly string[];
+  /**
+   * States of objects. A state is granted with the subject `*`, and holds for every subject of every namespace. No rule has its name, and it stands in no `types` and not behind `from`. Default: none.
+   */
+  states?: readonly string[];
   /**
    * Conditions that grants may carry. Default: none.
    */

@@ -10,7 +10,8 @@ import java.util.Map;
  *
  * @param subject Who. {@code namespace:external_id}, split at the first colon, compared byte for byte. The namespace
  *     starts with a letter and has up to 64 letters, digits, {@code _}, {@code .} or {@code -}; the external id has 1
- *     to 256 Unicode code points without control characters or white space.
+ *     to 256 Unicode code points without control characters or white space. Only states have another subject: {@code
+ *     *}.
  * @param relation One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest,
  *     parent), or one that the rules of the tenant declare. The rules say what follows from it; without rules,
  *     nothing.

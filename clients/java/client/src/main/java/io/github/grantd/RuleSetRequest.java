@@ -10,6 +10,9 @@ import java.util.Map;
  * Unknown fields are refused.
  *
  * @param relations Relations of the tenant, which are granted like the built-in ones. Default: none. Empty if absent.
+ * @param states States of objects. A state is granted with the subject {@code *}, and holds for every subject of
+ *     every namespace. No rule has its name, and it stands in no {@code types} and not behind {@code from}. Default:
+ *     none. Empty if absent.
  * @param conditions Conditions that grants may carry. Default: none. Empty if absent.
  * @param types A relation of a namespace that is not named here may be granted to any subject. Default: none. Empty
  *     if absent.
@@ -23,6 +26,7 @@ import java.util.Map;
  */
 public record RuleSetRequest(
     List<String> relations,
+    List<String> states,
     List<ConditionDeclaration> conditions,
     List<TypeRestriction> types,
     List<Rule> rules,
@@ -33,6 +37,7 @@ public record RuleSetRequest(
      * Copies lists and maps.
      *
      * @param relations as in the record
+     * @param states as in the record
      * @param conditions as in the record
      * @param types as in the record
      * @param rules as in the record
@@ -42,6 +47,7 @@ public record RuleSetRequest(
      */
     public RuleSetRequest {
         relations = Fields.copy(relations, List.of());
+        states = Fields.copy(states, List.of());
         conditions = Fields.copy(conditions, List.of());
         types = Fields.copy(types, List.of());
         rules = Fields.copy(rules, List.of());
@@ -55,7 +61,7 @@ public record RuleSetRequest(
      * @return the record
      */
     public static RuleSetRequest of(List<Rule> rules) {
-        return new RuleSetRequest(null, null, null, rules, null, null, null);
+        return new RuleSetRequest(null, null, null, null, rules, null, null, null);
     }
 
     /**
@@ -65,7 +71,17 @@ public record RuleSetRequest(
      * @return the new record
      */
     public RuleSetRequest withRelations(List<String> relations) {
-        return new RuleSetRequest(relations, conditions, types, rules, groups, publicNamespaces, outsideTypes);
+        return new RuleSetRequest(relations, states, conditions, types, rules, groups, publicNamespaces, outsideTypes);
+    }
+
+    /**
+     * The same with another {@code states}.
+     *
+     * @param states as in the record
+     * @return the new record
+     */
+    public RuleSetRequest withStates(List<String> states) {
+        return new RuleSetRequest(relations, states, conditions, types, rules, groups, publicNamespaces, outsideTypes);
     }
 
     /**
@@ -75,7 +91,7 @@ public record RuleSetRequest(
      * @return the new record
      */
     public RuleSetRequest withConditions(List<ConditionDeclaration> conditions) {
-        return new RuleSetRequest(relations, conditions, types, rules, groups, publicNamespaces, outsideTypes);
+        return new RuleSetRequest(relations, states, conditions, types, rules, groups, publicNamespaces, outsideTypes);
     }
 
     /**
@@ -85,7 +101,7 @@ public record RuleSetRequest(
      * @return the new record
      */
     public RuleSetRequest withTypes(List<TypeRestriction> types) {
-        return new RuleSetRequest(relations, conditions, types, rules, groups, publicNamespaces, outsideTypes);
+        return new RuleSetRequest(relations, states, conditions, types, rules, groups, publicNamespaces, outsideTypes);
     }
 
     /**
@@ -95,7 +111,7 @@ public record RuleSetRequest(
      * @return the new record
      */
     public RuleSetRequest withGroups(Boolean groups) {
-        return new RuleSetRequest(relations, conditions, types, rules, groups, publicNamespaces, outsideTypes);
+        return new RuleSetRequest(relations, states, conditions, types, rules, groups, publicNamespaces, outsideTypes);
     }
 
     /**
@@ -105,7 +121,7 @@ public record RuleSetRequest(
      * @return the new record
      */
     public RuleSetRequest withPublicNamespaces(List<String> publicNamespaces) {
-        return new RuleSetRequest(relations, conditions, types, rules, groups, publicNamespaces, outsideTypes);
+        return new RuleSetRequest(relations, states, conditions, types, rules, groups, publicNamespaces, outsideTypes);
     }
 
     /**
@@ -115,12 +131,13 @@ public record RuleSetRequest(
      * @return the new record
      */
     public RuleSetRequest withOutsideTypes(String outsideTypes) {
-        return new RuleSetRequest(relations, conditions, types, rules, groups, publicNamespaces, outsideTypes);
+        return new RuleSetRequest(relations, states, conditions, types, rules, groups, publicNamespaces, outsideTypes);
     }
 
     Map<String, Object> toJson() {
         return Json.object(
             "relations", Json.listUnlessEmpty(relations),
+            "states", Json.listUnlessEmpty(states),
             "conditions", Json.listUnlessEmpty(conditions, ConditionDeclaration::toJson),
             "types", Json.listUnlessEmpty(types, TypeRestriction::toJson),
             "rules", Json.list(rules, Rule::toJson),
