@@ -13,6 +13,7 @@ import {
   textOfSubjectType,
 } from './rule-set.ts';
 import { namesToAsk } from './rules-text.ts';
+import { textOfElements } from './text/printer.ts';
 
 /** A namespace and a relation on its objects. */
 export interface NamespaceRelation {
@@ -42,16 +43,15 @@ export const publicChanged = (from: RuleSet, to: RuleSet): readonly string[] => 
 ];
 
 const nameOf = ({ namespace, name }: Rule): string => `${namespace} ${name}`;
-const lineOf = ({ namespace, name, anyOf }: Rule): string =>
-  `${namespace} ${name}: ${anyOf.map(textOfElement).join(', ')}`;
+const lineOf = ({ namespace, name, anyOf }: Rule): string => `${namespace} ${name} = ${textOfElements(anyOf)}`;
 
 /** On one line, whatever white space the expression has. */
 const lineOfCondition = ({ name, parameters, expression }: Condition): string => {
   const declared = Object.entries(parameters).map(([parameter, type]) => `${parameter}: ${type}`);
-  return `condition ${name}(${declared.join(', ')}): ${expression.replaceAll(/\s+/g, ' ').trim()}`;
+  return `condition ${name}(${declared.join(', ')}) = ${expression.replaceAll(/\s+/g, ' ').trim()}`;
 };
 const lineOfType = ({ namespace, relation, subjects }: TypeRestriction): string =>
-  `type ${namespace} ${relation}: ${subjects.map(textOfSubjectType).toSorted().join(', ')}`;
+  `${namespace} ${relation}: ${subjects.length === 0 ? 'nobody' : subjects.map(textOfSubjectType).toSorted().join(', ')}`;
 
 /** Removed, changed and added parts, ascending by their keys. */
 function diffOf<Part>(
@@ -73,20 +73,19 @@ function diffOf<Part>(
   });
 }
 
+const onOff = ({ groups }: RuleSet): string => (groups ? 'on' : 'off');
+
 /**
- * The differences as readable lines, `-` for a removed one and `+` for an added one, ascending by namespace and name.
+ * The differences as readable lines in the words of the text form, each with its namespace, `-` for a removed one and `+` for an added one, ascending by namespace and name.
  * Empty if both mean the same; the order of rules and of their elements has no meaning.
  */
 export function diffRules(from: RuleSet, to: RuleSet): readonly string[] {
   const lines = [...diffOf(from.rules, to.rules, nameOf, lineOf, isSameRule)];
-  if (from.groups !== to.groups) lines.push(`- groups: ${from.groups}`, `+ groups: ${to.groups}`);
-  for (const [list, what] of [
-    ['relations', 'relation'],
-    ['states', 'state'],
-  ] as const) {
+  if (from.groups !== to.groups) lines.push(`- groups: ${onOff(from)}`, `+ groups: ${onOff(to)}`);
+  for (const list of ['relations', 'states'] as const) {
     const [before, after] = [new Set(from[list]), new Set(to[list])];
     for (const name of [...before.symmetricDifference(after)].sort()) {
-      lines.push(`${after.has(name) ? '+' : '-'} ${what}: ${name}`);
+      lines.push(`${after.has(name) ? '+' : '-'} ${list}: ${name}`);
     }
   }
   lines.push(

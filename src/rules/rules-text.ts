@@ -31,7 +31,7 @@ export const isJsonForm = (text: string): boolean => /^\s*[{[]/.test(text);
 export const RULES_TEXT_TYPE = 'text/vnd.grantd.rules';
 
 /** With its source, unless there is nothing in it but comments: such rules are none. */
-const withSource = (ruleSet: RuleSet, source: string): RuleSet =>
+export const withSource = (ruleSet: RuleSet, source: string): RuleSet =>
   hasRules(ruleSet) ? { ...ruleSet, source } : ruleSet;
 
 /** The rules of a text by which rules are stored, in either form. Throws `invalid-request` or a SyntaxError. */

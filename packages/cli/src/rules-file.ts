@@ -1,4 +1,4 @@
-// Rules in files, as people write them: JSON, or YAML, perhaps within a file of model tests or of declared tenants.
+// Rules in files, as people write them: text, JSON or YAML, perhaps within a file of model tests or of declared tenants.
 // Invariant: everything that is wrong with them is told at once, each with its line.
 
 import { setImmediate } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { RULES_BODY_BYTES_MAX } from '../../../src/core/limits.ts';
 import { utf8Text } from '../../../src/core/text/utf8.ts';
 import { parseRuleSetInTurns } from '../../../src/rules/parse-rule-set.ts';
 import type { RuleSet } from '../../../src/rules/rule-set.ts';
-import { PROBLEM_PLACE, parseRulesText } from '../../../src/rules/rules-text.ts';
+import { isJsonForm, PROBLEM_PLACE, parseRulesText, withSource } from '../../../src/rules/rules-text.ts';
 import type { CliContext } from './cli-context.ts';
 import { CliFailure, EXIT, reasonOf } from './failures.ts';
 import { openSource, readWhole } from './import/import-source.ts';
@@ -18,14 +18,40 @@ const MEMBERS = ['relations', 'conditions', 'types', 'rules', 'groups', 'public'
 /** Members of a file of model tests; its rules are a map. */
 const TEST_MEMBERS = ['rules', 'rules_file', 'grants', 'grants_file', 'tests'];
 
+/** A line of YAML that the text form cannot have. */
+const YAML_MEMBER = /^(?:rules|rules_file|conditions|types|grants|grants_file|tests)[ \t]*:/m;
+
 export interface RulesFile {
-  readonly form: 'json' | 'yaml';
+  readonly form: 'text' | 'json' | 'yaml';
   readonly text: string;
   readonly ruleSet: RuleSet;
 }
 
-/** Rules in YAML; `{}` means an empty rule set. Throws a CliFailure. */
+/** Lines as `FILE:LINE: PROBLEM`. */
+const failureOf = (problems: readonly { readonly line: number; readonly text: string }[]): CliFailure =>
+  new CliFailure(
+    problems
+      .toSorted((left, right) => left.line - right.line)
+      .map(({ text }) => text)
+      .join('\n'),
+  );
+
+/** Rules as text, which is a value of a file in YAML. */
+async function rulesInText({ node, file, path }: Cursor, text: string): Promise<RuleSet> {
+  const parsed = await parseRulesText(text, () => setImmediate());
+  if (parsed.kind === 'parsed') return withSource(parsed.ruleSet, text);
+  const first = node.kind === 'text' ? node.textLine : node.line;
+  throw failureOf(
+    parsed.problems.map(({ message, place }) => {
+      const line = first + (place?.line ?? 1) - 1;
+      return { line, text: `${file}:${line}: ${path === '' ? '' : `${path} are not valid rules: `}${message}` };
+    }),
+  );
+}
+
+/** Rules in YAML, or as text in it; `{}` means an empty rule set. Throws a CliFailure. */
 export async function rulesInYaml(cursor: Cursor): Promise<RuleSet> {
+  if (cursor.node.kind === 'text' && cursor.node.text.trim() !== '') return rulesInText(cursor, cursor.node.text);
   const { fields } = cursor.map(MEMBERS);
   const plain = Object.fromEntries([...fields].map(([name, each]) => [name, plainOf(each)]));
   try {
@@ -39,9 +65,8 @@ export async function rulesInYaml(cursor: Cursor): Promise<RuleSet> {
         const line = node.kind === 'text' ? node.textLine + Number(inText) - 1 : node.line;
         const what = cursor.path === '' ? '' : `${cursor.path} are not valid rules: `;
         return { line, text: `${file}:${line}: ${what}${sentence}` };
-      })
-      .sort((left, right) => left.line - right.line);
-    throw new CliFailure(problems.map(({ text }) => text).join('\n'));
+      });
+    throw failureOf(problems);
   }
 }
 
@@ -61,7 +86,7 @@ function rulesOfDocument(name: string, text: string): Promise<RuleSet> {
   const isOfTests =
     node.kind === 'map' &&
     (TEST_MEMBERS.some((member) => member !== 'rules' && node.fields.has(member)) ||
-      node.fields.get('rules')?.kind === 'map');
+      ['map', 'text'].includes(node.fields.get('rules')?.kind ?? ''));
   if (!isOfTests) return rulesInYaml(root);
   const map = root.map(TEST_MEMBERS);
   const named = root.field(map, 'rules_file');
@@ -85,11 +110,15 @@ export async function readRulesFile(context: CliContext, file: string): Promise<
     const reason = error instanceof GrantdError ? error.message : `${reasonOf(error)}.`;
     throw new CliFailure(`${name} does not contain valid rules: ${reason}`, EXIT.failed, { cause: error });
   }
-  if (isYaml || !/^[{[]/.test(text.trimStart()) || hasTests(text)) {
+  const isJson = isJsonForm(text);
+  if (isYaml || (isJson ? hasTests(text) : YAML_MEMBER.test(text))) {
     return { form: 'yaml', text, ruleSet: await rulesOfDocument(name, text) };
   }
   const parsed = await parseRulesText(text, () => setImmediate());
-  if (parsed.kind === 'parsed') return { form: 'json', text, ruleSet: parsed.ruleSet };
+  if (parsed.kind === 'parsed') {
+    const { ruleSet } = parsed;
+    return isJson ? { form: 'json', text, ruleSet } : { form: 'text', text, ruleSet: withSource(ruleSet, text) };
+  }
   const problems = parsed.problems.map(({ message, place }) => {
     const at = place === undefined ? '' : `:${place.line}:${place.column}`;
     return `${name}${at}: ${message}`;

@@ -3,7 +3,7 @@
 
 import { firstNames, isJsonObject } from '../../../src/core/json-members.ts';
 import { accessHeadline } from '../../../src/rules/access-changes.ts';
-import { hasRules, ruleSetRecord } from '../../../src/rules/rule-set.ts';
+import { hasRules } from '../../../src/rules/rule-set.ts';
 import { diffRules } from '../../../src/rules/rules-diff.ts';
 import type { CliContext } from './cli-context.ts';
 import { confirm, type TenantOption } from './command-parts.ts';
@@ -11,7 +11,7 @@ import { EXIT } from './failures.ts';
 import { type JsonRecord, recordsOf, textOf } from './output/json-view.ts';
 import { formatCount, renderJson } from './output/render.ts';
 import type { ServiceClient } from './service-client.ts';
-import { putTenantRules, type RevisedRules, readTenantRules } from './tenant-rules.ts';
+import { bodyOf, putTenantRules, type RevisedRules, readTenantRules } from './tenant-rules.ts';
 
 const numberOf = (record: JsonRecord, name: string): number => {
   const value = record[name];
@@ -118,12 +118,15 @@ export async function replaceRules(
   const present = await readTenantRules(client);
   const ifMatch = options.ifMatch ?? present.revision;
   const diff = diffRules(present.ruleSet, wanted.ruleSet);
-  const record = ruleSetRecord(wanted.ruleSet);
-  const preview = await putTenantRules(client, record, { ifMatch, dryRun: true, outsideTypes });
+  const body = bodyOf(wanted.ruleSet);
+  const preview = await putTenantRules(client, body, { ifMatch, dryRun: true, outsideTypes });
   const { lines, changesGrants } = describePreview(preview, diff);
   // The first rules of a tenant are all new.
   const shown = hasRules(present.ruleSet) || options.dryRun ? diff : [];
   if (!json) for (const line of [...shown, ...lines]) context.print(line);
+  if (!json && diff.length === 0 && preview.changed === true) {
+    context.print('They mean the same as the present rules: only comments, the layout or the form differ.');
+  }
   if (options.dryRun) {
     if (json) context.print(renderJson(preview));
     else context.print(preview.changed === true ? 'Nothing was changed.' : 'The tenant has these rules already.');
@@ -142,7 +145,7 @@ export async function replaceRules(
       declined: 'Nothing was changed.',
     });
   }
-  await putTenantRules(client, record, { ifMatch, outsideTypes });
+  await putTenantRules(client, body, { ifMatch, outsideTypes });
   context.print(json ? renderJson(preview) : `The rules are set. Their revision is ${wanted.revision}.`);
   return EXIT.ok;
 }

@@ -5,6 +5,7 @@
 
 import { boundBody } from '../../../src/core/bounded-body.ts';
 import { describeWarnings, WARNING_HEADER } from '../../../src/core/service-warnings.ts';
+import { RULES_TEXT_TYPE } from '../../../src/rules/rules-text.ts';
 import { CliFailure, ConnectionFailure, ProblemFailure, reasonOf, UNREACHABLE_HINT } from './failures.ts';
 import { asRecord, type JsonRecord, parseJson, textOf } from './output/json-view.ts';
 
@@ -28,6 +29,10 @@ export interface ServiceRequest {
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly json?: object;
   readonly ndjson?: string;
+  /** Rules in their text form. */
+  readonly rulesText?: string;
+  /** A content type; `application/json` unless given. */
+  readonly accept?: string;
   /** A revision in quotes: the call fails unless what it replaces has it. */
   readonly ifMatch?: string;
   /** Makes the creation of a tenant or key repeatable. */
@@ -167,7 +172,10 @@ export class ServiceClient {
     if (request.ifMatch !== undefined) headers['If-Match'] = request.ifMatch;
     if (request.idempotencyKey !== undefined) headers['Idempotency-Key'] = request.idempotencyKey;
     if (request.ndjson !== undefined) headers['Content-Type'] = 'application/x-ndjson';
-    const body = request.ndjson ?? (request.json === undefined ? null : JSON.stringify(request.json));
+    if (request.rulesText !== undefined) headers['Content-Type'] = RULES_TEXT_TYPE;
+    if (request.accept !== undefined) headers.Accept = request.accept;
+    const text = request.ndjson ?? request.rulesText;
+    const body = text ?? (request.json === undefined ? null : JSON.stringify(request.json));
     let response: Response;
     try {
       const init = { method: request.method, headers, body, signal, redirect: 'manual' } as const;
@@ -196,10 +204,19 @@ export class ServiceClient {
   }
 
   async readText(request: ServiceRequest, signal?: AbortSignal): Promise<string> {
+    return (await this.readTagged(request, signal)).text;
+  }
+
+  /** The body, and the `ETag` without its quotes; empty: there is none. */
+  async readTagged(
+    request: ServiceRequest,
+    signal?: AbortSignal,
+  ): Promise<{ readonly text: string; readonly tag: string }> {
     const timeout = AbortSignal.timeout(this.#timeoutMs);
     const response = await this.open(request, signal === undefined ? timeout : AbortSignal.any([signal, timeout]));
     try {
-      return await boundBody(response, ANSWER_BYTES_MAX).text();
+      const text = await boundBody(response, ANSWER_BYTES_MAX).text();
+      return { text, tag: (response.headers.get('etag') ?? '').replaceAll('"', '') };
     } catch (error) {
       throw this.#unreachable(error);
     }

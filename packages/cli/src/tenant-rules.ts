@@ -3,8 +3,8 @@
 
 import { Option } from 'commander';
 import { GrantdError } from '../../../src/core/errors.ts';
-import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';
-import { type RuleSet, revisionOf } from '../../../src/rules/rule-set.ts';
+import { type RuleSet, revisionOf, revisionOfRules, ruleSetRecord } from '../../../src/rules/rule-set.ts';
+import { RULES_TEXT_TYPE, ruleSetOfText } from '../../../src/rules/rules-text.ts';
 import { KEEP_OUTSIDE } from '../../../src/rules/rules-writes.ts';
 import { CliFailure } from './failures.ts';
 import type { JsonRecord } from './output/json-view.ts';
@@ -20,16 +20,18 @@ export const revised = (ruleSet: RuleSet): RevisedRules => ({
   revision: revisionOf(ruleSet),
 });
 
-export const readTenantRules = async (client: ServiceClient): Promise<RevisedRules> =>
-  parseRules(await client.readJson({ method: 'GET', path: '/rules' }));
+export const readTenantRules = (client: ServiceClient): Promise<RevisedRules> => readRules(client, '/rules');
 
 /** Rejects with a ProblemFailure `rules-version-not-found`. */
-export const readRulesVersion = async (client: ServiceClient, version: number): Promise<RevisedRules> =>
-  parseRules(await client.readJson({ method: 'GET', path: path`/rules/versions/${String(version)}` }));
+export const readRulesVersion = (client: ServiceClient, version: number): Promise<RevisedRules> =>
+  readRules(client, path`/rules/versions/${String(version)}`);
 
-function parseRules(record: JsonRecord): RevisedRules {
+/** With their text, if they were set as text: otherwise the service prints one, which is not that of the revision. */
+async function readRules(client: ServiceClient, from: string): Promise<RevisedRules> {
+  const { text, tag } = await client.readTagged({ method: 'GET', path: from, accept: RULES_TEXT_TYPE });
   try {
-    return revised(parseRuleSet(record));
+    const { source, ...ruleSet } = ruleSetOfText(text);
+    return { ruleSet: revisionOfRules(text) === tag ? { ...ruleSet, source: text } : ruleSet, revision: tag };
   } catch (error) {
     throw new CliFailure(
       `This version of the command does not know the rules of the tenant: ${GrantdError.from(error).message}`,
@@ -40,8 +42,8 @@ function parseRules(record: JsonRecord): RevisedRules {
 }
 
 interface PutOptions {
-  /** The revision that the present rules must have. */
-  readonly ifMatch: string;
+  /** The revision that the present rules must have; undefined: whatever they are. */
+  readonly ifMatch?: string;
   readonly dryRun?: boolean;
   /** What becomes of stored grants that stricter types exclude; absent: the rules are refused. */
   readonly outsideTypes?: string | undefined;
@@ -52,16 +54,22 @@ export const outsideTypesOption = (
   description = 'let stored grants that stricter types exclude stay, and count (default: refuse the rules)',
 ): Option => new Option('--outside-types <choice>', description).choices([KEEP_OUTSIDE]);
 
-export function putTenantRules(
+/** Rules as a request has them. */
+export type RulesBody = { readonly rulesText: string } | { readonly json: object };
+
+/** As text, if they have one, and otherwise as JSON. */
+export const bodyOf = (ruleSet: RuleSet): RulesBody =>
+  ruleSet.source === undefined ? { json: ruleSetRecord(ruleSet) } : { rulesText: ruleSet.source };
+
+export const putTenantRules = (
   client: ServiceClient,
-  rules: object,
+  rules: RulesBody,
   { ifMatch, dryRun = false, outsideTypes }: PutOptions,
-): Promise<JsonRecord> {
-  return client.readJson({
+): Promise<JsonRecord> =>
+  client.readJson({
     method: 'PUT',
     path: '/rules',
-    query: { dry_run: dryRun ? 'true' : undefined },
-    json: outsideTypes === undefined ? rules : { ...rules, outside_types: outsideTypes },
-    ifMatch: `"${ifMatch}"`,
+    query: { dry_run: dryRun ? 'true' : undefined, outside_types: outsideTypes },
+    ...rules,
+    ...(ifMatch === undefined ? {} : { ifMatch: `"${ifMatch}"` }),
   });
-}

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { RULES_SOURCE_BYTES_MAX } from '../../../src/rules/rule-set.ts';
 import { assertProblem, call } from '../../kit/http-client.ts';
 import { oneService } from '../support/one-service.ts';
 
@@ -137,7 +138,7 @@ describe('rules in the text form', () => {
       ['namespace doc', 'application/json'],
       ['', TYPE],
       ['# \u0001', TYPE],
-      [`# ${'x'.repeat(128 * 1024)}`, TYPE],
+      [`# ${'x'.repeat(RULES_SOURCE_BYTES_MAX)}`, TYPE],
     ] as const) {
       assertProblem(await put(key, text, { type }), 400, 'invalid-request', service.errorsBase);
     }

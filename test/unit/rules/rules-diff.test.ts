@@ -39,12 +39,12 @@ test('each different rule and switch is listed, with both versions', () => {
     public: ['team', 'user'],
   });
   assert.deepEqual(diffRules(ruleSet, other), [
-    '+ doc can_edit: editor',
-    '- doc can_read: viewer, owner, can_read from parent',
-    '- doc viewer: editor, viewer from parent',
-    '+ doc viewer: editor',
-    '- groups: true',
-    '+ groups: false',
+    '+ doc can_edit = editor',
+    '- doc can_read = viewer or owner or can_read from parent',
+    '- doc viewer = editor or viewer from parent',
+    '+ doc viewer = editor',
+    '- groups: on',
+    '+ groups: off',
     '+ public: team',
   ]);
   assert.deepEqual(publicChanged(ruleSet, other), ['team']);
@@ -77,11 +77,11 @@ test('gates, conditions and types stand in a line of the difference each', () =>
     rules: [{ namespace: 'doc', name: 'can_read', any_of: [{ all_of: ['viewer', 'editor'] }] }],
   });
   assert.deepEqual(diffRules(parseRuleSet(whole), changed), [
-    '- doc can_read: (viewer and editor but not blocked)',
-    '+ doc can_read: (viewer and editor)',
-    '- condition open(now: timestamp): now.getHours() >= 9',
-    '+ condition open(): true',
-    '- type doc blocked: team#member with open, user',
+    '- doc can_read = viewer and editor but not blocked',
+    '+ doc can_read = viewer and editor',
+    '- condition open(now: timestamp) = now.getHours() >= 9',
+    '+ condition open() = true',
+    '- doc blocked: team#member with open, user',
   ]);
   const spaced = { ...whole, conditions: [{ ...whole.conditions[0], expression: 'now.getHours() >= 9' }] };
   assert.equal(diffRules(parseRuleSet(whole), parseRuleSet(spaced)).length, 2);

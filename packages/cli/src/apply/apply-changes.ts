@@ -2,12 +2,12 @@
 // one stopped.
 
 import { randomUUID } from 'node:crypto';
-import { type RuleSet, revisionOf, ruleSetRecord } from '../../../../src/rules/rule-set.ts';
+import { type RuleSet, revisionOf } from '../../../../src/rules/rule-set.ts';
 import { CliFailure, EXIT, ProblemFailure } from '../failures.ts';
 import { type JsonRecord, textOf } from '../output/json-view.ts';
 import { type RetryOptions, withRetries } from '../retries.ts';
 import { path, type ServiceClient } from '../service-client.ts';
-import { putTenantRules, readTenantRules } from '../tenant-rules.ts';
+import { bodyOf, putTenantRules, readTenantRules } from '../tenant-rules.ts';
 import type { Changes, PresentKey, TenantChange } from './changes.ts';
 import type { DeclaredKey } from './declaration.ts';
 import type { KeySink } from './key-sink.ts';
@@ -59,7 +59,7 @@ class Applier {
       const { to, from } = rules;
       const { outsideTypes } = this.#options;
       await withRetries(
-        () => putTenantRules(this.#client.ofTenant(tenantId), ruleSetRecord(to), { ifMatch: from, outsideTypes }),
+        () => putTenantRules(this.#client.ofTenant(tenantId), bodyOf(to), { ifMatch: from, outsideTypes }),
         this.#options,
       ).catch((error: unknown) => this.#demandRules(tenantId, error, to));
     }

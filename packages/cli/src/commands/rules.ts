@@ -5,6 +5,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseVersion } from '../../../../src/core/rules-versions.ts';
 import { type RuleSet, ruleSetRecord } from '../../../../src/rules/rule-set.ts';
 import { diffRules, orderRules, renderRuleSet } from '../../../../src/rules/rules-diff.ts';
+import { formatSource, printRules } from '../../../../src/rules/text/printer.ts';
 import type { CliContext } from '../cli-context.ts';
 import {
   addExamples,
@@ -34,7 +35,7 @@ import {
 
 const FILE_ARGUMENT = [
   '<file>',
-  'a file of JSON, as "grantd rules show" prints it, or of YAML, perhaps with model tests; - for standard input',
+  'a file of text, as "grantd rules show" prints it, of JSON or of YAML, perhaps with model tests; - for standard input',
 ] as const;
 
 /** Exit codes as of diff(1): a failure must not look like a difference. */
@@ -77,16 +78,18 @@ async function diff(context: CliContext, file: string | undefined, options: Diff
   }
 }
 
+const sourceOf = (ruleSet: RuleSet): string => ruleSet.source ?? printRules(ruleSet);
+
 function registerShow(rules: Command, context: CliContext): void {
   const show = rules
     .command('show')
     .description('print the rules of a tenant, as "grantd rules set" takes them')
     .argument('[version]', 'a number from "grantd rules history" (default: the present rules)', versionOf)
     .option(...TENANT_OPTION)
-    .option('--json', 'print JSON with the revision of the rules');
+    .option('--json', 'print JSON with the revision of the rules (default: text)');
   addExamples(
     show,
-    `rules show --tenant ${TENANT_EXAMPLE} > rules.json`,
+    `rules show --tenant ${TENANT_EXAMPLE} > rules.grantd`,
     `rules show --tenant ${TENANT_EXAMPLE} --json | jq -r .revision`,
     `rules show 3 --tenant ${TENANT_EXAMPLE}`,
   ).action(
@@ -95,7 +98,7 @@ function registerShow(rules: Command, context: CliContext): void {
       const { ruleSet, revision } = await (version === undefined
         ? readTenantRules(client)
         : readRulesVersion(client, version));
-      context.print(json ? renderJson({ revision, rule_set: ruleSetRecord(ruleSet) }) : renderRuleSet(ruleSet));
+      context.print(json ? renderJson({ revision, rule_set: ruleSetRecord(ruleSet) }) : sourceOf(ruleSet).trimEnd());
       return EXIT.ok;
     }),
   );
@@ -197,8 +200,8 @@ function registerDiff(rules: Command, context: CliContext): void {
 
 async function formatFile(context: CliContext, file: string, check: boolean): Promise<boolean> {
   const { form, text, ruleSet } = await readRulesFile(context, file);
-  if (form === 'yaml') throw new CliFailure(`${file} is YAML, whose comments a layout would lose. This takes JSON.`);
-  const formatted = `${renderRuleSet(orderRules(ruleSet))}\n`;
+  if (form === 'yaml') throw new CliFailure(`${file} is YAML, whose comments a layout would lose: write it as text.`);
+  const formatted = form === 'text' ? formatSource(text) : `${renderRuleSet(orderRules(ruleSet))}\n`;
   if (file === '-' && !check) context.stdout.write(context.dataOf(formatted));
   if (text === formatted) return true;
   if (check) context.note(`${file === '-' ? 'Standard input' : file} is not formatted.`);
@@ -213,13 +216,13 @@ export function registerRulesFormat(rules: Command, context: CliContext): void {
   const format = rules
     .command('format')
     .description('bring files of rules into one layout and order, without a change of what they mean')
-    .argument('<file...>', 'files of JSON; - for standard input, which is printed')
+    .argument('<file...>', 'files of text or JSON; - for standard input, which is printed')
     .option('--check', 'change nothing, and exit with 1 if a file is not formatted')
     .addHelpText(
       'after',
-      '\nRules are sorted by namespace and name, and types, conditions, relations and public namespaces too. Elements of\na rule keep their order.\nExit code: 0 all files are formatted now, 1 --check: some are not; or a file is wrong, 2 wrong usage.',
+      '\nText keeps its order and comments. In JSON, everything is sorted, but for the elements of a rule.\nExit code: 0 all files are formatted now, 1 --check: some are not; or a file is wrong, 2 wrong usage.',
     );
-  addExamples(format, 'rules format rules.json', 'rules format --check rules.json').action(
+  addExamples(format, 'rules format rules.grantd', 'rules format --check rules.grantd').action(
     context.action(async (files: string[], { check = false }: { readonly check?: boolean }) => {
       let all = true;
       for (const file of files) all = (await formatFile(context, file, check)) && all;
@@ -244,12 +247,12 @@ function parsePackage(text: string): string {
 }
 
 async function typesOf(context: CliContext, { tenant, fromFile }: TypesOptions): Promise<ModelTypes> {
-  if (fromFile !== undefined) return modelTypesOf((await readRulesFile(context, fromFile)).ruleSet, []);
+  if (fromFile !== undefined) return modelTypesOf(revised((await readRulesFile(context, fromFile)).ruleSet), []);
   const client = context.connectTenant(tenant);
-  const { ruleSet } = await readTenantRules(client);
+  const rules = await readTenantRules(client);
   const listed = await client.readJson({ method: 'GET', path: '/namespaces' });
   return modelTypesOf(
-    ruleSet,
+    rules,
     recordsOf(listed, 'namespaces').map((each) => textOf(each, 'name')),
   );
 }

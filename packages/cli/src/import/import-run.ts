@@ -5,12 +5,12 @@
 
 import { isJsonObject } from '../../../../src/core/json-members.ts';
 import { IMPORT_BODY_BYTES_MAX, WRITES_PER_CALL_MAX } from '../../../../src/core/limits.ts';
-import { NO_RULES, type RuleSet, revisionOf, ruleSetRecord } from '../../../../src/rules/rule-set.ts';
+import { NO_RULES, type RuleSet, revisionOf } from '../../../../src/rules/rule-set.ts';
 import { CliFailure, ProblemFailure } from '../failures.ts';
 import { asRecord, optionalTextOf, parseJson, textOf } from '../output/json-view.ts';
 import { type RetryOptions, withRetries } from '../retries.ts';
 import type { ServiceClient } from '../service-client.ts';
-import { putTenantRules, readTenantRules } from '../tenant-rules.ts';
+import { bodyOf, putTenantRules, readTenantRules } from '../tenant-rules.ts';
 import type { ImportEntry, Refusal, SourceLine } from './import-lines.ts';
 
 /** Enough for the service to commit while lines travel; more would only wait there. */
@@ -304,7 +304,7 @@ export async function deliverRules(client: ServiceClient, rules: RuleSet, option
     if (present.revision === revision) return { index: 0, result: 'unchanged', code: '', detail: '' };
     try {
       const none = revisionOf(NO_RULES);
-      await putTenantRules(client, ruleSetRecord(rules), { ifMatch: none });
+      await putTenantRules(client, bodyOf(rules), { ifMatch: none });
       return { index: 0, result: 'created', code: '', detail: '' };
     } catch (error) {
       if (!(error instanceof ProblemFailure) || error.code !== 'precondition-failed') throw error;

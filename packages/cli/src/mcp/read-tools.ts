@@ -3,7 +3,8 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { ruleSetRecord } from '../../../../src/rules/rule-set.ts';
-import { readTenantRules } from '../tenant-rules.ts';
+import { printRules } from '../../../../src/rules/text/printer.ts';
+import { putTenantRules, readTenantRules } from '../tenant-rules.ts';
 import type { RunTool } from './tool-runner.ts';
 import * as schemas from './tool-schemas.ts';
 
@@ -95,7 +96,8 @@ export function registerReadTools(server: McpServer, run: RunTool): void {
     'read_rules',
     {
       title: 'Read the rules',
-      description: 'All rules of the tenant, and their revision, which write_rules needs.',
+      description:
+        'All rules of the tenant, as text with its comments and as JSON, and their revision, which write_rules needs.',
       inputSchema: z.strictObject({}),
       outputSchema: schemas.rulesResult,
       annotations: READS,
@@ -103,7 +105,7 @@ export function registerReadTools(server: McpServer, run: RunTool): void {
     () =>
       run(async (client) => {
         const { ruleSet, revision } = await readTenantRules(client);
-        return { revision, rule_set: ruleSetRecord(ruleSet) };
+        return { revision, rules: ruleSet.source ?? printRules(ruleSet), rule_set: ruleSetRecord(ruleSet) };
       }),
   );
   server.registerTool(
@@ -112,11 +114,10 @@ export function registerReadTools(server: McpServer, run: RunTool): void {
       title: 'Try rules without setting them',
       description:
         'A dry run: whether the rules are valid, and what they would change for stored grants. Every place that is wrong is named.',
-      inputSchema: z.strictObject({ rule_set: schemas.ruleSet }),
+      inputSchema: z.strictObject(schemas.rules),
       outputSchema: schemas.previewResult,
       annotations: READS,
     },
-    ({ rule_set: json }) =>
-      run((client) => client.readJson({ method: 'PUT', path: '/rules', query: { dry_run: 'true' }, json })),
+    (rules) => run((client) => putTenantRules(client, schemas.rulesBody(rules), { dryRun: true })),
   );
 }

@@ -5,10 +5,13 @@ import { z } from 'zod';
 import { BULK_CHECKS_MAX, CONTEXT_GRANTS_MAX } from '../../../../src/core/limits.ts';
 import {
   EXAMPLE_RULE_SET,
+  EXAMPLE_RULES_TEXT,
   ruleElementSchema,
   ruleSetBodySchema,
   SCHEMA_REFERENCE,
 } from '../../../../src/rules/rule-set-schema.ts';
+import { CliFailure } from '../failures.ts';
+import type { RulesBody } from '../tenant-rules.ts';
 
 /** Longer pages fill the context of an agent, and it rarely reads them. */
 const ROWS_MAX = 100;
@@ -64,11 +67,33 @@ function ruleSetSchema(): Readonly<Record<string, unknown>> {
 }
 
 /** The service parses it and names every place that is wrong: the schema only says to an agent what rules look like. */
-export const ruleSet = z.record(z.string(), z.unknown()).meta({
+const ruleSet = z.record(z.string(), z.unknown()).meta({
   ...ruleSetSchema(),
   description: 'All rules of the tenant, in the form in which read_rules returns them as rule_set.',
   examples: [EXAMPLE_RULE_SET],
 });
+
+const RULES_HINT = `All rules of the tenant as text, such as read_rules returns as rules:
+${EXAMPLE_RULES_TEXT}
+"RELATION: user, user:*, team#member with CONDITION" says who may be granted a relation, "NAME = a or b", "a and b", "a but not b", "a from RELATION" or "all of a from RELATION" what follows; "condition NAME(parameter: type) = CEL". Mixed "and" and "or" need parentheses.`;
+
+/** Rules that a tool takes, in one of two forms. */
+export const rules = {
+  rules: z.string().optional().describe(RULES_HINT),
+  rule_set: ruleSet.optional(),
+};
+
+export function rulesBody({
+  rules: rulesText,
+  rule_set: json,
+}: {
+  readonly rules?: string | undefined;
+  readonly rule_set?: object | undefined;
+}): RulesBody {
+  if (rulesText !== undefined && json === undefined) return { rulesText };
+  if (rulesText === undefined && json !== undefined) return { json };
+  throw new CliFailure('Give either "rules", as text, or "rule_set", as JSON.');
+}
 
 /** Beside each answer. */
 const warnings = z
@@ -92,7 +117,7 @@ export const grantsResult = z.looseObject({
   next_cursor: nextCursor,
   warnings,
 });
-export const rulesResult = z.looseObject({ revision: z.string(), rule_set: z.looseObject({}) });
+export const rulesResult = z.looseObject({ revision: z.string(), rules: z.string(), rule_set: z.looseObject({}) });
 export const previewResult = z.looseObject({ changed: z.boolean(), warnings });
 export const writtenRulesResult = z.looseObject({ warnings });
 export const revokedResult = z.strictObject({

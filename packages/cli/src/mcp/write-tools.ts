@@ -55,10 +55,11 @@ export function registerWriteTools(server: McpServer, run: RunTool): void {
       title: 'Replace the rules',
       description:
         'Replaces all rules of the tenant. Try them with validate_rules first. Refused unless "revision" is that of the present rules, from read_rules.',
-      inputSchema: z.strictObject({ rule_set: schemas.ruleSet, revision: z.string().regex(/^[0-9a-f]{32}$/) }),
+      inputSchema: z.strictObject({ ...schemas.rules, revision: z.string().regex(/^[0-9a-f]{32}$/) }),
       outputSchema: schemas.writtenRulesResult,
       annotations: { ...WRITES, destructiveHint: true },
     },
-    ({ rule_set: rules, revision }) => run((client) => putTenantRules(client, rules, { ifMatch: revision })),
+    ({ revision, ...rules }) =>
+      run((client) => putTenantRules(client, schemas.rulesBody(rules), { ifMatch: revision })),
   );
 }

@@ -249,7 +249,7 @@ function follow(by: string, cursor: Cursor, endings: RegExp): string {
 }
 
 async function readNamedRules(context: CliContext, file: string): Promise<Pick<ModelFile, 'ruleSet' | 'notes'>> {
-  if (/\.(json|ya?ml)$/i.test(file)) return { ruleSet: (await readRulesFile(context, file)).ruleSet, notes: [] };
+  if (/\.(grantd|json|ya?ml)$/i.test(file)) return { ruleSet: (await readRulesFile(context, file)).ruleSet, notes: [] };
   const { readPeerRules } = await loadConverter(() => import('@grantd/convert/tests'));
   return readPeerRules(file);
 }
@@ -262,7 +262,7 @@ async function readRules(
 ): Promise<Pick<ModelFile, 'ruleSet' | 'notes'>> {
   if (named === undefined) return { ruleSet: inline === undefined ? NO_RULES : await rulesInYaml(inline), notes: [] };
   if (inline !== undefined) throw named.failure('must not stand beside "rules".');
-  return readNamedRules(context, follow(file, named, /\.(json|ya?ml|fga|mod|zed)$/i));
+  return readNamedRules(context, follow(file, named, /\.(grantd|json|ya?ml|fga|mod|zed)$/i));
 }
 
 async function readOwn(context: CliContext, file: string, root: Cursor): Promise<ModelFile> {

@@ -2,10 +2,11 @@
 // compile. `grantd rules types` writes them.
 
 import { basename } from 'node:path';
-import { type Condition, grantedNames, type RuleSet, revisionOf } from '../../../../src/rules/rule-set.ts';
+import { type Condition, grantedNames } from '../../../../src/rules/rule-set.ts';
 import { derivedNames } from '../../../../src/rules/rules-text.ts';
 import { CliFailure, EXIT } from '../failures.ts';
 import { writeWholeFile } from '../output/whole-file.ts';
+import type { RevisedRules } from '../tenant-rules.ts';
 
 interface NamespaceNames {
   readonly namespace: string;
@@ -26,13 +27,13 @@ export const LANGUAGES = ['typescript', 'go', 'python', 'java'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 /** `namespaces`: those that the tenant has, besides those that its rules name. */
-export function modelTypesOf(ruleSet: RuleSet, namespaces: readonly string[]): ModelTypes {
+export function modelTypesOf({ ruleSet, revision }: RevisedRules, namespaces: readonly string[]): ModelTypes {
   const { rules, types, conditions, public: everyone } = ruleSet;
   const restricted = types.flatMap(({ namespace, subjects }) => [namespace, ...subjects.map((each) => each.namespace)]);
   const named = new Set([...namespaces, ...rules.map(({ namespace }) => namespace), ...restricted, ...everyone]);
   const derived = new Set(derivedNames(ruleSet));
   return {
-    revision: revisionOf(ruleSet),
+    revision,
     relations: grantedNames(ruleSet),
     namespaces: [...named].sort().map((namespace) => {
       const names = rules.filter((rule) => rule.namespace === namespace).map(({ name }) => name);

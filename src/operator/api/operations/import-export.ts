@@ -24,7 +24,7 @@ import { type Grant, parseTuple } from '../../../core/tuples.ts';
 import type { OperatorTenantSession, RequestContext } from '../../../front/front.ts';
 import { EXAMPLE_GRANT, EXAMPLE_TIMESTAMP, EXAMPLE_TUPLE } from '../../../http/schema/examples.ts';
 import { success } from '../../../http/schema/operation-description.ts';
-import { ruleSetSchema } from '../../../http/schema/rule-schemas.ts';
+import { ruleSetSchema, rulesTextSchema } from '../../../http/schema/rule-schemas.ts';
 import { grantBodySchema, grantSchema } from '../../../http/schema/schemas.ts';
 import { hasRules, type RuleSet, ruleSetRecord } from '../../../rules/rule-set.ts';
 import { KEEP_OUTSIDE } from '../../../rules/rules-writes.ts';
@@ -251,13 +251,15 @@ async function* exportChunks(
 }
 
 const rulesLine = (ruleSet: RuleSet): string =>
-  hasRules(ruleSet) ? `${JSON.stringify({ rules: ruleSetRecord(ruleSet) })}\n` : '';
+  hasRules(ruleSet) ? `${JSON.stringify({ rules: ruleSet.source ?? ruleSetRecord(ruleSet) })}\n` : '';
 
 const exportLineSchema = z
   .union([
     grantSchema,
     z.object({ export: z.object({ tenant_id: z.string() }) }).meta({ description: 'The first line.' }),
-    z.object({ rules: ruleSetSchema }).meta({ description: 'The second line, if the tenant has rules.' }),
+    z
+      .object({ rules: z.union([ruleSetSchema, rulesTextSchema]) })
+      .meta({ description: 'The second line, if the tenant has rules: as JSON or as text, as they were set.' }),
     z.object({ end: z.object({ grants: count('The number of grants.') }) }).meta({ description: 'The last line.' }),
   ])
   .meta({ description: 'A line of an export.' });

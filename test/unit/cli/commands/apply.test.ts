@@ -83,9 +83,9 @@ describe('apply', () => {
       first.stdout,
       `+ tenant acme
     + plan: scale
-    + rule document viewer: editor, viewer from parent
-    - rule groups: false
-    + rule groups: true
+    + rule document viewer = editor or viewer from parent
+    - rule groups: off
+    + rule groups: on
     + key web: check:read, grant:write
     + key admin: admin
 + tenant "Globex, Inc."
@@ -142,9 +142,9 @@ describe('apply', () => {
     const told = `~ tenant acme (${acme})
     ~ plan: scale -> free
     ~ state: active -> suspended
-    - rule document viewer: editor, viewer from parent
-    - rule groups: true
-    + rule groups: false
+    - rule document viewer = editor or viewer from parent
+    - rule groups: on
+    + rule groups: off
 ~ tenant "Globex, Inc." (${await idOf('Globex, Inc.')})
     ~ state: suspended -> active
     ~ readers: plan -> 3
@@ -279,7 +279,8 @@ describe('apply', () => {
     assert.equal((await apply(declared(''))).code, 0);
     const ofTenant = ['--tenant', await idOf('acme')];
     await grantd(['grants', 'add', 'bot:a', 'viewer', 'doc:1', ...ofTenant]);
-    const typesNow = async () => JSON.parse((await grantd(['rules', 'show', ...ofTenant])).stdout).types?.length ?? 0;
+    const typesNow = async () =>
+      JSON.parse((await grantd(['rules', 'show', ...ofTenant, '--json'])).stdout).rule_set.types?.length ?? 0;
     const refused = await apply(typed);
     assert.equal(refused.code, 1);
     assert.match(refused.stderr, /exclude 1 stored grant: bot:a viewer doc:1\./);

@@ -82,3 +82,15 @@ test('standard input is printed, and wrong rules are refused with their place', 
     /^grantd: Standard input:1:12: "rules\[0\]\.name" .*\nStandard input:1:12: "rules\[0\]\.any_of"/,
   );
 });
+
+test('text keeps its order and its comments', async () => {
+  const own = join(directory, 'rules.grantd');
+  const text = 'namespace doc # ours\n can_read=viewer   or editor\n viewer:user,team#member\n';
+  const formatted = 'namespace doc  # ours\n  can_read = viewer or editor\n  viewer: user, team#member\n';
+  writeFileSync(own, text);
+  assert.equal((await runCli(['rules', 'format', '--check', own], {})).code, 1);
+  assert.equal((await runCli(['rules', 'format', own], {})).code, 0);
+  assert.equal(readFileSync(own, 'utf8'), formatted);
+  assert.equal((await runCli(['rules', 'format', '--check', own], {})).code, 0);
+  assert.equal((await runCli(['rules', 'format', '-'], { stdin: text })).stdout, formatted);
+});

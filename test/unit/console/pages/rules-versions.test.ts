@@ -70,13 +70,13 @@ describe('a version of rules', () => {
     assert.ok(text.includes(revisionOf(SECOND)));
     assert.ok(plainText(text).includes(renderRuleSet(SECOND)));
     assert.match(text, /What it changed since version 1/);
-    assert.deepEqual(lines(text, 'difference'), ['+ doc can_edit: editor']);
-    assert.deepEqual(lines(text, 'restore'), ['+ doc can_read: editor']);
+    assert.deepEqual(lines(text, 'difference'), ['+ doc can_edit = editor']);
+    assert.deepEqual(lines(text, 'restore'), ['+ doc can_read = editor']);
     const other = await visitor.get(`${path}/versions/2?from=3`);
-    assert.deepEqual(lines(other.text, 'difference'), ['+ doc can_read: editor']);
+    assert.deepEqual(lines(other.text, 'difference'), ['+ doc can_read = editor']);
     const first = await visitor.get(`${path}/versions/1`);
     assert.match(first.text, /What it set/);
-    assert.deepEqual(lines(first.text, 'difference'), ['+ doc can_read: editor']);
+    assert.deepEqual(lines(first.text, 'difference'), ['+ doc can_read = editor']);
     const gone = await visitor.get(`${path}/versions/2?from=9`);
     assert.match(gone.text, /no longer kept/);
   });
@@ -99,7 +99,7 @@ describe('a version of rules', () => {
     await write(FIRST);
     await write(SECOND);
     const { text } = await visitor.get(`${path}/versions/1`);
-    assert.match((await restore(text, 'try')).text, /- doc can_edit: editor/);
+    assert.match((await restore(text, 'try')).text, /- doc can_edit = editor/);
     assert.match((await restore(text, 'edit')).text, /<textarea/);
     assert.deepEqual(await rulesNow(), SECOND);
     assert.equal((await restore(text)).status, 303);

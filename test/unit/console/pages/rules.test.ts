@@ -123,7 +123,7 @@ describe('trying rules', () => {
     assert.match(text, /would be refused: <code[^>]*>can_sign/);
     assert.match(text, /It is not known who loses access/);
     assert.match(text, /none of the grants looked at is one of them:[\s\S]*editor<\/code> of <code dir="ltr">doc/);
-    assert.match(text, /\+ doc viewer: editor/);
+    assert.match(text, /\+ doc viewer = editor/);
     assert.match(text, /Nothing has been saved/);
     assert.equal(boxOf(text), TEXT);
     assert.deepEqual(await rulesNow(), NO_RULES);
@@ -173,8 +173,8 @@ describe('saving rules', () => {
     const { status, text } = await send('save', TEXT);
     assert.equal(status, 412);
     assert.match(text, /Another operator changed the rules in the meantime\. Nothing was saved\./);
-    assert.match(text, /- doc can_read: viewer/);
-    assert.match(text, /\+ doc viewer: editor/);
+    assert.match(text, /- doc can_read = viewer/);
+    assert.match(text, /\+ doc viewer = editor/);
     assert.equal(boxOf(text), TEXT);
     assert.deepEqual(await rulesNow(), OTHERS);
     const decided = await send('save', TEXT, revisionIn(text));
@@ -210,7 +210,7 @@ describe('saving rules', () => {
     const asked = await send('save', written);
     assert.equal(asked.status, 200);
     assert.match(asked.text, /Grants change their meaning/);
-    assert.match(asked.text, /\+ groups: true/);
+    assert.match(asked.text, /\+ groups: on/);
     assert.deepEqual(await rulesNow(), NO_RULES);
     const hidden = (name: string): string =>
       plainText(new RegExp(`type="hidden" name="${name}" value="([^"]*)"`).exec(asked.text)?.[1] ?? '');
