@@ -76,8 +76,9 @@ function diffOf<Part>(
 const onOff = ({ groups }: RuleSet): string => (groups ? 'on' : 'off');
 
 /**
- * The differences as readable lines in the words of the text form, each with its namespace, `-` for a removed one and `+` for an added one, ascending by namespace and name.
- * Empty if both mean the same; the order of rules and of their elements has no meaning.
+ * The differences as lines in the words of the text form, each with its namespace: `-` for a removed one and `+` for an
+ * added one, ascending by namespace and name. Empty if both mean the same; the order of rules and of their elements has
+ * no meaning.
  */
 export function diffRules(from: RuleSet, to: RuleSet): readonly string[] {
   const lines = [...diffOf(from.rules, to.rules, nameOf, lineOf, isSameRule)];

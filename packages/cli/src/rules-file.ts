@@ -1,5 +1,5 @@
-// Rules in files, as people write them: text, JSON or YAML, perhaps within a file of model tests or of declared tenants.
-// Invariant: everything that is wrong with them is told at once, each with its line.
+// Rules in files, as people write them: text, JSON or YAML, perhaps within a file of model tests or of declared
+// tenants. Invariant: everything that is wrong with them is told at once, each with its line.
 
 import { setImmediate } from 'node:timers/promises';
 import { GrantdError } from '../../../src/core/errors.ts';
