@@ -12,7 +12,6 @@ new_tenant() {
   TENANT=$(operator tenants create "$1" --plan scale --json | sed -n 's/.*"tenant_id": *"\([^"]*\)".*/\1/p')
   GRANTD_KEY=$(operator keys create --tenant "$TENANT" --name guide --json \
     --scope admin --scope check:read --scope grant:write | sed -n 's/.*"key": *"\([^"]*\)".*/\1/p')
-  RULES=
 }
 
 # call METHOD PATH [OPTION OF CURL…]: sends a request, and prints the response.
@@ -40,14 +39,19 @@ why() {
     sed 's/"subject":"\(.*\)","relation":"\(.*\)","object":"\(.*\)"/\1 \2 \3/'
 }
 
-# change: applies a diff from its input to the rule set, one rule, condition or type per line, and sends all of it.
-change() {
-  diff=$(cat)
-  RULES=$(
-    printf '%s\n' "$RULES" | grep -vxF "$(printf '%s\n' "$diff" | sed -n 's/^- //p')" || :
-    printf '%s\n' "$diff" | sed -n 's/^+ //p'
-  )
-  listed() { printf '%s\n' "$RULES" | grep "^{$1" | paste -sd , -; }
-  call PUT /v1/rules -d "{$(printf '%s\n' "$RULES" | sed -n 's/^".*/&,/p') \"conditions\": [$(listed '"name"')],
-    \"types\": [$(listed '.*"relation"')], \"rules\": [$(listed '.*"any_of"')]}"
-}
+# set_rules [QUERY [OPTION OF CURL…]]: replaces the rules of the tenant by those of its input, in the text form.
+set_rules() (
+  query=${1:-}
+  [ $# -eq 0 ] || shift
+  curl -sSw '\n' -X PUT "$GRANTD_URL/v1/rules$query" -H "Authorization: Bearer $GRANTD_KEY" \
+    -H 'Content-Type: text/vnd.grantd.rules' -H 'Accept: text/vnd.grantd.rules' --data-binary @- "$@"
+)
+
+# show_rules [VERSION]: prints the rules of the tenant, or those of a version.
+show_rules() { call GET "/v1/rules${1:+/versions/$1}" -H 'Accept: text/vnd.grantd.rules'; }
+
+# add_rules [QUERY [OPTION OF CURL…]]: adds those of its input behind the rules of the tenant.
+add_rules() (
+  added=$(cat) present=$(show_rules)
+  printf '%s\n\n%s\n' "$present" "$added" | set_rules "$@"
+)

@@ -10,16 +10,23 @@ import { ruleSetOfSourceInTurns } from '../../src/rules/text/rules-source.ts';
 import { RESERVED } from '../../src/rules/text/words.ts';
 import { listFiles, readText } from '../kit/source-tree.ts';
 
-const FENCE = /^```grantd\n(.*?)^```$/gms;
+/** What pages show, and what their commands send or write to a file. */
+const FENCE = /^(?:```grantd|(?:set_rules|cat > \S+\.grantd)\b[^\n]* << 'END'[^\n]*)\n(.*?)^(?:```|END)$/gms;
+/** What their commands add to other rules, without which it may not stand. */
+const ADDED = /^add_rules\b[^\n]* << 'END'\n(.*?)^END$/gms;
 
-const textsIn = (path: string): readonly (readonly [name: string, text: string])[] =>
-  path.endsWith('.grantd')
-    ? [[path, readText(path)]]
-    : Array.from(readText(path).matchAll(FENCE), ([, text = ''], index) => [`${path}, ${index + 1}`, text]);
+type NamedText = readonly [name: string, text: string];
 
-const texts = listFiles()
-  .filter((path) => /\.(?:grantd|md)$/.test(path))
-  .flatMap(textsIn);
+const found = (path: string, pattern: RegExp): readonly NamedText[] =>
+  Array.from(readText(path).matchAll(pattern), ([, text = ''], index) => [`${path}, ${index + 1}`, text]);
+
+const pages = listFiles().filter((path) => path.endsWith('.md'));
+const texts: readonly NamedText[] = [
+  ...listFiles()
+    .filter((path) => path.endsWith('.grantd'))
+    .map((path): NamedText => [path, readText(path)]),
+  ...pages.flatMap((path) => found(path, FENCE)),
+];
 
 describe('rules in the repository', () => {
   for (const [name, text] of texts) {
@@ -27,6 +34,10 @@ describe('rules in the repository', () => {
       await ruleSetOfSourceInTurns(text, async () => {}, { expressions: true });
       assert.equal(text, formatSource(text));
     });
+  }
+
+  for (const [name, text] of pages.flatMap((path) => found(path, ADDED))) {
+    it(`${name}, added`, () => assert.equal(text, formatSource(text)));
   }
 });
 

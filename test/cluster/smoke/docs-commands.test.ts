@@ -107,7 +107,7 @@ const READ_IN_ORDER: readonly ReadPage[] = [
     says: [/<html/],
   },
   { page: 'docs/guides/modelling-permissions.md', shown: 5 },
-  { page: 'docs/guides/modelling-groups.md', shown: 4 },
+  { page: 'docs/guides/modelling-groups.md', shown: 5 },
   { page: 'docs/guides/modelling-gates.md', shown: 18 },
   { page: 'docs/guides/modelling-examples.md', shown: 8 },
   { page: 'docs/guides/changing-rules.md', shown: 8 },
