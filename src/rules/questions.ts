@@ -80,6 +80,6 @@ export function undefinedName(name: string, names: AskableNames, object: string,
   const hint = nearest === undefined ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
   return new GrantdError(
     'invalid-relation',
-    `"${field}" is ${JSON.stringify(name.slice(0, QUOTED_LENGTH_MAX))}, which is neither a relation nor a name that a rule of the tenant defines.${hint} ${listedNames(names, object)}`,
+    `"${field}" must be one of the names that the tenant has; ${JSON.stringify(name.slice(0, QUOTED_LENGTH_MAX))} is none of them.${hint} ${listedNames(names, object)}`,
   );
 }

@@ -22,6 +22,13 @@ function isOpened(was: Json, is: Json): boolean {
   return listOf(was.enum).every((value) => typeof value === 'string' && pattern?.test(value) !== false);
 }
 
+/** Whether the pattern is that of before with another alternative beside it. */
+const isWidened = (was: Json, is: Json): boolean =>
+  typeof was.pattern === 'string' &&
+  typeof is.pattern === 'string' &&
+  is.pattern.startsWith('^(?:') &&
+  is.pattern.endsWith(`|${was.pattern.replace(/^\^|\$$/g, '')})$`);
+
 /** In place of a name, an element of a rule may be an object since 0.2. */
 const widens = (was: Json, is: Json, where: string): boolean =>
   where.endsWith(' any_of[]') &&
@@ -190,7 +197,7 @@ class Comparison {
       if (limitNow !== undefined && limitNow > limit) this.changes.push(`${where}: ${keyword} is greater`);
     }
     for (const keyword of ['pattern', 'uniqueItems']) {
-      if (keyword === 'pattern' && isOpened(was, is)) continue;
+      if (keyword === 'pattern' && (isOpened(was, is) || isWidened(was, is))) continue;
       if (is[keyword] !== undefined && !same(was[keyword], is[keyword])) {
         this.changes.push(`${where}: ${keyword} changed`);
       }

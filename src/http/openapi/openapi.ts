@@ -21,7 +21,13 @@ import {
   SEARCH_PARTS,
 } from '../schema/authzen-schemas.ts';
 import { changeSchema } from '../schema/change-schemas.ts';
-import { namespaceRelationSchema, rulesPreviewSchema, rulesVersionSchema } from '../schema/rule-schemas.ts';
+import {
+  accessRowSchema,
+  accessSideSchema,
+  namespaceRelationSchema,
+  rulesPreviewSchema,
+  rulesVersionSchema,
+} from '../schema/rule-schemas.ts';
 import { dryRunSchema } from '../schema/schema-parts.ts';
 import {
   bulkAnswerSchema,
@@ -76,6 +82,8 @@ export const TENANT_PARTS = {
   Rule: ruleSchema,
   RuleRequest: ruleRequestSchema,
   RulesPreview: rulesPreviewSchema,
+  AccessSide: accessSideSchema,
+  AccessRow: accessRowSchema,
   RulesVersion: rulesVersionSchema,
   Change: changeSchema,
   NamespaceRelation: namespaceRelationSchema,

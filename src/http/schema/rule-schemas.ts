@@ -42,7 +42,7 @@ const revision = z.string().regex(/^[0-9a-f]{32}$/);
 const counted = (description: string) => z.int().min(0).meta({ description });
 const some = (description: string) => z.array(z.string()).meta({ description });
 
-const accessRowSchema = z
+export const accessRowSchema = z
   .object({
     subjects: some('The first subjects.'),
     subject_count: counted('How many subjects there are.'),
@@ -52,7 +52,7 @@ const accessRowSchema = z
   })
   .meta({ description: 'The same names on the same objects.' });
 
-const accessSideSchema = z
+export const accessSideSchema = z
   .object({
     subjects: counted('Subjects that lose, or gain, a name.'),
     objects: counted('Objects on which they do.'),

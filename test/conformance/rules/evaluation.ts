@@ -229,7 +229,7 @@ describe('checks and listings under rules', () => {
   it('refuses a name that no rule defines, says where it stands, and names those that there are', async () => {
     const key = await openTenant(['user:ada owner document:1']);
     const hint =
-      /relation" is "can_raed", which is neither a relation nor a name that a rule of the tenant defines\. Did you mean "can_read"\? Names on document: [^.]*can_read[^.]*\. Others: [^.]*admin[^.]*\.$/;
+      /relation" must be one of the names that the tenant has; "can_raed" is none of them\. Did you mean "can_read"\? Names on document: [^.]*can_read[^.]*\. Others: [^.]*admin[^.]*\.$/;
     const checks = [1, 2, 3].map((each) => `user:ada can_read document:${each}`);
     const several = assertProblem(
       await bulk(key, [...checks, 'user:ada can_raed document:1', ...checks]),

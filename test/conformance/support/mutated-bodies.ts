@@ -46,7 +46,9 @@ const SAMPLES: Readonly<Record<string, Json>> = {
   any_of: ['editor'],
   groups: true,
   public: ['user'],
+  but_not: ['guest'],
   relations: ['approver'],
+  states: ['archived'],
   expression: 'true',
   subjects: ['user', 'user with viewer'],
   [OPEN]: { zone: 'string' },
@@ -66,6 +68,7 @@ const SAMPLES: Readonly<Record<string, Json>> = {
 /** Left out: each would contradict another member, or needs a value that only the service can make. */
 const CONTRADICTING: Readonly<Record<string, readonly string[]>> = {
   '/grants/revoke': ['subject'],
+  '/rules': ['all_of'],
 };
 const OPAQUE = ['token', 'properties', 'context', 'cursor'];
 

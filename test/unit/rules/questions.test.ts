@@ -29,11 +29,11 @@ test('a misspelled name is refused with the nearest one, and those of the namesp
   });
   assert.equal(
     messageOf(ruleSet, 'can_clos', 'ticket:18'),
-    '"relation" is "can_clos", which is neither a relation nor a name that a rule of the tenant defines. Did you mean "can_close"? Names on ticket: assignee, org, can_close. Others: owner, admin, manager, editor, commenter, viewer, member, guest, parent, can_clone.',
+    '"relation" must be one of the names that the tenant has; "can_clos" is none of them. Did you mean "can_close"? Names on ticket: assignee, org, can_close. Others: owner, admin, manager, editor, commenter, viewer, member, guest, parent, can_clone.',
   );
   assert.match(
     messageOf(ruleSet, 'frobnicate', 'thing:1'),
-    /defines\. The names are owner, .*, can_clone, can_close\.$/,
+    /none of them\. The names are owner, .*, can_clone, can_close\.$/,
   );
   assert.match(messageOf(NO_RULES, 'veiwer', 'doc:1'), /Did you mean "viewer"\? The names are owner, .*, parent\.$/);
 });

@@ -356,31 +356,8 @@ export interface RulesPreview {
       objects: number;
       /**
        * Who loses, or gains, which names on which objects.
-       *
-       * Items: The same names on the same objects.
        */
-      rows: {
-        /**
-         * The first subjects.
-         */
-        subjects: readonly string[];
-        /**
-         * How many subjects there are.
-         */
-        subject_count: number;
-        /**
-         * Names that they lose, or gain.
-         */
-        names: readonly string[];
-        /**
-         * The first objects.
-         */
-        objects: readonly string[];
-        /**
-         * How many objects there are.
-         */
-        object_count: number;
-      }[];
+      rows: readonly AccessRow[];
       /**
        * Rows that are left out.
        */
@@ -404,31 +381,8 @@ export interface RulesPreview {
       objects: number;
       /**
        * Who loses, or gains, which names on which objects.
-       *
-       * Items: The same names on the same objects.
        */
-      rows: {
-        /**
-         * The first subjects.
-         */
-        subjects: readonly string[];
-        /**
-         * How many subjects there are.
-         */
-        subject_count: number;
-        /**
-         * Names that they lose, or gain.
-         */
-        names: readonly string[];
-        /**
-         * The first objects.
-         */
-        objects: readonly string[];
-        /**
-         * How many objects there are.
-         */
-        object_count: number;
-      }[];
+      rows: readonly AccessRow[];
       /**
        * Rows that are left out.
        */
@@ -465,6 +419,31 @@ export interface NamespaceRelation {
    */
   namespace: string;
   relation: Relation;
+}
+/**
+ * The same names on the same objects.
+ */
+export interface AccessRow {
+  /**
+   * The first subjects.
+   */
+  subjects: readonly string[];
+  /**
+   * How many subjects there are.
+   */
+  subject_count: number;
+  /**
+   * Names that they lose, or gain.
+   */
+  names: readonly string[];
+  /**
+   * The first objects.
+   */
+  objects: readonly string[];
+  /**
+   * How many objects there are.
+   */
+  object_count: number;
 }
 /**
  * A version of the rules: who changed them, and when.
