@@ -11,7 +11,7 @@ const LICENCE =
 /** The editor of rules with all that it imports. */
 async function bundleEditor(): Promise<string> {
   const { outputFiles } = await build({
-    entryPoints: ['packages/rules-editor/rules-editor.js'],
+    entryPoints: ['packages/rules-editor/rules-editor.ts'],
     absWorkingDir: `${import.meta.dirname}/..`,
     bundle: true,
     minify: true,

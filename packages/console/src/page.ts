@@ -9,6 +9,7 @@ import type { Tenant } from '../../../src/core/tenants.ts';
 import type { OperatorApi, OperatorTenantSession, RequestContext } from '../../../src/front/front.ts';
 import type { Markup } from '../../../src/http/pages/markup.ts';
 import { requirePresent, tenantIdOf } from '../../../src/operator/path-ids.ts';
+import type { RuleSet } from '../../../src/rules/rule-set.ts';
 import type { TenantStatus } from '../../../src/shard/shard.ts';
 import type { ClusterWatch } from './cluster-watch.ts';
 import type { Fields, Refusal } from './forms.ts';
@@ -124,6 +125,10 @@ export async function unlessGone<Result>(read: Promise<Result>): Promise<Result 
 /** A session for the tenant in the path, with every scope. */
 export const tenantSessionOf = (call: PageCall): Promise<OperatorTenantSession> =>
   call.operator.tenant(call.context(), tenantIdOf(call), call.session.operator);
+
+/** The present rules of the tenant. */
+export const readRuleSet = (call: PageCall, session: OperatorTenantSession): Promise<RuleSet> =>
+  session.call('readRules', call.context(), undefined);
 
 /** The tenant in the path, and a session for it with every scope. */
 export async function openTenant(

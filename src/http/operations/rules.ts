@@ -14,7 +14,7 @@ import {
 import { EXAMPLE_RULE_SET, EXAMPLE_RULES_TEXT, ruleSetBodySchema } from '../../rules/rule-set-schema.ts';
 import { RULES_TEXT_TYPE } from '../../rules/rules-text.ts';
 import { demandMatch, etagOf, isKnown, parseRulesRequest, rulesPreviewRecord } from '../../rules/rules-writes.ts';
-import { printRules } from '../../rules/text/printer.ts';
+import { sourceOf } from '../../rules/text/printer.ts';
 import { EXAMPLE_ETAG } from '../schema/examples.ts';
 import type { BodyDescription } from '../schema/operation-description.ts';
 import { ruleSetSchema, rulesTextSchema, rulesWriteQuerySchema, rulesWrittenSchema } from '../schema/rule-schemas.ts';
@@ -44,7 +44,7 @@ export function rulesResponse(ruleSet: RuleSet, { accept }: OperationHeaders): O
     return { ...response, json: () => jsonOfRules(ruleSet) };
   }
   const contentType = `${RULES_TEXT_TYPE}; charset=utf-8`;
-  return { ...response, contentType, json: () => ruleSet.source ?? printRules(ruleSet) };
+  return { ...response, contentType, json: () => sourceOf(ruleSet) };
 }
 
 export const readRules: PublicOperation = {

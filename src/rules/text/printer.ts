@@ -321,3 +321,6 @@ export function printRules(ruleSet: RuleSet, comments = NO_COMMENTS): string {
   ];
   return lines.length === 0 ? '# no rules\n' : formatSource(lines.join('\n'));
 }
+
+/** The text form of rules: the one that was set, or one that is printed. */
+export const sourceOf = (ruleSet: RuleSet): string => ruleSet.source ?? printRules(ruleSet);

@@ -1,9 +1,9 @@
-// What the console's editor of rules offers, and what it highlights.
+// What the console's editor of rules offers, how it colours, and where it folds.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { changeFor, complete } from '../../../packages/rules-editor/rules-completion.js';
-import { marksOf, scanJson } from '../../../packages/rules-editor/rules-language.js';
+import { changeFor, complete } from '../../../packages/rules-editor/rules-completion.ts';
+import { foldsOf, marksOf, statementsOf } from '../../../packages/rules-editor/rules-language.ts';
 
 const VOCABULARY = {
   relations: ['owner', 'viewer', 'parent'],
@@ -13,29 +13,36 @@ const VOCABULARY = {
   methods: { getHours: ['timestamp'], startsWith: ['string'] },
 };
 
-const MODEL = `{
-  "relations": ["approver"],
-  "conditions": [{"name": "office", "parameters": {"now": "timestamp", "zone": "string"}, "expression": "EXPRESSION"}],
-  "types": [{"namespace": "document", "relation": "RELATION", "subjects": ["SUBJECT"]}],
-  "rules": [
-    {"namespace": "document", "name": "can_read", "any_of": ["ELEMENT", {"all_of": ["INNER"]}]},
-    {"namespace": "document", "name": "can_edit", "any_of": ["owner"]},
-    {"namespace": "team", "name": "NAME", "any_of": ["owner"]},
-    {"namespace": "NAMESPACE", "name": "can_join", "any_of": ["owner"]}
-  ],
-  "public": ["PUBLIC"]
-}`;
+/** `^` at each of these is where the cursor may be. */
+const MODEL = `relations: approver
+public: PUBLIC
 
-/** The model with a text at a placeholder, in which `^` is the cursor. */
-function at(placeholder: string, typed: string) {
-  const text = MODEL.replace(placeholder, typed);
-  return { text: text.replace('^', ''), offset: text.indexOf('^') };
-}
+namespace drive
+  member: user
+  can_enter = member
+
+namespace folder
+  parent: folder
+  viewer: user, user:*
+  can_list = viewer
+
+namespace document
+  parent: folder
+  editor: SUBJECT
+  can_read = ELEMENT
+  can_edit = editor
+LINE
+
+condition office(now: timestamp, zone: string) =
+  EXPRESSION
+`;
 
 const labelsIn = (text: string): readonly string[] =>
   complete(text.replace('^', ''), text.indexOf('^'), VOCABULARY)?.options.map(({ label }) => label) ?? [];
 
-const labelsAt = (placeholder: string, typed: string): readonly string[] => labelsIn(MODEL.replace(placeholder, typed));
+/** With a text at a placeholder, in which `^` is the cursor. */
+const labelsAt = (placeholder: string, typed: string): readonly string[] =>
+  labelsIn(MODEL.replace(placeholder, typed).replace(/\n?LINE/, ''));
 
 /** The text once an offer was taken, with the cursor. */
 function taken(text: string, label: string): string {
@@ -48,143 +55,194 @@ function taken(text: string, label: string): string {
   return `${changed.slice(0, cursor)}^${changed.slice(cursor)}`;
 }
 
-describe('completion of an element', () => {
-  it('offers the names of its namespace, and what another one must follow', () => {
-    const here = ['can_edit', 'approver', 'owner', 'viewer', 'parent', 'can_read from', 'NAME from', 'can_join from'];
-    for (const placeholder of ['ELEMENT', 'INNER']) {
-      assert.deepEqual(labelsAt(placeholder, '^'), [...here, 'all of']);
-      assert.deepEqual(labelsAt(placeholder, 'can^'), [...here, 'all of']);
+describe('completion of what a name follows from', () => {
+  const here = ['can_edit', 'parent', 'editor', 'approver'];
+  const followed = ['can_list from parent', 'parent from parent', 'viewer from parent'];
+
+  it('offers the names of its namespace, and those on what its relations lead to', () => {
+    for (const typed of ['^', 'can^', 'editor or ^', 'editor but not ^', '(^', 'editor and (vie^']) {
+      assert.deepEqual(labelsAt('ELEMENT', typed), [...here, ...followed, 'all of', 'self'], typed);
     }
   });
 
-  it('offers relations behind "from", and the words between', () => {
-    assert.deepEqual(labelsAt('ELEMENT', 'viewer from ^'), ['approver', 'owner', 'viewer', 'parent']);
-    assert.deepEqual(labelsAt('ELEMENT', 'all of viewer from pa^'), ['approver', 'owner', 'viewer', 'parent']);
-    assert.deepEqual(labelsAt('ELEMENT', 'viewer ^'), ['from']);
-    assert.ok(labelsAt('ELEMENT', 'all of ^').includes('viewer from'));
-    assert.ok(!labelsAt('ELEMENT', 'all of ^').includes('viewer'));
+  it('offers nothing of a namespace to which no relation leads', () => {
+    assert.ok(labelsAt('ELEMENT', '^').every((label) => !/member|can_enter/.test(label)));
   });
 
-  it('replaces the whole word, and leaves the quotation marks', () => {
-    const rules = (element: string): string => `{"rules": [{"namespace": "a", "name": "b", "any_of": [${element}]}]}`;
-    assert.equal(taken(rules('"ow^x"'), 'owner'), rules('"owner^"'));
-    assert.equal(taken(rules('"viewer f^"'), 'from'), rules('"viewer from ^"'));
-    assert.equal(taken(rules('"viewer from p^"'), 'parent'), rules('"viewer from parent^"'));
-    assert.equal(taken(rules('^'), 'owner'), rules('"owner^"'));
-    assert.equal(taken(rules('"owner", al^'), 'all_of'), rules('"owner", {"all_of": ["^"]}'));
+  it('offers relations behind "from", those that lead to the name first, and the words between', () => {
+    assert.deepEqual(labelsAt('ELEMENT', 'can_list from ^'), ['parent', 'editor', 'approver']);
+    assert.deepEqual(labelsAt('ELEMENT', 'editor ^'), ['from', 'or', 'and', 'but not']);
+    assert.deepEqual(labelsAt('ELEMENT', 'can_list from parent o^'), ['or', 'and', 'but not']);
+    assert.deepEqual(labelsAt('ELEMENT', 'editor but ^'), ['not']);
+    assert.deepEqual(labelsAt('ELEMENT', 'all ^'), ['of']);
+    assert.deepEqual(labelsAt('ELEMENT', 'all of ^'), followed);
+  });
+
+  it('offers any relation where no line says who may be granted one', () => {
+    const untyped = 'namespace a\n  can_see = owner\nnamespace b\n  can_read = ^';
+    assert.deepEqual(labelsIn(untyped), ['owner', 'viewer', 'parent', 'can_see from', 'all of', 'self']);
+  });
+
+  it('goes on in a line that is indented further', () => {
+    assert.ok(labelsAt('ELEMENT', 'editor or\n    ^').includes('can_edit'));
+  });
+
+  it('replaces the whole word', () => {
+    const rules = (element: string): string => `namespace a\n  viewer: user\n  b = ${element}\n`;
+    assert.equal(taken(rules('vi^x'), 'viewer'), rules('viewer^'));
+    assert.equal(taken(rules('viewer f^'), 'from'), rules('viewer from ^'));
+    assert.equal(taken(rules('viewer b^'), 'but not'), rules('viewer but not ^'));
   });
 });
 
-describe('completion of other values', () => {
-  it('offers namespaces: those of the text and of the tenant', () => {
-    const known = ['document', 'SUBJECT', 'team', 'PUBLIC', 'folder', 'user'];
-    assert.deepEqual(labelsAt('NAMESPACE', '^'), known);
-    assert.ok(labelsAt('PUBLIC', 'us^').includes('user'));
-  });
-
-  it('offers names for a rule but those that the namespace has', () => {
-    assert.deepEqual(labelsAt('NAME"', '^"'), [
-      'can_read',
-      'can_edit',
-      'can_join',
-      'approver',
-      'owner',
-      'viewer',
-      'parent',
-    ]);
-    const again = MODEL.replace('"team", "name": "NAME"', '"document", "name": "^"');
-    assert.ok(!labelsIn(again).includes('can_edit'));
-  });
-
-  it('offers relations, subjects, groups and conditions of types', () => {
-    assert.deepEqual(labelsAt('RELATION', '^'), ['approver', 'owner', 'viewer', 'parent']);
-    assert.ok(labelsAt('SUBJECT', '^').includes('user:*'));
-    assert.ok(labelsAt('SUBJECT', 'document#^').includes('can_read'));
+describe('completion of other lines', () => {
+  it('offers namespaces, groups and conditions to those who may be granted a relation', () => {
+    const namespaces = ['drive', 'user', 'folder', 'document'];
+    const subjects = labelsAt('SUBJECT', '^');
+    for (const each of namespaces) assert.ok(subjects.includes(each) && subjects.includes(`${each}:*`), each);
+    assert.equal(subjects.at(-1), 'nobody');
+    assert.ok(!labelsAt('SUBJECT', 'user, ^').includes('nobody'));
+    assert.deepEqual(labelsAt('SUBJECT', 'folder#^'), ['can_list', 'parent', 'viewer']);
     assert.deepEqual(labelsAt('SUBJECT', 'user ^'), ['with']);
     assert.deepEqual(labelsAt('SUBJECT', 'user with ^'), ['office']);
+    assert.deepEqual(labelsAt('SUBJECT', 'user with office ^'), []);
+    assert.ok(labelsAt('PUBLIC', '^').includes('user'));
+  });
+
+  it('offers names at the beginning of a line, but those that the namespace has, and what begins a block', () => {
+    const begun = labelsIn(MODEL.replace('LINE', '  ^'));
+    assert.deepEqual(begun.slice(0, 2), ['can_enter', 'can_list']);
+    assert.ok(!begun.includes('can_read') && !begun.includes('editor') && begun.includes('owner'));
+    assert.equal(taken('namespace a\n  viewer: user\n  ow^', 'owner'), 'namespace a\n  viewer: user\n  owner: ^');
+    assert.ok(labelsIn('^').includes('namespace'));
+    assert.ok(labelsIn('namespace ^').includes('folder'));
+    assert.deepEqual(labelsIn('groups: ^'), ['on', 'off']);
+    assert.equal(taken('cond^', 'condition'), 'condition ^() = ');
   });
 
   it('offers types of parameters', () => {
-    assert.deepEqual(labelsAt('"timestamp"', '"^"'), VOCABULARY.types);
-  });
-});
-
-describe('completion of members', () => {
-  it('offers those that the object lacks, with the beginning of their values', () => {
-    assert.deepEqual(labelsIn('{"rules": [], "^": 1}'), ['relations', 'conditions', 'types', 'groups', 'public']);
-    assert.equal(
-      taken('{"rules": [{"namespace": "a", "an^"}]}', 'any_of'),
-      '{"rules": [{"namespace": "a", "any_of": ["^"]}]}',
-    );
-    assert.equal(taken('{"rules": [{"n^": "a"}]}', 'name'), '{"rules": [{"name"^: "a"}]}');
-    assert.equal(taken('{^}', 'groups'), '{"groups": true^}');
-    assert.deepEqual(labelsIn('{"rules": [{"any_of": [{"all_of": ["a"], "^"}]}]}'), ['any_of', 'but_not']);
-    assert.deepEqual(labelsIn('{"conditions": [{"name": "a", "parameters": {"^"}}]}'), []);
+    assert.deepEqual(labelsIn('condition a(b: ^'), VOCABULARY.types);
+    assert.equal(taken('condition a(b: li^', 'list<T>'), 'condition a(b: list<string^>');
   });
 });
 
 describe('completion of an expression', () => {
   it('offers the parameters of its condition, functions, and the methods of a type', () => {
-    assert.deepEqual(labelsAt('EXPRESSION', 'now.getHours(zo^'), [
-      'now',
-      'zone',
-      'size',
-      'has',
-      'true',
-      'false',
-      'null',
-      'in',
-    ]);
+    const all = ['now', 'zone', 'size', 'has', 'true', 'false', 'null', 'in'];
+    assert.deepEqual(labelsAt('EXPRESSION', 'now.getHours(zo^'), all);
+    assert.deepEqual(labelsAt('EXPRESSION', '^'), all);
     assert.deepEqual(labelsAt('EXPRESSION', 'now.^'), ['getHours']);
     assert.deepEqual(labelsAt('EXPRESSION', 'zone.st^'), ['startsWith']);
     assert.ok(labelsAt('EXPRESSION', 'request.tags.^').includes('exists'));
-    assert.match(taken(MODEL.replace('EXPRESSION', 'now.get^'), 'getHours'), /"now\.getHours\(\^\)"/);
+    assert.match(taken(MODEL.replace('EXPRESSION', 'now.get^'), 'getHours'), /\n {2}now\.getHours\(\^\)\n/);
   });
 
   it('offers nothing in a text, a comment or a number', () => {
-    for (const typed of [String.raw`zone == \"a^`, "zone == 'a^", '1 // no^', '12^']) {
+    for (const typed of ['zone == "a^', "zone == 'a^", '1 // no^', '1 # no^', '12^']) {
       assert.deepEqual(labelsAt('EXPRESSION', typed), [], typed);
     }
-    assert.ok(labelsAt('EXPRESSION', String.raw`zone == \"a\" && ^`).includes('now'));
+    assert.ok(labelsAt('EXPRESSION', 'zone == "a" && ^').includes('now'));
   });
 });
 
-describe('a text that is no JSON', () => {
+describe('a text that is not right', () => {
   it('is read all the same', () => {
-    assert.ok(labelsIn('{"rules": [{"namespace": "a", "name": "b" "any_of": ["^').includes('owner'));
-    assert.ok(labelsIn('{"relations": ["approver"], "rules": [{"any_of": [{"all_of": [ap^]]}').includes('approver'));
-    for (const text of ['', '^', '}}]]', '{"a": [}', '"', ',,,::']) assert.deepEqual(labelsIn(`${text}^`), [], text);
+    assert.ok(labelsIn('namespace a\n  editor: user\n  b = (editor or ^').includes('editor'));
+    assert.ok(labelsIn('namespace a\n  editor: \n  b = ^').includes('editor'));
+    for (const text of ['# a ^', 'namespace a # b ^', '{"rules": [^', ')) ^', '"^', 'b = = ^ c']) {
+      assert.deepEqual(
+        labelsIn(text).filter((label) => label === 'editor'),
+        [],
+        text,
+      );
+    }
+    assert.deepEqual(labelsIn('# a ^'), []);
+    assert.deepEqual(labelsIn('{"rules": [{"^'), []);
   });
 });
 
-describe('highlighting', () => {
-  const marksIn = (placeholder: string, typed: string): readonly string[] => {
-    const { text } = at(placeholder, typed);
-    return marksOf(scanJson(text).strings)
-      .map(({ from, to, of }) => `${text.slice(from, to)} ${of}`)
-      .filter((each) => each !== 'EXPRESSION name');
-  };
+describe('colours', () => {
+  const marksIn = (text: string): readonly string[] =>
+    marksOf(text, statementsOf(text)).map(({ from, to, of }) => `${text.slice(from, to)} ${of}`);
 
-  it('tells the words of an expression, however they are escaped', () => {
-    assert.deepEqual(marksIn('EXPRESSION', String.raw`now.f(zone) >= 1.5 && \"a\\\"b\" in x //!`), [
+  it('tell the words of the language from names, and comments', () => {
+    assert.deepEqual(
+      marksIn('# first\nnamespace doc # doc\n  or: user with office\n  can_read = "or" or all of a from b\n# end'),
+      [
+        '# first comment',
+        'namespace keyword',
+        'doc type',
+        '# doc comment',
+        'or definition',
+        ': operator',
+        'user type',
+        'with keyword',
+        'office name',
+        'can_read definition',
+        '= operator',
+        '"or" name',
+        'or keyword',
+        'all keyword',
+        'of keyword',
+        'a name',
+        'from keyword',
+        'b name',
+        '# end comment',
+      ],
+    );
+  });
+
+  it('tell the words of an expression', () => {
+    const text =
+      "condition c(now: timestamp) =\n  now.f(zone) >= 1.5 && \"a\\\"b\" in x //!\n  # why\n  && r'''it's'''";
+    assert.deepEqual(marksIn(text), [
+      'condition keyword',
+      'c definition',
+      '( operator',
+      'now parameter',
+      ': operator',
+      'timestamp type',
+      ') operator',
+      '= operator',
       'now parameter',
       '. operator',
       'f function',
       '( operator',
-      'zone parameter',
+      'zone name',
       ') operator',
       '>= operator',
       '1.5 number',
       '&& operator',
-      String.raw`\"a\\\"b\" string`,
+      '"a\\"b" string',
       'in keyword',
       'x name',
       '//! comment',
+      '# why comment',
+      '&& operator',
+      "r'''it's''' string",
     ]);
   });
 
-  it('tells the words of elements and subjects that are no names', () => {
-    assert.deepEqual(marksIn('ELEMENT', 'all of viewer from parent'), ['all of keyword', 'from keyword']);
-    assert.deepEqual(marksIn('SUBJECT', 'user with office'), ['with keyword']);
+  it('do not overlap, whatever the text is', () => {
+    for (const text of [
+      MODEL,
+      '{"rules": [{"name": "a"}]}',
+      '"""',
+      "condition c() = '''",
+      'a: # b\n= # c',
+      '\r\n#\r',
+    ]) {
+      let end = 0;
+      for (const { from, to } of marksOf(text, statementsOf(text))) {
+        assert.ok(from >= end && to > from && to <= text.length, `${JSON.stringify(text)} at ${from}`);
+        end = to;
+      }
+    }
   });
+});
+
+it('folds a namespace from its first line to its last', () => {
+  const text = 'namespace a # first\n  b: user\n\n  c = b or\n    d\n\n# of e\nnamespace e\ncondition f() = true\n';
+  const folds = [...foldsOf(text, statementsOf(text))].map(([from, to]) => text.slice(from, to));
+  assert.deepEqual(folds, ['\n  b: user\n\n  c = b or\n    d']);
 });

@@ -6,23 +6,25 @@ import { parseVersion, RULES_VERSIONS_MAX, type RulesVersion } from '../../../..
 import type { OperatorTenantSession } from '../../../../src/front/front.ts';
 import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import { versionOf } from '../../../../src/operator/path-ids.ts';
-import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
-import { NO_RULES, type RuleSet, revisionOf } from '../../../../src/rules/rule-set.ts';
-import { diffRules, renderRuleSet } from '../../../../src/rules/rules-diff.ts';
-import { openTenant, type PageCall, type PageResult, tenantPath } from '../page.ts';
+import { NO_RULES, type RuleSet, revisionOf, textOfRules } from '../../../../src/rules/rule-set.ts';
+import { ruleSetOfText } from '../../../../src/rules/rules-text.ts';
+import { sourceOf } from '../../../../src/rules/text/printer.ts';
+import { openTenant, type PageCall, type PageResult, readRuleSet, tenantPath } from '../page.ts';
 import { actorMarkup, liveKeys } from '../parts/actors.ts';
 import { changeForm, hidden, queryForm, selectField, submit } from '../parts/form-parts.ts';
 import type { KeyLabel } from '../parts/key-facts.ts';
 import { tenantPage } from '../parts/layout.ts';
 import { copyCode, count, crumb, empty, fact, moment, section, table } from '../parts/parts.ts';
-import { diffMarkup } from '../parts/rules-diff.ts';
+import { rulesDiff } from '../parts/rules-diff.ts';
 
 /** Versions on the page of the rules. */
 const NEWEST_SHOWN = 5;
 
 const versionsPath = (tenantId: string): string => tenantPath(tenantId, 'rules/versions');
 const pathOf = (tenantId: string, version: number): string => tenantPath(tenantId, `rules/versions/${version}`);
-const linesMarkup = ({ added, removed }: RulesVersion): Markup => `+${count(added)} −${count(removed)}`;
+/** Without any, it is another text of the same meaning. */
+const linesMarkup = ({ added, removed }: RulesVersion): Markup =>
+  added + removed === 0 ? 'the text alone' : `+${count(added)} −${count(removed)}`;
 
 const readVersions = (call: PageCall, session: OperatorTenantSession): Promise<readonly RulesVersion[]> =>
   session.call('listRulesVersions', call.context(), undefined);
@@ -66,7 +68,7 @@ export async function versionsPage(call: PageCall): Promise<PageResult> {
 }
 
 async function readRulesOf(call: PageCall, session: OperatorTenantSession, version: number): Promise<RuleSet> {
-  return parseRuleSet(JSON.parse(await session.call('readRulesVersion', call.context(), version)));
+  return ruleSetOfText(await session.call('readRulesVersion', call.context(), version));
 }
 
 /** A version, and the one with which it is compared. */
@@ -83,23 +85,19 @@ function comparison({ tenantId, version, versions, ruleSet, from }: VersionCompa
   const others = versions.filter((each) => each.version !== version.version);
   const choices = others.map((each) => ({ value: String(each.version), text: `version ${each.version}` }));
   const field = { name: 'from', label: 'Compare with', choices, value: String(from?.version ?? '') };
-  const lines = from && diffRules(from.ruleSet, ruleSet);
   return html`
-    ${lines === undefined && html`<p>The version before it is no longer kept.</p>`}
-    ${lines?.length === 0 && html`<p>No difference.</p>`}
-    ${lines !== undefined && lines.length > 0 && diffMarkup(lines)}
+    ${from === undefined ? html`<p>The version before it is no longer kept.</p>` : rulesDiff(from.ruleSet, ruleSet)}
     ${others.length > 0 && queryForm(pathOf(tenantId, version.version), [selectField(field), submit('Compare', 'secondary')], 'Compare')}`;
 }
 
 function restoration(call: PageCall, { tenantId, version, ruleSet }: VersionComparison, present: RuleSet): Markup {
-  const lines = diffRules(present, ruleSet);
   if (revisionOf(present) === revisionOf(ruleSet)) return html`<p>These are the current rules.</p>`;
   return html`<p>Restoring it creates a new version and changes the current rules as follows:</p>
-    ${lines.length === 0 ? html`<p>Only their order changes.</p>` : diffMarkup(lines)}
+    ${rulesDiff(present, ruleSet)}
     ${changeForm(
       call.session,
       tenantPath(tenantId, 'rules'),
-      html`${hidden({ revision: revisionOf(present), rules: renderRuleSet(ruleSet) })}
+      html`${hidden({ revision: revisionOf(present), rules: textOfRules(ruleSet) })}
         <p class="buttons">${submit(`Restore version ${version.version}`, 'danger', { name: 'action', value: 'save' })}${' '}
           ${submit('Try', 'secondary', { name: 'action', value: 'try' })}${' '}
           ${submit('Edit first', 'secondary', { name: 'action', value: 'edit' })}</p>`,
@@ -118,7 +116,7 @@ export async function versionPage(call: PageCall): Promise<PageResult> {
   const isKept = versions.some(({ version }) => version === other);
   const version = versions.find((each) => each.version === number);
   const before = other === 0 ? NO_RULES : isKept ? await readRulesOf(call, session, other) : undefined;
-  const present = await session.call('readRules', call.context(), undefined);
+  const present = await readRuleSet(call, session);
   if (version === undefined) return versionsPage(call);
   const from = before && { version: other, ruleSet: before };
   const compared = { tenantId, version, versions, ruleSet, from };
@@ -129,7 +127,7 @@ export async function versionPage(call: PageCall): Promise<PageResult> {
       ${fact('Request', copyCode(version.requestId))}
       ${fact('Revision', copyCode(version.revision))}
     </dl>
-    <details><summary>Its rules</summary><pre tabindex="0">${renderRuleSet(ruleSet)}</pre></details>`;
+    <details><summary>Its rules</summary><pre tabindex="0">${sourceOf(ruleSet)}</pre></details>`;
   const since = other === 0 ? 'What it set' : html`What it changed since version ${other}`;
   return tenantPage(tenant, 'rules', `Version ${number} of the rules of ${tenant.name}`, [
     crumb(versionsPath(tenantId), 'History of the rules'),

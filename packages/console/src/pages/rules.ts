@@ -1,5 +1,5 @@
-// The rules of a tenant: written as text, tried, and saved, with an outline of what follows from what. The text stays
-// in the box on any error, and rules that another operator has saved meanwhile are never overwritten unseen.
+// The rules of a tenant: written as text, tried, and saved as they were written. The text stays in the box on any
+// error, and rules that another operator has saved meanwhile are never overwritten unseen.
 
 import { setImmediate } from 'node:timers/promises';
 import { GrantdError } from '../../../../src/core/errors.ts';
@@ -8,14 +8,16 @@ import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import { tenantIdOf } from '../../../../src/operator/path-ids.ts';
 import { noChanges } from '../../../../src/rules/access-changes.ts';
 import { hasRules, NO_RULES, type RuleSet, revisionOf } from '../../../../src/rules/rule-set.ts';
-import { diffRules, publicChanged, renderRuleSet } from '../../../../src/rules/rules-diff.ts';
-import { parseRulesText } from '../../../../src/rules/rules-text.ts';
+import { diffRules, publicChanged } from '../../../../src/rules/rules-diff.ts';
+import { isJsonForm, parseRulesText, withSource } from '../../../../src/rules/rules-text.ts';
 import { KEEP_OUTSIDE, type RulesPreview } from '../../../../src/rules/rules-writes.ts';
+import { sourceOf } from '../../../../src/rules/text/printer.ts';
 import type { ParsedRules, RulesProblem } from '../../../../src/rules/text/rules-source.ts';
 import { type Refusal, refuse, refuseThrown } from '../forms.ts';
 import {
   type PageCall,
   type PageResult,
+  readRuleSet,
   readTenant,
   readTenantOrId,
   redirect,
@@ -26,10 +28,9 @@ import { accessChangesMarkup } from '../parts/access-changes.ts';
 import { changeForm, formError, hidden, refilled, submit } from '../parts/form-parts.ts';
 import { confirmPage, tenantPage } from '../parts/layout.ts';
 import { code, count, fact, plural, section } from '../parts/parts.ts';
-import { diffMarkup } from '../parts/rules-diff.ts';
+import { rulesDiff } from '../parts/rules-diff.ts';
 import { countProblems, RULES_TEXT_LENGTH_MAX, rulesBox, rulesState } from '../parts/rules-editor.ts';
 import { RULES_EXAMPLES } from '../parts/rules-examples.ts';
-import { rulesOutline } from '../parts/rules-outline.ts';
 import { newestVersions } from './rules-versions.ts';
 
 /** A preview that counts the grants that the types exclude. */
@@ -45,32 +46,31 @@ function typedRevision({ form }: PageCall): string {
 
 async function parseTyped(text: string): Promise<ParsedRules> {
   if (text.trim() === '') return { kind: 'parsed', ruleSet: NO_RULES };
-  if (text.length <= RULES_TEXT_LENGTH_MAX) return parseRulesText(text, () => setImmediate());
+  if (text.length <= RULES_TEXT_LENGTH_MAX) {
+    const parsed = await parseRulesText(text, () => setImmediate());
+    if (parsed.kind === 'wrong' || isJsonForm(text)) return parsed;
+    return { kind: 'parsed', ruleSet: withSource(parsed.ruleSet, text) };
+  }
   const message = `The text is longer than ${count(RULES_TEXT_LENGTH_MAX)} characters.`;
   return { kind: 'wrong', problems: [{ message, place: undefined }] };
 }
 
-/** `outOfBand`: htmx puts it into the page that requested it, outside of the target of the request. */
-function outlineMarkup(ruleSet: RuleSet | undefined, outOfBand = false): Markup {
-  const swap = outOfBand ? { 'hx-swap-oob': 'true' } : {};
-  return html`<section id="rules-outline" aria-labelledby="rules-outline-title" ...${swap}>
-    <h2 id="rules-outline-title">What follows from what</h2>
-    ${ruleSet === undefined ? html`<p>The outline appears once the text has no errors.</p>` : rulesOutline(ruleSet)}
-  </section>`;
-}
+/** A browser sends each line break of a form as two characters. */
+const typedText = ({ form }: PageCall): string => form.text('rules').replaceAll('\r\n', '\n');
+
+const shownText = (ruleSet: RuleSet): string => (hasRules(ruleSet) ? sourceOf(ruleSet) : '');
 
 interface EditorState {
   /** The revision of the rules on which the text is based; empty: the page never had one. */
   readonly revision: string;
   readonly text: string;
-  readonly ruleSet?: RuleSet | undefined;
   /** What is wrong with the text. */
   readonly problems?: readonly RulesProblem[];
   readonly refusal?: Refusal;
   /** Above the form, and below it. */
   readonly above?: Markup;
   readonly below?: Markup;
-  /** Below the outline. */
+  /** At the end of the page. */
   readonly end?: Markup;
 }
 
@@ -86,7 +86,7 @@ function editor(
     tenantPath(tenantId, 'rules'),
     html`${hidden({ revision })}${formError(filled)}
       ${rulesBox({ text, namespaces, validatePath: tenantPath(tenantId, 'rules/validate') }, filled)}
-      ${rulesState(problems && { kind: 'wrong', problems })}
+      ${rulesState(problems && { kind: 'wrong', problems }, isJsonForm(text))}
       <p class="buttons">${submit('Try', 'secondary', { name: 'action', value: 'try' })}${' '}
         ${submit('Save', 'primary', { name: 'action', value: 'save' })}</p>`,
     { label: 'Rules' },
@@ -104,7 +104,7 @@ async function namespacesOf(call: PageCall): Promise<readonly string[]> {
 }
 
 async function showPage(call: PageCall, shown: EditorState): Promise<PageResult> {
-  const { ruleSet, refusal, above, below, end } = shown;
+  const { refusal, above, below, end } = shown;
   const isTyped = call.form.list('rules').length > 0;
   const tenant = await (isTyped ? readTenantOrId(call) : readTenant(call));
   const namespaces = await namespacesOf(call);
@@ -112,7 +112,7 @@ async function showPage(call: PageCall, shown: EditorState): Promise<PageResult>
     <p>By rules, a relation follows from others: on the same object, on its parent, or through a group. Without rules, only
       grants count. Every check and listing that starts after you save follows the new rules.</p>
     ${editor(call, tenant.tenantId, { ...shown, namespaces })}`;
-  const content = [above, section('rules', 'Rules', rules, 'card rules-editor'), below, outlineMarkup(ruleSet), end];
+  const content = [above, section('rules', 'Rules', rules, 'card rules-editor'), below, end];
   return { ...tenantPage(tenant, 'rules', `Rules of ${tenant.name}`, content, refusal), hasEditor: true };
 }
 
@@ -129,13 +129,11 @@ function examplesMarkup(tenantId: string): Markup {
 
 export async function rulesPage(call: PageCall): Promise<PageResult> {
   const session = await tenantSessionOf(call);
-  const present = await session.call('readRules', call.context(), undefined);
+  const present = await readRuleSet(call, session);
   const example = RULES_EXAMPLES.find(({ name }) => name === call.query.text('example'));
-  const ruleSet = example?.ruleSet ?? present;
   return showPage(call, {
     revision: revisionOf(present),
-    text: renderRuleSet(ruleSet),
-    ruleSet,
+    text: example?.text ?? shownText(present),
     above: hasRules(present) ? undefined : examplesMarkup(session.tenantId),
     end: await newestVersions(call, session),
   });
@@ -144,14 +142,13 @@ export async function rulesPage(call: PageCall): Promise<PageResult> {
 /** Validates locally; errors are shown inline. */
 export async function validateRules(call: PageCall): Promise<PageResult> {
   tenantIdOf(call);
-  const parsed = await parseTyped(call.form.text('rules'));
-  const outline = parsed.kind === 'parsed' ? outlineMarkup(parsed.ruleSet, true) : undefined;
-  return { kind: 'part', body: [rulesState(parsed), outline] };
+  const text = typedText(call);
+  return { kind: 'part', body: rulesState(await parseTyped(text), isJsonForm(text)) };
 }
 
 /** The page with the text as it was typed. */
 const again = (call: PageCall, shown: Partial<EditorState>): Promise<PageResult> =>
-  showPage(call, { revision: typedRevision(call), text: call.form.text('rules'), ...shown });
+  showPage(call, { revision: typedRevision(call), text: typedText(call), ...shown });
 
 function figuresMarkup(tenantId: string, preview: RulesPreview): Markup {
   const { groupSubjects, publicGrants, notFollowed, outsideTypes, ungranted, complete, scannedGrants } = preview;
@@ -179,25 +176,20 @@ function figuresMarkup(tenantId: string, preview: RulesPreview): Markup {
 
 /** Another operator has changed the rules. The form gets their new revision, so that the next save is a decision. */
 async function showConflict(call: PageCall, session: OperatorTenantSession, ruleSet: RuleSet): Promise<PageResult> {
-  const present = await session.call('readRules', call.context(), undefined);
-  const differences = diffRules(present, ruleSet);
+  const present = await readRuleSet(call, session);
   const above = html`<section class="confirm wide" aria-labelledby="conflict-title">
     <h2 id="conflict-title">Another operator changed the rules in the meantime</h2>
-    ${
-      differences.length === 0
-        ? html`<p>They are now the same as yours.</p>`
-        : html`<p>Your text is still below. Saving it now changes the current rules as follows:</p>
-          ${diffMarkup(differences)}
-          <details><summary>The current rules</summary><pre tabindex="0">${renderRuleSet(present)}</pre></details>`
-    }
+    <p>Your text is still below. Saving it now changes the current rules as follows:</p>
+    ${rulesDiff(present, ruleSet)}
+    <details><summary>The current rules</summary><pre tabindex="0">${shownText(present)}</pre></details>
   </section>`;
   const refusal = refuse('form', 'Another operator changed the rules in the meantime. Nothing was saved.', 412);
-  return again(call, { ruleSet, revision: revisionOf(present), refusal, above });
+  return again(call, { revision: revisionOf(present), refusal, above });
 }
 
 async function tryRules(call: PageCall, session: OperatorTenantSession, ruleSet: RuleSet): Promise<PageResult> {
   const preview = await session.call('previewRules', call.context(), { ...KEPT, ruleSet });
-  const differences = diffRules(await session.call('readRules', call.context(), undefined), ruleSet);
+  const present = await readRuleSet(call, session);
   const below = html`<section class="confirm wide" aria-labelledby="tried-title">
     <h2 id="tried-title" tabindex="-1" data-focus>What saving would change</h2>
     ${
@@ -205,11 +197,11 @@ async function tryRules(call: PageCall, session: OperatorTenantSession, ruleSet:
         ? undefined
         : html`<p class="warning">Another operator changed the rules since you opened this page.</p>`
     }
-    ${differences.length === 0 ? html`<p>Nothing: the current rules are the same.</p>` : diffMarkup(differences)}
+    ${rulesDiff(present, ruleSet)}
     ${figuresMarkup(session.tenantId, preview)}
     <p class="hint">Nothing has been saved.</p>
   </section>`;
-  return again(call, { ruleSet, below });
+  return again(call, { below });
 }
 
 /** Asks for confirmation. `fields`: what a confirmed form has besides. */
@@ -221,7 +213,7 @@ async function askToSave(
   fields: Readonly<Record<string, string>> = {},
 ): Promise<PageResult> {
   const tenant = await readTenantOrId(call);
-  const typed = { revision: typedRevision(call), rules: call.form.text('rules'), confirmed: revisionOf(ruleSet) };
+  const typed = { revision: typedRevision(call), rules: typedText(call), confirmed: revisionOf(ruleSet) };
   const form = changeForm(
     call.session,
     tenantPath(tenant.tenantId, 'rules'),
@@ -233,11 +225,11 @@ async function askToSave(
 }
 
 /** For rules that change the meaning of grants, and not only what follows from them. */
-const newMeaning = (tenantId: string, differences: readonly string[], preview: RulesPreview): Markup =>
+const newMeaning = (tenantId: string, differences: Markup, preview: RulesPreview): Markup =>
   html`<h2 tabindex="-1" data-focus>Grants change their meaning</h2>
     <p>Grants to groups and to every subject of a namespace change their meaning: subjects may gain or lose access that was
       not granted to them individually.</p>
-    ${diffMarkup(differences)}
+    ${differences}
     ${figuresMarkup(tenantId, preview)}`;
 
 /** For stricter types, which exclude stored grants. */
@@ -246,9 +238,15 @@ const excludedGrants = (message: string): Markup =>
     <p>${message}</p>
     <p>Grants that you keep go on allowing what they allow; the types hold for new ones.</p>`;
 
+function noticeOf(present: RuleSet, ruleSet: RuleSet): string {
+  if (!hasRules(ruleSet)) return 'Rules removed: only grants count.';
+  const same = diffRules(present, ruleSet).length === 0 ? ' Their meaning is the same.' : '';
+  return `Rules saved: ${plural(ruleSet.rules.length, 'rule')}.${same}`;
+}
+
 async function saveRules(call: PageCall, session: OperatorTenantSession, ruleSet: RuleSet): Promise<PageResult> {
   const revision = typedRevision(call);
-  const present = await session.call('readRules', call.context(), undefined);
+  const present = await readRuleSet(call, session);
   if (revisionOf(present) !== revision) return showConflict(call, session, ruleSet);
   const isConfirmed = call.form.text('confirmed') === revisionOf(ruleSet);
   const switched = present.groups !== ruleSet.groups || publicChanged(present, ruleSet).length > 0;
@@ -259,7 +257,7 @@ async function saveRules(call: PageCall, session: OperatorTenantSession, ruleSet
         call,
         ruleSet,
         'Save the rules',
-        newMeaning(session.tenantId, diffRules(present, ruleSet), preview),
+        newMeaning(session.tenantId, rulesDiff(present, ruleSet), preview),
       );
     }
   }
@@ -273,14 +271,11 @@ async function saveRules(call: PageCall, session: OperatorTenantSession, ruleSet
     const fields = { outside_types: KEEP_OUTSIDE };
     return askToSave(call, ruleSet, 'Save the rules, and keep these grants', excludedGrants(error.message), fields);
   }
-  const notice = hasRules(ruleSet)
-    ? `Rules saved: ${plural(ruleSet.rules.length, 'rule')}.`
-    : 'Rules removed: only grants count.';
-  return redirect(tenantPath(session.tenantId, 'rules'), notice);
+  return redirect(tenantPath(session.tenantId, 'rules'), noticeOf(present, ruleSet));
 }
 
 export async function writeRules(call: PageCall): Promise<PageResult> {
-  const parsed = await parseTyped(call.form.text('rules'));
+  const parsed = await parseTyped(typedText(call));
   if (parsed.kind === 'wrong') {
     const { problems } = parsed;
     return again(call, { problems, refusal: refuse('rules', `${countProblems(problems)} Nothing was saved.`) });
@@ -292,11 +287,11 @@ export async function writeRules(call: PageCall): Promise<PageResult> {
       case 'save':
         return await saveRules(call, session, ruleSet);
       case 'edit':
-        return await again(call, { ruleSet });
+        return await again(call, { text: shownText(ruleSet) });
       default:
         return await tryRules(call, session, ruleSet);
     }
   } catch (error) {
-    return again(call, { ruleSet, refusal: refuseThrown(error) });
+    return again(call, { refusal: refuseThrown(error) });
   }
 }

@@ -6,7 +6,7 @@ import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import { functionNames, overloadsOf } from '../../../../src/rules/conditions/functions.ts';
 import { PARAMETER_TYPES } from '../../../../src/rules/conditions/types.ts';
 import type { ParsedRules, RulesProblem } from '../../../../src/rules/text/rules-source.ts';
-import { type FormContent, textArea } from './form-parts.ts';
+import { type FormContent, submit, textArea } from './form-parts.ts';
 import { code, plural, UNLESS_FAILED } from './parts.ts';
 
 /**
@@ -46,7 +46,7 @@ export function rulesBox({ text, validatePath, namespaces }: RulesBox, filled: F
   const options = {
     name: 'rules',
     label: 'Rules',
-    hint: html`${code('"any_of"')} lists what suffices for ${code('"name"')}: a name on the same object, or ${code('NAME from RELATION')}.`,
+    hint: html`${code('viewer: user')} says who may be granted a relation, and ${code('can_read = viewer or can_read from parent')} what a name follows from. Rules in JSON can be pasted.`,
     rows: Math.min(ROWS_MAX, Math.max(ROWS_MIN, text.split('\n').length + 2)),
     lengthMax: RULES_TEXT_LENGTH_MAX,
     value: text,
@@ -78,7 +78,7 @@ function problemMarkup({ message, place }: RulesProblem): Markup {
 }
 
 /** The state of the text: a sentence that a screen reader announces while it is typed, and what is wrong. */
-export function rulesState(parsed: ParsedRules | undefined): Markup {
+export function rulesState(parsed: ParsedRules | undefined, isJson = false): Markup {
   const problems = parsed?.kind === 'wrong' ? parsed.problems : [];
   const text =
     parsed === undefined
@@ -88,6 +88,7 @@ export function rulesState(parsed: ParsedRules | undefined): Markup {
         : `No errors: ${plural(parsed.ruleSet.rules.length, 'rule')}.`;
   return html`<div id="rules-state" class=${problems.length > 0 ? 'wrong' : undefined}>
     <p role="status">${text}</p>
+    ${isJson && parsed?.kind !== 'wrong' && html`<p>This is JSON. ${submit('Write it as text', 'secondary', { name: 'action', value: 'edit' })}</p>`}
     <ol id="rules-problems" aria-label="Problems" hidden=${problems.length === 0}>${problems.map(problemMarkup)}</ol>
   </div>`;
 }

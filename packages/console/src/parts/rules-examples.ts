@@ -1,14 +1,11 @@
 // Rules to start from, for a tenant that has none.
 
-import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
-import type { RuleSet } from '../../../../src/rules/rule-set.ts';
-
 interface RulesExample {
   /** In the address. */
   readonly name: string;
   readonly title: string;
   readonly about: string;
-  readonly ruleSet: RuleSet;
+  readonly text: string;
 }
 
 export const RULES_EXAMPLES: readonly RulesExample[] = [
@@ -16,54 +13,87 @@ export const RULES_EXAMPLES: readonly RulesExample[] = [
     name: 'documents',
     title: 'A document app',
     about: 'Owners edit, editors view; access to a folder covers its content; teams, and public links.',
-    ruleSet: parseRuleSet({
-      rules: [
-        { namespace: 'folder', name: 'editor', any_of: ['owner', 'editor from parent'] },
-        { namespace: 'folder', name: 'viewer', any_of: ['editor', 'viewer from parent'] },
-        { namespace: 'document', name: 'editor', any_of: ['owner', 'editor from parent'] },
-        { namespace: 'document', name: 'commenter', any_of: ['editor'] },
-        { namespace: 'document', name: 'viewer', any_of: ['commenter', 'viewer from parent'] },
-        { namespace: 'document', name: 'can_share', any_of: ['owner'] },
-      ],
-      groups: true,
-      public: ['user'],
-    }),
+    text: `# People and teams hold roles on folders and documents.
+namespace team
+  member: user, team#member
+
+namespace folder
+  parent: folder
+  owner: user, team#member
+  editor: user, team#member
+  viewer: user, user:*, team#member
+  editor = owner or editor from parent
+  viewer = editor or viewer from parent
+
+# What a folder gives, it gives on what is in it.
+namespace document
+  parent: folder
+  owner: user, team#member
+  editor: user, team#member
+  commenter: user, team#member
+  viewer: user, user:*, team#member
+  editor = owner or editor from parent
+  commenter = editor
+  viewer = commenter or viewer from parent
+  can_share = owner
+`,
   },
   {
     name: 'saas',
     title: 'A SaaS with organizations',
     about: 'Roles in an organization, and what they may do in its projects.',
-    ruleSet: parseRuleSet({
-      rules: [
-        { namespace: 'organization', name: 'admin', any_of: ['owner'] },
-        { namespace: 'organization', name: 'member', any_of: ['admin'] },
-        { namespace: 'organization', name: 'can_invite', any_of: ['admin'] },
-        { namespace: 'organization', name: 'can_see_invoices', any_of: ['owner'] },
-        { namespace: 'project', name: 'editor', any_of: ['owner', 'admin from parent'] },
-        { namespace: 'project', name: 'viewer', any_of: ['editor', 'guest', 'member from parent'] },
-        { namespace: 'project', name: 'can_deploy', any_of: ['editor'] },
-      ],
-      groups: false,
-      public: [],
-    }),
+    text: `namespace organization
+  owner: user
+  admin: user
+  member: user
+  admin = owner
+  member = admin
+  can_invite = admin
+  can_see_invoices = owner
+
+# The parent of a project is its organization.
+namespace project
+  parent: organization
+  editor: user
+  guest: user
+  viewer: user
+  editor = admin from parent
+  viewer = editor or guest or member from parent
+  can_deploy = editor
+`,
   },
   {
     name: 'rbac',
     title: 'Roles, as in Kubernetes',
     about: 'Admin, editor and viewer of a cluster, of its projects, and of the resources in them; groups of users.',
-    ruleSet: parseRuleSet({
-      rules: [
-        { namespace: 'cluster', name: 'editor', any_of: ['admin'] },
-        { namespace: 'cluster', name: 'viewer', any_of: ['editor'] },
-        { namespace: 'project', name: 'admin', any_of: ['admin from parent'] },
-        { namespace: 'project', name: 'editor', any_of: ['admin', 'editor from parent'] },
-        { namespace: 'project', name: 'viewer', any_of: ['editor', 'viewer from parent'] },
-        { namespace: 'resource', name: 'can_get', any_of: ['can_update', 'viewer', 'viewer from parent'] },
-        { namespace: 'resource', name: 'can_update', any_of: ['editor', 'editor from parent'] },
-        { namespace: 'resource', name: 'can_delete', any_of: ['admin', 'admin from parent'] },
-      ],
-      groups: true,
-      public: [],
-    }),
+    text: `namespace group
+  member: user
+
+namespace cluster
+  admin: user, group#member
+  editor: user, group#member
+  viewer: user, group#member
+  editor = admin
+  viewer = editor
+
+# A role in a cluster is one in each of its projects.
+namespace project
+  parent: cluster
+  admin: user, group#member
+  editor: user, group#member
+  viewer: user, group#member
+  admin = admin from parent
+  editor = admin or editor from parent
+  viewer = editor or viewer from parent
+
+namespace resource
+  parent: project
+  admin: user, group#member
+  editor: user, group#member
+  viewer: user, group#member
+  can_get = can_update or viewer or viewer from parent
+  can_update = editor or editor from parent
+  can_delete = admin or admin from parent
+`,
   },
 ];

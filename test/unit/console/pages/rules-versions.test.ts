@@ -5,7 +5,8 @@ import { beforeEach, describe, it } from 'node:test';
 import type { OperatorTenantSession } from '../../../../src/front/front.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { NO_RULES, type RuleSet, revisionOf } from '../../../../src/rules/rule-set.ts';
-import { renderRuleSet } from '../../../../src/rules/rules-diff.ts';
+import { ruleSetOfText } from '../../../../src/rules/rules-text.ts';
+import { printRules } from '../../../../src/rules/text/printer.ts';
 import { useConsole } from '../../../kit/console-service.ts';
 import { type ConsoleVisitor, context, plainText, visitTenant } from '../console-visitor.ts';
 
@@ -68,7 +69,7 @@ describe('a version of rules', () => {
     assert.equal(status, 200);
     assert.match(text, /<dt>By<\/dt><dd><bdi class="foreign">ann</);
     assert.ok(text.includes(revisionOf(SECOND)));
-    assert.ok(plainText(text).includes(renderRuleSet(SECOND)));
+    assert.ok(plainText(text).includes(printRules(SECOND)));
     assert.match(text, /What it changed since version 1/);
     assert.deepEqual(lines(text, 'difference'), ['+ doc can_edit = editor']);
     assert.deepEqual(lines(text, 'restore'), ['+ doc can_read = editor']);
@@ -79,6 +80,18 @@ describe('a version of rules', () => {
     assert.deepEqual(lines(first.text, 'difference'), ['+ doc can_read = editor']);
     const gone = await visitor.get(`${path}/versions/2?from=9`);
     assert.match(gone.text, /no longer kept/);
+  });
+
+  it('is shown and restored as the text that was set, with the lines that differ', async () => {
+    const text = '# first\nnamespace doc\n  can_read = editor\n';
+    await write(ruleSetOfText(text));
+    await write(ruleSetOfText(text.replace('first', 'second')));
+    assert.match((await visitor.get(`${path}/versions`)).text, /the text alone/);
+    const { text: page } = await visitor.get(`${path}/versions/1`);
+    assert.ok(plainText(page).includes(`<pre tabindex="0">${text}`));
+    assert.deepEqual(lines(page, 'restore'), ['- # second', '+ # first']);
+    assert.equal((await restore(page)).status, 303);
+    assert.equal((await rulesNow()).source, text);
   });
 
   it('that is the present one cannot be restored', async () => {

@@ -6,16 +6,21 @@ import { GrantdError } from '../../../../src/core/errors.ts';
 import type { OperatorTenantSession } from '../../../../src/front/front.ts';
 import { noChanges } from '../../../../src/rules/access-changes.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
-import { NO_RULES, revisionOfRules, textOfRules } from '../../../../src/rules/rule-set.ts';
-import { renderRuleSet } from '../../../../src/rules/rules-diff.ts';
+import { NO_RULES, revisionOf, ruleSetRecord } from '../../../../src/rules/rule-set.ts';
+import { ruleSetOfText } from '../../../../src/rules/rules-text.ts';
+import { printRules } from '../../../../src/rules/text/printer.ts';
 import { answering } from '../../../kit/call-handlers.ts';
 import { useConsole } from '../../../kit/console-service.ts';
 import { type ConsoleVisitor, context, plainText, visitTenant } from '../console-visitor.ts';
 
-const RULES = parseRuleSet({ rules: [{ namespace: 'doc', name: 'viewer', any_of: ['editor'] }] });
+const TEXT = `# Whoever edits reads.
+namespace doc
+  viewer = editor
+`;
+const RULES = ruleSetOfText(TEXT);
 const OTHERS = parseRuleSet({ rules: [{ namespace: 'doc', name: 'can_read', any_of: ['viewer'] }] });
-const WITH_GROUPS = parseRuleSet({ rules: [], groups: true, public: ['user'] });
-const TEXT = renderRuleSet(RULES);
+const SWITCHES = 'groups: on\npublic: user\n';
+const WITH_GROUPS = ruleSetOfText(SWITCHES);
 const NO_PREVIEW = {
   groupSubjects: 0,
   publicGrants: 0,
@@ -41,7 +46,6 @@ beforeEach(async () => {
   path = `/console/tenants/${tenantId}/rules`;
 });
 
-const revisionOf = (ruleSet: typeof RULES): string => revisionOfRules(textOfRules(ruleSet));
 const rulesNow = () => session.call('readRules', context, undefined);
 const boxOf = (text: string): string =>
   plainText(/<textarea(?:[^>"]|"[^"]*")*>([^<]*)<\/textarea>/.exec(text)?.[1] ?? '');
@@ -50,15 +54,18 @@ const send = (action: string, rules: string, revision = revisionOf(NO_RULES), fi
   visitor.post(path, { action, rules, revision, ...fields });
 
 describe('the rules page', () => {
-  it('shows the rules with their revision, and what they say', async () => {
+  it('shows the rules as they were written, with their revision, or printed if they were JSON', async () => {
     await session.call('writeRules', context, { ruleSet: RULES, ifMatch: undefined });
     const { status, text } = await visitor.get(path);
     assert.equal(status, 200);
     assert.equal(boxOf(text), TEXT);
     assert.equal(revisionIn(text), revisionOf(RULES));
-    assert.match(text, /aria-label="Rules of doc">viewer = editor</);
     assert.doesNotMatch(text, /start from an example/);
     assert.match(text, /<a href="[^"]*\/rules" aria-current="page">Rules<\/a>/);
+    await session.call('writeRules', context, { ruleSet: OTHERS, ifMatch: undefined });
+    const printed = await visitor.get(path);
+    assert.equal(boxOf(printed.text), 'namespace doc\n  can_read = viewer\n');
+    assert.equal(revisionIn(printed.text), revisionOf(OTHERS));
   });
 
   it('offers examples where there are none; none of them is saved by looking at it', async () => {
@@ -67,7 +74,7 @@ describe('the rules page', () => {
     assert.equal(links.length, 3);
     for (const link of links) {
       const example = await visitor.get(link);
-      assert.match(example.text, /aria-label="Rules of /);
+      assert.match(boxOf(example.text), /^namespace /m);
       assert.equal(revisionIn(example.text), revisionOf(NO_RULES));
       assert.equal((await send('try', boxOf(example.text))).status, 200);
     }
@@ -79,26 +86,34 @@ describe('the rules page', () => {
 describe('a text that is being typed', () => {
   const validate = (rules: string) => visitor.post(`${path}/validate`, { rules });
 
-  it('is looked at without asking the cluster: the error with its line, or the outline', async () => {
+  it('is looked at without asking the cluster: the error with its place, or none', async () => {
     const calls = service.operator.calls.length;
-    const wrong = await validate(TEXT.replace('"editor"', '"auditor"'));
+    const wrong = await validate(TEXT.replace('editor', 'auditor'));
     assert.equal(wrong.status, 200);
     assert.match(
       wrong.text,
-      /<p role="status">1 problem, in line 3\.<\/p><ol[^>]*><li><a href="#rules" data-line="3" data-column="50" data-length="9">Line 3<\/a>: <bdi>&quot;rules\[0\]\.any_of\[0\]&quot; uses/,
+      /<p role="status">1 problem, in line 3\.<\/p>\s*<ol[^>]*><li><a href="#rules" data-line="3" data-column="12" data-length="7">Line 3<\/a>: <bdi>This uses/,
     );
-    assert.doesNotMatch(wrong.text, /rules-outline/);
-    const right = await validate(TEXT);
-    assert.match(right.text, /role="status">No errors: 1 rule\.<\/p>/);
-    const conditions = [{ name: 'late', parameters: { hour: 'int' }, expression: 'hour > "x"' }];
+    assert.match((await validate(TEXT)).text, /role="status">No errors: 1 rule\.<\/p>/);
     assert.match(
-      (await validate(JSON.stringify({ rules: [], conditions }))).text,
-      /data-line="1" data-column="89" data-length="1">Line 1<\/a>: <bdi>&quot;conditions\[0\]\.expression&quot;, line 1, column 6/,
+      (await validate('condition late(hour: int) =\n  hour > "x"')).text,
+      /data-line="2" data-column="8" data-length="1">Line 2<\/a>/,
     );
-    assert.match(right.text, /<section id="rules-outline"[^>]* hx-swap-oob="true"/);
     assert.match((await validate('')).text, /No errors: 0 rules/);
     assert.match((await validate('x'.repeat(200_001))).text, /longer than 200,000 characters/);
     assert.equal(service.operator.calls.length, calls);
+  });
+
+  it('may be JSON, which is written as text if the operator likes', async () => {
+    const json = JSON.stringify(ruleSetRecord(OTHERS));
+    const offer = /This is JSON\. <button[^>]* name="action" value="edit"/;
+    assert.match((await validate(json)).text, offer);
+    assert.doesNotMatch((await validate('{')).text, offer);
+    assert.doesNotMatch((await validate(TEXT)).text, offer);
+    const again = await send('edit', json);
+    assert.equal(boxOf(again.text), printRules(OTHERS));
+    assert.equal((await send('save', json)).status, 303);
+    assert.deepEqual(await rulesNow(), OTHERS);
   });
 });
 
@@ -156,12 +171,26 @@ describe('saving rules', () => {
     assert.deepEqual(await rulesNow(), NO_RULES);
   });
 
+  it('keeps comments and layout, with the line breaks of the editor, and says where only they change', async () => {
+    await send('save', TEXT);
+    const commented = `${TEXT}# more\n`;
+    const tried = await send('try', commented, revisionOf(RULES));
+    assert.match(tried.text, /only comments, order or layout differ/);
+    assert.match(tried.text, /<ins>\+ # more<\/ins>/);
+    const { headers } = await send('save', commented.replaceAll('\n', '\r\n'), revisionOf(RULES));
+    assert.match((await visitor.get(headers.get('location') ?? '')).text, /1 rule\. Their meaning is the same\./);
+    assert.equal((await rulesNow()).source, commented);
+  });
+
   it('is refused where the text is wrong, with the line, and the text stays', async () => {
-    const wrong = TEXT.replace('"groups"', '"group"');
+    const wrong = TEXT.replace('namespace', 'namespase');
     const { status, text } = await send('save', wrong);
     assert.equal(status, 422);
-    assert.match(text, /id="rules-error" role="alert">1 problem, in line 5\. Nothing was saved\./);
-    assert.match(text, /Line 5<\/a>: <bdi>&quot;group&quot; is unknown; the nearest known name is &quot;groups&quot;/);
+    assert.match(text, /id="rules-error" role="alert">2 problems, the first in line 2\. Nothing was saved\./);
+    assert.match(
+      text,
+      /Line 2<\/a>: <bdi>At &quot;namespase&quot;, nothing begins that rules have, such as `namespace`/,
+    );
     assert.match(text, /<textarea[^>]* aria-invalid="true"/);
     assert.equal(boxOf(text), wrong);
     assert.equal(revisionIn(text), revisionOf(NO_RULES));
@@ -206,7 +235,7 @@ describe('saving rules', () => {
 
   it('asks once more where grants change their meaning', async () => {
     service.operator.preview = { ...NO_PREVIEW, groupSubjects: 3, scannedGrants: 10 };
-    const written = renderRuleSet(WITH_GROUPS);
+    const written = SWITCHES;
     const asked = await send('save', written);
     assert.equal(asked.status, 200);
     assert.match(asked.text, /Grants change their meaning/);
@@ -217,24 +246,22 @@ describe('saving rules', () => {
     assert.equal(hidden('rules'), written);
     const fields = { confirmed: hidden('confirmed') };
     assert.equal(boxOf((await send('edit', hidden('rules'))).text), written);
-    const other = await send('save', renderRuleSet({ ...WITH_GROUPS, public: [] }), hidden('revision'), fields);
+    const other = await send('save', 'groups: on\n', hidden('revision'), fields);
     assert.equal(other.status, 200, 'what was confirmed were other rules');
     assert.equal((await send('save', hidden('rules'), hidden('revision'), fields)).status, 303);
     assert.deepEqual(await rulesNow(), WITH_GROUPS);
   });
 
   it('does not ask where no grant changes its meaning', async () => {
-    assert.equal((await send('save', renderRuleSet(WITH_GROUPS))).status, 303);
+    assert.equal((await send('save', SWITCHES)).status, 303);
     service.operator.preview = { ...NO_PREVIEW, groupSubjects: 3 };
-    const rules = { ...WITH_GROUPS, rules: RULES.rules };
-    assert.equal((await send('save', renderRuleSet(rules), revisionOf(WITH_GROUPS))).status, 303);
+    assert.equal((await send('save', `${SWITCHES}${TEXT}`, revisionOf(WITH_GROUPS))).status, 303);
   });
 
   it('asks what becomes of stored grants that stricter types exclude, and keeps them if told to', async () => {
     const grant = { subject: 'bot:<b>', relation: 'viewer', object: 'doc:1', revoke: false } as const;
     await session.call('writeGrants', context, [grant]);
-    const types = [{ namespace: 'doc', relation: 'viewer', subjects: ['user'] }];
-    const written = JSON.stringify({ ...JSON.parse(TEXT), types });
+    const written = `${TEXT}  viewer: user\n`;
     const asked = await send('save', written);
     assert.equal(asked.status, 200);
     assert.match(asked.text, /Stored grants are outside the types/);
@@ -255,7 +282,7 @@ describe('saving rules', () => {
 
   it('asks where not all grants could be looked at', async () => {
     service.operator.preview = { ...NO_PREVIEW, complete: false };
-    assert.match((await send('save', renderRuleSet(WITH_GROUPS))).text, /Grants change their meaning/);
+    assert.match((await send('save', SWITCHES)).text, /Grants change their meaning/);
   });
 
   it('keeps the text where the service is away', async () => {
