@@ -5,7 +5,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseVersion } from '../../../../src/core/rules-versions.ts';
 import { type RuleSet, ruleSetRecord } from '../../../../src/rules/rule-set.ts';
 import { diffRules, orderRules, renderRuleSet } from '../../../../src/rules/rules-diff.ts';
-import { formatSource, printRules } from '../../../../src/rules/text/printer.ts';
+import { formatSource, sourceOf } from '../../../../src/rules/text/printer.ts';
 import type { CliContext } from '../cli-context.ts';
 import {
   addExamples,
@@ -77,8 +77,6 @@ async function diff(context: CliContext, file: string | undefined, options: Diff
     return DIFF_FAILED;
   }
 }
-
-const sourceOf = (ruleSet: RuleSet): string => ruleSet.source ?? printRules(ruleSet);
 
 function registerShow(rules: Command, context: CliContext): void {
   const show = rules

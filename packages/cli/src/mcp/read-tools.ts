@@ -3,7 +3,7 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { ruleSetRecord } from '../../../../src/rules/rule-set.ts';
-import { printRules } from '../../../../src/rules/text/printer.ts';
+import { sourceOf } from '../../../../src/rules/text/printer.ts';
 import { putTenantRules, readTenantRules } from '../tenant-rules.ts';
 import type { RunTool } from './tool-runner.ts';
 import * as schemas from './tool-schemas.ts';
@@ -105,7 +105,7 @@ export function registerReadTools(server: McpServer, run: RunTool): void {
     () =>
       run(async (client) => {
         const { ruleSet, revision } = await readTenantRules(client);
-        return { revision, rules: ruleSet.source ?? printRules(ruleSet), rule_set: ruleSetRecord(ruleSet) };
+        return { revision, rules: sourceOf(ruleSet), rule_set: ruleSetRecord(ruleSet) };
       }),
   );
   server.registerTool(
