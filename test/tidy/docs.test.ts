@@ -95,7 +95,7 @@ describe('the docs', () => {
     const stale = pages.filter(({ path, text }) => renderQuotedFiles(path, text) !== text).map(({ path }) => path);
     assert.deepEqual(stale, [], FRESHEN);
     const page = readText('docs/cookbook/drive.md');
-    assert.ok(page.includes(readText('examples/models/drive/rules.json')));
+    assert.ok(page.includes(readText('examples/models/drive/rules.grantd')));
     assert.equal(renderQuotedFiles('docs/cookbook/drive.md', page.replaceAll('can_share', 'can_steal')), page);
   });
 

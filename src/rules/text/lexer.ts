@@ -111,11 +111,13 @@ function kindOf([first, second, third]: readonly Token[], isTop: boolean): State
 /** The tokens of a condition up to its `=`, or with the text behind its `as`; and where the rest begins. */
 function headOf(text: string, from: number, end: number) {
   const tokens: Token[] = [];
+  let before: Token | undefined;
   for (let token = tokenAt(text, from, end); token !== undefined; ) {
     tokens.push(token);
     const after = token.at + token.text.length;
     if (isSymbol(token, '=')) return { tokens, expressionAt: after };
-    if (token.text === 'as' && isSymbol(tokens.at(-2), ')')) return { tokens, expressionAt: after };
+    if (token.text === 'as' && isSymbol(before, ')')) return { tokens, expressionAt: after };
+    if (token.kind !== 'comment') before = token;
     token = tokenAt(text, after, end);
   }
   return { tokens, expressionAt: undefined };

@@ -78,7 +78,7 @@ function conditionLines(text: string, { tokens, expressionAt, to }: Statement): 
   if (expressionAt === undefined) return head;
   const raw = text.slice(expressionAt, to);
   const isText = tokens.at(-1)?.text === 'as';
-  const lines = isText ? [raw.trim()] : expressionIn(raw).written;
+  const lines = expressionIn(raw).written;
   const last = head.at(-1) ?? '';
   const [only = ''] = lines;
   if (lines.length === 1 && (isText || last.length + 1 + only.length <= COLUMNS_MAX))

@@ -172,11 +172,11 @@ class Reader {
     const at = expressionAt ?? end;
     const raw = this.#text.slice(at, end);
     let expression: string;
+    const { text, lineStarts } = expressionIn(raw);
     if (isText) {
-      expression = this.#jsonText(raw.trim(), at + raw.search(/\S|$/));
+      expression = this.#jsonText(text, at + raw.search(/\S|$/));
       this.expressionLines.push(undefined);
     } else {
-      const { text, lineStarts } = expressionIn(raw);
       expression = text;
       this.expressionLines.push(lineStarts.map((start) => at + start));
     }

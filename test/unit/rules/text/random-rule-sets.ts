@@ -53,6 +53,7 @@ const EXPRESSIONS = [
 
 interface World {
   readonly own: readonly string[];
+  readonly states: readonly string[];
   readonly derived: readonly string[];
   readonly namespaces: readonly string[];
   readonly conditions: readonly string[];
@@ -64,15 +65,20 @@ const unique = (each: fc.Arbitrary<string>, max: number, min = 0): fc.Arbitrary<
 const world: fc.Arbitrary<World> = fc
   .record({
     own: unique(name, 5, 1),
+    states: unique(name, 3),
     derived: unique(name, 5),
     namespaces: unique(name, 4, 1),
     conditions: unique(name, 3),
   })
-  .map(({ own, derived, ...others }) => ({ ...others, own, derived: derived.filter((each) => !own.includes(each)) }));
+  .map(({ own, states, derived, ...others }) => {
+    const without = (names: readonly string[], taken: readonly string[]) =>
+      names.filter((each) => !taken.includes(each));
+    return { ...others, own, states: without(states, own), derived: without(derived, [...own, ...states]) };
+  });
 
-function elementOf({ own }: World, names: readonly string[]): fc.Arbitrary<ElementRecord> {
-  const [relation, granted] = [fc.constantFrom(...RELATIONS, ...own), fc.constantFrom(...own)];
-  const used = fc.oneof(relation, fc.constantFrom('self', ...names));
+function elementOf({ own, states, derived }: World): fc.Arbitrary<ElementRecord> {
+  const [relation, granted] = [fc.constantFrom(...RELATIONS, ...own), fc.constantFrom(...own, ...states)];
+  const used = fc.oneof(relation, fc.constantFrom('self', ...states, ...derived));
   const plain = fc.oneof(
     used,
     fc.tuple(used, relation).map(([each, from]) => `${each} from ${from}`),
@@ -96,7 +102,7 @@ function elementOf({ own }: World, names: readonly string[]): fc.Arbitrary<Eleme
 }
 
 function bodyOf(of: World): fc.Arbitrary<object> {
-  const { own, derived, namespaces, conditions } = of;
+  const { own, states, derived, namespaces, conditions } = of;
   const namespace = fc.constantFrom(...namespaces);
   const condition = fc.constantFrom(...conditions.map((each) => ` with ${each}`), '');
   const subject = fc
@@ -115,6 +121,7 @@ function bodyOf(of: World): fc.Arbitrary<object> {
   const defined = namespaces.flatMap((each) => derived.map((derivedName) => [each, derivedName] as const));
   return fc.record({
     relations: fc.shuffledSubarray([...own], { minLength: own.length }),
+    states: fc.constant(states),
     conditions: fc.tuple(
       ...conditions.map((each) =>
         fc.record({
@@ -139,7 +146,7 @@ function bodyOf(of: World): fc.Arbitrary<object> {
       .tuple(pairs(fc.constantFrom(...RELATIONS)), fc.shuffledSubarray(defined, { minLength: defined.length }))
       .chain(([extra, all]) => {
         const keys = new Map([...all, ...extra].map(([each, rule]) => [`${each} ${rule}`, [each, rule] as const]));
-        const anyOf = fc.array(elementOf(of, derived), { minLength: 1, maxLength: 3 });
+        const anyOf = fc.array(elementOf(of), { minLength: 1, maxLength: 3 });
         return fc.tuple(
           ...[...keys.values()].map(([each, rule]) =>
             fc.record({ namespace: fc.constant(each), name: fc.constant(rule), any_of: anyOf }),
