@@ -93,6 +93,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ['{', 'parentheses, or nothing: there are no braces'],
   ['}', 'parentheses, or nothing: there are no braces'],
   [';', 'nothing: a line ends a definition'],
+  ['*', '`user:*` for everyone of a namespace, or `states: NAME` above for a state of the object itself'],
   ['//', '`#`: with it a comment begins'],
   ['with', 'a condition with those who may be granted a relation: `viewer: user with CONDITION`'],
 ]);

@@ -224,8 +224,9 @@ class Reader {
     const place = cursor.rangeFrom(offset);
     const namespace = this.#namespace;
     if (namespace === undefined) {
-      const yaml = name === 'rules' ? ' Is this YAML?' : '';
-      this.wrong(`${shown(name)} stands in no namespace: put it beneath \`namespace NAME\`.${yaml}`, place);
+      const near = nearestName(name, LISTS);
+      const meant = name === 'rules' ? ' Is this YAML?' : near === undefined ? '' : ` Did you mean \`${near}:\`?`;
+      this.wrong(`${shown(name)} stands in no namespace: put it beneath \`namespace NAME\`.${meant}`, place);
       return;
     }
     if (cursor.pass(':')) {
@@ -317,7 +318,7 @@ class Reader {
     this.#publish('public', open);
     this.#publish('states', states);
     return {
-      relations: this.#relations(relations),
+      relations: this.#relations(relations, states),
       ...(states.length === 0 ? {} : { states }),
       conditions: this.#conditions,
       types: this.#types,
@@ -334,9 +335,9 @@ class Reader {
     }
   }
 
-  #relations(declared: readonly string[]): readonly string[] {
+  #relations(declared: readonly string[], states: readonly string[]): readonly string[] {
     this.#publish('relations', declared);
-    const known = new Set(declared);
+    const known = new Set([...declared, ...states]);
     const all = [...declared];
     for (const [index, { relation }] of this.#types.entries()) {
       if (isRelation(relation) || known.has(relation)) continue;

@@ -22,6 +22,9 @@ namespace folder
       or (owner but not (blocked or guest)) # all but some
 public: agent
 condition up_to( amount:int,limit : int )=amount <= limit   # CEL "#"
+condition soon( x : int )  # as JSON
+    as   # behind it
+    " x < 1"   # and there
 condition hours(now: timestamp) =
         now.getHours("# no comment") >= 9 && // CEL
         # ours
@@ -44,6 +47,10 @@ namespace folder
 public: agent
 
 condition up_to(amount: int, limit: int) = amount <= limit   # CEL "#"
+condition soon(x: int)  # as JSON
+    as
+  # behind it
+  " x < 1"   # and there
 condition hours(now: timestamp) =
   now.getHours("# no comment") >= 9 && // CEL
   # ours

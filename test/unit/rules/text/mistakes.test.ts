@@ -55,6 +55,21 @@ const MISTAKES: readonly (readonly [text: string, ...sentences: RegExp[]])[] = [
     /^Line 3, column 3: This defines "a" of "doc", as line 2 does; put both into one/,
   ],
   ['namespace doc\n  a = viewer but not b\n  b = viewer but not a', /^Line 2, column 3: .*doc a > doc b > doc a/],
+  ['state: archived', /^Line 1, column 1: .* Did you mean `states:`\?$/],
+  ['namespace doc\n  archived: *', /^Line 2, column 13: "\*" means nothing here: .*`states: NAME`/],
+  [
+    'states: archived\nnamespace doc\n  archived: user',
+    /^Line 3, column 3: .*one of "states"; a state is granted to its object, and has no types\.$/,
+  ],
+  [
+    'states: archived\nnamespace doc\n  archived = viewer\n  a = viewer from archived',
+    /^Line 3, column 3: .* a state follows from nothing/,
+    /^Line 4, column 7: .* a state, which leads to no entities/,
+  ],
+  [
+    'states: archived\nnamespace doc\n  a = viewer but not archved',
+    /^Line 3, column 22: .* Did you mean "archived"\?$/,
+  ],
   ['groups', /^Line 1, column 7: .*`groups: on`/],
   ['condition soon(a: itn) = a < 1', /^Line 1, column 16: .*the types are any, bool/],
   ['condition soon(a int) = a < 1', /^Line 1, column 18: .*`a: int`/],

@@ -1,5 +1,5 @@
-// A text of rules in every layout that the grammar allows: blanks, tabs, line breaks of each kind, and comments wherever
-// one may stand.
+// A text of rules in every layout that the grammar allows: blanks, tabs, line breaks of each kind, and comments
+// wherever one may stand.
 
 import fc from 'fast-check';
 import { type Statement, statementsIn, type Token } from '../../../../src/rules/text/lexer.ts';
@@ -27,7 +27,7 @@ export class RandomLayout {
     this.text = text.replaceAll('\n', () => this.#one(lineEnds));
   }
 
-  #one<Value>(values: readonly [Value, ...Value[]] | readonly Value[]): Value {
+  #one<Value>(values: readonly Value[]): Value {
     const chosen = values[(this.#choices[this.#next] ?? 0) % values.length];
     this.#next += 1;
     if (chosen === undefined) throw new Error('Nothing to choose from.');
@@ -67,7 +67,7 @@ export class RandomLayout {
     const mayBreak = statement.kind === 'condition' || (index > 1 && mayBegin);
     const isApart = (before.kind !== 'symbol' || before.text === ':*') && token.kind !== 'symbol';
     if (!isApart && this.#one([true, false])) return '';
-    return mayBreak && statement.kind !== 'namespace' ? this.#breakable() : this.#one([' ', '  ', '\t']);
+    return mayBreak ? this.#breakable() : this.#one([' ', '  ', '\t']);
   }
 
   #statement(printed: string, statement: Statement): string {

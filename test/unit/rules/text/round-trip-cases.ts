@@ -48,12 +48,9 @@ export function testRoundTrips(runs: number): void {
           const { text, comments } = new RandomLayout(printRules(ruleSet), chosen);
           const formatted = formatSource(text);
           for (const each of [text, formatted]) assert.deepEqual(ruleSetOfSource(each), ruleSet, each);
-          const kept = formatted.match(/#\d+!/g) ?? [];
-          assert.deepEqual(
-            kept,
-            comments.map((_, index) => `#${index}!`),
-            formatted,
-          );
+          // Those inside of a definition may come to stand on one line.
+          const kept = formatted.match(/#\d+!.*?(?= {2}#\d+!|$)/gm) ?? [];
+          assert.deepEqual(kept, comments, formatted);
           assert.equal(formatSource(formatted), formatted);
         }),
         { numRuns: runs },

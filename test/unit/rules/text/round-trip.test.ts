@@ -2,6 +2,6 @@
 
 import { testRoundTrips } from './round-trip-cases.ts';
 
-const RUNS = 1000;
+const RUNS = 300;
 
 testRoundTrips(RUNS);
