@@ -7,6 +7,7 @@ import { RULES_EXAMPLES } from '../packages/console/src/parts/rules-examples.ts'
 import { BUILT_IN_PLANS } from '../src/core/plans.ts';
 import type { MemberView, SlotView } from '../src/front/front.ts';
 import { ruleSetOfText } from '../src/rules/rules-text.ts';
+import { KEEP_OUTSIDE } from '../src/rules/rules-writes.ts';
 import { NARROW, visitConsole } from '../test/browser/support/console-browser.ts';
 import { OPERATOR_TOKEN, startConsole } from '../test/kit/console-service.ts';
 import { VirtualClock } from '../test/kit/virtual-clock.ts';
@@ -114,7 +115,11 @@ async function fill(): Promise<string> {
   ]);
   const documents = RULES_EXAMPLES.find(({ name }) => name === 'documents');
   if (documents !== undefined) {
-    await session.call('writeRules', context, { ruleSet: ruleSetOfText(documents.text), ifMatch: undefined });
+    await session.call('writeRules', context, {
+      ruleSet: ruleSetOfText(documents.text),
+      ifMatch: undefined,
+      outsideTypes: KEEP_OUTSIDE,
+    });
   }
   return tenantId;
 }
