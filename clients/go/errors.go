@@ -73,7 +73,7 @@ func (e *Error) Error() string {
 	case e.Request+e.RequestID != "":
 		text += " (" + e.Request + e.RequestID + ")"
 	}
-	return printable(text)
+	return printableLines(text)
 }
 
 // printable escapes what would forge lines of a log, steer a terminal, or show a text in another order.
@@ -88,6 +88,14 @@ func printable(text string) string {
 		}
 	}
 	return built.String()
+}
+
+// problemLine begins a line of a problem about rules. No entry of a log begins so.
+var problemLine = regexp.MustCompile(`\\u000a {0,2}(Line \d|"|And \d)`)
+
+// printableLines keeps the lines of a problem about rules, indented.
+func printableLines(text string) string {
+	return problemLine.ReplaceAllString(printable(text), "\n  $1")
 }
 
 func requestIDOf(header http.Header) string { return printable(header.Get("X-Service-Request-Id")) }
@@ -195,7 +203,7 @@ func problemError(status int, header http.Header, body []byte) *Error {
 	}
 	failed := &Error{
 		Type: kind, Status: status, RequestID: cmp.Or(printable(instance), requestIDOf(header)),
-		Retryable: isRetryable(status), Detail: printable(cmp.Or(detail, title)), RetryAfter: retryAfter(header),
+		Retryable: isRetryable(status), Detail: printableLines(cmp.Or(detail, title)), RetryAfter: retryAfter(header),
 		KeyID: orZero(o, "key_id", decodeText), Earliest: orZero(o, "earliest", decodeText),
 	}
 	failed.repeatable = failed.Retryable

@@ -53,6 +53,23 @@ func ExampleError() {
 	// true
 }
 
+func ExampleClient_WriteRulesText() {
+	client := service.Client()
+	const rules = `
+namespace document
+  viewer: user, user:*
+  can_read = viewer or owner
+`
+	preview, err := client.PreviewRulesText(ctx, rules, "")
+	if err == nil && preview.Changed {
+		_, err = client.WriteRulesText(ctx, rules, "")
+	}
+	present, err := client.ReadRulesText(ctx, 0)
+	fmt.Println(present.Revision == preview.Revision, err)
+	// Output:
+	// true <nil>
+}
+
 func ExampleConfig_Timeout() {
 	setAddress()
 	client, err := grantd.New(grantd.Config{Timeout: 2 * time.Second, MaxRetries: 3, BackoffMax: time.Second})

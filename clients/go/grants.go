@@ -31,23 +31,38 @@ type GrantRequest struct {
 	Relation string `json:"relation"`
 	Object   string `json:"object"`
 	Expires  Expiry `json:"expires_at"`
+	// Under which it holds. Nil: an existing grant keeps its own. Unconditional removes it.
+	Condition *GrantConditionRequest `json:"condition"`
 }
 
-// MarshalJSON leaves out an expiry that is left to the service.
+// Unconditional is no condition.
+var Unconditional = &GrantConditionRequest{}
+
+// MarshalJSON leaves out an expiry and a condition that are left to the service.
 func (g GrantRequest) MarshalJSON() ([]byte, error) {
-	tuple := Tuple{Subject: g.Subject, Relation: g.Relation, Object: g.Object}
-	if !g.Expires.isSet {
-		return json.Marshal(tuple)
-	}
-	var at *time.Time
-	if !g.Expires.at.IsZero() {
-		utc := g.Expires.at.UTC()
-		at = &utc
-	}
-	return json.Marshal(struct {
+	// A nil pointer in an interface is sent as null, and a nil interface is left out.
+	var wire struct {
 		Tuple
-		ExpiresAt *time.Time `json:"expires_at"`
-	}{tuple, at})
+		ExpiresAt any `json:"expires_at,omitempty"`
+		Condition any `json:"condition,omitempty"`
+	}
+	wire.Tuple = Tuple{Subject: g.Subject, Relation: g.Relation, Object: g.Object}
+	if g.Expires.isSet {
+		var at *time.Time
+		if !g.Expires.at.IsZero() {
+			utc := g.Expires.at.UTC()
+			at = &utc
+		}
+		wire.ExpiresAt = at
+	}
+	if condition := g.Condition; condition != nil {
+		// By identity: one whose name is empty by mistake is refused, and removes nothing.
+		if condition == Unconditional {
+			condition = nil
+		}
+		wire.Condition = condition
+	}
+	return json.Marshal(wire)
 }
 
 func (g GrantRequest) isFor(subject, relation, object string) bool {

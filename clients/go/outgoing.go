@@ -29,7 +29,8 @@ type encodedRequest struct {
 	address string
 	header  http.Header
 	// Nil: none.
-	body []byte
+	body        []byte
+	contentType string
 }
 
 func unsendable(format string, values ...any) *Error {
@@ -59,7 +60,13 @@ func (c *Client) prepare(r request, header http.Header) (*encodedRequest, *Error
 		}
 	}
 	if r.body == nil {
-		return &encodedRequest{address, header, nil}, nil
+		return &encodedRequest{address: address, header: header}, nil
+	}
+	if text, isText := r.body.(string); isText {
+		if !utf8.ValidString(text) {
+			return nil, unsendable("%q is not UTF-8", "rules")
+		}
+		return &encodedRequest{address, header, []byte(text), rulesType}, nil
 	}
 	if wrong := checkSendable(r.body); wrong != nil {
 		return nil, wrong
@@ -68,7 +75,7 @@ func (c *Client) prepare(r request, header http.Header) (*encodedRequest, *Error
 	if err != nil {
 		return nil, unsendable("%v", err)
 	}
-	return &encodedRequest{address, header, body}, nil
+	return &encodedRequest{address, header, body, jsonType}, nil
 }
 
 // wrongHeader: what comes at the other end is the text itself only if it is printable ASCII, and no space is trimmed.

@@ -51,7 +51,13 @@ func (r *received) RoundTrip(request *http.Request) (*http.Response, error) {
 	for _, name := range []string{"Idempotency-Key", "If-Match", "If-None-Match"} {
 		r.texts = append(r.texts, strings.Trim(request.Header.Get(name), `"`))
 	}
-	if request.Body != nil {
+	if request.Header.Get("Content-Type") == rulesType {
+		text, err := io.ReadAll(request.Body)
+		if err != nil {
+			return nil, err
+		}
+		r.texts = append(r.texts, string(text))
+	} else if request.Body != nil {
 		var body any
 		if err := json.NewDecoder(request.Body).Decode(&body); err != nil {
 			return nil, err
@@ -115,6 +121,18 @@ func senders() []sender {
 		{"readRules", true, func(t *testing.T, c *Client, text string) error { return second(c.ReadRulesUnless(t.Context(), text)) }},
 		{"writeRules revision", true, func(t *testing.T, c *Client, text string) error {
 			return second(c.WriteRules(t.Context(), RuleSetRequest{}, text))
+		}},
+		{"condition name", false, func(t *testing.T, c *Client, text string) error {
+			given := GrantRequest{Subject: "user:a", Condition: &GrantConditionRequest{Name: text}}
+			return second(c.CreateGrant(t.Context(), given))
+		}},
+		{"condition context", false, func(t *testing.T, c *Client, text string) error {
+			context := map[string]any{"a": []any{text}}
+			given := GrantRequest{Subject: "user:a", Condition: &GrantConditionRequest{Name: "b", Context: context}}
+			return second(c.CreateGrant(t.Context(), given))
+		}},
+		{"writeRules text", false, func(t *testing.T, c *Client, text string) error {
+			return second(c.WriteRulesText(t.Context(), text, ""))
 		}},
 		{"writeRules public", false, func(t *testing.T, c *Client, text string) error {
 			return second(c.WriteRules(t.Context(), RuleSetRequest{Public: []string{text}}, ""))

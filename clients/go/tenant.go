@@ -134,16 +134,24 @@ type Rules struct {
 
 var errNoRevision = errors.New("it has no ETag with a revision")
 
-// rulesOf reads the revision from the tag.
+// rulesOf adds the revision of the tag.
 func rulesOf(set RuleSet, answer *response, err error) (Rules, error) {
 	if err != nil {
 		return Rules{}, err
 	}
+	revision, err := revisionOf(answer)
+	if err != nil {
+		return Rules{}, err
+	}
+	return Rules{set, revision}, nil
+}
+
+func revisionOf(answer *response) (string, error) {
 	tag := answer.header.Get("ETag")
 	if len(tag) < 3 || tag[0] != '"' || tag[len(tag)-1] != '"' {
-		return Rules{}, answer.invalid(errNoRevision)
+		return "", answer.invalid(errNoRevision)
 	}
-	return Rules{set, tag[1 : len(tag)-1]}, nil
+	return tag[1 : len(tag)-1], nil
 }
 
 // ReadRules returns the present rules. A tenant that has never set any has empty ones.
@@ -182,8 +190,11 @@ func (c *Client) ListRulesVersions(ctx context.Context) ([]RulesVersion, error) 
 
 // ReadRulesVersion returns the rules of a version. If it is not kept, the error has the type TypeRulesVersionNotFound.
 func (c *Client) ReadRulesVersion(ctx context.Context, version int64) (Rules, error) {
-	path := "/v1/rules/versions/" + strconv.FormatInt(version, 10)
-	return rulesOf(callFor(ctx, c, get("readRulesVersion", path, nil), decodeRuleSet))
+	return rulesOf(callFor(ctx, c, readRulesVersion(version), decodeRuleSet))
+}
+
+func readRulesVersion(version int64) request {
+	return get("readRulesVersion", "/v1/rules/versions/"+strconv.FormatInt(version, 10), nil)
 }
 
 // WriteRules replaces the rules if their revision is the given one, or unconditionally with "". If the revision
@@ -194,6 +205,65 @@ func (c *Client) WriteRules(ctx context.Context, rules RuleSetRequest, revision 
 		return Rules{}, err
 	}
 	return rulesOf(callFor(ctx, c, call, decodeRuleSet))
+}
+
+// RulesText are the rules of the tenant in the text form, as they were set or printed from JSON, and their revision.
+type RulesText struct {
+	Text     string
+	Revision string
+}
+
+// ReadRulesText returns the rules in the text form, with their comments: those of a version that is kept, or the
+// present ones with 0.
+func (c *Client) ReadRulesText(ctx context.Context, version int64) (RulesText, error) {
+	call := get("readRules", "/v1/rules", nil)
+	if version != 0 {
+		call = readRulesVersion(version)
+	}
+	call.header = http.Header{"Accept": {rulesType}}
+	text, answer, err := callFor(ctx, c, call, decodeText)
+	if err != nil {
+		return RulesText{}, err
+	}
+	revision, err := revisionOf(answer)
+	if err != nil {
+		return RulesText{}, err
+	}
+	return RulesText{text, revision}, nil
+}
+
+// RulesOption says how rules as text are written. RuleSetRequest has it as a member.
+type RulesOption string
+
+// KeepOutsideTypes: stored grants that stricter types exclude stay, and count.
+const KeepOutsideTypes RulesOption = "outside_types=keep"
+
+// WriteRulesText is WriteRules with the rules in the text form.
+func (c *Client) WriteRulesText(ctx context.Context, text, revision string, options ...RulesOption) (Rules, error) {
+	call, err := writeRulesText(text, revision, url.Values{}, options)
+	if err != nil {
+		return Rules{}, err
+	}
+	return rulesOf(callFor(ctx, c, call, decodeRuleSet))
+}
+
+// PreviewRulesText is PreviewRules with the rules in the text form.
+func (c *Client) PreviewRulesText(
+	ctx context.Context, text, revision string, options ...RulesOption,
+) (RulesPreview, error) {
+	call, err := writeRulesText(text, revision, url.Values{"dry_run": {"true"}}, options)
+	if err != nil {
+		return RulesPreview{}, err
+	}
+	return callForAll(ctx, c, call, decodeRulesPreview)
+}
+
+func writeRulesText(text, revision string, query url.Values, options []RulesOption) (request, error) {
+	for _, option := range options {
+		name, value, _ := strings.Cut(string(option), "=")
+		query.Set(name, value)
+	}
+	return putRules(text, revision, query)
 }
 
 // PreviewRules returns what WriteRules would change, and changes nothing.
@@ -209,12 +279,16 @@ func writeRules(rules RuleSetRequest, revision string, query url.Values) (reques
 	if rules.Rules == nil {
 		rules.Rules = []Rule{}
 	}
+	return putRules(rules, revision, query)
+}
+
+func putRules(body any, revision string, query url.Values) (request, error) {
 	call := request{
 		operation: "writeRules",
 		method:    http.MethodPut,
 		path:      "/v1/rules",
 		query:     query,
-		body:      rules,
+		body:      body,
 		accepts:   []int{http.StatusOK},
 	}
 	if revision == "" {

@@ -15,8 +15,15 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/grantd/grantd/clients/go/internal/strictjson"
+)
+
+const (
+	jsonType = "application/json"
+	// The text form of rules.
+	rulesType = "text/vnd.grantd.rules"
 )
 
 // A page of 1,000 grants with the longest identifiers has 3 MB.
@@ -28,7 +35,7 @@ type request struct {
 	path      string
 	query     url.Values
 	header    http.Header
-	// Sent as JSON, unless nil.
+	// Rules in the text form if it is a string, otherwise JSON. Nil: none.
 	body any
 	// The statuses of a success.
 	accepts []int
@@ -41,7 +48,7 @@ type response struct {
 	request string
 	status  int
 	header  http.Header
-	// Parsed JSON; nil if there is no body.
+	// Parsed JSON, or the text that was asked for; nil if there is no body.
 	value any
 }
 
@@ -144,10 +151,10 @@ func (c *Client) send(ctx context.Context, r request, ready *encodedRequest) (*h
 	sent.Header.Set("Authorization", "Bearer "+c.key)
 	sent.Header.Set("User-Agent", c.header.Get("User-Agent"))
 	if sent.Header.Get("Accept") == "" {
-		sent.Header.Set("Accept", "application/json")
+		sent.Header.Set("Accept", jsonType)
 	}
 	if ready.body != nil {
-		sent.Header.Set("Content-Type", "application/json")
+		sent.Header.Set("Content-Type", ready.contentType)
 	}
 	got, err := c.http.Do(sent)
 	if err != nil {
@@ -225,10 +232,21 @@ func (c *Client) attempt(ctx context.Context, r request, ready *encodedRequest) 
 	if isEmpty(got.StatusCode) {
 		return answer, nil
 	}
-	if answer.value, err = strictjson.Parse(text); err != nil {
+	parse := strictjson.Parse
+	if r.header.Get("Accept") == rulesType {
+		parse = plainText
+	}
+	if answer.value, err = parse(text); err != nil {
 		return nil, garbledResponse(got.StatusCode, got.Header, err)
 	}
 	return answer, nil
+}
+
+func plainText(text []byte) (any, error) {
+	if !utf8.Valid(text) {
+		return nil, errors.New("it is not UTF-8")
+	}
+	return string(text), nil
 }
 
 var errTooLarge = errors.New("it is too large")

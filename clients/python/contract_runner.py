@@ -147,6 +147,8 @@ async def perform(caller: Caller, step: dict[str, Any], args: dict[str, Any]) ->
         if page:
             return page_json(await caller.call("changes_page", **args))
         return {"items": plain(await caller.items(take, "changes", **args))}
+    if call in ("readRules", "readRulesVersion") and args.pop("text", False):
+        return {"value": plain(await caller.call("read_rules_text", **args))}
     if call == "readRules" and "unless_revision" in args:
         unless = args.pop("unless_revision")
         return {"value": rules_json(await caller.call("read_rules_unless", unless, **args))}

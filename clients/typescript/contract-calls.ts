@@ -62,12 +62,14 @@ function listingCalls(client: Grantd): Record<string, Perform> {
 
 function ruleCalls(client: Grantd): Record<string, Perform> {
   return {
-    async readRules(args, { options }) {
+    async readRules({ text, ...args }, { options }) {
+      if (text === true) return { value: await client.readRulesText(as(args), options) };
       const read = await client.readRules(as(args), options);
       return { value: read ?? null };
     },
     listRulesVersions: (args, how) => listed(client.listRulesVersions(how.options), how, args.cursor),
-    async readRulesVersion(args, { options }) {
+    async readRulesVersion({ text, ...args }, { options }) {
+      if (text === true) return { value: await client.readRulesText(as(args), options) };
       return { value: await client.readRulesVersion(as(args), options) };
     },
     async writeRules(args, { options }) {

@@ -20,8 +20,8 @@ const REPLACEMENTS: readonly (readonly [from: string, to: string])[] = [
   ['import asyncio\nimport copy\nimport ssl\n', 'import copy\nimport ssl\nimport time\n'],
   ['from ._async_transport import AsyncSocketNetwork, AsyncTransport\n', ''],
   [
-    'ChangeEvent, CreatedNamespace, Page, Rules\n',
-    'ChangeEvent, CreatedNamespace, Page, Rules\nfrom ._transport import SocketNetwork, Transport\n',
+    'ChangeEvent, CreatedNamespace, Page, Rules, RulesText\n',
+    'ChangeEvent, CreatedNamespace, Page, Rules, RulesText\nfrom ._transport import SocketNetwork, Transport\n',
   ],
   ['asyncio.sleep', 'time.sleep'],
   ['AsyncIterator', 'Iterator'],

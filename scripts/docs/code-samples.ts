@@ -44,7 +44,9 @@ function curlSample({ method, path, pathParameters = {}, body, queryExamples = {
     ...query.map(([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`),
     ...(body === undefined
       ? []
-      : ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body.example))}`]),
+      : body.text === undefined
+        ? ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body.example))}`]
+        : [`-H 'Content-Type: ${body.text.contentType}'`, `--data-binary ${quoted(String(body.text.example))}`]),
   ];
   return options.join(' \\\n  ');
 }

@@ -399,6 +399,8 @@ describe('a member that a call does not know', () => {
     ['writeRules', [{ rule_set: rules, revison: 'a' }], 'revison', 'revision'],
     ['writeRules', [{ rules: [] }], 'rules'],
     ['previewRules', [{ rule_set: rules, revison: 'a' }], 'revison', 'revision'],
+    ['readRulesText', [{ versoin: 1 }], 'versoin', 'version'],
+    ['writeRules', [{ rule_set: '', outside_type: 'keep' }], 'outside_type', 'outside_types'],
     ['changes', [{ sinse: 'now' }], 'sinse', 'since'],
     ['changes', [{}, { timeout: 5 }], 'options.timeout', 'timeoutMs'],
     ['evaluate', [{ contxt: {} }], 'contxt', 'context'],
@@ -436,6 +438,12 @@ describe('a member that a call does not know', () => {
       [() => grantd.check({ ...VIEWER, explain: true }), '"explain" is unknown; call the method explain.'],
       [() => grantd.writeRules({ rules: [] }), `"rules" is unknown; ${inRuleSet}.`],
       [() => grantd.writeRules({ groups: true, rules: [] }), `"groups" is unknown; ${inRuleSet}.`],
+      [() => grantd.writeRules({ text: '' }), '"text" is unknown; a text is given as "rule_set".'],
+      [() => grantd.writeRules({ rule_set: ['namespace a'] }), '"rule_set" must be an object, but is a list.'],
+      [
+        () => grantd.writeRules({ rule_set: rules, outside_types: 'keep' }),
+        `"outside_types" stands beside no text: ${inRuleSet}.`,
+      ],
       [
         () => grantd.writeRules({ rule_set: rules, dry_run: true }),
         '"dry_run" is unknown; call the method previewRules.',

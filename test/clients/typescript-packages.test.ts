@@ -54,26 +54,26 @@ describe('the packages', () => {
     }
   });
 
-  it('can be read: an uncaught error says what is wrong in its first lines, and no more than a page', async () => {
+  it('can be read: an uncaught error says what is wrong in its first lines of at most 15', async () => {
     const { key } = await service.createTenant();
     const question = "{ subject: 'user:ada', relation: 'viewer', object: 'document:plan' }";
     const right = `{ url: '${service.baseUrl}', key: '${key}', maxRetries: 0 }`;
     const mistakes = [
-      ['new Grantd();', /^TypeError: There is no url and no key: /m, 15],
-      [`await new Grantd(${right}).check({ ...${question}, contextGrants: [] });`, /"context_grants"/, 22],
-      [`await new Grantd(${right}).check({ ...${question}, subject: 'ada' });`, /^GrantdError: invalid-subject: /m, 22],
-      [`await new Grantd({ ...${right}, url: 'http://127.0.0.1:1' }).check(${question});`, /connection-lost/, 45],
+      ['new Grantd();', /^TypeError: There is no url and no key: /m],
+      [`await new Grantd(${right}).check({ ...${question}, contextGrants: [] });`, /"context_grants"/],
+      [`await new Grantd(${right}).check({ ...${question}, subject: 'ada' });`, /^GrantdError: invalid-subject: /m],
+      [`await new Grantd({ ...${right}, url: 'http://127.0.0.1:1' }).check(${question});`, /connection-lost/],
     ] as const;
     const programs = [process.execPath, await oldestNode(NODE_20, 'the client')];
     const program = join(packages.directory, 'uncaught.mjs');
     const env = { ...process.env, GRANTD_URL: '', GRANTD_KEY: '' };
-    for (const [code, message, linesMax] of mistakes) {
+    for (const [code, message] of mistakes) {
       writeFileSync(program, `import { Grantd } from '@grantd/client';\n${code}\n`);
       for (const node of programs) {
         const { stderr } = await run(node, [program], { env }).catch((error: { stderr: string }) => error);
         const lines = stderr.trim().split('\n');
         assert.match(lines.slice(0, 5).join('\n'), message);
-        assert.ok(lines.length <= linesMax && lines.every((line) => line.length <= 200), stderr);
+        assert.ok(lines.length <= 15 && lines.every((line) => line.length <= 200), stderr);
       }
     }
   });

@@ -15,7 +15,7 @@ import pytest
 from handlers import KEY, URL, Asked, Given, async_client_of, client_of, json_of
 
 from grantd import AsyncGrantd, Grantd, GrantdError, InvalidRequest
-from grantd._core import Response, Send
+from grantd._core import RULES_TYPE, Response, Send
 from grantd._encode import is_text
 from grantd._http import Route
 from grantd.testing import GrantdService
@@ -60,6 +60,7 @@ CALLS: dict[str, Call] = {
     "rules": lambda client, text: client.write_rules(
         {"rules": [{"namespace": "document", "name": text, "any_of": ["viewer"]}]}
     ),
+    "rules as text": lambda client, text: client.write_rules(text),
     "evaluation": lambda client, text: client.evaluate(
         {
             "subject": {"type": "user", "id": text},
@@ -107,7 +108,8 @@ class Arrivals:
         target = urlsplit(self._route.head_of(send).target.decode("ascii"))
         self.texts = {unquote(part, errors="strict") for part in target.path.split("/")}
         self.texts |= {value for _, value in parse_qsl(target.query, keep_blank_values=True, errors="strict")}
-        self.texts |= texts_in(json.loads((send.body or b"{}").decode()))
+        body = (send.body or b"{}").decode()
+        self.texts |= {body} if send.headers.get("content-type") == RULES_TYPE else texts_in(json.loads(body))
         return Response(400, {}, json.dumps(PROBLEM).encode())
 
     def close(self) -> None:

@@ -36,7 +36,7 @@ import { createKey, type KeyCreation } from './key-creation.ts';
 import { Listing, type Page } from './listing.ts';
 import { type KnownOf, knownMembers, membersOf, objectOf } from './members.ts';
 import { type GrantdOptions, knownOptions, transportOptions } from './options.ts';
-import { isSendable, jsonOf, revisionTag, segmentOf } from './outgoing.ts';
+import { isSendable, jsonOf, RULES_TYPE, refused, revisionTag, segmentOf } from './outgoing.ts';
 import {
   checkDecision,
   checkKey,
@@ -119,10 +119,19 @@ export interface RevisedRules {
   readonly revision: string;
 }
 
+/** Rules in the text form, as they were set, or printed from JSON. */
+export interface RulesText {
+  readonly text: string;
+  readonly revision: string;
+}
+
 export interface RulesChange {
-  readonly rule_set: RuleSetRequest;
+  /** Rules in the text form, or the object that JSON has. */
+  readonly rule_set: string | RuleSetRequest;
   /** Only if the rules still have it. */
   readonly revision?: string | undefined;
+  /** Beside a text: stored grants that stricter types exclude stay, and count. An object has it as a member. */
+  readonly outside_types?: 'keep' | undefined;
 }
 
 export interface WrittenNamespace extends Namespace {
@@ -164,11 +173,12 @@ const KEYS = PAGE satisfies KnownOf<KeysQuery>;
 const KEY: KnownOf<{ readonly key_id: string }> = { key_id: true };
 const RULES: KnownOf<{ readonly unless_revision?: string | undefined }> = { unless_revision: true };
 const IN_RULE_SET = 'it is a member of "rule_set": { rule_set: { rules: [] } }';
-const RULE_SET = ['rules', 'relations', 'conditions', 'types', 'groups', 'public', 'outside_types'];
+const RULE_SET = ['rules', 'relations', 'conditions', 'types', 'groups', 'public'];
 const RULES_CHANGE = {
   rule_set: true,
   revision: true,
-  ...{ dry_run: 'call the method previewRules' },
+  outside_types: true,
+  ...{ dry_run: 'call the method previewRules', text: 'a text is given as "rule_set"' },
   ...Object.fromEntries(RULE_SET.map((name) => [name, IN_RULE_SET])),
 } satisfies KnownOf<RulesChange>;
 const RULES_VERSION: KnownOf<{ readonly version: number }> = { version: true };
@@ -392,6 +402,20 @@ export class Grantd {
     return { rule_set: Field.of(reply).checked<RuleSet>(checkRuleSet), revision: revisionOf(reply) };
   }
 
+  /** The rules in the text form, with their comments: the present ones, or those of a version that is kept. */
+  async readRulesText(
+    query: { readonly version?: number | undefined } = {},
+    options?: CallOptions,
+  ): Promise<RulesText> {
+    const { version } = knownMembers<{ readonly version?: number | undefined }>(query, RULES_VERSION);
+    const call =
+      version === undefined
+        ? get('readRules', '/v1/rules')
+        : get('readRulesVersion', `/v1/rules/versions/${segmentOf(version, 'version')}`);
+    const reply = await this.#transport.send({ ...call, headers: { accept: RULES_TYPE } }, options);
+    return { text: Field.of(reply).text(), revision: revisionOf(reply) };
+  }
+
   /** Replaces the rules; with `revision`, only if they still have it. */
   async writeRules(change: RulesChange, options: CallOptions = {}): Promise<RevisedRules> {
     const reply = await this.#putRules(change, options, {});
@@ -504,13 +528,16 @@ export class Grantd {
   }
 
   #putRules(change: RulesChange, options: CallOptions, query: Query): Promise<CallReply> {
-    const { rule_set: body, revision } = knownMembers(change, RULES_CHANGE);
+    const { rule_set: rules, revision, outside_types } = knownMembers(change, RULES_CHANGE);
+    const isText = typeof rules === 'string';
+    if (!isText && outside_types !== undefined)
+      throw refused('outside_types', `stands beside no text: ${IN_RULE_SET}.`);
     const call: Call = {
       operation: 'writeRules',
       method: 'PUT',
       path: '/v1/rules',
-      query,
-      body,
+      query: { ...query, outside_types },
+      body: isText ? rules : objectOf(rules, 'rule_set'),
       headers: revision === undefined ? {} : { 'if-match': revisionTag(revision, 'revision') },
       expected: [200],
       conditional: revision !== undefined,

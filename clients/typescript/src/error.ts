@@ -61,6 +61,13 @@ export interface ErrorFacts {
   readonly cause?: unknown;
 }
 
+/** What a log as JSON has of an error. */
+interface ErrorMembers extends Omit<ErrorFacts, 'cause'> {
+  readonly type: ErrorType;
+  readonly status: number;
+  readonly detail: string;
+}
+
 const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
 const RETRYABLE_TYPES: ReadonlySet<string> = new Set(['timeout', 'connection-lost']);
 
@@ -71,20 +78,22 @@ const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069
 export const printable = (text: string): string =>
   text.replaceAll(CONTROL, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** Members of an error only where they are known: Node prints all that an uncaught one has. */
-const OPTIONAL = ['requestId', 'keyId', 'earliest', 'retryAfterS', 'request'] as const;
+/** The lines of a problem about rules, indented: each begins as no entry of a log does. */
+const PROBLEM_LINE = /\\u000a {0,2}(?=Line \d|"|And \d)/g;
+const printableLines = (text: string): string => printable(text).replaceAll(PROBLEM_LINE, '\n  ');
 
 export class GrantdError extends Error {
+  readonly #members: ErrorMembers;
   /** The code, such as `invalid-subject`. Match on it, not on `detail`. */
-  readonly type: ErrorType;
+  declare readonly type: ErrorType;
   /** The HTTP status; 0 without a response. */
-  readonly status: number;
+  declare readonly status: number;
   /** Whether the same call can succeed later. The client has already retried as its deadline and budget allow. */
-  readonly retryable: boolean;
+  declare readonly retryable: boolean;
   /** From the response; identifies the request in the logs of the service. */
   declare readonly requestId: string | undefined;
   /** For humans. Names the invalid field. */
-  readonly detail: string;
+  declare readonly detail: string;
   /** Set for `already-created`: the API key that exists. */
   declare readonly keyId: string | undefined;
   /** Set for `cursor-too-old`: the cursor of the oldest change that is kept. */
@@ -96,31 +105,36 @@ export class GrantdError extends Error {
 
   /** The message has the type, the detail, the request and its id. */
   constructor(type: ErrorType, status: number, rawDetail: string, facts: ErrorFacts = {}) {
-    const detail = printable(rawDetail);
+    const detail = printableLines(rawDetail);
     const place = [facts.request, facts.requestId].filter((each) => each !== undefined).join(', ');
     super(
       `${type}: ${detail}${place === '' ? '' : ` (${place})`}`,
       facts.cause === undefined ? undefined : { cause: facts.cause },
     );
     this.name = 'GrantdError';
-    this.type = type;
-    this.status = status;
-    this.detail = detail;
-    this.retryable = facts.retryable ?? (RETRYABLE_STATUSES.has(status) || RETRYABLE_TYPES.has(type));
-    for (const name of OPTIONAL) if (facts[name] !== undefined) Object.assign(this, { [name]: facts[name] });
+    const retryable = facts.retryable ?? (RETRYABLE_STATUSES.has(status) || RETRYABLE_TYPES.has(type));
+    const { cause: _, ...others } = facts;
+    this.#members = { ...others, type, status, detail, retryable };
+    // Node prints the enumerable members of an uncaught error, and these repeat its message.
+    for (const [name, value] of Object.entries(this.#members)) Object.defineProperty(this, name, { value });
+  }
+
+  /** For logs that are JSON. */
+  toJSON(): ErrorMembers {
+    return this.#members;
   }
 }
 
 /** The same error, which says where its request went. */
 export const located = (error: GrantdError, request: string): GrantdError =>
   error.request === undefined
-    ? new GrantdError(error.type, error.status, error.detail, { ...error, cause: error.cause, request })
+    ? new GrantdError(error.type, error.status, error.detail, { ...error.toJSON(), cause: error.cause, request })
     : error;
 
 /** The same error in other words. */
 export const restated = (error: GrantdError, type: ErrorType, detail: string): GrantdError =>
   new GrantdError(type, error.status, detail, {
-    ...error,
+    ...error.toJSON(),
     cause: error,
     retryable: type === error.type && error.retryable,
   });

@@ -13,6 +13,7 @@ export {
   type ObjectsQuery,
   type RevisedRules,
   type RulesChange,
+  type RulesText,
   type SubjectPage,
   type SubjectsQuery,
   type WrittenNamespace,

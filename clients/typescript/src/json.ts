@@ -70,11 +70,17 @@ export function parsedText(json: string): unknown {
   }
 }
 
-/** Undefined: they are not JSON. */
-export function parsedBytes(bytes: Uint8Array): unknown {
+/** Undefined: they are not UTF-8. */
+export function decodedBytes(bytes: Uint8Array): string | undefined {
   try {
-    return parsedText(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     return undefined;
   }
+}
+
+/** Undefined: they are not JSON. */
+export function parsedBytes(bytes: Uint8Array): unknown {
+  const text = decodedBytes(bytes);
+  return text === undefined ? undefined : parsedText(text);
 }

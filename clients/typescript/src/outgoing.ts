@@ -9,13 +9,16 @@ const HALF_PAIR = /\p{Surrogate}/u;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const HEADER_VALUE = /^[ -~]*$/;
 const REVISION = /^[!#-~]{1,256}$/;
+export const JSON_TYPE = 'application/json';
+/** The text form of rules. */
+export const RULES_TYPE = 'text/vnd.grantd.rules';
 /** Deeper values could exhaust the stack. */
 const DEPTH_MAX = 500;
 
 /** The members of these are the application's own: an undefined one is no option that was left out. */
 const FREE: ReadonlySet<string> = new Set(['context', 'properties']);
 
-const refused = (place: string, why: string): GrantdError =>
+export const refused = (place: string, why: string): GrantdError =>
   new GrantdError('invalid-request', 400, `${JSON.stringify(place.slice(0, 200))} ${why}`);
 
 export const isSendable = (text: string): boolean => !HALF_PAIR.test(text);
@@ -96,6 +99,10 @@ function sendable(given: unknown, around: Around): unknown {
 /** The JSON of a body. */
 export const jsonOf = (body: unknown): string =>
   JSON.stringify(sendable(body, { above: [], isFree: false, place: '' }));
+
+/** A body as it is sent, and its type: only rules are a text. */
+export const contentOf = (body: unknown): readonly [content: string, type: string] =>
+  typeof body === 'string' ? [textOf(body, 'rule_set'), RULES_TYPE] : [jsonOf(body), JSON_TYPE];
 
 /** A parameter of a query. */
 export function parameterOf(value: unknown, name: string): string {

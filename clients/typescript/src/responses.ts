@@ -1,8 +1,9 @@
-// From an HTTP response to its JSON or its error. Invariant: only a status that the operation expects, with the media
-// type of JSON, is a success.
+// From an HTTP response to its body or its error. Invariant: only a status that the operation expects, with the media
+// type that it asks for, is a success.
 
 import { GrantdError, printable } from './error.ts';
-import { parsedBytes } from './json.ts';
+import { decodedBytes, parsedBytes } from './json.ts';
+import { JSON_TYPE } from './outgoing.ts';
 
 export interface Reply {
   readonly status: number;
@@ -50,9 +51,21 @@ function systemCode(cause: unknown): string | undefined {
   return undefined;
 }
 
+/** What `fetch` throws has stacks of the runtime, which Node would print with an uncaught error: only its words. */
+function wordsOf(cause: unknown): unknown {
+  if (!(cause instanceof TypeError)) return cause;
+  const words = new TypeError(
+    [cause, cause.cause].flatMap((each) => (each instanceof Error ? each.message : [])).join(': '),
+  );
+  words.stack = String(words);
+  return words;
+}
+
 export function connectionLost(what: string, cause: unknown): GrantdError {
   const code = systemCode(cause);
-  return new GrantdError('connection-lost', 0, `${what}${code === undefined ? '.' : `: ${code}.`}`, { cause });
+  return new GrantdError('connection-lost', 0, `${what}${code === undefined ? '.' : `: ${code}.`}`, {
+    cause: wordsOf(cause),
+  });
 }
 
 /** Bound for any body, also of an error. A page of 1,000 grants has a tenth of that. */
@@ -136,17 +149,23 @@ export async function errorOf(response: Response): Promise<GrantdError> {
 }
 
 /** Throws if the response is no success. */
-export async function replyOf(response: Response, expected: readonly number[], request: string): Promise<Reply> {
+export async function replyOf(
+  response: Response,
+  expected: readonly number[],
+  request: string,
+  accept = JSON_TYPE,
+): Promise<Reply> {
   const { status, headers } = response;
   if (!expected.includes(status)) throw await errorOf(response);
   const requestId = requestIdOf(headers);
   const bytes = await bodyOf(response, requestId);
   if (WITHOUT_BODY.has(status)) return { status, headers, body: undefined, requestId, request };
   const mediaType = mediaTypeOf(headers);
-  if (mediaType !== 'application/json') {
-    throw invalidResponse(status, `The media type is "${mediaType}".`, requestId);
+  if (mediaType !== accept) throw invalidResponse(status, `The media type is "${mediaType}".`, requestId);
+  const isJson = accept === JSON_TYPE;
+  const body = isJson ? parsedBytes(bytes) : decodedBytes(bytes);
+  if (body === undefined) {
+    throw invalidResponse(status, `The body is not ${isJson ? 'JSON' : 'UTF-8'}.`, requestId, true);
   }
-  const body = parsedBytes(bytes);
-  if (body === undefined) throw invalidResponse(status, 'The body is not JSON.', requestId, true);
   return { status, headers, body, requestId, request };
 }

@@ -6,7 +6,7 @@ import { Deadline } from './deadline.ts';
 import { GrantdError, located, restated } from './error.ts';
 import { type Logger, logAttempt } from './log.ts';
 import { type KnownOf, knownMembers } from './members.ts';
-import { jsonOf, parameterOf, sendableHeaders } from './outgoing.ts';
+import { contentOf, JSON_TYPE, parameterOf, sendableHeaders } from './outgoing.ts';
 import { connectionLost, type Reply, replyOf, requestIdOf } from './responses.ts';
 import { Warnings } from './warnings.ts';
 
@@ -146,9 +146,9 @@ export class Transport {
   ): Promise<Response> {
     const { fetch: fetchIt } = this.#options;
     // What cannot be sent is no lost connection.
-    const body = call.body === undefined ? undefined : jsonOf(call.body);
+    const [body, contentType] = call.body === undefined ? [] : contentOf(call.body);
     const url = this.urlOf(call);
-    const all = this.#headersOf(call, sendableHeaders(headers), body !== undefined);
+    const all = this.#headersOf(call, sendableHeaders(headers), contentType);
     try {
       const response = await deadline.bound(
         fetchIt(url, {
@@ -168,16 +168,20 @@ export class Transport {
   }
 
   /** Those of the call win over those of the hook, and they over those of the application. */
-  #headersOf(call: Pick<Call, 'headers'>, ofHook: Readonly<Record<string, string>>, hasBody: boolean): Headers {
+  #headersOf(
+    call: Pick<Call, 'headers'>,
+    ofHook: Readonly<Record<string, string>>,
+    contentType: string | undefined,
+  ): Headers {
     const headers = new Headers(this.#options.headers);
     const own = {
-      accept: 'application/json',
+      accept: JSON_TYPE,
       'accept-encoding': 'identity',
       ...call.headers,
       authorization: `Bearer ${this.#options.key}`,
     };
     for (const [name, value] of Object.entries({ ...ofHook, ...own })) headers.set(name, value);
-    if (hasBody) headers.set('content-type', 'application/json');
+    if (contentType !== undefined) headers.set('content-type', contentType);
     return headers;
   }
 
@@ -236,7 +240,7 @@ export class Transport {
 
   async #attempt(call: Call, deadline: Deadline, headers: Readonly<Record<string, string>>): Promise<Reply> {
     const response = await this.request(call, deadline, headers);
-    return await deadline.bound(replyOf(response, call.expected, this.requestOf(call)));
+    return await deadline.bound(replyOf(response, call.expected, this.requestOf(call), call.headers?.accept));
   }
 
   /** Waits as long as it has to. */

@@ -32,7 +32,7 @@ const CALLS: readonly (readonly [call: string, args: Members])[] = [
   ['check', { ...TUPLE, ...CONTEXT }],
   ['check', { ...TUPLE, ...CONTEXT, explain: true }],
   ['checkBulk', { checks: [TUPLE, TUPLE], ...CONTEXT }],
-  ['createGrant', { ...TUPLE, expires_at: null }],
+  ['createGrant', { ...TUPLE, expires_at: null, condition: CONDITION }],
   ['revokeGrant', TUPLE],
   [
     'writeBulk',
@@ -53,6 +53,7 @@ const CALLS: readonly (readonly [call: string, args: Members])[] = [
   ['readRules', { unless_revision: 'a' }],
   ['readRulesVersion', { version: 1 }],
   ['writeRules', { rule_set: RULE_SET, revision: 'a' }],
+  ['writeRules', { rule_set: 'namespace document', outside_types: 'keep', revision: 'a' }],
   ['evaluate', EVALUATION],
   ['evaluateMany', { ...EVALUATION, evaluations: [EVALUATION], options: { evaluations_semantic: 'execute_all' } }],
   ['searchSubjects', SEARCH],

@@ -71,6 +71,11 @@ const PLACES: readonly Place[] = [
   { call: 'listGrants', args: (text) => ({ subject: text }), found: inQuery('subject') },
   { call: 'listChanges', page: true, args: (text) => ({ cursor: text }), found: inQuery('cursor') },
   { call: 'createNamespace', args: (text) => ({ name: text }), found: inBody('name') },
+  {
+    call: 'writeRules',
+    args: (text) => ({ rule_set: text }),
+    found: ({ body }) => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body),
+  },
   { call: 'revokeKey', args: (text) => ({ key_id: text }), found: inPath('/v1/keys/') },
   {
     call: 'createKey',

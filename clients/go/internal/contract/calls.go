@@ -71,6 +71,11 @@ func grantRequest(from object) grantd.GrantRequest {
 		}
 		request.Expires = grantd.ExpiresAt(parsed)
 	}
+	if condition, has := from["condition"]; has && condition == nil {
+		request.Condition = grantd.Unconditional
+	} else if has {
+		decode(condition, &request.Condition)
+	}
 	return request
 }
 
@@ -230,6 +235,9 @@ func createKey(c *call) any {
 func revokeKey(c *call) any { return outcomeOf(c.client.RevokeKey(c.ctx, c.text("key_id"))) }
 
 func readRules(c *call) any {
+	if isText, _ := c.args["text"].(bool); isText {
+		return readRulesText(c, 0)
+	}
 	if revision := c.text("unless_revision"); revision != "" {
 		rules, err := c.client.ReadRulesUnless(c.ctx, revision)
 		if err != nil || rules == nil {
@@ -250,7 +258,15 @@ func listRulesVersions(c *call) any {
 
 func readRulesVersion(c *call) any {
 	version, _ := c.args["version"].(float64)
+	if isText, _ := c.args["text"].(bool); isText {
+		return readRulesText(c, int64(version))
+	}
 	return rulesOutcome(c.client.ReadRulesVersion(c.ctx, int64(version)))
+}
+
+func readRulesText(c *call, version int64) any {
+	rules, err := c.client.ReadRulesText(c.ctx, version)
+	return outcomeOf(object{"text": rules.Text, "revision": rules.Revision}, err)
 }
 
 func rulesOutcome(rules grantd.Rules, err error) any {
@@ -258,9 +274,20 @@ func rulesOutcome(rules grantd.Rules, err error) any {
 }
 
 func writeRules(c *call) any {
+	dryRun, _ := c.args["dry_run"].(bool)
+	if text, isText := c.args["rule_set"].(string); isText {
+		var options []grantd.RulesOption
+		if c.text("outside_types") == "keep" {
+			options = append(options, grantd.KeepOutsideTypes)
+		}
+		if dryRun {
+			return outcomeOf(c.client.PreviewRulesText(c.ctx, text, c.text("revision"), options...))
+		}
+		return rulesOutcome(c.client.WriteRulesText(c.ctx, text, c.text("revision"), options...))
+	}
 	var rules grantd.RuleSetRequest
 	decode(c.args["rule_set"], &rules)
-	if dryRun, _ := c.args["dry_run"].(bool); dryRun {
+	if dryRun {
 		return outcomeOf(c.client.PreviewRules(c.ctx, rules, c.text("revision")))
 	}
 	return rulesOutcome(c.client.WriteRules(c.ctx, rules, c.text("revision")))

@@ -27,7 +27,7 @@ from ._errors import (
     Unavailable,
 )
 from ._operations import Expiry, Question
-from ._results import UNSET, ChangeEvent, CreatedNamespace, Page, Rules
+from ._results import UNSET, ChangeEvent, CreatedNamespace, Page, Rules, RulesText
 from ._types import (
     BulkWriteResult,
     Change,
@@ -92,6 +92,7 @@ __all__ = [
     "RuleSetRequestDict",
     "Rules",
     "RulesPreview",
+    "RulesText",
     "ServerError",
     "Timeout",
     "TupleDict",

@@ -20,13 +20,15 @@ from ._operations import (
     Context,
     ContextGrants,
     Expiry,
+    GrantCondition,
     Operations,
     Question,
+    WantedRules,
     context_of,
     query_of,
 )
 from ._options import BACKOFF_MAX_S, MAX_RETRIES, RETRIES_IN_STOCK, SILENCE_S, TIMEOUT_S, core_of, route_of
-from ._results import UNSET, ChangeEvent, CreatedNamespace, Page, Rules
+from ._results import UNSET, ChangeEvent, CreatedNamespace, Page, Rules, RulesText
 from ._transport import SocketNetwork, Transport
 
 T = TypeVar("T")
@@ -187,13 +189,19 @@ class Grantd(Transport):
         return answers
 
     def create_grant(
-        self, subject: str, relation: str, object_: str, *, expires_at: Expiry = UNSET
+        self,
+        subject: str,
+        relation: str,
+        object_: str,
+        *,
+        expires_at: Expiry = UNSET,
+        condition: GrantCondition = UNSET,
     ) -> types.WrittenGrant:
         """Creates a grant, or returns the existing one; `created` says which. It is durable when this returns.
 
-        An existing grant keeps its expiry unless one is given; None removes it.
+        An existing grant keeps its expiry and its condition unless others are given; None removes them.
         """
-        return self._run(self._operations.create_grant(subject, relation, object_, expires_at))
+        return self._run(self._operations.create_grant(subject, relation, object_, expires_at, condition))
 
     def revoke_grant(self, subject: str, relation: str, object_: str) -> bool:
         """Revokes the grant of one tuple; returns whether it existed.
@@ -262,18 +270,32 @@ class Grantd(Transport):
         """The rules of a version. Raises `rules-version-not-found` if it is not kept."""
         return self._run(self._operations.read_rules_version(version))
 
-    def write_rules(self, rules: types.RuleSetRequestDict, *, revision: str | None = None) -> Rules:
-        """Replaces the rules: with a revision, only if they still have it."""
-        return self._run(self._operations.write_rules(rules, revision))
+    def read_rules_text(self, version: int | None = None) -> RulesText:
+        """The rules in the text form, with their comments: the present ones, or those of a version that is kept."""
+        return self._run(self._operations.read_rules_text(version))
+
+    def write_rules(
+        self,
+        rules: WantedRules,
+        *,
+        revision: str | None = None,
+        outside_types: str | None = None,
+    ) -> Rules:
+        """Replaces the rules by a text, or by the mapping that JSON has: with a revision, only if they still have it.
+
+        outside_types: beside a text, "keep" for stored grants that stricter types exclude. They stay, and count.
+        """
+        return self._run(self._operations.write_rules(rules, revision, outside_types))
 
     def preview_rules(
         self,
-        rules: types.RuleSetRequestDict,
+        rules: WantedRules,
         *,
         revision: str | None = None,
+        outside_types: str | None = None,
     ) -> types.RulesPreview:
         """What `write_rules` would change."""
-        return self._run(self._operations.preview_rules(rules, revision))
+        return self._run(self._operations.preview_rules(rules, revision, outside_types))
 
     def evaluate(self, request: types.EvaluationRequestDict) -> types.Decision:
         """AuthZEN: may the subject perform the action on the resource?"""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, TypeVar
 
-from ._decode import Json, WrongShape, parse_json
+from ._decode import Json, WrongShape, decode_text, parse_json
 from ._encode import body_of, check_text
 from ._errors import (
     GrantdError,
@@ -28,6 +28,9 @@ from ._warnings import Warnings
 
 VERSION = "0.2.0"
 EARNED_BY_CALL = 0.1
+# The text form of rules.
+RULES_TYPE = "text/vnd.grantd.rules"
+_JSON_TYPE = "application/json"
 # A page of 1,000 grants with the longest identifiers has 3 MB.
 RESPONSE_BYTES_MAX = 16 << 20
 
@@ -46,6 +49,7 @@ class Request:
     path: str
     query: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
+    # Rules in the text form if it is a text, otherwise JSON.
     body: Json = None
     accepts: tuple[int, ...] = (200,)
     # It has a condition, which a repeat may fail because of the effect of the first attempt.
@@ -62,7 +66,7 @@ class Response:
 
 @dataclass(frozen=True)
 class Answer:
-    """A response with the promised status. `value` is its JSON, or None."""
+    """A response with the promised status. `value` is its JSON, the text that was asked for, or None."""
 
     status: int
     headers: Mapping[str, str]
@@ -200,12 +204,14 @@ class Core:
         own = {
             "authorization": f"Bearer {self.key}",
             "user-agent": self.headers["user-agent"],
-            "accept": "application/json",
+            "accept": _JSON_TYPE,
             "accept-encoding": "identity",
         }
-        if request.body is not None:
-            body = body_of(request.body)
-            own["content-type"] = "application/json"
+        if isinstance(request.body, str):
+            check_text(request.body, "rules")
+            body, own["content-type"] = request.body.encode(), RULES_TYPE
+        elif request.body is not None:
+            body, own["content-type"] = body_of(request.body), _JSON_TYPE
         sent = {**self.headers, **own, **request.headers}
         return Send(request.method, self.url + request.path, request.query, sent, body, deadline)
 
@@ -288,8 +294,10 @@ def judge(request: Request, response: Response, sent: str) -> Answer:
         raise problem_error(status, headers, response.body)
     if status in _EMPTY:
         return Answer(status, headers, None, sent)
-    check_head(status, headers, "application/json")
+    accepted = request.headers.get("accept", _JSON_TYPE)
+    check_head(status, headers, accepted)
     try:
-        return Answer(status, headers, parse_json(response.body), sent)
+        value = parse_json(response.body) if accepted == _JSON_TYPE else decode_text(response.body)
+        return Answer(status, headers, value, sent)
     except WrongShape as error:
         raise garbled_response(status, headers, error) from error

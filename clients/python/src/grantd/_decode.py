@@ -38,6 +38,13 @@ def _object_once(members: list[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
+def decode_text(body: bytes) -> str:
+    try:
+        return body.decode("utf-8")
+    except ValueError as error:
+        raise WrongShape(f"it is not UTF-8: {error}") from error
+
+
 def parse_json(body: bytes) -> object:
     """Raises WrongShape unless it is unambiguous JSON in UTF-8."""
     try:

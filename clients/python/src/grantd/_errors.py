@@ -27,6 +27,15 @@ def visible(text: str) -> str:
     return _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
+# A line of a problem about rules. None begins as an entry of a log does.
+_PROBLEM_LINE = re.compile(r'\\u000a {0,2}(?=Line \d|"|And \d)')
+
+
+def visible_lines(text: str) -> str:
+    """The same, with the lines of a problem about rules, indented."""
+    return _PROBLEM_LINE.sub("\n  ", visible(text))
+
+
 class GrantdError(Exception):
     """The error of every method. No error means "not authorized". Its subclasses say what kind of failure it is."""
 
@@ -59,7 +68,7 @@ class GrantdError(Exception):
         """
         # What comes from the network or from the request is escaped, since logs and terminals show it.
         self.type = visible(type_)
-        self.detail = visible(detail)
+        self.detail = visible_lines(detail)
         super().__init__(self.type, self.detail)
         self.status = status
         self.retryable = retryable

@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import quote
 
 from . import _types as types
-from ._core import Answer, Core, Plan, Request, decoded
+from ._core import RULES_TYPE, Answer, Core, Plan, Request, decoded
 from ._decode import Json, WrongShape, list_of, nullable, object_of, optional, required, text
 from ._decode import cursor as read_cursor
 from ._encode import check_text, elements_of
 from ._errors import GrantdError, invalid_request, invalid_response
 from ._members import EVALUATION, EVALUATIONS, SEARCH, refuse_unknown
-from ._results import CreatedNamespace, Page, Rules, Unset
+from ._results import CreatedNamespace, Page, Rules, RulesText, Unset
 
 T = TypeVar("T")
 
@@ -31,6 +32,10 @@ Question: TypeAlias = "types.QuestionDict | tuple[str, str, str]"
 """A subject, a relation or derived name, and an object."""
 Expiry: TypeAlias = "datetime | str | Unset | None"
 """Until when something holds; None: for ever; UNSET: left to the service."""
+GrantCondition: TypeAlias = "types.GrantConditionRequestDict | Unset | None"
+"""Under which condition a grant holds; None: under none; UNSET: left to the service."""
+WantedRules: TypeAlias = "str | types.RuleSetRequestDict"
+"""Rules in the text form, or as in JSON."""
 
 Body: TypeAlias = Mapping[str, Any]
 Context: TypeAlias = "Mapping[str, Any] | None"
@@ -134,10 +139,14 @@ class Operations:
         first = yield from self.ask(questions[:half], named)
         return first + (yield from self.ask(questions[half:], named))
 
-    def create_grant(self, subject: str, relation: str, object_: str, expires_at: Expiry) -> Plan[types.WrittenGrant]:
-        body: dict[str, str | None] = {"subject": subject, "relation": relation, "object": object_}
+    def create_grant(
+        self, subject: str, relation: str, object_: str, expires_at: Expiry, condition: GrantCondition
+    ) -> Plan[types.WrittenGrant]:
+        body: dict[str, object] = {"subject": subject, "relation": relation, "object": object_}
         if not isinstance(expires_at, Unset):
             body["expires_at"] = time_text(expires_at)
+        if not isinstance(condition, Unset):
+            body["condition"] = condition
         answer = yield from self._core.call(post("createGrant", "/v1/grants", body, 200, 201))
 
         def decode(value: Json) -> types.WrittenGrant:
@@ -289,20 +298,29 @@ class Operations:
         return (yield from self._core.call_for(request, types.RulesVersionList.decode)).versions
 
     def read_rules_version(self, version: int) -> Plan[Rules]:
-        if type(version) is not int:
-            raise invalid_request('"version" is not an integer')
-        request = get("readRulesVersion", f"/v1/rules/versions/{version}")
-        return rules_of((yield from self._core.call(request)))
+        return rules_of((yield from self._core.call(version_request(version))))
 
-    def write_rules(self, rules: types.RuleSetRequestDict, revision: str | None) -> Plan[Rules]:
-        return rules_of((yield from self._core.call(self._write(rules, revision, {}))))
+    def read_rules_text(self, version: int | None) -> Plan[RulesText]:
+        request = get("readRules", "/v1/rules") if version is None else version_request(version)
+        answer = yield from self._core.call(replace(request, headers={"accept": RULES_TYPE}))
+        return RulesText(decoded(answer, text), revision_of(answer))
 
-    def preview_rules(self, rules: types.RuleSetRequestDict, revision: str | None) -> Plan[types.RulesPreview]:
-        request = self._write(rules, revision, {"dry_run": "true"})
+    def write_rules(self, rules: WantedRules, revision: str | None, outside_types: str | None) -> Plan[Rules]:
+        query = query_of(outside_types=outside_types)
+        return rules_of((yield from self._core.call(self._write(rules, revision, query))))
+
+    def preview_rules(
+        self, rules: WantedRules, revision: str | None, outside_types: str | None
+    ) -> Plan[types.RulesPreview]:
+        request = self._write(rules, revision, query_of(outside_types=outside_types, dry_run="true"))
         return (yield from self._core.call_for(request, types.RulesPreview.decode))
 
-    def _write(self, rules: types.RuleSetRequestDict, revision: str | None, query: Mapping[str, str]) -> Request:
+    def _write(self, rules: WantedRules, revision: str | None, query: Mapping[str, str]) -> Request:
         headers = {} if revision is None else {"if-match": quoted(revision, "the revision")}
+        if not isinstance(rules, (str, Mapping)):
+            raise invalid_request(f'"rules" must be a text or a mapping, but is of the type {type(rules).__name__}')
+        if not isinstance(rules, str) and "outside_types" in query:
+            raise invalid_request('"outside_types" stands beside no text: give it as a member of the rules')
         return Request("writeRules", "PUT", "/v1/rules", query, headers, rules, conditional=revision is not None)
 
     def changes_page(self, query: dict[str, str]) -> Plan[Page[types.Change]]:
@@ -361,12 +379,21 @@ def same_tuple(grant: types.WrittenGrant, wanted: Mapping[str, Any]) -> None:
         raise WrongShape("it is the grant of another tuple")
 
 
+def version_request(version: int) -> Request:
+    if type(version) is not int:
+        raise invalid_request('"version" is not an integer')
+    return get("readRulesVersion", f"/v1/rules/versions/{version}")
+
+
 def rules_of(answer: Answer) -> Rules:
-    rule_set = decoded(answer, types.RuleSet.decode)
+    return Rules(decoded(answer, types.RuleSet.decode), revision_of(answer))
+
+
+def revision_of(answer: Answer) -> str:
     tag = answer.headers.get("etag", "")
     if len(tag) < 3 or tag[0] != '"' or tag[-1] != '"':
         raise invalid_response(answer.status, answer.headers, "it has no ETag with a revision")._about(answer.request)
-    return Rules(rule_set, tag[1:-1])
+    return tag[1:-1]
 
 
 def is_complete(decisions: Sequence[bool], count: int, semantic: str | None) -> bool:

@@ -40,6 +40,13 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
+class RulesText:
+    text: str
+    """In the text form: as it was set, or printed from JSON."""
+    revision: str
+
+
+@dataclass(frozen=True, slots=True)
 class ChangeEvent:
     """One change and the cursor behind it; without a change, a checkpoint."""
 

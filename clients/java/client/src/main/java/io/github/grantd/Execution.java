@@ -34,7 +34,7 @@ final class Execution<T> {
         Call call = new Call(request.operation());
         try {
             ended = transport.hook() == null ? null : transport.hook().begin(call);
-            sent = transport.build(request, "application/json", call.headers());
+            sent = transport.build(request, request.accept(), call.headers());
         } catch (GrantdException e) {
             fail(e.failure());
             return result;

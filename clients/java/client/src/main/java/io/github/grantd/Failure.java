@@ -33,6 +33,8 @@ record Failure(
     /** What would forge lines of a log, steer a terminal, or show a text in another order. */
     private static final Pattern UNPRINTABLE =
         Pattern.compile("[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]");
+    /** A line of a problem about rules. None begins as an entry of a log does. */
+    private static final Pattern PROBLEM_LINE = Pattern.compile("\\\\u000a {0,2}(?=Line \\d|\"|And \\d)");
     private static final Pattern TYPE = Pattern.compile("[a-z0-9][a-z0-9-]{0,63}");
     static final HttpHeaders NO_HEADERS = HttpHeaders.of(Map.of(), (name, value) -> true);
     private static final Set<Integer> RETRYABLE = Set.of(408, 429, 502, 503, 504);
@@ -41,12 +43,16 @@ record Failure(
     Failure {
         type = printable(type);
         requestId = printable(requestId);
-        detail = printable(detail);
+        detail = printableLines(detail);
     }
 
     private static String printable(String text) {
         if (text == null) return null;
         return UNPRINTABLE.matcher(text).replaceAll(each -> String.format("\\\\u%04x", (int) each.group().charAt(0)));
+    }
+
+    private static String printableLines(String text) {
+        return text == null ? null : PROBLEM_LINE.matcher(printable(text)).replaceAll("\n  ");
     }
 
     private static Failure local(String type, boolean isRetryable, String detail, Throwable cause, boolean isRepeatable) {

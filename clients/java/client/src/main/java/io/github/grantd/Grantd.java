@@ -490,7 +490,71 @@ public final class Grantd {
      * @throws GrantdException.NotFound if it is not kept
      */
     public Rules readRulesVersion(long version) {
-        return call(Request.get("readRulesVersion", "/v1/rules/versions/" + version, Map.of()), Rules::of);
+        return call(versionRequest(version), Rules::of);
+    }
+
+    private static Request versionRequest(long version) {
+        return Request.get("readRulesVersion", "/v1/rules/versions/" + version, Map.of());
+    }
+
+    /**
+     * The present rules in the text form, with their comments.
+     *
+     * @return the text and the revision
+     */
+    public RulesText readRulesText() {
+        return call(READ_RULES.withHeader("Accept", Request.RULES_TEXT), RulesText::of);
+    }
+
+    /**
+     * The rules of a version in the text form, with their comments.
+     *
+     * @param version its number
+     * @return the text and the revision
+     * @throws GrantdException.NotFound if it is not kept
+     */
+    public RulesText readRulesText(long version) {
+        return call(versionRequest(version).withHeader("Accept", Request.RULES_TEXT), RulesText::of);
+    }
+
+    /**
+     * Replaces the rules, whatever they are.
+     *
+     * @param text the new rules in the text form
+     * @return the rules and their revision
+     */
+    public Rules writeRules(String text) {
+        return writeRules(text, null);
+    }
+
+    /**
+     * Replaces the rules if they have a revision.
+     *
+     * @param text the new rules in the text form
+     * @param revision the one that the present rules must have; null: any
+     * @param options what else holds for this write
+     * @return the rules and their revision
+     * @throws GrantdException.PreconditionFailed if they have another one
+     */
+    public Rules writeRules(String text, String revision, RulesOption... options) {
+        return call(textRequest(text, revision, null, options), Rules::of);
+    }
+
+    /**
+     * What {@link #writeRules(String, String, RulesOption...)} would change. It changes nothing.
+     *
+     * @param text the new rules in the text form
+     * @param revision the one that the present rules must have; null: any
+     * @param options what else holds for this write
+     * @return the preview
+     */
+    public RulesPreview previewRules(String text, String revision, RulesOption... options) {
+        return callFor(textRequest(text, revision, "true", options), RulesPreview::decode);
+    }
+
+    private static Request textRequest(String text, String revision, String dryRun, RulesOption... options) {
+        String outsideTypes = List.of(options).contains(RulesOption.KEEP_OUTSIDE_TYPES) ? "keep" : null;
+        return ruleRequest(text, revision, Request.query("dry_run", dryRun, "outside_types", outsideTypes));
     }
 
     /**
@@ -512,7 +576,7 @@ public final class Grantd {
      * @throws GrantdException.PreconditionFailed if they have another one
      */
     public Rules writeRules(RuleSetRequest rules, String revision) {
-        return call(ruleRequest(rules, revision, Map.of()), Rules::of);
+        return call(ruleRequest(rules.toJson(), revision, Map.of()), Rules::of);
     }
 
     /**
@@ -523,11 +587,11 @@ public final class Grantd {
      * @return the preview
      */
     public RulesPreview previewRules(RuleSetRequest rules, String revision) {
-        return callFor(ruleRequest(rules, revision, Map.of("dry_run", "true")), RulesPreview::decode);
+        return callFor(ruleRequest(rules.toJson(), revision, Map.of("dry_run", "true")), RulesPreview::decode);
     }
 
-    private static Request ruleRequest(RuleSetRequest rules, String revision, Map<String, String> query) {
-        Request request = Request.put("writeRules", "/v1/rules", query, rules.toJson());
+    private static Request ruleRequest(Object rules, String revision, Map<String, String> query) {
+        Request request = Request.put("writeRules", "/v1/rules", query, rules);
         if (revision == null) return request;
         return request.withHeader("If-Match", Headers.quoted(revision, "the revision")).conditionalIf(true);
     }

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** `body`: sent as JSON, unless null. `isConditional`: a repeat may fail because of the effect of the first attempt. */
+/** `body`: rules as text if it is a string, otherwise JSON; null: none. `isConditional`: a repeat may fail because of the effect of the first attempt. */
 record Request(
     String operation,
     String method,
@@ -21,7 +21,10 @@ record Request(
     Object body,
     Set<Integer> accepts,
     boolean isConditional) {
-    /** `value`: parsed JSON; null if there is no body. */
+    static final String JSON = "application/json";
+    static final String RULES_TEXT = "text/vnd.grantd.rules";
+
+    /** `value`: parsed JSON, or the text that was asked for; null if there is no body. */
     record Response(int status, HttpHeaders headers, Object value) {}
 
     static Request get(String operation, String path, Map<String, String> query) {
@@ -57,6 +60,11 @@ record Request(
 
     Request withHeader(String name, String value) {
         return new Request(operation, method, path, query, Map.of(name, value), body, accepts, isConditional);
+    }
+
+    /** The media type of a success. */
+    String accept() {
+        return headers.getOrDefault("Accept", JSON);
     }
 
     Request conditionalIf(boolean conditional) {

@@ -19,9 +19,12 @@ public record Rules(RuleSet ruleSet, String revision) {
     }
 
     static Rules of(Request.Response got) {
+        return new Rules(RuleSet.decode(got.value()), revisionOf(got));
+    }
+
+    static String revisionOf(Request.Response got) {
         String tag = got.headers().firstValue("ETag").orElse("");
-        RuleSet ruleSet = RuleSet.decode(got.value());
         if (!tag.matches("\"[^\"]+\"")) throw new Fields.UnexpectedException("it has no ETag with a revision");
-        return new Rules(ruleSet, tag.substring(1, tag.length() - 1));
+        return tag.substring(1, tag.length() - 1);
     }
 }

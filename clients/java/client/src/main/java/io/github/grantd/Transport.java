@@ -12,6 +12,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandler;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
@@ -37,8 +38,6 @@ record Transport(
     Logger logger,
     Warnings warnings,
     CallHook hook) {
-    private static final String JSON = "application/json";
-
     /** Keeps the key out of logs. */
     @Override
     public String toString() {
@@ -61,7 +60,9 @@ record Transport(
         byte[] body;
         try {
             builder = HttpRequest.newBuilder(URI.create(base + request.pathAndQuery()));
-            body = request.body() == null ? null : Json.write(request.body());
+            body = request.body() == null ? null : request.body() instanceof String text
+                ? Json.whole(text, "rules").getBytes(StandardCharsets.UTF_8)
+                : Json.write(request.body());
         } catch (IllegalArgumentException e) {
             throw GrantdException.of(Failure.invalidRequest(e.getMessage()).at(where(request)));
         }
@@ -72,7 +73,7 @@ record Transport(
         builder.setHeader("User-Agent", userAgent);
         builder.setHeader("Accept", accept);
         if (body == null) return builder.method(request.method(), BodyPublishers.noBody()).build();
-        builder.setHeader("Content-Type", JSON);
+        builder.setHeader("Content-Type", request.body() instanceof String ? Request.RULES_TEXT : Request.JSON);
         return builder.method(request.method(), BodyPublishers.ofByteArray(body)).build();
     }
 
@@ -164,12 +165,14 @@ record Transport(
         int status = got.statusCode();
         if (!isPromised(request, status)) throw refusal(got);
         if (status == 204 || status == 304) return new Request.Response(status, got.headers(), null);
-        requireMediaType(got, JSON);
+        requireMediaType(got, request.accept());
         if (got.body() == BoundedBody.TOO_LARGE) {
             throw GrantdException.of(Failure.invalidResponse(status, got.headers(), "it is too large"));
         }
         try {
-            return new Request.Response(status, got.headers(), Json.parse((byte[]) got.body()));
+            byte[] body = (byte[]) got.body();
+            Object value = request.accept().equals(Request.JSON) ? Json.parse(body) : Json.decode(body);
+            return new Request.Response(status, got.headers(), value);
         } catch (Json.MalformedException e) {
             throw GrantdException.of(Failure.garbled(status, got.headers(), e.getMessage()));
         }

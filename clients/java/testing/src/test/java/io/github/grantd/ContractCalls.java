@@ -67,11 +67,15 @@ record ContractCalls(Grantd client, Map<String, Object> args, boolean isPage, in
             case "createKey" -> createKey();
             case "revokeKey" -> value(client.revokeKey(text("key_id")));
             case "readRules" -> value(
-                args.get("unless_revision") == null
+                Boolean.TRUE.equals(args.get("text")) ? client.readRulesText()
+                    : args.get("unless_revision") == null
                     ? client.readRules()
                     : client.readRulesUnless(text("unless_revision")).orElse(null));
             case "listRulesVersions" -> once(client.listRulesVersions());
-            case "readRulesVersion" -> value(client.readRulesVersion((Long) args.get("version")));
+            case "readRulesVersion" -> value(
+                Boolean.TRUE.equals(args.get("text"))
+                    ? client.readRulesText((Long) args.get("version"))
+                    : client.readRulesVersion((Long) args.get("version")));
             case "writeRules" -> writeRules();
             case "listChanges" -> listChanges();
             case "evaluate" -> value(client.evaluate(Records.from(EvaluationRequest.class, args)));
@@ -165,8 +169,17 @@ record ContractCalls(Grantd client, Map<String, Object> args, boolean isPage, in
     }
 
     private Object writeRules() throws ReflectiveOperationException {
+        boolean isPreview = Boolean.TRUE.equals(args.get("dry_run"));
+        if (args.get("rule_set") instanceof String text) {
+            RulesOption[] options = "keep".equals(text("outside_types"))
+                ? new RulesOption[] {RulesOption.KEEP_OUTSIDE_TYPES}
+                : new RulesOption[0];
+            return isPreview
+                ? value(client.previewRules(text, text("revision"), options))
+                : value(client.writeRules(text, text("revision"), options));
+        }
         RuleSetRequest rules = Records.from(RuleSetRequest.class, args.get("rule_set"));
-        if (Boolean.TRUE.equals(args.get("dry_run"))) return value(client.previewRules(rules, text("revision")));
+        if (isPreview) return value(client.previewRules(rules, text("revision")));
         return value(client.writeRules(rules, text("revision")));
     }
 

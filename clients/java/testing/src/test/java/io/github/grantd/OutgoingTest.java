@@ -110,6 +110,7 @@ class OutgoingTest {
         CALLS.put("revokeKey", Grantd::revokeKey);
         CALLS.put("header If-None-Match", Grantd::readRulesUnless);
         CALLS.put("header If-Match", (client, text) -> client.writeRules(RuleSetRequest.of(List.of()), text));
+        CALLS.put("rules as text", Grantd::writeRules);
         CALLS.put("rule name", (client, text) -> client.writeRules(
             RuleSetRequest.of(List.of(new Rule("a", text, RuleElement.names("b"))))));
         CALLS.put("rule element", (client, text) -> client.previewRules(

@@ -81,7 +81,8 @@ final class RecordingHttpClient extends HttpClient {
             });
             byte[] bytes = body.getBody().toCompletableFuture().join();
             try {
-                if (bytes.length > 0) add(Json.parse(bytes));
+                boolean isText = request.headers().firstValue("Content-Type").orElse("").equals(Request.RULES_TEXT);
+                if (bytes.length > 0) add(isText ? Json.decode(bytes) : Json.parse(bytes));
             } catch (Json.MalformedException e) {
                 throw new IllegalStateException(e);
             }

@@ -45,9 +45,13 @@ public final class Json {
 
     /** Objects become maps in their order, integers {@code Long}, and other numbers {@code Double}. */
     public static Object parse(byte[] utf8) throws MalformedException {
-        String text;
+        return new Json(decode(utf8)).document();
+    }
+
+    /** The text of a body. */
+    public static String decode(byte[] utf8) throws MalformedException {
         try {
-            text = StandardCharsets.UTF_8
+            return StandardCharsets.UTF_8
                 .newDecoder()
                 .onMalformedInput(CodingErrorAction.REPORT)
                 .onUnmappableCharacter(CodingErrorAction.REPORT)
@@ -56,7 +60,6 @@ public final class Json {
         } catch (CharacterCodingException e) {
             throw new MalformedException("it is not UTF-8");
         }
-        return new Json(text).document();
     }
 
     private Object document() throws MalformedException {

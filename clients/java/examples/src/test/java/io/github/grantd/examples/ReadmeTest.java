@@ -16,6 +16,7 @@ import io.github.grantd.Grantd;
 import io.github.grantd.GrantdException;
 import io.github.grantd.Guard;
 import io.github.grantd.Question;
+import io.github.grantd.RulesPreview;
 import io.github.grantd.servlet.RequiresFilter;
 import io.github.grantd.testing.GrantdService;
 import io.opentelemetry.api.OpenTelemetry;
@@ -35,6 +36,20 @@ class ReadmeTest {
     @AfterEach
     void stop() {
         service.close();
+    }
+
+    @Test
+    void hasRules() {
+        Grantd grantd = service.client();
+        String rules = """
+            namespace document
+              viewer: user, user:*
+              can_read = viewer or owner
+            """;
+        RulesPreview preview = grantd.previewRules(rules, null);
+        if (preview.changed()) grantd.writeRules(rules);
+        System.out.println(grantd.readRulesText().revision().equals(preview.revision()));
+        assertEquals(rules, grantd.readRulesText(1).text());
     }
 
     @Test
