@@ -173,7 +173,7 @@ const KEYS = PAGE satisfies KnownOf<KeysQuery>;
 const KEY: KnownOf<{ readonly key_id: string }> = { key_id: true };
 const RULES: KnownOf<{ readonly unless_revision?: string | undefined }> = { unless_revision: true };
 const IN_RULE_SET = 'it is a member of "rule_set": { rule_set: { rules: [] } }';
-const RULE_SET = ['rules', 'relations', 'conditions', 'types', 'groups', 'public'];
+const RULE_SET = ['rules', 'relations', 'states', 'conditions', 'types', 'groups', 'public'];
 const RULES_CHANGE = {
   rule_set: true,
   revision: true,
