@@ -781,7 +781,8 @@ type RulesPreview struct {
 	// grant.
 	Ungranted []NamespaceRelation `json:"ungranted"`
 
-	// Names that the present rules define, and these do not: a check of one would be refused.
+	// Names that the present rules define, and these do not: a check of one would be refused. Those that were asked
+	// about most recently come first.
 	Vanishing []VanishingName `json:"vanishing"`
 
 	// Who would lose and gain names of the present rules, each subject compared at one moment.
@@ -903,6 +904,10 @@ type TypeRestriction struct {
 type VanishingName struct {
 	// The name.
 	Name string `json:"name"`
+
+	// When a key of the tenant last asked about the name, in a check or a listing, to the minute; `null`: not in the
+	// last day, as far as is known. ISO 8601 in UTC with milliseconds.
+	AskedAt *time.Time `json:"asked_at"`
 }
 
 // WantedType: What is searched for. An `id` is ignored.
@@ -1385,6 +1390,7 @@ func decodeVanishingName(value any) (VanishingName, error) {
 	var decoded VanishingName
 	o := objectOf(value)
 	decoded.Name = required(o, "name", decodeText)
+	decoded.AskedAt = nullable(o, "asked_at", decodeTime)
 	return decoded, o.err
 }
 

@@ -73,10 +73,17 @@ export interface Problem {
   detail: string;
 }
 
+export interface AskedReport {
+  slot: number;
+  tenantId: string;
+  names: string[];
+}
+
 export interface ReceivedReport {
   load: Load | null;
   usage: Usage | null;
   problems: Problem[];
+  asked: AskedReport[];
 }
 
 /** The requests that are read before their turn: the codec writes them by hand, or they name their tenant. */

@@ -92,6 +92,9 @@ export const PROBLEMS_PER_REPORT_MAX = 200;
 /** UTF-16 units of each of their texts; a longer detail is cut off. */
 export const PROBLEM_TEXT_MAX = 300;
 
+/** Names in one report, for all shards: an owner takes them within a millisecond or two. With tenants about 200 KiB. */
+export const ASKED_PER_REPORT_MAX = 2000;
+
 /** How often a front pings a shard: it learns whether the shard is there, and reads the shard's clock from the pong. */
 export const PING_INTERVAL_MS = 500;
 /**

@@ -17,6 +17,8 @@ export const PUBLIC_NAMESPACES_MAX = 100;
 export const OWN_RELATIONS_MAX = 1000;
 /** States of the objects of one tenant. */
 export const STATES_MAX = 50;
+/** Names that the rules of one tenant define, its own relations and states included. */
+export const NAMES_MAX = RULES_MAX + OWN_RELATIONS_MAX + STATES_MAX;
 export const CONDITIONS_MAX = 100;
 export const PARAMETERS_MAX = 50;
 /** UTF-8 bytes of the expression of a condition. */

@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { GrantdError } from '../core/errors.ts';
 import { isJsonObject } from '../core/json-members.ts';
 import { parseEntityTags } from '../core/text/header-fields.ts';
+import { optionalTimestamp } from '../core/text/timestamps.ts';
 import { type AccessChanges, accessRecord, noChanges } from './access-changes.ts';
 import { parseRuleSetInTurns } from './parse-rule-set.ts';
 import { type RuleSet, revisionOf, ruleSetRecord } from './rule-set.ts';
@@ -25,6 +26,12 @@ export interface RulesRequest {
 
 export const KEEP_OUTSIDE = 'keep';
 
+export interface VanishingName {
+  readonly name: string;
+  /** When an application last asked about it, to the minute. Undefined: not in the last day, as far as is known. */
+  readonly askedAtMs: number | undefined;
+}
+
 /** What would change if the rules were written. Only live grants count. */
 export interface RulesPreview {
   /** The revision of the present rules. */
@@ -42,8 +49,8 @@ export interface RulesPreview {
   readonly outsideTypes: number;
   /** Relations of which rules make use, but of which no object of the namespace has a grant. */
   readonly ungranted: readonly NamespaceRelation[];
-  /** Names that the present rules define, and the others do not. */
-  readonly vanishing: readonly string[];
+  /** Names that the present rules define, and the others do not; those most recently asked about first. */
+  readonly vanishing: readonly VanishingName[];
   /** Who loses and gains names of the present rules. Absent: an owner of an earlier version. */
   readonly access?: AccessChanges | undefined;
   /** Grants that were examined. */
@@ -143,7 +150,10 @@ export function rulesPreviewRecord(ruleSet: RuleSet, preview: RulesPreview) {
     grants_not_followed: preview.notFollowed,
     grants_outside_types: preview.outsideTypes,
     ungranted: preview.ungranted,
-    vanishing: preview.vanishing.map((name) => ({ name })),
+    vanishing: preview.vanishing.map(({ name, askedAtMs }) => ({
+      name,
+      asked_at: optionalTimestamp(askedAtMs),
+    })),
     access: accessRecord(preview.access ?? noChanges('failed')),
     complete: preview.complete,
     scanned_grants: preview.scannedGrants,

@@ -217,6 +217,18 @@ const READ_AT: { readonly [Name in keyof TenantCalls]?: (request: TenantCalls[Na
 export const readAtOf = <Name extends CallName>(name: Name): ((request: RequestOf<Name>) => string) | undefined =>
   (READ_AT as { readonly [Each in CallName]?: (request: RequestOf<Each>) => string })[name];
 
+const ASKED: { readonly [Name in keyof TenantCalls]?: (request: TenantCalls[Name]['request']) => readonly string[] } = {
+  checkNamed: ({ checks }) => checks.map(({ relation }) => relation),
+  listObjects: ({ relation }) => [relation],
+  listHolders: ({ relation }) => [relation],
+};
+
+/** The names that a call asks about, besides single checks; undefined: it asks about none. */
+export const namesAskedOf = <Name extends CallName>(
+  name: Name,
+): ((request: RequestOf<Name>) => readonly string[]) | undefined =>
+  (ASKED as { readonly [Each in CallName]?: (request: RequestOf<Each>) => readonly string[] })[name];
+
 /** How far the log of a tenant is, as its owner says under its lease. */
 export interface LogPosition {
   readonly tenantId: string;
@@ -907,12 +919,20 @@ export interface FrontReport {
     | undefined;
   readonly usage: readonly TenantUsageReport[];
   readonly problems: readonly TenantProblemReport[];
+  readonly asked: readonly TenantAskedReport[];
 }
 
 /** Problems of one kind that requests with one key met since the last report. */
 export interface TenantProblemReport extends Omit<TenantProblem, 'sinceMs' | 'atMs'> {
   readonly slot: number;
   readonly tenantId: string;
+}
+
+/** Names, besides built-in relations, that keys of a tenant have asked about, whether or not its rules define them. */
+export interface TenantAskedReport {
+  readonly slot: number;
+  readonly tenantId: string;
+  readonly names: readonly string[];
 }
 
 export interface TenantUsageReport {

@@ -2,6 +2,7 @@
 // that it was compared with.
 
 import { firstNames, isJsonObject } from '../../../src/core/json-members.ts';
+import { parseTimestamp, span } from '../../../src/core/text/timestamps.ts';
 import { accessHeadline } from '../../../src/rules/access-changes.ts';
 import { hasRules } from '../../../src/rules/rule-set.ts';
 import { diffRules } from '../../../src/rules/rules-diff.ts';
@@ -53,8 +54,19 @@ function describeAccess(access: unknown): readonly string[] {
   });
 }
 
+/** Names that checks could no longer ask about: those of which nobody did in the last day, and the others with when. */
+function vanishingNames(preview: JsonRecord, nowMs: number): readonly [readonly string[], readonly string[]] {
+  const [unasked, asked]: [string[], string[]] = [[], []];
+  for (const { name, asked_at: askedAt } of recordsOf(preview, 'vanishing')) {
+    const askedAtMs = typeof askedAt === 'string' ? parseTimestamp(askedAt) : undefined;
+    if (askedAtMs === undefined) unasked.push(String(name));
+    else asked.push(`${name} (${span(nowMs - askedAtMs)} ago)`);
+  }
+  return [unasked, asked];
+}
+
 /** The findings of a dry run, as sentences; `changesGrants`: stored grants would mean something else. */
-function describePreview(preview: JsonRecord, diff: readonly string[]) {
+function describePreview(preview: JsonRecord, diff: readonly string[], nowMs: number) {
   const groupSubjects = numberOf(preview, 'group_subjects');
   const publicGrants = numberOf(preview, 'public_grants');
   const complete = preview.complete === true;
@@ -88,15 +100,23 @@ function describePreview(preview: JsonRecord, diff: readonly string[]) {
   if (ungranted.length > 0 && numberOf(preview, 'scanned_grants') > 0) {
     lines.push(`The rules use grants of which none was found: ${firstNames(ungranted)}.`);
   }
-  const vanishing = recordsOf(preview, 'vanishing').map((each) => textOf(each, 'name'));
-  if (vanishing.length > 0) lines.push(`Checks of these names would be refused: ${firstNames(vanishing)}.`);
+  const [unasked, asked] = vanishingNames(preview, nowMs);
+  if (asked.length > 0) {
+    lines.push(`Applications asked about these names in the last day, and would be refused: ${firstNames(asked)}.`);
+  }
+  if (unasked.length > 0) {
+    lines.push(
+      `Checks of these names would be refused, about which nobody asked in the last day: ${firstNames(unasked)}.`,
+    );
+  }
   lines.push(...describeAccess(preview.access));
   if (!complete) {
     lines.push(
       `Only ${formatCount(numberOf(preview, 'scanned_grants'))} grants were looked at: there may be more of each.`,
     );
   }
-  return { lines, changesGrants: groupSubjects > 0 || publicGrants > 0 || (!complete && switches) };
+  const changesGrants = groupSubjects > 0 || publicGrants > 0 || (!complete && switches);
+  return { lines, changesGrants, refusesApplications: asked.length > 0 };
 }
 
 export interface ReplaceOptions extends TenantOption {
@@ -120,7 +140,7 @@ export async function replaceRules(
   const diff = diffRules(present.ruleSet, wanted.ruleSet);
   const body = bodyOf(wanted.ruleSet);
   const preview = await putTenantRules(client, body, { ifMatch, dryRun: true, outsideTypes });
-  const { lines, changesGrants } = describePreview(preview, diff);
+  const { lines, changesGrants, refusesApplications } = describePreview(preview, diff, context.nowMs());
   // The first rules of a tenant are all new.
   const shown = hasRules(present.ruleSet) || options.dryRun ? diff : [];
   if (!json) for (const line of [...shown, ...lines]) context.print(line);
@@ -136,11 +156,13 @@ export async function replaceRules(
     context.print(json ? renderJson(preview) : 'The tenant has these rules already.');
     return EXIT.ok;
   }
-  if ((asks || changesGrants) && !options.yes) {
+  if ((asks || changesGrants || refusesApplications) && !options.yes) {
     await confirm(context, {
       what: changesGrants
         ? 'With these rules, stored grants mean something else, as listed above.'
-        : 'This replaces the present rules.',
+        : refusesApplications
+          ? 'With these rules, names are missing that applications ask about, as listed above.'
+          : 'This replaces the present rules.',
       answer: 'yes',
       declined: 'Nothing was changed.',
     });

@@ -37,3 +37,17 @@ export function parseTimestamp(text: string): number | undefined {
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
   return match[8] === '-' ? localMs + offsetMs : localMs - offsetMs;
 }
+
+/** `3 minutes`, rounded down to the largest unit that fits. */
+export function span(ms: number): string {
+  const [amount, unit] =
+    ms >= 2 * MS_PER_DAY
+      ? [ms / MS_PER_DAY, 'day']
+      : ms >= 2 * MS_PER_HOUR
+        ? [ms / MS_PER_HOUR, 'hour']
+        : ms >= MS_PER_MINUTE
+          ? [ms / MS_PER_MINUTE, 'minute']
+          : [Math.max(0, ms) / 1000, 'second'];
+  const whole = Math.floor(amount);
+  return `${whole.toLocaleString('en-US')} ${unit}${whole === 1 ? '' : 's'}`;
+}

@@ -8,6 +8,7 @@ import { MS_PER_MINUTE } from '../../core/text/timestamps.ts';
 import type { Report } from '../../rpc/messages.ts';
 import { PROBLEMS_PER_REPORT_MAX, USAGE_PER_REPORT_MAX } from '../../rpc/protocol.ts';
 import type { NotedProblem } from '../front.ts';
+import { AskedNames } from './asked-names.ts';
 import type { RoutingTable } from './routing-table.ts';
 import type { ShardLink } from './shard-link.ts';
 
@@ -25,6 +26,7 @@ export class Reporter {
   readonly #dependencies: ReporterDependencies;
   #sinceMs: number;
   #sinceWallMs: number;
+  #minute = 0;
   #timer: Timer | undefined;
 
   constructor(dependencies: ReporterDependencies) {
@@ -51,13 +53,19 @@ export class Reporter {
   }
 
   #report(): void {
-    const { clock, ledger, readyLinks } = this.#dependencies;
+    const { clock, ledger, routing, readyLinks } = this.#dependencies;
     const elapsedMs = clock.monotonicMs() - this.#sinceMs;
     this.#sinceMs += elapsedMs;
     const wallMs = clock.wallMs();
     // The minute of the interval's middle, so that a timer that is slightly early or late does not hit another minute.
     const minute = Math.floor((this.#sinceWallMs + wallMs) / 2 / MS_PER_MINUTE);
     this.#sinceWallMs = wallMs;
+    ledger.asked.tell(
+      (slot) => routing.route(slot)?.link,
+      (link, asked) => link.report({ asked }),
+    );
+    if (minute !== this.#minute) ledger.asked.startOver();
+    this.#minute = minute;
     for (const link of readyLinks()) link.report({ load: link.load.take(elapsedMs) });
     for (const [link, sources] of this.#byLink(ledger.take())) {
       for (let start = 0; start < sources.length; start += USAGE_PER_REPORT_MAX) {
@@ -122,6 +130,8 @@ export interface UsageTally {
   checks: number;
   /** By code: how often, and the last one. Undefined: none. */
   problems: Map<string, Omit<NotedProblem, 'code'> & { readonly count: number }> | undefined;
+  /** The last name that was asked about; empty: none since the last report. */
+  lastName: string;
   /** The ledger knows that there is something to report. */
   listed: boolean;
 }
@@ -137,10 +147,12 @@ export interface UsageSource {
 export const createUsageTally = (): UsageTally => ({
   ...{ requests: 0, refused: 0, checks: 0 },
   problems: undefined,
+  lastName: '',
   listed: false,
 });
 
 export class UsageLedger {
+  readonly asked = new AskedNames();
   readonly #sourcesMax: number;
   #sources: UsageSource[] = [];
 
@@ -150,6 +162,7 @@ export class UsageLedger {
 
   /** To be called at a request while the source is not listed. If the ledger is full, the next request tries again. */
   list(source: UsageSource): void {
+    source.usage.lastName = '';
     if (this.#sources.length >= this.#sourcesMax) return;
     source.usage.listed = true;
     this.#sources.push(source);

@@ -28,7 +28,7 @@ import type {
   TimedAnswer,
   UnderHandle,
 } from '../../shard/shard.ts';
-import { readAtOf } from '../../shard/shard.ts';
+import { namesAskedOf, readAtOf } from '../../shard/shard.ts';
 import type { ChangesPage, ChangesQuery, FeedFollower, FeedStart, FeedSubscription } from '../changes.ts';
 import { changesPageOf, type Feeds, type FollowedSession, feedQueryOf } from '../feeds/feeds.ts';
 import type {
@@ -200,6 +200,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     const relation = question.context === undefined ? (relationNumber(name) ?? NAMED) : NAMED;
     const check = { subject, relation, object, name: relation === NAMED ? name : '', context: question.context ?? '' };
     this.usage.checks += 1;
+    if (relation === NAMED) this.#noteAsked(name);
     return new Promise((resolve, reject) => {
       const request = new CheckRequest(check, resolve, reject);
       this.#control.flights.start(new Flight(this.#control, context, this.path, request));
@@ -294,6 +295,14 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     this.#expiresAtMs = this.#dependencies.clock.monotonicMs() + leftMs;
   }
 
+  /** An application asks about a name that may be one of the tenant's rules. */
+  #noteAsked(name: string): void {
+    const { usage } = this;
+    if (name === usage.lastName || this.#operator) return;
+    usage.lastName = name;
+    this.#dependencies.ledger.asked.note(this, name);
+  }
+
   /** One write per request: the shard identifies an operation by the request id and the item's index. */
   #makeCall<Name extends CallsBy<ShardCalls, UnderHandle>>(
     name: Name,
@@ -301,6 +310,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     request: RequestOf<Name>,
     options?: { readonly write?: Write; readonly checks?: number },
   ): Promise<AnswerOf<Name>> {
+    for (const asked of namesAskedOf(name)?.(request) ?? []) this.#noteAsked(asked);
     return makeCall(this.#control, this.path, context, name, request, {
       ...options,
       readAt: readAtOf(name)?.(request),

@@ -6,7 +6,7 @@ import { ruleSchema, ruleSetBodySchema } from '../../rules/rule-set-schema.ts';
 import { KEEP_OUTSIDE } from '../../rules/rules-writes.ts';
 import { EXAMPLE_KEY_ID, EXAMPLE_REQUEST_ID, EXAMPLE_REVISION, EXAMPLE_TIMESTAMP } from './examples.ts';
 import { dryRunSchema } from './schema-parts.ts';
-import { namespaceNameSchema, relationSchema } from './schemas.ts';
+import { namespaceNameSchema, relationSchema, timestamp } from './schemas.ts';
 
 const { relations, states, conditions, types } = ruleSetBodySchema.shape;
 
@@ -76,7 +76,12 @@ const accessChangesSchema = z
   .meta({ description: 'Who would lose and gain names of the present rules, each subject compared at one moment.' });
 
 const vanishingNameSchema = z
-  .object({ name: z.string().meta({ description: 'The name.' }) })
+  .object({
+    name: z.string().meta({ description: 'The name.' }),
+    asked_at: timestamp(
+      'When a key of the tenant last asked about the name, in a check or a listing, to the minute; `null`: not in the last day, as far as is known.',
+    ).nullable(),
+  })
   .meta({ description: 'A name that checks can no longer ask about.' });
 
 export const rulesPreviewSchema = z.object({
@@ -104,7 +109,8 @@ export const rulesPreviewSchema = z.object({
       'Relations on which rules rely (as an element, or after `from`), but of which no object of the namespace has a grant.',
   }),
   vanishing: z.array(vanishingNameSchema).meta({
-    description: 'Names that the present rules define, and these do not: a check of one would be refused.',
+    description:
+      'Names that the present rules define, and these do not: a check of one would be refused. Those that were asked about most recently come first.',
   }),
   access: accessChangesSchema,
   complete: z.boolean().meta({

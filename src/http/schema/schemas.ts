@@ -213,7 +213,7 @@ export const tupleQuerySchema = z.object({
   object: objectSchema.optional(),
 });
 
-const timestamp = (description: string) =>
+export const timestamp = (description: string) =>
   z.string().meta({ format: 'date-time', description: `${description} ISO 8601 in UTC with milliseconds.` });
 
 const id = (prefix: string, description: string) =>

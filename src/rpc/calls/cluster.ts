@@ -1,9 +1,10 @@
 // The operator's calls about the cluster: each shard answers for itself. Also the counts that fronts report, which are
 // no call, since they have no reply.
 
+import { isRuleName } from '../../rules/rule-set.ts';
 import type { FrontReport, ShardLoad, TenantUsageReport } from '../../shard/shard.ts';
 import type { ReceivedReport, Usage } from '../messages.ts';
-import { PROBLEM_TEXT_MAX, PROBLEMS_PER_REPORT_MAX, USAGE_PER_REPORT_MAX } from '../protocol.ts';
+import { ASKED_PER_REPORT_MAX, PROBLEM_TEXT_MAX, PROBLEMS_PER_REPORT_MAX, USAGE_PER_REPORT_MAX } from '../protocol.ts';
 import { demand } from '../wire-violation.ts';
 import { defineCall } from './define-call.ts';
 import * as s from './schema.ts';
@@ -98,13 +99,19 @@ export const clusterCalls = {
 };
 
 /** Checks lengths only. The shard judges the numbers, and whether the tenants are its own. */
-export function reportFrom({ load, usage, problems }: ReceivedReport): FrontReport {
+export function reportFrom({ load, usage, problems, asked }: ReceivedReport): FrontReport {
   demand(problems.length <= PROBLEMS_PER_REPORT_MAX, `A report has more than ${PROBLEMS_PER_REPORT_MAX} problems.`);
   for (const { keyId, code, requestId, detail } of problems) {
     const isShort = [keyId, code, requestId, detail].every(({ length }) => length <= PROBLEM_TEXT_MAX);
     demand(isShort, `A text of a problem is longer than ${PROBLEM_TEXT_MAX} characters.`);
   }
-  return { load: load ?? undefined, usage: usage === null ? [] : usageFrom(usage), problems };
+  const names = asked.flatMap((each) => each.names);
+  demand(
+    asked.length <= ASKED_PER_REPORT_MAX && names.length <= ASKED_PER_REPORT_MAX,
+    `A report has more than ${ASKED_PER_REPORT_MAX} names.`,
+  );
+  demand(names.every(isRuleName), 'What a tenant has asked about is no name.');
+  return { load: load ?? undefined, usage: usage === null ? [] : usageFrom(usage), problems, asked };
 }
 
 function usageFrom({ minute, slots, tenantIds, requests, refused, checks }: Usage): TenantUsageReport[] {

@@ -9,7 +9,7 @@ import {
 } from '../../rules/access-changes.ts';
 import { RULES_SOURCE_BYTES_MAX, type RuleSet, textOfRules } from '../../rules/rule-set.ts';
 import { isJsonForm, ruleSetOfText } from '../../rules/rules-text.ts';
-import { KEEP_OUTSIDE } from '../../rules/rules-writes.ts';
+import { KEEP_OUTSIDE, type VanishingName } from '../../rules/rules-writes.ts';
 import type { RulesPreview, RulesRequest } from '../../shard/shard.ts';
 import { demand } from '../wire-violation.ts';
 import { DONE, defineCall } from './define-call.ts';
@@ -110,7 +110,7 @@ export const ruleCalls = {
       notFollowed: s.uint32,
       outsideTypes: s.uint32,
       ungranted: s.list(s.message({ namespace: s.text, relation })),
-      vanishing: s.list(s.text),
+      vanishing: s.list(s.message<VanishingName>({ name: s.text, askedAtMs: s.orUndefined(s.int64) })),
       access: s.sparse(accessChanges),
       scannedGrants: s.uint32,
       complete: s.flag,

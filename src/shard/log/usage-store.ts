@@ -8,6 +8,7 @@ import type { TenantId } from '../../core/ids.ts';
 import { isLeaving } from '../../core/tenants.ts';
 import { MS_PER_HOUR, MS_PER_MINUTE } from '../../core/text/timestamps.ts';
 import type { StateStore } from '../../store/store.ts';
+import { ASKED_PLACES } from '../memory/asked-names.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import {
   bucketsIn,
@@ -63,12 +64,12 @@ async function storeUsage(ports: UsagePorts, tenants: Tenants, storedBeforeMs?: 
 async function storeOne({ store, clock }: UsagePorts, tenantId: TenantId, usage: TenantUsage): Promise<void> {
   if (!usage.seeded) {
     const hour = hourOf(clock.wallMs());
-    const query = { tenantId, ...placesOf(hour - 1, hour, MINUTE_ROWS) };
-    const rows = await store.readUsage(query, storeDeadline(clock));
-    usage.seed(
-      rows.flatMap((row) => bucketsIn(row, hour - 1, hour)),
-      clock.wallMs(),
+    const [rows, asked] = await Promise.all(
+      [placesOf(hour - 1, hour, MINUTE_ROWS), ASKED_PLACES].map((places) =>
+        store.readUsage({ tenantId, ...places }, storeDeadline(clock)),
+      ),
     );
+    usage.seed(rows?.flatMap((row) => bucketsIn(row, hour - 1, hour)) ?? [], asked ?? [], clock.wallMs());
   }
   const nowMs = clock.wallMs();
   const rows = usage.rows(nowMs);
@@ -110,6 +111,18 @@ export async function readUsage(
   }
   const found = [...buckets.values()].filter(({ atMs, requests }) => atMs >= fromMs && requests > 0);
   return { bucketMs, buckets: found.sort((left, right) => left.atMs - right.atMs) };
+}
+
+/** When names were last asked about; undefined: not in the last day. Rejects with `not-serving`. */
+export async function readAsked(
+  { store, clock }: UsagePorts,
+  { tenantId, usage }: Pick<TenantMemory, 'tenantId' | 'usage'>,
+  names: readonly string[],
+): Promise<readonly (number | undefined)[]> {
+  const isKnown = usage.seeded || names.length === 0;
+  const query = { tenantId, ...ASKED_PLACES };
+  const stored = isKnown ? [] : await readFromStore(store.readUsage(query, storeDeadline(clock)));
+  return usage.askedAtMs(names, stored, clock.wallMs());
 }
 
 /** Whether nothing of the store is needed. */

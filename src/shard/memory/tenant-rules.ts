@@ -8,7 +8,7 @@ import { SubjectTypes } from '../../rules/allowed-grants.ts';
 import { CompiledRules, type RelationNumberOf } from '../../rules/compiled-rules.ts';
 import { type CompiledConditions, compileInTurns, demandCompiled } from '../../rules/conditions/compiled-condition.ts';
 import { NO_RULES, ownNames, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
-import { ruleSetOfText, ruleSetOfTextInTurns } from '../../rules/rules-text.ts';
+import { namesToAsk, ruleSetOfText, ruleSetOfTextInTurns } from '../../rules/rules-text.ts';
 import { LazyTable } from './lazy-table.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 
@@ -70,6 +70,7 @@ export class StoredRules extends RulesText {
   #grantsAlone: CompiledRules | undefined;
   #conditions: CompiledConditions | undefined;
   #namespaces: ReadonlySet<string> | undefined;
+  #names: ReadonlySet<string> | undefined;
   #preparing: Promise<void> | undefined;
 
   constructor(text: string, relationNumberOf: RelationNumberOf) {
@@ -123,6 +124,12 @@ export class StoredRules extends RulesText {
     const named = [...rules, ...types, ...types.flatMap(({ subjects }) => subjects)];
     this.#namespaces ??= new Set([...everyone, ...named.map(({ namespace }) => namespace)]);
     return this.#namespaces;
+  }
+
+  /** That one can ask about. */
+  get names(): ReadonlySet<string> {
+    this.#names ??= new Set(namesToAsk(this.ruleSet));
+    return this.#names;
   }
 
   get compiled(): CompiledRules {

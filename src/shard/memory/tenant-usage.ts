@@ -4,7 +4,9 @@
 // more memory than the cells.
 
 import { MS_PER_HOUR, MS_PER_MINUTE } from '../../core/text/timestamps.ts';
+import type { UsageRow } from '../../store/store.ts';
 import type { TenantUsageReport, UsageBucket } from '../shard.ts';
+import { AskedNames } from './asked-names.ts';
 import { Evictable, type MemoryBudget } from './memory-budget.ts';
 
 /** An hour, and twenty minutes in which the one before can still be stored whole. */
@@ -21,7 +23,8 @@ interface Cells {
   readonly counts: Uint32Array;
   /** The tenant's plan at the first report of the minute. */
   readonly plans: (string | undefined)[];
-  /** Whether what earlier owners stored of this hour and the one before is included. */
+  readonly asked: AskedNames;
+  /** Whether what earlier owners stored, of this hour and the one before and of names, is included. */
   seeded: boolean;
   /** Whether there was a report since the last time it was stored. */
   unstored: boolean;
@@ -57,6 +60,24 @@ export class TenantUsage extends Evictable {
     this.reportedChecks += countOf(report.checks);
     cells.unstored = true;
     count(cells, minute, report, plan);
+  }
+
+  /** `defined`: the names of the present rules; the others are dropped. Undefined: they are not in memory. */
+  noteAsked(names: readonly string[], nowMs: number, defined?: ReadonlySet<string>, monotonicMs = 0): void {
+    const asked = defined === undefined ? names : names.filter((name) => defined.has(name));
+    if (this.#dropped || asked.length === 0) return;
+    const cells = this.#cells ?? this.#allocate(monotonicMs);
+    this.referenced = true;
+    cells.unstored = true;
+    cells.asked.note(asked, nowMs);
+    this.#budget.resize(this, USAGE_BYTES + cells.asked.bytes);
+  }
+
+  /** When names were last asked about. `stored`: what earlier owners stored of it, unless this is seeded. */
+  askedAtMs(names: readonly string[], stored: readonly UsageRow[], nowMs: number): readonly (number | undefined)[] {
+    const earlier = new AskedNames();
+    earlier.seed(stored, nowMs);
+    return names.map((name) => this.#cells?.asked.askedAtMs(name, nowMs) ?? earlier.askedAtMs(name, nowMs));
   }
 
   /** By minute, from `fromMs`, ascending; omits minutes without requests. */
@@ -100,11 +121,13 @@ export class TenantUsage extends Evictable {
     return this.#cells?.unstored === true && this.#cells.storedAtMs <= beforeMs;
   }
 
-  /** Adds what earlier owners stored of this hour and the one before, once. */
-  seed(stored: readonly UsageBucket[], nowMs: number): void {
+  /** Adds what earlier owners stored of this hour and the one before, and of the names asked about, once. */
+  seed(stored: readonly UsageBucket[], asked: readonly UsageRow[], nowMs: number): void {
     const cells = this.#cells;
     if (cells === undefined || cells.seeded) return;
     cells.seeded = true;
+    cells.asked.seed(asked, nowMs);
+    this.#budget.resize(this, USAGE_BYTES + cells.asked.bytes);
     const now = Math.floor(nowMs / MS_PER_MINUTE);
     for (const bucket of stored) {
       const minute = bucket.atMs / MS_PER_MINUTE;
@@ -112,14 +135,15 @@ export class TenantUsage extends Evictable {
     }
   }
 
-  /** This hour, and the one before while all of it is in the cells. */
-  rows(nowMs: number) {
+  /** This hour, and the one before while all of it is in the cells; and the names that were asked about. */
+  rows(nowMs: number): readonly UsageRow[] {
     const hour = hourOf(nowMs);
     const isWhole = Math.floor(nowMs / MS_PER_MINUTE) % MINUTES_PER_HOUR <= USAGE_MINUTES - MINUTES_PER_HOUR - 1;
     const byHour = Map.groupBy(this.read(nowMs), ({ atMs }) => hourOf(atMs));
-    return [...byHour].flatMap(([each, minutes]) =>
+    const counted = [...byHour].flatMap(([each, minutes]) =>
       each === hour || (each === hour - 1 && isWhole) ? rowsOfHour(each, minutes) : [],
     );
+    return [...counted, ...(this.#cells?.asked.rows(nowMs) ?? [])];
   }
 
   /** Its rows are being stored. `false`: they could not be. */
@@ -144,6 +168,7 @@ export class TenantUsage extends Evictable {
       minutes: new Uint32Array(USAGE_MINUTES),
       counts: new Uint32Array(USAGE_MINUTES * COUNTS),
       plans: new Array<string | undefined>(USAGE_MINUTES).fill(undefined),
+      asked: new AskedNames(),
       seeded: false,
       unstored: false,
       storedAtMs: monotonicMs,

@@ -101,10 +101,10 @@ class PeerConnection implements TenantConnection {
     this.#peer.waits.end();
   }
 
-  report({ load, usage, problems }: FrontReport): void {
+  report({ load, usage, problems, asked }: FrontReport): void {
     const { clock, tenures } = this.#peer.shard;
     if (load !== undefined) this.load.add(load, clock.monotonicMs());
-    if (usage.length + problems.length === 0) return;
+    if (usage.length + problems.length + asked.length === 0) return;
     const bySlot = new Map(Array.from(tenures(), (tenure) => [tenure.slot, tenure]));
     const [nowMs, monotonicMs] = [clock.wallMs(), clock.monotonicMs()];
     // A tenant is only kept under its own slot. So a report with a wrong slot, or of a tenant that is not here, finds
@@ -118,6 +118,12 @@ class PeerConnection implements TenantConnection {
       memory?.usage.add(each, nowMs, memory.tenant.plan, monotonicMs);
     }
     for (const each of problems) memoryOf(each)?.problems.add(each, nowMs);
+    for (const each of asked) {
+      const memory = memoryOf(each);
+      // Without rules, there are no names but the built-in relations.
+      if (memory?.tenant.rulesRevision === undefined) continue;
+      memory.usage.noteAsked(each.names, nowMs, memory.rules.ready?.names, monotonicMs);
+    }
   }
 
   close(): void {

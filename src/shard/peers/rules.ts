@@ -26,6 +26,7 @@ import {
   type RulesComparison,
 } from '../evaluation/compare-access.ts';
 import { demandNoneOutside, LISTED_MAX, OutsideGrants, stricterTypes, UnreadGrants } from '../log/outside-grants.ts';
+import { readAsked } from '../log/usage-store.ts';
 import { decideRules, demandRevision, refuseLost } from '../log/write-decisions.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { NO_RULES_REVISION } from '../memory/tenant-rules.ts';
@@ -248,7 +249,10 @@ export async function previewRules(
     { ruleSet, revision, names, subjects: [...subjects] },
     figures,
   );
-  return { ...figures, vanishing: namesVanishing(present, ruleSet), access };
+  const vanishing = namesVanishing(present, ruleSet);
+  const asked = await readAsked(context, memory, vanishing);
+  const items = vanishing.map((name, index) => ({ name, askedAtMs: asked[index] }));
+  return { ...figures, vanishing: items.sort((a, b) => (b.askedAtMs ?? 0) - (a.askedAtMs ?? 0)), access };
 }
 
 /** Who would lose and gain access, as far as that is known of these subjects within the bounds of a preview. */

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { RULE_SET_BYTES_MAX } from '../../../src/rules/rule-set.ts';
 import { type Answer, assertProblem, call } from '../../kit/http-client.ts';
+import { waitFor } from '../../kit/wait-for.ts';
 import { oneService } from '../support/one-service.ts';
 
 const EMPTY = { rules: [], groups: false, public: [] };
@@ -302,6 +303,50 @@ describe('rules', () => {
       assertProblem(await put(key, EMPTY, {}, query), 400, 'invalid-request', service.errorsBase);
     }
     assert.deepEqual((await get(key)).json, RULES);
+  });
+
+  it('says when a name that would vanish was last asked about, by whatever request, and of no other tenant', async () => {
+    const [{ key }, silent] = [await service.createTenant(), await service.createTenant()];
+    const names = ['can_check', 'can_bulk', 'can_evaluate', 'can_list', 'can_hold', 'can_rest'];
+    const rules = { ...EMPTY, rules: names.flatMap((name) => rulesOf(name).rules) };
+    for (const each of [key, silent.key]) assert.equal((await put(each, rules)).status, 200);
+    const subject = 'user:ann';
+    const object = 'document:1';
+    const post = (path: string, body: object) => ({ method: 'POST', path, key, body });
+    const asks = [
+      post('/v1/check', { subject, relation: 'can_check', object }),
+      post('/v1/check/bulk', { checks: ['viewer', 'can_bulk'].map((relation) => ({ subject, relation, object })) }),
+      post('/access/v1/evaluation', {
+        ...{ subject: { type: 'user', id: 'ann' }, resource: { type: 'document', id: '1' } },
+        action: { name: 'can_evaluate' },
+      }),
+      { method: 'GET', path: `/v1/objects?subject=${subject}&relation=can_list`, key },
+      { method: 'GET', path: `/v1/subjects?object=${object}&relation=can_hold`, key },
+    ];
+    const sinceMs = Date.now();
+    for (const ask of asks) {
+      const answer = await service.send(ask);
+      assert.equal(answer.status, 200, answer.text);
+    }
+    const vanishing = async (of: string): Promise<readonly { name: string; asked_at: string | null }[]> => {
+      const answer = await put(of, EMPTY, {}, '?dry_run=true');
+      return (answer.json as { vanishing: { name: string; asked_at: string | null }[] }).vanishing;
+    };
+    const askedOf = (items: readonly { name: string; asked_at: string | null }[]) =>
+      items.filter(({ asked_at: askedAt }) => askedAt !== null);
+    // The process that answers tells the owner of it every few seconds.
+    await waitFor('the names', async () => askedOf(await vanishing(key)).length >= asks.length);
+    const found = await vanishing(key);
+    assert.deepEqual(new Set(askedOf(found).map(({ name }) => name)), new Set(names.slice(0, -1)));
+    assert.deepEqual(found.at(-1), { name: 'can_rest', asked_at: null }, 'it comes last');
+    for (const { asked_at: askedAt } of askedOf(found)) {
+      const atMs = Date.parse(String(askedAt));
+      assert.ok(atMs > sinceMs - 60_000 && atMs <= Date.now(), String(askedAt));
+    }
+    assert.deepEqual(
+      await vanishing(silent.key),
+      names.map((name) => ({ name, asked_at: null })),
+    );
   });
 
   it('needs the scope admin, and no other', async () => {

@@ -968,7 +968,9 @@ class RulesPreview:
     grant.
     """
     vanishing: list[VanishingName]
-    """Names that the present rules define, and these do not: a check of one would be refused."""
+    """Names that the present rules define, and these do not: a check of one would be refused. Those that were asked
+    about most recently come first.
+    """
     access: AccessChanges
     """Who would lose and gain names of the present rules, each subject compared at one moment."""
     complete: bool
@@ -1129,12 +1131,17 @@ class VanishingName:
 
     name: str
     """The name."""
+    asked_at: datetime | None
+    """When a key of the tenant last asked about the name, in a check or a listing, to the minute; `null`: not in
+    the last day, as far as is known. ISO 8601 in UTC with milliseconds.
+    """
 
     @classmethod
     def decode(cls, value: Json) -> VanishingName:
         known = object_of(value)
         return cls(
             name=required(known, "name", text),
+            asked_at=nullable(known, "asked_at", time),
         )
 
 

@@ -328,7 +328,7 @@ export interface RulesPreview {
    */
   ungranted: readonly NamespaceRelation[];
   /**
-   * Names that the present rules define, and these do not: a check of one would be refused.
+   * Names that the present rules define, and these do not: a check of one would be refused. Those that were asked about most recently come first.
    *
    * Items: A name that checks can no longer ask about.
    */
@@ -337,6 +337,7 @@ export interface RulesPreview {
      * The name.
      */
     name: string;
+    asked_at: string | null;
   }[];
   /**
    * Who would lose and gain names of the present rules, each subject compared at one moment.

@@ -3,12 +3,13 @@
 // grey, with their age.
 
 import { CROWDED_SHARE_MIN } from '../../../../src/core/async/turns.ts';
+import { span } from '../../../../src/core/text/timestamps.ts';
 import type { MemberView, ReaderView, SlotView } from '../../../../src/front/front.ts';
 import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import { type ClusterEvent, figuresOf, lagOf, largest } from '../cluster-history.ts';
 import type { Look, ShardFigures } from '../cluster-watch.ts';
 import { type ConsoleLinks, tenantPath } from '../page.ts';
-import { asOf, code, count, foreign, plural, span, table, timeOfDay } from '../parts/parts.ts';
+import { asOf, code, count, foreign, plural, table, timeOfDay } from '../parts/parts.ts';
 import { colourOf, ownerSwatch } from '../parts/slots-picture.ts';
 
 /** The bounds are those of the alerts GrantdChecksSlow and GrantdWriteBehindLags, so that page and alerts agree. */

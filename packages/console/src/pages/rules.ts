@@ -8,7 +8,7 @@ import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import { tenantIdOf } from '../../../../src/operator/path-ids.ts';
 import { noChanges } from '../../../../src/rules/access-changes.ts';
 import { hasRules, NO_RULES, type RuleSet, revisionOf } from '../../../../src/rules/rule-set.ts';
-import { diffRules, publicChanged } from '../../../../src/rules/rules-diff.ts';
+import { diffRules, namesVanishing, publicChanged } from '../../../../src/rules/rules-diff.ts';
 import { isJsonForm, parseRulesText, withSource } from '../../../../src/rules/rules-text.ts';
 import { KEEP_OUTSIDE, type RulesPreview } from '../../../../src/rules/rules-writes.ts';
 import { sourceOf } from '../../../../src/rules/text/printer.ts';
@@ -27,7 +27,7 @@ import {
 import { accessChangesMarkup } from '../parts/access-changes.ts';
 import { changeForm, formError, hidden, refilled, submit } from '../parts/form-parts.ts';
 import { confirmPage, tenantPage } from '../parts/layout.ts';
-import { code, count, fact, plural, section } from '../parts/parts.ts';
+import { ago, code, count, fact, plural, section } from '../parts/parts.ts';
 import { rulesDiff } from '../parts/rules-diff.ts';
 import { countProblems, RULES_TEXT_LENGTH_MAX, rulesBox, rulesState } from '../parts/rules-editor.ts';
 import { RULES_EXAMPLES } from '../parts/rules-examples.ts';
@@ -150,7 +150,24 @@ export async function validateRules(call: PageCall): Promise<PageResult> {
 const again = (call: PageCall, shown: Partial<EditorState>): Promise<PageResult> =>
   showPage(call, { revision: typedRevision(call), text: typedText(call), ...shown });
 
-function figuresMarkup(tenantId: string, preview: RulesPreview): Markup {
+function vanishingMarkup(vanishing: RulesPreview['vanishing'], nowMs: number): Markup {
+  const asked = vanishing.filter(({ askedAtMs }) => askedAtMs !== undefined);
+  const namesOf = (names: RulesPreview['vanishing']): Markup =>
+    names.map(
+      ({ name, askedAtMs }, index) =>
+        html`${index > 0 && ', '}${code(name)}${askedAtMs !== undefined && html` (${ago(askedAtMs, nowMs)})`}`,
+    );
+  const others = vanishing.slice(asked.length);
+  return html`${
+    asked.length > 0 &&
+    html`<p class="warning">Applications asked about these names in the last day, and would be refused: ${namesOf(asked)}.</p>`
+  }${
+    others.length > 0 &&
+    html`<p class="warning">Checks of these names would be refused, about which nobody asked in the last day: ${namesOf(others)}.</p>`
+  }`;
+}
+
+function figuresMarkup({ tenantId, nowMs }: { tenantId: string; nowMs: number }, preview: RulesPreview): Markup {
   const { groupSubjects, publicGrants, notFollowed, outsideTypes, ungranted, complete, scannedGrants } = preview;
   const { access, vanishing } = preview;
   const atLeast = complete ? '' : 'at least ';
@@ -167,10 +184,7 @@ function figuresMarkup(tenantId: string, preview: RulesPreview): Markup {
         : html`<p>${complete ? 'Rules use these relations, but no object has a grant of them:' : 'Rules use these relations, but none of the grants looked at is one of them:'}</p>
           <ul>${ungranted.map(({ namespace, relation }) => html`<li>${code(relation)} of ${code(namespace)}</li>`)}</ul>`
     }
-    ${
-      vanishing.length > 0 &&
-      html`<p class="warning">Checks of these names would be refused: ${vanishing.map((name, index) => html`${index > 0 && ', '}${code(name)}`)}.</p>`
-    }
+    ${vanishingMarkup(vanishing, nowMs)}
     ${accessChangesMarkup(tenantId, access ?? noChanges('failed'))}`;
 }
 
@@ -198,7 +212,7 @@ async function tryRules(call: PageCall, session: OperatorTenantSession, ruleSet:
         : html`<p class="warning">Another operator changed the rules since you opened this page.</p>`
     }
     ${rulesDiff(present, ruleSet)}
-    ${figuresMarkup(session.tenantId, preview)}
+    ${figuresMarkup({ tenantId: session.tenantId, nowMs: call.clock.wallMs() }, preview)}
     <p class="hint">Nothing has been saved.</p>
   </section>`;
   return again(call, { below });
@@ -225,12 +239,13 @@ async function askToSave(
 }
 
 /** For rules that change the meaning of grants, and not only what follows from them. */
-const newMeaning = (tenantId: string, differences: Markup, preview: RulesPreview): Markup =>
-  html`<h2 tabindex="-1" data-focus>Grants change their meaning</h2>
-    <p>Grants to groups and to every subject of a namespace change their meaning: subjects may gain or lose access that was
-      not granted to them individually.</p>
-    ${differences}
-    ${figuresMarkup(tenantId, preview)}`;
+const NEW_MEANING = html`<h2 tabindex="-1" data-focus>Grants change their meaning</h2>
+  <p>Grants to groups and to every subject of a namespace change their meaning: subjects may gain or lose access that was
+    not granted to them individually.</p>`;
+
+/** For rules without names that applications still ask about. */
+const MISSING_NAMES = html`<h2 tabindex="-1" data-focus>Applications still ask about names</h2>
+  <p>Their checks and listings of names that these rules do not define would be refused.</p>`;
 
 /** For stricter types, which exclude stored grants. */
 const excludedGrants = (message: string): Markup =>
@@ -250,15 +265,14 @@ async function saveRules(call: PageCall, session: OperatorTenantSession, ruleSet
   if (revisionOf(present) !== revision) return showConflict(call, session, ruleSet);
   const isConfirmed = call.form.text('confirmed') === revisionOf(ruleSet);
   const switched = present.groups !== ruleSet.groups || publicChanged(present, ruleSet).length > 0;
-  if (switched && !isConfirmed) {
+  if ((switched || namesVanishing(present, ruleSet).length > 0) && !isConfirmed) {
     const preview = await session.call('previewRules', call.context(), { ...KEPT, ruleSet });
-    if (preview.groupSubjects > 0 || preview.publicGrants > 0 || !preview.complete) {
-      return askToSave(
-        call,
-        ruleSet,
-        'Save the rules',
-        newMeaning(session.tenantId, rulesDiff(present, ruleSet), preview),
-      );
+    const changesGrants = switched && (preview.groupSubjects > 0 || preview.publicGrants > 0 || !preview.complete);
+    if (changesGrants || preview.vanishing.some(({ askedAtMs }) => askedAtMs !== undefined)) {
+      const explanation = html`${changesGrants ? NEW_MEANING : MISSING_NAMES}
+        ${rulesDiff(present, ruleSet)}
+        ${figuresMarkup({ tenantId: session.tenantId, nowMs: call.clock.wallMs() }, preview)}`;
+      return askToSave(call, ruleSet, 'Save the rules', explanation);
     }
   }
   try {

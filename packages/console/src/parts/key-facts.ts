@@ -3,9 +3,10 @@
 // last characters, which are also part of the secret. The ID is no secret; it is shown in full where it fits.
 
 import { scopesOf } from '../../../../src/core/scopes.ts';
+import { span } from '../../../../src/core/text/timestamps.ts';
 import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import type { ListedKey } from '../../../../src/shard/shard.ts';
-import { ago, code, copyCode, fact, foreign, moment, span } from './parts.ts';
+import { ago, code, copyCode, fact, foreign, moment } from './parts.ts';
 
 const LAST_CHARACTERS = 4;
 

@@ -2,7 +2,7 @@
 
 import type { GrantTerms } from '../../../../src/core/grant-attributes.ts';
 import { describeWarning, unknownNamespaceWarnings } from '../../../../src/core/service-warnings.ts';
-import { formatTimestamp, MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../../../../src/core/text/timestamps.ts';
+import { formatTimestamp, span } from '../../../../src/core/text/timestamps.ts';
 import type { RequestContext } from '../../../../src/front/front.ts';
 import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import { parseGroup } from '../../../../src/rules/compiled-rules.ts';
@@ -42,19 +42,6 @@ const dateTime = (wallMs: number, length: number): string => formatTimestamp(wal
 
 /** The time of the day in UTC: `11:32:25`. */
 export const clockTime = (wallMs: number): string => formatTimestamp(wallMs).slice(11, 19);
-
-/** `3 minutes`, rounded down to the largest unit that fits. */
-export function span(ms: number): string {
-  const [amount, unit] =
-    ms >= 2 * MS_PER_DAY
-      ? [ms / MS_PER_DAY, 'day']
-      : ms >= 2 * MS_PER_HOUR
-        ? [ms / MS_PER_HOUR, 'hour']
-        : ms >= MS_PER_MINUTE
-          ? [ms / MS_PER_MINUTE, 'minute']
-          : [Math.max(0, ms) / 1000, 'second'];
-  return plural(Math.floor(amount), unit);
-}
 
 export const ago = (wallMs: number, nowMs: number): Markup => time(wallMs, `${span(nowMs - wallMs)} ago`);
 

@@ -91,7 +91,10 @@ describe('rules set, show and diff', () => {
       notFollowed: 0,
       outsideTypes: 0,
       ungranted: [{ namespace: 'doc', relation: 'parent' }],
-      vanishing: ['can_edit'],
+      vanishing: [
+        { name: 'can_edit', askedAtMs: Date.now() - 5 * 60_000 },
+        { name: 'can_sign', askedAtMs: undefined },
+      ],
       access: {
         ...noChanges('everyone'),
         lost: {
@@ -113,7 +116,10 @@ describe('rules set, show and diff', () => {
       assert.match(run.stdout, /at least 1,234 subjects of the form namespace:id#name/);
       assert.match(run.stdout, /at least 5 grants to namespace:\*/);
       assert.match(run.stdout, /The rules use grants of which none was found: doc parent\.\n/);
-      assert.match(run.stdout, /Checks of these names would be refused: can_edit\.\n/);
+      assert.match(
+        run.stdout,
+        /Applications asked about these names in the last day, and would be refused: can_edit \(5 minutes ago\)\.\nChecks of these names would be refused, about which nobody asked in the last day: can_sign\.\n/,
+      );
       assert.match(
         run.stdout,
         /It is not known how many lose access: it concerns everyone of a public namespace:\n {2}can_edit: user:ann, user:bob, on some of doc:1, doc:2 and 5 more\n/,
@@ -145,6 +151,21 @@ describe('rules set, show and diff', () => {
     assert.equal((await set(id, RULES, '--yes')).code, 0);
     service.operator.preview = NONE;
     assert.deepEqual(await shown(id), RULES);
+  });
+
+  test('rules without names that applications ask about are set only after a yes', async () => {
+    const id = await createTenant();
+    try {
+      service.operator.preview = { ...NONE, vanishing: [{ name: 'can_sign', askedAtMs: Date.now() }] };
+      const asked = await set(id, RULES);
+      assert.equal(asked.code, 2);
+      assert.match(asked.stderr, /names are missing that applications ask about.*pass --yes/s);
+      assert.deepEqual(await shown(id), EMPTY);
+      service.operator.preview = { ...NONE, vanishing: [{ name: 'can_sign', askedAtMs: undefined }] };
+      assert.equal((await set(id, RULES)).code, 0);
+    } finally {
+      service.operator.preview = NONE;
+    }
   });
 
   test('rules are replaced only if they are those that were named', async () => {

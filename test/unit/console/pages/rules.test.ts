@@ -125,7 +125,7 @@ describe('trying rules', () => {
       notFollowed: 0,
       outsideTypes: 0,
       ungranted: [{ namespace: 'doc', relation: 'editor' }],
-      vanishing: ['can_sign'],
+      vanishing: [{ name: 'can_sign', askedAtMs: undefined }],
       access: noChanges('bounds'),
       scannedGrants: 100_000,
       complete: false,
@@ -135,7 +135,7 @@ describe('trying rules', () => {
     assert.match(text, /<dd>at least 1,200<\/dd>/);
     assert.match(text, /<dd>at least 7<\/dd>/);
     assert.match(text, /100,000, not all of them/);
-    assert.match(text, /would be refused: <code[^>]*>can_sign/);
+    assert.match(text, /about which nobody asked in the last day: <code[^>]*>can_sign/);
     assert.match(text, /It is not known who loses access/);
     assert.match(text, /none of the grants looked at is one of them:[\s\S]*editor<\/code> of <code dir="ltr">doc/);
     assert.match(text, /\+ doc viewer = editor/);
@@ -256,6 +256,20 @@ describe('saving rules', () => {
     assert.equal((await send('save', SWITCHES)).status, 303);
     service.operator.preview = { ...NO_PREVIEW, groupSubjects: 3 };
     assert.equal((await send('save', `${SWITCHES}${TEXT}`, revisionOf(WITH_GROUPS))).status, 303);
+  });
+
+  it('asks once more where applications ask about names that would be missing', async () => {
+    await session.call('writeRules', context, { ruleSet: OTHERS, ifMatch: undefined });
+    const save = (confirmed = '') => send('save', TEXT, revisionOf(OTHERS), { confirmed });
+    service.operator.preview = { ...NO_PREVIEW, vanishing: [{ name: 'can_read', askedAtMs: Date.now() - 300_500 }] };
+    const { text } = await save();
+    assert.match(text, /Applications still ask about names/);
+    assert.match(text, /and would be refused: <code[^>]*>can_read<\/code> \(<time[^>]*>5 minutes ago/);
+    assert.deepEqual(await rulesNow(), OTHERS);
+    assert.equal((await save(revisionOf(RULES))).status, 303);
+    await session.call('writeRules', context, { ruleSet: OTHERS, ifMatch: undefined });
+    service.operator.preview = { ...NO_PREVIEW, vanishing: [{ name: 'can_read', askedAtMs: undefined }] };
+    assert.equal((await save()).status, 303, 'nobody asks about it');
   });
 
   it('asks what becomes of stored grants that stricter types exclude, and keeps them if told to', async () => {

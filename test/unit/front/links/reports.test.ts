@@ -120,6 +120,46 @@ test('problems of a session are told with how often and the last one, a bounded 
   assert.equal(told().length, 8, 'nothing is told twice');
 });
 
+test('the names that a key asks about are told to the owner, however it asks, and again in another minute', async (t) => {
+  let aheadMs = 0;
+  const clock = { ...reportingClock, wallMs: () => reportingClock.wallMs() + aheadMs };
+  const stage = await setStage(t, { clock });
+  const session = await stage.session();
+  const named = (relation: string) => ({ ...TUPLE, relation });
+  const page = { namespace: undefined, limit: 10, cursor: undefined };
+  const asks = [
+    () => session.check(arrived(), named('can_check')),
+    () => session.check(arrived(), { ...named('can_condition'), context: '{}' }),
+    () => session.checkBulk(arrived(), [TUPLE, named('can_bulk'), named('can_bulk_2')]),
+    () => session.checkOrDeny(arrived(), [named('can_evaluate')]),
+    () => session.explain(arrived(), named('can_explain')),
+    () => session.call('listObjects', arrived(), { subject: 'user:ann', relation: 'can_list', ...page }),
+    () => session.call('listHolders', arrived(), { object: 'doc:1', relation: 'can_hold', ...page }),
+    () => session.check(arrived(), TUPLE),
+  ];
+  const told = () => stage.shard.reports.flatMap(({ asked }) => asked);
+  const askAll = async () => {
+    for (const ask of asks) {
+      session.countRequest(false);
+      // The scripted owner has no rules: what counts is that it was asked.
+      await ask().catch(() => undefined);
+    }
+  };
+  const all = ['can_check', 'can_condition', 'can_bulk', 'can_bulk_2', 'can_evaluate', 'can_explain', 'can_list'];
+  const names = () => new Set(told().flatMap((each) => each.names));
+  await askAll();
+  await until(() => names().size === all.length + 1);
+  assert.deepEqual(names(), new Set([...all, 'can_hold']));
+  assert.ok(told().every(({ tenantId }) => tenantId === stage.tenantId));
+  const times = () => told().filter((each) => each.names.includes('can_check')).length;
+  aheadMs += 120_000;
+  const before = times();
+  await until(async () => {
+    await askAll();
+    return times() > before;
+  });
+});
+
 test('a console reports nothing', async (t) => {
   const stage = await setStage(t, { front: { peer: 'console' }, clock: reportingClock });
   const front = await setStage(t, { clock: reportingClock });

@@ -244,6 +244,9 @@ const MALFORMED: readonly (readonly [string, FrontMessage])[] = [
   ['a report whose columns differ', { report: { usage: { ...usage, requests: [] } } }],
   ['201 problems in a report', { report: { problems: new Array(201).fill({ code: 'overloaded' }) } }],
   ['a long text of a problem', { report: { problems: [{ detail: 'a'.repeat(301) }] } }],
+  ['2,001 names in a report', { report: { asked: [{ names: new Array(2000).fill('a') }, { names: ['a'] }] } }],
+  ['2,001 tenants without a name in a report', { report: { asked: new Array(2001).fill({ tenantId: 'a' }) } }],
+  ['a text that is no name in a report', { report: { asked: [{ names: ['a b'] }] } }],
   [
     '1,001 tenants in a report',
     {
@@ -489,10 +492,11 @@ test('a report of a front is taken in as it is said, with what it asks in the sa
   const shard = createShard();
   const server = await listen(t, () => shard);
   const load = { elapsedMs: 2000, checks: 3, failures: 1, latencies: [0, 2, 1] };
-  const report = { load, usage: { ...usage, checks: [7] } };
+  const asked = [{ slot: 0, tenantId: 'a', names: ['can_read', 'can_edit'] }];
+  const report = { load, usage: { ...usage, checks: [7] }, asked };
   const { reply } = openStream(t, server.address, { ...HELLO, calls: [{ id: 1, authenticate }], report });
   assert.ok((await reply(1)).handle);
   assert.deepEqual(shard.reports, [
-    { load, usage: [{ slot: 0, tenantId: 'a', minute: 1, requests: 1, refused: 0, checks: 7 }], problems: [] },
+    { load, usage: [{ slot: 0, tenantId: 'a', minute: 1, requests: 1, refused: 0, checks: 7 }], problems: [], asked },
   ]);
 });

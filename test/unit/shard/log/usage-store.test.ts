@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { storeDueUsage, USAGE_STORE_MS } from '../../../../src/shard/log/usage-store.ts';
 import { bucketsIn, HOUR_ROWS, MINUTE_ROWS, placesOf, rowsOfHour } from '../../../../src/shard/memory/tenant-usage.ts';
 import { createMemoryStore, OpenSlot, portsOf, RELEASE, SLOT, soon } from '../tools.ts';
@@ -22,7 +23,7 @@ async function openSlot() {
   const use = (owner: OpenSlot, requests: number, refused = 0): void => {
     const minute = Math.floor(clocks.wallMs() / MINUTE_MS);
     const report = { slot: SLOT, tenantId, minute, requests, refused, checks: 2 * requests };
-    owner.front.report({ load: undefined, usage: [report], problems: [] });
+    owner.front.report({ load: undefined, usage: [report], problems: [], asked: [] });
   };
   const store = (owner: OpenSlot) => storeDueUsage(portsOf(owner), owner.tenure.tenants);
   /** Requests by the minutes, or hours, since the start. */
@@ -174,4 +175,56 @@ test('rows are read as they were written; those of another hour, and damaged one
   const turn = Math.ceil(hour / MINUTE_ROWS.hours) * MINUTE_ROWS.hours;
   assert.deepEqual(placesOf(turn, turn + 1, MINUTE_ROWS), { from: 0, to: 1 });
   assert.deepEqual(placesOf(turn - 1, turn, MINUTE_ROWS), { from: 0, to: MINUTE_ROWS.hours - 1 });
+});
+
+test('names that were asked about outlive owners, whoever stores them, and only names of the present rules are kept', async () => {
+  const { time, clocks, slot, tenantId, store } = await openSlot();
+  const rulesOf = (...names: readonly string[]) =>
+    parseRuleSet({ rules: names.map((name) => ({ namespace: 'doc', name, any_of: ['owner'] })) });
+  const write = async (owner: OpenSlot, ...names: readonly string[]) => {
+    const request = { ruleSet: rulesOf(...names), ifMatch: undefined };
+    await owner.connection.writeRules(await owner.handle(tenantId), owner.attempt(), request);
+  };
+  const ask = (owner: OpenSlot, ...names: readonly string[]) =>
+    owner.front.report({ load: undefined, usage: [], problems: [], asked: [{ slot: SLOT, tenantId, names }] });
+  /** Minutes since each name was asked about. */
+  const vanishing = async (owner: OpenSlot) => {
+    const request = { ruleSet: rulesOf(), ifMatch: undefined };
+    const preview = await owner.connection.previewRules(await owner.handle(tenantId), request);
+    return preview.vanishing.map(({ name, askedAtMs = Number.NaN }) => [
+      name,
+      Math.floor(clocks.wallMs() / MINUTE_MS) - askedAtMs / MINUTE_MS,
+    ]);
+  };
+  ask(slot, 'can_read');
+  await write(slot, 'can_read', 'can_edit', 'can_sign');
+  const unasked = (name: string) => [name, Number.NaN];
+  assert.deepEqual(await vanishing(slot), ['can_read', 'can_edit', 'can_sign'].map(unasked), 'it had no rules then');
+  ask(slot, 'can_read', 'can_fly');
+  slot.front.report({
+    ...{ load: undefined, usage: [], problems: [] },
+    asked: [
+      { slot: SLOT + 1, tenantId, names: ['can_sign'] },
+      { slot: SLOT, tenantId: 'ten_x', names: ['can_sign'] },
+    ],
+  });
+  time.passedMs += USAGE_STORE_MS;
+  ask(slot, 'can_edit');
+  const both = [['can_edit', 0], ['can_read', 5], unasked('can_sign')];
+  assert.deepEqual(await vanishing(slot), both);
+  await store(slot);
+  const heir = await slot.restart(clocks);
+  assert.deepEqual(await vanishing(heir), both);
+  // What it stores includes what it found.
+  ask(heir, 'can_edit');
+  time.passedMs += USAGE_STORE_MS;
+  await store(heir);
+  const third = await heir.restart(clocks);
+  assert.deepEqual(await vanishing(third), [['can_edit', 5], ['can_read', 10], unasked('can_sign')]);
+  await write(third, 'can_read', 'can_fly');
+  assert.deepEqual(await vanishing(third), [['can_read', 10], unasked('can_fly')]);
+  time.passedMs += DAY_MS;
+  assert.deepEqual(await vanishing(third), [unasked('can_read'), unasked('can_fly')]);
+  third.faults.turn('fail-before', ['readUsage']);
+  await assert.rejects(vanishing(third), { kind: 'not-serving' }, 'never "not asked" for "not known"');
 });

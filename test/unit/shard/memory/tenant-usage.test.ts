@@ -118,6 +118,7 @@ test('a report reaches the tenants of this shard under their own slot, and no ot
       { ...problem, slot: SLOT + 1, tenantId },
       { ...problem, slot: SLOT, tenantId: 'nonsense' },
     ],
+    asked: [{ slot: SLOT, tenantId, names: ['can_read'] }],
   });
   const sinceMs = slot.clock.wallMs() - 60_000;
   const usage = (await slot.operator.readUsage({ tenantId, sinceMs })).buckets;
@@ -130,7 +131,12 @@ test('a report reaches the tenants of this shard under their own slot, and no ot
   const { buckets, problems: none } = await slot.operator.readUsage({ tenantId: other, sinceMs });
   assert.deepEqual([buckets, none], [[], []]);
   await assert.rejects(slot.operator.readUsage({ tenantId: ids.create('ten'), sinceMs }), { code: 'tenant-not-found' });
-  slot.front.report({ load: { elapsedMs: 2000, checks: 10, failures: 2, latencies: [10] }, usage: [], problems: [] });
+  slot.front.report({
+    load: { elapsedMs: 2000, checks: 10, failures: 2, latencies: [10] },
+    usage: [],
+    problems: [],
+    asked: [],
+  });
   assert.deepEqual(await slot.operator.readLoad(), {
     checksPerSecond: 5,
     failuresPerSecond: 1,

@@ -22,7 +22,8 @@ import java.util.List;
  *     revoked.
  * @param ungranted Relations on which rules rely (as an element, or after {@code from}), but of which no object of
  *     the namespace has a grant.
- * @param vanishing Names that the present rules define, and these do not: a check of one would be refused.
+ * @param vanishing Names that the present rules define, and these do not: a check of one would be refused. Those that
+ *     were asked about most recently come first.
  * @param access Who would lose and gain names of the present rules, each subject compared at one moment.
  * @param complete Whether all grants that matter to the counts were examined. If not, the counts are lower bounds,
  *     and a relation in {@code ungranted} may have grants.
