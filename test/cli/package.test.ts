@@ -122,7 +122,7 @@ describe('the package', () => {
       ['namespaces create folder', 0, /name +folder/],
       ['namespaces list', 0, /folder/],
       ['rules set rules.json', 0, /The rules are set/],
-      ['rules show', 0, /"can_read"/],
+      ['rules show', 0, / can_read = /],
       ['rules diff rules.json', 0, /^$/],
       ['rules history', 0, /^VERSION/],
       ['rules rollback 1 --yes', 0, /The rules are set|already/],

@@ -100,7 +100,7 @@ describe('checks of a file', () => {
     const linesWith = (answer: unknown): number[] =>
       rows.filter(({ authorized, error }) => (authorized ?? error.code) === answer).map(({ line }) => line);
     assert.deepEqual([linesWith('invalid-relation'), linesWith(true)], [[8, 9, 121], [10]]);
-    assert.match(rows[7].error.detail, /"can_raed", .* Did you mean "can_read"\? Names on /);
+    assert.match(rows[7].error.detail, /"can_raed" is none of them\. Did you mean "can_read"\? Names on /);
   });
 
   test('are compared with what their lines expect; a line that expects nothing expects to be authorized', async () => {

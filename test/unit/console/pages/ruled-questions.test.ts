@@ -143,7 +143,7 @@ describe('a check of a tenant with rules', () => {
     assert.equal(unknown.status, 400);
     assert.match(
       unknown.text,
-      /id="relation-error" role="alert">[^<]*&quot;can_fly&quot;, which is neither .*Names on doc: [^<]*can_read, /,
+      /id="relation-error" role="alert">[^<]*&quot;can_fly&quot; is none of them\..*Names on doc: [^<]*can_read, /,
     );
     assert.equal((await check('user:ada', '<b>', 'doc:1')).status, 422);
   });
