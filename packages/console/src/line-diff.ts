@@ -9,7 +9,7 @@ export interface DiffLine {
  * Lines of the one that changed, times those of the other: they are compared each with each, in a few milliseconds. Of
  * more, all are removed and added.
  */
-const PAIRS_MAX = 1_000_000;
+const PAIRS_MAX = 500_000;
 
 const linesOf = (text: string): readonly string[] => text.replace(/\r?\n$/, '').split(/\r?\n/);
 
