@@ -437,11 +437,12 @@ function* partsOf<Part>(
   return parts;
 }
 
-const MEMBERS = ['relations', 'states', 'conditions', 'types', 'rules', 'groups', 'public'];
+/** Of a rule set in JSON. */
+export const RULE_SET_MEMBERS = ['relations', 'states', 'conditions', 'types', 'rules', 'groups', 'public'];
 
 /** The shape of the body, and of its parts. */
 function* parseShape(parser: Parser, body: unknown): Steps<RuleSet> {
-  const fields = parser.fields(body, '', MEMBERS);
+  const fields = parser.fields(body, '', RULE_SET_MEMBERS);
   const { relations = [], states = [], conditions = [], types = [], groups = false, public: namespaces = [] } = fields;
   const listed = {
     rules: parser.list(fields.rules, 'rules', RULES_MAX),

@@ -6,7 +6,7 @@ import { GrantdError } from '../../../src/core/errors.ts';
 import { isJsonObject } from '../../../src/core/json-members.ts';
 import { RULES_BODY_BYTES_MAX } from '../../../src/core/limits.ts';
 import { utf8Text } from '../../../src/core/text/utf8.ts';
-import { parseRuleSetInTurns } from '../../../src/rules/parse-rule-set.ts';
+import { parseRuleSetInTurns, RULE_SET_MEMBERS } from '../../../src/rules/parse-rule-set.ts';
 import type { RuleSet } from '../../../src/rules/rule-set.ts';
 import { isJsonForm, PROBLEM_PLACE, parseRulesText, withSource } from '../../../src/rules/rules-text.ts';
 import type { CliContext } from './cli-context.ts';
@@ -14,7 +14,6 @@ import { CliFailure, EXIT, reasonOf } from './failures.ts';
 import { openSource, readWhole } from './import/import-source.ts';
 import { Cursor, parseYaml, plainOf, YAML_BYTES_MAX } from './yaml-file.ts';
 
-const MEMBERS = ['relations', 'conditions', 'types', 'rules', 'groups', 'public'];
 /** Members of a file of model tests; its rules are a map. */
 const TEST_MEMBERS = ['rules', 'rules_file', 'grants', 'grants_file', 'tests'];
 
@@ -52,7 +51,7 @@ async function rulesInText({ node, file, path }: Cursor, text: string): Promise<
 /** Rules in YAML, or as text in it; `{}` means an empty rule set. Throws a CliFailure. */
 export async function rulesInYaml(cursor: Cursor): Promise<RuleSet> {
   if (cursor.node.kind === 'text' && cursor.node.text.trim() !== '') return rulesInText(cursor, cursor.node.text);
-  const { fields } = cursor.map(MEMBERS);
+  const { fields } = cursor.map(RULE_SET_MEMBERS);
   const plain = Object.fromEntries([...fields].map(([name, each]) => [name, plainOf(each)]));
   try {
     return await parseRuleSetInTurns({ rules: [], ...plain }, () => setImmediate(), { expressions: true });

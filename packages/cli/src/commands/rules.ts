@@ -154,9 +154,9 @@ export function registerRulesCommands(program: Command, context: CliContext): vo
     .option(...JSON_OPTION);
   addExamples(
     set,
-    `rules set rules.json --tenant ${TENANT_EXAMPLE} --dry-run`,
-    `rules set rules.json --tenant ${TENANT_EXAMPLE}`,
-    `rules set - --tenant ${TENANT_EXAMPLE} --yes < rules.json`,
+    `rules set rules.grantd --tenant ${TENANT_EXAMPLE} --dry-run`,
+    `rules set rules.grantd --tenant ${TENANT_EXAMPLE}`,
+    `rules set - --tenant ${TENANT_EXAMPLE} --yes < rules.grantd`,
   ).action(context.action((file: string, options: ReplaceOptions) => setRules(context, file, options)));
 
   registerDiff(rules, context);
@@ -181,7 +181,7 @@ function registerDiff(rules: Command, context: CliContext): void {
     );
   addExamples(
     command,
-    `rules diff rules.json --tenant ${TENANT_EXAMPLE}`,
+    `rules diff rules.grantd --tenant ${TENANT_EXAMPLE}`,
     `rules diff --from 3 --tenant ${TENANT_EXAMPLE}`,
     `rules diff --from 3 --to 4 --tenant ${TENANT_EXAMPLE}`,
   ).action(
@@ -282,7 +282,7 @@ export function registerRulesTypes(rules: Command, context: CliContext): void {
   addExamples(
     types,
     `rules types --out src/model.ts --tenant ${TENANT_EXAMPLE}`,
-    'rules types --from-file rules.json --out model/model.go',
+    'rules types --from-file rules.grantd --out model/model.go',
   ).action(context.action((options: TypesOptions) => writeRulesTypes(context, options)));
 }
 

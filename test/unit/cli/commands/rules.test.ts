@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { noChanges } from '../../../../src/rules/access-changes.ts';
+import { RULE_SET_MEMBERS } from '../../../../src/rules/parse-rule-set.ts';
 import { revisionOfRules } from '../../../../src/rules/rule-set.ts';
 import { useDirectory } from '../../../kit/directory.ts';
 import { type CliRun, useOperatorCli } from '../cli-run.ts';
@@ -474,6 +475,23 @@ public: [user]
     assert.equal(piped.code, 0, piped.stderr);
     const format = await grantd(['rules', 'format', named('own.yaml', YAML)]);
     assert.deepEqual([format.code, /is YAML/.test(format.stderr)], [1, true]);
+  });
+
+  test('in YAML has every member that the service takes', async () => {
+    const whole = {
+      relations: ['blocked'],
+      states: ['archived'],
+      conditions: [{ name: 'small', parameters: { n: 'int' }, expression: 'n < 9' }],
+      types: [{ namespace: 'doc', relation: 'viewer', subjects: ['user with small'] }],
+      rules: [{ namespace: 'doc', name: 'can_edit', any_of: [{ any_of: ['editor'], but_not: ['archived'] }] }],
+      groups: true,
+      public: ['user'],
+    };
+    assert.deepEqual(Object.keys(whole), RULE_SET_MEMBERS);
+    const id = await createTenant();
+    const run = await grantd(['rules', 'set', named('whole.yaml', JSON.stringify(whole)), '--tenant', id]);
+    assert.deepEqual([run.code, run.stderr], [0, '']);
+    assert.deepEqual(await shown(id), whole);
   });
 
   test('is text, in a file of its own or as a value in YAML, and stays as it was written', async () => {
