@@ -1,10 +1,10 @@
 // Starts the application: GRANTD_URL and GRANTD_KEY say where grantd is, PORT where the application listens.
 
+import { readFile } from 'node:fs/promises';
 import { Grantd } from '@grantd/client';
 import { createApp } from './app.js';
 import { finishDeletions } from './deletion.js';
 import { logError } from './errors.js';
-import { RULE_SET } from './rules.js';
 
 const { PORT = '3000', TIMEOUT_MS = '2000' } = process.env;
 /** A change of the rules may wait while grantd starts or moves a tenant; a person in front of a page does not. */
@@ -15,7 +15,8 @@ const grantd = new Grantd({ timeoutMs: Number(TIMEOUT_MS) });
 
 // This needs a key with the scope `admin`. In production, a pipeline writes the rules, and the key of the application
 // has only `check:read` and `grant:write`.
-await grantd.writeRules({ rule_set: RULE_SET }, { timeoutMs: START_MS });
+const rules = await readFile(new URL('rules.grantd', import.meta.url), 'utf8');
+await grantd.writeRules({ rule_set: rules }, { timeoutMs: START_MS });
 
 setInterval(() => finishDeletions(grantd).catch(logError), DELETIONS_EVERY_MS);
 
