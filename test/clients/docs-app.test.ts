@@ -44,7 +44,8 @@ async function startProxy(target: string): Promise<Server> {
     const { method = '', url = '', headers } = request;
     const key = headers.authorization?.replace('Bearer ', '');
     const body = chunks.length > 0 ? Buffer.concat(chunks).toString() : undefined;
-    const answer = await call(target, { method, path: url, key, body });
+    const sent = { 'Content-Type': headers['content-type'] ?? '' };
+    const answer = await call(target, { method, path: url, key, body, headers: sent });
     const { 'content-type': type = '', etag = '' } = answer.headers;
     response.writeHead(answer.status, { 'content-type': type, etag }).end(answer.text);
   });
