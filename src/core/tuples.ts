@@ -313,6 +313,10 @@ export function parseTuple(subject: unknown, relation: unknown, object: unknown,
   return { subject: parsedSubject, relation: parsedRelation, object: parsedObject };
 }
 
+/** A tuple as people read it: `user:ada editor doc:x`, and of a state `doc:x is archived`. */
+export const tupleText = ({ subject, relation, object }: Readonly<Record<Part, unknown>>): string =>
+  subject === EVERY_SUBJECT ? `${object} is ${relation}` : `${subject} ${relation} ${object}`;
+
 /** A tuple as one string. No identifier contains a space, so different tuples have different keys. */
 export const tupleKey = ({ subject, relation, object }: Tuple): string => `${subject} ${relation} ${object}`;
 

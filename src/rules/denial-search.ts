@@ -342,7 +342,8 @@ export class DenialSearch {
 
   /** Whether a grant to it says who has a relation, and not from what an object inherits. */
   #isNaming(subject: string): boolean {
-    return this.#subjects.includes(subject) || this.#check.rules.membershipOf(subject) !== undefined;
+    const isHeld = subject === EVERY_SUBJECT || this.#subjects.includes(subject);
+    return isHeld || this.#check.rules.membershipOf(subject) !== undefined;
   }
 
   /** The name that the gate would give. */
@@ -449,7 +450,7 @@ export class DenialSearch {
     this.#misses ||= granted.cost.misses;
     const steps = Array.from(granted.held.keys(), (entity) => {
       const names = granted.namesOn(entity);
-      const groups = rules.groups ? rules.namesIn(names).map((name) => `${entity}#${name}`) : [];
+      const groups = rules.groups ? rules.groupNamesIn(names).map((name) => `${entity}#${name}`) : [];
       return [
         ...groups.flatMap((subject) => wanted.relations.map((relation) => ({ subject, relation, object }))),
         ...wanted.parents

@@ -1,7 +1,7 @@
 // The reason of a denial as the APIs show it: one sentence, and the grants that it names. Invariant: it takes a bounded
 // number of bytes as JSON; what conditions saw is left out first.
 
-import { namespaceOf } from '../../core/tuples.ts';
+import { EVERY_SUBJECT, namespaceOf, tupleText } from '../../core/tuples.ts';
 import type { CompiledRules } from '../../rules/compiled-rules.ts';
 import type { Denial, DenialPart, TakenName } from '../../rules/denial-search.ts';
 import type { Step } from '../../rules/graph.ts';
@@ -55,7 +55,8 @@ class DenialWriter {
     ].join('; ');
     const text = `${sentence === '' ? this.#nothingText() : sentence}${cut && sentence !== '' ? ', and that is not all' : ''}.`;
     return JSON.stringify({
-      text: `${text.charAt(0).toUpperCase()}${text.slice(1)}`,
+      // A sentence that begins with an object keeps its spelling.
+      text: text.replace(/^(?:no|the) /, (word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`),
       excluded_by: excluding.map(({ step, takes: { name, object } }) => ({
         ...this.#record(step),
         excludes: { name, object },
@@ -77,19 +78,43 @@ class DenialWriter {
     return this.#seenBytes > SEEN_BYTES_MAX ? record : { ...record, condition_saw: saw };
   }
 
-  #tuple({ subject, relation, object }: Step): string {
-    return `\`${subject} ${this.#texts.rules.describe(relation)} ${object}\``;
+  #tuple(step: Step): string {
+    return `\`${this.#phrase(step)}\``;
+  }
+
+  #phrase({ subject, relation, object }: Step): string {
+    return tupleText({ subject, relation: this.#texts.rules.describe(relation), object });
   }
 
   /** Those that take away the same, in one clause. */
   #excludingTexts(excluding: readonly Exclusion[]): readonly string[] {
     const byTaken = Map.groupBy(excluding, ({ takes: { name, object } }) => `${name} ${object}`);
-    return Array.from(byTaken.values(), (parts) => {
-      const steps = parts.map(({ step }) => this.#tuple(step));
-      const [taken] = parts;
-      const verb = steps.length === 1 ? 'excludes' : 'exclude';
-      return `${listed(steps)} ${verb} ${this.#texts.question.subject} from ${taken === undefined ? '' : this.#takenText(taken.takes)}`;
+    return [...byTaken.values()].flatMap((parts) => {
+      const [states, steps] = [true, false].map((isOfState) =>
+        parts.map(({ step }) => step).filter(({ subject }) => (subject === EVERY_SUBJECT) === isOfState),
+      );
+      return parts
+        .slice(0, 1)
+        .flatMap(({ takes }) => [
+          ...(states?.length ? [this.#takingText(states, takes)] : []),
+          ...(steps?.length ? [this.#excludingText(steps, takes)] : []),
+        ]);
     });
+  }
+
+  #excludingText(steps: readonly Step[], takes: TakenName): string {
+    const verb = steps.length === 1 ? 'excludes' : 'exclude';
+    const texts = steps.map((step) => this.#tuple(step));
+    return `${listed(texts)} ${verb} ${this.#texts.question.subject} from ${this.#takenText(takes)}`;
+  }
+
+  /** A state takes from every subject. */
+  #takingText(states: readonly Step[], takes: TakenName): string {
+    const { object } = this.#texts.question;
+    const isOfObject = takes.object === object && states.every((state) => state.object === object);
+    const verb = states.length === 1 ? 'takes' : 'take';
+    const taken = isOfObject ? `${verb} ${takes.name} away` : `${verb} away ${this.#takenText(takes)}`;
+    return `${listed(states.map((state) => this.#phrase(state)))}, which ${taken}`;
   }
 
   #takenText({ name, object, isInherited }: TakenName): string {

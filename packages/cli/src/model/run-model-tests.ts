@@ -3,6 +3,7 @@
 
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { isJsonObject } from '../../../../src/core/json-members.ts';
+import { tupleText } from '../../../../src/core/tuples.ts';
 import { type EmbeddedShard, EmbeddedTenant } from '../embedded-tenant.ts';
 import { CliFailure, EXIT } from '../failures.ts';
 import { grantLines, proofLines, reasonLines } from '../output/proof-tree.ts';
@@ -114,7 +115,7 @@ class TestRunner {
   async #check({ question, context, expected }: CheckQuestion): Promise<Mismatch> {
     const { subject, relation, object } = question;
     const answer = await answerOf(() => this.#tenant.check(question, context));
-    const text = `${subject} ${relation} ${object}`;
+    const text = tupleText(question);
     if (answer instanceof GrantdError) {
       return answer.code === expected ? undefined : { question: text, expected, ...refused(answer) };
     }

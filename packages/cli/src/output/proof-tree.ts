@@ -2,7 +2,7 @@
 // rests.
 
 import { isJsonObject, type JsonObject, objectsIn } from '../../../../src/core/json-members.ts';
-import { EVERY_SUBJECT } from '../../../../src/core/tuples.ts';
+import { tupleText } from '../../../../src/core/tuples.ts';
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const indent = (lines: readonly string[]): string[] => lines.map((line) => `  ${line}`);
@@ -13,7 +13,7 @@ const VERDICTS: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 function grantLine({ subject, relation, object, condition, condition_saw: saw }: JsonObject): string {
-  const tuple = subject === EVERY_SUBJECT ? `${object} is ${relation}` : `${subject} ${relation} ${object}`;
+  const tuple = tupleText({ subject, relation, object });
   if (!isJsonObject(condition)) return tuple;
   return `${tuple} with ${condition.name} ${JSON.stringify(saw ?? condition.context)}`;
 }

@@ -21,17 +21,16 @@ import {
   buttonLink,
   code,
   copyId,
-  entityLink,
   expiry,
   foreign,
   moment,
-  objectLink,
   refreshing,
   section,
   staleWarning,
   termsMarkup,
   termTexts,
   timeOfDay,
+  tupleMarkup,
 } from '../parts/parts.ts';
 
 /** Changes of one response: a few tens of kilobytes. */
@@ -112,10 +111,9 @@ function contentMarkup(tenantId: string, change: FeedContent, nowMs: number): Ma
     case 'rules.updated':
       return html`<a href=${tenantPath(tenantId, 'rules')}>rules</a> ${change.texts && summaryOfChange(JSON.parse(change.texts.former), JSON.parse(change.texts.rules))}`;
     default: {
-      const { subject, relation, object } = change.grant;
       const terms = termTexts(change.grant, (endMs) => expiry(endMs, nowMs));
       const { formerTerms } = change;
-      return html`${entityLink(tenantId, subject, false)} <strong>${relation}</strong> ${objectLink(tenantId, object)}${terms.map((each) => html` <small>${each}</small>`)}${formerTerms === undefined ? undefined : html` <small>(before: ${termsMarkup(formerTerms)})</small>`}`;
+      return html`${tupleMarkup(tenantId, change.grant, false)}${terms.map((each) => html` <small>${each}</small>`)}${formerTerms === undefined ? undefined : html` <small>(before: ${termsMarkup(formerTerms)})</small>`}`;
     }
   }
 }

@@ -3,7 +3,7 @@
 import { assert } from '../../../../src/core/assert.ts';
 import type { GrantedTuple, GrantRefusal } from '../../../../src/core/bulk-writes.ts';
 import { describeWarning, unfollowedWarnings } from '../../../../src/core/service-warnings.ts';
-import { isSubject } from '../../../../src/core/tuples.ts';
+import { isSubject, tupleText } from '../../../../src/core/tuples.ts';
 import { html } from '../../../../src/http/pages/markup.ts';
 import { NO_RULES, type RuleSet } from '../../../../src/rules/rule-set.ts';
 import { type Refusal, refuse } from '../forms.ts';
@@ -11,7 +11,7 @@ import { type PageCall, type PageResult, readTenantOrId, redirect, tenantPath, t
 import { refilled } from '../parts/form-parts.ts';
 import { grantForm, readTerms, readTuple } from '../parts/grant-form.ts';
 import { tenantPage } from '../parts/layout.ts';
-import { crumb } from '../parts/parts.ts';
+import { besidePath, crumb } from '../parts/parts.ts';
 
 /** The field of the form that a refusal of the tenant's owner concerns; others concern the plan. */
 const FIELDS_REFUSED: Partial<Record<GrantRefusal, string>> = {
@@ -73,6 +73,6 @@ export async function createGrant(call: PageCall): Promise<PageResult | Refusal>
   if (result.kind === 'refused') return refuseGrant(result.code, result.message);
   assert('grantId' in result, 'a grant is created or exists');
   const warnings = unfollowedWarnings([result]).map(describeWarning);
-  const notice = [`${EVENTS[result.kind]}: ${tuple.subject} ${tuple.relation} ${tuple.object}`, ...warnings].join('. ');
-  return redirect(tenantPath(tenantId, 'grants', { subject: tuple.subject }), notice);
+  const notice = [`${EVENTS[result.kind]}: ${tupleText(tuple)}`, ...warnings].join('. ');
+  return redirect(besidePath(tenantId, tuple), notice);
 }

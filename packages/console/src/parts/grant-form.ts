@@ -6,9 +6,11 @@ import type { TermsRequest } from '../../../../src/core/grant-attributes.ts';
 import { conditionInText, type ExpiryRequest, parseCondition } from '../../../../src/core/grant-terms.ts';
 import { formatTimestamp, MS_PER_DAY, MS_PER_HOUR } from '../../../../src/core/text/timestamps.ts';
 import {
+  EVERY_SUBJECT,
   type Grant,
   isIdentifier,
   isNamespaceName,
+  isRelation,
   isRelationName,
   isSubject,
   type Tuple,
@@ -31,9 +33,10 @@ import {
 } from './form-parts.ts';
 import { buttonLink } from './parts.ts';
 
-const SUBJECT_HINT = 'namespace:id, such as user:ada; of a state: *';
+const SUBJECT_HINT = 'namespace:id, such as user:ada';
+const STATES_HINT = `${SUBJECT_HINT}; nothing for a state`;
 const OBJECT_HINT = 'namespace:id, such as document:plan';
-const SUBJECT_REFUSED = 'A subject is namespace:id, such as user:ada, without spaces; of a state, it is *.';
+const SUBJECT_REFUSED = `A subject is ${SUBJECT_HINT}, without spaces; of a state, it is *.`;
 const OBJECT_REFUSED = `An object has the form ${OBJECT_HINT}, without spaces.`;
 const NAME_REFUSED =
   'A relation or a name that a rule defines: a letter, then up to 63 letters, digits, “_”, “.” or “-”.';
@@ -84,8 +87,10 @@ export function readQuestion(fields: Fields): { readonly question: NamedTuple } 
   return refusal === undefined ? { question: { subject, relation, object } } : { refusal };
 }
 
+/** Without a subject, the relation is a state; the tenant's owner refuses others. */
 export function readTuple(fields: Fields): { readonly tuple: Tuple } | { readonly refusal: Refusal } {
-  const [subject, relation, object] = [fields.typed('subject'), fields.text('relation'), fields.typed('object')];
+  const [typed, relation, object] = [fields.typed('subject'), fields.text('relation'), fields.typed('object')];
+  const subject = typed === '' && !isRelation(relation) ? EVERY_SUBJECT : typed;
   const refusal = refuseTyped({ subject, object });
   if (refusal === undefined && isRelationName(relation)) return { tuple: { subject, relation, object } };
   const messages = isRelationName(relation) ? {} : { relation: 'This must be one of the relations.' };
@@ -234,9 +239,10 @@ export function grantForm(
 ): Markup {
   const path = tenantPath(tenantId, 'grants');
   const leave = tenantPath(tenantId, 'grants', subject === undefined ? { object } : { subject });
+  const mayLack = ruleSet.states.length === 0 ? { required: true } : { hint: STATES_HINT };
   const fields = html`${formError(filled)}
     <div class="tuple">
-      ${subjectField({ id: 'new-subject', value: subject ?? '', required: true }, filled)}
+      ${subjectField({ id: 'new-subject', value: subject ?? '', ...mayLack }, filled)}
       ${relationField(ruleSet, filled)}
       ${objectField(filled, { id: 'new-object', value: object ?? '', required: true })}
     </div>

@@ -3,9 +3,11 @@
 import type { GrantTerms } from '../../../../src/core/grant-attributes.ts';
 import { describeWarning, unknownNamespaceWarnings } from '../../../../src/core/service-warnings.ts';
 import { formatTimestamp, span } from '../../../../src/core/text/timestamps.ts';
+import { EVERY_SUBJECT } from '../../../../src/core/tuples.ts';
 import type { RequestContext } from '../../../../src/front/front.ts';
 import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import { parseGroup } from '../../../../src/rules/compiled-rules.ts';
+import type { NamedTuple } from '../../../../src/rules/questions.ts';
 import { pathTo, type Query, tenantPath, withQuery } from '../page.ts';
 
 /** Words of at most 24 characters, or a part of a longer one: up to punctuation, or 24 characters. */
@@ -124,6 +126,16 @@ export function entityLink(tenantId: string, subject: string, groups = true): Ma
 /** An object links to the grants on it. */
 export const objectLink = (tenantId: string, object: string): Markup =>
   html`<a href=${tenantPath(tenantId, 'grants', { object })}>${foreign(object)}</a>`;
+
+/** A grant as one reads it, with links. `groups`: as of a subject. */
+export const tupleMarkup = (tenantId: string, { subject, relation, object }: NamedTuple, groups = true): Markup =>
+  subject === EVERY_SUBJECT
+    ? html`${objectLink(tenantId, object)} is <strong>${relation}</strong>`
+    : html`${entityLink(tenantId, subject, groups)} <strong>${relation}</strong> ${objectLink(tenantId, object)}`;
+
+/** The grants beside this one: of its subject; of a state, on its object. */
+export const besidePath = (tenantId: string, { subject, object }: NamedTuple): string =>
+  tenantPath(tenantId, 'grants', subject === EVERY_SUBJECT ? { object } : { subject });
 
 /** The warnings that the API gives in a header beside an answer that is false or empty, once it is there. */
 export function warningsMarkup(context: RequestContext): Markup {

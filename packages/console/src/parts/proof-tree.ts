@@ -3,10 +3,9 @@
 
 import { isJsonObject, type JsonObject, objectsIn } from '../../../../src/core/json-members.ts';
 import { parseTimestamp } from '../../../../src/core/text/timestamps.ts';
-import { EVERY_SUBJECT } from '../../../../src/core/tuples.ts';
 import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import { isRuleName } from '../../../../src/rules/rule-set.ts';
-import { code, copyCode, entityLink, foreign, moment, objectLink } from './parts.ts';
+import { code, copyCode, foreign, moment, tupleMarkup } from './parts.ts';
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -35,12 +34,9 @@ function grantMarkup(grant: JsonObject, tenantId: string): Markup {
     isSent === true
       ? html`<small>sent with the check</small>`
       : html`<small>grant ${copyCode(textOf(grantId))}${createdAtMs !== undefined && html`, created ${moment(createdAtMs)}`}</small>`;
-  const tuple =
-    subject === EVERY_SUBJECT
-      ? html`${objectLink(tenantId, textOf(object))} is <strong>${textOf(relation)}</strong>`
-      : html`${entityLink(tenantId, textOf(subject))} <strong>${textOf(relation)}</strong> ${objectLink(tenantId, textOf(object))}`;
+  const tuple = { subject: textOf(subject), relation: textOf(relation), object: textOf(object) };
   return html`<li>
-    ${tuple}
+    ${tupleMarkup(tenantId, tuple)}
     ${conditionMarkup(grant)} ${origin}
   </li>`;
 }

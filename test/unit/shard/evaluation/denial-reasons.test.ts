@@ -8,6 +8,7 @@ import { grantOf, RuledSlot } from './ruled-slot.ts';
 
 const RULES = {
   relations: ['restricted', 'blocked', 'approved', 'cleared', 'team_editor'],
+  states: ['archived', 'published'],
   groups: true,
   public: ['user'],
   conditions: [{ name: 'allowed', parameters: { allowed: 'bool' }, expression: 'allowed' }],
@@ -32,6 +33,11 @@ const RULES = {
     { namespace: 'doc', name: 'can_publish', any_of: [{ all_of: ['editor', 'approved'] }] },
     { namespace: 'doc', name: 'can_format', any_of: ['team_editor'] },
     { namespace: 'doc', name: 'can_audit', any_of: ['all of approved from parent'] },
+    { namespace: 'folder', name: 'frozen', any_of: ['archived'] },
+    { namespace: 'doc', name: 'frozen', any_of: ['archived', 'frozen from parent'] },
+    { namespace: 'doc', name: 'can_write', any_of: [{ any_of: ['editor'], but_not: ['frozen', 'blocked'] }] },
+    { namespace: 'doc', name: 'can_cite', any_of: ['published'] },
+    { namespace: 'doc', name: 'can_release', any_of: [{ all_of: ['editor', 'published'] }] },
     { namespace: 'doc', name: 'can_move', any_of: ['can_read from parent'] },
   ],
 };
@@ -126,6 +132,48 @@ const ROWS: readonly (readonly [what: string, grants: readonly string[], asked: 
     [],
     'user:bob can_audit doc:x',
     'No grant leads from user:bob to can_audit of doc:x; it takes all of approved from parent.',
+  ],
+  [
+    'a state',
+    ['user:bob editor doc:x', '* archived doc:x'],
+    'user:bob can_write doc:x',
+    'doc:x is archived, which takes can_write away.',
+  ],
+  [
+    'a state of a subject that no rule knows, and of what the object inherits from',
+    ['link:z editor doc:x', '* archived folder:a', 'folder:a parent doc:x'],
+    'link:z can_write doc:x',
+    'folder:a is archived, which takes away can_write of doc:x.',
+  ],
+  [
+    'a state, and a grant to the subject',
+    ['user:bob editor doc:x', 'user:bob blocked doc:x', '* archived doc:x'],
+    'user:bob can_write doc:x',
+    'doc:x is archived, which takes can_write away; `user:bob blocked doc:x` excludes user:bob from can_write of doc:x.',
+  ],
+  [
+    'two states in one clause',
+    ['user:bob editor doc:x', '* archived doc:x', '* archived folder:a', 'folder:a parent doc:x'],
+    'user:bob can_write doc:x',
+    'doc:x is archived and folder:a is archived, which take away can_write of doc:x.',
+  ],
+  [
+    'a state that is missing',
+    ['user:bob editor doc:x'],
+    'user:bob can_release doc:x',
+    'No grant leads from user:bob to can_release of doc:x; `doc:x is published` would suffice.',
+  ],
+  [
+    'what only a state gives',
+    ['user:bob member team:b', '* archived team:b'],
+    'user:bob can_cite doc:x',
+    'No grant leads from user:bob to can_cite of doc:x; `doc:x is published` would suffice.',
+  ],
+  [
+    'a relation that only groups have: none of a state',
+    ['* archived team:b', 'user:bob guest team:b'],
+    'user:bob can_format doc:x',
+    'No grant leads from user:bob to can_format of doc:x; it takes team_editor.',
   ],
   [
     'a namespace without rules',

@@ -14,8 +14,8 @@ public record Rules(RuleSet ruleSet, String revision) {
      */
     public RuleSetRequest toRequest() {
         return new RuleSetRequest(
-            ruleSet.relations(), ruleSet.conditions(), ruleSet.types(), ruleSet.rules(), ruleSet.groups(),
-            ruleSet.publicNamespaces(), null);
+            ruleSet.relations(), ruleSet.states(), ruleSet.conditions(), ruleSet.types(), ruleSet.rules(),
+            ruleSet.groups(), ruleSet.publicNamespaces(), null);
     }
 
     static Rules of(Request.Response got) {
