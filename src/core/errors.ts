@@ -29,13 +29,13 @@ export const ERROR_CATALOGUE = Object.freeze({
     400,
     3,
     'Invalid subject',
-    'The subject is missing, not a string or not of the form namespace:external_id. The namespace starts with a letter and has up to 64 letters, digits, "_", "." or "-"; the external id has 1 to 256 Unicode code points without control characters, white space or lone surrogates. A state is granted with the subject "*", and nothing else is.',
+    'The subject is missing, not a string or not of the form namespace:external_id. The namespace starts with a letter and has up to 64 letters, digits, "_", "." or "-"; the external id has 1 to 256 Unicode code points without control characters, white space or lone surrogates. A state is granted with the subject "*", and nothing else is; a check may have that subject, too.',
   ),
   'invalid-relation': entry(
     400,
     3,
     'Invalid relation',
-    'The relation is missing or neither one of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent) nor one that the rules of the tenant declare under "relations". Checks and listings also accept the names that rules of the tenant define; such a name is never granted.',
+    'The relation is missing or neither one of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent) nor one that the rules of the tenant declare under "relations" or "states". Checks and listings also accept the names that rules of the tenant define; such a name is never granted.',
   ),
   'invalid-object': entry(
     400,
