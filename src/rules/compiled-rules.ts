@@ -481,16 +481,34 @@ const inOrder =
   (relation) =>
     relationNumber(relation) ?? RELATIONS.length + 1 + ownNames(ruleSet).indexOf(relation);
 
-/**
- * The names that states alone may give, whichever the namespace. If a group may have every subject as a member, a grant
- * to it may give any name.
- */
-function openNames(states: ReadonlySet<number>, definitions: Iterable<Definitions>, groups: boolean): NameSet {
-  if (states.size === 0) return 0n;
+/** What holds without a grant to the subject. */
+interface OpenNames {
+  /**
+   * The names that states alone may give, whichever the namespace. If a group may have every subject as a member, a
+   * grant to it may give any name.
+   */
+  readonly open: NameSet;
+  /** The states that may give a name that is none. What `but_not` alone uses gives nothing. */
+  readonly giving: ReadonlySet<number>;
+}
+
+/** `isNamed`: whether the number is that of a name, and not of a part of a rule. */
+function openNames(
+  states: ReadonlySet<number>,
+  definitions: Iterable<Definitions>,
+  groups: boolean,
+  isNamed: (number: number) => boolean,
+): OpenNames {
+  if (states.size === 0) return { open: 0n, giving: states };
   /** By name: what opens once `left` more of those that it waits for do. */
   const waiting = new Map<number, { readonly number: number; left: number }[]>();
+  /** By name: what may open it. */
+  const openers = new Map<number, number[]>();
   const wait = (number: number, names: ReadonlySet<number>, left: number): void => {
     const opening = { number, left };
+    const known = openers.get(number);
+    if (known === undefined) openers.set(number, [...names]);
+    else known.push(...names);
     for (const name of names) {
       const others = waiting.get(name) ?? [];
       waiting.set(name, others);
@@ -511,8 +529,12 @@ function openNames(states: ReadonlySet<number>, definitions: Iterable<Definition
       if (opening.left === 0) open.add(opening.number);
     }
   }
-  if (groups && open.size > states.size) return EVERY_NAME;
-  return setOf(open);
+  const given = new Set([...open].filter((number) => !states.has(number) && isNamed(number)));
+  const isGroupOpen = groups && given.size > 0;
+  for (const number of given) {
+    for (const each of openers.get(number) ?? []) if (open.has(each)) given.add(each);
+  }
+  return { open: isGroupOpen ? EVERY_NAME : setOf(open), giving: given.intersection(states) };
 }
 
 /** Every bit is set. */
@@ -531,6 +553,7 @@ export class CompiledRules {
   readonly #states: readonly number[];
   readonly #stateSet: NameSet;
   readonly #open: NameSet;
+  readonly #giving: readonly number[];
   readonly #public: ReadonlySet<string>;
   readonly #relations: readonly Relation[];
   /** All names that can be granted. */
@@ -565,7 +588,14 @@ export class CompiledRules {
     const { names, numbers, unnamed, relations, states, definitions, self } = new Numbering(ruleSet, relationNumberOf);
     this.#states = [...states].sort((left, right) => left - right);
     this.#stateSet = setOf(states);
-    this.#open = openNames(states, definitions.values(), ruleSet.groups);
+    const { open, giving } = openNames(
+      states,
+      definitions.values(),
+      ruleSet.groups,
+      (each) => names[each] !== undefined,
+    );
+    this.#open = open;
+    this.#giving = this.#states.filter((state) => giving.has(state));
     this.#self = self === undefined ? 0n : bitOf(self);
     this.#unnamed = unnamed;
     this.#names = names;
@@ -784,15 +814,15 @@ export class CompiledRules {
     return (this.#open & names) !== 0n;
   }
 
-  /** The states, if any may give another name by itself. */
+  /** The states that may give another name by themselves. */
   get givingStates(): readonly number[] {
-    return this.#open === this.#stateSet ? [] : this.#states;
+    return this.#giving;
   }
 
   /** The states that may give the name by themselves. A search from a subject leads to all who hold it through them. */
   statesGiving(number: number): readonly number[] {
     if (!this.isOpen(bitOf(number))) return [];
-    if (this.#open === EVERY_NAME) return this.#states;
+    if (this.#open === EVERY_NAME) return this.#states.filter((each) => each === number || this.#giving.includes(each));
     const given = new Set([number]);
     const add = (each: number): unknown => this.isOpen(bitOf(each)) && given.add(each);
     for (const each of given) {

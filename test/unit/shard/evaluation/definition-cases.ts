@@ -14,6 +14,9 @@ import { type CaseKind, type RandomCase, randomCase, randomGrant, randomOf } fro
 import type { SlotOptions } from '../tools.ts';
 import { conditionText, Definition, RuledSlot, relationOf } from './ruled-slot.ts';
 
+/** Evicts pages of each kind of cases, and lets most calls through: the kinds read more and more. */
+const CACHE_BYTES: Readonly<Record<CaseKind, number>> = { union: 80_000, conditions: 80_000, whole: 150_000 };
+
 const STATES: readonly { name: string; cold: boolean; options: SlotOptions; cases: number; refusal?: string }[] = [
   { name: 'everything in memory', cold: false, options: {}, cases: 25 },
   { name: 'nothing in memory', cold: true, options: {}, cases: 25 },
@@ -34,13 +37,12 @@ const STATES: readonly { name: string; cold: boolean; options: SlotOptions; case
   {
     name: 'a budget that evicts',
     cold: true,
-    options: { cacheBytesMax: 150_000 },
+    options: { cacheBytesMax: CACHE_BYTES.whole },
     cases: 8,
     // A call whose pages together exceed the budget.
     refusal: 'overloaded',
   },
 ];
-const UNION_CACHE_BYTES = 80_000;
 /** Of each state: a single case may hardly have an answer of yes. */
 const CASES_MIN = 2;
 /** Of one question in two: how often another is drawn that is answered with no. */
@@ -262,9 +264,7 @@ const distinct = (grants: readonly NaiveGrant[]): NaiveGrant[] => [
 /** `share`: of the cases, from 0 to 1. */
 export function testDefinition(share: number, kind: CaseKind = 'union'): void {
   for (const { name, cold, options: given, cases: casesMax, refusal } of STATES) {
-    // Cases of unions read less.
-    const evicts = given.cacheBytesMax !== undefined && kind === 'union';
-    const options = evicts ? { ...given, cacheBytesMax: UNION_CACHE_BYTES } : given;
+    const options = given.cacheBytesMax === undefined ? given : { ...given, cacheBytesMax: CACHE_BYTES[kind] };
     const cases = Math.max(CASES_MIN, Math.ceil(casesMax * share));
     test(`a shard answers as the definition of rules does: ${kind}, ${name}`, async () => {
       const refusals: Refusals = { code: refusal, count: 0 };
