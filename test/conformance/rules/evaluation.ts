@@ -237,7 +237,7 @@ describe('checks and listings under rules', () => {
       'invalid-relation',
       service.errorsBase,
     );
-    assert.match(several, /^"checks\[3\]\.relation" is /);
+    assert.match(several, /^"checks\[3\]\.relation" must be one of /);
     assert.match(several, hint);
     const list = (path: string) => service.send({ method: 'GET', path, key });
     for (const answer of [
@@ -379,7 +379,10 @@ describe('checks and listings under rules', () => {
     assert.equal((explained.because as unknown[]).length, 1);
     const unknown = await bulk(key, ['user:ada viewer document:1', 'user:ada can_read document:1']);
     const detail = assertProblem(unknown, 400, 'invalid-relation', service.errorsBase);
-    assert.match(detail, /^"checks\[1\]\.relation" is "can_read", .*The names are owner, admin, /);
+    assert.match(
+      detail,
+      /^"checks\[1\]\.relation" must be one of .*"can_read" is none of them\. The names are owner, admin, /,
+    );
   });
 
   it('follows rules as soon as they are acknowledged, and keeps those of tenants apart', async () => {
