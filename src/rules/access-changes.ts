@@ -48,9 +48,8 @@ export interface AccessSide {
 
 /**
  * Why it is not known how many lose or gain access. `everyone`: each subject of a public namespace may, and they cannot
- * be listed. `undecided`: some of it hangs on conditions
- * that only the context of a check decides, or on itself through `but_not`. `bounds`: more would have to be compared
- * than one call compares. `failed`: the comparison got no answer.
+ * be listed. `undecided`: some of it hangs on conditions that only the context of a check decides, or on itself through
+ * `but_not`. `bounds`: more would have to be compared than one call compares. `failed`: the comparison got no answer.
  */
 export const OPEN_POINTS = ['everyone', 'undecided', 'bounds', 'failed'] as const;
 export type OpenPoint = (typeof OPEN_POINTS)[number];

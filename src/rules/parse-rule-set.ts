@@ -32,6 +32,7 @@ import {
   TYPES_MAX,
   type TypeRestriction,
 } from './rule-set.ts';
+import { complete, inTurns, type Steps } from './steps.ts';
 import { findNegativeCycle } from './strata.ts';
 
 /** Problems that one message names. */
@@ -40,7 +41,6 @@ const PROBLEMS_MAX = 20;
 const PARTS_PER_STEP = 1500;
 
 /** Each step takes a few milliseconds. */
-type Steps<Result> = Generator<void, Result>;
 
 const NAME_FORM = 'a letter, then up to 63 letters, digits, "_", "." or "-"';
 const ELEMENT_REGEX = new RegExp(`^(all of )?(${NAME_PATTERN})(?: from (${NAME_PATTERN}))?$`);
@@ -265,13 +265,6 @@ class Parser {
   }
 }
 
-function complete<Result>(steps: Steps<Result>): Result {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-  }
-}
-
 /** A second definition of a name would hide which of them counts. */
 function refuseRepeated(
   parser: Parser,
@@ -490,7 +483,7 @@ function refuseCycle(parser: Parser, parsed: RuleSet): void {
 }
 
 /** `expressions`: whether those of the conditions are compiled, too, to name what is wrong with them. */
-function* parseInSteps(body: unknown, expressions: boolean): Steps<RuleSet> {
+export function* parseInSteps(body: unknown, expressions: boolean): Steps<RuleSet> {
   const parser = new Parser();
   const parsed = yield* parseShape(parser, body);
   yield;
@@ -512,15 +505,8 @@ function* parseInSteps(body: unknown, expressions: boolean): Steps<RuleSet> {
 export const parseRuleSet = (body: unknown): RuleSet => complete(parseInSteps(body, false));
 
 /** The same in steps of at most 10 ms, before each of which it takes a turn. */
-export async function parseRuleSetInTurns(
+export const parseRuleSetInTurns = (
   body: unknown,
   turn: () => Promise<unknown>,
   { expressions }: { readonly expressions: boolean },
-): Promise<RuleSet> {
-  const steps = parseInSteps(body, expressions);
-  for (;;) {
-    await turn();
-    const { done, value } = steps.next();
-    if (done === true) return value;
-  }
-}
+): Promise<RuleSet> => inTurns(parseInSteps(body, expressions), turn);

@@ -155,9 +155,11 @@ export function namesInRule({ anyOf }: Rule): readonly UsedName[] {
   return names;
 }
 
-/** `viewer`, `viewer from parent` or `all of viewer from parent`. */
-export const textOfName = ({ name, from, all }: NameElement): string =>
-  `${all === true ? 'all of ' : ''}${name}${from === undefined ? '' : ` from ${from}`}`;
+const asItIs = (name: string): string => name;
+
+/** `viewer`, `viewer from parent` or `all of viewer from parent`. `write`: how a name is written. */
+export const textOfName = ({ name, from, all }: NameElement, write = asItIs): string =>
+  `${all === true ? 'all of ' : ''}${write(name)}${from === undefined ? '' : ` from ${write(from)}`}`;
 
 /** An element in one line, for people and for comparisons. */
 export function textOfElement(element: RuleElement): string {
@@ -182,11 +184,13 @@ export function elementRecord(element: RuleElement): ElementRecord {
   return { [element.operator]: element.elements.map(elementRecord), ...butNot };
 }
 
-/** `user`, `user:*` or `team#member`, and `with office_hours`. */
-export function textOfSubjectType({ namespace, of, name, condition }: SubjectType): string {
-  const subject = of === 'single' ? namespace : of === 'everyone' ? `${namespace}:*` : `${namespace}#${name}`;
-  return condition === undefined ? subject : `${subject} with ${condition}`;
+/** `user`, `user:*` or `team#member`, and `with office_hours`. `write`: how a name is written. */
+export function subjectTypeText({ namespace, of, name = '', condition }: SubjectType, write = asItIs): string {
+  const set = of === 'everyone' ? ':*' : of === 'group' ? `#${write(name)}` : '';
+  return `${write(namespace)}${set}${condition === undefined ? '' : ` with ${write(condition)}`}`;
 }
+
+export const textOfSubjectType = (type: SubjectType): string => subjectTypeText(type);
 
 /** The form of a rule set in the API; lists that few tenants have are left out where they are empty. */
 export const ruleSetRecord = ({

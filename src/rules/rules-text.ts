@@ -14,12 +14,15 @@ import { bitOf, CompiledRules } from './compiled-rules.ts';
 import { parseRuleSet, parseRuleSetInTurns } from './parse-rule-set.ts';
 import { grantedNames, hasRules, ownNames, type RuleSet } from './rule-set.ts';
 import {
+  inTextOrder,
   type ParsedRules,
+  PROBLEM_PLACE,
   parseRulesSource,
   type RulesPlace,
   type RulesProblem,
   ruleSetOfSource,
   ruleSetOfSourceInTurns,
+  wordAt,
 } from './text/rules-source.ts';
 
 type Turn = () => Promise<unknown>;
@@ -31,7 +34,7 @@ export const isJsonForm = (text: string): boolean => /^\s*[{[]/.test(text);
 export const RULES_TEXT_TYPE = 'text/vnd.grantd.rules';
 
 /** With its source, unless there is nothing in it but comments: such rules are none. */
-export const withSource = (ruleSet: RuleSet, source: string): RuleSet =>
+const withSource = (ruleSet: RuleSet, source: string): RuleSet =>
   hasRules(ruleSet) ? { ...ruleSet, source } : ruleSet;
 
 /** The rules of a text by which rules are stored, in either form. Throws `invalid-request` or a SyntaxError. */
@@ -56,14 +59,8 @@ export const ruleSetWithSource = async (
   options: { readonly expressions: boolean },
 ): Promise<RuleSet> => withSource(await ruleSetOfSourceInTurns(text, turn, options), text);
 
-/** How a sentence begins that is about a part of the rules, and if it is an expression, about a place in it. */
-export const PROBLEM_PLACE = /^"([^"]+)"(?:, line (\d+), column (\d+):)?/;
-
 /** How a message ends if a member is given twice. */
 const TWICE = / at line (\d+), column (\d+)\.$/;
-
-/** What is wrong with an expression is marked up to the end of the word. */
-const WORD = /\w+|./sy;
 
 function syntaxProblem(text: string): RulesProblem {
   const found = findJsonPlaces(text, []);
@@ -80,9 +77,8 @@ function placeInExpression(text: string, { offset, length }: JsonValuePlace, at:
   const lines = (JSON.parse(`"${json}"`) as string).split('\n').slice(0, at.line - 1);
   const units = lines.reduce((sum, line) => sum + line.length + 1, at.column - 1);
   const inJson = writtenLength(json, units);
-  WORD.lastIndex = inJson;
-  const word = WORD.exec(json)?.[0] ?? '"';
-  return { ...lineAndColumnAt(text, offset + 1 + inJson), length: word.length };
+  // Behind the last of them stands the quotation mark.
+  return { ...lineAndColumnAt(text, offset + 1 + inJson), length: wordAt(json, inJson).length || 1 };
 }
 
 /** `sentences`: what is wrong with the rules, which are JSON. */
@@ -105,11 +101,7 @@ function problemsIn(text: string, sentences: readonly string[]): readonly RulesP
     }
     return { message, place: { ...lineAndColumnAt(text, at.offset), length: at.length } };
   });
-  return problems.sort(({ place: left }, { place: right }) =>
-    left === undefined || right === undefined
-      ? Number(left === undefined) - Number(right === undefined)
-      : left.line - right.line || left.column - right.column,
-  );
+  return inTextOrder(problems);
 }
 
 async function parseRulesJson(text: string, turn: Turn): Promise<ParsedRules> {
@@ -128,9 +120,15 @@ async function parseRulesJson(text: string, turn: Turn): Promise<ParsedRules> {
   }
 }
 
-/** Rules in either form. Expressions are compiled in steps of at most 10 ms: before each it takes a turn. */
-export const parseRulesText = (text: string, turn: Turn): Promise<ParsedRules> =>
-  isJsonForm(text) ? parseRulesJson(text, turn) : parseRulesSource(text, turn, { expressions: true });
+/**
+ * Rules in either form; those of the text form keep the text. Expressions are compiled in steps of at most 10 ms:
+ * before each it takes a turn.
+ */
+export async function parseRulesText(text: string, turn: Turn): Promise<ParsedRules> {
+  if (isJsonForm(text)) return parseRulesJson(text, turn);
+  const parsed = await parseRulesSource(text, turn, { expressions: true });
+  return parsed.kind === 'wrong' ? parsed : { kind: 'parsed', ruleSet: withSource(parsed.ruleSet, text) };
+}
 
 // ---- rules in words ----
 

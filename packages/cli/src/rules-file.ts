@@ -8,7 +8,8 @@ import { RULES_BODY_BYTES_MAX } from '../../../src/core/limits.ts';
 import { utf8Text } from '../../../src/core/text/utf8.ts';
 import { parseRuleSetInTurns, RULE_SET_MEMBERS } from '../../../src/rules/parse-rule-set.ts';
 import type { RuleSet } from '../../../src/rules/rule-set.ts';
-import { isJsonForm, PROBLEM_PLACE, parseRulesText, withSource } from '../../../src/rules/rules-text.ts';
+import { isJsonForm, parseRulesText } from '../../../src/rules/rules-text.ts';
+import { PROBLEM_PLACE } from '../../../src/rules/text/rules-source.ts';
 import type { CliContext } from './cli-context.ts';
 import { CliFailure, EXIT, reasonOf } from './failures.ts';
 import { openSource, readWhole } from './import/import-source.ts';
@@ -38,7 +39,7 @@ const failureOf = (problems: readonly { readonly line: number; readonly text: st
 /** Rules as text, which is a value of a file in YAML. */
 async function rulesInText({ node, file, path }: Cursor, text: string): Promise<RuleSet> {
   const parsed = await parseRulesText(text, () => setImmediate());
-  if (parsed.kind === 'parsed') return withSource(parsed.ruleSet, text);
+  if (parsed.kind === 'parsed') return parsed.ruleSet;
   const first = node.kind === 'text' ? node.textLine : node.line;
   throw failureOf(
     parsed.problems.map(({ message, place }) => {
@@ -114,10 +115,7 @@ export async function readRulesFile(context: CliContext, file: string): Promise<
     return { form: 'yaml', text, ruleSet: await rulesOfDocument(name, text) };
   }
   const parsed = await parseRulesText(text, () => setImmediate());
-  if (parsed.kind === 'parsed') {
-    const { ruleSet } = parsed;
-    return isJson ? { form: 'json', text, ruleSet } : { form: 'text', text, ruleSet: withSource(ruleSet, text) };
-  }
+  if (parsed.kind === 'parsed') return { form: isJson ? 'json' : 'text', text, ruleSet: parsed.ruleSet };
   const problems = parsed.problems.map(({ message, place }) => {
     const at = place === undefined ? '' : `:${place.line}:${place.column}`;
     return `${name}${at}: ${message}`;

@@ -2,14 +2,7 @@
 // brought into the layout keeps its meaning and its comments.
 
 import { RELATIONS } from '../../core/tuples.ts';
-import {
-  type Condition,
-  isGate,
-  type NameElement,
-  type RuleElement,
-  type RuleSet,
-  type SubjectType,
-} from '../rule-set.ts';
+import { type Condition, isGate, type RuleElement, type RuleSet, subjectTypeText, textOfName } from '../rule-set.ts';
 import { type CommentLine, expressionIn, type Statement, statementsIn, type Token } from './lexer.ts';
 import { mistakenFor } from './reader.ts';
 import { isReserved } from './words.ts';
@@ -119,9 +112,6 @@ export function formatSource(text: string): string {
 
 // ---- rules ----
 
-const textOfName = ({ name, from, all }: NameElement): string =>
-  `${all === true ? 'all of ' : ''}${nameText(name)}${from === undefined ? '' : ` from ${nameText(from)}`}`;
-
 function sequenceText(
   operator: 'any_of' | 'all_of',
   elements: readonly RuleElement[],
@@ -134,7 +124,7 @@ function sequenceText(
 }
 
 function operandText(element: RuleElement): string {
-  if (!isGate(element)) return textOfName(element);
+  if (!isGate(element)) return textOfName(element, nameText);
   return `(${sequenceText(element.operator, element.elements, element.butNot)})`;
 }
 
@@ -155,11 +145,6 @@ export function textOfElements(anyOf: readonly RuleElement[]): string {
     if (operator === 'all_of' || butNot.length > 0) return sequenceText(operator, elements, butNot);
   }
   return anyOf.map(operandText).join(' or ');
-}
-
-function textOfSubject({ namespace, of, name = '', condition }: SubjectType): string {
-  const set = of === 'everyone' ? ':*' : of === 'group' ? `#${nameText(name)}` : '';
-  return `${nameText(namespace)}${set}${condition === undefined ? '' : ` with ${nameText(condition)}`}`;
 }
 
 /** What stands before its types in a list, so that the names that follow from the types come in the same order. */
@@ -258,7 +243,7 @@ class NamespaceBlocks {
       this.#define(
         namespace,
         relation,
-        `: ${subjects.length === 0 ? 'nobody' : subjects.map(textOfSubject).join(', ')}`,
+        `: ${subjects.length === 0 ? 'nobody' : subjects.map((subject) => subjectTypeText(subject, nameText)).join(', ')}`,
       );
       this.#type += 1;
       this.#rulesOf(namespace, relation);

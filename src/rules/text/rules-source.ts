@@ -3,8 +3,9 @@
 
 import { GrantdError } from '../../core/errors.ts';
 import { type LineAndColumn, lineAndColumnAt } from '../../core/text/json-places.ts';
-import { parseRuleSet, parseRuleSetInTurns } from '../parse-rule-set.ts';
+import { parseInSteps } from '../parse-rule-set.ts';
 import { RULES_SOURCE_BYTES_MAX, type RuleSet } from '../rule-set.ts';
+import { complete, inTurns, type Steps } from '../steps.ts';
 import { PROBLEMS_MAX, type RulesSource, readSource } from './reader.ts';
 import type { Range } from './token-cursor.ts';
 
@@ -21,11 +22,25 @@ export interface RulesProblem {
 }
 
 /** How a sentence begins that is about a part of the rules, and if it is an expression, about a place in it. */
-const PLACE = /^"([^"]+)"(?:, line (\d+), column (\d+):)?/;
+export const PROBLEM_PLACE = /^"([^"]+)"(?:, line (\d+), column (\d+):)?/;
 /** Another part that a sentence names. */
 const OTHER_PLACE = /"((?:relations|states|conditions|types|rules|public)\[\d+\][^"]*)"/g;
 
 const WORD = /\w+|./sy;
+
+/** What is wrong with an expression is marked up to the end of the word; empty: the text ends. */
+export function wordAt(text: string, offset: number): string {
+  WORD.lastIndex = offset;
+  return WORD.exec(text)?.[0] ?? '';
+}
+
+/** In the order of the text; those of no part last. */
+export const inTextOrder = (problems: readonly RulesProblem[]): readonly RulesProblem[] =>
+  problems.toSorted(({ place: left }, { place: right }) =>
+    left === undefined || right === undefined
+      ? Number(left === undefined) - Number(right === undefined)
+      : left.line - right.line || left.column - right.column,
+  );
 
 const placeOf = (text: string, { offset, length }: Range): RulesPlace => ({ ...lineAndColumnAt(text, offset), length });
 
@@ -40,7 +55,7 @@ function rangeOf({ places }: RulesSource, path: string): Range | undefined {
 
 /** A sentence about the JSON form as one about the text. */
 function problemOf(text: string, source: RulesSource, sentence: string): RulesProblem {
-  const [lead, path, line, column] = PLACE.exec(sentence) ?? [];
+  const [lead, path, line, column] = PROBLEM_PLACE.exec(sentence) ?? [];
   if (lead === undefined || path === undefined) return { message: sentence, place: undefined };
   const range = rangeOf(source, path);
   const message = `This${sentence.slice(lead.length)}`.replaceAll(OTHER_PLACE, (whole, other: string) => {
@@ -53,19 +68,13 @@ function problemOf(text: string, source: RulesSource, sentence: string): RulesPr
   const plain = sentence.slice(lead.length).trim();
   if (lineAt === undefined) return { message: plain, place: placeOf(text, range) };
   const offset = lineAt + Number(column) - 1;
-  WORD.lastIndex = offset;
   const comment = text[offset] === '#' ? ' A comment in an expression stands behind a space and `#`, or `//`.' : '';
-  return { message: plain + comment, place: placeOf(text, { offset, length: WORD.exec(text)?.[0].length ?? 1 }) };
+  return { message: plain + comment, place: placeOf(text, { offset, length: wordAt(text, offset).length || 1 }) };
 }
 
 function problemsIn(text: string, source: RulesSource, error: unknown): readonly RulesProblem[] {
   if (!(error instanceof GrantdError) || error.code !== 'invalid-request') throw error;
-  const problems = error.message.split('\n').map((sentence) => problemOf(text, source, sentence));
-  const last = Number.POSITIVE_INFINITY;
-  return problems.sort(
-    ({ place: left }, { place: right }) =>
-      (left?.line ?? last) - (right?.line ?? last) || (left?.column ?? 0) - (right?.column ?? 0),
-  );
+  return inTextOrder(error.message.split('\n').map((sentence) => problemOf(text, source, sentence)));
 }
 
 /** What is wrong with the words of the text. */
@@ -96,41 +105,25 @@ function unfit(text: string): RulesProblem | undefined {
   return { message: 'A control character is not allowed here.', place: placeOf(text, { offset: at, length: 1 }) };
 }
 
-/** In steps of at most 10 ms, before each of which it takes a turn. `expressions`: as of `parseRuleSetInTurns`. */
-export async function parseRulesSource(
-  text: string,
-  turn: () => Promise<unknown>,
-  options: { readonly expressions: boolean },
-): Promise<ParsedRules> {
+/** `expressions`: as of `parseInSteps`. */
+function* parseSourceInSteps(text: string, expressions: boolean): Steps<ParsedRules> {
   const problem = unfit(text);
   if (problem !== undefined) return { kind: 'wrong', problems: [problem] };
-  const steps = readSource(text);
-  let step = steps.next();
-  for (; step.done !== true; step = steps.next()) await turn();
-  const source = step.value;
+  const source = yield* readSource(text);
   if (source.problems.length > 0) return { kind: 'wrong', problems: misreadIn(text, source) };
   try {
-    return { kind: 'parsed', ruleSet: await parseRuleSetInTurns(source.body, turn, options) };
+    return { kind: 'parsed', ruleSet: yield* parseInSteps(source.body, expressions) };
   } catch (error) {
     return { kind: 'wrong', problems: problemsIn(text, source, error) };
   }
 }
 
-/** The same in one step, without the expressions of conditions. */
-function parseAtOnce(text: string): ParsedRules {
-  const problem = unfit(text);
-  if (problem !== undefined) return { kind: 'wrong', problems: [problem] };
-  const steps = readSource(text);
-  let step = steps.next();
-  while (step.done !== true) step = steps.next();
-  const source = step.value;
-  if (source.problems.length > 0) return { kind: 'wrong', problems: misreadIn(text, source) };
-  try {
-    return { kind: 'parsed', ruleSet: parseRuleSet(source.body) };
-  } catch (error) {
-    return { kind: 'wrong', problems: problemsIn(text, source, error) };
-  }
-}
+/** In steps of at most 10 ms, before each of which it takes a turn. `expressions`: as of `parseRuleSetInTurns`. */
+export const parseRulesSource = (
+  text: string,
+  turn: () => Promise<unknown>,
+  { expressions }: { readonly expressions: boolean },
+): Promise<ParsedRules> => inTurns(parseSourceInSteps(text, expressions), turn);
 
 /** `Line 3, column 14: …` */
 export const sentenceOf = ({ message, place }: RulesProblem): string =>
@@ -142,7 +135,7 @@ function demandParsed(parsed: ParsedRules): RuleSet {
 }
 
 /** Throws `invalid-request` that names each place, a line each. */
-export const ruleSetOfSource = (text: string): RuleSet => demandParsed(parseAtOnce(text));
+export const ruleSetOfSource = (text: string): RuleSet => demandParsed(complete(parseSourceInSteps(text, false)));
 
 /** The same in turns, as `parseRulesSource`. */
 export const ruleSetOfSourceInTurns = async (

@@ -9,7 +9,7 @@ import { tenantIdOf } from '../../../../src/operator/path-ids.ts';
 import { noChanges } from '../../../../src/rules/access-changes.ts';
 import { hasRules, NO_RULES, type RuleSet, revisionOf } from '../../../../src/rules/rule-set.ts';
 import { diffRules, namesVanishing, publicChanged } from '../../../../src/rules/rules-diff.ts';
-import { isJsonForm, parseRulesText, withSource } from '../../../../src/rules/rules-text.ts';
+import { isJsonForm, parseRulesText } from '../../../../src/rules/rules-text.ts';
 import { KEEP_OUTSIDE, type RulesPreview } from '../../../../src/rules/rules-writes.ts';
 import { sourceOf } from '../../../../src/rules/text/printer.ts';
 import type { ParsedRules, RulesProblem } from '../../../../src/rules/text/rules-source.ts';
@@ -47,9 +47,7 @@ function typedRevision({ form }: PageCall): string {
 async function parseTyped(text: string): Promise<ParsedRules> {
   if (text.trim() === '') return { kind: 'parsed', ruleSet: NO_RULES };
   if (text.length <= RULES_TEXT_LENGTH_MAX) {
-    const parsed = await parseRulesText(text, () => setImmediate());
-    if (parsed.kind === 'wrong' || isJsonForm(text)) return parsed;
-    return { kind: 'parsed', ruleSet: withSource(parsed.ruleSet, text) };
+    return parseRulesText(text, () => setImmediate());
   }
   const message = `The text is longer than ${count(RULES_TEXT_LENGTH_MAX)} characters.`;
   return { kind: 'wrong', problems: [{ message, place: undefined }] };

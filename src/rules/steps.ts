@@ -1,0 +1,20 @@
+// Work that is done in short steps of the event loop: at each `yield`, a step may end.
+
+export type Steps<Result> = Generator<void, Result>;
+
+/** All in one step. */
+export function complete<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** Before each step it takes a turn. */
+export async function inTurns<Result>(steps: Steps<Result>, turn: () => Promise<unknown>): Promise<Result> {
+  for (;;) {
+    await turn();
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
