@@ -261,13 +261,7 @@ export class PageGraph implements Disposable {
   }
 
   #groupsOnLarge(keeps: Keeps, object: string, relations: readonly number[]): Enumeration {
-    const lists: Adjacent[] = [];
-    for (const relation of relations) {
-      const list = this.#groupsOfLarge(keeps, object, relation);
-      if (list === undefined || list === TOO_MANY) return list;
-      if (list.texts.length > 0) lists.push(list);
-    }
-    return lists;
+    return everyList(relations, (relation) => this.#groupsOfLarge(keeps, object, relation));
   }
 
   #groupsOfLarge(keeps: Keeps, object: string, relation: number): Adjacent | typeof TOO_MANY | undefined {
@@ -284,14 +278,10 @@ export class PageGraph implements Disposable {
   }
 
   #rangesOf(keeps: Keeps, side: Side, entity: string, relations: readonly number[]): Enumeration {
-    const lists: Adjacent[] = [];
-    for (const relation of relations) {
+    return everyList(relations, (relation) => {
       const isCrowded = this.#pagesOf(side).get(entity)?.crowded?.has(this.#markOf(relation)) === true;
-      const list = isCrowded ? TOO_MANY : this.#range(keeps, side, entity, relation, false);
-      if (list === undefined || list === TOO_MANY) return list;
-      lists.push(list);
-    }
-    return lists;
+      return isCrowded ? TOO_MANY : this.#range(keeps, side, entity, relation, false);
+    });
   }
 
   /** The mark of a page for a relation and the reach. */
@@ -347,24 +337,25 @@ export class PageGraph implements Disposable {
     groups: boolean,
     assertWanted: () => void,
   ): Promise<void> {
+    const { entityGrantsMax, bytesMax } = this.#reach;
+    const former = this.#ranges?.get(key);
+    // Other reads of the round have taken the memory: the next run takes the range for too large.
+    if (former === undefined && this.#rangeBytes >= bytesMax) return;
     const pages = this.#pagesOf(side);
     const relation = this.#memory.relations.nameOf(number);
     await this.#settle(pages, entity);
     const range = new EnumeratedRange(pages, entity, relation, (text) => !groups || text.includes(GROUP_MARK));
     const { rowsPerListing } = pages.limits;
-    const { entityGrantsMax, bytesMax } = this.#reach;
     const rowsMax = groups ? GROUP_ROWS_MAX : entityGrantsMax;
+    let counted = 0;
     do {
       await range.read(rowsPerListing);
       assertWanted();
       range.isPart = range.end !== undefined;
-    } while (
-      range.isPart &&
-      range.looked < rowsMax &&
-      range.size < entityGrantsMax &&
-      this.#rangeBytes + range.bytes < bytesMax
-    );
-    this.#rangeBytes += range.bytes - (this.#ranges?.get(key)?.bytes ?? 0);
+      this.#rangeBytes += range.bytes - counted;
+      counted = range.bytes;
+    } while (range.isPart && range.looked < rowsMax && range.size < entityGrantsMax && this.#rangeBytes < bytesMax);
+    this.#rangeBytes -= former?.bytes ?? 0;
     this.#ranges ??= new Map();
     this.#ranges.set(key, range);
     const page = pages.get(entity);
@@ -437,6 +428,20 @@ export class PageGraph implements Disposable {
       page && (page.find(relation, counterpart) ?? this.#heldFacts(page, relation, counterpart));
     return factsIn(onSubject, object) ?? factsIn(onObject, subject) ?? undefined;
   }
+}
+
+/** Looks at every relation, so that one round loads whatever is missing of all of them. */
+function everyList(
+  relations: readonly number[],
+  listOf: (relation: number) => Adjacent | typeof TOO_MANY | undefined,
+): Enumeration {
+  const lists: Adjacent[] = [];
+  for (const relation of relations) {
+    const list = listOf(relation);
+    if (list === TOO_MANY) return list;
+    if (list !== undefined) lists.push(list);
+  }
+  return lists.length < relations.length ? undefined : lists;
 }
 
 /** The first counterparts in a whole page. */

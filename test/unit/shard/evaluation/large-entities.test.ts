@@ -166,3 +166,24 @@ test('an object with more groups than a check follows is detected once', async (
   for (let again = 0; again < 3; again += 1) await isRefused();
   assert.equal(reads, before);
 });
+
+test('a name that follows from hundreds of relations is decided on an entity with more grants than a page holds', async () => {
+  const relations = Array.from({ length: 250 }, (_, index) => `r${index}`);
+  const names = ['some', 'more', 'others'];
+  const parts = names.map((name, at) => ({ name, any_of: relations.slice(100 * at, 100 * at + 100) }));
+  const rules = [...parts, { name: 'can_read', any_of: names }].map((each) => ({ namespace: 'document', ...each }));
+  const ruled = await RuledSlot.open(
+    { relations, rules, groups: true },
+    [
+      ...relations.map((relation) => `user:${relation} ${relation} document:1`),
+      ...numbered('document:b').map((each) => `user:many r0 ${each}`),
+    ].map(grantOf),
+    SMALL_PAGES,
+  );
+  await ruled.goCold();
+  assert.equal(await ruled.check('user:many can_read document:1'), false);
+  assert.deepEqual(
+    await ruled.holders('document:1', 'can_read', 1000, 'user'),
+    relations.map((relation) => `user:${relation}`).toSorted(),
+  );
+});
