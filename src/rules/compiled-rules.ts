@@ -551,6 +551,8 @@ export class CompiledRules {
   readonly isState: (number: number) => boolean;
   /** Numbers of the states, and the same as a set. */
   readonly #states: readonly number[];
+  /** As they were asked for last: a client that has a name wrong repeats it. */
+  #askable: (AskableNames & { readonly of: NamespaceRules }) | undefined;
   readonly #stateSet: NameSet;
   readonly #open: NameSet;
   readonly #giving: readonly number[];
@@ -684,12 +686,16 @@ export class CompiledRules {
 
   /** The names that a question on objects of this namespace may use. `object`: one, or a namespace with a colon. */
   askableOn(object: string): AskableNames {
-    const used = this.#of(object).used;
+    const of = this.#of(object);
+    if (this.#askable?.of === of) return this.#askable;
+    const { used } = of;
     const names = [...this.#numbers];
-    return {
+    this.#askable = {
+      of,
       here: names.flatMap(([name, number]) => (used.has(number) ? [name] : [])),
       others: names.flatMap(([name, number]) => (used.has(number) ? [] : [name])),
     };
+    return this.#askable;
   }
 
   /** What suffices for one of the names on the object. */

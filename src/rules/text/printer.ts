@@ -3,6 +3,7 @@
 
 import { RELATIONS } from '../../core/tuples.ts';
 import { type Condition, isGate, type RuleElement, type RuleSet, subjectTypeText, textOfName } from '../rule-set.ts';
+import { complete, type Steps } from '../steps.ts';
 import { type CommentLine, expressionIn, type Statement, statementsIn, type Token } from './lexer.ts';
 import { mistakenFor } from './reader.ts';
 import { isReserved } from './words.ts';
@@ -85,10 +86,13 @@ const commentLines = (comments: readonly CommentLine[], isFirst: boolean): reado
     `${indented ? '  ' : ''}${text.trimEnd()}`,
   ]);
 
-/** The text in the one layout, with its comments. What cannot be read stays as it is. */
-export function formatSource(text: string): string {
+/** Of the text, that one step prints or brings into the layout, and the statement with which it ends. */
+const STEP_CHARACTERS = 8 * 1024;
+
+function* formatSteps(text: string): Steps<string> {
   const lines: string[] = [];
   let before: Statement['kind'] | undefined;
+  let laidTo = 0;
   for (const statement of statementsIn(text)) {
     const { comments } = statement;
     const kind = statement.kind === 'end' ? 'unknown' : statement.kind;
@@ -106,9 +110,15 @@ export function formatSource(text: string): string {
     else written.push(...linesOf(statement.tokens, kind === 'definition' ? 2 : 0));
     lines.push(...written);
     before = kind;
+    if (statement.to - laidTo < STEP_CHARACTERS) continue;
+    laidTo = statement.to;
+    yield;
   }
   return `${lines.join('\n')}\n`;
 }
+
+/** The text in the one layout, with its comments. What cannot be read stays as it is. */
+export const formatSource = (text: string): string => complete(formatSteps(text));
 
 // ---- rules ----
 
@@ -167,7 +177,7 @@ function listLines(ruleSet: RuleSet): readonly string[] {
   const everyone = unique(subjects.filter(({ of }) => of === 'everyone').map(({ namespace }) => namespace));
   const isImplied = (relation: string): boolean =>
     !RELATIONS.some((name) => name === relation) && mistakenFor(relation) === undefined;
-  const implied = unique(types.map(({ relation }) => relation).filter(isImplied));
+  const implied = unique(types.map(({ relation }) => relation)).filter(isImplied);
   const list = (keyword: string, names: readonly string[]): readonly string[] =>
     names.length === 0 ? [] : [`${keyword}: ${names.map(nameText).join(', ')}`];
   const isGrouped = subjects.some(({ of }) => of === 'group');
@@ -216,11 +226,16 @@ class NamespaceBlocks {
   readonly #said = new Set<readonly string[]>();
   #type = 0;
   #rule = 0;
+  /** Characters of this step. */
+  #characters = 0;
 
   constructor(ruleSet: RuleSet, comments: RulesComments) {
     this.#ruleSet = ruleSet;
     this.#comments = comments;
-    const { types, rules } = ruleSet;
+  }
+
+  *print(): Steps<void> {
+    const { types, rules } = this.#ruleSet;
     const typesLeft = new Map<string, number>();
     for (const { namespace } of types) typesLeft.set(namespace, (typesLeft.get(namespace) ?? 0) + 1);
     while (this.#type < types.length || this.#rule < rules.length) {
@@ -228,42 +243,46 @@ class NamespaceBlocks {
       // A namespace without types yet to come is printed whole.
       const isRule = ofRule !== undefined && (typesLeft.get(ofRule) ?? 0) === 0;
       const namespace = (isRule ? ofRule : (ofType ?? ofRule)) ?? '';
-      this.#comment(comments.namespaces.get(namespace), '');
+      this.#comment(this.#comments.namespaces.get(namespace), '');
       this.lines.push(`namespace ${nameText(namespace)}`);
       const from = this.#type;
-      this.#block(namespace);
+      yield* this.#block(namespace);
       typesLeft.set(namespace, (typesLeft.get(namespace) ?? 0) - (this.#type - from));
     }
   }
 
-  #block(namespace: string): void {
+  *#block(namespace: string): Steps<void> {
     const { types } = this.#ruleSet;
     for (let type = types[this.#type]; type?.namespace === namespace; type = types[this.#type]) {
       const { relation, subjects } = type;
-      this.#define(
+      yield* this.#define(
         namespace,
         relation,
         `: ${subjects.length === 0 ? 'nobody' : subjects.map((subject) => subjectTypeText(subject, nameText)).join(', ')}`,
       );
       this.#type += 1;
-      this.#rulesOf(namespace, relation);
+      yield* this.#rulesOf(namespace, relation);
     }
-    this.#rulesOf(namespace, undefined);
+    yield* this.#rulesOf(namespace, undefined);
   }
 
   /** The next rules of the namespace, and if it is given, of the name. */
-  #rulesOf(namespace: string, name: string | undefined): void {
+  *#rulesOf(namespace: string, name: string | undefined): Steps<void> {
     const { rules } = this.#ruleSet;
     for (let rule = rules[this.#rule]; rule?.namespace === namespace; rule = rules[this.#rule]) {
       if (name !== undefined && rule.name !== name) return;
-      this.#define(namespace, rule.name, ` = ${textOfElements(rule.anyOf)}`);
+      yield* this.#define(namespace, rule.name, ` = ${textOfElements(rule.anyOf)}`);
       this.#rule += 1;
     }
   }
 
-  #define(namespace: string, name: string, text: string): void {
+  *#define(namespace: string, name: string, text: string): Steps<void> {
     this.#comment(this.#comments.names.get(`${namespace} ${name}`), '  ');
     this.lines.push(`  ${name}${text}`);
+    this.#characters += name.length + text.length;
+    if (this.#characters < STEP_CHARACTERS) return;
+    this.#characters = 0;
+    yield;
   }
 
   /** Each list once. */
@@ -296,16 +315,26 @@ function conditionText({ name, parameters, expression }: Condition): string {
   return [`${head} =`, ...lines.map((line) => (line === '' ? '' : `  ${line}`))].join('\n');
 }
 
-/** The rules in the text form, which reads as the same rules. */
-export function printRules(ruleSet: RuleSet, comments = NO_COMMENTS): string {
-  const lines = [
-    ...listLines(ruleSet),
-    ...new NamespaceBlocks(ruleSet, comments).lines,
-    ...ruleSet.conditions.flatMap((each) => [...commentsOf(comments.conditions.get(each.name)), conditionText(each)]),
-    ...commentsOf(comments.rest),
-  ];
-  return lines.length === 0 ? '# no rules\n' : formatSource(lines.join('\n'));
+export function* printSteps(ruleSet: RuleSet, comments = NO_COMMENTS): Steps<string> {
+  const lists = listLines(ruleSet);
+  const blocks = new NamespaceBlocks(ruleSet, comments);
+  yield* blocks.print();
+  const conditions: string[] = [];
+  let characters = 0;
+  for (const each of ruleSet.conditions) {
+    conditions.push(...commentsOf(comments.conditions.get(each.name)), conditionText(each));
+    characters += each.expression.length;
+    if (characters < STEP_CHARACTERS) continue;
+    characters = 0;
+    yield;
+  }
+  const lines = [...lists, ...blocks.lines, ...conditions, ...commentsOf(comments.rest)];
+  yield;
+  return lines.length === 0 ? '# no rules\n' : yield* formatSteps(lines.join('\n'));
 }
+
+/** The rules in the text form, which reads as the same rules. */
+export const printRules = (ruleSet: RuleSet, comments = NO_COMMENTS): string => complete(printSteps(ruleSet, comments));
 
 /** The text form of rules: the one that was set, or one that is printed. */
 export const sourceOf = (ruleSet: RuleSet): string => ruleSet.source ?? printRules(ruleSet);

@@ -42,7 +42,8 @@ const STEP_CHARACTERS = 8 * 1024;
 
 /** Whether one looks like a typing error of the other: one letter more, less or other, or letters in another order. */
 function looksLike(left: string, right: string): boolean {
-  if ([...left].sort().join('') === [...right].sort().join('')) return true;
+  if (Math.abs(left.length - right.length) > 1) return false;
+  if (left.length === right.length && [...left].sort().join('') === [...right].sort().join('')) return true;
   const [shorter, longer] = left.length < right.length ? [left, right] : [right, left];
   let [start, end] = [0, 0];
   while (start < shorter.length && shorter[start] === longer[start]) start += 1;

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { bitOf, CompiledRules } from '../../../src/rules/compiled-rules.ts';
 import { parseRuleSet, parseRuleSetInTurns } from '../../../src/rules/parse-rule-set.ts';
 import { OWN_RELATIONS_MAX, RULES_MAX, type RuleSet } from '../../../src/rules/rule-set.ts';
-import { printRules } from '../../../src/rules/text/printer.ts';
+import { printRules, printSteps } from '../../../src/rules/text/printer.ts';
 import { ruleSetOfSource } from '../../../src/rules/text/rules-source.ts';
 
 const numbered = <Item>(count: number, of: (index: number) => Item): Item[] =>
@@ -66,6 +66,19 @@ describe('the largest rules', () => {
         numberOf(rules, relation),
       ]);
     }
+  });
+});
+
+describe('printing of the largest rules', () => {
+  const stepsOf = (ruleSet: RuleSet): number => [...printSteps(ruleSet)].length;
+
+  it('takes a step for every so many characters', () => {
+    const few = parseRuleSet({ rules: [rule('can_read', 'viewer')] });
+    const types = NAMES.map((relation) => ({ namespace: 'doc', relation, subjects: ['user'] }));
+    const many = parseRuleSet({ rules: numbered(100, (index) => rule(`n${index}`, ...numbered(90, () => 'viewer'))) });
+    assert.ok(stepsOf(many) >= stepsOf(few) + 10, `${stepsOf(few)}, ${stepsOf(many)}`);
+    const typed = parseRuleSet({ relations: NAMES.slice(0, 500), types: types.slice(0, 500), rules: [] });
+    assert.ok(stepsOf(typed) >= stepsOf(few) + 5, `${stepsOf(typed)}`);
   });
 });
 
