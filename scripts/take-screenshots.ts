@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { RULES_EXAMPLES } from '../packages/console/src/parts/rules-examples.ts';
 import { BUILT_IN_PLANS } from '../src/core/plans.ts';
 import type { MemberView, SlotView } from '../src/front/front.ts';
-import { ruleSetOfText } from '../src/rules/rules-text.ts';
+import { RulesText } from '../src/rules/rules-text.ts';
 import { KEEP_OUTSIDE } from '../src/rules/rules-writes.ts';
 import { NARROW, visitConsole } from '../test/browser/support/console-browser.ts';
 import { OPERATOR_TOKEN, startConsole } from '../test/kit/console-service.ts';
@@ -116,7 +116,7 @@ async function fill(): Promise<string> {
   const documents = RULES_EXAMPLES.find(({ name }) => name === 'documents');
   if (documents !== undefined) {
     await session.call('writeRules', context, {
-      ruleSet: ruleSetOfText(documents.text),
+      rules: new RulesText(documents.text),
       ifMatch: undefined,
       outsideTypes: KEEP_OUTSIDE,
     });

@@ -1,7 +1,7 @@
 // The warning of rules that leave stored grants outside their types.
 
 import type { ServiceWarning } from '../core/service-warnings.ts';
-import type { RuleSet } from '../rules/rule-set.ts';
+import type { RulesText } from '../rules/rules-text.ts';
 import type { RulesPreview, RulesRequest } from '../rules/rules-writes.ts';
 import type { RequestContext } from './front.ts';
 
@@ -17,11 +17,11 @@ interface PreviewSession {
 export async function warnOfOutside(
   session: PreviewSession,
   context: RequestContext,
-  ruleSet: RuleSet,
+  rules: RulesText,
 ): Promise<readonly ServiceWarning[]> {
-  if (ruleSet.types.length === 0) return [];
+  if (rules.ruleSet.types.length === 0) return [];
   const { outsideTypes: grants, complete } = await session
-    .call('previewRules', context, { ruleSet, ifMatch: undefined })
+    .call('previewRules', context, { rules, ifMatch: undefined })
     .catch(() => ({ outsideTypes: 0, complete: false }));
   return grants === 0 && complete ? [] : [{ code: 'grants-outside-types', grants, complete }];
 }

@@ -10,9 +10,10 @@ import {
   writtenLength,
 } from '../core/text/json-places.ts';
 import { isRelation, type Relation } from '../core/tuples.ts';
+import { SubjectTypes } from './allowed-grants.ts';
 import { bitOf, CompiledRules } from './compiled-rules.ts';
 import { parseRuleSet, parseRuleSetInTurns } from './parse-rule-set.ts';
-import { grantedNames, hasRules, ownNames, type RuleSet } from './rule-set.ts';
+import { grantedNames, hasRules, ownNames, type RuleSet, revisionOfRules, textOfRules } from './rule-set.ts';
 import {
   inTextOrder,
   type ParsedRules,
@@ -37,22 +38,68 @@ export const RULES_TEXT_TYPE = 'text/vnd.grantd.rules';
 const withSource = (ruleSet: RuleSet, source: string): RuleSet =>
   hasRules(ruleSet) ? { ...ruleSet, source } : ruleSet;
 
-/** The rules of a text by which rules are stored, in either form. Throws `invalid-request` or a SyntaxError. */
-export const ruleSetOfText = (text: string): RuleSet =>
-  isJsonForm(text) ? parseRuleSet(JSON.parse(text)) : withSource(ruleSetOfSource(text), text);
-
-/** The same in steps of at most 10 ms, before each of which it takes a turn. */
-export async function ruleSetOfTextInTurns(
-  text: string,
-  turn: Turn,
-  options: { readonly expressions: boolean },
-): Promise<RuleSet> {
-  return isJsonForm(text)
-    ? parseRuleSetInTurns(JSON.parse(text), turn, options)
-    : ruleSetWithSource(text, turn, options);
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new GrantdError('invalid-request', 'The rules are not JSON.');
+  }
 }
 
-/** The same of the text form alone, of which the rules keep the text. */
+/**
+ * The text by which rules are stored and sent, in either form, parsed at its first use. What parses it throws
+ * `invalid-request` if it is not that of a rule set.
+ */
+export class RulesText {
+  readonly text: string;
+  #ruleSet: RuleSet | undefined;
+  #types: SubjectTypes | undefined;
+  #relations: ReadonlySet<Relation> | undefined;
+
+  /** `ruleSet`: of this text, if it is known already. */
+  constructor(text: string, ruleSet?: RuleSet) {
+    this.text = text;
+    this.#ruleSet = ruleSet;
+  }
+
+  static of(ruleSet: RuleSet): RulesText {
+    return new RulesText(textOfRules(ruleSet), ruleSet);
+  }
+
+  /** Parses it in one step, which is short only if the text is, or was parsed before. */
+  get ruleSet(): RuleSet {
+    this.#ruleSet ??= isJsonForm(this.text)
+      ? parseRuleSet(jsonOf(this.text))
+      : withSource(ruleSetOfSource(this.text), this.text);
+    return this.#ruleSet;
+  }
+
+  /** Parses it in steps of at most 10 ms, before each of which it takes a turn. */
+  async parse(turn: Turn): Promise<RuleSet> {
+    const options = { expressions: false };
+    this.#ruleSet ??= isJsonForm(this.text)
+      ? await parseRuleSetInTurns(jsonOf(this.text), turn, options)
+      : await ruleSetWithSource(this.text, turn, options);
+    return this.#ruleSet;
+  }
+
+  get revision(): string {
+    return revisionOfRules(this.text);
+  }
+
+  /** The tenant's own. */
+  get relations(): ReadonlySet<Relation> {
+    this.#relations ??= new Set(ownNames(this.ruleSet));
+    return this.#relations;
+  }
+
+  get types(): SubjectTypes {
+    this.#types ??= new SubjectTypes(this.ruleSet);
+    return this.#types;
+  }
+}
+
+/** The rules of a text form, which they keep. In turns, as `RulesText`. */
 export const ruleSetWithSource = async (
   text: string,
   turn: Turn,

@@ -1,5 +1,5 @@
 // Writes of rules, and previews of their effects: the requests and responses of both APIs, and the input of the owner
-// of a tenant.
+// of a tenant. And its answer, as the front reads it.
 
 import { setImmediate } from 'node:timers/promises';
 import { GrantdError } from '../core/errors.ts';
@@ -8,16 +8,18 @@ import { parseEntityTags } from '../core/text/header-fields.ts';
 import { optionalTimestamp } from '../core/text/timestamps.ts';
 import { type AccessChanges, accessRecord, noChanges } from './access-changes.ts';
 import { parseRuleSetInTurns } from './parse-rule-set.ts';
-import { type RuleSet, revisionOf, ruleSetRecord } from './rule-set.ts';
+import { type RuleSet, ruleSetRecord } from './rule-set.ts';
 import type { NamespaceRelation } from './rules-diff.ts';
-import { ruleSetWithSource } from './rules-text.ts';
+import { RulesText, ruleSetWithSource } from './rules-text.ts';
+import { inTurns } from './steps.ts';
+import { printSteps } from './text/printer.ts';
 
 /** Grants that one preview examines: a second or two, unless the store is slow. */
 export const PREVIEW_GRANTS_MAX = 100_000;
 
 /** Rules to be written or previewed. */
 export interface RulesRequest {
-  readonly ruleSet: RuleSet;
+  readonly rules: RulesText;
   /** The present rules must have one of these revisions; undefined: any. */
   readonly ifMatch: readonly string[] | undefined;
   /** `keep`: stored grants that stricter types exclude stay, and count. Absent: the write is refused then. */
@@ -87,6 +89,19 @@ function splitBody(body: unknown): { readonly rules: unknown } & Pick<RulesReque
 
 const turn = (): Promise<void> => setImmediate();
 
+/** Rules that an owner sent, parsed in turns. What is wrong with them is no fault of the request. */
+export async function parseSentRules(rules: RulesText): Promise<RuleSet> {
+  try {
+    return await rules.parse(turn);
+  } catch (error) {
+    if (!(error instanceof GrantdError)) throw error;
+    throw new GrantdError('internal', 'The stored rules are not rules of this version.');
+  }
+}
+
+/** The text form, printed in turns. */
+export const printInTurns = (ruleSet: RuleSet): Promise<string> => inTurns(printSteps(ruleSet), turn);
+
 /** What a write of rules has besides them. */
 export interface RulesWriteTerms {
   readonly headers: ConditionHeaders;
@@ -112,10 +127,11 @@ export async function parseRulesRequest(
   const fromQuery = asked === undefined ? undefined : KEEP_OUTSIDE;
   if ('text' in body) {
     const ruleSet = await ruleSetWithSource(body.text, turn, { expressions: true });
-    return { ruleSet, ifMatch, outsideTypes: fromQuery };
+    return { rules: RulesText.of(ruleSet), ifMatch, outsideTypes: fromQuery };
   }
   const { rules, outsideTypes = fromQuery } = splitBody(body.json);
-  return { ruleSet: await parseRuleSetInTurns(rules, turn, { expressions: true }), ifMatch, outsideTypes };
+  const ruleSet = await parseRuleSetInTurns(rules, turn, { expressions: true });
+  return { rules: RulesText.of(ruleSet), ifMatch, outsideTypes };
 }
 
 /** Throws `precondition-failed` if `If-Match` does not name the revision. `*` and absence do. */
@@ -138,8 +154,7 @@ export function isKnown(headers: ConditionHeaders, revision: string): boolean {
 
 export const etagOf = (revision: string): string => `"${revision}"`;
 
-export function rulesPreviewRecord(ruleSet: RuleSet, preview: RulesPreview) {
-  const revision = revisionOf(ruleSet);
+export function rulesPreviewRecord({ ruleSet, revision }: RulesText, preview: RulesPreview) {
   return {
     rule_set: ruleSetRecord(ruleSet),
     revision,

@@ -15,7 +15,7 @@ import type { ReadersSetting, Tenant } from '../core/tenants.ts';
 import type { Grant, Namespace, TupleColumns } from '../core/tuples.ts';
 import type { AccessChanges, RevokedGrants } from '../rules/access-changes.ts';
 import type { NamedTuple } from '../rules/questions.ts';
-import type { RuleSet } from '../rules/rule-set.ts';
+import type { RulesText } from '../rules/rules-text.ts';
 import type { RulesPreview, RulesRequest } from '../rules/rules-writes.ts';
 
 export type { BulkWrite, BulkWriteResult, GrantedTuple, GrantFilter, GrantRefusal } from '../core/bulk-writes.ts';
@@ -150,15 +150,15 @@ export interface TenantCalls {
   createKey: Write<NewKey, ListedKey>;
   listKeys: Read<PageQuery, ResultPage<ListedKey>>;
   revokeKey: Write<string, void>;
-  readRules: Read<undefined, RuleSet>;
+  readRules: Read<undefined, RulesText>;
   /** One operation. Rejects with `precondition-failed` if the rules that it would replace do not match. */
   writeRules: Write<RulesRequest, void>;
   /** What the write would change. Changes nothing. */
   previewRules: Read<RulesRequest, RulesPreview>;
   /** The versions that are kept, from the newest back; the first is the present one, if the rules ever changed. */
   listRulesVersions: Read<undefined, readonly RulesVersion[]>;
-  /** The canonical text of a version. Rejects with `rules-version-not-found`. */
-  readRulesVersion: Read<number, string>;
+  /** The rules of a version. Rejects with `rules-version-not-found`. */
+  readRulesVersion: Read<number, RulesText>;
   /**
    * A page of the change feed. Rejects with `cursor-too-old` and the earliest cursor, or with `overloaded` if too many
    * calls wait for changes.

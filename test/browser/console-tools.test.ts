@@ -7,6 +7,7 @@ import type { Browser } from 'playwright-core';
 import type { TenantId } from '../../src/core/ids.ts';
 import { parseTuple } from '../../src/core/tuples.ts';
 import { parseRuleSet } from '../../src/rules/parse-rule-set.ts';
+import { RulesText } from '../../src/rules/rules-text.ts';
 import { missingChromium, openChromium } from '../../tools/engines/chromium.ts';
 import { OPERATOR_TOKEN, useConsole } from '../kit/console-service.ts';
 import { waitFor } from '../kit/wait-for.ts';
@@ -166,7 +167,7 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
       await assertAccessible(page, 'the confirmation');
       await page.getByRole('button', { name: 'Save the rules' }).click();
       await page.getByText('Rules saved: 6 rules.').waitFor();
-      assert.equal((await session.call('readRules', context, undefined)).rules.at(-1)?.name, 'can_invite');
+      assert.equal((await session.call('readRules', context, undefined)).ruleSet.rules.at(-1)?.name, 'can_invite');
 
       for (const colorScheme of ['light', 'dark'] as const) {
         await using other = await visitConsole(browser, service.url, {
@@ -213,7 +214,7 @@ describe('the tools of the console', { skip: missing ?? false }, () => {
       await tabTo(keyboard.page, 'Save');
       await keyboard.page.keyboard.press('Enter');
       await keyboard.page.getByText('Rules saved: 1 rule.').waitFor();
-      assert.equal((await session.call('readRules', context, undefined)).rules.length, 1);
+      assert.equal((await session.call('readRules', context, undefined)).ruleSet.rules.length, 1);
     });
 
     it('are completed by keyboard, and marked where they are wrong, in light and dark', async () => {
@@ -268,7 +269,7 @@ condition late(hour: int) = hour > time`);
         await tabTo(page, 'Try');
         await page.getByRole('button', { name: 'Save', exact: true }).click();
         await page.getByText('Rules saved: 1 rule.').waitFor();
-        assert.equal((await session.call('readRules', context, undefined)).rules.length, 1);
+        assert.equal((await session.call('readRules', context, undefined)).ruleSet.rules.length, 1);
       }
     });
 
@@ -325,7 +326,7 @@ condition late(hour: int) = hour > time`);
           { namespace: 'doc', name: 'can_read', any_of: [{ all_of: ['viewer', 'approver'], but_not: ['guest'] }] },
         ],
       });
-      await session.call('writeRules', context, { ruleSet, ifMatch: undefined });
+      await session.call('writeRules', context, { rules: RulesText.of(ruleSet), ifMatch: undefined });
       await session.call('writeGrants', context, [
         { ...parseTuple('user:ada', 'approver', 'doc:1'), condition: 'office', revoke: false },
       ]);

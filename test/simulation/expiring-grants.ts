@@ -6,6 +6,7 @@
 
 import type { Tuple } from '../../src/core/tuples.ts';
 import { parseRuleSet } from '../../src/rules/parse-rule-set.ts';
+import { RulesText } from '../../src/rules/rules-text.ts';
 import type { BulkWrite } from '../../src/shard/shard.ts';
 import { Caller, type WorkloadPorts, type WorkloadTenant } from './caller.ts';
 import type { SeededRandom } from './seeded-random.ts';
@@ -318,7 +319,7 @@ export class ExpiryClient extends Caller {
     const rule = { namespace: `doc${this.#tenant.index}`, name: 'viewer', any_of: ['editor'] };
     const ruleSet = parseRuleSet({ rules: [rule] });
     await this.ask(this.#tenant, this.#tenant.key, (session, context) =>
-      session.call('writeRules', context, { ruleSet, ifMatch: undefined }),
+      session.call('writeRules', context, { rules: RulesText.of(ruleSet), ifMatch: undefined }),
     );
   }
 

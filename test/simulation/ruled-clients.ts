@@ -6,6 +6,7 @@ import { compareUtf8, type Tuple } from '../../src/core/tuples.ts';
 import { narrowedTypes } from '../../src/rules/allowed-grants.ts';
 import type { NamedTuple } from '../../src/rules/questions.ts';
 import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../src/rules/rule-set.ts';
+import { RulesText } from '../../src/rules/rules-text.ts';
 import { KEEP_OUTSIDE } from '../../src/rules/rules-writes.ts';
 import type { HoldersPage } from '../../src/shard/shard.ts';
 import { type Call, Caller, type WorkloadPorts, type WorkloadTenant } from './caller.ts';
@@ -196,7 +197,8 @@ export class RuledWriter extends Caller {
     const answer = await this.ask(
       tenant,
       tenant.key,
-      (session, context) => session.call('writeRules', context, { ruleSet, ifMatch, outsideTypes }),
+      (session, context) =>
+        session.call('writeRules', context, { rules: RulesText.of(ruleSet), ifMatch, outsideTypes }),
       front,
     );
     const lost = [...before.grants.values()].filter((grant) => !this.#areDeclared([grant], ruleSet));

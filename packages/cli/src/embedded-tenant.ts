@@ -6,6 +6,7 @@ import { PAGE_LIMIT_MAX, WRITES_PER_CALL_MAX } from '../../../src/core/limits.ts
 import type { Grant } from '../../../src/core/tuples.ts';
 import type { NamedTuple } from '../../../src/rules/questions.ts';
 import type { RuleSet } from '../../../src/rules/rule-set.ts';
+import { RulesText } from '../../../src/rules/rules-text.ts';
 import type {
   Attempt,
   ConsoleConnection,
@@ -51,7 +52,7 @@ export class EmbeddedTenant {
   static async open(shard: EmbeddedShard, ruleSet: RuleSet): Promise<EmbeddedTenant> {
     const handle = await shard.openTenant();
     const caller = { handle, attempt: shard.attempt() };
-    await shard.connection.tenant.call('writeRules', caller, { ruleSet, ifMatch: undefined });
+    await shard.connection.tenant.call('writeRules', caller, { rules: RulesText.of(ruleSet), ifMatch: undefined });
     return new EmbeddedTenant(shard, handle);
   }
 

@@ -4,7 +4,7 @@
 import { Option } from 'commander';
 import { GrantdError } from '../../../src/core/errors.ts';
 import { type RuleSet, revisionOf, revisionOfRules, ruleSetRecord } from '../../../src/rules/rule-set.ts';
-import { RULES_TEXT_TYPE, ruleSetOfText } from '../../../src/rules/rules-text.ts';
+import { RULES_TEXT_TYPE, RulesText } from '../../../src/rules/rules-text.ts';
 import { KEEP_OUTSIDE } from '../../../src/rules/rules-writes.ts';
 import { CliFailure } from './failures.ts';
 import type { JsonRecord } from './output/json-view.ts';
@@ -30,7 +30,7 @@ export const readRulesVersion = (client: ServiceClient, version: number): Promis
 async function readRules(client: ServiceClient, from: string): Promise<RevisedRules> {
   const { text, tag } = await client.readTagged({ method: 'GET', path: from, accept: RULES_TEXT_TYPE });
   try {
-    const { source, ...ruleSet } = ruleSetOfText(text);
+    const { source, ...ruleSet } = new RulesText(text).ruleSet;
     return { ruleSet: revisionOfRules(text) === tag ? { ...ruleSet, source: text } : ruleSet, revision: tag };
   } catch (error) {
     throw new CliFailure(

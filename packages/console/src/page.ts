@@ -10,6 +10,7 @@ import type { OperatorApi, OperatorTenantSession, RequestContext } from '../../.
 import type { Markup } from '../../../src/http/pages/markup.ts';
 import { requirePresent, tenantIdOf } from '../../../src/operator/path-ids.ts';
 import type { RuleSet } from '../../../src/rules/rule-set.ts';
+import { parseSentRules } from '../../../src/rules/rules-writes.ts';
 import type { TenantStatus } from '../../../src/shard/shard.ts';
 import type { ClusterWatch } from './cluster-watch.ts';
 import type { Fields, Refusal } from './forms.ts';
@@ -127,8 +128,8 @@ export const tenantSessionOf = (call: PageCall): Promise<OperatorTenantSession> 
   call.operator.tenant(call.context(), tenantIdOf(call), call.session.operator);
 
 /** The present rules of the tenant. */
-export const readRuleSet = (call: PageCall, session: OperatorTenantSession): Promise<RuleSet> =>
-  session.call('readRules', call.context(), undefined);
+export const readRuleSet = async (call: PageCall, session: OperatorTenantSession): Promise<RuleSet> =>
+  parseSentRules(await session.call('readRules', call.context(), undefined));
 
 /** The tenant in the path, and a session for it with every scope. */
 export async function openTenant(

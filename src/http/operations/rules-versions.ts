@@ -3,7 +3,6 @@
 import { GrantdError } from '../../core/errors.ts';
 import { parseVersion, RULES_VERSIONS_MAX, rulesVersionRecord } from '../../core/rules-versions.ts';
 import { EXAMPLE_RULE_SET } from '../../rules/rule-set-schema.ts';
-import { ruleSetOfText } from '../../rules/rules-text.ts';
 import { success } from '../schema/operation-description.ts';
 import { EXAMPLE_RULES_VERSIONS, ruleSetSchema, rulesVersionListSchema } from '../schema/rule-schemas.ts';
 import type { PublicOperation } from './operation.ts';
@@ -59,8 +58,6 @@ export const readRulesVersion: PublicOperation = {
     if (version === undefined) {
       throw new GrantdError('rules-version-not-found', 'The rules have no version with this number.');
     }
-    return session
-      .call('readRulesVersion', context, version)
-      .then((text) => rulesResponse(ruleSetOfText(text), headers));
+    return session.call('readRulesVersion', context, version).then((rules) => rulesResponse(rules, headers));
   },
 };

@@ -3,18 +3,18 @@
 import { RULES_BODY_BYTES_MAX, RULES_JSON_VALUES_MAX } from '../../core/limits.ts';
 import { WARNING_HEADER, warningHeaderOf } from '../../core/service-warnings.ts';
 import { warnOfOutside } from '../../front/warnings.ts';
-import {
-  jsonOfRules,
-  RULE_SET_BYTES_MAX,
-  RULES_MAX,
-  RULES_SOURCE_BYTES_MAX,
-  type RuleSet,
-  revisionOf,
-} from '../../rules/rule-set.ts';
+import { jsonOfRules, RULE_SET_BYTES_MAX, RULES_MAX, RULES_SOURCE_BYTES_MAX } from '../../rules/rule-set.ts';
 import { EXAMPLE_RULE_SET, EXAMPLE_RULES_TEXT, ruleSetBodySchema } from '../../rules/rule-set-schema.ts';
-import { RULES_TEXT_TYPE } from '../../rules/rules-text.ts';
-import { demandMatch, etagOf, isKnown, parseRulesRequest, rulesPreviewRecord } from '../../rules/rules-writes.ts';
-import { sourceOf } from '../../rules/text/printer.ts';
+import { isJsonForm, RULES_TEXT_TYPE, type RulesText } from '../../rules/rules-text.ts';
+import {
+  demandMatch,
+  etagOf,
+  isKnown,
+  parseRulesRequest,
+  parseSentRules,
+  printInTurns,
+  rulesPreviewRecord,
+} from '../../rules/rules-writes.ts';
 import { EXAMPLE_ETAG } from '../schema/examples.ts';
 import type { BodyDescription } from '../schema/operation-description.ts';
 import { ruleSetSchema, rulesTextSchema, rulesWriteQuerySchema, rulesWrittenSchema } from '../schema/rule-schemas.ts';
@@ -38,13 +38,14 @@ export const ACCEPT = {
 };
 
 /** The rules in the form that the client prefers. */
-export function rulesResponse(ruleSet: RuleSet, { accept }: OperationHeaders): OperationResponse {
-  const response = { status: 200, etag: etagOf(revisionOf(ruleSet)) } as const;
+export async function rulesResponse(rules: RulesText, { accept }: OperationHeaders): Promise<OperationResponse> {
+  const response = { status: 200, etag: etagOf(rules.revision) } as const;
+  const isStored = isJsonForm(rules.text);
   if (acceptedType(accept, [JSON_TYPE, RULES_TEXT_TYPE]) !== RULES_TEXT_TYPE) {
-    return { ...response, json: () => jsonOfRules(ruleSet) };
+    return { ...response, json: isStored ? rules.text : jsonOfRules(await parseSentRules(rules)) };
   }
   const contentType = `${RULES_TEXT_TYPE}; charset=utf-8`;
-  return { ...response, contentType, json: () => sourceOf(ruleSet) };
+  return { ...response, contentType, json: isStored ? await printInTurns(await parseSentRules(rules)) : rules.text };
 }
 
 export const readRules: PublicOperation = {
@@ -82,11 +83,11 @@ export const readRules: PublicOperation = {
   answer(session, context, { headers }) {
     // A malformed condition is refused before the owner is called.
     isKnown(headers, '');
-    return session.call('readRules', context, undefined).then((ruleSet) => {
-      const revision = revisionOf(ruleSet);
+    return session.call('readRules', context, undefined).then((rules) => {
+      const { revision } = rules;
       demandMatch(headers, revision);
       if (isKnown(headers, revision)) return { status: 304, etag: etagOf(revision), json: '' };
-      return rulesResponse(ruleSet, headers);
+      return rulesResponse(rules, headers);
     });
   },
 };
@@ -133,13 +134,16 @@ export const writeRules: PublicOperation = {
     if (dryRun === 'true') {
       return session.call('previewRules', context, request).then((preview) => ({
         status: 200,
-        json: JSON.stringify(rulesPreviewRecord(request.ruleSet, preview)),
+        json: JSON.stringify(rulesPreviewRecord(request.rules, preview)),
       }));
     }
-    const { ruleSet } = request;
+    const { rules } = request;
     return session
       .call('writeRules', context, request)
-      .then(() => warnOfOutside(session, context, ruleSet))
-      .then((warnings) => ({ ...rulesResponse(ruleSet, headers), warning: warningHeaderOf(warnings) }));
+      .then(() => warnOfOutside(session, context, rules))
+      .then(async (warnings) => ({
+        ...(await rulesResponse(rules, headers)),
+        warning: warningHeaderOf(warnings),
+      }));
   },
 };

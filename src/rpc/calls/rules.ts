@@ -7,8 +7,8 @@ import {
   OPEN_POINTS,
   type RevokedGrants,
 } from '../../rules/access-changes.ts';
-import { RULES_SOURCE_BYTES_MAX, type RuleSet, textOfRules } from '../../rules/rule-set.ts';
-import { isJsonForm, ruleSetOfText } from '../../rules/rules-text.ts';
+import { RULES_SOURCE_BYTES_MAX } from '../../rules/rule-set.ts';
+import { RulesText } from '../../rules/rules-text.ts';
 import { KEEP_OUTSIDE, type VanishingName } from '../../rules/rules-writes.ts';
 import type { RulesPreview, RulesRequest } from '../../shard/shard.ts';
 import { demand } from '../wire-violation.ts';
@@ -19,21 +19,20 @@ import * as s from './schema.ts';
 /** Revisions in a condition: several times what fits into the header of a request. */
 const REVISIONS_MAX = 1000;
 
-/** Throws `invalid-request` for JSON that is not a rule set: fronts of this version do not send any. */
-function ruleSetFrom(wire: string): RuleSet | undefined {
-  if (wire.length > RULES_SOURCE_BYTES_MAX) return undefined;
-  try {
-    return ruleSetOfText(wire);
-  } catch (error) {
-    if (error instanceof SyntaxError || !isJsonForm(wire)) return undefined;
-    throw error;
-  }
-}
+/** In no text of rules: JSON escapes it, and the text form may not have it. */
+const CONTROL = /[\p{Cc}--[\t\n\r\x7f-\x9f]]/v;
 
-const ruleSet = s.form('a rule set', ruleSetFrom, textOfRules);
+const isFit = (text: string): boolean => text !== '' && text.length <= RULES_SOURCE_BYTES_MAX && !CONTROL.test(text);
+
+/** Whether they are rules is found by whoever parses them, in turns. */
+const rulesText = s.form(
+  'rules',
+  (text) => (isFit(text) ? new RulesText(text) : undefined),
+  ({ text }) => text,
+);
 
 const rulesRequest = s.message<RulesRequest>({
-  ruleSet: s.as('rules', ruleSet),
+  rules: rulesText,
   ifMatch: s.orUndefined(s.only('revisions', s.list(shortText, { max: REVISIONS_MAX }))),
   outsideTypes: s.as(
     'keepsOutside',
@@ -94,7 +93,7 @@ export const ruleCalls = {
     access: 'admin',
     request: s.nothing,
     reply: 'rules',
-    answer: s.only('rules', ruleSet),
+    answer: s.only('rules', rulesText),
   }),
 
   writeRules: defineCall('writeRules', { access: 'admin', write: 'repeatable', request: rulesRequest, ...DONE }),
@@ -141,6 +140,6 @@ export const ruleCalls = {
     access: 'admin',
     request: s.only('version', s.uint32),
     reply: 'rules',
-    answer: s.only('rules', s.text),
+    answer: s.only('rules', rulesText),
   }),
 };

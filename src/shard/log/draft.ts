@@ -8,6 +8,7 @@ import type { TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
 import { grantOf, type Namespace, type Tuple, tupleKey } from '../../core/tuples.ts';
 import { NO_TYPES, type SubjectTypes, type TupleFault, tupleFault } from '../../rules/allowed-grants.ts';
+import type { RulesText } from '../../rules/rules-text.ts';
 import type { CountKey } from '../../store/store.ts';
 import {
   type Change,
@@ -20,7 +21,6 @@ import {
   settingsOf,
 } from '../log-changes.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
-import { RulesText } from '../memory/tenant-rules.ts';
 import type { WatchedTuple } from '../memory/watched-tuples.ts';
 import { ShardFailure } from '../shard.ts';
 
@@ -36,7 +36,8 @@ export class Draft {
   readonly #namespaces = new Map<TenantId, Map<string, Namespace>>();
   readonly #keys = new Map<TenantId, Map<string, ApiKeyRecord | null>>();
   readonly #tenants = new Map<TenantId, Tenant>();
-  readonly #rules = new Map<TenantId, RulesText>();
+  /** Rules written in the batch, by their text. */
+  readonly #rules = new Map<TenantId, string>();
   /** Grants created minus grants that ended. */
   readonly #grantCounts = new Map<TenantId, number>();
   /** The same by own relation and by condition. */
@@ -77,7 +78,7 @@ export class Draft {
         this.#tenants.set(tenantId, setting.tenant);
         break;
       case 'rules':
-        this.#rules.set(tenantId, new RulesText(setting.rules));
+        this.#rules.set(tenantId, setting.rules);
         break;
     }
   }
@@ -142,7 +143,13 @@ export class Draft {
 
   /** The tenant's rules, which must be pinned. */
   rules(memory: TenantMemory): RulesText {
-    return this.#rules.get(memory.tenantId) ?? memory.rules.pinned;
+    return this.#written(memory) ?? memory.rules.pinned;
+  }
+
+  /** As the write of them prepared them. */
+  #written({ tenantId, rules }: TenantMemory): RulesText | undefined {
+    const text = this.#rules.get(tenantId);
+    return text === undefined ? undefined : rules.written(text);
   }
 
   /** See `tupleFault`. The rules of the tenant must be pinned unless the relation is a built-in one. */
@@ -154,9 +161,10 @@ export class Draft {
    * What the tenant's rules say about the subjects of grants. Throws a failure after which the front repeats the write,
    * if the tenant had no rules when it was queued, and they are not in memory.
    */
-  subjectTypes({ tenantId, tenant, rules }: TenantMemory): SubjectTypes {
-    const drafted = this.#rules.get(tenantId);
-    if (drafted !== undefined) return drafted.types;
+  subjectTypes(memory: TenantMemory): SubjectTypes {
+    const written = this.#written(memory);
+    if (written !== undefined) return written.types;
+    const { tenant, rules } = memory;
     if (tenant.rulesRevision === undefined) return NO_TYPES;
     if (rules.loaded !== undefined) return rules.loaded.types;
     throw new ShardFailure('not-serving', 'Rules were set while the write waited. Nothing was done.');

@@ -6,7 +6,7 @@
 import { GrantdError } from '../../core/errors.ts';
 import { hasExpired } from '../../core/grant-attributes.ts';
 import { type Grant, grantOf, isRelation, tupleKey } from '../../core/tuples.ts';
-import { narrowedTypes, SubjectTypes } from '../../rules/allowed-grants.ts';
+import { SubjectTypes } from '../../rules/allowed-grants.ts';
 import type { RuleSet } from '../../rules/rule-set.ts';
 import type { CountKey } from '../../store/store.ts';
 import { endsGrant, type GrantChange } from '../log-changes.ts';
@@ -129,15 +129,13 @@ export function demandNoneOutside(grants: readonly Grant[], count: number, scann
 }
 
 /**
- * The types of `next` that exclude subjects which `former` allows; undefined: there are none, or no grant is of one of
- * these relations. `countOf`: of own relations.
+ * These types, which exclude subjects that others allowed; undefined: there are none, or no grant is of one of their
+ * relations. `countOf`: of own relations.
  */
-export function stricterTypes(
-  former: RuleSet,
-  next: RuleSet,
+export function typesInUse(
+  types: RuleSet['types'],
   { grants, countOf }: { readonly grants: number; readonly countOf: (key: CountKey) => number },
 ): SubjectTypes | undefined {
-  const types = narrowedTypes(former, next);
   // The others may get grants while those of the tenant are read.
   const mayHold = types.some(({ relation }) => isRelation(relation) || countOf(`relation:${relation}`) > 0);
   return grants > 0 && mayHold ? new SubjectTypes({ types }) : undefined;

@@ -17,8 +17,8 @@ import { type IdFactory, isDerivedId } from '../../core/ids.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
 import { type Tenant, type TenantUpdate, updatedTenant, withNextRules } from '../../core/tenants.ts';
 import { grantOf, namespacesOf, type Tuple } from '../../core/tuples.ts';
-import { narrowedConditions, undeclaredIn } from '../../rules/allowed-grants.ts';
-import { hasRules, jsonOfRules, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
+import { narrowedConditions, narrowedTypes, undeclaredIn } from '../../rules/allowed-grants.ts';
+import { hasRules, jsonOfRules, type RuleSet } from '../../rules/rule-set.ts';
 import { countLines } from '../../rules/rules-diff.ts';
 import type { CountKey } from '../../store/store.ts';
 import { type Change, type ChangeResult, resultOf } from '../log-changes.ts';
@@ -37,7 +37,7 @@ import {
 } from '../shard.ts';
 import { asOf, type Draft } from './draft.ts';
 import type { LoggedResults, TailOperation } from './entries.ts';
-import { type OutsideGrants, stricterTypes, UnreadGrants } from './outside-grants.ts';
+import { type OutsideGrants, typesInUse, UnreadGrants } from './outside-grants.ts';
 
 export type OperationResult =
   | ChangeResult
@@ -321,27 +321,34 @@ export function refuseLost(former: RuleSet, next: RuleSet, countOf: (key: CountK
   );
 }
 
+/** The write was compared with rules that others have replaced since. Nothing was done. */
+export class ReplacedRules extends Error {}
+
 /**
- * The rules of the tenant must be pinned. `outside`: the stored grants as far as they were compared with the types;
- * throws UnreadGrants if they must be.
+ * Compares the rules with the present ones, which must be pinned, in a step of its own: the decision is one of a batch.
+ * It throws ReplacedRules if others have taken the place of those. `outside`: the stored grants as far as they were
+ * compared with the types; throws UnreadGrants if they must be.
  */
 export function decideRules(
   memory: TenantMemory,
-  { ruleSet, ifMatch, outsideTypes }: RulesRequest,
+  { rules, ifMatch, outsideTypes }: RulesRequest,
   outside?: OutsideGrants,
 ): Decide {
-  const text = textOfRules(ruleSet);
-  const revision = hasRules(ruleSet) ? revisionOfRules(text) : undefined;
+  const { text, ruleSet } = rules;
+  const revision = hasRules(ruleSet) ? rules.revision : undefined;
+  const former = memory.rules.pinned;
+  const stricter = outsideTypes === 'keep' ? [] : narrowedTypes(former.ruleSet, ruleSet);
+  const lines = countLines(former.ruleSet, ruleSet);
   return (draft) => {
     assertLives(draft, memory);
     const present = draft.tenant(memory);
     demandRevision(ifMatch, present.rulesRevision);
-    const former = draft.rules(memory);
-    if (former.text === text) return { result: { kind: 'rules-written' }, changes: [] };
+    const replaced = draft.rules(memory).text;
+    if (replaced === text) return { result: { kind: 'rules-written' }, changes: [] };
+    if (replaced !== former.text) throw new ReplacedRules();
     const countOf = (key: CountKey): number => draft.countOf(memory, key);
     refuseLost(former.ruleSet, ruleSet, countOf);
-    const grants = draft.grantCount(memory);
-    const types = outsideTypes === 'keep' ? undefined : stricterTypes(former.ruleSet, ruleSet, { grants, countOf });
+    const types = typesInUse(stricter, { grants: draft.grantCount(memory), countOf });
     if (types !== undefined) {
       if (!outside?.isOf(former.text)) throw new UnreadGrants(types, former.text);
       outside.demandNone(draft, memory);
@@ -353,7 +360,6 @@ export function decideRules(
       );
     }
     const tenant = withNextRules(present, revision);
-    const lines = countLines(former.ruleSet, ruleSet);
     const { source } = ruleSet;
     const change = {
       kind: 'rules-updated' as const,

@@ -3,12 +3,10 @@
 // rules, nothing is read.
 
 import { GrantdError } from '../../core/errors.ts';
-import type { Relation } from '../../core/tuples.ts';
-import { SubjectTypes } from '../../rules/allowed-grants.ts';
 import { CompiledRules, type RelationNumberOf } from '../../rules/compiled-rules.ts';
 import { type CompiledConditions, compileInTurns, demandCompiled } from '../../rules/conditions/compiled-condition.ts';
-import { NO_RULES, ownNames, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
-import { namesToAsk, ruleSetOfText, ruleSetOfTextInTurns } from '../../rules/rules-text.ts';
+import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
+import { namesToAsk, RulesText } from '../../rules/rules-text.ts';
 import { LazyTable } from './lazy-table.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 
@@ -29,40 +27,6 @@ const CHARACTERS_AT_ONCE_MAX = 8192;
 
 type Turn = () => Promise<unknown>;
 
-/** The text by which rules are stored, parsed at its first use. */
-export class RulesText {
-  readonly text: string;
-  #ruleSet: RuleSet | undefined;
-  #types: SubjectTypes | undefined;
-  #relations: ReadonlySet<Relation> | undefined;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-
-  get ruleSet(): RuleSet {
-    this.#ruleSet ??= ruleSetOfText(this.text);
-    return this.#ruleSet;
-  }
-
-  /** Parses it in several steps, before each of which it takes a turn. */
-  async parse(turn: Turn): Promise<RuleSet> {
-    this.#ruleSet ??= await ruleSetOfTextInTurns(this.text, turn, { expressions: false });
-    return this.#ruleSet;
-  }
-
-  /** The tenant's own. */
-  get relations(): ReadonlySet<Relation> {
-    this.#relations ??= new Set(ownNames(this.ruleSet));
-    return this.#relations;
-  }
-
-  get types(): SubjectTypes {
-    this.#types ??= new SubjectTypes(this.ruleSet);
-    return this.#types;
-  }
-}
-
 /** A rule set as it is in memory. What is derived from its text is derived once, at its first use. */
 export class StoredRules extends RulesText {
   readonly #relationNumberOf: RelationNumberOf;
@@ -73,8 +37,8 @@ export class StoredRules extends RulesText {
   #names: ReadonlySet<string> | undefined;
   #preparing: Promise<void> | undefined;
 
-  constructor(text: string, relationNumberOf: RelationNumberOf) {
-    super(text);
+  constructor(text: string, relationNumberOf: RelationNumberOf, ruleSet?: RuleSet) {
+    super(text, ruleSet);
     this.#relationNumberOf = relationNumberOf;
   }
 
@@ -145,6 +109,11 @@ export class StoredRules extends RulesText {
   }
 }
 
+/** Rules that are about to be written, until they are disposed of. */
+interface PreparedRules extends Disposable {
+  readonly rules: StoredRules;
+}
+
 const bytesOf = ({ text }: StoredRules): number => STORED_BYTES + BYTES_PER_CHARACTER * text.length;
 
 export class TenantRules {
@@ -152,7 +121,8 @@ export class TenantRules {
   readonly #revision: () => string | undefined;
   readonly #readText: () => Promise<string | undefined>;
   readonly #relationNumberOf: RelationNumberOf;
-  readonly #turn: Turn;
+  /** Of the tenant, for steps in which rules are parsed, compiled or compared. */
+  readonly turn: Turn;
   /** Rules that are being written. */
   readonly #prepared = new Set<StoredRules>();
   /** Committed, and perhaps not in state yet. */
@@ -170,7 +140,7 @@ export class TenantRules {
     relationNumberOf: RelationNumberOf,
     turn: Turn,
   ) {
-    this.#turn = turn;
+    this.turn = turn;
     this.#revision = revision;
     this.#readText = readText;
     this.#relationNumberOf = relationNumberOf;
@@ -197,22 +167,27 @@ export class TenantRules {
     using stack = new DisposableStack();
     stack.use(await this.#table.pin());
     // A commit may replace them meanwhile.
-    while (!this.pinned.isReady) await this.pinned.compile(this.#turn);
+    while (!this.pinned.isReady) await this.pinned.compile(this.turn);
     return stack.move();
   }
 
   /**
-   * Compiles rules that are about to be written, so that their commit takes one short step. Until it is disposed of.
-   * Throws `invalid-request` if a condition does not compile.
+   * Parses and compiles rules that are about to be written, so that their commit takes one short step. Until it is
+   * disposed of. Throws `invalid-request` if the text is not that of rules, or a condition does not compile.
    */
-  async prepare(text: string): Promise<Disposable> {
-    const rules = this.#store(text);
-    await rules.prepare(this.#turn);
+  async prepare({ text }: RulesText): Promise<PreparedRules> {
+    const ruleSet = await new RulesText(text).parse(this.turn);
+    // Whatever a peer sent: rules are stored by one text.
+    const rules = new StoredRules(textOfRules(ruleSet), this.#relationNumberOf, ruleSet);
+    await rules.prepare(this.turn);
     rules.demandCompiled();
     this.#prepared.add(rules);
-    const prepared = new DisposableStack();
-    prepared.defer(() => this.#prepared.delete(rules));
-    return prepared;
+    return { rules, [Symbol.dispose]: () => this.#prepared.delete(rules) };
+  }
+
+  /** The rules of the text that are being written, or the same unparsed. */
+  written(text: string): StoredRules {
+    return [...this.#prepared].find((rules) => rules.text === text) ?? this.#store(text);
   }
 
   /** The rules; only valid while a pin is held. */
@@ -225,8 +200,7 @@ export class TenantRules {
   commit(text: string, seq: number): void {
     this.#commits += 1;
     this.#pendingSeq = seq;
-    const prepared = [...this.#prepared].find((rules) => rules.text === text);
-    this.#table.commit(ROW, prepared ?? this.#store(text), seq);
+    this.#table.commit(ROW, this.written(text), seq);
   }
 
   /** State now contains every commit up to `seq`. */

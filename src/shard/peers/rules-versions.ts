@@ -5,6 +5,7 @@ import { turnOf } from '../../core/async/turns.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { isKeptVersion, RULES_VERSIONS_MAX } from '../../core/rules-versions.ts';
 import { RULES_SOURCE_BYTES_MAX } from '../../rules/rule-set.ts';
+import { RulesText } from '../../rules/rules-text.ts';
 import type { StateStore } from '../../store/store.ts';
 import { readFromStore, storeDeadline } from '../store-calls.ts';
 import type { Listing } from './listings.ts';
@@ -51,7 +52,7 @@ export const readRulesVersion: ReadHandler<'readRulesVersion'> = async (shard, l
   const rules = isKeptVersion(version, present)
     ? await readState(shard, listing, TEXT_BYTES, (store, deadline) => store.readRules(tenantId, version, deadline))
     : undefined;
-  if (rules !== undefined) return rules;
+  if (rules !== undefined) return new RulesText(rules);
   throw new GrantdError(
     'rules-version-not-found',
     `The rules have no version ${version}: they have had ${present} so far, and keep the newest ${RULES_VERSIONS_MAX}.`,

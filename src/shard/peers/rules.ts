@@ -5,7 +5,7 @@ import { assert } from '../../core/assert.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { type Grant, namespaceOf } from '../../core/tuples.ts';
 import { type AccessChanges, noChanges, OPEN_POINTS, type OpenPoint } from '../../rules/access-changes.ts';
-import { SubjectTypes } from '../../rules/allowed-grants.ts';
+import { narrowedTypes } from '../../rules/allowed-grants.ts';
 import { CompiledRules, parseGroup, unfollowedReason } from '../../rules/compiled-rules.ts';
 import {
   hasRules,
@@ -14,9 +14,9 @@ import {
   RULES_SOURCE_BYTES_MAX,
   type RuleSet,
   SELF,
-  textOfRules,
 } from '../../rules/rule-set.ts';
 import { namesConcerned, namesVanishing, publicChanged, relationsUsed } from '../../rules/rules-diff.ts';
+import type { RulesText } from '../../rules/rules-text.ts';
 import { KEEP_OUTSIDE, PREVIEW_GRANTS_MAX } from '../../rules/rules-writes.ts';
 import type { CountKey } from '../../store/store.ts';
 import {
@@ -25,9 +25,9 @@ import {
   compareRules,
   type RulesComparison,
 } from '../evaluation/compare-access.ts';
-import { demandNoneOutside, LISTED_MAX, OutsideGrants, stricterTypes, UnreadGrants } from '../log/outside-grants.ts';
+import { demandNoneOutside, LISTED_MAX, OutsideGrants, typesInUse, UnreadGrants } from '../log/outside-grants.ts';
 import { readAsked } from '../log/usage-store.ts';
-import { decideRules, demandRevision, refuseLost } from '../log/write-decisions.ts';
+import { decideRules, demandRevision, ReplacedRules, refuseLost } from '../log/write-decisions.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { NO_RULES_REVISION } from '../memory/tenant-rules.ts';
 import type { RulesPreview, RulesRequest } from '../shard.ts';
@@ -65,30 +65,36 @@ const COMPARING_MS_MAX = 3000;
 /** Memory of a preview: a page of grants, and the subjects. */
 const PREVIEW_BYTES = 2 * 1024 * 1024;
 
-export async function readRules(_: unknown, { memory }: Pick<Listing, 'memory'>): Promise<RuleSet> {
+export async function readRules(_: unknown, { memory }: Pick<Listing, 'memory'>): Promise<RulesText> {
   using _rules = await memory.rules.pin();
-  return memory.rules.pinned.ruleSet;
+  return memory.rules.pinned;
 }
 
 export const writeRules: Handler<'writeRules'> = async (peer, by, request) => {
   const handle = peer.handles.use(by.handle);
   const { memory } = handle;
   using _rules = await memory.rules.pin();
-  using _prepared = await memory.rules.prepare(textOfRules(request.ruleSet));
+  using prepared = await memory.rules.prepare(request.rules);
+  const wanted = { ...request, rules: prepared.rules };
   peer.handles.assertGood(handle);
   // The rules and those before them in JSON, and the text form.
   const bytesMax = OPERATION_BYTES + LOGGED_BYTES_PER_BYTE * 2 * RULE_SET_BYTES_MAX + RULES_SOURCE_BYTES_MAX;
   const size = { bytesMax, changesMax: CHANGES_WEIGHT };
   using following = new DisposableStack();
   let outside: OutsideGrants | undefined;
-  for (let tries = 0; tries < READ_TRIES; tries += 1) {
+  for (let tries = 0; tries < READ_TRIES; ) {
     try {
-      const decide = under(handle, decideRules(memory, request, outside));
+      await memory.rules.turn();
+      peer.handles.assertGood(handle);
+      const decide = under(handle, decideRules(memory, wanted, outside));
       const result = await peer.submit(handle, by.attempt, size, decide);
       assert(result.kind === 'rules-written', 'a write of rules has its result');
       return;
     } catch (error) {
+      // Somebody else's write came first, and does so until the deadline at most.
+      if (error instanceof ReplacedRules) continue;
       if (!(error instanceof UnreadGrants)) throw error;
+      tries += 1;
       outside = new OutsideGrants(error);
       following.use(memory.followGrants(outside.follow));
       outside.reading = await readOutside(peer.shard, peer.listing(handle), outside, by.attempt.expiresAtMs);
@@ -191,10 +197,12 @@ async function presentRules(
 export async function previewRules(
   context: ListingContext,
   listing: Listing,
-  { ruleSet, ifMatch, outsideTypes: outsideWanted }: RulesRequest,
+  { rules, ifMatch, outsideTypes: outsideWanted }: RulesRequest,
   bounds = PREVIEW_BOUNDS,
 ): Promise<RulesPreview> {
   const { tenure, memory } = listing;
+  using prepared = await memory.rules.prepare(rules);
+  const { ruleSet } = prepared.rules;
   const { present, revision } = await presentRules(memory, ifMatch);
   const { grantCount } = memory;
   const countOf = (key: CountKey): number => grantCount.countOf(key);
@@ -202,7 +210,8 @@ export async function previewRules(
   const stricter =
     outsideWanted === KEEP_OUTSIDE
       ? undefined
-      : stricterTypes(present, ruleSet, { grants: grantCount.grants, countOf });
+      : typesInUse(narrowedTypes(present, ruleSet), { grants: grantCount.grants, countOf });
+  await memory.rules.turn();
   const subjects = new Set<string>();
   const groupNames = new Set<string>();
   const figures = await tenure.budget.calls.run(memory.tenantId, PREVIEW_BYTES, context.clock, async () => {
@@ -212,7 +221,7 @@ export async function previewRules(
     const countsGroups = present.groups !== ruleSet.groups;
     const used = new Map(relationsUsed(ruleSet).map((each) => [`${each.namespace} ${each.relation}`, each]));
     const compiled = new CompiledRules(ruleSet, undefined, new Map());
-    const types = new SubjectTypes(ruleSet);
+    const { types } = prepared.rules;
     let [groupSubjects, notFollowed, outsideTypes, excluded] = [0, 0, 0, 0];
     const some: Grant[] = [];
     if (countsGroups || hasRules(ruleSet) || hasRules(present)) {
@@ -241,6 +250,7 @@ export async function previewRules(
     const ungranted = [...used.values()];
     return { revision, groupSubjects, publicGrants, notFollowed, outsideTypes, ungranted, scannedGrants, complete };
   });
+  await memory.rules.turn();
   const names = namesConcerned(present, ruleSet, groupNames);
   const access = await accessUnder(
     context,
@@ -249,10 +259,21 @@ export async function previewRules(
     { ruleSet, revision, names, subjects: [...subjects] },
     figures,
   );
+  return { ...figures, vanishing: await vanishingUnder(context, memory, present, ruleSet), access };
+}
+
+/** The names that nobody could ask about any more; those most recently asked about first. */
+async function vanishingUnder(
+  context: ListingContext,
+  memory: TenantMemory,
+  present: RuleSet,
+  ruleSet: RuleSet,
+): Promise<RulesPreview['vanishing']> {
+  await memory.rules.turn();
   const vanishing = namesVanishing(present, ruleSet);
   const asked = await readAsked(context, memory, vanishing);
   const items = vanishing.map((name, index) => ({ name, askedAtMs: asked[index] }));
-  return { ...figures, vanishing: items.sort((a, b) => (b.askedAtMs ?? 0) - (a.askedAtMs ?? 0)), access };
+  return items.sort((a, b) => (b.askedAtMs ?? 0) - (a.askedAtMs ?? 0));
 }
 
 /** Who would lose and gain access, as far as that is known of these subjects within the bounds of a preview. */

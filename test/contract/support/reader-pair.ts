@@ -10,6 +10,7 @@ import { rankShards, slotOfTenant } from '../../../src/core/slots.ts';
 import type { Tuple } from '../../../src/core/tuples.ts';
 import { systemRandom } from '../../../src/roles/process/system.ts';
 import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';
+import { RulesText } from '../../../src/rules/rules-text.ts';
 import { MemoryBudget } from '../../../src/shard/memory/memory-budget.ts';
 import { retireMembers } from '../../../src/shard/ownership/membership.ts';
 import type { OwnerPort } from '../../../src/shard/readers/follow-tenant.ts';
@@ -136,7 +137,7 @@ export class ReaderPair {
   }
 
   async writeRules(...rules: readonly object[]): Promise<void> {
-    const request = { ruleSet: parseRuleSet({ rules }), ifMatch: undefined };
+    const request = { rules: RulesText.of(parseRuleSet({ rules })), ifMatch: undefined };
     await this.owner.connection.writeRules(this.#handle, this.attempt(), request);
   }
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { MODEL_BYTES_MAX } from '../../../packages/convert/src/model/source-model.ts';
 import { parseRuleSet } from '../../../src/rules/parse-rule-set.ts';
-import { ruleSetOfText } from '../../../src/rules/rules-text.ts';
+import { RulesText } from '../../../src/rules/rules-text.ts';
 import { type CliRun, runCli } from '../cli/cli-run.ts';
 import { CHANNEL_FGA, CHAT_FGA, DRIVE_FGA, DRIVE_ZED } from './samples.ts';
 
@@ -145,7 +145,7 @@ describe('rules convert', () => {
   test('prints rules that the service takes, and the relation map beside them', async () => {
     const { code, stdout, stderr } = await convert([await save('drive.fga', DRIVE_FGA)]);
     assert.equal(code, 0, stderr);
-    assert.equal(ruleSetOfText(stdout).rules.length, 4);
+    assert.equal(new RulesText(stdout).ruleSet.rules.length, 4);
     assert.equal(stderr, '');
     const gated = await convert([await save('gated.fga', GATED_FGA)]);
     assert.match(
@@ -160,10 +160,10 @@ describe('rules convert', () => {
     const zed = await convert([await save('commented.zed', COMMENTED_ZED)]);
     assert.deepEqual([zed.code, zed.stdout], [0, CONVERTED_ZED], zed.stderr);
     const json = await convert([inDirectory('commented.zed'), '--json']);
-    assert.deepEqual(ruleSetOfText(json.stdout), parseRuleSet(JSON.parse(json.stdout)));
-    const { source, ...printed } = ruleSetOfText(zed.stdout);
+    assert.deepEqual(new RulesText(json.stdout).ruleSet, parseRuleSet(JSON.parse(json.stdout)));
+    const { source, ...printed } = new RulesText(zed.stdout).ruleSet;
     assert.equal(source, zed.stdout);
-    assert.deepEqual(printed, ruleSetOfText(json.stdout));
+    assert.deepEqual(printed, new RulesText(json.stdout).ruleSet);
   });
 
   test('knows the language by the name of the file, or is told', async () => {
@@ -218,7 +218,7 @@ describe('rules convert', () => {
     for (const file of [list, store]) {
       const { code, stdout, stderr } = await convert([file, '--map', 'legacy_admin=owner,channels_admin=admin']);
       assert.equal(code, 0, stderr);
-      assert.equal(ruleSetOfText(stdout).rules.length, 4);
+      assert.equal(new RulesText(stdout).ruleSet.rules.length, 4);
     }
   });
 
@@ -253,7 +253,7 @@ describe('rules convert', () => {
     const files = [await save('chat.fga', CHAT_FGA), await save('channels.fga', CHANNEL_FGA)];
     const { code, stdout, stderr } = await convert([...files, '--map', 'legacy_admin=owner,channels_admin=admin']);
     assert.equal(code, 0, stderr);
-    assert.equal(ruleSetOfText(stdout).rules.length, 4);
+    assert.equal(new RulesText(stdout).ruleSet.rules.length, 4);
     assert.match(stderr, /^workspace#legacy_admin +owner +--map$/m);
   });
 

@@ -11,7 +11,7 @@ import { TUPLE_MEMBERS } from '../../../../src/core/tuples.ts';
 import { EXPECTED_HEAD } from '../../../../src/rules/expected-checks.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import type { RuleSet } from '../../../../src/rules/rule-set.ts';
-import { ruleSetOfText } from '../../../../src/rules/rules-text.ts';
+import { RulesText } from '../../../../src/rules/rules-text.ts';
 
 export type ImportFormat = 'tsv' | 'csv' | 'ndjson';
 
@@ -122,7 +122,7 @@ function rulesIn(line: SourceLine, text: string): RulesEntry | undefined {
     if (!isRules || !isJsonObject(value)) return undefined;
     demandMembers(value, ['rules']);
     const { rules } = value;
-    return { rules: typeof rules === 'string' ? ruleSetOfText(rules) : parseRuleSet(rules) };
+    return { rules: typeof rules === 'string' ? new RulesText(rules).ruleSet : parseRuleSet(rules) };
   } catch (error) {
     return isRules ? { rules: 'unreadable', ...refuse(GrantdError.from(error).message) } : undefined;
   }

@@ -12,7 +12,15 @@ import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import type { RuleSet } from '../../../../src/rules/rule-set.ts';
 import { grantedNames } from '../../../../src/rules/rule-set.ts';
 import { summaryOfChange } from '../../../../src/rules/rules-diff.ts';
-import { openTenant, type PageCall, type PageResult, tenantPath, tenantSessionOf, withQuery } from '../page.ts';
+import {
+  openTenant,
+  type PageCall,
+  type PageResult,
+  readRuleSet,
+  tenantPath,
+  tenantSessionOf,
+  withQuery,
+} from '../page.ts';
 import { choicesOf, type FormContent, queryForm, selectField, submit, textField } from '../parts/form-parts.ts';
 import { refuseTyped } from '../parts/grant-form.ts';
 import { tenantPage } from '../parts/layout.ts';
@@ -176,7 +184,7 @@ async function listMarkup(call: PageCall, path: string, asked: FeedQuery): Promi
 export async function changesPage(call: PageCall): Promise<PageResult> {
   const { tenant, session } = await openTenant(call);
   const { tenantId } = tenant;
-  const ruleSet = await session.call('readRules', call.context(), undefined);
+  const ruleSet = await readRuleSet(call, session);
   const asked = askedOf(call);
   const refusal = refuseTyped({ namespace: asked.namespace });
   const path = tenantPath(tenantId, 'changes');

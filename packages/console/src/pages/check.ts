@@ -10,7 +10,7 @@ import type { NamedTuple } from '../../../../src/rules/questions.ts';
 import { hasRules, type RuleSet } from '../../../../src/rules/rule-set.ts';
 import { describeWanted, namesToAsk, orList, type WantedInWords } from '../../../../src/rules/rules-text.ts';
 import { answerQuestion, type Fields, joinRefusals, type Outcome, type Refusal } from '../forms.ts';
-import { openTenant, type PageCall, type PageResult, type Query, tenantPath } from '../page.ts';
+import { openTenant, type PageCall, type PageResult, type Query, readRuleSet, tenantPath } from '../page.ts';
 import { samplesMarkup } from '../parts/check-samples.ts';
 import {
   askQuestion,
@@ -174,7 +174,7 @@ function readAsked(fields: Fields): { readonly asked: CheckQuestion } | { readon
 
 export async function checkPage(call: PageCall): Promise<PageResult> {
   const { tenant, session } = await openTenant(call);
-  const ruleSet = await session.call('readRules', call.context(), undefined);
+  const ruleSet = await readRuleSet(call, session);
   const fields = call.query;
   const introduction = empty(
     'Check an authorization',

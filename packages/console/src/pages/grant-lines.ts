@@ -13,6 +13,7 @@ import { type Refusal, refuse } from '../forms.ts';
 import {
   type PageCall,
   type PageResult,
+  readRuleSet,
   readTenant,
   readTenantOrId,
   redirect,
@@ -98,7 +99,7 @@ function readLines(text: string, wallMs: number, ruleSet: RuleSet): readonly Gra
 
 export async function createLines(call: PageCall): Promise<PageResult | Refusal> {
   const session = await tenantSessionOf(call);
-  const ruleSet = await session.call('readRules', call.context(), undefined);
+  const ruleSet = await readRuleSet(call, session);
   const grants = readLines(call.form.text('lines'), call.clock.wallMs(), ruleSet);
   if ('messages' in grants) return grants;
   const result = await session.call('writeBulk', call.context(), { grants, revocations: [], preconditions: [] });

@@ -10,7 +10,7 @@ import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import { hasRules, type RuleSet } from '../../../../src/rules/rule-set.ts';
 import { sidesOf } from '../entity-sides.ts';
 import { type Refusal, refuse } from '../forms.ts';
-import { openTenant, type PageCall, type PageResult, type Query, redirect, tenantPath } from '../page.ts';
+import { openTenant, type PageCall, type PageResult, type Query, readRuleSet, redirect, tenantPath } from '../page.ts';
 import { askQuestion } from '../parts/context-fields.ts';
 import { queryForm, refilled, submit, textField } from '../parts/form-parts.ts';
 import { grantDialog, revokeLink } from '../parts/grant-form.ts';
@@ -313,10 +313,7 @@ export async function grantsPage(call: PageCall, refusal?: Refusal): Promise<Pag
   const entity = searched || subject || object || '';
   const refusedSearch = refuseEntity(entity);
   if (searched && refusedSearch === undefined) return find(call, session, entity);
-  const [ruleSet, offered] = await Promise.all([
-    session.call('readRules', call.context(), undefined),
-    namespacesOf(call, session),
-  ]);
+  const [ruleSet, offered] = await Promise.all([readRuleSet(call, session), namespacesOf(call, session)]);
   const of = refusedSearch !== undefined || entity === '' ? undefined : subject ? { subject } : { object: entity };
   const { link, dialog } = grantDialog(call.session, tenantId, ruleSet, of ?? {});
   const toolbar = (more: readonly string[]): Markup => {

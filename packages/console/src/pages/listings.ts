@@ -9,7 +9,7 @@ import { hasRules, type RuleSet } from '../../../../src/rules/rule-set.ts';
 import { namesToAsk } from '../../../../src/rules/rules-text.ts';
 import type { ResultPage } from '../../../../src/shard/shard.ts';
 import { answerQuestion, joinRefusals, type Outcome, type Refusal, refuse } from '../forms.ts';
-import { openTenant, type PageCall, type PageResult, type Query, tenantPath } from '../page.ts';
+import { openTenant, type PageCall, type PageResult, type Query, readRuleSet, tenantPath } from '../page.ts';
 import {
   askQuestion,
   checkLinkTo,
@@ -101,7 +101,7 @@ const excludedMarkup = (excluded: readonly string[] = [], item: (text: string) =
 
 export async function objectsPage(call: PageCall): Promise<PageResult> {
   const { tenant, session } = await openTenant(call);
-  const ruleSet = await session.call('readRules', call.context(), undefined);
+  const ruleSet = await readRuleSet(call, session);
   const asked = askedOf(call);
   const { relation, direct, paging } = asked;
   const [subject, namespace] = [call.query.typed('subject'), call.query.typed('namespace')];

@@ -7,7 +7,15 @@ import { isSubject, tupleText } from '../../../../src/core/tuples.ts';
 import { html } from '../../../../src/http/pages/markup.ts';
 import { NO_RULES, type RuleSet } from '../../../../src/rules/rule-set.ts';
 import { type Refusal, refuse } from '../forms.ts';
-import { type PageCall, type PageResult, readTenantOrId, redirect, tenantPath, tenantSessionOf } from '../page.ts';
+import {
+  type PageCall,
+  type PageResult,
+  readRuleSet,
+  readTenantOrId,
+  redirect,
+  tenantPath,
+  tenantSessionOf,
+} from '../page.ts';
 import { refilled } from '../parts/form-parts.ts';
 import { grantForm, readTerms, readTuple } from '../parts/grant-form.ts';
 import { tenantPage } from '../parts/layout.ts';
@@ -43,7 +51,7 @@ export async function writeOne(call: PageCall, write: GrantedTuple & { readonly 
 /** For the relations that the form offers; a form that is refused is shown all the same. */
 async function rulesOf(call: PageCall, isRefused: boolean): Promise<RuleSet> {
   try {
-    return await (await tenantSessionOf(call)).call('readRules', call.context(), undefined);
+    return await readRuleSet(call, await tenantSessionOf(call));
   } catch (error) {
     if (!isRefused) throw error;
     return NO_RULES;

@@ -7,7 +7,7 @@ import type { OperatorTenantSession } from '../../../../src/front/front.ts';
 import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import { versionOf } from '../../../../src/operator/path-ids.ts';
 import { NO_RULES, type RuleSet, revisionOf, textOfRules } from '../../../../src/rules/rule-set.ts';
-import { ruleSetOfText } from '../../../../src/rules/rules-text.ts';
+import { parseSentRules } from '../../../../src/rules/rules-writes.ts';
 import { sourceOf } from '../../../../src/rules/text/printer.ts';
 import { openTenant, type PageCall, type PageResult, readRuleSet, tenantPath } from '../page.ts';
 import { actorMarkup, liveKeys } from '../parts/actors.ts';
@@ -68,7 +68,7 @@ export async function versionsPage(call: PageCall): Promise<PageResult> {
 }
 
 async function readRulesOf(call: PageCall, session: OperatorTenantSession, version: number): Promise<RuleSet> {
-  return ruleSetOfText(await session.call('readRulesVersion', call.context(), version));
+  return parseSentRules(await session.call('readRulesVersion', call.context(), version));
 }
 
 /** A version, and the one with which it is compared. */

@@ -9,7 +9,7 @@ import { tenantIdOf } from '../../../../src/operator/path-ids.ts';
 import { noChanges } from '../../../../src/rules/access-changes.ts';
 import { hasRules, NO_RULES, type RuleSet, revisionOf } from '../../../../src/rules/rule-set.ts';
 import { diffRules, namesVanishing, publicChanged } from '../../../../src/rules/rules-diff.ts';
-import { isJsonForm, parseRulesText } from '../../../../src/rules/rules-text.ts';
+import { isJsonForm, parseRulesText, RulesText } from '../../../../src/rules/rules-text.ts';
 import { KEEP_OUTSIDE, type RulesPreview } from '../../../../src/rules/rules-writes.ts';
 import { sourceOf } from '../../../../src/rules/text/printer.ts';
 import type { ParsedRules, RulesProblem } from '../../../../src/rules/text/rules-source.ts';
@@ -200,7 +200,7 @@ async function showConflict(call: PageCall, session: OperatorTenantSession, rule
 }
 
 async function tryRules(call: PageCall, session: OperatorTenantSession, ruleSet: RuleSet): Promise<PageResult> {
-  const preview = await session.call('previewRules', call.context(), { ...KEPT, ruleSet });
+  const preview = await session.call('previewRules', call.context(), { ...KEPT, rules: RulesText.of(ruleSet) });
   const present = await readRuleSet(call, session);
   const below = html`<section class="confirm wide" aria-labelledby="tried-title">
     <h2 id="tried-title" tabindex="-1" data-focus>What saving would change</h2>
@@ -264,7 +264,7 @@ async function saveRules(call: PageCall, session: OperatorTenantSession, ruleSet
   const isConfirmed = call.form.text('confirmed') === revisionOf(ruleSet);
   const switched = present.groups !== ruleSet.groups || publicChanged(present, ruleSet).length > 0;
   if ((switched || namesVanishing(present, ruleSet).length > 0) && !isConfirmed) {
-    const preview = await session.call('previewRules', call.context(), { ...KEPT, ruleSet });
+    const preview = await session.call('previewRules', call.context(), { ...KEPT, rules: RulesText.of(ruleSet) });
     const changesGrants = switched && (preview.groupSubjects > 0 || preview.publicGrants > 0 || !preview.complete);
     if (changesGrants || preview.vanishing.some(({ askedAtMs }) => askedAtMs !== undefined)) {
       const explanation = html`${changesGrants ? NEW_MEANING : MISSING_NAMES}
@@ -275,7 +275,11 @@ async function saveRules(call: PageCall, session: OperatorTenantSession, ruleSet
   }
   try {
     const outsideTypes = call.form.text('outside_types') === KEEP_OUTSIDE ? KEEP_OUTSIDE : undefined;
-    await session.call('writeRules', call.context(), { ruleSet, ifMatch: [revision], outsideTypes });
+    await session.call('writeRules', call.context(), {
+      rules: RulesText.of(ruleSet),
+      ifMatch: [revision],
+      outsideTypes,
+    });
   } catch (error) {
     if (!(error instanceof GrantdError)) throw error;
     if (error.code === 'precondition-failed') return showConflict(call, session, ruleSet);

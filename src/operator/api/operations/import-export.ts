@@ -27,7 +27,7 @@ import { success } from '../../../http/schema/operation-description.ts';
 import { ruleSetSchema, rulesTextSchema } from '../../../http/schema/rule-schemas.ts';
 import { grantBodySchema, grantSchema } from '../../../http/schema/schemas.ts';
 import { hasRules, type RuleSet, ruleSetRecord } from '../../../rules/rule-set.ts';
-import { KEEP_OUTSIDE } from '../../../rules/rules-writes.ts';
+import { KEEP_OUTSIDE, parseSentRules } from '../../../rules/rules-writes.ts';
 import type { GrantRequest, GrantResult, GrantsPage } from '../../../shard/shard.ts';
 import { tenantIdOf } from '../../path-ids.ts';
 import { PARAMETERS } from '../../schemas.ts';
@@ -297,7 +297,9 @@ export const exportGrants = reading({
     const session = await call.tenant();
     const isFramed = format === 'ndjson';
     // Before the grants: what they mean depends on the rules.
-    const rules = isFramed ? rulesLine(await session.call('readRules', call.context(), undefined)) : '';
+    const rules = isFramed
+      ? rulesLine(await parseSentRules(await session.call('readRules', call.context(), undefined)))
+      : '';
     const first = await readPage(session, call.context());
     const head = isFramed ? `${exportHead(tenantIdOf(call))}${rules}` : '';
     const chunks = exportChunks(session, first, call.context, { head, line, end: isFramed ? exportEnd : () => '' });

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
+import { RulesText } from '../../../../src/rules/rules-text.ts';
 import { READ_ONLY_TOKEN, useConsole } from '../../../kit/console-service.ts';
 import { ConsoleVisitor, context, visitTenant } from '../console-visitor.ts';
 
@@ -20,7 +21,7 @@ beforeEach(async () => {
     { subject: 'user:ada', relation: 'viewer', object: 'doc:<b>', revoke: false },
   ]);
   const ruleSet = parseRuleSet({ rules: [{ namespace: 'doc', name: 'can_read', any_of: ['viewer'] }] });
-  await session.call('writeRules', context, { ruleSet, ifMatch: undefined });
+  await session.call('writeRules', context, { rules: RulesText.of(ruleSet), ifMatch: undefined });
   path = `/console/tenants/${tenantId}/check/many`;
 });
 

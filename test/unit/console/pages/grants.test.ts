@@ -7,6 +7,7 @@ import { GrantdError } from '../../../../src/core/errors.ts';
 import type { Grant } from '../../../../src/core/tuples.ts';
 import type { OperatorTenantSession } from '../../../../src/front/front.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
+import { RulesText } from '../../../../src/rules/rules-text.ts';
 import { answering } from '../../../kit/call-handlers.ts';
 import { useConsole } from '../../../kit/console-service.ts';
 import { grantOf, relationOf } from '../../shard/evaluation/ruled-slot.ts';
@@ -360,7 +361,7 @@ describe('the revocation of a grant', () => {
       groups: true,
       public: ['user'],
     });
-    await session.call('writeRules', context, { ruleSet, ifMatch: undefined });
+    await session.call('writeRules', context, { rules: RulesText.of(ruleSet), ifMatch: undefined });
     const team = ['user:ada member team:eng', 'user:bob member team:eng', 'team:eng#member viewer folder:1'];
     await write(...team, 'folder:1 parent doc:1', 'user:bob viewer folder:1', 'user:bob viewer doc:1');
     const text = await ask('team:eng#member viewer folder:1');

@@ -5,6 +5,7 @@ import { before, it } from 'node:test';
 import { parseTuple } from '../../../../src/core/tuples.ts';
 import type { OperatorTenantSession } from '../../../../src/front/front.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
+import { RulesText } from '../../../../src/rules/rules-text.ts';
 import { useConsole } from '../../../kit/console-service.ts';
 import { type ConsoleVisitor, context, visitTenant } from '../console-visitor.ts';
 
@@ -26,7 +27,7 @@ let base: string;
 before(async () => {
   const { tenantId, ...visit } = await visitTenant(service);
   ({ visitor, session } = visit);
-  await session.call('writeRules', context, { ruleSet: RULES, ifMatch: undefined });
+  await session.call('writeRules', context, { rules: RulesText.of(RULES), ifMatch: undefined });
   base = `/console/tenants/${tenantId}`;
   const grants = [
     parseTuple('user:ada', 'viewer', 'doc:1'),

@@ -7,6 +7,7 @@ import type { Relation } from '../../../../src/core/tuples.ts';
 import type { OperatorTenantSession } from '../../../../src/front/front.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { NO_RULES } from '../../../../src/rules/rule-set.ts';
+import { RulesText } from '../../../../src/rules/rules-text.ts';
 import { useConsole } from '../../../kit/console-service.ts';
 import { type ConsoleVisitor, context, visitTenant } from '../console-visitor.ts';
 
@@ -42,7 +43,7 @@ beforeEach(async () => {
     context,
     GRANTS.map(([subject, relation, object]) => ({ subject, relation, object, revoke: false })),
   );
-  await session.call('writeRules', context, { ruleSet: RULES, ifMatch: undefined });
+  await session.call('writeRules', context, { rules: RulesText.of(RULES), ifMatch: undefined });
   base = `/console/tenants/${tenantId}`;
 });
 
@@ -113,10 +114,7 @@ describe('a check of a tenant with rules', () => {
   });
 
   it('says so where there are no rules from which it could follow', async () => {
-    await session.call('writeRules', context, {
-      ruleSet: NO_RULES,
-      ifMatch: undefined,
-    });
+    await session.call('writeRules', context, { rules: RulesText.of(NO_RULES), ifMatch: undefined });
     assert.match(
       (await check('user:eve', 'editor', 'doc:1')).text,
       /No such grant exists, and the tenant has no rules/,

@@ -5,7 +5,7 @@ import { beforeEach, describe, it } from 'node:test';
 import type { OperatorTenantSession } from '../../../../src/front/front.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { NO_RULES, type RuleSet, revisionOf } from '../../../../src/rules/rule-set.ts';
-import { ruleSetOfText } from '../../../../src/rules/rules-text.ts';
+import { RulesText } from '../../../../src/rules/rules-text.ts';
 import { printRules } from '../../../../src/rules/text/printer.ts';
 import { useConsole } from '../../../kit/console-service.ts';
 import { type ConsoleVisitor, context, plainText, visitTenant } from '../console-visitor.ts';
@@ -26,8 +26,9 @@ beforeEach(async () => {
   path = `/console/tenants/${tenantId}/rules`;
 });
 
-const write = (ruleSet: RuleSet) => session.call('writeRules', context, { ruleSet, ifMatch: undefined });
-const rulesNow = () => session.call('readRules', context, undefined);
+const write = (ruleSet: RuleSet) =>
+  session.call('writeRules', context, { rules: RulesText.of(ruleSet), ifMatch: undefined });
+const rulesNow = async () => (await session.call('readRules', context, undefined)).ruleSet;
 const hidden = (text: string, name: string): string =>
   plainText(new RegExp(`type="hidden" name="${name}" value="([^"]*)"`).exec(text)?.[1] ?? '');
 const restore = (text: string, action = 'save') =>
@@ -84,8 +85,8 @@ describe('a version of rules', () => {
 
   it('is shown and restored as the text that was set, with the lines that differ', async () => {
     const text = '# first\nnamespace doc\n  can_read = editor\n';
-    await write(ruleSetOfText(text));
-    await write(ruleSetOfText(text.replace('first', 'second')));
+    await write(new RulesText(text).ruleSet);
+    await write(new RulesText(text.replace('first', 'second')).ruleSet);
     assert.match((await visitor.get(`${path}/versions`)).text, /the text alone/);
     const { text: page } = await visitor.get(`${path}/versions/1`);
     assert.ok(plainText(page).includes(`<pre tabindex="0">${text}`));

@@ -7,7 +7,7 @@ import type { OperatorTenantSession } from '../../../../src/front/front.ts';
 import { noChanges } from '../../../../src/rules/access-changes.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { NO_RULES, revisionOf, ruleSetRecord } from '../../../../src/rules/rule-set.ts';
-import { ruleSetOfText } from '../../../../src/rules/rules-text.ts';
+import { RulesText } from '../../../../src/rules/rules-text.ts';
 import { printRules } from '../../../../src/rules/text/printer.ts';
 import { answering } from '../../../kit/call-handlers.ts';
 import { useConsole } from '../../../kit/console-service.ts';
@@ -17,10 +17,10 @@ const TEXT = `# Whoever edits reads.
 namespace doc
   viewer = editor
 `;
-const RULES = ruleSetOfText(TEXT);
+const RULES = new RulesText(TEXT).ruleSet;
 const OTHERS = parseRuleSet({ rules: [{ namespace: 'doc', name: 'can_read', any_of: ['viewer'] }] });
 const SWITCHES = 'groups: on\npublic: user\n';
-const WITH_GROUPS = ruleSetOfText(SWITCHES);
+const WITH_GROUPS = new RulesText(SWITCHES).ruleSet;
 const NO_PREVIEW = {
   groupSubjects: 0,
   publicGrants: 0,
@@ -46,7 +46,7 @@ beforeEach(async () => {
   path = `/console/tenants/${tenantId}/rules`;
 });
 
-const rulesNow = () => session.call('readRules', context, undefined);
+const rulesNow = async () => (await session.call('readRules', context, undefined)).ruleSet;
 const boxOf = (text: string): string =>
   plainText(/<textarea(?:[^>"]|"[^"]*")*>([^<]*)<\/textarea>/.exec(text)?.[1] ?? '');
 const revisionIn = (text: string): string => /name="revision" value="([^"]*)"/.exec(text)?.[1] ?? '';
@@ -55,14 +55,14 @@ const send = (action: string, rules: string, revision = revisionOf(NO_RULES), fi
 
 describe('the rules page', () => {
   it('shows the rules as they were written, with their revision, or printed if they were JSON', async () => {
-    await session.call('writeRules', context, { ruleSet: RULES, ifMatch: undefined });
+    await session.call('writeRules', context, { rules: RulesText.of(RULES), ifMatch: undefined });
     const { status, text } = await visitor.get(path);
     assert.equal(status, 200);
     assert.equal(boxOf(text), TEXT);
     assert.equal(revisionIn(text), revisionOf(RULES));
     assert.doesNotMatch(text, /start from an example/);
     assert.match(text, /<a href="[^"]*\/rules" aria-current="page">Rules<\/a>/);
-    await session.call('writeRules', context, { ruleSet: OTHERS, ifMatch: undefined });
+    await session.call('writeRules', context, { rules: RulesText.of(OTHERS), ifMatch: undefined });
     const printed = await visitor.get(path);
     assert.equal(boxOf(printed.text), 'namespace doc\n  can_read = viewer\n');
     assert.equal(revisionIn(printed.text), revisionOf(OTHERS));
@@ -145,7 +145,7 @@ describe('trying rules', () => {
   });
 
   it('tells of a change by somebody else meanwhile', async () => {
-    await session.call('writeRules', context, { ruleSet: OTHERS, ifMatch: undefined });
+    await session.call('writeRules', context, { rules: RulesText.of(OTHERS), ifMatch: undefined });
     const { text } = await send('try', TEXT);
     assert.match(text, /Another operator changed the rules since you opened this page/);
     assert.equal(revisionIn(text), revisionOf(NO_RULES), 'a save still meets the change');
@@ -198,7 +198,7 @@ describe('saving rules', () => {
   });
 
   it('overwrites nothing that somebody else has saved meanwhile, and loses nothing', async () => {
-    await session.call('writeRules', context, { ruleSet: OTHERS, ifMatch: undefined });
+    await session.call('writeRules', context, { rules: RulesText.of(OTHERS), ifMatch: undefined });
     const { status, text } = await send('save', TEXT);
     assert.equal(status, 412);
     assert.match(text, /Another operator changed the rules in the meantime\. Nothing was saved\./);
@@ -217,7 +217,7 @@ describe('saving rules', () => {
       const real = await tenant.apply(service.operator, call);
       return answering(real, {
         writeRules: async (...write) => {
-          await session.call('writeRules', context, { ruleSet: OTHERS, ifMatch: undefined });
+          await session.call('writeRules', context, { rules: RulesText.of(OTHERS), ifMatch: undefined });
           return real.call('writeRules', ...write);
         },
       });
@@ -259,7 +259,7 @@ describe('saving rules', () => {
   });
 
   it('asks once more where applications ask about names that would be missing', async () => {
-    await session.call('writeRules', context, { ruleSet: OTHERS, ifMatch: undefined });
+    await session.call('writeRules', context, { rules: RulesText.of(OTHERS), ifMatch: undefined });
     const save = (confirmed = '') => send('save', TEXT, revisionOf(OTHERS), { confirmed });
     service.operator.preview = { ...NO_PREVIEW, vanishing: [{ name: 'can_read', askedAtMs: Date.now() - 300_500 }] };
     const { text } = await save();
@@ -267,7 +267,7 @@ describe('saving rules', () => {
     assert.match(text, /and would be refused: <code[^>]*>can_read<\/code> \(<time[^>]*>5 minutes ago/);
     assert.deepEqual(await rulesNow(), OTHERS);
     assert.equal((await save(revisionOf(RULES))).status, 303);
-    await session.call('writeRules', context, { ruleSet: OTHERS, ifMatch: undefined });
+    await session.call('writeRules', context, { rules: RulesText.of(OTHERS), ifMatch: undefined });
     service.operator.preview = { ...NO_PREVIEW, vanishing: [{ name: 'can_read', askedAtMs: undefined }] };
     assert.equal((await save()).status, 303, 'nobody asks about it');
   });

@@ -7,12 +7,12 @@ import { RULES_EXAMPLES } from '../../../../packages/console/src/parts/rules-exa
 import { renderMarkup } from '../../../../src/http/pages/markup.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { ruleSetRecord } from '../../../../src/rules/rule-set.ts';
-import { ruleSetOfText } from '../../../../src/rules/rules-text.ts';
+import { RulesText } from '../../../../src/rules/rules-text.ts';
 import { formatSource } from '../../../../src/rules/text/printer.ts';
 
 /** The lines of each box, each with what it is. */
 const boxesOf = (from: string, to: string): readonly (readonly string[])[] => {
-  const text = renderMarkup(rulesDiff(ruleSetOfText(from), ruleSetOfText(to)));
+  const text = renderMarkup(rulesDiff(new RulesText(from).ruleSet, new RulesText(to).ruleSet));
   return [...text.matchAll(/<pre[^>]*>(.*?)<\/pre>/gs)].map(([, box = '']) =>
     [...box.matchAll(/<(ins|del|span|small)>([^<]*)<\/\1>/g)].map(([, kind, line]) => `${kind}|${line}`),
   );
@@ -51,8 +51,8 @@ describe('the difference between rules', () => {
 
   it('says where only comments, order or layout differ, and where nothing does', () => {
     const rules = 'namespace doc\n  viewer = editor\n';
-    const commented = ruleSetOfText(`# why\n${rules}`);
-    const text = renderMarkup(rulesDiff(ruleSetOfText(rules), commented));
+    const commented = new RulesText(`# why\n${rules}`).ruleSet;
+    const text = renderMarkup(rulesDiff(new RulesText(rules).ruleSet, commented));
     assert.match(text, /only comments, order or layout differ/);
     assert.match(text, /<ins>\+ # why<\/ins>/);
     const json = parseRuleSet(ruleSetRecord(commented));
@@ -66,7 +66,7 @@ describe('the examples', () => {
     assert.equal(new Set(RULES_EXAMPLES.map(({ name }) => name)).size, RULES_EXAMPLES.length);
     for (const { text } of RULES_EXAMPLES) {
       assert.equal(formatSource(text), text);
-      assert.ok(ruleSetOfText(text).rules.length > 0);
+      assert.ok(new RulesText(text).ruleSet.rules.length > 0);
     }
   });
 });

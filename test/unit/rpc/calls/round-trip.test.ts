@@ -8,6 +8,7 @@ import type { Tuple } from '../../../../src/core/tuples.ts';
 import { type CallBody, needsHandle, type ReplyBody } from '../../../../src/rpc/calls/define-call.ts';
 import { CALLS, callOf } from '../../../../src/rpc/calls/table.ts';
 import { WireViolation } from '../../../../src/rpc/wire-violation.ts';
+import { RULES_SOURCE_BYTES_MAX } from '../../../../src/rules/rule-set.ts';
 import { type BulkWrite, FOLLOWED_BYTES_MAX } from '../../../../src/shard/shard.ts';
 import {
   ATTEMPT,
@@ -104,8 +105,8 @@ const FOREIGN_ANSWERS: readonly (readonly [string, keyof typeof CALLS, ReplyBody
   ['an unknown outcome', 'writeGrants', { grantResults: { results: [{ outcome: 6 as 5 }] } }, [{}]],
   ['more reasons than checks', 'checkNamed', NAMED_REASONS, { checks: [TUPLE], explain: false }],
   ['more proofs than checks', 'checkNamed', NAMED_RESULTS, { checks: [TUPLE], explain: false }],
-  ['rules that are not JSON', 'readRules', { rules: { rules: '{' } }],
-  ['rules that are not a rule set', 'readRules', { rules: { rules: '{"rules":1}' } }],
+  ['rules without a text', 'readRules', { rules: {} }],
+  ['rules of a longer text than any', 'readRules', { rules: { rules: 'x'.repeat(RULES_SOURCE_BYTES_MAX + 1) } }],
   ['a foreign refusal', 'writeGrants', { grantResults: { results: [{ outcome: 5, errorCode: 'internal' }] } }, [{}]],
   ['fewer results than grants', 'writeBulk', { bulkWritten: {} }, BULK],
   ['more results than revocations', 'writeBulk', { bulkWritten: { grants: [RECORD], revoked: [true] } }, BULK],

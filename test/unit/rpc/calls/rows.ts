@@ -19,6 +19,7 @@ import { CALLS, callOf } from '../../../../src/rpc/calls/table.ts';
 import type { Attempt, Call, ReceivedCall, ReceivedReply } from '../../../../src/rpc/messages.ts';
 import { decodeFrontMessage, decodeShardMessage, encodeFrontMessage, PROTO } from '../../../../src/rpc/protocol.ts';
 import { NO_RULES } from '../../../../src/rules/rule-set.ts';
+import { RulesText } from '../../../../src/rules/rules-text.ts';
 import type { AnswerOf, BulkWrite, CallName, NamedChecks, RequestOf } from '../../../../src/shard/shard.ts';
 
 /** One row of the table, whichever it is. */
@@ -60,9 +61,9 @@ const FORMS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'a condition': fc.constantFrom('open', 'open {"zone":"CET"}'),
   'a context': fc.constantFrom('{}', '{"hour":9}'),
   'a namespace': fc.constantFrom('a', 'team.x'),
-  'a rule set': fc
+  rules: fc
     .record({ rules: fc.constantFrom([], RULES), groups: fc.boolean(), public: fc.constantFrom([], ['user']) })
-    .map((lists) => ({ ...NO_RULES, ...lists })),
+    .map((lists) => RulesText.of({ ...NO_RULES, ...lists })),
 };
 
 const RANGES = {

@@ -6,7 +6,7 @@ import { describe, it, test } from 'node:test';
 import type { AccessSide, RevokedGrants } from '../../../../src/rules/access-changes.ts';
 import { CompiledRules, parseGroup } from '../../../../src/rules/compiled-rules.ts';
 import { isGate, type RuleSet, SELF } from '../../../../src/rules/rule-set.ts';
-import { namesToAsk } from '../../../../src/rules/rules-text.ts';
+import { namesToAsk, RulesText } from '../../../../src/rules/rules-text.ts';
 import type { NaiveGrant } from '../../../kit/naive-rules.ts';
 import { type CaseKind, type RandomCase, randomCase, randomOf } from '../../rules/random-rules.ts';
 import type { SlotOptions } from '../tools.ts';
@@ -166,7 +166,7 @@ for (const kind of KINDS) {
       const ruled = await RuledSlot.open({ rules: [] });
       await ruled.setRuleSet(from);
       await ruled.write(of.grants);
-      const request = { ruleSet: to, ifMatch: undefined, outsideTypes: 'keep' } as const;
+      const request = { rules: RulesText.of(to), ifMatch: undefined, outsideTypes: 'keep' } as const;
       const preview = await ruled.slot.connection.previewRules(ruled.handle, request).catch(() => undefined);
       if (preview?.access === undefined) continue;
       const { access, vanishing } = preview;

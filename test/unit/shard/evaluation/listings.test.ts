@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { compareUtf8 } from '../../../../src/core/tuples.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
+import { RulesText } from '../../../../src/rules/rules-text.ts';
 import { SmallestTexts } from '../../../../src/shard/evaluation/evaluate-listings.ts';
 import { type SlotOptions, turns } from '../tools.ts';
 import { grantOf, RuledSlot } from './ruled-slot.ts';
@@ -228,7 +229,7 @@ test('a listing continues after rules are written between two pages, with and wi
       });
     const first = await list(undefined);
     assert.deepEqual(first.items, ['user:a']);
-    const request = { ruleSet: parseRuleSet(RULES), ifMatch: undefined };
+    const request = { rules: RulesText.of(parseRuleSet(RULES)), ifMatch: undefined };
     await ruled.slot.connection.writeRules(ruled.handle, ruled.slot.attempt(), request);
     assert.deepEqual((await list(first.nextCursor)).items, ['user:b']);
     ruled.slot.kill();

@@ -8,6 +8,7 @@ import { isRelationName, type Relation } from '../../../../src/core/tuples.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import type { NamedTuple } from '../../../../src/rules/questions.ts';
 import { isGate, type RuleSet } from '../../../../src/rules/rule-set.ts';
+import { RulesText } from '../../../../src/rules/rules-text.ts';
 import type { NamedAnswer } from '../../../../src/shard/shard.ts';
 import { type NaiveGrant, type NaiveModel, naiveModel, type Truth } from '../../../kit/naive-rules.ts';
 import { readAll } from '../../../kit/store/read-all.ts';
@@ -61,7 +62,7 @@ export class RuledSlot {
 
   async setRuleSet(ruleSet: RuleSet): Promise<void> {
     // Grants that stricter types exclude stay.
-    const request = { ruleSet, ifMatch: undefined, outsideTypes: 'keep' } as const;
+    const request = { rules: RulesText.of(ruleSet), ifMatch: undefined, outsideTypes: 'keep' } as const;
     await this.slot.connection.writeRules(this.handle, this.slot.attempt(), request);
   }
 

@@ -6,6 +6,7 @@ import { grantRecord } from '../../../../src/core/grant-attributes.ts';
 import { parseCondition } from '../../../../src/core/grant-terms.ts';
 import { grantOf, type Tuple } from '../../../../src/core/tuples.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
+import { RulesText } from '../../../../src/rules/rules-text.ts';
 import type { GrantedTuple, GrantResult } from '../../../../src/shard/shard.ts';
 import { type OpenSlot, openSlot, type SlotOptions, tuple, turns } from '../tools.ts';
 
@@ -49,7 +50,10 @@ class ConditionalSlot {
 
   setRules(...conditions: readonly object[]): Promise<void> {
     const { slot, handle } = this;
-    return slot.connection.writeRules(handle, slot.attempt(), { ruleSet: rulesOf(...conditions), ifMatch: undefined });
+    return slot.connection.writeRules(handle, slot.attempt(), {
+      rules: RulesText.of(rulesOf(...conditions)),
+      ifMatch: undefined,
+    });
   }
 
   async write(...grants: readonly GrantedTuple[]): Promise<readonly GrantResult[]> {
@@ -231,7 +235,7 @@ for (const ruled of [false, true]) {
   test(`a cursor is bound to the context of its listing, ${ruled ? 'with' : 'without'} rules`, async () => {
     const { slot, handle } = await openSlot();
     if (ruled) {
-      const request = { ruleSet: rulesOf(), ifMatch: undefined };
+      const request = { rules: RulesText.of(rulesOf()), ifMatch: undefined };
       await slot.connection.writeRules(handle, slot.attempt(), request);
     }
     for (const each of ['doc:1', 'doc:2', 'doc:3']) await slot.grant(handle, tuple('user:ann', each));

@@ -11,6 +11,7 @@ import { parseCondition } from '../../../../src/core/grant-terms.ts';
 import type { Relation, Tuple } from '../../../../src/core/tuples.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { textOfRules } from '../../../../src/rules/rule-set.ts';
+import { RulesText } from '../../../../src/rules/rules-text.ts';
 import type { GrantedTuple } from '../../../../src/shard/shard.ts';
 import { readAll } from '../../../kit/store/read-all.ts';
 import { type OpenSlot, openSlot, wholeAuditLog } from '../tools.ts';
@@ -165,7 +166,7 @@ class World {
         this.ms += next.ms;
         return;
       case 'rules':
-        await slot.connection.writeRules(handle, by, { ruleSet: rulesOf(next.names), ifMatch: undefined });
+        await slot.connection.writeRules(handle, by, { rules: RulesText.of(rulesOf(next.names)), ifMatch: undefined });
         return;
       case 'collect':
         await slot.collect();
@@ -181,7 +182,7 @@ class World {
     const { nowMs } = slot.tenure.slotTime;
     const grants = await readAll((cursor) => slot.operator.exportGrants(handle, { limit: 100, cursor }));
     const records = grants.map((grant): Members => grantRecord(grant));
-    const rules = textOfRules(await slot.connection.readRules(handle));
+    const rules = textOfRules((await slot.connection.readRules(handle)).ruleSet);
     const { lastSeq: seq } = slot.tenure;
     return { seq, nowMs, rules, grants: new Map(records.map((record) => [keyOf(record), termsText(record)])) };
   }

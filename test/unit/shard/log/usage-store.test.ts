@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
+import { RulesText } from '../../../../src/rules/rules-text.ts';
 import { storeDueUsage, USAGE_STORE_MS } from '../../../../src/shard/log/usage-store.ts';
 import { bucketsIn, HOUR_ROWS, MINUTE_ROWS, placesOf, rowsOfHour } from '../../../../src/shard/memory/tenant-usage.ts';
 import { createMemoryStore, OpenSlot, portsOf, RELEASE, SLOT, soon } from '../tools.ts';
@@ -182,14 +183,14 @@ test('names that were asked about outlive owners, whoever stores them, and only 
   const rulesOf = (...names: readonly string[]) =>
     parseRuleSet({ rules: names.map((name) => ({ namespace: 'doc', name, any_of: ['owner'] })) });
   const write = async (owner: OpenSlot, ...names: readonly string[]) => {
-    const request = { ruleSet: rulesOf(...names), ifMatch: undefined };
+    const request = { rules: RulesText.of(rulesOf(...names)), ifMatch: undefined };
     await owner.connection.writeRules(await owner.handle(tenantId), owner.attempt(), request);
   };
   const ask = (owner: OpenSlot, ...names: readonly string[]) =>
     owner.front.report({ load: undefined, usage: [], problems: [], asked: [{ slot: SLOT, tenantId, names }] });
   /** Minutes since each name was asked about. */
   const vanishing = async (owner: OpenSlot) => {
-    const request = { ruleSet: rulesOf(), ifMatch: undefined };
+    const request = { rules: RulesText.of(rulesOf()), ifMatch: undefined };
     const preview = await owner.connection.previewRules(await owner.handle(tenantId), request);
     return preview.vanishing.map(({ name, askedAtMs = Number.NaN }) => [
       name,

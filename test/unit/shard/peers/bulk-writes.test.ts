@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { parseCondition } from '../../../../src/core/grant-terms.ts';
 import type { Tuple } from '../../../../src/core/tuples.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
+import { RulesText } from '../../../../src/rules/rules-text.ts';
 import { ENTRY_BYTES_MAX } from '../../../../src/shard/log/entries.ts';
 import type { Attempt, BulkWrite, BulkWriteResult } from '../../../../src/shard/shard.ts';
 import { attempt, type OpenSlot, openSlot, SLOT, settled, soon, tuple, waitFor } from '../tools.ts';
@@ -142,7 +143,7 @@ test('the longest conditions, those before and those after, fit into one entry, 
   const name = 'c'.repeat(64);
   const declared = { name, parameters: { a: 'string', b: 'string' }, expression: 'a == b' };
   const ruleSet = parseRuleSet({ conditions: [declared], rules: [], groups: false, public: [] });
-  await slot.connection.writeRules(handle, slot.attempt(), { ruleSet, ifMatch: undefined });
+  await slot.connection.writeRules(handle, slot.attempt(), { rules: RulesText.of(ruleSet), ifMatch: undefined });
   // Each quote is escaped in the context, and once more in the log.
   const condition = (each: 'a' | 'b'): string =>
     parseCondition({ name, context: { [each]: '"'.repeat(250) } }).condition ?? '';

@@ -8,6 +8,7 @@ import { type FeedFilter, feedMatcher, parseFeedContent } from '../../../../src/
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { createCursor } from '../../../../src/core/text/cursors.ts';
 import { NO_RULES, type RuleSet } from '../../../../src/rules/rule-set.ts';
+import { RulesText } from '../../../../src/rules/rules-text.ts';
 import { reportShard } from '../../../../src/shard/observers.ts';
 import type { FeedPage, FeedQuery, FeedRecord, PageQuery } from '../../../../src/shard/shard.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
@@ -337,7 +338,7 @@ test('a page ends early if its changes are long, and nothing is lost', async () 
     public: [],
   });
   for (let write = 0; write < 16; write += 1) {
-    const request = { ruleSet: ruleSet(`a${write}`), ifMatch: undefined };
+    const request = { rules: RulesText.of(ruleSet(`a${write}`)), ifMatch: undefined };
     await slot.connection.writeRules(handle, slot.attempt(), request);
   }
   const all = await readToEnd(slot, handle, { limit: 1000 });

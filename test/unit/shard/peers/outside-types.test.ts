@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import type { GrantdError } from '../../../../src/core/errors.ts';
 import { SubjectTypes } from '../../../../src/rules/allowed-grants.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
+import { RulesText } from '../../../../src/rules/rules-text.ts';
 import type { RulesRequest } from '../../../../src/rules/rules-writes.ts';
 import { demandNoneOutside } from '../../../../src/shard/log/outside-grants.ts';
 import { readAll } from '../../../kit/store/read-all.ts';
@@ -23,10 +24,14 @@ const typed = (viewers: readonly string[] | undefined, assignees?: readonly stri
 });
 
 const put = ({ slot, handle }: RuledSlot, rules: object, more: Partial<RulesRequest> = {}) =>
-  slot.connection.writeRules(handle, slot.attempt(), { ruleSet: parseRuleSet(rules), ifMatch: undefined, ...more });
+  slot.connection.writeRules(handle, slot.attempt(), {
+    rules: RulesText.of(parseRuleSet(rules)),
+    ifMatch: undefined,
+    ...more,
+  });
 const preview = ({ slot, handle }: RuledSlot, rules: object, more: Partial<RulesRequest> = {}) =>
-  slot.connection.previewRules(handle, { ruleSet: parseRuleSet(rules), ifMatch: undefined, ...more });
-const typesOf = async ({ slot, handle }: RuledSlot) => (await slot.connection.readRules(handle)).types;
+  slot.connection.previewRules(handle, { rules: RulesText.of(parseRuleSet(rules)), ifMatch: undefined, ...more });
+const typesOf = async ({ slot, handle }: RuledSlot) => (await slot.connection.readRules(handle)).ruleSet.types;
 
 async function refusal(call: Promise<unknown>): Promise<string> {
   try {
@@ -164,7 +169,7 @@ test('rules whose time does not suffice to read the grants are refused, to be se
   const { slot, handle } = ruled;
   const ruleSet = parseRuleSet(typed(['user']));
   const late = { ...slot.attempt(), expiresAtMs: slot.clock.monotonicMs() + 2500 };
-  await assert.rejects(slot.connection.writeRules(handle, late, { ruleSet, ifMatch: undefined }), {
+  await assert.rejects(slot.connection.writeRules(handle, late, { rules: RulesText.of(ruleSet), ifMatch: undefined }), {
     code: 'unavailable',
   });
   assert.deepEqual(await typesOf(ruled), []);
@@ -212,7 +217,7 @@ test('no stored grant is ever outside the types, whatever is written at the same
               return slot.connection.writeGrants(handle, slot.attempt(), [write]);
             }),
           );
-          const types = new SubjectTypes(await slot.connection.readRules(handle));
+          const types = new SubjectTypes((await slot.connection.readRules(handle)).ruleSet);
           const grants = await readAll((cursor) => slot.operator.exportGrants(handle, { limit: 100, cursor }));
           assert.deepEqual(
             grants.filter((grant) => !types.allows(grant)),

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { RULES_VERSIONS_MAX } from '../../../../src/core/rules-versions.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { NO_RULES, type RuleSet, revisionOf, textOfRules } from '../../../../src/rules/rule-set.ts';
+import { RulesText } from '../../../../src/rules/rules-text.ts';
 import { WRITE_BEHIND } from '../../../kit/store/faulty-store.ts';
 import { type OpenSlot, openSlot, settled, waitFor } from '../tools.ts';
 
@@ -16,7 +17,7 @@ const SECOND = rulesOf('can_read', 'can_edit');
 
 const write = async (slot: OpenSlot, handle: number, ruleSet: RuleSet, ifMatch?: readonly string[]) => {
   const by = slot.attempt();
-  await slot.connection.writeRules(handle, by, { ruleSet, ifMatch });
+  await slot.connection.writeRules(handle, by, { rules: RulesText.of(ruleSet), ifMatch });
   return by.requestId;
 };
 const versionsOf = async (slot: OpenSlot, handle: number): Promise<readonly number[]> =>
@@ -60,7 +61,7 @@ test('each change of the rules is a version, the newest first, with its author a
     times.toSorted((left, right) => right - left),
   );
   for (const [index, ruleSet] of written.entries()) {
-    assert.equal(await slot.connection.readRulesVersion(handle, index + 1), textOfRules(ruleSet));
+    assert.equal((await slot.connection.readRulesVersion(handle, index + 1)).text, textOfRules(ruleSet));
   }
   for (const version of [0, 5, 2 ** 32 - 1]) {
     await assert.rejects(slot.connection.readRulesVersion(handle, version), UNKNOWN);
@@ -74,7 +75,7 @@ test('a write that changes nothing, or is refused, makes no version', async () =
   await write(slot, handle, FIRST);
   await write(slot, handle, FIRST);
   await assert.rejects(write(slot, handle, SECOND, [revisionOf(NO_RULES)]), { code: 'precondition-failed' });
-  await slot.connection.previewRules(handle, { ruleSet: SECOND, ifMatch: undefined });
+  await slot.connection.previewRules(handle, { rules: RulesText.of(SECOND), ifMatch: undefined });
   assert.deepEqual(await versionsOf(slot, handle), [1]);
 });
 
@@ -86,7 +87,7 @@ test('a version that was acknowledged is listed, however far state lags behind',
   const reads = [versionsOf(slot, handle), slot.connection.readRulesVersion(handle, 1)];
   assert.equal(await settled(Promise.race(reads)), false);
   slot.faults.restore(WRITE_BEHIND);
-  assert.deepEqual(await Promise.all(reads), [[2, 1], textOfRules(FIRST)]);
+  assert.deepEqual(await Promise.all(reads), [[2, 1], RulesText.of(FIRST)]);
 });
 
 test('a version that is committed while the store is read is left out', async () => {
@@ -114,7 +115,7 @@ test('versions go on with the next owner, from its log and from state, and belon
   const theirs = await third.handle(tenantId);
   await write(third, theirs, SECOND);
   assert.deepEqual(await versionsOf(third, theirs), [3, 2, 1]);
-  assert.equal(await third.connection.readRulesVersion(theirs, 1), textOfRules(FIRST));
+  assert.equal((await third.connection.readRulesVersion(theirs, 1)).text, textOfRules(FIRST));
   const other = await third.handle(await third.createTenant());
   assert.deepEqual(await versionsOf(third, other), []);
   await assert.rejects(third.connection.readRulesVersion(other, 1), UNKNOWN);
@@ -127,7 +128,7 @@ test('the newest versions are kept; older ones are replaced', async () => {
   const versions = await versionsOf(slot, handle);
   assert.deepEqual([versions.length, versions[0], versions.at(-1)], [RULES_VERSIONS_MAX, last, 3]);
   await assert.rejects(slot.connection.readRulesVersion(handle, 2), UNKNOWN);
-  assert.equal(await slot.connection.readRulesVersion(handle, 3), textOfRules(rulesOf('name_3')));
-  assert.deepEqual(await slot.connection.readRules(handle), rulesOf(`name_${last}`));
+  assert.equal((await slot.connection.readRulesVersion(handle, 3)).text, textOfRules(rulesOf('name_3')));
+  assert.deepEqual((await slot.connection.readRules(handle)).ruleSet, rulesOf(`name_${last}`));
   assert.equal(memory.rowsOf(0, tenantId).get('rules'), RULES_VERSIONS_MAX);
 });

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { NO_RULES, type RuleSet, revisionOfRules, ruleSetRecord, textOfRules } from '../../../../src/rules/rule-set.ts';
+import { countLines } from '../../../../src/rules/rules-diff.ts';
+import { RulesText } from '../../../../src/rules/rules-text.ts';
 import { purgeTenants } from '../../../../src/shard/log/maintenance.ts';
 import { previewRules } from '../../../../src/shard/peers/rules.ts';
 import { WRITE_BEHIND } from '../../../kit/store/faulty-store.ts';
@@ -33,29 +35,29 @@ const longRules = (start: string): RuleSet => {
 const LONG = longRules('a');
 
 const write = (slot: OpenSlot, handle: number, ruleSet: RuleSet, ifMatch?: readonly string[], by = slot.attempt()) =>
-  slot.connection.writeRules(handle, by, { ruleSet, ifMatch });
+  slot.connection.writeRules(handle, by, { rules: RulesText.of(ruleSet), ifMatch });
 
 const changesOf = async (slot: OpenSlot, tenantId: Parameters<typeof wholeAuditLog>[1]) =>
   (await wholeAuditLog(slot, tenantId, { action: 'rules.updated' })).map(({ change }) => JSON.parse(change));
 
 test('rules are read as written, by the same owner and by the next, and removed by an empty rule set', async () => {
   const { slot, tenantId, handle } = await openSlot();
-  assert.deepEqual(await slot.connection.readRules(handle), NO_RULES);
+  assert.deepEqual((await slot.connection.readRules(handle)).ruleSet, NO_RULES);
   assert.equal(slot.tenure.tenants.get(tenantId)?.tenant.rulesRevision, undefined);
   await write(slot, handle, FIRST);
-  assert.deepEqual(await slot.connection.readRules(handle), FIRST);
+  assert.deepEqual((await slot.connection.readRules(handle)).ruleSet, FIRST);
   // The next owner reads the log, the one after it the state tables.
   const second = await slot.restart();
-  assert.deepEqual(await second.connection.readRules(await second.handle(tenantId)), FIRST);
+  assert.deepEqual((await second.connection.readRules(await second.handle(tenantId))).ruleSet, FIRST);
   await second.applied();
   await second.tenure.checkpointed();
   const third = await second.restart();
   assert.equal(third.tenure.tenants.get(tenantId)?.tenant.rulesRevision, revision(FIRST));
-  assert.deepEqual(await third.connection.readRules(await third.handle(tenantId)), FIRST);
+  assert.deepEqual((await third.connection.readRules(await third.handle(tenantId))).ruleSet, FIRST);
   await write(third, await third.handle(tenantId), NO_RULES);
   assert.equal(third.tenure.tenants.get(tenantId)?.tenant.rulesRevision, undefined);
   const fourth = await third.restart();
-  assert.deepEqual(await fourth.connection.readRules(await fourth.handle(tenantId)), NO_RULES);
+  assert.deepEqual((await fourth.connection.readRules(await fourth.handle(tenantId))).ruleSet, NO_RULES);
 });
 
 test('another change of the tenant keeps its rules', async () => {
@@ -64,7 +66,7 @@ test('another change of the tenant keeps its rules', async () => {
   await slot.update({ tenantId, name: 'Other' });
   assert.equal(slot.tenure.tenants.get(tenantId)?.tenant.rulesRevision, revision(FIRST));
   const next = await slot.restart();
-  assert.deepEqual(await next.connection.readRules(await next.handle(tenantId)), FIRST);
+  assert.deepEqual((await next.connection.readRules(await next.handle(tenantId))).ruleSet, FIRST);
 });
 
 test('a condition is decided with the write: of two writers that saw the same rules, one is refused', async () => {
@@ -89,10 +91,10 @@ test('a repeat of a write gets the first result, whatever the rules are by then'
   await write(slot, handle, FIRST, [revision(NO_RULES)], by);
   await write(slot, handle, SECOND);
   await write(slot, handle, FIRST, [revision(NO_RULES)], by);
-  assert.deepEqual(await slot.connection.readRules(handle), SECOND);
+  assert.deepEqual((await slot.connection.readRules(handle)).ruleSet, SECOND);
   const next = await slot.restart();
   await write(next, await next.handle(tenantId), FIRST, [revision(NO_RULES)], by);
-  assert.deepEqual(await next.connection.readRules(await next.handle(tenantId)), SECOND);
+  assert.deepEqual((await next.connection.readRules(await next.handle(tenantId))).ruleSet, SECOND);
 });
 
 test('the audit log has each change once, with the rules before and after it', async () => {
@@ -138,7 +140,7 @@ test('rules in memory are counted, evicted and read again', async () => {
   for (let tries = 0; tries < 3; tries += 1) slot.budget.hold(1000);
   assert.equal(rules.loaded, undefined);
   assert.ok(slot.budget.pageBytes < 5 * textOfRules(LONG).length);
-  assert.deepEqual(await slot.connection.readRules(handle), LONG);
+  assert.deepEqual((await slot.connection.readRules(handle)).ruleSet, LONG);
 });
 
 const WITH_CONDITIONS = parseRuleSet({
@@ -172,7 +174,7 @@ test('a condition that does not compile is refused by the owner too, and named',
     code: 'invalid-request',
     message: /^"conditions\[0\]\.expression"/,
   });
-  assert.deepEqual(await slot.connection.readRules(handle), NO_RULES);
+  assert.deepEqual((await slot.connection.readRules(handle)).ruleSet, NO_RULES);
 });
 
 test('rules that state lacks are those that were committed, even if they were evicted', async () => {
@@ -184,7 +186,7 @@ test('rules that state lacks are those that were committed, even if they were ev
   const rules = slot.tenure.tenants.get(tenantId)?.rules;
   for (let tries = 0; tries < 3; tries += 1) slot.budget.hold(1000);
   assert.equal(rules?.loaded, undefined);
-  assert.deepEqual(await slot.connection.readRules(handle), LONG);
+  assert.deepEqual((await slot.connection.readRules(handle)).ruleSet, LONG);
   slot.faults.restore(WRITE_BEHIND);
 });
 
@@ -196,16 +198,15 @@ test('reads, tries and writes that wait for the rules share one read of the stor
   const next = await slot.restart();
   const number = await next.handle(tenantId);
   next.faults.turn('hold', ['readRules']);
-  const reads = [
-    next.connection.readRules(number),
-    next.connection.previewRules(number, { ruleSet: FIRST, ifMatch: undefined }),
-  ];
+  const preview = next.connection.previewRules(number, { rules: RulesText.of(FIRST), ifMatch: undefined });
+  const read = next.connection.readRules(number);
   const second = write(next, number, SECOND);
   await waitFor(() => next.faults.heldCalls() === 1);
   next.faults.restore(['readRules']);
-  assert.deepEqual((await Promise.all(reads))[0], FIRST);
+  assert.deepEqual((await read).ruleSet, FIRST);
+  assert.equal((await preview).complete, true);
   await second;
-  assert.deepEqual(await next.connection.readRules(number), SECOND);
+  assert.deepEqual((await next.connection.readRules(number)).ruleSet, SECOND);
   assert.deepEqual(next.tenure.tenants.get(tenantId)?.rules.loaded?.ruleSet, SECOND);
 });
 
@@ -251,7 +252,7 @@ test('a preview counts the grants whose meaning changes, and changes nothing', a
   }
   await slot.revoke(handle, tuple('team:b#member', 'doc:1'));
   const preview = async (of: object, ifMatch?: readonly string[]) => {
-    const request = { ruleSet: parseRuleSet(of), ifMatch, outsideTypes: 'keep' } as const;
+    const request = { rules: RulesText.of(parseRuleSet(of)), ifMatch, outsideTypes: 'keep' } as const;
     const { access, ...figures } = await slot.connection.previewRules(handle, request);
     return { ...figures, access: [access?.lost.subjects, access?.gained.subjects, ...(access?.open ?? [])] };
   };
@@ -295,7 +296,7 @@ test('a preview counts the grants whose meaning changes, and changes nothing', a
   const types = [{ namespace: 'doc', relation: 'viewer', subjects: ['user', 'team#member'] }];
   const { outsideTypes, complete } = await preview({ rules: [], types });
   assert.deepEqual([outsideTypes, complete], [3, true]);
-  assert.deepEqual(await slot.connection.readRules(handle), NO_RULES);
+  assert.deepEqual((await slot.connection.readRules(handle)).ruleSet, NO_RULES);
 });
 
 test('a preview ends at its bounds, and says so', async () => {
@@ -308,7 +309,7 @@ test('a preview ends at its bounds, and says so', async () => {
   const context = { store: slot.store, clock: slot.clock, secrets: SECRETS };
   const listing = { tenure: slot.tenure, memory, assertWanted: () => {} };
   const preview = async (of: object, grantsMax: number, readingMsMax: number) => {
-    const request = { ruleSet: parseRuleSet({ rules: [], ...of }), ifMatch: undefined };
+    const request = { rules: RulesText.of(parseRuleSet({ rules: [], ...of })), ifMatch: undefined };
     const found = await previewRules(context, listing, request, { grantsMax, readingMsMax });
     return [found.groupSubjects, found.publicGrants, found.scannedGrants, found.complete];
   };
@@ -319,7 +320,7 @@ test('a preview ends at its bounds, and says so', async () => {
   assert.deepEqual(await preview({ groups: true, public: ['user'] }, 1000, 0), [0, 0, 0, false]);
   // Whoever waits no longer ends it.
   const unwanted = { ...listing, assertWanted: () => assert.fail('nobody waits') };
-  const request = { ruleSet: parseRuleSet({ rules: [], groups: true }), ifMatch: undefined };
+  const request = { rules: RulesText.of(parseRuleSet({ rules: [], groups: true })), ifMatch: undefined };
   await assert.rejects(previewRules(context, unwanted, request), /nobody waits/);
 });
 
@@ -327,8 +328,37 @@ test('a refused preview leaves the rules free to be evicted', async () => {
   const { slot, tenantId, handle } = await openSlot({ cacheBytesMax: 400_000 });
   await write(slot, handle, LONG);
   await slot.applied();
-  const refused = slot.connection.previewRules(handle, { ruleSet: FIRST, ifMatch: [] });
+  const refused = slot.connection.previewRules(handle, { rules: RulesText.of(FIRST), ifMatch: [] });
   await assert.rejects(refused, { code: 'precondition-failed' });
   for (let tries = 0; tries < 3; tries += 1) slot.budget.hold(1000);
   assert.equal(slot.tenure.tenants.get(tenantId)?.rules.loaded, undefined);
+});
+
+test('what a peer sends as rules and is none is refused, and rules are stored by one text, whatever it sent', async () => {
+  const { slot, handle, tenantId } = await openSlot();
+  for (const text of ['{', '{"rules":1}', '[]', 'namespace', '{"rules":[],"relations":["viewer"]}']) {
+    const request = { rules: new RulesText(text), ifMatch: undefined };
+    await assert.rejects(slot.connection.writeRules(handle, slot.attempt(), request), { code: 'invalid-request' });
+    await assert.rejects(slot.connection.previewRules(handle, request), { code: 'invalid-request' });
+  }
+  assert.equal((await slot.connection.readRules(handle)).text, textOfRules(NO_RULES));
+  const spaced = JSON.stringify(JSON.parse(textOfRules(FIRST)), undefined, 2);
+  const request = { rules: new RulesText(spaced), ifMatch: undefined };
+  await slot.connection.writeRules(handle, slot.attempt(), request);
+  assert.equal((await slot.connection.readRules(handle)).text, textOfRules(FIRST));
+  // Decisions of the batch that writes them find them as they were prepared.
+  const { rules } = slot.tenure.tenants.get(tenantId) ?? assert.fail();
+  using prepared = await rules.prepare(RulesText.of(SECOND));
+  assert.equal(rules.written(textOfRules(SECOND)), prepared.rules);
+});
+
+test('writes of rules that wait together are each compared with those before them', async () => {
+  const { slot, handle } = await openSlot();
+  const written = [FIRST, SECOND, LONG, FIRST, NO_RULES, SECOND];
+  await Promise.all(written.map((each) => write(slot, handle, each)));
+  const versions = await slot.connection.listRulesVersions(handle);
+  let lines = 0;
+  for (const { added, removed } of versions) lines += added - removed;
+  const present = (await slot.connection.readRules(handle)).ruleSet;
+  assert.equal(lines, countLines(NO_RULES, present).added);
 });

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Tenant } from '../../../../src/core/tenants.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
+import { RulesText } from '../../../../src/rules/rules-text.ts';
 import { attempt, createMemoryStore, ids, OpenSlot, openSlot, SLOT, soon, tuple } from '../tools.ts';
 
 test('changes of two operators that meet are both in force, the last of each field, and nothing is mixed up', async () => {
@@ -52,7 +53,10 @@ test('the operator’s number of readers stays with the tenant through other cha
   assert.equal((await slot.update({ tenantId, readers: 3 })).readers, 3);
   assert.equal((await slot.update({ tenantId, plan: 'scale' })).readers, 3);
   const ruleSet = parseRuleSet({ rules: [], groups: true });
-  await slot.connection.writeRules(await slot.handle(tenantId), attempt(), { ruleSet, ifMatch: undefined });
+  await slot.connection.writeRules(await slot.handle(tenantId), attempt(), {
+    rules: RulesText.of(ruleSet),
+    ifMatch: undefined,
+  });
   assert.equal((await slot.update({ tenantId, readers: 3 })).readers, 3);
   const heir = await slot.restart();
   assert.equal((await heir.operator.readTenant({ tenantId })).readers, 3);

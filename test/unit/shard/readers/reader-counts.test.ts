@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { BUILT_IN_PLANS } from '../../../../src/core/plans.ts';
 import { columnsOf, relationNumber, type Tuple } from '../../../../src/core/tuples.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
+import { RulesText } from '../../../../src/rules/rules-text.ts';
 import { Lookups } from '../../../../src/shard/log/hot-pages.ts';
 import { PAGE_LIMITS, READER_LIMITS } from '../../../../src/shard/memory/limits.ts';
 import { reportShard } from '../../../../src/shard/observers.ts';
@@ -237,7 +238,7 @@ for (const skewMs of [HOUR_MS, -HOUR_MS]) {
       assert.deepEqual(await seen(), [byOwner(true), byOwner(false), byOwner(false)]);
     }
     const ruleSet = parseRuleSet({ rules: [{ namespace: 'doc', name: 'can_read', any_of: ['viewer'] }] });
-    await slot.connection.writeRules(handle, slot.attempt(), { ruleSet, ifMatch: undefined });
+    await slot.connection.writeRules(handle, slot.attempt(), { rules: RulesText.of(ruleSet), ifMatch: undefined });
     for (let time = 0; time < 2; time += 1) {
       assert.deepEqual(await seen(), [byOwner(true), byOwner(false), byOwner(false)]);
     }
