@@ -318,7 +318,11 @@ describe('the console of grantd dev', { skip: missing ?? false }, () => {
       grant('user:ada', 'document:plan'),
       grant('user:ada', `document:${'x'.repeat(256)}`),
       grant('user:dee.kowalski-von-hohenstein@example.com', 'document:2f6b8d1c-0a5e-4f7c-8e9d-aaaabbbbcccc'),
-      create('keys', { name: 'gateway', scopes: ['check:read', 'grant:write', 'admin'] }),
+      create('keys', {
+        name: 'gateway',
+        scopes: ['check:read', 'grant:write', 'admin'],
+        expires_at: '2999-01-31T00:00:00Z',
+      }),
       create('keys', { name: 'reporting and invoicing', scopes: ['check:read'] }),
     ]);
     const base = `/tenants/${tenantId}`;

@@ -80,10 +80,15 @@ export async function assertAccessible(page: Page, what: string, rules?: readonl
   assert.deepEqual(violations, [], what);
 }
 
-/** Fails where the page is wider than its window. */
+/** Fails where the page is wider than its window, or a table than its place. */
 export async function assertFits(page: Page, what: string): Promise<void> {
-  const excess = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  const [excess, beyond] = await page.evaluate(() => {
+    const tables = [...document.querySelectorAll('main table')].filter((table) => table.checkVisibility());
+    const widths = tables.map((table) => table.clientWidth - (table.parentElement?.clientWidth ?? 0));
+    return [document.documentElement.scrollWidth - window.innerWidth, Math.max(0, ...widths)];
+  });
   assert.ok(excess <= 0, `${what} is ${excess} px wider than its window`);
+  assert.ok(beyond <= 0, `a table of ${what} is ${beyond} px wider than its place`);
 }
 
 /** Longer words, such as those of an ID, may break anywhere. */

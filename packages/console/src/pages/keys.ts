@@ -52,6 +52,7 @@ import {
   empty,
   foreign,
   identifyLink,
+  minute,
   moment,
   pager,
   section,
@@ -79,8 +80,8 @@ const keysTable = (tenantId: string, keys: readonly ListedKey[], nowMs: number):
   table<ListedKey>('API keys', keys, [
     ['Name', ({ name }) => (name === '' ? html`<em>no name</em>` : foreign(name))],
     ['Scopes', (key) => scopesOf(key.scopes).map((scope) => html`<span class="badge">${scope}</span> `)],
-    ['Created', ({ createdAtMs }) => moment(createdAtMs)],
-    ['Expires', (key) => keyEnd(key, nowMs)],
+    ['Created', ({ createdAtMs }) => minute(createdAtMs)],
+    ['Expires', (key) => keyEnd(key, nowMs, minute)],
     ['Last used', (key) => keyLastUse(key, nowMs)],
     ['ID', ({ keyId }) => copyCode(keyId)],
     ['Actions', (key) => keyActions(tenantId, key, nowMs), 'actions'],

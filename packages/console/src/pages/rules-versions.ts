@@ -56,15 +56,17 @@ export async function versionsPage(call: PageCall): Promise<PageResult> {
   const { tenant, session } = await openTenant(call);
   const { tenantId } = tenant;
   const versions = await readVersions(call, session);
-  const content = html`${crumb(tenantPath(tenantId, 'rules'), 'Rules')}
-    ${
-      versions.length === 0
-        ? empty('No versions', 'Each change of the rules appears here.')
-        : html`<p>Each change of the rules is a version. The newest ${RULES_VERSIONS_MAX} are kept.</p>
+  const content = html`${
+    versions.length === 0
+      ? empty('No versions', 'Each change of the rules appears here.')
+      : html`<p>Each change of the rules is a version. The newest ${RULES_VERSIONS_MAX} are kept.</p>
             ${await versionsTable(call, tenantId, versions)}`
-    }
+  }
     <p><small>On the command line: <code>grantd rules history --tenant ${tenantId}</code></small></p>`;
-  return tenantPage(tenant, 'rules', `History of the rules of ${tenant.name}`, section('history', 'History', content));
+  return tenantPage(tenant, 'rules', `History of the rules of ${tenant.name}`, [
+    crumb(tenantPath(tenantId, 'rules'), 'Rules'),
+    section('history', 'History of the rules', content),
+  ]);
 }
 
 async function readRulesOf(call: PageCall, session: OperatorTenantSession, version: number): Promise<RuleSet> {
@@ -86,8 +88,8 @@ function comparison({ tenantId, version, versions, ruleSet, from }: VersionCompa
   const choices = others.map((each) => ({ value: String(each.version), text: `version ${each.version}` }));
   const field = { name: 'from', label: 'Compare with', choices, value: String(from?.version ?? '') };
   return html`
-    ${from === undefined ? html`<p>The version before it is no longer kept.</p>` : rulesDiff(from.ruleSet, ruleSet)}
-    ${others.length > 0 && queryForm(pathOf(tenantId, version.version), [selectField(field), submit('Compare', 'secondary')], 'Compare')}`;
+    ${others.length > 0 && queryForm(pathOf(tenantId, version.version), [selectField(field), submit('Compare', 'secondary')], 'Compare')}
+    ${from === undefined ? html`<p>The version before it is no longer kept.</p>` : rulesDiff(from.ruleSet, ruleSet)}`;
 }
 
 function restoration(call: PageCall, { tenantId, version, ruleSet }: VersionComparison, present: RuleSet): Markup {

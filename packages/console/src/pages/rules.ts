@@ -29,7 +29,7 @@ import { changeForm, formError, hidden, refilled, submit } from '../parts/form-p
 import { confirmPage, tenantPage } from '../parts/layout.ts';
 import { ago, code, count, fact, plural, section } from '../parts/parts.ts';
 import { rulesDiff } from '../parts/rules-diff.ts';
-import { countProblems, RULES_TEXT_LENGTH_MAX, rulesBox, rulesState } from '../parts/rules-editor.ts';
+import { RULES_TEXT_LENGTH_MAX, rulesBox, rulesState } from '../parts/rules-editor.ts';
 import { RULES_EXAMPLES } from '../parts/rules-examples.ts';
 import { newestVersions } from './rules-versions.ts';
 
@@ -169,7 +169,9 @@ function figuresMarkup({ tenantId, nowMs }: { tenantId: string; nowMs: number },
   const { groupSubjects, publicGrants, notFollowed, outsideTypes, ungranted, complete, scannedGrants } = preview;
   const { access, vanishing } = preview;
   const atLeast = complete ? '' : 'at least ';
-  return html`<dl class="facts">
+  return html`${vanishingMarkup(vanishing, nowMs)}
+    ${accessChangesMarkup(tenantId, access ?? noChanges('failed'))}
+    <dl class="facts">
       ${fact('Subjects that become or cease to be groups', `${atLeast}${count(groupSubjects)}`)}
       ${fact('Grants that become or cease to be public', `${atLeast}${count(publicGrants)}`)}
       ${fact('Grants that these rules can never follow', `${atLeast}${count(notFollowed)}`)}
@@ -180,10 +182,8 @@ function figuresMarkup({ tenantId, nowMs }: { tenantId: string; nowMs: number },
       ungranted.length === 0
         ? undefined
         : html`<p>${complete ? 'Rules use these relations, but no object has a grant of them:' : 'Rules use these relations, but none of the grants looked at is one of them:'}</p>
-          <ul>${ungranted.map(({ namespace, relation }) => html`<li>${code(relation)} of ${code(namespace)}</li>`)}</ul>`
-    }
-    ${vanishingMarkup(vanishing, nowMs)}
-    ${accessChangesMarkup(tenantId, access ?? noChanges('failed'))}`;
+          <ul class="subjects">${ungranted.map(({ namespace, relation }) => html`<li>${code(relation)} of ${code(namespace)}</li>`)}</ul>`
+    }`;
 }
 
 /** Another operator has changed the rules. The form gets their new revision, so that the next save is a decision. */
@@ -294,7 +294,7 @@ export async function writeRules(call: PageCall): Promise<PageResult> {
   const parsed = await parseTyped(typedText(call));
   if (parsed.kind === 'wrong') {
     const { problems } = parsed;
-    return again(call, { problems, refusal: refuse('rules', `${countProblems(problems)} Nothing was saved.`) });
+    return again(call, { problems, refusal: refuse('rules', 'Nothing was saved.') });
   }
   const { ruleSet } = parsed;
   try {

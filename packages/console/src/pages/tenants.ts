@@ -191,7 +191,7 @@ const tenantsTable = (tenants: readonly TenantStatus[]): Markup =>
     ['Grants', ({ grants }) => (grants === undefined ? '' : count(grants.grants)), 'number'],
     ['Requests, last minute', requestsCell, 'number'],
     ['Created', ({ createdAtMs }) => minute(createdAtMs)],
-    ['Id', ({ tenantId }) => copyCode(tenantId)],
+    ['ID', ({ tenantId }) => copyCode(tenantId)],
   ]);
 
 /** From the last look at the cluster: counting them would take a walk over all of them. */

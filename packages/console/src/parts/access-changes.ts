@@ -16,6 +16,8 @@ import { tenantSessionOf } from '../page.ts';
 import { count, entityLink, objectLink, plural, table } from './parts.ts';
 
 const ROWS_MAX = 20;
+/** Rows that are not folded, so that what confirms the change is near. */
+const OPEN_ROWS = 4;
 
 const OPEN_TEXTS: Readonly<Record<OpenPoint, (changes: AccessChanges) => string>> = {
   everyone: () => 'It concerns everyone of a public namespace, who cannot be listed.',
@@ -38,11 +40,17 @@ function changesTable(tenantId: string, verb: string, { rows, rowsLeft, byName }
     return isGroup ? html`members of ${some} <small>(${count(members)} now)</small>` : some;
   };
   const left = Math.max(0, rows.length - ROWS_MAX) + rowsLeft;
-  return html`${table<AccessRow>(`Who ${verb.toLowerCase()} access`, rows.slice(0, ROWS_MAX), [
-    ['Who', who],
-    [verb, ({ names }) => html`<strong>${names.join(', ')}</strong>`],
-    ['On', ({ objects, objectCount }) => someOf(objects, objectCount, (object) => objectLink(tenantId, object))],
-  ])}${byName && html`<p class="hint">Each person ${verb.toLowerCase()} the name on some of the objects in its line, or on all.</p>`}${left > 0 && html`<p class="hint">… and ${plural(left, 'more line')}</p>`}`;
+  const tableOf = (from: number, to: number): Markup =>
+    table<AccessRow>(`Who ${verb.toLowerCase()} access`, rows.slice(from, to), [
+      ['Who', who],
+      [verb, ({ names }) => html`<strong>${names.join(', ')}</strong>`],
+      ['On', ({ objects, objectCount }) => someOf(objects, objectCount, (object) => objectLink(tenantId, object))],
+    ]);
+  const open = rows.length > OPEN_ROWS + 1 ? OPEN_ROWS : rows.length;
+  const folded = Math.min(rows.length, ROWS_MAX) - open;
+  return html`${tableOf(0, open)}${
+    folded > 0 && html`<details><summary>${plural(folded, 'more line')}</summary>${tableOf(open, ROWS_MAX)}</details>`
+  }${byName && html`<p class="hint">Each person ${verb.toLowerCase()} the name on some of the objects in its line, or on all.</p>`}${left > 0 && html`<p class="hint">… and ${plural(left, 'more line')}</p>`}`;
 }
 
 export function accessChangesMarkup(tenantId: string, changes: AccessChanges): Markup {

@@ -36,13 +36,13 @@ export const mayRotate = (key: ListedKey, nowMs: number): boolean =>
   key.rotatedTo === undefined && !hasExpired(key, nowMs);
 
 /** When the key ends. A nearer end than its own is that of a rotation. */
-export function keyEnd(key: ListedKey, nowMs: number): Markup {
+export function keyEnd(key: ListedKey, nowMs: number, end = moment): Markup {
   const { expiresAtMs, rotatedTo } = key;
   if (expiresAtMs === undefined) return 'never';
   const expired = hasExpired(key, nowMs);
   const badge = expired ? html`<span class="badge state-suspended">expired</span> ` : undefined;
-  if (rotatedTo === undefined) return html`${badge}${moment(expiresAtMs)}`;
-  const ends = expired ? moment(expiresAtMs) : html`ends in ${span(expiresAtMs - nowMs)} (${moment(expiresAtMs)})`;
+  if (rotatedTo === undefined) return html`${badge}${end(expiresAtMs)}`;
+  const ends = expired ? end(expiresAtMs) : html`ends in ${span(expiresAtMs - nowMs)} (${end(expiresAtMs)})`;
   return html`${badge}${ends}, rotated to ${code(keyIdEnd(rotatedTo))}`;
 }
 

@@ -19,6 +19,12 @@ export function foreign(text: string): Markup {
   return html`<bdi class="foreign">${parts.map((part, index) => [index > 0 && html`<wbr />`, part])}</bdi>`;
 }
 
+/** A text of the service: what it quotes between backticks is code. */
+export const quoted = (text: string): Markup =>
+  text
+    .split(/`([^`]+)`/)
+    .map((part, index) => (index % 2 === 1 ? html`<code>${foreign(part)}</code>` : part !== '' && foreign(part)));
+
 /** An ID or another text that is copied rather than read. */
 export const code = (text: string): Markup => html`<code dir="ltr">${text}</code>`;
 

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject, objectsIn } from '../../../../src/core/j
 import { parseTimestamp } from '../../../../src/core/text/timestamps.ts';
 import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import { isRuleName } from '../../../../src/rules/rule-set.ts';
-import { code, copyCode, foreign, moment, tupleMarkup } from './parts.ts';
+import { code, copyCode, foreign, moment, quoted, tupleMarkup } from './parts.ts';
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -33,7 +33,7 @@ function grantMarkup(grant: JsonObject, tenantId: string): Markup {
   const origin =
     isSent === true
       ? html`<small>sent with the check</small>`
-      : html`<small>grant ${copyCode(textOf(grantId))}${createdAtMs !== undefined && html`, created ${moment(createdAtMs)}`}</small>`;
+      : html`<small>grant ${copyCode(textOf(grantId))}${createdAtMs !== undefined && html` · created ${moment(createdAtMs)}`}</small>`;
   const tuple = { subject: textOf(subject), relation: textOf(relation), object: textOf(object) };
   return html`<li>
     ${tupleMarkup(tenantId, tuple)}
@@ -88,13 +88,15 @@ function proofMarkup(proof: JsonObject, links: ProofLinks): Markup {
     repeated === true && ', as shown above'
   }`;
   const lookedFor = listOf(wanted).map(textOf);
+  // That no grant of a relation was found for the relation itself goes without saying.
+  const isExplained = lookedFor.some((each) => each !== name);
   const tried = objectsIn(gate === undefined ? gates : [gate]);
   const link = isRuleName(name) ? links.check(name, object) : undefined;
   const alone = link !== undefined && html` · <a href=${link}>check it alone</a>`;
   return branch(head, alone, [
     chainMarkup(objectsIn(because), links.tenantId),
-    lookedFor.length > 0 &&
-      html`<p>Found none of: ${lookedFor.map((each, index) => [index > 0 && ', ', code(each)])}</p>`,
+    isExplained &&
+      html`<ul><li>Found none of: ${lookedFor.map((each, index) => [index > 0 && ', ', code(each)])}</li></ul>`,
     tried.length > 0 && html`<ul>${tried.map((each) => gateMarkup(each, links))}</ul>`,
     cutMarkup(cut),
   ]);
@@ -105,7 +107,7 @@ export function reasonMarkup(reason: string, tenantId: string): Markup {
   const parsed: unknown = JSON.parse(reason);
   if (!isJsonObject(parsed)) return undefined;
   const present = [...objectsIn(parsed.excluded_by), ...objectsIn(parsed.unmet)];
-  return html`<p class="reason">${foreign(textOf(parsed.text))}</p>${chainMarkup(present, tenantId)}`;
+  return html`<p class="reason">${quoted(textOf(parsed.text))}</p>${chainMarkup(present, tenantId)}`;
 }
 
 /** `proof`: JSON as the shard writes it. */

@@ -7,7 +7,7 @@ import { functionNames, overloadsOf } from '../../../../src/rules/conditions/fun
 import { PARAMETER_TYPES } from '../../../../src/rules/conditions/types.ts';
 import type { ParsedRules, RulesProblem } from '../../../../src/rules/text/rules-source.ts';
 import { type FormContent, submit, textArea } from './form-parts.ts';
-import { code, plural, UNLESS_FAILED } from './parts.ts';
+import { code, plural, quoted, UNLESS_FAILED } from './parts.ts';
 
 /**
  * UTF-16 units that the box takes, more than rules of the largest size have, one a line. Percent-encoded, it takes less
@@ -64,7 +64,7 @@ export function rulesBox({ text, validatePath, namespaces }: RulesBox, filled: F
 }
 
 /** `3 problems, the first in line 8.` */
-export function countProblems(problems: readonly RulesProblem[]): string {
+function countProblems(problems: readonly RulesProblem[]): string {
   const counted = plural(problems.length, 'problem');
   const line = problems[0]?.place?.line;
   if (line === undefined) return `${counted}.`;
@@ -72,9 +72,9 @@ export function countProblems(problems: readonly RulesProblem[]): string {
 }
 
 function problemMarkup({ message, place }: RulesProblem): Markup {
-  if (place === undefined) return html`<li><bdi>${message}</bdi></li>`;
+  if (place === undefined) return html`<li>${quoted(message)}</li>`;
   const { line, column, length } = place;
-  return html`<li><a href="#rules" data-line=${line} data-column=${column} data-length=${length}>Line ${line}</a>: <bdi>${message}</bdi></li>`;
+  return html`<li><a href="#rules" data-line=${line} data-column=${column} data-length=${length}>Line ${line}</a>: ${quoted(message)}</li>`;
 }
 
 /** The state of the text: a sentence that a screen reader announces while it is typed, and what is wrong. */
