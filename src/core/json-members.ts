@@ -94,6 +94,7 @@ const distanceMax = (name: string): number =>
 /** Compares a name with others, in bounded time. */
 class Distances {
   /** Lengths differ by DISTANCE_MAX at most. */
+  #beforePrevious = new Uint8Array(LENGTH_MAX + DISTANCE_MAX + 1);
   #previous = new Uint8Array(LENGTH_MAX + DISTANCE_MAX + 1);
   #current = new Uint8Array(LENGTH_MAX + DISTANCE_MAX + 1);
   #comparisons = 0;
@@ -102,7 +103,10 @@ class Distances {
     return this.#comparisons > COMPARISONS_MAX;
   }
 
-  /** Levenshtein's: insertions, deletions and replacements of one character. Above `max`, some value above. */
+  /**
+   * Insertions, deletions and replacements of one character, and exchanges of two beside each other: the optimal string
+   * alignment. Above `max`, some value above.
+   */
   between(left: string, right: string, max: number): number {
     if (Math.abs(left.length - right.length) > max) return max + 1;
     const least = Math.min(left.length, right.length);
@@ -128,14 +132,22 @@ class Distances {
       for (let column = first; column <= last; column += 1) {
         const above = column === row + max ? max + 1 : (previous[column] ?? 0);
         const replaced = (previous[column - 1] ?? 0) + (left[row - 1] === right[column - 1] ? 0 : 1);
-        before = Math.min(replaced, above + 1, before + 1);
+        const exchanged = this.#exchanged(left, right, row, column);
+        before = Math.min(replaced, above + 1, before + 1, exchanged);
         current[column] = before;
         if (before < least) least = before;
       }
       if (least > max) return max + 1;
-      [this.#previous, this.#current] = [current, previous];
+      [this.#beforePrevious, this.#previous, this.#current] = [previous, current, this.#beforePrevious];
     }
     return this.#previous[right.length] ?? 0;
+  }
+
+  /** With the last two characters exchanged. */
+  #exchanged(left: string, right: string, row: number, column: number): number {
+    const isExchange =
+      row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
+    return isExchange ? (this.#beforePrevious[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY;
   }
 }
 

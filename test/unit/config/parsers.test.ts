@@ -292,6 +292,8 @@ describe('nearestName', () => {
     assert.equal(nearestName('expiresAt', ['expires', 'expires_at']), 'expires_at');
     assert.equal(nearestName('anyOf', ['name', 'any_of']), 'any_of');
     assert.equal(nearestName('If', ['grants', 'if']), 'if');
+    assert.equal(nearestName('can_raed', ['can_add', 'can_read']), 'can_read');
+    assert.equal(nearestName('tpyes', ['types', 'type']), 'types');
     assert.equal(nearestName('title', ['name', 'namespace']), undefined);
     assert.equal(nearestName('x'.repeat(50_000_000), names), undefined);
   });
