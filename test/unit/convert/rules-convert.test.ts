@@ -249,6 +249,34 @@ describe('rules convert', () => {
     }
   });
 
+  test('prints rules in JSON and YAML as text, and text as it is or as JSON', async () => {
+    const text = 'relations: blocked\n\nnamespace doc\n  can_read = viewer but not blocked\n';
+    const record = {
+      relations: ['blocked'],
+      rules: [{ namespace: 'doc', name: 'can_read', any_of: ['viewer'], but_not: ['blocked'] }],
+    };
+    const yaml =
+      'relations: [blocked]\nrules:\n- {namespace: doc, name: can_read, any_of: [viewer], but_not: [blocked]}\n';
+    const commented = `# Who reads.\n${text}`;
+    const json = await save('own.json', JSON.stringify(record));
+    for (const [file, expected] of [
+      [json, text],
+      [await save('own.yaml', yaml), text],
+      [await save('own.grantd', commented), commented],
+    ] as const) {
+      const { code, stdout, stderr } = await convert([file, '--from', 'grantd']);
+      assert.deepEqual([code, stdout, stderr], [0, expected, '']);
+    }
+    const { stdout } = await convert([inDirectory('own.grantd'), '--from', 'grantd', '--json']);
+    assert.deepEqual(parseRuleSet(JSON.parse(stdout)), parseRuleSet(record));
+    const written = inDirectory('own-text.grantd');
+    assert.equal((await convert([json, '--from', 'grantd', '--output', written])).code, 0);
+    assert.equal(await readFile(written, 'utf8'), text);
+    assert.equal((await convert([json, written, '--from', 'grantd'])).code, 2);
+    assert.equal((await convert([json, '--from', 'grantd', '--partial'])).code, 2);
+    assert.match((await convert([json])).stderr, /Rules of grantd need --from grantd\.$/m);
+  });
+
   test('joins the files of modules', async () => {
     const files = [await save('chat.fga', CHAT_FGA), await save('channels.fga', CHANNEL_FGA)];
     const { code, stdout, stderr } = await convert([...files, '--map', 'legacy_admin=owner,channels_admin=admin']);

@@ -15,7 +15,7 @@ import {
   type TenantOption,
   YES_OPTION,
 } from '../command-parts.ts';
-import { loadConverter, mapOption, ORIGINS } from '../converter.ts';
+import { loadConverter, mapOption, ORIGINS, type Origin } from '../converter.ts';
 import { CliFailure, EXIT } from '../failures.ts';
 import { recordsOf, textOf } from '../output/json-view.ts';
 import { type Column, renderJson } from '../output/render.ts';
@@ -102,16 +102,37 @@ function registerShow(rules: Command, context: CliContext): void {
   );
 }
 
+/** `grantd`: rules themselves, in another form. */
+type ConvertFrom = Omit<ConvertOptions, 'from'> & { readonly from?: Origin | 'grantd' };
+
+async function convertOwnRules(context: CliContext, files: readonly string[], options: ConvertFrom): Promise<number> {
+  const [file = '', ...others] = files;
+  const { json, output, map, partial } = options;
+  if (others.length > 0) throw new CliFailure('Rules are in one file: name one.', EXIT.usage);
+  if (map.length > 0 || partial) throw new CliFailure('--map and --partial are for other systems.', EXIT.usage);
+  const { ruleSet } = await readRulesFile(context, file);
+  const isJson = json ?? output?.toLowerCase().endsWith('.json') ?? false;
+  const rules = isJson ? renderJson(ruleSetRecord(ruleSet)) : sourceOf(ruleSet).trimEnd();
+  if (output === undefined) context.print(rules);
+  else await writeWholeFile(output, `${rules}\n`);
+  return EXIT.ok;
+}
+
 function registerConvert(rules: Command, context: CliContext): void {
   const convert = rules
     .command('convert')
-    .description('turn a model of OpenFGA or a schema of SpiceDB or Permify into rules')
+    .description(
+      'turn a model of OpenFGA or a schema of SpiceDB or Permify into rules, or rules in JSON or YAML into text',
+    )
     .argument(
       '<file...>',
       'a .fga, .json, .zed or .perm file, the files of all modules or their fga.mod, or YAML with a model; - for standard input',
     )
     .addOption(
-      new Option('--from <system>', 'the system that the model is from (default: by the file name)').choices(ORIGINS),
+      new Option('--from <system>', 'the system that the model is from (default: by the file name)').choices([
+        ...ORIGINS,
+        'grantd',
+      ]),
     )
     .addOption(
       mapOption(
@@ -130,10 +151,12 @@ function registerConvert(rules: Command, context: CliContext): void {
     convert,
     'rules convert model.fga > rules.grantd',
     'rules convert schema.zed --map reader=viewer,team#org=parent --output rules.grantd',
+    'rules convert --from grantd rules.json > rules.grantd',
   ).action(
-    context.action(async (files: string[], options: ConvertOptions) => {
+    context.action(async (files: string[], { from, ...options }: ConvertFrom) => {
+      if (from === 'grantd') return convertOwnRules(context, files, options);
       const { convertRules } = await loadConverter(() => import('@grantd/convert/rules'));
-      return convertRules(context, files, options);
+      return convertRules(context, files, { ...options, ...(from === undefined ? {} : { from }) });
     }),
   );
 }
@@ -198,7 +221,11 @@ function registerDiff(rules: Command, context: CliContext): void {
 
 async function formatFile(context: CliContext, file: string, check: boolean): Promise<boolean> {
   const { form, text, ruleSet } = await readRulesFile(context, file);
-  if (form === 'yaml') throw new CliFailure(`${file} is YAML, whose comments a layout would lose: write it as text.`);
+  if (form === 'yaml') {
+    throw new CliFailure(
+      `${file} is YAML, whose comments a layout would lose: write it as text, which "grantd rules convert --from grantd" prints.`,
+    );
+  }
   const formatted = form === 'text' ? formatSource(text) : `${renderRuleSet(orderRules(ruleSet))}\n`;
   if (file === '-' && !check) context.stdout.write(context.dataOf(formatted));
   if (text === formatted) return true;

@@ -68,7 +68,7 @@ export function originOfYaml(file: string, root: YamlMap): Origin {
   throw new CliFailure(
     isOpenFga
       ? `${file} has a model of OpenFGA and a schema of SpiceDB: pass --from openfga or --from spicedb.`
-      : `${file} has no model: a store of OpenFGA has "model" or "model_file", and a file of SpiceDB or Permify has "schema", or "schemaFile".`,
+      : `${file} has no model: a store of OpenFGA has "model" or "model_file", and a file of SpiceDB or Permify has "schema", or "schemaFile". Rules of grantd need --from grantd.`,
     isOpenFga ? EXIT.usage : EXIT.failed,
   );
 }

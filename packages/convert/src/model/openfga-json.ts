@@ -194,7 +194,10 @@ export function parseOpenFgaJson(file: string, text: string): Declarations {
   const model = objectIn(root.fields.get('authorization_model') ?? root, '"authorization_model"');
   const definitions = model.fields.get('type_definitions');
   if (definitions === undefined) {
-    throw modelFailure(model.place, '"type_definitions" is missing: this is not an authorization model of OpenFGA.');
+    throw modelFailure(
+      model.place,
+      '"type_definitions" is missing: this is not an authorization model of OpenFGA. Rules of grantd need --from grantd.',
+    );
   }
   return {
     types: itemsOf(definitions, '"type_definitions"').map(typeIn),
