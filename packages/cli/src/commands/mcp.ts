@@ -7,7 +7,7 @@ import { addExamples } from '../command-parts.ts';
 import { CliFailure, EXIT, reasonOf } from '../failures.ts';
 import { keyTarget } from '../service-choice.ts';
 
-const ADDRESS_DEFAULT = '127.0.0.1:8090';
+const ADDRESS_DEFAULT = '127.0.0.1:8095';
 
 interface McpCommandOptions {
   readonly allowWrites?: boolean;
