@@ -148,7 +148,8 @@ export class OperationPipeline<Session extends Caller> {
       return;
     }
     incoming.readBody(bytesMax, session.tenantId, (error, text) => {
-      if (error !== undefined || text === '') {
+      // What no text means is said by the operation that takes text.
+      if (error !== undefined || (text === '' && !isText)) {
         exchange.incoming.releaseBody();
         this.#refuse(exchange, error ?? new GrantdError('invalid-request', EMPTY_BODY));
       } else if (isText) {

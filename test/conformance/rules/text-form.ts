@@ -142,6 +142,8 @@ describe('rules in the text form', () => {
     ] as const) {
       assertProblem(await put(key, text, { type }), 400, 'invalid-request', service.errorsBase);
     }
+    const empty = await put(key, '');
+    assert.match((empty.json as { detail: string }).detail, /^Line 1, column 1: The text is empty\. .*`# none`/);
     assertProblem(await put(key, TEXT, { type: 'text/plain' }), 415, 'unsupported-media-type', service.errorsBase);
     assertProblem(
       await put(key, TEXT, { type: `${TYPE}; charset=utf-16` }),
