@@ -409,7 +409,7 @@ function* refuseWrongTypes(parser: Parser, { relations, states, conditions, type
       if (condition !== undefined && !conditionNames.has(condition)) {
         parser.wrong(
           () =>
-            `"${place()}" names the condition "${condition}", which "conditions" lacks.${didYouMean(condition, [...conditionNames])}`,
+            `"${place()}" names the condition "${condition}", which is not declared.${condition === 'expiration' ? ' A grant may expire without one.' : didYouMean(condition, [...conditionNames])}`,
         );
       }
     }

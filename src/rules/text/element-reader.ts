@@ -108,7 +108,19 @@ export class ElementReader {
       cursor.demand(')', 'a closing parenthesis is missing here');
       return { ...gate, ...cursor.rangeFrom(offset) };
     }
-    const all = cursor.next?.text === 'all' && cursor.after?.text === 'of';
+    const { next, after } = cursor;
+    if (next?.text === 'not' || next?.text === '!') {
+      const right = `viewer but not ${after?.text ?? 'guest'}`;
+      throw new Misfit(
+        `\`not\` stands behind \`but\`, and takes away from what is before it: \`${right}\``,
+        next,
+        true,
+      );
+    }
+    const all = next?.kind === 'name' && next.text === 'all';
+    if (all && after?.text !== 'of') {
+      throw new Misfit('`of` is missing behind `all`: `all of viewer from parent`', next, true);
+    }
     if (all) {
       cursor.take();
       cursor.take();

@@ -47,6 +47,7 @@ const STATEMENTS: readonly Hint[] = [
     new RegExp(`^relation\\s+${NAME}\\s*:?(.*)$`, 's'),
     (name, kinds) => `write \`${name}: ${listed(kinds).replaceAll(/\s+@/g, ', ')}\``,
   ],
+  [new RegExp(`^permission\\s+${NAME}\\s*=\\s*nil\\s*$`), (name) => `write \`${name}: nobody\``],
   [
     new RegExp(`^(?:permission|action)\\s+${NAME}\\s*=(.*)$`, 's'),
     (name, right) => `write \`${name} = ${reworded(right)}\``,

@@ -51,12 +51,32 @@ function looksLike(left: string, right: string): boolean {
   return longer.length - start - end <= 1;
 }
 
-/** The built-in relation that the name of an own one looks like: it is meant only if `relations` lists it. */
-export const mistakenFor = (name: string): string | undefined =>
-  isRelation(name) ? undefined : RELATIONS.find((relation) => looksLike(name.toLowerCase(), relation));
+/** What the name of an own relation looks like: the relation is meant only if `relations` lists it. */
+export function mistakenFor(name: string): string | undefined {
+  if (isRelation(name)) return undefined;
+  if (isListName(name)) return `the list \`${name}:\`, which stands above the first namespace`;
+  const builtIn = RELATIONS.find((relation) => looksLike(name.toLowerCase(), relation));
+  return builtIn === undefined ? undefined : `the built-in relation "${builtIn}"`;
+}
 
 const quotedName = (token: Token | undefined): string =>
   token?.kind === 'quoted' ? token.text.slice(1, -1) : (token?.text ?? '');
+
+/** What people write between names, in this language and in others. */
+const OPERATORS: ReadonlySet<string> = new Set(['or', 'and', 'but', 'not', 'from', '|', '||', '+', '&', '&&', '-']);
+
+/** `next`: behind the elements of `name`, where none can go on. */
+function misfitBehind(next: Token, { last, after }: TokenCursor, name: string): Misfit {
+  const [, followed, quantifier] = /^(.+)\.(all|any)$/.exec(last?.text ?? '') ?? [];
+  if (next.text === '(' && followed !== undefined) {
+    const right = `${quantifier === 'all' ? 'all of ' : ''}${after?.text ?? 'viewer'} from ${followed}`;
+    return new Misfit(`no name is followed by parentheses: write \`${right}\``, next, true);
+  }
+  if (next.text === ')') return new Misfit('no parenthesis is open here', next, true);
+  const missing = '`or`, `and` or `but not` is missing between elements';
+  if (![',', '#', ':*'].includes(next.text)) return new Misfit(missing, next);
+  return new Misfit(`${missing}; who may be granted it stands behind a colon: \`${name}: user, team#member\``, next);
+}
 
 class Reader {
   readonly #text: string;
@@ -243,7 +263,7 @@ class Reader {
     this.places.set(`${path}.name`, place);
     if (cursor.next === undefined) throw new Misfit(`what \`${name}\` follows from is missing`, undefined);
     const gate = new ElementReader(cursor, this.#text).gate(0);
-    cursor.demandEnd(`\`or\`, \`and\` or \`but not\` is missing between elements`);
+    if (cursor.next !== undefined) throw misfitBehind(cursor.next, cursor, name);
     const elements = isPlainUnion(gate) ? gate.elements : [gate];
     const anyOf = this.#records(elements, `${path}.any_of`);
     this.places.set(`${path}.any_of`, gate);
@@ -280,8 +300,12 @@ class Reader {
       subjects.push(subject);
     } while (cursor.pass(','));
     const { next } = cursor;
-    if (next?.text === 'or' || next?.text === '|' || next?.text === '+') {
-      throw new Misfit('a comma stands between those who may be granted it', next, true);
+    if (next !== undefined && OPERATORS.has(next.text)) {
+      throw new Misfit(
+        'a comma stands between those who may be granted it; what follows from other names stands behind `=`',
+        next,
+        true,
+      );
     }
     cursor.demandEnd('a comma, or `with` and a condition, is missing');
     return subjects;
@@ -347,7 +371,7 @@ class Reader {
       const meant = mistakenFor(relation);
       if (meant !== undefined) {
         this.wrong(
-          `${shown(relation)} looks like the built-in relation "${meant}". Did you mean that? For a relation of its own, write \`relations: ${relation}\` above.`,
+          `${shown(relation)} looks like ${meant}. Did you mean that? For a relation of its own, write \`relations: ${relation}\` above.`,
           place,
         );
       }

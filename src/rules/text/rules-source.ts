@@ -53,10 +53,21 @@ function rangeOf({ places }: RulesSource, path: string): Range | undefined {
   return undefined;
 }
 
+/** A list of the JSON form that is too long. The text has no such list, but places of its elements. */
+const TOO_LONG = /^"(\w+)" has (\d+) elements; at most (\d+) are allowed\.$/;
+
 /** A sentence about the JSON form as one about the text. */
 function problemOf(text: string, source: RulesSource, sentence: string): RulesProblem {
   const [lead, path, line, column] = PROBLEM_PLACE.exec(sentence) ?? [];
   if (lead === undefined || path === undefined) return { message: sentence, place: undefined };
+  const [, list, count, most] = TOO_LONG.exec(sentence) ?? [];
+  if (list !== undefined) {
+    const first = rangeOf(source, `${list}[${most}]`);
+    return {
+      message: `The rules have ${count} ${list}; at most ${most} are allowed.`,
+      place: first && placeOf(text, first),
+    };
+  }
   const range = rangeOf(source, path);
   const message = `This${sentence.slice(lead.length)}`.replaceAll(OTHER_PLACE, (whole, other: string) => {
     const at = rangeOf(source, other);

@@ -15,20 +15,30 @@ const MISTAKES: readonly (readonly [text: string, ...sentences: RegExp[]])[] = [
     'namespace doc\n  a = viewer but not guest or owner',
     /^Line 2, column 28: .*`viewer but not \(guest or owner\)` or `\(viewer but not guest\) or owner`/,
   ],
-  ['namespace doc\n  a = viewer and not guest', /^Line 2, column 18: "not" means nothing here: write `but not`\.$/],
+  ['namespace doc\n  a = viewer and not guest', /^Line 2, column 18: .*`viewer but not guest`\.$/],
+  ['namespace doc\n  a = not guest', /^Line 2, column 7: .*`not` stands behind `but`.*`viewer but not guest`\.$/],
+  ['namespace doc\n  a = viewer not guest', /^Line 2, column 14: "not" means nothing here: write `but not`\.$/],
   ['namespace doc\n  a = viewer - guest', /^Line 2, column 14: "-" means nothing here: write `but not`\.$/],
   ['namespace doc\n  a = viewer || editor', /^Line 2, column 14: "\|\|" means nothing here: write `or`\.$/],
   ['namespace doc\n  a = viewer & editor', /^Line 2, column 14: "&" means nothing here: write `and`\.$/],
   ['namespace doc\n  a = viewer OR editor', /^Line 2, column 14: "OR" means nothing here: write `or`\.$/],
   ['namespace doc\n  a = parent->viewer', /^Line 2, column 13: "->" means nothing here: write `viewer from parent`/],
   ['namespace doc\n  a = parent.viewer', /^Line 2, column 7: .*"viewer from parent"/],
-  ['namespace doc\n  a = viewer, editor', /^Line 2, column 13: At ",", `or`, `and` or `but not` is missing/],
+  [
+    'namespace doc\n  a = viewer, editor',
+    /^Line 2, column 13: At ",", `or`, `and` or `but not` is missing.* behind a colon: `a: user, team#member`\.$/,
+  ],
+  ['namespace doc\n  a = team#member', /^Line 2, column 11: At "#", .* behind a colon: `a: user, team#member`\.$/],
+  ['namespace doc\n  a = parent.all(viewer)', /^Line 2, column 17: .*`all of viewer from parent`\.$/],
+  ['namespace doc\n  a = parent.any(viewer)', /^Line 2, column 17: .*`viewer from parent`\.$/],
+  ['namespace doc\n  a = (viewer or editor))', /^Line 2, column 25: At "\)", no parenthesis is open here\.$/],
   [
     'namespace doc\n  a = (viewer or editor',
     /^Line 2, column 24: At the end of the line, a closing parenthesis is missing/,
   ],
   ['namespace doc\n  a = viewer or\n  b = viewer', /^Line 2, column 16: At the end of the line, a name is missing/],
   ['namespace doc\n  a = or', /^Line 2, column 7: .*in quotes, `"or"`/],
+  ['namespace doc\n  a = all viewer from parent', /^Line 2, column 7: .*`all of viewer from parent`\.$/],
   ['namespace doc\n  a = all of viewer', /^Line 2, column 20: .*`all of viewer from parent`/],
   ['namespace doc\n  a = viewer from parent from parent', /^Line 2, column 26: .*`from` leads one step/],
   [
@@ -41,11 +51,14 @@ const MISTAKES: readonly (readonly [text: string, ...sentences: RegExp[]])[] = [
   ['can_read = viewer', /^Line 1, column 1: "can_read" stands in no namespace: put it beneath `namespace NAME`/],
   ['namspace doc', /^Line 1, column 1: .* such as `namespace`/],
   ['namespace doc\n  viewer: user or team#member', /^Line 2, column 16: At "or", a comma stands between/],
+  ['namespace doc\n  can_read: viewer or editor', /^Line 2, column 20: .* other names stands behind `=`\.$/],
+  ['namespace doc\n  can_read: viewer from parent', /^Line 2, column 20: .* other names stands behind `=`\.$/],
   ['namespace doc\n  viewer: user team#member', /^Line 2, column 16: At "team", a comma, or `with`/],
   ['namespace doc\n  viewer: user:ada', /^Line 2, column 15: .*`user` or `user:\*`/],
   ['namespace doc\n  viewer:', /^Line 2, column 10: .*`user, team#member`, or `nobody`/],
   ['namespace doc\n  viewer: [user]', /^Line 2, column 11: .*without brackets/],
   ['namespace doc\n  veiwer: user', /^Line 2, column 3: .*built-in relation "viewer".*`relations: veiwer`/],
+  ['namespace doc\n  viewer: user with expiration', /^Line 2, column 11: .* A grant may expire without one\.$/],
   [
     'namespace doc\n  viewer: user with soonn\ncondition soon(a: int) = a < 1',
     /^Line 2, column 11: .*"soonn".* Did you mean "soon"\?/,
@@ -55,6 +68,10 @@ const MISTAKES: readonly (readonly [text: string, ...sentences: RegExp[]])[] = [
     /^Line 3, column 3: This defines "a" of "doc", as line 2 does; put both into one/,
   ],
   ['namespace doc\n  a = viewer but not b\n  b = viewer but not a', /^Line 2, column 3: .*doc a > doc b > doc a/],
+  [
+    'namespace doc\n  states: archived\n  a = viewer',
+    /^Line 2, column 3: "states" looks like the list `states:`, which stands above the first namespace\. .*`relations: states`/,
+  ],
   ['state: archived', /^Line 1, column 1: .* Did you mean `states:`\?$/],
   ['namespace doc\n  archived: *', /^Line 2, column 13: "\*" means nothing here: .*`states: NAME`/],
   [
@@ -89,6 +106,11 @@ const MISTAKES: readonly (readonly [text: string, ...sentences: RegExp[]])[] = [
     /`read = viewer or editor but not guest`/,
     /no braces/,
   ],
+  ['definition doc {\n  permission none = nil\n}', /`namespace doc`/, /`none: nobody`/, /no braces/],
+  [
+    `namespace doc\n${Array.from({ length: 1001 }, (_, at) => `  p${at}: user`).join('\n')}`,
+    /^Line 1002, column 3: The rules have 1001 relations; at most 1000 are allowed\.$/,
+  ],
   ['{"rules": []}', /application\/json/],
   ['rules:\n  - namespace: doc', /YAML/],
   ['', /^Line 1, column 1: The text is empty/],
@@ -98,7 +120,7 @@ const now = async (): Promise<void> => {};
 
 describe('mistakes in the text form of rules', () => {
   for (const [text, ...expected] of MISTAKES) {
-    it(JSON.stringify(text), async () => {
+    it(JSON.stringify(text.slice(0, 200)), async () => {
       await assert.rejects(ruleSetOfSourceInTurns(text, now, { expressions: true }), (error) => {
         assert.ok(error instanceof GrantdError && error.code === 'invalid-request', String(error));
         const sentences = error.message.split('\n');
