@@ -11,7 +11,7 @@ import { grantedNames } from '../../../../src/rules/rule-set.ts';
 import { type PageCall, tenantPath } from '../page.ts';
 import { choicesOf, queryForm, selectField, submit, textField } from '../parts/form-parts.ts';
 import { revokeLink } from '../parts/grant-form.ts';
-import { count, empty, entityLink, moment, objectLink, pager, section, table, termColumns } from '../parts/parts.ts';
+import { count, empty, entityLink, minute, objectLink, pager, section, table, termColumns } from '../parts/parts.ts';
 
 const ROWS_MAX = 50;
 /** Grants that one page looks at, in so many reads of their owner. */
@@ -100,7 +100,7 @@ export async function filteredGrants(
           ['Relation', ({ relation }) => relation],
           ['Object', ({ object }) => objectLink(tenantId, object)],
           ...termColumns(found, call.clock.wallMs()),
-          ['Created', ({ createdAtMs }) => moment(createdAtMs)],
+          ['Created', ({ createdAtMs }) => minute(createdAtMs)],
           ['Actions', (grant) => revokeLink(tenantId, grant), 'actions'],
         ]);
   return section('kind', 'Grants', [

@@ -23,7 +23,7 @@ import {
   empty,
   entityLink,
   foreign,
-  moment,
+  minute,
   objectLink,
   pager,
   section,
@@ -176,7 +176,7 @@ function grantsTable(call: PageCall, tenantId: string, of: Anchor, ruleSet: Rule
       ? ['Object', ({ object }) => objectLink(tenantId, object)]
       : ['Subject', ({ subject }) => entityLink(tenantId, subject, ruleSet.groups)],
     ...termColumns(grants, nowMs),
-    ['Created', ({ createdAtMs }) => moment(createdAtMs)],
+    ['Created', ({ createdAtMs }) => minute(createdAtMs)],
     ['ID', ({ grantId }) => copyCode(grantId)],
     ['Actions', (grant) => revokeLink(tenantId, grant), 'actions'],
   ]);

@@ -7,7 +7,7 @@ import { type Refusal, refuse } from '../forms.ts';
 import { openTenant, type PageCall, type PageResult, redirect, tenantPath, tenantSessionOf } from '../page.ts';
 import { changeForm, formError, refilled, submit, textField } from '../parts/form-parts.ts';
 import { tenantPage } from '../parts/layout.ts';
-import { code, count, empty, moment, section, table } from '../parts/parts.ts';
+import { code, count, empty, minute, section, table } from '../parts/parts.ts';
 
 /** A tenant has at most as many as its plan allows, a thousand by default: they fit one page. */
 const NAMESPACES_SHOWN_MAX = 5000;
@@ -25,7 +25,7 @@ export async function namespacesPage(call: PageCall, refusal?: Refusal): Promise
       : [
           table<Namespace>('Namespaces', shown, [
             ['Name', ({ name }) => code(name)],
-            ['Created', ({ createdAtMs }) => moment(createdAtMs)],
+            ['Created', ({ createdAtMs }) => minute(createdAtMs)],
           ]),
           all.length > shown.length ? html`<p>${count(all.length - shown.length)} more are not shown.</p>` : undefined,
         ];
