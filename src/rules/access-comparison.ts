@@ -19,13 +19,15 @@ export type SubjectOutcome = SubjectChanges | 'missing' | 'exceeded';
 
 /** Of creating the searches of one subject, in entities. */
 const SPENT_PER_SUBJECT = 20;
+/** Of an object that has been looked at already. */
+const SPENT_PER_REPEATED = 1 / 8;
 
 export class AccessComparison {
   readonly #before: AccessState;
   readonly #after: AccessState;
   readonly #limits: SearchLimits;
   readonly #concern: AccessConcern;
-  /** Subjects and objects on which the results rest. */
+  /** Subjects and objects on which the results so far rest; of an object whose groups they rest on, also with a `#`. */
   readonly visited = new Set<string>();
   /** Something in question hangs on conditions, or on itself. */
   isUndecided = false;
@@ -45,6 +47,13 @@ export class AccessComparison {
     return this.#present.reduce((sum, { spent }) => sum + spent, this.#spentBefore + this.#looked);
   }
 
+  /** Whether a grant matters to the results so far, or to the one that is being found. */
+  restsOn(subject: string, object: string): boolean {
+    const group = subject.slice(0, subject.lastIndexOf('#') + 1);
+    const isVisited = [subject, object, group].some((each) => this.visited.has(each));
+    return isVisited || this.#present.some((each) => each.follows(subject));
+  }
+
   *compare(subject: string): Generator<void, SubjectOutcome> {
     this.#spentBefore = this.spent - this.#looked + SPENT_PER_SUBJECT;
     const of = (state: AccessState): HeldAccess => new HeldAccess(state, this.#limits, subject, this.visited);
@@ -54,8 +63,9 @@ export class AccessComparison {
     yield* after.search();
     const [lost, gained] = [new Map<string, string[]>(), new Map<string, string[]>()];
     for (const object of this.#objectsOf(before, after)) {
-      this.#looked += 1;
+      this.#looked += object === undefined ? SPENT_PER_REPEATED : 1;
       yield;
+      if (object === undefined) continue;
       for (const name of this.#namesOn(object, before, after)) {
         const [had, has] = [yield* before.holds(name, object), yield* after.holds(name, object)];
         if (had === undefined || has === undefined) this.isUndecided ||= isDecidable(before) && isDecidable(after);
@@ -68,12 +78,13 @@ export class AccessComparison {
     return { subject, isGroup: this.#before.rules.groupOf(subject) !== undefined, lost, gained, groups };
   }
 
-  *#objectsOf(before: HeldAccess, after: HeldAccess): Iterable<string> {
+  /** Undefined: one that came before. */
+  *#objectsOf(before: HeldAccess, after: HeldAccess): Iterable<string | undefined> {
     const { objects } = this.#concern;
     if (objects !== undefined && objects.size < before.size) yield* objects.keys();
     else {
       yield* before.objects;
-      for (const object of after.objects) if (before.namesOn(object).length === 0) yield object;
+      for (const object of after.objects) yield before.namesOn(object).length === 0 ? object : undefined;
     }
   }
 

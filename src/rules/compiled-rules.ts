@@ -240,13 +240,6 @@ class NamespaceRules {
     return used;
   }
 
-  /** The names of which some may give this one: of a union, or of a gate. */
-  partsOf(number: number): readonly number[] {
-    const gate = this.gates.get(number);
-    const elements = this.#elements.get(number) ?? [];
-    return gate === undefined ? elements.map(({ name }) => name) : gate.kind === 'every' ? [gate.name] : gate.all;
-  }
-
   inherited(relation: number, names: NameSet): NameSet {
     return this.#through(this.#inherited, this.held, relation, names);
   }
@@ -490,6 +483,8 @@ interface OpenNames {
   readonly open: NameSet;
   /** The states that may give a name that is none. What `but_not` alone uses gives nothing. */
   readonly giving: ReadonlySet<number>;
+  /** By name: the names that may give it, in any namespace. */
+  readonly openers: ReadonlyMap<number, readonly number[]>;
 }
 
 /** `isNamed`: whether the number is that of a name, and not of a part of a rule. */
@@ -499,10 +494,9 @@ function openNames(
   groups: boolean,
   isNamed: (number: number) => boolean,
 ): OpenNames {
-  if (states.size === 0) return { open: 0n, giving: states };
+  if (states.size === 0) return { open: 0n, giving: states, openers: NO_OPENERS };
   /** By name: what opens once `left` more of those that it waits for do. */
   const waiting = new Map<number, { readonly number: number; left: number }[]>();
-  /** By name: what may open it. */
   const openers = new Map<number, number[]>();
   const wait = (number: number, names: ReadonlySet<number>, left: number): void => {
     const opening = { number, left };
@@ -534,8 +528,10 @@ function openNames(
   for (const number of given) {
     for (const each of openers.get(number) ?? []) if (open.has(each)) given.add(each);
   }
-  return { open: isGroupOpen ? EVERY_NAME : setOf(open), giving: given.intersection(states) };
+  return { open: isGroupOpen ? EVERY_NAME : setOf(open), giving: given.intersection(states), openers };
 }
+
+const NO_OPENERS: OpenNames['openers'] = new Map();
 
 /** Every bit is set. */
 const EVERY_NAME: NameSet = -1n;
@@ -556,6 +552,7 @@ export class CompiledRules {
   readonly #stateSet: NameSet;
   readonly #open: NameSet;
   readonly #giving: readonly number[];
+  readonly #openers: OpenNames['openers'];
   readonly #public: ReadonlySet<string>;
   readonly #relations: readonly Relation[];
   /** All names that can be granted. */
@@ -590,13 +587,14 @@ export class CompiledRules {
     const { names, numbers, unnamed, relations, states, definitions, self } = new Numbering(ruleSet, relationNumberOf);
     this.#states = [...states].sort((left, right) => left - right);
     this.#stateSet = setOf(states);
-    const { open, giving } = openNames(
+    const { open, giving, openers } = openNames(
       states,
       definitions.values(),
       ruleSet.groups,
       (each) => names[each] !== undefined,
     );
     this.#open = open;
+    this.#openers = openers;
     this.#giving = this.#states.filter((state) => giving.has(state));
     this.#self = self === undefined ? 0n : bitOf(self);
     this.#unnamed = unnamed;
@@ -830,9 +828,9 @@ export class CompiledRules {
     if (!this.isOpen(bitOf(number))) return [];
     if (this.#open === EVERY_NAME) return this.#states.filter((each) => each === number || this.#giving.includes(each));
     const given = new Set([number]);
-    const add = (each: number): unknown => this.isOpen(bitOf(each)) && given.add(each);
     for (const each of given) {
-      for (const namespace of this.#namespaces.values()) namespace.partsOf(each).forEach(add);
+      for (const name of this.#openers.get(each) ?? [])
+        if (!given.has(name) && this.isOpen(bitOf(name))) given.add(name);
     }
     return this.#states.filter((state) => given.has(state));
   }

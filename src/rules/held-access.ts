@@ -16,6 +16,9 @@ export interface AccessState {
 const never = (): boolean => false;
 /** Entities and grants of one step of a gate: a part of a step of the event loop. */
 const SPENT_PER_DECISION = 500;
+/** Subjects and groups that are noted between two ends of steps, and in the time of a grant that is examined. */
+const NOTED_PER_STEP = 64;
+const NOTED_PER_GRANT = 8;
 
 export class HeldAccess {
   readonly #state: AccessState;
@@ -80,7 +83,19 @@ export class HeldAccess {
   /** To be completed first. */
   *search(): Generator<void> {
     yield* complete(this.#most);
-    for (const subject of this.#most.followed()) this.#visited.add(subject);
+    let noted = 0;
+    for (const subject of this.#most.followed()) {
+      this.#visited.add(subject);
+      noted += 1;
+      if (noted % NOTED_PER_STEP !== 0) continue;
+      this.#most.cost.charge(NOTED_PER_STEP / NOTED_PER_GRANT);
+      yield;
+    }
+  }
+
+  /** Whether it rests on grants of the subject, as far as it has come. */
+  follows(subject: string): boolean {
+    return this.#most.follows(subject) || this.#least?.follows(subject) === true;
   }
 
   /** Undefined: conditions leave it open, or it rests on itself; or see `misses` and `exceeded`. */

@@ -104,7 +104,6 @@ const OPTIONS = {
   roundsMax: ROUNDS_MAX,
   reach: LISTING_REACH,
   turnMs: STEP_MS,
-  overloaded: 'The grants on which the comparison rests change faster than it is made.',
 };
 
 /** The grants of one state: with those that are revoked left out, and under the conditions of its rules. */
@@ -182,12 +181,16 @@ class RevocationRun {
       },
     };
     const comparison = new AccessComparison(this.#before, this.#after, LISTING_LIMITS, concern);
-    const rests = [this.#affected.names, this.#wanted.visited, comparison.visited];
     using watch = this.#of.memory.watchGrants((subject, object) => {
       const group = subject.slice(0, subject.lastIndexOf('#') + 1);
-      const isVisited = (each: { has(text: string): boolean }): boolean =>
+      const isFound = (each: ReadonlyMap<string, unknown>): boolean =>
         each.has(subject) || each.has(object) || each.has(group);
-      return comparison.visited.size > WATCHED_MAX || rests.some(isVisited);
+      return (
+        comparison.visited.size > WATCHED_MAX ||
+        isFound(this.#affected.names) ||
+        isFound(this.#wanted.visited) ||
+        comparison.restsOn(subject, object)
+      );
     });
     const found = await this.#steps.run(this.#find(revoked), () => this.#spent, watch);
     if (found === 'changed') return found;
@@ -347,10 +350,15 @@ export async function compareRules(
       before.startStep();
       after.startStep();
     });
+    // Each round reads what the last one missed, which takes time, too.
+    if (steps.isOver) {
+      tally.open('bounds');
+      return tally.changes;
+    }
     const missing: string[] = [];
     for (const [index, subject] of left.entries()) {
       const comparison = new AccessComparison(before, after, LISTING_LIMITS, concern);
-      using watch = memory.watchGrants((from, to) => comparison.visited.has(from) || comparison.visited.has(to));
+      using watch = memory.watchGrants((from, to) => comparison.restsOn(from, to));
       const outcome = await steps.run(comparison.compare(subject), () => comparison.spent, watch);
       const isLate = outcome === 'changed' || time.waits;
       if (isLate) left = [...missing, ...left.slice(index)];

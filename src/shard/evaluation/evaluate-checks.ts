@@ -453,7 +453,6 @@ function evaluate(of: CallTenant, checksOf: (rules: CompiledRules) => NamedCheck
     roundsMax: ROUNDS_MAX,
     reach: CHECK_REACH,
     turnMs: TURN_MS,
-    overloaded: 'The grants on which these checks rest change faster than they are evaluated.',
   };
   const conditions = new GrantConditions(CONDITION_STEPS_MAX, () => takeTurn(of, TURN_MS));
   return evaluateInRounds(of, options, async (graph, nowMs, isLastTry) => {

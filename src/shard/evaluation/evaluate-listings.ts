@@ -367,7 +367,6 @@ function evaluateWithin(of: CallTenant, listing: HeldListing, limits: SearchLimi
     roundsMax: direct ? DIRECT_ROUNDS_MAX : ROUNDS_MAX,
     reach: direct ? DIRECT_REACH : limits === LISTING_LIMITS ? LISTING_REACH : SMALL_REACH,
     turnMs: direct ? DIRECT_MS : STEP_MS,
-    overloaded: 'The grants on which this listing rests change faster than it is evaluated.',
   };
   const conditions = new GrantConditions(CONDITION_STEPS_MAX, () => takeTurn(of, STEP_MS));
   return evaluateInRounds(of, options, async (graph, nowMs) => {

@@ -24,6 +24,11 @@ const LOADS_AT_ONCE = 32;
 const TUPLES_MAX = 2000;
 /** Rows of a large object, read for its groups alone: a few seconds. */
 const GROUP_ROWS_MAX = 1_000_000;
+/** Loads of one call that are remembered. */
+const LOADS_NOTED_MAX = 10_000;
+/** Loads of the same that one call makes: so many, and on average so many of each. */
+const RELOADS_MIN = 1000;
+const RELOADS_PER_LOAD = 4;
 const NOTHING: readonly Adjacent[] = [];
 const BUILT_IN_RELATIONS = RELATIONS.map((_, index) => index + 1);
 
@@ -79,6 +84,9 @@ export class PageGraph implements Disposable {
   #ranges: Map<string, EnumeratedRange> | undefined;
   /** First grants of entities without a whole page, by entity, relation and page. */
   #first: Map<string, FirstGrants> | undefined;
+  /** What was loaded for this call. Memory may have lost some of it since. */
+  #loaded: Set<string> | undefined;
+  #reloads = 0;
   #rangeBytes = 0;
   /** Rows of large entities are missing. */
   #missesRanges = false;
@@ -124,14 +132,27 @@ export class PageGraph implements Disposable {
     this.#objectPage = undefined;
   }
 
+  /** Whether memory loses what is loaded for this call faster than it is used. */
+  get isDisplaced(): boolean {
+    return this.#reloads > RELOADS_MIN + RELOADS_PER_LOAD * (this.#loaded?.size ?? 0);
+  }
+
   /** Loads what the run missed, as much of it as one round loads. */
   async load(assertWanted: () => void): Promise<void> {
-    const loads = [...((this.#missing ?? this.#missingRows)?.values() ?? [])];
+    const missing = this.#missing ?? this.#missingRows;
+    const loads = [...(missing?.values() ?? [])];
+    for (const key of missing?.keys() ?? []) this.#noteLoad(key);
     if (this.#missing === undefined && this.#missesRanges) await this.reserve();
     await inParallel(loads, LOADS_AT_ONCE, (load) => {
       assertWanted();
       return load(assertWanted);
     });
+  }
+
+  #noteLoad(key: string): void {
+    this.#loaded ??= new Set();
+    if (this.#loaded.has(key)) this.#reloads += 1;
+    else if (this.#loaded.size < LOADS_NOTED_MAX) this.#loaded.add(key);
   }
 
   /** Reserves memory for what the call keeps of large entities, once. */
@@ -173,14 +194,21 @@ export class PageGraph implements Disposable {
     return this.#tuples?.get(watchedKey(entity, relation, counterpart))?.tuples[0]?.facts;
   }
 
-  /** See `Graph`; only the grants that count. States are read by their objects: all of them have the same subject. */
+  /**
+   * See `Graph`; only the grants that count. States are read by their objects, unless a listing has just brought all of
+   * them into memory: they have the same subject.
+   */
   relationOf(
     keeps: Keeps,
     subject: string,
     relations: readonly number[],
     object: string,
   ): number | typeof TOO_MANY | undefined {
-    if (subject === EVERY_SUBJECT) return this.#relationIn(keeps, 'object', object, relations, subject);
+    if (subject === EVERY_SUBJECT) {
+      const hasAll = this.#memory.pages.get(subject)?.whole === true;
+      if (hasAll) return this.#relationIn(keeps, 'subject', subject, relations, object);
+      return this.#relationIn(keeps, 'object', object, relations, subject);
+    }
     return this.#subjects.mayHave(subject) ? this.#relationIn(keeps, 'subject', subject, relations, object) : 0;
   }
 
@@ -289,16 +317,25 @@ export class PageGraph implements Disposable {
     return 2 * relation + (this.#reach.isLarge ? 1 : 0);
   }
 
-  /** A page with every grant of the entity; `TOO_MANY`: it has more than a page has room for. */
+  /**
+   * A page with every grant of the entity; `TOO_MANY`: it has more than a page has room for, or the page was read for
+   * this call and did not stay in memory until the next run. Ranges, which belong to the call, do.
+   */
   #wholePage(side: Side, entity: string): GrantPage | typeof TOO_MANY | undefined {
+    if (this.#loaded !== undefined && this.#hasLost(side, entity)) return TOO_MANY;
     const page = this.#page(side, entity);
     if (page === undefined || page.whole) return page;
     if (page.large) return TOO_MANY;
-    return this.#missRows(`${side} ${entity}`, async () => {
+    return this.#missRows(`whole ${side} ${entity}`, async () => {
       const pages = this.#pagesOf(side);
       await this.#settle(pages, entity);
       await pages.loadWhole(entity);
     });
+  }
+
+  #hasLost(side: Side, entity: string): boolean {
+    const isThere = this.#pagesOf(side).get(entity)?.whole === true;
+    return !isThere && this.#loaded?.has(`whole ${side} ${entity}`) === true;
   }
 
   #current(keeps: Keeps, page: GrantPage, lists: readonly Counterparts[]): readonly Adjacent[] {

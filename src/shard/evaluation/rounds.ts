@@ -16,6 +16,10 @@ export const RANGE_BYTES_MAX = LARGE_EVALUATION_BYTES / 2;
 /** Attempts of an evaluation that takes several steps and is interrupted by commits. */
 const TRIES = 4;
 
+const CHANGED = 'The grants on which the answer rests change faster than it is evaluated.';
+const LOST =
+  'The grants on which the answer rests leave the page cache, or change, faster than it is evaluated. Retry later; if that does not help, the service needs a larger page cache.';
+
 /** The tenant of a call. */
 export interface CallTenant {
   readonly clock: Clock;
@@ -32,8 +36,6 @@ export interface RoundOptions {
   readonly reach: Reach;
   /** What the first step of a round costs at least. */
   readonly turnMs: number;
-  /** The message of `overloaded`. */
-  readonly overloaded: string;
 }
 
 /**
@@ -52,7 +54,7 @@ type Round<Answer extends object> = (
 /** Rejects with `overloaded`, or as a round does. */
 export function evaluateInRounds<Answer extends object>(
   of: CallTenant,
-  { bytes, roundsMax, reach, turnMs, overloaded }: RoundOptions,
+  { bytes, roundsMax, reach, turnMs }: RoundOptions,
   run: Round<Answer>,
 ): Promise<Answer> {
   const { clock, tenure, memory, assertWanted } = of;
@@ -75,12 +77,13 @@ export function evaluateInRounds<Answer extends object>(
       assertWanted();
       if (typeof outcome !== 'string') return outcome;
       logged = outcome === 'waits';
+      if (graph.isDisplaced) break;
       if (outcome === 'missing') await graph.load(assertWanted);
       else if (outcome === 'changed') tries += 1;
       else await tenure.advance();
       assertWanted();
     }
-    throw new GrantdError('overloaded', overloaded);
+    throw new GrantdError('overloaded', tries === TRIES ? CHANGED : LOST);
   });
 }
 
