@@ -302,7 +302,7 @@ export const checkResultSchema = z.object({
   checked_at: timestamp('When it was decided.'),
   because: z.array(grantSchema).optional().meta({
     description:
-      'If asked for, and only if authorized: a shortest chain of grants, from the subject to the object. Empty: a group is part of itself. Under rules with gates, the grants of the proof.',
+      'If asked for, and only if authorized: a shortest chain of grants, from the subject to the object, without those of `context_grants`, which are in `proof`. Empty: it has no others, or a group is part of itself. Under rules with gates, the grants of the proof.',
   }),
   reason: denialReasonSchema.optional(),
   proof: z.record(z.string(), z.unknown()).optional().meta({

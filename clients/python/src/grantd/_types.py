@@ -294,8 +294,9 @@ class CheckResult:
     checked_at: datetime
     """When it was decided. ISO 8601 in UTC with milliseconds."""
     because: list[Grant] | None = None
-    """If asked for, and only if authorized: a shortest chain of grants, from the subject to the object. Empty: a
-    group is part of itself. Under rules with gates, the grants of the proof.
+    """If asked for, and only if authorized: a shortest chain of grants, from the subject to the object, without
+    those of `context_grants`, which are in `proof`. Empty: it has no others, or a group is part of itself. Under
+    rules with gates, the grants of the proof.
     """
     reason: DenialReason | None = None
     """If asked for, and only if not authorized: the fewest grants found that decide it. Without those in

@@ -18,7 +18,7 @@ function registerChecks(server: McpServer, run: RunTool): void {
     {
       title: 'Check a permission',
       description:
-        'Whether a subject holds a relation on an object now, and why: "reason" says in its "text" what denies it, and names the grants that exclude the subject or are missing; "because" has the grants that a yes rests on.',
+        'Whether a subject holds a relation on an object now, and why: "reason" says in its "text" what denies it, and names the grants that exclude the subject or are missing; "because" has the stored grants that a yes rests on, and "proof" those of context_grants, too.',
       inputSchema: z.strictObject({ ...question, ...called, proof: schemas.proof }),
       outputSchema: schemas.checkResult,
       annotations: READS,

@@ -34,7 +34,9 @@ export const condition = z
 export const proof = z
   .boolean()
   .default(false)
-  .describe('Whether to add "proof", the whole reasoning where rules have gates: a tree that may be long.');
+  .describe(
+    'Whether to add "proof", the whole reasoning where rules have gates, or the call has context_grants: a tree that may be long.',
+  );
 export const limit = z
   .number()
   .int()

@@ -11,8 +11,9 @@ import java.util.Map;
  *
  * @param authorized Whether the relationship holds.
  * @param checkedAt When it was decided. ISO 8601 in UTC with milliseconds.
- * @param because If asked for, and only if authorized: a shortest chain of grants, from the subject to the object.
- *     Empty: a group is part of itself. Under rules with gates, the grants of the proof. Null if absent.
+ * @param because If asked for, and only if authorized: a shortest chain of grants, from the subject to the object,
+ *     without those of {@code context_grants}, which are in {@code proof}. Empty: it has no others, or a group is
+ *     part of itself. Under rules with gates, the grants of the proof. Null if absent.
  * @param reason If asked for, and only if not authorized: the fewest grants found that decide it. Without those in
  *     {@code excluded_by}, with the conditions in {@code unmet} met, and with those in {@code missing}, the subject
  *     would hold the relation; each of them is needed. Null if absent.
