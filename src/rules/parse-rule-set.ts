@@ -42,7 +42,7 @@ const PARTS_PER_STEP = 1500;
 
 /** Each step takes a few milliseconds. */
 
-const NAME_FORM = 'a letter, then up to 63 letters, digits, "_", "." or "-"';
+export const NAME_FORM = 'a letter, then up to 63 letters, digits, "_", "." or "-"';
 const ELEMENT_REGEX = new RegExp(`^(all of )?(${NAME_PATTERN})(?: from (${NAME_PATTERN}))?$`);
 const SUBJECT_TYPE_REGEX = new RegExp(`^(${NAME_PATTERN})(?:(:\\*)|#(${NAME_PATTERN}))?(?: with (${NAME_PATTERN}))?$`);
 

@@ -3,7 +3,8 @@
 // the right form beside it.
 
 import { nearestName } from '../../core/json-members.ts';
-import { isRelation, RELATIONS } from '../../core/tuples.ts';
+import { isNamespaceName, isRelation, RELATIONS } from '../../core/tuples.ts';
+import { NAME_FORM } from '../parse-rule-set.ts';
 import type { ElementRecord } from '../rule-set.ts';
 import { ElementReader, isPlainUnion, type Node } from './element-reader.ts';
 import { statementHint, tokenHint } from './hints.ts';
@@ -121,7 +122,10 @@ class Reader {
     switch (kind) {
       case 'namespace':
         cursor.take();
+        // Even if it is wrong: what stands beneath it is not in no namespace.
+        this.#namespace = quotedName(cursor.next);
         this.#namespace = cursor.name('the name of a namespace');
+        if (!isNamespaceName(this.#namespace)) throw new Misfit(`a namespace must be ${NAME_FORM}`, cursor.last);
         cursor.demandEnd('nothing may follow the name of a namespace');
         return;
       case 'list':

@@ -46,7 +46,7 @@ const placeOf = (text: string, { offset, length }: Range): RulesPlace => ({ ...l
 
 /** The range of a path, or of the innermost part around it. */
 function rangeOf({ places }: RulesSource, path: string): Range | undefined {
-  for (let inner = path; inner !== ''; inner = inner.replace(/(?:\.[^.[]*|\[[^[]*|^[^.[]*)$/, '')) {
+  for (let inner = path; inner !== ''; inner = inner.replace(/(?:\.[^.[]*|\[\d+\]|^[^.[]*)$/, '')) {
     const range = places.get(inner);
     if (range !== undefined) return range;
   }

@@ -86,6 +86,7 @@ export class TokenCursor {
     if (isReserved(token.text)) {
       throw new Misfit(`${what} is missing: as a name, this word stands in quotes, \`"${token.text}"\``, token);
     }
+    if (token.text.startsWith('_')) throw new Misfit('a name begins with a letter', token);
     this.take();
     return token.text;
   }

@@ -49,6 +49,18 @@ const MISTAKES: readonly (readonly [text: string, ...sentences: RegExp[]])[] = [
   ['namespace doc\n  a =', /^Line 2, column 6: At the end of the line, what `a` follows from is missing/],
   ['namespace doc\n  can_read viewer', /^Line 2, column 3: At "can_read", .*`NAME =`/],
   ['can_read = viewer', /^Line 1, column 1: "can_read" stands in no namespace: put it beneath `namespace NAME`/],
+  [
+    `namespace ${'x'.repeat(65)}\n  a = viewer\n  b = a`,
+    /^Line 1, column 11: .* a namespace must be a letter, then up to 63/,
+  ],
+  ['namespace _doc\n  a = viewer', /^Line 1, column 11: At "_doc", a name begins with a letter/],
+  ['namespace doc\n  a = _viewer', /^Line 2, column 7: At "_viewer", a name begins with a letter/],
+  [`namespace doc\n  ${'x'.repeat(65)} = viewer`, /^Line 2, column 3: This must be a letter, then up to 63/],
+  ['namespace doc\n  viewer: user with "a b"', /^Line 2, column 11: This must be a kind of subjects/],
+  [
+    `namespace doc\n  viewer: ${Array.from({ length: 101 }, (_, at) => `n${at}`).join(', ')}`,
+    /^Line 2, column 3: This has 101 elements; at most 100/,
+  ],
   ['namspace doc', /^Line 1, column 1: .* such as `namespace`/],
   ['namespace doc\n  viewer: user or team#member', /^Line 2, column 16: At "or", a comma stands between/],
   ['namespace doc\n  can_read: viewer or editor', /^Line 2, column 20: .* other names stands behind `=`\.$/],
