@@ -196,8 +196,9 @@ class NeighboursTest {
                     .getBytes(StandardCharsets.UTF_8));
                 for (int i = 0; i < 95; i++) out.write(space);
             })) {
-                GrantdException error =
-                    assertThrows(GrantdException.InvalidResponse.class, () -> check(server.builder().build()));
+                // A slow machine reads so many bytes in more than the usual deadline.
+                Grantd client = server.builder().timeout(Duration.ofMinutes(2)).build();
+                GrantdException error = assertThrows(GrantdException.InvalidResponse.class, () -> check(client));
                 assertEquals(status, error.status());
                 assertFalse(error.isRetryable());
                 assertEquals(1, server.requests.get());
