@@ -323,18 +323,24 @@ async function evaluate(of: CallTenant, listing: HeldListing, what: string): Pro
   return page;
 }
 
+/** Whose grants of the name are listed: a state follows from nothing, and is granted to all subjects by one name. */
+const grantedEntity = ({ side, entity }: HeldListing, isState: boolean): string =>
+  isState && side === 'subject' ? EVERY_SUBJECT : entity;
+
 /** The common case, without an evaluation: grants without conditions, from a whole page in memory. */
-function listNow({ memory, tenure }: CallTenant, { side, entity, query }: HeldListing): HeldPage | undefined {
+function listNow({ memory, tenure }: CallTenant, listing: HeldListing): HeldPage | undefined {
+  const { side, query } = listing;
   const { name, call } = query;
-  const page = (side === 'subject' ? memory.pages : memory.objectPages).get(entity);
   const rules = memory.rules.ready?.grantsAlone;
   const number = relationNumber(name) ?? rules?.numberOf(name);
+  const isState = number !== undefined && rules?.isState(number) === true;
+  const page = (side === 'subject' ? memory.pages : memory.objectPages).get(grantedEntity(listing, isState));
   const isPlain = page?.whole === true && !memory.grantCount.hasConditions && !changesGrants(call);
   if (!isPlain || number === undefined) return undefined;
   page.referenced = true;
   const { slotTime } = tenure;
   const time = new ListingTime(slotTime, slotTime.nowMs);
-  const first = firstOfPage(query, side === 'object' && rules?.isState(number) === true);
+  const first = firstOfPage(query, side === 'object' && isState);
   const texts = firstOf(time.holds, page, number, first);
   return time.waits ? undefined : { texts, excluded: NONE };
 }
@@ -376,9 +382,8 @@ function evaluateWithin(of: CallTenant, listing: HeldListing, limits: SearchLimi
     const rules = isDirect(of, query) ? stored.grantsAlone : compiled;
     const number = rules.numberOf(query.name);
     if (number === undefined) throw unknownName(of, listing, rules);
-    // A state follows from nothing, and is granted to all subjects by one name.
     const isState = rules.isState(number);
-    const entity = isState && listing.side === 'subject' ? EVERY_SUBJECT : listing.entity;
+    const entity = grantedEntity(listing, isState);
     const begin = isState || isDirect(of, query) ? beginDirect({ ...listing, entity }) : listing.begin;
     const terms = termsOf(stored, query.call, () => conditions);
     graph.startRun();

@@ -185,6 +185,38 @@ async function compareChecks(
   return questions.filter((each) => definition.holds(each)).length;
 }
 
+/** The subject of states is of each namespace. */
+const isIn = (namespace: string | undefined, text: string): boolean =>
+  namespace === undefined || text === EVERY_SUBJECT || text.startsWith(`${namespace}:`);
+
+/** Listings of grants alone. */
+async function compareDirect(
+  ruled: RuledSlot,
+  { call, definition }: Asked,
+  { subject, object, relation }: NamedTuple,
+  { limit, namespace }: { readonly limit: number; readonly namespace: string | undefined },
+  what: string,
+  refusals: Refusals,
+): Promise<void> {
+  if (!definition.isGrantable(relation)) return;
+  const direct = { ...call, direct: true };
+  const lists = [
+    ['subject', subject, () => ruled.objects(subject, relation, limit, namespace, direct)],
+    ['object', object, () => ruled.holders(object, relation, limit, namespace, false, [], direct)],
+  ] as const;
+  for (const [side, entity, list] of lists) {
+    const listed = (value: true | 'undefined') =>
+      definition.counterparts(side, entity, relation, value).filter((text) => isIn(namespace, text));
+    const isUndecided = listed('undefined').length > 0;
+    const granted = await unlessRefused(refusals, isUndecided ? orUndecided(list()) : list());
+    if (isUndecided) assert.equal(granted, undefined, `${what}: what is granted cannot be decided`);
+    else if (granted !== undefined) {
+      const expected = listed(true).sort(compareUtf8);
+      assert.deepEqual(granted, expected, `${what}: grants of the ${side} ${entity}, ${relation}`);
+    }
+  }
+}
+
 async function compareListings(
   ruled: RuledSlot,
   { call, definition }: Asked,
@@ -198,8 +230,7 @@ async function compareListings(
     const [subject, object, relation] = [pick(of.subjects), pick(of.objects), pick(of.names)];
     const limit = 1 + random(3);
     const namespace = random(2) === 0 ? undefined : pick(['user', 'group', 'folder', 'document', 'us']);
-    const inNamespace = (text: string) =>
-      namespace === undefined || text === EVERY_SUBJECT || text.startsWith(`${namespace}:`);
+    const inNamespace = (text: string) => isIn(namespace, text);
     const isUndefined = (each: NamedTuple): boolean => definition.truthOf(each) === 'undefined';
     const unlessUndecided = async <Result>(listed: Promise<Result>, possible: boolean): Promise<Result | undefined> =>
       unlessRefused(refusals, possible ? orUndecided(listed) : listed);
@@ -210,6 +241,14 @@ async function compareListings(
     const found = await unlessUndecided(ruled.objects(subject, relation, limit, namespace, call), objectsUndecided);
     const all = objects.filter(inNamespace).sort(compareUtf8);
     if (found !== undefined) assert.deepEqual(found, all, `${what}: objects of ${subject} ${relation}`);
+    await compareDirect(
+      ruled,
+      { call, definition },
+      { subject, object, relation },
+      { limit, namespace },
+      what,
+      refusals,
+    );
     const place = `${what}: who is ${relation} of ${object}`;
     const includeSelf = random(2) === 0;
     const excluded: string[] = [];

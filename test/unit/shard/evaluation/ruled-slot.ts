@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict';
 import type { CallContext } from '../../../../src/core/call-context.ts';
 import type { TenantId } from '../../../../src/core/ids.ts';
-import { isRelationName, type Relation } from '../../../../src/core/tuples.ts';
+import { EVERY_SUBJECT, isRelation, isRelationName, type Relation } from '../../../../src/core/tuples.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import type { NamedTuple } from '../../../../src/rules/questions.ts';
-import { isGate, type RuleSet } from '../../../../src/rules/rule-set.ts';
+import { isGate, ownNames, type RuleSet } from '../../../../src/rules/rule-set.ts';
 import { RulesText } from '../../../../src/rules/rules-text.ts';
 import type { NamedAnswer } from '../../../../src/shard/shard.ts';
 import { type NaiveGrant, type NaiveModel, naiveModel, type Truth } from '../../../kit/naive-rules.ts';
@@ -109,7 +109,7 @@ export class RuledSlot {
     relation: string,
     limit = 100,
     namespace?: string,
-    call: CallContext = {},
+    call: ListingCall = {},
   ): Promise<readonly string[]> {
     return readAll((cursor) =>
       this.slot.connection.listObjects(this.handle, { ...call, subject, relation, namespace, limit, cursor }),
@@ -124,7 +124,7 @@ export class RuledSlot {
     namespace?: string,
     includeSelf = false,
     excluded: string[] = [],
-    call: CallContext = {},
+    call: ListingCall = {},
   ): Promise<readonly string[]> {
     return readAll(async (cursor) => {
       const query = { ...call, object, relation, namespace, includeSelf, limit, cursor };
@@ -135,6 +135,9 @@ export class RuledSlot {
     });
   }
 }
+
+/** `direct`: grants alone, whatever follows from them. */
+type ListingCall = CallContext & { readonly direct?: boolean };
 
 /** What the definition says about one state of a tenant. */
 export class Definition {
@@ -159,6 +162,25 @@ export class Definition {
 
   get hasGates(): boolean {
     return this.#ruleSet.rules.some(({ anyOf }) => anyOf.some((each) => isGate(each) || each.all === true));
+  }
+
+  isGrantable(name: string): boolean {
+    return isRelation(name) || ownNames(this.#ruleSet).some((each) => each === name);
+  }
+
+  /** The other ends of the grants of the relation that have this value. A state is one of every subject. */
+  counterparts(side: 'subject' | 'object', entity: string, relation: string, value: true | 'undefined'): string[] {
+    const isOfAll = side === 'subject' && this.#ruleSet.states.some((each) => each === relation);
+    const from = isOfAll ? EVERY_SUBJECT : entity;
+    const grants = this.#grants.filter((grant) => grant.relation === relation && grant[side] === from);
+    const withValue = (wanted: Truth): ReadonlySet<string> =>
+      new Set(
+        grants
+          .filter(({ condition = true }) => condition === wanted)
+          .map(({ subject, object }) => (side === 'subject' ? object : subject)),
+      );
+    const met = withValue(true);
+    return [...(value === true ? met : withValue('undefined').difference(met))];
   }
 
   isGranted(subject: string): boolean {
