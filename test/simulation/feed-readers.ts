@@ -7,8 +7,10 @@
 import { type FeedContent, type FeedFilter, feedMatcher, parseFeedContent } from '../../src/core/change-feed.ts';
 import type { GrantdError } from '../../src/core/errors.ts';
 import type { KeyId } from '../../src/core/ids.ts';
-import { type Tuple, tupleKey } from '../../src/core/tuples.ts';
+import { EVERY_SUBJECT, isRelationName, type Relation, type Tuple, tupleKey } from '../../src/core/tuples.ts';
 import type { FeedBatch, FeedSubscription } from '../../src/front/changes.ts';
+import { NO_RULES } from '../../src/rules/rule-set.ts';
+import { RulesText } from '../../src/rules/rules-text.ts';
 import type { AuditRecord } from '../../src/shard/shard.ts';
 import { Caller, type Key, operated, type WorkloadPorts, type WorkloadTenant } from './caller.ts';
 import type { SeededRandom } from './seeded-random.ts';
@@ -28,6 +30,9 @@ const FILTERS: readonly FeedFilter[] = [
   { relation: 'viewer' },
   { actions: ['grant.revoked', 'namespace.created'] },
 ];
+
+const ARCHIVED: string = 'archived';
+const STATES: readonly Relation[] = [ARCHIVED].filter(isRelationName);
 
 /** Written after a reader has read to the end: what was on its way for long. */
 const UNKNOWN_WRITES_MAX = 3;
@@ -102,9 +107,10 @@ abstract class FeedCaller extends Caller {
   }
 }
 
-/** Writes, so that there is something to tell. */
+/** Writes, so that there is something to tell: once there are rules, states of objects, too. */
 class FeedWriter extends FeedCaller {
   #made = 0;
+  #hasRules = false;
 
   run(endMs: number): Promise<void> {
     return this.repeat(endMs, WRITE_PAUSE_MS);
@@ -113,6 +119,7 @@ class FeedWriter extends FeedCaller {
   protected override async step(): Promise<void> {
     const { tenant } = this.feed;
     const { front } = this;
+    if (!this.#hasRules && this.random.chance(0.1)) return this.#writeRules();
     const other = this.ports.cluster.fronts.get(`front-${this.random.whole(0, this.ports.profile.fronts - 1)}`);
     const kind = this.random.weighted({ toggle: 10, several: 3, bulk: 2, namespace: 1 });
     const tuple = this.#tuple();
@@ -138,6 +145,16 @@ class FeedWriter extends FeedCaller {
     if (answer.kind === 'error') this.note(answer.error, kind);
   }
 
+  async #writeRules(): Promise<void> {
+    const { tenant } = this.feed;
+    const rules = RulesText.of({ ...NO_RULES, states: STATES });
+    const answer = await this.ask(tenant, tenant.key, (session, context) =>
+      session.call('writeRules', context, { rules, ifMatch: undefined, outsideTypes: undefined }),
+    );
+    if (answer.kind === 'error') this.note(answer.error, 'rules');
+    this.#hasRules = answer.kind === 'value';
+  }
+
   #next(): number {
     this.#made += 1;
     return this.#made;
@@ -146,6 +163,10 @@ class FeedWriter extends FeedCaller {
   #tuple(): Tuple {
     const { index } = this.feed.tenant;
     const number = this.random.chance(0.3) ? this.#next() : this.random.whole(1, 4);
+    const [state] = STATES;
+    if (this.#hasRules && state !== undefined && this.random.chance(0.3)) {
+      return { subject: EVERY_SUBJECT, relation: state, object: `doc${index}:o${number}` };
+    }
     return {
       subject: `user${index}:s${this.random.whole(1, 2)}`,
       relation: this.random.chance(0.7) ? 'viewer' : 'editor',

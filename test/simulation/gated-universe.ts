@@ -1,10 +1,10 @@
-// What a tenant with gates and conditions is about in a run: as in ruled-universe.ts, with own relations in `all_of`
-// and `but_not`, groups that tie a name to its own exclusion, conditions that need what a call brings along, types that
-// allow a part of it, and grants that expire.
+// What a tenant with gates and conditions is about in a run: as in ruled-universe.ts, with own relations and states in
+// `all_of` and `but_not`, groups that tie a name to its own exclusion, conditions that need what a call brings along,
+// types that allow a part of it, and grants that expire.
 
 import type { CallContext, ContextGrant } from '../../src/core/call-context.ts';
 import { conditionContextOf, conditionNameOf, contextIn } from '../../src/core/grant-terms.ts';
-import { isRelationName, type Relation } from '../../src/core/tuples.ts';
+import { EVERY_SUBJECT, isRelationName, type Relation } from '../../src/core/tuples.ts';
 import type { NamedTuple } from '../../src/rules/questions.ts';
 import {
   type Condition,
@@ -17,12 +17,14 @@ import {
 } from '../../src/rules/rule-set.ts';
 import type { NaiveGrant, Truth } from '../kit/naive-rules.ts';
 import {
+  CHANGING,
   DOCS,
   drawRules,
   EVERYONE,
   element,
   FOLDERS,
   GROUPS,
+  isDeclaredIn,
   pairs,
   textOfTuple,
   UNIONS,
@@ -31,9 +33,23 @@ import {
 } from './ruled-universe.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
-export const GATED_NAMES = ['viewer', 'can_read', 'can_review', 'in_all', 'approver', 'blocked'];
+export const GATED_NAMES = [
+  'viewer',
+  'can_read',
+  'can_review',
+  'can_open',
+  'in_all',
+  'approver',
+  'blocked',
+  'published',
+  'archived',
+];
 const WORDS: readonly string[] = ['approver', 'blocked'];
 const OWN: readonly Relation[] = WORDS.filter(isRelationName);
+const ARCHIVED: string = 'archived';
+const STATES: readonly Relation[] = [ARCHIVED].filter(isRelationName);
+/** All that only rules declare. */
+const DECLARED: readonly string[] = [...OWN, ...CHANGING, ...STATES];
 
 const CONDITIONS: readonly Condition[] = [
   { name: 'small', parameters: { n: 'int' }, expression: 'n < 3' },
@@ -57,6 +73,7 @@ const GATED_GRANTS: readonly ContextGrant[] = [
     ...UNIONS.grants.filter(({ relation, subject }) => !WORDS.includes(relation) && USERS.includes(subject)),
     ...relationsOf('approver').flatMap((own) => pairs([...USERS, EVERYONE], own, [...DOCS.slice(0, 3), 'folder:f1'])),
     ...relationsOf('blocked').flatMap((own) => pairs(USERS, own, [...DOCS.slice(0, 2), ...FOLDERS.slice(0, 2)])),
+    ...STATES.flatMap((state) => pairs([EVERY_SUBJECT], state, [...DOCS.slice(0, 3), ...FOLDERS.slice(0, 2)])),
   ]),
   ...relationsOf('blocked').flatMap((own) => [
     ...pairs(
@@ -83,9 +100,13 @@ export const GATES: Universe = {
     types
       .filter(({ namespace, relation }) => grant.object.startsWith(`${namespace}:`) && grant.relation === relation)
       .every(({ subjects }) => subjects.some((each) => isPart(grant, each))),
-  isDeclared: ({ relation, condition }, ruleSet) =>
-    (!WORDS.includes(relation) || ruleSet.relations.includes(relation)) &&
-    (condition === undefined || ruleSet.conditions.some(({ name }) => name === conditionNameOf(condition))),
+  isDeclared: (grant, ruleSet) => {
+    const { relation, condition } = grant;
+    return (
+      (!DECLARED.includes(relation) || isDeclaredIn(grant, ruleSet)) &&
+      (condition === undefined || ruleSet.conditions.some(({ name }) => name === conditionNameOf(condition)))
+    );
+  },
 };
 
 /** A part of what the relation is granted to. */
@@ -111,12 +132,17 @@ function drawTypes(random: SeededRandom, { relations, conditions }: Pick<RuleSet
 export function drawGatedRules(random: SeededRandom, version: number): RuleSet {
   const unions = drawRules(random, version);
   const own = (name: string): RuleElement => element(name);
+  const relations = random.chance(0.9) ? OWN : [];
+  const conditions = random.chance(0.9) ? CONDITIONS : [];
+  const states = [...unions.states, ...(random.chance(0.8) ? STATES : [])];
+  const archived = states.length > unions.states.length ? STATES.map(own) : [];
+  const published = [...unions.states, ...unions.relations].filter((each) => CHANGING.includes(each)).map(own);
   const guarded: RuleElement = {
     operator: random.chance(0.7) ? 'all_of' : 'any_of',
-    elements: [own('viewer'), own('approver')],
-    butNot: random.chance(0.7) ? [own('blocked')] : [],
+    elements: [own('viewer'), own('approver'), ...(random.chance(0.3) ? published : [])],
+    butNot: [...(random.chance(0.7) ? [own('blocked')] : []), ...archived],
   };
-  const open: RuleElement = { operator: 'any_of', elements: [own('viewer')], butNot: [own('blocked')] };
+  const open: RuleElement = { operator: 'any_of', elements: [own('viewer')], butNot: [own('blocked'), ...archived] };
   const ungated = unions.rules.filter(({ name }) => name !== 'can_read');
   const rules: readonly Rule[] = [
     ...ungated,
@@ -127,13 +153,19 @@ export function drawGatedRules(random: SeededRandom, version: number): RuleSet {
       name: 'can_review',
       anyOf: [{ operator: 'any_of', elements: [own('viewer')], butNot: [own('can_read')] }],
     },
+    ...(published.length === 0
+      ? []
+      : ['doc', 'folder'].map((namespace): Rule => {
+          const inherited = namespace === 'doc' ? [element('can_open', 'parent')] : [];
+          const elements = [...published, ...inherited];
+          return { namespace, name: 'can_open', anyOf: [{ operator: 'any_of', elements, butNot: [own('blocked')] }] };
+        })),
     { namespace: 'doc', name: 'in_all', anyOf: [{ name: 'can_read', from: 'parent', all: true }] },
   ];
-  const relations = random.chance(0.9) ? OWN : [];
-  const conditions = random.chance(0.9) ? CONDITIONS : [];
   return {
     ...NO_RULES,
-    relations,
+    relations: [...relations, ...unions.relations.filter((each) => CHANGING.includes(each))],
+    states,
     conditions,
     types: drawTypes(random, { relations, conditions }),
     rules: relations.length > 0 ? rules : ungated,

@@ -2,7 +2,7 @@
 // end of the run (ruled-history.ts).
 
 import { type CallContext, type ContextGrant, NO_CONTEXT } from '../../src/core/call-context.ts';
-import { compareUtf8, type Tuple } from '../../src/core/tuples.ts';
+import { compareUtf8, EVERY_SUBJECT, type Tuple } from '../../src/core/tuples.ts';
 import { narrowedTypes } from '../../src/rules/allowed-grants.ts';
 import type { NamedTuple } from '../../src/rules/questions.ts';
 import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../src/rules/rule-set.ts';
@@ -15,6 +15,7 @@ import { drawCall, drawGatedRules, GATED_NAMES, GATES } from './gated-universe.t
 import type { Answer } from './requests.ts';
 import { type Question, type RuledAnswer, RuledHistory, type RuledState, type RuledVersion } from './ruled-history.ts';
 import {
+  CHANGING,
   DOCS,
   drawGrants,
   drawRules,
@@ -177,7 +178,7 @@ export class RuledWriter extends Caller {
     if (code === 'invalid-request' && added.some((grant) => mayBeOver(grant, this.ports.now()))) return 'nothing-done';
     // Rules and grants are never both unknown.
     if (!this.#areDeclared(added, before.ruleSet)) {
-      if (code !== undefined && /^invalid-(?:relation|condition)$/.test(code)) return 'nothing-done';
+      if (code !== undefined && /^invalid-(?:relation|subject|condition)$/.test(code)) return 'nothing-done';
       this.ports.report(`${this.name}: a grant is made of what is not declared: ${kind}`);
     }
     if (!added.every((grant) => this.#universe.isAllowed(grant, before.ruleSet))) {
@@ -304,6 +305,7 @@ export class RuledReader extends Caller {
   #subject(): string {
     const kind = this.random.fraction();
     if (kind < 0.8) return this.random.pick(USERS);
+    if (kind > 0.98) return EVERY_SUBJECT;
     return kind < 0.95 ? `${this.random.pick(GROUPS)}#member` : this.random.pick(FOLDERS);
   }
 
@@ -317,7 +319,13 @@ export class RuledReader extends Caller {
 
   #name(): string {
     if (this.ports.profile.gated && this.random.chance(0.8)) return this.random.pick(GATED_NAMES);
-    return this.random.weighted({ viewer: 10, can_read: 6, editor: 1, [OWN_RELATIONS[0] ?? '']: 2 });
+    return this.random.weighted({
+      viewer: 10,
+      can_read: 6,
+      editor: 1,
+      [OWN_RELATIONS[0] ?? '']: 2,
+      [CHANGING[0] ?? '']: 2,
+    });
   }
 
   /** Under gates, often the last one, which another call may answer otherwise. */
@@ -407,6 +415,7 @@ export class RuledReader extends Caller {
     const { code } = result.error;
     if (code === 'invalid-relation') return { kind: 'undefined' };
     if (code === 'invalid-condition') return { kind: 'no-condition' };
+    if (code === 'invalid-subject') return { kind: 'no-subject' };
     if (code === 'type-not-allowed') return { kind: 'not-allowed' };
     if (code === 'evaluation-cyclic' || code === 'context-incomplete') return { kind: 'undecided', code };
     if (code === 'evaluation-too-large') return { kind: 'too-large' };

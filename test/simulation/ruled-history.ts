@@ -5,7 +5,7 @@
 // one state for a whole call, so no chain of grants that never existed at once authorizes anything.
 
 import { type CallContext, NO_CONTEXT } from '../../src/core/call-context.ts';
-import { compareUtf8, type Tuple } from '../../src/core/tuples.ts';
+import { compareUtf8, EVERY_SUBJECT, type Tuple } from '../../src/core/tuples.ts';
 import type { NamedTuple } from '../../src/rules/questions.ts';
 import { NO_RULES, type RuleSet } from '../../src/rules/rule-set.ts';
 import { type NaiveModel, naiveHeld, naiveModel, type Truth } from '../kit/naive-rules.ts';
@@ -21,7 +21,6 @@ import {
   type RuledGrant,
   SUBJECTS_LISTED,
   textOfTuple,
-  USERS,
 } from './ruled-universe.ts';
 
 export interface RuledState {
@@ -72,6 +71,8 @@ export type RuledAnswer =
   | { readonly kind: 'undefined' }
   /** The call brings along a grant with a condition that is not declared. */
   | { readonly kind: 'no-condition' }
+  /** The call brings along a state of one subject, or another relation of `*`. */
+  | { readonly kind: 'no-subject' }
   /** The call brings along a grant that types do not allow. */
   | { readonly kind: 'not-allowed' }
   | { readonly kind: 'undecided'; readonly code: 'evaluation-cyclic' | 'context-incomplete' }
@@ -90,7 +91,9 @@ const FAILURES_MAX = 3;
 
 const modelsIn = new WeakMap<RuledState, Map<string, NaiveModel>>();
 
-/** What the subject holds in a call; `named`: by itself, and not as one of all of its namespace. */
+const OF_ALL: readonly string[] = [EVERYONE, EVERY_SUBJECT];
+
+/** What the subject holds in a call; `named`: by itself, and not as one of all of its namespace, or of all subjects. */
 function modelOf(state: RuledState, call: CallContext, subject: string, named = false): NaiveModel {
   const known = modelsIn.get(state) ?? new Map<string, NaiveModel>();
   modelsIn.set(state, known);
@@ -98,7 +101,7 @@ function modelOf(state: RuledState, call: CallContext, subject: string, named = 
   let model = known.get(key);
   if (model === undefined) {
     const all = grantsIn([...state.grants.values(), ...(isFar(subject) ? FAR.chain : [])], call);
-    const grants = named ? all.filter((grant) => subject === EVERYONE || grant.subject !== EVERYONE) : all;
+    const grants = named ? all.filter((grant) => grant.subject === subject || !OF_ALL.includes(grant.subject)) : all;
     model = naiveModel(state.ruleSet, grants, subject);
     known.set(key, model);
   }
@@ -115,7 +118,7 @@ const BUILT_IN = /^(?:owner|admin|manager|editor|commenter|viewer|member|guest|p
 
 const defines = ({ ruleSet }: RuledState, name: string): boolean =>
   BUILT_IN.test(name) ||
-  ruleSet.relations.some((relation) => relation === name) ||
+  [...ruleSet.relations, ...ruleSet.states].some((relation) => relation === name) ||
   ruleSet.rules.some((rule) => rule.name === name);
 
 const reachesFar = (state: RuledState): boolean =>
@@ -136,6 +139,10 @@ const declaresConditions = ({ ruleSet }: RuledState, { contextGrants = [] }: Cal
       condition === undefined || GATES.isDeclared({ subject: '', relation: 'viewer', object: '', condition }, ruleSet),
   );
 
+/** Whether each grant of a declared relation that the call brings along has a subject that it may have. */
+const fitsSubjects = ({ ruleSet }: RuledState, { contextGrants = [] }: CallContext): boolean =>
+  contextGrants.every(({ condition: _, ...tuple }) => GATES.isDeclared(tuple, ruleSet));
+
 const isFarQuestion = (question: Question): boolean => {
   if (question.kind === 'checks') return question.checks.some(({ subject }) => isFar(subject));
   return isFar(question.kind === 'explain' ? question.check.subject : question.of);
@@ -146,11 +153,13 @@ export function isAnswerIn(state: RuledState, question: Question, answer: RuledA
   const { call } = question;
   const isDefined = namesIn(question).every((name) => defines(state, name));
   const isDeclared = declaresConditions(state, call);
+  const isFit = fitsSubjects(state, call);
   const isAllowed = (call.contextGrants ?? []).every((grant) => GATES.isAllowed(grant, state.ruleSet));
   if (answer.kind === 'undefined') return !isDefined;
   if (answer.kind === 'no-condition') return !isDeclared;
+  if (answer.kind === 'no-subject') return !isFit;
   if (answer.kind === 'not-allowed') return !isAllowed;
-  if (!isDefined || !isDeclared || !isAllowed) return false;
+  if (!isDefined || !isDeclared || !isFit || !isAllowed) return false;
   // The bound is no answer: only who holds something too far away may meet it.
   if (answer.kind === 'too-large') return isFarQuestion(question) && reachesFar(state);
   if (answer.kind === 'undecided') return isUndecided(state, question, answer.code);
@@ -194,11 +203,11 @@ function isUndecided(state: RuledState, question: Question, code: 'evaluation-cy
 
 /** The other ends of grants of the relation whose condition has this value, and none that is true. */
 function directTexts(state: RuledState, question: Question & ListQuestion, value: true | 'undefined'): string[] {
-  const { of, name } = question;
-  const [from, to] =
-    'kind' in question && question.kind === 'objects'
-      ? (['subject', 'object'] as const)
-      : (['object', 'subject'] as const);
+  const { name } = question;
+  const isOfSubject = 'kind' in question && question.kind === 'objects';
+  const [from, to] = isOfSubject ? (['subject', 'object'] as const) : (['object', 'subject'] as const);
+  const isState = state.ruleSet.states.some((each) => each === name);
+  const of = isState && isOfSubject ? EVERY_SUBJECT : question.of;
   const grants = grantsIn(state.grants.values(), question.call).filter(
     (grant) => grant[from] === of && grant.relation === name,
   );
@@ -230,11 +239,13 @@ type Page = Extract<RuledAnswer, { readonly kind: 'page' }>;
 const isAscending = (items: readonly string[]): boolean =>
   items.every((item, index) => index === 0 || compareUtf8(items[index - 1] ?? '', item) < 0);
 
-/** Behind `after`, and, where more is to follow, not behind the last item. */
+/** Behind `after`, and, where more is to follow, not behind the last item. `*` is of each namespace, and before it. */
 function inPage({ prefix, after }: ListQuestion, { items, excluded, more }: Page): (text: string) => boolean {
   const last = more ? [...items, ...excluded].sort(compareUtf8).at(-1) : undefined;
   return (text) =>
-    text.startsWith(prefix) && compareUtf8(text, after) > 0 && (last === undefined || compareUtf8(text, last) <= 0);
+    text === EVERY_SUBJECT
+      ? after === prefix
+      : text.startsWith(prefix) && compareUtf8(text, after) > 0 && (last === undefined || compareUtf8(text, last) <= 0);
 }
 
 function isPageOfObjects(state: RuledState, question: Question & ListQuestion, page: Page): boolean {
@@ -253,9 +264,9 @@ function isPageOfObjects(state: RuledState, question: Question & ListQuestion, p
 }
 
 /**
- * Whoever is listed holds it. Whoever holds it by itself is listed, and whoever holds it though `user:*` does not. Who
- * does not hold it though `user:*` does is excluded. The object's own groups are listed only if they are asked for, or
- * for a grant to them.
+ * Whoever is listed holds it. Whoever holds it by itself is listed, and whoever holds it though neither `user:*` nor
+ * `*` does. Who does not hold it though `user:*` or `*` does is excluded. The object's own groups are listed only if
+ * they are asked for, or for a grant to them.
  */
 function isPageOfHolders(state: RuledState, question: Question & ListQuestion, page: Page): boolean {
   const { of, name, direct, includeSelf, call } = question;
@@ -273,19 +284,26 @@ function isPageOfHolders(state: RuledState, question: Question & ListQuestion, p
   const granted = new Set(grantsIn(state.grants.values(), call).map(({ subject }) => subject));
   const valueFor = (subject: string): Truth => truthOf(state, call, { subject, relation: name, object: of });
   const everyone = state.ruleSet.public.length > 0 ? valueFor(EVERYONE) : false;
+  const all = valueFor(EVERY_SUBJECT);
+  /** The values of those of whom the subject is one. */
+  const valuesOfAll = (subject: string): readonly Truth[] =>
+    subject === EVERY_SUBJECT ? [] : subject.startsWith('user:') && subject !== EVERYONE ? [everyone, all] : [all];
   const demanded = (subject: string): boolean => {
     const value = valueFor(subject);
-    if (value === true) return everyone !== true || modelOf(state, call, subject, true).truthOf(name, of) === true;
-    return value === 'undefined' && everyone !== 'undefined';
+    const values = valuesOfAll(subject);
+    if (value === true) return !values.includes(true) || modelOf(state, call, subject, true).truthOf(name, of) === true;
+    return value === 'undefined' && !values.includes('undefined');
   };
+  const isExcluded = (subject: string): boolean =>
+    valueFor(subject) === false && valuesOfAll(subject).some((value) => value === true);
   const isGated = state.ruleSet.rules.some(({ anyOf }) => anyOf.some((each) => 'operator' in each));
   const mayBeListed = (subject: string): boolean =>
     (isGated || state.ruleSet.conditions.length > 0
       ? valueFor(subject)
       : modelOf(state, call, subject, true).truthOf(name, of)) === true;
-  const without = everyone === true ? USERS.filter((each) => isListed(each) && valueFor(each) === false) : [];
   return (
-    excluded.join(' ') === without.sort(compareUtf8).join(' ') &&
+    excluded.every(isExcluded) &&
+    SUBJECTS_LISTED.every((each) => excluded.includes(each) || !isListed(each) || !isExcluded(each)) &&
     items.every((subject) => mayBeListed(subject) && (!isOwn(subject) || granted.has(subject))) &&
     SUBJECTS_LISTED.every((each) => listed.has(each) || !isListed(each) || isOwn(each) || !demanded(each))
   );

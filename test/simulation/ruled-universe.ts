@@ -2,7 +2,7 @@
 // change an answer, and a chain of folders that is longer than an evaluation follows.
 
 import type { ContextGrant } from '../../src/core/call-context.ts';
-import { isRelationName, type Relation, type Tuple } from '../../src/core/tuples.ts';
+import { EVERY_SUBJECT, isRelationName, type Relation, type Tuple } from '../../src/core/tuples.ts';
 import { NO_RULES, type Rule, type RuleElement, type RuleSet } from '../../src/rules/rule-set.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
@@ -14,10 +14,13 @@ export const EVERYONE = 'user:*';
 const APPROVER: string = 'approver';
 /** A relation that some rule sets declare. */
 export const OWN_RELATIONS: readonly Relation[] = [APPROVER].filter(isRelationName);
+const PUBLISHED: string = 'published';
+/** A state under some rule sets, and an own relation under others. */
+export const CHANGING: readonly Relation[] = [PUBLISHED].filter(isRelationName);
 const MEMBERS = GROUPS.map((group) => `${group}#member`);
 
 /** Subjects whose absence from a listing is judged. */
-export const SUBJECTS_LISTED: readonly string[] = [EVERYONE, ...USERS, ...MEMBERS, ...FOLDERS];
+export const SUBJECTS_LISTED: readonly string[] = [EVERY_SUBJECT, EVERYONE, ...USERS, ...MEMBERS, ...FOLDERS];
 
 /** Folders in one another, more of them than a chain may have. */
 const FAR_FOLDERS = 30;
@@ -53,6 +56,10 @@ const GRANTS: readonly ContextGrant[] = [
   ...pairs([EVERYONE], 'member', ['group:g1']),
   { subject: FAR.subject, relation: 'viewer', object: 'folder:l0' },
   ...OWN_RELATIONS.flatMap((own) => pairs([...USERS.slice(0, 2), ...MEMBERS.slice(0, 1)], own, DOCS.slice(0, 2))),
+  ...CHANGING.flatMap((each) => [
+    ...pairs([EVERY_SUBJECT], each, [...DOCS.slice(0, 2), ...FOLDERS.slice(0, 2)]),
+    ...pairs(USERS.slice(0, 1), each, DOCS.slice(0, 1)),
+  ]),
 ];
 const FEW_GRANTS = 18;
 const MANY_GRANTS = 34;
@@ -81,12 +88,16 @@ export interface GrantsChange {
   readonly revocations: readonly Tuple[];
 }
 
-const isOwn = ({ relation }: Tuple): boolean => OWN_RELATIONS.includes(relation);
+const isOwn = ({ relation }: Tuple): boolean => OWN_RELATIONS.includes(relation) || CHANGING.includes(relation);
+
+/** The subject of a state, and of nothing else, is `*`. */
+export const isDeclaredIn = ({ subject, relation }: Tuple, { relations, states }: RuleSet): boolean =>
+  (subject === EVERY_SUBJECT ? states : relations).includes(relation);
 
 /** Unions alone. */
 export const UNIONS: Universe = {
   grants: GRANTS,
-  isDeclared: (grant, { relations }) => !isOwn(grant) || relations.includes(grant.relation),
+  isDeclared: (grant, ruleSet) => !isOwn(grant) || isDeclaredIn(grant, ruleSet),
   isAllowed: () => true,
 };
 
@@ -126,9 +137,19 @@ export function drawRules(random: SeededRandom, version: number): RuleSet {
   };
   add('doc', 'viewer', [...(random.chance(0.7) ? [element('editor')] : []), ...(random.chance(0.8) ? inherited : [])]);
   add('folder', 'viewer', random.chance(0.8) ? inherited : []);
-  const relations = random.chance(0.7) ? OWN_RELATIONS : [];
-  const own = relations.map((relation) => element(relation));
+  const kind = random.fork(`states ${version}`).weighted({ states: 6, relations: 2, none: 1 });
+  const relations = [...(random.chance(0.7) ? OWN_RELATIONS : []), ...(kind === 'relations' ? CHANGING : [])];
+  const states = kind === 'states' ? CHANGING : [];
+  const own = [...relations, ...states].map((relation) => element(relation));
+  const published = states.map((state) => element(state));
   add('doc', 'can_read', random.chance(0.8) ? [element('viewer'), element('owner'), ...own] : []);
-  add('folder', 'can_read', random.chance(0.6) ? [element('viewer'), element('can_read', 'parent')] : []);
-  return { ...NO_RULES, relations, rules, groups: random.chance(0.8), public: random.chance(0.6) ? ['user'] : [] };
+  add('folder', 'can_read', random.chance(0.6) ? [element('viewer'), element('can_read', 'parent'), ...published] : []);
+  return {
+    ...NO_RULES,
+    relations,
+    states,
+    rules,
+    groups: random.chance(0.8),
+    public: random.chance(0.6) ? ['user'] : [],
+  };
 }
