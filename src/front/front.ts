@@ -48,6 +48,8 @@ export interface ExplainedAnswer extends TimedAnswer {
 export interface LenientAnswer extends BulkAnswer {
   /** Indices of the checks that were denied because no rule defines their name, ascending. */
   readonly undefinedAt: readonly number[];
+  /** For the first of these checks, which name may have been meant, and which ones there are. */
+  readonly hints: readonly string[];
 }
 
 /** A check with a context of its own. */

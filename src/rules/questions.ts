@@ -69,6 +69,16 @@ function listedNames({ here, others }: AskableNames, object: string): string {
   return `${on}${here.join(', ')}. Others: ${firstNames(others, count - here.length)}.`;
 }
 
+/** Denied names of one call that the answer says more about: finding the nearest one takes time. */
+export const NAME_HINTS_MAX = 10;
+
+/** The nearest name, if one is near, and the first of those that there are. `object`: as of `undefinedName`. */
+export function nameHint(name: string, names: AskableNames, object: string): string {
+  const nearest = nearestName(name, [...names.here, ...names.others]);
+  const meant = nearest === undefined ? '' : `Did you mean ${JSON.stringify(nearest)}? `;
+  return `${meant}${listedNames(names, object)}`;
+}
+
 /**
  * For a name that is neither a relation nor defined by a rule of the tenant. It names those that are: a key that may
  * ask learns them by asking. `object`: an object, or a namespace with a colon. `list`: the field that contains it;
@@ -76,10 +86,8 @@ function listedNames({ here, others }: AskableNames, object: string): string {
  */
 export function undefinedName(name: string, names: AskableNames, object: string, list = '', index = 0): GrantdError {
   const field = fieldOf('relation', list === '' ? undefined : list, index);
-  const nearest = nearestName(name, [...names.here, ...names.others]);
-  const hint = nearest === undefined ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
   return new GrantdError(
     'invalid-relation',
-    `"${field}" must be one of the names that the tenant has; ${JSON.stringify(name.slice(0, QUOTED_LENGTH_MAX))} is none of them.${hint} ${listedNames(names, object)}`,
+    `"${field}" must be one of the names that the tenant has; ${JSON.stringify(name.slice(0, QUOTED_LENGTH_MAX))} is none of them. ${nameHint(name, names, object)}`,
   );
 }

@@ -416,6 +416,8 @@ export interface NamedAnswer extends BulkAnswer {
   readonly reasons: readonly string[];
   /** With `denyUndefined`: indices of the checks that were denied because no rule defines their name, ascending. */
   readonly undefinedAt: readonly number[];
+  /** For the first of these checks, which name may have been meant, and which ones there are. */
+  readonly hints: readonly string[];
 }
 
 export interface GrantRequest extends GrantedTuple {

@@ -223,7 +223,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
   ): Promise<LenientAnswer> {
     const contexts = contextsOf(checks);
     if (checks.every(isBuiltIn) && contexts === undefined && !hasContext(call)) {
-      return this.checkBulk(context, checks).then((answer) => ({ ...answer, undefinedAt: [] }));
+      return this.checkBulk(context, checks).then((answer) => ({ ...answer, undefinedAt: [], hints: [] }));
     }
     assert(checks.length <= BULK_CHECKS_MAX, 'a bulk call has at most 100 checks');
     const lenient = { checks, list: '', explain: false, denyUndefined: true };

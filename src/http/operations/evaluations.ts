@@ -10,7 +10,7 @@ import { BODY_BYTES_MAX, BULK_BODY_BYTES_MAX, BULK_CHECKS_MAX } from '../../core
 import { WARNING_HEADER } from '../../core/service-warnings.ts';
 import { isRelation } from '../../core/tuples.ts';
 import type { ContextualCheck, RequestContext, TenantSession } from '../../front/front.ts';
-import type { NamedTuple } from '../../rules/questions.ts';
+import { NAME_HINTS_MAX, type NamedTuple } from '../../rules/questions.ts';
 import { isRuleName } from '../../rules/rule-set.ts';
 import { type Item, parseEvaluation, parseEvaluations, type Semantic } from '../schema/authzen-requests.ts';
 import {
@@ -30,10 +30,12 @@ const decisionText = (decision: boolean): string => (decision ? '{"decision":tru
 
 const denialText = (context: object): string => JSON.stringify({ decision: false, context });
 
-const undefinedActionText = (action: string): string =>
-  denialText({
-    reason: `The action ${JSON.stringify(action.slice(0, QUOTED_LENGTH_MAX))} is neither a relation nor a name that a rule defines.`,
-  });
+/** `hint`: which action may have been meant, and which ones there are. */
+function undefinedActionText(action: string, hint?: string): string {
+  const quoted = JSON.stringify(action.slice(0, QUOTED_LENGTH_MAX));
+  const reason = `The action ${quoted} is neither a relation nor a name that a rule defines.`;
+  return denialText({ reason: hint === undefined ? reason : `${reason} ${hint}` });
+}
 
 const errorText = ({ code, message }: GrantdError): string =>
   denialText({ error: { status: ERROR_CATALOGUE[code].httpStatus, message } });
@@ -45,12 +47,12 @@ function evaluateOne(
   outcomes: CheckOutcomes,
 ): Promise<OperationResponse> {
   const { relation } = question;
-  const decided = (authorized: boolean, isDefined = true): OperationResponse => {
+  const answered = (authorized: boolean, json: string): OperationResponse => {
     if (authorized) outcomes.authorized(1);
     else outcomes.denied(1);
-    const json = isDefined ? decisionText(authorized) : undefinedActionText(relation);
     return withWarnings(context, { status: 200, json });
   };
+  const decided = (authorized: boolean): OperationResponse => answered(authorized, decisionText(authorized));
   const failed = (error: unknown): never => {
     outcomes.failed(1);
     throw error;
@@ -59,9 +61,12 @@ function evaluateOne(
     return session.check(context, question).then(({ authorized }) => decided(authorized), failed);
   }
   // No rule can define it, but the owner must still confirm the key.
-  if (!isRuleName(relation)) return session.confirm(context).then(() => decided(false, false), failed);
-  return session.checkOrDeny(context, [question]).then(({ authorized: [authorized], undefinedAt: [undefinedAt] }) => {
-    return decided(authorized === true, undefinedAt === undefined);
+  if (!isRuleName(relation)) {
+    return session.confirm(context).then(() => answered(false, undefinedActionText(relation)), failed);
+  }
+  return session.checkOrDeny(context, [question]).then(({ authorized: [authorized], undefinedAt, hints: [hint] }) => {
+    if (undefinedAt.length > 0) return answered(false, undefinedActionText(relation, hint));
+    return decided(authorized === true);
   }, failed);
 }
 
@@ -73,7 +78,7 @@ export const evaluate: PublicOperation = {
   tag: 'AuthZEN',
   summary: 'Evaluate one access request',
   description:
-    'The Access Evaluation API. `{type, id}` is the identifier `type:id`. The name of the action is a relation, or a name that a rule of the tenant defines; any other one is denied. `context` has values for conditions; what no condition asks for is ignored, and so are `properties`. Linearizable, as checks are. A request that cannot be decided now gets a 503, never a denial.',
+    'The Access Evaluation API. `{type, id}` is the identifier `type:id`. The name of the action is a relation, or a name that a rule of the tenant defines; any other one is denied, and the reason names the nearest one and those that there are. `context` has values for conditions; what no condition asks for is ignored, and so are `properties`. Linearizable, as checks are. A request that cannot be decided now gets a 503, never a denial.',
   body: {
     name: 'EvaluationRequest',
     schema: evaluationSchema,
@@ -91,13 +96,14 @@ export const evaluate: PublicOperation = {
   answer: (session, context, { body }, { outcomes }) => evaluateOne(session, context, parseEvaluation(body), outcomes),
 };
 
-/** A denial with the longest reason. */
+/** A denial with the longest reason, but for the hint. */
 const DECISION_BYTES_MAX = 500;
+const HINT_BYTES_MAX = 1000;
 
 /** `body`: not validated yet. */
 const decisionsBytesMax = (body: unknown): number =>
   isJsonObject(body) && Array.isArray(body.evaluations)
-    ? Math.min(body.evaluations.length, BULK_CHECKS_MAX) * DECISION_BYTES_MAX
+    ? Math.min(body.evaluations.length, BULK_CHECKS_MAX) * DECISION_BYTES_MAX + NAME_HINTS_MAX * HINT_BYTES_MAX
     : 0;
 
 interface Decision {
@@ -157,12 +163,14 @@ async function decide(
     await session.confirm(context);
     return [];
   }
-  const { authorized, undefinedAt } = await session.checkOrDeny(context, checks);
+  const { authorized, undefinedAt, hints } = await session.checkOrDeny(context, checks);
   assert(authorized.length === checks.length, 'every check has an answer');
-  const undefinedActions = new Set(undefinedAt);
+  const undefinedActions = new Map(undefinedAt.map((index, at) => [index, hints[at]]));
   return checks.map(({ relation }, index) => {
     const decision = authorized[index] === true;
-    return { decision, text: undefinedActions.has(index) ? undefinedActionText(relation) : decisionText(decision) };
+    const isUndefined = undefinedActions.has(index);
+    const text = isUndefined ? undefinedActionText(relation, undefinedActions.get(index)) : decisionText(decision);
+    return { decision, text };
   });
 }
 

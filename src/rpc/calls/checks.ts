@@ -208,15 +208,17 @@ export const checkCalls = {
       proofs: sparseTexts,
       reasons: sparseTexts,
       undefinedAt: s.list(s.uint32),
+      hints: s.list(s.text),
     }),
     fits: (answer, { checks, explain }) => {
       oneEach(answer, checks);
-      const { because, proofs, reasons, undefinedAt } = answer;
+      const { because, proofs, reasons, undefinedAt, hints } = answer;
       demand(!explain || because.length === checks.length, 'The reasons and the checks are not as many.');
       demand(proofs.length <= checks.length, 'There are more proofs than checks.');
       demand(reasons.length <= checks.length, 'There are more reasons than checks.');
       const ascending = undefinedAt.every((index, at) => index > (undefinedAt[at - 1] ?? -1) && index < checks.length);
       demand(ascending, 'The reply names checks that the call does not have.');
+      demand(hints.length <= undefinedAt.length, 'There are more hints than names without a meaning.');
     },
   }),
 };

@@ -19,7 +19,7 @@ import { type Denial, DenialSearch } from '../../rules/denial-search.ts';
 import { GateEvaluation, type Proof, type ProofLimits } from '../../rules/gate-evaluation.ts';
 import { GrantedSearch } from '../../rules/granted-search.ts';
 import type { Graph, SearchLimits, Step } from '../../rules/graph.ts';
-import { type NamedTuple, undefinedName } from '../../rules/questions.ts';
+import { NAME_HINTS_MAX, type NamedTuple, nameHint, undefinedName } from '../../rules/questions.ts';
 import { ListingTime } from '../log/slot-time.ts';
 import type { ServedTenure } from '../log/tenure.ts';
 import { type AnswerCache, checkKey } from '../memory/answer-cache.ts';
@@ -109,6 +109,7 @@ class CheckRun {
   readonly #proofs: string[] = [];
   readonly #reasons: string[] = [];
   readonly #undefinedAt: number[] = [];
+  readonly #hints: string[] = [];
   /** Continues in the next step. */
   #interrupted: AnyEvaluation | undefined;
   /** Another commit would end the evaluation. */
@@ -176,6 +177,7 @@ class CheckRun {
       proofs: this.#proofs,
       reasons: this.#reasons,
       undefinedAt: this.#undefinedAt,
+      hints: this.#hints,
     };
   }
 
@@ -189,10 +191,7 @@ class CheckRun {
    */
   decide(check: NamedTuple, index: number, spentMax: number): 'decided' | 'missing' | 'interrupted' {
     const number = this.#numbers[index];
-    if (number === undefined) {
-      this.#undefinedAt.push(index);
-      return this.#decided(false, []);
-    }
+    if (number === undefined) return this.#denyUndefined(check, index);
     const key = this.#answers === undefined ? '' : checkKey(check.subject, number, check.object);
     const known = this.#answers?.check(key);
     if (known !== undefined) return this.#decided(known, []);
@@ -214,6 +213,14 @@ class CheckRun {
     if (reasons.proof !== '') this.#proofs[index] = reasons.proof;
     if (reasons.reason !== '') this.#reasons[index] = reasons.reason;
     return this.#decided(result.authorized, result.authorized ? reasons.because : []);
+  }
+
+  #denyUndefined({ relation, object }: NamedTuple, index: number): 'decided' {
+    this.#undefinedAt.push(index);
+    if (this.#hints.length < NAME_HINTS_MAX) {
+      this.#hints.push(nameHint(relation, this.#rules.askableOn(object), object));
+    }
+    return this.#decided(false, []);
   }
 
   #continue(evaluation: AnyEvaluation, number: number, object: string): Evaluation {

@@ -112,7 +112,7 @@ function grantedNow(peer: Peer, handle: Handle, checks: NamedChecks): NamedAnswe
   const page = grantingPage(handle.memory, nowMs, checks);
   if (page === undefined) return undefined;
   peer.shard.lookups.hit(handle, page);
-  return { authorized: [true], checkedAtMs: nowMs, because: [], proofs: [], reasons: [], undefinedAt: [] };
+  return { authorized: [true], checkedAtMs: nowMs, because: [], proofs: [], reasons: [], undefinedAt: [], hints: [] };
 }
 
 function decideInMemory(peer: Peer, handle: Handle, checks: NamedChecks): NamedAnswer | undefined {

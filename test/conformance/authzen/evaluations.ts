@@ -193,6 +193,8 @@ describe('the AuthZEN interface', () => {
         assert.equal(decision, false, name);
         assert.match((context as { reason: string }).reason, /nor a name that a rule defines/);
       }
+      const { context } = await client.ask('evaluation', { ...REQUEST, action: { name: 'reads' } });
+      assert.match(JSON.stringify(context), /defines\. Did you mean \\"read\\"\? Names on record: .*\bread\b.*\."/);
       const known = await client.ask('evaluation', { ...REQUEST, action: { name: 'owner' } });
       assert.deepEqual(known, { decision: false });
     });
@@ -263,6 +265,11 @@ describe('the AuthZEN interface', () => {
       assert.deepEqual(await client.decideAll({ evaluations: [{}] }), [false]);
       const fly = await client.ask('evaluations', { ...REQUEST, evaluations: [{ action: { name: 'fly' } }, {}] });
       assert.match(JSON.stringify(fly), /\[\{"decision":false,"context":\{"reason":".*"\}\},\{"decision":true\}\]/);
+      // Beyond the first ones, a reason names no others: that takes time.
+      const misspelled = Array.from({ length: 12 }, () => ({ action: { name: 'reads' } }));
+      const all = JSON.stringify(await client.ask('evaluations', { ...REQUEST, evaluations: misspelled }));
+      assert.equal(all.split('nor a name that a rule defines').length - 1, 12);
+      assert.equal(all.split('Did you mean').length - 1, 10);
     });
 
     it('end where their semantic is settled', async () => {

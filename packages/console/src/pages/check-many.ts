@@ -56,14 +56,16 @@ async function check(
   const answer: LenientAnswer =
     questions.length > 0
       ? await session.checkOrDeny(request, questions, context)
-      : { authorized: [], undefinedAt: [], checkedAtMs: call.clock.wallMs() };
-  const { authorized, undefinedAt, checkedAtMs } = answer;
+      : { authorized: [], undefinedAt: [], hints: [], checkedAtMs: call.clock.wallMs() };
+  const { authorized, undefinedAt, hints, checkedAtMs } = answer;
   const rows = lines.map((line): Row => {
     if ('refusal' in line) return line;
     const { number, question } = line;
     const at = asked.indexOf(line);
-    if (!undefinedAt.includes(at)) return { ...line, authorized: authorized[at] === true };
-    return { number, refusal: `No rule of the tenant defines the name ${JSON.stringify(question.relation)}.` };
+    const place = undefinedAt.indexOf(at);
+    if (place < 0) return { ...line, authorized: authorized[at] === true };
+    const refusal = `No rule of the tenant defines the name ${JSON.stringify(question.relation)}. ${hints[place] ?? ''}`;
+    return { number, refusal: refusal.trimEnd() };
   });
   return { rows, checkedAtMs };
 }

@@ -187,13 +187,14 @@ const FITTING: { readonly [Name in CallName]?: (answer: AnswerOf<Name>, request:
       ...answer,
       authorized: repeated(answer.authorized, subjects.length, true),
     }),
-    checkNamed: ({ authorized, because, proofs, reasons, undefinedAt, ...answer }, { checks, explain }) => ({
+    checkNamed: ({ authorized, because, proofs, reasons, undefinedAt, hints, ...answer }, { checks, explain }) => ({
       ...answer,
       authorized: repeated(authorized, checks.length, false),
       because: explain ? repeated(because, checks.length, []) : [],
       proofs: proofs.slice(0, checks.length),
       reasons: reasons.slice(0, checks.length),
       undefinedAt: [...checks.keys()].filter((index) => index < undefinedAt.length),
+      hints: hints.slice(0, Math.min(checks.length, undefinedAt.length)),
     }),
     writeGrants: (results, writes) => repeated(results, writes.length, { kind: 'revoked' }),
     writeBulk(answer, { grants, revocations, preconditions }: BulkWrite) {

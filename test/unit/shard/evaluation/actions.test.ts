@@ -75,11 +75,14 @@ test('actions are those of the rules at the moment of the answer', async () => {
 test('a name that no rule defines is denied on request, and reported', async () => {
   for (const rules of [RULES, { rules: [] }]) {
     const ruled = await RuledSlot.open(rules, GRANTS.map(grantOf));
-    const asked = ['user:a fly document:1', 'user:a editor document:1', 'user:a sail document:1'].map(grantOf);
+    const asked = ['user:a fly document:1', 'user:a editor document:1', 'user:a edtior document:1'].map(grantOf);
     for (const cold of [false, true]) {
       if (cold) await ruled.goCold();
-      const { authorized, undefinedAt } = await ruled.named(asked, false, true);
+      const { authorized, undefinedAt, hints } = await ruled.named(asked, false, true);
       assert.deepEqual({ authorized, undefinedAt }, { authorized: [false, true, false], undefinedAt: [0, 2] });
+      assert.equal(hints.length, 2);
+      assert.match(hints[0] ?? '', /^(?:Names on document: |The names are )/);
+      assert.match(hints[1] ?? '', /^Did you mean "editor"\? (?:Names on document: |The names are )/);
       await assert.rejects(ruled.named(asked), { code: 'invalid-relation' });
     }
     ruled.slot.kill();
