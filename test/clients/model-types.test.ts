@@ -21,6 +21,7 @@ after(() => rmSync(directory, { recursive: true }));
 
 const RULES = parseRuleSet({
   relations: ['approved', 'class'],
+  states: ['archived'],
   conditions: [
     {
       name: 'office_hours',
@@ -56,6 +57,8 @@ export const right = async () => {
   await grantd.check({ subject: 'user:ada', relation: 'class', object: 'doc-archive:a' });
   await grantd.checkBulk({ checks: [{ subject: 'user:ada', relation: 'can_open', object: 'doc-archive:a' }] });
   await grantd.createGrant({ subject: 'user:ada', relation: 'approved', object: 'document:plan', condition: null });
+  await grantd.createGrant({ subject: '*', relation: 'archived', object: 'document:plan' });
+  await grantd.check({ subject: 'user:ada', relation: 'archived', object: 'document:plan' });
   const context: Conditions['office_hours'] = { now: '2026-01-01T00:00:00Z', hours: [1, '2'], by_day: { mo: [1] } };
   await grantd.createGrant({
     subject: 'user:ada', relation: 'viewer', object: 'document:plan', condition: { name: 'office_hours', context },
@@ -75,6 +78,8 @@ export const wrong = async () => {
   await grantd.check({ subject: 'user:ada', relation: 'viewer', object: 'documnet:plan' });
   // @ts-expect-error a name that cannot be granted
   await grantd.createGrant({ subject: 'user:ada', relation: 'can_read', object: 'document:plan' });
+  // @ts-expect-error a state is granted to all subjects
+  await grantd.createGrant({ subject: 'user:ada', relation: 'archived', object: 'document:plan' });
   // @ts-expect-error an unknown parameter
   await grantd.createGrant({ subject: 'user:ada', relation: 'viewer', object: 'document:plan', condition: { name: 'office_hours', context: { hour: 1 } } });
   // @ts-expect-error a name of another namespace
@@ -116,7 +121,7 @@ describe('Go', { skip: !hasGo }, () => {
 
 import "example.org/app/model"
 
-func main() { println(model.Document("plan"), ${name}, model.ConditionOfficeHours, model.OfficeHoursNow) }
+func main() { println(model.Document("plan"), ${name}, model.StateArchived, model.ConditionOfficeHours, model.OfficeHoursNow) }
 `;
   const build = async (name: string): Promise<string> => {
     write('go/go.mod', 'module example.org/app\n\ngo 1.24\n');
@@ -147,7 +152,7 @@ describe('Java', { skip: !hasJava }, () => {
       `import model.Model;
 class Use {
     String[] names = {Model.Document.of("plan"), ${name}, Model.Conditions.OFFICE_HOURS, Model.OfficeHoursParameters.NOW,
-        Model.Relations.CLASS, Model.DocArchive.CAN_OPEN, Model.Document.CAN_READ2};
+        Model.Relations.CLASS, Model.States.ARCHIVED, Model.DocArchive.CAN_OPEN, Model.Document.CAN_READ2};
 }
 `,
     );
@@ -174,8 +179,11 @@ describe('Python', { skip: python === undefined }, () => {
     write('py/model.py', typesIn('python'));
     write(
       'py/use.py',
-      `from model import Document, DocumentName, OfficeHoursParameters, document
+      `from model import Document, DocumentName, OfficeHoursParameters, Relation, State, States, document
 right: DocumentName = "can_read"
+asked: DocumentName = "archived"
+state: State = States.archived
+granted: Relation = "archived"  # type: ignore[assignment]
 names: list[str] = [Document.can_read, Document.can_read2, Document.class_, document("plan")]
 context: OfficeHoursParameters = {"now": "2026-01-01T00:00:00Z", "hours": [1, "2"], "by_day": {"mo": [1.5]}}
 wrong: DocumentName = "can_raed"  # type: ignore[assignment]
@@ -196,4 +204,5 @@ test('the same rules and namespaces give the same text, with the revision of the
   const text = renderTypes(modelTypesOf(revised(other), []), 'typescript', 'model');
   assert.match(text, /revision [0-9a-f]{32}\. Do not edit/);
   assert.match(text, /export type Conditions = Record<never, never>;/);
+  assert.doesNotMatch(text, /\bState\b/);
 });

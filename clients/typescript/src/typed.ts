@@ -11,6 +11,8 @@ export interface Model {
   readonly names: object;
   /** What can be granted. */
   readonly relation: string;
+  /** States of objects, each of which is granted to the subject `*`. Absent: none. */
+  readonly state?: string;
   /** The parameters of conditions, by their names. */
   readonly conditions: object;
 }
@@ -33,6 +35,13 @@ type ConditionOf<M extends Model> = {
   [C in keyof M['conditions'] & string]: { readonly name: C; readonly context?: M['conditions'][C] };
 }[keyof M['conditions'] & string];
 
+type StateOf<M extends Model> = M extends { readonly state: infer S extends string } ? S : never;
+
+type GrantOf<M extends Model> = Omit<GrantRequest, 'subject' | 'relation' | 'object' | 'condition'> & {
+  object: ObjectOf<M>;
+  condition?: ConditionOf<M> | null;
+} & ({ subject: string; relation: M['relation'] } | { subject: '*'; relation: StateOf<M> });
+
 /** A question about an object of this type. */
 interface CheckOf<M extends Model, O> extends CallContext {
   readonly subject: string;
@@ -47,14 +56,7 @@ interface TypedMethods<M extends Model> {
     request: CallContext & { readonly checks: readonly QuestionOf<M>[] },
     options?: CallOptions,
   ): Promise<readonly boolean[]>;
-  createGrant(
-    grant: Omit<GrantRequest, 'relation' | 'object' | 'condition'> & {
-      relation: M['relation'];
-      object: ObjectOf<M>;
-      condition?: ConditionOf<M> | null;
-    },
-    options?: CallOptions,
-  ): Promise<WrittenGrant>;
+  createGrant(grant: GrantOf<M>, options?: CallOptions): Promise<WrittenGrant>;
   listObjects<N extends NamespaceOf<M>>(
     query: Omit<ObjectsQuery, 'relation' | 'namespace'> & {
       readonly relation: NamesIn<M, N>;

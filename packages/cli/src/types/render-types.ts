@@ -16,8 +16,10 @@ interface NamespaceNames {
 
 export interface ModelTypes {
   readonly revision: string;
-  /** What can be granted: the built-in relations and the tenant's own. */
+  /** What can be granted to a subject: the built-in relations and the tenant's own. */
   readonly relations: readonly string[];
+  /** What can be granted to the subject `*` alone. */
+  readonly states: readonly string[];
   /** Ascending. */
   readonly namespaces: readonly NamespaceNames[];
   readonly conditions: readonly Condition[];
@@ -28,13 +30,14 @@ export type Language = (typeof LANGUAGES)[number];
 
 /** `namespaces`: those that the tenant has, besides those that its rules name. */
 export function modelTypesOf({ ruleSet, revision }: RevisedRules, namespaces: readonly string[]): ModelTypes {
-  const { rules, types, conditions, public: everyone } = ruleSet;
+  const { relations, states, rules, types, conditions, public: everyone } = ruleSet;
   const restricted = types.flatMap(({ namespace, subjects }) => [namespace, ...subjects.map((each) => each.namespace)]);
   const named = new Set([...namespaces, ...rules.map(({ namespace }) => namespace), ...restricted, ...everyone]);
   const derived = new Set(derivedNames(ruleSet));
   return {
     revision,
-    relations: grantedNames(ruleSet),
+    relations: grantedNames({ relations, states: [] }),
+    states,
     namespaces: [...named].sort().map((namespace) => {
       const names = rules.filter((rule) => rule.namespace === namespace).map(({ name }) => name);
       return { namespace, derived: [...new Set(names.filter((name) => derived.has(name)))] };
@@ -42,6 +45,9 @@ export function modelTypesOf({ ruleSet, revision }: RevisedRules, namespaces: re
     conditions,
   };
 }
+
+/** What the types say about states. */
+const STATES_COMMENT = 'States of objects: each is granted to the subject "*", and holds for every subject.';
 
 // ---- languages ----
 
@@ -143,10 +149,12 @@ const TYPESCRIPT_TYPES: ParameterTypes = {
 };
 
 export function renderTypeScript(types: ModelTypes): string {
-  const { relations, namespaces, conditions } = types;
+  const { relations, states, namespaces, conditions } = types;
+  const hasStates = states.length > 0;
+  const granted = ['Relation', ...(hasStates ? ['State'] : [])];
   const names = namespaces.map(
     ({ namespace, derived }) =>
-      `  ${key(namespace)}: ${['Relation', ...(derived.length > 0 ? [literals(derived)] : [])].join(' | ')};`,
+      `  ${key(namespace)}: ${[...granted, ...(derived.length > 0 ? [literals(derived)] : [])].join(' | ')};`,
   );
   const parameters = conditions.map(({ name, parameters: declared }) => {
     const fields = Object.entries(declared).map(
@@ -162,6 +170,7 @@ export function renderTypeScript(types: ModelTypes): string {
     '/** What can be granted. */',
     `export type Relation =\n${relations.map((name) => `  | '${name}'`).join('\n')};`,
     '',
+    ...(hasStates ? [`/** ${STATES_COMMENT} */`, `export type State = ${literals(states)};`, ''] : []),
     '/** What can be asked about an object, by its namespace. */',
     `export interface Names {\n${names.join('\n')}\n}`,
     '',
@@ -171,7 +180,7 @@ export function renderTypeScript(types: ModelTypes): string {
       : `export interface Conditions {\n${parameters.join('\n')}\n}`,
     '',
     '/** A client that only takes names of this model. */',
-    'export type Client = GrantdFor<{ names: Names; relation: Relation; conditions: Conditions }>;',
+    `export type Client = GrantdFor<{ names: Names; relation: Relation;${hasStates ? ' state: State;' : ''} conditions: Conditions }>;`,
     '',
   ].join('\n');
 }
@@ -215,12 +224,26 @@ function pythonConstants(name: string, comment: string, values: readonly string[
   ];
 }
 
+/** A literal type and the class of its values; nothing without values. */
+const pythonGranted = (name: string, comment: string, values: readonly string[]): readonly string[] =>
+  values.length === 0
+    ? []
+    : [
+        ...literal(name, values),
+        `"""${comment}"""`,
+        '',
+        '',
+        ...pythonConstants(`${name}s`, `The values of ${name}.`, values),
+        '',
+        '',
+      ];
+
 export function renderPython(types: ModelTypes): string {
-  const { relations, namespaces, conditions } = types;
-  const identifiers = new Identifiers(PYTHON_RESERVED);
+  const { relations, states, namespaces, conditions } = types;
+  const identifiers = new Identifiers([...PYTHON_RESERVED, ...(states.length > 0 ? ['State', 'States'] : [])]);
   const typings = new Set(['Final', 'Literal']);
   const named = namespaces.flatMap(({ namespace, derived }) => {
-    const names = [...relations, ...derived];
+    const names = [...relations, ...states, ...derived];
     const type = identifiers.take(`${pascalCase(namespace)}Name`);
     const group = identifiers.take(pascalCase(namespace));
     const entity = identifiers.take(snakeCase(namespace.toLowerCase()));
@@ -264,13 +287,8 @@ export function renderPython(types: ModelTypes): string {
     '',
     `from typing import ${[...typings].sort().join(', ')}`,
     '',
-    ...literal('Relation', relations),
-    '"""What can be granted."""',
-    '',
-    '',
-    ...pythonConstants('Relations', 'The values of Relation.', relations),
-    '',
-    '',
+    ...pythonGranted('Relation', 'What can be granted.', relations),
+    ...pythonGranted('State', STATES_COMMENT, states),
     ...named,
     ...parameters,
   ]
@@ -294,7 +312,7 @@ function block(comment: string, constants: readonly Constant[]): readonly string
 
 /** `packageName`: of the file. */
 export function renderGo(types: ModelTypes, packageName: string): string {
-  const { relations, namespaces, conditions } = types;
+  const { relations, states, namespaces, conditions } = types;
   const identifiers = new Identifiers();
   const constant = (value: string, ...parts: readonly string[]): Constant => ({
     identifier: identifiers.take(pascalCase(...parts)),
@@ -310,6 +328,10 @@ export function renderGo(types: ModelTypes, packageName: string): string {
     ...block(
       'What can be granted.',
       relations.map((name) => constant(name, 'relation', name)),
+    ),
+    ...block(
+      STATES_COMMENT,
+      states.map((name) => constant(name, 'state', name)),
     ),
     ...namespaces.flatMap(({ namespace, derived }) =>
       block(
@@ -365,8 +387,9 @@ const classOf = (name: string, comment: string, body: readonly string[]): readon
 
 /** `packageName`: of the file. */
 export function renderJava(types: ModelTypes, packageName: string): string {
-  const { relations, namespaces, conditions } = types;
-  const identifiers = new Identifiers(JAVA_RESERVED);
+  const { relations, states, namespaces, conditions } = types;
+  const hasStates = states.length > 0;
+  const identifiers = new Identifiers([...JAVA_RESERVED, ...(hasStates ? ['States'] : [])]);
   return [
     `// ${headOf(types)}`,
     '',
@@ -376,6 +399,7 @@ export function renderJava(types: ModelTypes, packageName: string): string {
     `public final class ${JAVA_CLASS} {`,
     `    private ${JAVA_CLASS}() {}`,
     ...classOf('Relations', 'What can be granted.', javaConstants(relations)),
+    ...(hasStates ? classOf('States', STATES_COMMENT, javaConstants(states)) : []),
     ...namespaces.flatMap(({ namespace, derived }) =>
       classOf(
         identifiers.take(pascalCase(namespace)),
