@@ -360,6 +360,26 @@ describe('a conversion', () => {
     assert.deepEqual(lostLines(convert([derived]).findings), [11]);
   });
 
+  it('points out a state where a relation is only granted to everyone', () => {
+    const zed = (archived: string): string =>
+      `definition user {}\ndefinition bot {}\ndefinition doc {\n relation archived: ${archived}\n permission hidden = archived\n}\n`;
+    const findingsOf = (archived: string) =>
+      convert([zed(archived)], 'spicedb').findings.map(({ place, text, lost }) => [place.line, text, lost]);
+    assert.deepEqual(findingsOf('user:* | bot:*'), [
+      [
+        4,
+        '"doc#archived" is only granted to "user:*" and "bot:*". If it is about the object alone, a state of it would hold for every kind of subject.',
+        undefined,
+      ],
+    ]);
+    for (const archived of ['user', 'user | user:*', 'user:* | bot'])
+      assert.deepEqual(findingsOf(archived), [], archived);
+    assert.deepEqual(
+      typesOf(convert([zed('user:* | bot:*')], 'spicedb')).filter((each) => each.startsWith('doc.')),
+      ['doc.archived: user:*, bot:*'],
+    );
+  });
+
   it('refuses names that grantd cannot have, and rules above the limits', () => {
     assert.throws(() => convert([`definition ${'a/'.repeat(40)}user {}`], 'spicedb'), /file0:1:12: the type "a\/a\//);
     assert.throws(

@@ -223,10 +223,21 @@ class Converter {
       const text = `${keyOfScope(scope)} cannot be granted to ${subject}: the condition cannot be evaluated.`;
       this.#report(restriction.place, text, 'each such grant');
     }
+    this.#hintAtState(scope);
     const expiring = scope.relation.restrictions.find(({ expires }) => expires);
     if (expiring === undefined) return;
     const text = `${keyOfScope(scope)} takes relationships that expire. grantd does not require an expiration of its grants.`;
     this.#report(expiring.place, text);
+  }
+
+  /** What peers grant to everyone of each type is often about the object alone. */
+  #hintAtState(scope: Scope): void {
+    const { restrictions, attributes } = scope.relation;
+    const [first] = restrictions;
+    if (first === undefined || attributes !== undefined || !restrictions.every(({ wildcard }) => wildcard)) return;
+    const types = [...new Set(restrictions.map(({ type }) => quote(`${withoutSlash(type)}:*`)))].join(' and ');
+    const text = `${keyOfScope(scope)} is only granted to ${types}. If it is about the object alone, a state of it would hold for every kind of subject.`;
+    this.#report(first.place, text);
   }
 
   // What is lost.
