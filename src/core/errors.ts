@@ -161,7 +161,7 @@ export const ERROR_CATALOGUE = Object.freeze({
     422,
     9,
     'Evaluation cyclic',
-    'Grants to groups tie a name to its own "but_not": who holds it would not hold it. The detail names the circle. The service gives no answer rather than a guess: revoke one of these grants, or forbid them by "types".',
+    'Grants to groups tie a name to its own "but not": who holds it would not hold it. The detail names the circle. The service gives no answer rather than a guess: revoke one of these grants, or forbid them by "types".',
   ),
   'context-incomplete': entry(
     422,

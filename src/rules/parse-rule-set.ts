@@ -478,7 +478,7 @@ function refuseCycle(parser: Parser, parsed: RuleSet): void {
   const cycle = findNegativeCycle(parsed);
   if (cycle === undefined) return;
   parser.wrong(
-    `"rules[${cycle.rule}]" depends on itself through "but_not": ${cycle.names.join(' > ')}. Such a name has no meaning.`,
+    `"rules[${cycle.rule}]" depends on itself through "but not": ${cycle.names.join(' > ')}. Such a name has no meaning.`,
   );
 }
 

@@ -105,7 +105,7 @@ const BOUNDS: Readonly<Record<Bound, (limits: SearchLimits) => string>> = {
 export const undecided = (circle: readonly string[], conditions: GrantConditions | undefined): GrantdError =>
   circle.length === 0 && conditions !== undefined
     ? conditions.refusal()
-    : new GrantdError('evaluation-cyclic', `It rests on itself through "but_not": ${circle.join(', then ')}.`);
+    : new GrantdError('evaluation-cyclic', `It rests on itself through "but not": ${circle.join(', then ')}.`);
 
 export const tooLarge = (bound: Bound, limits: SearchLimits, what: string): GrantdError =>
   new GrantdError('evaluation-too-large', `${what} may follow ${BOUNDS[bound](limits)}; more would be needed.`);

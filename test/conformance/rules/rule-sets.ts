@@ -202,7 +202,7 @@ describe('rules', () => {
       { namespace: 'document', name: 'is_blocked', any_of: ['guest', 'can_read'] },
     ];
     const circle = assertProblem(await put(key, { rules }), 400, 'invalid-request', service.errorsBase);
-    assert.match(circle, /^"rules\[\d\]" depends on itself through "but_not": .*can_read > .*is_blocked/);
+    assert.match(circle, /^"rules\[\d\]" depends on itself through "but not": .*can_read > .*is_blocked/);
   });
 
   it('names each condition that does not compile, beside what else is wrong', async () => {

@@ -36,7 +36,7 @@ const butNot = (...names: readonly unknown[]) => ({ any_of: ['viewer'], but_not:
 
 const refusal = (rule: number, ...names: readonly string[]) => ({
   code: 'invalid-request',
-  message: `"rules[${rule}]" depends on itself through "but_not": ${names.join(' > ')}. Such a name has no meaning.`,
+  message: `"rules[${rule}]" depends on itself through "but not": ${names.join(' > ')}. Such a name has no meaning.`,
 });
 
 describe('a name that depends on itself through but_not', () => {
