@@ -13,7 +13,13 @@ import {
   textOfSubjectType,
 } from './rule-set.ts';
 import { namesToAsk } from './rules-text.ts';
+import { complete, StepSize, type Steps } from './steps.ts';
 import { textOfElements } from './text/printer.ts';
+
+/** Parts that one step compares, and names in them: a millisecond or two. */
+const PARTS_PER_STEP = 1500;
+/** Of an expression, which are as much work as a name. */
+const CHARACTERS_PER_NAME = 16;
 
 /** A namespace and a relation on its objects. */
 export interface NamespaceRelation {
@@ -53,24 +59,49 @@ const lineOfCondition = ({ name, parameters, expression }: Condition): string =>
 const lineOfType = ({ namespace, relation, subjects }: TypeRestriction): string =>
   `${namespace} ${relation}: ${subjects.length === 0 ? 'nobody' : subjects.map(textOfSubjectType).toSorted().join(', ')}`;
 
+/** How the parts of one list are compared and written. */
+interface PartForm<Part> {
+  readonly keyOf: (part: Part) => string;
+  readonly lineOf: (part: Part) => string;
+  readonly isSame: (left: Part, right: Part) => boolean;
+  /** How many names it has. */
+  readonly sizeOf: (part: Part) => number;
+}
+
+/** The parts that only one of the two has, or that are not the same in both, by their keys. */
+function* changedParts<Part>(
+  [from, to]: readonly [readonly Part[], readonly Part[]],
+  { keyOf, isSame, sizeOf }: PartForm<Part>,
+): Steps<ReadonlyMap<string, readonly [before: Part | undefined, after: Part | undefined]>> {
+  const step = new StepSize(PARTS_PER_STEP);
+  const after = new Map(to.map((part) => [keyOf(part), part]));
+  const changed = new Map<string, readonly [Part | undefined, Part | undefined]>();
+  for (const part of from) {
+    const key = keyOf(part);
+    const other = after.get(key);
+    after.delete(key);
+    if (other === undefined || !isSame(part, other)) changed.set(key, [part, other]);
+    yield* step.add(1 + sizeOf(part));
+  }
+  for (const [key, part] of after) changed.set(key, [undefined, part]);
+  return changed;
+}
+
 /** Removed, changed and added parts, ascending by their keys. */
-function diffOf<Part>(
-  from: readonly Part[],
-  to: readonly Part[],
-  keyOf: (part: Part) => string,
-  lineOf: (part: Part) => string,
-  isSame: (left: Part, right: Part) => boolean,
-): readonly string[] {
-  const [old, current] = [from, to].map((parts) => new Map(parts.map((part) => [keyOf(part), part])));
-  const keys = [...new Set([...(old?.keys() ?? []), ...(current?.keys() ?? [])])].sort();
-  return keys.flatMap((key) => {
-    const [before, after] = [old?.get(key), current?.get(key)];
-    if (before !== undefined && after !== undefined && isSame(before, after)) return [];
-    return [
-      ...(before === undefined ? [] : [`- ${lineOf(before)}`]),
-      ...(after === undefined ? [] : [`+ ${lineOf(after)}`]),
-    ];
-  });
+function* diffOf<Part>(
+  parts: readonly [readonly Part[], readonly Part[]],
+  form: PartForm<Part>,
+): Steps<readonly string[]> {
+  const step = new StepSize(PARTS_PER_STEP);
+  const changed = yield* changedParts(parts, form);
+  const lines: string[] = [];
+  for (const key of [...changed.keys()].sort()) {
+    const [before, after] = changed.get(key) ?? [];
+    if (before !== undefined) lines.push(`- ${form.lineOf(before)}`);
+    if (after !== undefined) lines.push(`+ ${form.lineOf(after)}`);
+    for (const part of [before, after]) yield* step.add(part === undefined ? 0 : 1 + form.sizeOf(part));
+  }
+  return lines;
 }
 
 const onOff = ({ groups }: RuleSet): string => (groups ? 'on' : 'off');
@@ -80,8 +111,10 @@ const onOff = ({ groups }: RuleSet): string => (groups ? 'on' : 'off');
  * added one, ascending by namespace and name. Empty if both mean the same; the order of rules and of their elements has
  * no meaning.
  */
-export function diffRules(from: RuleSet, to: RuleSet): readonly string[] {
-  const lines = [...diffOf(from.rules, to.rules, nameOf, lineOf, isSameRule)];
+export const diffRules = (from: RuleSet, to: RuleSet): readonly string[] => complete(diffInSteps(from, to));
+
+export function* diffInSteps(from: RuleSet, to: RuleSet): Steps<readonly string[]> {
+  const lines = [...(yield* diffOf([from.rules, to.rules], RULE_FORM))];
   if (from.groups !== to.groups) lines.push(`- groups: ${onOff(from)}`, `+ groups: ${onOff(to)}`);
   for (const list of ['relations', 'states'] as const) {
     const [before, after] = [new Set(from[list]), new Set(to[list])];
@@ -90,8 +123,8 @@ export function diffRules(from: RuleSet, to: RuleSet): readonly string[] {
     }
   }
   lines.push(
-    ...diffOf(from.conditions, to.conditions, ({ name }) => name, lineOfCondition, isSameCondition),
-    ...diffOf(from.types, to.types, restrictedBy, lineOfType, (a, b) => lineOfType(a) === lineOfType(b)),
+    ...(yield* diffOf([from.conditions, to.conditions], CONDITION_FORM)),
+    ...(yield* diffOf([from.types, to.types], TYPE_FORM)),
   );
   for (const namespace of publicChanged(from, to).toSorted()) {
     lines.push(`${to.public.includes(namespace) ? '+' : '-'} public: ${namespace}`);
@@ -100,8 +133,8 @@ export function diffRules(from: RuleSet, to: RuleSet): readonly string[] {
 }
 
 /** How many lines each of the two has that the other lacks. */
-export function countLines(from: RuleSet, to: RuleSet): { readonly added: number; readonly removed: number } {
-  const lines = diffRules(from, to);
+export function* countLines(from: RuleSet, to: RuleSet): Steps<{ readonly added: number; readonly removed: number }> {
+  const lines = yield* diffInSteps(from, to);
   const added = lines.filter((line) => line.startsWith('+')).length;
   return { added, removed: lines.length - added };
 }
@@ -117,15 +150,43 @@ function isSameRule(left: Rule, right: Rule): boolean {
   return elementsOf(left).symmetricDifference(elementsOf(right)).size === 0;
 }
 
+const RULE_FORM: PartForm<Rule> = {
+  keyOf: nameOf,
+  lineOf,
+  isSame: isSameRule,
+  sizeOf: (rule) => namesInRule(rule).length,
+};
+const CONDITION_FORM: PartForm<Condition> = {
+  keyOf: ({ name }) => name,
+  lineOf: lineOfCondition,
+  isSame: isSameCondition,
+  sizeOf: ({ expression }) => expression.length / CHARACTERS_PER_NAME,
+};
+const TYPE_FORM: PartForm<TypeRestriction> = {
+  keyOf: restrictedBy,
+  lineOf: lineOfType,
+  isSame: (left, right) => lineOfType(left) === lineOfType(right),
+  sizeOf: ({ subjects }) => subjects.length,
+};
+
 /** The names, and those that follow from them by these rules. */
-function withFollowing(rules: readonly Rule[], names: Iterable<string>): ReadonlySet<string> {
-  const uses = rules.flatMap((rule) =>
-    namesInRule(rule).flatMap(({ name, from }) => [name, from ?? name].map((used) => ({ used, name: rule.name }))),
-  );
-  const following = Map.groupBy(uses, ({ used }) => used);
+function* withFollowing(rules: readonly Rule[], names: Iterable<string>): Steps<ReadonlySet<string>> {
+  const step = new StepSize(PARTS_PER_STEP);
+  const following = new Map<string, Set<string>>();
+  for (const rule of rules) {
+    const uses = namesInRule(rule);
+    for (const { name, from } of uses) {
+      for (const used of [name, from ?? name]) following.getOrInsertComputed(used, () => new Set()).add(rule.name);
+    }
+    yield* step.add(uses.length);
+  }
   const all = new Set(names);
   // A set also iterates over what is added meanwhile.
-  for (const each of all) for (const { name } of following.get(each) ?? []) all.add(name);
+  for (const each of all) {
+    const next = following.get(each) ?? new Set();
+    for (const name of next) all.add(name);
+    yield* step.add(1 + next.size);
+  }
   return all;
 }
 
@@ -136,7 +197,11 @@ export function namesVanishing(from: RuleSet, to: RuleSet): readonly string[] {
 }
 
 /** The names of `from` that somebody may lose or gain by the change. `groupNames`: of the groups that have grants. */
-export function namesConcerned(from: RuleSet, to: RuleSet, groupNames: ReadonlySet<string>): ReadonlySet<string> {
+export function* namesConcerned(
+  from: RuleSet,
+  to: RuleSet,
+  groupNames: ReadonlySet<string>,
+): Steps<ReadonlySet<string>> {
   const asked = new Set(namesToAsk(from));
   const conditions = new Map(to.conditions.map((each) => [each.name, each]));
   const isOther = from.conditions.some((each) => {
@@ -144,14 +209,10 @@ export function namesConcerned(from: RuleSet, to: RuleSet, groupNames: ReadonlyS
     return other === undefined || !isSameCondition(each, other);
   });
   if (isOther || from.groups !== to.groups || publicChanged(from, to).length > 0) return asked;
-  const [before, after] = [from, to].map(({ rules }) => new Map(rules.map((rule) => [nameOf(rule), rule])));
-  const changed = [...from.rules, ...to.rules].filter((rule) => {
-    const [old, current] = [before?.get(nameOf(rule)), after?.get(nameOf(rule))];
-    return old === undefined || current === undefined || !isSameRule(old, current);
-  });
-  const names = withFollowing(
+  const changed = yield* changedParts([from.rules, to.rules], RULE_FORM);
+  const names = yield* withFollowing(
     [...from.rules, ...to.rules],
-    changed.map(({ name }) => name),
+    [...changed.values()].flatMap(([before, after]) => (before ?? after)?.name ?? []),
   );
   return to.groups && [...names].some((name) => groupNames.has(name)) ? asked : asked.intersection(names);
 }

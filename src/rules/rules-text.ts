@@ -180,13 +180,10 @@ export async function parseRulesText(text: string, turn: Turn): Promise<ParsedRu
 // ---- rules in words ----
 
 /** The names that rules define and that are no relations; each once, in the order of the rules. */
-export const derivedNames = (ruleSet: RuleSet): readonly string[] => [
-  ...new Set(ruleSet.rules.map(({ name }) => name).filter((name) => !isGranted(ruleSet, name))),
-];
-
-/** Whether the name is a relation, built-in or own, or a state. */
-const isGranted = (ruleSet: RuleSet, name: string): name is Relation =>
-  isRelation(name) || ownNames(ruleSet).some((each) => each === name);
+export function derivedNames(ruleSet: RuleSet): readonly string[] {
+  const granted = new Set<string>(grantedNames(ruleSet));
+  return [...new Set(ruleSet.rules.map(({ name }) => name).filter((name) => !granted.has(name)))];
+}
 
 /** All names that can be asked about. */
 export const namesToAsk = (ruleSet: RuleSet): readonly string[] => [...grantedNames(ruleSet), ...derivedNames(ruleSet)];
@@ -221,11 +218,13 @@ export function describeWanted(ruleSet: RuleSet, name: string, object: string): 
   if (number === undefined) return undefined;
   const wanted = compiled.wanted(object, bitOf(number));
   const names = compiled.namesIn(wanted.names);
+  const held = new Set(names);
+  const granted = grantedNames(ruleSet);
   return {
     names: [name, ...names.filter((each) => each !== name)],
-    relations: names.filter((each) => isGranted(ruleSet, each)),
+    relations: granted.filter((each) => held.has(each)),
     parents: wanted.parents.flatMap((parent) => {
-      const relation = grantedNames(ruleSet)[parent.relation - 1];
+      const relation = granted[parent.relation - 1];
       return relation === undefined ? [] : [{ relation, names: compiled.namesIn(parent.names) }];
     }),
     gates: wanted.gates.map((gate) => compiled.describe(gate)),

@@ -9,7 +9,7 @@ import { optionalTimestamp } from '../core/text/timestamps.ts';
 import { type AccessChanges, accessRecord, noChanges } from './access-changes.ts';
 import { parseRuleSetInTurns } from './parse-rule-set.ts';
 import { type RuleSet, ruleSetRecord } from './rule-set.ts';
-import type { NamespaceRelation } from './rules-diff.ts';
+import { diffInSteps, type NamespaceRelation } from './rules-diff.ts';
 import { RulesText, ruleSetWithSource } from './rules-text.ts';
 import { inTurns } from './steps.ts';
 import { printSteps } from './text/printer.ts';
@@ -99,8 +99,13 @@ export async function parseSentRules(rules: RulesText): Promise<RuleSet> {
   }
 }
 
-/** The text form, printed in turns. */
-export const printInTurns = (ruleSet: RuleSet): Promise<string> => inTurns(printSteps(ruleSet), turn);
+/** See `sourceOf`; printed in turns. */
+export const sourceInTurns = async (ruleSet: RuleSet): Promise<string> =>
+  ruleSet.source ?? inTurns(printSteps(ruleSet), turn);
+
+/** See `diffRules`; compared in turns. */
+export const diffInTurns = (from: RuleSet, to: RuleSet): Promise<readonly string[]> =>
+  inTurns(diffInSteps(from, to), turn);
 
 /** What a write of rules has besides them. */
 export interface RulesWriteTerms {

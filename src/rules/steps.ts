@@ -2,6 +2,23 @@
 
 export type Steps<Result> = Generator<void, Result>;
 
+/** Ends a step once it has done so much. */
+export class StepSize {
+  readonly #max: number;
+  #done = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  *add(work: number): Steps<void> {
+    this.#done += work;
+    if (this.#done < this.#max) return;
+    this.#done = 0;
+    yield;
+  }
+}
+
 /** All in one step. */
 export function complete<Result>(steps: Steps<Result>): Result {
   for (;;) {

@@ -12,8 +12,8 @@ import {
   isKnown,
   parseRulesRequest,
   parseSentRules,
-  printInTurns,
   rulesPreviewRecord,
+  sourceInTurns,
 } from '../../rules/rules-writes.ts';
 import { EXAMPLE_ETAG } from '../schema/examples.ts';
 import type { BodyDescription } from '../schema/operation-description.ts';
@@ -45,7 +45,7 @@ export async function rulesResponse(rules: RulesText, { accept }: OperationHeade
     return { ...response, json: isStored ? rules.text : jsonOfRules(await parseSentRules(rules)) };
   }
   const contentType = `${RULES_TEXT_TYPE}; charset=utf-8`;
-  return { ...response, contentType, json: isStored ? await printInTurns(await parseSentRules(rules)) : rules.text };
+  return { ...response, contentType, json: isStored ? await sourceInTurns(await parseSentRules(rules)) : rules.text };
 }
 
 export const readRules: PublicOperation = {

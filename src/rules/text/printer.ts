@@ -3,7 +3,7 @@
 
 import { RELATIONS } from '../../core/tuples.ts';
 import { type Condition, isGate, type RuleElement, type RuleSet, subjectTypeText, textOfName } from '../rule-set.ts';
-import { complete, type Steps } from '../steps.ts';
+import { complete, StepSize, type Steps } from '../steps.ts';
 import { type CommentLine, expressionIn, type Statement, statementsIn, type Token } from './lexer.ts';
 import { mistakenFor } from './reader.ts';
 import { isReserved } from './words.ts';
@@ -87,11 +87,12 @@ const commentLines = (comments: readonly CommentLine[], isFirst: boolean): reado
   ]);
 
 /** Of the text, that one step prints or brings into the layout, and the statement with which it ends. */
-const STEP_CHARACTERS = 8 * 1024;
+const STEP_CHARACTERS = 4 * 1024;
 
 function* formatSteps(text: string): Steps<string> {
   const lines: string[] = [];
   let before: Statement['kind'] | undefined;
+  const step = new StepSize(STEP_CHARACTERS);
   let laidTo = 0;
   for (const statement of statementsIn(text)) {
     const { comments } = statement;
@@ -110,9 +111,8 @@ function* formatSteps(text: string): Steps<string> {
     else written.push(...linesOf(statement.tokens, kind === 'definition' ? 2 : 0));
     lines.push(...written);
     before = kind;
-    if (statement.to - laidTo < STEP_CHARACTERS) continue;
+    yield* step.add(statement.to - laidTo);
     laidTo = statement.to;
-    yield;
   }
   return `${lines.join('\n')}\n`;
 }
@@ -226,8 +226,7 @@ class NamespaceBlocks {
   readonly #said = new Set<readonly string[]>();
   #type = 0;
   #rule = 0;
-  /** Characters of this step. */
-  #characters = 0;
+  readonly #step = new StepSize(STEP_CHARACTERS);
 
   constructor(ruleSet: RuleSet, comments: RulesComments) {
     this.#ruleSet = ruleSet;
@@ -279,10 +278,7 @@ class NamespaceBlocks {
   *#define(namespace: string, name: string, text: string): Steps<void> {
     this.#comment(this.#comments.names.get(`${namespace} ${name}`), '  ');
     this.lines.push(`  ${name}${text}`);
-    this.#characters += name.length + text.length;
-    if (this.#characters < STEP_CHARACTERS) return;
-    this.#characters = 0;
-    yield;
+    yield* this.#step.add(name.length + text.length);
   }
 
   /** Each list once. */
@@ -320,13 +316,10 @@ export function* printSteps(ruleSet: RuleSet, comments = NO_COMMENTS): Steps<str
   const blocks = new NamespaceBlocks(ruleSet, comments);
   yield* blocks.print();
   const conditions: string[] = [];
-  let characters = 0;
+  const step = new StepSize(STEP_CHARACTERS);
   for (const each of ruleSet.conditions) {
     conditions.push(...commentsOf(comments.conditions.get(each.name)), conditionText(each));
-    characters += each.expression.length;
-    if (characters < STEP_CHARACTERS) continue;
-    characters = 0;
-    yield;
+    yield* step.add(each.expression.length);
   }
   const lines = [...lists, ...blocks.lines, ...conditions, ...commentsOf(comments.rest)];
   yield;

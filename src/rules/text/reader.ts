@@ -6,6 +6,7 @@ import { nearestName } from '../../core/json-members.ts';
 import { isNamespaceName, isRelation, RELATIONS } from '../../core/tuples.ts';
 import { NAME_FORM } from '../parse-rule-set.ts';
 import type { ElementRecord } from '../rule-set.ts';
+import { StepSize, type Steps } from '../steps.ts';
 import { ElementReader, isPlainUnion, type Node } from './element-reader.ts';
 import { statementHint, tokenHint } from './hints.ts';
 import {
@@ -39,7 +40,7 @@ export interface RulesSource {
 export const PROBLEMS_MAX = 20;
 
 /** Characters that are read in one step. */
-const STEP_CHARACTERS = 8 * 1024;
+const STEP_CHARACTERS = 4 * 1024;
 
 /** Whether one looks like a typing error of the other: one letter more, less or other, or letters in another order. */
 function looksLike(left: string, right: string): boolean {
@@ -386,19 +387,19 @@ class Reader {
   }
 }
 
-/** Reads the text in steps of a few milliseconds: each `next` is one. */
-export function* readSource(text: string): Generator<undefined, RulesSource> {
+/** In steps of a few milliseconds. */
+export function* readSource(text: string): Steps<RulesSource> {
   const reader = new Reader(text);
   if (text.trim() === '')
     reader.wrong('The text is empty. For no rules at all, write a comment: `# none`.', { offset: 0, length: 1 });
+  const step = new StepSize(STEP_CHARACTERS);
   let readTo = 0;
   for (const statement of statementsIn(text)) {
     if (statement.kind === 'end') break;
     reader.read(statement);
     if (reader.problems.length >= PROBLEMS_MAX) break;
-    if (statement.to - readTo < STEP_CHARACTERS) continue;
+    yield* step.add(statement.to - readTo);
     readTo = statement.to;
-    yield;
   }
   const { body, places, expressionLines, problems } = reader;
   return { body, places, expressionLines, problems };

@@ -56,6 +56,8 @@ const CONDITION_STEPS_MAX = 400_000;
 const SPENT_AT_ONCE_MAX = 1000;
 /** Entities and grants of a step that has a turn of its own: a few milliseconds. */
 const SPENT_PER_STEP_MAX = 2500;
+/** What the beginning of a check stands for in a step: a search for actions has thousands of them. */
+const SPENT_PER_CHECK = 20;
 /** The same where commits keep interrupting: some milliseconds. */
 const LAST_SPENT_PER_STEP_MAX = 16_000;
 /** The cost of a step that runs immediately. */
@@ -482,15 +484,17 @@ async function runInSteps(
 ): Promise<'decided' | 'missing' | 'changed'> {
   using watch = of.memory.watchGrants(run.restsOn);
   let stepMax = spentMax;
+  let first = 0;
   let misses = false;
   for (const [index, check] of checks.entries()) {
     let outcome: ReturnType<CheckRun['decide']>;
     do {
-      if (run.spent > stepMax) {
+      if (run.spent + SPENT_PER_CHECK * (index - first) > stepMax) {
         await takeTurn(of, TURN_MS);
         if (watch.changed) return 'changed';
         run.startStep();
         stepMax = run.spent + spentMax;
+        first = index;
       }
       outcome = run.decide(check, index, spentMax);
       // What the others miss is loaded in the same round.

@@ -20,6 +20,7 @@ import { grantOf, namespacesOf, type Tuple } from '../../core/tuples.ts';
 import { narrowedConditions, narrowedTypes, undeclaredIn } from '../../rules/allowed-grants.ts';
 import { hasRules, jsonOfRules, type RuleSet } from '../../rules/rule-set.ts';
 import { countLines } from '../../rules/rules-diff.ts';
+import type { Steps } from '../../rules/steps.ts';
 import type { CountKey } from '../../store/store.ts';
 import { type Change, type ChangeResult, resultOf } from '../log-changes.ts';
 import { NAMES_PER_TENURE_MAX } from '../memory/relation-numbers.ts';
@@ -325,20 +326,21 @@ export function refuseLost(former: RuleSet, next: RuleSet, countOf: (key: CountK
 export class ReplacedRules extends Error {}
 
 /**
- * Compares the rules with the present ones, which must be pinned, in a step of its own: the decision is one of a batch.
- * It throws ReplacedRules if others have taken the place of those. `outside`: the stored grants as far as they were
+ * Compares the rules with the present ones, which must be pinned, in steps: the decision itself is one of a batch. It
+ * throws ReplacedRules if others have taken the place of those. `outside`: the stored grants as far as they were
  * compared with the types; throws UnreadGrants if they must be.
  */
-export function decideRules(
+export function* decideRules(
   memory: TenantMemory,
   { rules, ifMatch, outsideTypes }: RulesRequest,
   outside?: OutsideGrants,
-): Decide {
+): Steps<Decide> {
   const { text, ruleSet } = rules;
   const revision = hasRules(ruleSet) ? rules.revision : undefined;
   const former = memory.rules.pinned;
   const stricter = outsideTypes === 'keep' ? [] : narrowedTypes(former.ruleSet, ruleSet);
-  const lines = countLines(former.ruleSet, ruleSet);
+  yield;
+  const lines = yield* countLines(former.ruleSet, ruleSet);
   return (draft) => {
     assertLives(draft, memory);
     const present = draft.tenant(memory);

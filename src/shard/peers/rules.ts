@@ -18,6 +18,7 @@ import {
 import { namesConcerned, namesVanishing, publicChanged, relationsUsed } from '../../rules/rules-diff.ts';
 import type { RulesText } from '../../rules/rules-text.ts';
 import { KEEP_OUTSIDE, PREVIEW_GRANTS_MAX } from '../../rules/rules-writes.ts';
+import { inTurns } from '../../rules/steps.ts';
 import type { CountKey } from '../../store/store.ts';
 import {
   COMPARED_SUBJECTS_MAX,
@@ -84,10 +85,9 @@ export const writeRules: Handler<'writeRules'> = async (peer, by, request) => {
   let outside: OutsideGrants | undefined;
   for (let tries = 0; tries < READ_TRIES; ) {
     try {
-      await memory.rules.turn();
+      const decide = await inTurns(decideRules(memory, wanted, outside), memory.rules.turn);
       peer.handles.assertGood(handle);
-      const decide = under(handle, decideRules(memory, wanted, outside));
-      const result = await peer.submit(handle, by.attempt, size, decide);
+      const result = await peer.submit(handle, by.attempt, size, under(handle, decide));
       assert(result.kind === 'rules-written', 'a write of rules has its result');
       return;
     } catch (error) {
@@ -220,6 +220,7 @@ export async function previewRules(
     for (const namespace of publicChanged(present, ruleSet)) publicGrants += await scan.countOf(`${namespace}:*`);
     const countsGroups = present.groups !== ruleSet.groups;
     const used = new Map(relationsUsed(ruleSet).map((each) => [`${each.namespace} ${each.relation}`, each]));
+    await memory.rules.turn();
     const compiled = new CompiledRules(ruleSet, undefined, new Map());
     const { types } = prepared.rules;
     let [groupSubjects, notFollowed, outsideTypes, excluded] = [0, 0, 0, 0];
@@ -250,8 +251,7 @@ export async function previewRules(
     const ungranted = [...used.values()];
     return { revision, groupSubjects, publicGrants, notFollowed, outsideTypes, ungranted, scannedGrants, complete };
   });
-  await memory.rules.turn();
-  const names = namesConcerned(present, ruleSet, groupNames);
+  const names = await inTurns(namesConcerned(present, ruleSet, groupNames), memory.rules.turn);
   const access = await accessUnder(
     context,
     listing,

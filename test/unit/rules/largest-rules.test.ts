@@ -5,7 +5,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { bitOf, CompiledRules } from '../../../src/rules/compiled-rules.ts';
 import { parseRuleSet, parseRuleSetInTurns } from '../../../src/rules/parse-rule-set.ts';
-import { OWN_RELATIONS_MAX, RULES_MAX, type RuleSet } from '../../../src/rules/rule-set.ts';
+import { NO_RULES, OWN_RELATIONS_MAX, RULES_MAX, type RuleElement, type RuleSet } from '../../../src/rules/rule-set.ts';
+import { diffInSteps, namesConcerned, namesVanishing } from '../../../src/rules/rules-diff.ts';
+import type { Steps } from '../../../src/rules/steps.ts';
 import { printRules, printSteps } from '../../../src/rules/text/printer.ts';
 import { ruleSetOfSource } from '../../../src/rules/text/rules-source.ts';
 
@@ -79,6 +81,66 @@ describe('printing of the largest rules', () => {
     assert.ok(stepsOf(many) >= stepsOf(few) + 10, `${stepsOf(few)}, ${stepsOf(many)}`);
     const typed = parseRuleSet({ relations: NAMES.slice(0, 500), types: types.slice(0, 500), rules: [] });
     assert.ok(stepsOf(typed) >= stepsOf(few) + 5, `${stepsOf(typed)}`);
+  });
+});
+
+describe('a comparison of the largest rules', () => {
+  const [RULES, ELEMENTS] = [270, 100];
+  /** Several for each of the 1,500 names of a step, and for those of the rule with which it ends. */
+  const READS_PER_STEP_MAX = 15_000;
+
+  /** Rules of which each look at an element is counted; the last name of each is `last`. */
+  function countedRules(count: () => void, last: string): RuleSet {
+    const element = (name: string): RuleElement => ({
+      get name() {
+        count();
+        return name;
+      },
+      from: undefined,
+    });
+    const elements = [...numbered(ELEMENTS - 1, (index) => `r${index}`), last];
+    const rules = numbered(RULES, (index) => ({ namespace: 'doc', name: `n${index}`, anyOf: elements.map(element) }));
+    return { ...NO_RULES, rules };
+  }
+
+  for (const [name, stepsOf] of [
+    ['their lines', diffInSteps],
+    ['the names that are concerned', (from, to) => namesConcerned(from, to, new Set())],
+    ['their text', (_, to) => printSteps(to)],
+  ] satisfies readonly (readonly [string, (from: RuleSet, to: RuleSet) => Steps<unknown>])[]) {
+    for (const [kind, last] of [
+      ['others', 'other'],
+      ['the same', 'last'],
+      ['none', undefined],
+    ] as const) {
+      it(`looks at so many elements in each step: ${name}, compared with ${kind}`, () => {
+        let reads = 0;
+        const count = (): void => {
+          reads += 1;
+        };
+        const to = countedRules(count, 'last');
+        const from = last === undefined ? NO_RULES : countedRules(count, last);
+        const readsOfSteps: number[] = [];
+        for (const steps = stepsOf(from, to); steps.next().done !== true; reads = 0) readsOfSteps.push(reads);
+        assert.ok(Math.max(...readsOfSteps, reads) <= READS_PER_STEP_MAX, readsOfSteps.join(' '));
+        assert.ok(readsOfSteps.reduce((sum, each) => sum + each, reads) >= RULES * ELEMENTS, readsOfSteps.join(' '));
+      });
+    }
+  }
+
+  it('looks at each name that vanishes a few times', () => {
+    let reads = 0;
+    const { relations } = parseRuleSet({ relations: NAMES, rules: [] });
+    const counted = new Proxy(relations, {
+      get(names, key, receiver) {
+        reads += 1;
+        return Reflect.get(names, key, receiver);
+      },
+    });
+    const rules = numbered(RULES_MAX, (index) => ({ namespace: 'doc', name: `n${index}`, anyOf: [] }));
+    const from = { ...NO_RULES, relations: counted, rules };
+    assert.equal(namesVanishing(from, NO_RULES).length, OWN_RELATIONS_MAX + RULES_MAX);
+    assert.ok(reads <= 20 * OWN_RELATIONS_MAX, `${reads}`);
   });
 });
 

@@ -7,8 +7,7 @@ import type { OperatorTenantSession } from '../../../../src/front/front.ts';
 import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import { versionOf } from '../../../../src/operator/path-ids.ts';
 import { NO_RULES, type RuleSet, revisionOf, textOfRules } from '../../../../src/rules/rule-set.ts';
-import { parseSentRules } from '../../../../src/rules/rules-writes.ts';
-import { sourceOf } from '../../../../src/rules/text/printer.ts';
+import { parseSentRules, sourceInTurns } from '../../../../src/rules/rules-writes.ts';
 import { openTenant, type PageCall, type PageResult, readRuleSet, tenantPath } from '../page.ts';
 import { actorMarkup, liveKeys } from '../parts/actors.ts';
 import { changeForm, hidden, queryForm, selectField, submit } from '../parts/form-parts.ts';
@@ -83,19 +82,23 @@ interface VersionComparison {
   readonly from: { readonly version: number; readonly ruleSet: RuleSet } | undefined;
 }
 
-function comparison({ tenantId, version, versions, ruleSet, from }: VersionComparison): Markup {
+async function comparison({ tenantId, version, versions, ruleSet, from }: VersionComparison): Promise<Markup> {
   const others = versions.filter((each) => each.version !== version.version);
   const choices = others.map((each) => ({ value: String(each.version), text: `version ${each.version}` }));
   const field = { name: 'from', label: 'Compare with', choices, value: String(from?.version ?? '') };
   return html`
     ${others.length > 0 && queryForm(pathOf(tenantId, version.version), [selectField(field), submit('Compare', 'secondary')], 'Compare')}
-    ${from === undefined ? html`<p>The version before it is no longer kept.</p>` : rulesDiff(from.ruleSet, ruleSet)}`;
+    ${from === undefined ? html`<p>The version before it is no longer kept.</p>` : await rulesDiff(from.ruleSet, ruleSet)}`;
 }
 
-function restoration(call: PageCall, { tenantId, version, ruleSet }: VersionComparison, present: RuleSet): Markup {
+async function restoration(
+  call: PageCall,
+  { tenantId, version, ruleSet }: VersionComparison,
+  present: RuleSet,
+): Promise<Markup> {
   if (revisionOf(present) === revisionOf(ruleSet)) return html`<p>These are the current rules.</p>`;
   return html`<p>Restoring it creates a new version and changes the current rules as follows:</p>
-    ${rulesDiff(present, ruleSet)}
+    ${await rulesDiff(present, ruleSet)}
     ${changeForm(
       call.session,
       tenantPath(tenantId, 'rules'),
@@ -129,12 +132,12 @@ export async function versionPage(call: PageCall): Promise<PageResult> {
       ${fact('Request', copyCode(version.requestId))}
       ${fact('Revision', copyCode(version.revision))}
     </dl>
-    <details><summary>Its rules</summary><pre tabindex="0">${sourceOf(ruleSet)}</pre></details>`;
+    <details><summary>Its rules</summary><pre tabindex="0">${await sourceInTurns(ruleSet)}</pre></details>`;
   const since = other === 0 ? 'What it set' : html`What it changed since version ${other}`;
   return tenantPage(tenant, 'rules', `Version ${number} of the rules of ${tenant.name}`, [
     crumb(versionsPath(tenantId), 'History of the rules'),
     section('version', `Version ${number} of the rules`, facts),
-    section('difference', since, comparison(compared)),
-    section('restore', 'Restore', restoration(call, compared, present)),
+    section('difference', since, await comparison(compared)),
+    section('restore', 'Restore', await restoration(call, compared, present)),
   ]);
 }

@@ -8,10 +8,9 @@ import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import { tenantIdOf } from '../../../../src/operator/path-ids.ts';
 import { noChanges } from '../../../../src/rules/access-changes.ts';
 import { hasRules, NO_RULES, type RuleSet, revisionOf } from '../../../../src/rules/rule-set.ts';
-import { diffRules, namesVanishing, publicChanged } from '../../../../src/rules/rules-diff.ts';
+import { namesVanishing, publicChanged } from '../../../../src/rules/rules-diff.ts';
 import { isJsonForm, parseRulesText, RulesText } from '../../../../src/rules/rules-text.ts';
-import { KEEP_OUTSIDE, type RulesPreview } from '../../../../src/rules/rules-writes.ts';
-import { sourceOf } from '../../../../src/rules/text/printer.ts';
+import { diffInTurns, KEEP_OUTSIDE, type RulesPreview, sourceInTurns } from '../../../../src/rules/rules-writes.ts';
 import type { ParsedRules, RulesProblem } from '../../../../src/rules/text/rules-source.ts';
 import { type Refusal, refuse, refuseThrown } from '../forms.ts';
 import {
@@ -56,7 +55,7 @@ async function parseTyped(text: string): Promise<ParsedRules> {
 /** A browser sends each line break of a form as two characters. */
 const typedText = ({ form }: PageCall): string => form.text('rules').replaceAll('\r\n', '\n');
 
-const shownText = (ruleSet: RuleSet): string => (hasRules(ruleSet) ? sourceOf(ruleSet) : '');
+const shownText = async (ruleSet: RuleSet): Promise<string> => (hasRules(ruleSet) ? sourceInTurns(ruleSet) : '');
 
 interface EditorState {
   /** The revision of the rules on which the text is based; empty: the page never had one. */
@@ -131,7 +130,7 @@ export async function rulesPage(call: PageCall): Promise<PageResult> {
   const example = RULES_EXAMPLES.find(({ name }) => name === call.query.text('example'));
   return showPage(call, {
     revision: revisionOf(present),
-    text: example?.text ?? shownText(present),
+    text: example?.text ?? (await shownText(present)),
     above: hasRules(present) ? undefined : examplesMarkup(session.tenantId),
     end: await newestVersions(call, session),
   });
@@ -192,8 +191,8 @@ async function showConflict(call: PageCall, session: OperatorTenantSession, rule
   const above = html`<section class="confirm wide" aria-labelledby="conflict-title">
     <h2 id="conflict-title">Another operator changed the rules in the meantime</h2>
     <p>Your text is still below. Saving it now changes the current rules as follows:</p>
-    ${rulesDiff(present, ruleSet)}
-    <details><summary>The current rules</summary><pre tabindex="0">${shownText(present)}</pre></details>
+    ${await rulesDiff(present, ruleSet)}
+    <details><summary>The current rules</summary><pre tabindex="0">${await shownText(present)}</pre></details>
   </section>`;
   const refusal = refuse('form', 'Another operator changed the rules in the meantime. Nothing was saved.', 412);
   return again(call, { revision: revisionOf(present), refusal, above });
@@ -209,7 +208,7 @@ async function tryRules(call: PageCall, session: OperatorTenantSession, ruleSet:
         ? undefined
         : html`<p class="warning">Another operator changed the rules since you opened this page.</p>`
     }
-    ${rulesDiff(present, ruleSet)}
+    ${await rulesDiff(present, ruleSet)}
     ${figuresMarkup({ tenantId: session.tenantId, nowMs: call.clock.wallMs() }, preview)}
     <p class="hint">Nothing has been saved.</p>
   </section>`;
@@ -251,9 +250,9 @@ const excludedGrants = (message: string): Markup =>
     <p>${message}</p>
     <p>Grants that you keep go on allowing what they allow; the types hold for new ones.</p>`;
 
-function noticeOf(present: RuleSet, ruleSet: RuleSet): string {
+async function noticeOf(present: RuleSet, ruleSet: RuleSet): Promise<string> {
   if (!hasRules(ruleSet)) return 'Rules removed: only grants count.';
-  const same = diffRules(present, ruleSet).length === 0 ? ' Their meaning is the same.' : '';
+  const same = (await diffInTurns(present, ruleSet)).length === 0 ? ' Their meaning is the same.' : '';
   return `Rules saved: ${plural(ruleSet.rules.length, 'rule')}.${same}`;
 }
 
@@ -268,7 +267,7 @@ async function saveRules(call: PageCall, session: OperatorTenantSession, ruleSet
     const changesGrants = switched && (preview.groupSubjects > 0 || preview.publicGrants > 0 || !preview.complete);
     if (changesGrants || preview.vanishing.some(({ askedAtMs }) => askedAtMs !== undefined)) {
       const explanation = html`${changesGrants ? NEW_MEANING : MISSING_NAMES}
-        ${rulesDiff(present, ruleSet)}
+        ${await rulesDiff(present, ruleSet)}
         ${figuresMarkup({ tenantId: session.tenantId, nowMs: call.clock.wallMs() }, preview)}`;
       return askToSave(call, ruleSet, 'Save the rules', explanation);
     }
@@ -287,7 +286,7 @@ async function saveRules(call: PageCall, session: OperatorTenantSession, ruleSet
     const fields = { outside_types: KEEP_OUTSIDE };
     return askToSave(call, ruleSet, 'Save the rules, and keep these grants', excludedGrants(error.message), fields);
   }
-  return redirect(tenantPath(session.tenantId, 'rules'), noticeOf(present, ruleSet));
+  return redirect(tenantPath(session.tenantId, 'rules'), await noticeOf(present, ruleSet));
 }
 
 export async function writeRules(call: PageCall): Promise<PageResult> {
@@ -303,7 +302,7 @@ export async function writeRules(call: PageCall): Promise<PageResult> {
       case 'save':
         return await saveRules(call, session, ruleSet);
       case 'edit':
-        return await again(call, { text: shownText(ruleSet) });
+        return await again(call, { text: await shownText(ruleSet) });
       default:
         return await tryRules(call, session, ruleSet);
     }

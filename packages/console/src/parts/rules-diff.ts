@@ -3,7 +3,7 @@
 
 import { html, type Markup } from '../../../../src/http/pages/markup.ts';
 import { type RuleSet, revisionOf } from '../../../../src/rules/rule-set.ts';
-import { diffRules } from '../../../../src/rules/rules-diff.ts';
+import { diffInTurns } from '../../../../src/rules/rules-writes.ts';
 import { type DiffLine, diffLines } from '../line-diff.ts';
 import { plural } from './parts.ts';
 
@@ -51,9 +51,9 @@ function textDiff(lines: readonly DiffLine[]): Markup {
 }
 
 /** What differs between two rule sets. */
-export function rulesDiff(from: RuleSet, to: RuleSet): Markup {
+export async function rulesDiff(from: RuleSet, to: RuleSet): Promise<Markup> {
   if (revisionOf(from) === revisionOf(to)) return html`<p>Nothing: the rules are the same.</p>`;
-  const meaning = diffRules(from, to);
+  const meaning = await diffInTurns(from, to);
   const isText = from.source !== undefined && to.source !== undefined;
   return html`
     ${meaning.length === 0 ? html`<p>Nothing changes its meaning: only comments, order or layout differ.</p>` : diffMarkup(meaning)}

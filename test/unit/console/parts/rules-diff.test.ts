@@ -11,8 +11,8 @@ import { RulesText } from '../../../../src/rules/rules-text.ts';
 import { formatSource } from '../../../../src/rules/text/printer.ts';
 
 /** The lines of each box, each with what it is. */
-const boxesOf = (from: string, to: string): readonly (readonly string[])[] => {
-  const text = renderMarkup(rulesDiff(new RulesText(from).ruleSet, new RulesText(to).ruleSet));
+const boxesOf = async (from: string, to: string): Promise<readonly (readonly string[])[]> => {
+  const text = renderMarkup(await rulesDiff(new RulesText(from).ruleSet, new RulesText(to).ruleSet));
   return [...text.matchAll(/<pre[^>]*>(.*?)<\/pre>/gs)].map(([, box = '']) =>
     [...box.matchAll(/<(ins|del|span|small)>([^<]*)<\/\1>/g)].map(([, kind, line]) => `${kind}|${line}`),
   );
@@ -32,11 +32,11 @@ describe('the difference between rules', () => {
     );
   });
 
-  it('has the lines of the text, with comments and the namespace in which they are', () => {
+  it('has the lines of the text, with comments and the namespace in which they are', async () => {
     const names = Array.from({ length: 6 }, (_, index) => `  can_${index} = owner\n`).join('');
     const before = `namespace doc\n${names}  viewer = editor\n  last = owner\n`;
     const after = before.replace('viewer = editor', 'viewer = editor or owner  # both');
-    const [meaning, text] = boxesOf(before, after);
+    const [meaning, text] = await boxesOf(before, after);
     assert.equal(meaning?.length, 2);
     assert.deepEqual(text, [
       'span|  namespace doc',
@@ -49,15 +49,15 @@ describe('the difference between rules', () => {
     ]);
   });
 
-  it('says where only comments, order or layout differ, and where nothing does', () => {
+  it('says where only comments, order or layout differ, and where nothing does', async () => {
     const rules = 'namespace doc\n  viewer = editor\n';
     const commented = new RulesText(`# why\n${rules}`).ruleSet;
-    const text = renderMarkup(rulesDiff(new RulesText(rules).ruleSet, commented));
+    const text = renderMarkup(await rulesDiff(new RulesText(rules).ruleSet, commented));
     assert.match(text, /only comments, order or layout differ/);
     assert.match(text, /<ins>\+ # why<\/ins>/);
     const json = parseRuleSet(ruleSetRecord(commented));
-    assert.doesNotMatch(renderMarkup(rulesDiff(json, commented)), /<pre/, 'JSON has no text to compare');
-    assert.match(renderMarkup(rulesDiff(commented, commented)), /Nothing: the rules are the same/);
+    assert.doesNotMatch(renderMarkup(await rulesDiff(json, commented)), /<pre/, 'JSON has no text to compare');
+    assert.match(renderMarkup(await rulesDiff(commented, commented)), /Nothing: the rules are the same/);
   });
 });
 

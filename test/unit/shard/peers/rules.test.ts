@@ -6,7 +6,9 @@ import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { NO_RULES, type RuleSet, revisionOfRules, ruleSetRecord, textOfRules } from '../../../../src/rules/rule-set.ts';
 import { countLines } from '../../../../src/rules/rules-diff.ts';
 import { RulesText } from '../../../../src/rules/rules-text.ts';
+import { complete } from '../../../../src/rules/steps.ts';
 import { purgeTenants } from '../../../../src/shard/log/maintenance.ts';
+import { decideRules } from '../../../../src/shard/log/write-decisions.ts';
 import { previewRules } from '../../../../src/shard/peers/rules.ts';
 import { WRITE_BEHIND } from '../../../kit/store/faulty-store.ts';
 import { createRulesWrite, soon } from '../../../kit/store/store-fixtures.ts';
@@ -352,6 +354,21 @@ test('what a peer sends as rules and is none is refused, and rules are stored by
   assert.equal(rules.written(textOfRules(SECOND)), prepared.rules);
 });
 
+test('a write of the largest rules is compared with the present ones in steps, before its decision', async () => {
+  const { slot, handle, tenantId } = await openSlot();
+  const elements = Array.from({ length: 100 }, (_, index) => (index === 0 ? 'viewer' : 'owner'));
+  const rules = Array.from({ length: 150 }, (_, index) => ({ namespace: 'doc', name: `n${index}`, any_of: elements }));
+  const memory = slot.tenure.tenants.get(tenantId) ?? assert.fail();
+  using _pinned = await memory.rules.pin();
+  const stepsOf = async (ruleSet: RuleSet): Promise<number> => {
+    using prepared = await memory.rules.prepare(RulesText.of(ruleSet));
+    return [...decideRules(memory, { rules: prepared.rules, ifMatch: undefined })].length;
+  };
+  assert.ok((await stepsOf(parseRuleSet({ rules }))) >= 5);
+  await write(slot, handle, parseRuleSet({ rules }));
+  assert.ok((await stepsOf(FIRST)) >= 5);
+});
+
 test('writes of rules that wait together are each compared with those before them', async () => {
   const { slot, handle } = await openSlot();
   const written = [FIRST, SECOND, LONG, FIRST, NO_RULES, SECOND];
@@ -360,5 +377,5 @@ test('writes of rules that wait together are each compared with those before the
   let lines = 0;
   for (const { added, removed } of versions) lines += added - removed;
   const present = (await slot.connection.readRules(handle)).ruleSet;
-  assert.equal(lines, countLines(NO_RULES, present).added);
+  assert.equal(lines, complete(countLines(NO_RULES, present)).added);
 });
