@@ -126,7 +126,8 @@ export const swatch = (fill: string, color?: string): Markup =>
 export function entityLink(tenantId: string, subject: string, groups = true): Markup {
   const group = groups ? parseGroup(subject) : undefined;
   const query = group === undefined ? { subject } : { object: group.object, relation: group.name };
-  return html`<a href=${tenantPath(tenantId, 'grants', query)}>${foreign(subject)}</a>`;
+  const link = html`<a href=${tenantPath(tenantId, 'grants', query)}>${foreign(subject)}</a>`;
+  return subject === EVERY_SUBJECT ? html`${link} <small>every subject, by a state</small>` : link;
 }
 
 /** An object links to the grants on it. */

@@ -55,6 +55,31 @@ const write = (...texts: readonly string[]) =>
     }),
   );
 
+it('grants a state without a subject or to *, says so of another subject, and shows what * is', async () => {
+  const rules = RulesText.of(parseRuleSet({ states: ['archived'], rules: [] }));
+  await session.call('writeRules', context, { rules, ifMatch: undefined });
+  const grant = (subject: string, object: string, relation = 'archived') =>
+    visitor.post(base, { subject, relation, object, expires: '', 'expires-at': '', condition: '' });
+  for (const [subject, object] of [
+    ['', 'doc:1'],
+    ['*', 'doc:2'],
+  ] as const) {
+    assert.equal((await grant(subject, object)).status, 303);
+  }
+  for (const [subject, relation, message] of [
+    ['user:ada', 'archived', /&quot;archived&quot; is a state, which is granted to its object alone/],
+    ['*', 'viewer', /only the states are granted of the tenant: archived/],
+  ] as const) {
+    const refused = await grant(subject, 'doc:3', relation);
+    assert.equal(refused.status, 422);
+    assert.match(refused.text, message);
+  }
+  assert.deepEqual(await held(), ['* archived doc:1', '* archived doc:2']);
+  for (const page of [base, `${base}?object=doc:1`]) {
+    assert.match((await visitor.get(page)).text, />\*<.*every subject, by a state/s, page);
+  }
+});
+
 it('counts the grants of each subject, and says that there are none only if it is known', async (test) => {
   const { operator } = service;
   await write('user:holds viewer doc:1', 'user:holds viewer doc:2', 'user:holds viewer doc:3');
