@@ -160,8 +160,10 @@ export function isAnswerIn(state: RuledState, question: Question, answer: RuledA
   if (answer.kind === 'no-subject') return !isFit;
   if (answer.kind === 'not-allowed') return !isAllowed;
   if (!isDefined || !isDeclared || !isFit || !isAllowed) return false;
-  // The bound is no answer: only who holds something too far away may meet it.
-  if (answer.kind === 'too-large') return isFarQuestion(question) && reachesFar(state);
+  // The bound is no answer: only who holds something too far away may meet it. Every subject may hold a state there.
+  if (answer.kind === 'too-large') {
+    return isFarQuestion(question) && (state.ruleSet.states.length > 0 || reachesFar(state));
+  }
   if (answer.kind === 'undecided') return isUndecided(state, question, answer.code);
   switch (question.kind) {
     case 'checks':
