@@ -25,7 +25,11 @@ type Dependencies = readonly (readonly Dependency[])[];
  * Behind `from` are entities of the namespaces that the types of the relation list, else of every one. Groups and
  * `ns:*` are no entities, unless the rule set has no groups and the namespace is not public.
  */
-function entitiesBehind({ types, groups, public: namespaces }: RuleSet): ReadonlyMap<string, ReadonlySet<string>> {
+export function entitiesBehind({
+  types,
+  groups,
+  public: namespaces,
+}: RuleSet): ReadonlyMap<string, ReadonlySet<string>> {
   const isEntity = ({ of, namespace }: SubjectType): boolean =>
     of === 'single' || (of === 'group' ? !groups : !namespaces.includes(namespace));
   return new Map(
