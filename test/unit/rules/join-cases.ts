@@ -12,7 +12,7 @@ import { type NaiveGrant, type NaiveModel, naiveModel, type Truth } from '../../
 import { randomCase, type RandomCase } from './random-rules.ts';
 
 /** The sets of a subject, where `held` has no more than it must. */
-function setsOf(
+export function setsOf(
   { ruleSet, grants, objects, names }: RandomCase,
   rules: CompiledRules,
   join: Join,
@@ -67,7 +67,7 @@ function setsOf(
 }
 
 /** With types that allow no more than the grants need. */
-function typed({ ruleSet, grants }: RandomCase): RuleSet {
+export function typed({ ruleSet, grants }: RandomCase): RuleSet {
   const typeOf = (subject: string): SubjectType => {
     const group = parseGroup(subject);
     const namespace = namespaceOf(subject);

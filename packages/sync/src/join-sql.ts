@@ -1,0 +1,326 @@
+// SQL from a join: which objects a subject holds the name on, over mirrored grants and the sets of the subject. Reckoned
+// in whole numbers, which every database compares alike: 2 is true, 1 undecided (a grant with a condition, or a chain
+// beyond the levels that are followed), 0 false; or is the greatest, and the least. Nothing here is data: sets come as
+// parameters, names and namespaces from the rules, whose grammar has no quote.
+
+import type { Formula, Join, JoinedFrom, JoinedNode } from '../../../src/rules/join.ts';
+
+/** How a database writes what a join needs. */
+export interface Dialect {
+  readonly grants: string;
+  readonly greatest: string;
+  readonly least: string;
+  /** One of `subjects`, `held`, `perhaps` (texts), `own_object`, `own_name`, `at_seq`, `at_time` (ms). */
+  parameter(name: string): string;
+  /** Whether the expression is one of the texts. */
+  isIn(expression: string, texts: string): string;
+  /** Rows of one column `text`. */
+  each(texts: string): string;
+  /** The last characters. */
+  end(text: string, length: string): string;
+  /** What begins `WITH RECURSIVE name` up to the query. */
+  stored(name: string, columns: string): string;
+}
+
+export const SQLITE: Dialect = {
+  grants: 'grantd_grants',
+  greatest: 'max',
+  least: 'min',
+  parameter: (name) => `:${name}`,
+  isIn: (expression, texts) => `${expression} IN (SELECT value FROM json_each(${texts}))`,
+  each: (texts) => `(SELECT value AS text FROM json_each(${texts}))`,
+  end: (text, length) => `substr(${text}, -(${length}))`,
+  stored: (name, columns) => `${name}(${columns}) AS MATERIALIZED`,
+};
+
+export const POSTGRES: Dialect = {
+  grants: 'grantd.grants',
+  greatest: 'greatest',
+  least: 'least',
+  parameter: (name) => name,
+  isIn: (expression, texts) => `${expression} = ANY (${texts})`,
+  each: (texts) => `(SELECT unnest(${texts}) AS text)`,
+  end: (text, length) => `right(${text}, ${length})`,
+  stored: (name, columns) => `${name}(${columns}) AS MATERIALIZED`,
+};
+
+/** `down`: from the containers of the subject, each once. `up`: from the object, for one who holds most. */
+export type Direction = 'down' | 'up';
+
+const quoted = (text: string): string => `'${text}'`;
+const list = (texts: readonly string[]): string => texts.map(quoted).join(', ');
+
+/** A name on objects of `target` follows from `source` on those that have the relation. */
+interface Edge {
+  readonly relation: string;
+  readonly source: string;
+  readonly prefix: string;
+  readonly target: string;
+}
+
+export class JoinSql {
+  readonly #join: Join;
+  readonly #dialect: Dialect;
+  readonly #edges: readonly Edge[];
+
+  constructor(join: Join, dialect: Dialect) {
+    this.#join = join;
+    this.#dialect = dialect;
+    this.#edges = join.nesting.flatMap(({ namespace, name, from }) =>
+      from.flatMap(({ relation, names }) =>
+        names.map((source) => ({ relation, source, prefix: `${namespace}:`, target: name })),
+      ),
+    );
+  }
+
+  /** A query of `object` and `value`: all that the subject holds, or may hold. `containersMax`: more are left out. */
+  objects(containersMax: number): string {
+    const { formula, atoms } = this.#join;
+    const found = this.#candidates(formula);
+    const only = typeof formula === 'string' && atoms[formula]?.every === undefined;
+    const candidates = found.map((key) => this.#candidatesOf(atoms[key])).join('\n  UNION ALL ');
+    const query = only
+      ? `SELECT object, max(value) AS value FROM candidates GROUP BY object`
+      : `SELECT object, value FROM (SELECT object, ${this.value('candidate.object', 'down')} AS value
+    FROM (SELECT DISTINCT object FROM candidates) AS candidate) AS decided WHERE value > 0`;
+    return `${this.reach(containersMax)},
+${this.#dialect.stored('candidates', 'object, value')} (
+  ${candidates === '' ? "SELECT '', 0 WHERE 1 = 0" : candidates})
+${query}`;
+  }
+
+  /** Begins a query: the table `reach` of names on containers, with the value of each. */
+  reach(containersMax: number): string {
+    const { stored, least } = this.#dialect;
+    const edges = `${this.#edgeRows()} JOIN ${this.#dialect.grants} AS g ON g.subject = f.container
+      AND g.relation = e.relation AND ${this.#isOf('g.object', 'e.prefix')} AND ${this.#isEntity('g')} AND ${this.#isLive('g')}`;
+    const step = (from: string, columns: string): string =>
+      `SELECT ${columns} FROM ${from} AS f JOIN ${edges}`;
+    const sure = this.#sure('g');
+    return `WITH RECURSIVE found(container, name, depth, value) AS (
+  ${this.#given().join('\n  UNION ')}
+  UNION ${step('found', `g.object, e.target, f.depth + 1, ${least}(f.value, ${sure})`)}
+    WHERE f.depth < ${this.#join.depth_max}),
+${stored('near', 'container, name, depth, value')} (SELECT container, name, depth, value FROM found LIMIT ${containersMax}),
+far(container, name) AS (
+  SELECT container, name FROM near WHERE depth = ${this.#join.depth_max}
+  UNION ${step('far', 'g.object, e.target')}),
+${stored('reach', 'container, name, value')} (
+  SELECT container, name, max(value) FROM (
+    SELECT container, name, value FROM near UNION ALL SELECT container, name, 1 FROM far) AS every_way
+  GROUP BY container, name)`;
+  }
+
+  /** The value on one object, as an expression. `down`: `reach` is there. */
+  value(object: string, direction: Direction): string {
+    return this.#formula(this.#join.formula, object, direction);
+  }
+
+  // ---- names on containers ----
+
+  /** Names that no edge leads to: queries of `container`, `name`, `depth` and `value`. */
+  #given(): string[] {
+    const { each, end, parameter, grants } = this.#dialect;
+    const asked = this.#join.ask.map((name) => `SELECT ${quoted(name)} AS name`).join(' UNION ALL ');
+    const split = (texts: string, value: number): string =>
+      `SELECT substr(h.text, 1, length(h.text) - length(n.name) - 1), n.name, 0, ${value}
+    FROM ${each(parameter(texts))} AS h JOIN (${asked}) AS n ON ${end('h.text', 'length(n.name) + 1')} = '#' || n.name`;
+    const nodes = this.#join.nesting.flatMap(({ namespace, name, relations, own }) => [
+      ...(own.length === 0
+        ? []
+        : [
+            `SELECT ${parameter('own_object')}, ${quoted(name)}, 0, 2 WHERE ${this.#isOf(parameter('own_object'), quoted(`${namespace}:`))}
+    AND ${parameter('own_name')} IN (${list(own)})`,
+          ]),
+      ...(relations.length === 0
+        ? []
+        : this.#bySubjects((value, condition) =>
+            `SELECT g.object, ${quoted(name)}, 0, ${value} FROM ${grants} AS g WHERE ${condition}
+    AND g.relation IN (${list(relations)}) AND ${this.#isOf('g.object', quoted(`${namespace}:`))} AND ${this.#isLive('g')}`,
+          )),
+    ]);
+    const held = asked === '' ? [] : [split('held', 2), split('perhaps', 1)];
+    return held.length + nodes.length === 0 ? ["SELECT '', '', 0, 0 WHERE 1 = 0"] : [...held, ...nodes];
+  }
+
+  /** Rows of the subjects, and of those that may be. */
+  #bySubjects(rows: (value: string, condition: string) => string): string[] {
+    const { isIn, parameter } = this.#dialect;
+    return [
+      rows(this.#sure('g'), isIn('g.subject', parameter('subjects'))),
+      rows('1', isIn('g.subject', parameter('perhaps'))),
+    ];
+  }
+
+  #edgeRows(): string {
+    const rows = this.#edges.map(
+      ({ relation, source, prefix, target }) =>
+        `SELECT ${quoted(relation)} AS relation, ${quoted(source)} AS source, ${quoted(prefix)} AS prefix, ${quoted(target)} AS target`,
+    );
+    const none = "SELECT '' AS relation, '' AS source, '' AS prefix, '' AS target";
+    return `(${rows.length === 0 ? none : rows.join(' UNION ALL ')}) AS e ON e.source = f.name`;
+  }
+
+  // ---- what suffices on an object ----
+
+  #formula(formula: Formula, object: string, direction: Direction): string {
+    if (typeof formula === 'string') {
+      const atom = this.#join.atoms[formula];
+      return atom === undefined ? '0' : this.#node(atom, object, direction);
+    }
+    const { greatest, least } = this.#dialect;
+    const values = (all: readonly Formula[]): string[] => all.map((each) => this.#formula(each, object, direction));
+    if ('any_of' in formula) return this.#fold(greatest, values(formula.any_of), '0');
+    const none = values(formula.none_of ?? []).map((value) => `2 - ${value}`);
+    return this.#fold(least, [...values(formula.all_of), ...none], '2');
+  }
+
+  #fold(by: string, values: readonly string[], none: string): string {
+    return values.length === 0 ? none : values.length === 1 ? (values[0] ?? none) : `${by}(${values.join(', ')})`;
+  }
+
+  #node({ relations, own, held, from, every }: JoinedNode, object: string, direction: Direction): string {
+    const { parameter, grants, isIn, greatest, least } = this.#dialect;
+    if (every === true) return this.#every(from[0], object, direction);
+    const [subjects, perhaps] = [isIn('g.subject', parameter('subjects')), isIn('g.subject', parameter('perhaps'))];
+    const values = [
+      ...(relations.length === 0
+        ? []
+        : [
+            `coalesce((SELECT max(CASE WHEN ${subjects} THEN ${this.#sure('g')} ELSE 1 END) FROM ${grants} AS g
+      WHERE g.object = ${object} AND g.relation IN (${list(relations)}) AND ${this.#isLive('g')} AND (${subjects} OR ${perhaps})), 0)`,
+          ]),
+      ...(own.length === 0
+        ? []
+        : [`CASE WHEN ${parameter('own_object')} = ${object} AND ${parameter('own_name')} IN (${list(own)}) THEN 2 ELSE 0 END`]),
+      ...(held === undefined ? [] : [this.#held(`${object} || ${quoted(`#${held}`)}`)]),
+      ...from.map(
+        ({ relation, names }) => `coalesce((SELECT max(${least}(${this.#sure('p')}, ${this.#named('p.subject', names, direction)}))
+      FROM ${grants} AS p WHERE p.object = ${object} AND p.relation = ${quoted(relation)} AND ${this.#isEntity('p')} AND ${this.#isLive('p')}), 0)`,
+      ),
+    ];
+    return this.#fold(greatest, values, '0');
+  }
+
+  /** One has the relation, and the name holds on each. */
+  #every(from: JoinedFrom | undefined, object: string, direction: Direction): string {
+    if (from === undefined) return '0';
+    const { grants, greatest, least } = this.#dialect;
+    return `coalesce((SELECT ${least}(max(${least}(e.sure, e.value)), min(${greatest}(e.value, 2 - e.sure)))
+      FROM (SELECT ${this.#sure('p')} AS sure, ${this.#named('p.subject', from.names, direction)} AS value FROM ${grants} AS p
+        WHERE p.object = ${object} AND p.relation = ${quoted(from.relation)} AND ${this.#isEntity('p')} AND ${this.#isLive('p')}) AS e), 0)`;
+  }
+
+  #held(text: string): string {
+    const { parameter, isIn } = this.#dialect;
+    return `CASE WHEN ${isIn(text, parameter('held'))} THEN 2 WHEN ${isIn(text, parameter('perhaps'))} THEN 1 ELSE 0 END`;
+  }
+
+  /** Whether one of the names holds on the container. */
+  #named(container: string, names: readonly string[], direction: Direction): string {
+    if (direction === 'down') {
+      return `coalesce((SELECT max(r.value) FROM reach AS r WHERE r.container = ${container} AND r.name IN (${list(names)})), 0)`;
+    }
+    const { grants, least } = this.#dialect;
+    const first = names.map((name) => `SELECT ${container}, ${quoted(name)}, 1, 2`).join(' UNION ');
+    const edge = `(${this.#edges
+      .map(
+        ({ relation, source, prefix, target }) =>
+          `SELECT ${quoted(relation)} AS relation, ${quoted(source)} AS source, ${quoted(prefix)} AS prefix, ${quoted(target)} AS target`,
+      )
+      .join(' UNION ALL ')})`;
+    const step =
+      this.#edges.length === 0
+        ? ''
+        : `
+      UNION SELECT g.subject, e.source, u.depth + 1, ${least}(u.value, ${this.#sure('g')}) FROM up AS u
+        JOIN ${edge} AS e ON e.target = u.name AND ${this.#isOf('u.container', 'e.prefix')}
+        JOIN ${grants} AS g ON g.object = u.container AND g.relation = e.relation AND ${this.#isEntity('g')} AND ${this.#isLive('g')}
+        WHERE u.depth <= ${this.#join.depth_max} + 1`;
+    // What is first found one level beyond leaves the rest undecided.
+    const beyond = `CASE WHEN min(u.depth) > ${this.#join.depth_max} + 1 THEN 1 ELSE 0 END`;
+    return `coalesce((WITH RECURSIVE up(container, name, depth, value) AS (${first}${step})
+      SELECT max(value) FROM (SELECT ${this.#dialect.greatest}(${beyond},
+        max(${least}(u.value, ${this.#terminal('u')}))) AS value FROM up AS u GROUP BY u.container, u.name) AS ends), 0)`;
+  }
+
+  /** What suffices on the container itself. */
+  #terminal(up: string): string {
+    const own = this.#join.nesting.filter((node) => node.own.length > 0 || node.relations.length > 0);
+    const nodes = own.map(
+      (node) =>
+        `CASE WHEN ${up}.name = ${quoted(node.name)} AND ${this.#isOf(`${up}.container`, quoted(`${node.namespace}:`))} THEN ${this.#node(
+          { relations: node.relations, own: node.own, from: [] },
+          `${up}.container`,
+          'up',
+        )} ELSE 0 END`,
+    );
+    return this.#fold(this.#dialect.greatest, [this.#held(`${up}.container || '#' || ${up}.name`), ...nodes], '0');
+  }
+
+  // ---- objects that may be held ----
+
+  /** The atoms whose objects are all that the formula may hold on. */
+  #candidates(formula: Formula): readonly string[] {
+    if (typeof formula === 'string') return [formula];
+    if ('any_of' in formula) return [...new Set(formula.any_of.flatMap((each) => this.#candidates(each)))];
+    // One operand suffices: grants on the object itself lead to fewer than what its containers do.
+    const ways = formula.all_of.map((each) => this.#candidates(each));
+    const length = (keys: readonly string[]): number =>
+      keys.reduce((sum, key) => sum + 1 + 10 * (this.#join.atoms[key]?.from.length ?? 0), 0);
+    return ways.toSorted((left, right) => length(left) - length(right))[0] ?? [];
+  }
+
+  #candidatesOf(atom: JoinedNode | undefined): string {
+    if (atom === undefined) return "SELECT '', 0 WHERE 1 = 0";
+    const { relations, own, held, from } = atom;
+    const { grants, parameter, each, end, least } = this.#dialect;
+    const isHere = (text: string): string => this.#isOf(text, quoted(`${this.#join.namespace}:`));
+    const ofHeld = (texts: string, name: string, value: number): string =>
+      `SELECT substr(h.text, 1, length(h.text) - ${name.length + 1}), ${value} FROM ${each(parameter(texts))} AS h
+    WHERE ${end('h.text', String(name.length + 1))} = ${quoted(`#${name}`)} AND ${isHere('h.text')}`;
+    return [
+      ...(relations.length === 0
+        ? []
+        : this.#bySubjects(
+            (value, condition) => `SELECT g.object, ${value} FROM ${grants} AS g WHERE ${condition}
+    AND g.relation IN (${list(relations)}) AND ${isHere('g.object')} AND ${this.#isLive('g')}`,
+          )),
+      ...(own.length === 0
+        ? []
+        : [
+            `SELECT ${parameter('own_object')}, 2 WHERE ${isHere(parameter('own_object'))} AND ${parameter('own_name')} IN (${list(own)})`,
+          ]),
+      ...(held === undefined ? [] : [ofHeld('held', held, 2), ofHeld('perhaps', held, 1)]),
+      ...from.map(
+        ({ relation, names }) => `SELECT p.object, ${least}(r.value, ${this.#sure('p')}) FROM reach AS r
+    JOIN ${grants} AS p ON p.subject = r.container AND p.relation = ${quoted(relation)}
+    WHERE r.name IN (${list(names)}) AND ${isHere('p.object')} AND ${this.#isEntity('p')} AND ${this.#isLive('p')}`,
+      ),
+    ].join('\n  UNION ALL ');
+  }
+
+  // ---- rows ----
+
+  #sure(row: string): string {
+    return `CASE WHEN ${row}.conditional THEN 1 ELSE 2 END`;
+  }
+
+  #isLive(row: string): string {
+    const { parameter } = this.#dialect;
+    const seq = parameter('at_seq');
+    return `${row}.since <= ${seq} AND ${seq} < ${row}.until AND (${row}.expires_at IS NULL OR ${row}.expires_at > ${parameter('at_time')})`;
+  }
+
+  /** The subject is neither a group nor everyone. */
+  #isEntity(row: string): string {
+    const { groups, public: everyone } = this.#join;
+    const kinds = groups ? '0' : '0, 1';
+    const others = everyone.length === 0 ? '' : ` AND ${row}.subject NOT IN (${list(everyone.map((each) => `${each}:*`))})`;
+    return `(${row}.kind IN (${kinds}) OR (${row}.kind = 2${others}))`;
+  }
+
+  #isOf(text: string, prefix: string): string {
+    return `substr(${text}, 1, length(${prefix})) = ${prefix}`;
+  }
+}
