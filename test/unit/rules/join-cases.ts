@@ -32,7 +32,8 @@ export function setsOf(
   const group = ruleSet.groups ? parseGroup(subject) : undefined;
   const ownText = group === undefined ? (rules.isEntity(subject) ? `${subject}#self` : '') : subject;
   const perhaps = inGroup('undefined');
-  const asked = objects.flatMap((object) => {
+  // A subject may itself be a container.
+  const asked = [...new Set([...objects, subject])].flatMap((object) => {
     const nested = join.nesting.filter(({ namespace }) => namespace === namespaceOf(object));
     return join.ask
       .filter((name) => nested.every((node) => node.name !== name || node.held !== undefined))

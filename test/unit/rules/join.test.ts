@@ -2,7 +2,7 @@ import { describe } from 'node:test';
 import { testJoins } from './join-cases.ts';
 
 describe('joins', () => {
-  testJoins('union', 3000);
-  testJoins('conditions', 1500);
-  testJoins('whole', 3000);
+  testJoins('union', 100);
+  testJoins('conditions', 60);
+  testJoins('whole', 100);
 });
