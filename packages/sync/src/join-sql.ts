@@ -16,6 +16,8 @@ export interface Dialect {
   isIn(expression: string, texts: string): string;
   /** Rows of one column `text`. */
   each(texts: string): string;
+  /** A text from elsewhere, compared as the columns are: by bytes. */
+  text(expression: string): string;
   /** The last characters. */
   end(text: string, length: string): string;
   /** What begins `WITH RECURSIVE name` up to the query. */
@@ -29,17 +31,31 @@ export const SQLITE: Dialect = {
   parameter: (name) => `:${name}`,
   isIn: (expression, texts) => `${expression} IN (SELECT value FROM json_each(${texts}))`,
   each: (texts) => `(SELECT value AS text FROM json_each(${texts}))`,
+  text: (expression) => expression,
   end: (text, length) => `substr(${text}, -(${length}))`,
   stored: (name, columns) => `${name}(${columns}) AS MATERIALIZED`,
 };
+
+/** Arguments of the functions, in their order. */
+export const POSTGRES_PARAMETERS = {
+  object: 'text',
+  subjects: 'text[]',
+  held: 'text[]',
+  perhaps: 'text[]',
+  own_object: 'text',
+  own_name: 'text',
+  at_seq: 'bigint',
+  at_time: 'bigint',
+} as const;
 
 export const POSTGRES: Dialect = {
   grants: 'grantd.grants',
   greatest: 'greatest',
   least: 'least',
-  parameter: (name) => name,
+  parameter: (name) => `$${Object.keys(POSTGRES_PARAMETERS).indexOf(name) + 1}`,
   isIn: (expression, texts) => `${expression} = ANY (${texts})`,
   each: (texts) => `(SELECT unnest(${texts}) AS text)`,
+  text: (expression) => `(${expression}) COLLATE "C"`,
   end: (text, length) => `right(${text}, ${length})`,
   stored: (name, columns) => `${name}(${columns}) AS MATERIALIZED`,
 };
@@ -92,7 +108,7 @@ ${query}`;
   /** Begins a query: the table `reach` of names on containers, with the value of each. */
   reach(containersMax: number): string {
     const { stored, least } = this.#dialect;
-    const edges = `${this.#edgeRows()} JOIN ${this.#dialect.grants} AS g ON g.subject = f.container
+    const edges = `${this.#edgeRows()} AS e ON e.source = f.name JOIN ${this.#dialect.grants} AS g ON g.subject = f.container
       AND g.relation = e.relation AND ${this.#isOf('g.object', 'e.prefix')} AND ${this.#isEntity('g')} AND ${this.#isLive('g')}`;
     const step = (from: string, columns: string): string =>
       `SELECT ${columns} FROM ${from} AS f JOIN ${edges}`;
@@ -120,27 +136,27 @@ ${stored('reach', 'container, name, value')} (
 
   /** Names that no edge leads to: queries of `container`, `name`, `depth` and `value`. */
   #given(): string[] {
-    const { each, end, parameter, grants } = this.#dialect;
+    const { each, end, parameter, grants, text } = this.#dialect;
     const asked = this.#join.ask.map((name) => `SELECT ${quoted(name)} AS name`).join(' UNION ALL ');
     const split = (texts: string, value: number): string =>
-      `SELECT substr(h.text, 1, length(h.text) - length(n.name) - 1), n.name, 0, ${value}
+      `SELECT ${text('substr(h.text, 1, length(h.text) - length(n.name) - 1)')}, ${text('n.name')}, 0, ${value}
     FROM ${each(parameter(texts))} AS h JOIN (${asked}) AS n ON ${end('h.text', 'length(n.name) + 1')} = '#' || n.name`;
     const nodes = this.#join.nesting.flatMap(({ namespace, name, relations, own }) => [
       ...(own.length === 0
         ? []
         : [
-            `SELECT ${parameter('own_object')}, ${quoted(name)}, 0, 2 WHERE ${this.#isOf(parameter('own_object'), quoted(`${namespace}:`))}
+            `SELECT ${text(parameter('own_object'))}, ${text(quoted(name))}, 0, 2 WHERE ${this.#isOf(parameter('own_object'), quoted(`${namespace}:`))}
     AND ${parameter('own_name')} IN (${list(own)})`,
           ]),
       ...(relations.length === 0
         ? []
         : this.#bySubjects((value, condition) =>
-            `SELECT g.object, ${quoted(name)}, 0, ${value} FROM ${grants} AS g WHERE ${condition}
+            `SELECT g.object, ${text(quoted(name))}, 0, ${value} FROM ${grants} AS g WHERE ${condition}
     AND g.relation IN (${list(relations)}) AND ${this.#isOf('g.object', quoted(`${namespace}:`))} AND ${this.#isLive('g')}`,
           )),
     ]);
     const held = asked === '' ? [] : [split('held', 2), split('perhaps', 1)];
-    return held.length + nodes.length === 0 ? ["SELECT '', '', 0, 0 WHERE 1 = 0"] : [...held, ...nodes];
+    return held.length + nodes.length === 0 ? [`SELECT ${text("''")}, ${text("''")}, 0, 0 WHERE 1 = 0`] : [...held, ...nodes];
   }
 
   /** Rows of the subjects, and of those that may be. */
@@ -152,13 +168,14 @@ ${stored('reach', 'container, name, value')} (
     ];
   }
 
+  /** Columns `relation`, `source`, `prefix` and `target`. */
   #edgeRows(): string {
+    const { text } = this.#dialect;
     const rows = this.#edges.map(
       ({ relation, source, prefix, target }) =>
-        `SELECT ${quoted(relation)} AS relation, ${quoted(source)} AS source, ${quoted(prefix)} AS prefix, ${quoted(target)} AS target`,
+        `SELECT ${quoted(relation)} AS relation, ${text(quoted(source))} AS source, ${quoted(prefix)} AS prefix, ${text(quoted(target))} AS target`,
     );
-    const none = "SELECT '' AS relation, '' AS source, '' AS prefix, '' AS target";
-    return `(${rows.length === 0 ? none : rows.join(' UNION ALL ')}) AS e ON e.source = f.name`;
+    return rows.length === 0 ? "(SELECT '' AS relation, '' AS source, '' AS prefix, '' AS target)" : `(${rows.join(' UNION ALL ')})`;
   }
 
   // ---- what suffices on an object ----
@@ -221,20 +238,14 @@ ${stored('reach', 'container, name, value')} (
     if (direction === 'down') {
       return `coalesce((SELECT max(r.value) FROM reach AS r WHERE r.container = ${container} AND r.name IN (${list(names)})), 0)`;
     }
-    const { grants, least } = this.#dialect;
-    const first = names.map((name) => `SELECT ${container}, ${quoted(name)}, 1, 2`).join(' UNION ');
-    const edge = `(${this.#edges
-      .map(
-        ({ relation, source, prefix, target }) =>
-          `SELECT ${quoted(relation)} AS relation, ${quoted(source)} AS source, ${quoted(prefix)} AS prefix, ${quoted(target)} AS target`,
-      )
-      .join(' UNION ALL ')})`;
+    const { grants, least, text } = this.#dialect;
+    const first = names.map((name) => `SELECT ${text(container)}, ${text(quoted(name))}, 1, 2`).join(' UNION ');
     const step =
       this.#edges.length === 0
         ? ''
         : `
       UNION SELECT g.subject, e.source, u.depth + 1, ${least}(u.value, ${this.#sure('g')}) FROM up AS u
-        JOIN ${edge} AS e ON e.target = u.name AND ${this.#isOf('u.container', 'e.prefix')}
+        JOIN ${this.#edgeRows()} AS e ON e.target = u.name AND ${this.#isOf('u.container', 'e.prefix')}
         JOIN ${grants} AS g ON g.object = u.container AND g.relation = e.relation AND ${this.#isEntity('g')} AND ${this.#isLive('g')}
         WHERE u.depth <= ${this.#join.depth_max} + 1`;
     // What is first found one level beyond leaves the rest undecided.
