@@ -80,8 +80,7 @@ const isNever = (formula: Formula): boolean =>
   typeof formula === 'object' && 'any_of' in formula && formula.any_of.length === 0;
 
 /** Letters, then numbered ones. */
-const atomKey = (index: number): string =>
-  index < 26 ? String.fromCharCode('a'.charCodeAt(0) + index) : `a${index}`;
+const atomKey = (index: number): string => (index < 26 ? String.fromCharCode('a'.charCodeAt(0) + index) : `a${index}`);
 
 class JoinBuilder {
   readonly #ruleSet: RuleSet;

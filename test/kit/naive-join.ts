@@ -70,22 +70,22 @@ export class NaiveJoin {
 
   #node({ relations, own, held, from, every }: JoinedNode, object: string): Truth {
     const grants = this.#grantsOn.get(object) ?? [];
-    const valueOf = ({ condition }: NaiveGrant): Truth => (condition === undefined ? true : 'undefined');
+    const truthOf = ({ condition }: NaiveGrant): Truth => (condition === undefined ? true : 'undefined');
     const follows = from.flatMap(({ relation, names }) =>
       grants
         .filter((grant) => grant.relation === relation && this.#isEntity(grant.subject))
         .map((grant) => ({ grant, holds: any(names.map((name) => this.#nestedOn(grant.subject, name))) })),
     );
     if (every) {
-      const some = any(follows.map(({ grant, holds }) => all([valueOf(grant), holds])));
-      return all([some, ...follows.map(({ grant, holds }) => any([holds, not(valueOf(grant))]))]);
+      const some = any(follows.map(({ grant, holds }) => all([truthOf(grant), holds])));
+      return all([some, ...follows.map(({ grant, holds }) => any([holds, not(truthOf(grant))]))]);
     }
     const granted = grants.filter(({ relation }) => relations.includes(relation));
     return any([
       own.some((name) => this.#sets.own === `${object}#${name}`),
       held === undefined ? false : this.#heldOn(object, held),
-      ...granted.map((grant) => all([valueOf(grant), this.#isIn(grant.subject)])),
-      ...follows.map(({ grant, holds }) => all([valueOf(grant), holds])),
+      ...granted.map((grant) => all([truthOf(grant), this.#isIn(grant.subject)])),
+      ...follows.map(({ grant, holds }) => all([truthOf(grant), holds])),
     ]);
   }
 

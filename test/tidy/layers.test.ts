@@ -5,7 +5,13 @@ import { describe, it } from 'node:test';
 import { readCode } from '../kit/source-tree.ts';
 import { findCircles, findLayerViolations, importsOf } from './support/layers.ts';
 
-const files = readCode(['src', 'packages/cli/src', 'packages/console/src', 'packages/convert/src']);
+const files = readCode([
+  'src',
+  'packages/cli/src',
+  'packages/console/src',
+  'packages/convert/src',
+  'packages/sync/src',
+]);
 
 describe('the layers of src/ and packages/', () => {
   it('import one way', () => {

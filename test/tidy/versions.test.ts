@@ -17,6 +17,7 @@ const PLACES: Readonly<Record<string, RegExp>> = {
   'packages/cli/package.json': new RegExp(`"version": "${SEMANTIC}"`, 'g'),
   'packages/console/package.json': new RegExp(`"version": "${SEMANTIC}"`, 'g'),
   'packages/convert/package.json': new RegExp(`"version": "${SEMANTIC}"`, 'g'),
+  'packages/sync/package.json': new RegExp(`"version": "${SEMANTIC}"`, 'g'),
   'charts/grantd/Chart.yaml': new RegExp(`(?:^(?:version|appVersion): |/v)${SEMANTIC}`, 'gm'),
   'clients/typescript/package.json': new RegExp(`"version": "${SEMANTIC}"`, 'g'),
   'clients/typescript/testing/package.json': new RegExp(`"(?:version|@grantd/client)": "\\^?${SEMANTIC}"`, 'g'),

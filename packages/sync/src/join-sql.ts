@@ -1,5 +1,5 @@
-// SQL from a join: which objects a subject holds the name on, over mirrored grants and the sets of the subject. Reckoned
-// in whole numbers, which every database compares alike: 2 is true, 1 undecided (a grant with a condition, or a chain
+// SQL from a join: which objects a subject holds the name on, over mirrored grants and the sets of the subject. Values
+// are whole numbers, which every database compares alike: 2 is true, 1 undecided (a grant with a condition, or a chain
 // beyond the levels that are followed), 0 false; or is the greatest, and the least. Nothing here is data: sets come as
 // parameters, names and namespaces from the rules, whose grammar has no quote.
 
@@ -110,8 +110,7 @@ ${query}`;
     const { stored, least } = this.#dialect;
     const edges = `${this.#edgeRows()} AS e ON e.source = f.name JOIN ${this.#dialect.grants} AS g ON g.subject = f.container
       AND g.relation = e.relation AND ${this.#isOf('g.object', 'e.prefix')} AND ${this.#isEntity('g')} AND ${this.#isLive('g')}`;
-    const step = (from: string, columns: string): string =>
-      `SELECT ${columns} FROM ${from} AS f JOIN ${edges}`;
+    const step = (from: string, columns: string): string => `SELECT ${columns} FROM ${from} AS f JOIN ${edges}`;
     const sure = this.#sure('g');
     return `WITH RECURSIVE found(container, name, depth, value) AS (
   ${this.#given().join('\n  UNION ')}
@@ -150,13 +149,16 @@ ${stored('reach', 'container, name, value')} (
           ]),
       ...(relations.length === 0
         ? []
-        : this.#bySubjects((value, condition) =>
-            `SELECT g.object, ${text(quoted(name))}, 0, ${value} FROM ${grants} AS g WHERE ${condition}
+        : this.#bySubjects(
+            (value, condition) =>
+              `SELECT g.object, ${text(quoted(name))}, 0, ${value} FROM ${grants} AS g WHERE ${condition}
     AND g.relation IN (${list(relations)}) AND ${this.#isOf('g.object', quoted(`${namespace}:`))} AND ${this.#isLive('g')}`,
           )),
     ]);
     const held = asked === '' ? [] : [split('held', 2), split('perhaps', 1)];
-    return held.length + nodes.length === 0 ? [`SELECT ${text("''")}, ${text("''")}, 0, 0 WHERE 1 = 0`] : [...held, ...nodes];
+    return held.length + nodes.length === 0
+      ? [`SELECT ${text("''")}, ${text("''")}, 0, 0 WHERE 1 = 0`]
+      : [...held, ...nodes];
   }
 
   /** Rows of the subjects, and of those that may be. */
@@ -175,7 +177,9 @@ ${stored('reach', 'container, name, value')} (
       ({ relation, source, prefix, target }) =>
         `SELECT ${quoted(relation)} AS relation, ${text(quoted(source))} AS source, ${quoted(prefix)} AS prefix, ${text(quoted(target))} AS target`,
     );
-    return rows.length === 0 ? "(SELECT '' AS relation, '' AS source, '' AS prefix, '' AS target)" : `(${rows.join(' UNION ALL ')})`;
+    return rows.length === 0
+      ? "(SELECT '' AS relation, '' AS source, '' AS prefix, '' AS target)"
+      : `(${rows.join(' UNION ALL ')})`;
   }
 
   // ---- what suffices on an object ----
@@ -209,10 +213,15 @@ ${stored('reach', 'container, name, value')} (
           ]),
       ...(own.length === 0
         ? []
-        : [`CASE WHEN ${parameter('own_object')} = ${object} AND ${parameter('own_name')} IN (${list(own)}) THEN 2 ELSE 0 END`]),
+        : [
+            `CASE WHEN ${parameter('own_object')} = ${object} AND ${parameter('own_name')} IN (${list(own)}) THEN 2 ELSE 0 END`,
+          ]),
       ...(held === undefined ? [] : [this.#held(`${object} || ${quoted(`#${held}`)}`)]),
       ...from.map(
-        ({ relation, names }) => `coalesce((SELECT max(${least}(${this.#sure('p')}, ${this.#named('p.subject', names, direction)}))
+        ({
+          relation,
+          names,
+        }) => `coalesce((SELECT max(${least}(${this.#sure('p')}, ${this.#named('p.subject', names, direction)}))
       FROM ${grants} AS p WHERE p.object = ${object} AND p.relation = ${quoted(relation)} AND ${this.#isEntity('p')} AND ${this.#isLive('p')}), 0)`,
       ),
     ];
@@ -327,7 +336,8 @@ ${stored('reach', 'container, name, value')} (
   #isEntity(row: string): string {
     const { groups, public: everyone } = this.#join;
     const kinds = groups ? '0' : '0, 1';
-    const others = everyone.length === 0 ? '' : ` AND ${row}.subject NOT IN (${list(everyone.map((each) => `${each}:*`))})`;
+    const others =
+      everyone.length === 0 ? '' : ` AND ${row}.subject NOT IN (${list(everyone.map((each) => `${each}:*`))})`;
     return `(${row}.kind IN (${kinds}) OR (${row}.kind = 2${others}))`;
   }
 

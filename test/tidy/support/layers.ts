@@ -7,6 +7,7 @@ import { codeText } from './code-text.ts';
 const LAYERS: readonly string[] = [
   'main',
   'roles',
+  'sync',
   'convert',
   'cli',
   'console',
@@ -29,6 +30,7 @@ const COMMON_LAYERS = new Set(['core', 'rules', 'telemetry']);
  * console are made of what the server below them is made of.
  */
 const PACKAGES = new Map<string, readonly string[]>([
+  ['sync', ['core', 'rules', 'config', 'cli']],
   ['convert', ['core', 'rules', 'cli']],
   ['cli', ['core', 'rules', 'config']],
   ['console', ['core', 'rules', 'http', 'operator']],

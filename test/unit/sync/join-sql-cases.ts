@@ -1,16 +1,15 @@
 // Statements over a mirror in SQLite against the definition of a join, on random cases.
 
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
 import { DatabaseSync } from 'node:sqlite';
+import { it } from 'node:test';
 import { JoinSql, SQLITE } from '../../../packages/sync/src/join-sql.ts';
 import { namespaceOf } from '../../../src/core/tuples.ts';
-import { CompiledRules, parseGroup } from '../../../src/rules/compiled-rules.ts';
-import { joinOf } from '../../../src/rules/join.ts';
+import { parseGroup } from '../../../src/rules/compiled-rules.ts';
 import { NaiveJoin, type NaiveSets } from '../../kit/naive-join.ts';
 import { type NaiveGrant, naiveModel, type Truth } from '../../kit/naive-rules.ts';
-import { setsOf, typed } from '../rules/join-cases.ts';
-import { randomCase } from '../rules/random-rules.ts';
+import { joinCases, setsOf } from '../rules/join-cases.ts';
+import type { CaseKind } from '../rules/random-rules.ts';
 
 const TRUTHS: readonly Truth[] = [false, 'undefined', true];
 
@@ -46,46 +45,46 @@ const parametersOf = ({ subjects, held, perhaps, own }: NaiveSets) => ({
   ':at_time': 1000,
 });
 
-export function testJoinSql(kind: 'union' | 'conditions' | 'whole', cases: number): void {
+export function testJoinSql(kind: CaseKind, seeds: number): void {
   it(`finds in SQLite what the join says: ${kind}`, () => {
     const counts = { true: 0, false: 0, undefined: 0 };
-    for (let seed = 1; seed <= cases; seed += 1) {
-      const drawn = randomCase(seed, kind);
-      const world = seed % 2 === 0 ? drawn : { ...drawn, ruleSet: typed(drawn) };
-      const { ruleSet, grants, subjects, objects, names } = world;
-      const rules = new CompiledRules(ruleSet);
-      const name = names[seed % names.length] ?? '';
-      for (const namespace of ['document', 'folder']) {
-        const number = rules.numberOf(name) ?? 0;
-        const join = joinOf(ruleSet, rules, { namespace, name, deep: seed % 3 === 0 ? ['folder'] : [] }, number);
-        const sql = new JoinSql(join, SQLITE);
-        const database = databaseOf(grants, ({ relation, object }) =>
-          join.mirror.some((each) => each.namespace === namespaceOf(object) && each.relations.includes(relation)),
-        );
-        const objectsOf = database.prepare(sql.objects(10_000));
-        const values = `SELECT o.value AS object, ${sql.value('o.value', 'up')} AS up, ${sql.value('o.value', 'down')} AS down
-          FROM json_each(:objects) AS o`;
-        const valuesOf = database.prepare(`${sql.reach(10_000)} ${values}`);
-        for (const statement of [objectsOf, valuesOf]) statement.setAllowUnknownNamedParameters(true);
-        const here = objects.filter((each) => namespaceOf(each) === namespace);
-        for (const subject of subjects) {
-          const sets = setsOf(world, rules, join, subject, naiveModel(ruleSet, grants, subject));
-          const naive = new NaiveJoin(join, grants, sets);
-          const parameters = parametersOf(sets);
-          const found = new Map(objectsOf.all(parameters).map(({ object, value }) => [object, value]));
-          for (const { object, up, down } of valuesOf.all({ ...parameters, ':objects': JSON.stringify(here) })) {
-            const truth = naive.truthOf(String(object));
-            const what = `seed ${seed}: ${subject} ${name} ${object}`;
-            assert.equal(TRUTHS[Number(up)], truth, `${what}, upwards`);
-            assert.equal(TRUTHS[Number(down)], truth, `${what}, downwards`);
-            assert.equal(TRUTHS[Number(found.get(object) ?? 0)], truth, `${what}, listed`);
-            counts[`${truth}`] += 1;
-            found.delete(object);
-          }
-          assert.deepEqual([...found].filter(([object, value]) => here.includes(String(object)) || Number(value) > 0 && !objects.includes(String(object)) && namespaceOf(String(object)) !== namespace), []);
+    for (const each of joinCases(kind, seeds)) {
+      const { join, ruleSet, grants, subjects, objects } = each;
+      const sql = new JoinSql(join, SQLITE);
+      using database = databaseOf(grants, ({ relation, object }) =>
+        join.mirror.some(
+          ({ namespace, relations }) => namespace === namespaceOf(object) && relations.includes(relation),
+        ),
+      );
+      const objectsOf = database.prepare(sql.objects(10_000));
+      const values = `SELECT o.value AS object, ${sql.value('o.value', 'up')} AS up, ${sql.value('o.value', 'down')} AS down
+        FROM json_each(:objects) AS o`;
+      const valuesOf = database.prepare(`${sql.reach(10_000)} ${values}`);
+      for (const statement of [objectsOf, valuesOf]) statement.setAllowUnknownNamedParameters(true);
+      const here = objects.filter((object) => namespaceOf(object) === join.namespace);
+      for (const subject of subjects) {
+        const sets = setsOf(each, subject, naiveModel(ruleSet, grants, subject));
+        const naive = new NaiveJoin(join, grants, sets);
+        const parameters = parametersOf(sets);
+        const listed = new Map(objectsOf.all(parameters).map(({ object, value }) => [String(object), Number(value)]));
+        for (const { object, up, down } of valuesOf.all({ ...parameters, ':objects': JSON.stringify(here) })) {
+          const truth = naive.truthOf(String(object));
+          counts[`${truth}`] += 1;
+          const found = [up, down, listed.get(String(object)) ?? 0].map((value) => TRUTHS[Number(value)]);
+          assert.deepEqual(
+            found,
+            [truth, truth, truth],
+            `${each.what}, ${subject}, ${object}: upwards, downwards, listed`,
+          );
         }
+        const isOf = (object: string): boolean => namespaceOf(object) === join.namespace;
+        assert.deepEqual(
+          [...listed].filter(([object, value]) => value > 0 && !isOf(object)),
+          [],
+        );
       }
     }
-    console.log(counts);
+    assert.ok(counts.true > 0 && counts.false > 0);
+    assert.equal(counts.undefined > 0, kind !== 'union');
   });
 }

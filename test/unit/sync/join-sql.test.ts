@@ -1,8 +1,10 @@
+// A few of the cases of `join-sql-cases.ts`; `test/property/slow` runs many.
+
 import { describe } from 'node:test';
 import { testJoinSql } from './join-sql-cases.ts';
 
 describe('statements of joins', () => {
-  testJoinSql('union', 30);
-  testJoinSql('conditions', 30);
-  testJoinSql('whole', 60);
+  testJoinSql('union', 12);
+  testJoinSql('conditions', 12);
+  testJoinSql('whole', 20);
 });
