@@ -22,7 +22,7 @@ func TestAFeedFromNowLeavesNothingOutWhenItsConnectionIsLost(t *testing.T) {
 	var streams []string
 	client := clientOf(t, Config{}, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Accept") == "application/json" {
-			answer(w, `{"changes": [], "next_cursor": "now-1"}`)
+			answer(w, `{"changes": [], "next_cursor": "now-1", "seq": 1}`)
 			return
 		}
 		streams = append(streams, r.URL.RawQuery)

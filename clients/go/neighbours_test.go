@@ -302,7 +302,7 @@ func TestAFeedFromNowYieldsAChangeOfItsFirstPage(t *testing.T) {
 	client := clientOf(t, Config{}, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Accept") == "application/json" {
 			change := `{"seq": 1, "index": 0, "at": "2026-01-15T09:30:00.000Z", "actor": "system", "request_id": "req_1", "action": "grant.created"}`
-			answer(w, `{"changes": [`+change+`], "next_cursor": "c1"}`)
+			answer(w, `{"changes": [`+change+`], "next_cursor": "c1", "seq": 1}`)
 			return
 		}
 		w.Header().Set("Content-Type", "application/x-ndjson")

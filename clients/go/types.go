@@ -206,7 +206,7 @@ type Change struct {
 	FormerTerms *FormerTerms `json:"former_terms,omitempty"`
 }
 
-// ChangeLine: One line of the stream. A `change` has `change`, a `checkpoint` has `at`.
+// ChangeLine: One line of the stream. A `change` has `change`, a `checkpoint` has `at` and `seq`.
 type ChangeLine struct {
 	// Later versions may add types.
 	Type string `json:"type"`
@@ -222,6 +222,11 @@ type ChangeLine struct {
 
 	// Only for a `checkpoint`: when everything up to its cursor had been sent.
 	At *time.Time `json:"at,omitempty"`
+
+	// An entry of the log: every change of it and of all earlier ones that passes the filter has been sent, on this
+	// page or before. No entry is half sent: if a page ends within one, this is the one before. At the end of the
+	// feed, the last entry of the log.
+	Seq *int64 `json:"seq,omitempty"`
 }
 
 // ChangeList: an answer of the service.
@@ -231,6 +236,11 @@ type ChangeList struct {
 
 	// The `cursor` of the next request. Always there: more may come.
 	NextCursor string `json:"next_cursor"`
+
+	// An entry of the log: every change of it and of all earlier ones that passes the filter has been sent, on this
+	// page or before. No entry is half sent: if a page ends within one, this is the one before. At the end of the
+	// feed, the last entry of the log.
+	Seq int64 `json:"seq"`
 }
 
 // ChangedNamespace: Only for `namespace.created`.
@@ -1038,6 +1048,7 @@ func decodeChangeLine(value any) (ChangeLine, error) {
 	decoded.Cursor = required(o, "cursor", decodeCursor)
 	decoded.Change = optional(o, "change", decodeChange)
 	decoded.At = optional(o, "at", decodeTime)
+	decoded.Seq = optional(o, "seq", decodeInteger)
 	return decoded, o.err
 }
 
@@ -1046,6 +1057,7 @@ func decodeChangeList(value any) (ChangeList, error) {
 	o := objectOf(value)
 	decoded.Changes = required(o, "changes", listOf(decodeChange))
 	decoded.NextCursor = required(o, "next_cursor", decodeCursor)
+	decoded.Seq = required(o, "seq", decodeInteger)
 	return decoded, o.err
 }
 

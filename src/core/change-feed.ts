@@ -13,7 +13,7 @@ import {
 } from './grant-attributes.ts';
 import { isJsonObject, type JsonObject } from './json-members.ts';
 import { formatTimestamp } from './text/timestamps.ts';
-import { type Grant, grantOf, isRelationName, namespaceOf } from './tuples.ts';
+import { type Grant, grantOf, isNamespaceName, isRelationName, namespaceOf } from './tuples.ts';
 
 export const FEED_ACTIONS = [
   'grant.created',
@@ -28,12 +28,21 @@ export type FeedAction = (typeof FEED_ACTIONS)[number];
 /** For how long a page may wait for a change: shorter than proxies wait for a response by default. */
 export const FEED_WAIT_SECONDS_MAX = 30;
 
-/** A missing field lets everything pass. */
+/**
+ * Names in one list of a filter: as many as a mirror of an application's lists needs. A front keeps the filter of each
+ * stream, of which it may have thousands.
+ */
+export const FILTER_NAMES_MAX = 200;
+export const FILTER_LENGTH_MAX = 4096;
+
+/** A missing list lets everything pass. Changes of rules pass whatever names a filter has. */
 export interface FeedFilter {
-  /** That of a grant's object, or a new one. Changes of rules pass for every namespace. */
-  readonly namespace?: string | undefined;
-  /** The relation of a grant. New namespaces do not pass; changes of rules pass for every relation. */
-  readonly relation?: string | undefined;
+  /** Those of the objects of grants, and new ones. */
+  readonly namespaces?: readonly string[] | undefined;
+  /** Those of grants. New namespaces do not pass. */
+  readonly relations?: readonly string[] | undefined;
+  /** Pairs: `document:viewer`. New namespaces do not pass. */
+  readonly on?: readonly string[] | undefined;
   readonly actions?: readonly FeedAction[] | undefined;
 }
 
@@ -62,6 +71,9 @@ export interface FeedPlace {
 export const isAfter = (left: FeedPlace, right: FeedPlace): boolean =>
   left.seq > right.seq || (left.seq === right.seq && left.index > right.index);
 
+/** The last entry of which every change is before a place: what is before it may end within the next entry. */
+export const wholeSeq = ({ seq }: FeedPlace): number => Math.max(0, seq - 1);
+
 export interface FeedChange {
   /** (seq, index) orders the changes of a tenant and identifies each. */
   readonly seq: number;
@@ -77,6 +89,9 @@ export interface FeedChange {
   readonly change: FeedContent;
 }
 
+/** Of what a client sent, in a message. */
+const QUOTED_LENGTH_MAX = 64;
+
 const actions: ReadonlySet<unknown> = new Set(FEED_ACTIONS);
 
 export function isFeedAction(action: unknown): action is FeedAction {
@@ -88,6 +103,39 @@ export function feedActionsOf(text: string): readonly FeedAction[] | undefined {
   const names = [...new Set(text.split(','))];
   return names.every(isFeedAction) ? names : undefined;
 }
+
+/**
+ * What is wrong with a list separated by commas; undefined: nothing. It completes the sentence `"<parameter>" …`.
+ * `form`: that of each item.
+ */
+export function filterFault(text: string, form: string, isItem: (item: string) => boolean): string | undefined {
+  const items = text.split(',');
+  if (text.length > FILTER_LENGTH_MAX) return `must have at most ${FILTER_LENGTH_MAX} characters`;
+  if (items.length > FILTER_NAMES_MAX) {
+    return `must have at most ${FILTER_NAMES_MAX} items, separated by commas; it has ${items.length}`;
+  }
+  const index = items.findIndex((item) => !isItem(item));
+  if (index < 0) return undefined;
+  return `must be ${form}, or several separated by commas; item ${index + 1}, ${JSON.stringify(items[index]?.slice(0, QUOTED_LENGTH_MAX))}, is not of that form`;
+}
+
+/** `document:viewer`: grants of that relation on objects of that namespace. */
+export const isPair = (text: string): boolean => {
+  const [namespace = '', relation = '', ...more] = text.split(':');
+  return isNamespaceName(namespace) && isRelationName(relation) && more.length === 0;
+};
+
+/** Whether a grant is of one of the pairs. */
+export function pairMatcher(pairs: readonly string[]): (grant: Pick<Grant, 'relation' | 'object'>) => boolean {
+  const wanted = new Set(pairs);
+  return ({ relation, object }) => wanted.has(`${namespaceOf(object)}:${relation}`);
+}
+
+/** The relations that a filter names. */
+export const relationsIn = ({ relations = [], on = [] }: FeedFilter): readonly string[] => [
+  ...relations,
+  ...on.map((pair) => pair.slice(pair.indexOf(':') + 1)),
+];
 
 /** From a change as the audit log stores it. Undefined: it is not part of the feed. */
 export function parseFeedContent(text: string): FeedContent | undefined {
@@ -124,22 +172,24 @@ function grantIn(fields: JsonObject): Grant | undefined {
   return grantOf({ subject, relation, object }, { ...attributesOfId(grantId), ...termsInRecord(fields) });
 }
 
+const setOf = <Item>(items: readonly Item[] | undefined): ReadonlySet<unknown> | undefined => items && new Set(items);
+
 /** Undefined: everything passes. */
 export function feedMatcher(filter: FeedFilter): ((change: Pick<FeedChange, 'change'>) => boolean) | undefined {
-  const { namespace, relation } = filter;
-  const wanted = filter.actions === undefined ? undefined : new Set(filter.actions);
-  if (namespace === undefined && relation === undefined && wanted === undefined) return undefined;
+  const [namespaces, relations] = [setOf(filter.namespaces), setOf(filter.relations)];
+  const [isOn, actions] = [filter.on && pairMatcher(filter.on), setOf(filter.actions)];
+  if ([namespaces, relations, isOn, actions].every((part) => part === undefined)) return undefined;
   return ({ change }) => {
-    if (wanted !== undefined && !wanted.has(change.action)) return false;
+    if (actions?.has(change.action) === false) return false;
     switch (change.action) {
       case 'rules.updated':
         return true;
       case 'namespace.created':
-        return relation === undefined && (namespace === undefined || change.name === namespace);
+        return relations === undefined && isOn === undefined && namespaces?.has(change.name) !== false;
       default: {
         const { grant } = change;
-        if (relation !== undefined && grant.relation !== relation) return false;
-        return namespace === undefined || namespaceOf(grant.object) === namespace;
+        if (relations?.has(grant.relation) === false || isOn?.(grant) === false) return false;
+        return namespaces === undefined || namespaces.has(namespaceOf(grant.object));
       }
     }
   };

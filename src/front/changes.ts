@@ -24,6 +24,8 @@ export interface FeedBatch {
   readonly changes: readonly FeedChange[];
   /** Every change up to here that fits has been delivered. */
   readonly cursor: string;
+  /** So has every one of the entries up to this one: none of them is half delivered. */
+  readonly seq: number;
   /** Time of the owner when that was so; wall clock, ms since the Unix epoch. */
   readonly atMs: number;
 }

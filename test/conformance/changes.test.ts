@@ -49,6 +49,7 @@ async function grant(key: string, id: number | string, more: object = {}, namesp
 interface Page {
   readonly changes: readonly ToldChange[];
   readonly next_cursor: string;
+  readonly seq: number;
 }
 
 const read = (key: string, query = '', headers: Record<string, string> = {}): Promise<Answer> =>
@@ -246,15 +247,95 @@ describe('a page of the change feed', () => {
       '?since=x',
       '?since=now&cursor=x',
       '?subject=user:1',
+      '?namespace=document,',
+      '?on=document',
+      '?on=document:viewer,x%20y:viewer',
+      '?on=document:viewer&namespace=document',
+      '?on=document:viewer&relation=viewer',
+      `?namespace=${Array.from({ length: 201 }, (_, index) => `n${index}`).join(',')}`,
+      '?checkpoints=batch',
+      '?checkpoints=all',
     ]) {
       assertProblem(await read(key, query), 400, 'invalid-request', service.errorsBase);
     }
-    assertProblem(await read(key, '?relation=reader'), 400, 'invalid-relation', service.errorsBase);
+    for (const query of ['?relation=reader', '?relation=viewer,reader', '?on=document:viewer,document:reader']) {
+      const answer = await read(key, query);
+      assertProblem(answer, 400, 'invalid-relation', service.errorsBase);
+      assert.match(answer.text, /reader/);
+    }
     assertProblem(await read(key, '', { accept: 'text/html' }), 406, 'not-acceptable', service.errorsBase);
     const { tenantId } = await service.createTenant();
     const writer = await service.createKey(tenantId, { scopes: ['grant:write'] });
     assertProblem(await read(writer.key), 403, 'insufficient-scope', service.errorsBase);
   });
+});
+
+describe('the seq of the change feed', { concurrency: true }, () => {
+  const pairs = ['document:viewer', 'folder:viewer'];
+  const filter = `on=${pairs.join(',')}`;
+  const subjects = ['1', '2', '3'];
+
+  /** Entries with several changes each, of which some pass. */
+  async function write(key: string): Promise<void> {
+    for (const id of subjects) {
+      const grants = ['document', 'folder', 'team'].flatMap((namespace) =>
+        ['viewer', 'owner'].map((relation) => ({ ...tuple(id, namespace), relation })),
+      );
+      const { status, text } = await service.send({ method: 'POST', path: '/v1/grants/bulk', body: { grants }, key });
+      assert.equal(status, 200, text);
+      await service.send({ method: 'POST', path: '/v1/grants/revoke', body: { object: `folder:${id}` }, key });
+    }
+  }
+
+  /** Nothing of the entries up to `seq` is after the first `count` changes. */
+  const assertWhole = (all: readonly ToldChange[], count: number, seq: number): void =>
+    assert.deepEqual(positionsOf(all.slice(count).filter((change) => change.seq <= seq)), []);
+
+  it('is of the last entry of which a page, or one before, has everything, and of the end at the end', async () => {
+    const { key } = await service.createTenant();
+    await write(key);
+    const { changes: all, seq: end } = await readPage(key, `?limit=1000&${filter}`);
+    assert.deepEqual([...new Set(all.map(({ grant: each }) => each?.object))].sort(), [
+      ...subjects.map((id) => `document:${id}`),
+      ...subjects.map((id) => `folder:${id}`),
+    ]);
+    assert.ok(end >= (all.at(-1)?.seq ?? Number.POSITIVE_INFINITY));
+    for (const [limit, wait] of [
+      [1, 0],
+      [2, 30],
+      [4, 0],
+      [7, 30],
+    ]) {
+      let [count, cursor] = [0, ''];
+      while (count < all.length) {
+        const page = await readPage(key, `?limit=${limit}&wait=${wait}&${filter}${cursor}`);
+        count += page.changes.length;
+        cursor = `&cursor=${page.next_cursor}`;
+        assertWhole(all, count, page.seq);
+      }
+      assert.ok((await readPage(key, `?${filter}${cursor}`)).seq >= end);
+    }
+  });
+
+  for (const accept of [SSE, NDJSON]) {
+    it(`is at every checkpoint of ${accept}, and after each batch if asked for`, async () => {
+      const { key } = await service.createTenant();
+      const stream = await open({ key, accept, query: `?since=now&checkpoints=batch&${filter}` });
+      await write(key);
+      const { changes: all } = await readPage(key, `?limit=1000&${filter}`);
+      const isWhole = (): boolean =>
+        stream.changes.length === all.length && stream.events.at(-1)?.type === 'checkpoint';
+      await stream.until('everything, and its checkpoint', isWhole);
+      let count = 0;
+      let last = 0;
+      for (const { type, data } of stream.events) {
+        if (type === 'change') count += 1;
+        else last = (data as { readonly seq: number }).seq;
+        assertWhole(all, count, last);
+      }
+      assert.ok(last >= (all.at(-1)?.seq ?? Number.POSITIVE_INFINITY));
+    });
+  }
 });
 
 describe('a stream of changes', { concurrency: true }, () => {

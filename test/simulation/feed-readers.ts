@@ -27,7 +27,7 @@ const SILENCE_MS_MAX = 20_000;
 const RETRY_MS = 200;
 const FILTERS: readonly FeedFilter[] = [
   {},
-  { relation: 'viewer' },
+  { relations: ['viewer'] },
   { actions: ['grant.revoked', 'namespace.created'] },
 ];
 

@@ -245,7 +245,7 @@ def test_a_feed_from_now_leaves_nothing_out_when_its_connection_is_lost() -> Non
     def handler(streams: list[str]) -> Handler:
         def answer_one(request: Asked) -> Given:
             if request.headers["accept"] == "application/json":
-                return answer(b'{"changes": [], "next_cursor": "now-1"}')
+                return answer(b'{"changes": [], "next_cursor": "now-1", "seq": 1}')
             streams.append(request.query["cursor"])
             if len(streams) == 1:
                 raise ConnectionResetError("lost")

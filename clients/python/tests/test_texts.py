@@ -256,7 +256,7 @@ def test_a_feed_from_now_yields_the_change_of_its_first_page() -> None:
 
     def handler(request: Asked) -> Given:
         if request.headers["accept"] == "application/json":
-            return json_of(200, {"changes": [change(1)], "next_cursor": "c1"})
+            return json_of(200, {"changes": [change(1)], "next_cursor": "c1", "seq": 1})
         lines = [{"type": "change", "cursor": f"c{seq}", "change": change(seq)} for seq in (1, 2)]
         body = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
         return Given(200, body, {"content-type": "application/x-ndjson"})

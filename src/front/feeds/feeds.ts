@@ -4,7 +4,7 @@
 
 import type { Clock, Random } from '../../core/async/clock.ts';
 import { type Turns, turnOf } from '../../core/async/turns.ts';
-import type { FeedFilter, FeedPlace } from '../../core/change-feed.ts';
+import { type FeedFilter, type FeedPlace, wholeSeq } from '../../core/change-feed.ts';
 import { GrantdError } from '../../core/errors.ts';
 import type { FeedPage, FeedQuery } from '../../shard/shard.ts';
 import type { ChangesPage, ChangesQuery, FeedFollower, FeedStart, FeedSubscription } from '../changes.ts';
@@ -51,8 +51,8 @@ export const feedQueryOf = ({ filter, limit, waitMs, ...start }: ChangesQuery): 
 });
 
 export function changesPageOf(page: FeedPage): ChangesPage {
-  const { nextCursor: cursor, atMs, atEnd } = page;
-  return { changes: changesOf(page), cursor, atMs, atEnd };
+  const { nextCursor: cursor, next, atMs, atEnd } = page;
+  return { changes: changesOf(page), cursor, seq: wholeSeq(next), atMs, atEnd };
 }
 
 export class Feeds {

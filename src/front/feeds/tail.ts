@@ -7,7 +7,7 @@
 
 import { backoffMs, type Clock, delay, jitteredMs, type Random } from '../../core/async/clock.ts';
 import { type Turns, turnOf } from '../../core/async/turns.ts';
-import { type FeedChange, type FeedPlace, isAfter, parseFeedContent } from '../../core/change-feed.ts';
+import { type FeedChange, type FeedPlace, isAfter, parseFeedContent, wholeSeq } from '../../core/change-feed.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { FEED_WAIT_MS_MAX } from '../../rpc/protocol.ts';
 import type { FeedPage, FeedQuery, FeedRecord } from '../../shard/shard.ts';
@@ -282,7 +282,7 @@ export const changesOf = ({ items }: FeedPage): readonly FeedChange[] =>
 export function batchOf(page: FeedPage, from: FeedPlace | undefined): PlacedBatch {
   const { items, nextCursor: cursor, next: to, atMs } = page;
   const bytes = items.reduce((sum, { change }) => sum + CHANGE_BYTES + BYTES_PER_CHARACTER * change.length, 0);
-  return { changes: changesOf(page), cursor, atMs, from: from ?? { seq: 0, index: -1 }, to, bytes };
+  return { changes: changesOf(page), cursor, seq: wholeSeq(to), atMs, from: from ?? { seq: 0, index: -1 }, to, bytes };
 }
 
 /** The part of a batch that is after a place within it. The batch itself, which can be shared, if that is all of it. */

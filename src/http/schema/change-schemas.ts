@@ -1,14 +1,39 @@
 // The schemas of the change feed: its query, a change, its pages and its streams.
 
 import { z } from 'zod';
-import { FEED_ACTIONS, feedActionsOf } from '../../core/change-feed.ts';
+import {
+  FEED_ACTIONS,
+  FILTER_LENGTH_MAX,
+  FILTER_NAMES_MAX,
+  feedActionsOf,
+  filterFault,
+  isPair,
+} from '../../core/change-feed.ts';
 import { parseTimestamp } from '../../core/text/timestamps.ts';
+import { isNamespaceName, isRelationName, NAMESPACE_PATTERN, RELATION_RULE } from '../../core/tuples.ts';
 import { EXAMPLE_GRANT, EXAMPLE_KEY_ID, EXAMPLE_REQUEST_ID, EXAMPLE_TIMESTAMP } from './examples.ts';
 import { ruleSetSchema } from './rule-schemas.ts';
 import { pageLimit, waitSeconds } from './schema-parts.ts';
-import { grantSchema, grantTermsShape, namespaceNameSchema, relationSchema } from './schemas.ts';
+import { grantSchema, grantTermsShape, namespaceNameSchema } from './schemas.ts';
 
 const SINCE_ERROR = 'must be "now", or an ISO 8601 timestamp with a time zone (a "+" is written %2B)';
+
+/** Each item once. */
+const filterList = (form: string, isItem: (item: string) => boolean, description: string) =>
+  z
+    .string()
+    .refine((text) => filterFault(text, form, isItem) === undefined, {
+      error: ({ input }) => filterFault(String(input), form, isItem),
+    })
+    .meta({
+      maxLength: FILTER_LENGTH_MAX,
+      description: `${description} Up to ${FILTER_NAMES_MAX}, separated by commas.`,
+    })
+    .transform((text) => [...new Set(text.split(','))]);
+
+/** Pairs of a namespace and a relation. */
+export const pairListSchema = (description: string) =>
+  filterList('namespace:relation, such as document:viewer', isPair, description);
 
 export const changesQuerySchema = z.object({
   cursor: z
@@ -27,19 +52,32 @@ export const changesQuerySchema = z.object({
         'Only what has come since this time (ISO 8601 with a time zone), or comes from `now` on. Not with `cursor`.',
     })
     .optional(),
-  namespace: namespaceNameSchema
-    .meta({
-      description:
-        'Only grants on objects of this namespace, and the namespace itself. Changes of the rules concern every namespace.',
-    })
-    .optional(),
-  relation: relationSchema.optional(),
+  namespace: filterList(
+    `a namespace name (${NAMESPACE_PATTERN})`,
+    isNamespaceName,
+    'Only grants on objects of these namespaces, and the namespaces themselves. Changes of the rules concern every namespace.',
+  ).optional(),
+  relation: filterList(
+    RELATION_RULE,
+    isRelationName,
+    'Only grants of these relations. Changes of the rules concern every relation.',
+  ).optional(),
+  on: pairListSchema(
+    'Only grants of these relations on objects of these namespaces, each as `namespace:relation`. Changes of the rules concern all of them. Not with `namespace` or `relation`.',
+  ).optional(),
   action: z
     .string()
     .refine((text) => feedActionsOf(text) !== undefined, {
       error: `must be one or several of ${FEED_ACTIONS.join(', ')}, separated by commas`,
     })
     .meta({ description: `Only these, separated by commas: ${FEED_ACTIONS.map((each) => `\`${each}\``).join(', ')}.` })
+    .optional(),
+  checkpoints: z
+    .enum(['batch'], 'must be batch; leave it out for checkpoints every 15 s')
+    .meta({
+      description:
+        '`batch`: the stream has a checkpoint after each batch of changes, too, at once. Without it: only every 15 s. Not for pages.',
+    })
     .optional(),
   limit: pageLimit('Changes per page; may change from page to page. Not for streams.').optional(),
   wait: waitSeconds('How many seconds a page without a change waits for one. Not for streams.').optional(),
@@ -76,11 +114,17 @@ export const changeSchema = z
       'A change of the grants, namespaces or rules of the tenant. Actions on grants have `grant`: as it is after the change, or was before its end. `grant.updated` has `former_terms`: until when the grant was to hold before, and on which condition. `namespace.created` has `namespace`. `rules.updated` has `rules`, and `former`: the previous ones; both only for a key with the scope `admin`, which alone reads rules.',
   });
 
+const seq = z.int().min(0).meta({
+  description:
+    'An entry of the log: every change of it and of all earlier ones that passes the filter has been sent, on this page or before. No entry is half sent: if a page ends within one, this is the one before. At the end of the feed, the last entry of the log.',
+});
+
 const nextCursor = z.string().meta({ description: 'The `cursor` of the next request. Always there: more may come.' });
 
 export const changeListSchema = z.object({
   changes: z.array(changeSchema).meta({ description: 'In the order in which they were decided.' }),
   next_cursor: nextCursor,
+  seq,
 });
 
 export const changeLineSchema = z
@@ -97,12 +141,13 @@ export const changeLineSchema = z
         description: 'Only for a `checkpoint`: when everything up to its cursor had been sent.',
       })
       .optional(),
+    seq: seq.optional(),
   })
-  .meta({ description: 'One line of the stream. A `change` has `change`, a `checkpoint` has `at`.' });
+  .meta({ description: 'One line of the stream. A `change` has `change`, a `checkpoint` has `at` and `seq`.' });
 
 export const changeEventsSchema = z.string().meta({
   description:
-    'Server-sent events. `change`: its data is a Change. `checkpoint`: its data is `{"at": …}`. The id of each is a cursor: everything up to it that passes the filter has been sent.',
+    'Server-sent events. `change`: its data is a Change. `checkpoint`: its data is `{"at": …, "seq": …}`. The id of each is a cursor: everything up to it that passes the filter has been sent.',
 });
 
 const EXAMPLE_CURSOR = 'mT0c4yW2p1Kq9sVbX7dLrDQyLDAsMTc2ODQ2OTQwMDAwMA';
@@ -117,7 +162,7 @@ export const EXAMPLE_CHANGE = {
   grant: EXAMPLE_GRANT,
 };
 
-export const EXAMPLE_CHANGES = { changes: [EXAMPLE_CHANGE], next_cursor: EXAMPLE_CURSOR };
+export const EXAMPLE_CHANGES = { changes: [EXAMPLE_CHANGE], next_cursor: EXAMPLE_CURSOR, seq: 42 };
 
 export const EXAMPLE_LINE = `${JSON.stringify({ type: 'change', cursor: EXAMPLE_CURSOR, change: EXAMPLE_CHANGE })}\n`;
 

@@ -1,24 +1,23 @@
 // A page of changes that waits for the first change that passes the filter, or until its time is up. Invariant: its
-// cursor continues after the last change in it, however many more the feed delivered.
+// cursor continues after the last change in it, however many more the feed delivered, and its seq is of the last entry
+// that is whole.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
-import { type FeedChange, type FeedFilter, feedMatcher } from '../../core/change-feed.ts';
+import { type FeedChange, type FeedFilter, feedMatcher, wholeSeq } from '../../core/change-feed.ts';
 import type { GrantdError } from '../../core/errors.ts';
 import type { FeedBatch, FeedFollower, FeedSubscription } from '../../front/changes.ts';
 import type { TenantSession } from '../../front/front.ts';
 import type { Follower } from './followers.ts';
 
-export interface AwaitedChanges {
-  readonly changes: readonly FeedChange[];
-  readonly cursor: string;
-}
+export type AwaitedChanges = Omit<FeedBatch, 'atMs'>;
 
-interface AwaitedQuery {
+export interface AwaitedQuery {
   readonly filter: FeedFilter;
   readonly limit: number;
   readonly waitMs: number;
-  /** Where it begins. */
+  /** Where it begins: after the entries up to `seq`, or within the next one. */
   readonly cursor: string;
+  readonly seq: number;
 }
 
 export class AwaitedPage implements Follower, FeedFollower {
@@ -34,12 +33,13 @@ export class AwaitedPage implements Follower, FeedFollower {
   #subscription: FeedSubscription | undefined;
   /** No change up to here passes the filter. */
   #cursor: string;
+  #seq: number;
   #ended = false;
 
   constructor(
     clock: Clock,
     session: TenantSession,
-    { filter, limit, waitMs, cursor }: AwaitedQuery,
+    { filter, limit, waitMs, cursor, seq }: AwaitedQuery,
     onStopped: (page: AwaitedPage) => void,
   ) {
     const { promise, resolve, reject } = Promise.withResolvers<AwaitedChanges>();
@@ -51,6 +51,7 @@ export class AwaitedPage implements Follower, FeedFollower {
     this.#matches = feedMatcher(filter);
     this.#limit = limit;
     this.#cursor = cursor;
+    this.#seq = seq;
     this.#timer = clock.setTimer(() => this.#end([]), waitMs);
   }
 
@@ -59,11 +60,12 @@ export class AwaitedPage implements Follower, FeedFollower {
     else this.#subscription = subscription;
   }
 
-  take({ changes, cursor }: FeedBatch): boolean {
+  take({ changes, cursor, seq }: FeedBatch): boolean {
     if (this.#ended) return false;
     const fitting = this.#matches === undefined ? changes : changes.filter(this.#matches);
     const last = fitting.length > this.#limit ? fitting[this.#limit - 1] : undefined;
     this.#cursor = last?.cursor ?? cursor;
+    this.#seq = last === undefined ? seq : wholeSeq(last);
     if (fitting.length === 0) return true;
     this.#end(fitting.slice(0, this.#limit));
     return false;
@@ -93,6 +95,6 @@ export class AwaitedPage implements Follower, FeedFollower {
     this.#subscription?.close();
     this.#subscription = undefined;
     this.#onStopped(this);
-    this.#resolve({ changes, cursor: this.#cursor });
+    this.#resolve({ changes, cursor: this.#cursor, seq: this.#seq });
   }
 }

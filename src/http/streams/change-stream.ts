@@ -22,6 +22,14 @@ export interface StreamSurroundings {
   readonly onStopped: (stream: ChangeStream, reason: FollowEnd, begun: boolean) => void;
 }
 
+/** When a stream has checkpoints. */
+export interface StreamMarks {
+  /** That of the common timer. */
+  readonly tick: number;
+  /** After each batch, too, of which something passes the filter. */
+  readonly marksBatches: boolean;
+}
+
 /** Errors after which the key is no longer served. */
 const REFUSALS = new Set(['unauthorized', 'insufficient-scope', 'tenant-suspended', 'tenant-not-found']);
 
@@ -38,11 +46,11 @@ export class ChangeStream implements Follower, FeedFollower, StreamListener, Sen
   readonly session: TenantSession;
   scheduled = false;
   waitingSinceMs = 0;
-  /** The tick of the common timer at which its checkpoints are due. */
   readonly tick: number;
   readonly #surroundings: StreamSurroundings;
   readonly #channel: Channel;
   readonly #tenant: TenantStreams;
+  readonly #marksBatches: boolean;
   readonly #queue: EncodedBatch[] = [];
   #subscription: FeedSubscription | undefined;
   #response: ResponseStream | undefined;
@@ -60,9 +68,15 @@ export class ChangeStream implements Follower, FeedFollower, StreamListener, Sen
   #ended = false;
   #error: GrantdError | undefined;
 
-  constructor(surroundings: StreamSurroundings, session: TenantSession, channel: Channel, tick: number) {
+  constructor(
+    surroundings: StreamSurroundings,
+    session: TenantSession,
+    channel: Channel,
+    { tick, marksBatches }: StreamMarks,
+  ) {
     this.session = session;
     this.tick = tick;
+    this.#marksBatches = marksBatches;
     this.#surroundings = surroundings;
     this.#channel = channel;
     this.#tenant = surroundings.sender.enter(session.tenantId);
@@ -155,6 +169,7 @@ export class ChangeStream implements Follower, FeedFollower, StreamListener, Sen
         if (!response.send(part)) return false;
       }
       this.#finish(batch);
+      if (this.#marksBatches && !this.#sendCheckpoint(response)) return false;
     }
     return true;
   }
@@ -172,6 +187,7 @@ export class ChangeStream implements Follower, FeedFollower, StreamListener, Sen
     this.#queue.shift();
     this.#part = 0;
     this.#sent = batch.mark;
+    this.#checkpointDue ||= this.#marksBatches && batch.changes > 0;
     this.#surroundings.sender.release(this.#tenant, batch);
     this.#surroundings.onDelivered(batch.changes);
   }

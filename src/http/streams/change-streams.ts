@@ -8,7 +8,7 @@ import type { FeedFilter } from '../../core/change-feed.ts';
 import { type Plans, resolvePlan } from '../../core/plans.ts';
 import type { FeedStart } from '../../front/changes.ts';
 import type { TenantSession } from '../../front/front.ts';
-import { type AwaitedChanges, AwaitedPage } from './awaited-page.ts';
+import { type AwaitedChanges, AwaitedPage, type AwaitedQuery } from './awaited-page.ts';
 import { ChangeStream, type StreamSurroundings } from './change-stream.ts';
 import { type FollowEnd, type Follower, Followers, type FollowKind } from './followers.ts';
 import { Sender } from './sender.ts';
@@ -49,6 +49,14 @@ interface StreamDependencies {
   readonly turns: Turns;
   readonly random: Random;
   readonly meter: StreamMeter;
+}
+
+export interface StreamQuery {
+  readonly start: FeedStart;
+  readonly filter: FeedFilter;
+  readonly format: StreamFormat;
+  /** Whether a checkpoint follows each batch of which something passes the filter. */
+  readonly marksBatches?: boolean;
 }
 
 /** A request being served, whose client may disconnect before the response. */
@@ -111,14 +119,10 @@ export class ChangeStreams {
   open(
     request: FollowRequest,
     session: TenantSession,
-    {
-      start,
-      filter,
-      format,
-    }: { readonly start: FeedStart; readonly filter: FeedFilter; readonly format: StreamFormat },
+    { start, filter, format, marksBatches = false }: StreamQuery,
   ): Promise<ChangeStream> {
     const tick = this.#opened % TICKS_PER_CHECKPOINT;
-    const stream = new ChangeStream(this.#surroundings, session, channelOf(format, filter), tick);
+    const stream = new ChangeStream(this.#surroundings, session, channelOf(format, filter), { tick, marksBatches });
     const failed = (error: unknown): never => {
       stream.stop('failed');
       throw error;
@@ -138,11 +142,7 @@ export class ChangeStreams {
   }
 
   /** The first changes after the cursor that fit. Rejects with `too-many-streams`, or with the error of the owner. */
-  async awaitPage(
-    request: FollowRequest,
-    session: TenantSession,
-    query: { readonly cursor: string; readonly filter: FeedFilter; readonly limit: number; readonly waitMs: number },
-  ): Promise<AwaitedChanges> {
+  async awaitPage(request: FollowRequest, session: TenantSession, query: AwaitedQuery): Promise<AwaitedChanges> {
     const page = new AwaitedPage(this.#clock, session, query, (stopped) => this.#followers.remove(stopped));
     try {
       this.#add(page);

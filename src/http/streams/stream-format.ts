@@ -19,29 +19,27 @@ export interface Channel {
 }
 
 export function channelOf(format: StreamFormat, filter: FeedFilter): Channel {
-  const { namespace, relation, actions } = filter;
-  const key = JSON.stringify([
-    format,
-    namespace ?? null,
-    relation ?? null,
-    actions === undefined ? null : [...actions].sort(),
-  ]);
+  const { namespaces, relations, on, actions } = filter;
+  const lists = [namespaces, relations, on, actions].map((list) => (list === undefined ? null : [...list].sort()));
+  const key = JSON.stringify([format, ...lists]);
   return { format, key, matches: feedMatcher(filter) };
 }
 
-/** A position up to which a stream is complete, and the owner's time at that position. */
+/** A position up to which a stream is complete, its last whole entry, and the owner's time at that position. */
 export class Mark {
   readonly cursor: string;
+  readonly seq: number;
   readonly atMs: number;
   readonly #checkpoints: Partial<Record<StreamFormat, StreamPart>> = {};
 
-  constructor({ cursor, atMs }: FeedBatch) {
+  constructor({ cursor, seq, atMs }: FeedBatch) {
     this.cursor = cursor;
+    this.seq = seq;
     this.atMs = atMs;
   }
 
   checkpoint(format: StreamFormat): StreamPart {
-    this.#checkpoints[format] ??= streamPart(checkpointText(format, this.cursor, formatTimestamp(this.atMs)));
+    this.#checkpoints[format] ??= streamPart(checkpointText(format, this));
     return this.#checkpoints[format];
   }
 }
@@ -62,10 +60,12 @@ const changeText = (format: StreamFormat, cursor: string, json: string): string 
     ? `event: change\nid: ${cursor}\ndata: ${json}\n\n`
     : `{"type":"change","cursor":"${cursor}","change":${json}}\n`;
 
-const checkpointText = (format: StreamFormat, cursor: string, at: string): string =>
-  format === 'sse'
-    ? `event: checkpoint\nid: ${cursor}\ndata: {"at":"${at}"}\n\n`
-    : `{"type":"checkpoint","cursor":"${cursor}","at":"${at}"}\n`;
+function checkpointText(format: StreamFormat, { cursor, seq, atMs }: Mark): string {
+  const members = `"at":"${formatTimestamp(atMs)}","seq":${seq}}`;
+  return format === 'sse'
+    ? `event: checkpoint\nid: ${cursor}\ndata: {${members}\n\n`
+    : `{"type":"checkpoint","cursor":"${cursor}",${members}\n`;
+}
 
 /** How long a client should wait before it reconnects; lines of JSON have no such field. */
 export const retryPart = (format: StreamFormat, retryMs: number): StreamPart | undefined =>

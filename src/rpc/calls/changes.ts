@@ -1,6 +1,6 @@
 // The calls that read changes: the change feed of a tenant, its audit log, and the logs of the slots.
 
-import { FEED_ACTIONS } from '../../core/change-feed.ts';
+import { FEED_ACTIONS, FILTER_NAMES_MAX } from '../../core/change-feed.ts';
 import type { AuditLogPage, TenantAuditLogQuery } from '../../shard/shard.ts';
 import { AUDIT_LOG_LIMIT_MAX, FEED_WAIT_MS_MAX } from '../protocol.ts';
 import { demand } from '../wire-violation.ts';
@@ -20,6 +20,15 @@ const timeBound = s.converted(
 
 const recordFields = { seq: s.int64, index: s.uint32, atMs: s.int64, actor: s.text, requestId: s.text, change: s.text };
 
+const filterNames = s.list(shortText, { max: FILTER_NAMES_MAX });
+
+/** On the wire, an empty name is none: version 0.2 has exactly one, which may be empty. */
+const namesOrNone = s.converted<readonly string[], readonly string[] | undefined>(
+  filterNames,
+  (names) => names ?? [''],
+  (names) => (names.some((name) => name !== '') ? names.filter((name) => name !== '') : undefined),
+);
+
 export const changeCalls = {
   /** At the end of the feed, the call waits for a change. */
   readChanges: defineCall('readChanges', {
@@ -31,8 +40,9 @@ export const changeCalls = {
         fromNow: s.orDefault(s.flag),
         limit,
         waitMs: s.uint32In(0, FEED_WAIT_MS_MAX),
-        namespace: s.orUndefined(shortText),
-        relation: s.orUndefined(shortText),
+        namespaces: namesOrNone,
+        relations: namesOrNone,
+        on: s.orUndefined(filterNames),
         actions: s.list(s.word(...FEED_ACTIONS), { max: FEED_ACTIONS.length }),
         byAction: s.flag,
       },

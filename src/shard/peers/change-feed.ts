@@ -9,11 +9,11 @@
 import { turnOf } from '../../core/async/turns.ts';
 import {
   type FeedContent,
-  type FeedFilter,
   type FeedPlace,
   feedMatcher,
   parseFeedContent,
   RULES_UPDATED_TEXT,
+  relationsIn,
 } from '../../core/change-feed.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { hasScope } from '../../core/scopes.ts';
@@ -105,11 +105,12 @@ export const readChanges: Handler<'readChanges'> = async ({ shard: context, hand
   const { clock } = context;
   const handle = handles.use(by.handle);
   if (query.cursor === undefined) await demandFilter(handle.memory, query);
-  const fits = feedMatcher(filterOf(query));
+  const fits = feedMatcher(query);
   const untilMs = clock.monotonicMs() + waitOf(handle, query.waitMs);
   let position = startOf(context, handle, query, await kept.read());
   while (true) {
-    const recent = query.waitMs > 0 ? handle.memory.followChanges(handle.tenure.lastSeq) : undefined;
+    const { memory, tenure } = handle;
+    const recent = query.waitMs > 0 ? memory.followChanges(tenure.lastSeq) : memory.recentChanges;
     const page =
       recent?.covers(position) === true
         ? recentPage(handle.tenure, recent, position, fits, query.limit)
@@ -130,12 +131,13 @@ export const readChanges: Handler<'readChanges'> = async ({ shard: context, hand
   }
 };
 
-/** A cursor goes on although the relation has been removed since: its last revocations may still lie ahead. */
-async function demandFilter(memory: TenantMemory, { relation }: FeedQuery): Promise<void> {
-  using _rules = await pinDeclared(memory, relation === undefined ? undefined : parseRelation(relation));
+/** A cursor goes on although a relation has been removed since: its last revocations may still lie ahead. */
+async function demandFilter(memory: TenantMemory, query: FeedQuery): Promise<void> {
+  using _rules = await pinDeclared(
+    memory,
+    relationsIn(query).map((name) => parseRelation(name)),
+  );
 }
-
-const filterOf = ({ namespace, relation, actions }: FeedQuery): FeedFilter => ({ namespace, relation, actions });
 
 /** A call under a key that expires does not wait beyond that. */
 function waitOf({ use, expiresAtMs, tenure }: Handle, waitMs: number): number {

@@ -25,7 +25,7 @@ import {
   ShardFailure,
 } from '../shard.ts';
 import type { Handle } from './handles.ts';
-import { type Listing, type ListingContext, pinDeclared } from './listings.ts';
+import { type Listing, type ListingContext, pinDeclared, relationsOf } from './listings.ts';
 import { type Handler, type ShardParts, sizeOf } from './peer.ts';
 import { withMatching } from './revocations.ts';
 
@@ -142,7 +142,7 @@ export const writeBulk: Handler<'writeBulk'> = async (peer, by, write) => {
 export const revokeGrants: Handler<'revokeGrants'> = async (peer, by, filter) => {
   const handle = peer.handles.use(by.handle);
   const { memory } = handle;
-  using _declared = await pinDeclared(memory, filter.relation);
+  using _declared = await pinDeclared(memory, relationsOf(filter));
   return withMatching(peer.shard, peer.listing(handle), filter, async (range, matching) => {
     peer.handles.assertGood(handle);
     const size = sizeOfRevocation(range, matching);
@@ -164,7 +164,7 @@ export async function previewRevocation(
   listing: Listing,
   filter: GrantFilter,
 ): Promise<RevokeResult> {
-  using _declared = await pinDeclared(listing.memory, filter.relation);
+  using _declared = await pinDeclared(listing.memory, relationsOf(filter));
   return withMatching(context, listing, filter, async (range, matching) =>
     previewOfRevocation(range, matching, context.clock.wallMs()),
   );

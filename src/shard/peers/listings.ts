@@ -130,7 +130,7 @@ export async function listGrants(
   { of, ...query }: GrantsQuery,
 ): Promise<ResultPage<Grant>> {
   const { memory } = listing;
-  using _rules = await pinDeclared(memory, query.relation);
+  using _rules = await pinDeclared(memory, relationsOf(query));
   if ('subject' in of) {
     const { subject } = of;
     const anchor = { name: 'grants', pages: memory.pages, entity: subject };
@@ -144,18 +144,23 @@ export async function listGrants(
 }
 
 /**
- * The rules, pinned, if the relation is an own one. Throws `invalid-relation` if the tenant does not declare it now.
+ * The rules, pinned, if one of the relations is an own one. Throws `invalid-relation` if the tenant does not declare it
+ * now.
  */
 export async function pinDeclared(
   { rules }: TenantMemory,
-  relation: Relation | undefined,
+  relations: readonly Relation[],
 ): Promise<Disposable | undefined> {
-  if (relation === undefined || isRelation(relation)) return undefined;
+  const own = relations.filter((relation) => !isRelation(relation));
+  if (own.length === 0) return undefined;
   using pin = new DisposableStack();
   pin.use(await rules.pin());
-  demandDeclared(relation, () => rules.pinned);
+  for (const relation of own) demandDeclared(relation, () => rules.pinned);
   return pin.move();
 }
+
+export const relationsOf = ({ relation }: { readonly relation: Relation | undefined }): readonly Relation[] =>
+  relation === undefined ? [] : [relation];
 
 /** The entity whose grants are listed. */
 interface Anchor {

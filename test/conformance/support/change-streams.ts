@@ -101,8 +101,8 @@ export class ChangeReader {
       const lines = (rest + text).split('\n');
       rest = lines.pop() ?? '';
       for (const line of lines) {
-        const { type, cursor, change, at } = JSON.parse(line);
-        this.events.push({ type, cursor, data: change ?? { at } });
+        const { type, cursor, change, at, seq } = JSON.parse(line);
+        this.events.push({ type, cursor, data: change ?? { at, seq } });
       }
     };
   }

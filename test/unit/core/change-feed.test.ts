@@ -11,8 +11,11 @@ import {
   type FeedFilter,
   feedActionsOf,
   feedMatcher,
+  filterFault,
   isFeedAction,
+  isPair,
   parseFeedContent,
+  relationsIn,
 } from '../../../src/core/change-feed.ts';
 import { parseCondition } from '../../../src/core/grant-terms.ts';
 import { timeOfId } from '../../../src/core/ids.ts';
@@ -132,16 +135,48 @@ describe('a filter', () => {
 
   it('without a field lets everything pass', () => {
     assert.equal(feedMatcher({}), undefined);
-    assert.equal(feedMatcher({ namespace: undefined, relation: undefined, actions: undefined }), undefined);
+    assert.equal(
+      feedMatcher({ namespaces: undefined, relations: undefined, on: undefined, actions: undefined }),
+      undefined,
+    );
   });
 
   it('by namespace is that of the object, or the new namespace; rules concern all', () => {
-    assert.deepEqual(passing({ namespace: 'doc' }), ['created', 'expired', 'owner', 'doc', 'rules']);
+    assert.deepEqual(passing({ namespaces: ['doc'] }), ['created', 'expired', 'owner', 'doc', 'rules']);
   });
 
   it('by relation lets no namespace pass, but rules', () => {
-    assert.deepEqual(passing({ relation: 'viewer' }), ['created', 'expired', 'elsewhere', 'rules']);
-    assert.deepEqual(passing({ relation: 'owner', namespace: 'doc' }), ['owner', 'rules']);
+    assert.deepEqual(passing({ relations: ['viewer'] }), ['created', 'expired', 'elsewhere', 'rules']);
+    assert.deepEqual(passing({ relations: ['owner'], namespaces: ['doc'] }), ['owner', 'rules']);
+  });
+
+  it('by pairs lets the grants of each pair pass, however they change, no namespace, but rules', () => {
+    assert.deepEqual(passing({ on: ['doc:viewer'] }), ['created', 'expired', 'rules']);
+    assert.deepEqual(passing({ on: ['document:viewer', 'doc:owner'] }), ['elsewhere', 'owner', 'rules']);
+    assert.deepEqual(passing({ on: ['doc:viewer'], actions: ['grant.expired'] }), ['expired']);
+    assert.deepEqual(relationsIn({ on: ['doc:viewer', 'doc:owner'], relations: ['parent'] }), [
+      'parent',
+      'viewer',
+      'owner',
+    ]);
+  });
+
+  it('with a list says which item is ill-formed, and what is too long', () => {
+    const fault = (text: string) => filterFault(text, 'namespace:relation', isPair);
+    assert.equal(fault('doc:viewer,doc:owner'), undefined);
+    for (const [text, said] of [
+      ['', /item 1, ""/],
+      ['doc:viewer,', /item 2, ""/],
+      ['doc:viewer,doc', /must be namespace:relation.*item 2, "doc"/],
+      ['doc:viewer:owner', /item 1/],
+      [':viewer', /item 1/],
+      ['doc: viewer', /item 1/],
+      [`doc:${'v'.repeat(65)}`, /item 1/],
+      [Array.from({ length: 201 }, (_, each) => `d:v${each}`).join(','), /at most 200 items.*it has 201/],
+      [`doc:viewer${' '.repeat(4096)}`, /at most 4096 characters/],
+    ] as const) {
+      assert.match(fault(text) ?? '', said, text.slice(0, 40));
+    }
   });
 
   it('by actions has each of them once, however often a list names it', () => {
@@ -151,7 +186,7 @@ describe('a filter', () => {
   });
 
   it('by action excludes everything else, rules too', () => {
-    assert.deepEqual(passing({ actions: ['grant.created', 'namespace.created'], namespace: 'doc' }), [
+    assert.deepEqual(passing({ actions: ['grant.created', 'namespace.created'], namespaces: ['doc'] }), [
       'created',
       'doc',
     ]);

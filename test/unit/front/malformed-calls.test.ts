@@ -7,7 +7,7 @@ import { contextFor, setStage } from './harness.ts';
 
 const READABLE = { filter: {}, limit: 10, waitMs: 0 };
 /** The APIs refuse such a name, and so does the shard. */
-const UNREADABLE = { ...READABLE, filter: { namespace: 'x'.repeat(300) } };
+const UNREADABLE = { ...READABLE, filter: { namespaces: ['x'.repeat(300)] } };
 
 test('a call that the shard cannot read fails at once, is not repeated, and leaves the stream to the others', async (t) => {
   const stage = await setStage(t);

@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Router } from 'express';
 import { z } from 'zod';
 import { CALL_CONTEXT_BYTES_MAX, changesGrants } from '../../../src/core/call-context.ts';
-import { FEED_ACTIONS } from '../../../src/core/change-feed.ts';
+import { FEED_ACTIONS, FILTER_NAMES_MAX } from '../../../src/core/change-feed.ts';
 import { CONDITION_BYTES_MAX } from '../../../src/core/grant-terms.ts';
 import { isJsonObject, type JsonObject } from '../../../src/core/json-members.ts';
 import { BULK_CHECKS_MAX, WRITES_PER_CALL_MAX } from '../../../src/core/limits.ts';
@@ -77,6 +77,7 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   id: ['ann', '*', WIDEST],
   type: ['user', NAME],
   namespace: ['user', NAME],
+  on: ['doc:viewer', Array.from({ length: FILTER_NAMES_MAX }, (_, index) => `doc:viewer${index}`).join(',')],
   name: ['viewer', NAME, WIDEST],
   condition: [null, { name: 'open' }, { name: NAME, context: contextOf(CONDITION_BYTES_MAX - NAME.length - 1) }],
   context: [{}, { hour: 9 }, { 𝕏: [1e308, -0, null] }, contextOf(8192), contextOf(CALL_CONTEXT_BYTES_MAX)],

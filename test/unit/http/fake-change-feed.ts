@@ -1,7 +1,13 @@
 // A change feed in memory: the port of the front over a list. What is committed reaches every follower that keeps up at
 // once, as one batch that they share; one that is behind goes on where it stopped when it resumes.
 
-import { type FeedChange, type FeedContent, type FeedFilter, feedMatcher } from '../../../src/core/change-feed.ts';
+import {
+  type FeedChange,
+  type FeedContent,
+  type FeedFilter,
+  feedMatcher,
+  wholeSeq,
+} from '../../../src/core/change-feed.ts';
 import { GrantdError } from '../../../src/core/errors.ts';
 import type {
   ChangesPage,
@@ -43,6 +49,10 @@ export class FakeChangeFeed implements Pick<TenantSession, 'readChanges' | 'foll
   gate: Promise<void> = Promise.resolve();
   #rests = 0;
 
+  get #lastSeq(): number {
+    return this.#changes.at(-1)?.seq ?? 0;
+  }
+
   get followers(): number {
     return this.#following.size;
   }
@@ -70,7 +80,7 @@ export class FakeChangeFeed implements Pick<TenantSession, 'readChanges' | 'foll
   /** The owner says that there is nothing new. */
   rest(): void {
     this.#rests += 1;
-    const batch = { changes: [], cursor: `c${this.#changes.length}`, atMs: AT_MS + this.#rests };
+    const batch = { changes: [], cursor: `c${this.#changes.length}`, seq: this.#lastSeq, atMs: AT_MS + this.#rests };
     for (const { follower, behind, position } of this.#following) {
       if (!behind && position === this.#changes.length) follower.take(batch);
     }
@@ -89,7 +99,9 @@ export class FakeChangeFeed implements Pick<TenantSession, 'readChanges' | 'foll
     const all = this.#changes.slice(start).filter(matches);
     const changes = all.slice(0, query.limit);
     const last = all.length > query.limit ? changes.at(-1) : undefined;
-    return { changes, cursor: last?.cursor ?? `c${this.#changes.length}`, atMs: AT_MS, atEnd: last === undefined };
+    const [cursor, seq] =
+      last === undefined ? [`c${this.#changes.length}`, this.#lastSeq] : [last.cursor, wholeSeq(last)];
+    return { changes, cursor, seq, atMs: AT_MS, atEnd: last === undefined };
   }
 
   async followChanges(start: FeedStart, _filter: FeedFilter, follower: FeedFollower): Promise<FeedSubscription> {
@@ -116,7 +128,8 @@ export class FakeChangeFeed implements Pick<TenantSession, 'readChanges' | 'foll
   }
 
   #batchFrom(position: number): FeedBatch {
-    return { changes: this.#changes.slice(position), cursor: `c${this.#changes.length}`, atMs: AT_MS };
+    const cursor = `c${this.#changes.length}`;
+    return { changes: this.#changes.slice(position), cursor, seq: this.#lastSeq, atMs: AT_MS };
   }
 
   async #begin({ cursor, since }: FeedStart): Promise<number> {

@@ -226,7 +226,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class ChangeLine:
-    """One line of the stream. A `change` has `change`, a `checkpoint` has `at`."""
+    """One line of the stream. A `change` has `change`, a `checkpoint` has `at` and `seq`."""
 
     type: str
     """Later versions may add types."""
@@ -240,6 +240,11 @@ class ChangeLine:
     """
     at: datetime | None = None
     """Only for a `checkpoint`: when everything up to its cursor had been sent."""
+    seq: int | None = None
+    """An entry of the log: every change of it and of all earlier ones that passes the filter has been sent, on this
+    page or before. No entry is half sent: if a page ends within one, this is the one before. At the end of the
+    feed, the last entry of the log.
+    """
 
     @classmethod
     def decode(cls, value: Json) -> ChangeLine:
@@ -249,6 +254,7 @@ class ChangeLine:
             cursor=required(known, "cursor", cursor),
             change=optional(known, "change", Change.decode),
             at=optional(known, "at", time),
+            seq=optional(known, "seq", integer),
         )
 
 
@@ -260,6 +266,11 @@ class ChangeList:
     """In the order in which they were decided."""
     next_cursor: str
     """The `cursor` of the next request. Always there: more may come."""
+    seq: int
+    """An entry of the log: every change of it and of all earlier ones that passes the filter has been sent, on this
+    page or before. No entry is half sent: if a page ends within one, this is the one before. At the end of the
+    feed, the last entry of the log.
+    """
 
     @classmethod
     def decode(cls, value: Json) -> ChangeList:
@@ -267,6 +278,7 @@ class ChangeList:
         return cls(
             changes=required(known, "changes", list_of(Change.decode)),
             next_cursor=required(known, "next_cursor", cursor),
+            seq=required(known, "seq", integer),
         )
 
 

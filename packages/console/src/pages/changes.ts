@@ -75,8 +75,8 @@ function askedOf({ query }: PageCall): FeedQuery {
 function filterOf({ namespace, relation, action }: FeedQuery): FeedFilter {
   const actions = FEED_ACTIONS.filter((each) => each === action);
   return {
-    namespace: namespace === '' ? undefined : namespace,
-    relation: relation === '' ? undefined : relation,
+    namespaces: namespace === '' ? undefined : [namespace],
+    relations: relation === '' ? undefined : [relation],
     actions: actions.length === 0 ? undefined : actions,
   };
 }

@@ -2,14 +2,16 @@
 // end was reached.
 
 import { z } from 'zod';
-import { changeJson } from '../../../core/change-feed.ts';
 import type { ChangesQuery } from '../../../front/changes.ts';
-import { parseFeedQuery } from '../../../http/operations/changes.ts';
+import { pageJson, parseFeedQuery } from '../../../http/operations/changes.ts';
 import type { OperationResponse } from '../../../http/operations/operation.ts';
 import { changeListSchema, changesQuerySchema } from '../../../http/schema/change-schemas.ts';
 import { success } from '../../../http/schema/operation-description.ts';
 import { validate } from '../../../http/schema/validation.ts';
 import type { OperatorOperation, OperatorSession } from '../operation.ts';
+
+/** An operator has pages alone. */
+const querySchema = changesQuerySchema.omit({ checkpoints: true });
 
 /** How long one call to the owner waits, in ms: within the deadline of a request. */
 const WAIT_PER_CALL_MS = 5000;
@@ -19,13 +21,11 @@ async function readPage(operator: OperatorSession, query: ChangesQuery): Promise
   let start: Pick<ChangesQuery, 'cursor' | 'since'> = query;
   for (let leftMs = query.waitMs; ; leftMs -= WAIT_PER_CALL_MS) {
     const waitMs = Math.max(0, Math.min(leftMs, WAIT_PER_CALL_MS));
-    const { changes, cursor, atEnd } = await session.readChanges(operator.context(), { ...query, ...start, waitMs });
-    if (changes.length > 0 || leftMs <= WAIT_PER_CALL_MS) {
-      const list = changes.map(changeJson).join(',');
-      const json = `{"changes":[${list}],"next_cursor":${JSON.stringify(cursor)},"at_end":${atEnd}}`;
-      return { status: 200, json };
+    const page = await session.readChanges(operator.context(), { ...query, ...start, waitMs });
+    if (page.changes.length > 0 || leftMs <= WAIT_PER_CALL_MS) {
+      return { status: 200, json: pageJson(page, `,"at_end":${page.atEnd}`) };
     }
-    start = { cursor, since: undefined };
+    start = { cursor: page.cursor, since: undefined };
   }
 }
 
@@ -36,7 +36,7 @@ export const listChanges: OperatorOperation = {
   access: 'read-only',
   tag: 'Audit log and changes',
   summary: 'Read the change feed of a tenant',
-  query: changesQuerySchema.shape,
+  query: querySchema.shape,
   successes: [
     success(200, 'One page.', {
       name: 'ChangePage',
@@ -46,5 +46,5 @@ export const listChanges: OperatorOperation = {
     }),
   ],
   errors: ['invalid-relation', 'invalid-cursor', 'cursor-too-old'],
-  answer: (session, _context, { query }) => readPage(session, parseFeedQuery(validate(changesQuerySchema, query))),
+  answer: (session, _context, { query }) => readPage(session, parseFeedQuery(validate(querySchema, query))),
 };

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { feedMatcher, parseFeedContent } from '../../../../src/core/change-feed.ts';
 import { GrantdError } from '../../../../src/core/errors.ts';
+import type { AuditRecord } from '../../../../src/shard/shard.ts';
 import { grantCreated } from './fake-feed.ts';
 import { FeedWorld, Noted } from './feed-world.ts';
 
@@ -72,7 +73,7 @@ test('what the tails keep is counted while somebody follows', async () => {
 test('all followers of a session share one waiting call and its batches', async () => {
   const world = new FeedWorld();
   const all = await Promise.all([1, 2, 3].map(() => world.follow(new Noted())));
-  all.push(await world.follow(new Noted({ relation: 'owner' })));
+  all.push(await world.follow(new Noted({ relations: ['owner'] })));
   await world.pass(30);
   assert.equal(world.waiting, 1);
   const asked = world.queries.length;
@@ -232,9 +233,22 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('pass' as const), ms: fc.nat(60) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('fail', 'recover') }) },
 );
-const FILTERS = [{}, { relation: 'owner' }, { namespace: 'team' }, {}, { actions: [] }];
+const FILTERS = [{}, { relations: ['owner'] }, { namespaces: ['team'] }, { on: ['doc:viewer'] }, { actions: [] }];
 
-test('whatever happens in between, each follower has exactly what fits, in order', async () => {
+/** Everything of the entries up to the seq of a batch has come with it or before. */
+function assertWhole({ batches, filter }: Noted, expected: readonly AuditRecord[]): void {
+  const fits = feedMatcher(filter) ?? (() => true);
+  let count = 0;
+  for (const { changes, seq } of batches) {
+    count += changes.filter(fits).length;
+    assert.equal(
+      expected.slice(count).find((change) => change.seq <= seq),
+      undefined,
+    );
+  }
+}
+
+test('whatever happens in between, each follower has exactly what fits, in order, and knows of which entries', async () => {
   const property = fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 120, size: 'max' }), async (steps) => {
     const world = new FeedWorld();
     const followers: Noted[] = [];
@@ -275,6 +289,8 @@ test('whatever happens in between, each follower has exactly what fits, in order
         noted.got,
         expected.map(({ seq, index }) => `${seq}.${index}`),
       );
+      assertWhole(noted, expected);
+      assert.equal(noted.batches.at(-1)?.seq, world.feed.rows.at(-1)?.seq ?? 0);
       noted.subscription?.close();
     }
   });

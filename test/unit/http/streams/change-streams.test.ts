@@ -2,13 +2,15 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { FeedFilter } from '../../../../src/core/change-feed.ts';
 import { type ErrorCode, GrantdError } from '../../../../src/core/errors.ts';
 import { BUILT_IN_PLANS } from '../../../../src/core/plans.ts';
-import type { FeedStart } from '../../../../src/front/changes.ts';
 import type { TenantSession } from '../../../../src/front/front.ts';
-import { ChangeStreams, STREAM_BOUNDS, type StreamBounds } from '../../../../src/http/streams/change-streams.ts';
-import type { StreamFormat } from '../../../../src/http/streams/stream-format.ts';
+import {
+  ChangeStreams,
+  STREAM_BOUNDS,
+  type StreamBounds,
+  type StreamQuery,
+} from '../../../../src/http/streams/change-streams.ts';
 import { TICK_MS, TICKS_PER_CHECKPOINT } from '../../../../src/http/streams/stream-limits.ts';
 import { systemRandom } from '../../../../src/roles/process/system.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
@@ -59,13 +61,9 @@ class Harness {
 
   async open(
     session: TenantSession,
-    {
-      start = {},
-      filter = {},
-      format = 'ndjson',
-    }: { start?: FeedStart; filter?: FeedFilter; format?: StreamFormat } = {},
+    { start = {}, filter = {}, format = 'ndjson', marksBatches = false }: Partial<StreamQuery> = {},
   ): Promise<FakeClient> {
-    return new FakeClient(await this.streams.open(this.request, session, { start, filter, format }));
+    return new FakeClient(await this.streams.open(this.request, session, { start, filter, format, marksBatches }));
   }
 }
 
@@ -97,7 +95,7 @@ describe('a stream of changes', () => {
   it('sends changes that pass its filter, and checkpoints even if none do', async () => {
     const harness = new Harness();
     const { session, feed } = await openSession();
-    const client = await harness.open(session, { filter: { namespace: 'folder' } });
+    const client = await harness.open(session, { filter: { namespaces: ['folder'] } });
     feed.commit(grantChange(1));
     feed.commit(grantChange(2, 'folder'), grantChange(3));
     feed.commit(grantChange(4));
@@ -136,11 +134,37 @@ describe('a stream of changes', () => {
     }
   });
 
+  it('has a checkpoint with the last whole entry after each batch of which something passes, if asked to', async () => {
+    const harness = new Harness();
+    const { session, feed } = await openSession();
+    const filter = { namespaces: ['folder'] };
+    const start = { since: 'now' } as const;
+    const marked = await harness.open(session, { filter, start, marksBatches: true });
+    const events = await harness.open(session, { filter, start, marksBatches: true, format: 'sse' });
+    const seldom = await harness.open(session, { filter, start });
+    harness.turns.holding = true;
+    feed.commit(grantChange(1, 'folder'), grantChange(2, 'folder'));
+    feed.commit(grantChange(3));
+    feed.commit(grantChange(4, 'folder'));
+    harness.settle();
+    // Two batches were sent in one step: each has its checkpoint. One of which nothing passes needs none.
+    const [first, second] = [['change c1', 'change c2'], ['change c4']];
+    assert.deepEqual(marked.events, [...first, 'checkpoint c2', ...second, 'checkpoint c4']);
+    assert.deepEqual(seldom.events, [...first, ...second, 'checkpoint c4']);
+    const seqs = (text: string): readonly string[] => text.match(/"at":"[^"]*","seq":\d+}/g) ?? [];
+    for (const { text } of [marked, events]) {
+      assert.deepEqual(
+        seqs(text).map((each) => each.replace(/.*"seq":/, '')),
+        ['1}', '4}'],
+      );
+    }
+  });
+
   it('encodes a batch once for all that ask for the same', async () => {
     const harness = new Harness();
     const { session, feed } = await openSession();
     const chunks = new Set<Buffer>();
-    for (const filter of [{}, {}, { relation: 'viewer' }, { relation: 'viewer' }]) {
+    for (const filter of [{}, {}, { relations: ['viewer'] }, { relations: ['viewer'] }]) {
       const client = await harness.open(session, { filter, start: { since: 'now' } });
       const send = client.send.bind(client);
       client.send = (part) => {
@@ -289,6 +313,7 @@ describe('the places of streams', () => {
     const clients = await Promise.all(Array.from({ length: 9 }, () => harness.open(session)));
     const page = harness.streams.awaitPage(harness.request, session, {
       cursor: 'c0',
+      seq: 0,
       filter: {},
       limit: 1,
       waitMs: 1000,
@@ -299,7 +324,7 @@ describe('the places of streams', () => {
     clients[0]?.leave();
     await harness.open(session);
     await harness.clock.advance(1000);
-    assert.deepEqual(await page, { changes: [], cursor: 'c0' });
+    assert.deepEqual(await page, { changes: [], cursor: 'c0', seq: 0 });
     await harness.open(session);
   });
 
@@ -387,7 +412,7 @@ describe('the end of a stream', () => {
 });
 
 describe('a page that waits', () => {
-  const query = { cursor: 'c0', filter: { namespace: 'folder' }, limit: 2, waitMs: 30_000 };
+  const query = { cursor: 'c0', seq: 0, filter: { namespaces: ['folder'] }, limit: 2, waitMs: 30_000 };
 
   it('has the first changes that fit, and goes on after the last of them', async () => {
     const harness = new Harness();
@@ -396,8 +421,9 @@ describe('a page that waits', () => {
     await harness.clock.advance(1);
     feed.commit(grantChange(1));
     feed.commit(grantChange(2, 'folder'), grantChange(3), grantChange(4, 'folder'), grantChange(5, 'folder'));
-    const { changes, cursor } = await page;
-    assert.deepEqual([changes.map((change) => change.cursor), cursor], [['c2', 'c4'], 'c4']);
+    const { changes, cursor, seq } = await page;
+    // The entry has one more that fits: it is not whole.
+    assert.deepEqual([changes.map((change) => change.cursor), cursor, seq], [['c2', 'c4'], 'c4', 1]);
     assert.deepEqual([feed.followers, harness.streams.countByKind().page], [0, 0]);
   });
 
@@ -408,7 +434,7 @@ describe('a page that waits', () => {
     await harness.clock.advance(1);
     feed.commit(grantChange(1));
     await harness.clock.advance(30_000);
-    assert.deepEqual(await page, { changes: [], cursor: 'c1' });
+    assert.deepEqual(await page, { changes: [], cursor: 'c1', seq: 1 });
   });
 
   it('is the error of the feed, if that ends', async () => {
@@ -424,7 +450,7 @@ describe('a page that waits', () => {
     expire();
     await harness.clock.advance(TICK_MS);
     // Only the owner says that a key has expired, to the next call.
-    assert.deepEqual(await expired, { changes: [], cursor: 'c0' });
+    assert.deepEqual(await expired, { changes: [], cursor: 'c0', seq: 0 });
     assert.equal(harness.streams.countByKind().page, 0);
   });
 
@@ -433,10 +459,10 @@ describe('a page that waits', () => {
     const { session, feed } = await openSession();
     const left = harness.streams.awaitPage(harness.request, session, query);
     harness.leave();
-    assert.deepEqual(await left, { changes: [], cursor: 'c0' });
+    assert.deepEqual(await left, { changes: [], cursor: 'c0', seq: 0 });
     const drained = harness.streams.awaitPage(harness.request, session, query);
     harness.streams.close();
-    assert.deepEqual(await drained, { changes: [], cursor: 'c0' });
+    assert.deepEqual(await drained, { changes: [], cursor: 'c0', seq: 0 });
     await harness.clock.advance(1);
     assert.equal(feed.followers, 0);
   });

@@ -1,11 +1,18 @@
 // The change feed under any interleaving: readers with filters and page limits of their own go on from cursor to
 // cursor, with and without waiting, while changes are committed, recent changes are evicted and owners change. In the
-// end each of them has exactly the part of the audit log that fits, in its order.
+// end each of them has exactly the part of the audit log that fits, in its order; and at each page it had everything
+// that fits of the entries up to the page's seq, of which none was half there.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { FEED_ACTIONS, type FeedFilter, feedMatcher, parseFeedContent } from '../../../../src/core/change-feed.ts';
+import {
+  FEED_ACTIONS,
+  type FeedFilter,
+  feedMatcher,
+  parseFeedContent,
+  wholeSeq,
+} from '../../../../src/core/change-feed.ts';
 import type { TenantId } from '../../../../src/core/ids.ts';
 import type { FeedRecord } from '../../../../src/shard/shard.ts';
 import { type OpenSlot, openSlot, RELEASE, tuple, wholeAuditLog } from '../tools.ts';
@@ -25,8 +32,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const plan = fc.record({
   limit: fc.integer({ min: 1, max: 4 }),
   filter: fc.record({
-    namespace: fc.constantFrom(undefined, undefined, 'doc', 'n1'),
-    relation: fc.constantFrom(undefined, undefined, 'viewer', 'owner'),
+    namespaces: fc.constantFrom(undefined, undefined, ['doc'], ['n1', 'team']),
+    relations: fc.constantFrom(undefined, undefined, ['viewer'], ['owner', 'viewer']),
+    on: fc.constantFrom(undefined, undefined, ['doc:viewer'], ['doc:viewer', 'team:owner']),
     actions: fc.option(fc.subarray([...FEED_ACTIONS]), { nil: undefined }),
   }),
 });
@@ -35,6 +43,8 @@ interface Reader {
   readonly limit: number;
   readonly filter: FeedFilter;
   readonly got: FeedRecord[];
+  /** After each page: how many changes it had, and up to which seq it knew them all. */
+  readonly marks: { readonly count: number; readonly seq: number }[];
   cursor: string | undefined;
   /** A call that waits. */
   following: Promise<void> | undefined;
@@ -119,6 +129,7 @@ class World {
         // The answer of an owner that was killed reaches nobody.
         if (slot !== this.slot || cursor !== reader.cursor) return;
         reader.got.push(...page.items);
+        reader.marks.push({ count: reader.got.length, seq: wholeSeq(page.next) });
         reader.cursor = page.nextCursor;
       },
       (error) => assert.equal(error.kind, 'not-serving'),
@@ -134,7 +145,15 @@ test('the pages of a feed are the log, whatever happens in between', async () =>
       fc.array(step, { minLength: 10, maxLength: 60, size: 'max' }),
       fc.array(plan, { minLength: 3, maxLength: 3 }),
       async (steps, plans) => {
-        const readers = plans.map((each): Reader => ({ ...each, got: [], cursor: undefined, following: undefined }));
+        const readers = plans.map(
+          (each): Reader => ({
+            ...each,
+            got: [],
+            marks: [],
+            cursor: undefined,
+            following: undefined,
+          }),
+        );
         const wall = { ms: Date.UTC(2026, 10, 30) };
         const world: World = new World(await openSlot({ wallMs: () => wall.ms }), readers);
         for (const each of steps) {
@@ -160,6 +179,11 @@ test('the pages of a feed are the log, whatever happens in between', async () =>
             each.got.map(({ cursor: _, ...row }) => row),
             expected,
           );
+          for (const { count, seq } of each.marks) {
+            const missing = expected.slice(count).find((change) => change.seq <= seq);
+            assert.equal(missing, undefined, `a page with seq ${seq}`);
+          }
+          assert.equal(each.marks.at(-1)?.seq, world.slot.tenure.lastSeq, 'the end of the feed is that of the log');
         }
         world.slot.kill();
       },

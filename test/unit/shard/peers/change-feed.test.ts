@@ -80,8 +80,8 @@ test('the feed is the audit log without keys, plans and tenants, over the months
     await expected(slot, tenantId),
   );
   const filtered = async (filter: FeedFilter) => told((await readToEnd(slot, handle, { limit: 1, ...filter })).items);
-  assert.deepEqual(await filtered({ namespace: 'team' }), all.slice(5));
-  assert.deepEqual(await filtered({ relation: 'owner' }), ['grant.created doc:2']);
+  assert.deepEqual(await filtered({ namespaces: ['team'] }), all.slice(5));
+  assert.deepEqual(await filtered({ relations: ['owner'] }), ['grant.created doc:2']);
   assert.deepEqual(await filtered({ actions: ['grant.revoked'] }), ['grant.revoked doc:1']);
 });
 
@@ -110,7 +110,7 @@ test('a call at the end waits for a change that fits, and reads nothing from the
   const { slot, handle } = await openSlot();
   await slot.grant(handle, tuple('user:a', 'doc:1'));
   const { nextCursor: cursor } = (await readToEnd(slot, handle)).last;
-  const waiting = read(slot, handle, { cursor, waitMs: 5000, relation: 'owner' });
+  const waiting = read(slot, handle, { cursor, waitMs: 5000, relations: ['owner'] });
   const reads = slot.faults.calls('listAuditLog');
   await slot.grant(handle, tuple('user:a', 'doc:2'));
   assert.equal(await settled(waiting), false);
@@ -133,7 +133,7 @@ test('a call that is about to wait is told at once what was committed while it r
   slot.faults.turn('hold', ['writeState']);
   await slot.grant(handle, tuple('user:a', 'doc:2'));
   // Nothing but that change would end the wait.
-  const waiting = read(slot, handle, { waitMs: 1e9, relation: 'owner' });
+  const waiting = read(slot, handle, { waitMs: 1e9, relations: ['owner'] });
   await slot.grant(handle, { ...tuple('user:a', 'doc:3'), relation: 'owner' });
   assert.equal(await settled(waiting), false);
   slot.faults.restore(['writeState']);

@@ -18,9 +18,11 @@ test('changes come page by page, and the last cursor waits for what is to come',
   await grant('document:1');
   await grant('document:2');
   const all = await read('');
-  assert.deepEqual([Object.keys(all), all.at_end], [['changes', 'next_cursor', 'at_end'], true]);
+  assert.deepEqual([Object.keys(all), all.at_end], [['changes', 'next_cursor', 'seq', 'at_end'], true]);
   const first = await read('&limit=1');
   assert.deepEqual([first.changes, first.at_end], [all.changes.slice(0, 1), false]);
+  assert.ok(first.seq < all.changes[0].seq, 'the entry has more than the page');
+  assert.ok(all.seq >= all.changes[1].seq);
   assert.deepEqual((await read(`&limit=1&cursor=${first.next_cursor}`)).changes, all.changes.slice(1));
   const waiting = read(`&cursor=${all.next_cursor}&wait=30`);
   await grant('document:3');

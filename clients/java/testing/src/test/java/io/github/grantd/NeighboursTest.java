@@ -291,7 +291,7 @@ class NeighboursTest {
                 }
                 out.write(answer(200, "Content-Type: application/x-ndjson\r\n", lines.toString().getBytes(StandardCharsets.UTF_8)));
             } else {
-                out.write(json("{\"changes\": [" + change.formatted(1) + "], \"next_cursor\": \"c1\"}"));
+                out.write(json("{\"changes\": [" + change.formatted(1) + "], \"next_cursor\": \"c1\", \"seq\": 1}"));
             }
         })) {
             try (ChangeFeed feed = server.builder().build().changes(ChangesQuery.since("now"))) {
