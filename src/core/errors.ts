@@ -175,6 +175,12 @@ export const ERROR_CATALOGUE = Object.freeze({
     'Condition failed',
     'The answer depends on the condition of a grant, and its expression fails for the given values, for example because it divides by zero. The detail names the condition and the reason. The service gives no answer rather than a guess.',
   ),
+  'too-many-sets': entry(
+    422,
+    9,
+    'Too many sets',
+    'The subject is in more groups, and holds names on more containers, than one answer lists: 10,000 sets, or 1 MiB. Name the namespaces of the containers in "deep", for the join and for its sets: then their grants are mirrored and not asked for. A gate on a name of containers has every one of them listed: put it on the name that is listed.',
+  ),
   'idempotency-key-reused': entry(
     422,
     9,

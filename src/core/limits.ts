@@ -38,6 +38,12 @@ export const IMPORT_BODY_BYTES_MAX = 1024 * 1024;
 export const PAGE_LIMIT_MAX = 1000;
 export const PAGE_LIMIT_DEFAULT = 100;
 
+/** Sets of a subject in one answer, and their UTF-8 bytes: what a statement of a database takes as a parameter. */
+export const SETS_MAX = 10_000;
+export const SET_BYTES_MAX = 1024 * 1024;
+/** Namespaces of containers that one join has in its mirror. */
+export const DEEP_MAX = 100;
+
 /** The longest grace of a rotated API key: a month. A longer one would be forgotten. */
 export const ROTATION_GRACE_MS_MAX = 30 * 24 * 3_600_000;
 /** A day: long enough to deploy the new key everywhere, short enough to follow it to the end. */

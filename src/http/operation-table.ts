@@ -12,6 +12,7 @@ import type { PublicOperation, PublicServices } from './operations/operation.ts'
 import { readRules, writeRules } from './operations/rules.ts';
 import { listRulesVersions, readRulesVersion } from './operations/rules-versions.ts';
 import { searchActions, searchResources, searchSubjects } from './operations/searches.ts';
+import { readSets } from './operations/sets.ts';
 import { success } from './schema/operation-description.ts';
 
 /** GET /openapi.json: the machine-readable description of the interface. */
@@ -47,6 +48,7 @@ export const OPERATIONS: readonly PublicOperation<PublicServices>[] = [
   listObjectsInContext,
   listSubjects,
   listSubjectsInContext,
+  readSets,
   listNamespaces,
   createNamespace,
   listKeys,

@@ -14,6 +14,7 @@ import type { UnfollowedGrant } from '../core/service-warnings.ts';
 import type { ReadersSetting, Tenant } from '../core/tenants.ts';
 import type { Grant, Namespace, TupleColumns } from '../core/tuples.ts';
 import type { AccessChanges, RevokedGrants } from '../rules/access-changes.ts';
+import type { JoinQuery } from '../rules/join.ts';
 import type { NamedTuple } from '../rules/questions.ts';
 import type { RulesText } from '../rules/rules-text.ts';
 import type { RulesPreview, RulesRequest } from '../rules/rules-writes.ts';
@@ -143,6 +144,8 @@ export interface TenantCalls {
   compareAccess: Read<RevokedGrants, AccessChanges>;
   listObjects: Read<ObjectsQuery, ResultPage<string>>;
   listHolders: Read<HoldersQuery, HoldersPage>;
+  /** The live half of a join, as of one place of the log. Rejects with `too-many-sets`. */
+  readSets: Read<SetsQuery, SubjectSets>;
   /** The live grants of a subject or on an object, ascending by the bytes of (relation, object or subject). */
   listGrants: Read<GrantsQuery, GrantsPage>;
   listNamespaces: Read<undefined, readonly Namespace[]>;
@@ -208,6 +211,7 @@ const READ_AT: { readonly [Name in keyof TenantCalls]?: (request: TenantCalls[Na
   listNames: ({ subject }) => subject,
   listObjects: ({ subject }) => subject,
   listHolders: ({ object }) => object,
+  readSets: ({ subject }) => subject,
 };
 
 /**
@@ -221,6 +225,7 @@ const ASKED: { readonly [Name in keyof TenantCalls]?: (request: TenantCalls[Name
   checkNamed: ({ checks }) => checks.map(({ relation }) => relation),
   listObjects: ({ relation }) => [relation],
   listHolders: ({ relation }) => [relation],
+  readSets: ({ name }) => [name],
 };
 
 /** The names that a call asks about, besides single checks; undefined: it asks about none. */
@@ -465,6 +470,32 @@ export interface ObjectsQuery extends PageQuery, CallContext {
   readonly namespace: string | undefined;
   /** Only grants count, and not what follows from them by the rules. */
   readonly direct?: boolean;
+}
+
+/** The sets of a subject, for a join under the rules as they are. */
+export interface SetsQuery extends JoinQuery, CallContext {
+  readonly subject: string;
+  /** Whether sets of which a parameter is missing are answered as such; otherwise they refuse the call. */
+  readonly perhaps: boolean;
+}
+
+/** What a mirror of grants is joined with (rules/join.ts). */
+export interface SubjectSets {
+  /** The subject, those who include it, and the groups in which it is, as they are written in grants. */
+  readonly subjects: readonly string[];
+  /** `container#name`: what it holds on containers, as far as the join asks for that. */
+  readonly held: readonly string[];
+  /** Those of which a parameter is missing. */
+  readonly perhaps: readonly string[];
+  /** `object#name` that the subject is itself; empty: none. */
+  readonly own: string;
+  /** Of the rules. */
+  readonly revision: string;
+  /** The answer is that of the log up to here, at this time. */
+  readonly seq: number;
+  readonly timeMs: number;
+  /** No later commit has touched a grant that the join mirrors. */
+  readonly through: number;
 }
 
 /** The subjects that hold a relation on an object; all of them, or those of one namespace. */

@@ -10,6 +10,7 @@ import {
   BULK_CHECKS_MAX,
   BULK_PRECONDITIONS_MAX,
   CONTEXT_GRANTS_MAX,
+  DEEP_MAX,
   NAME_LENGTH_MAX,
   PAGE_LIMIT_DEFAULT,
   PAGE_LIMIT_MAX,
@@ -400,6 +401,54 @@ const bodyLimit = z
 /** The members of a body that is a listing with a context. */
 export const objectBodySchema = closedObject({ ...objectQuerySchema.shape, limit: bodyLimit, ...callContextShape });
 export const subjectBodySchema = closedObject({ ...subjectQuerySchema.shape, limit: bodyLimit, ...callContextShape });
+
+/** Of a name of the rules: which objects a subject holds it on follows from mirrored grants and the subject's sets. */
+export const joinQuerySchema = closedObject({
+  namespace: namespaceNameSchema.meta({ description: 'That of the objects that are listed.' }),
+  name: relationNameSchema,
+  deep: z
+    .array(namespaceNameSchema, { error: 'must be an array' })
+    .max(DEEP_MAX, { error: `must have at most ${DEEP_MAX} namespaces` })
+    .optional()
+    .meta({ description: 'As in the request for the join.' }),
+});
+
+const setSchema = z.string().meta({ description: 'A subject as grants name it, or `object#name`.' });
+
+export const setsBodySchema = closedObject({
+  subject: subjectSchema,
+  join: joinQuerySchema,
+  ...callContextShape,
+  perhaps: z.boolean({ error: 'must be true or false' }).optional().meta({
+    description:
+      'True: sets whose conditions lack a parameter are in `perhaps`. Otherwise such a set refuses the call as `context-incomplete`.',
+  }),
+});
+
+export const setsSchema = z.object({
+  subjects: z.array(setSchema).meta({
+    description: 'The subject, `ns:*` and `*` where their grants are also its own, and the groups in which it is.',
+  }),
+  held: z
+    .array(setSchema)
+    .meta({ description: '`container#name`: what it holds on containers, of what the join asks.' }),
+  perhaps: z.array(setSchema).meta({ description: 'Sets of which a parameter is missing. In no other list.' }),
+  own: z.string().meta({ description: 'The `object#name` that the subject is itself. Empty: none.' }),
+  revision: z.string().meta({ description: 'That of the rules. The join must have the same.' }),
+  at: z
+    .object({
+      seq: z
+        .int()
+        .min(0)
+        .meta({ description: 'A place in the log: the answer has every change up to it, and no other.' }),
+      time: timestamp('Grants that expire by then have expired.'),
+    })
+    .meta({ description: 'The moment of which the answer is.' }),
+  through: z.int().min(0).meta({
+    description:
+      'A place in the log up to `at.seq`, after which nothing has changed that the join mirrors: a mirror that has it is complete for this answer.',
+  }),
+});
 
 export const grantQuerySchema = z.object({
   subject: subjectSchema.meta({ description: 'The grants of this subject. Either this or `object`.' }).optional(),

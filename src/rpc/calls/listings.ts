@@ -1,6 +1,7 @@
 // Listings of names, objects and subjects, page by page. The codec (codec/) writes the bytes of objects by hand, and
 // the subjects that hold a relation travel in the same field, since each of them pays for its bytes.
 
+import { DEEP_MAX } from '../../core/limits.ts';
 import { namespacesOf } from '../../core/tuples.ts';
 import type {
   CallContext,
@@ -9,6 +10,8 @@ import type {
   NamesQuery,
   ObjectsQuery,
   ResultPage,
+  SetsQuery,
+  SubjectSets,
 } from '../../shard/shard.ts';
 import { inContext } from './call-context.ts';
 import { defineCall } from './define-call.ts';
@@ -18,6 +21,8 @@ import * as s from './schema.ts';
 const ENTITY_MS = 0.002;
 /** Rules define up to 200 names, most of them far fewer; all are decided, whatever the limit of the page. */
 const NAMES_MS = 0.2;
+/** For a hundred groups and a hundred containers. */
+const SETS_MS = 0.2;
 
 const listing = { access: 'check:read', costMs: ENTITY_MS, per: ['limit'], reply: 'objects' } as const;
 const rangeFields = {
@@ -60,6 +65,30 @@ export const listingCalls = {
       excluded: s.optional(s.list(s.text)),
     }),
     namespacesDenied: ({ object, ...query }, answer) => namespacesOfEmpty(object, query, answer),
+  }),
+
+  /** The sets of a subject. */
+  readSets: defineCall('readSets', {
+    access: 'check:read',
+    costMs: SETS_MS,
+    request: inContext<Omit<SetsQuery, keyof CallContext>>({
+      subject: s.text,
+      namespace: s.text,
+      name: ruleName,
+      deep: s.list(s.text, { max: DEEP_MAX }),
+      perhaps: s.flag,
+    }),
+    reply: 'sets',
+    answer: s.message<SubjectSets>({
+      subjects: s.list(s.text),
+      held: s.list(s.text),
+      perhaps: s.list(s.text),
+      own: s.text,
+      revision: s.text,
+      seq: s.int64,
+      timeMs: s.int64,
+      through: s.int64,
+    }),
   }),
 
   /** What a subject may do on an object. */

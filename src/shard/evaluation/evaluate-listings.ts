@@ -7,40 +7,31 @@ import { assert } from '../../core/assert.ts';
 import { type CallContext, changesGrants } from '../../core/call-context.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { compareUtf8, EVERY_SUBJECT, relationNumber, sortUtf8, undeclaredMessage } from '../../core/tuples.ts';
-import type { Evaluation, EvaluationLimits } from '../../rules/check-evaluation.ts';
 import { bitOf, type CompiledRules } from '../../rules/compiled-rules.ts';
 import { GateEvaluation } from '../../rules/gate-evaluation.ts';
 import { GrantedSearch } from '../../rules/granted-search.ts';
-import { type Bound, SearchCost, type SearchLimits } from '../../rules/graph.ts';
+import { SearchCost, type SearchLimits } from '../../rules/graph.ts';
 import { undefinedName } from '../../rules/questions.ts';
 import { ownNames } from '../../rules/rule-set.ts';
 import { WantedSearch } from '../../rules/wanted-search.ts';
 import { ListingTime } from '../log/slot-time.ts';
 import { CallGrants, type CallTerms, termsOf } from './call-grants.ts';
 import { GrantConditions } from './grant-conditions.ts';
+import {
+  CONDITION_STEPS_MAX,
+  type DecidedTexts,
+  GateDecisions,
+  LISTING_LIMITS,
+  ListingSteps,
+  STEP_MS,
+  stepped,
+  TooLarge,
+  type Unanswered,
+  withinLimits,
+} from './listing-steps.ts';
 import { type FirstTexts, firstOf, type PageGraph, type Reach, type Side, type TextsQuery } from './page-graph.ts';
-import { type CallTenant, evaluateInRounds, RANGE_BYTES_MAX, takeTurn, tooLarge, undecided } from './rounds.ts';
+import { type CallTenant, evaluateInRounds, RANGE_BYTES_MAX, type RoundOptions, takeTurn } from './rounds.ts';
 
-export const LISTING_LIMITS: SearchLimits = {
-  depthMax: 25,
-  entitiesMax: 100_000,
-  grantsMax: 1_000_000,
-  entityGrantsMax: 100_000,
-  charactersMax: 8_000_000,
-};
-/** Bounds that most listings stay within: they need no more memory than `LISTING_BYTES`. */
-const SMALL_LIMITS: SearchLimits = { ...LISTING_LIMITS, entitiesMax: 5000, entityGrantsMax: 0, charactersMax: 500_000 };
-const SMALL_RANGES_BYTES = 512 * 1024;
-/** Entities and grants of one step: some milliseconds. */
-const SPENT_PER_STEP_MAX = 1500;
-const STEP_MS = 3;
-/** Steps of the conditions of a listing: a second or two at worst, in turns. */
-const CONDITION_STEPS_MAX = 4_000_000;
-/** Entities and grants that all decisions of a page may examine. */
-const DECIDING_MAX = 2_000_000;
-const ROUNDS_MAX = 1000;
-/** Estimated bytes of a listing while it is evaluated; most take much less. */
-const LISTING_BYTES = 2 * 1024 * 1024;
 /** Estimated bytes of a grant that a listing of grants alone reads, and the cost of its step. */
 const GRANT_BYTES = 1024;
 const DIRECT_MS = 0.1;
@@ -76,55 +67,6 @@ interface PageAttempt {
   readonly gates?: GateDecisions | undefined;
 }
 
-/** Decides which of the strings that a search has found are listed. */
-class GateDecisions {
-  readonly #rules: CompiledRules;
-  readonly #begin: (text: string) => GateEvaluation;
-  readonly #decide: (evaluation: GateEvaluation, text: string) => Evaluation;
-  #evaluation: GateEvaluation | undefined;
-  readonly #isShared: boolean;
-  #spentBefore = 0;
-  #examinedBefore = 0;
-
-  /** `isShared`: one evaluation decides all of them. */
-  constructor(
-    rules: CompiledRules,
-    isShared: boolean,
-    begin: (text: string) => GateEvaluation,
-    decide: (evaluation: GateEvaluation, text: string) => Evaluation,
-  ) {
-    this.#rules = rules;
-    this.#isShared = isShared;
-    this.#begin = begin;
-    this.#decide = decide;
-  }
-
-  get spent(): number {
-    return this.#spentBefore + (this.#evaluation?.spent ?? 0);
-  }
-
-  get examined(): number {
-    return this.#examinedBefore + (this.#evaluation?.examined ?? 0);
-  }
-
-  /** The subjects whose grants are also grants to this one, beside itself; those of an object: none. */
-  includedIn(text: string): readonly string[] {
-    return this.#isShared ? [] : this.#rules.subjectsIncluding(text);
-  }
-
-  /** Continues after an interruption. */
-  decide(text: string): Evaluation {
-    this.#evaluation ??= this.#begin(text);
-    const decided = this.#decide(this.#evaluation, text);
-    if (decided.kind !== 'interrupted' && !this.#isShared) {
-      this.#spentBefore += this.#evaluation.spent;
-      this.#examinedBefore += this.#evaluation.examined;
-      this.#evaluation = undefined;
-    }
-    return decided;
-  }
-}
-
 /** The inputs of the evaluation of a page. `number`: of the name. */
 interface PageInputs {
   readonly rules: CompiledRules;
@@ -145,13 +87,8 @@ interface HeldListing {
 
 const never = (): boolean => false;
 
-const stepped = (limits: SearchLimits): EvaluationLimits => ({ ...limits, spentMax: SPENT_PER_STEP_MAX, lead: 0 });
-
 /** What a page lists, ascending. */
-export interface HeldPage {
-  readonly texts: readonly string[];
-  /** Those of the texts that a gate excludes, though it does not exclude `ns:*`. */
-  readonly excluded: ReadonlySet<string>;
+export interface HeldPage extends DecidedTexts {
   /** The bound of what a page reads has ended it here: the listing continues after this string. */
   readonly rest?: string | undefined;
 }
@@ -288,17 +225,6 @@ const beginDirect =
     };
   };
 
-export const LISTING_REACH: Reach = {
-  entityGrantsMax: LISTING_LIMITS.entityGrantsMax,
-  bytesMax: RANGE_BYTES_MAX,
-  isLarge: true,
-};
-const SMALL_REACH: Reach = {
-  entityGrantsMax: SMALL_LIMITS.entityGrantsMax,
-  bytesMax: SMALL_RANGES_BYTES,
-  isLarge: false,
-};
-
 /** Nothing in a query contains a space. */
 const keyOf = (what: string, { entity, query }: HeldListing): string =>
   `${what} ${entity} ${query.name} ${query.prefix} ${query.after} ${query.countMax}`;
@@ -311,16 +237,12 @@ const isDirect = ({ memory }: CallTenant, { direct }: ListingQuery): boolean =>
 async function evaluate(of: CallTenant, listing: HeldListing, what: string): Promise<HeldPage> {
   const { query } = listing;
   const { answers } = of.memory;
-  if (isDirect(of, query)) return listNow(of, listing) ?? evaluateWithin(of, listing, LISTING_LIMITS);
+  if (isDirect(of, query)) return listNow(of, listing) ?? listDirect(of, listing);
   // Pages that depend on context grants, or leave grants out, are never cached.
   const key = changesGrants(query.call) ? undefined : keyOf(what, listing);
   const known = key === undefined ? undefined : answers.page(key);
   if (known !== undefined) return { texts: known, excluded: NONE };
-  // Most listings are small. One that is not begins again, with memory reserved for it.
-  const small = await evaluateWithin(of, listing, SMALL_LIMITS, key);
-  const page = small === TOO_LARGE ? await evaluateWithin(of, listing, LISTING_LIMITS, key) : small;
-  assert(page !== TOO_LARGE, 'a listing beyond its limits is refused');
-  return page;
+  return withinLimits<HeldPage>((limits, bounds) => evaluateWithin(of, listing, limits, bounds, key));
 }
 
 /** Whose grants of the name are listed: a state follows from nothing, and is granted to all subjects by one name. */
@@ -357,25 +279,24 @@ function unknownName(of: CallTenant, { side, entity, query }: HeldListing, rules
   return undefinedName(name, rules.askableOn(object), object);
 }
 
-/** The listing exceeds the limits of small ones. */
-const TOO_LARGE = Object.freeze({ texts: [], excluded: NONE });
-
-function beyond(limits: SearchLimits, exceeded: Bound): HeldPage {
-  if (limits === LISTING_LIMITS || exceeded === 'depthMax') throw tooLarge(exceeded, limits, 'A listing');
-  return TOO_LARGE;
+async function listDirect(of: CallTenant, listing: HeldListing): Promise<HeldPage> {
+  const bytes = GRANT_BYTES * listing.query.countMax;
+  const bounds = { bytes, roundsMax: DIRECT_ROUNDS_MAX, reach: DIRECT_REACH, turnMs: DIRECT_MS };
+  const page = await evaluateWithin(of, listing, LISTING_LIMITS, bounds, undefined);
+  assert(!(page instanceof TooLarge), 'a listing beyond its limits is refused');
+  return page;
 }
 
-function evaluateWithin(of: CallTenant, listing: HeldListing, limits: SearchLimits, key?: string): Promise<HeldPage> {
+function evaluateWithin(
+  of: CallTenant,
+  listing: HeldListing,
+  limits: SearchLimits,
+  bounds: RoundOptions,
+  key: string | undefined,
+): Promise<HeldPage | TooLarge> {
   const { query } = listing;
-  const direct = isDirect(of, query);
-  const options = {
-    bytes: direct ? GRANT_BYTES * query.countMax : LISTING_BYTES,
-    roundsMax: direct ? DIRECT_ROUNDS_MAX : ROUNDS_MAX,
-    reach: direct ? DIRECT_REACH : limits === LISTING_LIMITS ? LISTING_REACH : SMALL_REACH,
-    turnMs: direct ? DIRECT_MS : STEP_MS,
-  };
   const conditions = new GrantConditions(CONDITION_STEPS_MAX, () => takeTurn(of, STEP_MS));
-  return evaluateInRounds(of, options, async (graph, nowMs) => {
+  return evaluateInRounds<HeldPage | TooLarge>(of, bounds, async (graph, nowMs) => {
     const time = new ListingTime(of.tenure.slotTime, nowMs);
     const stored = of.memory.rules.pinned;
     const { compiled } = stored;
@@ -401,30 +322,11 @@ async function pageOf(
   beginning: PageInputs,
   { query, begin }: HeldListing,
   key: string | undefined,
-): Promise<HeldPage | 'missing' | 'changed'> {
-  const { graph, terms, limits, time } = beginning;
-  const { conditions } = terms;
-  const startStep = (): void => {
-    graph.startStep();
-    conditions?.startStep();
-  };
+): Promise<HeldPage | Unanswered> {
   const attempt = begin(beginning);
-  const { cost } = attempt;
-  using watch = of.memory.watchGrants(attempt.restsOn);
-  for (let stepMax = SPENT_PER_STEP_MAX; attempt.hasNext; attempt.step()) {
-    if (cost.spent <= stepMax) continue;
-    await takeTurn(of, STEP_MS);
-    if (watch.changed) return 'changed';
-    startStep();
-    stepMax = cost.spent + SPENT_PER_STEP_MAX;
-  }
-  if (cost.exceeded !== undefined) return beyond(limits, cost.exceeded);
-  if (cost.misses) return 'missing';
-  const takeStep = async (): Promise<boolean> => {
-    await takeTurn(of, STEP_MS);
-    startStep();
-    return !watch.changed;
-  };
+  using steps = new ListingSteps(of, beginning, attempt.restsOn);
+  const searched = await steps.run(attempt);
+  if (searched !== undefined) return searched;
   const texts: string[] = [];
   const excluded = new Set<string>();
   let { after } = query;
@@ -433,76 +335,25 @@ async function pageOf(
     // A gate may exclude most candidates, and each read of the next ones begins the page again.
     const foundMax = attempt.gates === undefined ? query.countMax : Math.max(query.countMax, CANDIDATES_MIN);
     const found = new SmallestTexts(foundMax, after, query.prefix);
-    for (const _ of attempt.collect(found)) if (!(await takeStep())) return 'changed';
-    if (cost.exceeded !== undefined) return beyond(limits, cost.exceeded);
-    if (cost.misses) return 'missing';
+    for (const _ of attempt.collect(found)) if (!(await steps.take())) return 'changed';
+    const collected = steps.outcomeOf(attempt.cost);
+    if (collected !== undefined) return collected;
     const { gates } = attempt;
     isLast = gates === undefined || found.texts.length < foundMax;
     rest = found.rest;
     after = found.texts.at(-1) ?? after;
     if (gates === undefined) texts.push(...found.texts);
     else {
-      const deciding = { gates, conditions, limits, takeStep };
-      const outcome = await decideEach(deciding, found.texts, query.countMax - texts.length);
-      if (typeof outcome === 'string') return outcome;
-      if (outcome === TOO_LARGE) return outcome;
+      const outcome = await steps.decide(gates, found.texts, query.countMax - texts.length);
+      if (typeof outcome === 'string' || outcome instanceof TooLarge) return outcome;
       texts.push(...outcome.texts);
       for (const each of outcome.excluded) excluded.add(each);
     }
   }
   // Still in the step of which it is the state.
-  if (key !== undefined && !time.depends && excluded.size === 0 && rest === undefined)
+  if (key !== undefined && !beginning.time.depends && excluded.size === 0 && rest === undefined)
     of.memory.answers.keepPage(key, texts);
   return { texts, excluded, rest };
-}
-
-interface DecisionInputs {
-  readonly gates: GateDecisions;
-  readonly conditions: GrantConditions | undefined;
-  readonly limits: SearchLimits;
-  /** False: a grant that the page rests on has changed. */
-  readonly takeStep: () => Promise<boolean>;
-}
-
-/** Those of the strings that are listed, at most `countMax`. */
-async function decideEach(
-  { gates, conditions, limits, takeStep }: DecisionInputs,
-  candidates: readonly string[],
-  countMax: number,
-): Promise<HeldPage | 'missing' | 'changed'> {
-  const texts: string[] = [];
-  const excluded = new Set<string>();
-  let misses = false;
-  let stepMax = gates.spent + SPENT_PER_STEP_MAX;
-  const everyone = new Map<string, Evaluation>();
-  const decide = async (text: string): Promise<Evaluation | 'changed'> => {
-    for (;;) {
-      const decided = gates.decide(text);
-      if (decided.kind !== 'interrupted' && gates.spent <= stepMax) return decided;
-      if (!(await takeStep())) return 'changed';
-      stepMax = gates.spent + SPENT_PER_STEP_MAX;
-      if (decided.kind !== 'interrupted') return decided;
-    }
-  };
-  for (const text of candidates) {
-    if (texts.length === countMax) break;
-    // Where a grant to everyone (`ns:*`) holds, a subject that a gate excludes is listed as excluded.
-    for (const each of [text, ...gates.includedIn(text)]) {
-      const decided = everyone.get(each) ?? (await decide(each));
-      if (decided === 'changed') return decided;
-      if (each !== text) everyone.set(each, decided);
-      if (gates.examined > DECIDING_MAX) return beyond(limits, 'grantsMax');
-      if (decided.kind === 'too-large') return beyond(limits, decided.bound);
-      if (decided.kind === 'undefined') throw undecided(decided.circle, conditions);
-      // What the others miss is loaded in the same round.
-      if (decided.kind !== 'decided') misses = true;
-      if (decided.kind !== 'decided' || !decided.authorized) continue;
-      texts.push(text);
-      if (each !== text) excluded.add(text);
-      break;
-    }
-  }
-  return misses ? 'missing' : { texts, excluded };
 }
 
 /**

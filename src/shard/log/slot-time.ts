@@ -93,6 +93,8 @@ export class ListingTime {
   waits = false;
   /** Whether it met a contingent grant: at another time, or for another context, the answer may be another one. */
   depends = false;
+  /** What it met ends no sooner: until then, the answer is the same. */
+  endsMs = Number.POSITIVE_INFINITY;
 
   constructor({ loggedMs }: SlotTime, nowMs: number) {
     this.#loggedMs = loggedMs;
@@ -105,7 +107,10 @@ export class ListingTime {
   /** Whether a grant exists; whether its condition is met does not matter. */
   readonly keeps = (terms: GrantTerms): boolean => {
     if (isContingent(terms)) this.depends = true;
-    if (!hasExpired(terms, this.#nowMs)) return true;
+    if (!hasExpired(terms, this.#nowMs)) {
+      if (terms.expiresAtMs !== undefined) this.endsMs = Math.min(this.endsMs, terms.expiresAtMs);
+      return true;
+    }
     if (!hasExpired(terms, this.#loggedMs)) this.waits = true;
     return false;
   };

@@ -62,6 +62,8 @@ export class Tenure {
   /** Whether the operation ids of all replayed entries are known. While memory is short they are read back later. */
   #replayedKnown = true;
   #state: SlotStatus['state'] | 'ended' = 'opening';
+  /** The seq of the entry with which it began to serve. */
+  begunSeq = 0;
   #appender: Appender | undefined;
   #applier: Applier | undefined;
   #window: IdempotencyWindow | undefined;
@@ -158,6 +160,7 @@ export class Tenure {
       await this.#takeIn(ahead?.pages ?? [], slice);
       const end = await recoverLog(ports, this.#row, checkpoint);
       this.#expectExpiries(grantCounts, end);
+      this.begunSeq = end.lastSeq;
       this.#appender = new Appender(
         {
           log: store,
@@ -484,6 +487,7 @@ export interface ServedTenure
     | 'epoch'
     | 'budget'
     | 'slotTime'
+    | 'begunSeq'
     | 'lastSeq'
     | 'nextBase'
     | 'behindMs'

@@ -11,7 +11,7 @@ import type { FeedPlace } from '../../core/change-feed.ts';
 import { attributesOf } from '../../core/grant-attributes.ts';
 import { type KeyId, keyIdBefore, type TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
-import { columnsBy, EVERY_SUBJECT, type Relation, type Tuple } from '../../core/tuples.ts';
+import { columnsBy, EVERY_SUBJECT, namespaceOf, type Relation, type Tuple } from '../../core/tuples.ts';
 import type { Stamp, StateReads } from '../../store/store.ts';
 import {
   type Change,
@@ -36,6 +36,7 @@ import { SubjectFilter } from './subject-filter.ts';
 import { TenantProblems } from './tenant-problems.ts';
 import { TenantRules } from './tenant-rules.ts';
 import { TenantUsage } from './tenant-usage.ts';
+import { TouchedRelations } from './touched-relations.ts';
 
 /** When a key was last used; and when that was last written at its owner, or the use that a reader has told; ms. */
 export interface KeyUse {
@@ -81,6 +82,8 @@ const FILTER_BYTES = 700;
 const ANSWERS_BYTES = 700;
 /** Of the problems, without those that it remembers. */
 const PROBLEMS_BYTES = 300;
+/** Of what was touched, without its pairs. */
+const TOUCHED_BYTES = 300;
 
 export interface TenantMemoryDependencies extends GrantPagesDependencies {
   /** Resolves when the state tables contain every commit so far. */
@@ -103,6 +106,8 @@ interface UsedMemory {
   subjects: SubjectFilter | undefined;
   /** The same. */
   answers: AnswerCache | undefined;
+  /** The same. */
+  touched: TouchedRelations | undefined;
   /** Set while the change feed has followers. */
   recentChanges: RecentChanges | undefined;
   /** Set while the tenant has readers. */
@@ -261,6 +266,16 @@ export class TenantMemory implements EntityFilter {
     return used.answers;
   }
 
+  /** What commits have touched. `begunSeq`: of the entry with which this memory began. */
+  touchedFrom(begunSeq: number): TouchedRelations {
+    const used = this.#used ?? this.#use();
+    const hold = (bytes: number): void => {
+      if (!this.#dropped) this.#hold(bytes);
+    };
+    used.touched ??= this.#created(new TouchedRelations(Math.max(begunSeq, this.#committedSeq), hold), TOUCHED_BYTES);
+    return used.touched;
+  }
+
   get keyUses(): UsedMemory['keyUses'] {
     return (this.#used ?? this.#use()).keyUses;
   }
@@ -317,6 +332,7 @@ export class TenantMemory implements EntityFilter {
       rules: undefined,
       subjects: undefined,
       answers: undefined,
+      touched: undefined,
       recentChanges: undefined,
       recentCommits: undefined,
       keyUses: new Map(),
@@ -473,6 +489,7 @@ export class TenantMemory implements EntityFilter {
     if (facts !== null) (this.#isNew ? this.subjects : this.#used?.subjects)?.add(subject);
     this.objectPages.commit(object, number, subject, facts, seq);
     this.#used?.answers?.clear();
+    this.#used?.touched?.commit(namespaceOf(object), relation, seq);
     if (facts?.expiresAtMs !== undefined) this.expect(facts.expiresAtMs);
     for (const watch of this.#watches ?? []) watch(change);
   }
@@ -558,8 +575,8 @@ export class TenantMemory implements EntityFilter {
 
 function dropUsed(used: UsedMemory): void {
   for (const each of [used.pages, used.objectPages, used.namespaces, used.keys]) each?.drop();
-  const { rules, subjects, answers, recentChanges, recentCommits, usage, problems } = used;
-  for (const each of [rules, subjects, answers, recentChanges, recentCommits, usage, problems]) each?.drop();
+  const { rules, subjects, answers, touched, recentChanges, recentCommits, usage, problems } = used;
+  for (const each of [rules, subjects, answers, touched, recentChanges, recentCommits, usage, problems]) each?.drop();
 }
 
 // ---- handles ----

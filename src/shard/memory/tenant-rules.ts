@@ -5,6 +5,7 @@
 import { GrantdError } from '../../core/errors.ts';
 import { CompiledRules, type RelationNumberOf } from '../../rules/compiled-rules.ts';
 import { type CompiledConditions, compileInTurns, demandCompiled } from '../../rules/conditions/compiled-condition.ts';
+import { type Join, type JoinQuery, joinOf } from '../../rules/join.ts';
 import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import { namesToAsk, RulesText } from '../../rules/rules-text.ts';
 import { LazyTable } from './lazy-table.ts';
@@ -24,8 +25,13 @@ const BYTES_PER_CHARACTER = 40;
 const STORED_BYTES = 4000;
 /** Rules that are parsed and compiled in one step of a few milliseconds; longer ones take several. */
 const CHARACTERS_AT_ONCE_MAX = 8192;
+/** Joins that are kept: an application lists a few names. */
+const JOINS_MAX = 8;
 
 type Turn = () => Promise<unknown>;
+
+/** None of these contains a space. */
+const keyOfJoin = ({ namespace, name, deep }: JoinQuery): string => [namespace, name, ...deep].join(' ');
 
 /** A rule set as it is in memory. What is derived from its text is derived once, at its first use. */
 export class StoredRules extends RulesText {
@@ -36,6 +42,7 @@ export class StoredRules extends RulesText {
   #namespaces: ReadonlySet<string> | undefined;
   #names: ReadonlySet<string> | undefined;
   #preparing: Promise<void> | undefined;
+  readonly #joins = new Map<string, Join>();
 
   constructor(text: string, relationNumberOf: RelationNumberOf, ruleSet?: RuleSet) {
     super(text, ruleSet);
@@ -99,6 +106,22 @@ export class StoredRules extends RulesText {
   get compiled(): CompiledRules {
     this.#compiled ??= new CompiledRules(this.ruleSet, this.#relationNumberOf, this.#conditions);
     return this.#compiled;
+  }
+
+  /** Of this name, if it was asked for lately. */
+  knownJoin(query: JoinQuery): Join | undefined {
+    return this.#joins.get(keyOfJoin(query));
+  }
+
+  /** `number`: of the name. */
+  async joinOf(query: JoinQuery, number: number): Promise<Join> {
+    const known = this.knownJoin(query);
+    if (known !== undefined) return known;
+    const join = joinOf(this.ruleSet, this.compiled, query, number);
+    const [oldest] = this.#joins.keys();
+    if (this.#joins.size >= JOINS_MAX && oldest !== undefined) this.#joins.delete(oldest);
+    this.#joins.set(keyOfJoin(query), join);
+    return join;
   }
 
   /** The same relations and states without anything that follows from them. */

@@ -1,6 +1,7 @@
 // The handlers of a shard: one for each call of its port. A call without a handler here does not compile.
 
 import { compareRevocation } from '../evaluation/compare-access.ts';
+import { evaluateSets } from '../evaluation/evaluate-sets.ts';
 import { followTenant, readPosition } from '../readers/follow-tenant.ts';
 import type { CallName, OperatorCalls, ReaderCalls, TenantCalls, UnderHandle } from '../shard.ts';
 import { listAuditLog } from './audit-log.ts';
@@ -42,6 +43,7 @@ export const TENANT_HANDLERS: Handlers<keyof TenantCalls> = {
   compareAccess: reading(({ clock }, listing, revoked) => compareRevocation({ ...listing, clock }, revoked)),
   listObjects: reading(listObjects),
   listHolders: reading(listHolders),
+  readSets: reading(({ clock }, listing, query) => evaluateSets({ ...listing, clock }, query)),
   listGrants: reading(withFeedCursor(listGrants)),
   listNamespaces: reading(listNamespaces),
   createNamespace,

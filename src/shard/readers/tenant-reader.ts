@@ -100,6 +100,10 @@ class ReaderAtPosition implements ServedTenure {
     this.slotTime = new SlotTime({ wallMs: () => Math.max(reader.slotTime.nowMs, position.nowMs) }, this);
   }
 
+  get begunSeq(): number {
+    return this.#reader.begunSeq;
+  }
+
   get lastSeq(): number {
     return this.#reader.lastSeq;
   }
@@ -130,6 +134,7 @@ export class TenantReader implements ServedTenure {
   readonly epoch: number;
   readonly memory: TenantMemory;
   readonly slotTime: SlotTime;
+  readonly begunSeq: number;
   readonly budget: MemoryBudget;
   /** What the owner says of its next base serves as time alone. */
   readonly behindMs = 0;
@@ -174,6 +179,7 @@ export class TenantReader implements ServedTenure {
     this.#dependencies = dependencies;
     this.#onEnded = onEnded;
     this.#seq = beginning.seq;
+    this.begunSeq = beginning.seq;
     this.#nextBase = beginning.nextBase;
     this.#ownerNowMs = beginning.nowMs;
     this.#appliedSeq = beginning.appliedSeq;

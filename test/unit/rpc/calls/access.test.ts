@@ -27,6 +27,7 @@ const RIGHTS: Readonly<Record<CallName, Scope | 'peer' | 'any handle' | 'console
   listObjects: 'check:read',
   listHolders: 'check:read',
   listNames: 'check:read',
+  readSets: 'check:read',
   listGrants: 'check:read',
   listNamespaces: 'check:read',
   createNamespace: 'grant:write',

@@ -15,34 +15,35 @@ import type { SlotOptions } from '../tools.ts';
 import { conditionText, Definition, RuledSlot, relationOf } from './ruled-slot.ts';
 
 /** Evicts pages of each kind of cases, and lets most calls through: the kinds read more and more. */
-const CACHE_BYTES: Readonly<Record<CaseKind, number>> = { union: 80_000, conditions: 80_000, whole: 150_000 };
+export const CACHE_BYTES: Readonly<Record<CaseKind, number>> = { union: 80_000, conditions: 80_000, whole: 150_000 };
 
-const STATES: readonly { name: string; cold: boolean; options: SlotOptions; cases: number; refusal?: string }[] = [
-  { name: 'everything in memory', cold: false, options: {}, cases: 25 },
-  { name: 'nothing in memory', cold: true, options: {}, cases: 25 },
-  {
-    name: 'pages that are read in parts',
-    cold: true,
-    options: { pageLimits: { rowsPerRead: 1, readsBeforeWhole: 1_000_000 } },
-    cases: 25,
-  },
-  {
-    name: 'entities too large for a page',
-    cold: true,
-    options: { pageLimits: { rowsMax: 2, rowsPerRead: 1, rowsPerListing: 2 } },
-    cases: 8,
-    // Checks do not follow the groups of an object that is too large for a page. Listings do.
-    refusal: 'evaluation-too-large',
-  },
-  {
-    name: 'a budget that evicts',
-    cold: true,
-    options: { cacheBytesMax: CACHE_BYTES.whole },
-    cases: 8,
-    // A call whose pages together exceed the budget.
-    refusal: 'overloaded',
-  },
-];
+export const STATES: readonly { name: string; cold: boolean; options: SlotOptions; cases: number; refusal?: string }[] =
+  [
+    { name: 'everything in memory', cold: false, options: {}, cases: 25 },
+    { name: 'nothing in memory', cold: true, options: {}, cases: 25 },
+    {
+      name: 'pages that are read in parts',
+      cold: true,
+      options: { pageLimits: { rowsPerRead: 1, readsBeforeWhole: 1_000_000 } },
+      cases: 25,
+    },
+    {
+      name: 'entities too large for a page',
+      cold: true,
+      options: { pageLimits: { rowsMax: 2, rowsPerRead: 1, rowsPerListing: 2 } },
+      cases: 8,
+      // Checks do not follow the groups of an object that is too large for a page. Listings do.
+      refusal: 'evaluation-too-large',
+    },
+    {
+      name: 'a budget that evicts',
+      cold: true,
+      options: { cacheBytesMax: CACHE_BYTES.whole },
+      cases: 8,
+      // A call whose pages together exceed the budget.
+      refusal: 'overloaded',
+    },
+  ];
 /** Of each state: a single case may hardly have an answer of yes. */
 const CASES_MIN = 2;
 /** Of one question in two: how often another is drawn that is answered with no. */
@@ -54,7 +55,7 @@ const SINGLES = 12;
 const LISTINGS = 6;
 
 type Random = (count: number) => number;
-const pickOf =
+export const pickOf =
   (random: Random) =>
   <Item>(items: readonly Item[]): Item => {
     const item = items[random(items.length)];
@@ -63,12 +64,12 @@ const pickOf =
   };
 
 /** What a state of memory may be too small for. Never a wrong answer. */
-interface Refusals {
+export interface Refusals {
   readonly code: string | undefined;
   count: number;
 }
 
-async function unlessRefused<Result>(refusals: Refusals, call: Promise<Result>): Promise<Result | undefined> {
+export async function unlessRefused<Result>(refusals: Refusals, call: Promise<Result>): Promise<Result | undefined> {
   try {
     return await call;
   } catch (error) {
@@ -79,13 +80,15 @@ async function unlessRefused<Result>(refusals: Refusals, call: Promise<Result>):
 }
 
 /** What a call brings along, and the grants that it sees. */
-interface Asked {
+export interface Asked {
   readonly call: CallContext;
   readonly definition: Definition;
+  /** These, with the values of their conditions under the call. */
+  readonly seen: readonly NaiveGrant[];
 }
 
 /** Of one call in three, nothing. */
-function drawAsked(of: RandomCase, grants: readonly NaiveGrant[], random: Random): Asked {
+export function drawAsked(of: RandomCase, grants: readonly NaiveGrant[], random: Random): Asked {
   const pick = pickOf(random);
   const hasConditions = of.ruleSet.conditions.length > 0;
   const sent = hasConditions ? pick<Truth>(['undefined', true, false]) : 'undefined';
@@ -105,7 +108,8 @@ function drawAsked(of: RandomCase, grants: readonly NaiveGrant[], random: Random
     ...(sent === 'undefined' ? {} : { context: `{"allowed":${sent}}` }),
     ...(contextGrants.length === 0 ? {} : { contextGrants }),
   };
-  return { call, definition: new Definition(of.ruleSet, [...grants, ...added].map(seen)) };
+  const all = [...grants, ...added].map(seen);
+  return { call, definition: new Definition(of.ruleSet, all), seen: all };
 }
 
 /** Of what hangs on a missing parameter, or on its own `but_not`. */
@@ -192,7 +196,7 @@ const isIn = (namespace: string | undefined, text: string): boolean =>
 /** Listings of grants alone. */
 async function compareDirect(
   ruled: RuledSlot,
-  { call, definition }: Asked,
+  { call, definition }: Pick<Asked, 'call' | 'definition'>,
   { subject, object, relation }: NamedTuple,
   { limit, namespace }: { readonly limit: number; readonly namespace: string | undefined },
   what: string,
@@ -283,7 +287,7 @@ async function compareListings(
 }
 
 /** Some grants come, some go. */
-async function changeSome(ruled: RuledSlot, of: RandomCase, grants: readonly NaiveGrant[], random: Random) {
+export async function changeSome(ruled: RuledSlot, of: RandomCase, grants: readonly NaiveGrant[], random: Random) {
   const left = grants.filter(() => random(4) > 0);
   const come = Array.from({ length: 4 }, () =>
     randomGrant(random, of, ['owner', 'editor', 'viewer', 'member', 'parent']),
@@ -296,7 +300,7 @@ async function changeSome(ruled: RuledSlot, of: RandomCase, grants: readonly Nai
   return distinct([...left, ...come]);
 }
 
-const distinct = (grants: readonly NaiveGrant[]): NaiveGrant[] => [
+export const distinct = (grants: readonly NaiveGrant[]): NaiveGrant[] => [
   ...new Map(grants.map((each) => [textOf(each), each])).values(),
 ];
 

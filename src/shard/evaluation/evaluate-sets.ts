@@ -1,0 +1,325 @@
+// The sets of a subject, the live half of a join (rules/join.ts): the groups in which it is, and the names that it holds
+// on containers, as of one place of the log and one time of the slot. Evaluated as a listing is: a search from the
+// subject finds what it may hold, and where gates or conditions matter, each find is decided. A set that no grant names
+// is left out, since no row of the mirror can lead to it.
+
+import { type CallContext, changesGrants } from '../../core/call-context.ts';
+import { GrantdError } from '../../core/errors.ts';
+import { SET_BYTES_MAX, SETS_MAX } from '../../core/limits.ts';
+import { EVERY_SUBJECT, namespaceOf, sortUtf8 } from '../../core/tuples.ts';
+import { bitOf, type CompiledRules, type NameSet } from '../../rules/compiled-rules.ts';
+import { GateEvaluation } from '../../rules/gate-evaluation.ts';
+import { GrantedSearch } from '../../rules/granted-search.ts';
+import type { SearchLimits } from '../../rules/graph.ts';
+import type { Join, JoinQuery } from '../../rules/join.ts';
+import { nameHint } from '../../rules/questions.ts';
+import { SELF } from '../../rules/rule-set.ts';
+import { ListingTime } from '../log/slot-time.ts';
+import { NO_RULES_REVISION, type StoredRules } from '../memory/tenant-rules.ts';
+import type { SetsQuery, SubjectSets } from '../shard.ts';
+import { CallGrants, type CallTerms, termsOf } from './call-grants.ts';
+import { GrantConditions } from './grant-conditions.ts';
+import {
+  CONDITION_STEPS_MAX,
+  GateDecisions,
+  ListingSteps,
+  STEP_MS,
+  stepped,
+  TooLarge,
+  type Unanswered,
+  withinLimits,
+} from './listing-steps.ts';
+import type { PageGraph } from './page-graph.ts';
+import { type CallTenant, evaluateInRounds, type RoundOptions, takeTurn } from './rounds.ts';
+
+/** What a search has found that gates, or conditions, have to decide. */
+const CANDIDATES_MAX = 100_000;
+/** Objects that one step examines for their sets. */
+const OBJECTS_PER_STEP = 2000;
+/** In a kept answer, between the groups and what is held. */
+const SEPARATOR = '';
+
+const TOO_MANY_SETS = `The subject has more than ${SETS_MAX.toLocaleString('en')} sets, or they take more than ${SET_BYTES_MAX / 1024} KiB. Name the namespaces of containers in "deep", so that their grants are mirrored and not asked for; a gate belongs on the name that is listed, and not on names of containers.`;
+
+/** The sets apart from the subject itself and those who include it, ascending. */
+interface FoundSets {
+  readonly groups: readonly string[];
+  readonly held: readonly string[];
+  readonly perhaps: readonly string[];
+}
+
+const NOTHING_FOUND: FoundSets = Object.freeze({ groups: [], held: [], perhaps: [] });
+
+/** A set that the subject may be in, as `object#name`. */
+interface Candidate {
+  readonly object: string;
+  readonly number: number;
+  readonly isGroup: boolean;
+  readonly isHeld: boolean;
+}
+
+/** Which sets a join asks for. */
+class AskedSets {
+  readonly rules: CompiledRules;
+  readonly #join: Join;
+  readonly #memory: CallTenant['memory'];
+  /** As `namespace name`: the grants of these are all mirrored. */
+  readonly #mirrored: ReadonlySet<string>;
+  readonly #names = new Map<string, NameSet>();
+  /** The name is decided here for the listed objects themselves. */
+  readonly #isOpaque: boolean;
+
+  constructor(rules: CompiledRules, join: Join, memory: CallTenant['memory']) {
+    this.rules = rules;
+    this.#join = join;
+    this.#memory = memory;
+    const mirrored = join.nesting.filter(({ held }) => held === undefined);
+    this.#mirrored = new Set(mirrored.map(({ namespace, name }) => `${namespace} ${name}`));
+    this.#isOpaque = Object.values(join.atoms).some(({ held }) => held !== undefined);
+  }
+
+  #isAsked(namespace: string, name: string): boolean {
+    return this.#join.ask.includes(name) && !this.#mirrored.has(`${namespace} ${name}`);
+  }
+
+  #namesOn(namespace: string): NameSet {
+    let names = this.#names.get(namespace);
+    if (names === undefined) {
+      const mirrored = this.#mirrored;
+      names = this.#join.ask.reduce((set, name) => {
+        const number = mirrored.has(`${namespace} ${name}`) ? undefined : this.rules.numberOf(name);
+        return number === undefined ? set : set | bitOf(number);
+      }, 0n);
+      this.#names.set(namespace, names);
+    }
+    return names;
+  }
+
+  /** Whether no search can find any. */
+  get isEmpty(): boolean {
+    return !this.rules.groups && !this.#join.ask.some((name) => name !== SELF);
+  }
+
+  /** The states that may give such a name by themselves, ascending. */
+  get states(): readonly number[] {
+    const { rules } = this;
+    const numbers = this.#join.ask.flatMap((name) => rules.numberOf(name) ?? []);
+    const states = new Set([
+      ...(rules.groups ? rules.givingStates : []),
+      ...numbers.flatMap(rules.statesGiving, rules),
+    ]);
+    return [...states].sort((left, right) => left - right);
+  }
+
+  /** `ns:id#self` of the subject, if it is asked for. */
+  ownHeld(subject: string): readonly string[] {
+    return this.rules.isEntity(subject) && this.#isAsked(namespaceOf(subject), SELF) ? [`${subject}#${SELF}`] : [];
+  }
+
+  /** Of the names on the object, those that some row of the mirror may lead to. */
+  *candidatesOn(object: string, names: NameSet): Generator<[string, Candidate]> {
+    const { rules } = this;
+    const { subjects } = this.#memory;
+    const namespace = namespaceOf(object);
+    const asked = this.#namesOn(namespace) & names;
+    const isListed = this.#isOpaque && namespace === this.#join.namespace;
+    const held = new Set(asked !== 0n && (isListed || subjects.mayHave(object)) ? rules.namesIn(asked) : []);
+    const groups = new Set(rules.groups ? rules.groupNamesIn(names) : []);
+    for (const name of groups.union(held)) {
+      const text = `${object}#${name}`;
+      const isHeld = held.has(name);
+      const isGroup = groups.has(name) && subjects.mayHave(text);
+      const number = rules.numberOf(name);
+      if (number !== undefined && (isHeld || isGroup)) yield [text, { object, number, isGroup, isHeld }];
+    }
+  }
+}
+
+/** The inputs of one attempt. */
+interface SetsInputs {
+  readonly asked: AskedSets;
+  readonly graph: PageGraph;
+  readonly terms: CallTerms;
+  readonly grants: CallGrants;
+  readonly limits: SearchLimits;
+}
+
+const never = (): boolean => false;
+const tooMany = (): GrantdError => new GrantdError('too-many-sets', TOO_MANY_SETS);
+
+/** Rejects with `too-many-sets`, and as a listing does. */
+export function evaluateSets(of: CallTenant, query: SetsQuery): Promise<SubjectSets> {
+  const known = knownSets(of, query);
+  if (known !== undefined) return Promise.resolve(known);
+  return withinLimits<SubjectSets>((limits, bounds) => evaluateWithin(of, query, limits, bounds));
+}
+
+/** Nothing in a query contains a space. */
+const keyOf = ({ subject, namespace, name, deep }: SetsQuery): string =>
+  `sets ${subject} ${namespace} ${name} ${deep.join(' ')}`;
+
+/** An answer since which the tenant had no commit holds at the present place of the log, and the present time. */
+function knownSets(of: CallTenant, query: SetsQuery): SubjectSets | undefined {
+  const { memory, tenure } = of;
+  const stored = memory.rules.ready;
+  if (stored === undefined || changesGrants(query)) return undefined;
+  const texts = memory.answers.page(keyOf(query));
+  const join = stored.knownJoin(query);
+  if (texts === undefined || join === undefined) return undefined;
+  const at = texts.indexOf(SEPARATOR);
+  const found = { groups: texts.slice(0, at), held: texts.slice(at + 1), perhaps: [] };
+  const { nowMs } = tenure.slotTime;
+  return mayExpire(of, nowMs) ? undefined : answerOf(of, query, stored, join, found, nowMs);
+}
+
+/** Whether a mirrored grant may have expired by that time of which the log does not say so yet. */
+const mayExpire = ({ memory, tenure }: CallTenant, timeMs: number): boolean =>
+  memory.uncollectedMs <= timeMs && timeMs > tenure.slotTime.loggedMs;
+
+/** In the step of which it is the state. */
+function answerOf(
+  { memory, tenure }: CallTenant,
+  { subject }: SetsQuery,
+  { compiled, ruleSet }: StoredRules,
+  join: Join,
+  { groups, held, perhaps }: FoundSets,
+  timeMs: number,
+): SubjectSets {
+  const everyone = ruleSet.states.length > 0 ? [EVERY_SUBJECT] : [];
+  const own = compiled.isEntity(subject)
+    ? `${subject}#${SELF}`
+    : compiled.groupOf(subject) === undefined
+      ? ''
+      : subject;
+  const seq = tenure.lastSeq;
+  return {
+    subjects: [...new Set([...compiled.subjectsOf(subject), ...everyone, ...groups])],
+    held,
+    perhaps,
+    own,
+    revision: memory.tenant.rulesRevision ?? NO_RULES_REVISION,
+    seq,
+    timeMs,
+    through: Math.min(memory.touchedFrom(tenure.begunSeq).lastOf(join.mirror), seq),
+  };
+}
+
+function unknownName({ namespace, name }: JoinQuery, rules: CompiledRules): GrantdError {
+  const place = `${namespace}:`;
+  const hint = nameHint(name, rules.askableOn(place), place);
+  return new GrantdError('invalid-relation', `"join.name" is none of the names that the tenant has. ${hint}`);
+}
+
+/** What the application mirrors it reads from there: it would not see the grants of one call. */
+function demandUnmirrored({ contextGrants = [] }: CallContext, { mirror }: Join): void {
+  const wrong = contextGrants.findIndex(({ object, relation }) =>
+    mirror.some(({ namespace, relations }) => namespace === namespaceOf(object) && relations.includes(relation)),
+  );
+  const grant = contextGrants[wrong];
+  if (grant === undefined) return;
+  const message = `"context_grants[${wrong}]" grants ${grant.relation} on ${namespaceOf(grant.object)}, which the join reads from its mirror: what only this call knows cannot count there.`;
+  throw new GrantdError('invalid-request', message);
+}
+
+function evaluateWithin(
+  of: CallTenant,
+  query: SetsQuery,
+  limits: SearchLimits,
+  bounds: RoundOptions,
+): Promise<SubjectSets | TooLarge> {
+  const conditions = new GrantConditions(CONDITION_STEPS_MAX, () => takeTurn(of, STEP_MS));
+  return evaluateInRounds<SubjectSets | TooLarge>(of, bounds, async (graph, nowMs) => {
+    const { slotTime } = of.tenure;
+    const time = new ListingTime(slotTime, nowMs);
+    const stored = of.memory.rules.pinned;
+    const { compiled } = stored;
+    const number = compiled.numberOf(query.name);
+    if (number === undefined) throw unknownName(query, compiled);
+    const join = await stored.joinOf(query, number);
+    if (of.memory.rules.pinned !== stored) return 'changed';
+    const terms = termsOf(stored, query, () => conditions);
+    demandUnmirrored(query, join);
+    graph.startRun();
+    terms.conditions?.startRun(compiled);
+    terms.conditions?.use(query.context);
+    const asked = new AskedSets(compiled, join, of.memory);
+    const grants = new CallGrants(graph, time, terms);
+    const found = await findSets(of, query, { asked, graph, terms, grants, limits });
+    if (found instanceof TooLarge || typeof found === 'string') return found;
+    // Commits of other grants may have moved the time of the log: the answer is of one time if nothing ended meanwhile.
+    const timeMs = Math.max(nowMs, slotTime.loggedMs);
+    if (time.endsMs <= timeMs) return 'changed';
+    if (time.waits || mayExpire(of, timeMs)) return 'waits';
+    if (!time.depends && !changesGrants(query))
+      of.memory.answers.keepPage(keyOf(query), [...found.groups, SEPARATOR, ...found.held]);
+    return answerOf(of, query, stored, join, found, timeMs);
+  });
+}
+
+async function findSets(
+  of: CallTenant,
+  { subject, perhaps }: SetsQuery,
+  inputs: SetsInputs,
+): Promise<FoundSets | Unanswered> {
+  const { asked, grants, limits } = inputs;
+  const { rules } = asked;
+  if (asked.isEmpty) return { ...NOTHING_FOUND, held: asked.ownHeld(subject) };
+  const search = new GrantedSearch(rules, grants.possible, limits, subject, asked.states);
+  const visited = new Set<string>();
+  // A container, or a group, that was left out because no grant names it: the first one matters, too.
+  const restsOn = (changed: string, object: string): boolean =>
+    search.follows(changed) || search.held.has(changed) || visited.has(object);
+  using steps = new ListingSteps(of, inputs, restsOn);
+  const { cost } = search;
+  const searched = await steps.run({
+    cost,
+    get hasNext() {
+      return search.hasNext;
+    },
+    step: () => search.step(never),
+  });
+  if (searched !== undefined) return searched;
+  const candidates = new Map<string, Candidate>();
+  const isExact = !rules.gated && !grants.differ;
+  let examined = 0;
+  for (const [object, { all }] of search.held) {
+    for (const [text, candidate] of asked.candidatesOn(object, all)) candidates.set(text, candidate);
+    if (candidates.size > (isExact ? SETS_MAX : CANDIDATES_MAX)) throw tooMany();
+    examined += 1;
+    if (examined % OBJECTS_PER_STEP === 0 && !(await steps.take())) return 'changed';
+  }
+  const undecided: string[] = [];
+  let texts: readonly string[] = [...candidates.keys()];
+  if (!isExact) {
+    const gates = new GateDecisions(
+      rules,
+      true,
+      () => new GateEvaluation(rules, grants, stepped(limits), subject, search, visited),
+      (evaluation, text) => {
+        const candidate = candidates.get(text);
+        return evaluation.decide(candidate?.number ?? 0, candidate?.object ?? '');
+      },
+    );
+    const decided = await steps.decide(gates, texts, SETS_MAX + 1, perhaps ? undecided : undefined);
+    if (decided instanceof TooLarge || typeof decided === 'string') return decided;
+    ({ texts } = decided);
+  }
+  return foundOf(asked.ownHeld(subject), texts, undecided, candidates);
+}
+
+function foundOf(
+  own: readonly string[],
+  texts: readonly string[],
+  undecided: readonly string[],
+  candidates: ReadonlyMap<string, Candidate>,
+): FoundSets {
+  const found = {
+    groups: sortUtf8(texts.filter((text) => candidates.get(text)?.isGroup)),
+    held: sortUtf8([...own, ...texts.filter((text) => candidates.get(text)?.isHeld)]),
+    perhaps: sortUtf8([...undecided]),
+  };
+  const all = [...found.groups, ...found.held, ...found.perhaps];
+  const bytes = all.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  if (all.length > SETS_MAX || bytes > SET_BYTES_MAX) throw tooMany();
+  return found;
+}
