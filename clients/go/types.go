@@ -36,6 +36,7 @@ const (
 	TypeEvaluationCyclic      = "evaluation-cyclic"
 	TypeContextIncomplete     = "context-incomplete"
 	TypeConditionFailed       = "condition-failed"
+	TypeTooManySets           = "too-many-sets"
 	TypeIdempotencyKeyReused  = "idempotency-key-reused"
 	TypeCursorTooOld          = "cursor-too-old"
 	TypePreconditionFailed    = "precondition-failed"

@@ -96,6 +96,9 @@ public final class ErrorTypes {
     /** {@code condition-failed}. */
     public static final String CONDITION_FAILED = "condition-failed";
 
+    /** {@code too-many-sets}. */
+    public static final String TOO_MANY_SETS = "too-many-sets";
+
     /** {@code idempotency-key-reused}. */
     public static final String IDEMPOTENCY_KEY_REUSED = "idempotency-key-reused";
 
