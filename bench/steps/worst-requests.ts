@@ -180,6 +180,10 @@ export const WORST_REQUESTS: readonly WorstRequest[] = [
     context: largeContext,
     limit: PAGE,
   }),
+  post('readSets', 'a subject with 10,000 objects', '/v1/sets', {
+    subject: 'user:wide',
+    join: { namespace: 'doc', name: 'can_read' },
+  }),
   get('listNamespaces', 'all', '/v1/namespaces'),
   post('createNamespace', 'one', '/v1/namespaces', { name: 'another' }),
   get('listKeys', 'a page of 1,000', `/v1/keys?limit=${PAGE}`),

@@ -1,7 +1,7 @@
-// The sets of a subject, the live half of a join (rules/join.ts): the groups in which it is, and the names that it holds
-// on containers, as of one place of the log and one time of the slot. Evaluated as a listing is: a search from the
-// subject finds what it may hold, and where gates or conditions matter, each find is decided. A set that no grant names
-// is left out, since no row of the mirror can lead to it.
+// The sets of a subject, the live half of a join (rules/join.ts): the groups in which it is, and the names that it
+// holds on containers, as of one place of the log and one time of the slot. Evaluated as a listing is: a search from
+// the subject finds what it may hold, and where gates or conditions matter, each find is decided. A set that no grant
+// names is left out, since no row of the mirror can lead to it.
 
 import { type CallContext, changesGrants } from '../../core/call-context.ts';
 import { GrantdError } from '../../core/errors.ts';
@@ -246,7 +246,7 @@ function evaluateWithin(
     const grants = new CallGrants(graph, time, terms);
     const found = await findSets(of, query, { asked, graph, terms, grants, limits });
     if (found instanceof TooLarge || typeof found === 'string') return found;
-    // Commits of other grants may have moved the time of the log: the answer is of one time if nothing ended meanwhile.
+    // Commits of other grants may have moved the time of the log: if nothing ended meanwhile, the answer is of one time.
     const timeMs = Math.max(nowMs, slotTime.loggedMs);
     if (time.endsMs <= timeMs) return 'changed';
     if (time.waits || mayExpire(of, timeMs)) return 'waits';

@@ -11,7 +11,7 @@ import { CALL_CONTEXT_BYTES_MAX, changesGrants } from '../../../src/core/call-co
 import { FEED_ACTIONS, FILTER_NAMES_MAX } from '../../../src/core/change-feed.ts';
 import { CONDITION_BYTES_MAX } from '../../../src/core/grant-terms.ts';
 import { isJsonObject, type JsonObject } from '../../../src/core/json-members.ts';
-import { BULK_CHECKS_MAX, WRITES_PER_CALL_MAX } from '../../../src/core/limits.ts';
+import { BULK_CHECKS_MAX, DEEP_MAX, WRITES_PER_CALL_MAX } from '../../../src/core/limits.ts';
 import { BUILT_IN_PLANS } from '../../../src/core/plans.ts';
 import { SCOPES } from '../../../src/core/scopes.ts';
 import { relationOf } from '../../../src/core/tuples.ts';
@@ -106,6 +106,7 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   types: [[], [{ namespace: 'doc', relation: 'viewer', subjects: ['user', 'user:*'] }]],
   rules: [[], rulesOf(RULES_MAX)],
   public: [[], ['user']],
+  deep: [[], ['folder'], Array.from({ length: DEEP_MAX }, (_, index) => `${NAME.slice(3)}${String(index).padStart(3, '0')}`)],
   // In the path.
   version: ['1', '4294967295', '4294967296', '9007199254740993'],
   key_id: [ids.create('key')],

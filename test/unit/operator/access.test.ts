@@ -28,6 +28,7 @@ const READ_BY_POST = [
   'POST /tenants/:tenantId/check/bulk',
   'POST /tenants/:tenantId/objects',
   'POST /tenants/:tenantId/holders',
+  'POST /tenants/:tenantId/sets',
 ];
 
 /** What each operation of the API needs. */
