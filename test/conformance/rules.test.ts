@@ -5,6 +5,7 @@ import './rules/gated-listings.ts';
 import './rules/openfga-models.ts';
 import './rules/own-relations.ts';
 import './rules/rule-sets.ts';
+import './rules/sets.ts';
 import './rules/states.ts';
 import './rules/text-form.ts';
 import './rules/types.ts';

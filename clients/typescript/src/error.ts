@@ -33,6 +33,7 @@ export type ServiceErrorType =
   | 'evaluation-cyclic'
   | 'context-incomplete'
   | 'condition-failed'
+  | 'too-many-sets'
   | 'relation-in-use'
   | 'grants-outside-types'
   | 'idempotency-key-reused'

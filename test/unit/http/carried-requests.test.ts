@@ -106,7 +106,11 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   types: [[], [{ namespace: 'doc', relation: 'viewer', subjects: ['user', 'user:*'] }]],
   rules: [[], rulesOf(RULES_MAX)],
   public: [[], ['user']],
-  deep: [[], ['folder'], Array.from({ length: DEEP_MAX }, (_, index) => `${NAME.slice(3)}${String(index).padStart(3, '0')}`)],
+  deep: [
+    [],
+    ['folder'],
+    Array.from({ length: DEEP_MAX }, (_, index) => `${NAME.slice(3)}${String(index).padStart(3, '0')}`),
+  ],
   // In the path.
   version: ['1', '4294967295', '4294967296', '9007199254740993'],
   key_id: [ids.create('key')],
