@@ -246,7 +246,7 @@ function evaluateWithin(
     const grants = new CallGrants(graph, time, terms);
     const found = await findSets(of, query, { asked, graph, terms, grants, limits });
     if (found instanceof TooLarge || typeof found === 'string') return found;
-    // Commits of other grants may have moved the time of the log: if nothing ended meanwhile, the answer is of one time.
+    // Other commits may have moved the time of the log: if nothing ended meanwhile, the answer is of one time.
     const timeMs = Math.max(nowMs, slotTime.loggedMs);
     if (time.endsMs <= timeMs) return 'changed';
     if (time.waits || mayExpire(of, timeMs)) return 'waits';
