@@ -17,6 +17,7 @@ const names = INSTALLS.map(({ name }) => name);
 const PROVIDERS: readonly (readonly [imported: RegExp, install: string])[] = [
   [/\bmissingCassandra\b/, 'cassandra'],
   [/\bmissingRedis\b/, 'redis'],
+  [/\bmissingPostgres\b/, 'postgres'],
   [/\bmissingChromium\b/, 'chromium'],
   [/\bmissingHelm\b|\bmissingKustomize\b|\bmissingRegistry\b/, 'helm'],
   [/\bfindK6\b/, 'k6'],

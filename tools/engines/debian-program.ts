@@ -21,7 +21,11 @@ export const provideProgram = async (program: string, packages: readonly string[
  * Undefined if the program is there now; otherwise the reason, which is also printed prominently and is a failure if CI
  * is set. For the head of a test file: its suites are skipped for that reason.
  */
-export async function missingProgram(what: string, program: string): Promise<string | undefined> {
-  if (await provideProgram(program)) return undefined;
+export async function missingProgram(
+  what: string,
+  program: string,
+  packages?: readonly string[],
+): Promise<string | undefined> {
+  if (await provideProgram(program, packages)) return undefined;
   return reportMissing(what, `${program} is missing on this machine and cannot be installed.`);
 }

@@ -98,6 +98,9 @@ const ROWS: readonly Row[] = [
   row('redis', 'Redis from Debian', ['alone', 'contract', 'cluster/smoke', 'kubernetes'], () =>
     provideProgram('redis-server'),
   ),
+  row('postgres', 'Postgres from Debian', ['test/contract/mirror/postgres.test.ts'], () =>
+    provideProgram('pg_ctlcluster', ['postgresql']),
+  ),
   row(
     'shells',
     'zsh and fish from Debian',

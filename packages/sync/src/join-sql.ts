@@ -48,17 +48,18 @@ export const POSTGRES_PARAMETERS = {
   at_time: 'bigint',
 } as const;
 
-export const POSTGRES: Dialect = {
-  grants: 'grantd.grants',
+/** `schema`: quoted. `names`: of the parameters, in their order. */
+export const postgres = (schema: string, names: readonly string[]): Dialect => ({
+  grants: `${schema}.grants`,
   greatest: 'greatest',
   least: 'least',
-  parameter: (name) => `$${Object.keys(POSTGRES_PARAMETERS).indexOf(name) + 1}`,
+  parameter: (name) => `$${names.indexOf(name) + 1}`,
   isIn: (expression, texts) => `${expression} = ANY (${texts})`,
   each: (texts) => `(SELECT unnest(${texts}) AS text)`,
   text: (expression) => `(${expression}) COLLATE "C"`,
   end: (text, length) => `right(${text}, ${length})`,
   stored: (name, columns) => `${name}(${columns}) AS MATERIALIZED`,
-};
+});
 
 /** `down`: from the containers of the subject, each once. `up`: from the object, for one who holds most. */
 export type Direction = 'down' | 'up';
@@ -89,8 +90,11 @@ export class JoinSql {
     );
   }
 
-  /** A query of `object` and `value`: all that the subject holds, or may hold. `containersMax`: more are left out. */
-  objects(containersMax: number): string {
+  /**
+   * A query of `object` and `value`: all that the subject holds, or may hold. With `max`, a number that the query reads:
+   * a single row of NULL if there may be more, or more containers.
+   */
+  objects(max?: string): string {
     const { formula, atoms } = this.#join;
     const found = this.#candidates(formula);
     const only = typeof formula === 'string' && atoms[formula]?.every === undefined;
@@ -99,14 +103,18 @@ export class JoinSql {
       ? `SELECT object, max(value) AS value FROM candidates GROUP BY object`
       : `SELECT object, value FROM (SELECT object, ${this.value('candidate.object', 'down')} AS value
     FROM (SELECT DISTINCT object FROM candidates) AS candidate) AS decided WHERE value > 0`;
-    return `${this.reach(containersMax)},
+    const all = `${this.reach(max)},
 ${this.#dialect.stored('candidates', 'object, value')} (
-  ${candidates === '' ? "SELECT '', 0 WHERE 1 = 0" : candidates})
-${query}`;
+  ${candidates === '' ? "SELECT '', 0 WHERE 1 = 0" : candidates}${max === undefined ? '' : ` LIMIT ${max} + 1`})`;
+    if (max === undefined) return `${all}\n${query}`;
+    return `${all},
+size(is_over) AS (SELECT (SELECT count(*) FROM candidates) > ${max} OR (SELECT count(*) FROM near) > ${max})
+SELECT object, value FROM (${query}) AS answer WHERE NOT (SELECT is_over FROM size)
+UNION ALL SELECT NULL, NULL FROM size WHERE is_over`;
   }
 
-  /** Begins a query: the table `reach` of names on containers, with the value of each. */
-  reach(containersMax: number): string {
+  /** Begins a query: the table `reach` of names on containers, with the value of each. `max`: more are left out. */
+  reach(max?: string): string {
     const { stored, least } = this.#dialect;
     const edges = `${this.#edgeRows()} AS e ON e.source = f.name JOIN ${this.#dialect.grants} AS g ON g.subject = f.container
       AND g.relation = e.relation AND ${this.#isOf('g.object', 'e.prefix')} AND ${this.#isEntity('g')} AND ${this.#isLive('g')}`;
@@ -116,7 +124,7 @@ ${query}`;
   ${this.#given().join('\n  UNION ')}
   UNION ${step('found', `g.object, e.target, f.depth + 1, ${least}(f.value, ${sure})`)}
     WHERE f.depth < ${this.#join.depth_max}),
-${stored('near', 'container, name, depth, value')} (SELECT container, name, depth, value FROM found LIMIT ${containersMax}),
+${stored('near', 'container, name, depth, value')} (SELECT container, name, depth, value FROM found${max === undefined ? '' : ` LIMIT ${max} + 1`}),
 far(container, name) AS (
   SELECT container, name FROM near WHERE depth = ${this.#join.depth_max}
   UNION ${step('far', 'g.object, e.target')}),

@@ -56,10 +56,10 @@ export function testJoinSql(kind: CaseKind, seeds: number): void {
           ({ namespace, relations }) => namespace === namespaceOf(object) && relations.includes(relation),
         ),
       );
-      const objectsOf = database.prepare(sql.objects(10_000));
+      const objectsOf = database.prepare(sql.objects());
       const values = `SELECT o.value AS object, ${sql.value('o.value', 'up')} AS up, ${sql.value('o.value', 'down')} AS down
         FROM json_each(:objects) AS o`;
-      const valuesOf = database.prepare(`${sql.reach(10_000)} ${values}`);
+      const valuesOf = database.prepare(`${sql.reach()} ${values}`);
       for (const statement of [objectsOf, valuesOf]) statement.setAllowUnknownNamedParameters(true);
       const here = objects.filter((object) => namespaceOf(object) === join.namespace);
       for (const subject of subjects) {

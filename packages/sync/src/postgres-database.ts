@@ -1,0 +1,107 @@
+// A mirror in Postgres, on one connection. It holds a lock as long as it lasts: of two processes that keep a mirror, one
+// is at work, and one that has lost its lock cannot write either.
+
+import pg from 'pg';
+import type { JoinSet } from './mirror.ts';
+import { postgresFunctions, quotedName } from './postgres-functions.ts';
+import type { MirrorDatabase, SqlValue } from './sql-mirror.ts';
+
+const CONNECT_MS_MAX = 10_000;
+/** The longest statement makes an index over a whole mirror. */
+const STATEMENT_MS_MAX = 600_000;
+/** How soon a query that waits is noticed. */
+const ASKED_INTERVAL_MS = 50;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+export class PostgresDatabase implements MirrorDatabase {
+  readonly text = 'text COLLATE "C"';
+  readonly waitSeconds = 30;
+  readonly takesTable = "SET LOCAL lock_timeout = '2s'";
+  readonly #client: pg.Client;
+  readonly #schema: string;
+  #asked: string | undefined;
+
+  /** Creates the schema. */
+  static async open(url: string, schema: string): Promise<PostgresDatabase> {
+    const client = new pg.Client({
+      connectionString: url,
+      connectionTimeoutMillis: CONNECT_MS_MAX,
+      query_timeout: STATEMENT_MS_MAX,
+      keepAlive: true,
+      application_name: 'grantd sync',
+    });
+    // The statement that was running, or the next one, fails; without a listener, the process would end.
+    client.on('error', () => undefined);
+    await client.connect();
+    const database = new PostgresDatabase(client, quotedName(schema));
+    try {
+      await database.run(`CREATE SCHEMA IF NOT EXISTS ${database.#schema}`);
+      await database.run(`CREATE SEQUENCE IF NOT EXISTS ${database.#schema}.asked`);
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      throw error;
+    }
+    return database;
+  }
+
+  private constructor(client: pg.Client, schema: string) {
+    this.#client = client;
+    this.#schema = schema;
+  }
+
+  /** Whether this process is the one at work. */
+  async lock(): Promise<boolean> {
+    const [row] = await this.run(`SELECT pg_try_advisory_lock(hashtext('grantd'), hashtext($1)) AS mine`, this.#schema);
+    return row?.mine === true;
+  }
+
+  async run(sql: string, ...values: readonly SqlValue[]): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    const { rows } = await this.#client.query<Record<string, unknown>>(sql, [...values]);
+    return rows;
+  }
+
+  close(): Promise<void> {
+    return this.#client.end();
+  }
+
+  table(name: string): string {
+    return `${this.#schema}.${name}`;
+  }
+
+  name(name: string): string {
+    return name;
+  }
+
+  index(table: string, columns: string, more?: string): string {
+    return `CREATE INDEX ON ${table} (${columns})${more === undefined ? '' : ` INCLUDE (${more})`}`;
+  }
+
+  rows(parameter: string, columns: Readonly<Record<string, string>>): string {
+    const typed = Object.entries(columns).map(([name, type]) => `${name} ${type === 'text' ? this.text : type}`);
+    return `json_to_recordset(${parameter}::json) AS c(${typed.join(', ')})`;
+  }
+
+  isIn(query: (row: string) => string): string {
+    return `ctid = ANY (ARRAY(${query('ctid')}))`;
+  }
+
+  isInUse(error: unknown): boolean {
+    return error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE;
+  }
+
+  define(joins: JoinSet): readonly string[] {
+    return postgresFunctions(this.#schema, joins);
+  }
+
+  onAsked(listener: () => void): () => void {
+    const look = async (): Promise<void> => {
+      const [row] = await this.run(`SELECT last_value::text AS asked FROM ${this.#schema}.asked`);
+      const asked = String(row?.asked);
+      if (this.#asked !== undefined && asked !== this.#asked) listener();
+      this.#asked = asked;
+    };
+    // A lost connection is noticed by the statement that comes next.
+    const timer = setInterval(() => void look().catch(listener), ASKED_INTERVAL_MS);
+    return () => clearInterval(timer);
+  }
+}

@@ -1,0 +1,133 @@
+// The functions by which an application asks a mirror in Postgres. They belong to the owner of the mirror: a role that
+// may use the schema may call them, and sees no grants beside. Invariant: they answer from a state in which the mirror
+// has everything that their caller has to see, or raise an error.
+
+import type { JoinQuery } from '../../../src/rules/join.ts';
+import { JoinSql, POSTGRES_PARAMETERS, postgres } from './join-sql.ts';
+import type { JoinSet } from './mirror.ts';
+
+/** Longer identifiers are cut, and `_objects` comes behind. */
+const ID_LENGTH_MAX = 55;
+
+/** The name of a function: the namespaces whose grants are mirrored, too, belong to it. */
+export function functionId({ namespace, name, deep }: JoinQuery): string {
+  const id = [namespace, name, ...deep].join('_');
+  if (id.length <= ID_LENGTH_MAX) return id;
+  throw new RangeError(`"${id}" is too long for a function: at most ${ID_LENGTH_MAX} characters.`);
+}
+
+export const quotedName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+const typed = (parameters: Readonly<Record<string, string>>): string =>
+  Object.entries(parameters)
+    .map((each) => each.join(' '))
+    .join(', ');
+
+/** What a state of the mirror has to have for a caller; behind the parameters of a join. */
+const STATE_PARAMETERS = { through: 'bigint', revision: 'text' } as const;
+const { object: _, ...SETS_PARAMETERS } = POSTGRES_PARAMETERS;
+const OBJECT_PARAMETERS = { ...POSTGRES_PARAMETERS, ...STATE_PARAMETERS };
+const OBJECTS_PARAMETERS = {
+  ...SETS_PARAMETERS,
+  ...STATE_PARAMETERS,
+  objects_max: 'integer DEFAULT NULL',
+  wait_ms: 'integer DEFAULT 200',
+};
+
+/** By the condition on the place, in the order in which they are looked at. */
+const REFUSALS = [
+  ['not-ready', 'GR004', 'p.seq IS NULL', 'the mirror is being made'],
+  ['other-rules', 'GR003', 'p.revision IS DISTINCT FROM $3', 'the mirror is for other rules'],
+  ['stale', 'GR002', 'p.horizon > $2', 'the mirror has that moment no more: ask for the sets again'],
+  ['behind', 'GR001', 'p.seq < $1', 'the mirror has not come so far'],
+] as const;
+
+/** With the rights of the owner, and no name of the caller's. One plan for all: to plan takes longer than to run. */
+const FRAME = 'SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan';
+
+const made = (name: string, parameters: string, returns: string, body: string): string =>
+  `CREATE OR REPLACE FUNCTION ${name}(${parameters}) RETURNS ${returns} ${FRAME} AS $grantd$\n${body}\n$grantd$`;
+
+/** Whether the mirror has what a caller has to see, and raises what it lacks; and the same after a while. */
+function stateFunctions(schema: string): string[] {
+  const refusals = REFUSALS.map(
+    ([name, code, condition, why]) =>
+      `  IF ${condition} THEN RAISE EXCEPTION '${name}: ${why}' USING ERRCODE = '${code}'; END IF;`,
+  );
+  const isRead = isReadOf(schema, ['$1', '$2', '$3']);
+  const parameters = 'through bigint, at_seq bigint, revision text';
+  return [
+    made(
+      `${schema}.reads`,
+      parameters,
+      'boolean LANGUAGE plpgsql STABLE',
+      `DECLARE p record;
+BEGIN
+  SELECT * INTO p FROM ${schema}.place;
+${refusals.join('\n')}
+  RETURN true;
+END`,
+    ),
+    made(
+      `${schema}.ready`,
+      `${parameters}, wait_ms integer DEFAULT 200`,
+      'boolean LANGUAGE plpgsql VOLATILE',
+      `DECLARE ends_at timestamptz := clock_timestamp() + least($4, 60000) * interval '1 ms';
+BEGIN
+  IF ${isRead} THEN RETURN true; END IF;
+  -- Unlike a notification, which waits for the end of the transaction, this is seen at once.
+  PERFORM nextval('${schema}.asked');
+  WHILE clock_timestamp() < ends_at LOOP
+    PERFORM pg_sleep(0.005);
+    IF ${isRead} THEN RETURN true; END IF;
+  END LOOP;
+  RETURN ${schema}.reads($1, $2, $3);
+END`,
+    ),
+  ];
+}
+
+const isReadOf = (schema: string, [through, atSeq, revision]: readonly string[]): string =>
+  `EXISTS (SELECT FROM ${schema}.place AS p WHERE p.seq >= ${through} AND p.horizon <= ${atSeq} AND p.revision = ${revision})`;
+
+const truthOf = (value: string): string => `CASE ${value} WHEN 2 THEN true WHEN 0 THEN false END`;
+
+/** `id(object, …)`, NULL if undecided; and `id_objects(…)`: what it is true or NULL of. */
+function joinFunctions(schema: string, { id, join }: JoinSet['joins'][number]): string[] {
+  const names = (parameters: object): readonly string[] => Object.keys(parameters);
+  const state = (parameters: object): string[] =>
+    ['through', 'at_seq', 'revision'].map((name) => `$${names(parameters).indexOf(name) + 1}`);
+  const [ofObject, ofObjects] = [state(OBJECT_PARAMETERS), state(OBJECTS_PARAMETERS)];
+  const [max, wait] = ['objects_max', 'wait_ms'].map((name) => `$${names(OBJECTS_PARAMETERS).indexOf(name) + 1}`);
+  const value = new JoinSql(join, postgres(schema, names(OBJECT_PARAMETERS))).value('$1', 'up');
+  return [
+    made(
+      `${schema}.${quotedName(id)}`,
+      typed(OBJECT_PARAMETERS),
+      'boolean LANGUAGE plpgsql STABLE',
+      `BEGIN
+  IF NOT ${isReadOf(schema, ofObject)} THEN PERFORM ${schema}.reads(${ofObject.join(', ')}); END IF;
+  RETURN ${truthOf(value)};
+END`,
+    ),
+    // Volatile: each statement sees what has been committed when it begins.
+    made(
+      `${schema}.${quotedName(`${id}_objects`)}`,
+      typed(OBJECTS_PARAMETERS),
+      'TABLE (object text, sure boolean) LANGUAGE plpgsql VOLATILE',
+      `#variable_conflict use_column
+BEGIN
+  PERFORM ${schema}.ready(${ofObjects.join(', ')}, ${wait});
+  RETURN QUERY SELECT found.object, ${truthOf('found.value')} FROM (
+${new JoinSql(join, postgres(schema, names(OBJECTS_PARAMETERS))).objects(max)}) AS found
+  WHERE (SELECT ${schema}.reads(${ofObjects.join(', ')}));
+END`,
+    ),
+  ];
+}
+
+/** What makes the functions. `schema`: quoted. */
+export const postgresFunctions = (schema: string, { joins }: JoinSet): string[] => [
+  ...stateFunctions(schema),
+  ...joins.flatMap((each) => joinFunctions(schema, each)),
+];
