@@ -108,7 +108,8 @@ ${this.#dialect.stored('candidates', 'object, value')} (
   ${candidates === '' ? "SELECT '', 0 WHERE 1 = 0" : candidates}${max === undefined ? '' : ` LIMIT ${max} + 1`})`;
     if (max === undefined) return `${all}\n${query}`;
     return `${all},
-size(is_over) AS (SELECT (SELECT count(*) FROM candidates) > ${max} OR (SELECT count(*) FROM near) > ${max})
+size(is_over) AS (SELECT coalesce(greatest_of > ${max}, 1 = 0) FROM (
+  SELECT ${this.#dialect.greatest}((SELECT count(*) FROM candidates), (SELECT count(*) FROM near)) AS greatest_of) AS counts)
 SELECT object, value FROM (${query}) AS answer WHERE NOT (SELECT is_over FROM size)
 UNION ALL SELECT NULL, NULL FROM size WHERE is_over`;
   }

@@ -55,7 +55,10 @@ export class PostgresDatabase implements MirrorDatabase {
     return row?.mine === true;
   }
 
-  async run(sql: string, ...values: readonly SqlValue[]): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  async run(
+    sql: string,
+    ...values: readonly (SqlValue | readonly string[])[]
+  ): Promise<readonly Readonly<Record<string, unknown>>[]> {
     const { rows } = await this.#client.query<Record<string, unknown>>(sql, [...values]);
     return rows;
   }
@@ -93,12 +96,14 @@ export class PostgresDatabase implements MirrorDatabase {
     return postgresFunctions(this.#schema, joins);
   }
 
-  onAsked(listener: () => void): () => void {
+  /** `onLooked`: called each time. */
+  onAsked(listener: () => void, onLooked: () => void = () => undefined): () => void {
     const look = async (): Promise<void> => {
-      const [row] = await this.run(`SELECT last_value::text AS asked FROM ${this.#schema}.asked`);
+      const [row] = await this.run(`SELECT last_value::text || is_called AS asked FROM ${this.#schema}.asked`);
       const asked = String(row?.asked);
       if (this.#asked !== undefined && asked !== this.#asked) listener();
       this.#asked = asked;
+      onLooked();
     };
     // A lost connection is noticed by the statement that comes next.
     const timer = setInterval(() => void look().catch(listener), ASKED_INTERVAL_MS);

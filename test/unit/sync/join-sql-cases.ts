@@ -6,12 +6,13 @@ import { it } from 'node:test';
 import { JoinSql, SQLITE } from '../../../packages/sync/src/join-sql.ts';
 import { namespaceOf } from '../../../src/core/tuples.ts';
 import { parseGroup } from '../../../src/rules/compiled-rules.ts';
+import type { Join } from '../../../src/rules/join.ts';
 import { NaiveJoin, type NaiveSets } from '../../kit/naive-join.ts';
 import { type NaiveGrant, naiveModel, type Truth } from '../../kit/naive-rules.ts';
 import { joinCases, setsOf } from '../rules/join-cases.ts';
 import type { CaseKind } from '../rules/random-rules.ts';
 
-const TRUTHS: readonly Truth[] = [false, 'undefined', true];
+export const TRUTHS: readonly Truth[] = [false, 'undefined', true];
 
 function kindOf(subject: string): number {
   if (subject === '*') return 3;
@@ -19,19 +20,34 @@ function kindOf(subject: string): number {
   return subject === `${namespaceOf(subject)}:*` ? 2 : 0;
 }
 
-function databaseOf(grants: readonly NaiveGrant[], isMirrored: (grant: NaiveGrant) => boolean): DatabaseSync {
+export type JoinedRow = [
+  ...texts: [string, string, string],
+  since: number,
+  until: number,
+  number | null,
+  0 | 1,
+  number,
+];
+
+/** Rows of what a join mirrors at entry 7 and time 1000, and of what is no more, not yet, or has expired. */
+export const mirroredRows = (join: Join, grants: readonly NaiveGrant[]): readonly JoinedRow[] =>
+  grants
+    .filter(({ relation, object }) =>
+      join.mirror.some(({ namespace, relations }) => namespace === namespaceOf(object) && relations.includes(relation)),
+    )
+    .flatMap(({ subject, relation, object, condition }): readonly JoinedRow[] => [
+      [object, relation, subject, 5, 1e15, null, condition === undefined ? 0 : 1, kindOf(subject)],
+      [object, relation, subject, 1, 5, null, 0, kindOf(subject)],
+      [object, relation, subject, 8, 1e15, null, 0, kindOf(subject)],
+      [object, relation, subject, 2, 1e15, 1000, 0, kindOf(subject)],
+    ]);
+
+function databaseOf(rows: readonly JoinedRow[]): DatabaseSync {
   const database = new DatabaseSync(':memory:');
   database.exec(`CREATE TABLE grantd_grants (object TEXT, relation TEXT, subject TEXT, since INTEGER, until INTEGER,
     expires_at INTEGER, conditional INTEGER, kind INTEGER)`);
   const insert = database.prepare('INSERT INTO grantd_grants VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
-  for (const grant of grants.filter(isMirrored)) {
-    const { subject, relation, object, condition } = grant;
-    insert.run(object, relation, subject, 5, 1e15, null, condition === undefined ? 0 : 1, kindOf(subject));
-    // What is no more, not yet, or has expired.
-    insert.run(object, relation, subject, 1, 5, null, 0, kindOf(subject));
-    insert.run(object, relation, `${subject}`, 8, 1e15, null, 0, kindOf(subject));
-    insert.run(object, relation, `${subject}`, 2, 1e15, 1000, 0, kindOf(subject));
-  }
+  for (const row of rows) insert.run(...row);
   return database;
 }
 
@@ -51,11 +67,7 @@ export function testJoinSql(kind: CaseKind, seeds: number): void {
     for (const each of joinCases(kind, seeds)) {
       const { join, ruleSet, grants, subjects, objects } = each;
       const sql = new JoinSql(join, SQLITE);
-      using database = databaseOf(grants, ({ relation, object }) =>
-        join.mirror.some(
-          ({ namespace, relations }) => namespace === namespaceOf(object) && relations.includes(relation),
-        ),
-      );
+      using database = databaseOf(mirroredRows(join, grants));
       const objectsOf = database.prepare(sql.objects());
       const values = `SELECT o.value AS object, ${sql.value('o.value', 'up')} AS up, ${sql.value('o.value', 'down')} AS down
         FROM json_each(:objects) AS o`;
