@@ -181,8 +181,9 @@ describe('the files for sites and editors', () => {
     );
     assert.ok(wanted.length >= 3, String(wanted));
     const ofFeatures = new Set(['java', 'javac', 'mvn']);
+    const packageOf = (name: string): string => (name === 'pg_ctlcluster' ? 'postgresql' : name);
     for (const each of [
-      ...wanted.filter((name) => !ofFeatures.has(name)),
+      ...wanted.filter((name) => !ofFeatures.has(name)).map(packageOf),
       'chromium-headless-shell',
       'fonts-dejavu-core',
       'python3-venv',

@@ -18,6 +18,7 @@ import { registerMcpCommand } from './commands/mcp.ts';
 import { registerModelCommands } from './commands/model.ts';
 import { registerRepairTimeCommand } from './commands/repair-time.ts';
 import { registerRulesCommands } from './commands/rules.ts';
+import { registerSyncCommands } from './commands/sync.ts';
 import { registerTenantsCommands } from './commands/tenants.ts';
 import { registerUsageCommand } from './commands/usage.ts';
 import { exitOnUsage } from './failures.ts';
@@ -64,6 +65,7 @@ export function registerCliCommands(
   registerImportCommand(program, context);
   registerExportCommand(program, context);
   registerChangesCommand(program, context);
+  registerSyncCommands(program, context);
   registerAuditLogCommand(program, context);
   registerUsageCommand(program, context);
   program.commandsGroup('Cluster:');

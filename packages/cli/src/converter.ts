@@ -3,7 +3,7 @@
 
 import { InvalidArgumentError, Option } from 'commander';
 import { isRelationName, type Relation } from '../../../src/core/tuples.ts';
-import { CliFailure, EXIT } from './failures.ts';
+import { CliFailure, EXIT, loadInstalled } from './failures.ts';
 
 export const ORIGINS = ['openfga', 'spicedb', 'permify'] as const;
 export type Origin = (typeof ORIGINS)[number];
@@ -82,15 +82,8 @@ export const mapOption = (description: string, byDefault: string): Option =>
   new Option('--map <name=relation>', description).argParser(addMapOptions).default([], byDefault);
 
 /** Runs the import of a module of the package. Throws a CliFailure if the package is not installed. */
-export async function loadConverter<Module>(load: () => Promise<Module>): Promise<Module> {
-  try {
-    return await load();
-  } catch (cause) {
-    if (!(cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND')) throw cause;
-    throw new CliFailure(
-      'The converter of files of OpenFGA, SpiceDB and Permify is not installed. The image has it; in a checkout, run "npm ci".',
-      undefined,
-      { cause },
-    );
-  }
-}
+export const loadConverter = <Module>(load: () => Promise<Module>): Promise<Module> =>
+  loadInstalled(
+    load,
+    'The converter of files of OpenFGA, SpiceDB and Permify is not installed. The image has it; in a checkout, run "npm ci".',
+  );

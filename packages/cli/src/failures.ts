@@ -137,6 +137,16 @@ export class ConnectionFailure extends CliFailure {
   }
 }
 
+/** Runs an import of what may be missing. Throws a CliFailure then. */
+export async function loadInstalled<Module>(load: () => Promise<Module>, missing: string): Promise<Module> {
+  try {
+    return await load();
+  } catch (cause) {
+    if (!(cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND')) throw cause;
+    throw new CliFailure(missing, EXIT.failed, { cause });
+  }
+}
+
 /** For standard error: text for people, or one line of JSON for programs. */
 export function renderFailure(failure: CliFailure, json: boolean): string {
   if (!json) return `grantd: ${failure.message}`;

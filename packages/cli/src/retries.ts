@@ -61,6 +61,8 @@ const PASSING_STATUSES = new Set([408, 429, 500, 502, 503, 504]);
 export interface PatientReader {
   /** The response, however long it takes. Undefined: interrupted. Throws failures that waiting cannot fix. */
   read(request: ServiceRequest): Promise<JsonRecord | undefined>;
+  /** The same for any call. `signal` interrupts this one. */
+  attempt<Result>(call: (signal: AbortSignal) => Promise<Result>, signal?: AbortSignal): Promise<Result | undefined>;
   /** False: interrupted. */
   pause(delayMs: number): Promise<boolean>;
 }
@@ -74,29 +76,35 @@ const passes = (error: unknown): error is ConnectionFailure | ProblemFailure =>
  */
 export function createPatientReader(context: CliContext, client: ServiceClient, signal: AbortSignal): PatientReader {
   let answered = false;
+  async function attempt<Result>(
+    call: (signal: AbortSignal) => Promise<Result>,
+    only: AbortSignal = signal,
+  ): Promise<Result | undefined> {
+    const ended = AbortSignal.any([signal, only]);
+    let failures = 0;
+    let away = false;
+    while (!ended.aborted) {
+      try {
+        const answer = await call(ended);
+        if (away) context.note('The service responds again.');
+        answered = true;
+        return answer;
+      } catch (error) {
+        if (ended.aborted) return undefined;
+        if (!answered || !passes(error)) throw error;
+        if (!away) context.note(`${error.message.split('\n')[0]} Retrying until it responds.`);
+        away = true;
+        const askedMs = error instanceof ProblemFailure ? (error.retryAfterMs ?? 0) : 0;
+        if (!(await context.pause(Math.max(backoffMs(PATIENT_BACKOFF, failures), askedMs), ended))) return undefined;
+        failures += 1;
+      }
+    }
+    return undefined;
+  }
   return {
     pause: (delayMs) => context.pause(delayMs, signal),
-    async read(request) {
-      let failures = 0;
-      let away = false;
-      while (!signal.aborted) {
-        try {
-          const answer = await client.readJson(request, signal);
-          if (away) context.note('The service responds again.');
-          answered = true;
-          return answer;
-        } catch (error) {
-          if (signal.aborted) return undefined;
-          if (!answered || !passes(error)) throw error;
-          if (!away) context.note(`${error.message.split('\n')[0]} Retrying until it responds.`);
-          away = true;
-          const askedMs = error instanceof ProblemFailure ? (error.retryAfterMs ?? 0) : 0;
-          if (!(await context.pause(Math.max(backoffMs(PATIENT_BACKOFF, failures), askedMs), signal))) return undefined;
-          failures += 1;
-        }
-      }
-      return undefined;
-    },
+    attempt,
+    read: (request) => attempt((ended) => client.readJson(request, ended)),
   };
 }
 

@@ -108,14 +108,14 @@ export const rowOf = (grant: MirroredGrant, since: number, until = OPEN): Mirror
 });
 
 export interface MirrorBatch {
-  /** Of each tuple, the first entry that changes it: rows from there on are replaced, and an earlier one ends there. */
+  /** The first entry that changes a tuple: rows from there on are replaced, and an earlier one ends there. */
   readonly ended: readonly Pick<MirrorRow, 'object' | 'relation' | 'subject' | 'since'>[];
   readonly begun: readonly MirrorRow[];
 }
 
 /**
- * Changes up to the entry `seq` have been applied already. Those of a later entry may come again, from its beginning: of
- * several changes of a tuple in an entry, the last counts.
+ * Changes up to the entry `seq` have been applied already. Those of a later entry may come again, from its beginning:
+ * of several changes of a tuple in an entry, the last counts.
  */
 export function batchOf(changes: readonly MirrorChange[], seq: number): MirrorBatch {
   const byTuple = new Map<string, Map<number, MirrorChange>>();

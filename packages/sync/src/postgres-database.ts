@@ -1,5 +1,5 @@
-// A mirror in Postgres, on one connection. It holds a lock as long as it lasts: of two processes that keep a mirror, one
-// is at work, and one that has lost its lock cannot write either.
+// A mirror in Postgres, on one connection. It holds a lock as long as it lasts: of two processes that keep a mirror,
+// one is at work, and one that has lost its lock cannot write either.
 
 import pg from 'pg';
 import type { JoinSet } from './mirror.ts';

@@ -131,3 +131,23 @@ export const postgresFunctions = (schema: string, { joins }: JoinSet): string[] 
   ...stateFunctions(schema),
   ...joins.flatMap((each) => joinFunctions(schema, each)),
 ];
+
+/** A policy that takes the sets from a setting of the transaction. `schema`: quoted. */
+export function policyOf(schema: string, { id, join }: JoinSet['joins'][number]): string {
+  const sets = `current_setting('grantd.sets')::jsonb`;
+  const texts = (name: string): string => `(SELECT ARRAY(SELECT jsonb_array_elements_text(${sets} -> '${name}')))`;
+  const own = `${sets} ->> 'own'`;
+  const values = [
+    ...['subjects', 'held', 'perhaps'].map(texts),
+    `(SELECT regexp_replace(${own}, '#[^#]*$', ''))`,
+    `(SELECT coalesce(substring(${own} FROM '#([^#]*)$'), ''))`,
+    `(SELECT (${sets} #>> '{at,seq}')::bigint)`,
+    `(SELECT (1000 * extract(epoch FROM (${sets} #>> '{at,time}')::timestamptz))::bigint)`,
+    `(SELECT (${sets} ->> 'through')::bigint)`,
+    `(SELECT ${sets} ->> 'revision')`,
+  ];
+  return `-- First, in each transaction: SELECT set_config('grantd.sets', '<the response of POST /v1/sets>', true),
+-- and SELECT ${schema}.ready(through, at.seq, revision).
+CREATE POLICY ${quotedName(id)} ON ${quotedName(`${join.namespace}s`)} FOR SELECT USING (
+  ${schema}.${quotedName(id)}('${join.namespace}:' || id, ${values.join(',\n    ')}) IS TRUE)`;
+}

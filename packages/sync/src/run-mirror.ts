@@ -1,5 +1,5 @@
-// Keeps a mirror: makes it from a snapshot, follows the feed, and makes it anew where the feed cannot be followed or the
-// rules need more grants than it has. The old one stays until the new one is complete.
+// Keeps a mirror: makes it from a snapshot, follows the feed, and makes it anew where the feed cannot be followed or
+// the rules need more grants than it has. The old one stays until the new one is complete.
 
 import {
   batchOf,

@@ -1,3 +1,5 @@
+// A mirror in a file of SQLite.
+
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';

@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { isLoopbackHost, splitAddress } from '../../../../src/core/text/addresses.ts';
 import type { CliContext } from '../cli-context.ts';
 import { addExamples } from '../command-parts.ts';
-import { CliFailure, EXIT, reasonOf } from '../failures.ts';
+import { CliFailure, EXIT, loadInstalled, reasonOf } from '../failures.ts';
 import { keyTarget } from '../service-choice.ts';
 
 const ADDRESS_DEFAULT = '127.0.0.1:8095';
@@ -17,18 +17,8 @@ interface McpCommandOptions {
   readonly allowHost?: readonly string[];
 }
 
-async function load<Module>(importing: () => Promise<Module>): Promise<Module> {
-  try {
-    return await importing();
-  } catch (cause) {
-    if (!(cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND')) throw cause;
-    throw new CliFailure(
-      'The MCP server is not in the image. Run "npm ci" and "bin/grantd mcp" in a checkout.',
-      EXIT.failed,
-      { cause },
-    );
-  }
-}
+const load = <Module>(importing: () => Promise<Module>): Promise<Module> =>
+  loadInstalled(importing, 'The MCP server is not in the image. Run "npm ci" and "bin/grantd mcp" in a checkout.');
 
 function parseListenAddress(text: string): string {
   const [, host = '', port = ''] = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):(\d{1,5})$/.exec(text) ?? [];

@@ -1,0 +1,123 @@
+// `grantd sync`: keeps a mirror of grants beside an application's own data. All but its options is in the package
+// @grantd/sync, which only this command loads.
+
+import type { SqlOptions } from '@grantd/sync/commands';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { isNamespaceName } from '../../../../src/core/tuples.ts';
+import type { JoinQuery } from '../../../../src/rules/join.ts';
+import { isRuleName } from '../../../../src/rules/rule-set.ts';
+import type { CliContext } from '../cli-context.ts';
+import { addExamples, TENANT_OPTION } from '../command-parts.ts';
+import { CliFailure, EXIT, loadInstalled } from '../failures.ts';
+
+interface SyncOptions {
+  readonly join: readonly JoinQuery[];
+  readonly tenant?: string;
+  readonly url?: string;
+  readonly schema?: string;
+  readonly file?: string;
+  readonly metricsPort?: number;
+}
+
+const load = () =>
+  loadInstalled(
+    () => import('@grantd/sync/commands'),
+    'The package of mirrors is not installed. In a checkout, run "npm ci".',
+  );
+
+/** `document.can_read`, or `document.can_read+folder`: with the grants on folders. */
+function parseJoin(text: string): JoinQuery {
+  const [first = '', ...deep] = text.split('+');
+  const dot = first.lastIndexOf('.');
+  const [namespace, name] = [first.slice(0, Math.max(dot, 0)), first.slice(dot + 1)];
+  if (isNamespaceName(namespace) && isRuleName(name) && deep.every(isNamespaceName)) return { namespace, name, deep };
+  throw new InvalidArgumentError(
+    'It must be namespace.name, and what is mirrored too behind a +: document.can_read+folder.',
+  );
+}
+
+const addJoin = (text: string, previous: readonly JoinQuery[] = []): readonly JoinQuery[] => [
+  ...previous,
+  parseJoin(text),
+];
+
+/** Not parsed with the options: what is wrong with one of those is shown with it, and an address has a password. */
+function checkedUrl(text: string): string {
+  if (URL.canParse(text) && /^postgres(ql)?:\/\//.test(text)) return text;
+  throw new CliFailure('--url must be an address postgres://user@host/database.', EXIT.usage);
+}
+
+function parseSchema(text: string): string {
+  if (/^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be a name of letters, digits and _.');
+}
+
+function parsePort(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new InvalidArgumentError('It must be a port.');
+}
+
+const ofJoins = (command: Command): Command =>
+  command
+    .addOption(
+      new Option('--join <namespace.name>', 'a name to list objects by; may be repeated')
+        .argParser(addJoin)
+        .makeOptionMandatory(),
+    )
+    .option(...TENANT_OPTION);
+
+const SCHEMA = ['--schema <name>', 'the schema of the mirror', parseSchema, 'grantd'] as const;
+const METRICS = ['--metrics-port <port>', 'serve metrics for Prometheus at this port', parsePort] as const;
+const FILE = ['--file <path>', 'the file of the mirror'] as const;
+
+const toPostgres = (command: Command): Command =>
+  command
+    .requiredOption('--url <url>', 'the database; its password rather in PGPASSWORD or ~/.pgpass')
+    .option(...SCHEMA);
+
+const toSqlite = (command: Command): Command => command.requiredOption(...FILE);
+
+export function registerSyncCommands(program: Command, context: CliContext): void {
+  const sync = program
+    .command('sync')
+    .description("mirror grants beside an application's own data, to join lists with them");
+  const run = (what: 'keepMirror' | 'verifyMirror') =>
+    context.action(async ({ join: joins, tenant, url, schema = 'grantd', file = '', metricsPort }: SyncOptions) => {
+      const commands = await load();
+      const home = url === undefined ? { file } : { url: checkedUrl(url), schema };
+      return commands[what](context, context.connectTenant(tenant), { home, joins, metricsPort });
+    });
+  const [first, second] = ['document.can_read', 'document.can_edit'];
+  const postgres = toPostgres(
+    ofJoins(sync.command('postgres').description('keep a mirror in Postgres until interrupted')),
+  );
+  addExamples(
+    postgres.option(...METRICS),
+    `sync postgres --join ${first} --join ${second} --url postgres://app@db/app`,
+  ).action(run('keepMirror'));
+  const sqlite = toSqlite(
+    ofJoins(sync.command('sqlite').description('keep a mirror in a file of SQLite until interrupted')),
+  );
+  addExamples(sqlite.option(...METRICS), `sync sqlite --join ${first} --file mirror.db`).action(run('keepMirror'));
+  const verify = sync.command('verify').description('compare a mirror with a new snapshot, as of one moment');
+  const inPostgres = toPostgres(ofJoins(verify.command('postgres').description('a mirror in Postgres')));
+  addExamples(inPostgres, `sync verify postgres --join ${first} --url postgres://app@db/app`).action(
+    run('verifyMirror'),
+  );
+  const inSqlite = toSqlite(ofJoins(verify.command('sqlite').description('a mirror in a file of SQLite')));
+  addExamples(inSqlite, `sync verify sqlite --join ${first} --file mirror.db`).action(run('verifyMirror'));
+  const sql = sync
+    .command('sql')
+    .description('print the functions or statements with which a mirror is asked')
+    .argument('<namespace.name>', 'the name to list objects by', parseJoin)
+    .addOption(new Option('--dialect <name>', 'the database').choices(['postgres', 'sqlite']).default('postgres'))
+    .option(...SCHEMA)
+    .option('--rls', 'also print a policy for row level security in Postgres')
+    .option(...TENANT_OPTION);
+  addExamples(sql, `sync sql ${first} --rls`, `sync sql ${first} --dialect sqlite`).action(
+    context.action(async (join: JoinQuery, { tenant, ...options }: SqlOptions & { readonly tenant?: string }) => {
+      const { printSql } = await load();
+      return printSql(context, context.connectTenant(tenant), { ...options, join });
+    }),
+  );
+}
