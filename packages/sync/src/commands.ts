@@ -14,7 +14,6 @@ import { policyOf, postgresFunctions, quotedName } from './postgres-functions.ts
 import { type MirrorWatch, runMirror } from './run-mirror.ts';
 import { ServiceSource } from './service-source.ts';
 import { type MirrorDatabase, SqlMirror } from './sql-mirror.ts';
-import { SqliteDatabase } from './sqlite-database.ts';
 import { compareMirror } from './verify-mirror.ts';
 
 /** A database of Postgres, or a file of SQLite. */
@@ -31,8 +30,12 @@ function nameOf(home: MirrorHome): string {
   return `${host}${pathname}`;
 }
 
-const openDatabase = async (home: MirrorHome): Promise<MirrorDatabase> =>
-  'file' in home ? new SqliteDatabase(home.file) : PostgresDatabase.open(home.url, home.schema);
+/** SQLite is loaded only for a file: Node 22 calls it experimental. */
+async function openDatabase(home: MirrorHome): Promise<MirrorDatabase> {
+  if ('url' in home) return PostgresDatabase.open(home.url, home.schema);
+  const { SqliteDatabase } = await import('./sqlite-database.ts');
+  return new SqliteDatabase(home.file);
+}
 
 /** What a failure of a database says; what belongs to the service is said already. */
 function failureOf(home: MirrorHome, error: unknown): CliFailure {

@@ -91,8 +91,8 @@ export class JoinSql {
   }
 
   /**
-   * A query of `object` and `value`: all that the subject holds, or may hold. With `max`, an expression: a single row of
-   * NULL if there may be more, or more containers.
+   * A query of `object` and `value`: all that the subject holds, or may hold. With `max`, an expression: a single row
+   * of NULL if there may be more, or more containers.
    */
   objects(max?: string): string {
     const { formula, atoms } = this.#join;

@@ -112,6 +112,7 @@ export class ScriptedHistory implements MirrorSource {
   }
 
   async snapshot(pairs: readonly string[], cursor: string | undefined): Promise<SnapshotPage> {
+    this.#idle = 0;
     if (cursor === undefined) this.snapshots += 1;
     else this.#commitSome();
     const rest = this.stateAt(this.seq, pairs)

@@ -10,9 +10,11 @@ import { Command } from 'commander';
 import { registerCliCommands } from '../../../packages/cli/src/commands.ts';
 import { ContextFile } from '../../../packages/cli/src/context-file.ts';
 import { EXIT } from '../../../packages/cli/src/failures.ts';
+import { joinsOf, ScriptedHistory } from '../../contract/mirror/scripted-history.ts';
 import { OPERATOR_TOKEN, useConsole } from '../../kit/console-service.ts';
 import { useDirectory } from '../../kit/directory.ts';
 import { type CliRun, type CliRunOptions, runCli } from './cli-run.ts';
+import { sync } from './scripted-sync.ts';
 
 const directory = useDirectory();
 const service = await useConsole();
@@ -57,7 +59,11 @@ const schema = fileOf('schema.zed', 'definition user {}\ndefinition doc { relati
 const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n';
 
 /** They say on standard error that they have done it. */
-const SILENT: ReadonlySet<string> = new Set(['context add', 'context use', 'context remove']);
+const SILENT: ReadonlySet<string> = new Set(['context add', 'context use', 'context remove', 'sync sqlite']);
+/** It needs a database, and is otherwise as its neighbour. */
+const ELSEWHERE = ['sync postgres'];
+const mirror = join(directory, 'mirror.db');
+const history = new ScriptedHistory(1, 5, joinsOf('r1', ['document:viewer']));
 
 /** Each succeeds if all is well. */
 const COMMANDS: Readonly<Record<string, () => Invocation | Promise<Invocation>>> = {
@@ -115,6 +121,9 @@ const COMMANDS: Readonly<Record<string, () => Invocation | Promise<Invocation>>>
     await run('context add');
     return { args: ['dev'] };
   },
+  'sync sqlite': () => ({ args: ['--join', 'document.can_read', '--file', mirror] }),
+  'sync verify': () => ({ args: ['--join', 'document.can_read', '--file', mirror] }),
+  'sync sql': () => ({ args: ['document.can_read'] }),
   mcp: () => ({ args: [], stdin: ping }),
   completion: () => ({ args: ['bash'] }),
   complete: () => ({ args: ['--', ''] }),
@@ -153,6 +162,7 @@ async function run(name: string, options: Partial<CliRunOptions> = {}): Promise<
   const ofKey: Partial<CliRunOptions> = {
     chooseService: () => ({ source: 'the test', key, operator: undefined, tenant: undefined }),
   };
+  if (name.startsWith('sync ')) return sync(history, [name.slice('sync '.length), ...args], options);
   return grantd([...name.split(' '), ...args], { ...options, ...(stdin && { stdin }), ...(name === 'mcp' && ofKey) });
 }
 
@@ -164,7 +174,7 @@ const leftPipe = (): Writable =>
 
 describe('standard output', () => {
   test('has a command of every name in the table', () => {
-    assert.deepEqual(allCommands().toSorted(), Object.keys(COMMANDS).toSorted());
+    assert.deepEqual(allCommands().toSorted(), [...Object.keys(COMMANDS), ...ELSEWHERE].toSorted());
   });
 
   /** Nothing else has what they print. */

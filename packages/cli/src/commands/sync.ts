@@ -69,43 +69,36 @@ const ofJoins = (command: Command): Command =>
 const SCHEMA = ['--schema <name>', 'the schema of the mirror', parseSchema, 'grantd'] as const;
 const METRICS = ['--metrics-port <port>', 'serve metrics for Prometheus at this port', parsePort] as const;
 const FILE = ['--file <path>', 'the file of the mirror'] as const;
-
-const toPostgres = (command: Command): Command =>
-  command
-    .requiredOption('--url <url>', 'the database; its password rather in PGPASSWORD or ~/.pgpass')
-    .option(...SCHEMA);
-
-const toSqlite = (command: Command): Command => command.requiredOption(...FILE);
+const URL_OPTION = ['--url <url>', 'the database; its password rather in PGPASSWORD or ~/.pgpass'] as const;
 
 export function registerSyncCommands(program: Command, context: CliContext): void {
   const sync = program
     .command('sync')
     .description("mirror grants beside an application's own data, to join lists with them");
   const run = (what: 'keepMirror' | 'verifyMirror') =>
-    context.action(async ({ join: joins, tenant, url, schema = 'grantd', file = '', metricsPort }: SyncOptions) => {
+    context.action(async ({ join: joins, tenant, url, schema = 'grantd', file, metricsPort }: SyncOptions) => {
+      if (url === undefined && file === undefined) throw new CliFailure('Pass --url or --file.', EXIT.usage);
       const commands = await load();
-      const home = url === undefined ? { file } : { url: checkedUrl(url), schema };
+      const home = url === undefined ? { file: file ?? '' } : { url: checkedUrl(url), schema };
       return commands[what](context, context.connectTenant(tenant), { home, joins, metricsPort });
     });
   const [first, second] = ['document.can_read', 'document.can_edit'];
-  const postgres = toPostgres(
-    ofJoins(sync.command('postgres').description('keep a mirror in Postgres until interrupted')),
-  );
-  addExamples(
-    postgres.option(...METRICS),
-    `sync postgres --join ${first} --join ${second} --url postgres://app@db/app`,
-  ).action(run('keepMirror'));
-  const sqlite = toSqlite(
-    ofJoins(sync.command('sqlite').description('keep a mirror in a file of SQLite until interrupted')),
-  );
-  addExamples(sqlite.option(...METRICS), `sync sqlite --join ${first} --file mirror.db`).action(run('keepMirror'));
-  const verify = sync.command('verify').description('compare a mirror with a new snapshot, as of one moment');
-  const inPostgres = toPostgres(ofJoins(verify.command('postgres').description('a mirror in Postgres')));
-  addExamples(inPostgres, `sync verify postgres --join ${first} --url postgres://app@db/app`).action(
-    run('verifyMirror'),
-  );
-  const inSqlite = toSqlite(ofJoins(verify.command('sqlite').description('a mirror in a file of SQLite')));
-  addExamples(inSqlite, `sync verify sqlite --join ${first} --file mirror.db`).action(run('verifyMirror'));
+  const [database, file] = ['--url postgres://app@db/app', '--file mirror.db'];
+  const postgres = ofJoins(sync.command('postgres').description('keep a mirror in Postgres until interrupted'))
+    .requiredOption(...URL_OPTION)
+    .option(...SCHEMA)
+    .option(...METRICS);
+  addExamples(postgres, `sync postgres --join ${first} --join ${second} ${database}`).action(run('keepMirror'));
+  const sqlite = ofJoins(sync.command('sqlite').description('keep a mirror in a file of SQLite until interrupted'))
+    .requiredOption(...FILE)
+    .option(...METRICS);
+  addExamples(sqlite, `sync sqlite --join ${first} ${file}`).action(run('keepMirror'));
+  const verify = ofJoins(sync.command('verify').description('compare a mirror with a new snapshot, as of one moment'))
+    .option(...URL_OPTION)
+    .option(...SCHEMA)
+    .addOption(new Option(...FILE).conflicts('url'));
+  const verifying = [database, file].map((each) => `sync verify --join ${first} ${each}`);
+  addExamples(verify, ...verifying).action(run('verifyMirror'));
   const sql = sync
     .command('sql')
     .description('print the functions or statements with which a mirror is asked')

@@ -3,65 +3,12 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { MirroredGrant } from '../../../../packages/sync/src/mirror.ts';
-import { formatTimestamp } from '../../../../src/core/text/timestamps.ts';
 import { joinsOf, ScriptedHistory } from '../../../contract/mirror/scripted-history.ts';
 import { useDirectory } from '../../../kit/directory.ts';
-import { type CliRun, runCli } from '../cli-run.ts';
+import { sync } from '../scripted-sync.ts';
 
 const PAIRS = ['document:parent', 'document:viewer'];
 const directory = useDirectory();
-const key = { url: 'http://service.test', secret: 'gk1_secret' };
-
-const recordOf = ({ expires_at, conditional, ...tuple }: MirroredGrant) => ({
-  ...tuple,
-  expires_at: expires_at === null ? null : formatTimestamp(expires_at),
-  ...(conditional && { condition: { name: 'allowed' } }),
-});
-
-/** Serves a history. `change`: of the body of each response. */
-function serviceOf(history: ScriptedHistory, change: (body: string) => string = (body) => body): typeof fetch {
-  const bodyOf = async (url: URL): Promise<{ readonly json: unknown; readonly feed?: string } | undefined> => {
-    const [pairs, cursor] = [(url.searchParams.get('on') ?? '').split(','), url.searchParams.get('cursor')];
-    if (url.pathname === '/v1/join') {
-      const { revision, joins } = await history.joins();
-      return { json: { revision, ...joins[0]?.join } };
-    }
-    if (url.pathname === '/v1/grants') {
-      const { grants, seq, feed, next } = await history.snapshot(pairs, cursor ?? undefined);
-      return { json: { grants: grants.map(recordOf), next_cursor: next ?? null, seq }, feed };
-    }
-    const page = await history.changes(pairs, cursor ?? '');
-    if (page === undefined) return undefined;
-    const changes = page.changes.map(({ seq, grant, isThere }) => {
-      return { seq, index: 0, action: isThere ? 'grant.created' : 'grant.revoked', grant: recordOf(grant) };
-    });
-    return { json: { changes, next_cursor: page.cursor, seq: page.seq } };
-  };
-  return async (input, init) => {
-    const found = await bodyOf(new URL(String(input)));
-    if (found === undefined) {
-      await new Promise((resolve) => init?.signal?.addEventListener('abort', resolve) ?? resolve(undefined));
-      throw new Error('interrupted');
-    }
-    const headers = found.feed === undefined ? {} : { 'X-Service-Cursor': found.feed };
-    return new Response(change(JSON.stringify(found.json)), { headers });
-  };
-}
-
-/** Until the history has ended. */
-function sync(history: ScriptedHistory, args: readonly string[], change?: (body: string) => string): Promise<CliRun> {
-  const interruption = Promise.withResolvers<void>();
-  history.onEnd = () => setImmediate(interruption.resolve);
-  return runCli(['sync', ...args], {
-    key,
-    fetch: serviceOf(history, change),
-    onInterrupt: (listener) => {
-      void interruption.promise.then(listener);
-      return () => undefined;
-    },
-  });
-}
 
 const JOIN = ['--join', 'document.can_read'];
 
@@ -77,7 +24,7 @@ describe('grantd sync', () => {
     assert.doesNotMatch((await sync(history, ['sqlite', ...JOIN, ...file])).stderr, /Reading all/);
     assert.equal(history.snapshots, 1);
 
-    const verified = await sync(history, ['verify', 'sqlite', ...JOIN, ...file]);
+    const verified = await sync(history, ['verify', ...JOIN, ...file]);
     assert.equal(verified.code, 0, verified.stderr);
     assert.match(verified.stdout, /^viewer {2}\d+ grants as of entry \d+$/m);
   });
@@ -89,7 +36,7 @@ describe('grantd sync', () => {
     const { DatabaseSync } = await import('node:sqlite');
     using database = new DatabaseSync(file);
     database.exec(`INSERT INTO grantd_grants VALUES ('document:9', 'viewer', 'user:eve', 0, 9e15, NULL, false, 0)`);
-    const { code, stdout, stderr } = await sync(history, ['verify', 'sqlite', ...JOIN, '--file', file]);
+    const { code, stdout, stderr } = await sync(history, ['verify', ...JOIN, '--file', file]);
     assert.equal(code, 1);
     assert.match(stdout, /^too many: user:eve viewer document:9$/m);
     assert.match(stderr, /^grantd: 1 grants differ as of entry \d+\.$/m);
@@ -107,7 +54,7 @@ describe('grantd sync', () => {
   test('takes no name from a service that would end a text of SQL', async () => {
     const history = new ScriptedHistory(4, 0, joinsOf('r1', PAIRS));
     const change = (body: string): string => body.replace('"viewer"', JSON.stringify("viewer') OR ('' = '"));
-    const { code, stdout, stderr } = await sync(history, ['sql', 'document.can_read'], change);
+    const { code, stdout, stderr } = await sync(history, ['sql', 'document.can_read'], { change });
     assert.deepEqual([code, stdout], [1, '']);
     assert.match(stderr, /^grantd: The service responded with a join that has a name which is none\.$/m);
   });
@@ -128,10 +75,12 @@ describe('grantd sync', () => {
     ['a join without a name', ['sqlite', '--join', 'document', '--file', 'x']],
     ['no join', ['sqlite', '--file', 'x']],
     ['an address that is not of Postgres', ['postgres', ...JOIN, '--url', 'mysql://x']],
+    ['a mirror that is nowhere', ['verify', ...JOIN]],
     ['a schema with a quote', ['postgres', ...JOIN, '--url', 'postgres://x', '--schema', 'a"b']],
   ] as const) {
     test(`${what} is a wrong usage`, async () => {
-      assert.equal((await runCli(['sync', ...args], { key })).code, 2);
+      const history = new ScriptedHistory(6, 0, joinsOf('r1', PAIRS));
+      assert.equal((await sync(history, args)).code, 2);
     });
   }
 });
