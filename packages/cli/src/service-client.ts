@@ -207,16 +207,17 @@ export class ServiceClient {
     return (await this.readTagged(request, signal)).text;
   }
 
-  /** The body, and the `ETag` without its quotes; empty: there is none. */
+  /** The body, the `ETag` without its quotes, and the cursor of the change feed; empty: there is none. */
   async readTagged(
     request: ServiceRequest,
     signal?: AbortSignal,
-  ): Promise<{ readonly text: string; readonly tag: string }> {
+  ): Promise<{ readonly text: string; readonly tag: string; readonly feed: string }> {
     const timeout = AbortSignal.timeout(this.#timeoutMs);
     const response = await this.open(request, signal === undefined ? timeout : AbortSignal.any([signal, timeout]));
     try {
       const text = await boundBody(response, ANSWER_BYTES_MAX).text();
-      return { text, tag: (response.headers.get('etag') ?? '').replaceAll('"', '') };
+      const [tag, feed] = ['etag', 'x-service-cursor'].map((name) => response.headers.get(name) ?? '');
+      return { text, tag: tag?.replaceAll('"', '') ?? '', feed: feed ?? '' };
     } catch (error) {
       throw this.#unreachable(error);
     }

@@ -100,7 +100,7 @@ export interface KeepOptions {
 export function keepMirror(context: CliContext, client: ServiceClient, options: KeepOptions): Promise<number> {
   const { home, joins, metricsPort } = options;
   return untilEnded(context, client, joins, async ({ source, signal }) => {
-    let [failures, isAtWork] = [0, false];
+    let [failures, isAtWork, isWaiting] = [0, false, false];
     await using metrics = metricsPort === undefined ? undefined : await serveMetrics(metricsPort, context.nowMs);
     const watch = watchOf(context, metrics);
     while (!signal.aborted) {
@@ -108,8 +108,8 @@ export function keepMirror(context: CliContext, client: ServiceClient, options: 
       try {
         database = await openDatabase(home);
         while (!signal.aborted && !(await database.lock())) {
-          if (!isAtWork) context.note(`Another process keeps the mirror in ${nameOf(home)}. Waiting for its end.`);
-          isAtWork = true;
+          if (!isWaiting) context.note(`Another process keeps the mirror in ${nameOf(home)}. Waiting for its end.`);
+          isWaiting = true;
           await context.pause(LOCK_PAUSE_MS, signal);
         }
         isAtWork = true;
@@ -117,7 +117,7 @@ export function keepMirror(context: CliContext, client: ServiceClient, options: 
         await runMirror({ source, mirror: new SqlMirror(database), watch, signal, nowMs: context.nowMs });
       } catch (error) {
         const failure = failureOf(home, error);
-        if (!isAtWork || failure === error) throw failure;
+        if (!isAtWork || failure === error || database?.passes(error) === false) throw failure;
         context.note(`${failure.message}. Trying again until it responds.`);
         await context.pause(backoffMs(BACKOFF, failures), signal);
         failures += 1;

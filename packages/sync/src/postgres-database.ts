@@ -1,6 +1,7 @@
 // A mirror in Postgres, on one connection. It holds a lock as long as it lasts: of two processes that keep a mirror,
 // one is at work, and one that has lost its lock cannot write either.
 
+import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import type { JoinSet } from './mirror.ts';
 import { postgresFunctions, quotedName } from './postgres-functions.ts';
@@ -12,16 +13,21 @@ const STATEMENT_MS_MAX = 600_000;
 /** How soon a query that waits is noticed. */
 const ASKED_INTERVAL_MS = 50;
 const LOCK_NOT_AVAILABLE = '55P03';
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+/** The connection, the server's end or lack of memory, a conflict, or a server that is no longer the first one. */
+const PASSING = /^(08|57P|53|40|25006)/;
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');
 
 export class PostgresDatabase implements MirrorDatabase {
   readonly text = 'text COLLATE "C"';
-  readonly waitSeconds = 30;
+  readonly waitSeconds = 20;
+  readonly setup: readonly string[];
   readonly takesTable = "SET LOCAL lock_timeout = '2s'";
   readonly #client: pg.Client;
   readonly #schema: string;
-  #asked: string | undefined;
+  #asked: unknown;
 
-  /** Creates the schema. */
   static async open(url: string, schema: string): Promise<PostgresDatabase> {
     const client = new pg.Client({
       connectionString: url,
@@ -33,20 +39,13 @@ export class PostgresDatabase implements MirrorDatabase {
     // The statement that was running, or the next one, fails; without a listener, the process would end.
     client.on('error', () => undefined);
     await client.connect();
-    const database = new PostgresDatabase(client, quotedName(schema));
-    try {
-      await database.run(`CREATE SCHEMA IF NOT EXISTS ${database.#schema}`);
-      await database.run(`CREATE SEQUENCE IF NOT EXISTS ${database.#schema}.asked`);
-    } catch (error) {
-      await client.end().catch(() => undefined);
-      throw error;
-    }
-    return database;
+    return new PostgresDatabase(client, quotedName(schema));
   }
 
   private constructor(client: pg.Client, schema: string) {
     this.#client = client;
     this.#schema = schema;
+    this.setup = [`CREATE SCHEMA IF NOT EXISTS ${schema}`, `CREATE SEQUENCE IF NOT EXISTS ${schema}.asked`];
   }
 
   /** Whether this process is the one at work. */
@@ -89,7 +88,12 @@ export class PostgresDatabase implements MirrorDatabase {
   }
 
   isInUse(error: unknown): boolean {
-    return error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE;
+    return codeOf(error) === LOCK_NOT_AVAILABLE;
+  }
+
+  passes(error: unknown): boolean {
+    const code = codeOf(error);
+    return !SQLSTATE.test(code) || PASSING.test(code);
   }
 
   define(joins: JoinSet): readonly string[] {
@@ -97,16 +101,22 @@ export class PostgresDatabase implements MirrorDatabase {
   }
 
   /** `onLooked`: called each time. */
-  onAsked(listener: () => void, onLooked: () => void = () => undefined): () => void {
+  onAsked(listener: () => void, onLooked: () => void = () => undefined): () => Promise<void> {
+    const ended = new AbortController();
     const look = async (): Promise<void> => {
-      const [row] = await this.run(`SELECT last_value::text || is_called AS asked FROM ${this.#schema}.asked`);
-      const asked = String(row?.asked);
-      if (this.#asked !== undefined && asked !== this.#asked) listener();
-      this.#asked = asked;
-      onLooked();
+      while (!ended.signal.aborted) {
+        const [row] = await this.run(`SELECT last_value::text || is_called AS asked FROM ${this.#schema}.asked`);
+        if (this.#asked !== undefined && row?.asked !== this.#asked) listener();
+        this.#asked = row?.asked;
+        onLooked();
+        await setTimeout(ASKED_INTERVAL_MS, undefined, { signal: ended.signal }).catch(() => undefined);
+      }
     };
     // A lost connection is noticed by the statement that comes next.
-    const timer = setInterval(() => void look().catch(listener), ASKED_INTERVAL_MS);
-    return () => clearInterval(timer);
+    const looking = look().catch(listener);
+    return () => {
+      ended.abort();
+      return looking;
+    };
   }
 }

@@ -1,11 +1,10 @@
 // The service as a mirror reads it, over its API, however long it is away. What it says of the rules becomes SQL, so it
 // is looked at here.
 
-import { boundBody } from '../../../src/core/bounded-body.ts';
 import { PAGE_LIMIT_MAX } from '../../../src/core/limits.ts';
 import { parseTimestamp } from '../../../src/core/text/timestamps.ts';
 import type { Join, JoinQuery } from '../../../src/rules/join.ts';
-import { CliFailure, ProblemFailure } from '../../cli/src/failures.ts';
+import { CliFailure, EXIT, ProblemFailure } from '../../cli/src/failures.ts';
 import {
   asRecord,
   type JsonRecord,
@@ -15,7 +14,7 @@ import {
   textOf,
 } from '../../cli/src/output/json-view.ts';
 import type { PatientReader } from '../../cli/src/retries.ts';
-import { ANSWER_BYTES_MAX, type ServiceClient, type ServiceRequest } from '../../cli/src/service-client.ts';
+import type { ServiceClient, ServiceRequest } from '../../cli/src/service-client.ts';
 import {
   type ChangesPage,
   CursorLost,
@@ -24,7 +23,7 @@ import {
   type MirrorSource,
   type SnapshotPage,
 } from './mirror.ts';
-import { functionId } from './postgres-functions.ts';
+import { functionId, ID_LENGTH_MAX } from './postgres-functions.ts';
 
 const LOST: readonly string[] = ['cursor-too-old', 'invalid-cursor'];
 const NAME = /^[A-Za-z0-9_.:*-]*$/;
@@ -64,6 +63,11 @@ export class ServiceSource implements MirrorSource {
     this.#client = client;
     this.#reader = reader;
     this.#queries = queries;
+    const ids = queries.map(functionId);
+    const wrong = ids.find((id, index) => id.length > ID_LENGTH_MAX || ids.indexOf(id) !== index);
+    if (wrong === undefined) return;
+    const why = `Each join has functions of a name of its own, of at most ${ID_LENGTH_MAX} characters`;
+    throw new CliFailure(`${why}, which ${wrong} is not.`, EXIT.usage);
   }
 
   async joins(): Promise<JoinSet | undefined> {
@@ -127,11 +131,8 @@ export class ServiceSource implements MirrorSource {
 
   async #page(request: ServiceRequest, signal?: AbortSignal) {
     try {
-      return await this.#reader.attempt(async (ended) => {
-        const response = await this.#client.open(request, ended);
-        const body = asRecord(parseJson(await boundBody(response, ANSWER_BYTES_MAX).text()));
-        return { body, feed: response.headers.get('x-service-cursor') ?? '' };
-      }, signal);
+      const read = await this.#reader.attempt((ended) => this.#client.readTagged(request, ended), signal);
+      return read && { body: asRecord(parseJson(read.text)), feed: read.feed };
     } catch (error) {
       if (error instanceof ProblemFailure && LOST.includes(error.code)) throw new CursorLost(error.detail);
       throw error;

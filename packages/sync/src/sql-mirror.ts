@@ -23,6 +23,10 @@ export interface MirrorDatabase {
   /** Said before a table is dropped: queries of others must not wait behind it for long. */
   readonly takesTable: string;
   isInUse(error: unknown): boolean;
+  /** Whether it may work with another connection, later. */
+  passes(error: unknown): boolean;
+  /** Statements that make what its tables need. */
+  readonly setup: readonly string[];
   /** Seconds for which a page of changes may wait. */
   readonly waitSeconds: number;
   run(sql: string, ...values: readonly SqlValue[]): Promise<readonly Readonly<Record<string, unknown>>[]>;
@@ -32,7 +36,7 @@ export interface MirrorDatabase {
   lock(): Promise<boolean>;
   close(): Promise<void>;
   /** Calls the listener once a query waits for the mirror, until the returned function is called. */
-  onAsked(listener: () => void): () => void;
+  onAsked(listener: () => void): () => Promise<void>;
 }
 
 const COLUMNS = {
@@ -68,6 +72,7 @@ export class SqlMirror {
   /** Creates the place if it is not there. */
   async open(): Promise<void> {
     await this.#atOnce(async () => {
+      for (const statement of this.database.setup) await this.database.run(statement);
       await this.database.run(`CREATE TABLE IF NOT EXISTS ${this.database.table('place')} (
   id smallint PRIMARY KEY CHECK (id = 1), seq bigint, cursor text, revision text, pairs text, horizon bigint NOT NULL)`);
       await this.database.run(
@@ -141,6 +146,7 @@ export class SqlMirror {
   async #swap(joins: JoinSet, { seq, cursor, horizon, pairs }: Omit<MirrorState, 'revision'>): Promise<void> {
     const { database } = this;
     await this.#atOnce(async () => {
+      await database.run(`ANALYZE ${database.table('grants_next')}`);
       await database.run(database.takesTable);
       await database.run(`DROP TABLE IF EXISTS ${database.table('grants')}`);
       await database.run(`ALTER TABLE ${database.table('grants_next')} RENAME TO ${database.name('grants')}`);

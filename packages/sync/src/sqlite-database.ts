@@ -10,6 +10,7 @@ export class SqliteDatabase implements MirrorDatabase {
   readonly text = 'text';
   /** Nobody can say here that a query waits. */
   readonly waitSeconds = 1;
+  readonly setup = [];
   readonly takesTable = 'SELECT 1';
   readonly #database: DatabaseSync;
 
@@ -69,11 +70,15 @@ export class SqliteDatabase implements MirrorDatabase {
     return false;
   }
 
+  passes(): boolean {
+    return false;
+  }
+
   define(): readonly string[] {
     return [];
   }
 
-  onAsked(): () => void {
-    return () => undefined;
+  onAsked(): () => Promise<void> {
+    return async () => undefined;
   }
 }

@@ -39,7 +39,11 @@ function bound(target: MirrorDatabase, name: string | symbol): unknown {
 }
 
 /** Compares every moment that can be asked about. */
-async function compareMoments(database: MirrorDatabase, history: ScriptedHistory, what: string): Promise<number> {
+export async function compareMoments(
+  database: MirrorDatabase,
+  history: ScriptedHistory,
+  what: string,
+): Promise<number> {
   const state = await new SqlMirror(database).state();
   if (state === undefined) return 0;
   const rows = await database.run(`SELECT object, relation, subject, since, until, expires_at, conditional

@@ -9,11 +9,12 @@ import { namespaceOf } from '../../../src/core/tuples.ts';
 import { missingPostgres, PostgresServer } from '../../../tools/engines/postgres.ts';
 import { NaiveJoin, type NaiveSets } from '../../kit/naive-join.ts';
 import { naiveModel } from '../../kit/naive-rules.ts';
+import { sync } from '../../unit/cli/scripted-sync.ts';
 import { joinCases, setsOf } from '../../unit/rules/join-cases.ts';
 import type { CaseKind } from '../../unit/rules/random-rules.ts';
 import { type JoinedRow, mirroredRows } from '../../unit/sync/join-sql-cases.ts';
-import { defineMirrorContract } from './mirror-contract.ts';
-import { joinsOf } from './scripted-history.ts';
+import { compareMoments, defineMirrorContract } from './mirror-contract.ts';
+import { joinsOf, ScriptedHistory } from './scripted-history.ts';
 
 const missing = await missingPostgres('the contract of a mirror in Postgres');
 const SCHEMA = 'grantd "quoted"';
@@ -39,7 +40,7 @@ describe('a mirror in Postgres', { skip: missing ?? false }, () => {
   const open = (): Promise<PostgresDatabase> => PostgresDatabase.open(server.url, SCHEMA);
   const clear = async (): Promise<void> => {
     const database = await open();
-    await database.run(`DROP SCHEMA ${database.table('').slice(0, -1)} CASCADE`);
+    await database.run(`DROP SCHEMA IF EXISTS ${database.table('').slice(0, -1)} CASCADE`);
     await database.close();
   };
   before(async () => {
@@ -142,7 +143,7 @@ describe('a mirror in Postgres', { skip: missing ?? false }, () => {
     await database.run('BEGIN');
     const found = objectsOf(database, [...valuesOf(SETS, 8), 8, 'r1', null, 60_000]);
     await asked.promise;
-    stop();
+    await stop();
     const grant = {
       object: 'document:1',
       relation: 'viewer',
@@ -166,6 +167,31 @@ describe('a mirror in Postgres', { skip: missing ?? false }, () => {
     assert.deepEqual(await objectsOf(database, [...values, 3]), ALL);
     assert.deepEqual(await objectsOf(database, [...values, 2]), [null]);
     await database.close();
+  });
+
+  it('is kept by a command that goes on when its connection is ended', async () => {
+    await clear();
+    const database = await open();
+    const pairs = ['document:parent', 'document:viewer'];
+    const history = new ScriptedHistory(9, 60, joinsOf('r1', pairs));
+    let pages = 0;
+    history.beforePage = async () => {
+      pages += 1;
+      if (pages % 7 !== 0) return;
+      await database.run(
+        'SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE application_name = $1 AND pid <> pg_backend_pid()',
+        'grantd sync',
+      );
+    };
+    const { code, stderr } = await sync(history, [
+      ...['postgres', '--join', 'document.can_read', '--url', server.url, '--schema', 'grantd'],
+    ]);
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /Trying again until it responds\.$/m);
+    await database.close();
+    const kept = await PostgresDatabase.open(server.url, 'grantd');
+    assert.ok((await compareMoments(kept, history, 'at the end')) > 1);
+    await kept.close();
   });
 
   it('answers a role that may use the schema, and sees no grants', async () => {
