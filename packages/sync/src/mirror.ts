@@ -67,7 +67,10 @@ export interface JoinSet {
 /** The feed no longer has what comes after the cursor, or never had it: the mirror is of another store or tenant. */
 export class CursorLost extends Error {}
 
-/** The service. Undefined: interrupted. */
+/** The rules no longer have a relation that was asked for: the joins are no longer those of the rules. */
+export class RelationGone extends Error {}
+
+/** The service. Undefined: interrupted. Pages of grants and changes throw `RelationGone`. */
 export interface MirrorSource {
   joins(): Promise<JoinSet | undefined>;
   snapshot(pairs: readonly string[], cursor: string | undefined): Promise<SnapshotPage | undefined>;
@@ -86,12 +89,12 @@ export interface MirrorPlace {
   readonly horizon: number;
 }
 
-/** `namespace:relation` of what the joins are reckoned from, sorted. */
+/** `namespace:relation` of what the joins are reckoned from, sorted. A join that needs no grants follows some, too. */
 export function pairsOf({ joins }: JoinSet): readonly string[] {
   const pairs = joins.flatMap(({ join }) =>
     join.mirror.flatMap(({ namespace, relations }) => relations.map((relation) => `${namespace}:${relation}`)),
   );
-  return [...new Set(pairs)].sort();
+  return [...new Set(pairs.length > 0 ? pairs : joins.map(({ join }) => `${join.namespace}:parent`))].sort();
 }
 
 function kindOf(subject: string): number {

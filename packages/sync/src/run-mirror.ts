@@ -10,6 +10,7 @@ import {
   type MirrorPlace,
   type MirrorSource,
   pairsOf,
+  RelationGone,
 } from './mirror.ts';
 import type { MirrorTable, SqlMirror } from './sql-mirror.ts';
 
@@ -99,14 +100,16 @@ export async function runMirror(run: MirrorRun): Promise<void> {
   for (let isLost = false; !signal.aborted; ) {
     const joins = await source.joins();
     if (joins === undefined) return;
-    const pairs = new Set((await mirror.state())?.pairs);
-    const isReady = pairsOf(joins).every((pair) => pairs.has(pair));
-    if (!isLost) await mirror.define(joins, isReady);
+    const [needed, kept] = [pairsOf(joins), new Set((await mirror.state())?.pairs)];
+    const isReady = needed.every((pair) => kept.has(pair));
+    if (!isReady) await mirror.announce(joins);
+    else if (!isLost) await mirror.define(joins, needed);
     try {
       if (isLost || !isReady) await rebuild(run, joins);
       else await follow(run, horizons);
       isLost = false;
     } catch (error) {
+      if (error instanceof RelationGone) continue;
       if (!(error instanceof CursorLost)) throw error;
       watch.note(`The feed cannot be followed from here: ${error.message}`);
       isLost = true;

@@ -21,6 +21,7 @@ import {
   type JoinSet,
   type MirroredGrant,
   type MirrorSource,
+  RelationGone,
   type SnapshotPage,
 } from './mirror.ts';
 import { functionId, ID_LENGTH_MAX } from './postgres-functions.ts';
@@ -135,6 +136,7 @@ export class ServiceSource implements MirrorSource {
       return read && { body: asRecord(parseJson(read.text)), feed: read.feed };
     } catch (error) {
       if (error instanceof ProblemFailure && LOST.includes(error.code)) throw new CursorLost(error.detail);
+      if (error instanceof ProblemFailure && error.code === 'invalid-relation') throw new RelationGone(error.detail);
       throw error;
     }
   }

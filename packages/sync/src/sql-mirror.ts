@@ -151,22 +151,46 @@ export class SqlMirror {
       await database.run(`DROP TABLE IF EXISTS ${database.table('grants')}`);
       await database.run(`ALTER TABLE ${database.table('grants_next')} RENAME TO ${database.name('grants')}`);
       await database.run(
-        `UPDATE ${database.table('place')} SET seq = $1, cursor = $2, horizon = $3, pairs = $4`,
-        ...[seq, cursor, horizon, pairs.join(',')],
+        `UPDATE ${database.table('place')} SET seq = $1, cursor = $2, horizon = $3`,
+        ...[seq, cursor, horizon],
       );
-      await this.#define(joins, true);
+      await this.#define(joins, pairs);
     });
   }
 
-  /** `isReady`: the mirror has what the joins need; otherwise no query is answered. */
-  async define(joins: JoinSet, isReady: boolean): Promise<void> {
-    await this.#atOnce(() => this.#define(joins, isReady));
+  /** For joins that need no more than the mirror has: it keeps no more. */
+  async define(joins: JoinSet, pairs: readonly string[]): Promise<void> {
+    await this.#atOnce(async () => {
+      if ((await this.state())?.pairs.length !== pairs.length) await this.#keepOnly(pairs);
+      await this.#define(joins, pairs);
+    });
   }
 
-  async #define(joins: JoinSet, isReady: boolean): Promise<void> {
+  /** For joins that need more: no query is answered until they have it. */
+  async announce(joins: JoinSet): Promise<void> {
+    await this.#atOnce(() => this.#define(joins, undefined));
+  }
+
+  async #keepOnly(pairs: readonly string[]): Promise<void> {
+    const { database } = this;
+    const kept = pairs.map((pair) => {
+      const colon = pair.indexOf(':') + 1;
+      return { prefix: pair.slice(0, colon), relation: pair.slice(colon) };
+    });
+    await database.run(
+      `DELETE FROM ${database.table('grants')} AS g WHERE NOT EXISTS (SELECT 1
+  FROM ${database.rows('$1', { prefix: 'text', relation: 'text' })}
+  WHERE c.relation = g.relation AND c.prefix = substr(g.object, 1, length(c.prefix)))`,
+      JSON.stringify(kept),
+    );
+  }
+
+  async #define(joins: JoinSet, pairs: readonly string[] | undefined): Promise<void> {
     const { database } = this;
     for (const statement of database.define(joins)) await database.run(statement);
-    await database.run(`UPDATE ${database.table('place')} SET revision = $1`, isReady ? joins.revision : null);
+    const set = `UPDATE ${database.table('place')} SET revision = $1`;
+    if (pairs === undefined) await database.run(set, null);
+    else await database.run(`${set}, pairs = $2`, joins.revision, pairs.join(','));
   }
 
   async #create(table: MirrorTable): Promise<void> {

@@ -8,6 +8,7 @@ import {
   type MirrorChange,
   type MirroredGrant,
   type MirrorSource,
+  RelationGone,
   type SnapshotPage,
 } from '../../../packages/sync/src/mirror.ts';
 import { namespaceOf } from '../../../src/core/tuples.ts';
@@ -54,6 +55,8 @@ export class ScriptedHistory implements MirrorSource {
   snapshots = 0;
   /** The next page of changes is refused. */
   isLost = false;
+  /** Pairs that rules no longer have. */
+  gone: readonly string[] = [];
   /** Awaited before each page of changes: nothing is in a transaction then. */
   beforePage: () => Promise<void> = async () => undefined;
   /** Called when nothing more will come. */
@@ -127,6 +130,7 @@ export class ScriptedHistory implements MirrorSource {
   async changes(pairs: readonly string[], cursor: string): Promise<ChangesPage | undefined> {
     const random = this.#random;
     await this.beforePage();
+    if (pairs.some((pair) => this.gone.includes(pair))) throw new RelationGone(this.gone.join());
     if (this.isLost) {
       this.isLost = false;
       throw new CursorLost('It is too old.');
