@@ -166,6 +166,7 @@ export const WORST_REQUESTS: readonly WorstRequest[] = [
   post('writeBulk', '100 grants of the longest names', '/v1/grants/bulk', { grants: times(BULK, longGrant) }),
   post('revokeGrants', 'dry run over 10,000 grants', '/v1/grants/revoke?dry_run=true', { subject: 'user:wide' }),
   get('listGrants', 'a page of 1,000', `/v1/grants?subject=user:wide&limit=${PAGE}`),
+  get('listGrants', 'a snapshot of which nothing is wanted', `/v1/grants?on=doc:parent&limit=${PAGE}`),
   get('listObjects', 'a page of 1,000', `/v1/objects?subject=user:wide&relation=can_read&limit=${PAGE}`),
   post('listObjectsInContext', 'conditions in loops', '/v1/objects', {
     subject: 'user:l',

@@ -523,11 +523,14 @@ type GrantConditionRequest struct {
 
 // GrantList: an answer of the service.
 type GrantList struct {
-	// Ascending by the bytes of the relation, then of the object (or subject).
+	// Ascending by the bytes of the relation, then of the object (or subject). With `on`: of the subject first.
 	Grants []Grant `json:"grants"`
 
 	// The `cursor` of the next request; `null` at the end.
 	NextCursor *string `json:"next_cursor"`
+
+	// Only with `on`: no grant of the page is as a later entry of the log made it.
+	Seq *int64 `json:"seq,omitempty"`
 }
 
 // Key: an answer of the service.
@@ -1209,6 +1212,7 @@ func decodeGrantList(value any) (GrantList, error) {
 	o := objectOf(value)
 	decoded.Grants = required(o, "grants", listOf(decodeGrant))
 	decoded.NextCursor = nullable(o, "next_cursor", decodeCursor)
+	decoded.Seq = optional(o, "seq", decodeInteger)
 	return decoded, o.err
 }
 

@@ -148,6 +148,8 @@ export interface TenantCalls {
   readSets: Read<SetsQuery, SubjectSets>;
   /** The live grants of a subject or on an object, ascending by the bytes of (relation, object or subject). */
   listGrants: Read<GrantsQuery, GrantsPage>;
+  /** A part of all grants, to mirror it. */
+  snapshotGrants: Read<SnapshotQuery, SnapshotPage>;
   listNamespaces: Read<undefined, readonly Namespace[]>;
   createNamespace: Write<string, { readonly created: boolean; readonly namespace: Namespace }>;
   createKey: Write<NewKey, ListedKey>;
@@ -518,6 +520,16 @@ export interface GrantsPage extends ResultPage<Grant> {
    * of the first page misses no change.
    */
   readonly feedCursor: string;
+}
+
+/** Every grant of one of the pairs: `document:viewer`. */
+export interface SnapshotQuery extends PageQuery {
+  readonly on: readonly string[];
+}
+
+export interface SnapshotPage extends GrantsPage {
+  /** No grant of the page is as a later entry of the log made it. */
+  readonly seq: number;
 }
 
 // ---- keys ----

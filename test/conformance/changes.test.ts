@@ -338,6 +338,68 @@ describe('the seq of the change feed', { concurrency: true }, () => {
   }
 });
 
+describe('a snapshot of a part of the grants', () => {
+  const on = 'on=document:viewer,folder:owner';
+  const rowOf = (each: { subject: string; relation: string; object: string }): string =>
+    `${each.subject} ${each.relation} ${each.object}`;
+
+  it('with the feed from its first cursor is exact from the greatest seq of its pages on', async () => {
+    const { key } = await service.createTenant();
+    const expires_at = new Date(Date.now() + 1e9).toISOString();
+    for (let id = 1; id <= 9; id += 1) {
+      await grant(key, id, id === 4 ? { expires_at } : {});
+      await grant(key, id, { relation: 'owner' }, 'folder');
+      await grant(key, id, { relation: 'owner' });
+    }
+    const rows = new Set<string>();
+    const found: { expires_at: string | null; grant_id: string }[] = [];
+    let [start, next, greatest, pages]: [string, string | null, number, number] = ['', '', 0, 0];
+    while (next !== null) {
+      const path: string = `/v1/grants?${on}&limit=2${next === '' ? '' : `&cursor=${next}`}`;
+      const answer: Answer = await service.send({ method: 'GET', path, key });
+      assert.equal(answer.status, 200, answer.text);
+      const page = answer.json as {
+        grants: { subject: string; relation: string; object: string; expires_at: string | null; grant_id: string }[];
+        next_cursor: string | null;
+        seq: number;
+      };
+      if (start === '') start = String(answer.headers['x-service-cursor']);
+      for (const each of page.grants) rows.add(rowOf(each));
+      found.push(...page.grants);
+      greatest = Math.max(greatest, page.seq);
+      next = page.next_cursor;
+      pages += 1;
+      // Behind the place of the listing, and before it.
+      await service.send({ method: 'DELETE', path: '/v1/grants', body: tuple(pages), key });
+      await grant(key, `1${pages}`);
+    }
+    assert.ok(found.some((each) => each.expires_at === expires_at && each.grant_id.startsWith('grt_')));
+    const feed = await readPage(key, `?${on}&cursor=${start}&limit=1000`);
+    assert.ok(feed.seq >= greatest);
+    for (const { action, grant: changed } of feed.changes) {
+      if (changed === undefined) continue;
+      if (action === 'grant.revoked') rows.delete(rowOf({ relation: 'viewer', ...changed }));
+      else rows.add(rowOf({ relation: 'viewer', ...changed }));
+    }
+    const now = await service.send({ method: 'GET', path: `/v1/grants?${on}&limit=1000`, key });
+    assert.deepEqual([...rows].sort(), (now.json as { grants: never[] }).grants.map(rowOf).sort());
+  });
+
+  it('is refused beside a subject, an object or a relation, and for what is no pair', async () => {
+    const { key } = await service.createTenant();
+    for (const query of [`${on}&subject=user:1`, `${on}&object=document:1`, `${on}&relation=viewer`, 'on=document']) {
+      const answer = await service.send({ method: 'GET', path: `/v1/grants?${query}`, key });
+      assertProblem(answer, 400, 'invalid-request', service.errorsBase);
+    }
+    const undeclared = await service.send({ method: 'GET', path: '/v1/grants?on=document:reader', key });
+    assertProblem(undeclared, 400, 'invalid-relation', service.errorsBase);
+    const listing = await service.send({ method: 'GET', path: `/v1/grants?${on}&cursor=x`, key });
+    assertProblem(listing, 400, 'invalid-cursor', service.errorsBase);
+    const other = await service.send({ method: 'GET', path: '/v1/grants?subject=user:1', key });
+    assert.equal('seq' in (other.json as object), false);
+  });
+});
+
 describe('a stream of changes', { concurrency: true }, () => {
   for (const accept of [SSE, NDJSON, 'application/jsonl']) {
     it(`as ${accept} tells what is there and what comes`, async () => {

@@ -21,6 +21,7 @@ import {
 import { unfollowedWarnings, WARNING_HEADER, warningHeaderOf } from '../../core/service-warnings.ts';
 import { CURSOR_HEADER } from '../../core/text/cursors.ts';
 import { grantOf, parseRelation, parseTuple } from '../../core/tuples.ts';
+import type { GrantsPage, SnapshotPage } from '../../shard/shard.ts';
 import { EXAMPLE_GRANT, EXAMPLE_TUPLE } from '../schema/examples.ts';
 import { success } from '../schema/operation-description.ts';
 import { dryRunQuerySchema } from '../schema/schema-parts.ts';
@@ -37,8 +38,20 @@ import {
   tupleSchema,
 } from '../schema/schemas.ts';
 import { validate, validateGrant, validateTuple } from '../schema/validation.ts';
-import type { PublicOperation } from './operation.ts';
+import type { OperationResponse, PublicOperation } from './operation.ts';
 import { bulkWriteBytesMax, grantListBytesMax } from './response-bytes.ts';
+
+/** `seq`: only of a snapshot. */
+const pageResponse = ({
+  items,
+  nextCursor,
+  feedCursor,
+  seq,
+}: GrantsPage & Partial<SnapshotPage>): OperationResponse => ({
+  status: 200,
+  feedCursor,
+  json: () => JSON.stringify({ grants: items.map(grantRecord), next_cursor: nextCursor ?? null, seq }),
+});
 
 export const listGrants: PublicOperation = {
   id: 'listGrants',
@@ -46,9 +59,9 @@ export const listGrants: PublicOperation = {
   path: '/v1/grants',
   scope: 'check:read',
   tag: 'Grants',
-  summary: 'List the grants of a subject, or on an object',
+  summary: 'List the grants of a subject, on an object, or of some relations',
   description:
-    'What is stored, ascending by the bytes of relation and object (or subject). A grant that exists throughout the listing appears exactly once. A page may hold fewer than `limit` grants, or none, although `next_cursor` leads on. A cursor is valid for the tenant and the query that it came from. To follow what changes afterwards, read all pages, and then the change feed from the `X-Service-Cursor` of the first one.',
+    'What is stored, ascending by the bytes of relation and object (or subject). A grant that exists throughout the listing appears exactly once. A page may hold fewer than `limit` grants, or none, although `next_cursor` leads on. A cursor is valid for the tenant and the query that it came from. To follow what changes afterwards, read all pages, and then the change feed from the `X-Service-Cursor` of the first one. With `on`, the listing is a snapshot for a mirror: all grants of these relations on objects of these namespaces, ascending by subject, relation and object. Each page has a `seq`: its grants are as some entry of the log left them, none before the page was asked for, and none after that `seq`. So the grants of all pages, with the changes of the feed with the same `on` applied over them in order, from the `X-Service-Cursor` of the first page, are exact once the `seq` of the feed has reached the greatest one of the pages.',
   query: grantQuerySchema.shape,
   queryExamples: { subject: EXAMPLE_TUPLE.subject },
   responseBytesMax: grantListBytesMax,
@@ -62,7 +75,12 @@ export const listGrants: PublicOperation = {
   ],
   errors: ['invalid-subject', 'invalid-relation', 'invalid-object', 'invalid-cursor'],
   answer(session, context, { query }) {
-    const { subject, object, relation, limit, cursor } = validate(grantQuerySchema, query);
+    const { subject, object, on, relation, limit, cursor } = validate(grantQuerySchema, query);
+    if (on !== undefined) {
+      const other = Object.entries({ subject, object, relation }).find(([, value]) => value !== undefined)?.[0];
+      if (other !== undefined) throw new GrantdError('invalid-request', `The query has both "on" and "${other}".`);
+      return session.call('snapshotGrants', context, { on, limit, cursor }).then(pageResponse);
+    }
     return session
       .call('listGrants', context, {
         of: parseAnchor(subject, object),
@@ -70,11 +88,7 @@ export const listGrants: PublicOperation = {
         limit,
         cursor,
       })
-      .then(({ items, nextCursor, feedCursor }) => ({
-        status: 200,
-        feedCursor,
-        json: () => JSON.stringify({ grants: items.map(grantRecord), next_cursor: nextCursor ?? null }),
-      }));
+      .then(pageResponse);
   },
 };
 

@@ -1,39 +1,15 @@
 // The schemas of the change feed: its query, a change, its pages and its streams.
 
 import { z } from 'zod';
-import {
-  FEED_ACTIONS,
-  FILTER_LENGTH_MAX,
-  FILTER_NAMES_MAX,
-  feedActionsOf,
-  filterFault,
-  isPair,
-} from '../../core/change-feed.ts';
+import { FEED_ACTIONS, feedActionsOf } from '../../core/change-feed.ts';
 import { parseTimestamp } from '../../core/text/timestamps.ts';
 import { isNamespaceName, isRelationName, NAMESPACE_PATTERN, RELATION_RULE } from '../../core/tuples.ts';
 import { EXAMPLE_GRANT, EXAMPLE_KEY_ID, EXAMPLE_REQUEST_ID, EXAMPLE_TIMESTAMP } from './examples.ts';
 import { ruleSetSchema } from './rule-schemas.ts';
-import { pageLimit, waitSeconds } from './schema-parts.ts';
+import { filterList, pageLimit, pairList, waitSeconds } from './schema-parts.ts';
 import { grantSchema, grantTermsShape, namespaceNameSchema } from './schemas.ts';
 
 const SINCE_ERROR = 'must be "now", or an ISO 8601 timestamp with a time zone (a "+" is written %2B)';
-
-/** Each item once. */
-const filterList = (form: string, isItem: (item: string) => boolean, description: string) =>
-  z
-    .string()
-    .refine((text) => filterFault(text, form, isItem) === undefined, {
-      error: ({ input }) => filterFault(String(input), form, isItem),
-    })
-    .meta({
-      maxLength: FILTER_LENGTH_MAX,
-      description: `${description} Up to ${FILTER_NAMES_MAX}, separated by commas.`,
-    })
-    .transform((text) => [...new Set(text.split(','))]);
-
-/** Pairs of a namespace and a relation. */
-export const pairListSchema = (description: string) =>
-  filterList('namespace:relation, such as document:viewer', isPair, description);
 
 export const changesQuerySchema = z.object({
   cursor: z
@@ -62,7 +38,7 @@ export const changesQuerySchema = z.object({
     isRelationName,
     'Only grants of these relations. Changes of the rules concern every relation.',
   ).optional(),
-  on: pairListSchema(
+  on: pairList(
     'Only grants of these relations on objects of these namespaces, each as `namespace:relation`. Changes of the rules concern all of them. Not with `namespace` or `relation`.',
   ).optional(),
   action: z

@@ -2,7 +2,13 @@
 // objects that the service sends stay open, so that later versions may add members.
 
 import { z } from 'zod';
-import { FEED_WAIT_SECONDS_MAX } from '../../core/change-feed.ts';
+import {
+  FEED_WAIT_SECONDS_MAX,
+  FILTER_LENGTH_MAX,
+  FILTER_NAMES_MAX,
+  filterFault,
+  isPair,
+} from '../../core/change-feed.ts';
 import { isUnknown } from '../../core/json-members.ts';
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, parsePageLimit } from '../../core/limits.ts';
 
@@ -37,3 +43,20 @@ export const waitSeconds = (description: string) =>
     )
     .meta({ type: 'integer', minimum: 0, maximum: FEED_WAIT_SECONDS_MAX, default: 0, description })
     .transform(Number);
+
+/** Each item once. */
+export const filterList = (form: string, isItem: (item: string) => boolean, description: string) =>
+  z
+    .string()
+    .refine((text) => filterFault(text, form, isItem) === undefined, {
+      error: ({ input }) => filterFault(String(input), form, isItem),
+    })
+    .meta({
+      maxLength: FILTER_LENGTH_MAX,
+      description: `${description} Up to ${FILTER_NAMES_MAX}, separated by commas.`,
+    })
+    .transform((text) => [...new Set(text.split(','))]);
+
+/** Pairs of a namespace and a relation. */
+export const pairList = (description: string) =>
+  filterList('namespace:relation, such as document:viewer', isPair, description);

@@ -30,7 +30,7 @@ import {
 } from '../../core/tuples.ts';
 import { RELATION_NAME_RULE } from '../../rules/questions.ts';
 import { NAME_PATTERN } from '../../rules/rule-set.ts';
-import { closedObject, pageLimit } from './schema-parts.ts';
+import { closedObject, pageLimit, pairList } from './schema-parts.ts';
 
 type Refusal = { readonly input?: unknown; readonly code?: string | undefined };
 
@@ -347,10 +347,16 @@ export const subjectListSchema = z.object({
 });
 
 export const grantListSchema = z.object({
-  grants: z
-    .array(grantSchema)
-    .meta({ description: 'Ascending by the bytes of the relation, then of the object (or subject).' }),
+  grants: z.array(grantSchema).meta({
+    description:
+      'Ascending by the bytes of the relation, then of the object (or subject). With `on`: of the subject first.',
+  }),
   next_cursor: nextCursor,
+  seq: z
+    .int()
+    .min(0)
+    .optional()
+    .meta({ description: 'Only with `on`: no grant of the page is as a later entry of the log made it.' }),
 });
 
 const limit = pageLimit('Items per page; may change from page to page.').default(PAGE_LIMIT_DEFAULT);
@@ -451,8 +457,11 @@ export const setsSchema = z.object({
 });
 
 export const grantQuerySchema = z.object({
-  subject: subjectSchema.meta({ description: 'The grants of this subject. Either this or `object`.' }).optional(),
-  object: objectSchema.meta({ description: 'The grants on this object. Either this or `subject`.' }).optional(),
+  subject: subjectSchema.meta({ description: 'The grants of this subject. Either this, `object` or `on`.' }).optional(),
+  object: objectSchema.meta({ description: 'The grants on this object. Either this, `subject` or `on`.' }).optional(),
+  on: pairList(
+    'All grants of these relations on objects of these namespaces, each as `namespace:relation`. Either this, `subject` or `object`, and without `relation`.',
+  ).optional(),
   relation: relationSchema.meta({ description: 'Only this relation.' }).optional(),
   limit,
   cursor,

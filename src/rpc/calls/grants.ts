@@ -2,6 +2,7 @@
 
 import { assertNever } from '../../core/assert.ts';
 import { GRANT_REFUSALS } from '../../core/bulk-writes.ts';
+import { FILTER_NAMES_MAX } from '../../core/change-feed.ts';
 import { attributesOf, type GrantAttributes, type TermsRequest } from '../../core/grant-attributes.ts';
 import {
   BULK_CHANGES_MAX,
@@ -14,7 +15,7 @@ import { type Grant, tupleKey } from '../../core/tuples.ts';
 import type { BulkWriteResult, GrantedTuple, GrantFilter, GrantRequest, GrantResult } from '../../shard/shard.ts';
 import { demand } from '../wire-violation.ts';
 import { defineCall } from './define-call.ts';
-import { condition, identifier, pageFields, pageQuery, relation, subject } from './fields.ts';
+import { condition, identifier, pageFields, pageQuery, relation, shortText, subject } from './fields.ts';
 import * as s from './schema.ts';
 
 const WRITE_MS = 0.02;
@@ -78,14 +79,12 @@ export const grant: s.Field<Grant> = {
   },
 };
 
-const GRANTS = {
-  reply: 'grants',
-  answer: s.message({
-    items: s.as('grants', s.list(grant)),
-    nextCursor: s.orUndefined(s.text),
-    feedCursor: s.refined(s.text, (cursor) => demand(cursor !== '', 'A page of grants lacks its cursor of the feed.')),
-  }),
-} as const;
+const grantsFields = {
+  items: s.as('grants', s.list(grant)),
+  nextCursor: s.orUndefined(s.text),
+  feedCursor: s.refined(s.text, (cursor) => demand(cursor !== '', 'A page of grants lacks its cursor of the feed.')),
+};
+const GRANTS = { reply: 'grants', answer: s.message(grantsFields) } as const;
 
 const REVOKED = {
   costMs: REVOKE_MS,
@@ -337,6 +336,16 @@ export const grantCalls = {
       ({ subject, object, ...query }) => ({ ...query, of: anchorOf(subject, object) }),
     ),
     ...GRANTS,
+  }),
+
+  /** All grants of some relations on objects of some namespaces. */
+  snapshotGrants: defineCall('snapshotGrants', {
+    access: 'check:read',
+    costMs: LISTED_MS,
+    per: ['limit'],
+    request: s.message({ ...pageFields, on: s.list(shortText, { min: 1, max: FILTER_NAMES_MAX }) }),
+    reply: 'grants',
+    answer: s.message({ ...grantsFields, seq: s.int64 }),
   }),
 
   /** Every grant of the tenant. */

@@ -94,8 +94,10 @@ const endOf = ({ lastSeq, nextBase, slotTime }: ServedTenure): Position => ({
 
 /** Adds the cursor for what is committed from now on, before the page is read, to a listing of grants. */
 export const withFeedCursor =
-  <Query>(read: (context: ListingContext, listing: Listing, query: Query) => Promise<ResultPage<Grant>>) =>
-  async (context: ListingContext, listing: Listing, query: Query): Promise<GrantsPage> => {
+  <Query, Page extends ResultPage<Grant>>(
+    read: (context: ListingContext, listing: Listing, query: Query) => Promise<Page>,
+  ) =>
+  async (context: ListingContext, listing: Listing, query: Query): Promise<Page & GrantsPage> => {
     const feedCursor = signed(context, listing, endOf(listing.tenure));
     return { ...(await read(context, listing, query)), feedCursor };
   };

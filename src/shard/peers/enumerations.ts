@@ -1,14 +1,16 @@
-// Enumerations of a tenant: its subjects, and all its grants. Both first wait until state contains every commit that
-// precedes the call. They follow the subject rows, of which every subject with a grant has one. As in listings
-// (listings.ts), what one page reads is bounded.
+// Enumerations of a tenant: its subjects, all its grants, and a part of them for a mirror. They first wait until state
+// contains every commit that precedes the call. They follow the subject rows, of which every subject with a grant has
+// one. As in listings (listings.ts), what one page reads is bounded.
 
+import { turnOf } from '../../core/async/turns.ts';
+import { pairMatcher, relationsIn } from '../../core/change-feed.ts';
 import { SUBJECT_BUCKETS } from '../../core/slots.ts';
-import { compareUtf8, type Grant } from '../../core/tuples.ts';
+import { compareUtf8, type Grant, parseRelation } from '../../core/tuples.ts';
 import type { ListingTime } from '../log/slot-time.ts';
 import type { PagePlace } from '../memory/grant-page.ts';
 import { ROWS_PER_PAGE_MAX } from '../memory/grant-range.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
-import type { PageQuery, ResultPage } from '../shard.ts';
+import type { PageQuery, ResultPage, SnapshotPage, SnapshotQuery } from '../shard.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
 import {
   atOneTime,
@@ -16,6 +18,7 @@ import {
   type Listing,
   type ListingContext,
   type Position,
+  pinDeclared,
   positionOf,
   relationAt,
 } from './listings.ts';
@@ -33,9 +36,20 @@ const SUBJECTS_PER_STEP = 100;
  * takes.
  */
 const EXPORT_READS_MAX = 2000;
+/**
+ * The same for one page of a snapshot, most of whose rows may be left out: a tenant's own request, as long as its other
+ * long listings. The last group makes up to `SNAPSHOT_GROUP_READS` more.
+ */
+const SNAPSHOT_READS_MAX = 500;
+/** Of the subjects that a snapshot reads at once: what one of them has beyond its share begins another page. */
+const SNAPSHOT_GROUP_READS = 64;
+/** The cost of a read in the turns of tenants: its rows are taken in and looked at. */
+const READ_MS = 0.1;
 
 /** Rows per read of one subject. */
 const ROWS_PER_READ = 256;
+/** Of one subject on one page. */
+const SUBJECT_READS_MAX = Math.floor(ROWS_PER_PAGE_MAX / ROWS_PER_READ);
 
 interface Bucket {
   readonly bucket: number;
@@ -118,17 +132,26 @@ interface SubjectGrants {
   /** Where to continue within the subject; undefined: this is its end. */
   readonly rest: PagePlace | undefined;
   readonly reads: number;
+  /** It has grants, though perhaps none that is wanted. */
+  readonly live: boolean;
 }
 
-/** At least `limit` grants of one subject; fewer if it has no more, or has too many tombstone rows. */
+/** Which grants an enumeration returns. */
+interface Part {
+  readonly limit: number;
+  /** Undefined: all. */
+  readonly matches?: ReturnType<typeof pairMatcher> | undefined;
+}
+
+/** At least `limit` grants of one subject; fewer if it has no more, or if `readsMax` reads do not find them. */
 async function liveGrants(
   { memory, assertWanted }: Listing,
   { keeps }: ListingTime,
   subject: string,
-  start: PagePlace | undefined,
-  limit: number,
+  { start, limit, matches, readsMax }: Part & { readonly start?: PagePlace | undefined; readonly readsMax: number },
 ): Promise<SubjectGrants> {
   const grants: Grant[] = [];
+  let live = false;
   let after = start;
   for (let reads = 1; ; reads += 1) {
     const { rows, next } = await memory.pages.readRows({
@@ -137,11 +160,12 @@ async function liveGrants(
       limit: ROWS_PER_READ,
     });
     assertWanted();
-    for (const { counterpart, ...row } of rows) {
-      if (keeps(row)) grants.push({ subject, object: counterpart, ...row });
+    for (const { counterpart: object, ...row } of rows) {
+      if (!keeps(row)) continue;
+      live = true;
+      if (matches?.({ object, relation: row.relation }) !== false) grants.push({ subject, object, ...row });
     }
-    const full = (reads + 1) * ROWS_PER_READ > ROWS_PER_PAGE_MAX;
-    if (grants.length >= limit || next === undefined || full) return { grants, rest: next, reads };
+    if (grants.length >= limit || next === undefined || reads >= readsMax) return { grants, rest: next, reads, live };
     after = next;
   }
 }
@@ -159,12 +183,34 @@ export async function exportGrants(
   query: PageQuery,
 ): Promise<ResultPage<Grant>> {
   const { tenure, memory } = listing;
-  const { limit } = query;
   const scope = ['export', memory.tenantId];
   const position = positionOf(context, scope, query.cursor);
   await tenure.applied();
-  const { items, rest } = await atOneTime(listing, (time) => exportPage(context, listing, time, position, limit));
+  const { items, rest } = await atOneTime(listing, (time) => exportPage(context, listing, time, position, query));
   return { items, nextCursor: rest && cursorAt(context, scope, rest) };
+}
+
+/** Every live grant of some pairs, in the same order. */
+export async function snapshotGrants(
+  context: ListingContext,
+  listing: Listing,
+  { on, limit, cursor }: SnapshotQuery,
+): Promise<ResultPage<Grant> & Pick<SnapshotPage, 'seq'>> {
+  const { tenure, memory } = listing;
+  using _rules =
+    cursor === undefined
+      ? await pinDeclared(
+          memory,
+          relationsIn({ on }).map((name) => parseRelation(name)),
+        )
+      : undefined;
+  const scope = ['snapshot', memory.tenantId, ...[...on].sort()];
+  const position = positionOf(context, scope, cursor);
+  await tenure.applied();
+  const part = { limit, matches: pairMatcher(on) };
+  const { items, rest } = await atOneTime(listing, (time) => exportPage(context, listing, time, position, part));
+  // Whatever was read had been committed by now.
+  return { items, nextCursor: rest && cursorAt(context, scope, rest), seq: tenure.lastSeq };
 }
 
 async function exportPage(
@@ -172,28 +218,42 @@ async function exportPage(
   listing: Listing,
   time: ListingTime,
   position: Position | undefined,
-  limit: number,
+  { limit, matches }: Part,
 ): Promise<ReturnType<ExportPage['result']>> {
-  const { memory } = listing;
-  const page = new ExportPage(limit);
+  const { memory, tenure } = listing;
+  const isSnapshot = matches !== undefined;
+  const page = new ExportPage(limit, isSnapshot ? SNAPSHOT_READS_MAX : EXPORT_READS_MAX);
   let subject = position?.[0];
   if (subject !== undefined && position !== undefined && position.length > 1) {
     const after = { relation: relationAt(position[1]), counterpart: position[2] ?? '' };
-    page.add(subject, await liveGrants(listing, time, subject, after, limit + 1));
+    page.add(
+      subject,
+      await liveGrants(listing, time, subject, {
+        start: after,
+        limit: limit + 1,
+        matches,
+        readsMax: SUBJECT_READS_MAX,
+      }),
+    );
   }
   for (let atOnce = 1; !page.isFull; atOnce = Math.min(4 * atOnce, SUBJECTS_AT_ONCE_MAX)) {
     const subjects = await subjectsAfter(context, memory, subject, atOnce);
     const wanted = limit + 1 - page.length;
+    const readsMax = isSnapshot ? Math.ceil(SNAPSHOT_GROUP_READS / atOnce) : SUBJECT_READS_MAX;
     const parts = await Promise.all(
-      subjects.map(async (each) => ({ each, part: await liveGrants(listing, time, each, undefined, wanted) })),
+      subjects.map(async (each) => ({
+        each,
+        part: await liveGrants(listing, time, each, { limit: wanted, matches, readsMax }),
+      })),
     );
     for (const { each, part } of parts) {
-      if (part.grants.length === 0 && part.rest === undefined) memory.noteEmpty(each);
+      if (!part.live && part.rest === undefined) memory.noteEmpty(each);
       if (!page.isFull) page.add(each, part);
     }
     subject = subjects.at(-1);
     if (subjects.length < atOnce || subject === undefined) break;
     page.passed(subject);
+    await turnOf(tenure.budget.turns, memory.tenantId, subjects.length * READ_MS);
   }
   return page.result();
 }
@@ -204,13 +264,15 @@ async function exportPage(
  */
 class ExportPage {
   readonly #limit: number;
+  readonly #readsMax: number;
   readonly #grants: Grant[] = [];
   #reads = 0;
   /** Where the export continues, if it stopped before the page had enough grants. */
   #rest: Position | undefined;
 
-  constructor(limit: number) {
+  constructor(limit: number, readsMax: number) {
     this.#limit = limit;
+    this.#readsMax = readsMax;
   }
 
   get length(): number {
@@ -229,7 +291,7 @@ class ExportPage {
 
   /** Every subject up to this one is in the page, unless it is full. */
   passed(subject: string): void {
-    if (!this.isFull && this.#reads >= EXPORT_READS_MAX) this.#rest = [subject];
+    if (!this.isFull && this.#reads >= this.#readsMax) this.#rest = [subject];
   }
 
   result(): { readonly items: readonly Grant[]; readonly rest: Position | undefined } {

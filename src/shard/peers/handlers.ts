@@ -9,7 +9,7 @@ import { authenticate, authenticateAtReader, authenticateOperator, confirm } fro
 import { readChanges, withFeedCursor } from './change-feed.ts';
 import { checkBulk } from './checks.ts';
 import { listLogEnds, listMembers, listSlots, readLoad, readLog, repairTime } from './cluster.ts';
-import { exportGrants, listSubjects } from './enumerations.ts';
+import { exportGrants, listSubjects, snapshotGrants } from './enumerations.ts';
 import { previewRevocation, revokeGrants, writeBulk, writeGrants } from './grant-writes.ts';
 import { createKey, identifyKey, listKeys, revokeKey, rotateKey } from './keys.ts';
 import { type Listing, listGrants, listHolders, listObjects } from './listings.ts';
@@ -45,6 +45,7 @@ export const TENANT_HANDLERS: Handlers<keyof TenantCalls> = {
   listHolders: reading(listHolders),
   readSets: reading(({ clock }, listing, query) => evaluateSets({ ...listing, clock }, query)),
   listGrants: reading(withFeedCursor(listGrants)),
+  snapshotGrants: reading(withFeedCursor(snapshotGrants)),
   listNamespaces: reading(listNamespaces),
   createNamespace,
   createKey,

@@ -395,6 +395,7 @@ const WAITS = /^\/v1\/.*wait=[^0]/;
 /** Calls that no request makes, as that of a page of the console, and members that only an own cursor sets. */
 const UNSAID = [
   'authenticateAtReader',
+  'snapshotGrants.cursor',
   'exportGrants.cursor',
   'listNames.cursor',
   'compareAccess',

@@ -644,9 +644,11 @@ class GrantList:
     """An answer of the service."""
 
     grants: list[Grant]
-    """Ascending by the bytes of the relation, then of the object (or subject)."""
+    """Ascending by the bytes of the relation, then of the object (or subject). With `on`: of the subject first."""
     next_cursor: str | None
     """The `cursor` of the next request; `null` at the end."""
+    seq: int | None = None
+    """Only with `on`: no grant of the page is as a later entry of the log made it."""
 
     @classmethod
     def decode(cls, value: Json) -> GrantList:
@@ -654,6 +656,7 @@ class GrantList:
         return cls(
             grants=required(known, "grants", list_of(Grant.decode)),
             next_cursor=nullable(known, "next_cursor", cursor),
+            seq=optional(known, "seq", integer),
         )
 
 

@@ -29,6 +29,7 @@ const RIGHTS: Readonly<Record<CallName, Scope | 'peer' | 'any handle' | 'console
   listNames: 'check:read',
   readSets: 'check:read',
   listGrants: 'check:read',
+  snapshotGrants: 'check:read',
   listNamespaces: 'check:read',
   createNamespace: 'grant:write',
   createKey: 'admin',

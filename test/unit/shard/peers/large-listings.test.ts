@@ -124,7 +124,7 @@ test('what is committed behind the place where a page had to stop comes with a l
 });
 
 test('a listing ends when the connection of whoever asked is closed', async () => {
-  for (const list of ['listObjects', 'listGrants', 'exportGrants'] as const) {
+  for (const list of ['listObjects', 'listGrants', 'exportGrants', 'snapshotGrants'] as const) {
     const { memory, slot, handle } = await openLarge(ROWS_MAX, () => false);
     // Not its first read, which makes the page.
     await slot.check(handle, tuple('user:a', 'doc:x'));
@@ -138,9 +138,11 @@ test('a listing ends when the connection of whoever asked is closed', async () =
     const listed =
       list === 'exportGrants'
         ? slot.operator.exportGrants(handle, query())
-        : list === 'listGrants'
-          ? slot.connection.listGrants(handle, { ...query(), of: { subject: 'user:a' } })
-          : slot.connection.listObjects(handle, query());
+        : list === 'snapshotGrants'
+          ? slot.connection.snapshotGrants(handle, { on: ['doc:viewer'], limit: 100, cursor: undefined })
+          : list === 'listGrants'
+            ? slot.connection.listGrants(handle, { ...query(), of: { subject: 'user:a' } })
+            : slot.connection.listObjects(handle, query());
     await assert.rejects(listed, { kind: 'handle-unknown' });
     assert.equal(counted.reads, 3, list);
     slot.kill();
@@ -181,4 +183,35 @@ test('a page of an export is bounded in what it reads, within a subject and over
     assert.ok(mostReads <= 2200, `${mostReads} reads`);
     assert.ok(pages >= 4, `${pages} pages`);
   }
+});
+
+test('a page of a snapshot is bounded in what it reads, whatever its pairs leave out', async () => {
+  const { memory, slot, tenantId, handle } = await openLarge(ROWS_MAX + 1000, () => true);
+  const others = Array.from({ length: 1000 }, (_, index) => numbered(index, 'user:b')).flatMap(
+    (subject, index): StateWrite[] => {
+      // Every tenth has more than one read finds.
+      const count = index % 10 === 0 ? 300 : 2;
+      const rows = Array.from({ length: count }, (__, row) =>
+        createGrantWrite(tenantId, { subject, object: numbered(row), stamp: 1000 }),
+      );
+      return [...rows, { kind: 'subject', tenantId, subject, stamp: 1000 }];
+    },
+  );
+  await memory.writeState(others, soon());
+  await slot.grant(handle, tuple('user:c', 'folder:1'));
+  const counted = countReads(memory);
+  const [mostReads, lengths]: [number[], number[]] = [[], []];
+  const found = await readAll(async (cursor) => {
+    counted.reads = 0;
+    const page = await slot.connection.snapshotGrants(handle, { on: ['folder:viewer'], limit: 1000, cursor });
+    mostReads.push(counted.reads);
+    lengths.push(page.items.length);
+    return page;
+  });
+  assert.deepEqual(
+    found.map(({ subject, object }) => [subject, object]),
+    [['user:c', 'folder:1']],
+  );
+  assert.ok(Math.max(...mostReads) <= 600, `${mostReads} reads`);
+  assert.ok(lengths.length > 2 && lengths[0] === 0, 'pages without a grant lead on');
 });

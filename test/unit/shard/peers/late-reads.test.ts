@@ -36,6 +36,7 @@ const FRONT_READS: Readonly<Record<string, (reader: Reader) => Promise<unknown>>
   listNames: ({ slot, front }) => slot.front.listNames(front, { ...PAGE, subject: 'user:a', object: 'doc:1' }),
   listGrants: ({ slot, front }) =>
     slot.front.listGrants(front, { ...PAGE, of: { object: 'doc:1' }, relation: undefined }),
+  snapshotGrants: ({ slot, front }) => slot.front.snapshotGrants(front, { ...PAGE, on: ['doc:viewer'] }),
   listNamespaces: ({ slot, front }) => slot.front.listNamespaces(front),
   listKeys: ({ slot, front }) => slot.front.listKeys(front, PAGE),
   writeGrants: ({ slot, front }) =>

@@ -35,6 +35,7 @@ test('a cursor is good for its tenant and its query alone, and only as it was is
     slot.connection.listObjects(handle, { ...query({ cursor: nextCursor }), relation: 'editor' }),
     slot.operator.listSubjects(handle, { limit: 1, cursor: nextCursor }),
     slot.operator.exportGrants(handle, { limit: 1, cursor: nextCursor }),
+    slot.connection.snapshotGrants(handle, { on: ['doc:viewer'], limit: 1, cursor: nextCursor }),
     slot.connection.listKeys(handle, { limit: 1, cursor: nextCursor }),
     slot.operator.listAuditLog({ tenantId, limit: 1, cursor: nextCursor }),
     slot.connection.listGrants(handle, {
@@ -94,17 +95,52 @@ test('a page of an export reads about as much as it gives, however large the sub
   assert.ok(rows <= 5 * 300, `${rows} rows were read for 300`);
 });
 
+test('a snapshot is the grants of its pairs, in the order of an export, and goes on for the same pairs alone', async () => {
+  const { slot, tenantId, handle } = await openSlot();
+  const tuples: Tuple[] = [];
+  for (const subject of numbered(40, 'user:')) {
+    for (const relation of ['admin', 'viewer'] as const) {
+      for (const object of ['doc:1', 'document:1']) tuples.push({ subject, relation, object });
+    }
+  }
+  await slot.writeAll(handle, tuples);
+  // One with grants of other pairs alone.
+  await slot.grant(handle, { subject: 'user:other', relation: 'owner', object: 'doc:1' });
+  const on = ['doc:viewer', 'document:admin'];
+  const expected = tuples.filter(({ relation, object }) => (relation === 'viewer') === (object === 'doc:1'));
+  for (const limit of [1, 7, 1000]) {
+    const found = await readAll((cursor) => slot.connection.snapshotGrants(handle, { on, limit, cursor }));
+    assert.deepEqual(
+      found.map(({ subject, relation, object }) => ({ subject, relation, object })),
+      expected.toSorted((left, right) => compareUtf8(left.subject, right.subject)),
+    );
+  }
+  assert.equal(slot.tenure.tenants.get(tenantId)?.emptySubjects, undefined, 'a subject with other grants is not empty');
+  const { nextCursor: cursor } = await slot.connection.snapshotGrants(handle, { on, limit: 1, cursor: undefined });
+  const [first] = on;
+  for (const pairs of [[first ?? ''], [...on, 'doc:owner']]) {
+    const other = slot.connection.snapshotGrants(handle, { on: pairs, limit: 1, cursor });
+    await assert.rejects(other, { code: 'invalid-cursor' });
+  }
+  const again = await slot.connection.snapshotGrants(handle, { on: on.toReversed(), limit: 1, cursor });
+  assert.equal(again.items.length, 1);
+  const undeclared = slot.connection.snapshotGrants(handle, { on: ['doc:reviewer'], limit: 1, cursor: undefined });
+  await assert.rejects(undeclared, { code: 'invalid-relation' });
+});
+
 test('what enumerates a tenant shows every write that was acknowledged before', async () => {
   const { slot, tenantId, handle } = await openSlot();
   for (let round = 0; round < 10; round += 1) {
     await slot.grant(handle, tuple(`user:${round}`, 'doc:1'));
-    const [subjects, grants, auditLog] = await Promise.all([
+    const [subjects, grants, snapshot, auditLog] = await Promise.all([
       slot.operator.listSubjects(handle, { limit: 100, cursor: undefined }),
       slot.operator.exportGrants(handle, { limit: 100, cursor: undefined }),
+      slot.connection.snapshotGrants(handle, { on: ['doc:viewer'], limit: 100, cursor: undefined }),
       slot.operator.listAuditLog({ tenantId, limit: 100, cursor: undefined }),
     ]);
     assert.equal(subjects.items.length, round + 1);
     assert.equal(grants.items.length, round + 1);
+    assert.equal(snapshot.items.length, round + 1);
     assert.match(auditLog.items.at(-1)?.change ?? '', new RegExp(`"grant.created".*user:${round}"`));
   }
 });

@@ -7,15 +7,18 @@ import java.util.List;
 /**
  * A response of the service.
  *
- * @param grants Ascending by the bytes of the relation, then of the object (or subject).
+ * @param grants Ascending by the bytes of the relation, then of the object (or subject). With {@code on}: of the
+ *     subject first.
  * @param nextCursor The {@code cursor} of the next request; {@code null} at the end.
+ * @param seq Only with {@code on}: no grant of the page is as a later entry of the log made it. Null if absent.
  */
-public record GrantList(List<Grant> grants, String nextCursor) {
+public record GrantList(List<Grant> grants, String nextCursor, Long seq) {
     /**
      * Copies lists and maps.
      *
      * @param grants as in the record
      * @param nextCursor as in the record
+     * @param seq as in the record
      */
     public GrantList {
         grants = Fields.copy(grants, List.of());
@@ -25,6 +28,7 @@ public record GrantList(List<Grant> grants, String nextCursor) {
         Fields fields = Fields.of(value);
         return new GrantList(
             fields.required("grants", Fields.list(Grant::decode)),
-            fields.nullable("next_cursor", Fields::cursor));
+            fields.nullable("next_cursor", Fields::cursor),
+            fields.optional("seq", Fields::integer));
     }
 }
