@@ -236,7 +236,7 @@ describe('answers that may be large', () => {
 
   it(
     'are not made beyond the share of their tenant: others are served, and it waits, then gets 503',
-    withHttp({ tenantResponseBytesMax: 2_000 * KIB, deadlineMs: 500 }, async (http) => {
+    withHttp({ tenantResponseBytesMax: 2_000 * KIB, deadlineMs: 2_000 }, async (http) => {
       const [one, other] = [await http.front.createTenant('unlimited'), await http.front.createTenant('unlimited')];
       for (const { key } of [one, other]) assert.equal(await answered(http, check(key)), 200);
       let open = (): void => {};
