@@ -4,16 +4,23 @@
 // The formula says what holds on an object, over atoms: what suffices there without a gate. Names on containers are
 // followed upwards along mirrored grants; which of their other grants count is asked (`held`). A name that depends on
 // a gate is opaque on a container, and decided where it is asked. Every name of every rule set has a join: one that
-// would be too large is opaque on the object itself.
+// would be too large, or take too long, is opaque on the object itself.
 
-import { bitOf, type CompiledRules } from './compiled-rules.ts';
+import { bitOf, type CompiledRules, type Requirement } from './compiled-rules.ts';
 import { type RuleSet, SELF } from './rule-set.ts';
+import { StepSize, type Steps } from './steps.ts';
 import { entitiesBehind } from './strata.ts';
 
 /** Levels of containers above an object: what is only found beyond is undecided. */
 export const JOIN_DEPTH_MAX = 25;
-/** Atoms, gates, names and relations of one join. */
-const PARTS_MAX = 4000;
+/** Of a join in JSON, about: twice the bytes of the largest rules. */
+export const JOIN_BYTES_MAX = 256 * 1024;
+/** JSON around the texts of a part, and around each of them. */
+const PART_BYTES = 40;
+const TEXT_BYTES = 3;
+/** What a join takes, and a step of it, in the grants that a search examines in the same time: up to 2 ms a step. */
+const WORK_MAX = 500_000;
+const WORK_PER_STEP = 1000;
 /** Gates inside of each other, those of other names included. */
 const GATES_MAX = 50;
 
@@ -73,7 +80,7 @@ export interface JoinQuery {
 
 type JoinParts = Pick<Join, 'mirror' | 'atoms' | 'formula' | 'nesting' | 'ask'>;
 
-class TooManyParts extends Error {}
+class JoinTooLarge extends Error {}
 
 const NEVER: Formula = { any_of: [] };
 const isNever = (formula: Formula): boolean =>
@@ -96,8 +103,14 @@ class JoinBuilder {
   readonly #atomOf = new Map<number, string | undefined>();
   /** By namespace and name. A later one is looked at when its turn comes. */
   readonly #nested = new Map<string, Pick<NestedName, 'namespace' | 'name'>>();
+  /** Names that are followed to entities of every namespace with rules. */
+  readonly #everywhere = new Set<string>();
   readonly #ask = new Set<string>();
-  #parts = 0;
+  readonly #step = new StepSize(WORK_PER_STEP);
+  #bytes = 0;
+  #work = 0;
+  /** In the present part, besides what the rules count. */
+  #looked = 0;
 
   constructor(ruleSet: RuleSet, rules: CompiledRules, { namespace, deep }: JoinQuery) {
     this.#ruleSet = ruleSet;
@@ -108,10 +121,12 @@ class JoinBuilder {
     this.#entities = entitiesBehind(ruleSet);
   }
 
-  /** Throws `TooManyParts`. */
-  build(number: number): JoinParts {
-    const formula = this.#formula(number, new Set());
-    const nesting = Array.from(this.#nested.values(), (each) => this.#nestedName(each));
+  /** Throws `JoinTooLarge`. */
+  *build(number: number): Steps<JoinParts> {
+    this.#grow(this.#ruleSet.public);
+    const formula = yield* this.#formula(number, new Set());
+    const nesting: NestedName[] = [];
+    for (const each of this.#nested.values()) nesting.push(yield* this.#nestedName(each));
     return { formula, nesting, ...this.#mirrorAndAtoms() };
   }
 
@@ -131,47 +146,78 @@ class JoinBuilder {
     };
   }
 
-  #count(parts: number): void {
-    this.#parts += parts;
-    if (this.#parts > PARTS_MAX) throw new TooManyParts();
+  /** A step may end behind it. */
+  *#part<Result>(run: () => Result): Steps<Result> {
+    const before = this.#rules.spent;
+    this.#looked = 1;
+    const result = run();
+    const work = this.#looked + this.#rules.spent - before;
+    this.#work += work;
+    if (this.#work > WORK_MAX) throw new JoinTooLarge();
+    yield* this.#step.add(work);
+    return result;
+  }
+
+  /** A part of the join, with these texts. */
+  #grow(texts: readonly string[]): void {
+    this.#bytes += PART_BYTES;
+    for (const text of texts) this.#bytes += TEXT_BYTES + text.length;
+    if (this.#bytes > JOIN_BYTES_MAX) throw new JoinTooLarge();
   }
 
   #mirrorOf(namespace: string, relations: readonly string[]): void {
     if (relations.length === 0) return;
     const known = this.#mirror.get(namespace) ?? new Set();
     this.#mirror.set(namespace, known);
+    this.#grow(relations.filter((relation) => !known.has(relation)));
     for (const relation of relations) known.add(relation);
   }
 
+  #wanted(namespace: string, number: number): Requirement {
+    return this.#rules.wanted(`${namespace}:`, bitOf(number));
+  }
+
+  #describe(numbers: readonly number[]): readonly string[] {
+    return numbers.map((each) => this.#rules.describe(each));
+  }
+
   /** `within`: the gates that it is a part of. What holds only through itself does not hold. */
-  #formula(number: number, within: ReadonlySet<number>): Formula {
-    const { gates } = this.#rules.wanted(`${this.#namespace}:`, bitOf(number));
-    const atom = this.#atom(number);
-    const parts = atom === undefined ? [] : [atom];
-    if (within.size > GATES_MAX) throw new TooManyParts();
-    const opened = gates.filter((gate) => !within.has(gate)).map((gate) => this.#gate(gate, within));
-    const any = [...parts, ...opened.filter((formula) => !isNever(formula))];
-    this.#count(1 + any.length);
+  *#formula(number: number, within: ReadonlySet<number>): Steps<Formula> {
+    if (within.size > GATES_MAX) throw new JoinTooLarge();
+    this.#grow([]);
+    const { gates } = yield* this.#part(() => this.#wanted(this.#namespace, number));
+    const atom = yield* this.#atom(number);
+    const any: Formula[] = atom === undefined ? [] : [atom];
+    for (const gate of gates) {
+      if (within.has(gate)) continue;
+      const opened = yield* this.#gate(gate, within);
+      if (!isNever(opened)) any.push(opened);
+    }
     return any.length === 1 ? (any[0] ?? NEVER) : { any_of: any };
   }
 
-  #gate(number: number, within: ReadonlySet<number>): Formula {
+  *#gate(number: number, within: ReadonlySet<number>): Steps<Formula> {
     const gate = this.#rules.gateOf(`${this.#namespace}:`, number);
     if (gate.kind === 'every') {
-      const from = this.#from(this.#namespace, gate.relation, [this.#rules.describe(gate.name)]);
+      const from = yield* this.#part(() => this.#from(this.#namespace, gate.relation, this.#describe([gate.name])));
       return this.#addAtom({ relations: [], own: [], from: [from], every: true }) ?? NEVER;
     }
     const inside = new Set([...within, number]);
-    const all = gate.all.map((each) => this.#formula(each, inside));
-    if (all.some(isNever)) return NEVER;
-    const none = gate.none.map((each) => this.#formula(each, inside)).filter((formula) => !isNever(formula));
+    const [all, none]: [Formula[], Formula[]] = [[], []];
+    for (const each of gate.all) {
+      const formula = yield* this.#formula(each, inside);
+      if (isNever(formula)) return NEVER;
+      all.push(formula);
+    }
+    for (const each of gate.none) {
+      const formula = yield* this.#formula(each, inside);
+      if (!isNever(formula)) none.push(formula);
+    }
     return { all_of: all, ...(none.length === 0 ? {} : { none_of: none }) };
   }
 
-  #atom(number: number): string | undefined {
-    if (!this.#atomOf.has(number)) {
-      this.#atomOf.set(number, this.#addAtom(this.#node(this.#namespace, number)));
-    }
+  *#atom(number: number): Steps<string | undefined> {
+    if (!this.#atomOf.has(number)) this.#atomOf.set(number, this.#addAtom(yield* this.#node(this.#namespace, number)));
     return this.#atomOf.get(number);
   }
 
@@ -183,15 +229,21 @@ class JoinBuilder {
   }
 
   /** What suffices on objects of a namespace whose grants are all mirrored, without gates. */
-  #node(namespace: string, number: number): JoinedNode {
-    const { relations, states, parents, names } = this.#rules.wanted(`${namespace}:`, bitOf(number));
-    const granted = [...relations, ...states].map((each) => this.#rules.describe(each));
-    const from = parents.map((each) => this.#from(namespace, each.relation, this.#namesIn(each.names)));
+  *#node(namespace: string, number: number): Steps<JoinedNode> {
+    const { relations, states, parents, names } = this.#wanted(namespace, number);
+    const granted = this.#describe([...relations, ...states]);
     const groups = this.#ruleSet.groups ? this.#rules.groupNamesIn(names) : [];
     const own = [...groups, ...(this.#rules.includesSelf(names) ? [SELF] : [])];
-    this.#count(1 + granted.length + own.length);
+    this.#grow([...granted, ...own]);
     this.#mirrorOf(namespace, granted);
-    return { relations: granted, own, from };
+    return { relations: granted, own, from: yield* this.#fromParents(namespace, parents) };
+  }
+
+  *#fromParents(namespace: string, parents: Requirement['parents']): Steps<readonly JoinedFrom[]> {
+    const from: JoinedFrom[] = [];
+    for (const { relation, names } of parents)
+      from.push(yield* this.#part(() => this.#from(namespace, relation, this.#namesIn(names))));
+    return from;
   }
 
   /** With the object itself. */
@@ -202,38 +254,51 @@ class JoinBuilder {
   /** Where types name other namespaces, grants from before may still lead from these: there, all is asked for. */
   #from(namespace: string, number: number, names: readonly string[]): JoinedFrom {
     const relation = this.#rules.describe(number);
+    this.#grow([relation, ...names]);
     this.#mirrorOf(namespace, [relation]);
-    for (const each of this.#entities.get(`${namespace} ${relation}`) ?? this.#ruled) {
-      this.#count(names.length);
-      for (const name of names) this.#nested.set(`${each} ${name}`, { namespace: each, name });
+    const behind = this.#entities.get(`${namespace} ${relation}`);
+    for (const name of names) {
+      this.#ask.add(name);
+      if (behind === undefined && this.#everywhere.has(name)) continue;
+      if (behind === undefined) this.#everywhere.add(name);
+      for (const each of behind ?? this.#ruled) this.#nest({ namespace: each, name });
     }
-    for (const name of names) this.#ask.add(name);
     return { relation, names };
   }
 
-  #nestedName({ namespace, name }: Pick<NestedName, 'namespace' | 'name'>): NestedName {
+  #nest(nested: Pick<NestedName, 'namespace' | 'name'>): void {
+    const { namespace, name } = nested;
+    const key = `${namespace} ${name}`;
+    this.#looked += 1;
+    if (this.#nested.has(key)) return;
+    // In what is asked for, too.
+    this.#grow([namespace, name, name]);
+    this.#nested.set(key, nested);
+  }
+
+  *#nestedName({ namespace, name }: Pick<NestedName, 'namespace' | 'name'>): Steps<NestedName> {
     const number = this.#rules.numberOf(name);
     // An entity that is the subject.
     if (number === undefined) return { namespace, name, relations: [], own: [name], from: [] };
-    const { gates, states, parents } = this.#rules.wanted(`${namespace}:`, bitOf(number));
+    const { gates, states, parents } = yield* this.#part(() => this.#wanted(namespace, number));
     if (gates.length > 0) return { namespace, name, relations: [], own: [], held: name, from: [] };
-    if (this.#mirrored.has(namespace)) return { namespace, name, ...this.#node(namespace, number) };
-    const granted = states.map((each) => this.#rules.describe(each));
+    if (this.#mirrored.has(namespace)) return { namespace, name, ...(yield* this.#node(namespace, number)) };
+    const granted = this.#describe(states);
+    this.#grow(granted);
     this.#mirrorOf(namespace, granted);
-    this.#count(1 + granted.length);
-    const from = parents.map((each) => this.#from(namespace, each.relation, this.#namesIn(each.names)));
+    const from = yield* this.#fromParents(namespace, parents);
     return { namespace, name, relations: granted, own: [], held: name, from };
   }
 }
 
-/** `number`: of the name. `rules`: compiled from the rule set. */
-export function joinOf(ruleSet: RuleSet, rules: CompiledRules, query: JoinQuery, number: number): Join {
+/** `number`: of the name. `rules`: compiled from the rule set. In steps of a few milliseconds at most. */
+export function* joinSteps(ruleSet: RuleSet, rules: CompiledRules, query: JoinQuery, number: number): Steps<Join> {
   const { namespace, name } = query;
   const head = { namespace, name, groups: ruleSet.groups, public: ruleSet.public, depth_max: JOIN_DEPTH_MAX };
   try {
-    return { ...head, ...new JoinBuilder(ruleSet, rules, query).build(number) };
+    return { ...head, ...(yield* new JoinBuilder(ruleSet, rules, query).build(number)) };
   } catch (error) {
-    if (!(error instanceof TooManyParts)) throw error;
+    if (!(error instanceof JoinTooLarge)) throw error;
     return { ...head, ...new JoinBuilder(ruleSet, rules, query).buildOpaque(name) };
   }
 }

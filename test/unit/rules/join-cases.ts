@@ -5,8 +5,9 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { EVERY_SUBJECT, namespaceOf } from '../../../src/core/tuples.ts';
 import { bitOf, CompiledRules, parseGroup } from '../../../src/rules/compiled-rules.ts';
-import { type Formula, type Join, type JoinedNode, joinOf, type NestedName } from '../../../src/rules/join.ts';
+import { type Formula, type Join, type JoinedNode, joinSteps, type NestedName } from '../../../src/rules/join.ts';
 import { type RuleSet, SELF, type SubjectType, textOfSubjectType } from '../../../src/rules/rule-set.ts';
+import { complete } from '../../../src/rules/steps.ts';
 import { NaiveJoin, type NaiveSets } from '../../kit/naive-join.ts';
 import { type NaiveGrant, type NaiveModel, naiveModel, type Truth } from '../../kit/naive-rules.ts';
 import { type CaseKind, type RandomCase, randomCase } from './random-rules.ts';
@@ -113,7 +114,7 @@ export function* joinCases(kind: CaseKind, seeds: number): Generator<JoinCase> {
     const deep = seed % 3 === 0 ? ['folder'] : [];
     for (const namespace of ['document', 'folder']) {
       if (number === undefined) continue;
-      const join = joinOf(ruleSet, rules, { namespace, name, deep }, number);
+      const join = complete(joinSteps(ruleSet, rules, { namespace, name, deep }, number));
       yield { ...drawn, ruleSet, rules, join, what: `seed ${seed}: ${name} on each ${namespace}` };
     }
   }
