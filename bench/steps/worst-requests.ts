@@ -191,6 +191,7 @@ export const WORST_REQUESTS: readonly WorstRequest[] = [
   post('createKey', 'longest name', '/v1/keys', { name: 'n'.repeat(200), scopes: ['check:read'] }),
   { operation: 'revokeKey', name: 'unknown', method: 'DELETE', path: `/v1/keys/key_${'0'.repeat(26)}` },
   get('readRules', 'the rules', '/v1/rules'),
+  get('readJoin', 'of the rules', '/v1/join?namespace=doc&name=can_read'),
   dryRules('the largest, of gates', manyGates([])),
   dryRules('the largest, of names', manyNames()),
   dryConditions(),

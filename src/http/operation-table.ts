@@ -5,6 +5,7 @@ import { listChanges } from './operations/changes.ts';
 import { check, checkBulk } from './operations/checks.ts';
 import { evaluate, evaluateMany } from './operations/evaluations.ts';
 import { createGrant, listGrants, revokeGrant, revokeGrants, writeBulk } from './operations/grants.ts';
+import { readJoin } from './operations/joins.ts';
 import { createKey, listKeys, revokeKey } from './operations/keys.ts';
 import { listObjects, listObjectsInContext, listSubjects, listSubjectsInContext } from './operations/listings.ts';
 import { createNamespace, listNamespaces } from './operations/namespaces.ts';
@@ -49,6 +50,7 @@ export const OPERATIONS: readonly PublicOperation<PublicServices>[] = [
   listSubjects,
   listSubjectsInContext,
   readSets,
+  readJoin,
   listNamespaces,
   createNamespace,
   listKeys,

@@ -4,7 +4,6 @@
 import { GrantdError } from '../core/errors.ts';
 import { firstNames, nearestName, shownNames } from '../core/json-members.ts';
 import {
-  fieldOf,
   isRelation,
   namespaceOf,
   parseIdentifier,
@@ -81,11 +80,9 @@ export function nameHint(name: string, names: AskableNames, object: string): str
 
 /**
  * For a name that is neither a relation nor defined by a rule of the tenant. It names those that are: a key that may
- * ask learns them by asking. `object`: an object, or a namespace with a colon. `list`: the field that contains it;
- * empty: none.
+ * ask learns them by asking. `object`: an object, or a namespace with a colon. `field`: that contains it.
  */
-export function undefinedName(name: string, names: AskableNames, object: string, list = '', index = 0): GrantdError {
-  const field = fieldOf('relation', list === '' ? undefined : list, index);
+export function undefinedName(name: string, names: AskableNames, object: string, field = 'relation'): GrantdError {
   return new GrantdError(
     'invalid-relation',
     `"${field}" must be one of the names that the tenant has; ${JSON.stringify(name.slice(0, QUOTED_LENGTH_MAX))} is none of them. ${nameHint(name, names, object)}`,

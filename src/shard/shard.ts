@@ -156,6 +156,8 @@ export interface TenantCalls {
   listKeys: Read<PageQuery, ResultPage<ListedKey>>;
   revokeKey: Write<string, void>;
   readRules: Read<undefined, RulesText>;
+  /** The join of a name of the present rules. Rejects with `invalid-relation` for a name that they do not have. */
+  readJoin: Read<JoinQuery, RevisedJoin>;
   /** One operation. Rejects with `precondition-failed` if the rules that it would replace do not match. */
   writeRules: Write<RulesRequest, void>;
   /** What the write would change. Changes nothing. */
@@ -228,6 +230,7 @@ const ASKED: { readonly [Name in keyof TenantCalls]?: (request: TenantCalls[Name
   listObjects: ({ relation }) => [relation],
   listHolders: ({ relation }) => [relation],
   readSets: ({ name }) => [name],
+  readJoin: ({ name }) => [name],
 };
 
 /** The names that a call asks about, besides single checks; undefined: it asks about none. */
@@ -582,6 +585,12 @@ export interface IdentifiedKey {
   readonly key: ListedKey;
   /** Whether the text is this very key, not only one with its id. */
   readonly matches: boolean;
+}
+
+export interface RevisedJoin {
+  readonly revision: string;
+  /** The join with the revision, as JSON. */
+  readonly json: string;
 }
 
 // ---- tenants ----

@@ -2,6 +2,7 @@
 
 import './rules/evaluation.ts';
 import './rules/gated-listings.ts';
+import './rules/joins.ts';
 import './rules/openfga-models.ts';
 import './rules/own-relations.ts';
 import './rules/rule-sets.ts';

@@ -21,6 +21,7 @@ import {
   SEARCH_PARTS,
 } from '../schema/authzen-schemas.ts';
 import { changeSchema } from '../schema/change-schemas.ts';
+import { joinedNodeSchema, joinFormulaSchema } from '../schema/join-schemas.ts';
 import {
   accessRowSchema,
   accessSideSchema,
@@ -86,6 +87,8 @@ export const TENANT_PARTS = {
   AccessRow: accessRowSchema,
   RulesVersion: rulesVersionSchema,
   Change: changeSchema,
+  JoinedNode: joinedNodeSchema,
+  JoinFormula: joinFormulaSchema,
   NamespaceRelation: namespaceRelationSchema,
 } satisfies Record<string, z.ZodType>;
 

@@ -12,6 +12,7 @@ import {
 } from '../../core/limits.ts';
 import { RULES_VERSIONS_MAX } from '../../core/rules-versions.ts';
 import { IDENTIFIER_LENGTH_MAX } from '../../core/tuples.ts';
+import { JOIN_BYTES_MAX } from '../../rules/join.ts';
 import { RULES_SOURCE_BYTES_MAX } from '../../rules/rule-set.ts';
 import type { OperationRequest } from './operation.ts';
 
@@ -77,6 +78,9 @@ export const keyListBytesMax = (request: Listing): number => limitOf(request) * 
 
 /** A preview adds at most as many bytes as the rules have: it names relations that the rules name. */
 export const RULES_BYTES = RULES_SOURCE_BYTES_MAX + 64 * 1024;
+
+/** What its JSON takes beyond the bound of a join, which is one of what it is made of. */
+export const JOIN_RESPONSE_BYTES = JOIN_BYTES_MAX + 16 * 1024;
 
 /** The name of an operator is the longest part of a version. */
 export const RULES_VERSIONS_BYTES = RULES_VERSIONS_MAX * 640;

@@ -37,7 +37,7 @@ export const namespaceRelationSchema = z
   .object({ namespace: namespaceNameSchema, relation: relationSchema })
   .meta({ description: 'A relation on objects of a namespace.' });
 
-const revision = z.string().regex(/^[0-9a-f]{32}$/);
+export const revision = z.string().regex(/^[0-9a-f]{32}$/);
 
 const counted = (description: string) => z.int().min(0).meta({ description });
 const some = (description: string) => z.array(z.string()).meta({ description });

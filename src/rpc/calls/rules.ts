@@ -1,5 +1,7 @@
 // The calls about the rules of a tenant. Rules travel as the text by which they are stored.
 
+import { DEEP_MAX } from '../../core/limits.ts';
+import { isNamespaceName } from '../../core/tuples.ts';
 import {
   type AccessChanges,
   type AccessRow,
@@ -7,13 +9,14 @@ import {
   OPEN_POINTS,
   type RevokedGrants,
 } from '../../rules/access-changes.ts';
+import type { JoinQuery } from '../../rules/join.ts';
 import { RULES_SOURCE_BYTES_MAX } from '../../rules/rule-set.ts';
 import { RulesText } from '../../rules/rules-text.ts';
 import { KEEP_OUTSIDE, type VanishingName } from '../../rules/rules-writes.ts';
-import type { RulesPreview, RulesRequest } from '../../shard/shard.ts';
+import type { RevisedJoin, RulesPreview, RulesRequest } from '../../shard/shard.ts';
 import { demand } from '../wire-violation.ts';
 import { DONE, defineCall } from './define-call.ts';
-import { identifier, relation, shortText, subject } from './fields.ts';
+import { identifier, relation, ruleName, shortText, subject } from './fields.ts';
 import * as s from './schema.ts';
 
 /** Revisions in a condition: several times what fits into the header of a request. */
@@ -72,6 +75,11 @@ const accessChanges = s.message<AccessChanges>({
 /** A comparison takes seconds at most, in turns; mostly some milliseconds. */
 const COMPARISON_MS = 2;
 
+/** Of the largest rules, a tenth of a second at most, in turns. */
+const JOIN_MS = 0.5;
+
+const namespace = s.formOf('a namespace', isNamespaceName);
+
 export const ruleCalls = {
   /** What a revocation would change. */
   compareAccess: defineCall('compareAccess', {
@@ -94,6 +102,16 @@ export const ruleCalls = {
     request: s.nothing,
     reply: 'rules',
     answer: s.only('rules', rulesText),
+  }),
+
+  /** Most are there already, or built in one step. */
+  readJoin: defineCall('readJoin', {
+    access: 'check:read',
+    costMs: JOIN_MS,
+    request: s.message<JoinQuery>({ namespace, name: ruleName, deep: s.list(namespace, { max: DEEP_MAX }) }),
+    reply: 'join',
+    answer: s.message<RevisedJoin>({ revision: s.text, json: s.text }),
+    namespacesDenied: ({ namespace: own, deep }) => [...new Set([own, ...deep])],
   }),
 
   writeRules: defineCall('writeRules', { access: 'admin', write: 'repeatable', request: rulesRequest, ...DONE }),

@@ -7,7 +7,7 @@ import { assert } from '../../core/assert.ts';
 import { type CallContext, type ContextGrant, changesGrants, contextGrantRecord } from '../../core/call-context.ts';
 import { grantRecord, hasExpired } from '../../core/grant-attributes.ts';
 import { PROOF_BYTES_MAX } from '../../core/limits.ts';
-import { type Grant, grantOf } from '../../core/tuples.ts';
+import { fieldOf, type Grant, grantOf } from '../../core/tuples.ts';
 import {
   CheckEvaluation,
   ConditionalCheck,
@@ -154,7 +154,8 @@ class CheckRun {
     const unknown = checks.denyUndefined ? -1 : this.#numbers.indexOf(undefined);
     const { relation, object } = checks.checks[unknown] ?? {};
     if (relation === undefined || object === undefined) return;
-    throw undefinedName(relation, rules.askableOn(object), object, checks.list, unknown);
+    const field = fieldOf('relation', checks.list === '' ? undefined : checks.list, unknown);
+    throw undefinedName(relation, rules.askableOn(object), object, field);
   }
 
   /** A denial rests on a grant that has expired since the log was written. */

@@ -11,8 +11,7 @@ import { bitOf, type CompiledRules, type NameSet } from '../../rules/compiled-ru
 import { GateEvaluation } from '../../rules/gate-evaluation.ts';
 import { GrantedSearch } from '../../rules/granted-search.ts';
 import type { SearchLimits } from '../../rules/graph.ts';
-import type { Join, JoinQuery } from '../../rules/join.ts';
-import { nameHint } from '../../rules/questions.ts';
+import type { Join } from '../../rules/join.ts';
 import { SELF } from '../../rules/rule-set.ts';
 import { ListingTime } from '../log/slot-time.ts';
 import { NO_RULES_REVISION, type StoredRules } from '../memory/tenant-rules.ts';
@@ -164,7 +163,7 @@ function knownSets(of: CallTenant, query: SetsQuery): SubjectSets | undefined {
   const stored = memory.rules.ready;
   if (stored === undefined || changesGrants(query)) return undefined;
   const texts = memory.answers.page(keyOf(query));
-  const join = stored.knownJoin(query);
+  const join = memory.rules.knownJoin(query);
   if (texts === undefined || join === undefined) return undefined;
   const at = texts.indexOf(SEPARATOR);
   const found = { groups: texts.slice(0, at), held: texts.slice(at + 1), perhaps: [] };
@@ -204,12 +203,6 @@ function answerOf(
   };
 }
 
-function unknownName({ namespace, name }: JoinQuery, rules: CompiledRules): GrantdError {
-  const place = `${namespace}:`;
-  const hint = nameHint(name, rules.askableOn(place), place);
-  return new GrantdError('invalid-relation', `"join.name" is none of the names that the tenant has. ${hint}`);
-}
-
 /** What the application mirrors it reads from there: it would not see the grants of one call. */
 function demandUnmirrored({ contextGrants = [] }: CallContext, { mirror }: Join): void {
   const wrong = contextGrants.findIndex(({ object, relation }) =>
@@ -233,9 +226,7 @@ function evaluateWithin(
     const time = new ListingTime(slotTime, nowMs);
     const stored = of.memory.rules.pinned;
     const { compiled } = stored;
-    const number = compiled.numberOf(query.name);
-    if (number === undefined) throw unknownName(query, compiled);
-    const join = await stored.joinOf(query, number);
+    const join = await of.memory.rules.joinOf(query, 'join.name');
     if (of.memory.rules.pinned !== stored) return 'changed';
     const terms = termsOf(stored, query, () => conditions);
     demandUnmirrored(query, join);

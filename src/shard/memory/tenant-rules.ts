@@ -5,9 +5,12 @@
 import { GrantdError } from '../../core/errors.ts';
 import { CompiledRules, type RelationNumberOf } from '../../rules/compiled-rules.ts';
 import { type CompiledConditions, compileInTurns, demandCompiled } from '../../rules/conditions/compiled-condition.ts';
-import { type Join, type JoinQuery, joinOf } from '../../rules/join.ts';
+import { type Join, type JoinQuery, joinSteps } from '../../rules/join.ts';
+import { undefinedName } from '../../rules/questions.ts';
 import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import { namesToAsk, RulesText } from '../../rules/rules-text.ts';
+import { inTurns } from '../../rules/steps.ts';
+import { JoinCache } from './join-cache.ts';
 import { LazyTable } from './lazy-table.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 
@@ -25,8 +28,6 @@ const BYTES_PER_CHARACTER = 40;
 const STORED_BYTES = 4000;
 /** Rules that are parsed and compiled in one step of a few milliseconds; longer ones take several. */
 const CHARACTERS_AT_ONCE_MAX = 8192;
-/** Joins that are kept: an application lists a few names. */
-const JOINS_MAX = 8;
 
 type Turn = () => Promise<unknown>;
 
@@ -42,7 +43,6 @@ export class StoredRules extends RulesText {
   #namespaces: ReadonlySet<string> | undefined;
   #names: ReadonlySet<string> | undefined;
   #preparing: Promise<void> | undefined;
-  readonly #joins = new Map<string, Join>();
 
   constructor(text: string, relationNumberOf: RelationNumberOf, ruleSet?: RuleSet) {
     super(text, ruleSet);
@@ -108,22 +108,6 @@ export class StoredRules extends RulesText {
     return this.#compiled;
   }
 
-  /** Of this name, if it was asked for lately. */
-  knownJoin(query: JoinQuery): Join | undefined {
-    return this.#joins.get(keyOfJoin(query));
-  }
-
-  /** `number`: of the name. */
-  async joinOf(query: JoinQuery, number: number): Promise<Join> {
-    const known = this.knownJoin(query);
-    if (known !== undefined) return known;
-    const join = joinOf(this.ruleSet, this.compiled, query, number);
-    const [oldest] = this.#joins.keys();
-    if (this.#joins.size >= JOINS_MAX && oldest !== undefined) this.#joins.delete(oldest);
-    this.#joins.set(keyOfJoin(query), join);
-    return join;
-  }
-
   /** The same relations and states without anything that follows from them. */
   get grantsAlone(): CompiledRules {
     const { relations, states } = this.ruleSet;
@@ -140,6 +124,7 @@ interface PreparedRules extends Disposable {
 const bytesOf = ({ text }: StoredRules): number => STORED_BYTES + BYTES_PER_CHARACTER * text.length;
 
 export class TenantRules {
+  readonly #budget: MemoryBudget;
   readonly #table: LazyTable<StoredRules>;
   readonly #revision: () => string | undefined;
   readonly #readText: () => Promise<string | undefined>;
@@ -151,6 +136,8 @@ export class TenantRules {
   /** Committed, and perhaps not in state yet. */
   #pendingSeq: number | undefined;
   #commits = 0;
+  /** Created at its first use: most tenants ask for none. */
+  #joins: JoinCache | undefined;
 
   /**
    * `revision`: of the tenant's record, as of the last commit. `relationNumberOf`: in the memory of the tenant.
@@ -164,6 +151,7 @@ export class TenantRules {
     turn: Turn,
   ) {
     this.turn = turn;
+    this.#budget = budget;
     this.#revision = revision;
     this.#readText = readText;
     this.#relationNumberOf = relationNumberOf;
@@ -220,6 +208,31 @@ export class TenantRules {
     return rules;
   }
 
+  /** The join of a name of the pinned rules, if it was asked for lately. */
+  knownJoin(query: JoinQuery): Join | undefined {
+    return this.#joins?.find(this.pinned, keyOfJoin(query));
+  }
+
+  /**
+   * The join of a name of the pinned rules as they are when this is called, built in turns at its first use. Rejects
+   * with `invalid-relation` for a name that they do not have. `field`: in which the request has the name.
+   */
+  async joinOf(query: JoinQuery, field: string): Promise<Join> {
+    const known = this.knownJoin(query);
+    if (known !== undefined) return known;
+    const rules = this.pinned;
+    const { ruleSet, compiled } = rules;
+    const { namespace, name } = query;
+    const number = compiled.numberOf(name);
+    if (number === undefined) throw undefinedName(name, compiled.askableOn(`${namespace}:`), `${namespace}:`, field);
+    const join = await inTurns(joinSteps(ruleSet, compiled, query, number), this.turn);
+    if (this.loaded === rules) {
+      this.#joins ??= new JoinCache(this.#budget);
+      this.#joins.keep(rules, keyOfJoin(query), join);
+    }
+    return join;
+  }
+
   commit(text: string, seq: number): void {
     this.#commits += 1;
     this.#pendingSeq = seq;
@@ -234,6 +247,7 @@ export class TenantRules {
 
   drop(): void {
     this.#table.drop();
+    this.#joins?.drop();
   }
 
   async #read(): Promise<string> {

@@ -16,7 +16,7 @@ import { type Listing, listGrants, listHolders, listObjects } from './listings.t
 import { createNamespace, listNamespaces } from './namespaces.ts';
 import type { Handler, Peer, ShardParts } from './peer.ts';
 import { checkNamed, listNames } from './ruled-checks.ts';
-import { previewRules, readRules, writeRules } from './rules.ts';
+import { previewRules, readJoin, readRules, writeRules } from './rules.ts';
 import { listRulesVersions, readRulesVersion } from './rules-versions.ts';
 import { createTenant, findTenants, listTenants, readTenant, readUsage, updateTenant } from './tenants.ts';
 
@@ -52,6 +52,7 @@ export const TENANT_HANDLERS: Handlers<keyof TenantCalls> = {
   listKeys: reading(listKeys),
   revokeKey,
   readRules: reading(readRules),
+  readJoin: reading(readJoin),
   writeRules,
   previewRules: reading(previewRules),
   listRulesVersions: reading(listRulesVersions),

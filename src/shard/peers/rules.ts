@@ -35,7 +35,7 @@ import type { RulesPreview, RulesRequest } from '../shard.ts';
 import { exportGrants } from './enumerations.ts';
 import { under } from './grant-writes.ts';
 import { type Listing, type ListingContext, listGrants } from './listings.ts';
-import type { Handler } from './peer.ts';
+import type { Handler, ReadHandler } from './peer.ts';
 
 /** An encoded operation, without the texts of its rules. */
 const OPERATION_BYTES = 2048;
@@ -70,6 +70,13 @@ export async function readRules(_: unknown, { memory }: Pick<Listing, 'memory'>)
   using _rules = await memory.rules.pin();
   return memory.rules.pinned;
 }
+
+export const readJoin: ReadHandler<'readJoin'> = async (_, { memory }, query) => {
+  using _rules = await memory.rules.pin();
+  const revision = memory.tenant.rulesRevision ?? NO_RULES_REVISION;
+  const join = await memory.rules.joinOf(query, 'name');
+  return { revision, json: JSON.stringify({ revision, ...join }) };
+};
 
 export const writeRules: Handler<'writeRules'> = async (peer, by, request) => {
   const handle = peer.handles.use(by.handle);

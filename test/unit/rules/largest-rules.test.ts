@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { bitOf, CompiledRules } from '../../../src/rules/compiled-rules.ts';
+import { JOIN_BYTES_MAX, joinSteps } from '../../../src/rules/join.ts';
 import { parseRuleSet, parseRuleSetInTurns } from '../../../src/rules/parse-rule-set.ts';
 import { NO_RULES, OWN_RELATIONS_MAX, RULES_MAX, type RuleElement, type RuleSet } from '../../../src/rules/rule-set.ts';
 import { diffInSteps, namesConcerned, namesVanishing } from '../../../src/rules/rules-diff.ts';
@@ -142,6 +143,106 @@ describe('a comparison of the largest rules', () => {
     assert.equal(namesVanishing(from, NO_RULES).length, OWN_RELATIONS_MAX + RULES_MAX);
     assert.ok(reads <= 20 * OWN_RELATIONS_MAX, `${reads}`);
   });
+});
+
+describe('joins of the largest rules', () => {
+  const relations = numbered(500, (index) => `relation_${index}`);
+  const can = (namespace: string) =>
+    relations.slice(0, 400).map((relation, index) => {
+      const name = `can_${index}`;
+      return { namespace, name, any_of: [relation, 'owner', `${name} from parent`] };
+    });
+  /** What a tenant may well have. */
+  const ORDINARY = {
+    'names of many own relations': {
+      relations,
+      rules: [...can('doc'), ...can('folder'), rule('n0', ...numbered(99, (index) => `can_${index}`))],
+    },
+    'a name of 500 relations, on documents and folders': {
+      relations,
+      rules: ['doc', 'folder'].flatMap((namespace) => [
+        { namespace, name: 'n0', any_of: [...numbered(5, (index) => `part_${index}`), 'n0 from parent'] },
+        ...numbered(5, (part) => ({
+          namespace,
+          name: `part_${part}`,
+          any_of: relations.slice(100 * part, 100 * part + 100),
+        })),
+      ]),
+    },
+    'ten names on each of 100 namespaces': {
+      rules: numbered(1000, (index) => ({
+        namespace: index < 10 ? 'doc' : `namespace_${Math.floor(index / 10)}`,
+        name: `n${index % 10}`,
+        any_of: ['viewer', ...numbered(4, (at) => `n${(index + at) % 10} from parent`)],
+      })),
+    },
+  };
+  /** What nobody needs. */
+  const HOSTILE = {
+    'a chain of gates': {
+      rules: numbered(1000, (index) =>
+        rule(`n${index}`, { all_of: [index === 999 ? 'viewer' : `n${index + 1}`, 'editor'] }),
+      ),
+    },
+    'gates that double': {
+      rules: numbered(20, (index) =>
+        rule(`n${index}`, { all_of: index === 19 ? ['viewer', 'editor'] : [`n${index + 1}`, `n${index + 1}`] }),
+      ),
+    },
+    'names of thousands of elements': {
+      rules: [
+        ...numbered(10, (root) =>
+          rule(
+            `${root === 0 ? 'n' : 'root'}${root}`,
+            ...(root === 0 ? numbered(9, (index) => `root${index + 1}`) : []),
+            ...numbered(85, (index) => `m${root * 85 + index} from parent`),
+          ),
+        ),
+        ...numbered(850, (index) => rule(`m${index}`, ...numbered(11, (at) => `m${(index * 11 + at + 1) % 850}`))),
+      ],
+    },
+    'a thousand namespaces': {
+      rules: numbered(1000, (index) => ({
+        namespace: index === 0 ? 'doc' : `x${index}`,
+        name: `n${index % 3}`,
+        any_of: ['viewer', 'n0 from parent', 'n1 from owner', 'n2 from admin'],
+      })),
+    },
+    'types of thousands of subjects': {
+      relations: numbered(100, (index) => `r${index}`),
+      types: numbered(100, (index) => ({
+        namespace: 'doc',
+        relation: `r${index}`,
+        subjects: numbered(60, (at) => `a${at}`),
+      })),
+      rules: numbered(100, (index) => rule(`n${index}`, ...numbered(50, (at) => `n${at} from r${index}`))),
+    },
+  };
+  /** In the grants that a search examines in the same time: what ends a step, and one set of names of the largest rules. */
+  const SPENT_PER_STEP_MAX = 3000;
+
+  for (const [kind, shapes] of Object.entries({ ORDINARY, HOSTILE })) {
+    for (const [what, body] of Object.entries(shapes)) {
+      it(`take bounded steps and bytes: ${what}`, () => {
+        const ruleSet = parseRuleSet(body);
+        for (const deep of [[], ['folder', 'namespace_1', 'x1']]) {
+          const rules = new CompiledRules(ruleSet);
+          const steps = joinSteps(ruleSet, rules, { namespace: 'doc', name: 'n0', deep }, numberOf(rules, 'n0'));
+          let [spent, most] = [rules.spent, 0];
+          let step = steps.next();
+          for (; step.done !== true; step = steps.next()) {
+            most = Math.max(most, rules.spent - spent);
+            spent = rules.spent;
+          }
+          assert.ok(most <= SPENT_PER_STEP_MAX, `${most}`);
+          const { formula, atoms, nesting } = step.value;
+          assert.ok(JSON.stringify(step.value).length <= JOIN_BYTES_MAX);
+          const isOpaque = atoms.a?.held === 'n0' && formula === 'a' && nesting.length === 0;
+          assert.equal(isOpaque, kind === 'HOSTILE');
+        }
+      });
+    }
+  }
 });
 
 describe('parsing of the largest rules', () => {

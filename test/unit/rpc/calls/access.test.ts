@@ -36,6 +36,7 @@ const RIGHTS: Readonly<Record<CallName, Scope | 'peer' | 'any handle' | 'console
   listKeys: 'admin',
   revokeKey: 'admin',
   readRules: 'admin',
+  readJoin: 'check:read',
   writeRules: 'admin',
   previewRules: 'admin',
   listRulesVersions: 'admin',

@@ -7,7 +7,8 @@ import { test } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
 import { namespaceOf } from '../../../../src/core/tuples.ts';
 import { CompiledRules } from '../../../../src/rules/compiled-rules.ts';
-import { type Join, joinOf } from '../../../../src/rules/join.ts';
+import { type Join, joinSteps } from '../../../../src/rules/join.ts';
+import { complete } from '../../../../src/rules/steps.ts';
 import type { SetsQuery, SubjectSets } from '../../../../src/shard/shard.ts';
 import { NaiveJoin } from '../../../kit/naive-join.ts';
 import { type NaiveGrant, naiveModel } from '../../../kit/naive-rules.ts';
@@ -78,7 +79,7 @@ async function compareSets(
   for (let draws = 1; draws < DRAWS && !holdsSome(); draws += 1) ({ subject, name, namespace } = draw());
   const deep = random(3) === 0 ? ['folder'] : [];
   const perhaps = random(2) === 0;
-  const join = joinOf(of.ruleSet, rules, { namespace, name, deep }, rules.numberOf(name) ?? 0);
+  const join = complete(joinSteps(of.ruleSet, rules, { namespace, name, deep }, rules.numberOf(name) ?? 0));
   const query = { subject, namespace, name, deep, perhaps };
   const { contextGrants = [], context } = drawn.call;
   const wrong = contextGrants.findIndex((each) => isMirrored(join, each));
