@@ -30,6 +30,7 @@ const ROOTS = [
   'Grant',
   'GrantFilter',
   'GrantRequest',
+  'Join',
   'Key',
   'KeyRequest',
   'Namespace',

@@ -299,6 +299,17 @@ func putRules(body any, revision string, query url.Values) (request, error) {
 	return call, err
 }
 
+// ReadJoin returns how a list of objects of the namespace on which a subject holds the name follows from mirrored
+// grants. Of the namespaces in deep, the grants on containers are mirrored too.
+func (c *Client) ReadJoin(ctx context.Context, namespace, name string, deep ...string) (map[string]any, error) {
+	query := queryOf("namespace", namespace, "name", name, "deep", strings.Join(deep, ","))
+	return callForAll(ctx, c, get("readJoin", "/v1/join", query), func(value any) (map[string]any, error) {
+		o := objectOf(value)
+		required(o, "revision", decodeText)
+		return o.known, o.err
+	})
+}
+
 // ReadOpenAPI returns the description of the API that the service serves.
 func (c *Client) ReadOpenAPI(ctx context.Context) (map[string]any, error) {
 	return callForAll(ctx, c, get("readOpenapi", "/openapi.json", nil), func(value any) (map[string]any, error) {

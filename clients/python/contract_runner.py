@@ -103,6 +103,7 @@ CALLS: dict[str, Callable[[dict[str, Any]], tuple[str, dict[str, Any]]]] = {
     "revokeKey": lambda args: ("revoke_key", args),
     "evaluate": lambda args: ("evaluate", {"request": args}),
     "evaluateMany": lambda args: ("evaluate_many", {"request": args}),
+    "readJoin": lambda args: ("read_join", args),
     "readOpenapi": lambda args: ("read_openapi", {}),
 }
 

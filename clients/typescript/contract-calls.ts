@@ -98,6 +98,7 @@ export function callsOf(client: Grantd): Record<string, Perform> {
     revokeKey: value((args, options) => client.revokeKey(as(args), options)),
     evaluate: value((args, options) => client.evaluate(as(args), options)),
     evaluateMany: value((args, options) => client.evaluateMany(as(args), options)),
+    readJoin: value((args, options) => client.readJoin(as(args), options)),
     readOpenapi: value((_, options) => client.readOpenapi(options)),
     ...listingCalls(client),
     ...ruleCalls(client),

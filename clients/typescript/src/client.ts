@@ -18,6 +18,7 @@ import type {
   Grant,
   GrantFilter,
   GrantRequest,
+  Join,
   Key,
   Namespace,
   OpenapiDocument,
@@ -77,6 +78,13 @@ export interface ObjectsQuery extends CallContext, PageSize {
   readonly namespace?: string | undefined;
   /** `direct`: only grants of the relation itself count, without the rules. */
   readonly via?: 'direct' | undefined;
+}
+
+export interface JoinQuery {
+  readonly namespace: string;
+  readonly name: string;
+  /** Namespaces of containers whose grants are mirrored, too. */
+  readonly deep?: readonly string[] | undefined;
 }
 
 export interface SubjectsQuery extends Omit<ObjectsQuery, 'subject'> {
@@ -181,6 +189,7 @@ const RULES_CHANGE = {
   ...{ dry_run: 'call the method previewRules', text: 'a text is given as "rule_set"' },
   ...Object.fromEntries(RULE_SET.map((name) => [name, IN_RULE_SET])),
 } satisfies KnownOf<RulesChange>;
+const JOIN: KnownOf<JoinQuery> = { namespace: true, name: true, deep: true };
 const RULES_VERSION: KnownOf<{ readonly version: number }> = { version: true };
 // The service ignores members that AuthZEN does not define.
 const ENTITY = { type: true, id: true, properties: true } as const;
@@ -500,6 +509,17 @@ export class Grantd {
         name: each.at('name').text(),
       }),
     );
+  }
+
+  /** How a list of objects on which a subject holds the name follows from mirrored grants. */
+  async readJoin(query: JoinQuery, options?: CallOptions): Promise<Join> {
+    const { deep = [], ...name } = knownMembers(query, JOIN);
+    const call = get('readJoin', '/v1/join', deep.length === 0 ? name : { ...name, deep: deep.join() });
+    const field = Field.of(await this.#transport.send(call, options));
+    return field.checked<Join>((join) => {
+      join.at('revision').text();
+      join.at('ask').texts();
+    });
   }
 
   /** The OpenAPI description of the interface. */

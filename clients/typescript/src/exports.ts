@@ -8,6 +8,7 @@ export {
   Grantd,
   type GrantPage,
   type GrantsQuery,
+  type JoinQuery,
   type KeyCreation,
   type KeysQuery,
   type ObjectsQuery,

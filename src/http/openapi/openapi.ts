@@ -21,7 +21,7 @@ import {
   SEARCH_PARTS,
 } from '../schema/authzen-schemas.ts';
 import { changeSchema } from '../schema/change-schemas.ts';
-import { joinedNodeSchema, joinFormulaSchema } from '../schema/join-schemas.ts';
+import { joinedFromSchema, joinedNodeSchema, joinFormulaSchema } from '../schema/join-schemas.ts';
 import {
   accessRowSchema,
   accessSideSchema,
@@ -87,6 +87,7 @@ export const TENANT_PARTS = {
   AccessRow: accessRowSchema,
   RulesVersion: rulesVersionSchema,
   Change: changeSchema,
+  JoinedFrom: joinedFromSchema,
   JoinedNode: joinedNodeSchema,
   JoinFormula: joinFormulaSchema,
   NamespaceRelation: namespaceRelationSchema,

@@ -34,7 +34,7 @@ export const joinParametersSchema = z.object({
 
 const texts = (description: string) => z.array(z.string()).meta({ description });
 
-const fromSchema = z
+export const joinedFromSchema = z
   .object({
     relation: z.string().meta({ description: 'Mirrored.' }),
     names: texts('One of these holds on the entity.'),
@@ -45,7 +45,7 @@ const nodeShape = {
   relations: texts('Mirrored: a grant of one of them on the object to one of the subjects.'),
   own: texts('The object is the own one of the subject, and the subject has it by one of these.'),
   held: z.string().optional().meta({ description: 'This name on the object is among what is held.' }),
-  from: z.array(fromSchema).meta({ description: 'Grants that lead to containers.' }),
+  from: z.array(joinedFromSchema).meta({ description: 'Grants that lead to containers.' }),
   every: z.literal(true).optional().meta({
     description:
       'Of the one member of `from`: the object has such a grant, and for each of them one of the names holds.',
@@ -91,7 +91,7 @@ const inherited = { relations: [], own: [], held: 'viewer', from: [{ relation: '
 export const EXAMPLE_JOIN = {
   revision: EXAMPLE_REVISION,
   namespace: 'document',
-  name: 'can_read',
+  name: 'viewer',
   groups: true,
   public: ['user'],
   mirror: [
@@ -99,7 +99,7 @@ export const EXAMPLE_JOIN = {
     { namespace: 'folder', relations: ['parent'] },
   ],
   atoms: {
-    a: { relations: ['editor', 'viewer'], own: ['can_read', 'editor', 'viewer'], from: inherited.from },
+    a: { relations: ['editor', 'viewer'], own: ['editor', 'viewer'], from: inherited.from },
   },
   formula: 'a',
   nesting: [{ namespace: 'folder', name: 'viewer', ...inherited }],

@@ -121,7 +121,7 @@ describe('joins', () => {
       return /documnet/.test(String(headers['x-service-warning']));
     };
     // It is a hint, from memory: the first answers may go without.
-    await waitFor(isWarned, 'the warning');
+    await waitFor('the warning', isWarned);
   });
 
   it('need the scope of checks, and no more', async () => {

@@ -218,7 +218,7 @@ describe('joins of the largest rules', () => {
       rules: numbered(100, (index) => rule(`n${index}`, ...numbered(50, (at) => `n${at} from r${index}`))),
     },
   };
-  /** In the grants that a search examines in the same time: what ends a step, and one set of names of the largest rules. */
+  /** In the grants that a search examines in the same time: what ends a step, and one set of names. */
   const SPENT_PER_STEP_MAX = 3000;
 
   for (const [kind, shapes] of Object.entries({ ORDINARY, HOSTILE })) {

@@ -104,6 +104,7 @@ var calls = map[string]func(*call) any{
 	"searchSubjects":    searchSubjects,
 	"searchResources":   searchResources,
 	"searchActions":     searchActions,
+	"readJoin":          readJoin,
 	"readOpenapi":       readOpenapi,
 }
 
@@ -363,6 +364,15 @@ func searchActions(c *call) any {
 		return searchedPage(page.Results, page.Page, err)
 	}
 	return listed(c, c.client.SearchActions(c.ctx, request))
+}
+
+func readJoin(c *call) any {
+	var query struct {
+		Namespace, Name string
+		Deep            []string
+	}
+	decode(c.args, &query)
+	return outcomeOf(c.client.ReadJoin(c.ctx, query.Namespace, query.Name, query.Deep...))
 }
 
 func readOpenapi(c *call) any { return outcomeOf(c.client.ReadOpenAPI(c.ctx)) }

@@ -312,6 +312,13 @@ class AsyncGrantd(AsyncTransport):
         """AuthZEN: several evaluations at one moment, in order."""
         return await self._run(self._operations.evaluate_many(request))
 
+    async def read_join(self, namespace: str, name: str, *, deep: Sequence[str] = ()) -> Mapping[str, Any]:
+        """How a list of objects on which a subject holds the name follows from mirrored grants.
+
+        Of the namespaces in `deep`, the grants on containers are mirrored too.
+        """
+        return await self._run(self._operations.read_join(namespace, name, deep))
+
     async def read_openapi(self) -> Mapping[str, Any]:
         """The description of the API that the service serves."""
         return await self._run(self._operations.read_openapi())

@@ -305,6 +305,13 @@ class Grantd(Transport):
         """AuthZEN: several evaluations at one moment, in order."""
         return self._run(self._operations.evaluate_many(request))
 
+    def read_join(self, namespace: str, name: str, *, deep: Sequence[str] = ()) -> Mapping[str, Any]:
+        """How a list of objects on which a subject holds the name follows from mirrored grants.
+
+        Of the namespaces in `deep`, the grants on containers are mirrored too.
+        """
+        return self._run(self._operations.read_join(namespace, name, deep))
+
     def read_openapi(self) -> Mapping[str, Any]:
         """The description of the API that the service serves."""
         return self._run(self._operations.read_openapi())

@@ -360,6 +360,15 @@ class Operations:
 
         return (yield from self._core.call_for(post(operation, f"/access/v1/search/{kind}", body), decode_page))
 
+    def read_join(self, namespace: str, name: str, deep: Sequence[str]) -> Plan[Mapping[str, Any]]:
+        def decode(value: Json) -> Mapping[str, Any]:
+            known = object_of(value)
+            required(known, "revision", text)
+            return known
+
+        query = query_of(namespace=namespace, name=name, deep=",".join(deep) or None)
+        return (yield from self._core.call_for(get("readJoin", "/v1/join", query), decode))
+
     def read_openapi(self) -> Plan[Mapping[str, Any]]:
         def decode(value: Json) -> Mapping[str, Any]:
             known = object_of(value)

@@ -24,6 +24,25 @@ export type Scope = 'check:read' | 'grant:write' | 'admin';
  * A name on the same object, such as `editor`; or `NAME from RELATION`: the name on an entity that has the relation on the object, such as `viewer from parent`; or `all of NAME from RELATION`: the name on each such entity, of which there must be one; or an object that combines elements. Every name is a relation, built-in or own, or has a rule; `self` holds for the object itself.
  */
 export type RuleElement = string | RuleGate;
+/**
+ * An atom, by its key, or formulas over others. Undecided parts are decided as in SQL.
+ */
+export type JoinFormula =
+  | string
+  | {
+      /**
+       * One of these holds. Empty: never.
+       */
+      any_of?: readonly JoinFormula[];
+      /**
+       * Each of these holds.
+       */
+      all_of?: readonly JoinFormula[];
+      /**
+       * Beside `all_of`: none of these holds.
+       */
+      none_of?: readonly JoinFormula[];
+    };
 
 /**
  * A relationship, granted or following from the rules. Unknown fields are refused.
@@ -570,6 +589,44 @@ export interface RuleSet {
   public: readonly string[];
 }
 /**
+ * The object has such a grant, and one of the names holds on its subject, a single entity.
+ */
+export interface JoinedFrom {
+  /**
+   * Mirrored.
+   */
+  relation: string;
+  /**
+   * One of these holds on the entity.
+   */
+  names: readonly string[];
+}
+/**
+ * Any of these suffices.
+ */
+export interface JoinedNode {
+  /**
+   * Mirrored: a grant of one of them on the object to one of the subjects.
+   */
+  relations: readonly string[];
+  /**
+   * The object is the own one of the subject, and the subject has it by one of these.
+   */
+  own: readonly string[];
+  /**
+   * This name on the object is among what is held.
+   */
+  held?: string;
+  /**
+   * Grants that lead to containers.
+   */
+  from: readonly JoinedFrom[];
+  /**
+   * Of the one member of `from`: the object has such a grant, and for each of them one of the names holds.
+   */
+  every?: true;
+}
+/**
  * A subject or a resource: the identifier `type:id`. Unknown fields are ignored.
  */
 export interface AccessEntity {
@@ -719,6 +776,82 @@ export interface GrantFilter {
   subject?: SubjectIdentifier;
   object?: ObjectIdentifier;
   relation?: Relation;
+}
+export interface Join {
+  revision: string;
+  /**
+   * The part of subjects and objects before the first colon.
+   */
+  namespace: string;
+  name: string;
+  /**
+   * Whether a subject `ns:id#name` is a group, and no container.
+   */
+  groups: boolean;
+  /**
+   * Of these, `ns:*` is every subject, and no container.
+   *
+   * Items: The part of subjects and objects before the first colon.
+   */
+  public: readonly string[];
+  /**
+   * The grants to mirror: of these relations on objects of the namespace.
+   */
+  mirror: {
+    /**
+     * The part of subjects and objects before the first colon.
+     */
+    namespace: string;
+    /**
+     * In order.
+     */
+    relations: readonly string[];
+  }[];
+  /**
+   * What suffices on an object without a gate.
+   */
+  atoms: {
+    [k: string]: JoinedNode;
+  };
+  formula: JoinFormula;
+  /**
+   * Names on containers: what suffices for each. Those that are not here are held, or not.
+   */
+  nesting: {
+    /**
+     * The part of subjects and objects before the first colon.
+     */
+    namespace: string;
+    name: string;
+    /**
+     * Mirrored: a grant of one of them on the object to one of the subjects.
+     */
+    relations: readonly string[];
+    /**
+     * The object is the own one of the subject, and the subject has it by one of these.
+     */
+    own: readonly string[];
+    /**
+     * This name on the object is among what is held.
+     */
+    held?: string;
+    /**
+     * Grants that lead to containers.
+     */
+    from: readonly JoinedFrom[];
+    /**
+     * Of the one member of `from`: the object has such a grant, and for each of them one of the names holds.
+     */
+    every?: true;
+  }[];
+  /**
+   * The names on containers that the sets of a subject have, if it holds them.
+   */
+  ask: readonly string[];
+  /**
+   * Levels of containers: what is only found beyond is undecided.
+   */
+  depth_max: number;
 }
 export interface Namespace {
   /**

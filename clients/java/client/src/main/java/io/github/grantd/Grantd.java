@@ -5,6 +5,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -721,6 +722,23 @@ public final class Grantd {
     public ActionSearchResult searchActionsPage(ActionSearch search) {
         Request request = Request.post("searchActions", "/access/v1/search/action", search.toJson());
         return callFor(request, ActionSearchResult::decode);
+    }
+
+    /**
+     * How a list of objects of the namespace on which a subject holds the name follows from mirrored grants.
+     *
+     * @param namespace of the objects
+     * @param name a relation, or a name that a rule defines
+     * @param deep namespaces of containers whose grants are mirrored, too
+     * @return the join, with the revision of the rules
+     */
+    public Map<String, Object> readJoin(String namespace, String name, String... deep) {
+        Map<String, String> query = new LinkedHashMap<>(Map.of("namespace", namespace, "name", name));
+        if (deep.length > 0) query.put("deep", String.join(",", deep));
+        return callFor(Request.get("readJoin", "/v1/join", query), value -> {
+            Fields.of(value).required("revision", Fields::text);
+            return Fields.copy(Fields.map(value));
+        });
     }
 
     /**

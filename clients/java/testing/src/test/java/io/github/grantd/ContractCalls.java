@@ -22,6 +22,10 @@ record ContractCalls(Grantd client, Map<String, Object> args, boolean isPage, in
         return (String) args.get(name);
     }
 
+    private String[] texts(String name) {
+        return ((List<?>) args.getOrDefault(name, List.of())).stream().map(String.class::cast).toArray(String[]::new);
+    }
+
     private CallContext with() throws ReflectiveOperationException {
         return new CallContext(
             args.get("context") == null ? null : Records.object(args.get("context")),
@@ -83,6 +87,7 @@ record ContractCalls(Grantd client, Map<String, Object> args, boolean isPage, in
             case "searchSubjects" -> searchSubjects();
             case "searchResources" -> searchResources();
             case "searchActions" -> searchActions();
+            case "readJoin" -> value(client.readJoin(text("namespace"), text("name"), texts("deep")));
             case "readOpenapi" -> value(client.readOpenapi());
             default -> throw new IllegalArgumentException("there is no call " + call);
         };
