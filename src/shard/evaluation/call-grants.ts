@@ -43,9 +43,18 @@ export class GrantsView implements Graph {
   readonly #conditions: GrantConditions | undefined;
   readonly #added: ContextGrants | undefined;
   readonly #hidden: HiddenGrants | undefined;
+  readonly #namespaces: ReadonlySet<string> | undefined;
 
-  constructor(graph: PageGraph, keeps: Keeps, meets: Meets | undefined, terms: CallTerms) {
+  /** `namespaces`: of the objects that are enumerated; undefined: all. */
+  constructor(
+    graph: PageGraph,
+    keeps: Keeps,
+    meets: Meets | undefined,
+    terms: CallTerms,
+    namespaces?: ReadonlySet<string>,
+  ) {
     this.#graph = graph;
+    this.#namespaces = namespaces;
     this.#keeps = meets === undefined ? keeps : (facts) => keeps(facts) && meets(facts);
     this.#meets = meets ?? always;
     this.#conditions = terms.conditions;
@@ -72,7 +81,7 @@ export class GrantsView implements Graph {
   }
 
   objectsOf(subject: string, relations: readonly number[] | undefined): Enumeration {
-    const found = this.#graph.objectsOf(this.#keeps, subject, relations);
+    const found = this.#graph.objectsOf(this.#keeps, subject, relations, this.#namespaces);
     const stored = this.#hidden === undefined ? found : this.#hidden.objectsLeft(subject, found);
     return this.#whole(joined(stored, this.#added?.objectsOf(this.#meets, subject, relations)));
   }
@@ -113,15 +122,16 @@ export class CallGrants implements Grants {
   readonly possible: GrantsView;
   readonly #conditions: GrantConditions | undefined;
 
-  constructor(graph: PageGraph, time: ListingTime, terms: CallTerms) {
+  /** `namespaces`: of the objects that searches from subjects enumerate; undefined: all. */
+  constructor(graph: PageGraph, time: ListingTime, terms: CallTerms, namespaces?: ReadonlySet<string>) {
     const { conditions } = terms;
     this.#conditions = conditions;
     if (conditions === undefined) {
-      this.certain = new GrantsView(graph, time.holds, undefined, terms);
+      this.certain = new GrantsView(graph, time.holds, undefined, terms, namespaces);
       this.possible = this.certain;
     } else {
-      this.certain = new GrantsView(graph, time.keeps, conditions.meets, terms);
-      this.possible = new GrantsView(graph, time.keeps, conditions.mayMeet, terms);
+      this.certain = new GrantsView(graph, time.keeps, conditions.meets, terms, namespaces);
+      this.possible = new GrantsView(graph, time.keeps, conditions.mayMeet, terms, namespaces);
     }
   }
 

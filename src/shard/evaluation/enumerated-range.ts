@@ -21,9 +21,16 @@ export class EnumeratedRange extends RangeRead {
   /** A bound ended the read: there are more. */
   isPart = false;
 
-  /** `fits`: only these counterparts. */
-  constructor(pages: GrantPages, entity: string, relation: Relation, fits: (counterpart: string) => boolean) {
-    super(pages, { entity, relation });
+  /** `fits`: only these counterparts, all of which begin with the prefix. */
+  constructor(
+    pages: GrantPages,
+    entity: string,
+    relation: Relation,
+    fits: (counterpart: string) => boolean,
+    prefix: string,
+  ) {
+    const from = prefix === '' ? {} : { prefix, after: { relation, counterpart: prefix } };
+    super(pages, { entity, relation, ...from });
     this.#relation = pages.relations.of(relation);
     this.#fits = fits;
   }

@@ -20,6 +20,7 @@ import { GrantConditions } from './grant-conditions.ts';
 import {
   CONDITION_STEPS_MAX,
   type DecidedTexts,
+  fromObject,
   GateDecisions,
   LISTING_LIMITS,
   ListingSteps,
@@ -142,11 +143,10 @@ export function listHoldingSubjects(of: CallTenant, object: string, query: Holde
     search.start(object, bitOf(number));
     const visited = new Set<string>();
     // The search from the object has found that a search from each subject would be dearer.
-    const ofSubjects = { ...stepped(limits), lead: Number.POSITIVE_INFINITY };
     const gates = new GateDecisions(
       rules,
       false,
-      (subject) => new GateEvaluation(rules, grants, ofSubjects, subject, undefined, visited),
+      (subject) => new GateEvaluation(rules, grants, fromObject(limits), subject, undefined, visited),
       (evaluation) => evaluation.decide(number, object),
     );
     return {

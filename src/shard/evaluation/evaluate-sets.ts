@@ -6,7 +6,7 @@
 import { type CallContext, changesGrants } from '../../core/call-context.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { SET_BYTES_MAX, SETS_MAX } from '../../core/limits.ts';
-import { EVERY_SUBJECT, namespaceOf, sortUtf8 } from '../../core/tuples.ts';
+import { EVERY_SUBJECT, namespaceOf, namespacesOf, sortUtf8 } from '../../core/tuples.ts';
 import { bitOf, type CompiledRules, type NameSet } from '../../rules/compiled-rules.ts';
 import { GateEvaluation } from '../../rules/gate-evaluation.ts';
 import { GrantedSearch } from '../../rules/granted-search.ts';
@@ -20,6 +20,7 @@ import { CallGrants, type CallTerms, termsOf } from './call-grants.ts';
 import { GrantConditions } from './grant-conditions.ts';
 import {
   CONDITION_STEPS_MAX,
+  fromObject,
   GateDecisions,
   ListingSteps,
   STEP_MS,
@@ -94,6 +95,18 @@ class AskedSets {
     return names;
   }
 
+  /**
+   * The namespaces of which the search needs to find objects: those of subjects of grants, and what is listed where its
+   * name is decided here. Undefined: all of them. `missing`: they have to be read first.
+   */
+  namespaces({ contextGrants = [] }: CallContext): ReadonlySet<string> | 'missing' | undefined {
+    const { known = 'missing' } = this.#memory.subjectNamespaces;
+    if (known === 'missing') return known;
+    if (known === 'too-many') return undefined;
+    const others = namespacesOf(...contextGrants.map(({ subject }) => subject));
+    return known.union(others).union(new Set(this.#isOpaque ? [this.#join.namespace] : []));
+  }
+
   /** Whether no search can find any. */
   get isEmpty(): boolean {
     return !this.rules.groups && !this.#join.ask.some((name) => name !== SELF);
@@ -141,6 +154,8 @@ interface SetsInputs {
   readonly terms: CallTerms;
   readonly grants: CallGrants;
   readonly limits: SearchLimits;
+  /** Only objects of these are found; undefined: of all. */
+  readonly namespaces: ReadonlySet<string> | undefined;
 }
 
 const never = (): boolean => false;
@@ -234,8 +249,13 @@ function evaluateWithin(
     terms.conditions?.startRun(compiled);
     terms.conditions?.use(query.context);
     const asked = new AskedSets(compiled, join, of.memory);
-    const grants = new CallGrants(graph, time, terms);
-    const found = await findSets(of, query, { asked, graph, terms, grants, limits });
+    const namespaces = asked.isEmpty ? undefined : asked.namespaces(query);
+    if (namespaces === 'missing') {
+      graph.miss('namespaces', () => of.memory.subjectNamespaces.load());
+      return namespaces;
+    }
+    const grants = new CallGrants(graph, time, terms, namespaces);
+    const found = await findSets(of, query, { asked, graph, terms, grants, limits, namespaces });
     if (found instanceof TooLarge || typeof found === 'string') return found;
     // Other commits may have moved the time of the log: if nothing ended meanwhile, the answer is of one time.
     const timeMs = Math.max(nowMs, slotTime.loggedMs);
@@ -252,14 +272,17 @@ async function findSets(
   { subject, perhaps }: SetsQuery,
   inputs: SetsInputs,
 ): Promise<FoundSets | Unanswered> {
-  const { asked, grants, limits } = inputs;
+  const { asked, grants, limits, namespaces } = inputs;
   const { rules } = asked;
   if (asked.isEmpty) return { ...NOTHING_FOUND, held: asked.ownHeld(subject) };
   const search = new GrantedSearch(rules, grants.possible, limits, subject, asked.states);
   const visited = new Set<string>();
-  // A container, or a group, that was left out because no grant names it: the first one matters, too.
+  // Also on the first grant to a container, a group or a namespace that was left out because no grant named it.
   const restsOn = (changed: string, object: string): boolean =>
-    search.follows(changed) || search.held.has(changed) || visited.has(object);
+    search.follows(changed) ||
+    search.held.has(changed) ||
+    visited.has(object) ||
+    (changed !== EVERY_SUBJECT && namespaces?.has(namespaceOf(changed)) === false);
   using steps = new ListingSteps(of, inputs, restsOn);
   const { cost } = search;
   const searched = await steps.run({
@@ -285,7 +308,10 @@ async function findSets(
     const gates = new GateDecisions(
       rules,
       true,
-      () => new GateEvaluation(rules, grants, stepped(limits), subject, search, visited),
+      () =>
+        namespaces === undefined
+          ? new GateEvaluation(rules, grants, stepped(limits), subject, search, visited)
+          : new GateEvaluation(rules, grants, fromObject(limits), subject, undefined, visited),
       (evaluation, text) => {
         const candidate = candidates.get(text);
         return evaluation.decide(candidate?.number ?? 0, candidate?.object ?? '');

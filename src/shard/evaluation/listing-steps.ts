@@ -80,6 +80,12 @@ export const stepped = (limits: SearchLimits): EvaluationLimits => ({
   lead: 0,
 });
 
+/** The same without a search from the subject, which would find too much, or not all. */
+export const fromObject = (limits: SearchLimits): EvaluationLimits => ({
+  ...stepped(limits),
+  lead: Number.POSITIVE_INFINITY,
+});
+
 /** Decides which of the strings that a search has found hold. */
 export class GateDecisions {
   readonly #rules: CompiledRules;

@@ -4,7 +4,7 @@
 
 import { inParallel } from '../../core/async/in-parallel.ts';
 import type { GrantAttributes, GrantTerms } from '../../core/grant-attributes.ts';
-import { EVERY_SUBJECT, RELATIONS, type Relation } from '../../core/tuples.ts';
+import { EVERY_SUBJECT, namespaceOf, RELATIONS, type Relation } from '../../core/tuples.ts';
 import { type Adjacent, type Enumeration, type Step, TOO_MANY } from '../../rules/graph.ts';
 import { CHANGES_MAX } from '../memory/grant-deltas.ts';
 import { type Counterparts, GROUP_MARK, type GrantPage, type GroupGrants, type PageRow } from '../memory/grant-page.ts';
@@ -29,6 +29,8 @@ const LOADS_NOTED_MAX = 10_000;
 /** Loads of the same that one call makes: so many, and on average so many of each. */
 const RELOADS_MIN = 1000;
 const RELOADS_PER_LOAD = 4;
+/** Relations and namespaces of which a subject's objects are read one by one. */
+const PARTS_MAX = 500;
 const NOTHING: readonly Adjacent[] = [];
 const BUILT_IN_RELATIONS = RELATIONS.map((_, index) => index + 1);
 
@@ -48,6 +50,13 @@ export interface FirstTexts {
 }
 
 export type Side = 'subject' | 'object';
+/** Of the grants of one relation, those to groups, or those whose counterparts begin so. */
+interface RangePart {
+  readonly groups: boolean;
+  readonly prefix: string;
+}
+const ALL: RangePart = { groups: false, prefix: '' };
+const GROUPS: RangePart = { groups: true, prefix: '' };
 /** Loads a part of an entity: its page, a whole page, one tuple, the grants of one relation. */
 type Load = (assertWanted: () => void) => Promise<void>;
 export type Keeps = (terms: GrantTerms) => boolean;
@@ -265,8 +274,42 @@ export class PageGraph implements Disposable {
     return this.#counterparts(keeps, 'object', object, relations);
   }
 
-  objectsOf(keeps: Keeps, subject: string, relations: readonly number[] | undefined): Enumeration {
-    return this.#subjects.mayHave(subject) ? this.#counterparts(keeps, 'subject', subject, relations) : NOTHING;
+  /** `namespaces`: only objects of these; undefined: all. */
+  objectsOf(
+    keeps: Keeps,
+    subject: string,
+    relations: readonly number[] | undefined,
+    namespaces?: ReadonlySet<string>,
+  ): Enumeration {
+    if (!this.#subjects.mayHave(subject)) return NOTHING;
+    if (namespaces === undefined) return this.#counterparts(keeps, 'subject', subject, relations);
+    const given = relations ?? this.#grantedRelations;
+    if (given.length * namespaces.size > PARTS_MAX) return this.#counterparts(keeps, 'subject', subject, relations);
+    return this.#objectsIn(keeps, subject, relations, namespaces);
+  }
+
+  #objectsIn(
+    keeps: Keeps,
+    subject: string,
+    relations: readonly number[] | undefined,
+    namespaces: ReadonlySet<string>,
+  ): Enumeration {
+    const { pages } = this.#memory;
+    // As `#wholePage` has it: a page that did not stay in memory is read by its parts.
+    const isLost = pages.get(subject) === undefined && this.#loaded?.has(`subject ${subject}`) === true;
+    const page = isLost ? undefined : this.#page('subject', subject);
+    if (page === undefined && !isLost) return undefined;
+    if (page?.whole !== true) {
+      const parts = (relations ?? this.#grantedRelations).flatMap((relation) =>
+        Array.from(namespaces, (namespace) => ({ relation, prefix: `${namespace}:`, groups: false })),
+      );
+      return everyList(parts, ({ relation, ...part }) => this.#range(keeps, 'subject', subject, relation, part));
+    }
+    const lists = page.byRelation(relations).map(({ relation, texts }) => ({
+      relation,
+      texts: texts.filter((text) => namespaces.has(namespaceOf(text))),
+    }));
+    return this.#current(keeps, page, lists);
   }
 
   #counterparts(keeps: Keeps, side: Side, entity: string, relations: readonly number[] | undefined): Enumeration {
@@ -296,7 +339,7 @@ export class PageGraph implements Disposable {
     const kept = this.#memory.objectPages.get(object)?.groupsOf(relation);
     if (typeof kept === 'object') return this.#keptGroups(keeps, relation, kept);
     const exceeds = kept !== undefined && kept >= this.#reach.entityGrantsMax;
-    return exceeds ? TOO_MANY : this.#range(keeps, 'object', object, relation, true);
+    return exceeds ? TOO_MANY : this.#range(keeps, 'object', object, relation, GROUPS);
   }
 
   #keptGroups(keeps: Keeps, relation: number, groups: GroupGrants): Adjacent {
@@ -308,7 +351,7 @@ export class PageGraph implements Disposable {
   #rangesOf(keeps: Keeps, side: Side, entity: string, relations: readonly number[]): Enumeration {
     return everyList(relations, (relation) => {
       const isCrowded = this.#pagesOf(side).get(entity)?.crowded?.has(this.#markOf(relation)) === true;
-      return isCrowded ? TOO_MANY : this.#range(keeps, side, entity, relation, false);
+      return isCrowded ? TOO_MANY : this.#range(keeps, side, entity, relation, ALL);
     });
   }
 
@@ -346,22 +389,22 @@ export class PageGraph implements Disposable {
     }));
   }
 
-  /** The grants of one relation of an entity without a whole page. `groups`: only those to groups. */
+  /** The grants of one relation of an entity without a whole page. */
   #range(
     keeps: Keeps,
     side: Side,
     entity: string,
     relation: number,
-    groups: boolean,
+    part: RangePart,
   ): Adjacent | typeof TOO_MANY | undefined {
     if (this.#reach.entityGrantsMax === 0) return TOO_MANY;
-    const key = `${groups ? 'groups' : side} ${watchedKey(entity, relation, '')}`;
+    const key = `${part.groups ? 'groups' : side} ${watchedKey(entity, relation, part.prefix)}`;
     const range = this.#ranges?.get(key);
     if (range === undefined && this.#rangeBytes >= this.#reach.bytesMax) return TOO_MANY;
     const texts = range?.current(keeps);
     if (range === undefined || texts === undefined) {
       this.#missesRanges = true;
-      return this.#missRows(key, (assertWanted) => this.#readRange(key, side, entity, relation, groups, assertWanted));
+      return this.#missRows(key, (assertWanted) => this.#readRange(key, side, entity, relation, part, assertWanted));
     }
     return range.isPart ? TOO_MANY : { relation, texts };
   }
@@ -371,7 +414,7 @@ export class PageGraph implements Disposable {
     side: Side,
     entity: string,
     number: number,
-    groups: boolean,
+    { groups, prefix }: RangePart,
     assertWanted: () => void,
   ): Promise<void> {
     const { entityGrantsMax, bytesMax } = this.#reach;
@@ -381,7 +424,8 @@ export class PageGraph implements Disposable {
     const pages = this.#pagesOf(side);
     const relation = this.#memory.relations.nameOf(number);
     await this.#settle(pages, entity);
-    const range = new EnumeratedRange(pages, entity, relation, (text) => !groups || text.includes(GROUP_MARK));
+    const fits = (text: string): boolean => text.startsWith(prefix) && (!groups || text.includes(GROUP_MARK));
+    const range = new EnumeratedRange(pages, entity, relation, fits, prefix);
     const { rowsPerListing } = pages.limits;
     const rowsMax = groups ? GROUP_ROWS_MAX : entityGrantsMax;
     let counted = 0;
@@ -396,7 +440,8 @@ export class PageGraph implements Disposable {
     this.#ranges ??= new Map();
     this.#ranges.set(key, range);
     const page = pages.get(entity);
-    if (page === undefined || page.whole) return;
+    // A part says nothing about the rest.
+    if (page === undefined || page.whole || prefix !== '') return;
     if (!groups) {
       if (range.isPart && this.#rangeBytes < bytesMax) {
         page.crowded ??= new Set();
@@ -467,18 +512,18 @@ export class PageGraph implements Disposable {
   }
 }
 
-/** Looks at every relation, so that one round loads whatever is missing of all of them. */
-function everyList(
-  relations: readonly number[],
-  listOf: (relation: number) => Adjacent | typeof TOO_MANY | undefined,
+/** Looks at every one, so that one round loads whatever is missing of all of them. */
+function everyList<Item>(
+  items: readonly Item[],
+  listOf: (item: Item) => Adjacent | typeof TOO_MANY | undefined,
 ): Enumeration {
   const lists: Adjacent[] = [];
-  for (const relation of relations) {
-    const list = listOf(relation);
+  for (const item of items) {
+    const list = listOf(item);
     if (list === TOO_MANY) return list;
     if (list !== undefined) lists.push(list);
   }
-  return lists.length < relations.length ? undefined : lists;
+  return lists.length < items.length ? undefined : lists;
 }
 
 /** The first counterparts in a whole page. */

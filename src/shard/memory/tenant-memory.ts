@@ -33,6 +33,7 @@ import { OBJECT_SIDE, SUBJECT_SIDE } from './page-side.ts';
 import { RecentChanges, RecentCommits } from './recent-items.ts';
 import { RelationNumbers } from './relation-numbers.ts';
 import { SubjectFilter } from './subject-filter.ts';
+import { SubjectNamespaces } from './subject-namespaces.ts';
 import { TenantProblems } from './tenant-problems.ts';
 import { TenantRules } from './tenant-rules.ts';
 import { TenantUsage } from './tenant-usage.ts';
@@ -82,8 +83,9 @@ const FILTER_BYTES = 700;
 const ANSWERS_BYTES = 700;
 /** Of the problems, without those that it remembers. */
 const PROBLEMS_BYTES = 300;
-/** Of what was touched, without its pairs. */
+/** Of what was touched, and of the namespaces of subjects, without what they have. */
 const TOUCHED_BYTES = 300;
+const NAMESPACES_BYTES = 300;
 
 export interface TenantMemoryDependencies extends GrantPagesDependencies {
   /** Resolves when the state tables contain every commit so far. */
@@ -108,6 +110,8 @@ interface UsedMemory {
   answers: AnswerCache | undefined;
   /** The same. */
   touched: TouchedRelations | undefined;
+  /** The same. */
+  subjectNamespaces: SubjectNamespaces | undefined;
   /** Set while the change feed has followers. */
   recentChanges: RecentChanges | undefined;
   /** Set while the tenant has readers. */
@@ -269,11 +273,19 @@ export class TenantMemory implements EntityFilter {
   /** What commits have touched. `begunSeq`: of the entry with which this memory began. */
   touchedFrom(begunSeq: number): TouchedRelations {
     const used = this.#used ?? this.#use();
-    const hold = (bytes: number): void => {
-      if (!this.#dropped) this.#hold(bytes);
-    };
-    used.touched ??= this.#created(new TouchedRelations(Math.max(begunSeq, this.#committedSeq), hold), TOUCHED_BYTES);
+    const floor = Math.max(begunSeq, this.#committedSeq);
+    used.touched ??= this.#created(new TouchedRelations(floor, this.#holdMore), TOUCHED_BYTES);
     return used.touched;
+  }
+
+  /** Which namespaces the subjects of its grants have. */
+  get subjectNamespaces(): SubjectNamespaces {
+    const used = this.#used ?? this.#use();
+    used.subjectNamespaces ??= this.#created(
+      new SubjectNamespaces(this.tenantId, this.#holdMore, this.#dependencies),
+      NAMESPACES_BYTES,
+    );
+    return used.subjectNamespaces;
   }
 
   get keyUses(): UsedMemory['keyUses'] {
@@ -317,9 +329,7 @@ export class TenantMemory implements EntityFilter {
   #use(): UsedMemory {
     const { tenantId } = this;
     const { store, clock, budget } = this.#dependencies;
-    const relations = new RelationNumbers((bytes) => {
-      if (!this.#dropped) this.#hold(bytes);
-    });
+    const relations = new RelationNumbers(this.#holdMore);
     const used: UsedMemory = {
       relations,
       pages: new GrantPages(tenantId, SUBJECT_SIDE, relations, this.#dependencies, this),
@@ -333,6 +343,7 @@ export class TenantMemory implements EntityFilter {
       subjects: undefined,
       answers: undefined,
       touched: undefined,
+      subjectNamespaces: undefined,
       recentChanges: undefined,
       recentCommits: undefined,
       keyUses: new Map(),
@@ -423,6 +434,11 @@ export class TenantMemory implements EntityFilter {
     this.#dependencies.budget.hold(bytes);
   }
 
+  /** For a part that grows. */
+  readonly #holdMore = (bytes: number): void => {
+    if (!this.#dropped) this.#hold(bytes);
+  };
+
   /** Watches the commits from now on. `restsOn`: whether a grant of the subject on the object is relevant. */
   watchGrants(restsOn: (subject: string, object: string) => boolean): GrantWatch {
     let changed = false;
@@ -486,7 +502,10 @@ export class TenantMemory implements EntityFilter {
     const facts = endsGrant(change) ? null : attributesOf(change.grant);
     const number = this.relations.of(relation);
     this.pages.commit(subject, number, object, facts, seq);
-    if (facts !== null) (this.#isNew ? this.subjects : this.#used?.subjects)?.add(subject);
+    if (facts !== null) {
+      (this.#isNew ? this.subjects : this.#used?.subjects)?.add(subject);
+      this.#used?.subjectNamespaces?.add(subject);
+    }
     this.objectPages.commit(object, number, subject, facts, seq);
     this.#used?.answers?.clear();
     this.#used?.touched?.commit(namespaceOf(object), relation, seq);
@@ -575,8 +594,9 @@ export class TenantMemory implements EntityFilter {
 
 function dropUsed(used: UsedMemory): void {
   for (const each of [used.pages, used.objectPages, used.namespaces, used.keys]) each?.drop();
-  const { rules, subjects, answers, touched, recentChanges, recentCommits, usage, problems } = used;
-  for (const each of [rules, subjects, answers, touched, recentChanges, recentCommits, usage, problems]) each?.drop();
+  const { rules, subjects, subjectNamespaces, answers, touched, recentChanges, recentCommits, usage, problems } = used;
+  for (const each of [rules, subjects, subjectNamespaces, answers, touched]) each?.drop();
+  for (const each of [recentChanges, recentCommits, usage, problems]) each?.drop();
 }
 
 // ---- handles ----
