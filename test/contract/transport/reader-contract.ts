@@ -85,6 +85,12 @@ const READS: { readonly [what: string]: Read } = {
   },
   'names of an object': (front, handle) => front.call('listNames', handle, { subject: ANN, object: 'doc:1', ...ALL }),
   'objects of a subject': (front, handle) => front.call('listObjects', handle, { ...OBJECTS, ...ALL }),
+  async 'sets of a subject'(front, handle) {
+    const query = { subject: ANN, namespace: 'doc', name: 'can_read', deep: [], perhaps: false };
+    const { seq, timeMs: _, through, ...sets } = await front.call('readSets', handle, query);
+    assert.ok(through <= seq);
+    return sets;
+  },
   async 'holders of a name, by pages'(front, handle) {
     const first = await front.call('listHolders', handle, { ...HOLDERS, ...PAGE });
     return [first, await front.call('listHolders', handle, { ...HOLDERS, ...PAGE, cursor: first.nextCursor })];
