@@ -96,6 +96,8 @@ export interface TenantMemoryDependencies extends GrantPagesDependencies {
 
 /** Created at the first use. */
 interface UsedMemory {
+  /** For a part that grows. */
+  readonly holdMore: (bytes: number) => void;
   readonly relations: RelationNumbers;
   readonly pages: GrantPages;
   /** Created at the first commit or listing by object: most tenants are only checked. */
@@ -274,7 +276,7 @@ export class TenantMemory implements EntityFilter {
   touchedFrom(begunSeq: number): TouchedRelations {
     const used = this.#used ?? this.#use();
     const floor = Math.max(begunSeq, this.#committedSeq);
-    used.touched ??= this.#created(new TouchedRelations(floor, this.#holdMore), TOUCHED_BYTES);
+    used.touched ??= this.#created(new TouchedRelations(floor, used.holdMore), TOUCHED_BYTES);
     return used.touched;
   }
 
@@ -282,7 +284,7 @@ export class TenantMemory implements EntityFilter {
   get subjectNamespaces(): SubjectNamespaces {
     const used = this.#used ?? this.#use();
     used.subjectNamespaces ??= this.#created(
-      new SubjectNamespaces(this.tenantId, this.#holdMore, this.#dependencies),
+      new SubjectNamespaces(this.tenantId, used.holdMore, this.#dependencies),
       NAMESPACES_BYTES,
     );
     return used.subjectNamespaces;
@@ -329,8 +331,12 @@ export class TenantMemory implements EntityFilter {
   #use(): UsedMemory {
     const { tenantId } = this;
     const { store, clock, budget } = this.#dependencies;
-    const relations = new RelationNumbers(this.#holdMore);
+    const holdMore = (bytes: number): void => {
+      if (!this.#dropped) this.#hold(bytes);
+    };
+    const relations = new RelationNumbers(holdMore);
     const used: UsedMemory = {
+      holdMore,
       relations,
       pages: new GrantPages(tenantId, SUBJECT_SIDE, relations, this.#dependencies, this),
       objectPages: undefined,
@@ -433,11 +439,6 @@ export class TenantMemory implements EntityFilter {
     this.#heldBytes += bytes;
     this.#dependencies.budget.hold(bytes);
   }
-
-  /** For a part that grows. */
-  readonly #holdMore = (bytes: number): void => {
-    if (!this.#dropped) this.#hold(bytes);
-  };
 
   /** Watches the commits from now on. `restsOn`: whether a grant of the subject on the object is relevant. */
   watchGrants(restsOn: (subject: string, object: string) => boolean): GrantWatch {
