@@ -350,6 +350,7 @@ async function pageOf(
       for (const each of outcome.excluded) excluded.add(each);
     }
   }
+  if (steps.changed) return 'changed';
   // Still in the step of which it is the state.
   if (key !== undefined && !beginning.time.depends && excluded.size === 0 && rest === undefined)
     of.memory.answers.keepPage(key, texts);

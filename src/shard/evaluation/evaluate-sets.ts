@@ -26,11 +26,10 @@ import {
   STEP_MS,
   stepped,
   TooLarge,
-  type Unanswered,
   withinLimits,
 } from './listing-steps.ts';
 import type { PageGraph } from './page-graph.ts';
-import { type CallTenant, evaluateInRounds, type RoundOptions, takeTurn } from './rounds.ts';
+import { type CallTenant, evaluateInRounds, type Interruption, type RoundOptions, takeTurn } from './rounds.ts';
 
 /** What a search has found that gates, or conditions, have to decide. */
 const CANDIDATES_MAX = 100_000;
@@ -255,26 +254,28 @@ function evaluateWithin(
       return namespaces;
     }
     const grants = new CallGrants(graph, time, terms, namespaces);
-    const found = await findSets(of, query, { asked, graph, terms, grants, limits, namespaces });
-    if (found instanceof TooLarge || typeof found === 'string') return found;
-    // Other commits may have moved the time of the log: if nothing ended meanwhile, the answer is of one time.
-    const timeMs = Math.max(nowMs, slotTime.loggedMs);
-    if (time.endsMs <= timeMs) return 'changed';
-    if (time.waits || mayExpire(of, timeMs)) return 'waits';
-    if (!time.depends && !changesGrants(query))
-      of.memory.answers.keepPage(keyOf(query), [...found.groups, SEPARATOR, ...found.held]);
-    return answerOf(of, query, stored, join, found, timeMs);
+    return findSets(of, query, { asked, graph, terms, grants, limits, namespaces }, (found) => {
+      // Other commits may have moved the time of the log: if nothing ended meanwhile, the answer is of one time.
+      const timeMs = Math.max(nowMs, slotTime.loggedMs);
+      if (time.endsMs <= timeMs) return 'changed';
+      if (time.waits || mayExpire(of, timeMs)) return 'waits';
+      if (!time.depends && !changesGrants(query))
+        of.memory.answers.keepPage(keyOf(query), [...found.groups, SEPARATOR, ...found.held]);
+      return answerOf(of, query, stored, join, found, timeMs);
+    });
   });
 }
 
+/** `answer`: called in the step of which the sets are. */
 async function findSets(
   of: CallTenant,
   { subject, perhaps }: SetsQuery,
   inputs: SetsInputs,
-): Promise<FoundSets | Unanswered> {
+  answer: (found: FoundSets) => SubjectSets | Interruption,
+): Promise<SubjectSets | TooLarge | Interruption> {
   const { asked, grants, limits, namespaces } = inputs;
   const { rules } = asked;
-  if (asked.isEmpty) return { ...NOTHING_FOUND, held: asked.ownHeld(subject) };
+  if (asked.isEmpty) return answer({ ...NOTHING_FOUND, held: asked.ownHeld(subject) });
   const search = new GrantedSearch(rules, grants.possible, limits, subject, asked.states);
   const visited = new Set<string>();
   // Also on the first grant to a container, a group or a namespace that was left out because no grant named it.
@@ -321,7 +322,7 @@ async function findSets(
     if (decided instanceof TooLarge || typeof decided === 'string') return decided;
     ({ texts } = decided);
   }
-  return foundOf(asked.ownHeld(subject), texts, undecided, candidates);
+  return steps.changed ? 'changed' : answer(foundOf(asked.ownHeld(subject), texts, undecided, candidates));
 }
 
 function foundOf(

@@ -174,6 +174,11 @@ export class ListingSteps implements Disposable {
     this.#watch[Symbol.dispose]();
   }
 
+  /** Whether a grant that the answer rests on has changed: commits may come between a decision and what awaits it. */
+  get changed(): boolean {
+    return this.#watch.changed;
+  }
+
   /** The next step begins. False: a grant that the answer rests on has changed. */
   async take(): Promise<boolean> {
     await takeTurn(this.#of, STEP_MS);
