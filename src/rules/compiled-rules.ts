@@ -41,6 +41,8 @@ export interface Requirement {
   readonly parents: readonly { readonly relation: number; readonly names: NameSet }[];
   /** One of these gates on it. */
   readonly gates: readonly number[];
+  /** Names and elements that were looked at to find this: the same whenever it is. */
+  readonly work: number;
 }
 
 /** Opens if all of `all` hold on the object, and none of `none`. */
@@ -269,6 +271,7 @@ class NamespaceRules {
    * leads to every subject, unless it is granted to `ns:*`, or states give it: then the others name the subjects.
    */
   #wanted(names: NameSet, atMost: boolean): Requirement {
+    const before = this.#bound.lookedAt;
     const closed = new Set<number>();
     const relations: number[] = [];
     const states: number[] = [];
@@ -299,6 +302,7 @@ class NamespaceRules {
       states: states.sort((left, right) => left - right),
       parents: Array.from(parents, ([relation, each]) => ({ relation, names: each })),
       gates,
+      work: this.#bound.lookedAt - before,
     };
   }
 

@@ -21,6 +21,8 @@ const TEXT_BYTES = 3;
 /** What a join takes, and a step of it, in the grants that a search examines in the same time: up to 2 ms a step. */
 const WORK_MAX = 500_000;
 const WORK_PER_STEP = 1000;
+/** Names and elements that are looked at in the time of one such grant. */
+const LOOKED_AT_PER_GRANT = 8;
 /** Gates inside of each other, those of other names included. */
 const GATES_MAX = 50;
 
@@ -109,8 +111,10 @@ class JoinBuilder {
   readonly #step = new StepSize(WORK_PER_STEP);
   #bytes = 0;
   #work = 0;
-  /** In the present part, besides what the rules count. */
+  /** In the present part. Whatever the rules have kept of it: rules have one join. */
   #looked = 0;
+  /** Namespaces with numbers: each is worked out once. */
+  readonly #wantedBefore = new Set<string>();
 
   constructor(ruleSet: RuleSet, rules: CompiledRules, { namespace, deep }: JoinQuery) {
     this.#ruleSet = ruleSet;
@@ -148,13 +152,11 @@ class JoinBuilder {
 
   /** A step may end behind it. */
   *#part<Result>(run: () => Result): Steps<Result> {
-    const before = this.#rules.spent;
     this.#looked = 1;
     const result = run();
-    const work = this.#looked + this.#rules.spent - before;
-    this.#work += work;
+    this.#work += this.#looked;
     if (this.#work > WORK_MAX) throw new JoinTooLarge();
-    yield* this.#step.add(work);
+    yield* this.#step.add(this.#looked);
     return result;
   }
 
@@ -174,7 +176,11 @@ class JoinBuilder {
   }
 
   #wanted(namespace: string, number: number): Requirement {
-    return this.#rules.wanted(`${namespace}:`, bitOf(number));
+    const wanted = this.#rules.wanted(`${namespace}:`, bitOf(number));
+    const key = `${namespace} ${number}`;
+    if (!this.#wantedBefore.has(key)) this.#looked += wanted.work / LOOKED_AT_PER_GRANT;
+    this.#wantedBefore.add(key);
+    return wanted;
   }
 
   #describe(numbers: readonly number[]): readonly string[] {
