@@ -64,11 +64,14 @@ const SAMPLES: Readonly<Record<string, Json>> = {
   via: 'direct',
   include: 'self',
   outside_types: 'keep',
+  deep: ['folder'],
+  perhaps: true,
 };
 /** Left out: each would contradict another member, or needs a value that only the service can make. */
 const CONTRADICTING: Readonly<Record<string, readonly string[]>> = {
   '/grants/revoke': ['subject'],
   '/rules': ['all_of'],
+  '/sets': ['context_grants'],
 };
 const OPAQUE = ['token', 'properties', 'context', 'cursor'];
 
