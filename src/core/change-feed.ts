@@ -13,7 +13,15 @@ import {
 } from './grant-attributes.ts';
 import { isJsonObject, type JsonObject } from './json-members.ts';
 import { formatTimestamp } from './text/timestamps.ts';
-import { type Grant, grantOf, isNamespaceName, isRelationName, namespaceOf } from './tuples.ts';
+import {
+  type Grant,
+  grantOf,
+  isNamespaceName,
+  isRelationName,
+  namespaceOf,
+  parseRelation,
+  type Relation,
+} from './tuples.ts';
 
 export const FEED_ACTIONS = [
   'grant.created',
@@ -132,10 +140,8 @@ export function pairMatcher(pairs: readonly string[]): (grant: Pick<Grant, 'rela
 }
 
 /** The relations that a filter names. */
-export const relationsIn = ({ relations = [], on = [] }: FeedFilter): readonly string[] => [
-  ...relations,
-  ...on.map((pair) => pair.slice(pair.indexOf(':') + 1)),
-];
+export const relationsIn = ({ relations = [], on = [] }: FeedFilter): readonly Relation[] =>
+  [...relations, ...on.map((pair) => pair.slice(pair.indexOf(':') + 1))].map((name) => parseRelation(name));
 
 /** From a change as the audit log stores it. Undefined: it is not part of the feed. */
 export function parseFeedContent(text: string): FeedContent | undefined {

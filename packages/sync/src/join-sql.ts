@@ -20,8 +20,6 @@ export interface Dialect {
   text(expression: string): string;
   /** The last characters. */
   end(text: string, length: string): string;
-  /** What begins `WITH RECURSIVE name` up to the query. */
-  stored(name: string, columns: string): string;
 }
 
 export const SQLITE: Dialect = {
@@ -33,7 +31,6 @@ export const SQLITE: Dialect = {
   each: (texts) => `(SELECT value AS text FROM json_each(${texts}))`,
   text: (expression) => expression,
   end: (text, length) => `substr(${text}, -(${length}))`,
-  stored: (name, columns) => `${name}(${columns}) AS MATERIALIZED`,
 };
 
 /** Arguments of the functions, in their order. */
@@ -58,7 +55,6 @@ export const postgres = (schema: string, names: readonly string[]): Dialect => (
   each: (texts) => `(SELECT unnest(${texts}) AS text)`,
   text: (expression) => `(${expression}) COLLATE "C"`,
   end: (text, length) => `right(${text}, ${length})`,
-  stored: (name, columns) => `${name}(${columns}) AS MATERIALIZED`,
 });
 
 /** `down`: from the containers of the subject, each once. `up`: from the object, for one who holds most. */
@@ -66,6 +62,8 @@ export type Direction = 'down' | 'up';
 
 const quoted = (text: string): string => `'${text}'`;
 const list = (texts: readonly string[]): string => texts.map(quoted).join(', ');
+/** What begins a table of a `WITH`, up to its query. */
+const stored = (name: string, columns: string): string => `${name}(${columns}) AS MATERIALIZED`;
 
 /** A name on objects of `target` follows from `source` on those that have the relation. */
 interface Edge {
@@ -98,13 +96,13 @@ export class JoinSql {
     const { formula, atoms } = this.#join;
     const found = this.#candidates(formula);
     const only = typeof formula === 'string' && atoms[formula]?.every === undefined;
-    const candidates = found.map((key) => this.#candidatesOf(atoms[key])).join('\n  UNION ALL ');
+    const candidates = found.flatMap((key) => this.#candidatesOf(atoms[key])).join('\n  UNION ALL ');
     const query = only
       ? `SELECT object, max(value) AS value FROM candidates GROUP BY object`
       : `SELECT object, value FROM (SELECT object, ${this.value('candidate.object', 'down')} AS value
     FROM (SELECT DISTINCT object FROM candidates) AS candidate) AS decided WHERE value > 0`;
     const all = `${this.reach(max)},
-${this.#dialect.stored('candidates', 'object, value')} (
+${stored('candidates', 'object, value')} (
   ${candidates === '' ? "SELECT '', 0 WHERE 1 = 0" : candidates}${max === undefined ? '' : ` LIMIT ${max} + 1`})`;
     if (max === undefined) return `${all}\n${query}`;
     return `${all},
@@ -116,7 +114,7 @@ UNION ALL SELECT NULL, NULL FROM size WHERE is_over`;
 
   /** Begins a query: the table `reach` of names on containers, with the value of each. `max`: more are left out. */
   reach(max?: string): string {
-    const { stored, least } = this.#dialect;
+    const { least } = this.#dialect;
     const edges = `${this.#edgeRows()} AS e ON e.source = f.name JOIN ${this.#dialect.grants} AS g ON g.subject = f.container
       AND g.relation = e.relation AND ${this.#isOf('g.object', 'e.prefix')} AND ${this.#isEntity('g')} AND ${this.#isLive('g')}`;
     const step = (from: string, columns: string): string => `SELECT ${columns} FROM ${from} AS f JOIN ${edges}`;
@@ -144,38 +142,40 @@ ${stored('reach', 'container, name, value')} (
 
   /** Names that no edge leads to: queries of `container`, `name`, `depth` and `value`. */
   #given(): string[] {
-    const { each, end, parameter, grants, text } = this.#dialect;
+    const { each, end, parameter, text } = this.#dialect;
     const asked = this.#join.ask.map((name) => `SELECT ${quoted(name)} AS name`).join(' UNION ALL ');
     const split = (texts: string, value: number): string =>
       `SELECT ${text('substr(h.text, 1, length(h.text) - length(n.name) - 1)')}, ${text('n.name')}, 0, ${value}
     FROM ${each(parameter(texts))} AS h JOIN (${asked}) AS n ON ${end('h.text', 'length(n.name) + 1')} = '#' || n.name`;
-    const nodes = this.#join.nesting.flatMap(({ namespace, name, relations, own }) => [
-      ...(own.length === 0
-        ? []
-        : [
-            `SELECT ${text(parameter('own_object'))}, ${text(quoted(name))}, 0, 2 WHERE ${this.#isOf(parameter('own_object'), quoted(`${namespace}:`))}
-    AND ${parameter('own_name')} IN (${list(own)})`,
-          ]),
-      ...(relations.length === 0
-        ? []
-        : this.#bySubjects(
-            (value, condition) =>
-              `SELECT g.object, ${text(quoted(name))}, 0, ${value} FROM ${grants} AS g WHERE ${condition}
-    AND g.relation IN (${list(relations)}) AND ${this.#isOf('g.object', quoted(`${namespace}:`))} AND ${this.#isLive('g')}`,
-          )),
-    ]);
+    const nodes = this.#join.nesting.flatMap(({ namespace, name, ...node }) =>
+      this.#grantedOn(namespace, node, (object, value) => `${text(object)}, ${text(quoted(name))}, 0, ${value}`),
+    );
     const held = asked === '' ? [] : [split('held', 2), split('perhaps', 1)];
     return held.length + nodes.length === 0
       ? [`SELECT ${text("''")}, ${text("''")}, 0, 0 WHERE 1 = 0`]
       : [...held, ...nodes];
   }
 
-  /** Rows of the subjects, and of those that may be. */
-  #bySubjects(rows: (value: string, condition: string) => string): string[] {
-    const { isIn, parameter } = this.#dialect;
+  /**
+   * Queries of the objects of a namespace on which the subject is granted one of the relations, or may be, or which are
+   * its own. `columns`: of an object and its value.
+   */
+  #grantedOn(
+    namespace: string,
+    { relations, own }: Pick<JoinedNode, 'relations' | 'own'>,
+    columns: (object: string, value: string) => string,
+  ): string[] {
+    const { isIn, parameter, grants } = this.#dialect;
+    const isHere = (object: string): string => this.#isOf(object, quoted(`${namespace}:`));
+    const rows = (value: string, subjects: string): string =>
+      `SELECT ${columns('g.object', value)} FROM ${grants} AS g WHERE ${isIn('g.subject', parameter(subjects))}
+    AND g.relation IN (${list(relations)}) AND ${isHere('g.object')} AND ${this.#isLive('g')}`;
+    const [object, name] = [parameter('own_object'), parameter('own_name')];
     return [
-      rows(this.#sure('g'), isIn('g.subject', parameter('subjects'))),
-      rows('1', isIn('g.subject', parameter('perhaps'))),
+      ...(relations.length === 0 ? [] : [rows(this.#sure('g'), 'subjects'), rows('1', 'perhaps')]),
+      ...(own.length === 0
+        ? []
+        : [`SELECT ${columns(object, '2')} WHERE ${isHere(object)} AND ${name} IN (${list(own)})`]),
     ];
   }
 
@@ -231,7 +231,7 @@ ${stored('reach', 'container, name, value')} (
           relation,
           names,
         }) => `coalesce((SELECT max(${least}(${this.#sure('p')}, ${this.#named('p.subject', names, direction)}))
-      FROM ${grants} AS p WHERE p.object = ${object} AND p.relation = ${quoted(relation)} AND ${this.#isEntity('p')} AND ${this.#isLive('p')}), 0)`,
+      ${this.#containersOf(object, relation)}), 0)`,
       ),
     ];
     return this.#fold(greatest, values, '0');
@@ -240,10 +240,16 @@ ${stored('reach', 'container, name, value')} (
   /** One has the relation, and the name holds on each. */
   #every(from: JoinedFrom | undefined, object: string, direction: Direction): string {
     if (from === undefined) return '0';
-    const { grants, greatest, least } = this.#dialect;
+    const { greatest, least } = this.#dialect;
     return `coalesce((SELECT ${least}(max(${least}(e.sure, e.value)), min(${greatest}(e.value, 2 - e.sure)))
-      FROM (SELECT ${this.#sure('p')} AS sure, ${this.#named('p.subject', from.names, direction)} AS value FROM ${grants} AS p
-        WHERE p.object = ${object} AND p.relation = ${quoted(from.relation)} AND ${this.#isEntity('p')} AND ${this.#isLive('p')}) AS e), 0)`;
+      FROM (SELECT ${this.#sure('p')} AS sure, ${this.#named('p.subject', from.names, direction)} AS value
+        ${this.#containersOf(object, from.relation)}) AS e), 0)`;
+  }
+
+  /** The rows `p` of the entities that have the relation on the object. */
+  #containersOf(object: string, relation: string): string {
+    return `FROM ${this.#dialect.grants} AS p WHERE p.object = ${object} AND p.relation = ${quoted(relation)}
+        AND ${this.#isEntity('p')} AND ${this.#isLive('p')}`;
   }
 
   #held(text: string): string {
@@ -300,33 +306,24 @@ ${stored('reach', 'container, name, value')} (
     return ways.toSorted((left, right) => length(left) - length(right))[0] ?? [];
   }
 
-  #candidatesOf(atom: JoinedNode | undefined): string {
-    if (atom === undefined) return "SELECT '', 0 WHERE 1 = 0";
-    const { relations, own, held, from } = atom;
+  #candidatesOf(atom: JoinedNode | undefined): string[] {
+    if (atom === undefined) return [];
+    const { held, from } = atom;
+    const { namespace } = this.#join;
     const { grants, parameter, each, end, least } = this.#dialect;
-    const isHere = (text: string): string => this.#isOf(text, quoted(`${this.#join.namespace}:`));
+    const isHere = (text: string): string => this.#isOf(text, quoted(`${namespace}:`));
     const ofHeld = (texts: string, name: string, value: number): string =>
       `SELECT substr(h.text, 1, length(h.text) - ${name.length + 1}), ${value} FROM ${each(parameter(texts))} AS h
     WHERE ${end('h.text', String(name.length + 1))} = ${quoted(`#${name}`)} AND ${isHere('h.text')}`;
     return [
-      ...(relations.length === 0
-        ? []
-        : this.#bySubjects(
-            (value, condition) => `SELECT g.object, ${value} FROM ${grants} AS g WHERE ${condition}
-    AND g.relation IN (${list(relations)}) AND ${isHere('g.object')} AND ${this.#isLive('g')}`,
-          )),
-      ...(own.length === 0
-        ? []
-        : [
-            `SELECT ${parameter('own_object')}, 2 WHERE ${isHere(parameter('own_object'))} AND ${parameter('own_name')} IN (${list(own)})`,
-          ]),
+      ...this.#grantedOn(namespace, atom, (object, value) => `${object}, ${value}`),
       ...(held === undefined ? [] : [ofHeld('held', held, 2), ofHeld('perhaps', held, 1)]),
       ...from.map(
         ({ relation, names }) => `SELECT p.object, ${least}(r.value, ${this.#sure('p')}) FROM reach AS r
     JOIN ${grants} AS p ON p.subject = r.container AND p.relation = ${quoted(relation)}
     WHERE r.name IN (${list(names)}) AND ${isHere('p.object')} AND ${this.#isEntity('p')} AND ${this.#isLive('p')}`,
       ),
-    ].join('\n  UNION ALL ');
+    ];
   }
 
   // ---- rows ----

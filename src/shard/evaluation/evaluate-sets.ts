@@ -77,18 +77,15 @@ class AskedSets {
     this.#isOpaque = Object.values(join.atoms).some(({ held }) => held !== undefined);
   }
 
-  #isAsked(namespace: string, name: string): boolean {
-    return this.#join.ask.includes(name) && !this.#mirrored.has(`${namespace} ${name}`);
+  #askedOn(namespace: string): readonly string[] {
+    return this.#join.ask.filter((name) => !this.#mirrored.has(`${namespace} ${name}`));
   }
 
   #namesOn(namespace: string): NameSet {
     let names = this.#names.get(namespace);
     if (names === undefined) {
-      const mirrored = this.#mirrored;
-      names = this.#join.ask.reduce((set, name) => {
-        const number = mirrored.has(`${namespace} ${name}`) ? undefined : this.rules.numberOf(name);
-        return number === undefined ? set : set | bitOf(number);
-      }, 0n);
+      const numbers = this.#askedOn(namespace).flatMap((name) => this.rules.numberOf(name) ?? []);
+      names = numbers.reduce((set, number) => set | bitOf(number), 0n);
       this.#names.set(namespace, names);
     }
     return names;
@@ -124,7 +121,8 @@ class AskedSets {
 
   /** `ns:id#self` of the subject, if it is asked for. */
   ownHeld(subject: string): readonly string[] {
-    return this.rules.isEntity(subject) && this.#isAsked(namespaceOf(subject), SELF) ? [`${subject}#${SELF}`] : [];
+    const isAsked = this.rules.isEntity(subject) && this.#askedOn(namespaceOf(subject)).includes(SELF);
+    return isAsked ? [`${subject}#${SELF}`] : [];
   }
 
   /** Of the names on the object, those that some row of the mirror may lead to. */

@@ -18,7 +18,7 @@ import {
 import { GrantdError } from '../../core/errors.ts';
 import { hasScope } from '../../core/scopes.ts';
 import { formatTimestamp } from '../../core/text/timestamps.ts';
-import { type Grant, parseRelation } from '../../core/tuples.ts';
+import type { Grant } from '../../core/tuples.ts';
 import type { AuditLogRow } from '../../store/store.ts';
 import { timeOfStamp } from '../log/slot-time.ts';
 import type { ServedTenure } from '../log/tenure.ts';
@@ -135,10 +135,7 @@ export const readChanges: Handler<'readChanges'> = async ({ shard: context, hand
 
 /** A cursor goes on although a relation has been removed since: its last revocations may still lie ahead. */
 async function demandFilter(memory: TenantMemory, query: FeedQuery): Promise<void> {
-  using _rules = await pinDeclared(
-    memory,
-    relationsIn(query).map((name) => parseRelation(name)),
-  );
+  using _rules = await pinDeclared(memory, relationsIn(query));
 }
 
 /** A call under a key that expires does not wait beyond that. */

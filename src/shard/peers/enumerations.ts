@@ -5,7 +5,7 @@
 import { turnOf } from '../../core/async/turns.ts';
 import { pairMatcher, relationsIn } from '../../core/change-feed.ts';
 import { SUBJECT_BUCKETS } from '../../core/slots.ts';
-import { compareUtf8, type Grant, parseRelation } from '../../core/tuples.ts';
+import { compareUtf8, type Grant } from '../../core/tuples.ts';
 import type { ListingTime } from '../log/slot-time.ts';
 import type { PagePlace } from '../memory/grant-page.ts';
 import { ROWS_PER_PAGE_MAX } from '../memory/grant-range.ts';
@@ -197,13 +197,7 @@ export async function snapshotGrants(
   { on, limit, cursor }: SnapshotQuery,
 ): Promise<ResultPage<Grant> & Pick<SnapshotPage, 'seq'>> {
   const { tenure, memory } = listing;
-  using _rules =
-    cursor === undefined
-      ? await pinDeclared(
-          memory,
-          relationsIn({ on }).map((name) => parseRelation(name)),
-        )
-      : undefined;
+  using _rules = cursor === undefined ? await pinDeclared(memory, relationsIn({ on })) : undefined;
   const scope = ['snapshot', memory.tenantId, ...[...on].sort()];
   const position = positionOf(context, scope, cursor);
   await tenure.applied();
