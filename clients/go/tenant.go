@@ -310,6 +310,12 @@ func (c *Client) ReadJoin(ctx context.Context, namespace, name string, deep ...s
 	})
 }
 
+// ReadSets returns the sets of a subject for a join: its half of a list, of which the other are the grants that the join
+// mirrors. Filter asks for them by itself.
+func (c *Client) ReadSets(ctx context.Context, sets SetsRequest) (SubjectSets, error) {
+	return callForAll(ctx, c, post("readSets", "/v1/sets", sets), decodeSubjectSets)
+}
+
 // ReadOpenAPI returns the description of the API that the service serves.
 func (c *Client) ReadOpenAPI(ctx context.Context) (map[string]any, error) {
 	return callForAll(ctx, c, get("readOpenapi", "/openapi.json", nil), func(value any) (map[string]any, error) {

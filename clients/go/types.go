@@ -533,6 +533,19 @@ type GrantList struct {
 	Seq *int64 `json:"seq,omitempty"`
 }
 
+// JoinQuery: an answer of the service.
+type JoinQuery struct {
+	// That of the objects that are listed.
+	Namespace string `json:"namespace"`
+
+	// One of the built-in relations (owner, admin, manager, editor, commenter, viewer, member, guest, parent), one
+	// that its rules declare, or a name that one of them defines.
+	Name string `json:"name"`
+
+	// As in the request for the join.
+	Deep []string `json:"deep,omitempty"`
+}
+
 // Key: an answer of the service.
 type Key struct {
 	// Names the key; not secret.
@@ -559,6 +572,15 @@ type KeyList struct {
 
 	// The `cursor` of the next request; `null` at the end.
 	NextCursor *string `json:"next_cursor"`
+}
+
+// LogMoment: The moment of which the answer is.
+type LogMoment struct {
+	// A place in the log: the answer has every change up to it, and no other.
+	Seq int64 `json:"seq"`
+
+	// Grants that expire by then have expired. ISO 8601 in UTC with milliseconds.
+	Time time.Time `json:"time"`
 }
 
 // Namespace: an answer of the service.
@@ -856,6 +878,27 @@ type SearchPage struct {
 	Properties map[string]any `json:"properties,omitempty"`
 }
 
+// SetsRequest: an answer of the service.
+type SetsRequest struct {
+	// Who. `namespace:external_id`, split at the first colon, compared byte for byte. The namespace starts with a
+	// letter and has up to 64 letters, digits, `_`, `.` or `-`; the external id has 1 to 256 Unicode code points
+	// without control characters or white space. Only states have another subject: `*`.
+	Subject string `json:"subject"`
+
+	Join JoinQuery `json:"join,omitzero"`
+
+	// Values for parameters of conditions, at most 32 KiB as compact JSON. What a grant stores takes precedence; what
+	// no condition asks for is ignored. For an int or uint, numbers beyond 2^53 are written as strings of digits.
+	Context map[string]any `json:"context,omitempty"`
+
+	// Grants that count for this call as if they were stored. They are not, and no other call sees them.
+	ContextGrants []ContextGrant `json:"context_grants,omitempty"`
+
+	// True: sets whose conditions lack a parameter are in `perhaps`. Otherwise such a set refuses the call as
+	// `context-incomplete`.
+	Perhaps bool `json:"perhaps,omitempty"`
+}
+
 // SubjectList: an answer of the service.
 type SubjectList struct {
 	// Ascending by the bytes of the subject.
@@ -884,6 +927,31 @@ type SubjectSearch struct {
 	Context map[string]any `json:"context,omitempty"`
 
 	Page *SearchPage `json:"page,omitempty"`
+}
+
+// SubjectSets: an answer of the service.
+type SubjectSets struct {
+	// The subject, `ns:*` and `*` where their grants are also its own, and the groups in which it is.
+	Subjects []string `json:"subjects"`
+
+	// `container#name`: what it holds on containers, of what the join asks.
+	Held []string `json:"held"`
+
+	// Sets of which a parameter is missing. In no other list.
+	Perhaps []string `json:"perhaps"`
+
+	// The `object#name` that the subject is itself. Empty: none.
+	Own string `json:"own"`
+
+	// That of the rules. The join must have the same.
+	Revision string `json:"revision"`
+
+	// The moment of which the answer is.
+	At LogMoment `json:"at"`
+
+	// A place in the log up to `at.seq`, after which nothing has changed that the join mirrors: a mirror that has it
+	// is complete for this answer.
+	Through int64 `json:"through"`
 }
 
 // Tuple: A relationship. Unknown fields are refused.
@@ -1236,6 +1304,14 @@ func decodeKeyList(value any) (KeyList, error) {
 	return decoded, o.err
 }
 
+func decodeLogMoment(value any) (LogMoment, error) {
+	var decoded LogMoment
+	o := objectOf(value)
+	decoded.Seq = required(o, "seq", decodeInteger)
+	decoded.Time = required(o, "time", decodeTime)
+	return decoded, o.err
+}
+
 func decodeNamespace(value any) (Namespace, error) {
 	var decoded Namespace
 	o := objectOf(value)
@@ -1383,6 +1459,19 @@ func decodeSubjectList(value any) (SubjectList, error) {
 	decoded.Subjects = required(o, "subjects", listOf(decodeText))
 	decoded.NextCursor = nullable(o, "next_cursor", decodeCursor)
 	decoded.Excluded = orZero(o, "excluded", listOf(decodeText))
+	return decoded, o.err
+}
+
+func decodeSubjectSets(value any) (SubjectSets, error) {
+	var decoded SubjectSets
+	o := objectOf(value)
+	decoded.Subjects = required(o, "subjects", listOf(decodeText))
+	decoded.Held = required(o, "held", listOf(decodeText))
+	decoded.Perhaps = required(o, "perhaps", listOf(decodeText))
+	decoded.Own = required(o, "own", decodeText)
+	decoded.Revision = required(o, "revision", decodeText)
+	decoded.At = required(o, "at", decodeLogMoment)
+	decoded.Through = required(o, "through", decodeInteger)
 	return decoded, o.err
 }
 

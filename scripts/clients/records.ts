@@ -44,6 +44,7 @@ const ANSWERS = [
   'RevokeResult',
   'ObjectList',
   'SubjectList',
+  'SubjectSets',
   'NamespaceList',
   'KeyList',
   'CreatedKey',
@@ -64,6 +65,7 @@ const REQUESTS = [
   'Condition',
   'GrantRequest',
   'ContextGrant',
+  'SetsRequest',
   'RuleSetRequest',
   'EvaluationRequest',
   'SubjectSearch',
@@ -85,6 +87,8 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['AccessChangesLost', 'AccessSide'],
   ['AccessChangesGained', 'AccessSide'],
   ['AccessSideRowsItem', 'AccessRow'],
+  ['SetsRequestJoin', 'JoinQuery'],
+  ['SubjectSetsAt', 'LogMoment'],
 ]);
 
 const PREFIX = '#/components/schemas/';

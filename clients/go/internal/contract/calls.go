@@ -105,6 +105,7 @@ var calls = map[string]func(*call) any{
 	"searchResources":   searchResources,
 	"searchActions":     searchActions,
 	"readJoin":          readJoin,
+	"readSets":          readSets,
 	"readOpenapi":       readOpenapi,
 }
 
@@ -373,6 +374,12 @@ func readJoin(c *call) any {
 	}
 	decode(c.args, &query)
 	return outcomeOf(c.client.ReadJoin(c.ctx, query.Namespace, query.Name, query.Deep...))
+}
+
+func readSets(c *call) any {
+	var sets grantd.SetsRequest
+	decode(c.args, &sets)
+	return outcomeOf(c.client.ReadSets(c.ctx, sets))
 }
 
 func readOpenapi(c *call) any { return outcomeOf(c.client.ReadOpenAPI(c.ctx)) }

@@ -709,6 +709,24 @@ class KeyList:
 
 
 @dataclass(frozen=True, slots=True)
+class LogMoment:
+    """The moment of which the answer is."""
+
+    seq: int
+    """A place in the log: the answer has every change up to it, and no other."""
+    time: datetime
+    """Grants that expire by then have expired. ISO 8601 in UTC with milliseconds."""
+
+    @classmethod
+    def decode(cls, value: Json) -> LogMoment:
+        known = object_of(value)
+        return cls(
+            seq=required(known, "seq", integer),
+            time=required(known, "time", time),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Namespace:
     """An answer of the service."""
 
@@ -1091,6 +1109,41 @@ class SubjectList:
 
 
 @dataclass(frozen=True, slots=True)
+class SubjectSets:
+    """An answer of the service."""
+
+    subjects: list[str]
+    """The subject, `ns:*` and `*` where their grants are also its own, and the groups in which it is."""
+    held: list[str]
+    """`container#name`: what it holds on containers, of what the join asks."""
+    perhaps: list[str]
+    """Sets of which a parameter is missing. In no other list."""
+    own: str
+    """The `object#name` that the subject is itself. Empty: none."""
+    revision: str
+    """That of the rules. The join must have the same."""
+    at: LogMoment
+    """The moment of which the answer is."""
+    through: int
+    """A place in the log up to `at.seq`, after which nothing has changed that the join mirrors: a mirror that has
+    it is complete for this answer.
+    """
+
+    @classmethod
+    def decode(cls, value: Json) -> SubjectSets:
+        known = object_of(value)
+        return cls(
+            subjects=required(known, "subjects", list_of(text)),
+            held=required(known, "held", list_of(text)),
+            perhaps=required(known, "perhaps", list_of(text)),
+            own=required(known, "own", text),
+            revision=required(known, "revision", text),
+            at=required(known, "at", LogMoment.decode),
+            through=required(known, "through", integer),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Tuple:
     """A relationship. Unknown fields are refused."""
 
@@ -1317,6 +1370,17 @@ class GrantRequestDict(_GrantRequestDict, total=False):
     condition: GrantConditionRequestDict | None
 
 
+class _JoinQueryDict(TypedDict):
+    namespace: str
+    name: str
+
+
+class JoinQueryDict(_JoinQueryDict, total=False):
+    """A request."""
+
+    deep: list[str]
+
+
 class QuestionDict(TypedDict):
     """A relationship, granted or following from the rules. Unknown fields are refused."""
 
@@ -1376,6 +1440,19 @@ class SearchPageDict(TypedDict, total=False):
     token: str | None
     limit: int | None
     properties: Mapping[str, Any] | None
+
+
+class _SetsRequestDict(TypedDict):
+    subject: str
+    join: JoinQueryDict
+
+
+class SetsRequestDict(_SetsRequestDict, total=False):
+    """A request."""
+
+    context: Mapping[str, Any]
+    context_grants: list[ContextGrantDict]
+    perhaps: bool
 
 
 class _SubjectSearchDict(TypedDict):

@@ -742,6 +742,16 @@ public final class Grantd {
     }
 
     /**
+     * The sets of a subject for a join: its half of a list, of which the other are the grants that the join mirrors.
+     *
+     * @param sets of whom, and for which join
+     * @return the sets
+     */
+    public SubjectSets readSets(SetsRequest sets) {
+        return callFor(Request.post("readSets", "/v1/sets", sets.toJson()), SubjectSets::decode);
+    }
+
+    /**
      * The description of the API that the service serves (OpenAPI).
      *
      * @return the document

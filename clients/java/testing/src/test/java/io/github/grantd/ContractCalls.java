@@ -88,6 +88,7 @@ record ContractCalls(Grantd client, Map<String, Object> args, boolean isPage, in
             case "searchResources" -> searchResources();
             case "searchActions" -> searchActions();
             case "readJoin" -> value(client.readJoin(text("namespace"), text("name"), texts("deep")));
+            case "readSets" -> value(client.readSets(Records.from(SetsRequest.class, args)));
             case "readOpenapi" -> value(client.readOpenapi());
             default -> throw new IllegalArgumentException("there is no call " + call);
         };
