@@ -28,13 +28,16 @@ type ChangesQuery struct {
 	Cursor string
 	// Only changes since this time (RFC 3339), or from "now" on. Not with Cursor. Optional.
 	Since string
-	// Only grants on objects of this namespace, the namespace itself, and rules. Optional.
-	Namespace string
-	// Only grants of this relation, and rules. Optional.
-	Relation string
+	// Only grants on objects of these namespaces, the namespaces themselves, and rules. Optional.
+	Namespaces []string
+	// Only grants of these relations, and rules. Optional.
+	Relations []string
+	// Only grants of these relations on objects of these namespaces, such as "document:viewer", and rules. Not with
+	// Namespaces and Relations. Optional.
+	On []string
 	// Only these, such as "grant.created". Optional.
 	Actions []string
-	// Changes also yields checkpoints: events without a change, whose cursor is worth keeping.
+	// Changes also yields checkpoints: one after each batch of changes, and every few seconds without one.
 	Checkpoints bool
 }
 
@@ -43,18 +46,32 @@ type ChangeEvent struct {
 	Cursor string
 	// Nil: a checkpoint.
 	Change *Change
+	// Only of a checkpoint: every change of the entries of the log up to this one that passes the query has been
+	// yielded. No entry is half there by this measure.
+	Seq int64
 }
 
-func (q ChangesQuery) values() url.Values {
-	return queryOf("cursor", q.Cursor, "since", q.Since, "namespace", q.Namespace, "relation", q.Relation,
-		"action", strings.Join(q.Actions, ","))
+func (q ChangesQuery) values() (url.Values, *Error) {
+	values := queryOf("cursor", q.Cursor, "since", q.Since)
+	return values, setLists(values, list{"namespace", q.Namespaces}, list{"relation", q.Relations}, list{"on", q.On},
+		list{"action", q.Actions})
 }
 
-// unsendableAction: a comma would make two of it, and an empty one none, which means all.
-func (q ChangesQuery) unsendableAction() *Error {
-	for index, action := range q.Actions {
-		if action == "" || strings.Contains(action, ",") {
-			return unsendable(`"action[%d]" is not an action: %q`, index, action)
+type list struct {
+	name  string
+	items []string
+}
+
+// setLists: a comma would make two of an item, and an empty one none, which means all.
+func setLists(values url.Values, lists ...list) *Error {
+	for _, each := range lists {
+		for index, item := range each.items {
+			if item == "" || strings.Contains(item, ",") {
+				return unsendable(`"%s[%d]" is empty or has a comma: %q`, each.name, index, item)
+			}
+		}
+		if len(each.items) > 0 {
+			values.Set(each.name, strings.Join(each.items, ","))
 		}
 	}
 	return nil
@@ -65,17 +82,17 @@ func (q ChangesQuery) unsendableAction() *Error {
 func (c *Client) ListChangesPage(
 	ctx context.Context, query ChangesQuery, limit int, wait time.Duration,
 ) (ChangeList, error) {
-	if wrong := query.unsendableAction(); wrong != nil {
+	parameters, wrong := query.values()
+	if wrong != nil {
 		return ChangeList{}, wrong
 	}
-	parameters := query.values()
 	if limit != 0 {
 		parameters.Set("limit", strconv.Itoa(limit))
 	}
 	if wait > 0 {
 		parameters.Set("wait", strconv.Itoa(int(wait/time.Second)))
 	}
-	return callForAll(ctx, c, get("listChanges", "/v1/changes", parameters), decodeChangeList)
+	return callForAll(ctx, c, listChanges(parameters), decodeChangeList)
 }
 
 // Changes yields every change, in order and once, and waits for more until the context ends. It ends after the first
@@ -85,7 +102,7 @@ func (c *Client) Changes(ctx context.Context, query ChangesQuery) iter.Seq2[Chan
 		feed := &feed{client: c, query: query, yield: yield, seq: -1}
 		for failures := 1; ; failures++ {
 			delivered := feed.delivered
-			err := feed.follow(ctx, failures).about(c.nameOf(feed.call()))
+			err := feed.follow(ctx, failures).about(c.nameOf(listChanges(nil)))
 			if feed.isOver {
 				return
 			}
@@ -119,9 +136,6 @@ type feed struct {
 // start fixes what "now" means: after a connection is lost, a second "now" would miss changes in between. The page may
 // have a change already.
 func (f *feed) start(ctx context.Context) *Error {
-	if wrong := f.query.unsendableAction(); wrong != nil {
-		return wrong
-	}
 	if f.query.Cursor != "" || f.query.Since != "now" {
 		return nil
 	}
@@ -147,7 +161,7 @@ func (f *feed) yieldNew(cursor string, change *Change) {
 	}
 }
 
-func (f *feed) call() request { return get("listChanges", "/v1/changes", f.query.values()) }
+func listChanges(parameters url.Values) request { return get("listChanges", "/v1/changes", parameters) }
 
 var (
 	errSilence = errors.New("no data for too long")
@@ -159,7 +173,14 @@ func (f *feed) follow(parent context.Context, attempt int) *Error {
 	if err := f.start(parent); err != nil || f.isOver {
 		return err
 	}
-	call := f.call()
+	parameters, err := f.query.values()
+	if err != nil {
+		return err
+	}
+	if f.query.Checkpoints {
+		parameters.Set("checkpoints", "batch")
+	}
+	call := listChanges(parameters)
 	ready, err := f.client.prepare(call, http.Header{"Accept": {"application/x-ndjson"}})
 	if err != nil {
 		return err
@@ -240,7 +261,10 @@ func (f *feed) deliver(value any) error {
 		f.yieldNew(line.Cursor, line.Change)
 	case "checkpoint":
 		if f.query.Checkpoints {
-			f.isOver = !f.yield(ChangeEvent{Cursor: line.Cursor}, nil)
+			if line.Seq == nil {
+				return errors.New("a checkpoint without its seq")
+			}
+			f.isOver = !f.yield(ChangeEvent{Cursor: line.Cursor, Seq: *line.Seq}, nil)
 		}
 	}
 	return nil

@@ -161,15 +161,24 @@ func senders() []sender {
 		{"changes since", false, func(t *testing.T, c *Client, text string) error {
 			return second(c.ListChangesPage(t.Context(), ChangesQuery{Since: text}, 0, 0))
 		}},
-		{"changes namespace", false, func(t *testing.T, c *Client, text string) error {
-			return second(c.ListChangesPage(t.Context(), ChangesQuery{Namespace: text}, 0, 0))
+		// A comma separates the items of a list.
+		{"changes namespace", true, func(t *testing.T, c *Client, text string) error {
+			return second(c.ListChangesPage(t.Context(), ChangesQuery{Namespaces: []string{text}}, 0, 0))
 		}},
-		{"changes relation", false, func(t *testing.T, c *Client, text string) error {
-			return second(c.ListChangesPage(t.Context(), ChangesQuery{Relation: text}, 0, 0))
+		{"changes relation", true, func(t *testing.T, c *Client, text string) error {
+			return second(c.ListChangesPage(t.Context(), ChangesQuery{Relations: []string{text}}, 0, 0))
 		}},
-		// A comma separates actions.
+		{"changes on", true, func(t *testing.T, c *Client, text string) error {
+			return second(c.ListChangesPage(t.Context(), ChangesQuery{On: []string{text}}, 0, 0))
+		}},
 		{"changes action", true, func(t *testing.T, c *Client, text string) error {
 			return second(c.ListChangesPage(t.Context(), ChangesQuery{Actions: []string{text}}, 0, 0))
+		}},
+		{"snapshotGrants on", true, func(t *testing.T, c *Client, text string) error {
+			return second(c.SnapshotGrantsPage(t.Context(), SnapshotQuery{On: []string{text}}))
+		}},
+		{"readSets subject", false, func(t *testing.T, c *Client, text string) error {
+			return second(c.ReadSets(t.Context(), SetsRequest{Subject: text}))
 		}},
 		{"revokeGrants subject", false, func(t *testing.T, c *Client, text string) error {
 			return second(c.RevokeGrants(t.Context(), GrantFilter{Subject: text}))

@@ -24,6 +24,16 @@ func (c *call) text(name string) string {
 	return text
 }
 
+// texts: of a list, or of a text with commas.
+func (c *call) texts(name string) []string {
+	var texts []string
+	if text := c.text(name); text != "" {
+		return strings.Split(text, ",")
+	}
+	decode(c.args[name], &texts)
+	return texts
+}
+
 // limit: the zero value of Go leaves it to the service, so a limit of 0 is sent as another one that is out of bounds.
 func (c *call) limit() int {
 	if limit, has := c.args["limit"].(float64); has {
@@ -89,6 +99,7 @@ var calls = map[string]func(*call) any{
 	"listObjects":       listObjects,
 	"listSubjects":      listSubjects,
 	"listGrants":        listGrants,
+	"snapshotGrants":    snapshotGrants,
 	"listNamespaces":    listNamespaces,
 	"createNamespace":   createNamespace,
 	"listKeys":          listKeys,
@@ -206,6 +217,32 @@ func listGrants(c *call) any {
 	return object{"page": object{"items": items, "cursor": cursor, "feed_cursor": page.FeedCursor}}
 }
 
+func snapshotGrants(c *call) any {
+	query := grantd.SnapshotQuery{On: c.texts("on"), Limit: c.limit(), Cursor: c.text("cursor")}
+	if c.isPage {
+		page, err := c.client.SnapshotGrantsPage(c.ctx, query)
+		outcome := pageOf(page.Grants, page.NextCursor, err)
+		if err == nil {
+			members := outcome.(object)["page"].(object)
+			members["feed_cursor"], members["seq"] = page.FeedCursor, page.Seq
+		}
+		return outcome
+	}
+	return listed(c, func(yield func(grantd.Grant, error) bool) {
+		for page, err := range c.client.SnapshotGrants(c.ctx, query) {
+			if err != nil {
+				yield(grantd.Grant{}, err)
+				return
+			}
+			for _, grant := range page.Grants {
+				if !yield(grant, nil) {
+					return
+				}
+			}
+		}
+	})
+}
+
 func listNamespaces(c *call) any {
 	namespaces, err := c.client.ListNamespaces(c.ctx)
 	if err != nil || c.isPage {
@@ -297,18 +334,25 @@ func writeRules(c *call) any {
 
 func listChanges(c *call) any {
 	query := grantd.ChangesQuery{
-		Cursor: c.text("cursor"), Since: c.text("since"), Namespace: c.text("namespace"), Relation: c.text("relation"),
-	}
-	if actions := c.text("action"); actions != "" {
-		query.Actions = strings.Split(actions, ",")
+		Cursor: c.text("cursor"), Since: c.text("since"), Namespaces: c.texts("namespace"),
+		Relations: c.texts("relation"), On: c.texts("on"), Actions: c.texts("action"),
+		Checkpoints: c.text("checkpoints") == "batch",
 	}
 	if c.isPage {
 		page, err := c.client.ListChangesPage(c.ctx, query, c.limit(), 0)
-		return pageOf(page.Changes, page.NextCursor, err)
+		outcome := pageOf(page.Changes, page.NextCursor, err)
+		if err == nil {
+			outcome.(object)["page"].(object)["seq"] = page.Seq
+		}
+		return outcome
 	}
 	return listed(c, func(yield func(object, error) bool) {
 		for event, err := range c.client.Changes(c.ctx, query) {
-			if !yield(object{"cursor": event.Cursor, "change": event.Change}, err) {
+			outcome := object{"cursor": event.Cursor, "change": event.Change}
+			if event.Change == nil {
+				outcome = object{"cursor": event.Cursor, "seq": event.Seq}
+			}
+			if !yield(outcome, err) {
 				return
 			}
 		}

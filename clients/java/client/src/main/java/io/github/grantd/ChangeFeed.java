@@ -113,7 +113,7 @@ public final class ChangeFeed implements Iterator<ChangeEvent>, AutoCloseable {
         } catch (BoundedBody.TooLargeException e) {
             throw invalid(e.getMessage());
         } catch (IOException e) {
-            throw GrantdException.of(Failure.connectionLost(e).at(transport.where(query.request(null, null))));
+            throw GrantdException.of(Failure.connectionLost(e).at(transport.where(query.stream())));
         }
         if (line.length == 0) return;
         try {
@@ -139,7 +139,7 @@ public final class ChangeFeed implements Iterator<ChangeEvent>, AutoCloseable {
     private void connect() {
         connections++;
         Deadline deadline = Deadline.in(transport.silence());
-        CompletableFuture<LineStream> opened = transport.open(query.request(null, null), connections, deadline);
+        CompletableFuture<LineStream> opened = transport.open(query.stream(), connections, deadline);
         opening = opened;
         if (isClosed()) opened.cancel(true);
         try {
@@ -157,11 +157,13 @@ public final class ChangeFeed implements Iterator<ChangeEvent>, AutoCloseable {
         String cursor = line.required("cursor", Fields::cursor);
         Change change = line.optional("change", Change::decode);
         line.optional("at", Fields::time);
+        Long upTo = line.optional("seq", Fields::integer);
         if (type.equals("change") && change == null) throw new Fields.UnexpectedException("a line without its change");
         failures = 0;
         query = query.at(cursor);
         if (type.equals("checkpoint")) {
-            if (query.checkpoints()) ready.add(new ChangeEvent(cursor, null));
+            if (query.checkpoints() && upTo == null) throw new Fields.UnexpectedException("a checkpoint without its seq");
+            if (query.checkpoints()) ready.add(new ChangeEvent(cursor, null, upTo));
         } else if (type.equals("change")) {
             deliver(change, cursor);
         }
@@ -172,7 +174,7 @@ public final class ChangeFeed implements Iterator<ChangeEvent>, AutoCloseable {
         if (!isNew(change)) return;
         seq = change.seq();
         index = change.index();
-        ready.add(new ChangeEvent(cursor, change));
+        ready.add(new ChangeEvent(cursor, change, null));
     }
 
     private boolean isNew(Change change) {

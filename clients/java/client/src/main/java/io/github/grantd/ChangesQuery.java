@@ -1,22 +1,27 @@
 package io.github.grantd;
 
 import java.util.List;
+import java.util.Map;
 
 /**
  * Where the change feed begins, and which changes it has.
  *
  * @param cursor only changes after it, or null
  * @param since only changes since this time (RFC 3339), or from {@code now} on; not with a cursor; or null
- * @param namespace only grants on objects of this namespace, the namespace itself, and rules; or null
- * @param relation only grants of this relation, and rules; or null
+ * @param namespaces only grants on objects of these namespaces, the namespaces themselves, and rules; empty: all
+ * @param relations only grants of these relations, and rules; empty: all
+ * @param on only grants of these relations on objects of these namespaces, such as {@code document:viewer}, and rules; not
+ *     with namespaces or relations; empty: all
  * @param actions only these, such as {@code grant.created}; empty: all
- * @param checkpoints whether the feed also has checkpoints: events without a change, whose cursor is worth keeping
+ * @param checkpoints whether the feed also has checkpoints: one after each batch of changes, and every few seconds
+ *     without one
  */
 public record ChangesQuery(
     String cursor,
     String since,
-    String namespace,
-    String relation,
+    List<String> namespaces,
+    List<String> relations,
+    List<String> on,
     List<String> actions,
     boolean checkpoints) {
     /**
@@ -24,12 +29,16 @@ public record ChangesQuery(
      *
      * @param cursor as in the record
      * @param since as in the record
-     * @param namespace as in the record
-     * @param relation as in the record
+     * @param namespaces as in the record
+     * @param relations as in the record
+     * @param on as in the record
      * @param actions as in the record
      * @param checkpoints as in the record
-     */
+         */
     public ChangesQuery {
+        namespaces = Fields.copy(namespaces, List.of());
+        relations = Fields.copy(relations, List.of());
+        on = Fields.copy(on, List.of());
         actions = Fields.copy(actions, List.of());
     }
 
@@ -39,7 +48,7 @@ public record ChangesQuery(
      * @return the query
      */
     public static ChangesQuery fromStart() {
-        return new ChangesQuery(null, null, null, null, null, false);
+        return after(null);
     }
 
     /**
@@ -49,7 +58,7 @@ public record ChangesQuery(
      * @return the query
      */
     public static ChangesQuery after(String cursor) {
-        return new ChangesQuery(cursor, null, null, null, null, false);
+        return new ChangesQuery(cursor, null, null, null, null, null, false);
     }
 
     /**
@@ -59,63 +68,80 @@ public record ChangesQuery(
      * @return the query
      */
     public static ChangesQuery since(String since) {
-        return new ChangesQuery(null, since, null, null, null, false);
+        return new ChangesQuery(null, since, null, null, null, null, false);
     }
 
     /**
-     * The same with another {@code namespace}.
+     * The same with other {@code namespaces}.
      *
-     * @param namespace only grants on objects of this namespace, the namespace itself, and rules; or null
+     * @param namespaces only grants on objects of these namespaces, the namespaces themselves, and rules; empty: all
      * @return the new query
      */
-    public ChangesQuery withNamespace(String namespace) {
-        return new ChangesQuery(cursor, since, namespace, relation, actions, checkpoints);
+    public ChangesQuery withNamespaces(List<String> namespaces) {
+        return new ChangesQuery(cursor, since, namespaces, relations, on, actions, checkpoints);
     }
 
     /**
-     * The same with another {@code relation}.
+     * The same with other {@code relations}.
      *
-     * @param relation only grants of this relation, and rules; or null
+     * @param relations only grants of these relations, and rules; empty: all
      * @return the new query
      */
-    public ChangesQuery withRelation(String relation) {
-        return new ChangesQuery(cursor, since, namespace, relation, actions, checkpoints);
+    public ChangesQuery withRelations(List<String> relations) {
+        return new ChangesQuery(cursor, since, namespaces, relations, on, actions, checkpoints);
     }
 
     /**
-     * The same with another {@code actions}.
+     * The same with other {@code on}.
+     *
+     * @param on only grants of these relations on objects of these namespaces, such as {@code document:viewer}, and rules; not
+     *     with namespaces or relations; empty: all
+     * @return the new query
+     */
+    public ChangesQuery withOn(List<String> on) {
+        return new ChangesQuery(cursor, since, namespaces, relations, on, actions, checkpoints);
+    }
+
+    /**
+     * The same with other {@code actions}.
      *
      * @param actions only these, such as {@code grant.created}; empty: all
      * @return the new query
      */
     public ChangesQuery withActions(List<String> actions) {
-        return new ChangesQuery(cursor, since, namespace, relation, actions, checkpoints);
+        return new ChangesQuery(cursor, since, namespaces, relations, on, actions, checkpoints);
     }
 
     /**
-     * The same with another {@code checkpoints}.
+     * The same with or without {@code checkpoints}.
      *
-     * @param checkpoints whether the feed also has checkpoints: events without a change, whose cursor is worth keeping
+     * @param checkpoints whether the feed also has checkpoints: one after each batch of changes, and every few seconds
+     *     without one
      * @return the new query
      */
     public ChangesQuery withCheckpoints(boolean checkpoints) {
-        return new ChangesQuery(cursor, since, namespace, relation, actions, checkpoints);
+        return new ChangesQuery(cursor, since, namespaces, relations, on, actions, checkpoints);
     }
 
     ChangesQuery at(String position) {
-        return new ChangesQuery(position, null, namespace, relation, actions, checkpoints);
+        return new ChangesQuery(position, null, namespaces, relations, on, actions, checkpoints);
     }
 
-    /** `limit` and `waitSeconds` may be null. */
-    Request request(Integer limit, Long waitSeconds) {
-        for (int i = 0; i < actions.size(); i++) {
-            // A comma would make two of it, and an empty one none, which means all.
-            if (!actions.get(i).isEmpty() && !actions.get(i).contains(",")) continue;
-            throw GrantdException.of(Failure.invalidRequest("\"action[" + i + "]\" is empty or has a comma"));
-        }
-        String action = actions.isEmpty() ? null : String.join(",", actions);
-        return Request.get("listChanges", "/v1/changes", Request.query(
-            "cursor", cursor, "since", since, "namespace", namespace, "relation", relation, "action", action,
-            "limit", limit, "wait", waitSeconds));
+    private Map<String, String> parameters(Object... more) {
+        Map<String, String> all = Request.query(
+            "cursor", cursor, "since", since, "namespace", Request.items("namespace", namespaces),
+            "relation", Request.items("relation", relations), "on", Request.items("on", on),
+            "action", Request.items("action", actions));
+        all.putAll(Request.query(more));
+        return all;
+    }
+
+    /** One page. `limit` and `waitSeconds` may be null. */
+    Request page(Integer limit, Long waitSeconds) {
+        return Request.get("listChanges", "/v1/changes", parameters("limit", limit, "wait", waitSeconds));
+    }
+
+    Request stream() {
+        return Request.get("listChanges", "/v1/changes", parameters("checkpoints", checkpoints ? "batch" : null));
     }
 }

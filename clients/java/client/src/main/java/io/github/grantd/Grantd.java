@@ -351,6 +351,29 @@ public final class Grantd {
     }
 
     /**
+     * The pages of a snapshot, from which the change feed leads on.
+     *
+     * @param query which grants
+     * @return the pages
+     */
+    public Listing<SnapshotPage> snapshotGrants(SnapshotQuery query) {
+        return new Listing<>(query.cursor(), cursor -> {
+            SnapshotPage page = snapshotGrantsPage(query.withCursor(cursor));
+            return new Listing.Page<>(List.of(page), page.nextCursor());
+        });
+    }
+
+    /**
+     * One page of a snapshot.
+     *
+     * @param query which grants
+     * @return the page
+     */
+    public SnapshotPage snapshotGrantsPage(SnapshotQuery query) {
+        return call(query.request(), SnapshotPage::of);
+    }
+
+    /**
      * All namespaces, ascending by name.
      *
      * @return the namespaces
@@ -616,7 +639,7 @@ public final class Grantd {
      * @return the page
      */
     public ChangeList listChangesPage(ChangesQuery query, Integer limit, Duration wait) {
-        return callFor(query.request(limit, wait.isZero() ? null : wait.toSeconds()), ChangeList::decode);
+        return callFor(query.page(limit, wait.isZero() ? null : wait.toSeconds()), ChangeList::decode);
     }
 
     /**

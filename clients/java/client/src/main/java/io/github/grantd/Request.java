@@ -7,6 +7,7 @@ import java.net.URLEncoder;
 import java.net.http.HttpHeaders;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -76,6 +77,15 @@ record Request(
         Map<String, String> query = new LinkedHashMap<>();
         Json.object(pairs).forEach((name, value) -> query.put(name, value.toString()));
         return query;
+    }
+
+    /** One parameter for several items, or null. A comma would make two of an item, and an empty one none, which means all. */
+    static String items(String name, List<String> items) {
+        for (int i = 0; i < items.size(); i++) {
+            if (!items.get(i).isEmpty() && !items.get(i).contains(",")) continue;
+            throw GrantdException.of(Failure.invalidRequest("\"" + name + "[" + i + "]\" is empty or has a comma"));
+        }
+        return items.isEmpty() ? null : String.join(",", items);
     }
 
     /** For a path or a query. Fails with an IllegalArgumentException on what would become another text. */

@@ -6,7 +6,6 @@ import io.github.grantd.internal.Json;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -22,8 +21,11 @@ record ContractCalls(Grantd client, Map<String, Object> args, boolean isPage, in
         return (String) args.get(name);
     }
 
-    private String[] texts(String name) {
-        return ((List<?>) args.getOrDefault(name, List.of())).stream().map(String.class::cast).toArray(String[]::new);
+    /** Of a list, or of a text with commas. */
+    private List<String> texts(String name) {
+        Object given = args.getOrDefault(name, List.of());
+        if (given instanceof String text) return List.of(text.split(","));
+        return ((List<?>) given).stream().map(String.class::cast).toList();
     }
 
     private CallContext with() throws ReflectiveOperationException {
@@ -65,6 +67,7 @@ record ContractCalls(Grantd client, Map<String, Object> args, boolean isPage, in
             case "listObjects" -> listObjects();
             case "listSubjects" -> listSubjects();
             case "listGrants" -> listGrants();
+            case "snapshotGrants" -> snapshotGrants();
             case "listNamespaces" -> once(client.listNamespaces());
             case "createNamespace" -> value(client.createNamespace(text("name")));
             case "listKeys" -> listKeys();
@@ -87,7 +90,7 @@ record ContractCalls(Grantd client, Map<String, Object> args, boolean isPage, in
             case "searchSubjects" -> searchSubjects();
             case "searchResources" -> searchResources();
             case "searchActions" -> searchActions();
-            case "readJoin" -> value(client.readJoin(text("namespace"), text("name"), texts("deep")));
+            case "readJoin" -> value(client.readJoin(text("namespace"), text("name"), texts("deep").toArray(String[]::new)));
             case "readSets" -> value(client.readSets(Records.from(SetsRequest.class, args)));
             case "readOpenapi" -> value(client.readOpenapi());
             default -> throw new IllegalArgumentException("there is no call " + call);
@@ -157,6 +160,15 @@ record ContractCalls(Grantd client, Map<String, Object> args, boolean isPage, in
         return outcome;
     }
 
+    private Object snapshotGrants() throws ReflectiveOperationException {
+        SnapshotQuery query = query(SnapshotQuery.class);
+        if (!isPage) return listed(client.snapshotGrants(query).stream().flatMap(page -> page.grants().stream()).iterator());
+        SnapshotPage page = client.snapshotGrantsPage(query);
+        Map<String, Object> outcome = page(page.grants(), page.nextCursor());
+        Records.object(outcome.get("page")).putAll(Map.of("feed_cursor", page.feedCursor(), "seq", page.seq()));
+        return outcome;
+    }
+
     private Object once(List<?> items) throws ReflectiveOperationException {
         return isPage ? page(items, null) : listed(items);
     }
@@ -169,9 +181,8 @@ record ContractCalls(Grantd client, Map<String, Object> args, boolean isPage, in
     }
 
     private Object createKey() throws ReflectiveOperationException {
-        List<String> scopes = ((List<?>) args.getOrDefault("scopes", List.of())).stream().map(String.class::cast).toList();
         Instant expiresAt = args.get("expires_at") == null ? null : Instant.parse(text("expires_at"));
-        return value(client.createKey(new KeyRequest(scopes, text("name"), expiresAt, text("idempotency_key"))));
+        return value(client.createKey(new KeyRequest(texts("scopes"), text("name"), expiresAt, text("idempotency_key"))));
     }
 
     private Object writeRules() throws ReflectiveOperationException {
@@ -190,12 +201,15 @@ record ContractCalls(Grantd client, Map<String, Object> args, boolean isPage, in
     }
 
     private Object listChanges() throws ReflectiveOperationException {
-        List<String> actions = args.get("action") == null ? List.of() : Arrays.asList(text("action").split(","));
-        ChangesQuery query = query(ChangesQuery.class).withActions(actions);
+        ChangesQuery query = new ChangesQuery(
+            text("cursor"), text("since"), texts("namespace"), texts("relation"), texts("on"), texts("action"),
+            "batch".equals(args.get("checkpoints")));
         if (isPage) {
             Integer limit = args.get("limit") == null ? null : ContractRunner.number(args.get("limit"));
             ChangeList page = client.listChangesPage(query, limit, Duration.ZERO);
-            return page(page.changes(), page.nextCursor());
+            Map<String, Object> outcome = page(page.changes(), page.nextCursor());
+            Records.object(outcome.get("page")).put("seq", page.seq());
+            return outcome;
         }
         try (ChangeFeed feed = client.changes(query)) {
             return listed(feed);

@@ -119,10 +119,12 @@ class OutgoingTest {
             "a", "b", List.of(RuleElement.of(new RuleGate(List.of(), RuleElement.names(text), List.of()))))))));
         CALLS.put("changes cursor", (client, text) -> client.listChangesPage(ChangesQuery.after(text), 1, Duration.ZERO));
         CALLS.put("changes since", (client, text) -> client.listChangesPage(ChangesQuery.since(text), null, Duration.ZERO));
-        CALLS.put("changes namespace", (client, text) ->
-            client.listChangesPage(ChangesQuery.fromStart().withNamespace(text), null, Duration.ZERO));
-        CALLS.put("changes relation", (client, text) ->
-            client.listChangesPage(ChangesQuery.fromStart().withRelation(text), null, Duration.ZERO));
+        CALLS.put("header namespace", (client, text) ->
+            client.listChangesPage(ChangesQuery.fromStart().withNamespaces(List.of(text)), null, Duration.ZERO));
+        CALLS.put("header relation", (client, text) ->
+            client.listChangesPage(ChangesQuery.fromStart().withRelations(List.of(text)), null, Duration.ZERO));
+        CALLS.put("header on", (client, text) -> client.snapshotGrantsPage(SnapshotQuery.of(List.of(text))));
+        CALLS.put("sets subject", (client, text) -> client.readSets(SetsRequest.of(text, JoinQuery.of("a", "b"))));
         CALLS.put("header action", (client, text) ->
             client.listChangesPage(ChangesQuery.fromStart().withActions(List.of(text)), null, Duration.ZERO));
         AccessEntity entity = AccessEntity.of("a", "b");
