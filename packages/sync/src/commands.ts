@@ -1,7 +1,7 @@
 // What `grantd sync` does: keeps a mirror until it is ended, verifies one, or prints what an application asks it with.
 
 import { backoffMs } from '../../../src/core/async/clock.ts';
-import type { Join, JoinQuery } from '../../../src/rules/join.ts';
+import type { JoinQuery } from '../../../src/rules/join.ts';
 import type { CliContext } from '../../cli/src/cli-context.ts';
 import { CliFailure, EXIT, reasonOf } from '../../cli/src/failures.ts';
 import { createProgress } from '../../cli/src/progress.ts';
@@ -30,30 +30,40 @@ function nameOf(home: MirrorHome): string {
   return `${host}${pathname}`;
 }
 
-/** SQLite is loaded only for a file: Node 22 calls it experimental. */
-async function openDatabase(home: MirrorHome): Promise<MirrorDatabase> {
-  if ('url' in home) return PostgresDatabase.open(home.url, home.schema);
-  const { SqliteDatabase } = await import('./sqlite-database.ts');
-  return new SqliteDatabase(home.file);
+class DatabaseFailure extends CliFailure {
+  readonly passes: boolean = false;
 }
 
-/** What a failure of a database says; what belongs to the service is said already. */
-function failureOf(home: MirrorHome, error: unknown): CliFailure {
-  if (error instanceof CliFailure) return error;
-  return new CliFailure(`${nameOf(home)}: ${reasonOf(error)}`, EXIT.failed, { cause: error });
+/** What belongs to the service fails as it does anywhere. */
+async function withDatabase<Result>(
+  home: MirrorHome,
+  run: (database: MirrorDatabase) => Promise<Result>,
+): Promise<Result> {
+  let database: MirrorDatabase | undefined;
+  try {
+    // SQLite is loaded only for a file: Node 22 calls it experimental.
+    database =
+      'url' in home
+        ? await PostgresDatabase.open(home.url, home.schema)
+        : new (await import('./sqlite-database.ts')).SqliteDatabase(home.file);
+    return await run(database);
+  } catch (error) {
+    if (error instanceof CliFailure) throw error;
+    const failure = new DatabaseFailure(`${nameOf(home)}: ${reasonOf(error)}`, EXIT.failed, { cause: error });
+    throw Object.assign(failure, { passes: database?.troubleOf(error) !== 'lasting' });
+  } finally {
+    await database?.close().catch(() => undefined);
+  }
 }
 
-interface SyncFrame {
-  readonly source: ServiceSource;
-  readonly signal: AbortSignal;
-}
+type SyncRun = (source: ServiceSource, signal: AbortSignal) => Promise<number>;
 
 /** Until Ctrl-C or SIGTERM, both of which end it well. */
 async function untilEnded(
   context: CliContext,
   client: ServiceClient,
   queries: readonly JoinQuery[],
-  run: (frame: SyncFrame) => Promise<number>,
+  run: SyncRun,
 ): Promise<number> {
   const terminated = new AbortController();
   const terminate = (): void => terminated.abort();
@@ -61,8 +71,7 @@ async function untilEnded(
   try {
     return await context.untilInterrupted((interrupted) => {
       const signal = AbortSignal.any([interrupted, terminated.signal]);
-      const source = new ServiceSource(client, createPatientReader(context, client, signal), queries);
-      return run({ source, signal });
+      return run(new ServiceSource(client, createPatientReader(context, client, signal), queries), signal);
     });
   } finally {
     process.removeListener('SIGTERM', terminate);
@@ -99,30 +108,27 @@ export interface KeepOptions {
 
 export function keepMirror(context: CliContext, client: ServiceClient, options: KeepOptions): Promise<number> {
   const { home, joins, metricsPort } = options;
-  return untilEnded(context, client, joins, async ({ source, signal }) => {
+  return untilEnded(context, client, joins, async (source, signal) => {
     let [failures, isAtWork, isWaiting] = [0, false, false];
     await using metrics = metricsPort === undefined ? undefined : await serveMetrics(metricsPort, context.nowMs);
     const watch = watchOf(context, metrics);
+    const run = async (database: MirrorDatabase): Promise<void> => {
+      while (!signal.aborted && !(await database.lock())) {
+        if (!isWaiting) context.note(`Another process keeps the mirror in ${nameOf(home)}. Waiting for its end.`);
+        isWaiting = true;
+        await context.pause(LOCK_PAUSE_MS, signal);
+      }
+      [isAtWork, failures] = [true, 0];
+      await runMirror({ source, mirror: new SqlMirror(database), watch, signal, nowMs: context.nowMs });
+    };
     while (!signal.aborted) {
-      let database: MirrorDatabase | undefined;
       try {
-        database = await openDatabase(home);
-        while (!signal.aborted && !(await database.lock())) {
-          if (!isWaiting) context.note(`Another process keeps the mirror in ${nameOf(home)}. Waiting for its end.`);
-          isWaiting = true;
-          await context.pause(LOCK_PAUSE_MS, signal);
-        }
-        isAtWork = true;
-        failures = 0;
-        await runMirror({ source, mirror: new SqlMirror(database), watch, signal, nowMs: context.nowMs });
+        await withDatabase(home, run);
       } catch (error) {
-        const failure = failureOf(home, error);
-        if (!isAtWork || failure === error || database?.passes(error) === false) throw failure;
-        context.note(`${failure.message}. Trying again until it responds.`);
+        if (!(isAtWork && error instanceof DatabaseFailure && error.passes)) throw error;
+        context.note(`${error.message}. Trying again until it responds.`);
         await context.pause(backoffMs(BACKOFF, failures), signal);
         failures += 1;
-      } finally {
-        await database?.close().catch(() => undefined);
       }
     }
     context.note('Ended. The mirror stays as it is, and is continued from here.');
@@ -135,24 +141,21 @@ export function verifyMirror(
   client: ServiceClient,
   { home, joins }: KeepOptions,
 ): Promise<number> {
-  return untilEnded(context, client, joins, async ({ source, signal }) => {
-    let database: MirrorDatabase | undefined;
-    try {
-      database = await openDatabase(home);
-      const watch = watchOf(context);
-      const mirror = new SqlMirror(database);
-      const pause = (delayMs: number): Promise<boolean> => context.pause(delayMs, signal);
-      const found = await compareMirror({ source, mirror, watch, pause, nowMs: context.nowMs });
+  return untilEnded(context, client, joins, (source, signal) =>
+    withDatabase(home, async (database) => {
+      const found = await compareMirror({
+        source,
+        mirror: new SqlMirror(database),
+        watch: watchOf(context),
+        pause: (delayMs) => context.pause(delayMs, signal),
+        nowMs: context.nowMs,
+      });
       if (found === undefined) return EXIT.interrupted;
       for (const line of found.lines) context.print(line);
       if (found.differences === 0) return EXIT.ok;
       throw new CliFailure(`${found.differences} grants differ as of entry ${found.seq}.`);
-    } catch (error) {
-      throw failureOf(home, error);
-    } finally {
-      await database?.close().catch(() => undefined);
-    }
-  });
+    }),
+  );
 }
 
 export interface SqlOptions {
@@ -166,23 +169,19 @@ export function printSql(
   client: ServiceClient,
   { join, schema, rls = false, dialect }: SqlOptions & { readonly join: JoinQuery },
 ): Promise<number> {
-  return untilEnded(context, client, [join], async ({ source }) => {
+  return untilEnded(context, client, [join], async (source) => {
     const joins = await source.joins();
     const [first] = joins?.joins ?? [];
     if (joins === undefined || first === undefined) return EXIT.interrupted;
+    const sql = new JoinSql(first.join, SQLITE);
     const statements =
       dialect === 'postgres'
         ? [...postgresFunctions(quotedName(schema), joins), ...(rls ? [policyOf(quotedName(schema), first)] : [])]
-        : sqliteStatements(first.join);
+        : [
+            `-- All objects, each with 2 (it is held) or 1 (a condition decides).\n${sql.objects()}`,
+            `-- The value of :object; 0: it is not held.\nSELECT ${sql.value(':object', 'up')} AS value`,
+          ];
     for (const statement of statements) context.print(`${statement};\n`);
     return EXIT.ok;
   });
-}
-
-function sqliteStatements(join: Join): string[] {
-  const sql = new JoinSql(join, SQLITE);
-  return [
-    `-- All objects, each with 2 (it is held) or 1 (a condition decides).\n${sql.objects()}`,
-    `-- The value of :object; 0: it is not held.\nSELECT ${sql.value(':object', 'up')} AS value`,
-  ];
 }

@@ -142,18 +142,26 @@ ${stored('reach', 'container, name, value')} (
 
   /** Names that no edge leads to: queries of `container`, `name`, `depth` and `value`. */
   #given(): string[] {
+    const { text } = this.#dialect;
+    const { ask, nesting } = this.#join;
+    const given = [
+      ...(ask.length === 0 ? [] : [`SELECT container, name, 0, value FROM ${this.#heldOn(ask)}`]),
+      ...nesting.flatMap(({ namespace, name, ...node }) =>
+        this.#grantedOn(namespace, node, (object, value) => `${text(object)}, ${text(quoted(name))}, 0, ${value}`),
+      ),
+    ];
+    return given.length === 0 ? [`SELECT ${text("''")}, ${text("''")}, 0, 0 WHERE 1 = 0`] : given;
+  }
+
+  /** A table of `container`, `name` and `value`: on which objects one of the names is held, or may be. */
+  #heldOn(names: readonly string[]): string {
     const { each, end, parameter, text } = this.#dialect;
-    const asked = this.#join.ask.map((name) => `SELECT ${quoted(name)} AS name`).join(' UNION ALL ');
-    const split = (texts: string, value: number): string =>
-      `SELECT ${text('substr(h.text, 1, length(h.text) - length(n.name) - 1)')}, ${text('n.name')}, 0, ${value}
-    FROM ${each(parameter(texts))} AS h JOIN (${asked}) AS n ON ${end('h.text', 'length(n.name) + 1')} = '#' || n.name`;
-    const nodes = this.#join.nesting.flatMap(({ namespace, name, ...node }) =>
-      this.#grantedOn(namespace, node, (object, value) => `${text(object)}, ${text(quoted(name))}, 0, ${value}`),
-    );
-    const held = asked === '' ? [] : [split('held', 2), split('perhaps', 1)];
-    return held.length + nodes.length === 0
-      ? [`SELECT ${text("''")}, ${text("''")}, 0, 0 WHERE 1 = 0`]
-      : [...held, ...nodes];
+    const texts = (name: string, value: number) =>
+      `SELECT text, ${value} AS value FROM ${each(parameter(name))} AS ${name}`;
+    return `(SELECT ${text('substr(h.text, 1, length(h.text) - length(n.name) - 1)')} AS container, ${text('n.name')} AS name, h.value
+    FROM (${texts('held', 2)} UNION ALL ${texts('perhaps', 1)}) AS h
+    JOIN (${names.map((name) => `SELECT ${quoted(name)} AS name`).join(' UNION ALL ')}) AS n
+      ON ${end('h.text', 'length(n.name) + 1')} = '#' || n.name) AS given`;
   }
 
   /**
@@ -310,14 +318,13 @@ ${stored('reach', 'container, name, value')} (
     if (atom === undefined) return [];
     const { held, from } = atom;
     const { namespace } = this.#join;
-    const { grants, parameter, each, end, least } = this.#dialect;
+    const { grants, least } = this.#dialect;
     const isHere = (text: string): string => this.#isOf(text, quoted(`${namespace}:`));
-    const ofHeld = (texts: string, name: string, value: number): string =>
-      `SELECT substr(h.text, 1, length(h.text) - ${name.length + 1}), ${value} FROM ${each(parameter(texts))} AS h
-    WHERE ${end('h.text', String(name.length + 1))} = ${quoted(`#${name}`)} AND ${isHere('h.text')}`;
     return [
       ...this.#grantedOn(namespace, atom, (object, value) => `${object}, ${value}`),
-      ...(held === undefined ? [] : [ofHeld('held', held, 2), ofHeld('perhaps', held, 1)]),
+      ...(held === undefined
+        ? []
+        : [`SELECT container, value FROM ${this.#heldOn([held])} WHERE ${isHere('container')}`]),
       ...from.map(
         ({ relation, names }) => `SELECT p.object, ${least}(r.value, ${this.#sure('p')}) FROM reach AS r
     JOIN ${grants} AS p ON p.subject = r.container AND p.relation = ${quoted(relation)}

@@ -7,7 +7,7 @@ import { parseGroup } from '../../../src/rules/compiled-rules.ts';
 import type { Join } from '../../../src/rules/join.ts';
 
 /** `until` of a grant that is there. */
-const OPEN = Number.MAX_SAFE_INTEGER;
+export const OPEN = Number.MAX_SAFE_INTEGER;
 
 /** How long a state can be asked about after it has passed: longer than an answer of `POST /v1/sets` is in use. */
 const WINDOW_MS = 600_000;

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import type { JoinSet } from './mirror.ts';
 import { postgresFunctions, quotedName } from './postgres-functions.ts';
-import type { MirrorDatabase, SqlValue } from './sql-mirror.ts';
+import type { DatabaseTrouble, MirrorDatabase, SqlValue } from './sql-mirror.ts';
 
 const CONNECT_MS_MAX = 10_000;
 /** The longest statement makes an index over a whole mirror. */
@@ -17,13 +17,10 @@ const SQLSTATE = /^[0-9A-Z]{5}$/;
 /** The connection, the server's end or lack of memory, a conflict, or a server that is no longer the first one. */
 const PASSING = /^(08|57P|53|40|25006)/;
 
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');
-
 export class PostgresDatabase implements MirrorDatabase {
   readonly text = 'text COLLATE "C"';
   readonly waitSeconds = 20;
   readonly setup: readonly string[];
-  readonly takesTable = "SET LOCAL lock_timeout = '2s'";
   readonly #client: pg.Client;
   readonly #schema: string;
   #asked: unknown;
@@ -45,7 +42,12 @@ export class PostgresDatabase implements MirrorDatabase {
   private constructor(client: pg.Client, schema: string) {
     this.#client = client;
     this.#schema = schema;
-    this.setup = [`CREATE SCHEMA IF NOT EXISTS ${schema}`, `CREATE SEQUENCE IF NOT EXISTS ${schema}.asked`];
+    this.setup = [
+      `CREATE SCHEMA IF NOT EXISTS ${schema}`,
+      `CREATE SEQUENCE IF NOT EXISTS ${schema}.asked`,
+      // Before a table is dropped: queries of others must not wait behind it for long.
+      "SET lock_timeout = '2s'",
+    ];
   }
 
   /** Whether this process is the one at work. */
@@ -70,30 +72,15 @@ export class PostgresDatabase implements MirrorDatabase {
     return `${this.#schema}.${name}`;
   }
 
-  name(name: string): string {
-    return name;
-  }
-
-  index(table: string, columns: string, more?: string): string {
-    return `CREATE INDEX ON ${table} (${columns})${more === undefined ? '' : ` INCLUDE (${more})`}`;
-  }
-
-  rows(parameter: string, columns: Readonly<Record<string, string>>): string {
+  rows(columns: Readonly<Record<string, string>>): string {
     const typed = Object.entries(columns).map(([name, type]) => `${name} ${type === 'text' ? this.text : type}`);
-    return `json_to_recordset(${parameter}::json) AS c(${typed.join(', ')})`;
+    return `json_to_recordset($1::json) AS c(${typed.join(', ')})`;
   }
 
-  isIn(query: (row: string) => string): string {
-    return `ctid = ANY (ARRAY(${query('ctid')}))`;
-  }
-
-  isInUse(error: unknown): boolean {
-    return codeOf(error) === LOCK_NOT_AVAILABLE;
-  }
-
-  passes(error: unknown): boolean {
-    const code = codeOf(error);
-    return !SQLSTATE.test(code) || PASSING.test(code);
+  troubleOf(error: unknown): DatabaseTrouble {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (code === LOCK_NOT_AVAILABLE) return 'in-use';
+    return !SQLSTATE.test(code) || PASSING.test(code) ? 'passing' : 'lasting';
   }
 
   define(joins: JoinSet): readonly string[] {

@@ -2,38 +2,39 @@
 // process that ends at any statement leaves a state from which the next one goes on. A new mirror is made in a table
 // beside the old one, and takes its place in one transaction.
 
-import type { JoinSet, MirrorBatch, MirroredGrant, MirrorPlace, MirrorRow } from './mirror.ts';
-import { rowOf } from './mirror.ts';
+import { randomBytes } from 'node:crypto';
+import {
+  type JoinSet,
+  type MirrorBatch,
+  type MirroredGrant,
+  type MirrorPlace,
+  type MirrorRow,
+  OPEN,
+  rowOf,
+} from './mirror.ts';
 
 export type SqlValue = string | number | null;
+
+/** What a failure of a database means: a table that queries are using, or a connection that another one may replace. */
+export type DatabaseTrouble = 'in-use' | 'passing' | 'lasting';
 
 /** A database, on one connection. */
 export interface MirrorDatabase {
   /** Of the columns with texts. */
   readonly text: string;
-  table(name: string): string;
-  /** The name of a table after it was renamed. */
-  name(name: string): string;
-  /** Creates an index on a table. */
-  index(table: string, columns: string, more?: string): string;
-  /** The objects in the JSON text `parameter`, as a table with these columns. */
-  rows(parameter: string, columns: Readonly<Record<string, string>>): string;
-  /** Whether a row of a table is one of those that the query finds, which is given the column that names a row. */
-  isIn(query: (row: string) => string): string;
-  /** Said before a table is dropped: queries of others must not wait behind it for long. */
-  readonly takesTable: string;
-  isInUse(error: unknown): boolean;
-  /** Whether it may work with another connection, later. */
-  passes(error: unknown): boolean;
   /** Statements that make what its tables need. */
   readonly setup: readonly string[];
   /** Seconds for which a page of changes may wait. */
   readonly waitSeconds: number;
+  table(name: string): string;
+  /** The objects in the JSON text that is the first parameter, as a table `c` with these columns. */
+  rows(columns: Readonly<Record<string, string>>): string;
   run(sql: string, ...values: readonly SqlValue[]): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** Statements that make what queries need beside the tables. */
   define(joins: JoinSet): readonly string[];
   /** Whether this process is the one at work, from now to its end. */
   lock(): Promise<boolean>;
+  troubleOf(error: unknown): DatabaseTrouble;
   close(): Promise<void>;
   /** Calls the listener once a query waits for the mirror, until the returned function is called. */
   onAsked(listener: () => void): () => Promise<void>;
@@ -49,10 +50,9 @@ const COLUMNS = {
   conditional: 'boolean',
   kind: 'smallint',
 };
-const NAMES = Object.keys(COLUMNS).join(', ');
+const NAMES = Object.keys(COLUMNS);
+const KEY = 'object, relation, subject, since';
 const { object, relation, subject, since } = COLUMNS;
-const TUPLE = { object, relation, subject, since };
-const SAME = 'g.object = c.object AND g.relation = c.relation AND g.subject = c.subject';
 
 export type MirrorTable = 'grants' | 'grants_next' | 'grants_verified';
 
@@ -120,15 +120,10 @@ export class SqlMirror {
   }
 
   async apply(batch: MirrorBatch, place: MirrorPlace): Promise<void> {
-    const { seq, cursor, horizon } = place;
-    const { database } = this;
     await this.#atOnce(async () => {
       await this.#change('grants', batch);
-      await database.run(`DELETE FROM ${database.table('grants')} WHERE until <= $1`, horizon);
-      await database.run(
-        `UPDATE ${database.table('place')} SET seq = $1, cursor = $2, horizon = $3`,
-        ...[seq, cursor, horizon],
-      );
+      await this.database.run(`DELETE FROM ${this.database.table('grants')} WHERE until <= $1`, place.horizon);
+      await this.#move(place);
     });
   }
 
@@ -138,24 +133,27 @@ export class SqlMirror {
       await this.#swap(joins, state);
       return true;
     } catch (error) {
-      if (this.database.isInUse(error)) return false;
+      if (this.database.troubleOf(error) === 'in-use') return false;
       throw error;
     }
   }
 
-  async #swap(joins: JoinSet, { seq, cursor, horizon, pairs }: Omit<MirrorState, 'revision'>): Promise<void> {
+  async #swap(joins: JoinSet, place: Omit<MirrorState, 'revision'>): Promise<void> {
     const { database } = this;
     await this.#atOnce(async () => {
       await database.run(`ANALYZE ${database.table('grants_next')}`);
-      await database.run(database.takesTable);
       await database.run(`DROP TABLE IF EXISTS ${database.table('grants')}`);
-      await database.run(`ALTER TABLE ${database.table('grants_next')} RENAME TO ${database.name('grants')}`);
       await database.run(
-        `UPDATE ${database.table('place')} SET seq = $1, cursor = $2, horizon = $3`,
-        ...[seq, cursor, horizon],
+        `ALTER TABLE ${database.table('grants_next')} RENAME TO ${database.table('grants').split('.').at(-1)}`,
       );
-      await this.#define(joins, pairs);
+      await this.#move(place);
+      await this.#define(joins, place.pairs);
     });
+  }
+
+  async #move({ seq, cursor, horizon }: MirrorPlace): Promise<void> {
+    const set = `UPDATE ${this.database.table('place')} SET seq = $1, cursor = $2, horizon = $3`;
+    await this.database.run(set, seq, cursor, horizon);
   }
 
   /** For joins that need no more than the mirror has: it keeps no more. */
@@ -179,7 +177,7 @@ export class SqlMirror {
     });
     await database.run(
       `DELETE FROM ${database.table('grants')} AS g WHERE NOT EXISTS (SELECT 1
-  FROM ${database.rows('$1', { prefix: 'text', relation: 'text' })}
+  FROM ${database.rows({ prefix: 'text', relation: 'text' })}
   WHERE c.relation = g.relation AND c.prefix = substr(g.object, 1, length(c.prefix)))`,
       JSON.stringify(kept),
     );
@@ -200,36 +198,34 @@ export class SqlMirror {
       ([column, type]) =>
         `${column} ${type === 'text' ? database.text : type}${column === 'expires_at' ? '' : ' NOT NULL'}`,
     );
-    await database.run(`CREATE TABLE ${name} (${columns.join(', ')}, PRIMARY KEY (object, relation, subject, since))`);
-    await database.run(
-      database.index(name, 'subject, relation, object', 'since, until, expires_at, conditional, kind'),
-    );
-    await database.run(`${database.index(name, 'until')} WHERE until < ${Number.MAX_SAFE_INTEGER}`);
+    await database.run(`CREATE TABLE ${name} (${columns.join(', ')}, PRIMARY KEY (${KEY}))`);
+    // Indexes keep their names when a table is renamed.
+    const index = (of: string): Promise<unknown> =>
+      database.run(`CREATE INDEX grantd_${randomBytes(8).toString('hex')} ON ${name} ${of}`);
+    await index('(subject, relation, object, since, until, expires_at, conditional, kind)');
+    await index(`(until) WHERE until < ${OPEN}`);
   }
 
+  /** What is there already of the same entry is replaced. */
   async #insert(table: MirrorTable, rows: readonly MirrorRow[]): Promise<void> {
     if (rows.length === 0) return;
     const { database } = this;
     await database.run(
-      `INSERT INTO ${database.table(table)} (${NAMES}) SELECT ${NAMES} FROM ${database.rows('$1', COLUMNS)} WHERE true
-  ON CONFLICT DO NOTHING`,
+      `INSERT INTO ${database.table(table)} (${NAMES}) SELECT ${NAMES} FROM ${database.rows(COLUMNS)} WHERE true
+  ON CONFLICT (${KEY}) DO UPDATE SET ${NAMES.map((name) => `${name} = excluded.${name}`)}`,
       JSON.stringify(rows),
     );
   }
 
+  /** Rows of the entries that come again end before every entry, as if they had not been. */
   async #change(table: MirrorTable, { ended, begun }: MirrorBatch): Promise<void> {
     if (ended.length === 0) return;
     const { database } = this;
-    const [name, texts, changed] = [database.table(table), JSON.stringify(ended), database.rows('$1', TUPLE)];
     await database.run(
-      `DELETE FROM ${name} WHERE ${database.isIn(
-        (row) => `SELECT g.${row} FROM ${changed} CROSS JOIN ${name} AS g WHERE ${SAME} AND g.since >= c.since`,
-      )}`,
-      texts,
-    );
-    await database.run(
-      `UPDATE ${name} AS g SET until = c.since FROM ${changed} WHERE ${SAME} AND g.until > c.since`,
-      texts,
+      `UPDATE ${database.table(table)} AS g SET until = CASE WHEN g.since < c.since THEN c.since ELSE 0 END
+  FROM ${database.rows({ object, relation, subject, since })}
+  WHERE g.object = c.object AND g.relation = c.relation AND g.subject = c.subject AND g.until > c.since`,
+      JSON.stringify(ended),
     );
     await this.#insert(table, begun);
   }

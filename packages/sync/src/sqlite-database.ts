@@ -1,8 +1,7 @@
 // A mirror in a file of SQLite.
 
-import { randomBytes } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
-import type { MirrorDatabase, SqlValue } from './sql-mirror.ts';
+import type { DatabaseTrouble, MirrorDatabase, SqlValue } from './sql-mirror.ts';
 
 const BUSY_MS_MAX = 10_000;
 
@@ -11,9 +10,7 @@ export class SqliteDatabase implements MirrorDatabase {
   /** Nobody can say here that a query waits. */
   readonly waitSeconds = 1;
   readonly setup = [];
-  readonly takesTable = 'SELECT 1';
   readonly #database: DatabaseSync;
-
   readonly #file: string;
   #lock: DatabaseSync | undefined;
 
@@ -48,30 +45,13 @@ export class SqliteDatabase implements MirrorDatabase {
     return `grantd_${name}`;
   }
 
-  name(name: string): string {
-    return this.table(name);
-  }
-
-  /** Indexes have names of their own, which stay when a table is renamed. */
-  index(table: string, columns: string, more?: string): string {
-    return `CREATE INDEX grantd_${randomBytes(8).toString('hex')} ON ${table} (${columns}${more === undefined ? '' : `, ${more}`})`;
-  }
-
-  rows(parameter: string, columns: Readonly<Record<string, string>>): string {
+  rows(columns: Readonly<Record<string, string>>): string {
     const values = Object.keys(columns).map((name) => `value ->> '${name}' AS ${name}`);
-    return `(SELECT ${values.join(', ')} FROM json_each(${parameter})) AS c`;
+    return `(SELECT ${values.join(', ')} FROM json_each($1)) AS c`;
   }
 
-  isIn(query: (row: string) => string): string {
-    return `rowid IN (${query('rowid')})`;
-  }
-
-  isInUse(): boolean {
-    return false;
-  }
-
-  passes(): boolean {
-    return false;
+  troubleOf(): DatabaseTrouble {
+    return 'lasting';
   }
 
   define(): readonly string[] {
