@@ -41,7 +41,9 @@ const ROOTS = [
   'RuleSetRequest',
   'RulesPreview',
   'RulesVersion',
+  'SetsRequest',
   'SubjectSearch',
+  'SubjectSets',
   'Tuple',
 ];
 

@@ -104,6 +104,7 @@ CALLS: dict[str, Callable[[dict[str, Any]], tuple[str, dict[str, Any]]]] = {
     "evaluate": lambda args: ("evaluate", {"request": args}),
     "evaluateMany": lambda args: ("evaluate_many", {"request": args}),
     "readJoin": lambda args: ("read_join", args),
+    "readSets": lambda args: ("read_sets", {**args.pop("join"), **args}),
     "readOpenapi": lambda args: ("read_openapi", {}),
 }
 
@@ -113,7 +114,7 @@ def rules_json(rules: grantd.Rules | None) -> Json:
 
 
 def page_json(page: grantd.Page[Any]) -> Json:
-    outcome = {"items": plain(page.items), "cursor": page.cursor}
+    outcome = {"items": plain(page.items), "cursor": page.cursor, "seq": page.seq}
     if page.excluded:
         outcome["excluded"] = page.excluded
     return {"page": outcome if page.feed_cursor is None else {**outcome, "feed_cursor": page.feed_cursor}}
@@ -131,6 +132,8 @@ async def perform(caller: Caller, step: dict[str, Any], args: dict[str, Any]) ->
         explain = args.pop("explain", False)
         result = await caller.call("explain" if explain else "check", **args)
         return {"value": plain(result)}
+    if call == "snapshotGrants":
+        return page_json(await caller.call("snapshot_grants_page", **args))
     if call in LISTS and page:
         return page_json(await caller.call(f"{LISTS[call]}_page", **args))
     if call in LISTS:
@@ -144,6 +147,7 @@ async def perform(caller: Caller, step: dict[str, Any], args: dict[str, Any]) ->
         return {"page": {"items": items, "cursor": None}} if page else {"items": items}
     if call == "listChanges":
         action = args.pop("action", None)
+        args |= {"checkpoints": True} if args.pop("checkpoints", None) == "batch" else {}
         args["actions"] = [] if action is None else action.split(",")
         if page:
             return page_json(await caller.call("changes_page", **args))

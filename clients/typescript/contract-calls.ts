@@ -22,17 +22,23 @@ async function itemsOf<T>(iteration: AsyncIterable<T>, take: number): Promise<Ou
   return { items };
 }
 
+interface ListedMembers {
+  readonly feedCursor?: string;
+  readonly seq?: number;
+  readonly excluded?: readonly string[];
+}
+
 async function listed<T, P extends Page<T>>(
   listing: Listing<T, P>,
   { page, take }: How,
   cursor: unknown,
 ): Promise<Outcome> {
   if (!page) return itemsOf(listing, take);
-  const read: P & { readonly feedCursor?: string; readonly excluded?: readonly string[] } = await listing.page({
+  const read: P & ListedMembers = await listing.page({
     cursor: as({ cursor }).cursor,
   });
-  const { items, feedCursor: feed_cursor, excluded } = read;
-  return { page: { items, cursor: read.cursor, feed_cursor, ...(excluded?.length ? { excluded } : {}) } };
+  const { items, feedCursor: feed_cursor, seq, excluded } = read;
+  return { page: { items, cursor: read.cursor, feed_cursor, seq, ...(excluded?.length ? { excluded } : {}) } };
 }
 
 /** Cases also have ill-typed arguments, so arguments are of any type. */
@@ -46,16 +52,16 @@ function listingCalls(client: Grantd): Record<string, Perform> {
     listObjects: (args, how) => listed(client.listObjects(query(args), how.options), how, args.cursor),
     listSubjects: (args, how) => listed(client.listSubjects(query(args), how.options), how, args.cursor),
     listGrants: (args, how) => listed(client.listGrants(query(args), how.options), how, args.cursor),
+    snapshotGrants: (args, how) => listed(client.snapshotGrants(query(args), how.options), how, args.cursor),
     listKeys: (args, how) => listed(client.listKeys(query(args), how.options), how, args.cursor),
     listNamespaces: (args, how) => listed(client.listNamespaces(how.options), how, args.cursor),
     searchSubjects: (args, how) => listed(client.searchSubjects(as(args), how.options), how, undefined),
     searchResources: (args, how) => listed(client.searchResources(as(args), how.options), how, undefined),
     searchActions: (args, how) => listed(client.searchActions(as(args), how.options), how, undefined),
-    async listChanges(args, how) {
+    async listChanges({ checkpoints, ...args }, how) {
       const changes = client.changes(as(args), how.options);
-      if (!how.page) return itemsOf(changes, how.take);
-      const { items, cursor } = await changes.page();
-      return { page: { items, cursor } };
+      if (!how.page) return itemsOf<unknown>(checkpoints === 'batch' ? changes.withCheckpoints() : changes, how.take);
+      return { page: await changes.page() };
     },
   };
 }
@@ -99,6 +105,7 @@ export function callsOf(client: Grantd): Record<string, Perform> {
     evaluate: value((args, options) => client.evaluate(as(args), options)),
     evaluateMany: value((args, options) => client.evaluateMany(as(args), options)),
     readJoin: value((args, options) => client.readJoin(as(args), options)),
+    readSets: value((args, options) => client.readSets(as(args), options)),
     readOpenapi: value((_, options) => client.readOpenapi(options)),
     ...listingCalls(client),
     ...ruleCalls(client),

@@ -29,7 +29,9 @@ import type {
   RuleSetRequest,
   RulesPreview,
   RulesVersion,
+  SetsRequest,
   SubjectSearch,
+  SubjectSets,
   Tuple,
   WrittenGrant,
 } from './generated/schemas.ts';
@@ -37,7 +39,7 @@ import { createKey, type KeyCreation } from './key-creation.ts';
 import { Listing, type Page } from './listing.ts';
 import { type KnownOf, knownMembers, membersOf, objectOf } from './members.ts';
 import { type GrantdOptions, knownOptions, transportOptions } from './options.ts';
-import { isSendable, jsonOf, RULES_TYPE, refused, revisionTag, segmentOf } from './outgoing.ts';
+import { isSendable, jsonOf, listParameter, RULES_TYPE, refused, revisionTag, segmentOf } from './outgoing.ts';
 import {
   checkDecision,
   checkKey,
@@ -46,6 +48,7 @@ import {
   checkReason,
   checkRuleSet,
   checkRulesVersion,
+  checkSets,
   Field,
   grantIn,
   grantOf,
@@ -100,11 +103,22 @@ export interface GrantsQuery extends PageSize {
   readonly relation?: Relation | undefined;
 }
 
+export interface SnapshotQuery extends PageSize {
+  /** Relations on objects of namespaces, each as `namespace:relation`. */
+  readonly on: readonly string[];
+}
+
 export interface KeysQuery extends PageSize {}
 
 export interface GrantPage extends Page<Grant> {
   /** The cursor of the change feed before this page. To follow from a snapshot, use that of the first page. */
   readonly feedCursor: string | undefined;
+}
+
+export interface SnapshotPage extends GrantPage {
+  readonly feedCursor: string;
+  /** The entry as of which the page was read. The grants are exact once the feed has reached that of every page. */
+  readonly seq: number;
 }
 
 export interface SubjectPage extends Page<string> {
@@ -176,7 +190,8 @@ const PAGE = { limit: true, cursor: 'give it to the method page of what this cal
 const LISTING = { relation: true, namespace: true, via: true, ...PAGE, ...CONTEXT } as const;
 const OBJECTS = { subject: true, ...LISTING } satisfies KnownOf<ObjectsQuery>;
 const SUBJECTS = { object: true, include: true, ...LISTING } satisfies KnownOf<SubjectsQuery>;
-const GRANTS = { ...TUPLE, ...PAGE } satisfies KnownOf<GrantsQuery>;
+const GRANTS = { ...TUPLE, ...PAGE, ...{ on: 'call the method snapshotGrants' } } satisfies KnownOf<GrantsQuery>;
+const SNAPSHOT = { on: true, ...PAGE } satisfies KnownOf<SnapshotQuery>;
 const KEYS = PAGE satisfies KnownOf<KeysQuery>;
 const KEY: KnownOf<{ readonly key_id: string }> = { key_id: true };
 const RULES: KnownOf<{ readonly unless_revision?: string | undefined }> = { unless_revision: true };
@@ -224,6 +239,15 @@ const listingCall = (
 function revisionOf(reply: CallReply): string {
   const [, revision] = /^"([0-9a-f]{32})"$/.exec(reply.headers.get('etag') ?? '') ?? [];
   return revision ?? Field.of(reply).refuse('comes without a revision of the rules');
+}
+
+function grantPageOf(reply: CallReply): GrantPage {
+  const field = Field.of(reply);
+  return {
+    items: field.at('grants').list().map(grantIn),
+    cursor: field.at('next_cursor').cursorOrNull(),
+    feedCursor: reply.headers.get('x-service-cursor') ?? undefined,
+  };
 }
 
 export class Grantd {
@@ -327,13 +351,21 @@ export class Grantd {
     const known = knownMembers(query, GRANTS);
     return new Listing(async (cursor, callOptions) => {
       const call = get('listGrants', '/v1/grants', { ...known, cursor });
+      return grantPageOf(await this.#transport.send(call, callOptions));
+    }, options);
+  }
+
+  /** All grants of some relations on objects of some namespaces. The feed leads on from that of the first page. */
+  snapshotGrants(query: SnapshotQuery, options: CallOptions = {}): Listing<Grant, SnapshotPage> {
+    const { on, ...known } = knownMembers(query, SNAPSHOT);
+    const pairs = listParameter(on, 'on');
+    return new Listing(async (cursor, callOptions) => {
+      const call = get('listGrants', '/v1/grants', { ...known, on: pairs, cursor });
       const reply = await this.#transport.send(call, callOptions);
+      const { feedCursor, ...page } = grantPageOf(reply);
       const field = Field.of(reply);
-      return {
-        items: field.at('grants').list().map(grantIn),
-        cursor: field.at('next_cursor').cursorOrNull(),
-        feedCursor: reply.headers.get('x-service-cursor') ?? undefined,
-      };
+      if (feedCursor === undefined) return field.refuse('comes without a cursor of the feed');
+      return { ...page, feedCursor, seq: field.at('seq').count() };
     }, options);
   }
 
@@ -513,13 +545,19 @@ export class Grantd {
 
   /** How a list of objects on which a subject holds the name follows from mirrored grants. */
   async readJoin(query: JoinQuery, options?: CallOptions): Promise<Join> {
-    const { deep = [], ...name } = knownMembers(query, JOIN);
-    const call = get('readJoin', '/v1/join', deep.length === 0 ? name : { ...name, deep: deep.join() });
+    const { deep, ...name } = knownMembers(query, JOIN);
+    const call = get('readJoin', '/v1/join', { ...name, deep: listParameter(deep, 'deep', { mayBeEmpty: true }) });
     const field = Field.of(await this.#transport.send(call, options));
     return field.checked<Join>((join) => {
       join.at('revision').text();
       join.at('ask').texts();
     });
+  }
+
+  /** The sets of a subject: with the grants that the join mirrors, they say on which objects it holds the name. */
+  async readSets(request: SetsRequest, options?: CallOptions): Promise<SubjectSets> {
+    const field = Field.of(await this.#transport.send(post('readSets', '/v1/sets', request), options));
+    return field.checked<SubjectSets>(checkSets);
   }
 
   /** The OpenAPI description of the interface. */

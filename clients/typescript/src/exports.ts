@@ -15,12 +15,14 @@ export {
   type RevisedRules,
   type RulesChange,
   type RulesText,
+  type SnapshotPage,
+  type SnapshotQuery,
   type SubjectPage,
   type SubjectsQuery,
   type WrittenNamespace,
 } from './client.ts';
 export { type ClientErrorType, type ErrorType, GrantdError, type ServiceErrorType } from './error.ts';
-export type { ChangePage, ChangePageQuery, Changes, ChangesQuery, FeedChange } from './feed.ts';
+export type { ChangePage, ChangePageQuery, Changes, ChangesQuery, FeedChange, FeedCheckpoint } from './feed.ts';
 export type * from './generated/schemas.ts';
 export type { Listing, Page } from './listing.ts';
 export type { Logger } from './log.ts';

@@ -7,17 +7,22 @@ import type { Change } from './generated/schemas.ts';
 import { parsedText } from './json.ts';
 import type { Page } from './listing.ts';
 import { type KnownOf, knownMembers, membersOf } from './members.ts';
+import { listParameter } from './outgoing.ts';
 import { errorOf, invalidResponse, mediaTypeOf, refuseCoding, requestIdOf } from './responses.ts';
 import { checkChange, Field } from './shapes.ts';
-import { type CallOptions, connectionError, type Transport } from './transport.ts';
+import { type Call, type CallOptions, connectionError, type Transport } from './transport.ts';
 
 export interface ChangesQuery {
   /** Only changes after it. */
   readonly cursor?: string | undefined;
   /** Only changes since this time (ISO 8601), or from `now` on. Not with `cursor`. */
   readonly since?: string | undefined;
+  /** Only of these, separated by commas. */
   readonly namespace?: string | undefined;
+  /** Only of these, separated by commas. */
   readonly relation?: string | undefined;
+  /** Only of these relations on objects of these namespaces, each as `namespace:relation`. Without the two above. */
+  readonly on?: readonly string[] | undefined;
   /** Separated by commas. */
   readonly action?: string | undefined;
 }
@@ -28,8 +33,18 @@ export interface FeedChange {
   readonly cursor: string;
 }
 
+export interface FeedCheckpoint {
+  readonly change?: undefined;
+  /** Resumes after everything up to here. */
+  readonly cursor: string;
+  /** Every change of the entries up to this one that passes the filter has been delivered: none is half delivered. */
+  readonly seq: number;
+}
+
 export interface ChangePage extends Page<Change> {
   readonly cursor: string;
+  /** As that of a checkpoint. */
+  readonly seq: number;
 }
 
 export interface ChangePageQuery {
@@ -40,7 +55,14 @@ export interface ChangePageQuery {
   readonly wait?: number | undefined;
 }
 
-const QUERY: KnownOf<ChangesQuery> = { cursor: true, since: true, namespace: true, relation: true, action: true };
+const QUERY: KnownOf<ChangesQuery> = {
+  cursor: true,
+  since: true,
+  namespace: true,
+  relation: true,
+  on: true,
+  action: true,
+};
 const PAGE: KnownOf<ChangePageQuery> = { cursor: true, limit: true, wait: true };
 
 /** More than two sets of rules, the longest that a change carries. */
@@ -53,15 +75,19 @@ const STREAM = {
   headers: { accept: 'application/x-ndjson' },
 } as const;
 
-interface Line {
-  readonly cursor: string;
-  readonly change: Change | undefined;
-}
+type Line = FeedChange | FeedCheckpoint;
 
 const isBehind = (change: Change, last: Change | undefined): boolean =>
   last === undefined || change.seq > last.seq || (change.seq === last.seq && change.index > last.index);
 
-function lineOf(text: string, requestId: string | undefined, request: string): Line | undefined {
+interface LineSource {
+  readonly requestId: string | undefined;
+  readonly request: string;
+  /** Whether somebody wants checkpoints. Those of version 0.2 have no `seq`. */
+  readonly marked: boolean;
+}
+
+function lineOf(text: string, { marked, requestId, request }: LineSource): Line | undefined {
   const source = { status: 200, requestId, request };
   const value = parsedText(text);
   if (value === undefined) throw invalidResponse(200, 'A line of the feed is not JSON.', requestId, true);
@@ -69,7 +95,9 @@ function lineOf(text: string, requestId: string | undefined, request: string): L
   const type = line.at('type').text();
   if (type !== 'change' && type !== 'checkpoint') return undefined;
   const cursor = line.at('cursor').cursor();
-  return { cursor, change: type === 'change' ? line.at('change').checked<Change>(checkChange) : undefined };
+  return type === 'change'
+    ? { change: line.at('change').checked<Change>(checkChange), cursor }
+    : { cursor, seq: marked ? line.at('seq').count() : 0 };
 }
 
 /** The lines of a stream, each as soon as it is complete. An incomplete last line is dropped. */
@@ -100,15 +128,21 @@ async function* linesOf(
   }
 }
 
+interface FeedPlace {
+  cursor: string | undefined;
+  last: Change | undefined;
+}
+
 export class Changes implements AsyncIterable<FeedChange> {
   readonly #transport: Transport;
-  readonly #query: ChangesQuery;
+  readonly #query: NonNullable<Call['query']>;
   readonly #options: CallOptions;
   readonly #silenceMs: number;
 
   constructor(transport: Transport, query: ChangesQuery, options: CallOptions, silenceMs: number) {
     this.#transport = transport;
-    this.#query = knownMembers(query, QUERY);
+    const { on, ...known } = knownMembers(query, QUERY);
+    this.#query = { ...known, on: listParameter(on, 'on') };
     this.#options = membersOf(options);
     this.#silenceMs = silenceMs;
   }
@@ -134,28 +168,35 @@ export class Changes implements AsyncIterable<FeedChange> {
       .at('changes')
       .list()
       .map((each) => each.checked<Change>(checkChange));
-    return { items, cursor: body.at('next_cursor').cursor() };
+    return { items, cursor: body.at('next_cursor').cursor(), seq: body.at('seq').count() };
   }
 
   /** Ends only when the caller breaks off, at an error that a retry cannot resolve, or with the signal. */
   async *[Symbol.asyncIterator](): AsyncGenerator<FeedChange, void, undefined> {
-    const state: { cursor: string | undefined; last: Change | undefined } = {
-      cursor: this.#query.cursor,
-      last: undefined,
-    };
+    for await (const line of this.#lines({})) if (line.change !== undefined) yield line;
+  }
+
+  /** The same, with a checkpoint after each batch of changes, and every few seconds without one. */
+  withCheckpoints(): AsyncGenerator<FeedChange | FeedCheckpoint, void, undefined> {
+    return this.#lines({ checkpoints: 'batch' });
+  }
+
+  async *#lines(marks: { readonly checkpoints?: 'batch' }): AsyncGenerator<Line, void, undefined> {
+    const { cursor } = this.#query;
+    const state: FeedPlace = { cursor: cursor === undefined ? undefined : String(cursor), last: undefined };
     let failures = 0;
     for (;;) {
       let failure = new GrantdError('connection-lost', 0, 'The stream has ended.');
       try {
         if (state.cursor === undefined && this.#query.since === 'now') yield* this.#fromNow(state);
-        for await (const line of this.#follow(state.cursor, failures + 1)) {
+        for await (const line of this.#follow({ ...marks, cursor: state.cursor }, failures + 1)) {
           failures = 0;
-          if (line.change !== undefined && isBehind(line.change, state.last)) {
-            state.last = line.change;
-            state.cursor = line.cursor;
-            yield { change: line.change, cursor: line.cursor };
-          }
           state.cursor = line.cursor;
+          if (line.change !== undefined) {
+            if (!isBehind(line.change, state.last)) continue;
+            state.last = line.change;
+          }
+          yield line;
         }
       } catch (error) {
         failure = located(connectionError(error), this.#transport.requestOf(STREAM));
@@ -167,17 +208,18 @@ export class Changes implements AsyncIterable<FeedChange> {
   }
 
   /** The word `now` would be another moment after an interruption: a page turns it into a cursor. */
-  async *#fromNow(state: { cursor: string | undefined; last: Change | undefined }): AsyncGenerator<FeedChange, void> {
-    const { items, cursor } = await this.page({ limit: 1 });
+  async *#fromNow(state: FeedPlace): AsyncGenerator<Line, void> {
+    const { items, cursor, seq } = await this.page({ limit: 1 });
     state.cursor = cursor;
     for (const change of items) {
       state.last = change;
       yield { change, cursor };
     }
+    yield { cursor, seq };
   }
 
-  async *#follow(cursor: string | undefined, attempt: number): AsyncGenerator<Line, void, undefined> {
-    const place = cursor === undefined ? {} : { cursor, since: undefined };
+  async *#follow(from: NonNullable<Call['query']>, attempt: number): AsyncGenerator<Line, void, undefined> {
+    const place = from.cursor === undefined ? from : { ...from, since: undefined };
     const deadline = this.#transport.deadline(this.#options);
     const startMs = performance.now();
     let response: Response;
@@ -197,8 +239,10 @@ export class Changes implements AsyncIterable<FeedChange> {
       throw invalidResponse(200, 'The response is not a stream of JSON lines.', requestId);
     }
     const unlessSilent = () => this.#transport.deadline({ timeoutMs: this.#silenceMs, signal: this.#options.signal });
+    const marked = from.checkpoints !== undefined;
+    const source = { requestId, request: this.#transport.requestOf(STREAM), marked };
     for await (const text of linesOf(response.body, unlessSilent)) {
-      const line = text === '' ? undefined : lineOf(text, requestId, this.#transport.requestOf(STREAM));
+      const line = text === '' ? undefined : lineOf(text, source);
       if (line !== undefined) yield line;
     }
   }

@@ -111,6 +111,19 @@ export function parameterOf(value: unknown, name: string): string {
   throw refused(name, 'must be a text.');
 }
 
+/** A parameter of a query that is a list; an empty one, if it may be, is absent. */
+export function listParameter(value: unknown, name: string, { mayBeEmpty = false } = {}): string | undefined {
+  if (value === undefined) return undefined;
+  if (!Array.isArray(value)) throw refused(name, 'must be a list of texts.');
+  if (value.length === 0 && !mayBeEmpty) throw refused(name, 'is an empty list.');
+  const items = value.map((each: unknown, index) => {
+    const item = parameterOf(each, `${name}[${index}]`);
+    if (item !== '' && !item.includes(',')) return item;
+    throw refused(`${name}[${index}]`, 'is empty or has a comma, which separates the items.');
+  });
+  return items.length === 0 ? undefined : items.join();
+}
+
 /** A segment of a path. It can be no `.` or `..`, which every URL resolves. */
 export function segmentOf(value: unknown, name: string): string {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value);

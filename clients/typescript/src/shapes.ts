@@ -225,6 +225,14 @@ export function checkChange(field: Field): void {
   if (field.has('grant')) checkGrant(field.at('grant'));
 }
 
+export function checkSets(field: Field): void {
+  for (const name of ['subjects', 'held', 'perhaps']) field.at(name).texts();
+  textsAt(field, 'own', 'revision');
+  field.at('at').at('seq').count();
+  field.at('at').at('time').time();
+  field.at('through').count();
+}
+
 export function checkDecision(field: Field): void {
   field.at('decision').boolean();
 }

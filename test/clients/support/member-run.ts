@@ -14,6 +14,7 @@ const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan'
 const CONDITION = { name: 'noon', context: { hour: 12 } };
 const CONTEXT = { context: { hour: 12 }, context_grants: [{ ...TUPLE, condition: CONDITION }] };
 const LISTING = { relation: 'viewer', namespace: 'document', via: 'direct', limit: 5, ...CONTEXT };
+const JOIN = { namespace: 'document', name: 'viewer', deep: ['folder'] };
 const ENTITY = { type: 'user', id: 'ada', properties: { a: 1 } };
 const ACTION = { name: 'viewer', properties: { a: 1 } };
 const EVALUATION = { subject: ENTITY, action: ACTION, resource: ENTITY, context: { a: 1 } };
@@ -44,6 +45,7 @@ const CALLS: readonly (readonly [call: string, args: Members])[] = [
   ],
   ['revokeGrants', { subject: 'user:ada', relation: 'viewer' }],
   ['listGrants', { subject: 'user:ada', relation: 'viewer', limit: 5 }],
+  ['snapshotGrants', { on: ['document:viewer'], limit: 5 }],
   ['listObjects', { subject: 'user:ada', ...LISTING }],
   ['listSubjects', { object: 'document:plan', include: 'self', ...LISTING }],
   ['createNamespace', { name: 'document' }],
@@ -54,12 +56,15 @@ const CALLS: readonly (readonly [call: string, args: Members])[] = [
   ['readRulesVersion', { version: 1 }],
   ['writeRules', { rule_set: RULE_SET, revision: 'a' }],
   ['writeRules', { rule_set: 'namespace document', outside_types: 'keep', revision: 'a' }],
+  ['readJoin', { namespace: 'document', name: 'viewer', deep: ['folder'] }],
+  ['readSets', { subject: 'user:ada', join: JOIN, perhaps: true, ...CONTEXT }],
   ['evaluate', EVALUATION],
   ['evaluateMany', { ...EVALUATION, evaluations: [EVALUATION], options: { evaluations_semantic: 'execute_all' } }],
   ['searchSubjects', SEARCH],
   ['searchResources', SEARCH],
   ['searchActions', SEARCH],
   ['listChanges', { since: 'now', namespace: 'document', relation: 'viewer', action: 'grant.created' }],
+  ['listChanges', { since: 'now', on: ['document:viewer'] }],
 ];
 
 const isRecord = (value: unknown): value is Members => typeof value === 'object' && value !== null;

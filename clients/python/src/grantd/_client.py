@@ -25,6 +25,7 @@ from ._operations import (
     Question,
     WantedRules,
     context_of,
+    pairs_of,
     query_of,
 )
 from ._options import BACKOFF_MAX_S, MAX_RETRIES, RETRIES_IN_STOCK, SILENCE_S, TIMEOUT_S, core_of, route_of
@@ -312,6 +313,24 @@ class Grantd(Transport):
         """
         return self._run(self._operations.read_join(namespace, name, deep))
 
+    def read_sets(
+        self,
+        subject: str,
+        namespace: str,
+        name: str,
+        *,
+        deep: Sequence[str] = (),
+        context: Context = None,
+        context_grants: ContextGrants = None,
+        perhaps: bool = False,
+    ) -> types.SubjectSets:
+        """The sets of a subject: with the grants that the join mirrors, they say on which objects it holds the name.
+
+        perhaps: sets whose conditions lack a parameter are in `perhaps`, in place of an error.
+        """
+        sent = context_of(context, context_grants)
+        return self._run(self._operations.read_sets(subject, namespace, name, deep, sent, perhaps))
+
     def read_openapi(self) -> Mapping[str, Any]:
         """The description of the API that the service serves."""
         return self._run(self._operations.read_openapi())
@@ -429,6 +448,17 @@ class Grantd(Transport):
         query = query_of(subject=subject, object=object_, relation=relation, limit=limit, cursor=cursor)
         return self._run(self._operations.list_grants(query))
 
+    def snapshot_grants_page(
+        self, on: Sequence[str], *, limit: int | None = None, cursor: str | None = None
+    ) -> Page[types.Grant]:
+        """One page of all grants of some relations on objects of some namespaces, each as "namespace:relation".
+
+        Follow the change feed with the same `on` from the feed cursor of the first page. What it makes of all pages is
+        exact once its seq has reached that of each page.
+        """
+        query = query_of(on=pairs_of(on), limit=limit, cursor=cursor)
+        return self._run(self._operations.list_grants(query))
+
     def list_keys(self, *, limit: int | None = None, cursor: str | None = None) -> Iterator[types.Key]:
         """All keys that are not revoked, without the keys themselves. Over all pages."""
         query = query_of(limit=limit, cursor=cursor)
@@ -470,12 +500,13 @@ class Grantd(Transport):
         since: datetime | str | None = None,
         namespace: str | None = None,
         relation: str | None = None,
+        on: Sequence[str] | None = None,
         actions: Sequence[str] = (),
         limit: int | None = None,
         wait: int | None = None,
     ) -> Page[types.Change]:
-        """One page of the change feed, always with a cursor. Waits up to `wait` seconds for a change."""
-        query = feed_query(cursor, since, namespace, relation, actions)
+        """One page of the change feed, always with a cursor and a seq. Waits up to `wait` seconds for a change."""
+        query = feed_query(cursor, since, namespace, relation, on, actions)
         return self._run(self._operations.changes_page({**query, **query_of(limit=limit, wait=wait)}))
 
     def changes(
@@ -485,15 +516,18 @@ class Grantd(Transport):
         since: datetime | str | None = None,
         namespace: str | None = None,
         relation: str | None = None,
+        on: Sequence[str] | None = None,
         actions: Sequence[str] = (),
         checkpoints: bool = False,
     ) -> Iterator[ChangeEvent]:
         """Every change of grants, namespaces and rules, once and in order, without end.
 
         Resumes after the last cursor if the connection is lost, and raises errors that are not retryable.
-        With `checkpoints`, also yields events without a change, whose cursor to resume from.
+        on: only these relations on objects of these namespaces, each as "namespace:relation".
+        checkpoints: also yields events without a change: after each batch of changes, and every few seconds without one.
+            They have a cursor to resume from, and a seq.
         """
-        query = feed_query(cursor, since, namespace, relation, actions)
+        query = feed_query(cursor, since, namespace, relation, on, actions)
         feed = Feed(self._core, query, self._silence, checkpoints)
         while True:
             try:

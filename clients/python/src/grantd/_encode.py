@@ -58,6 +58,16 @@ def elements_of(given: Iterable[T], place: str) -> list[T]:
     return list(given)
 
 
+def joined(given: Iterable[str], place: str) -> str | None:
+    """A parameter that is a list: one text, in which commas separate the items. None: an empty list."""
+    items = elements_of(given, place)
+    for each in items:
+        check_text(each, place)
+        if each == "" or "," in each:
+            raise invalid_request(f'"{place}" has {each[:100]!r}, which is empty or has a comma')
+    return ",".join(items) or None
+
+
 def body_of(value: object) -> bytes:
     """The JSON of a request."""
     try:

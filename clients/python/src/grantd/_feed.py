@@ -9,16 +9,15 @@ from datetime import datetime
 
 from ._core import Core, Request, Response, Send, check_head, judge, log_attempt
 from ._decode import Json, WrongShape, parse_json
-from ._encode import check_text, elements_of
+from ._encode import joined
 from ._errors import (
     CONNECTION_LOST,
     TIMEOUT,
     GrantdError,
     garbled_response,
-    invalid_request,
     invalid_response,
 )
-from ._operations import query_of, time_text
+from ._operations import pairs_of, query_of, time_text
 from ._results import ChangeEvent, Page
 from ._types import Change, ChangeLine
 
@@ -32,15 +31,17 @@ def feed_query(
     since: datetime | str | None,
     namespace: str | None,
     relation: str | None,
+    on: Sequence[str] | None,
     actions: Sequence[str],
 ) -> dict[str, str]:
-    listed = elements_of(actions, "actions")
-    for each in listed:
-        check_text(each, "actions")
-        if each == "" or "," in each:
-            raise invalid_request(f'"actions" has {each[:100]!r}, which is not an action')
-    action = ",".join(listed) or None
-    return query_of(cursor=cursor, since=time_text(since), namespace=namespace, relation=relation, action=action)
+    return query_of(
+        cursor=cursor,
+        since=time_text(since),
+        namespace=namespace,
+        relation=relation,
+        on=None if on is None else pairs_of(on),
+        action=joined(actions, "actions"),
+    )
 
 
 class Feed:
@@ -70,6 +71,8 @@ class Feed:
             event = self._next(page.cursor or "", change)
             if event is not None:
                 yield event
+        if self._checkpoints:
+            yield ChangeEvent(page.cursor or "", None, page.seq)
 
     def begin(self, cursor: str | None) -> None:
         self._query.pop("since", None)
@@ -86,7 +89,9 @@ class Feed:
         return self._core.send(self._request(), deadline)
 
     def _request(self) -> Request:
-        return Request("listChanges", "GET", "/v1/changes", self._query, {"accept": MEDIA_TYPE})
+        # In the query of a page, there is no such parameter.
+        query = {**self._query, **({"checkpoints": "batch"} if self._checkpoints else {})}
+        return Request("listChanges", "GET", "/v1/changes", query, {"accept": MEDIA_TYPE})
 
     def check_head(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
         """Raises unless the response is a stream. `body` is needed of an error only."""
@@ -126,7 +131,9 @@ class Feed:
                 raise WrongShape("a line without its change")
             return self._next(line.cursor, line.change)
         elif line.type == "checkpoint" and self._checkpoints:
-            return ChangeEvent(line.cursor, None)
+            if line.seq is None:
+                raise WrongShape("a checkpoint without its seq")
+            return ChangeEvent(line.cursor, None, line.seq)
         return None
 
     def _next(self, cursor: str, change: Change) -> ChangeEvent | None:

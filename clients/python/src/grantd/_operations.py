@@ -12,9 +12,9 @@ from urllib.parse import quote
 
 from . import _types as types
 from ._core import RULES_TYPE, Answer, Core, Plan, Request, decoded
-from ._decode import Json, WrongShape, list_of, nullable, object_of, optional, required, text
+from ._decode import Json, WrongShape, integer, list_of, nullable, object_of, optional, required, text
 from ._decode import cursor as read_cursor
-from ._encode import check_text, elements_of
+from ._encode import check_text, elements_of, joined
 from ._errors import GrantdError, invalid_request, invalid_response
 from ._members import EVALUATION, EVALUATIONS, SEARCH, refuse_unknown
 from ._results import CreatedNamespace, Page, Rules, RulesText, Unset
@@ -65,6 +65,13 @@ def time_text(at: datetime | str | None) -> str | None:
 def query_of(**given: str | int | None) -> dict[str, str]:
     """What is neither text nor a number stays as it is, and is refused when it is to be sent."""
     return {name: str(value) if type(value) is int else value for name, value in given.items() if value is not None}  # type: ignore[misc]
+
+
+def pairs_of(on: Sequence[str]) -> str:
+    pairs = joined(on, "on")
+    if pairs is None:
+        raise invalid_request('"on" is an empty list')
+    return pairs
 
 
 def context_of(context: Context, context_grants: ContextGrants) -> dict[str, Any]:
@@ -223,7 +230,10 @@ class Operations:
             if cursor is not None and cursor == query.get("cursor"):
                 raise WrongShape("a page leads to itself")
             excluded = optional(known, "excluded", list_of(text)) or []
-            return Page(items, cursor, answer.headers.get("x-service-cursor"), excluded)
+            feed_cursor, seq = answer.headers.get("x-service-cursor"), optional(known, "seq", integer)
+            if "on" in query and (feed_cursor is None or seq is None):
+                raise WrongShape("a page of a snapshot has no place in the change feed")
+            return Page(items, cursor, feed_cursor, seq, excluded)
 
         return decoded(answer, decode)
 
@@ -325,7 +335,7 @@ class Operations:
 
     def changes_page(self, query: dict[str, str]) -> Plan[Page[types.Change]]:
         page = yield from self._core.call_for(get("listChanges", "/v1/changes", query), types.ChangeList.decode)
-        return Page(page.changes, page.next_cursor)
+        return Page(page.changes, page.next_cursor, seq=page.seq)
 
     def evaluate(self, request: types.EvaluationRequestDict) -> Plan[types.Decision]:
         refuse_unknown(request, EVALUATION, invalid_request)
@@ -366,8 +376,15 @@ class Operations:
             required(known, "revision", text)
             return known
 
-        query = query_of(namespace=namespace, name=name, deep=",".join(deep) or None)
+        query = query_of(namespace=namespace, name=name, deep=joined(deep, "deep"))
         return (yield from self._core.call_for(get("readJoin", "/v1/join", query), decode))
+
+    def read_sets(
+        self, subject: str, namespace: str, name: str, deep: Sequence[str], sent: Body, perhaps: bool
+    ) -> Plan[types.SubjectSets]:
+        join = {"namespace": namespace, "name": name, "deep": elements_of(deep, "deep")}
+        body = {"subject": subject, "join": join, **sent, "perhaps": perhaps}
+        return (yield from self._core.call_for(post("readSets", "/v1/sets", body), types.SubjectSets.decode))
 
     def read_openapi(self) -> Plan[Mapping[str, Any]]:
         def decode(value: Json) -> Mapping[str, Any]:

@@ -20,6 +20,8 @@ class Page(Generic[T]):
     """Where the next page begins; None at the end."""
     feed_cursor: str | None = None
     """For grants: where the change feed stood before the page was read."""
+    seq: int | None = None
+    """Of the change feed, and of a snapshot of grants: the entry of the log up to which it has everything."""
     excluded: list[str] = field(default_factory=list)
     """For subjects: those that do not hold the relation although `ns:*` of their namespace is listed."""
 
@@ -52,6 +54,8 @@ class ChangeEvent:
 
     cursor: str
     change: Change | None
+    seq: int | None = None
+    """For a checkpoint: every change of the entries up to this one that passes the filter has been delivered."""
 
 
 class Unset:

@@ -777,6 +777,81 @@ export interface GrantFilter {
   object?: ObjectIdentifier;
   relation?: Relation;
 }
+export interface SetsRequest {
+  subject: SubjectIdentifier;
+  join: {
+    /**
+     * That of the objects that are listed.
+     */
+    namespace: string;
+    name: RelationName;
+    /**
+     * As in the request for the join.
+     *
+     * Items: The part of subjects and objects before the first colon.
+     */
+    deep?: readonly string[];
+  };
+  /**
+   * Values for parameters of conditions, at most 32 KiB as compact JSON. What a grant stores takes precedence; what no condition asks for is ignored. For an int or uint, numbers beyond 2^53 are written as strings of digits.
+   */
+  context?: {
+    [k: string]: unknown;
+  };
+  /**
+   * Grants that count for this call as if they were stored. They are not, and no other call sees them.
+   */
+  context_grants?: readonly ContextGrant[];
+  /**
+   * True: sets whose conditions lack a parameter are in `perhaps`. Otherwise such a set refuses the call as `context-incomplete`.
+   */
+  perhaps?: boolean;
+}
+export interface SubjectSets {
+  /**
+   * The subject, `ns:*` and `*` where their grants are also its own, and the groups in which it is.
+   *
+   * Items: A subject as grants name it, or `object#name`.
+   */
+  subjects: readonly string[];
+  /**
+   * `container#name`: what it holds on containers, of what the join asks.
+   *
+   * Items: A subject as grants name it, or `object#name`.
+   */
+  held: readonly string[];
+  /**
+   * Sets of which a parameter is missing. In no other list.
+   *
+   * Items: A subject as grants name it, or `object#name`.
+   */
+  perhaps: readonly string[];
+  /**
+   * The `object#name` that the subject is itself. Empty: none.
+   */
+  own: string;
+  /**
+   * That of the rules. The join must have the same.
+   */
+  revision: string;
+  /**
+   * The moment of which the answer is.
+   */
+  at: {
+    /**
+     * A place in the log: the answer has every change up to it, and no other.
+     */
+    seq: number;
+    /**
+     * Grants that expire by then have expired. ISO 8601 in UTC with milliseconds.
+     */
+    time: string;
+  };
+  /**
+   * A place in the log up to `at.seq`, after which nothing has changed that the join mirrors: a mirror that has it is complete for this answer.
+   */
+  through: number;
+}
 export interface Join {
   revision: string;
   /**
