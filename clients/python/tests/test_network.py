@@ -326,7 +326,7 @@ def test_one_oversized_check_fails_alone() -> None:
 
 def test_a_feed_whose_lines_trickle_is_a_lost_connection() -> None:
     connections: list[int] = []
-    line = b'{"type": "checkpoint", "cursor": "c1", "at": "%s"}\n' % AT.encode()
+    line = b'{"type": "checkpoint", "cursor": "c1", "at": "%s", "seq": 1}\n' % AT.encode()
 
     def serve(connection: socket.socket) -> None:
         next(requests(connection))

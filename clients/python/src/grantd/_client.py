@@ -524,8 +524,8 @@ class Grantd(Transport):
 
         Resumes after the last cursor if the connection is lost, and raises errors that are not retryable.
         on: only these relations on objects of these namespaces, each as "namespace:relation".
-        checkpoints: also yields events without a change: after each batch of changes, and every few seconds without one.
-            They have a cursor to resume from, and a seq.
+        checkpoints: also yields events without a change: after each batch, and every few seconds without one. They have
+            a cursor to resume from, and a seq.
         """
         query = feed_query(cursor, since, namespace, relation, on, actions)
         feed = Feed(self._core, query, self._silence, checkpoints)
