@@ -60,7 +60,7 @@ export const MEASURES_ITS_PROCESS: readonly string[] = [
 
 const MINUTE_MS = 60_000;
 /** These only end files that hang. */
-const FILE_MS_MAX = 30 * MINUTE_MS;
+const FILE_MS_MAX = 15 * MINUTE_MS;
 const ON_REQUEST_FILE_MS_MAX = 180 * MINUTE_MS;
 
 export const timeoutOf = ({ runs }: Suite): number => (runs === 'on-request' ? ON_REQUEST_FILE_MS_MAX : FILE_MS_MAX);

@@ -4,20 +4,14 @@
 import { ATTACKS } from '../../../bench/isolation/attack-list.ts';
 import { describeIsolation } from '../support/isolation.ts';
 
-/** One for each thing that a client can make the service spend. */
+/** Memory, the store, and turns of the event loop: one attack on each, and one by what an administrator writes. */
 const NAMES = [
   // Responses that are not read.
   'unread-listings',
-  // Bodies. Those that never end miss their bound here in every second run: they are measured nightly, for longer.
-  'dear-json',
   // Pages of the store.
   'cold-bulks',
-  // Turns.
-  'dear-requests',
-  // Evaluation: groups, gates, conditions, patterns; and rules.
+  // Evaluation, and rules.
   'nested-gates',
-  'dear-conditions',
-  'backtracking',
   'dear-rules',
 ];
 

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { CLIENT_REQUEST_ID_LENGTH_MAX } from '../../../src/core/text/header-fields.ts';
 import { DevProcess, MAIN, readDevFacts, testEnvironment } from '../../kit/dev-process.ts';
 import { useDirectory } from '../../kit/directory.ts';
 import { call } from '../../kit/http-client.ts';
@@ -12,8 +13,9 @@ import { openStuckPipe } from '../../kit/stuck-pipe.ts';
 import { waitFor } from '../../kit/wait-for.ts';
 
 const START_MS_MAX = 120_000;
-/** Each has a line at debug level. */
+/** Each has a line at debug level, with the longest id that a client may give it. */
 const REQUESTS = 1000;
+const HEADERS = { 'x-request-id': 'x'.repeat(CLIENT_REQUEST_ID_LENGTH_MAX) };
 const IN_FLIGHT = 50;
 
 /** A process whose output the shell sends elsewhere, once it serves. */
@@ -50,7 +52,9 @@ async function askUntilDropped(directory: string): Promise<number> {
   await waitFor('a dropped line', async () => {
     for (let asked = 0; asked < REQUESTS; asked += IN_FLIGHT) {
       const answers = await Promise.all(
-        Array.from({ length: IN_FLIGHT }, () => call(url, { method: 'POST', path: '/v1/check', key, body: check })),
+        Array.from({ length: IN_FLIGHT }, () =>
+          call(url, { method: 'POST', path: '/v1/check', key, body: check, headers: HEADERS }),
+        ),
       );
       for (const { status } of answers) assert.ok(status === 200 || status === 429, `${status}`);
     }

@@ -32,9 +32,9 @@ function denseRules(count: number, each: number): RuleSet {
 }
 
 describe('joins', () => {
-  testJoins('union', 25);
-  testJoins('conditions', 25);
-  testJoins('whole', 35);
+  testJoins('union', 10);
+  testJoins('conditions', 10);
+  testJoins('whole', 15);
 
   // Two joins under one revision would have sets for the one joined by the other.
   it('are the same whatever was asked before', () => {

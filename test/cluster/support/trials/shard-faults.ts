@@ -406,8 +406,15 @@ const drainMany: Trial = {
   },
 };
 
-export const SHARD_FAULTS: readonly Trial[] = [killShard, readerCutOff, rollingRestart];
+export const SHARD_FAULTS: readonly Trial[] = [killShard, readerCutOff];
 /** More than a minute, or what others or the simulation cover in part: not in every run. */
-export const SLOW_SHARD_FAULTS: readonly Trial[] = [crashShard, pauseShard, cutOffFromStore, stopShard, scale];
+export const SLOW_SHARD_FAULTS: readonly Trial[] = [
+  rollingRestart,
+  crashShard,
+  pauseShard,
+  cutOffFromStore,
+  stopShard,
+  scale,
+];
 /** Each starts a cluster of its own beside the other, with many slots. */
 export const MANY_SLOTS_FAULTS: readonly Trial[] = [restartAll, drainMany];

@@ -2,7 +2,7 @@
 
 import { testDefinition } from './definition-cases.ts';
 
-const SHARE = 0.12;
+const SHARE = 0.05;
 
 testDefinition(SHARE);
 testDefinition(SHARE, 'conditions');

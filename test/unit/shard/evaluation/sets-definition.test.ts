@@ -2,7 +2,7 @@
 
 import { testSets } from './sets-cases.ts';
 
-const SHARE = 0.12;
+const SHARE = 0.05;
 
 testSets(SHARE, 'union');
 testSets(SHARE, 'conditions');
