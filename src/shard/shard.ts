@@ -841,6 +841,8 @@ export interface FollowAnswer {
   readonly commits: string;
   /** Further commits follow, for the next question: the times here are those of the end of the log. */
   readonly more: boolean;
+  /** No grant that expires before this has yet to be collected. Undefined: none of the tenant ever had an expiry. */
+  readonly uncollectedMs?: number | undefined;
 }
 
 /** UTF-8 bytes of the commits of one answer: three of the largest entries of a log, which fit into a message. */

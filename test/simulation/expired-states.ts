@@ -19,7 +19,7 @@ export const mayBeOver = ({ expiresAtMs = Number.POSITIVE_INFINITY }: RuledGrant
 const statesAfter = new WeakMap<RuledState, Map<number, RuledState>>();
 
 /** Without what had expired by then. */
-function stateAfter(state: RuledState, expiredMs: number): RuledState {
+export function stateAfter(state: RuledState, expiredMs: number): RuledState {
   const known = statesAfter.get(state) ?? new Map<number, RuledState>();
   statesAfter.set(state, known);
   const grants = [...state.grants].filter(([, { expiresAtMs = Number.POSITIVE_INFINITY }]) => expiresAtMs > expiredMs);

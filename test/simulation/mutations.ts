@@ -397,8 +397,8 @@ export const MUTATIONS: readonly Mutation[] = [
       {
         file: 'src/shard/readers/follow-tenant.ts',
         within: 'begin',
-        find: 'return { epoch: tenure.epoch, seq, nextBase,',
-        replace: 'return { epoch: tenure.epoch, seq: tenure.lastSeq, nextBase,',
+        find: 'return { epoch, seq, nextBase,',
+        replace: 'return { epoch, seq: tenure.lastSeq, nextBase,',
       },
     ],
   },
@@ -491,6 +491,19 @@ export const MUTATIONS: readonly Mutation[] = [
     what: 'A page of an object remembers the groups with grants on it, whatever is committed.',
     caughtBy: 'rules',
     edits: [{ file: 'src/shard/memory/grant-page.ts', within: 'set', find: 'this.#marked = undefined', replace: '' }],
+  },
+  {
+    name: 'sets-of-a-mirror-behind',
+    what: 'Sets do not say that a mirror needs the commits since their first question.',
+    caughtBy: 'rules',
+    edits: [
+      {
+        file: 'src/shard/memory/tenant-memory.ts',
+        within: 'commitGrant',
+        find: 'this.#used?.touched?.commit(namespaceOf(object), relation, seq);',
+        replace: '',
+      },
+    ],
   },
   {
     name: 'listing-by-one-operand',

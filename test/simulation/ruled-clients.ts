@@ -2,18 +2,21 @@
 // end of the run (ruled-history.ts).
 
 import { type CallContext, type ContextGrant, NO_CONTEXT } from '../../src/core/call-context.ts';
-import { compareUtf8, EVERY_SUBJECT, type Tuple } from '../../src/core/tuples.ts';
+import type { TenantId } from '../../src/core/ids.ts';
+import { compareUtf8, EVERY_SUBJECT } from '../../src/core/tuples.ts';
 import { narrowedTypes } from '../../src/rules/allowed-grants.ts';
+import type { JoinQuery } from '../../src/rules/join.ts';
 import type { NamedTuple } from '../../src/rules/questions.ts';
-import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../src/rules/rule-set.ts';
+import { NO_RULES, type RuleSet, textOfRules } from '../../src/rules/rule-set.ts';
 import { RulesText } from '../../src/rules/rules-text.ts';
 import { KEEP_OUTSIDE } from '../../src/rules/rules-writes.ts';
-import type { HoldersPage } from '../../src/shard/shard.ts';
+import type { AuditRecord, HoldersPage } from '../../src/shard/shard.ts';
 import { type Call, Caller, type WorkloadPorts, type WorkloadTenant } from './caller.ts';
 import { isSurelyOver, mayBeOver, slotTimeAt } from './expired-states.ts';
 import { drawCall, drawGatedRules, GATED_NAMES, GATES } from './gated-universe.ts';
 import type { Answer } from './requests.ts';
 import { type Question, type RuledAnswer, RuledHistory, type RuledState, type RuledVersion } from './ruled-history.ts';
+import { revisionOf } from './ruled-sets.ts';
 import {
   CHANGING,
   DOCS,
@@ -22,6 +25,7 @@ import {
   FAR,
   FOLDERS,
   GROUPS,
+  markGrant,
   markOf,
   OWN_RELATIONS,
   type RuledGrant,
@@ -41,15 +45,6 @@ export interface Ruled {
   readonly tenant: WorkloadTenant;
   readonly history: RuledHistory;
 }
-
-const revisionOf = (ruleSet: RuleSet): string => revisionOfRules(textOfRules(ruleSet));
-
-/** Its existence says that this version of the grants is the last one. No other version grants it. */
-const markGrant = (version: number): Tuple => ({
-  subject: `mark:m${version}`,
-  relation: 'viewer',
-  object: `mark:m${version}`,
-});
 
 type WriteOutcome = 'written' | 'another-version' | 'nothing-done' | 'unknown';
 
@@ -277,8 +272,13 @@ export class RuledReader extends Caller {
 
   protected override async step(): Promise<void> {
     const far = this.ports.profile.gated ? 0 : 3;
-    const kind = this.random.weighted({ check: 40, named: 8, bulk: 20, explain: 10, far, objects: 10, holders: 9 });
+    const listed = { objects: 10, holders: 9, sets: 9, join: 1 };
+    const kind = this.random.weighted({ check: 40, named: 8, bulk: 20, explain: 10, far, ...listed });
     switch (kind) {
+      case 'sets':
+        return this.#readSets();
+      case 'join':
+        return this.#readJoin();
       case 'far':
         return this.#askFar();
       case 'explain':
@@ -371,6 +371,29 @@ export class RuledReader extends Caller {
     });
   }
 
+  #joinQuery(): JoinQuery {
+    const namespace = this.random.weighted({ doc: 8, folder: 2, group: 1 });
+    const name = namespace === 'group' ? 'member' : this.#name();
+    return { namespace, name, deep: this.random.chance(0.25) ? ['folder'] : [] };
+  }
+
+  async #readSets(): Promise<void> {
+    const query = { ...this.#joinQuery(), subject: this.#subject(), perhaps: this.random.chance(0.5) };
+    const call = this.#call(query);
+    await this.#ask({ kind: 'sets', ...query, call }, async (session, context) => {
+      const sets = await session.call('readSets', context, { ...query, ...call });
+      return { kind: 'sets', sets };
+    });
+  }
+
+  async #readJoin(): Promise<void> {
+    const query = this.#joinQuery();
+    await this.#ask({ kind: 'join', ...query, call: NO_CONTEXT }, async (session, context) => {
+      const { revision, json } = await session.call('readJoin', context, query);
+      return { kind: 'join', revision, json };
+    });
+  }
+
   async #list(kind: 'objects' | 'holders', of: string): Promise<void> {
     const name = this.#name();
     const direct = !/^(?:can_|in_)/.test(name) && this.random.chance(0.15);
@@ -403,16 +426,17 @@ export class RuledReader extends Caller {
     const { trace } = this.ports;
     const from = this.ports.now();
     const result = await this.ask(tenant, tenant.key, call);
-    const answer = result.kind === 'value' ? result.value : this.#answerOf(result);
+    const answer = result.kind === 'value' ? result.value : this.#answerOf(result, question);
     if (trace.on) trace.note(this.name, `${JSON.stringify(question)}: ${JSON.stringify(answer)}`);
     if (answer === undefined || (answer.kind === 'page' && isCutShort(question, answer))) return undefined;
     history.observations.push({ client: this.name, question, answer, from, until: this.ports.now() });
     return answer;
   }
 
-  #answerOf(result: Answer<unknown>): RuledAnswer | undefined {
+  #answerOf(result: Answer<unknown>, question: Question): RuledAnswer | undefined {
     if (result.kind !== 'error') return undefined;
     const { code } = result.error;
+    if (code === 'invalid-request' && question.kind === 'sets') return { kind: 'mirrored' };
     if (code === 'invalid-relation') return { kind: 'undefined' };
     if (code === 'invalid-condition') return { kind: 'no-condition' };
     if (code === 'invalid-subject') return { kind: 'no-subject' };
@@ -457,7 +481,12 @@ export class RuledClients {
     await Promise.all(this.#readers.map((reader) => reader.askMany(count)));
   }
 
-  failures(): readonly string[] {
-    return this.#ruled.history.failures();
+  get tenantId(): TenantId {
+    return this.#ruled.tenant.tenantId;
+  }
+
+  /** `rows`: the audit log of the tenant. */
+  failures(rows: readonly AuditRecord[]): readonly string[] {
+    return this.#ruled.history.failures(rows);
   }
 }

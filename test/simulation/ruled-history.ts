@@ -6,11 +6,14 @@
 
 import { type CallContext, NO_CONTEXT } from '../../src/core/call-context.ts';
 import { compareUtf8, EVERY_SUBJECT, type Tuple } from '../../src/core/tuples.ts';
+import type { JoinQuery } from '../../src/rules/join.ts';
 import type { NamedTuple } from '../../src/rules/questions.ts';
 import { NO_RULES, type RuleSet } from '../../src/rules/rule-set.ts';
+import type { AuditRecord, SubjectSets } from '../../src/shard/shard.ts';
 import { type NaiveModel, naiveHeld, naiveModel, type Truth } from '../kit/naive-rules.ts';
 import { statesWithin } from './expired-states.ts';
 import { GATED_NAMES, GATES, grantsIn, keyOfCall } from './gated-universe.ts';
+import { addsMirrored, complaintAbout, joinIn, revisionOf, type SetsQuestion, seqsOf } from './ruled-sets.ts';
 import {
   DOCS,
   EVERYONE,
@@ -56,6 +59,8 @@ export type Question = { readonly call: CallContext } & (
   | { readonly kind: 'checks'; readonly checks: readonly NamedTuple[] }
   | { readonly kind: 'explain'; readonly check: NamedTuple }
   | ({ readonly kind: 'objects' | 'holders' } & ListQuestion)
+  | ({ readonly kind: 'sets' } & SetsQuestion)
+  | ({ readonly kind: 'join' } & JoinQuery)
 );
 
 export type RuledAnswer =
@@ -67,6 +72,10 @@ export type RuledAnswer =
       readonly excluded: readonly string[];
       readonly more: boolean;
     }
+  | { readonly kind: 'sets'; readonly sets: SubjectSets }
+  | { readonly kind: 'join'; readonly revision: string; readonly json: string }
+  /** The call brings along a grant that the join mirrors. */
+  | { readonly kind: 'mirrored' }
   /** No rule defines the name, or the relation of a grant that the call brings along. */
   | { readonly kind: 'undefined' }
   /** The call brings along a grant with a condition that is not declared. */
@@ -145,10 +154,19 @@ const fitsSubjects = ({ ruleSet }: RuledState, { contextGrants = [] }: CallConte
 
 const isFarQuestion = (question: Question): boolean => {
   if (question.kind === 'checks') return question.checks.some(({ subject }) => isFar(subject));
-  return isFar(question.kind === 'explain' ? question.check.subject : question.of);
+  if (question.kind === 'explain') return isFar(question.check.subject);
+  return 'of' in question && isFar(question.of);
 };
 
-/** Whether the answer is right in this state. */
+function isJoinIn(
+  state: RuledState,
+  query: JoinQuery,
+  { revision, json }: { revision: string; json: string },
+): boolean {
+  return revision === revisionOf(state.ruleSet) && json === JSON.stringify({ revision, ...joinIn(state, query) });
+}
+
+/** Whether the answer is right in this state; of sets, see `ruled-sets.ts`. */
 export function isAnswerIn(state: RuledState, question: Question, answer: RuledAnswer): boolean {
   const { call } = question;
   const isDefined = namesIn(question).every((name) => defines(state, name));
@@ -159,6 +177,10 @@ export function isAnswerIn(state: RuledState, question: Question, answer: RuledA
   if (answer.kind === 'no-condition') return !isDeclared;
   if (answer.kind === 'no-subject') return !isFit;
   if (answer.kind === 'not-allowed') return !isAllowed;
+  if (answer.kind === 'mirrored') {
+    const join = question.kind === 'sets' ? joinIn(state, question) : undefined;
+    return join !== undefined && addsMirrored(join, call);
+  }
   if (!isDefined || !isDeclared || !isFit || !isAllowed) return false;
   // The bound is no answer: only who holds something too far away may meet it. Every subject may hold a state there.
   if (answer.kind === 'too-large') {
@@ -173,6 +195,10 @@ export function isAnswerIn(state: RuledState, question: Question, answer: RuledA
       );
     case 'explain':
       return answer.kind === 'because' && isReason(state, question, answer.authorized, answer.chain);
+    case 'sets':
+      return false;
+    case 'join':
+      return answer.kind === 'join' && isJoinIn(state, question, answer);
     case 'objects':
       return answer.kind === 'page' && isPageOfObjects(state, question, answer);
     case 'holders':
@@ -182,9 +208,8 @@ export function isAnswerIn(state: RuledState, question: Question, answer: RuledA
 
 /** Whatever may be listed. */
 const ENTITIES = [...DOCS, ...FOLDERS, ...GROUPS];
-const GROUP_TEXTS = ENTITIES.flatMap((entity) =>
-  [...GATED_NAMES, 'member', 'editor', 'parent'].map((name) => `${entity}#${name}`),
-);
+const NAMES = [...GATED_NAMES, 'member', 'editor', 'parent'];
+const GROUP_TEXTS = ENTITIES.flatMap((entity) => NAMES.map((name) => `${entity}#${name}`));
 
 function isUndecided(state: RuledState, question: Question, code: 'evaluation-cyclic' | 'context-incomplete'): boolean {
   const { call } = question;
@@ -193,6 +218,12 @@ function isUndecided(state: RuledState, question: Question, code: 'evaluation-cy
   const isUndefined = (check: NamedTuple): boolean => truthOf(state, call, check) === 'undefined';
   if (question.kind === 'checks') return question.checks.some(isUndefined);
   if (question.kind === 'explain') return isUndefined(question.check);
+  if (question.kind === 'join') return false;
+  if (question.kind === 'sets') {
+    const { subject, perhaps } = question;
+    const isAny = NAMES.some((relation) => ENTITIES.some((object) => isUndefined({ subject, relation, object })));
+    return isAny && (code === 'evaluation-cyclic' || !perhaps);
+  }
   const { of, name: relation, direct, prefix, after } = question;
   const mayList = (text: string): boolean => text.startsWith(prefix) && compareUtf8(text, after) > 0;
   if (direct) return directTexts(state, question, 'undefined').some(mayList);
@@ -337,8 +368,10 @@ export class RuledHistory {
     this.versions.push(...path);
   }
 
-  /** What no sequence of states explains, for a person. */
-  failures(): string[] {
+  /** What no sequence of states explains, for a person. `rows`: the audit log of the tenant. */
+  failures(rows: readonly AuditRecord[]): string[] {
+    const seqs = seqsOf(this.versions, rows);
+    if (seqs === undefined) return ['the audit log tells other versions than were written'];
     const failures: string[] = [];
     const byStart = this.observations.toSorted((left, right) => left.from - right.from);
     const byEnd = this.observations.toSorted((left, right) => left.until - right.until);
@@ -352,8 +385,11 @@ export class RuledHistory {
         ended += 1;
       }
       const { question, answer, from, until } = observation;
+      const complaint = this.#complaintAboutSets(observation, seqs);
+      const ofSets = answer.kind === 'sets' ? seqs.findLastIndex((seq) => seq <= answer.sets.seq) : undefined;
       const right = (index: number): boolean => {
         const version = this.versions[index];
+        if (ofSets !== undefined) return index === ofSets && complaint === undefined;
         return (
           version !== undefined &&
           statesWithin(version.state, from, until).some((state) => isAnswerIn(state, question, answer))
@@ -364,10 +400,15 @@ export class RuledHistory {
       while (found < this.versions.length && (this.versions[found]?.from ?? until) < until && !right(found)) found += 1;
       if (found < this.versions.length && (this.versions[found]?.from ?? until) < until)
         restsOn.set(observation, found);
-      else failures.push(this.#complaint(observation, floor));
+      else failures.push(`${this.#complaint(observation, floor)}${complaint === undefined ? '' : `: ${complaint}`}`);
       if (failures.length >= FAILURES_MAX) break;
     }
     return failures;
+  }
+
+  #complaintAboutSets({ question, answer }: Observation, seqs: readonly number[]): string | undefined {
+    if (question.kind !== 'sets' || answer.kind !== 'sets') return undefined;
+    return complaintAbout(answer.sets, question, this.versions, seqs);
   }
 
   #firstSince(from: number, floor: number): number {

@@ -39,6 +39,13 @@ export const isFar = (subject: string): boolean => subject === FAR.subject;
 
 export const textOfTuple = ({ subject, relation, object }: Tuple): string => `${subject} ${relation} ${object}`;
 
+/** Its existence says that this version of the grants is the last one. No other version grants it. */
+export const markGrant = (version: number): Tuple => ({
+  subject: `mark:m${version}`,
+  relation: 'viewer',
+  object: `mark:m${version}`,
+});
+
 export const pairs = (subjects: readonly string[], relation: Tuple['relation'], objects: readonly string[]): Tuple[] =>
   subjects.flatMap((subject) =>
     objects.flatMap((object) => (subject.startsWith(object) ? [] : [{ subject, relation, object }])),

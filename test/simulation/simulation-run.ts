@@ -356,8 +356,10 @@ class Simulation {
   }
 
   async #judgeRuled(): Promise<void> {
-    await this.#ruled?.askMany(RULED_FINAL_QUESTIONS);
-    for (const failure of this.#ruled?.failures() ?? []) this.report(failure);
+    if (this.#ruled === undefined) return;
+    await this.#ruled.askMany(RULED_FINAL_QUESTIONS);
+    const rows = await this.#readAuditLog(this.#ruled.tenantId);
+    for (const failure of this.#ruled.failures(rows)) this.report(failure);
   }
 
   async #judgeFeed(): Promise<void> {

@@ -1,7 +1,13 @@
 // The calls by which shards answer reads of a tenant beside its owner: how far the log is, and what came since.
 
 import { assert } from '../../core/assert.ts';
-import { FOLLOWED_BYTES_MAX, type LogPositions, NO_POSITIONS, USED_KEYS_MAX } from '../../shard/shard.ts';
+import {
+  FOLLOWED_BYTES_MAX,
+  type FollowAnswer,
+  type LogPositions,
+  NO_POSITIONS,
+  USED_KEYS_MAX,
+} from '../../shard/shard.ts';
 import type { ReceivedPosition } from '../messages.ts';
 import { demand } from '../wire-violation.ts';
 import { defineCall } from './define-call.ts';
@@ -58,7 +64,7 @@ export const readerCalls = {
       },
     ),
     reply: 'tenantCommits',
-    answer: s.message({
+    answer: s.message<FollowAnswer>({
       epoch: s.uint32,
       seq: s.count,
       nextBase: s.count,
@@ -73,6 +79,7 @@ export const readerCalls = {
         (commits) => commits,
       ),
       more: s.flag,
+      uncollectedMs: s.sparse(s.count),
     }),
   }),
 };

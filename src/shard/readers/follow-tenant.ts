@@ -46,17 +46,23 @@ export const noReadIndexes = (): ReadIndexes => ({ positions: 0, commits: 0, beg
 
 const NOT_FOLLOWED = 'The owner no longer has what the reader lacks.';
 
+/** A number on the wire, which has no infinity: that none is left to be collected. */
+const uncollectedIn = ({ nextExpiryMs, uncollectedMs }: TenantMemory): number | undefined =>
+  nextExpiryMs === undefined ? undefined : Math.min(uncollectedMs, Number.MAX_SAFE_INTEGER);
+
 /** Begins at a position that the state tables have. */
 async function begin(tenure: Tenure, memory: TenantMemory): Promise<FollowAnswer> {
   const { lastSeq: seq } = tenure;
   const nextBase = timeBase(tenure);
-  const { tenant, nextExpiryMs } = memory;
+  const { tenant } = memory;
+  const uncollectedMs = uncollectedIn(memory);
   const count = memory.grantCount.row(tenant.tenantId, seq);
   memory.keepCommits(seq).asked();
   await tenure.applied();
   tenure.assertServing();
-  const commits = encodeBeginning({ tenant, count, nextExpiryMs });
-  return { epoch: tenure.epoch, seq, nextBase, nowMs: tenure.slotTime.nowMs, appliedSeq: seq, commits, more: false };
+  const commits = encodeBeginning({ tenant, count, nextExpiryMs: uncollectedMs });
+  const { epoch, slotTime } = tenure;
+  return { epoch, seq, nextBase, nowMs: slotTime.nowMs, appliedSeq: seq, commits, more: false, uncollectedMs };
 }
 
 function memoryOf({ plans, readsAll = false }: FollowParts, { tenants }: Tenure, text: string): TenantMemory {
@@ -117,7 +123,8 @@ export async function followTenant(parts: FollowParts, request: FollowRequest): 
   const { epoch, appliedSeq, slotTime } = tenure;
   const nextBase = timeBase(tenure);
   const seq = more ? part.lastSeq : tenure.lastSeq;
-  return { epoch, seq, nextBase, nowMs: slotTime.nowMs, appliedSeq, commits, more };
+  const uncollectedMs = uncollectedIn(memory);
+  return { epoch, seq, nextBase, nowMs: slotTime.nowMs, appliedSeq, commits, more, uncollectedMs };
 }
 
 // ---- the reader's way to the owner ----

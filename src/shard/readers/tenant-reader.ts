@@ -335,12 +335,14 @@ export class TenantReader implements ServedTenure {
   }
 
   /** One step, so that no call sees a part. Answers overlap: each has everything since its question. */
-  #take({ seq, nextBase, nowMs, more, ...answer }: FollowAnswer, commits: readonly Commit[]): void {
+  #take({ seq, nextBase, nowMs, more, uncollectedMs, ...answer }: FollowAnswer, commits: readonly Commit[]): void {
     const { memory } = this;
     for (const commit of commits) {
       if (commit.seq <= this.#seq) continue;
       for (const change of commit.changes) memory.commit(change, commit.seq);
     }
+    // That of the end of the log: a part lacks what was collected since, and what a later answer brought it lacks.
+    if (!more && uncollectedMs !== undefined && seq >= this.#seq) memory.nextExpiryMs = uncollectedMs;
     this.#seq = Math.max(this.#seq, seq);
     // By the time of the end of the log, a grant would have expired that a commit of the next part prolongs.
     if (!more) {

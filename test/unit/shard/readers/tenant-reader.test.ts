@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { FairTurns } from '../../../../src/core/async/turns.ts';
 import { BUILT_IN_PLANS } from '../../../../src/core/plans.ts';
 import { relationNumber } from '../../../../src/core/tuples.ts';
+import { evaluateSets } from '../../../../src/shard/evaluation/evaluate-sets.ts';
 import { PAGE_LIMITS, READER_LIMITS } from '../../../../src/shard/memory/limits.ts';
 import { MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
 import { ReaderTallies, TenantReader } from '../../../../src/shard/readers/tenant-reader.ts';
@@ -202,6 +203,45 @@ test('a commit counts, and sets when the next grant expires, as at the owner', a
     [owner?.grantCount.total, expiresAtMs],
   );
   assert.equal(owner?.nextExpiryMs, expiresAtMs);
+});
+
+test('once the owner has collected what has expired, sets at a reader need nothing of the log any more', async () => {
+  const startMs = Date.UTC(2026, 10, 1);
+  const [first, last] = [startMs + 1000, startMs + 3_600_000] as const;
+  const wall = { ms: startMs };
+  const { slot, handle, tenantId, events, reader } = await follow({ wallMs: () => wall.ms });
+  for (const expiresAtMs of [last, first]) {
+    const write = { ...tuple('user:a', `doc:${expiresAtMs}`), expiresAtMs, revoke: false };
+    await slot.connection.writeGrants(handle, attempt(), [write]);
+  }
+  const query = { subject: 'user:a', namespace: 'doc', name: 'viewer', deep: [], perhaps: false };
+  const listing = { tenure: reader, memory: reader.memory, clock: slot.clock, assertWanted: () => {} };
+  /** How often the reader asked the owner. */
+  const setsAt = async (): Promise<[timeMs: number | undefined, asked: number]> => {
+    await reader.confirmed();
+    events.length = 0;
+    const { timeMs } = await evaluateSets(listing, query);
+    return [timeMs, events.filter((event) => event === 'asks').length];
+  };
+  assert.deepEqual(await setsAt(), [wall.ms, 0]);
+  wall.ms = first;
+  const [timeMs, asked] = await setsAt();
+  assert.ok(timeMs === first && asked > 0, 'the log has to say that a mirrored grant has expired');
+  await slot.collect();
+  wall.ms += 1;
+  assert.deepEqual(await setsAt(), [wall.ms, 0]);
+  // One that begins later knows it, too.
+  const { reader: late } = await followAt(slot);
+  assert.deepEqual([late.memory.nextExpiryMs, late.tenantId], [last, tenantId]);
+});
+
+test('a reader that begins while the owner collects knows of what has yet to be collected', async () => {
+  const { slot } = await follow();
+  const memory = slot.tenure.tenants.values().next().value;
+  assert.ok(memory !== undefined);
+  [memory.nextExpiryMs, memory.collectingMs] = [Number.POSITIVE_INFINITY, 4711];
+  const { reader } = await followAt(slot);
+  assert.equal(reader.memory.nextExpiryMs, 4711);
 });
 
 test('a shard that has lost the store answers nothing, from memory either, and goes on where it was', async () => {
