@@ -7,13 +7,13 @@ import { CliFailure, EXIT, reasonOf } from '../../cli/src/failures.ts';
 import { createProgress } from '../../cli/src/progress.ts';
 import { createPatientReader } from '../../cli/src/retries.ts';
 import type { ServiceClient } from '../../cli/src/service-client.ts';
-import { JoinSql, SQLITE } from './join-sql.ts';
 import { type MirrorMetrics, serveMetrics } from './metrics.ts';
 import { PostgresDatabase } from './postgres-database.ts';
 import { policyOf, postgresFunctions, quotedName } from './postgres-functions.ts';
 import { type MirrorWatch, runMirror } from './run-mirror.ts';
 import { ServiceSource } from './service-source.ts';
 import { type MirrorDatabase, SqlMirror } from './sql-mirror.ts';
+import { sqliteStatements } from './sqlite-statements.ts';
 import { compareMirror } from './verify-mirror.ts';
 
 /** A database of Postgres, or a file of SQLite. */
@@ -173,13 +173,13 @@ export function printSql(
     const joins = await source.joins();
     const [first] = joins?.joins ?? [];
     if (joins === undefined || first === undefined) return EXIT.interrupted;
-    const sql = new JoinSql(first.join, SQLITE);
+    const { objects, value } = sqliteStatements(first.join);
     const statements =
       dialect === 'postgres'
         ? [...postgresFunctions(quotedName(schema), joins), ...(rls ? [policyOf(quotedName(schema), first)] : [])]
         : [
-            `-- All objects, each with 2 (it is held) or 1 (a condition decides).\n${sql.objects()}`,
-            `-- The value of :object; 0: it is not held.\nSELECT ${sql.value(':object', 'up')} AS value`,
+            `-- All objects, each with 2 (it is held) or 1 (a condition decides).\n${objects}`,
+            `-- The value of :object; 0: it is not held.\n${value}`,
           ];
     for (const statement of statements) context.print(`${statement};\n`);
     return EXIT.ok;

@@ -5,6 +5,7 @@
 import type { JoinQuery } from '../../../src/rules/join.ts';
 import { JoinSql, POSTGRES_PARAMETERS, postgres } from './join-sql.ts';
 import type { JoinSet } from './mirror.ts';
+import { refusalsBy } from './refusals.ts';
 
 /** Longer identifiers are cut, and `_objects` comes behind. */
 export const ID_LENGTH_MAX = 55;
@@ -30,14 +31,6 @@ const OBJECTS_PARAMETERS = {
   wait_ms: 'integer DEFAULT 200',
 };
 
-/** By the condition on the place, in the order in which they are looked at. */
-const REFUSALS = [
-  ['not-ready', 'GR004', 'p.seq IS NULL', 'the mirror is being made'],
-  ['other-rules', 'GR003', 'p.revision IS DISTINCT FROM $3', 'the mirror is for other rules'],
-  ['stale', 'GR002', 'p.horizon > $2', 'the mirror has that moment no more: ask for the sets again'],
-  ['behind', 'GR001', 'p.seq < $1', 'the mirror has not come so far'],
-] as const;
-
 /** With the rights of the owner, and no name of the caller's. One plan for all: to plan takes longer than to run. */
 const FRAME = 'SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan';
 
@@ -46,8 +39,8 @@ const made = (name: string, parameters: string, returns: string, body: string): 
 
 /** Whether the mirror has what a caller has to see, and raises what it lacks; and the same after a while. */
 function stateFunctions(schema: string): string[] {
-  const refusals = REFUSALS.map(
-    ([name, code, condition, why]) =>
+  const refusals = refusalsBy('$1', '$2', '$3').map(
+    ({ name, code, condition, why }) =>
       `  IF ${condition} THEN RAISE EXCEPTION '${name}: ${why}' USING ERRCODE = '${code}'; END IF;`,
   );
   const isRead = isReadOf(schema, ['$1', '$2', '$3']);

@@ -24,7 +24,7 @@ const REFUSED = { behind: 'GR001', stale: 'GR002', 'other-rules': 'GR003', 'not-
 type Values = readonly (string | number | null | readonly string[])[];
 
 /** Behind an object, as the functions take them. */
-const valuesOf = ({ subjects, held, perhaps, own }: NaiveSets, seq = 7): Values => [
+const valuesOf = ({ subjects, held, perhaps, own }: NaiveSets, seq: number | null = 7): Values => [
   ...[subjects, held, perhaps],
   own.slice(0, Math.max(0, own.lastIndexOf('#'))),
   own.slice(own.lastIndexOf('#') + 1),
@@ -117,8 +117,11 @@ describe('a mirror in Postgres', { skip: missing ?? false }, () => {
     ['stale', 4, [4, 'r1']],
     ['other-rules', 7, [7, 'r2']],
     ['not-ready', 7, [7, 'r1']],
+    ['behind', 7, [null, 'r1']],
+    ['stale', null, [7, 'r1']],
+    ['other-rules', 7, [7, null]],
   ] as const) {
-    it(`raises ${name}, and never answers`, async () => {
+    it(`raises ${name}, and never answers: as of ${seq}, ${state}`, async () => {
       await clear();
       const database = await open();
       await mirrorOf(database, ROWS);

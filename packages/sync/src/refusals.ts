@@ -1,0 +1,38 @@
+// Why a mirror does not answer: what its place lacks of what a caller has to see.
+
+export interface Refusal {
+  readonly name: 'not-ready' | 'other-rules' | 'stale' | 'behind';
+  /** SQLSTATE. */
+  readonly code: string;
+  /** On the place `p`. */
+  readonly condition: string;
+  readonly why: string;
+}
+
+/**
+ * In the order in which they are looked at. The caller has to see everything up to the entry `through`, as of the entry
+ * `atSeq`, by the join of `revision`, all of them expressions. Without one of them, NULL, it is refused.
+ */
+export function refusalsBy(through: string, atSeq: string, revision: string): readonly Refusal[] {
+  return [
+    { name: 'not-ready', code: 'GR004', condition: 'p.seq IS NULL', why: 'the mirror is being made' },
+    {
+      name: 'other-rules',
+      code: 'GR003',
+      condition: `(p.revision = ${revision}) IS NOT TRUE`,
+      why: 'the mirror is for other rules',
+    },
+    {
+      name: 'stale',
+      code: 'GR002',
+      condition: `(p.horizon <= ${atSeq}) IS NOT TRUE`,
+      why: 'the mirror has that moment no more: ask for the sets again',
+    },
+    {
+      name: 'behind',
+      code: 'GR001',
+      condition: `(p.seq >= ${through}) IS NOT TRUE`,
+      why: 'the mirror has not come so far',
+    },
+  ];
+}
