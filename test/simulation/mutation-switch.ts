@@ -5,6 +5,8 @@
 import { patchAsLoaded } from './mutate.ts';
 import type { Mutation, MutationEdit } from './mutations.ts';
 
+export type SwitchedMutation = Pick<Mutation, 'name' | 'edits'>;
+
 /** The global variable with the name of the mutation that is on. */
 const SWITCH = 'grantdSimulatedMutation';
 /** Of the methods of a class, and of functions outside of classes. The formatter sees to it. */
@@ -43,7 +45,7 @@ function bodyOf(text: string, mutation: string, { file, within, find }: Mutation
 }
 
 /** The text with each of the mutations beside what it changes. */
-export function withSwitches(text: string, file: string, mutations: readonly Mutation[]): string {
+export function withSwitches(text: string, file: string, mutations: readonly SwitchedMutation[]): string {
   const cases = new Map<number, Body & { readonly mutated: Map<string, string> }>();
   for (const { name, edits } of mutations) {
     for (const edit of edits.filter((each) => each.file === file)) {
@@ -63,7 +65,7 @@ export function withSwitches(text: string, file: string, mutations: readonly Mut
 }
 
 /** To be called before the code under test is imported. */
-export function loadSwitches(mutations: readonly Mutation[]): void {
+export function loadSwitches(mutations: readonly SwitchedMutation[]): void {
   const files = new Set(mutations.flatMap(({ edits }) => edits.map(({ file }) => file)));
   patchAsLoaded(new Map([...files].map((file) => [file, (text: string) => withSwitches(text, file, mutations)])));
 }

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { MirrorPlace } from '../../../packages/sync/src/mirror.ts';
 import { runMirror } from '../../../packages/sync/src/run-mirror.ts';
-import { type MirrorDatabase, SqlMirror, type SqlValue } from '../../../packages/sync/src/sql-mirror.ts';
+import { type MirrorDatabase, SqlMirror } from '../../../packages/sync/src/sql-mirror.ts';
+import { Killed, killedAt } from '../../kit/killed-database.ts';
 import { joinsOf, ScriptedHistory } from './scripted-history.ts';
 
 const FEW = ['document:parent', 'document:viewer'];
@@ -18,24 +19,6 @@ export interface MirrorHome {
   open(): Promise<MirrorDatabase>;
   /** Drops everything. */
   clear(): Promise<void>;
-}
-
-class Killed extends Error {}
-
-/** Fails at the n-th statement from now on, and at all after it, as for a process that has ended. */
-function killedAt(database: MirrorDatabase, count: number): MirrorDatabase {
-  let left = count;
-  const run = async (sql: string, ...values: readonly SqlValue[]) => {
-    left -= 1;
-    if (left < 0) throw new Killed();
-    return database.run(sql, ...values);
-  };
-  return new Proxy(database, { get: (target, name) => (name === 'run' ? run : bound(target, name)) });
-}
-
-function bound(target: MirrorDatabase, name: string | symbol): unknown {
-  const value: unknown = Reflect.get(target, name);
-  return typeof value === 'function' ? value.bind(target) : value;
 }
 
 /** Compares every moment that can be asked about. */

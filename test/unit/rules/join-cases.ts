@@ -75,7 +75,7 @@ export function setsOf(
 }
 
 /** With types that allow no more than the grants need. */
-function typed({ ruleSet, grants }: RandomCase): RuleSet {
+export function typed({ ruleSet, grants }: RandomCase): RuleSet {
   const typeOf = (subject: string): SubjectType => {
     const group = parseGroup(subject);
     const namespace = namespaceOf(subject);
