@@ -2,6 +2,7 @@ package grantd_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log"
@@ -51,6 +52,50 @@ func ExampleError() {
 	// Output:
 	// invalid-subject 400 false
 	// true
+}
+
+func newestDocuments(db *sql.DB) (*sql.Rows, error) {
+	filter, err := client.Filter(ctx, db, "user:ada", "document.can_read", grantd.FilterOptions{
+		ID: "d.id", IDType: "bigint", FirstParameter: 2,
+	})
+	if err != nil {
+		return nil, err
+	}
+	query := "SELECT d.title FROM documents d WHERE d.archived = $1 AND " + filter.SQL +
+		" ORDER BY d.updated_at DESC LIMIT 50"
+	return db.QueryContext(ctx, query, append([]any{false}, filter.Args...)...)
+}
+
+func ExampleClient_Filter() {
+	var db *sql.DB // With the mirror that "grantd sync" keeps.
+	rows, err := newestDocuments(db)
+	fmt.Println(rows, err)
+}
+
+func ExampleClient_SnapshotGrants() {
+	on := []string{"document:viewer", "folder:parent"}
+	cursor, complete := "", int64(0)
+	for page, err := range client.SnapshotGrants(ctx, grantd.SnapshotQuery{On: on}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		// Store page.Grants.
+		if cursor == "" {
+			cursor = page.FeedCursor
+		}
+		complete = max(complete, page.Seq)
+	}
+	query := grantd.ChangesQuery{Cursor: cursor, On: on, Checkpoints: true}
+	for event, err := range client.Changes(ctx, query) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		// Apply event.Change, if there is one.
+		if event.Change == nil && event.Seq >= complete {
+			break // The mirror is exactly the grants after this entry.
+		}
+	}
+	// Output:
 }
 
 func ExampleClient_WriteRulesText() {

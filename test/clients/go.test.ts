@@ -10,12 +10,14 @@ import { after, before, describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { reportMissing } from '../../tools/engines/engine-script.ts';
 import { findGo } from '../../tools/engines/go.ts';
+import { missingPostgres } from '../../tools/engines/postgres.ts';
 import type { HttpService } from '../kit/http-service.ts';
 import { ROOT } from '../kit/source-tree.ts';
 import { checkApplication } from './support/application.ts';
 import { readCases } from './support/cases.ts';
 import { runContract, startContractService } from './support/contract.ts';
 import { runFaults } from './support/fault-run.ts';
+import { runFilters } from './support/filter-run.ts';
 import { assertReadmeShowsExamples } from './support/readme-examples.ts';
 import { startTestingService } from './support/testing-service.ts';
 import { runTexts } from './support/text-run.ts';
@@ -48,18 +50,32 @@ describe('the Go client', { skip: go === undefined }, async () => {
     assert.doesNotMatch(readFileSync(join(CLIENT, 'go.mod'), 'utf8'), /require/);
   });
 
+  /** Of a module of its own: undefined, once everything that it requires is there. */
+  function missingModules(what: string, module: string): Promise<string | undefined> | undefined {
+    // The first run downloads; an empty text is the default of Go.
+    return go?.run(['mod', 'download'], module, { GOPROXY: process.env.GOPROXY ?? '' }).then(
+      () => undefined,
+      (error: unknown) => reportMissing(what, String(error)),
+    );
+  }
+
   it('makes spans of OpenTelemetry, in a module of its own', async (t: TestContext) => {
     const module = join(CLIENT, 'grantdotel');
-    // The first run downloads what it requires; an empty text is the default of Go.
-    const online = { GOPROXY: process.env.GOPROXY ?? '' };
-    const downloaded = go?.run(['mod', 'download'], module, online);
-    const missing = await downloaded?.then(
-      () => undefined,
-      (error: unknown) => reportMissing('the tracing of the Go client', String(error)),
-    );
+    const missing = await missingModules('the tracing of the Go client', module);
     if (missing !== undefined) return t.skip(missing);
     await go?.run(['vet', './...'], module);
     await go?.run(['test', './...'], module);
+  });
+
+  it('filters queries on a real Postgres exactly, or not at all', async (t: TestContext) => {
+    const module = join(CLIENT, 'internal', 'onpostgres');
+    const what = 'filters of the Go client';
+    const missing = (await missingPostgres(what)) ?? (await missingModules(what, module));
+    if (missing !== undefined) return t.skip(missing);
+    await go?.run(['vet', '.'], module);
+    await go?.run(['build', '-o', `${directory}/`, '.'], module);
+    const address = (url: string): string => `${url}?sslmode=disable`;
+    await runFilters({ service, command: [program('onpostgres')], address });
   });
 
   it('keeps the contract on a real service', () =>

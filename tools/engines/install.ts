@@ -98,8 +98,11 @@ const ROWS: readonly Row[] = [
   row('redis', 'Redis from Debian', ['alone', 'contract', 'cluster/smoke', 'kubernetes'], () =>
     provideProgram('redis-server'),
   ),
-  row('postgres', 'Postgres from Debian', ['test/contract/mirror/postgres.test.ts'], () =>
-    provideProgram('pg_ctlcluster', ['postgresql']),
+  row(
+    'postgres',
+    'Postgres from Debian',
+    ['test/contract/mirror/postgres.test.ts', 'test/clients/go.test.ts', 'test/clients/java.test.ts'],
+    () => provideProgram('pg_ctlcluster', ['postgresql']),
   ),
   row(
     'shells',
