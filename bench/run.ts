@@ -24,6 +24,7 @@ import { firstChecksScenario } from './scenarios/first-checks.ts';
 import { grantsScenario } from './scenarios/grants.ts';
 import { hopScenario } from './scenarios/hop.ts';
 import { isolationScenario } from './scenarios/isolation.ts';
+import { joinedListsScenario } from './scenarios/joined-lists.ts';
 import { limitsScenario } from './scenarios/limits.ts';
 import { listingsScenario } from './scenarios/listings.ts';
 import { memoryScenario } from './scenarios/memory.ts';
@@ -47,6 +48,7 @@ const SCENARIOS: readonly Scenario[] = [
   expiryScenario,
   changesScenario,
   listingsScenario,
+  joinedListsScenario,
   rulesScenario,
   modelScenario,
   limitsScenario,

@@ -30,7 +30,8 @@ export class PostgresServer {
   readonly #directory: string;
   readonly #keeper: ChildProcess;
 
-  static async start(): Promise<PostgresServer> {
+  /** `settings`: beside those of a test. */
+  static async start(more: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
     const directory = mkdtempSync(join(tmpdir(), 'grantd-postgres-'));
     if (USER.uid !== undefined) chownSync(directory, USER.uid, USER.gid);
     const data = join(directory, 'data');
@@ -38,6 +39,7 @@ export class PostgresServer {
     await run(program('initdb'), ['-D', data, '-U', 'grantd', '-A', 'trust', '-E', 'UTF8', '--no-sync'], options);
     const port = await freePort();
     const settings = [`listen_addresses=${HOST}`, `port=${port}`, `unix_socket_directories=${directory}`, 'fsync=off'];
+    settings.push(...Object.entries(more).map((each) => each.join('=')));
     const keeper = spawn(
       'bash',
       ['-c', KEEPER, 'postgres-keeper', program('postgres'), '-D', data, ...settings.flatMap((each) => ['-c', each])],
