@@ -96,7 +96,8 @@ export class JoinSql {
     const { formula, atoms } = this.#join;
     const found = this.#candidates(formula);
     const only = typeof formula === 'string' && atoms[formula]?.every === undefined;
-    const candidates = found.flatMap((key) => this.#candidatesOf(atoms[key])).join('\n  UNION ALL ');
+    const few = max === undefined ? '' : ` AND coalesce((SELECT count(*) FROM near) <= ${max}, 1 = 1)`;
+    const candidates = found.flatMap((key) => this.#candidatesOf(atoms[key], few)).join('\n  UNION ALL ');
     const query = only
       ? `SELECT object, max(value) AS value FROM candidates GROUP BY object`
       : `SELECT object, value FROM (SELECT object, ${this.value('candidate.object', 'down')} AS value
@@ -115,11 +116,13 @@ UNION ALL SELECT NULL, NULL FROM size WHERE is_over`;
   /** Begins a query: the table `reach` of names on containers, with the value of each. `max`: more are left out. */
   reach(max?: string): string {
     const { least } = this.#dialect;
-    const edges = `${this.#edgeRows()} AS e ON e.source = f.name JOIN ${this.#dialect.grants} AS g ON g.subject = f.container
+    const edges = `edges AS e ON e.source = f.name JOIN ${this.#dialect.grants} AS g ON g.subject = f.container
       AND g.relation = e.relation AND ${this.#isOf('g.object', 'e.prefix')} AND ${this.#isEntity('g')} AND ${this.#isLive('g')}`;
     const step = (from: string, columns: string): string => `SELECT ${columns} FROM ${from} AS f JOIN ${edges}`;
     const sure = this.#sure('g');
-    return `WITH RECURSIVE found(container, name, depth, value) AS (
+    const leading = this.#edgeRows(({ prefix }) => ` WHERE ${this.#leads(prefix)}`);
+    return `WITH RECURSIVE ${stored('edges', 'relation, source, prefix, target')} (SELECT * FROM ${leading} AS e),
+found(container, name, depth, value) AS (
   ${this.#given().join('\n  UNION ')}
   UNION ${step('found', `g.object, e.target, f.depth + 1, ${least}(f.value, ${sure})`)}
     WHERE f.depth < ${this.#join.depth_max}),
@@ -147,7 +150,9 @@ ${stored('reach', 'container, name, value')} (
     const given = [
       ...(ask.length === 0 ? [] : [`SELECT container, name, 0, value FROM ${this.#heldOn(ask)}`]),
       ...nesting.flatMap(({ namespace, name, ...node }) =>
-        this.#grantedOn(namespace, node, (object, value) => `${text(object)}, ${text(quoted(name))}, 0, ${value}`),
+        this.#grantedOn(namespace, node, (object, value) => `${text(object)}, ${text(quoted(name))}, 0, ${value}`).map(
+          (query) => `${query} AND ${this.#leads(`${namespace}:`)}`,
+        ),
       ),
     ];
     return given.length === 0 ? [`SELECT ${text("''")}, ${text("''")}, 0, 0 WHERE 1 = 0`] : given;
@@ -187,13 +192,19 @@ ${stored('reach', 'container, name, value')} (
     ];
   }
 
+  /** Whether some object that begins so is a container: mostly, no listed object is, and there are many. */
+  #leads(prefix: string): string {
+    const behind = quoted(`${prefix.slice(0, -1)};`);
+    return `EXISTS (SELECT 1 FROM ${this.#dialect.grants} AS s WHERE s.subject >= ${quoted(prefix)} AND s.subject < ${behind})`;
+  }
+
   /** Columns `relation`, `source`, `prefix` and `target`. */
-  #edgeRows(): string {
+  #edgeRows(where: (edge: Edge) => string = () => ''): string {
     const { text } = this.#dialect;
-    const rows = this.#edges.map(
-      ({ relation, source, prefix, target }) =>
-        `SELECT ${quoted(relation)} AS relation, ${text(quoted(source))} AS source, ${quoted(prefix)} AS prefix, ${text(quoted(target))} AS target`,
-    );
+    const rows = this.#edges.map((edge) => {
+      const { relation, source, prefix, target } = edge;
+      return `SELECT ${quoted(relation)} AS relation, ${text(quoted(source))} AS source, ${quoted(prefix)} AS prefix, ${text(quoted(target))} AS target${where(edge)}`;
+    });
     return rows.length === 0
       ? "(SELECT '' AS relation, '' AS source, '' AS prefix, '' AS target)"
       : `(${rows.join(' UNION ALL ')})`;
@@ -314,7 +325,7 @@ ${stored('reach', 'container, name, value')} (
     return ways.toSorted((left, right) => length(left) - length(right))[0] ?? [];
   }
 
-  #candidatesOf(atom: JoinedNode | undefined): string[] {
+  #candidatesOf(atom: JoinedNode | undefined, few: string): string[] {
     if (atom === undefined) return [];
     const { held, from } = atom;
     const { namespace } = this.#join;
@@ -328,7 +339,7 @@ ${stored('reach', 'container, name, value')} (
       ...from.map(
         ({ relation, names }) => `SELECT p.object, ${least}(r.value, ${this.#sure('p')}) FROM reach AS r
     JOIN ${grants} AS p ON p.subject = r.container AND p.relation = ${quoted(relation)}
-    WHERE r.name IN (${list(names)}) AND ${isHere('p.object')} AND ${this.#isEntity('p')} AND ${this.#isLive('p')}`,
+    WHERE r.name IN (${list(names)}) AND ${isHere('p.object')} AND ${this.#isEntity('p')} AND ${this.#isLive('p')}${few}`,
       ),
     ];
   }
