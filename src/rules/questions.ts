@@ -88,3 +88,10 @@ export function undefinedName(name: string, names: AskableNames, object: string,
     `"${field}" must be one of the names that the tenant has; ${JSON.stringify(name.slice(0, QUOTED_LENGTH_MAX))} is none of them. ${nameHint(name, names, object)}`,
   );
 }
+
+/** For a name that rules define on other namespaces alone, and that is no relation. `field`: that contains it. */
+export const nameElsewhere = (name: string, namespace: string, others: readonly string[], field: string): GrantdError =>
+  new GrantdError(
+    'invalid-relation',
+    `"${field}" must be a name of ${namespace}, where no rule defines ${name}: rules define it on ${firstNames(others)}.`,
+  );

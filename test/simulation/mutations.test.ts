@@ -16,11 +16,11 @@ import { type Chunk, type MeasuredResult, SeedWorkers } from './seed-workers.ts'
 const TEST_MS_MAX = 1_800_000;
 /** Several times as many as any mutation takes: a change of the program may change every run. */
 const SEEDS_MAX = 60;
-/** Of the code that has most mutations, each with a seed. */
+/** Of the code that has most mutations, each with a seed that catches one. */
 const UNCHANGED: readonly (readonly [Focus, number])[] = [
-  ['broad', 3],
-  ['rules', 7],
-  ['transactions', 10],
+  ['broad', 1],
+  ['rules', 1],
+  ['transactions', 1],
 ];
 
 const ROOT = new URL('../../', import.meta.url);
@@ -55,16 +55,16 @@ test('mutations that are switched off change nothing', async () => {
   watchAssertions();
   const { runSeed } = await import('./simulation-run.ts');
   for (const [focus, seed] of UNCHANGED) {
-    const { reached: _, ...result } = await lastOf({ from: seed, count: 1, focus });
+    const { reached: _, ...result } = await unmutatedRun(focus, seed);
     assert.deepEqual(result, await runSeed({ focus, seed }), `${focus} ${seed}`);
   }
 });
 
 describe('a mutation is caught', { concurrency: availableParallelism(), timeout: TEST_MS_MAX }, () => {
-  for (const { name, what, caughtBy: focus } of MUTATIONS) {
+  for (const { name, what, caughtBy: focus, from = 1 } of MUTATIONS) {
     test(`${name}. ${what}`, async (t) => {
-      const caught = await lastOf({ from: 1, count: SEEDS_MAX, focus, mutation: name, stopAtFailure: true });
-      assert.notEqual(caught.failures.length, 0, `not by any seed up to ${SEEDS_MAX} (${focus})`);
+      const caught = await lastOf({ from, count: SEEDS_MAX, focus, mutation: name, stopAtFailure: true });
+      assert.notEqual(caught.failures.length, 0, `not by any of ${SEEDS_MAX} seeds from ${from} on (${focus})`);
       t.diagnostic(`by seed ${caught.seed} (${focus}): ${caught.failures[0]?.slice(0, 200)}`);
       const unmutated = await unmutatedRun(focus, caught.seed);
       assert.deepEqual(unmutated.failures, [], renderFailure(unmutated));

@@ -17,6 +17,8 @@ export interface Mutation {
   readonly name: string;
   readonly what: string;
   readonly caughtBy: Focus;
+  /** The search begins with this seed: those before it caught nothing lately. Default: 1. */
+  readonly from?: number;
   readonly edits: readonly MutationEdit[];
 }
 
@@ -85,6 +87,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'trimming-by-wall-clocks',
     what: 'The log is trimmed by wall clocks alone.',
     caughtBy: 'far-clocks',
+    from: 3,
     edits: [
       { file: 'src/shard/log/maintenance.ts', within: 'trimLog', find: ' || next > tenure.windowFrom', replace: '' },
       {
@@ -99,6 +102,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'confirming-death',
     what: 'A member whose row a scan lacks is taken for dead, and is not asked after.',
     caughtBy: 'stale-scans',
+    from: 6,
     edits: [
       {
         file: 'src/shard/ownership/membership.ts',
@@ -125,6 +129,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'fence',
     what: 'An append that finds its seq taken by a higher epoch goes on to the next seq.',
     caughtBy: 'broken-clocks',
+    from: 5,
     edits: [
       {
         file: 'src/shard/log/appender.ts',
@@ -138,6 +143,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'lease-check',
     what: 'A shard answers without a valid lease.',
     caughtBy: 'zombies',
+    from: 7,
     edits: [
       {
         file: 'src/shard/ownership/membership-lease.ts',
@@ -164,6 +170,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'operation-ids',
     what: 'The results of operations are forgotten, so that a repeat is done again.',
     caughtBy: 'failover',
+    from: 4,
     edits: [{ file: 'src/shard/log/idempotency/cache.ts', within: 'restore', replace: 'return undefined;' }],
   },
   {
@@ -215,6 +222,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'void-entries',
     what: 'An entry counts although a higher epoch stands before it.',
     caughtBy: 'displaced',
+    from: 5,
     edits: [
       {
         file: 'src/shard/log/recovery.ts',
@@ -228,6 +236,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'contiguous-replay',
     what: 'A recovery goes on over a gap in the log.',
     caughtBy: 'lost-records',
+    from: 3,
     edits: [
       {
         file: 'src/shard/log/recovery.ts',
@@ -241,6 +250,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'state-behind-its-checkpoint',
     what: 'A new owner replays the log from a later checkpoint than that of the state that it read ahead.',
     caughtBy: 'listings',
+    from: 24,
     edits: [
       {
         file: 'src/shard/log/tenure.ts',
@@ -325,6 +335,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'bulk-in-two-entries',
     what: 'The revocations of a bulk write are an operation of their own, after its grants.',
     caughtBy: 'transactions',
+    from: 4,
     edits: [
       {
         file: 'src/shard/peers/grant-writes.ts',
@@ -406,6 +417,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'reader-index-without-a-lease',
     what: 'An owner tells readers how far its log is although its lease has ended.',
     caughtBy: 'zombies',
+    from: 7,
     edits: [
       {
         file: 'src/shard/shard-node.ts',
@@ -464,6 +476,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'revoked-while-queued',
     what: 'A write that waits for its turn is done although its key was revoked before.',
     caughtBy: 'keys',
+    from: 4,
     edits: [
       {
         file: 'src/shard/peers/grant-writes.ts',
@@ -522,6 +535,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'feed-end-after-applied',
     what: 'A page of the change feed says that it goes up to what was committed while it waited for the state tables.',
     caughtBy: 'feeds',
+    from: 3,
     edits: [
       { file: 'src/shard/peers/change-feed.ts', within: 'storedPage', find: 'await tenure.applied();', replace: '' },
       {
@@ -549,6 +563,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'repeat-after-suspension',
     what: 'A front goes on with its writes after its machine was suspended for longer than owners know operations.',
     caughtBy: 'suspended',
+    from: 3,
     edits: [{ file: 'src/front/requests/flight-requests.ts', within: 'maySend', replace: 'return true;' }],
   },
   {
@@ -574,6 +589,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'clocks-not-judged',
     what: 'A shard serves whatever its wall clock says.',
     caughtBy: 'wrong-clocks',
+    from: 6,
     edits: [
       { file: 'src/shard/ownership/wall-clock.ts', within: 'right', replace: 'return true;' },
       {
@@ -594,6 +610,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'readers-whatever-the-owner-chooses',
     what: 'Fronts are not told how many readers the owner of a tenant has chosen since they had their handles.',
     caughtBy: 'auto-readers',
+    from: 2,
     edits: [
       {
         file: 'src/front/requests/flight-paths.ts',

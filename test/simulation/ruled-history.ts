@@ -135,6 +135,12 @@ const reachesFar = (state: RuledState): boolean =>
     holds(state, NO_CONTEXT, { subject: FAR.subject, relation, object: FAR.object }),
   );
 
+/** The query of a join names what objects of its namespace can have. */
+const isOnNamespace = ({ ruleSet }: RuledState, { namespace, name }: JoinQuery): boolean => {
+  const ruled = ruleSet.rules.filter((rule) => rule.name === name);
+  return ruled.length === 0 || BUILT_IN.test(name) || ruled.some((rule) => rule.namespace === namespace);
+};
+
 const namesIn = (question: Question): readonly string[] => {
   const added = (question.call.contextGrants ?? []).map(({ relation }) => relation);
   if (question.kind === 'checks') return [...question.checks.map(({ relation }) => relation), ...added];
@@ -169,7 +175,8 @@ function isJoinIn(
 /** Whether the answer is right in this state; of sets, see `ruled-sets.ts`. */
 export function isAnswerIn(state: RuledState, question: Question, answer: RuledAnswer): boolean {
   const { call } = question;
-  const isDefined = namesIn(question).every((name) => defines(state, name));
+  const isJoined = question.kind !== 'sets' && question.kind !== 'join' ? true : isOnNamespace(state, question);
+  const isDefined = isJoined && namesIn(question).every((name) => defines(state, name));
   const isDeclared = declaresConditions(state, call);
   const isFit = fitsSubjects(state, call);
   const isAllowed = (call.contextGrants ?? []).every((grant) => GATES.isAllowed(grant, state.ruleSet));

@@ -20,7 +20,7 @@ export const readJoin: PublicOperation = {
   tag: 'Grants',
   summary: 'Read how a list of objects follows from mirrored grants',
   description:
-    'For an application that lists its own rows, sorted and filtered by its own database: which grants it mirrors from the change feed, and the formula by which a mirror and the sets of a subject give the objects of the namespace on which the subject holds the name. `grantd sync` does both from it. A join is a pure function of the rules, and every name has one. A name on a container (a folder of documents) is followed upwards along mirrored grants; where it depends on a gate, `ask` asks for it. A join that would take more than 256 KiB asks for the name on the objects themselves.',
+    'For an application that lists its own rows, sorted and filtered by its own database: which grants it mirrors from the change feed, and the formula by which a mirror and the sets of a subject give the objects of the namespace on which the subject holds the name. `grantd sync` does both from it. A join is a pure function of the rules, and every name that objects of the namespace can have has one. A name on a container (a folder of documents) is followed upwards along mirrored grants; where it depends on a gate, `ask` asks for it. A join that would take more than 256 KiB asks for the name on the objects themselves.',
   query: joinParametersSchema.shape,
   queryExamples: { namespace: 'document', name: 'viewer' },
   headers: {

@@ -3,10 +3,11 @@
 // rules, nothing is read.
 
 import { GrantdError } from '../../core/errors.ts';
+import { RELATIONS } from '../../core/tuples.ts';
 import { CompiledRules, type RelationNumberOf } from '../../rules/compiled-rules.ts';
 import { type CompiledConditions, compileInTurns, demandCompiled } from '../../rules/conditions/compiled-condition.ts';
 import { type Join, type JoinQuery, joinSteps } from '../../rules/join.ts';
-import { undefinedName } from '../../rules/questions.ts';
+import { nameElsewhere, undefinedName } from '../../rules/questions.ts';
 import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import { namesToAsk, RulesText } from '../../rules/rules-text.ts';
 import { inTurns } from '../../rules/steps.ts';
@@ -215,7 +216,7 @@ export class TenantRules {
 
   /**
    * The join of a name of the pinned rules as they are when this is called, built in turns at its first use. Rejects
-   * with `invalid-relation` for a name that they do not have. `field`: in which the request has the name.
+   * with `invalid-relation` for a name that objects of the namespace cannot have. `field`: in which the request has it.
    */
   async joinOf(query: JoinQuery, field: string): Promise<Join> {
     const known = this.knownJoin(query);
@@ -225,6 +226,9 @@ export class TenantRules {
     const { namespace, name } = query;
     const number = compiled.numberOf(name);
     if (number === undefined) throw undefinedName(name, compiled.askableOn(`${namespace}:`), `${namespace}:`, field);
+    const ruled = ruleSet.rules.filter((rule) => rule.name === name).map((rule) => rule.namespace);
+    const isGranted = [...RELATIONS, ...ruleSet.relations, ...ruleSet.states].some((relation) => relation === name);
+    if (!isGranted && !ruled.includes(namespace)) throw nameElsewhere(name, namespace, ruled, field);
     const join = await inTurns(joinSteps(ruleSet, compiled, query, number), this.turn);
     if (this.loaded === rules) {
       this.#joins ??= new JoinCache(this.#budget);

@@ -3,6 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { SET_BYTES_MAX, SETS_MAX } from '../../../../src/core/limits.ts';
+import { relationNumber } from '../../../../src/core/tuples.ts';
 import { SearchCost } from '../../../../src/rules/graph.ts';
 import { PageGraph } from '../../../../src/shard/evaluation/page-graph.ts';
 import { grantOf, RuledSlot } from './ruled-slot.ts';
@@ -10,6 +12,8 @@ import { grantOf, RuledSlot } from './ruled-slot.ts';
 const DEPTH_MAX = 25;
 /** Entities and grants that a step may spend before it ends with the check that it has begun. */
 const STEP_MAX = 20_000;
+
+const VIEWER = relationNumber('viewer') ?? 0;
 
 const RULES = {
   rules: [
@@ -220,6 +224,46 @@ test('a check of too many entities is refused, and expensive checks take many st
   const { authorized } = await bulk;
   assert.equal(authorized[0], authorized.at(-1));
   assert.deepEqual((await ruled.named([same])).authorized, [true]);
+});
+
+test('a subject has 10,000 sets, and one more is refused, in short steps either way', async (t) => {
+  const ruled = await RuledSlot.open(RULES, [
+    ...numbered(SETS_MAX, (index) => grantOf(`user:a member team:${index}`)),
+    ...numbered(SETS_MAX, (index) => grantOf(`team:${index}#member viewer document:1`)),
+    grantOf('team:more#member viewer document:1'),
+  ]);
+  const query = { subject: 'user:a', namespace: 'document', name: 'can_read', deep: [], perhaps: false };
+  const sets = () => ruled.slot.connection.readSets(ruled.handle, query);
+  const { work, reset } = measure(t, ruled);
+  reset();
+  assert.equal((await sets()).subjects.length, SETS_MAX + 1);
+  assert.ok(work.total >= SETS_MAX && work.stepMax <= STEP_MAX / 4, JSON.stringify(work));
+  await ruled.write([grantOf('user:a member team:more')]);
+  // Another tenant's turns come between those steps.
+  const other = await ruled.slot.createTenant();
+  const handle = await ruled.slot.handle(other);
+  reset();
+  const refused = assert.rejects(sets(), { code: 'too-many-sets', message: /10,000 sets.*"deep"/ });
+  assert.equal(await ruled.slot.connection.check(handle, 'user:b', VIEWER, 'document:1'), false);
+  await refused;
+  assert.ok(work.stepMax <= STEP_MAX / 4, JSON.stringify(work));
+  assert.equal(await ruled.check('user:a can_read document:1'), true);
+});
+
+test('sets of a megabyte are answered, and a longer one is refused', async () => {
+  const teams = numbered(9000, (index) => `team:${1000 + index}${'é'.repeat(240)}`);
+  const count = Math.floor(SET_BYTES_MAX / Buffer.byteLength(`${teams[0]}#member`));
+  const fitting = teams.slice(0, count);
+  const more = `user:a member ${teams[count]}`;
+  const ruled = await RuledSlot.open(RULES, [
+    ...fitting.map((team) => grantOf(`user:a member ${team}`)),
+    ...teams.slice(0, count + 1).map((team) => grantOf(`${team}#member viewer document:1`)),
+  ]);
+  const query = { subject: 'user:a', namespace: 'document', name: 'can_read', deep: [], perhaps: false };
+  const sets = () => ruled.slot.connection.readSets(ruled.handle, query);
+  assert.equal((await sets()).subjects.length, count + 1);
+  await ruled.write([grantOf(more)]);
+  await assert.rejects(sets(), { code: 'too-many-sets', message: /1024 KiB/ });
 });
 
 test('gates in a nest are decided in short steps, although each search examines next to nothing', async (t) => {

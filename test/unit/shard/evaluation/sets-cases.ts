@@ -5,9 +5,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
-import { namespaceOf } from '../../../../src/core/tuples.ts';
+import { namespaceOf, RELATIONS } from '../../../../src/core/tuples.ts';
 import { CompiledRules } from '../../../../src/rules/compiled-rules.ts';
 import { type Join, joinSteps } from '../../../../src/rules/join.ts';
+import type { RuleSet } from '../../../../src/rules/rule-set.ts';
 import { complete } from '../../../../src/rules/steps.ts';
 import type { SetsQuery, SubjectSets } from '../../../../src/shard/shard.ts';
 import { NaiveJoin } from '../../../kit/naive-join.ts';
@@ -51,6 +52,10 @@ async function setsOf(ruled: RuledSlot, query: SetsQuery, code: readonly string[
   });
 }
 
+const isNameOn = ({ relations, states, rules }: RuleSet, namespace: string, name: string): boolean =>
+  [...RELATIONS, ...relations, ...states].some((relation) => relation === name) ||
+  rules.some((rule) => rule.name === name && rule.namespace === namespace);
+
 /** Whether something that is asked for the subject cannot be decided. */
 function hasUndecided({ definition }: Asked, of: RandomCase, subject: string): boolean {
   const objects = [...of.objects, subject];
@@ -81,6 +86,10 @@ async function compareSets(
   const perhaps = random(2) === 0;
   const join = complete(joinSteps(of.ruleSet, rules, { namespace, name, deep }, rules.numberOf(name) ?? 0));
   const query = { subject, namespace, name, deep, perhaps };
+  if (!isNameOn(of.ruleSet, namespace, name)) {
+    await assert.rejects(setsOf(ruled, query, []), { code: 'invalid-relation' });
+    return;
+  }
   const { contextGrants = [], context } = drawn.call;
   const wrong = contextGrants.findIndex((each) => isMirrored(join, each));
   if (wrong >= 0) {

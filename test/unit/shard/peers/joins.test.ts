@@ -8,8 +8,11 @@ import { NO_RULES, type RuleSet, revisionOf } from '../../../../src/rules/rule-s
 import { RulesText } from '../../../../src/rules/rules-text.ts';
 import { attempt, type OpenSlot, openSlot, tuple } from '../tools.ts';
 
-const rulesOf = (...elements: readonly string[]): RuleSet =>
-  parseRuleSet({ rules: [{ namespace: 'doc', name: 'can_read', any_of: elements }] });
+const textOf = (...elements: readonly string[]) => ({
+  rules: [{ namespace: 'doc', name: 'can_read', any_of: elements }],
+});
+const rulesOf = (...elements: readonly string[]): RuleSet => parseRuleSet(textOf(...elements));
+const FIRST_TEXT = textOf('owner');
 const FIRST = rulesOf('owner');
 const SECOND = rulesOf('viewer', 'can_read from parent');
 const QUERY = { namespace: 'doc', name: 'can_read', deep: [] };
@@ -33,6 +36,19 @@ test('a join is that of the present rules, with their revision', async () => {
   assert.deepEqual(await read(), { revision: revisionOf(SECOND), relations: ['viewer'], ask: ['can_read'] });
   await write(slot, handle, NO_RULES);
   await assert.rejects(read(), { code: 'invalid-relation' });
+});
+
+test('the join of a name that objects of the namespace cannot have is refused, with where they can', async () => {
+  const { slot, handle } = await openSlot();
+  await write(slot, handle, parseRuleSet({ ...FIRST_TEXT, relations: ['approver'] }));
+  const read = (name: string) => slot.connection.readJoin(handle, { ...QUERY, namespace: 'dok', name });
+  const message = /^"name" must be a name of dok, where no rule defines can_read: rules define it on doc\.$/;
+  await assert.rejects(read('can_read'), { code: 'invalid-relation', message });
+  const query = { subject: 'user:a', ...QUERY, namespace: 'dok', perhaps: false };
+  const refused = slot.connection.readSets(handle, query);
+  await assert.rejects(refused, { code: 'invalid-relation', message: /^"join\.name" must be a name of dok/ });
+  // Whatever rules say, this can be granted there.
+  for (const name of ['viewer', 'approver']) assert.ok((await read(name)).json.includes(`["${name}"]`));
 });
 
 test('a join is built once until the rules change, whatever is granted', async () => {
