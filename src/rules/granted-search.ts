@@ -40,7 +40,7 @@ const NO_STATES: readonly number[] = [];
 export class GrantedSearch {
   readonly cost: SearchCost;
   readonly #rules: CompiledRules;
-  readonly #graph: Graph;
+  readonly #graph: Pick<Graph, 'objectsOf'>;
   /** By object: the last find. */
   readonly #held = new Map<string, HeldObject>();
   /** Subjects whose grants have been followed, without the groups of what is held. */
@@ -59,7 +59,7 @@ export class GrantedSearch {
    */
   constructor(
     rules: CompiledRules,
-    graph: Graph,
+    graph: Pick<Graph, 'objectsOf'>,
     limits: SearchLimits,
     subject: string,
     states: readonly number[] = NO_STATES,

@@ -10,10 +10,11 @@ import { EVERY_SUBJECT, namespaceOf, namespacesOf, sortUtf8 } from '../../core/t
 import { bitOf, type CompiledRules, type NameSet } from '../../rules/compiled-rules.ts';
 import { GateEvaluation } from '../../rules/gate-evaluation.ts';
 import { GrantedSearch } from '../../rules/granted-search.ts';
-import type { SearchLimits } from '../../rules/graph.ts';
+import type { Graph, SearchLimits } from '../../rules/graph.ts';
 import type { Join } from '../../rules/join.ts';
-import { SELF } from '../../rules/rule-set.ts';
+import { namesInRule, type Rule, SELF } from '../../rules/rule-set.ts';
 import { ListingTime } from '../log/slot-time.ts';
+import { GROUP_MARK } from '../memory/grant-page.ts';
 import { NO_RULES_REVISION, type StoredRules } from '../memory/tenant-rules.ts';
 import type { SetsQuery, SubjectSets } from '../shard.ts';
 import { CallGrants, type CallTerms, termsOf } from './call-grants.ts';
@@ -35,6 +36,8 @@ import { type CallTenant, evaluateInRounds, type Interruption, type RoundOptions
 const CANDIDATES_MAX = 100_000;
 /** Objects that one step examines for their sets. */
 const OBJECTS_PER_STEP = 2000;
+/** Of objects below containers: a join with more has them all looked for. */
+const STRUCTURE_NAMES_MAX = 500;
 /** In a kept answer, between the groups and what is held. */
 const SEPARATOR = '';
 
@@ -57,9 +60,39 @@ interface Candidate {
   readonly isHeld: boolean;
 }
 
+/** Where names of objects follow from those of their containers. */
+interface Structure {
+  readonly namespaces: ReadonlySet<string>;
+  /** Those of them where the join asks for names that it does not follow along grants itself. */
+  readonly asked: ReadonlySet<string>;
+}
+
+const structures = new WeakMap<Join, Structure | 'unknown'>();
+
+function structureOf(join: Join, { ruleSet: { rules }, compiled }: StoredRules): Structure | 'unknown' {
+  const known = structures.get(join);
+  if (known !== undefined) return known;
+  const inherits = (rule: Rule): boolean => namesInRule(rule).some(({ from }) => from !== undefined);
+  const namespaces = new Set(rules.filter(inherits).map(({ namespace }) => namespace));
+  const nested = new Set(join.nesting.map(({ namespace, name }) => `${namespace} ${name}`));
+  const isAsked = (namespace: string): boolean =>
+    join.ask.some((name) => {
+      const number = compiled.numberOf(name);
+      // `self`, which nothing below a container has from it.
+      if (number === undefined) return false;
+      const { gates, parents } = compiled.wanted(`${namespace}:`, bitOf(number));
+      return gates.length > 0 || (parents.length > 0 && !nested.has(`${namespace} ${name}`));
+    });
+  const isShort = namespaces.size * join.ask.length <= STRUCTURE_NAMES_MAX;
+  const structure = isShort ? { namespaces, asked: new Set([...namespaces].filter(isAsked)) } : 'unknown';
+  structures.set(join, structure);
+  return structure;
+}
+
 /** Which sets a join asks for. */
 class AskedSets {
   readonly rules: CompiledRules;
+  readonly #stored: StoredRules;
   readonly #join: Join;
   readonly #memory: CallTenant['memory'];
   /** As `namespace name`: the grants of these are all mirrored. */
@@ -68,8 +101,9 @@ class AskedSets {
   /** The name is decided here for the listed objects themselves. */
   readonly #isOpaque: boolean;
 
-  constructor(rules: CompiledRules, join: Join, memory: CallTenant['memory']) {
-    this.rules = rules;
+  constructor(stored: StoredRules, join: Join, memory: CallTenant['memory']) {
+    this.rules = stored.compiled;
+    this.#stored = stored;
     this.#join = join;
     this.#memory = memory;
     const mirrored = join.nesting.filter(({ held }) => held === undefined);
@@ -101,6 +135,23 @@ class AskedSets {
     if (known === 'too-many') return undefined;
     const others = namespacesOf(...contextGrants.map(({ subject }) => subject));
     return known.union(others).union(new Set(this.#isOpaque ? [this.#join.namespace] : []));
+  }
+
+  /**
+   * The namespaces of groups, if what the subject holds below containers matters to none of its sets: no group is
+   * there, and the join follows what it asks for there along grants. Undefined: it may matter. `found`: the namespaces
+   * whose objects a search finds.
+   */
+  groupsBesideStructure(
+    found: ReadonlySet<string> | undefined,
+    { contextGrants = [] }: CallContext,
+  ): ReadonlySet<string> | undefined {
+    const structure = structureOf(this.#join, this.#stored);
+    const groups = this.rules.groups ? this.#memory.subjects.groupNamespaces : new Set<string>();
+    if (structure === 'unknown' || found === undefined || groups === undefined) return undefined;
+    const all = groups.union(namespacesOf(...contextGrants.map(({ subject }) => subject)));
+    const isNeeded = !structure.asked.isDisjointFrom(found) || !structure.namespaces.isDisjointFrom(all);
+    return isNeeded || this.#isOpaque ? undefined : all;
   }
 
   /** Whether no search can find any. */
@@ -245,7 +296,7 @@ function evaluateWithin(
     graph.startRun();
     terms.conditions?.startRun(compiled);
     terms.conditions?.use(query.context);
-    const asked = new AskedSets(compiled, join, of.memory);
+    const asked = new AskedSets(stored, join, of.memory);
     const namespaces = asked.isEmpty ? undefined : asked.namespaces(query);
     if (namespaces === 'missing') {
       graph.miss('namespaces', () => of.memory.subjectNamespaces.load());
@@ -267,20 +318,31 @@ function evaluateWithin(
 /** `answer`: called in the step of which the sets are. */
 async function findSets(
   of: CallTenant,
-  { subject, perhaps }: SetsQuery,
+  query: SetsQuery,
   inputs: SetsInputs,
   answer: (found: FoundSets) => SubjectSets | Interruption,
 ): Promise<SubjectSets | TooLarge | Interruption> {
+  const { subject, perhaps } = query;
   const { asked, grants, limits, namespaces } = inputs;
   const { rules } = asked;
   if (asked.isEmpty) return answer({ ...NOTHING_FOUND, held: asked.ownHeld(subject) });
-  const search = new GrantedSearch(rules, grants.possible, limits, subject, asked.states);
+  const beside = asked.groupsBesideStructure(namespaces, query);
+  const graph: Pick<Graph, 'objectsOf'> = {
+    // Relations to follow are those to objects that a container is a container of, or states.
+    objectsOf: (from, relations) =>
+      beside === undefined || relations === undefined || from === EVERY_SUBJECT
+        ? grants.possible.objectsOf(from, relations)
+        : [],
+  };
+  const search = new GrantedSearch(rules, graph, limits, subject, asked.states);
   const visited = new Set<string>();
-  // Also on the first grant to a container, a group or a namespace that was left out because no grant named it.
+  // Also on the first grant to a container, a group, those of a namespace, or a namespace that was left out because no
+  // grant named it.
   const restsOn = (changed: string, object: string): boolean =>
     search.follows(changed) ||
     search.held.has(changed) ||
     visited.has(object) ||
+    (changed.includes(GROUP_MARK) && beside?.has(namespaceOf(changed)) === false) ||
     (changed !== EVERY_SUBJECT && namespaces?.has(namespaceOf(changed)) === false);
   using steps = new ListingSteps(of, inputs, restsOn);
   const { cost } = search;

@@ -9,8 +9,10 @@ import { type Turns, turnOf } from '../../core/async/turns.ts';
 import type { TenantId } from '../../core/ids.ts';
 import { SUBJECT_BUCKETS } from '../../core/slots.ts';
 import { BloomFilter } from '../../core/structures/bloom-filter.ts';
+import { namespaceOf } from '../../core/tuples.ts';
 import type { StateReads } from '../../store/store.ts';
 import { readFromStore, storeDeadline } from '../store-calls.ts';
+import { GROUP_MARK } from './grant-page.ts';
 import type { PageLimits } from './limits.ts';
 import type { LoadGate } from './load-gate.ts';
 import { Evictable, type MemoryBudget } from './memory-budget.ts';
@@ -25,6 +27,8 @@ const BUCKETS_AT_ONCE = 4;
 /** Some megabytes, while they are taken. */
 const TAKEN_MAX = 50_000;
 const RETRY_MS = 5000;
+/** Of a tenant with more namespaces of groups, they are not known. */
+const GROUP_NAMESPACES_MAX = 1000;
 
 export interface SubjectFilterDependencies {
   readonly store: StateReads;
@@ -49,6 +53,8 @@ export class SubjectFilter extends Evictable {
   #filter: BloomFilter | undefined;
   /** The filter has every subject. */
   #isComplete = false;
+  /** Of the subjects in the filter that may be groups. */
+  #groupNamespaces = new Set<string>();
   #reads = 0;
   #scanFromMs = 0;
   #dropped = false;
@@ -71,10 +77,18 @@ export class SubjectFilter extends Evictable {
     return this.#filter.has(subject);
   }
 
+  /** Namespaces that have the objects of all groups with grants. Undefined: they are not known. */
+  get groupNamespaces(): ReadonlySet<string> | undefined {
+    const isKnown = this.#isComplete && this.#groupNamespaces.size <= GROUP_NAMESPACES_MAX;
+    return isKnown ? this.#groupNamespaces : undefined;
+  }
+
   /** A subject has got a grant. */
   add(subject: string): void {
     if (this.#filter === undefined) return;
     this.#filter.add(subject);
+    if (subject.includes(GROUP_MARK) && this.#groupNamespaces.size <= GROUP_NAMESPACES_MAX)
+      this.#groupNamespaces.add(namespaceOf(subject));
     const { bytes } = this.#filter;
     if (bytes !== this.bytes) this.#dependencies.budget.resize(this, bytes);
   }
@@ -100,6 +114,7 @@ export class SubjectFilter extends Evictable {
   override evict(): void {
     this.#filter = undefined;
     this.#isComplete = false;
+    this.#groupNamespaces = new Set();
     this.#reads = 0;
   }
 

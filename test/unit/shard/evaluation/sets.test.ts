@@ -3,8 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { PageGraph } from '../../../../src/shard/evaluation/page-graph.ts';
+import type { TenantMemory } from '../../../../src/shard/memory/tenant-memory.ts';
 import type { SetsQuery, SubjectSets } from '../../../../src/shard/shard.ts';
-import { settled } from '../tools.ts';
+import { settled, waitFor } from '../tools.ts';
 import { grantOf, RuledSlot, relationOf } from './ruled-slot.ts';
 
 const RULES = {
@@ -134,4 +136,41 @@ test('the objects of a subject that no grant names as containers are not read, h
   // The first grant that names one of them makes a difference.
   await ruled.write([grantOf('document:7#viewer viewer document:9')]);
   assert.ok((await setsOf(ruled)).subjects.includes('document:7#viewer'));
+});
+
+const tenantOf = ({ slot, tenantId }: RuledSlot): TenantMemory => slot.tenure.tenants.get(tenantId) ?? assert.fail();
+
+/** A tree of folders of two levels. */
+const FOLDERS = 1200;
+
+test('what is below a container is not read, unless a group is there', async (t) => {
+  const inherited = (name: string) => [{ namespace: 'folder', name, any_of: ['viewer', `${name} from parent`] }];
+  const rules = { ...RULES, rules: [...RULES.rules.slice(0, 1), ...inherited('can_read')] };
+  const tree = Array.from({ length: FOLDERS }, (_, index) => [
+    grantOf(`folder:${index > 50 ? 1 + (index % 50) : 0} parent folder:${index + 1}`),
+    grantOf(`folder:${index + 1} parent document:${index}`),
+  ]).flat();
+  const grants = ['user:a owner folder:0', 'user:a viewer folder:0', 'user:a member team:1'].map(grantOf);
+  const ruled = await RuledSlot.open(rules, [...tree, ...grants, grantOf('team:1#member viewer folder:9')]);
+  const look = t.mock.method(PageGraph.prototype, 'objectsOf');
+  const asked = async (): Promise<readonly [SubjectSets, number]> => {
+    look.mock.resetCalls();
+    return [await setsOf(ruled), look.mock.callCount()];
+  };
+  const [sets, looks] = await asked();
+  assert.deepEqual(sets.held, ['folder:0#can_read', 'folder:9#can_read']);
+  assert.ok(looks < 10, `${looks}`);
+  // The next owner knows it once it has read the subjects.
+  await ruled.goCold();
+  await setsOf(ruled);
+  await waitFor(() => tenantOf(ruled).subjects.groupNamespaces !== undefined);
+  await ruled.write([grantOf('user:b member team:1')]);
+  const [again, looksAgain] = await asked();
+  assert.deepEqual(again.held, sets.held);
+  assert.ok(looksAgain < 10, `${looksAgain}`);
+  // Its members are all who may read what is above it.
+  await ruled.write([grantOf(`folder:${FOLDERS}#can_read member team:2`), grantOf('team:2#member viewer document:1')]);
+  const [below, looksBelow] = await asked();
+  for (const each of [`folder:${FOLDERS}#can_read`, 'team:2#member']) assert.ok(below.subjects.includes(each), each);
+  assert.ok(looksBelow > FOLDERS);
 });
