@@ -6,22 +6,24 @@ import { execFile } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { reportMissing } from '../../tools/engines/engine-script.ts';
-import { provideJava } from '../../tools/engines/java.ts';
+import { JDBC_DRIVER, provideJava, provideJdbcDriver } from '../../tools/engines/java.ts';
+import { missingPostgres } from '../../tools/engines/postgres.ts';
 import type { HttpService } from '../kit/http-service.ts';
 import { ROOT } from '../kit/source-tree.ts';
 import { type Case, readCases } from './support/cases.ts';
 import { runContract, startContractService } from './support/contract.ts';
 import { runFaults } from './support/fault-run.ts';
+import { runFilters } from './support/filter-run.ts';
 import { assertReadmeShowsExamples } from './support/readme-examples.ts';
 import { runTexts } from './support/text-run.ts';
 
 const run = promisify(execFile);
 const CLIENT = join(ROOT, 'clients', 'java');
 const SOURCES = ['client/src/main/java', 'testing/src/main/java', 'testing/src/test/java'];
-const RUNNER = 'io.github.grantd.ContractRunner';
+const [RUNNER, FILTER_RUNNER] = ['io.github.grantd.ContractRunner', 'io.github.grantd.FilterRunner'];
 
 const hasJava = await provideJava();
 if (!hasJava) reportMissing('the Java client', 'It needs Java 17.');
@@ -48,9 +50,11 @@ describe('the Java client', { skip: !hasJava }, () => {
   let service: HttpService;
   before(async () => {
     const sources = SOURCES.map((folder) => join(CLIENT, folder));
-    const runner = join(CLIENT, 'testing/src/test/java', `${RUNNER.replaceAll('.', '/')}.java`);
+    const runners = [RUNNER, FILTER_RUNNER].map((name) =>
+      join(CLIENT, 'testing/src/test/java', `${name.replaceAll('.', '/')}.java`),
+    );
     const options = ['--release', '17', '-proc:none', '-d', classes, '-sourcepath', sources.join(delimiter)];
-    [service] = await Promise.all([startContractService(), run('javac', [...options, runner])]);
+    [service] = await Promise.all([startContractService(), run('javac', [...options, ...runners])]);
   });
   after(async () => {
     await service?.stop();
@@ -58,18 +62,23 @@ describe('the Java client', { skip: !hasJava }, () => {
   });
 
   // Quick to start.
-  const command: [string, ...string[]] = [
-    'java',
-    '-XX:+UseSerialGC',
-    '-XX:TieredStopAtLevel=1',
-    '-Xshare:auto',
-    '-cp',
-    classes,
-    RUNNER,
-  ];
+  const java = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xshare:auto', '-cp'];
+  const command: [string, ...string[]] = ['java', ...java, classes, RUNNER];
 
   it('keeps the contract on a real service', () =>
     runContract({ service, command, cases: readCases({ typed: true }).map(asTheJdkSends) }));
+
+  it('filters queries on a real Postgres exactly, or not at all', async (t: TestContext) => {
+    const what = 'filters of the Java client';
+    const driver = (await provideJdbcDriver())
+      ? undefined
+      : reportMissing(what, 'It needs the JDBC driver of Postgres.');
+    const missing = driver ?? (await missingPostgres(what));
+    if (missing !== undefined) return t.skip(missing);
+    const classpath = [classes, JDBC_DRIVER].join(delimiter);
+    const address = (url: string): string => `jdbc:postgresql://${new URL(url).host}/postgres?user=grantd`;
+    await runFilters({ service, command: ['java', ...java, classpath, FILTER_RUNNER], address });
+  });
 
   it('meets the table of faults', () => runFaults({ command }));
 
@@ -81,7 +90,7 @@ describe('the Java client', { skip: !hasJava }, () => {
     writeFileSync(file, program);
     const { key } = await service.createTenant();
     const env = { ...process.env, GRANTD_URL: service.baseUrl, GRANTD_KEY: key };
-    const { stdout } = await run('java', [...command.slice(1, -1), file], { env });
+    const { stdout } = await run('java', [...java, classes, file], { env });
     assert.equal(stdout, 'true\ndocument:plan\n');
   });
 

@@ -25,6 +25,7 @@ const PROVIDERS: readonly (readonly [imported: RegExp, install: string])[] = [
   [/\binstallPythonTool\b.*\bSCHEMATHESIS\b/, 'schemathesis'],
   [/\binstallPythonTool\b.*\bPYTHON_CLIENT\b/, 'python-client'],
   [/\bprovideJava\b/, 'java'],
+  [/\bprovideJdbcDriver\b/, 'jdbc'],
   [/\binstallMaven\b/, 'java-client'],
   [/\bmissingShell\b/, 'shells'],
   [/\bmissingKubernetes\b|\bmissingImageTools\b/, 'kubernetes'],

@@ -17,6 +17,10 @@ export const findProgram = (program: string): string | undefined =>
 export const provideProgram = async (program: string, packages: readonly string[] = [program]): Promise<boolean> =>
   findProgram(program) !== undefined || ((await provide(APT, packages)) && findProgram(program) !== undefined);
 
+/** Resolves to whether the file is there now. */
+export const provideFile = async (path: string, packages: readonly string[]): Promise<boolean> =>
+  existsSync(path) || ((await provide(APT, packages)) && existsSync(path));
+
 /**
  * Undefined if the program is there now; otherwise the reason, which is also printed prominently and is a failure if CI
  * is set. For the head of a test file: its suites are skipped for that reason.

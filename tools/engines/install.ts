@@ -13,7 +13,7 @@ import { provideCassandra } from './cassandra.ts';
 import { provideChromium } from './chromium.ts';
 import { provideProgram } from './debian-program.ts';
 import { provide } from './engine-script.ts';
-import { provideJava, provideMaven } from './java.ts';
+import { provideJava, provideJdbcDriver, provideMaven } from './java.ts';
 import { BUN, DENO, installNpmProgram, NODE_20, NODE_22, NODE_24 } from './npm-program.ts';
 import { installPythonTool, PYTHON_CLIENT, SCHEMATHESIS } from './python-tool.ts';
 import { LOGS_DIRECTORY } from './tools-directory.ts';
@@ -77,6 +77,7 @@ const ROWS: readonly Row[] = [
     ['test/conformance/code-samples.test.ts', 'test/clients/java.test.ts', 'test/clients/model-types.test.ts'],
     provideJava,
   ),
+  row('jdbc', 'the JDBC driver of Postgres from Debian', ['test/clients/java.test.ts'], provideJdbcDriver),
   row(
     'java-client',
     'Java and Maven from Debian, the rest from Maven',

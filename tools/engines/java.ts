@@ -8,7 +8,7 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { provideProgram } from './debian-program.ts';
+import { provideFile, provideProgram } from './debian-program.ts';
 import { reportMissing } from './engine-script.ts';
 import { TOOLS_DIRECTORY } from './tools-directory.ts';
 
@@ -56,6 +56,10 @@ const MAVEN = ['mvn', 'maven'] as const;
 
 /** Java with its compiler, without Maven. */
 export const provideJava = (): Promise<boolean> => provideProgram(JDK[0], [JDK[1]]);
+
+/** The driver for Postgres. */
+export const JDBC_DRIVER = '/usr/share/java/postgresql.jar';
+export const provideJdbcDriver = (): Promise<boolean> => provideFile(JDBC_DRIVER, ['libpostgresql-jdbc-java']);
 
 /** Installs everything if need be. Resolves to false if this machine cannot have it. */
 export async function provideMaven(): Promise<boolean> {

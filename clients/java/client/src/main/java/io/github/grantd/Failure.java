@@ -73,6 +73,10 @@ record Failure(
         return local(GrantdException.CONNECTION_LOST, true, wordsOf(cause), cause, true);
     }
 
+    static Failure mirror(String reason, Throwable cause) {
+        return local("mirror-" + reason, true, cause.getMessage(), cause, false);
+    }
+
     /** What the client refuses to send. */
     static Failure invalidRequest(String detail) {
         return new Failure(

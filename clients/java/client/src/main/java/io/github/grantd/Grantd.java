@@ -2,6 +2,8 @@ package io.github.grantd;
 
 import io.github.grantd.internal.Json;
 import java.security.SecureRandom;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -772,6 +774,23 @@ public final class Grantd {
      */
     public SubjectSets readSets(SetsRequest sets) {
         return callFor(Request.post("readSets", "/v1/sets", sets.toJson()), SubjectSets::decode);
+    }
+
+    /**
+     * A condition for a query on Postgres, with the mirror of grants that {@code grantd sync} keeps there: exactly the rows
+     * of objects on which the subject holds the name meet it. In a transaction, an error of the mirror ends it, as any
+     * error of Postgres does.
+     *
+     * @param connection to the database of the mirror
+     * @param subject who, such as {@code user:ada}
+     * @param name such as {@code document.can_read}: the name {@code can_read} of objects {@code document:…}
+     * @param options what is filtered, and how
+     * @return the condition
+     * @throws MirrorException if the mirror has no answer now
+     * @throws SQLException any other error of the database
+     */
+    public Filter filter(Connection connection, String subject, String name, FilterOptions options) throws SQLException {
+        return new FilterCall(subject, name, options).ask(connection, this::readSets);
     }
 
     /**

@@ -17,6 +17,8 @@ import io.github.grantd.GrantdException;
 import io.github.grantd.Guard;
 import io.github.grantd.Question;
 import io.github.grantd.RulesPreview;
+import io.github.grantd.SnapshotPage;
+import io.github.grantd.SnapshotQuery;
 import io.github.grantd.servlet.RequiresFilter;
 import io.github.grantd.testing.GrantdService;
 import io.opentelemetry.api.OpenTelemetry;
@@ -119,6 +121,28 @@ class ReadmeTest {
             }
         }
         assertEquals("document:plan", stored.get(0).change().grant().object());
+    }
+
+    @Test
+    void mirrorsAPart() {
+        Grantd grantd = service.client();
+        grantd.createGrant("user:ada", "viewer", "document:plan");
+        List<String> on = List.of("document:viewer", "folder:parent");
+        String from = null;
+        long complete = 0;
+        for (SnapshotPage page : grantd.snapshotGrants(SnapshotQuery.of(on))) {
+            // Store page.grants().
+            if (from == null) from = page.feedCursor();
+            complete = Math.max(complete, page.seq());
+        }
+        try (ChangeFeed feed = grantd.changes(ChangesQuery.after(from).withOn(on).withCheckpoints(true))) {
+            while (feed.hasNext()) {
+                ChangeEvent event = feed.next();
+                // Apply event.change(), if there is one.
+                if (event.change() == null && event.seq() >= complete) break; // The mirror is exactly the grants after this entry.
+            }
+        }
+        assertTrue(complete > 0);
     }
 
     @Test
