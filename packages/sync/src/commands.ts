@@ -4,7 +4,7 @@ import { backoffMs } from '../../../src/core/async/clock.ts';
 import type { JoinQuery } from '../../../src/rules/join.ts';
 import type { CliContext } from '../../cli/src/cli-context.ts';
 import { CliFailure, EXIT, reasonOf } from '../../cli/src/failures.ts';
-import { createProgress } from '../../cli/src/progress.ts';
+import { createProgress, type Progress } from '../../cli/src/progress.ts';
 import { createPatientReader } from '../../cli/src/retries.ts';
 import type { ServiceClient } from '../../cli/src/service-client.ts';
 import { type MirrorMetrics, serveMetrics } from './metrics.ts';
@@ -80,16 +80,19 @@ async function untilEnded(
 
 function watchOf(context: CliContext, metrics?: MirrorMetrics): MirrorWatch {
   let [grants, reportedMs] = [0, Number.NEGATIVE_INFINITY];
-  const progress = createProgress(context, undefined, 'grants');
+  let progress: Progress | undefined;
   return {
     note: (text) => context.note(text),
     loaded(count) {
       grants += count;
+      progress ??= createProgress(context, undefined, 'grants');
       progress.update(0, grants);
       metrics?.watch.loaded(count);
     },
     followed(page, place) {
       metrics?.watch.followed(page, place);
+      // A later snapshot is another one.
+      [grants, progress] = [0, undefined];
       const [{ atMs }, { seq }] = [page, place];
       const nowMs = context.nowMs();
       if (nowMs - reportedMs < REPORT_INTERVAL_MS) return;

@@ -99,8 +99,9 @@ export class PostgresDatabase implements MirrorDatabase {
         await setTimeout(ASKED_INTERVAL_MS, undefined, { signal: ended.signal }).catch(() => undefined);
       }
     };
-    // A lost connection is noticed by the statement that comes next.
-    const looking = look().catch(listener);
+    // A lost connection ends the wait, and then what waited.
+    const looking = look();
+    looking.catch(listener);
     return () => {
       ended.abort();
       return looking;

@@ -36,7 +36,10 @@ export interface MirrorDatabase {
   lock(): Promise<boolean>;
   troubleOf(error: unknown): DatabaseTrouble;
   close(): Promise<void>;
-  /** Calls the listener once a query waits for the mirror, until the returned function is called. */
+  /**
+   * Calls the listener once a query waits for the mirror, until the returned function is called, which rejects if the
+   * connection has been lost meanwhile.
+   */
   onAsked(listener: () => void): () => Promise<void>;
 }
 

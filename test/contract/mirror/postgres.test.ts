@@ -1,9 +1,11 @@
 // A mirror in a real Postgres, and the functions by which it is asked.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
-import { batchOf } from '../../../packages/sync/src/mirror.ts';
+import { batchOf, type MirrorSource } from '../../../packages/sync/src/mirror.ts';
 import { PostgresDatabase } from '../../../packages/sync/src/postgres-database.ts';
+import { runMirror } from '../../../packages/sync/src/run-mirror.ts';
 import { SqlMirror } from '../../../packages/sync/src/sql-mirror.ts';
 import { namespaceOf } from '../../../src/core/tuples.ts';
 import { missingPostgres, PostgresServer } from '../../../tools/engines/postgres.ts';
@@ -195,6 +197,37 @@ describe('a mirror in Postgres', { skip: missing ?? false }, () => {
     const kept = await PostgresDatabase.open(server.url, 'grantd');
     assert.ok((await compareMoments(kept, history, 'at the end')) > 1);
     await kept.close();
+  });
+
+  it('ends when its connection is lost while it waits for a change', { timeout: 60_000 }, async () => {
+    await clear();
+    const [database, other] = [await open(), await open()];
+    const history = new ScriptedHistory(10, 0, joinsOf('r1', ['document:viewer']));
+    let waits = 0;
+    const source: MirrorSource = {
+      joins: () => history.joins(),
+      snapshot: (pairs, cursor) => history.snapshot(pairs, cursor),
+      async changes(pairs, cursor, { signal }) {
+        if (signal === undefined) return history.changes(pairs, cursor);
+        waits += 1;
+        await other.run(
+          'SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE application_name = $1 AND pid <> pg_backend_pid()',
+          'grantd sync',
+        );
+        if (!signal.aborted) await once(signal, 'abort');
+        return undefined;
+      },
+    };
+    const run = runMirror({
+      source,
+      mirror: new SqlMirror(database),
+      watch: { note: () => undefined, loaded: () => undefined, followed: () => undefined },
+      signal: new AbortController().signal,
+      nowMs: () => 0,
+    });
+    await assert.rejects(run, (error) => database.troubleOf(error) === 'passing');
+    assert.equal(waits, 1);
+    await Promise.all([database.close().catch(() => undefined), other.close()]);
   });
 
   it('answers a role that may use the schema, and sees no grants', async () => {
