@@ -62,6 +62,14 @@ export type Direction = 'down' | 'up';
 
 const quoted = (text: string): string => `'${text}'`;
 const list = (texts: readonly string[]): string => texts.map(quoted).join(', ');
+/** What the objects of a namespace lie between: a range of an index. */
+const rangeOf = (namespace: string): readonly [string, string] => [`${namespace}:`, `${namespace};`];
+/** `object`: compared by bytes. */
+function isOf(object: string, namespace: string): string {
+  const [from, to] = rangeOf(namespace).map(quoted);
+  return `${object} >= ${from} AND ${object} < ${to}`;
+}
+const EDGE_COLUMNS = 'relation, source, prefix, behind, target';
 /** What begins a table of a `WITH`, up to its query. */
 const stored = (name: string, columns: string): string => `${name}(${columns}) AS MATERIALIZED`;
 
@@ -69,7 +77,8 @@ const stored = (name: string, columns: string): string => `${name}(${columns}) A
 interface Edge {
   readonly relation: string;
   readonly source: string;
-  readonly prefix: string;
+  /** Of the objects. */
+  readonly namespace: string;
   readonly target: string;
 }
 
@@ -82,9 +91,7 @@ export class JoinSql {
     this.#join = join;
     this.#dialect = dialect;
     this.#edges = join.nesting.flatMap(({ namespace, name, from }) =>
-      from.flatMap(({ relation, names }) =>
-        names.map((source) => ({ relation, source, prefix: `${namespace}:`, target: name })),
-      ),
+      from.flatMap(({ relation, names }) => names.map((source) => ({ relation, source, namespace, target: name }))),
     );
   }
 
@@ -117,11 +124,11 @@ UNION ALL SELECT NULL, NULL FROM size WHERE is_over`;
   reach(max?: string): string {
     const { least } = this.#dialect;
     const edges = `edges AS e ON e.source = f.name JOIN ${this.#dialect.grants} AS g ON g.subject = f.container
-      AND g.relation = e.relation AND ${this.#isOf('g.object', 'e.prefix')} AND ${this.#isEntity('g')} AND ${this.#isLive('g')}`;
+      AND g.relation = e.relation AND g.object >= e.prefix AND g.object < e.behind AND ${this.#isEntity('g')} AND ${this.#isLive('g')}`;
     const step = (from: string, columns: string): string => `SELECT ${columns} FROM ${from} AS f JOIN ${edges}`;
     const sure = this.#sure('g');
-    const leading = this.#edgeRows(({ prefix }) => ` WHERE ${this.#leads(prefix)}`);
-    return `WITH RECURSIVE ${stored('edges', 'relation, source, prefix, target')} (SELECT * FROM ${leading} AS e),
+    const leading = this.#edgeRows(({ namespace }) => ` WHERE ${this.#leads(namespace)}`);
+    return `WITH RECURSIVE ${stored('edges', EDGE_COLUMNS)} (SELECT * FROM ${leading} AS e),
 found(container, name, depth, value) AS (
   ${this.#given().join('\n  UNION ')}
   UNION ${step('found', `g.object, e.target, f.depth + 1, ${least}(f.value, ${sure})`)}
@@ -151,7 +158,7 @@ ${stored('reach', 'container, name, value')} (
       ...(ask.length === 0 ? [] : [`SELECT container, name, 0, value FROM ${this.#heldOn(ask)}`]),
       ...nesting.flatMap(({ namespace, name, ...node }) =>
         this.#grantedOn(namespace, node, (object, value) => `${text(object)}, ${text(quoted(name))}, 0, ${value}`).map(
-          (query) => `${query} AND ${this.#leads(`${namespace}:`)}`,
+          (query) => `${query} AND ${this.#leads(namespace)}`,
         ),
       ),
     ];
@@ -178,8 +185,8 @@ ${stored('reach', 'container, name, value')} (
     { relations, own }: Pick<JoinedNode, 'relations' | 'own'>,
     columns: (object: string, value: string) => string,
   ): string[] {
-    const { isIn, parameter, grants } = this.#dialect;
-    const isHere = (object: string): string => this.#isOf(object, quoted(`${namespace}:`));
+    const { isIn, parameter, grants, text } = this.#dialect;
+    const isHere = (object: string): string => isOf(object, namespace);
     const rows = (value: string, subjects: string): string =>
       `SELECT ${columns('g.object', value)} FROM ${grants} AS g WHERE ${isIn('g.subject', parameter(subjects))}
     AND g.relation IN (${list(relations)}) AND ${isHere('g.object')} AND ${this.#isLive('g')}`;
@@ -188,25 +195,25 @@ ${stored('reach', 'container, name, value')} (
       ...(relations.length === 0 ? [] : [rows(this.#sure('g'), 'subjects'), rows('1', 'perhaps')]),
       ...(own.length === 0
         ? []
-        : [`SELECT ${columns(object, '2')} WHERE ${isHere(object)} AND ${name} IN (${list(own)})`]),
+        : [`SELECT ${columns(object, '2')} WHERE ${isHere(text(object))} AND ${name} IN (${list(own)})`]),
     ];
   }
 
   /** Whether some object that begins so is a container: mostly, no listed object is, and there are many. */
-  #leads(prefix: string): string {
-    const behind = quoted(`${prefix.slice(0, -1)};`);
-    return `EXISTS (SELECT 1 FROM ${this.#dialect.grants} AS s WHERE s.subject >= ${quoted(prefix)} AND s.subject < ${behind})`;
+  #leads(namespace: string): string {
+    return `EXISTS (SELECT 1 FROM ${this.#dialect.grants} AS s WHERE ${isOf('s.subject', namespace)})`;
   }
 
-  /** Columns `relation`, `source`, `prefix` and `target`. */
+  /** A table with `EDGE_COLUMNS`. */
   #edgeRows(where: (edge: Edge) => string = () => ''): string {
     const { text } = this.#dialect;
     const rows = this.#edges.map((edge) => {
-      const { relation, source, prefix, target } = edge;
-      return `SELECT ${quoted(relation)} AS relation, ${text(quoted(source))} AS source, ${quoted(prefix)} AS prefix, ${text(quoted(target))} AS target${where(edge)}`;
+      const { relation, source, namespace, target } = edge;
+      const [from, to] = rangeOf(namespace).map((bound) => text(quoted(bound)));
+      return `SELECT ${quoted(relation)} AS relation, ${text(quoted(source))} AS source, ${from} AS prefix, ${to} AS behind, ${text(quoted(target))} AS target${where(edge)}`;
     });
     return rows.length === 0
-      ? "(SELECT '' AS relation, '' AS source, '' AS prefix, '' AS target)"
+      ? "(SELECT '' AS relation, '' AS source, '' AS prefix, '' AS behind, '' AS target)"
       : `(${rows.join(' UNION ALL ')})`;
   }
 
@@ -288,7 +295,7 @@ ${stored('reach', 'container, name, value')} (
         ? ''
         : `
       UNION SELECT g.subject, e.source, u.depth + 1, ${least}(u.value, ${this.#sure('g')}) FROM up AS u
-        JOIN ${this.#edgeRows()} AS e ON e.target = u.name AND ${this.#isOf('u.container', 'e.prefix')}
+        JOIN ${this.#edgeRows()} AS e ON e.target = u.name AND u.container >= e.prefix AND u.container < e.behind
         JOIN ${grants} AS g ON g.object = u.container AND g.relation = e.relation AND ${this.#isEntity('g')} AND ${this.#isLive('g')}
         WHERE u.depth <= ${this.#join.depth_max} + 1`;
     // What is first found one level beyond leaves the rest undecided.
@@ -303,7 +310,7 @@ ${stored('reach', 'container, name, value')} (
     const own = this.#join.nesting.filter((node) => node.own.length > 0 || node.relations.length > 0);
     const nodes = own.map(
       (node) =>
-        `CASE WHEN ${up}.name = ${quoted(node.name)} AND ${this.#isOf(`${up}.container`, quoted(`${node.namespace}:`))} THEN ${this.#node(
+        `CASE WHEN ${up}.name = ${quoted(node.name)} AND ${isOf(`${up}.container`, node.namespace)} THEN ${this.#node(
           { relations: node.relations, own: node.own, from: [] },
           `${up}.container`,
           'up',
@@ -330,7 +337,7 @@ ${stored('reach', 'container, name, value')} (
     const { held, from } = atom;
     const { namespace } = this.#join;
     const { grants, least } = this.#dialect;
-    const isHere = (text: string): string => this.#isOf(text, quoted(`${namespace}:`));
+    const isHere = (object: string): string => isOf(object, namespace);
     return [
       ...this.#grantedOn(namespace, atom, (object, value) => `${object}, ${value}`),
       ...(held === undefined
@@ -363,9 +370,5 @@ ${stored('reach', 'container, name, value')} (
     const others =
       everyone.length === 0 ? '' : ` AND ${row}.subject NOT IN (${list(everyone.map((each) => `${each}:*`))})`;
     return `(${row}.kind IN (${kinds}) OR (${row}.kind = 2${others}))`;
-  }
-
-  #isOf(text: string, prefix: string): string {
-    return `substr(${text}, 1, length(${prefix})) = ${prefix}`;
   }
 }
