@@ -28,6 +28,7 @@ const REPLACEMENTS: readonly (readonly [from: string, to: string])[] = [
   ['AsyncGrantd', 'Grantd'],
   ['AsyncTransport', 'Transport'],
   ['AsyncSocketNetwork', 'SocketNetwork'],
+  ['AsyncQuery', 'Query'],
   ['__aenter__', '__enter__'],
   ['__aexit__', '__exit__'],
   ['aclose', 'close'],

@@ -3,6 +3,7 @@
 
 import { decisionsIn } from './decisions.ts';
 import { Changes, type ChangesQuery } from './feed.ts';
+import { createFilter, type Filter, type FilterOptions } from './filter.ts';
 import { Gatherer } from './gathering.ts';
 import type {
   ActionSearch,
@@ -558,6 +559,19 @@ export class Grantd {
   async readSets(request: SetsRequest, options?: CallOptions): Promise<SubjectSets> {
     const field = Field.of(await this.#transport.send(post('readSets', '/v1/sets', request), options));
     return field.checked<SubjectSets>(checkSets);
+  }
+
+  /**
+   * The condition by which a query of the application passes exactly the objects on which the subject holds the name,
+   * such as `document.can_read`, with the mirror that `grantd sync` keeps in its Postgres. Throws a MirrorError if that
+   * has no answer; other errors of the database pass through as they are.
+   */
+  filter(subject: string, name: string, options: FilterOptions, callOptions: CallOptions = {}): Promise<Filter> {
+    const source = {
+      readSets: (request: SetsRequest) => this.readSets(request, callOptions),
+      pause: (durationMs: number) => this.#transport.pause(durationMs, callOptions),
+    };
+    return createFilter(source, { subject, name, options });
   }
 
   /** The OpenAPI description of the interface. */

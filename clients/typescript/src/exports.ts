@@ -23,6 +23,7 @@ export {
 } from './client.ts';
 export { type ClientErrorType, type ErrorType, GrantdError, type ServiceErrorType } from './error.ts';
 export type { ChangePage, ChangePageQuery, Changes, ChangesQuery, FeedChange, FeedCheckpoint } from './feed.ts';
+export { type Filter, type FilterOptions, MirrorError, type MirrorReason } from './filter.ts';
 export type * from './generated/schemas.ts';
 export type { Listing, Page } from './listing.ts';
 export type { Logger } from './log.ts';

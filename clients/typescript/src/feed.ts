@@ -203,7 +203,7 @@ export class Changes implements AsyncIterable<FeedChange> {
         if (!failure.retryable) throw failure;
       }
       failures += 1;
-      await this.#pause(this.#transport.retryWaitMs(failures, failure));
+      await this.#transport.pause(this.#transport.retryWaitMs(failures, failure), this.#options);
     }
   }
 
@@ -244,16 +244,6 @@ export class Changes implements AsyncIterable<FeedChange> {
     for await (const text of linesOf(response.body, unlessSilent)) {
       const line = text === '' ? undefined : lineOf(text, source);
       if (line !== undefined) yield line;
-    }
-  }
-
-  async #pause(durationMs: number): Promise<void> {
-    // The deadline is only for the signal of the caller.
-    const deadline = this.#transport.deadline({ timeoutMs: Number.POSITIVE_INFINITY, signal: this.#options.signal });
-    try {
-      await deadline.wait(durationMs);
-    } finally {
-      deadline.close();
     }
   }
 }

@@ -112,6 +112,17 @@ export class Transport {
     return new Deadline(timeoutMs, signal);
   }
 
+  /** Rejects at once if the caller cancels. */
+  async pause(durationMs: number, { signal }: CallOptions): Promise<void> {
+    // The deadline is only for the signal.
+    const deadline = this.deadline({ timeoutMs: Number.POSITIVE_INFINITY, signal });
+    try {
+      await deadline.wait(durationMs);
+    } finally {
+      deadline.close();
+    }
+  }
+
   async send(call: Call, options: CallOptions = {}): Promise<CallReply> {
     const deadline = this.deadline(options);
     try {

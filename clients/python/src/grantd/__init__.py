@@ -18,6 +18,7 @@ from ._errors import (
     GrantdError,
     InvalidRequest,
     InvalidResponse,
+    MirrorError,
     NotFound,
     OutcomeUnknown,
     RateLimited,
@@ -26,6 +27,7 @@ from ._errors import (
     Unauthorized,
     Unavailable,
 )
+from ._filter import Filter
 from ._operations import Expiry, Question
 from ._results import UNSET, ChangeEvent, CreatedNamespace, Page, Rules, RulesText
 from ._types import (
@@ -46,6 +48,7 @@ from ._types import (
     RuleSet,
     RuleSetRequestDict,
     RulesPreview,
+    SubjectSets,
     TupleDict,
     WrittenGrant,
 )
@@ -69,6 +72,7 @@ __all__ = [
     "Decision",
     "EvaluationRequestDict",
     "Expiry",
+    "Filter",
     "Forbidden",
     "FoundAction",
     "FoundEntity",
@@ -80,6 +84,7 @@ __all__ = [
     "InvalidRequest",
     "InvalidResponse",
     "Key",
+    "MirrorError",
     "Namespace",
     "NotFound",
     "Outcome",
@@ -94,6 +99,7 @@ __all__ = [
     "RulesPreview",
     "RulesText",
     "ServerError",
+    "SubjectSets",
     "Timeout",
     "TupleDict",
     "Unauthorized",

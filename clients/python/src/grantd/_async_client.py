@@ -16,6 +16,7 @@ from ._core import Core, Hook, Plan
 from ._encode import elements_of
 from ._errors import GrantdError
 from ._feed import Feed, feed_query
+from ._filter import OBJECTS_MAX, PAUSE_S, WAIT_S, AsyncQuery, Filter, FilterCall
 from ._gather import Gatherer  # async only
 from ._operations import (
     BULK_CHECKS_MAX,
@@ -337,6 +338,56 @@ class AsyncGrantd(AsyncTransport):
         """
         sent = context_of(context, context_grants)
         return await self._run(self._operations.read_sets(subject, namespace, name, deep, sent, perhaps))
+
+    async def filter(
+        self,
+        subject: str,
+        name: str,
+        *,
+        query: AsyncQuery,
+        id_: str = "id",
+        id_type: str = "text",
+        deep: Sequence[str] = (),
+        context: Context = None,
+        context_grants: ContextGrants = None,
+        candidates: bool = False,
+        schema: str = "grantd",
+        objects_max: int = OBJECTS_MAX,
+        wait: float = WAIT_S,
+    ) -> Filter:
+        """The condition by which a query of the application passes exactly the objects on which the subject holds the
+        name, such as "document.can_read", with the mirror that `grantd sync` keeps in its Postgres.
+
+        query: runs a query of that database with placeholders `%s`, and returns its rows.
+        id_, id_type: SQL for the id in the application's table, which objects have behind `document:`, and its type.
+        deep: those of the join that is mirrored.
+        candidates: objects pass where a condition decides, too: for a bulk check with the context.
+        schema: where the mirror is.
+        objects_max: with more objects than this, the database asks the mirror for each row.
+        wait: seconds to wait for the mirror.
+
+        Raises a MirrorError if the mirror has no answer; other errors of the database pass through as they are.
+        """
+        call = FilterCall(
+            name,
+            id_=id_,
+            id_type=id_type,
+            deep=deep,
+            candidates=candidates,
+            schema=schema,
+            objects_max=objects_max,
+            wait=wait,
+        )
+        sent = context_of(context, context_grants)
+        while True:
+            read = self._operations.read_sets(subject, call.namespace, call.relation, deep, sent, candidates)
+            sets = await self._run(read)
+            try:
+                return call.filter(sets, await query(*call.question(sets)))
+            except Exception as error:
+                if not call.asks_again(error):
+                    raise
+            await asyncio.sleep(PAUSE_S)
 
     async def read_openapi(self) -> Mapping[str, Any]:
         """The description of the API that the service serves."""

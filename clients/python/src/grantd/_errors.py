@@ -7,6 +7,7 @@ import errno
 import re
 import ssl
 from collections.abc import Mapping
+from typing import Literal, TypeAlias
 
 from ._decode import WrongShape, object_of, optional, parse_json, required, text
 
@@ -147,6 +148,30 @@ class InvalidResponse(GrantdError):
 
 class OutcomeUnknown(GrantdError):
     """A condition fails in a repeated write whose first attempt may have taken effect. Read before you write again."""
+
+
+MirrorReason: TypeAlias = Literal["behind", "stale", "other-rules", "not-ready"]
+# By SQLSTATE.
+MIRROR_REASONS: Mapping[str, MirrorReason] = {
+    "GR001": "behind",
+    "GR002": "stale",
+    "GR003": "other-rules",
+    "GR004": "not-ready",
+}
+_MIRROR_DETAILS: Mapping[MirrorReason, str] = {
+    "behind": "the mirror has not come as far as the sets of the subject",
+    "stale": "the mirror no longer has the moment of the sets of the subject",
+    "other-rules": "the mirror is for other rules than the sets of the subject",
+    "not-ready": "the mirror is being made",
+}
+
+
+class MirrorError(GrantdError):
+    """The mirror in the application's database gives no answer now. The same call can succeed later."""
+
+    def __init__(self, reason: MirrorReason) -> None:
+        super().__init__(f"mirror-{reason}", _MIRROR_DETAILS[reason], retryable=True)
+        self.reason = reason
 
 
 _BY_STATUS: Mapping[int, type[GrantdError]] = {
