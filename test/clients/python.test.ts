@@ -6,10 +6,11 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, type TestContext } from 'node:test';
 import { rootCertificates } from 'node:tls';
 import { promisify } from 'node:util';
 import { reportMissing } from '../../tools/engines/engine-script.ts';
+import { missingPostgres } from '../../tools/engines/postgres.ts';
 import { installPythonTool, PYTHON_CLIENT, type PythonTool } from '../../tools/engines/python-tool.ts';
 import { TOOLS_DIRECTORY } from '../../tools/engines/tools-directory.ts';
 import type { HttpService } from '../kit/http-service.ts';
@@ -17,6 +18,7 @@ import { ROOT } from '../kit/source-tree.ts';
 import { checkApplication } from './support/application.ts';
 import { runContract, startContractService } from './support/contract.ts';
 import { runFaults } from './support/fault-run.ts';
+import { runFilters } from './support/filter-run.ts';
 import { runMembers } from './support/member-run.ts';
 import { startTestingService } from './support/testing-service.ts';
 import { runTexts } from './support/text-run.ts';
@@ -116,6 +118,12 @@ describe('the Python client', { skip: found === undefined }, async () => {
     runTexts({ command: [tool.command, join(CLIENT, 'contract_runner.py')], environment }, 'bytes'));
   it('refuses each misspelt member of each call, or the service does', () =>
     runMembers({ service, command: [tool.command, join(CLIENT, 'contract_runner.py')], environment }));
+
+  it('filters queries on a real Postgres exactly, or not at all', async (t: TestContext) => {
+    const missing = await missingPostgres('filters of the Python client');
+    if (missing !== undefined) return t.skip(missing);
+    await runFilters({ service, command: [tool.command, join(CLIENT, 'filter_runner.py')], environment });
+  });
 
   for (const [framework, example] of [
     ['FastAPI', 'documents.py'],

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { type FilterOptions, Grantd, GrantdError, MirrorError } from '../../clients/typescript/src/exports.ts';
 import { missingPostgres } from '../../tools/engines/postgres.ts';
-import { CLIENT } from './support/client-packages.ts';
 import { startContractService } from './support/contract.ts';
 import { runFilters } from './support/filter-run.ts';
 
@@ -173,7 +172,10 @@ const missing = await missingPostgres('filters of the TypeScript client');
 it('filters of the client pass exactly what the service lists', { skip: missing ?? false }, async () => {
   const service = await startContractService();
   try {
-    await runFilters({ service, command: [process.execPath, join(CLIENT, 'filter-runner.ts')] });
+    await runFilters({
+      service,
+      command: [process.execPath, join(import.meta.dirname, 'support', 'filter-runner.ts')],
+    });
   } finally {
     await service.stop();
   }

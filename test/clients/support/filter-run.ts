@@ -134,6 +134,7 @@ const wrongSets = (revision: string) =>
 export interface FilterRunner {
   readonly service: HttpService;
   readonly command: readonly [string, ...string[]];
+  readonly environment?: Readonly<Record<string, string>>;
   /** The address of the database as the driver takes it. */
   readonly address?: (url: string) => string;
 }
@@ -168,7 +169,8 @@ async function prepare(service: HttpService, database: PostgresDatabase) {
 }
 
 /** Asks the program, and judges its answers. */
-export async function runFilters({ service, command, address = (url) => url }: FilterRunner): Promise<void> {
+export async function runFilters(runner: FilterRunner): Promise<void> {
+  const { service, command, environment = {}, address = (url) => url } = runner;
   await using stack = new AsyncDisposableStack();
   const server = await PostgresServer.start();
   stack.defer(() => server.stop());
@@ -191,7 +193,7 @@ export async function runFilters({ service, command, address = (url) => url }: F
   stack.defer(() => end(mirror));
   const [program, ...args] = command;
   const asked = spawn(program, args, {
-    env: { ...env(proxy.url), FILTER_DATABASE: address(server.url) },
+    env: { ...env(proxy.url), ...environment, FILTER_DATABASE: address(server.url) },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   stack.defer(() => end(asked));

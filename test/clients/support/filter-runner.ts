@@ -1,10 +1,16 @@
-// Asks tables of a real Postgres with filters of this client: for each question of its standard input, a line of JSON,
-// it writes a line with the ids of the rows that pass. test/clients/support/filter-run.ts asks and judges.
+// Asks tables of a real Postgres with filters of the TypeScript client: for each question of its standard input, a line
+// of JSON, it writes a line with the ids of the rows that pass. `filter-run.ts` asks and judges.
 
 import assert from 'node:assert/strict';
 import { createInterface } from 'node:readline';
-import pg from 'pg';
-import { type Filter, type FilterOptions, Grantd, GrantdError, MirrorError } from './src/exports.ts';
+import {
+  type Filter,
+  type FilterOptions,
+  Grantd,
+  GrantdError,
+  MirrorError,
+} from '../../../clients/typescript/src/exports.ts';
+import { PostgresDatabase } from '../../../packages/sync/src/postgres-database.ts';
 
 interface Question {
   readonly table: string;
@@ -14,8 +20,8 @@ interface Question {
 }
 
 const grantd = new Grantd();
-const pool = new pg.Pool({ connectionString: process.env.FILTER_DATABASE });
-const query = async (sql: string, params: unknown[]) => (await pool.query<Record<string, unknown>>(sql, params)).rows;
+const database = await PostgresDatabase.open(process.env.FILTER_DATABASE ?? '', 'public');
+const query = (sql: string, params: readonly string[]) => database.run(sql, ...params);
 
 /** A query builder: the texts and values of a template, numbered from a parameter on. */
 const sqlFrom =
@@ -28,7 +34,7 @@ const sqlFrom =
 async function passing(table: string, filter: Filter): Promise<readonly unknown[]> {
   const idsOf = async (condition: string, params: readonly string[]) => {
     const sql = `SELECT d.id::text FROM ${table} d WHERE d.archived = $1 AND ${condition}`;
-    return (await query(sql, [false, ...params])).map(({ id }) => id);
+    return (await query(sql, ['false', ...params])).map(({ id }) => id);
   };
   const ids = await idsOf(filter.sql, filter.params);
   const { sql, values } = filter.as(sqlFrom(2));
@@ -43,7 +49,7 @@ async function answerTo({ table, subject, name, options }: Question): Promise<ob
   } catch (error) {
     if (error instanceof MirrorError) return { mirror: error.reason };
     if (error instanceof GrantdError) return { error: error.type };
-    if (error instanceof pg.DatabaseError) return { sqlstate: error.code };
+    if (error instanceof Error && 'code' in error) return { sqlstate: error.code };
     throw error;
   }
 }
