@@ -95,7 +95,7 @@ describe('a filter', () => {
     assert.equal(params.length, 11);
   });
 
-  // As these libraries document their tags: Kysely and Drizzle get the texts as they are, Prisma.sql checks their number.
+  // As these document their tags: Kysely and Drizzle get the texts as they are, and Prisma.sql checks their number.
   it('serves the tags of query builders', async () => {
     const kysely = (fragments: TemplateStringsArray, ...parameters: unknown[]) => ({ fragments, parameters });
     const prisma = (strings: readonly string[], ...values: unknown[]) => {

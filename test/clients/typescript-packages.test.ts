@@ -30,7 +30,7 @@ import { TESTING_COMMAND } from './support/testing-service.ts';
 
 const run = promisify(execFile);
 /** Half of that of the service is the reference at /docs. */
-const PACKED_BYTES_MAX: Readonly<Record<string, number>> = { '@grantd/client': 45_000, '@grantd/testing': 3_000_000 };
+const PACKED_BYTES_MAX: Readonly<Record<string, number>> = { '@grantd/client': 55_000, '@grantd/testing': 3_000_000 };
 let packages: ClientPackages;
 let service: HttpService;
 

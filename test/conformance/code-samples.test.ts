@@ -25,8 +25,8 @@ const sourceOf = ({ samples }: ReferenceOperation, label: string): string =>
 const sourcesIn = (label: string): string[] =>
   operations.map((each) => sourceOf(each, label)).filter((text) => text !== '');
 
-/** Clients are generated from the one, and call the other for an application's own list. */
-const WITHOUT_CLIENTS = ['readOpenapi', 'readSets'];
+/** Clients are generated from it. */
+const WITHOUT_CLIENTS = ['readOpenapi'];
 
 /** The grants that the samples are about. */
 const PRESUMED = ['viewer', 'editor'].map((relation) => ({ ...EXAMPLE_TUPLE, relation }));

@@ -102,7 +102,10 @@ const ROWS: readonly Row[] = [
   row(
     'postgres',
     'Postgres from Debian',
-    ['test/contract/mirror/postgres.test.ts', 'test/clients/go.test.ts', 'test/clients/java.test.ts'],
+    [
+      'test/contract/mirror/postgres.test.ts',
+      ...['go', 'java', 'python', 'typescript-filter'].map((each) => `test/clients/${each}.test.ts`),
+    ],
     () => provideProgram('pg_ctlcluster', ['postgresql']),
   ),
   row(

@@ -22,6 +22,7 @@ interface Place {
 
 const KEY = 'gk1_of_the_bad_server';
 const TUPLE = { subject: 'user:ada', relation: 'viewer', object: 'document:plan' };
+const JOIN = { namespace: 'document', name: 'viewer' };
 const EVALUATION = {
   subject: { type: 'user', id: 'ada' },
   action: { name: 'viewer' },
@@ -97,6 +98,8 @@ const NESTED: readonly Place[] = [
     args: (text) => ({ ...TUPLE, context: { $members: [[text, 1]] } }),
     found: (request) => Object.keys(inBody('context')(request) as object)[0],
   },
+  { call: 'snapshotGrants', page: true, args: (text) => ({ on: [text] }), found: inQuery('on') },
+  { call: 'readSets', args: (text) => ({ subject: text, join: JOIN }), found: inBody('subject') },
   {
     call: 'evaluate',
     args: (text) => ({ ...EVALUATION, subject: { type: 'user', id: text } }),
