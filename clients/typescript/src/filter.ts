@@ -183,10 +183,8 @@ function mirrorErrorOf(error: unknown): unknown {
 
 /** The join of `document.can_read`. */
 function joinOf(name: string, deep: readonly string[] = []): SetsRequest['join'] {
-  const dot = String(name).lastIndexOf('.');
-  const parts = [name.slice(0, Math.max(0, dot)), name.slice(dot + 1)];
-  const [namespace = '', relation = ''] = parts;
-  if (![...parts, ...deep].every((each) => NAME.test(each))) {
+  const [, namespace = '', relation = ''] = /^(.*)\.(.*)$/s.exec(name) ?? [];
+  if (!Array.isArray(deep) || ![namespace, relation, ...deep].every((each) => NAME.test(each))) {
     throw refused('name', 'must be like "document.can_read", and "deep" a list of namespaces.');
   }
   return { namespace, name: relation, deep };
@@ -200,7 +198,8 @@ function checkedOptions(options: FilterOptions) {
     if (typeof text !== 'string' || text.includes('\0')) throw refused(`options.${name}`, 'is not SQL.');
   }
   for (const [name, count] of Object.entries({ objectsMax, waitMs, firstParameter })) {
-    if (!Number.isSafeInteger(count) || count < 0) throw refused(`options.${name}`, 'is not a count.');
+    if (!Number.isSafeInteger(count) || count < (name === 'firstParameter' ? 1 : 0))
+      throw refused(`options.${name}`, 'is not a count.');
   }
   return { ...others, id, idType, schema, objectsMax, waitMs, firstParameter, candidates };
 }
