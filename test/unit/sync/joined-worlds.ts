@@ -1,7 +1,7 @@
 // Small random worlds to list objects in: rules, grants, and what the grants may be of. Those of `random-rules.ts`, in
 // which almost everything leads to almost everything; and trees of containers under rules as applications have them.
 
-import { CompiledRules } from '../../../src/rules/compiled-rules.ts';
+import { isRelation } from '../../../src/core/tuples.ts';
 import type { JoinQuery } from '../../../src/rules/join.ts';
 import { NO_RULES, type Rule, type RuleElement, type RuleSet } from '../../../src/rules/rule-set.ts';
 import type { NaiveGrant, Truth } from '../../kit/naive-rules.ts';
@@ -20,10 +20,8 @@ export interface JoinedWorld {
   readonly grants: readonly NaiveGrant[];
   readonly subjects: readonly string[];
   readonly objects: readonly string[];
-  readonly granted: readonly string[];
   /** A grant that may be written. */
   draw(random: Random): NaiveGrant;
-  /** A container, and what lies in it; undefined: none is moved. */
   readonly queries: readonly JoinQuery[];
 }
 
@@ -37,17 +35,21 @@ const TRUTHS: readonly Truth[] = [true, false, 'undefined'];
 const GRANTED = ['owner', 'editor', 'viewer', 'member', 'parent'];
 const QUERIES = 2;
 
-/** Names that all of the rules define. */
+/** Of names that all of the rules define on the namespace, or that are granted. */
 function queriesOf(random: Random, ruleSets: readonly RuleSet[], names: readonly string[]): JoinQuery[] {
-  const rules = ruleSets.map((each) => new CompiledRules(each));
-  const known = names.filter((name) => rules.every((each) => each.numberOf(name) !== undefined));
+  const isGranted = (name: string): boolean =>
+    isRelation(name) ||
+    ruleSets.every(({ relations, states }) => [...relations, ...states].some((each) => each === name));
+  const isRuled = (namespace: string, name: string): boolean =>
+    ruleSets.every(({ rules }) => rules.some((each) => each.namespace === namespace && each.name === name));
   const queries = new Map<string, JoinQuery>();
   while (queries.size < QUERIES) {
-    const query = {
-      namespace: pick(random, ['document', 'document', 'folder']),
-      name: pick(random, known),
-      deep: random(3) === 0 ? ['folder'] : [],
-    };
+    const namespace = pick(random, ['document', 'document', 'folder']);
+    const name = pick(
+      random,
+      names.filter((each) => isGranted(each) || isRuled(namespace, each)),
+    );
+    const query = { namespace, name, deep: random(3) === 0 ? ['folder'] : [] };
     queries.set(JSON.stringify(query), query);
   }
   return [...queries.values()];
@@ -74,14 +76,13 @@ function randomWorld(seed: number, kind: CaseKind): JoinedWorld {
     const grant = { subject, relation: leads ? 'parent' : pick(by, relations), object };
     return kind !== 'union' && by(4) === 0 ? { ...grant, condition: pick(by, TRUTHS) } : grant;
   };
-  const ruleSets = [first, ...later] as const;
+  const ruleSets: JoinedWorld['ruleSets'] = [first, ...later];
   return {
     kind,
-    ruleSets: [first, ...later],
+    ruleSets,
     grants,
     subjects,
     objects,
-    granted: relations,
     draw,
     queries: queriesOf(random, ruleSets, names),
   };
@@ -140,7 +141,7 @@ function treeWorld(seed: number, kind: 'trees' | 'deep'): JoinedWorld {
     public: random(3) > 0 ? ['user'] : [],
   };
   const ruleSetOf = (): RuleSet => ({ ...NO_RULES, ...texts, rules: pick(random, TREE_RULES) });
-  const ruleSets = [ruleSetOf(), ruleSetOf()] as const;
+  const ruleSets: JoinedWorld['ruleSets'] = [ruleSetOf(), ruleSetOf()];
   const objects = [...folders, ...documents, ODD, 'team:1', 'team:2'];
   const containers = [...folders.slice(0, 6), ...folders.slice(-6), ...documents.slice(0, 3), ODD, ODD];
   const subjects = [...users, 'user:*', ...groups, 'folder:1'];
@@ -165,11 +166,10 @@ function treeWorld(seed: number, kind: 'trees' | 'deep'): JoinedWorld {
     kind === 'deep' ? documents.slice(3).map((object) => ({ subject: last, relation: 'parent', object })) : [];
   return {
     kind,
-    ruleSets: [...ruleSets],
+    ruleSets,
     grants: [...above, ...bottom, ...drawn],
     subjects,
     objects,
-    granted: GRANTED,
     draw,
     queries: queriesOf(random, ruleSets, ['can_read', 'viewer']),
   };

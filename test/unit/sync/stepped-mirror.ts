@@ -13,7 +13,7 @@ interface Gate {
 }
 
 const newGate = (): Gate => ({ reached: Promise.withResolvers(), opened: Promise.withResolvers() });
-const SILENT = { note: () => undefined, loaded: () => undefined, followed: () => undefined };
+export const SILENT = { note: () => undefined, loaded: () => undefined, followed: () => undefined };
 
 export interface SteppedOptions {
   nowMs(): number;
