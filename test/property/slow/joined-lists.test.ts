@@ -2,4 +2,4 @@
 
 import { testJoinedLists } from '../../unit/sync/joined-history.ts';
 
-testJoinedLists(250, 80);
+testJoinedLists(130, 80);
