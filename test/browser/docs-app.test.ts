@@ -12,7 +12,7 @@ import { reportMissing } from '../../tools/engines/engine-script.ts';
 import { freePort } from '../../tools/engines/free-port.ts';
 import { installNpmProgram, NODE_20 } from '../../tools/engines/npm-program.ts';
 import { type DevProcess, readDevFacts, startDev } from '../kit/dev-process.ts';
-import { type DocsApp, restartDocsApp, startDocsApp } from '../kit/docs-app.ts';
+import { type ExampleApp, restartDocsApp, startDocsApp } from '../kit/example-app.ts';
 import { call } from '../kit/http-client.ts';
 import { waitFor } from '../kit/wait-for.ts';
 import { assertAccessible } from './support/console-browser.ts';
@@ -28,7 +28,7 @@ describe('the example docs-app in a browser', { skip: missing ?? false }, () => 
   let environment: Readonly<Record<string, string>>;
   let grantd: DevProcess;
   let browser: Browser;
-  let app: DocsApp;
+  let app: ExampleApp;
 
   before(async () => {
     environment = { GRANTD_HTTP_ADDRESS: `127.0.0.1:${await freePort()}`, GRANTD_LOG_LEVEL: 'warn' };

@@ -6,7 +6,7 @@ import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { ROOT } from './source-tree.ts';
 
-const COPIED: readonly string[] = ['clients/typescript', 'examples/docs-app'];
+const COPIED: readonly string[] = ['clients/typescript', 'examples/docs-app', 'examples/lists-app'];
 const LINKED = [
   'LICENSE',
   'bin',
@@ -33,11 +33,11 @@ export function makeUserCheckout(directory: string): void {
   for (const path of LINKED) symlinkSync(join(ROOT, path), join(directory, path));
 }
 
-/** For a script: `npm install` that gives an application Express and the client that was built in the checkout. */
+/** For a script: `npm install` that gives an application its libraries, and the client built in the checkout. */
 export const linkedInstall = (directory: string): string => `npm() {
   if [ "$1" != install ]; then command npm "$@"; return; fi
   mkdir -p node_modules/@grantd
-  ln -sfn '${ROOT}/node_modules/express' node_modules/express
+  ln -sfn '${ROOT}/node_modules/express' '${ROOT}/node_modules/pg' node_modules
   ln -sfn '${directory}/clients/typescript/dist/client' node_modules/@grantd/client
   test -e node_modules/@grantd/client/package.json
 }`;

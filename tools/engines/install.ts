@@ -104,7 +104,7 @@ const ROWS: readonly Row[] = [
     'Postgres from Debian',
     [
       'test/contract/mirror/postgres.test.ts',
-      ...['go', 'java', 'python', 'typescript-filter'].map((each) => `test/clients/${each}.test.ts`),
+      ...['go', 'java', 'lists', 'python', 'typescript-filter'].map((each) => `test/clients/${each}.test.ts`),
     ],
     () => provideProgram('pg_ctlcluster', ['postgresql']),
   ),

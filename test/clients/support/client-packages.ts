@@ -2,7 +2,7 @@
 // frameworks that it may use.
 
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -72,6 +72,21 @@ export async function checkTypes(project: string): Promise<void> {
     if (error instanceof Error && 'stdout' in error) throw new Error(`${project} has type errors:\n${error.stdout}`);
     throw error;
   }
+}
+
+/** Type-checks the JavaScript of an example, in which it leaves a project. */
+export async function checkScripts(directory: string): Promise<void> {
+  const options = JSON.parse(readFileSync(join(CLIENT, 'examples', 'tsconfig.json'), 'utf8'));
+  const compilerOptions = {
+    ...options.compilerOptions,
+    lib: ['es2023'],
+    allowJs: true,
+    checkJs: true,
+    skipLibCheck: true,
+    typeRoots: [join(ROOT, 'node_modules', '@types')],
+  };
+  writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['**/*.js'] }));
+  await checkTypes(directory);
 }
 
 /** Runs a tool of npm. Rejects with its output if it fails. */

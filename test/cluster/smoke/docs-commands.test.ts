@@ -177,10 +177,12 @@ const RUN_ELSEWHERE = new Map([
     (name) => [`docs/cookbook/${name}.md`, 'test/unit/cli/commands/model.test.ts'] as const,
   ),
   ['docs/guides/following-changes.md', 'they follow without an end'],
+  ['docs/guides/lists.md', 'test/clients/lists.test.ts'],
   ['docs/guides/testing-applications.md', 'test/cli/testing'],
   ['docs/guides/testing-models.md', 'test/unit/cli/commands/model.test.ts'],
   ['docs/operating/cli.md', 'below: it begins with a tenant of its own'],
   ['docs/reference/api.md', 'test/conformance/code-samples.test.ts'],
+  ['examples/lists-app/README.md', 'test/clients/lists.test.ts'],
 ]);
 
 // One reader with one demo tenant: no page may leave behind what another one refuses or counts.

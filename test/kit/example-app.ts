@@ -1,4 +1,4 @@
-// The example application, in a checkout of its own: installed and started with the commands of its page, or started
+// An example application, in a checkout of its own: installed and started with the commands of its page, or started
 // again on the oldest Node that it supports.
 
 import { spawn } from 'node:child_process';
@@ -14,7 +14,7 @@ const PAGE = 'examples/docs-app/README.md';
 /** A call of the application to grantd takes as long as it does on a busy machine. */
 const TIMEOUT_MS = '120000';
 
-export interface DocsApp {
+export interface ExampleApp {
   readonly url: string;
   stop(): Promise<void>;
 }
@@ -25,11 +25,11 @@ export interface Grantd {
 }
 
 /** Resolves with the address that the application prints. */
-async function start(
+export async function startExample(
   command: readonly [string, ...string[]],
   directory: string,
   environment: Readonly<Record<string, string>>,
-): Promise<DocsApp> {
+): Promise<ExampleApp> {
   const [program, ...args] = command;
   const env = { ...BARE_ENVIRONMENT, HOME: directory, PORT: '0', TIMEOUT_MS, ...environment };
   // A process group of its own, which ends as a whole.
@@ -58,15 +58,15 @@ async function start(
 }
 
 /** Runs the commands of the page in a new checkout, which is left ready for `restartDocsApp`. */
-export function startDocsApp(checkout: string, grantd: Grantd): Promise<DocsApp> {
+export function startDocsApp(checkout: string, grantd: Grantd): Promise<ExampleApp> {
   makeUserCheckout(checkout);
   mkdirSync(join(checkout, '.grantd'), { recursive: true });
   writeFileSync(join(checkout, '.grantd', 'dev.json'), JSON.stringify({ key: grantd.key }, undefined, 2));
   const commands = shellBlocks(PAGE).join('').replaceAll('http://127.0.0.1:8080', grantd.url);
-  return start(['bash', '-euc', `${linkedInstall(checkout)}\n${commands}`], checkout, {});
+  return startExample(['bash', '-euc', `${linkedInstall(checkout)}\n${commands}`], checkout, {});
 }
 
 /** Starts an application that was installed by `startDocsApp`. */
-export function restartDocsApp(checkout: string, { url, key }: Grantd, node: string): Promise<DocsApp> {
-  return start([node, 'main.js'], join(checkout, 'examples', 'docs-app'), { GRANTD_URL: url, GRANTD_KEY: key });
+export function restartDocsApp(checkout: string, { url, key }: Grantd, node: string): Promise<ExampleApp> {
+  return startExample([node, 'main.js'], join(checkout, 'examples', 'docs-app'), { GRANTD_URL: url, GRANTD_KEY: key });
 }
