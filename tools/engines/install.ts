@@ -15,6 +15,7 @@ import { provideProgram } from './debian-program.ts';
 import { provide } from './engine-script.ts';
 import { provideJava, provideJdbcDriver, provideMaven } from './java.ts';
 import { BUN, DENO, installNpmProgram, NODE_20, NODE_22, NODE_24 } from './npm-program.ts';
+import { provideOpenSearch } from './opensearch.ts';
 import { installPythonTool, PYTHON_CLIENT, SCHEMATHESIS } from './python-tool.ts';
 import { LOGS_DIRECTORY } from './tools-directory.ts';
 
@@ -107,6 +108,12 @@ const ROWS: readonly Row[] = [
       ...['go', 'java', 'lists', 'python', 'typescript-filter'].map((each) => `test/clients/${each}.test.ts`),
     ],
     () => provideProgram('pg_ctlcluster', ['postgresql']),
+  ),
+  row(
+    'opensearch',
+    'Java and Maven from Debian, OpenSearch from Maven',
+    ['test/contract/mirror/opensearch.test.ts', 'contract/slow'],
+    provideOpenSearch,
   ),
   row(
     'shells',

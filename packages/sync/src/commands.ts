@@ -1,5 +1,7 @@
 // What `grantd sync` does: keeps a mirror until it is ended, verifies one, or prints what an application asks it with.
 
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
 import { backoffMs } from '../../../src/core/async/clock.ts';
 import type { JoinQuery } from '../../../src/rules/join.ts';
 import type { CliContext } from '../../cli/src/cli-context.ts';
@@ -8,9 +10,13 @@ import { createProgress, type Progress } from '../../cli/src/progress.ts';
 import { createPatientReader } from '../../cli/src/retries.ts';
 import type { ServiceClient } from '../../cli/src/service-client.ts';
 import { type MirrorMetrics, serveMetrics } from './metrics.ts';
+import { SyncFailure } from './mirror.ts';
 import { PostgresDatabase } from './postgres-database.ts';
 import { policyOf, postgresFunctions, quotedName } from './postgres-functions.ts';
 import { type MirrorWatch, runMirror } from './run-mirror.ts';
+import { type SearchAddress, SearchIndex } from './search-index.ts';
+import { searchQuery } from './search-sets.ts';
+import { SearchSink } from './search-sink.ts';
 import { ServiceSource } from './service-source.ts';
 import { type MirrorDatabase, SqlMirror } from './sql-mirror.ts';
 import { sqliteStatements } from './sqlite-statements.ts';
@@ -30,10 +36,6 @@ function nameOf(home: MirrorHome): string {
   return `${host}${pathname}`;
 }
 
-class DatabaseFailure extends CliFailure {
-  readonly passes: boolean = false;
-}
-
 /** What belongs to the service fails as it does anywhere. */
 async function withDatabase<Result>(
   home: MirrorHome,
@@ -49,8 +51,7 @@ async function withDatabase<Result>(
     return await run(database);
   } catch (error) {
     if (error instanceof CliFailure) throw error;
-    const failure = new DatabaseFailure(`${nameOf(home)}: ${reasonOf(error)}`, EXIT.failed, { cause: error });
-    throw Object.assign(failure, { passes: database?.troubleOf(error) !== 'lasting' });
+    throw new SyncFailure(`${nameOf(home)}: ${reasonOf(error)}`, database?.troubleOf(error) !== 'lasting', error);
   } finally {
     await database?.close().catch(() => undefined);
   }
@@ -107,14 +108,23 @@ export interface KeepOptions {
   readonly home: MirrorHome;
   readonly joins: readonly JoinQuery[];
   readonly metricsPort?: number | undefined;
+  readonly search?: SearchAddress | undefined;
 }
 
 export function keepMirror(context: CliContext, client: ServiceClient, options: KeepOptions): Promise<number> {
-  const { home, joins, metricsPort } = options;
+  const { home, joins, metricsPort, search } = options;
   return untilEnded(context, client, joins, async (source, signal) => {
     let [failures, isAtWork, isWaiting] = [0, false, false];
     await using metrics = metricsPort === undefined ? undefined : await serveMetrics(metricsPort, context.nowMs);
     const watch = watchOf(context, metrics);
+    const sink =
+      search &&
+      new SearchSink(new SearchIndex(search), {
+        holder: `${hostname()}:${resolve(nameOf(home))}`,
+        nowMs: context.nowMs,
+        note: watch.note,
+        written: (documents) => metrics?.written(documents),
+      });
     const run = async (database: MirrorDatabase): Promise<void> => {
       while (!signal.aborted && !(await database.lock())) {
         if (!isWaiting) context.note(`Another process keeps the mirror in ${nameOf(home)}. Waiting for its end.`);
@@ -122,13 +132,13 @@ export function keepMirror(context: CliContext, client: ServiceClient, options: 
         await context.pause(LOCK_PAUSE_MS, signal);
       }
       [isAtWork, failures] = [true, 0];
-      await runMirror({ source, mirror: new SqlMirror(database), watch, signal, nowMs: context.nowMs });
+      await runMirror({ source, mirror: new SqlMirror(database), watch, sink, signal, nowMs: context.nowMs });
     };
     while (!signal.aborted) {
       try {
         await withDatabase(home, run);
       } catch (error) {
-        if (!(isAtWork && error instanceof DatabaseFailure && error.passes)) throw error;
+        if (!(isAtWork && error instanceof SyncFailure && error.passes)) throw error;
         context.note(`${error.message}. Trying again until it responds.`);
         await context.pause(backoffMs(BACKOFF, failures), signal);
         failures += 1;
@@ -162,7 +172,7 @@ export function verifyMirror(
 }
 
 export interface SqlOptions {
-  readonly dialect: 'postgres' | 'sqlite';
+  readonly dialect: 'postgres' | 'sqlite' | 'opensearch';
   readonly schema: string;
   readonly rls?: boolean;
 }
@@ -176,6 +186,10 @@ export function printSql(
     const joins = await source.joins();
     const [first] = joins?.joins ?? [];
     if (joins === undefined || first === undefined) return EXIT.interrupted;
+    if (dialect === 'opensearch') {
+      context.print(JSON.stringify(searchQuery(first), undefined, 2));
+      return EXIT.ok;
+    }
     const { objects, value } = sqliteStatements(first.join);
     const statements =
       dialect === 'postgres'

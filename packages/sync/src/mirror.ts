@@ -5,6 +5,7 @@
 import { namespaceOf } from '../../../src/core/tuples.ts';
 import { parseGroup } from '../../../src/rules/compiled-rules.ts';
 import type { Join } from '../../../src/rules/join.ts';
+import { CliFailure, EXIT } from '../../cli/src/failures.ts';
 
 /** `until` of a grant that is there. */
 export const OPEN = Number.MAX_SAFE_INTEGER;
@@ -62,6 +63,16 @@ export interface ChangesPage {
 export interface JoinSet {
   readonly revision: string;
   readonly joins: readonly { readonly id: string; readonly join: Join }[];
+}
+
+/** Of a database or an index beside the application's data. `passes`: it may work later. */
+export class SyncFailure extends CliFailure {
+  readonly passes: boolean;
+
+  constructor(message: string, passes: boolean, cause?: unknown) {
+    super(message, EXIT.failed, { cause });
+    this.passes = passes;
+  }
 }
 
 /** The feed no longer has what comes after the cursor, or never had it: the mirror is of another store or tenant. */

@@ -12,6 +12,7 @@ import {
   pairsOf,
   RelationGone,
 } from './mirror.ts';
+import type { SearchSink } from './search-sink.ts';
 import type { MirrorTable, SqlMirror } from './sql-mirror.ts';
 
 /** What a person or a metric is told. */
@@ -27,6 +28,8 @@ export interface MirrorRun {
   readonly watch: MirrorWatch;
   readonly signal: AbortSignal;
   readonly nowMs: () => number;
+  /** What is kept beside the mirror, after each page. */
+  readonly sink?: Pick<SearchSink, 'step'> | undefined;
 }
 
 /** A snapshot, and over it what has changed while it was read. Undefined: interrupted. */
@@ -73,21 +76,24 @@ async function rebuild(run: MirrorRun, joins: JoinSet): Promise<void> {
 }
 
 /** Until rules are changed. */
-async function follow({ source, mirror, watch, signal, nowMs }: MirrorRun, horizons: Horizon): Promise<void> {
+async function follow(run: MirrorRun, joins: JoinSet, horizons: Horizon): Promise<void> {
+  const { source, mirror, watch, signal, nowMs, sink } = run;
+  const { database } = mirror;
   let state = await mirror.state();
   for (let waitSeconds = 0; state !== undefined && !signal.aborted; ) {
     const asked = new AbortController();
-    const stop = mirror.database.onAsked(() => asked.abort());
+    const stop = database.onAsked(() => asked.abort());
     const page: ChangesPage | undefined = await source
       .changes(state.pairs, state.cursor, { waitSeconds, signal: asked.signal })
       .finally(stop);
-    waitSeconds = page === undefined || page.changes.length > 0 ? 0 : mirror.database.waitSeconds;
+    waitSeconds = page === undefined || page.changes.length > 0 ? 0 : database.waitSeconds;
     if (page === undefined) continue;
     const place = { seq: Math.max(state.seq, page.seq), cursor: page.cursor, horizon: state.horizon };
     place.horizon = horizons.move(place, nowMs());
     await mirror.apply(batchOf(page.changes, state.seq), place);
     state = { ...state, ...place };
     watch.followed(page, place);
+    await sink?.step({ database, joins, state, isAtEnd: page.changes.length === 0, signal });
     if (page.rules) return;
   }
 }
@@ -106,7 +112,7 @@ export async function runMirror(run: MirrorRun): Promise<void> {
     else if (!isLost) await mirror.define(joins, needed);
     try {
       if (isLost || !isReady) await rebuild(run, joins);
-      else await follow(run, horizons);
+      else await follow(run, joins, horizons);
       isLost = false;
     } catch (error) {
       if (error instanceof RelationGone) continue;

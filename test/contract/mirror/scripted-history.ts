@@ -14,9 +14,17 @@ import {
 import { namespaceOf } from '../../../src/core/tuples.ts';
 import { randomOf } from '../../unit/rules/random-rules.ts';
 
-const OBJECTS = ['document:1', "document:it's", 'document:ü', 'folder:1', 'note:1'];
+/** What grants are drawn from. */
+export interface HistoryTexts {
+  readonly objects: readonly string[];
+  readonly subjects: readonly string[];
+}
+
+const TEXTS: HistoryTexts = {
+  objects: ['document:1', "document:it's", 'document:ü', 'folder:1', 'note:1'],
+  subjects: ['user:ada', 'user:*', 'team:x#member', '*', 'folder:1'],
+};
 const RELATIONS = ['viewer', 'parent'];
-const SUBJECTS = ['user:ada', 'user:*', 'team:x#member', '*', 'folder:1'];
 const SNAPSHOT_LIMIT = 3;
 
 const keyOf = ({ object, relation, subject }: MirroredGrant): string => [object, relation, subject].join(' ');
@@ -44,6 +52,7 @@ export const joinsOf = (revision: string, pairs: readonly string[]): JoinSet => 
 });
 
 export class ScriptedHistory implements MirrorSource {
+  readonly #texts: HistoryTexts;
   readonly #random: (count: number) => number;
   readonly #changes: (MirrorChange & { readonly rules?: true })[] = [];
   readonly #states: { readonly seq: number; readonly grants: readonly MirroredGrant[] }[] = [{ seq: 0, grants: [] }];
@@ -63,7 +72,8 @@ export class ScriptedHistory implements MirrorSource {
   onEnd: () => void = () => undefined;
   #idle = 0;
 
-  constructor(seed: number, commits: number, joins: JoinSet) {
+  constructor(seed: number, commits: number, joins: JoinSet, texts: HistoryTexts = TEXTS) {
+    this.#texts = texts;
     this.#random = randomOf(seed);
     this.joinSet = joins;
     this.left = commits;
@@ -94,13 +104,27 @@ export class ScriptedHistory implements MirrorSource {
     this.seq += 1 + random(3);
     for (let count = random(5); count > 0; count -= 1) {
       const terms = { expires_at: random(3) === 0 ? 1000 + random(9) : null, conditional: random(4) === 0 };
-      const drawn = { object: pick(OBJECTS), relation: pick(RELATIONS), subject: pick(SUBJECTS), ...terms };
-      const isThere = random(2) === 0 || !this.#grants.has(keyOf(drawn));
-      if (isThere) this.#grants.set(keyOf(drawn), drawn);
-      else this.#grants.delete(keyOf(drawn));
-      this.#changes.push({ seq: this.seq, grant: drawn, isThere });
+      const { objects, subjects } = this.#texts;
+      const drawn = { object: pick(objects), relation: pick(RELATIONS), subject: pick(subjects), ...terms };
+      this.#change(drawn, random(2) === 0 || !this.#grants.has(keyOf(drawn)));
     }
     this.#states.push({ seq: this.seq, grants: [...this.#grants.values()] });
+  }
+
+  /** An entry with these grants, and without those. */
+  commitTexts(granted: readonly string[], revoked: readonly string[] = []): void {
+    this.seq += 1;
+    for (const [index, text] of [...granted, ...revoked].entries()) {
+      const [object = '', relation = '', subject = ''] = text.split(' ');
+      this.#change({ object, relation, subject, expires_at: null, conditional: false }, index < granted.length);
+    }
+    this.#states.push({ seq: this.seq, grants: [...this.#grants.values()] });
+  }
+
+  #change(grant: MirroredGrant, isThere: boolean): void {
+    if (isThere) this.#grants.set(keyOf(grant), grant);
+    else this.#grants.delete(keyOf(grant));
+    this.#changes.push({ seq: this.seq, grant, isThere });
   }
 
   #commitSome(): void {

@@ -1,6 +1,7 @@
 // `grantd sync`: keeps a mirror of grants beside an application's own data. All but its options is in the package
 // @grantd/sync, which only this command loads.
 
+import { readFileSync } from 'node:fs';
 import type { SqlOptions } from '@grantd/sync/commands';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { isNamespaceName } from '../../../../src/core/tuples.ts';
@@ -8,7 +9,7 @@ import type { JoinQuery } from '../../../../src/rules/join.ts';
 import { isRuleName } from '../../../../src/rules/rule-set.ts';
 import type { CliContext } from '../cli-context.ts';
 import { addExamples, TENANT_OPTION } from '../command-parts.ts';
-import { CliFailure, EXIT, loadInstalled } from '../failures.ts';
+import { CliFailure, EXIT, loadInstalled, reasonOf } from '../failures.ts';
 
 interface SyncOptions {
   readonly join: readonly JoinQuery[];
@@ -17,6 +18,13 @@ interface SyncOptions {
   readonly schema?: string;
   readonly file?: string;
   readonly metricsPort?: number;
+}
+
+interface SearchOptions extends SyncOptions {
+  readonly url: string;
+  readonly file: string;
+  readonly index: string;
+  readonly authorizationFile?: string;
 }
 
 const load = () =>
@@ -45,6 +53,21 @@ const addJoin = (text: string, previous: readonly JoinQuery[] = []): readonly Jo
 function checkedUrl(text: string): string {
   if (URL.canParse(text) && /^postgres(ql)?:\/\//.test(text)) return text;
   throw new CliFailure('--url must be an address postgres://user@host/database.', EXIT.usage);
+}
+
+/** One with a password would be shown in the list of processes. */
+function parseSearchUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.search === '') return text;
+  throw new InvalidArgumentError('It must be an address https://host:9200, without a user.');
+}
+
+function authorizationIn(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new CliFailure(`${file}: ${reasonOf(error)}`);
+  }
 }
 
 function parseSchema(text: string): string {
@@ -93,6 +116,7 @@ export function registerSyncCommands(program: Command, context: CliContext): voi
     .requiredOption(...FILE)
     .option(...METRICS);
   addExamples(sqlite, `sync sqlite --join ${first} ${file}`).action(run('keepMirror'));
+  registerSearch(sync, context);
   const verify = ofJoins(sync.command('verify').description('compare a mirror with a new snapshot, as of one moment'))
     .option(...URL_OPTION)
     .option(...SCHEMA)
@@ -103,14 +127,47 @@ export function registerSyncCommands(program: Command, context: CliContext): voi
     .command('sql')
     .description('print the functions or statements with which a mirror is asked')
     .argument('<namespace.name>', 'the name to list objects by', parseJoin)
-    .addOption(new Option('--dialect <name>', 'the database').choices(['postgres', 'sqlite']).default('postgres'))
+    .addOption(
+      new Option('--dialect <name>', 'the database').choices(['postgres', 'sqlite', 'opensearch']).default('postgres'),
+    )
     .option(...SCHEMA)
     .option('--rls', 'also print a policy for row level security in Postgres')
     .option(...TENANT_OPTION);
-  addExamples(sql, `sync sql ${first} --rls`, `sync sql ${first} --dialect sqlite`).action(
+  addExamples(
+    sql,
+    `sync sql ${first} --rls`,
+    ...['sqlite', 'opensearch'].map((each) => `sync sql ${first} --dialect ${each}`),
+  ).action(
     context.action(async (join: JoinQuery, { tenant, ...options }: SqlOptions & { readonly tenant?: string }) => {
       const { printSql } = await load();
       return printSql(context, context.connectTenant(tenant), { ...options, join });
+    }),
+  );
+}
+
+function registerSearch(sync: Command, context: CliContext): void {
+  const search = ofJoins(
+    sync
+      .command('opensearch')
+      .description('keep sets in the documents of OpenSearch or Elasticsearch until interrupted'),
+  )
+    .requiredOption('--url <url>', 'the address of the search engine', parseSearchUrl)
+    .requiredOption('--index <name>', 'the index with the documents')
+    .requiredOption(...FILE)
+    .option('--authorization-file <path>', 'a file with the header Authorization')
+    .option(...METRICS);
+  const example =
+    'sync opensearch --join document.can_read --url https://search:9200 --index documents --file mirror.db';
+  addExamples(search, example).action(
+    context.action(async (options: SearchOptions) => {
+      const { join: joins, tenant, url, file, index, authorizationFile, metricsPort } = options;
+      if (new Set(joins.map(({ namespace }) => namespace)).size > 1) {
+        throw new CliFailure('The documents of an index are objects of one namespace.', EXIT.usage);
+      }
+      const authorization = authorizationFile === undefined ? undefined : authorizationIn(authorizationFile);
+      const { keepMirror } = await load();
+      const keep = { home: { file }, joins, metricsPort, search: { url, index, authorization } };
+      return keepMirror(context, context.connectTenant(tenant), keep);
     }),
   );
 }
