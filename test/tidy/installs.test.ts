@@ -18,6 +18,7 @@ const PROVIDERS: readonly (readonly [imported: RegExp, install: string])[] = [
   [/\bmissingCassandra\b/, 'cassandra'],
   [/\bmissingRedis\b/, 'redis'],
   [/\bmissingPostgres\b/, 'postgres'],
+  [/\bmissingOpenSearch\b/, 'opensearch'],
   [/\bmissingChromium\b/, 'chromium'],
   [/\bmissingHelm\b|\bmissingKustomize\b|\bmissingRegistry\b/, 'helm'],
   [/\bfindK6\b/, 'k6'],

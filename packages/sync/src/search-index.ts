@@ -1,6 +1,6 @@
-// An index of OpenSearch or Elasticsearch, over what their APIs have in common: the sets in its documents, and the place
-// that they have reached, which is a document of an index of its own. Invariant: nothing is written over what has been
-// written since it was read.
+// An index of OpenSearch or Elasticsearch, over what their APIs have in common: the sets in its documents, and the
+// place that they have reached, which is a document of an index of its own. Invariant: nothing is written over what has
+// been written since it was read.
 
 import { boundBody } from '../../../src/core/bounded-body.ts';
 import { type CliFailure, reasonOf } from '../../cli/src/failures.ts';

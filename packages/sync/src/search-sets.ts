@@ -1,7 +1,7 @@
-// What a document in a search engine has of who holds a name on it, and the query that goes with it. A field per atom of
-// the join has the sets whose members hold it, followed upwards: subjects as they are granted, `^folder:x#viewer` for
-// all who hold a name on a container, `=document:x#owner` for those whose own object it is. Invariant: without conditions
-// the query finds exactly what the join says; what is undecided is found, and decided by a check.
+// What a document in a search engine has of who holds a name on it, and the query that goes with it. A field per atom
+// of the join has the sets whose members hold it, followed upwards: subjects as they are granted, `^folder:x#viewer`
+// for all who hold a name on a container, `=document:x#owner` for those whose own object it is. Invariant: without
+// conditions the query finds exactly what the join says; what is undecided is found, and decided by a check.
 
 import { namespaceOf } from '../../../src/core/tuples.ts';
 import type { Formula, Join, JoinedFrom, JoinedNode } from '../../../src/rules/join.ts';

@@ -60,8 +60,8 @@ const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n';
 
 /** They say on standard error that they have done it. */
 const SILENT: ReadonlySet<string> = new Set(['context add', 'context use', 'context remove', 'sync sqlite']);
-/** It needs a database, and is otherwise as its neighbour. */
-const ELSEWHERE = ['sync postgres'];
+/** They need a database or a search engine, and are otherwise as their neighbour. */
+const ELSEWHERE = ['sync postgres', 'sync opensearch'];
 const mirror = join(directory, 'mirror.db');
 const history = new ScriptedHistory(1, 5, joinsOf('r1', ['document:viewer']));
 
