@@ -97,6 +97,7 @@ describe('joins', () => {
     await put(key, RULES);
     for (const [query, type, detail] of [
       ['?namespace=document&name=can_raed', 'invalid-relation', /^"name" must be .* Did you mean "can_read"\?/],
+      ['?namespace=documnet&name=can_read', 'invalid-relation', /^"name" .* documnet, .*: rules define it on document\.$/],
       ['?namespace=document&name=a%20b', 'invalid-relation', /^"name" must be /],
       ['?namespace=document', 'invalid-relation', /^"name" must be .*; it is missing/],
       ['?name=can_read', 'invalid-request', /^"namespace" must be a namespace name; it is missing/],
@@ -116,7 +117,7 @@ describe('joins', () => {
     const { key } = await service.createTenant();
     await put(key, RULES);
     const isWarned = async (): Promise<boolean> => {
-      const { status, headers } = await get(key, '?namespace=documnet&name=can_read');
+      const { status, headers } = await get(key, '?namespace=documnet&name=viewer');
       assert.equal(status, 200);
       return /documnet/.test(String(headers['x-service-warning']));
     };
