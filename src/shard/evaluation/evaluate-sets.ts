@@ -10,7 +10,7 @@ import { EVERY_SUBJECT, namespaceOf, namespacesOf, sortUtf8 } from '../../core/t
 import { bitOf, type CompiledRules, type NameSet } from '../../rules/compiled-rules.ts';
 import { GateEvaluation } from '../../rules/gate-evaluation.ts';
 import { GrantedSearch } from '../../rules/granted-search.ts';
-import type { Graph, SearchLimits } from '../../rules/graph.ts';
+import type { Enumeration, Graph, SearchLimits } from '../../rules/graph.ts';
 import type { Join } from '../../rules/join.ts';
 import { namesInRule, type Rule, SELF } from '../../rules/rule-set.ts';
 import { ListingTime } from '../log/slot-time.ts';
@@ -50,6 +50,8 @@ interface FoundSets {
   readonly perhaps: readonly string[];
 }
 
+const NO_NAMES: readonly string[] = [];
+const NO_GRANTS: Enumeration = [];
 const NOTHING_FOUND: FoundSets = Object.freeze({ groups: [], held: [], perhaps: [] });
 
 /** A set that the subject may be in, as `object#name`. */
@@ -137,21 +139,20 @@ class AskedSets {
     return known.union(others).union(new Set(this.#isOpaque ? [this.#join.namespace] : []));
   }
 
-  /**
-   * The namespaces of groups, if what the subject holds below containers matters to none of its sets: no group is
-   * there, and the join follows what it asks for there along grants. Undefined: it may matter. `found`: the namespaces
-   * whose objects a search finds.
-   */
-  groupsBesideStructure(
-    found: ReadonlySet<string> | undefined,
-    { contextGrants = [] }: CallContext,
-  ): ReadonlySet<string> | undefined {
-    const structure = structureOf(this.#join, this.#stored);
+  /** The namespaces that have the objects of all groups, as they are now. Undefined: they are not known. */
+  groupNamespaces({ contextGrants = [] }: CallContext): ReadonlySet<string> | undefined {
     const groups = this.rules.groups ? this.#memory.subjects.groupNamespaces : new Set<string>();
-    if (structure === 'unknown' || found === undefined || groups === undefined) return undefined;
-    const all = groups.union(namespacesOf(...contextGrants.map(({ subject }) => subject)));
-    const isNeeded = !structure.asked.isDisjointFrom(found) || !structure.namespaces.isDisjointFrom(all);
-    return isNeeded || this.#isOpaque ? undefined : all;
+    return groups?.union(namespacesOf(...contextGrants.map(({ subject }) => subject)));
+  }
+
+  /**
+   * Whether what the subject holds below containers may matter to its sets: unless no group is there, and the join
+   * follows what it asks for there along grants. `found`: the namespaces whose objects a search finds.
+   */
+  needsStructure(groups: ReadonlySet<string> | undefined, found: ReadonlySet<string> | undefined): boolean {
+    const structure = structureOf(this.#join, this.#stored);
+    if (structure === 'unknown' || groups === undefined || found === undefined || this.#isOpaque) return true;
+    return !structure.asked.isDisjointFrom(found) || !structure.namespaces.isDisjointFrom(groups);
   }
 
   /** Whether no search can find any. */
@@ -176,21 +177,28 @@ class AskedSets {
     return isAsked ? [`${subject}#${SELF}`] : [];
   }
 
-  /** Of the names on the object, those that some row of the mirror may lead to. */
-  *candidatesOn(object: string, names: NameSet): Generator<[string, Candidate]> {
+  /** Of the names on the object, adds those that some row of the mirror may lead to. `groups`: their namespaces. */
+  addCandidatesOn(
+    object: string,
+    names: NameSet,
+    groups: ReadonlySet<string> | undefined,
+    candidates: Map<string, Candidate>,
+  ): void {
     const { rules } = this;
     const { subjects } = this.#memory;
     const namespace = namespaceOf(object);
     const asked = this.#namesOn(namespace) & names;
     const isListed = this.#isOpaque && namespace === this.#join.namespace;
-    const held = new Set(asked !== 0n && (isListed || subjects.mayHave(object)) ? rules.namesIn(asked) : []);
-    const groups = new Set(rules.groups ? rules.groupNamesIn(names) : []);
-    for (const name of groups.union(held)) {
-      const text = `${object}#${name}`;
-      const isHeld = held.has(name);
-      const isGroup = groups.has(name) && subjects.mayHave(text);
+    const held = asked !== 0n && (isListed || subjects.mayHave(object)) ? rules.namesIn(asked) : NO_NAMES;
+    const mayBeGroup = rules.groups && groups?.has(namespace) !== false;
+    const add = (name: string, text: string, isHeld: boolean, isGroup: boolean): void => {
       const number = rules.numberOf(name);
-      if (number !== undefined && (isHeld || isGroup)) yield [text, { object, number, isGroup, isHeld }];
+      if (number !== undefined) candidates.set(text, { object, number, isGroup, isHeld });
+    };
+    for (const name of held) add(name, `${object}#${name}`, true, false);
+    for (const name of mayBeGroup ? rules.groupNamesIn(names) : NO_NAMES) {
+      const text = `${object}#${name}`;
+      if (subjects.mayHave(text)) add(name, text, held.includes(name), true);
     }
   }
 }
@@ -204,6 +212,34 @@ interface SetsInputs {
   readonly limits: SearchLimits;
   /** Only objects of these are found; undefined: of all. */
   readonly namespaces: ReadonlySet<string> | undefined;
+}
+
+/** The grants that a search from the subject follows. */
+class NeededGrants implements Pick<Graph, 'objectsOf'> {
+  /** The namespaces of groups when the attempt began. Undefined: they are not known. */
+  readonly groups: ReadonlySet<string> | undefined;
+  readonly #hasGroups: boolean;
+  readonly #grants: CallGrants;
+  readonly #needsStructure: boolean;
+
+  constructor({ asked, grants, namespaces }: SetsInputs, call: CallContext) {
+    this.groups = asked.groupNamespaces(call);
+    this.#hasGroups = asked.rules.groups;
+    this.#grants = grants;
+    this.#needsStructure = asked.needsStructure(this.groups, namespaces);
+  }
+
+  /** Whether the subject is a group of a namespace that had none. */
+  lacksGroup(subject: string): boolean {
+    return this.#hasGroups && subject.includes(GROUP_MARK) && this.groups?.has(namespaceOf(subject)) === false;
+  }
+
+  objectsOf(subject: string, relations: readonly number[] | undefined): Enumeration {
+    // To follow relations is to follow a container to its objects; or states.
+    const isNeeded =
+      relations === undefined ? !this.lacksGroup(subject) : this.#needsStructure || subject === EVERY_SUBJECT;
+    return isNeeded ? this.#grants.possible.objectsOf(subject, relations) : NO_GRANTS;
+  }
 }
 
 const never = (): boolean => false;
@@ -326,15 +362,8 @@ async function findSets(
   const { asked, grants, limits, namespaces } = inputs;
   const { rules } = asked;
   if (asked.isEmpty) return answer({ ...NOTHING_FOUND, held: asked.ownHeld(subject) });
-  const beside = asked.groupsBesideStructure(namespaces, query);
-  const graph: Pick<Graph, 'objectsOf'> = {
-    // Relations to follow are those to objects that a container is a container of, or states.
-    objectsOf: (from, relations) =>
-      beside === undefined || relations === undefined || from === EVERY_SUBJECT
-        ? grants.possible.objectsOf(from, relations)
-        : [],
-  };
-  const search = new GrantedSearch(rules, graph, limits, subject, asked.states);
+  const needed = new NeededGrants(inputs, query);
+  const search = new GrantedSearch(rules, needed, limits, subject, asked.states);
   const visited = new Set<string>();
   // Also on the first grant to a container, a group, those of a namespace, or a namespace that was left out because no
   // grant named it.
@@ -342,7 +371,7 @@ async function findSets(
     search.follows(changed) ||
     search.held.has(changed) ||
     visited.has(object) ||
-    (changed.includes(GROUP_MARK) && beside?.has(namespaceOf(changed)) === false) ||
+    needed.lacksGroup(changed) ||
     (changed !== EVERY_SUBJECT && namespaces?.has(namespaceOf(changed)) === false);
   using steps = new ListingSteps(of, inputs, restsOn);
   const { cost } = search;
@@ -358,7 +387,7 @@ async function findSets(
   const isExact = !rules.gated && !grants.differ;
   let examined = 0;
   for (const [object, { all }] of search.held) {
-    for (const [text, candidate] of asked.candidatesOn(object, all)) candidates.set(text, candidate);
+    asked.addCandidatesOn(object, all, needed.groups, candidates);
     if (candidates.size > (isExact ? SETS_MAX : CANDIDATES_MAX)) throw tooMany();
     examined += 1;
     if (examined % OBJECTS_PER_STEP === 0 && !(await steps.take())) return 'changed';
