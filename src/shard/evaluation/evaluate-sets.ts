@@ -326,7 +326,8 @@ function evaluateWithin(
     const stored = of.memory.rules.pinned;
     const { compiled } = stored;
     const join = await of.memory.rules.joinOf(query, 'join.name');
-    if (of.memory.rules.pinned !== stored) return 'changed';
+    // Not `pinned`: the tenure may have ended, and its memory with it.
+    if (of.memory.rules.loaded !== stored) return 'changed';
     const terms = termsOf(stored, query, () => conditions);
     demandUnmirrored(query, join);
     graph.startRun();
