@@ -261,8 +261,9 @@ function knownSets(of: CallTenant, query: SetsQuery): SubjectSets | undefined {
   const { memory, tenure } = of;
   const stored = memory.rules.ready;
   if (stored === undefined || changesGrants(query)) return undefined;
+  // A page that is used again may displace the rules themselves.
   const texts = memory.answers.page(keyOf(query));
-  const join = memory.rules.knownJoin(query);
+  const join = memory.rules.knownJoin(stored, query);
   if (texts === undefined || join === undefined) return undefined;
   const at = texts.indexOf(SEPARATOR);
   const found = { groups: texts.slice(0, at), held: texts.slice(at + 1), perhaps: [] };

@@ -209,9 +209,9 @@ export class TenantRules {
     return rules;
   }
 
-  /** The join of a name of the pinned rules, if it was asked for lately. */
-  knownJoin(query: JoinQuery): Join | undefined {
-    return this.#joins?.find(this.pinned, keyOfJoin(query));
+  /** The join of a name, if it was asked for lately under these rules. */
+  knownJoin(rules: StoredRules, query: JoinQuery): Join | undefined {
+    return this.#joins?.find(rules, keyOfJoin(query));
   }
 
   /**
@@ -219,9 +219,9 @@ export class TenantRules {
    * with `invalid-relation` for a name that objects of the namespace cannot have. `field`: in which the request has it.
    */
   async joinOf(query: JoinQuery, field: string): Promise<Join> {
-    const known = this.knownJoin(query);
-    if (known !== undefined) return known;
     const rules = this.pinned;
+    const known = this.knownJoin(rules, query);
+    if (known !== undefined) return known;
     const { ruleSet, compiled } = rules;
     const { namespace, name } = query;
     const number = compiled.numberOf(name);

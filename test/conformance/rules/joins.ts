@@ -97,7 +97,11 @@ describe('joins', () => {
     await put(key, RULES);
     for (const [query, type, detail] of [
       ['?namespace=document&name=can_raed', 'invalid-relation', /^"name" must be .* Did you mean "can_read"\?/],
-      ['?namespace=documnet&name=can_read', 'invalid-relation', /^"name" .* documnet, .*: rules define it on document\.$/],
+      [
+        '?namespace=documnet&name=can_read',
+        'invalid-relation',
+        /^"name" .* documnet, .*: rules define it on document\.$/,
+      ],
       ['?namespace=document&name=a%20b', 'invalid-relation', /^"name" must be /],
       ['?namespace=document', 'invalid-relation', /^"name" must be .*; it is missing/],
       ['?name=can_read', 'invalid-request', /^"namespace" must be a namespace name; it is missing/],
