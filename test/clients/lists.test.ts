@@ -17,12 +17,11 @@ import { linesOf, shellBlocks, shellSteps } from '../kit/shell-blocks.ts';
 import { ROOT } from '../kit/source-tree.ts';
 import { linkedInstall, makeUserCheckout } from '../kit/user-checkout.ts';
 import { waitFor } from '../kit/wait-for.ts';
-import { checkScripts } from './support/client-packages.ts';
 
 const run = promisify(execFile);
 const missing = await missingPostgres('lists joined with a mirror in Postgres');
-/** So many that Eve is asked about row by row, and the others are not. */
-const DOCUMENTS = 10_200;
+/** One in each folder. test/clients/typescript-filter.test.ts has the form of a filter for those who see very many. */
+const DOCUMENTS = 1000;
 const ABOVE = {
   ada: 'id <= 10',
   bob: `folder IN (SELECT id FROM folders WHERE parent = 'area-7')`,
@@ -33,7 +32,6 @@ describe('lists joined with a mirror', { skip: missing ?? false }, () => {
   const directory = mkdtempSync(join(tmpdir(), 'grantd-lists-'));
   // The name of a checkout in the guide.
   const checkout = join(directory, 'grantd');
-  const example = join(checkout, 'examples', 'lists-app');
   let [service, stopped]: [HttpService | undefined, boolean] = [undefined, false];
   let postgres: PostgresServer;
   const running = (): HttpService => service ?? assert.fail('It does not run.');
@@ -82,7 +80,7 @@ describe('lists joined with a mirror', { skip: missing ?? false }, () => {
         .replace('npm --prefix clients/typescript run -s build\n', '')
         .replace(/ &$/m, ' & echo $! > sync.pid');
       app = await startExample(['bash', '-euc', asHere(script)], checkout, environment('app'));
-      await waitFor('the mirror', async () => (await get({ as: 'ada' })).status === 200);
+      await waitFor('the mirror', () => /everything up to/.test(readFileSync(join(checkout, 'sync.log'), 'utf8')));
     });
     after(() => app?.stop());
 
@@ -107,19 +105,15 @@ describe('lists joined with a mirror', { skip: missing ?? false }, () => {
     for (const [person, where] of Object.entries(ABOVE)) {
       it(`are whole, in order and in pages, as the rules say: ${person}`, async () => {
         const found: string[] = [];
-        let path = `/?as=${person}&search=pLAN+1`;
-        for (let form = ''; path !== ''; ) {
+        let path = `/?as=${person}&search=pLAN`;
+        while (path !== '') {
           const answer = await read(path);
-          const [, named = ''] = /by (objects|rows)/.exec(answer.text) ?? [];
-          assert.ok(form === '' || form === named);
-          form = named;
-          assert.equal(form, person === 'eve' ? 'rows' : 'objects');
           found.push(...idsIn(answer));
           path = /rel="next" href="([^"]*)"/.exec(answer.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
         }
-        const expected = await idsOf(`title LIKE 'Plan 1%' AND ${where}`);
+        const expected = await idsOf(`title LIKE 'Plan%' AND ${where}`);
         assert.deepEqual(found, expected);
-        if (person === 'eve') assert.ok(expected.length > 100);
+        if (person === 'eve') assert.ok(expected.length > 50);
       });
     }
 
@@ -187,10 +181,9 @@ describe('lists joined with a mirror', { skip: missing ?? false }, () => {
     return tenants.find((each) => each.name === name)?.tenant_id ?? assert.fail(JSON.stringify(json));
   }
 
-  it('are made by a program that agrees with the types of what it uses', async () => {
-    await checkScripts(example);
+  it('are made by a program that depends on pg as this repository does, and on the client that it builds', () => {
     const manifestOf = (path: string) => JSON.parse(readFileSync(path, 'utf8')).dependencies;
-    assert.deepEqual(manifestOf(join(example, 'package.json')), {
+    assert.deepEqual(manifestOf(join(ROOT, 'examples/lists-app/package.json')), {
       '@grantd/client': 'file:../../clients/typescript/dist/client',
       pg: manifestOf(join(ROOT, 'packages/sync/package.json')).pg,
     });
