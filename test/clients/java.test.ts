@@ -9,7 +9,7 @@ import { delimiter, join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { reportMissing } from '../../tools/engines/engine-script.ts';
-import { JDBC_DRIVER, provideJava, provideJdbcDriver } from '../../tools/engines/java.ts';
+import { JDBC_DRIVER, provideJava, provideJdbcDriver, QUICK_JAVA, QUICK_JAVAC } from '../../tools/engines/java.ts';
 import { missingPostgres } from '../../tools/engines/postgres.ts';
 import type { HttpService } from '../kit/http-service.ts';
 import { ROOT } from '../kit/source-tree.ts';
@@ -54,15 +54,14 @@ describe('the Java client', { skip: !hasJava }, () => {
       join(CLIENT, 'testing/src/test/java', `${name.replaceAll('.', '/')}.java`),
     );
     const options = ['--release', '17', '-proc:none', '-d', classes, '-sourcepath', sources.join(delimiter)];
-    [service] = await Promise.all([startContractService(), run('javac', [...options, ...runners])]);
+    [service] = await Promise.all([startContractService(), run('javac', [...QUICK_JAVAC, ...options, ...runners])]);
   });
   after(async () => {
     await service?.stop();
     rmSync(classes, { recursive: true });
   });
 
-  // Quick to start.
-  const java = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xshare:auto', '-cp'];
+  const java = [...QUICK_JAVA, '-cp'];
   const command: [string, ...string[]] = ['java', ...java, classes, RUNNER];
 
   it('keeps the contract on a real service', () =>

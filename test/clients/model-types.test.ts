@@ -11,7 +11,7 @@ import { revised } from '../../packages/cli/src/tenant-rules.ts';
 import { type Language, modelTypesOf, renderTypes } from '../../packages/cli/src/types/render-types.ts';
 import { parseRuleSet } from '../../src/rules/parse-rule-set.ts';
 import { reportMissing } from '../../tools/engines/engine-script.ts';
-import { provideJava } from '../../tools/engines/java.ts';
+import { provideJava, QUICK_JAVAC } from '../../tools/engines/java.ts';
 import { installPythonTool, PYTHON_CLIENT } from '../../tools/engines/python-tool.ts';
 import { ROOT } from '../kit/source-tree.ts';
 
@@ -156,7 +156,14 @@ class Use {
 }
 `,
     );
-    const options = ['-Xlint:all', '-Werror', '-Xdoclint:all,-missing', '-d', join(directory, 'java/out')];
+    const options = [
+      ...QUICK_JAVAC,
+      '-Xlint:all',
+      '-Werror',
+      '-Xdoclint:all,-missing',
+      '-d',
+      join(directory, 'java/out'),
+    ];
     return run('javac', [...options, model, use]).then(
       () => '',
       ({ stderr }) => String(stderr),

@@ -12,7 +12,7 @@ import { type ReferenceOperation, readReference } from '../../scripts/docs/refer
 import { createCommittedOpenapi } from '../../src/http/openapi/openapi.ts';
 import { EXAMPLE_KEY_ID, EXAMPLE_TUPLE } from '../../src/http/schema/examples.ts';
 import { reportMissing } from '../../tools/engines/engine-script.ts';
-import { provideJava } from '../../tools/engines/java.ts';
+import { provideJava, QUICK_JAVAC } from '../../tools/engines/java.ts';
 import { useHttpService } from '../kit/http-service.ts';
 
 const run = promisify(execFile);
@@ -149,6 +149,7 @@ const CLIENTS = [
       ].join('\n'),
     command: (file: string) => [
       'javac',
+      ...QUICK_JAVAC,
       ...['--release', '17', '-proc:none', '-implicit:none', '-sourcepath', join(ROOT, JAVA_SOURCES)],
       ...['-d', dirname(file), file],
     ],

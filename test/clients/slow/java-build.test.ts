@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { deployment, installMaven, type Maven, OFFLINE } from '../../../tools/engines/java.ts';
+import { deployment, installMaven, type Maven, OFFLINE, QUICK_JAVA } from '../../../tools/engines/java.ts';
 import type { HttpService } from '../../kit/http-service.ts';
 import { ROOT } from '../../kit/source-tree.ts';
 import { checkApplication } from '../support/application.ts';
@@ -19,8 +19,7 @@ const run = promisify(execFile);
 const CLIENT = join(ROOT, 'clients', 'java');
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const README = readFileSync(join(CLIENT, 'README.md'), 'utf8');
-/** Quick to start. */
-const JAVA = ['java', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xshare:auto'] as const;
+const JAVA = ['java', ...QUICK_JAVA] as const;
 
 const folder = mkdtempSync(join(tmpdir(), 'grantd-java-'));
 after(() => rmSync(folder, { recursive: true, force: true }));

@@ -26,11 +26,14 @@ func (c *call) text(name string) string {
 
 // texts: of a list, or of a text with commas.
 func (c *call) texts(name string) []string {
-	var texts []string
 	if text := c.text(name); text != "" {
 		return strings.Split(text, ",")
 	}
-	decode(c.args[name], &texts)
+	list, _ := c.args[name].([]any)
+	texts := make([]string, len(list))
+	for index, each := range list {
+		texts[index] = each.(string)
+	}
 	return texts
 }
 
@@ -423,6 +426,8 @@ func readJoin(c *call) any {
 func readSets(c *call) any {
 	var sets grantd.SetsRequest
 	decode(c.args, &sets)
+	// JSON would change a text that is not UTF-8.
+	sets.Subject = c.text("subject")
 	return outcomeOf(c.client.ReadSets(c.ctx, sets))
 }
 

@@ -10,6 +10,7 @@ public final class MirrorException extends GrantdException {
     private static final Map<String, String> REASONS =
         Map.of("GR001", "behind", "GR002", "stale", "GR003", "other-rules", "GR004", "not-ready");
 
+    /** Without the type's prefix. */
     private final String reason;
 
     private MirrorException(String reason, SQLException cause) {
