@@ -240,7 +240,9 @@ const parametersOf = (reader: number, held: readonly number[]): readonly unknown
   'self',
   ...[1, Date.now(), 1, 'r1'],
 ];
-const FUNCTION = `${SCHEMA}.${JOIN.namespace}_${JOIN.name}`;
+const ID = `${JOIN.namespace}.${JOIN.name}`;
+/** `suffix`: of its name. */
+const functionOf = (suffix = ''): string => `${SCHEMA}."${ID}${suffix}"`;
 const ARGUMENTS = '$1::text[], $2::text[], $3::text[], $4, $5, $6, $7, $8, $9';
 const NEWEST = (where: string): string =>
   `SELECT d.id FROM documents AS d WHERE d.title LIKE '%plan%' AND ${where} ORDER BY d.updated_at DESC LIMIT ${SHOWN}`;
@@ -270,11 +272,11 @@ async function fill(client: pg.Client, documents: number): Promise<void> {
 /** Which documents: the ids of few, or a condition on each. Resolves to how many are shown. */
 async function showNewest(client: pg.Client, parameters: readonly unknown[]): Promise<number> {
   const { rows } = await client.query(
-    `SELECT object FROM ${FUNCTION}_objects(${ARGUMENTS}, ${OBJECTS_MAX}) WHERE sure IS NOT FALSE OR object IS NULL`,
+    `SELECT object FROM ${functionOf(':objects')}(${ARGUMENTS}, ${OBJECTS_MAX}) WHERE sure IS NOT FALSE OR object IS NULL`,
     [...parameters],
   );
   if (rows.length === 1 && rows[0].object === null) {
-    const where = `${FUNCTION}('document:' || d.id, ${ARGUMENTS}) IS TRUE`;
+    const where = `${functionOf()}('document:' || d.id, ${ARGUMENTS}) IS TRUE`;
     return (await client.query(NEWEST(where), [...parameters])).rows.length;
   }
   const ids = rows.map(({ object }) => object.slice('document:'.length));
@@ -290,7 +292,7 @@ async function readJoin({ service, access }: Target): Promise<Join> {
 async function measureNewest(target: Target, server: PostgresServer): Promise<readonly Figure[]> {
   const { context } = target;
   const documents = context.quick ? DOCUMENTS_QUICK : DOCUMENTS;
-  const joins = { revision: 'r1', joins: [{ id: `${JOIN.namespace}_${JOIN.name}`, join: await readJoin(target) }] };
+  const joins = { revision: 'r1', joins: [{ id: ID, join: await readJoin(target) }] };
   const client = new pg.Client({ connectionString: server.url });
   await client.connect();
   await client.query(`DROP SCHEMA IF EXISTS ${SCHEMA} CASCADE`);

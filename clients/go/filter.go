@@ -20,7 +20,7 @@ const (
 	// Sets that are too old, or of other rules than those of the mirror, are asked for again.
 	filterAttempts = 3
 	filterPause    = 50 * time.Millisecond
-	// Postgres cuts longer names, and "_objects" comes behind.
+	// Postgres cuts longer names, and ":objects" comes behind.
 	functionNameMax = 55
 
 	transactionAborted = "25P02"
@@ -175,7 +175,7 @@ func newFilterCall(db Queryer, subject, name string, options FilterOptions) (*fi
 			return nil, unsendable("%q is not a name", part)
 		}
 	}
-	function := strings.Join(parts, "_")
+	function := strings.Join(append([]string{name}, join.Deep...), "+")
 	if len(function) > functionNameMax {
 		return nil, unsendable("the mirror has no function of a name as long as %q", function)
 	}
@@ -247,7 +247,7 @@ func parameters(first int, types []string) []string {
 func (f *filterCall) ask(ctx context.Context, sets SubjectSets) (Filter, error) {
 	args, types := arguments(sets)
 	query := "SELECT object, sure FROM " +
-		f.called("_objects", parameters(1, append(types, "integer", "integer"))...)
+		f.called(":objects", parameters(1, append(types, "integer", "integer"))...)
 	limits := []any{f.options.ObjectsMax, max(f.options.Wait, 0).Milliseconds()}
 	ids, isAll, err := f.objects(ctx, query, append(args, limits...))
 	if err != nil {

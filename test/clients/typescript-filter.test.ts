@@ -50,7 +50,7 @@ describe('a filter', () => {
     const rows = await many({ schema: 'a"b', firstParameter: 2, candidates: true });
     const types = ['text[]', 'text[]', 'text[]', 'text', 'text', 'bigint', 'bigint', 'bigint', 'text'];
     const args = types.map((type, index) => inQuery(type, index + 2)).join(', ');
-    assert.equal(rows.sql, `"a""b"."document_can_read"('document:' || (id), ${args}) IS NOT FALSE`);
+    assert.equal(rows.sql, `"a""b"."document.can_read"('document:' || (id), ${args}) IS NOT FALSE`);
     assert.deepEqual(rows.params, [
       ...['{"user:ada","user:\\"\\\\{,}"}', '{"folder:1#can_read"}', '{}', 'user:ada', 'self'],
       ...['7', '1768469400000', '5', 'r1'],
@@ -89,7 +89,7 @@ describe('a filter', () => {
     const [[sql, params] = ['', []]] = queries;
     assert.match(
       sql,
-      /^SELECT object, sure FROM "grantd"\."document_can_read_folder_objects"\(\(SELECT CAST\(CAST\(\$1 /,
+      /^SELECT object, sure FROM "grantd"\."document\.can_read\+folder:objects"\(\(SELECT CAST\(CAST\(\$1 /,
     );
     assert.deepEqual(params.slice(-2), ['5', '0']);
     assert.equal(params.length, 11);

@@ -51,7 +51,7 @@ def test_a_filter_is_a_list_of_ids() -> None:
 def test_with_many_objects_it_asks_the_mirror_for_each_row() -> None:
     found = filtered([(None, None)], schema='a"%', id_="a % b")
     args = ", ".join(f"(SELECT CAST(CAST(%s AS text) AS {each}))" for each in TYPES)
-    assert found.sql == f""""a""%%"."document_can_read"('document:' || (a %% b), {args}) IS TRUE"""
+    assert found.sql == f""""a""%%"."document.can_read"('document:' || (a %% b), {args}) IS TRUE"""
     assert found.params[:5] == ['{"user:ada","user:\\"\\\\{,}"}', '{"folder:1#can_read"}', "{}", "user:ada", "self"]
     assert found.params[5:] == ["7", "1768469400001", "5", "r1"]
     assert filtered([(None, None)], candidates=True).sql.endswith(" IS NOT FALSE")
@@ -89,7 +89,7 @@ def test_it_asks_for_the_sets_of_its_join_with_and_without_an_event_loop() -> No
     body = {"subject": "user:ada", "join": join, "perhaps": True, "context": {"hour": 9}, "context_grants": grants}
     assert bodies == [body, body]
     assert asked[0] == asked[1]
-    assert asked[0][0].startswith('SELECT object, sure FROM "grantd"."a.b_can_read_folder_objects"((SELECT CAST(CAST(')
+    assert asked[0][0].startswith('SELECT object, sure FROM "grantd"."a.b.can_read+folder:objects"((SELECT CAST(CAST(')
     assert asked[0][0].count("%s") == len(asked[0][1]) == 11
     assert asked[0][1][-2:] == ["5", "250"]
 

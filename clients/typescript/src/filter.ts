@@ -87,7 +87,7 @@ const STATES = ['code', 'originalCode'];
 const DEPTH_MAX = 5;
 
 const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
-/** Postgres cuts longer identifiers, and `_objects` comes behind. */
+/** Postgres cuts longer identifiers, and `:objects` comes behind. */
 const FUNCTION_LENGTH_MAX = 55;
 /** What the functions of a mirror take of the sets. */
 const SETS_TYPES = ['text[]', 'text[]', 'text[]', 'text', 'text', 'bigint', 'bigint', 'bigint', 'text'];
@@ -260,9 +260,9 @@ export async function createFilter(
   const known = checkedOptions(options);
   const { schema, context, contextGrants: context_grants, candidates: perhaps } = known;
   const join = joinOf(name, known.deep);
-  const id = [join.namespace, join.name, ...(join.deep ?? [])].join('_');
+  const id = `${join.namespace}.${[join.name, ...(join.deep ?? [])].join('+')}`;
   if (id.length > FUNCTION_LENGTH_MAX) throw refused('name', `is too long for a function of a mirror: ${id}`);
-  const [ofObject = '', ofObjects = ''] = [id, `${id}_objects`].map((each) => [schema, each].map(quotedName).join('.'));
+  const [ofObject = '', ofObjects = ''] = [id, `${id}:objects`].map((each) => [schema, each].map(quotedName).join('.'));
   const request = { subject, join, perhaps, ...(context && { context }), ...(context_grants && { context_grants }) };
   let last: unknown;
   for (let attempt = 1; ; attempt += 1) {

@@ -7,11 +7,11 @@ import { JoinSql, POSTGRES_PARAMETERS, postgres } from './join-sql.ts';
 import type { JoinSet } from './mirror.ts';
 import { refusalsBy } from './refusals.ts';
 
-/** Longer identifiers are cut, and `_objects` comes behind. */
+/** Longer identifiers are cut, and `:objects` comes behind. */
 export const ID_LENGTH_MAX = 55;
 
-/** The name of a function: the namespaces whose grants are mirrored, too, belong to it. */
-export const functionId = ({ namespace, name, deep }: JoinQuery): string => [namespace, name, ...deep].join('_');
+/** The name of a function is the text of its join: another join has another one. */
+export const functionId = ({ namespace, name, deep }: JoinQuery): string => `${namespace}.${[name, ...deep].join('+')}`;
 
 export const quotedName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
@@ -66,7 +66,8 @@ BEGIN
   IF ${isRead} THEN RETURN true; END IF;
   -- Unlike a notification, which waits for the end of the transaction, this is seen at once.
   PERFORM nextval('${schema}.asked');
-  WHILE clock_timestamp() < ends_at LOOP
+  -- A moment that the mirror has no more does not come back.
+  WHILE clock_timestamp() < ends_at AND NOT EXISTS (SELECT FROM ${schema}.place AS p WHERE p.horizon > $2) LOOP
     PERFORM pg_sleep(0.005);
     IF ${isRead} THEN RETURN true; END IF;
   END LOOP;
@@ -81,7 +82,7 @@ const isReadOf = (schema: string, [through, atSeq, revision]: readonly string[])
 
 const truthOf = (value: string): string => `CASE ${value} WHEN 2 THEN true WHEN 0 THEN false END`;
 
-/** `id(object, …)`, NULL if undecided; and `id_objects(…)`: what it is true or NULL of. */
+/** `id(object, …)`, NULL if undecided; and `id:objects(…)`: what it is true or NULL of. */
 function joinFunctions(schema: string, { id, join }: JoinSet['joins'][number]): string[] {
   const names = (parameters: object): readonly string[] => Object.keys(parameters);
   const state = (parameters: object): string[] =>
@@ -101,7 +102,7 @@ END`,
     ),
     // Volatile: each statement sees what has been committed when it begins.
     made(
-      `${schema}.${quotedName(`${id}_objects`)}`,
+      `${schema}.${quotedName(`${id}:objects`)}`,
       typed(OBJECTS_PARAMETERS),
       'TABLE (object text, sure boolean) LANGUAGE plpgsql VOLATILE',
       `#variable_conflict use_column

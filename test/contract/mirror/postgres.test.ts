@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { batchOf, type MirrorSource } from '../../../packages/sync/src/mirror.ts';
 import { PostgresDatabase } from '../../../packages/sync/src/postgres-database.ts';
+import { quotedName } from '../../../packages/sync/src/postgres-functions.ts';
 import { runMirror } from '../../../packages/sync/src/run-mirror.ts';
 import { SqlMirror } from '../../../packages/sync/src/sql-mirror.ts';
 import { namespaceOf } from '../../../src/core/tuples.ts';
@@ -20,7 +21,8 @@ import { joinsOf, ScriptedHistory } from './scripted-history.ts';
 
 const missing = await missingPostgres('the contract of a mirror in Postgres');
 const SCHEMA = 'grantd "quoted"';
-const ID = 'document_can_read';
+const ID = 'document.can_read';
+const [ONE, ALL_OBJECTS] = [quotedName(ID), quotedName(`${ID}:objects`)];
 const REFUSED = { behind: 'GR001', stale: 'GR002', 'other-rules': 'GR003', 'not-ready': 'GR004' };
 
 type Values = readonly (string | number | null | readonly string[])[];
@@ -81,14 +83,14 @@ describe('a mirror in Postgres', { skip: missing ?? false }, () => {
           const sets = setsOf(each, subject, naiveModel(ruleSet, grants, subject));
           const naive = new NaiveJoin(join, grants, sets);
           const values = [...valuesOf(sets), 7, 'r1'];
-          const name = database.table(`${ID}_objects`);
+          const name = database.table(ALL_OBJECTS);
           const listed = await database.run(`SELECT object, sure FROM ${call(name, values)}`, ...values);
           const here = objects.filter((object) => namespaceOf(object) === join.namespace);
           for (const object of here) {
             const what = `${each.what}, ${subject}, ${object}`;
             const truth = naive.truthOf(object);
             const [row] = await database.run(
-              `SELECT ${call(database.table(ID), [object, ...values])} AS held`,
+              `SELECT ${call(database.table(ONE), [object, ...values])} AS held`,
               ...[object, ...values],
             );
             assert.equal(row?.held, truth === 'undefined' ? null : truth, what);
@@ -109,7 +111,7 @@ describe('a mirror in Postgres', { skip: missing ?? false }, () => {
     ...([0, Number.MAX_SAFE_INTEGER, null, 0, 0] as const),
   ]);
   const objectsOf = async (database: PostgresDatabase, values: Values): Promise<readonly unknown[]> => {
-    const rows = await database.run(`SELECT object FROM ${call(database.table(`${ID}_objects`), values)}`, ...values);
+    const rows = await database.run(`SELECT object FROM ${call(database.table(ALL_OBJECTS), values)}`, ...values);
     return rows.map(({ object }) => object).sort();
   };
   const ALL = ['document:1', 'document:2', 'document:3'];
@@ -132,7 +134,7 @@ describe('a mirror in Postgres', { skip: missing ?? false }, () => {
       const error = { code: REFUSED[name], message: new RegExp(`^${name}: `) };
       await assert.rejects(objectsOf(database, [...values, null, 0]), error);
       const of = ['document:1', ...values];
-      await assert.rejects(database.run(`SELECT ${call(database.table(ID), of)}`, ...of), error);
+      await assert.rejects(database.run(`SELECT ${call(database.table(ONE), of)}`, ...of), error);
       await database.close();
     });
   }

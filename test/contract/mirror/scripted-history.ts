@@ -34,7 +34,7 @@ export const joinsOf = (revision: string, pairs: readonly string[]): JoinSet => 
   revision,
   joins: [
     {
-      id: 'document_can_read',
+      id: 'document.can_read',
       join: {
         namespace: 'document',
         name: 'can_read',

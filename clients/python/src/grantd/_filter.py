@@ -27,7 +27,7 @@ ATTEMPTS_MAX = 3
 PAUSE_S = 0.05
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
-# Postgres cuts longer identifiers, and `_objects` comes behind.
+# Postgres cuts longer identifiers, and `:objects` comes behind.
 _FUNCTION_LENGTH_MAX = 55
 # What the functions of a mirror take of the sets.
 _SETS_TYPES = ("text[]", "text[]", "text[]", "text", "text", "bigint", "bigint", "bigint", "text")
@@ -129,12 +129,12 @@ class FilterCall:
         parts = [namespace, relation, *elements_of(deep, "deep")]
         if not all(isinstance(each, str) and _NAME.fullmatch(each) for each in parts):
             raise invalid_request('"name" must be like "document.can_read", and "deep" a list of namespaces')
-        function = "_".join(parts)
+        function = "+".join([name, *parts[2:]])
         if len(function) > _FUNCTION_LENGTH_MAX:
             raise invalid_request(f'"name" is too long for a function of a mirror: {function}')
         self.namespace, self.relation = namespace, relation
         self._of_object, self._of_objects = (
-            f"{quoted_name(schema)}.{quoted_name(each)}" for each in (function, f"{function}_objects")
+            f"{quoted_name(schema)}.{quoted_name(each)}" for each in (function, f"{function}:objects")
         )
         self._id, self._id_type, self._candidates = id_, id_type, candidates
         self._limits = [str(objects_max), str(round(wait * 1000))]

@@ -45,8 +45,8 @@ describe('grantd sync', () => {
   test('prints the functions and a policy for Postgres, and statements for SQLite', async () => {
     const history = new ScriptedHistory(3, 0, joinsOf('r1', PAIRS));
     const postgres = await sync(history, ['sql', 'document.can_read', '--rls']);
-    assert.match(postgres.stdout, /^CREATE OR REPLACE FUNCTION "grantd"\."document_can_read_objects"\(/m);
-    assert.match(postgres.stdout, /^CREATE POLICY "document_can_read" ON "documents" FOR SELECT USING \($/m);
+    assert.match(postgres.stdout, /^CREATE OR REPLACE FUNCTION "grantd"\."document\.can_read:objects"\(/m);
+    assert.match(postgres.stdout, /^CREATE POLICY "document\.can_read" ON "documents" FOR SELECT USING \($/m);
     const sqlite = await sync(history, ['sql', 'document.can_read', '--dialect', 'sqlite']);
     assert.match(sqlite.stdout, /FROM grantd_grants AS g/);
   });

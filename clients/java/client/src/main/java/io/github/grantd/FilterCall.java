@@ -19,7 +19,7 @@ final class FilterCall {
     /** Sets that are too old, or of other rules than those of the mirror, are asked for again. */
     private static final int ATTEMPTS_MAX = 3;
     private static final int PAUSE_MS = 50;
-    /** Postgres cuts longer names, and "_objects" comes behind. */
+    /** Postgres cuts longer names, and ":objects" comes behind. */
     private static final int FUNCTION_NAME_MAX = 55;
     private static final String TRANSACTION_ABORTED = "25P02";
     private static final Pattern NAME = Pattern.compile("[A-Za-z][A-Za-z0-9_.-]{0,63}");
@@ -39,7 +39,7 @@ final class FilterCall {
         JoinQuery join = new JoinQuery(name.substring(0, Math.max(dot, 0)), name.substring(dot + 1), options.deep());
         List<String> parts = Stream.concat(Stream.of(join.namespace(), join.name()), join.deep().stream()).toList();
         for (String part : parts) require(NAME.matcher(part).matches(), "\"" + name + "\" is not like document.can_read");
-        function = String.join("_", parts);
+        function = Stream.concat(Stream.of(name), join.deep().stream()).collect(Collectors.joining("+"));
         require(function.length() <= FUNCTION_NAME_MAX, "the mirror has no function of a name as long as " + function);
         String sql = options.id() + options.idType() + options.schema();
         require(sql.indexOf('\0') < 0, "a text of SQL has a NUL");
@@ -98,7 +98,7 @@ final class FilterCall {
         List<Object> all = new ArrayList<>(values);
         Collections.addAll(all, options.objectsMax(), options.waitTime().toMillis());
         Filter query = new Filter(
-            "SELECT object, sure FROM " + called("_objects", parameters(types)), all, null, sets.at(), sets.revision());
+            "SELECT object, sure FROM " + called(":objects", parameters(types)), all, null, sets.at(), sets.revision());
         String prefix = request.join().namespace() + ":";
         List<String> ids = new ArrayList<>();
         try (PreparedStatement statement = connection.prepareStatement(query.sql())) {
