@@ -225,7 +225,8 @@ func arguments(sets SubjectSets) (args []any, types []string) {
 	own := max(strings.LastIndexByte(sets.Own, '#'), 0)
 	return []any{
 		arrayText(sets.Subjects), arrayText(sets.Held), arrayText(sets.Perhaps), sets.Own[:own],
-		strings.TrimPrefix(sets.Own[own:], "#"), sets.At.Seq, sets.At.Time.UnixMilli(), sets.Through, sets.Revision,
+		strings.TrimPrefix(sets.Own[own:], "#"), sets.At.Seq, sets.At.Time.UnixMilli(), sets.Through,
+		sets.TenantID + ":" + sets.Revision,
 	}, strings.Fields("text[] text[] text[] text text bigint bigint bigint text")
 }
 

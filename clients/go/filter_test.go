@@ -47,7 +47,7 @@ func (e sqlError) SQLState() string { return string(e) }
 
 func TestAFilterOfHalfAnAnswerPassesNothing(t *testing.T) {
 	client := clientOf(t, Config{}, func(w http.ResponseWriter, r *http.Request) {
-		answer(w, `{"subjects": ["user:ada"], "held": [], "perhaps": [], "own": "user:ada#self", "revision": "r",
+		answer(w, `{"subjects": ["user:ada"], "held": [], "perhaps": [], "own": "user:ada#self", "tenant_id": "ten_a", "revision": "r",
 			"at": {"seq": 7, "time": "2026-01-15T09:30:00.000Z"}, "through": 7}`)
 	})
 	lost := errors.New("the connection is lost")

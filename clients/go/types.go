@@ -943,6 +943,9 @@ type SubjectSets struct {
 	// The `object#name` that the subject is itself. Empty: none.
 	Own string `json:"own"`
 
+	// The tenant. A mirror of its grants is joined with no other.
+	TenantID string `json:"tenant_id"`
+
 	// That of the rules. The join must have the same.
 	Revision string `json:"revision"`
 
@@ -1469,6 +1472,7 @@ func decodeSubjectSets(value any) (SubjectSets, error) {
 	decoded.Held = required(o, "held", listOf(decodeText))
 	decoded.Perhaps = required(o, "perhaps", listOf(decodeText))
 	decoded.Own = required(o, "own", decodeText)
+	decoded.TenantID = required(o, "tenant_id", decodeText)
 	decoded.Revision = required(o, "revision", decodeText)
 	decoded.At = required(o, "at", decodeLogMoment)
 	decoded.Through = required(o, "through", decodeInteger)

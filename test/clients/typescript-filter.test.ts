@@ -13,6 +13,7 @@ const SETS = {
   held: ['folder:1#can_read'],
   perhaps: [],
   own: 'user:ada#self',
+  tenant_id: 'ten_a',
   revision: 'r1',
   at: { seq: 7, time: '2026-01-15T09:30:00.000Z' },
   through: 5,
@@ -53,7 +54,7 @@ describe('a filter', () => {
     assert.equal(rows.sql, `"a""b"."document.can_read"('document:' || (id), ${args}) IS NOT FALSE`);
     assert.deepEqual(rows.params, [
       ...['{"user:ada","user:\\"\\\\{,}"}', '{"folder:1#can_read"}', '{}', 'user:ada', 'self'],
-      ...['7', '1768469400000', '5', 'r1'],
+      ...['7', '1768469400000', '5', 'ten_a:r1'],
     ]);
     assert.equal(rows.form, 'rows');
   });

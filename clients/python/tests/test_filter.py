@@ -19,6 +19,7 @@ SETS = {
     "held": ["folder:1#can_read"],
     "perhaps": [],
     "own": "user:ada#self",
+    "tenant_id": "ten_a",
     "revision": "r1",
     "at": {"seq": 7, "time": "2026-01-15T09:30:00.001Z"},
     "through": 5,
@@ -53,7 +54,7 @@ def test_with_many_objects_it_asks_the_mirror_for_each_row() -> None:
     args = ", ".join(f"(SELECT CAST(CAST(%s AS text) AS {each}))" for each in TYPES)
     assert found.sql == f""""a""%%"."document.can_read"('document:' || (a %% b), {args}) IS TRUE"""
     assert found.params[:5] == ['{"user:ada","user:\\"\\\\{,}"}', '{"folder:1#can_read"}', "{}", "user:ada", "self"]
-    assert found.params[5:] == ["7", "1768469400001", "5", "r1"]
+    assert found.params[5:] == ["7", "1768469400001", "5", "ten_a:r1"]
     assert filtered([(None, None)], candidates=True).sql.endswith(" IS NOT FALSE")
 
 

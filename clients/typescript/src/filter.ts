@@ -152,13 +152,13 @@ const quotedName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 const arrayText = (items: readonly string[]): string =>
   `{${items.map((each) => `"${each.replaceAll(/["\\]/g, '\\$&')}"`).join()}}`;
 
-function setsParams({ subjects, held, perhaps, own, at, through, revision }: SubjectSets): string[] {
+function setsParams({ subjects, held, perhaps, own, at, through, ...sets }: SubjectSets): string[] {
   const end = Math.max(0, own.lastIndexOf('#'));
   return [
     ...[subjects, held, perhaps].map(arrayText),
     ...[own.slice(0, end), own.slice(end + 1)],
     ...[at.seq, Date.parse(at.time), through].map(String),
-    revision,
+    `${sets.tenant_id}:${sets.revision}`,
   ];
 }
 

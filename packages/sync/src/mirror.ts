@@ -59,7 +59,7 @@ export interface ChangesPage {
   readonly atMs: number | undefined;
 }
 
-/** Joins of one revision of the rules, each with the name that a database knows it by. */
+/** Joins of one revision of the rules, each with the name that a database knows it by. `revision`: with the tenant. */
 export interface JoinSet {
   readonly revision: string;
   readonly joins: readonly { readonly id: string; readonly join: Join }[];
@@ -75,8 +75,16 @@ export class SyncFailure extends CliFailure {
   }
 }
 
-/** The feed no longer has what comes after the cursor, or never had it: the mirror is of another store or tenant. */
-export class CursorLost extends Error {}
+/** The feed no longer has what comes after the cursor, or never had it. */
+export class CursorLost extends Error {
+  /** The mirror is of another store or tenant. */
+  readonly isForeign: boolean;
+
+  constructor(message: string, isForeign: boolean) {
+    super(message);
+    this.isForeign = isForeign;
+  }
+}
 
 /** The rules no longer have a relation that was asked for: the joins are no longer those of the rules. */
 export class RelationGone extends Error {}

@@ -5,7 +5,7 @@
 import type { JoinQuery } from '../../../src/rules/join.ts';
 import { JoinSql, POSTGRES_PARAMETERS, postgres } from './join-sql.ts';
 import type { JoinSet } from './mirror.ts';
-import { refusalsBy } from './refusals.ts';
+import { momentOf, refusalsBy } from './refusals.ts';
 
 /** Longer identifiers are cut, and `:objects` comes behind. */
 export const ID_LENGTH_MAX = 55;
@@ -85,8 +85,12 @@ const truthOf = (value: string): string => `CASE ${value} WHEN 2 THEN true WHEN 
 /** `id(object, …)`, NULL if undecided; and `id:objects(…)`: what it is true or NULL of. */
 function joinFunctions(schema: string, { id, join }: JoinSet['joins'][number]): string[] {
   const names = (parameters: object): readonly string[] => Object.keys(parameters);
-  const state = (parameters: object): string[] =>
-    ['through', 'at_seq', 'revision'].map((name) => `$${names(parameters).indexOf(name) + 1}`);
+  const state = (parameters: object): readonly string[] => {
+    const [through = '', seq, time, revision = ''] = ['through', 'at_seq', 'at_time', 'revision'].map(
+      (name) => `$${names(parameters).indexOf(name) + 1}`,
+    );
+    return [through, momentOf(seq, time), revision];
+  };
   const [ofObject, ofObjects] = [state(OBJECT_PARAMETERS), state(OBJECTS_PARAMETERS)];
   const [max, wait] = ['objects_max', 'wait_ms'].map((name) => `$${names(OBJECTS_PARAMETERS).indexOf(name) + 1}`);
   const value = new JoinSql(join, postgres(schema, names(OBJECT_PARAMETERS))).value('$1', 'up');
@@ -134,10 +138,10 @@ export function policyOf(schema: string, { id, join }: JoinSet['joins'][number])
     `(SELECT (${sets} #>> '{at,seq}')::bigint)`,
     `(SELECT (1000 * extract(epoch FROM (${sets} #>> '{at,time}')::timestamptz))::bigint)`,
     `(SELECT (${sets} ->> 'through')::bigint)`,
-    `(SELECT ${sets} ->> 'revision')`,
+    `(SELECT ${sets} ->> 'tenant_id' || ':' || (${sets} ->> 'revision'))`,
   ];
   return `-- First, in each transaction: SELECT set_config('grantd.sets', '<the response of POST /v1/sets>', true),
--- and SELECT ${schema}.ready(through, at.seq, revision).
+-- and SELECT ${schema}.ready(through, at.seq, tenant_id || ':' || revision).
 CREATE POLICY ${quotedName(id)} ON ${quotedName(`${join.namespace}s`)} FOR SELECT USING (
   ${schema}.${quotedName(id)}('${join.namespace}:' || id, ${values.join(',\n    ')}) IS TRUE)`;
 }

@@ -9,6 +9,9 @@ export interface Refusal {
   readonly why: string;
 }
 
+/** The entry of a moment, if its time is said, too: without it, what expires would count for nothing. */
+export const momentOf = (seq = 'NULL', time = 'NULL'): string => `CASE WHEN ${time} IS NOT NULL THEN ${seq} END`;
+
 /**
  * In the order in which they are looked at. The caller has to see everything up to the entry `through`, as of the entry
  * `atSeq`, by the join of `revision`, all of them expressions. Without one of them, NULL, it is refused.

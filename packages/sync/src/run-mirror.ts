@@ -75,19 +75,24 @@ async function rebuild(run: MirrorRun, joins: JoinSet): Promise<void> {
   watch.note(`The mirror is complete, as of entry ${place.seq}.`);
 }
 
-/** Until rules are changed. */
+/** Until rules are changed. What the joins need is there already. */
 async function follow(run: MirrorRun, joins: JoinSet, horizons: Horizon): Promise<void> {
   const { source, mirror, watch, signal, nowMs, sink } = run;
   const { database } = mirror;
+  const pairs = pairsOf(joins);
   let state = await mirror.state();
+  let isBegun = false;
   for (let waitSeconds = 0; state !== undefined && !signal.aborted; ) {
     const asked = new AbortController();
     const stop = database.onAsked(() => asked.abort());
     const page: ChangesPage | undefined = await source
-      .changes(state.pairs, state.cursor, { waitSeconds, signal: asked.signal })
+      .changes(pairs, state.cursor, { waitSeconds, signal: asked.signal })
       .finally(stop);
     waitSeconds = page === undefined || page.changes.length > 0 ? 0 : database.waitSeconds;
     if (page === undefined) continue;
+    // The service knows the place: these are grants of its tenant, to be joined by its rules.
+    if (!isBegun) await mirror.define(joins, pairs);
+    isBegun = true;
     const place = { seq: Math.max(state.seq, page.seq), cursor: page.cursor, horizon: state.horizon };
     place.horizon = horizons.move(place, nowMs());
     await mirror.apply(batchOf(page.changes, state.seq), place);
@@ -106,10 +111,9 @@ export async function runMirror(run: MirrorRun): Promise<void> {
   for (let isLost = false; !signal.aborted; ) {
     const joins = await source.joins();
     if (joins === undefined) return;
-    const [needed, kept] = [pairsOf(joins), new Set((await mirror.state())?.pairs)];
-    const isReady = needed.every((pair) => kept.has(pair));
+    const kept = new Set((await mirror.state())?.pairs);
+    const isReady = pairsOf(joins).every((pair) => kept.has(pair));
     if (!isReady) await mirror.announce(joins);
-    else if (!isLost) await mirror.define(joins, needed);
     try {
       if (isLost || !isReady) await rebuild(run, joins);
       else await follow(run, joins, horizons);
@@ -118,6 +122,8 @@ export async function runMirror(run: MirrorRun): Promise<void> {
       if (error instanceof RelationGone) continue;
       if (!(error instanceof CursorLost)) throw error;
       watch.note(`The feed cannot be followed from here: ${error.message}`);
+      // What has been mirrored are grants of another tenant, or of another store.
+      if (error.isForeign) await mirror.announce(joins);
       isLost = true;
     }
   }

@@ -4,7 +4,7 @@
 import { PAGE_LIMIT_MAX } from '../../../src/core/limits.ts';
 import { parseTimestamp } from '../../../src/core/text/timestamps.ts';
 import type { Join, JoinQuery } from '../../../src/rules/join.ts';
-import { CliFailure, EXIT, ProblemFailure } from '../../cli/src/failures.ts';
+import { CliFailure, EXIT, ProblemFailure, reasonOf } from '../../cli/src/failures.ts';
 import {
   asRecord,
   type JsonRecord,
@@ -26,11 +26,15 @@ import {
 } from './mirror.ts';
 import { functionId, ID_LENGTH_MAX } from './postgres-functions.ts';
 
-const LOST: readonly string[] = ['cursor-too-old', 'invalid-cursor'];
+/** By the code of a problem: whether the cursor is another store's, or another tenant's. */
+const LOST: ReadonlyMap<string, boolean> = new Map([
+  ['cursor-too-old', false],
+  ['invalid-cursor', true],
+]);
 const NAME = /^[A-Za-z0-9_.:*-]*$/;
 
 /** The text of a join: no name in it can end a text of SQL. */
-function joinIn(text: string): Join & { readonly revision: string } {
+function joinIn(text: string): Join & { readonly tenant_id: string; readonly revision: string } {
   return JSON.parse(text, (key, value: unknown) => {
     const isSafe = typeof value === 'object' || typeof value === 'boolean' || Number.isInteger(value);
     if (NAME.test(key) && (isSafe || (typeof value === 'string' && NAME.test(value)))) return value;
@@ -82,9 +86,9 @@ export class ServiceSource implements MirrorSource {
           this.#client.readText({ method: 'GET', path: '/join', query }, signal),
         );
         if (text === undefined) return undefined;
-        const { revision, ...join } = joinIn(text);
+        const { tenant_id: tenant, revision, ...join } = joinIn(text);
         joins.push({ id: functionId(each), join });
-        revisions.add(revision);
+        revisions.add(`${tenant}:${revision}`);
       }
       const [revision, ...others] = revisions;
       // Rules may change between two of them.
@@ -135,7 +139,8 @@ export class ServiceSource implements MirrorSource {
       const read = await this.#reader.attempt((ended) => this.#client.readTagged(request, ended), signal);
       return read && { body: asRecord(parseJson(read.text)), feed: read.feed };
     } catch (error) {
-      if (error instanceof ProblemFailure && LOST.includes(error.code)) throw new CursorLost(error.detail);
+      const isForeign = error instanceof ProblemFailure ? LOST.get(error.code) : undefined;
+      if (isForeign !== undefined) throw new CursorLost(reasonOf(error), isForeign);
       if (error instanceof ProblemFailure && error.code === 'invalid-relation') throw new RelationGone(error.detail);
       throw error;
     }

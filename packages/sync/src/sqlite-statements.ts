@@ -3,12 +3,12 @@
 
 import type { Join } from '../../../src/rules/join.ts';
 import { JoinSql, SQLITE } from './join-sql.ts';
-import { refusalsBy } from './refusals.ts';
+import { momentOf, refusalsBy } from './refusals.ts';
 
 /** All objects, each with 2 (it is held) or 1 (undecided); and the value of `:object`, 0 if it is not held. */
 export function sqliteStatements(join: Join): { readonly objects: string; readonly value: string } {
   const sql = new JoinSql(join, SQLITE);
-  const refusals = refusalsBy(':through', ':at_seq', ':revision').map(
+  const refusals = refusalsBy(':through', momentOf(':at_seq', ':at_time'), ':revision').map(
     ({ name, condition, why }) => `\n    WHEN ${condition} THEN '${name}: ${why}'`,
   );
   // The only errors that a query can raise by a text of its own are those about paths.

@@ -50,10 +50,11 @@ export const readJoin: PublicOperation = {
     isKnown(headers, '');
     const { deep = '', ...name } = validate(joinParametersSchema, query, CODES);
     const others = deep === '' ? [] : [...new Set(deep.split(','))].sort();
-    return session.call('readJoin', context, { ...name, deep: others }).then(({ revision, json }) => {
+    return session.call('readJoin', context, { ...name, deep: others }).then(({ revision, json: join }) => {
       demandMatch(headers, revision);
       const etag = etagOf(revision);
       if (isKnown(headers, revision)) return { status: 304, etag, json: '' };
+      const json = `{"tenant_id":"${session.tenantId}",${join.slice(1)}`;
       return withWarnings(context, { status: 200, etag, json });
     });
   },

@@ -4,7 +4,7 @@ import { CONTEXT_GRANT_ERRORS } from '../../core/call-context.ts';
 import { EVALUATION_ERRORS } from '../../core/errors.ts';
 import { BULK_BODY_BYTES_MAX, SET_BYTES_MAX, SETS_MAX } from '../../core/limits.ts';
 import { formatTimestamp } from '../../core/text/timestamps.ts';
-import { EXAMPLE_CONTEXT, EXAMPLE_REVISION, EXAMPLE_TIMESTAMP } from '../schema/examples.ts';
+import { EXAMPLE_CONTEXT, EXAMPLE_REVISION, EXAMPLE_TENANT_ID, EXAMPLE_TIMESTAMP } from '../schema/examples.ts';
 import { success } from '../schema/operation-description.ts';
 import { setsBodySchema, setsSchema } from '../schema/schemas.ts';
 import { validateBody, validateCallContext } from '../schema/validation.ts';
@@ -41,6 +41,7 @@ export const readSets: PublicOperation = {
         held: ['folder:plans#viewer'],
         perhaps: [],
         own: 'user:alice#self',
+        tenant_id: EXAMPLE_TENANT_ID,
         revision: EXAMPLE_REVISION,
         at: { seq: 4711, time: EXAMPLE_TIMESTAMP },
         through: 4698,
@@ -54,7 +55,7 @@ export const readSets: PublicOperation = {
     const query = { subject, ...call, ...join, deep: join.deep ?? [], perhaps };
     return session.call('readSets', context, query).then(({ seq, timeMs, ...sets }) => ({
       status: 200,
-      json: JSON.stringify({ ...sets, at: { seq, time: formatTimestamp(timeMs) } }),
+      json: JSON.stringify({ ...sets, tenant_id: session.tenantId, at: { seq, time: formatTimestamp(timeMs) } }),
     }));
   },
 };

@@ -37,5 +37,6 @@ export const EXAMPLE_KEY = {
 export const EXAMPLE_REQUEST_ID = 'req_01jhm9r0g0e8xsg4k6t2v8w0yb';
 export const EXAMPLE_CLIENT_REQUEST_ID = '2f1c1e7a-9f8e-4b0f-8a53-0d1b9f6c7a11';
 
+export const EXAMPLE_TENANT_ID = 'ten_01jhm9r0g0e8xsg4k6t2v8w0yc';
 export const EXAMPLE_REVISION = '5f2c7a1e9b04d8366ac1f0e2b7d49583';
 export const EXAMPLE_ETAG = `"${EXAMPLE_REVISION}"`;

@@ -5,8 +5,9 @@ import { DEEP_MAX } from '../../core/limits.ts';
 import { isNamespaceName, NAMESPACE_PATTERN } from '../../core/tuples.ts';
 import type { Join, JoinedNode } from '../../rules/join.ts';
 import { SCHEMA_REFERENCE } from '../../rules/rule-set-schema.ts';
-import { EXAMPLE_REVISION } from './examples.ts';
+import { EXAMPLE_REVISION, EXAMPLE_TENANT_ID } from './examples.ts';
 import { revision } from './rule-schemas.ts';
+import { tenantIdText } from './schema-parts.ts';
 import { namespaceNameSchema, relationNameSchema } from './schemas.ts';
 
 function deepFault(input: unknown): string {
@@ -69,6 +70,7 @@ export const joinFormulaSchema = z
   .meta({ description: 'An atom, by its key, or formulas over others. Undecided parts are decided as in SQL.' });
 
 export const joinSchema = z.object({
+  tenant_id: tenantIdText,
   revision,
   namespace: namespaceNameSchema,
   name: z.string(),
@@ -84,11 +86,12 @@ export const joinSchema = z.object({
     .meta({ description: 'Names on containers: what suffices for each. Those that are not here are held, or not.' }),
   ask: texts('The names on containers that the sets of a subject have, if it holds them.'),
   depth_max: z.int().meta({ description: 'Levels of containers: what is only found beyond is undecided.' }),
-} satisfies Record<keyof Join | 'revision', z.ZodType>);
+} satisfies Record<keyof Join | 'tenant_id' | 'revision', z.ZodType>);
 
 const inherited = { relations: [], own: [], held: 'viewer', from: [{ relation: 'parent', names: ['viewer'] }] };
 
 export const EXAMPLE_JOIN = {
+  tenant_id: EXAMPLE_TENANT_ID,
   revision: EXAMPLE_REVISION,
   namespace: 'document',
   name: 'viewer',

@@ -60,3 +60,7 @@ export const filterList = (form: string, isItem: (item: string) => boolean, desc
 /** Pairs of a namespace and a relation. */
 export const pairList = (description: string) =>
   filterList('namespace:relation, such as document:viewer', isPair, description);
+
+export const tenantIdText = z
+  .string()
+  .meta({ description: 'The tenant. A mirror of its grants is joined with no other.' });

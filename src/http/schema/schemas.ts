@@ -30,7 +30,7 @@ import {
 } from '../../core/tuples.ts';
 import { RELATION_NAME_RULE } from '../../rules/questions.ts';
 import { NAME_PATTERN } from '../../rules/rule-set.ts';
-import { closedObject, pageLimit, pairList } from './schema-parts.ts';
+import { closedObject, pageLimit, pairList, tenantIdText } from './schema-parts.ts';
 
 type Refusal = { readonly input?: unknown; readonly code?: string | undefined };
 
@@ -440,6 +440,7 @@ export const setsSchema = z.object({
     .meta({ description: '`container#name`: what it holds on containers, of what the join asks.' }),
   perhaps: z.array(setSchema).meta({ description: 'Sets of which a parameter is missing. In no other list.' }),
   own: z.string().meta({ description: 'The `object#name` that the subject is itself. Empty: none.' }),
+  tenant_id: tenantIdText,
   revision: z.string().meta({ description: 'That of the rules. The join must have the same.' }),
   at: z
     .object({

@@ -3,6 +3,7 @@
 import { headerRef, type JsonObject } from '../../http/openapi/headers.ts';
 import { TENANT_PARTS } from '../../http/openapi/openapi.ts';
 import { createDocument, type DescribedInterface } from '../../http/openapi/openapi-document.ts';
+import { EXAMPLE_TENANT_ID } from '../../http/schema/examples.ts';
 import type { OperatorOperation } from './operation.ts';
 
 export const OPERATOR_API_PREFIX = '/operator/v1';
@@ -25,7 +26,7 @@ const OPERATOR_INTERFACE: DescribedInterface<OperatorOperation> = {
   securitySchemes: { operatorToken: { type: 'http', scheme: 'bearer', description: 'An operator token.' } },
   security: [{ operatorToken: [] }],
   pathParameters: {
-    tenantId: { description: 'The id of the tenant.', example: 'ten_01jhm9r0g0e8xsg4k6t2v8w0yc' },
+    tenantId: { description: 'The id of the tenant.', example: EXAMPLE_TENANT_ID },
   },
   headers: ['RequestId', 'ETag', 'FeedCursor', 'Warning', 'RetryAfter', 'WwwAuthenticate'],
   parts,

@@ -115,20 +115,22 @@ const FOLLOWED: readonly (readonly [Question, Expected])[] = [
 ];
 
 /** Sets of a moment that is over, or for other rules. */
-const setsAt = (subject: string, revision: string) => ({
-  ...{ subjects: [subject], held: [], perhaps: [], own: `${subject}#self`, revision, through: 0 },
+const setsAt = (subject: string, of: { readonly tenant_id: string; readonly revision: string }) => ({
+  ...{ subjects: [subject], held: [], perhaps: [], own: `${subject}#self`, through: 0, ...of },
   at: { seq: 0, time: '2026-01-15T09:30:00.000Z' },
 });
 const WRONG_SETS = [
   { subject: 'user:once-stale', times: 1, expected: objects(), asked: 2 },
-  { subject: 'user:once-other', times: 2, other: true, expected: objects(), asked: 3 },
+  { subject: 'user:once-other', times: 2, other: { revision: 'other' }, expected: objects(), asked: 3 },
   { subject: 'user:stale', times: 9, expected: { mirror: 'stale' }, asked: 3 },
-  { subject: 'user:other', times: 9, other: true, expected: { mirror: 'other-rules' }, asked: 3 },
+  { subject: 'user:other', times: 9, other: { revision: 'other' }, expected: { mirror: 'other-rules' }, asked: 3 },
+  // The mirror is that of another tenant, whose rules are the same.
+  { subject: 'user:tenant', times: 9, other: { tenant_id: 'ten_b' }, expected: { mirror: 'other-rules' }, asked: 3 },
 ];
-const wrongSets = (revision: string) =>
+const wrongSets = (of: { readonly tenant_id: string; readonly revision: string }) =>
   WRONG_SETS.map(({ subject, times, other }) => ({
     ...{ method: 'POST', path: '/v1/sets', body_contains: `"${subject}"`, times, do: 'respond', status: 200 },
-    ...{ headers: { 'content-type': 'application/json' }, json: setsAt(subject, other ? 'other' : revision) },
+    ...{ headers: { 'content-type': 'application/json' }, json: setsAt(subject, { ...of, ...other }) },
   }));
 
 export interface FilterRunner {
@@ -152,7 +154,7 @@ async function ask(program: Lines, lines: AsyncIterator<string>, question: Quest
 }
 
 async function prepare(service: HttpService, database: PostgresDatabase) {
-  const { key } = await service.createTenant();
+  const { tenantId, key } = await service.createTenant();
   const rules = await service.send({
     ...{ method: 'PUT', path: '/v1/rules', key, body: RULES },
     headers: { 'content-type': 'text/vnd.grantd.rules' },
@@ -165,7 +167,7 @@ async function prepare(service: HttpService, database: PostgresDatabase) {
   await database.run(table('pages', 'bigint'));
   await database.run("INSERT INTO documents SELECT id, id = 'archived' FROM unnest($1::text[]) AS id", DOCUMENTS);
   await database.run('INSERT INTO pages SELECT id, false FROM unnest($1::bigint[]) AS id', ['1', '2', '20']);
-  return { key, revision: String(rules.headers.etag).slice(1, -1) };
+  return { key, of: { tenant_id: tenantId, revision: String(rules.headers.etag).slice(1, -1) } };
 }
 
 /** Asks the program, and judges its answers. */
@@ -176,8 +178,8 @@ export async function runFilters(runner: FilterRunner): Promise<void> {
   stack.defer(() => server.stop());
   const database = await PostgresDatabase.open(server.url, 'public');
   stack.defer(() => database.close());
-  const { key, revision } = await prepare(service, database);
-  const proxy = await startFaultProxy(service.baseUrl, wrongSets(revision));
+  const { key, of } = await prepare(service, database);
+  const proxy = await startFaultProxy(service.baseUrl, wrongSets(of));
   stack.defer(() => proxy.close());
   const env = (baseUrl: string) => ({ ...process.env, GRANTD_URL: baseUrl, GRANTD_KEY: key });
   const joins = ['document.can_read', 'page.viewer'].flatMap((each) => ['--join', each]);

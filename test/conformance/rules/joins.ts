@@ -38,6 +38,7 @@ describe('joins', () => {
     const from = [{ relation: 'parent', names: ['viewer'] }];
     const own = { relations: ['editor', 'viewer'], own: ['editor', 'viewer'] };
     assert.deepEqual(answer.json, {
+      tenant_id: tenantId,
       revision: String(etag).slice(1, -1),
       namespace: 'document',
       name: 'can_read',

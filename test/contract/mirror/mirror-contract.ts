@@ -132,11 +132,27 @@ export function defineMirrorContract({ open, clear }: MirrorHome): void {
     await clear();
     const [database, history] = [await open(), historyOf(8)];
     await run(database, history, async (places) => {
-      if (places.length === 4 && history.snapshots === 1) history.isLost = true;
+      if (places.length === 4 && history.snapshots === 1) history.lost = 'old';
       await compareMoments(database, history, 'a lost feed');
     });
     assert.equal(history.snapshots, 2);
     assert.ok((await compareMoments(database, history, 'at the end')) > 1);
+    await database.close();
+  });
+
+  it('answers nothing of another tenant or store while it makes a new mirror', async () => {
+    await clear();
+    const [database, history] = [await open(), historyOf(8)];
+    const revisions = new Set<string | undefined>();
+    await run(database, history, async (places) => {
+      if (places.length === 4 && history.snapshots === 1) history.lost = 'foreign';
+      // What comes after the snapshot is read before the new mirror is complete.
+      if (history.snapshots === 2 && revisions.size === 0) {
+        revisions.add((await new SqlMirror(database).state())?.revision);
+      }
+    });
+    assert.deepEqual([history.snapshots, [...revisions]], [2, ['null']]);
+    assert.equal((await new SqlMirror(database).state())?.revision, 'r1');
     await database.close();
   });
 

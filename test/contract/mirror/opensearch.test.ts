@@ -38,7 +38,7 @@ describe('sets in the documents of OpenSearch', { skip: missing ?? false }, () =
     const { revision, ready, seq, queries } = await index.place();
     assert.deepEqual([revision, ready, seq], ['r2', true, history.seq]);
     const [first] = history.joinSet.joins;
-    assert.deepEqual(queries, { document_can_read: first && searchQuery(first) });
+    assert.deepEqual(queries, { 'document.can_read': first && searchQuery(first) });
   });
 
   it('follow a folder that moves', async () => {

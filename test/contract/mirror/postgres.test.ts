@@ -28,11 +28,15 @@ const REFUSED = { behind: 'GR001', stale: 'GR002', 'other-rules': 'GR003', 'not-
 type Values = readonly (string | number | null | readonly string[])[];
 
 /** Behind an object, as the functions take them. */
-const valuesOf = ({ subjects, held, perhaps, own }: NaiveSets, seq: number | null = 7): Values => [
+const valuesOf = (
+  { subjects, held, perhaps, own }: NaiveSets,
+  seq: number | null = 7,
+  timeMs: number | null = 1000,
+): Values => [
   ...[subjects, held, perhaps],
   own.slice(0, Math.max(0, own.lastIndexOf('#'))),
   own.slice(own.lastIndexOf('#') + 1),
-  ...[seq, 1000],
+  ...[seq, timeMs],
 ];
 
 const SETS: NaiveSets = { subjects: ['user:ada'], held: [], perhaps: [], own: 'user:ada#self' };
@@ -116,21 +120,22 @@ describe('a mirror in Postgres', { skip: missing ?? false }, () => {
   };
   const ALL = ['document:1', 'document:2', 'document:3'];
 
-  for (const [name, seq, state] of [
+  for (const [name, seq, state, timeMs = 1000] of [
     ['behind', 9, [8, 'r1']],
     ['stale', 4, [4, 'r1']],
     ['other-rules', 7, [7, 'r2']],
     ['not-ready', 7, [7, 'r1']],
     ['behind', 7, [null, 'r1']],
     ['stale', null, [7, 'r1']],
+    ['stale', 7, [7, 'r1'], null],
     ['other-rules', 7, [7, null]],
   ] as const) {
-    it(`raises ${name}, and never answers: as of ${seq}, ${state}`, async () => {
+    it(`raises ${name}, and never answers: as of ${seq} at ${timeMs}, ${state}`, async () => {
       await clear();
       const database = await open();
       await mirrorOf(database, ROWS);
       if (name === 'not-ready') await database.run(`UPDATE ${database.table('place')} SET seq = NULL`);
-      const values = [...valuesOf(SETS, seq), ...state];
+      const values = [...valuesOf(SETS, seq, timeMs), ...state];
       const error = { code: REFUSED[name], message: new RegExp(`^${name}: `) };
       await assert.rejects(objectsOf(database, [...values, null, 0]), error);
       const of = ['document:1', ...values];

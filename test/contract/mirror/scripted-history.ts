@@ -62,8 +62,8 @@ export class ScriptedHistory implements MirrorSource {
   /** Commits to come. */
   left: number;
   snapshots = 0;
-  /** The next page of changes is refused. */
-  isLost = false;
+  /** The next page of changes is refused; `foreign`: as that of another tenant or store. */
+  lost: 'old' | 'foreign' | undefined;
   /** Pairs that rules no longer have. */
   gone: readonly string[] = [];
   /** Awaited before each page of changes: nothing is in a transaction then. */
@@ -155,9 +155,10 @@ export class ScriptedHistory implements MirrorSource {
     const random = this.#random;
     await this.beforePage();
     if (pairs.some((pair) => this.gone.includes(pair))) throw new RelationGone(this.gone.join());
-    if (this.isLost) {
-      this.isLost = false;
-      throw new CursorLost('It is too old.');
+    if (this.lost !== undefined) {
+      const isForeign = this.lost === 'foreign';
+      this.lost = undefined;
+      throw new CursorLost('It is lost.', isForeign);
     }
     this.#commitSome();
     // What was lost on the way comes again.

@@ -17,7 +17,7 @@ function serviceOf(history: ScriptedHistory, change: (body: string) => string = 
     const [pairs, cursor] = [(url.searchParams.get('on') ?? '').split(','), url.searchParams.get('cursor')];
     if (url.pathname === '/v1/join') {
       const { revision, joins } = await history.joins();
-      return { json: { revision, ...joins[0]?.join } };
+      return { json: { tenant_id: 'ten_a', revision, ...joins[0]?.join } };
     }
     if (url.pathname === '/v1/grants') {
       const { grants, seq, feed, next } = await history.snapshot(pairs, cursor ?? undefined);

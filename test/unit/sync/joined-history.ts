@@ -38,9 +38,13 @@ const CATCH_UP_MAX = 2000;
 const ALL_STEPS = 60;
 const BY_VALUE: readonly Truth[] = [false, 'undefined', true];
 /** What the rules leave open, and grants tie to its own negation. */
+/** As a mirror has it. */
+const revisionOf = ({ tenant_id: tenant, revision }: Pick<Sets, 'tenant_id' | 'revision'>): string =>
+  `${tenant}:${revision}`;
 const OPEN: readonly string[] = ['evaluation-cyclic', 'context-incomplete'];
 
 interface Sets extends NaiveSets {
+  readonly tenant_id: string;
   readonly revision: string;
   readonly at: { readonly seq: number; readonly time: string };
   readonly through: number;
@@ -238,7 +242,7 @@ export class JoinedHistory {
   #hasAll(): boolean {
     const { seq, revision } = this.#place();
     const newest = this.#moments.at(-1)?.sets;
-    return newest === undefined || (seq !== null && seq >= newest.at.seq && revision === newest.revision);
+    return newest === undefined || (seq !== null && seq >= newest.at.seq && revision === revisionOf(newest));
   }
 
   /** The mirror has everything, so it answers about each moment that it has still. */
@@ -424,7 +428,7 @@ export class JoinedHistory {
     if (present !== undefined) return present;
     const { status, text } = await this.#service.answer('GET', `/v1/join?${query}`);
     assert.equal(status, 200, text);
-    const { revision, ...join } = JSON.parse(text) as Join & { readonly revision: string };
+    const { tenant_id: _, revision, ...join } = JSON.parse(text) as Join & Pick<Sets, 'tenant_id' | 'revision'>;
     const key = `${revision} ${query}`;
     const known = this.#joins.get(key) ?? { join, sql: sqliteStatements(join), prepared: undefined };
     this.#joins.set(key, known);
@@ -517,10 +521,10 @@ export class JoinedHistory {
   }
 
   /** Undefined: the mirror may answer. */
-  #expectedRefusal({ at, through, revision }: Sets): string | undefined {
+  #expectedRefusal({ at, through, ...sets }: Sets): string | undefined {
     const place = this.#place();
     if (place.seq === null) return 'not-ready';
-    if (place.revision !== revision) return 'other-rules';
+    if (place.revision !== revisionOf(sets)) return 'other-rules';
     if (place.horizon > at.seq) return 'stale';
     return place.seq < through ? 'behind' : undefined;
   }
@@ -562,7 +566,7 @@ export class JoinedHistory {
 
   /** The objects with their values; or the error. */
   #answer({ known, sets }: Moment): ReadonlyMap<string, number> | string {
-    const { subjects, held, perhaps, own, at, through, revision } = sets;
+    const { subjects, held, perhaps, own, at, through } = sets;
     const values = {
       ':subjects': JSON.stringify(subjects),
       ':held': JSON.stringify(held),
@@ -572,7 +576,7 @@ export class JoinedHistory {
       ':at_seq': at.seq,
       ':at_time': Date.parse(at.time),
       ':through': through,
-      ':revision': revision,
+      ':revision': revisionOf(sets),
     };
     try {
       const [objects, value] = this.#prepared(known);

@@ -31,6 +31,7 @@ test('statements for SQLite fail where the mirror lacks something, or they are n
     ['other-rules', { ':revision': null }],
     ['stale', { ':at_seq': 4 }],
     ['stale', { ':at_seq': null }],
+    ['stale', { ':at_time': null }],
     ['behind', { ':through': 8 }],
     ['behind', { ':through': null }],
   ] as const) {

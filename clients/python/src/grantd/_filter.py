@@ -90,7 +90,7 @@ def sets_params(sets: SubjectSets) -> list[str]:
         *(array_text(each) for each in (sets.subjects, sets.held, sets.perhaps)),
         *(own_object, own_name),
         *(str(each) for each in (sets.at.seq, time_ms, sets.through)),
-        sets.revision,
+        f"{sets.tenant_id}:{sets.revision}",
     ]
 
 

@@ -1120,6 +1120,8 @@ class SubjectSets:
     """Sets of which a parameter is missing. In no other list."""
     own: str
     """The `object#name` that the subject is itself. Empty: none."""
+    tenant_id: str
+    """The tenant. A mirror of its grants is joined with no other."""
     revision: str
     """That of the rules. The join must have the same."""
     at: LogMoment
@@ -1137,6 +1139,7 @@ class SubjectSets:
             held=required(known, "held", list_of(text)),
             perhaps=required(known, "perhaps", list_of(text)),
             own=required(known, "own", text),
+            tenant_id=required(known, "tenant_id", text),
             revision=required(known, "revision", text),
             at=required(known, "at", LogMoment.decode),
             through=required(known, "through", integer),

@@ -831,6 +831,10 @@ export interface SubjectSets {
    */
   own: string;
   /**
+   * The tenant. A mirror of its grants is joined with no other.
+   */
+  tenant_id: string;
+  /**
    * That of the rules. The join must have the same.
    */
   revision: string;
@@ -853,6 +857,10 @@ export interface SubjectSets {
   through: number;
 }
 export interface Join {
+  /**
+   * The tenant. A mirror of its grants is joined with no other.
+   */
+  tenant_id: string;
   revision: string;
   /**
    * The part of subjects and objects before the first colon.

@@ -136,7 +136,7 @@ final class FilterCall {
         return List.of(
             arrayText(sets.subjects()), arrayText(sets.held()), arrayText(sets.perhaps()), sets.own().substring(0, own),
             own == 0 ? "" : sets.own().substring(own + 1), sets.at().seq(), sets.at().time().toEpochMilli(),
-            sets.through(), sets.revision());
+            sets.through(), sets.tenantId() + ":" + sets.revision());
     }
 
     /** The text of an array, which every driver can send. */

@@ -12,6 +12,7 @@ import java.util.List;
  * @param held {@code container#name}: what it holds on containers, of what the join asks.
  * @param perhaps Sets of which a parameter is missing. In no other list.
  * @param own The {@code object#name} that the subject is itself. Empty: none.
+ * @param tenantId The tenant. A mirror of its grants is joined with no other.
  * @param revision That of the rules. The join must have the same.
  * @param at The moment of which the answer is.
  * @param through A place in the log up to {@code at.seq}, after which nothing has changed that the join mirrors: a
@@ -22,6 +23,7 @@ public record SubjectSets(
     List<String> held,
     List<String> perhaps,
     String own,
+    String tenantId,
     String revision,
     LogMoment at,
     long through) {
@@ -32,6 +34,7 @@ public record SubjectSets(
      * @param held as in the record
      * @param perhaps as in the record
      * @param own as in the record
+     * @param tenantId as in the record
      * @param revision as in the record
      * @param at as in the record
      * @param through as in the record
@@ -49,6 +52,7 @@ public record SubjectSets(
             fields.required("held", Fields.list(Fields::text)),
             fields.required("perhaps", Fields.list(Fields::text)),
             fields.required("own", Fields::text),
+            fields.required("tenant_id", Fields::text),
             fields.required("revision", Fields::text),
             fields.required("at", LogMoment::decode),
             fields.required("through", Fields::integer));
