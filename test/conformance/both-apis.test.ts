@@ -147,7 +147,7 @@ const comparable = ({ status, headers, text }: Answer): object => ({
   headers: ['content-type', 'etag', 'x-service-warning'].map((name) => headers[name]),
   feed: 'x-service-cursor' in headers,
   text: text
-    .replaceAll(/\b(key|grt|req)_[0-9a-z]{26}\b|\bgk1_\w{81}\b/g, '$1')
+    .replaceAll(/\b(key|grt|req|ten)_[0-9a-z]{26}\b|\bgk1_\w{81}\b/g, '$1')
     .replaceAll(/"(actor|\w+_at|at|time)":"[^"]*"/g, '"$1":""')
     // Tenants may share a slot.
     .replaceAll(/"(seq|through)":\d+/g, '"$1":0'),
