@@ -169,10 +169,10 @@ async function measureLag(target: Target, server: PostgresServer): Promise<reado
         headers: { Authorization: `Bearer ${access.key}`, 'Content-Type': 'application/json' },
         body: setsOf('user:0'),
       });
-      return (await response.json()) as { at: { seq: number }; through: number; revision: string };
+      return (await response.json()) as { at: { seq: number }; through: number; tenant_id: string; revision: string };
     };
-    const waitFor = ({ at, through, revision }: Awaited<ReturnType<typeof ask>>) =>
-      client.query(`SELECT ${SCHEMA}.ready($1, $2, $3, 60000)`, [through, at.seq, revision]);
+    const waitFor = ({ at, through, tenant_id: tenant, revision }: Awaited<ReturnType<typeof ask>>) =>
+      client.query(`SELECT ${SCHEMA}.ready($1, $2, $3, 60000)`, [through, at.seq, `${tenant}:${revision}`]);
     await sync.waitUntil(
       () =>
         client.query(`SELECT FROM ${SCHEMA}.place WHERE seq IS NOT NULL`).then(
