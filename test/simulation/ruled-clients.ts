@@ -171,6 +171,10 @@ export class RuledWriter extends Caller {
     const { kind } = answer.value;
     const code = kind === 'refused' ? answer.value.code : undefined;
     if (code === 'invalid-request' && added.some((grant) => mayBeOver(grant, this.ports.now()))) return 'nothing-done';
+    // A relation leaves the rules with its last grant: that has expired, or this state has never been.
+    const undeclared = gone.filter((grant) => !this.#areDeclared([grant], before.ruleSet));
+    if (code === 'invalid-relation' && undeclared.length > 0)
+      return undeclared.every((grant) => mayBeOver(grant, this.ports.now())) ? 'nothing-done' : 'another-version';
     // Rules and grants are never both unknown.
     if (!this.#areDeclared(added, before.ruleSet)) {
       if (code !== undefined && /^invalid-(?:relation|subject|condition)$/.test(code)) return 'nothing-done';
