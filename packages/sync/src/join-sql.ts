@@ -65,7 +65,7 @@ const list = (texts: readonly string[]): string => texts.map(quoted).join(', ');
 /** What the objects of a namespace lie between: a range of an index. */
 const rangeOf = (namespace: string): readonly [string, string] => [`${namespace}:`, `${namespace};`];
 /** `object`: compared by bytes. */
-function isOf(object: string, namespace: string): string {
+export function isOf(object: string, namespace: string): string {
   const [from, to] = rangeOf(namespace).map(quoted);
   return `${object} >= ${from} AND ${object} < ${to}`;
 }

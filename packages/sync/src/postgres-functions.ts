@@ -3,7 +3,7 @@
 // has everything that their caller has to see, or raise an error.
 
 import type { JoinQuery } from '../../../src/rules/join.ts';
-import { JoinSql, POSTGRES_PARAMETERS, postgres } from './join-sql.ts';
+import { isOf, JoinSql, POSTGRES_PARAMETERS, postgres } from './join-sql.ts';
 import type { JoinSet } from './mirror.ts';
 import { momentOf, refusalsBy } from './refusals.ts';
 
@@ -82,6 +82,30 @@ const isReadOf = (schema: string, [through, atSeq, revision]: readonly string[])
 
 const truthOf = (value: string): string => `CASE ${value} WHEN 2 THEN true WHEN 0 THEN false END`;
 
+/** Rows of a mirror, at random. */
+const SAMPLE_ROWS = 24;
+/** Fewer say nothing. */
+const SAMPLE_OBJECTS_MIN = 12;
+/** About as many as a page has. */
+const ROWS_PER_PAGE = 50;
+/** Of the objects of a sample, one in so many is enough: there are too many to list in a large mirror. */
+const DENSE = 8;
+/** So many times as many rows as may be listed make a mirror large. */
+const LARGE = 20;
+
+/**
+ * Whether somebody holds so much of a large mirror that a list would be too long, by a few objects: to find that out by
+ * listing takes as long as a list. `value`: of the object `s.object`.
+ */
+function isDense(schema: string, namespace: string, { max, value }: { readonly max: string; readonly value: string }) {
+  const table = `'${`${schema}.grants`.replaceAll("'", "''")}'::regclass`;
+  return `EXISTS (SELECT FROM pg_class AS c WHERE c.oid = ${table} AND c.reltuples > ${LARGE} * ${max}::bigint)
+  AND (SELECT count(*) >= ${SAMPLE_OBJECTS_MIN} AND ${DENSE} * count(*) FILTER (WHERE ${value} > 0) >= count(*)
+    FROM (SELECT g.object FROM ${schema}.grants AS g WHERE ${isOf('g.object', namespace)} AND g.ctid = ANY (ARRAY(
+      SELECT format('(%s,%s)', floor(random() * c.relpages), 1 + floor(random() * ${ROWS_PER_PAGE}))::tid
+      FROM pg_class AS c, generate_series(1, ${2 * SAMPLE_ROWS}) WHERE c.oid = ${table})) LIMIT ${SAMPLE_ROWS}) AS s)`;
+}
+
 /** `id(object, …)`, NULL if undecided; and `id:objects(…)`: what it is true or NULL of. */
 function joinFunctions(schema: string, { id, join }: JoinSet['joins'][number]): string[] {
   const names = (parameters: object): readonly string[] => Object.keys(parameters);
@@ -92,8 +116,10 @@ function joinFunctions(schema: string, { id, join }: JoinSet['joins'][number]): 
     return [through, momentOf(seq, time), revision];
   };
   const [ofObject, ofObjects] = [state(OBJECT_PARAMETERS), state(OBJECTS_PARAMETERS)];
-  const [max, wait] = ['objects_max', 'wait_ms'].map((name) => `$${names(OBJECTS_PARAMETERS).indexOf(name) + 1}`);
+  const [max = '', wait] = ['objects_max', 'wait_ms'].map((name) => `$${names(OBJECTS_PARAMETERS).indexOf(name) + 1}`);
   const value = new JoinSql(join, postgres(schema, names(OBJECT_PARAMETERS))).value('$1', 'up');
+  const objects = new JoinSql(join, postgres(schema, names(OBJECTS_PARAMETERS)));
+  const sampled = isDense(schema, join.namespace, { max, value: objects.value('s.object', 'up') });
   return [
     made(
       `${schema}.${quotedName(id)}`,
@@ -112,8 +138,12 @@ END`,
       `#variable_conflict use_column
 BEGIN
   PERFORM ${schema}.ready(${ofObjects.join(', ')}, ${wait});
+  IF ${max} IS NOT NULL AND ${sampled} THEN
+    RETURN QUERY SELECT NULL::text, NULL::boolean WHERE ${schema}.reads(${ofObjects.join(', ')});
+    RETURN;
+  END IF;
   RETURN QUERY SELECT found.object, ${truthOf('found.value')} FROM (
-${new JoinSql(join, postgres(schema, names(OBJECTS_PARAMETERS))).objects(max)}) AS found
+${objects.objects(max)}) AS found
   WHERE (SELECT ${schema}.reads(${ofObjects.join(', ')}));
 END`,
     ),

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
-import { batchOf, type MirrorSource } from '../../../packages/sync/src/mirror.ts';
+import { batchOf, type MirrorSource, OPEN } from '../../../packages/sync/src/mirror.ts';
 import { PostgresDatabase } from '../../../packages/sync/src/postgres-database.ts';
 import { quotedName } from '../../../packages/sync/src/postgres-functions.ts';
 import { runMirror } from '../../../packages/sync/src/run-mirror.ts';
@@ -178,6 +178,23 @@ describe('a mirror in Postgres', { skip: missing ?? false }, () => {
     const values = [...valuesOf(SETS), 7, 'r1'];
     assert.deepEqual(await objectsOf(database, [...values, 3]), ALL);
     assert.deepEqual(await objectsOf(database, [...values, 2]), [null]);
+    await database.close();
+  });
+
+  it('says so by a few objects where a large mirror has most of them for somebody', async () => {
+    await clear();
+    const database = await open();
+    await mirrorOf(database, ROWS.slice(1));
+    const grants = database.table('grants');
+    await database.run(`INSERT INTO ${grants} SELECT 'document:x' || i, 'viewer', 'user:eve', 0, ${OPEN}, NULL, false, 0
+      FROM generate_series(1, 2000) AS i`);
+    await database.run(`ANALYZE ${grants}`);
+    const values = (subject: string) => [...valuesOf({ ...SETS, subjects: [subject] }), 7, 'r1'];
+    assert.deepEqual(await objectsOf(database, [...values('user:eve'), 50]), [null]);
+    assert.deepEqual(await objectsOf(database, [...values('user:ada'), 50]), ALL.slice(1));
+    assert.equal((await objectsOf(database, values('user:eve'))).length, 2000);
+    const behind = [...valuesOf({ ...SETS, subjects: ['user:eve'] }, 9), 8, 'r1', 50, 0];
+    await assert.rejects(objectsOf(database, behind), { code: REFUSED.behind });
     await database.close();
   });
 
