@@ -12,6 +12,12 @@ export interface NaiveSets {
   readonly own: string;
 }
 
+/** The terms that an application puts for `"$sure"` and `"$sets"` into the query of a search engine. */
+export function searchTerms({ subjects, held, perhaps, own }: NaiveSets) {
+  const sure = [...subjects, ...held.map((each) => `^${each}`), `=${own}`];
+  return { sure, sets: ['^', ...sure, ...perhaps.flatMap((each) => [each, `^${each}`])] };
+}
+
 const namespaceOf = (text: string): string => text.slice(0, text.indexOf(':'));
 const isGroup = (text: string): boolean => /^[^:]*:.+#[A-Za-z][A-Za-z0-9_.-]{0,63}$/u.test(text);
 

@@ -40,8 +40,8 @@ const made = (name: string, parameters: string, returns: string, body: string): 
 /** Whether the mirror has what a caller has to see, and raises what it lacks; and the same after a while. */
 function stateFunctions(schema: string): string[] {
   const refusals = refusalsBy('$1', '$2', '$3').map(
-    ({ name, code, condition, why }) =>
-      `  IF ${condition} THEN RAISE EXCEPTION '${name}: ${why}' USING ERRCODE = '${code}'; END IF;`,
+    ({ name, code, needs, why }) =>
+      `  IF (${needs}) IS NOT TRUE THEN RAISE EXCEPTION '${name}: ${why}' USING ERRCODE = '${code}'; END IF;`,
   );
   const isRead = isReadOf(schema, ['$1', '$2', '$3']);
   const parameters = 'through bigint, at_seq bigint, revision text';
@@ -77,8 +77,12 @@ END`,
   ];
 }
 
-const isReadOf = (schema: string, [through, atSeq, revision]: readonly string[]): string =>
-  `EXISTS (SELECT FROM ${schema}.place AS p WHERE p.seq >= ${through} AND p.horizon <= ${atSeq} AND p.revision = ${revision})`;
+type StateArguments = Parameters<typeof refusalsBy>;
+
+const isReadOf = (schema: string, state: StateArguments): string =>
+  `EXISTS (SELECT FROM ${schema}.place AS p WHERE ${refusalsBy(...state)
+    .map(({ needs }) => needs)
+    .join(' AND ')})`;
 
 const truthOf = (value: string): string => `CASE ${value} WHEN 2 THEN true WHEN 0 THEN false END`;
 
@@ -109,7 +113,7 @@ function isDense(schema: string, namespace: string, { max, value }: { readonly m
 /** `id(object, …)`, NULL if undecided; and `id:objects(…)`: what it is true or NULL of. */
 function joinFunctions(schema: string, { id, join }: JoinSet['joins'][number]): string[] {
   const names = (parameters: object): readonly string[] => Object.keys(parameters);
-  const state = (parameters: object): readonly string[] => {
+  const state = (parameters: object): StateArguments => {
     const [through = '', seq, time, revision = ''] = ['through', 'at_seq', 'at_time', 'revision'].map(
       (name) => `$${names(parameters).indexOf(name) + 1}`,
     );

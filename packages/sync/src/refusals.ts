@@ -4,8 +4,8 @@ export interface Refusal {
   readonly name: 'not-ready' | 'other-rules' | 'stale' | 'behind';
   /** SQLSTATE. */
   readonly code: string;
-  /** On the place `p`. */
-  readonly condition: string;
+  /** Of the place `p`: refused unless it is true. */
+  readonly needs: string;
   readonly why: string;
 }
 
@@ -18,23 +18,23 @@ export const momentOf = (seq = 'NULL', time = 'NULL'): string => `CASE WHEN ${ti
  */
 export function refusalsBy(through: string, atSeq: string, revision: string): readonly Refusal[] {
   return [
-    { name: 'not-ready', code: 'GR004', condition: 'p.seq IS NULL', why: 'the mirror is being made' },
+    { name: 'not-ready', code: 'GR004', needs: 'p.seq IS NOT NULL', why: 'the mirror is being made' },
     {
       name: 'other-rules',
       code: 'GR003',
-      condition: `(p.revision = ${revision}) IS NOT TRUE`,
+      needs: `p.revision = ${revision}`,
       why: 'the mirror is for other rules',
     },
     {
       name: 'stale',
       code: 'GR002',
-      condition: `(p.horizon <= ${atSeq}) IS NOT TRUE`,
+      needs: `p.horizon <= ${atSeq}`,
       why: 'the mirror has that moment no more: ask for the sets again',
     },
     {
       name: 'behind',
       code: 'GR001',
-      condition: `(p.seq >= ${through}) IS NOT TRUE`,
+      needs: `p.seq >= ${through}`,
       why: 'the mirror has not come so far',
     },
   ];

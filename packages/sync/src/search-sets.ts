@@ -13,20 +13,6 @@ export const SETS_MAX = 10_000;
 const EVERYONE = '^';
 export const FIELD = 'grantd';
 
-/** A response of `POST /v1/sets`. */
-export interface SubjectSets {
-  readonly subjects: readonly string[];
-  readonly held: readonly string[];
-  readonly perhaps: readonly string[];
-  readonly own: string;
-}
-
-/** The terms that stand for `"$sure"` and `"$sets"` in a query. */
-export function termsOf({ subjects, held, perhaps, own }: SubjectSets) {
-  const sure = [...subjects, ...held.map((each) => `^${each}`), `=${own}`];
-  return { sure, sets: [EVERYONE, ...sure, ...perhaps.flatMap((each) => [each, `^${each}`])] };
-}
-
 /** What must not hold has to be sure. */
 const fieldOf = (atom: string, isSure: boolean): string => (isSure ? `${atom}_sure` : atom);
 

@@ -9,7 +9,7 @@ import { momentOf, refusalsBy } from './refusals.ts';
 export function sqliteStatements(join: Join): { readonly objects: string; readonly value: string } {
   const sql = new JoinSql(join, SQLITE);
   const refusals = refusalsBy(':through', momentOf(':at_seq', ':at_time'), ':revision').map(
-    ({ name, condition, why }) => `\n    WHEN ${condition} THEN '${name}: ${why}'`,
+    ({ name, needs, why }) => `\n    WHEN (${needs}) IS NOT TRUE THEN '${name}: ${why}'`,
   );
   // The only errors that a query can raise by a text of its own are those about paths.
   const isReady = `json_extract('{}', CASE${refusals.join('')} END) IS NULL`;

@@ -3,12 +3,11 @@
 // rules, nothing is read.
 
 import { GrantdError } from '../../core/errors.ts';
-import { RELATIONS } from '../../core/tuples.ts';
 import { CompiledRules, type RelationNumberOf } from '../../rules/compiled-rules.ts';
 import { type CompiledConditions, compileInTurns, demandCompiled } from '../../rules/conditions/compiled-condition.ts';
 import { type Join, type JoinQuery, joinSteps } from '../../rules/join.ts';
 import { nameElsewhere, undefinedName } from '../../rules/questions.ts';
-import { NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
+import { grantedNames, NO_RULES, type RuleSet, revisionOfRules, textOfRules } from '../../rules/rule-set.ts';
 import { namesToAsk, RulesText } from '../../rules/rules-text.ts';
 import { inTurns } from '../../rules/steps.ts';
 import { JoinCache } from './join-cache.ts';
@@ -227,7 +226,7 @@ export class TenantRules {
     const number = compiled.numberOf(name);
     if (number === undefined) throw undefinedName(name, compiled.askableOn(`${namespace}:`), `${namespace}:`, field);
     const ruled = ruleSet.rules.filter((rule) => rule.name === name).map((rule) => rule.namespace);
-    const isGranted = [...RELATIONS, ...ruleSet.relations, ...ruleSet.states].some((relation) => relation === name);
+    const isGranted = grantedNames(ruleSet).some((relation) => relation === name);
     if (!isGranted && !ruled.includes(namespace)) throw nameElsewhere(name, namespace, ruled, field);
     const join = await inTurns(joinSteps(ruleSet, compiled, query, number), this.turn);
     if (this.loaded === rules) {

@@ -19,7 +19,8 @@ const ROOT = join(import.meta.dirname, '..', '..', '..');
 
 /** A command of a page that waits in vain ends with all that the script has started, and with what was printed. */
 const SCRIPT_SECONDS_MAX = 300;
-const limited = ['--kill-after=10', String(SCRIPT_SECONDS_MAX)];
+const runScript = (command: readonly string[], options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv }) =>
+  run('timeout', ['--kill-after=10', String(SCRIPT_SECONDS_MAX), ...command], options);
 
 const { directory: folder } = useDev('service');
 
@@ -55,7 +56,7 @@ async function runWithProgram(directory: string, parts: readonly (string | undef
     .replaceAll(/http:\/\/127\.0\.0\.1:8080|https:\/\/grantd\.example\.com/g, baseUrl)
     .replaceAll('ten_…', tenant);
   const env = testEnvironment(join(directory, data));
-  return run('timeout', [...limited, 'bash', '-euo', 'pipefail', '-c', text], { cwd: directory, env });
+  return runScript(['bash', '-euo', 'pipefail', '-c', text], { cwd: directory, env });
 }
 
 const NEXT = 'echo "=== next"';
@@ -219,7 +220,7 @@ describe('the pages for application developers, by one reader in their order', (
     const [shell, trap] = / &$/m.test(script)
       ? ['bash', "trap 'kill $(jobs -p) 2> /dev/null || true' EXIT"]
       : ['sh', ''];
-    const { stdout } = await run('timeout', [...limited, shell, '-euc', `${trap}\n${script}`], { cwd: checkout, env });
+    const { stdout } = await runScript([shell, '-euc', `${trap}\n${script}`], { cwd: checkout, env });
     return outputsIn(stdout).slice(1);
   }
 
@@ -303,7 +304,7 @@ describe('the commands of the guide to the command line', () => {
       'echo; cat grants.tsv; cat acme.ndjson',
     ].join('\n');
     const env = { ...testEnvironment(join(directory, 'data')), HOME: home };
-    const { stdout } = await run('timeout', [...limited, 'bash', '-euo', 'pipefail', '-c', script], { cwd: ROOT, env });
+    const { stdout } = await runScript(['bash', '-euo', 'pipefail', '-c', script], { cwd: ROOT, env });
     assert.match(stdout, /^guarded$/m);
     // The export was written over what was imported first.
     assert.match(stdout, /^user:bob\tviewer\tdoc:readme$/m);

@@ -2,25 +2,18 @@
 // `test/contract/slow` has processes that end anywhere, and two at once.
 
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { SearchIndex } from '../../../packages/sync/src/search-index.ts';
 import { searchQuery } from '../../../packages/sync/src/search-sets.ts';
-import { missingOpenSearch, type OpenSearchServer, startOpenSearch } from '../../../tools/engines/opensearch.ts';
-import { useDirectory } from '../../kit/directory.ts';
+import { missingOpenSearch } from '../../../tools/engines/opensearch.ts';
 import { sync } from '../../unit/cli/scripted-sync.ts';
-import { folders, historyOf, joinSet, SearchedIndex, SUBJECTS } from './searched-index.ts';
+import { folders, historyOf, joinSet, SearchedIndex, SUBJECTS, useOpenSearch } from './searched-index.ts';
 
 const missing = await missingOpenSearch('sets in the documents of OpenSearch');
 
 describe('sets in the documents of OpenSearch', { skip: missing ?? false }, () => {
-  let server: OpenSearchServer;
-  const directory = useDirectory();
-  const file = (name: string): string => join(directory, `${name}.db`);
-  before(async () => {
-    server = await startOpenSearch();
-  });
-  after(() => server[Symbol.asyncDispose]());
+  const server = useOpenSearch();
+  const { file } = server;
 
   it('are those of the mirror after each page, and after rules that read them otherwise', async () => {
     const index = new SearchedIndex(server.url, 'pages');

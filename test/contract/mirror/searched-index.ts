@@ -1,15 +1,19 @@
 // An index of a real OpenSearch, with the documents of an application, whose sets are kept from a scripted history.
 
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before } from 'node:test';
 import type { JoinSet, MirroredGrant } from '../../../packages/sync/src/mirror.ts';
 import { runMirror } from '../../../packages/sync/src/run-mirror.ts';
 import { SearchIndex } from '../../../packages/sync/src/search-index.ts';
-import { searchQuery, termsOf } from '../../../packages/sync/src/search-sets.ts';
+import { searchQuery } from '../../../packages/sync/src/search-sets.ts';
 import { SearchSink } from '../../../packages/sync/src/search-sink.ts';
 import { SqlMirror } from '../../../packages/sync/src/sql-mirror.ts';
 import { SqliteDatabase } from '../../../packages/sync/src/sqlite-database.ts';
 import type { Join } from '../../../src/rules/join.ts';
-import { NaiveJoin, type NaiveSets } from '../../kit/naive-join.ts';
+import { type OpenSearchServer, startOpenSearch } from '../../../tools/engines/opensearch.ts';
+import { useDirectory } from '../../kit/directory.ts';
+import { NaiveJoin, type NaiveSets, searchTerms } from '../../kit/naive-join.ts';
 import { joinsOf, ScriptedHistory } from './scripted-history.ts';
 
 const PAIRS = ['document:parent', 'document:viewer', 'folder:parent', 'folder:viewer'];
@@ -25,6 +29,22 @@ const TEXTS = {
   objects: ['document:1', "document:it's", 'document:ü', 'folder:1', 'folder:2', 'folder:3'],
   subjects: ['user:ada', 'user:bob', 'team:x#member', 'folder:1', 'folder:2', 'folder:3'],
 };
+
+/** A server for the tests of a suite, with paths of files for their mirrors. */
+export function useOpenSearch() {
+  let server: OpenSearchServer | undefined;
+  const directory = useDirectory();
+  before(async () => {
+    server = await startOpenSearch();
+  });
+  after(() => server?.[Symbol.asyncDispose]());
+  return {
+    get url(): string {
+      return server?.url ?? '';
+    },
+    file: (name: string): string => join(directory, `${name}.db`),
+  };
+}
 
 export const historyOf = (seed: number, commits: number): ScriptedHistory =>
   new ScriptedHistory(seed, commits, joinSet('r1'), TEXTS);
@@ -101,7 +121,7 @@ export class SearchedIndex {
   }
 
   async search(sets: NaiveSets, { joins }: JoinSet): Promise<readonly string[]> {
-    const terms = termsOf(sets);
+    const terms = searchTerms(sets);
     const [first] = joins;
     assert.ok(first);
     const filled: unknown = JSON.parse(JSON.stringify(searchQuery(first)), (_, value: unknown) =>

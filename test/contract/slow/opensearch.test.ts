@@ -1,11 +1,9 @@
 // Processes that keep the sets in the documents of a real OpenSearch: one that ends at any call, and two at once.
 
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { missingOpenSearch, type OpenSearchServer, startOpenSearch } from '../../../tools/engines/opensearch.ts';
-import { useDirectory } from '../../kit/directory.ts';
-import { folders, historyOf, joinSet, SearchedIndex } from '../mirror/searched-index.ts';
+import { describe, it } from 'node:test';
+import { missingOpenSearch } from '../../../tools/engines/opensearch.ts';
+import { folders, historyOf, joinSet, SearchedIndex, useOpenSearch } from '../mirror/searched-index.ts';
 
 const missing = await missingOpenSearch('processes that keep sets in OpenSearch');
 
@@ -24,13 +22,8 @@ function fetchUntil(count: number): typeof fetch {
 }
 
 describe('sets in the documents of OpenSearch', { skip: missing ?? false }, () => {
-  let server: OpenSearchServer;
-  const directory = useDirectory();
-  const file = (name: string): string => join(directory, `${name}.db`);
-  before(async () => {
-    server = await startOpenSearch();
-  });
-  after(() => server[Symbol.asyncDispose]());
+  const server = useOpenSearch();
+  const { file } = server;
 
   it('are right after an end at any call', async () => {
     const index = new SearchedIndex(server.url, 'killed');

@@ -13,11 +13,11 @@ const STATEMENTS = 'packages/sync/src/join-sql.ts';
 const REFUSALS = 'packages/sync/src/refusals.ts';
 const SETS = 'src/shard/evaluation/evaluate-sets.ts';
 
-/** A condition under which a mirror refuses. */
+/** What a mirror needs, lest it refuses. */
 const refusalIgnored = (name: string, what: string, condition: string): JoinFault => ({
   name,
   what,
-  edits: [{ file: REFUSALS, within: 'refusalsBy', find: condition, replace: "'false'" }],
+  edits: [{ file: REFUSALS, within: 'refusalsBy', find: condition, replace: "'true'" }],
 });
 
 export const JOIN_FAULTS: readonly JoinFault[] = [
@@ -36,18 +36,18 @@ export const JOIN_FAULTS: readonly JoinFault[] = [
     ],
   },
   // biome-ignore lint/suspicious/noTemplateCurlyInString: text of the program
-  refusalIgnored('through-not-awaited', 'A mirror that is behind answers.', '`(p.seq >= ${through}) IS NOT TRUE`'),
+  refusalIgnored('through-not-awaited', 'A mirror that is behind answers.', '`p.seq >= ${through}`'),
   refusalIgnored(
     'stale-answered',
     'A mirror answers about a moment of which it has no longer all rows.',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: text of the program
-    '`(p.horizon <= ${atSeq}) IS NOT TRUE`',
+    '`p.horizon <= ${atSeq}`',
   ),
   refusalIgnored(
     'other-rules-answered',
     'A join of other rules than those of the sets answers.',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: text of the program
-    '`(p.revision = ${revision}) IS NOT TRUE`',
+    '`p.revision = ${revision}`',
   ),
   {
     name: 'half-an-entry',

@@ -11,13 +11,12 @@ import {
   searchFields,
   searchQuery,
   structureOf,
-  termsOf,
 } from '../../../packages/sync/src/search-sets.ts';
 import { SqlMirror } from '../../../packages/sync/src/sql-mirror.ts';
 import { SqliteDatabase } from '../../../packages/sync/src/sqlite-database.ts';
 import { namespaceOf } from '../../../src/core/tuples.ts';
 import type { Join, JoinedNode } from '../../../src/rules/join.ts';
-import { NaiveJoin, type NaiveSets } from '../../kit/naive-join.ts';
+import { NaiveJoin, type NaiveSets, searchTerms } from '../../kit/naive-join.ts';
 import { naiveModel } from '../../kit/naive-rules.ts';
 import { joinCases, setsOf } from '../rules/join-cases.ts';
 import type { CaseKind } from '../rules/random-rules.ts';
@@ -37,7 +36,7 @@ interface Query {
 }
 
 /** As the engines have it. */
-function matches(fields: Fields, terms: ReturnType<typeof termsOf>, query: Query): boolean {
+function matches(fields: Fields, terms: ReturnType<typeof searchTerms>, query: Query): boolean {
   const all = (queries: readonly Query[] = []): readonly boolean[] =>
     queries.map((each) => matches(fields, terms, each));
   if (query.match_none !== undefined) return false;
@@ -95,7 +94,7 @@ function testCases(kind: CaseKind, seeds: number): void {
           counts[`${truth}`] += 1;
           const fields = objectSets.of(object);
           assert.deepEqual(Object.keys(fields).sort(), searchFields(join).toSorted());
-          const isFound = matches(fields, termsOf(sets), query);
+          const isFound = matches(fields, searchTerms(sets), query);
           const what = `${each.what}, ${subject}, ${object}: ${truth}`;
           if (truth !== false) assert.equal(isFound, true, what);
           else if (isPlain) assert.equal(isFound, false, what);
@@ -138,7 +137,7 @@ async function fieldsOf(
 
 const NOBODY: NaiveSets = { subjects: ['user:eve'], held: [], perhaps: [], own: 'user:eve#self' };
 const isFound = (fields: Fields, sets: NaiveSets): boolean =>
-  matches(fields, termsOf(sets), searchQuery({ id: ID, join: JOIN }));
+  matches(fields, searchTerms(sets), searchQuery({ id: ID, join: JOIN }));
 
 describe('sets for search engines', () => {
   testCases('union', 12);
