@@ -54,13 +54,13 @@ function renderRows(figures: readonly Figure[]): string {
   });
   for (const [row, its] of Map.groupBy(figures, (figure) => figure.row ?? '')) {
     const cells = columns.map(([name]) => renderCell(its.find((figure) => figure.name === name)));
-    table.push([row, ...cells, its.some((figure) => isReached(figure) === false) ? 'MISSED' : 'reached']);
+    const verdicts = its.map(isReached).filter((reached) => reached !== undefined);
+    table.push([row, ...cells, verdicts.length === 0 ? '' : verdicts.includes(false) ? 'MISSED' : 'reached']);
   }
   return `${table.toString()}\n`;
 }
 
-export function renderFigures(figures: readonly Figure[]): string {
-  if (figures.every(({ row }) => row !== undefined)) return renderRows(figures);
+function renderList(figures: readonly Figure[]): string {
   const table = new Table({
     head: ['figure', 'value', 'unit', 'target', '', 'rounds'],
     colAligns: ['left', 'right', 'left', 'left', 'left', 'left'],
@@ -78,4 +78,10 @@ export function renderFigures(figures: readonly Figure[]): string {
     ]);
   }
   return `${table.toString()}\n`;
+}
+
+export function renderFigures(figures: readonly Figure[]): string {
+  const inRows = figures.filter(({ row }) => row !== undefined);
+  const alone = figures.filter(({ row }) => row === undefined);
+  return `${alone.length === 0 ? '' : renderList(alone)}${inRows.length === 0 ? '' : renderRows(inRows)}`;
 }

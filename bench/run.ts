@@ -211,7 +211,7 @@ const program = new Command('bench')
   .option('--json <file>', 'also write machine and figures to this file')
   .addHelpText(
     'after',
-    `\nScenarios:\n${describe(SCENARIOS)}\n\nParts of isolation:\n${describe(isolationScenario.parts ?? [])}\n\nThe parts of steps are the operations of the API.`,
+    `\nScenarios:\n${describe(SCENARIOS)}\n\nParts of cluster:\n${describe(clusterScenario.parts ?? [])}\n\nParts of isolation:\n${describe(isolationScenario.parts ?? [])}\n\nThe parts of steps are the operations of the API.`,
   )
   .action(run);
 

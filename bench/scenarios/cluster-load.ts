@@ -16,8 +16,6 @@ import { cpuSecondsBetween, readCpuOfAll, readCpuSeconds } from '../server/resou
 import { median } from '../statistics.ts';
 
 const GRANTS_PER_TENANT = 1000;
-/** Each tenant gets one question about each of its subjects. */
-const QUESTIONS_PER_TENANT = 100;
 const TENANTS_UNDER_WAY = 8;
 /** Until code is fully compiled. */
 const WARM_UP_MS = 4000;
@@ -110,7 +108,7 @@ export async function fillProbed(
   return tenants.map(({ key }) => ({ url, key, requests: questionsOf(data, questions, key) }));
 }
 
-/** Checks of all tenants in turn, equally many of each. */
+/** Checks of all tenants in turn, equally many of each, and of all subjects. */
 export async function fillEvenly(
   context: BenchContext,
   cluster: GrantdCluster,
@@ -120,8 +118,8 @@ export async function fillEvenly(
   context.progress(`importing ${count * GRANTS_PER_TENANT} grants of ${count} tenants`);
   const tenants = await createTenantsEvenly(cluster, tenantsPerShard);
   const data = await importForEach(cluster, tenants, GRANTS_PER_TENANT);
-  const byTenant = tenants.map(({ key }) => questionsOf(data, QUESTIONS_PER_TENANT, key));
-  const inTurn = Array.from({ length: QUESTIONS_PER_TENANT }, (_, number) =>
+  const byTenant = tenants.map(({ key }) => questionsOf(data, data.subjects, key));
+  const inTurn = Array.from({ length: data.subjects }, (_, number) =>
     byTenant.flatMap((questions) => questions.slice(number, number + 1)),
   );
   return checkJob(cluster, inTurn.flat());
