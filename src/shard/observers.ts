@@ -109,14 +109,11 @@ export function reportShard(
     metrics.shardSlots.inc({ state: status.state });
     metrics.shardQueueLength.inc(tenure.queueLength);
     metrics.checkpointLagEntries.inc(tenure.lagEntries);
-    // Adds up first: there may be a hundred thousand tenants.
-    let grants = 0;
-    for (const { grantCount, recentChanges, followed } of tenure.tenants.values()) {
-      grants += grantCount.grants;
+    metrics.grants.inc(tenure.grants);
+    for (const { recentChanges, followed } of tenure.due.followed) {
       if (recentChanges !== undefined) reportRecentChanges(metrics, recentChanges);
       if (followed) metrics.tenantsWithReaders.inc();
     }
-    metrics.grants.inc(grants);
     const { nowMs } = tenure.slotTime;
     for (const memory of tenure.expiring) lagMs = Math.max(lagMs, nowMs - memory.uncollectedMs);
   }

@@ -71,7 +71,7 @@ export function createReaderShard(
     tenureOf: (slot) => {
       throw new ShardFailure('not-serving', `Slot ${slot} has no owner in this thread.`);
     },
-    tenures: () => [],
+    tenures: () => new Map(),
     members: async () => [],
     report: () => ({ incarnation, shardName, leaseLeftMs: undefined, rows: [] }),
     lookups,

@@ -387,7 +387,7 @@ export class ShardNode implements Shard {
       slots: meta.slots,
       segmentSize: meta.segmentSize,
       tenureOf: (slot) => this.#tenureOf(slot),
-      tenures: () => this.#ownership.tenures.values(),
+      tenures: () => this.#ownership.tenures,
       members: () => store.listMembers(storeDeadline(clock)),
       report: () => ({
         incarnation: this.incarnation,

@@ -56,7 +56,7 @@ export async function maintain(
     await purgeTenants(ports, tenure);
     await writeKeyUses(ports, tenure);
     await tenure.hotPages.store();
-    await storeDueUsage(ports, tenure.tenants);
+    await storeDueUsage(ports, tenure.due);
     if (options.trim && tenure.restored) await trimLog(ports, tenure);
     await removeLeftovers(ports, tenure);
   } catch (error) {
@@ -111,9 +111,8 @@ async function isOld(
 /** Removes the data of tenants that are being deleted, for a bounded time, then marks them as deleted. */
 export async function purgeTenants(ports: MaintenancePorts, tenure: Tenure): Promise<void> {
   const untilMs = ports.clock.monotonicMs() + PURGE_MS_PER_ROUND;
-  for (const memory of [...tenure.tenants.values()]) {
-    if (memory.tenant.state !== 'deleting' || !tenure.serving) continue;
-    if (ports.clock.monotonicMs() >= untilMs) return;
+  for (const memory of [...tenure.due.deleting]) {
+    if (!tenure.serving || ports.clock.monotonicMs() >= untilMs) return;
     await purgeTenant(ports, tenure, memory, untilMs);
   }
 }
@@ -152,12 +151,20 @@ async function purgeTenant(
 
 /** Stores the last uses of keys that have not been stored for five minutes. */
 export async function writeKeyUses(ports: MaintenancePorts, tenure: Tenure): Promise<void> {
-  const { store, clock } = ports;
-  for (const memory of tenure.tenants.values()) {
+  const { usedKeys } = tenure.due;
+  for (const memory of [...usedKeys]) {
+    await writeUsesOf(ports, memory);
+    if (isLeaving(memory.tenant) || !memory.keyUses.values().some(({ listed }) => listed)) usedKeys.delete(memory);
+  }
+}
+
+async function writeUsesOf({ store, clock }: MaintenancePorts, memory: TenantMemory): Promise<void> {
+  for (const [keyId, use] of memory.keyUses) {
     // A key use that is written after the tenant's rows were removed would remain.
-    if (!memory.isUsed || isLeaving(memory.tenant)) continue;
-    for (const [keyId, use] of memory.keyUses) {
-      if (use.usedAtMs <= use.writtenAtMs || clock.wallMs() - use.writtenAtMs < KEY_USE_WRITE_MS) continue;
+    if (isLeaving(memory.tenant)) return;
+    if (!use.listed) continue;
+    if (use.usedAtMs <= use.writtenAtMs) use.listed = false;
+    else if (clock.wallMs() - use.writtenAtMs >= KEY_USE_WRITE_MS) {
       const nowMs = clock.wallMs();
       await store.writeKeyUse(memory.tenantId, keyId, use.usedAtMs, storeDeadline(clock));
       use.writtenAtMs = nowMs;

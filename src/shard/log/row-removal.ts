@@ -129,11 +129,14 @@ export async function removeLeftovers(ports: RemovalPorts, tenure: Tenure): Prom
   const goesOn = (): boolean => tenure.serving && clock.monotonicMs() - startedMs < LEFTOVERS_MS_PER_ROUND;
   try {
     await removeDeletedTenants(ports, tenure, goesOn);
-    for (const memory of tenure.tenants.values()) {
-      if (memory.keySweep === undefined && memory.emptySubjects === undefined) continue;
-      if (isLeaving(memory.tenant)) continue;
-      await removeRevokedKeys(ports, tenure, memory, goesOn);
-      await removeNotedSubjects(ports, tenure, memory);
+    const { obsoleteRows } = tenure.due;
+    for (const memory of [...obsoleteRows]) {
+      if (!isLeaving(memory.tenant)) {
+        await removeRevokedKeys(ports, tenure, memory, goesOn);
+        await removeNotedSubjects(ports, tenure, memory);
+      }
+      const isDone = memory.keySweep === undefined && memory.emptySubjects === undefined;
+      if (isDone || isLeaving(memory.tenant)) obsoleteRows.delete(memory);
       if (!goesOn()) return;
     }
   } catch (error) {

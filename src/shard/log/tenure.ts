@@ -12,7 +12,8 @@ import type { Tenant } from '../../core/tenants.ts';
 import type { GrantCountRow, GrantCountWrite, SlotRow, Stamp, Store } from '../../store/store.ts';
 import type { PageLimits, ReaderLimits } from '../memory/limits.ts';
 import type { MemoryBudget } from '../memory/memory-budget.ts';
-import { TenantMemory, type TenantMemoryDependencies } from '../memory/tenant-memory.ts';
+import { DueTenants, TenantMemory, type TenantMemoryDependencies } from '../memory/tenant-memory.ts';
+import { TextOrder } from '../memory/text-order.ts';
 import type { HeldBytes, WriteKind } from '../memory/write-memory.ts';
 import { ShardFailure, type SlotStatus } from '../shard.ts';
 import { Appender } from './appender.ts';
@@ -47,6 +48,9 @@ export class Tenure {
   /** The first seq that the log still has. */
   first: number;
   readonly tenants = new Map<TenantId, TenantMemory>();
+  /** The ids of `tenants`. */
+  readonly tenantIds = new TextOrder<TenantId>();
+  readonly due = new DueTenants();
   readonly leftovers: Leftovers = { deletedTenants: undefined, notBeforeMs: 0 };
   readonly budget: TenureDependencies['budget'];
   readonly hotPages: HotPages;
@@ -61,6 +65,7 @@ export class Tenure {
   readonly #held: { readonly [Kind in WriteKind]: HeldBytes };
   /** Whether the operation ids of all replayed entries are known. While memory is short they are read back later. */
   #replayedKnown = true;
+  #grants = 0;
   #state: SlotStatus['state'] | 'ended' = 'opening';
   /** The seq of the entry with which it began to serve. */
   begunSeq = 0;
@@ -77,7 +82,7 @@ export class Tenure {
     this.#row = row;
     this.first = row.first;
     this.#dependencies = dependencies;
-    this.#memoryDependencies = { ...dependencies, applied: () => this.applied() };
+    this.#memoryDependencies = { ...dependencies, applied: () => this.applied(), due: this.due };
     const { clock, operationsKeptMs, budget } = dependencies;
     this.budget = budget;
     this.slotTime = new SlotTime(clock, this);
@@ -123,6 +128,11 @@ export class Tenure {
     return this.#applier?.appliedSeq ?? 0;
   }
 
+  /** Live grants of all its tenants. */
+  get grants(): number {
+    return this.#grants;
+  }
+
   /** Log entries that the state tables do not contain yet. */
   get lagEntries(): number {
     return this.#appender === undefined || this.#applier === undefined ? 0 : this.lastSeq - this.#applier.appliedSeq;
@@ -156,7 +166,7 @@ export class Tenure {
         if (tenant.state === 'deleted') this.leftovers.deletedTenants ??= { after: undefined };
         else this.#addTenant(tenant, false);
       }
-      for (const row of grantCounts) this.tenants.get(row.tenantId)?.grantCount.load(row);
+      for (const row of grantCounts) this.#loadCount(row);
       await this.#takeIn(ahead?.pages ?? [], slice);
       const end = await recoverLog(ports, this.#row, checkpoint);
       this.#expectExpiries(grantCounts, end);
@@ -187,6 +197,13 @@ export class Tenure {
       this.end('The slot could not be opened.');
       throw error;
     }
+  }
+
+  #loadCount(row: GrantCountRow): void {
+    const memory = this.tenants.get(row.tenantId);
+    if (memory === undefined) return;
+    memory.grantCount.load(row);
+    this.#grants += row.grants;
   }
 
   /** Their grants may have begun to expire from there on. The time of the log is known once it was replayed. */
@@ -288,7 +305,7 @@ export class Tenure {
     this.#state = 'releasing';
     void this.hotPages.storeNow();
     // A next owner needs no figures to serve, so it does not wait for them.
-    const usage = storeLastUsage(this.#dependencies, this.tenants);
+    const usage = storeLastUsage(this.#dependencies, this.due);
     const finished = this.#appender?.drained().then(() => (flush ? this.#applier?.flush() : undefined));
     await Promise.race([Promise.all([finished, flush && usage]), delay(this.#dependencies.clock, limitMs)]);
     this.end('The slot was released.');
@@ -409,11 +426,15 @@ export class Tenure {
         if (change.kind === 'tenant-created' && !this.tenants.has(tenantId)) this.#addTenant(change.tenant, true);
         const memory = this.tenants.get(tenantId);
         if (memory === undefined) continue;
+        const { grants } = memory.grantCount;
         if (memory.commit(change, entry.seq)) counted.add(memory);
+        this.#grants += memory.grantCount.grants - grants;
         if (memory.nextExpiryMs !== undefined) this.expiring.add(memory);
         if (change.kind === 'tenant-updated' && change.tenant.state === 'deleted') {
           memory.drop();
+          this.#grants -= memory.grantCount.grants;
           this.tenants.delete(tenantId);
+          this.tenantIds.delete(tenantId);
           this.expiring.delete(memory);
         }
       }
@@ -441,6 +462,7 @@ export class Tenure {
 
   /** `isNew`: every grant that it has is committed after this. */
   #addTenant(tenant: Tenant, isNew: boolean): void {
+    this.tenantIds.add(tenant.tenantId);
     this.tenants.set(tenant.tenantId, new TenantMemory(tenant, isNew, this.#memoryDependencies));
   }
 }

@@ -4,12 +4,11 @@
 
 import type { Clock } from '../../core/async/clock.ts';
 import { inParallel } from '../../core/async/in-parallel.ts';
-import type { TenantId } from '../../core/ids.ts';
 import { isLeaving } from '../../core/tenants.ts';
 import { MS_PER_HOUR, MS_PER_MINUTE } from '../../core/text/timestamps.ts';
 import type { StateStore } from '../../store/store.ts';
 import { ASKED_PLACES } from '../memory/asked-names.ts';
-import type { TenantMemory } from '../memory/tenant-memory.ts';
+import type { DueTenants, TenantMemory } from '../memory/tenant-memory.ts';
 import {
   bucketsIn,
   HOUR_ROWS,
@@ -36,32 +35,34 @@ interface UsagePorts {
   readonly clock: Clock;
 }
 
-type Tenants = ReadonlyMap<TenantId, TenantMemory>;
+type Due = Pick<DueTenants, 'reportedUsage'>;
 
 // ---- writing ----
 
 /** Stores the usage that has not been stored for five minutes. Rejects after the first failure. */
-export const storeDueUsage = (ports: UsagePorts, tenants: Tenants): Promise<void> =>
-  storeUsage(ports, tenants, ports.clock.monotonicMs() - USAGE_STORE_MS);
+export const storeDueUsage = (ports: UsagePorts, due: Due): Promise<void> =>
+  storeUsage(ports, due, ports.clock.monotonicMs() - USAGE_STORE_MS);
 
 /** Stores all usage that is not stored yet, when the slot is released. Never rejects: it may be lost. */
-export const storeLastUsage = (ports: UsagePorts, tenants: Tenants): Promise<void> =>
-  storeUsage(ports, tenants).catch(() => undefined);
+export const storeLastUsage = (ports: UsagePorts, due: Due): Promise<void> =>
+  storeUsage(ports, due).catch(() => undefined);
 
-async function storeUsage(ports: UsagePorts, tenants: Tenants, storedBeforeMs?: number): Promise<void> {
+async function storeUsage(ports: UsagePorts, { reportedUsage }: Due, storedBeforeMs?: number): Promise<void> {
   const { clock } = ports;
   const untilMs = clock.monotonicMs() + STORING_MS_MAX;
-  // The parts of the memory are taken now: the tenure may end meanwhile.
-  const due = [...tenants.values()]
+  const due: TenantMemory[] = [];
+  // The tenure may end meanwhile: what it drops is still stored.
+  for (const memory of reportedUsage) {
     // Usage that is written after the tenant's rows were removed would remain.
-    .filter((memory) => memory.isUsed && !isLeaving(memory.tenant) && memory.usage.isUnstored(storedBeforeMs))
-    .map(({ tenantId, usage }) => ({ tenantId, usage }));
-  await inParallel(due, TENANTS_AT_ONCE, async ({ tenantId, usage }) => {
-    if (clock.monotonicMs() < untilMs) await storeOne(ports, tenantId, usage);
+    if (isLeaving(memory.tenant) || !memory.usage.isUnstored()) reportedUsage.delete(memory);
+    else if (memory.usage.isUnstored(storedBeforeMs)) due.push(memory);
+  }
+  await inParallel(due, TENANTS_AT_ONCE, async (memory) => {
+    if (clock.monotonicMs() < untilMs) await storeOne(ports, memory);
   });
 }
 
-async function storeOne({ store, clock }: UsagePorts, tenantId: TenantId, usage: TenantUsage): Promise<void> {
+async function storeOne({ store, clock }: UsagePorts, { tenantId, usage }: TenantMemory): Promise<void> {
   if (!usage.seeded) {
     const hour = hourOf(clock.wallMs());
     const [rows, asked] = await Promise.all(

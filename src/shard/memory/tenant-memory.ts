@@ -43,6 +43,29 @@ import { TouchedRelations } from './touched-relations.ts';
 export interface KeyUse {
   usedAtMs: number;
   writtenAtMs: number;
+  /** Whether `DueTenants.usedKeys` has its tenant because of this key. */
+  listed: boolean;
+}
+
+/**
+ * The tenants of a tenure that its maintenance or the metrics have to visit, among very many that they do not. The
+ * memory of a tenant enters them itself.
+ */
+export class DueTenants {
+  readonly deleting = new Set<TenantMemory>();
+  /** With keys that were used since their use was last written. */
+  readonly usedKeys = new Set<TenantMemory>();
+  /** With reported usage that was not stored when they entered. */
+  readonly reportedUsage = new Set<TenantMemory>();
+  /** With rows of keys or subjects that may be removed. */
+  readonly obsoleteRows = new Set<TenantMemory>();
+  /** Whose changes or commits were followed, and are kept. */
+  readonly followed = new Set<TenantMemory>();
+  readonly #all = [this.deleting, this.usedKeys, this.reportedUsage, this.obsoleteRows, this.followed];
+
+  delete(memory: TenantMemory): void {
+    for (const tenants of this.#all) tenants.delete(memory);
+  }
 }
 
 /** Whether a watched grant has changed. */
@@ -90,6 +113,8 @@ const NAMESPACES_BYTES = 300;
 export interface TenantMemoryDependencies extends GrantPagesDependencies {
   /** Resolves when the state tables contain every commit so far. */
   readonly applied: () => Promise<void>;
+  /** Undefined: nobody maintains the tenant here. */
+  readonly due?: DueTenants | undefined;
   /** Default: `READER_LIMITS`. */
   readonly readerLimits?: ReaderLimits | undefined;
 }
@@ -131,8 +156,6 @@ export class TenantMemory implements EntityFilter {
   readonly grantCount = new GrantCount();
   /** Set on a tenant that is being deleted, once the removal of rows up to the stamp has begun. */
   removal: (TenantDeletion & { readonly stamp: Stamp }) | undefined;
-  /** Where the removal of revoked keys continues; undefined: it is not worthwhile. */
-  keySweep: KeySweep | undefined;
   /** Listed subjects that were found without a grant; undefined: none. */
   emptySubjects: Set<string> | undefined;
   /**
@@ -144,6 +167,7 @@ export class TenantMemory implements EntityFilter {
   collectingMs = Number.POSITIVE_INFINITY;
   /** No live key ends before this. Undefined: nobody has looked (log/time-repair.ts). */
   keysEndMs: number | undefined;
+  #keySweep: KeySweep | undefined;
   #revokedKeys = 0;
   #committedSeq = 0;
   /** By evaluations that take several steps. */
@@ -160,6 +184,7 @@ export class TenantMemory implements EntityFilter {
     this.tenant = tenant;
     this.#isNew = isNew;
     this.#dependencies = dependencies;
+    if (tenant.state === 'deleting') dependencies.due?.deleting.add(this);
     this.#hold(TENANT_BYTES + 2 * (tenant.name.length + tenant.plan.length));
   }
 
@@ -299,11 +324,32 @@ export class TenantMemory implements EntityFilter {
     const { keyUses } = this;
     let use = keyUses.get(keyId);
     if (use === undefined) {
-      use = { usedAtMs, writtenAtMs: 0 };
+      use = { usedAtMs, writtenAtMs: 0, listed: false };
       keyUses.set(keyId, use);
     }
     use.usedAtMs = Math.max(use.usedAtMs, usedAtMs);
+    if (!use.listed) this.listUse(use);
     return use;
+  }
+
+  /** A key was used whose use is not listed. */
+  listUse(use: KeyUse): void {
+    use.listed = true;
+    this.#dependencies.due?.usedKeys.add(this);
+  }
+
+  /** A front has reported requests. `nowMs`: wall clock. */
+  addUsage(report: Parameters<TenantUsage['add']>[0], nowMs: number): void {
+    this.usage.add(report, nowMs, this.tenant.plan, this.#dependencies.clock.monotonicMs());
+    this.#dependencies.due?.reportedUsage.add(this);
+  }
+
+  /** A front has reported names that were asked about. `nowMs`: wall clock. */
+  addAsked(names: readonly string[], nowMs: number): void {
+    // Without rules, there are no names but the built-in relations.
+    if (this.tenant.rulesRevision === undefined) return;
+    this.usage.noteAsked(names, nowMs, this.rules.ready?.names, this.#dependencies.clock.monotonicMs());
+    this.#dependencies.due?.reportedUsage.add(this);
   }
 
   get usage(): TenantUsage {
@@ -371,7 +417,7 @@ export class TenantMemory implements EntityFilter {
       const query = { tenantId: this.tenantId, limit: KEY_ROWS_PER_READ, ...(after === undefined ? {} : { after }) };
       const page = await readFromStore(store.listKeys(query, storeDeadline(clock)));
       for (const key of page.keys) rows.set(key.keyId, key);
-      if (page.revoked.length > 0) this.keySweep ??= { stamp: undefined, after: undefined };
+      if (page.revoked.length > 0) this.#sweepKeys();
       after = page.next;
       if (after === undefined) break;
       onLong();
@@ -390,6 +436,7 @@ export class TenantMemory implements EntityFilter {
     if (used.recentChanges === undefined) {
       const { budget, clock, readerLimits } = this.#dependencies;
       used.recentChanges = this.#created(new RecentChanges(budget, clock, seq, readerLimits), 0);
+      this.#dependencies.due?.followed.add(this);
     }
     used.recentChanges.asked();
     return used.recentChanges;
@@ -409,7 +456,10 @@ export class TenantMemory implements EntityFilter {
   keepCommits(seq: number): RecentCommits {
     const used = this.#used ?? this.#use();
     const { budget, clock, readerLimits } = this.#dependencies;
-    used.recentCommits ??= this.#created(new RecentCommits(budget, clock, seq, readerLimits), 0);
+    if (used.recentCommits === undefined) {
+      used.recentCommits = this.#created(new RecentCommits(budget, clock, seq, readerLimits), 0);
+      this.#dependencies.due?.followed.add(this);
+    }
     return used.recentCommits;
   }
 
@@ -431,7 +481,22 @@ export class TenantMemory implements EntityFilter {
   /** The subject is listed but has no grant: its row can be removed, if that is still true then. */
   noteEmpty(subject: string): void {
     this.emptySubjects ??= new Set();
+    this.#dependencies.due?.obsoleteRows.add(this);
     if (this.emptySubjects.size < EMPTY_SUBJECTS_MAX) this.emptySubjects.add(subject);
+  }
+
+  /** Where the removal of revoked keys continues; undefined: it is not worthwhile. */
+  get keySweep(): KeySweep | undefined {
+    return this.#keySweep;
+  }
+
+  set keySweep(sweep: KeySweep | undefined) {
+    this.#keySweep = sweep;
+    if (sweep !== undefined) this.#dependencies.due?.obsoleteRows.add(this);
+  }
+
+  #sweepKeys(): void {
+    this.keySweep ??= { stamp: undefined, after: undefined };
   }
 
   /** Bytes in the budget that are never evicted. */
@@ -524,6 +589,7 @@ export class TenantMemory implements EntityFilter {
         break;
       case 'tenant':
         this.tenant = setting.tenant;
+        if (this.tenant.state === 'deleting') this.#dependencies.due?.deleting.add(this);
         break;
       case 'rules':
         this.rules.commit(setting.rules, seq);
@@ -544,7 +610,7 @@ export class TenantMemory implements EntityFilter {
     }
     this.#used?.keyUses.delete(keyId);
     this.#revokedKeys += 1;
-    if (this.#revokedKeys % REVOKED_KEYS_PER_SWEEP === 0) this.keySweep ??= { stamp: undefined, after: undefined };
+    if (this.#revokedKeys % REVOKED_KEYS_PER_SWEEP === 0) this.#sweepKeys();
   }
 
   /** Publishes an operation to the followers of the change feed, once all of its entry is committed. */
@@ -562,6 +628,8 @@ export class TenantMemory implements EntityFilter {
       recentCommits?.drop();
       used.recentCommits = undefined;
     }
+    if (used.recentChanges === undefined && used.recentCommits === undefined)
+      this.#dependencies.due?.followed.delete(this);
   }
 
   /** The state tables now contain every commit up to `seq`. */
@@ -587,6 +655,7 @@ export class TenantMemory implements EntityFilter {
   /** The tenure has ended: its memory is not used again, and results of pending reads are discarded. */
   drop(): void {
     this.#dropped = true;
+    this.#dependencies.due?.delete(this);
     this.#used?.handles.kill();
     if (this.#used !== undefined) dropUsed(this.#used);
     this.#hold(-this.#heldBytes);

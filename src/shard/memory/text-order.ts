@@ -44,16 +44,16 @@ export function searchText(textAt: (index: number) => string, text: string, low:
   return -1 - low;
 }
 
-export class TextOrder {
-  readonly #texts: string[] = [];
+export class TextOrder<Text extends string = string> {
+  readonly #texts: Text[] = [];
 
   /** Ascending. Read it before the next change. */
-  get texts(): readonly string[] {
+  get texts(): readonly Text[] {
     return this.#texts;
   }
 
   /** Adds a string that is not in the list. */
-  add(text: string): void {
+  add(text: Text): void {
     const texts = this.#texts;
     const last = texts.at(-1);
     // Strings that are read from the store come in this order.
@@ -61,12 +61,12 @@ export class TextOrder {
     else texts.splice(-1 - this.#search(text), 0, text);
   }
 
-  delete(text: string): void {
+  delete(text: Text): void {
     const index = this.#search(text);
     if (index >= 0) this.#texts.splice(index, 1);
   }
 
-  #search(text: string): number {
+  #search(text: Text): number {
     return searchText((index) => this.#texts[index] ?? '', text, 0, this.#texts.length);
   }
 }

@@ -24,7 +24,7 @@ export const slotClaimOf = ({ slot, epoch, owner }: SlotRow): SlotClaim => ({ sl
 
 export const listSlots: Handler<'listSlots'> = async ({ shard }) => {
   const owned: SlotStatus[] = [];
-  for (const tenure of shard.tenures()) {
+  for (const tenure of shard.tenures().values()) {
     const status = tenure.status();
     if (status !== undefined) owned.push(status);
   }
@@ -52,7 +52,7 @@ export const readLoad: Handler<'readLoad'> = async ({ shard }) => {
 };
 
 export const listLogEnds: Handler<'listLogEnds'> = async ({ shard }) => {
-  const serving = Array.from(shard.tenures()).filter(mayAnswer);
+  const serving = Array.from(shard.tenures().values()).filter(mayAnswer);
   const ranges = serving.map(({ slot, first, lastSeq }) => ({ slot, first, last: lastSeq }));
   return { ranges, cursorKeys: cursorKeysFor(shard.secrets, 'audit-export') };
 };

@@ -320,6 +320,7 @@ export class HandleTable {
       if (keyHasEnded(expiresAtMs, tenure.slotTime)) throw unauthorized();
       // What a front says of the time is not kept.
       use.usedAtMs = (reader ?? tenure).slotTime.nowMs;
+      if (!use.listed) handle.memory.listUse(use);
     }
     if (handle.suspended) {
       throw new GrantdError('tenant-suspended', 'The operator of the service has suspended this tenant.');

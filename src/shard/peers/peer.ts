@@ -47,7 +47,8 @@ export interface ShardParts extends ListingContext, DecideContext, FollowParts {
   readonly segmentSize: number;
   /** Deadline of a request: after that no front waits for its response. */
   readonly deadlineMs: number;
-  readonly tenures: () => Iterable<Tenure>;
+  /** By slot. */
+  readonly tenures: () => ReadonlyMap<number, Tenure>;
   readonly lookups: Lookups;
   /** Shared by all peers. */
   readonly handleBudget: HandleBudget;

@@ -105,25 +105,17 @@ class PeerConnection implements TenantConnection {
     const { clock, tenures } = this.#peer.shard;
     if (load !== undefined) this.load.add(load, clock.monotonicMs());
     if (usage.length + problems.length + asked.length === 0) return;
-    const bySlot = new Map(Array.from(tenures(), (tenure) => [tenure.slot, tenure]));
-    const [nowMs, monotonicMs] = [clock.wallMs(), clock.monotonicMs()];
+    const nowMs = clock.wallMs();
+    const bySlot = tenures();
     // A tenant is only kept under its own slot. So a report with a wrong slot, or of a tenant that is not here, finds
     // nothing.
     const memoryOf = (each: { readonly slot: number; readonly tenantId: string }) => {
       const tenantId = parseTenantId(each.tenantId);
       return tenantId === undefined ? undefined : bySlot.get(each.slot)?.tenants.get(tenantId);
     };
-    for (const each of usage) {
-      const memory = memoryOf(each);
-      memory?.usage.add(each, nowMs, memory.tenant.plan, monotonicMs);
-    }
+    for (const each of usage) memoryOf(each)?.addUsage(each, nowMs);
     for (const each of problems) memoryOf(each)?.problems.add(each, nowMs);
-    for (const each of asked) {
-      const memory = memoryOf(each);
-      // Without rules, there are no names but the built-in relations.
-      if (memory?.tenant.rulesRevision === undefined) continue;
-      memory.usage.noteAsked(each.names, nowMs, memory.rules.ready?.names, monotonicMs);
-    }
+    for (const each of asked) memoryOf(each)?.addAsked(each.names, nowMs);
   }
 
   close(): void {

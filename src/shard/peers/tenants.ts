@@ -5,13 +5,14 @@
 import { assert } from '../../core/assert.ts';
 import { type Clock, delay } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
-import { parseTenantId } from '../../core/ids.ts';
+import { parseTenantId, type TenantId } from '../../core/ids.ts';
 import { readersOf } from '../../core/plans.ts';
 import { isLeaving, type Tenant, tenantMatches } from '../../core/tenants.ts';
 import type { Tenure } from '../log/tenure.ts';
 import { readUsage as readStoredUsage } from '../log/usage-store.ts';
 import { decideTenant, decideTenantUpdate, type OperationResult } from '../log/write-decisions.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
+import { firstAfter as firstTextAfter } from '../memory/text-order.ts';
 import type { TenantStatus } from '../shard.ts';
 import { type Handler, type Peer, type ShardParts, sizeOf } from './peer.ts';
 
@@ -102,23 +103,43 @@ async function loadCounts({ namespaces, keys }: TenantMemory, clock: Clock): Pro
 
 // ---- several tenants ----
 
-/** Up to `limit` tenants after an id, ascending. Never sorts more than twice that many. */
-function firstAfter(tenures: Iterable<Tenure>, after: string, limit: number): readonly TenantMemory[] {
-  const byId = (left: TenantMemory, right: TenantMemory): number => (left.tenantId < right.tenantId ? -1 : 1);
-  const found: TenantMemory[] = [];
-  let last = '';
-  for (const tenure of tenures) {
+/** Where a listing is among the ids of one slot. */
+interface SlotCursor {
+  readonly tenure: Tenure;
+  readonly index: number;
+  readonly next: TenantId;
+}
+
+/** Up to `limit` tenants after an id, ascending. Merges the ids of the slots, so it visits no more than it returns. */
+function firstAfter({ tenures }: ShardParts, after: string, limit: number): readonly TenantMemory[] {
+  /** Of the slots that have more, the least next id last. */
+  const cursors: SlotCursor[] = [];
+  const place = (tenure: Tenure, index: number): void => {
+    const next = tenure.tenantIds.texts[index];
+    if (next === undefined) return;
+    let [low, high] = [0, cursors.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((cursors[middle]?.next ?? '') > next) low = middle + 1;
+      else high = middle;
+    }
+    cursors.splice(low, 0, { tenure, index, next });
+  };
+  for (const tenure of tenures().values()) {
     if (!tenure.serving) continue;
     tenure.assertServing();
-    for (const memory of tenure.tenants.values()) {
-      if (memory.tenantId <= after || (last !== '' && memory.tenantId > last)) continue;
-      found.push(memory);
-      if (found.length < 2 * limit) continue;
-      found.sort(byId).length = limit;
-      last = found.at(-1)?.tenantId ?? '';
-    }
+    place(tenure, firstTextAfter(tenure.tenantIds.texts, after));
   }
-  return found.sort(byId).slice(0, limit);
+  const found: TenantMemory[] = [];
+  for (let cursor = cursors.pop(); cursor !== undefined; cursor = cursors.pop()) {
+    const { tenure, index, next } = cursor;
+    const memory = tenure.tenants.get(next);
+    assert(memory !== undefined, 'each id is that of a tenant');
+    found.push(memory);
+    if (found.length >= limit) break;
+    place(tenure, index + 1);
+  }
+  return found;
 }
 
 const listedStatus = (shard: ShardParts, memory: TenantMemory, nowMs: number): TenantStatus => ({
@@ -128,12 +149,12 @@ const listedStatus = (shard: ShardParts, memory: TenantMemory, nowMs: number): T
 
 export const listTenants: Handler<'listTenants'> = async ({ shard }, _, { after = '', limit }) => {
   const nowMs = shard.clock.wallMs();
-  return firstAfter(shard.tenures(), after, limit).map((memory) => listedStatus(shard, memory, nowMs));
+  return firstAfter(shard, after, limit).map((memory) => listedStatus(shard, memory, nowMs));
 };
 
 export const findTenants: Handler<'findTenants'> = async ({ shard }, _, query) => {
   const nowMs = shard.clock.wallMs();
-  const searched = firstAfter(shard.tenures(), query.after ?? '', SEARCHED_MAX);
+  const searched = firstAfter(shard, query.after ?? '', SEARCHED_MAX);
   const matches = searched.filter(({ tenant }) => tenantMatches(tenant, query.name));
   const tenants = matches.slice(0, query.limit);
   const last = matches.length > query.limit ? tenants.at(-1) : searched[SEARCHED_MAX - 1];

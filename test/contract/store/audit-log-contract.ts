@@ -65,7 +65,7 @@ async function openOwner(store: Store, slot: number, time: { wallMs?: () => numb
     slots: 1,
     segmentSize: SEGMENT_SIZE,
     tenureOf: () => tenure,
-    tenures: () => [tenure],
+    tenures: () => new Map([[tenure.slot, tenure]]),
     members: async () => [],
     report: () => ({ incarnation: owner, shardName: 'shard-1', leaseLeftMs: undefined, rows: [] }),
     readers: { open: () => Promise.reject(new Error('There is no other shard.')), list: () => [] },

@@ -188,7 +188,7 @@ export class OpenSlot {
         this.tenure.assertServing();
         return this.tenure;
       },
-      tenures: () => [this.tenure],
+      tenures: () => new Map([[SLOT, this.tenure]]),
       members: () => store.listMembers(soon()),
       report: () => ({ incarnation: this.tenure.owner, shardName: 'shard-1', leaseLeftMs: undefined, rows: [] }),
       readers: { open: () => Promise.reject(new Error('There is no other shard.')), list: () => [] },
@@ -363,6 +363,19 @@ export const auditLogPage = (
 /** All of it, page by page. */
 export const wholeAuditLog = (slot: OpenSlot, tenantId: TenantId, query: Partial<AuditLogQuery> = {}) =>
   readAll((cursor) => auditLogPage(slot, tenantId, { ...query, cursor }));
+
+/** A slot that opens with so many tenants in its tables. */
+export async function openWithTenants(count: number) {
+  const memory = await createMemoryStore();
+  const names = ['Acme', 'ÄRZTE e. V.', 'Bolt', 'acme west', 'Zeta'];
+  const tenants = Array.from({ length: count }, (_, index): Tenant => {
+    const name = `${names[index % names.length]} ${index}`;
+    return { tenantId: ids.create('ten'), name, plan: 'free', state: 'active', createdAtMs: 1_700_000_000_000 };
+  });
+  const writes = tenants.map((tenant, index) => ({ kind: 'tenant', slot: SLOT, tenant, stamp: 1000 + index }) as const);
+  await memory.writeState(writes, soon());
+  return { slot: await OpenSlot.open(memory), ids: tenants.map(({ tenantId }) => tenantId).sort(), tenants };
+}
 
 /** Names in the order of their bytes. */
 export const numbered = (count: number, prefix: string): string[] =>

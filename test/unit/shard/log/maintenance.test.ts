@@ -1,14 +1,29 @@
 // Trimming the log and keeping the uses of keys: what goes, what stays, and how an interruption is made good.
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import { encodeEntry } from '../../../../src/shard/log/entries.ts';
 import { KEY_USE_WRITE_MS, maintain, trimLog, writeKeyUses } from '../../../../src/shard/log/maintenance.ts';
+import { reportShard } from '../../../../src/shard/observers.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
+import { createMetrics } from '../../../../src/telemetry/metrics.ts';
 import type { MemoryStore } from '../../../kit/store/memory-store.ts';
-import { createMemoryStore, ids, OpenSlot, portsOf, SEGMENT_SIZE, SLOT, soon, tuple, waitFor } from '../tools.ts';
+import {
+  createMemoryStore,
+  ids,
+  OpenSlot,
+  openWithTenants,
+  portsOf,
+  reportedParts,
+  SEGMENT_SIZE,
+  SLOT,
+  soon,
+  tuple,
+  waitFor,
+} from '../tools.ts';
 
 const HOUR_MS = 3_600_000;
+const log = createLog({ level: 'silent', pretty: false });
 
 /**
  * Both clocks of a machine: `passedMs` have passed besides the time that the test takes; `jumpMs`: of the wall clock
@@ -135,7 +150,7 @@ test('nothing is removed while operation ids are still being read back, however 
   time.passedMs += 2 * HOUR_MS;
   await heir.tenure.checkpointed();
   assert.ok(heir.tenure.windowFrom > 30 && !heir.tenure.restored);
-  const ports = { ...portsOf(heir), log: createLog({ level: 'silent', pretty: false }) };
+  const ports = { ...portsOf(heir), log };
   await maintain(ports, heir.tenure, { trim: true });
   assert.deepEqual(await segmentsOf(memory), [0, 1, 2, 3, 4]);
   release();
@@ -321,4 +336,52 @@ test('a failed write of a use is retried', async () => {
   slot.faults.restore(['writeKeyUse']);
   await writeKeyUses(portsOf(slot), slot.tenure);
   assert.equal((await memory.listKeyUses(tenantId, [key.keyId], soon())).size, 1);
+});
+
+/** How often something walks through all tenants of the slot from now on. */
+function countWalks({ tenure: { tenants } }: OpenSlot): () => number {
+  const names = ['values', 'entries', 'keys', 'forEach', Symbol.iterator] as const;
+  const walks = names.map((name) => mock.method(tenants, name));
+  return () => walks.reduce((count, walk) => count + walk.mock.callCount(), 0);
+}
+
+test('a round of maintenance and a reading of the metrics visit none of 10,000 idle tenants', async () => {
+  const { slot, ids: tenantIds } = await openWithTenants(10_000);
+  const walks = countWalks(slot);
+  const metrics = createMetrics();
+  metrics.onRender(() => reportShard(metrics, reportedParts(slot)));
+  const round = () => maintain({ ...portsOf(slot), log }, slot.tenure, { trim: true });
+  const { deleting, usedKeys, reportedUsage, obsoleteRows, followed } = slot.tenure.due;
+  const due = () => [deleting, usedKeys, reportedUsage, obsoleteRows, followed].map(({ size }) => size);
+  await round();
+  await metrics.render();
+  assert.deepEqual([walks(), due()], [0, [0, 0, 0, 0, 0]]);
+
+  const [tenantId, leaving] = tenantIds;
+  assert.ok(tenantId !== undefined && leaving !== undefined);
+  await slot.grant(await slot.handle(tenantId), tuple('user:a', 'doc:a'));
+  await slot.update({ tenantId: leaving, state: 'deleting' });
+  slot.tenure.tenants.get(tenantId)?.noteEmpty('user:b');
+  assert.deepEqual(due(), [1, 0, 0, 1, 0]);
+  assert.match(await metrics.render(), /^grantd_grants 1$/m);
+  await round();
+  assert.deepEqual([walks(), due()], [0, [0, 0, 0, 0, 0]]);
+  assert.equal(slot.tenure.tenants.has(leaving), false);
+});
+
+test('a key that rests after its use was written is visited again once it is used', async () => {
+  const { time, slot, tenantId, handle } = await openSlot(0);
+  const { handle: used } = await slot.front.authenticate(await slot.createKey(handle, tenantId));
+  const { usedKeys } = slot.tenure.due;
+  const sizes: number[] = [];
+  for (const passedMs of [0, 1000, KEY_USE_WRITE_MS, 1000]) {
+    time.passedMs += passedMs;
+    await writeKeyUses(portsOf(slot), slot.tenure);
+    sizes.push(usedKeys.size);
+  }
+  assert.deepEqual([sizes.at(-1), slot.faults.calls('writeKeyUse')], [0, 1]);
+  await slot.front.confirm(used);
+  assert.equal(usedKeys.size, 1);
+  await writeKeyUses(portsOf(slot), slot.tenure);
+  assert.deepEqual([usedKeys.size, slot.faults.calls('writeKeyUse')], [1, 2]);
 });

@@ -26,7 +26,7 @@ async function openSlot() {
     const report = { slot: SLOT, tenantId, minute, requests, refused, checks: 2 * requests };
     owner.front.report({ load: undefined, usage: [report], problems: [], asked: [] });
   };
-  const store = (owner: OpenSlot) => storeDueUsage(portsOf(owner), owner.tenure.tenants);
+  const store = (owner: OpenSlot) => storeDueUsage(portsOf(owner), owner.tenure.due);
   /** Requests by the minutes, or hours, since the start. */
   const read = async (owner: OpenSlot, backMs: number) => {
     const { bucketMs, buckets } = await owner.operator.readUsage({ tenantId, sinceMs: clocks.wallMs() - backMs });

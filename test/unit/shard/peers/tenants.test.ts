@@ -1,11 +1,14 @@
 // What an owner tells of its tenants, how they are found among many, and what becomes of changes that meet.
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
+import type { TenantId } from '../../../../src/core/ids.ts';
+import { slotOfTenant } from '../../../../src/core/slots.ts';
 import type { Tenant } from '../../../../src/core/tenants.ts';
 import { parseRuleSet } from '../../../../src/rules/parse-rule-set.ts';
 import { RulesText } from '../../../../src/rules/rules-text.ts';
-import { attempt, createMemoryStore, ids, OpenSlot, openSlot, SLOT, soon, tuple } from '../tools.ts';
+import { HARNESS_META, ShardHarness } from '../../../kit/shard-harness.ts';
+import { attempt, createMemoryStore, OpenSlot, openSlot, openWithTenants, tuple, waitFor } from '../tools.ts';
 
 test('changes of two operators that meet are both in force, the last of each field, and nothing is mixed up', async () => {
   const slot = await OpenSlot.open(await createMemoryStore());
@@ -123,18 +126,6 @@ test('a store that does not answer withholds the counts, not the tenant', async 
   assert.ok(performance.now() - startedAtMs < 5000, 'long before the store would have failed the call');
 });
 
-async function openWithTenants(count: number) {
-  const memory = await createMemoryStore();
-  const names = ['Acme', 'ÄRZTE e. V.', 'Bolt', 'acme west', 'Zeta'];
-  const tenants = Array.from({ length: count }, (_, index): Tenant => {
-    const name = `${names[index % names.length]} ${index}`;
-    return { tenantId: ids.create('ten'), name, plan: 'free', state: 'active', createdAtMs: 1_700_000_000_000 };
-  });
-  const writes = tenants.map((tenant, index) => ({ kind: 'tenant', slot: SLOT, tenant, stamp: 1000 + index }) as const);
-  await memory.writeState(writes, soon());
-  return { slot: await OpenSlot.open(memory), ids: tenants.map(({ tenantId }) => tenantId).sort(), tenants };
-}
-
 async function findAll(slot: OpenSlot, name: string, limit: number) {
   const found: string[] = [];
   let after: string | undefined;
@@ -184,4 +175,38 @@ test('10,000 tenants are searched with a bounded number of names per page, and l
     after = page.at(-1)?.tenantId;
   }
   assert.deepEqual(listed, sorted);
+  const lookups = mock.method(slot.tenure.tenants, 'get');
+  const walks = mock.method(slot.tenure.tenants, 'values');
+  await slot.operator.listTenants({ after: sorted[5000], limit: 100 });
+  assert.deepEqual([lookups.mock.callCount(), walks.mock.callCount()], [100, 0], 'a page visits only its own tenants');
+});
+
+test('a listing merges the tenants of several slots, from after any id on, and leaves out those that are gone', async (t) => {
+  const harness = new ShardHarness({ maintenanceMs: 10 });
+  t.after(() => harness.killAll());
+  const shard = await harness.start();
+  const tenants = new Set<TenantId>();
+  for (let index = 0; index < 30; index += 1) tenants.add(await harness.createTenant(shard));
+  assert.equal(new Set(Array.from(tenants, (id) => slotOfTenant(id, HARNESS_META.slots))).size, HARNESS_META.slots);
+  const assertListed = async (): Promise<void> => {
+    const sorted = [...tenants].sort();
+    for (const limit of [1, 7, 100]) {
+      for (const [index, after] of ['', ...sorted].entries()) {
+        const page = await shard.operator.listTenants({ after, limit });
+        assert.deepEqual(
+          page.map(({ tenantId }) => tenantId),
+          sorted.slice(index, index + limit),
+        );
+      }
+    }
+  };
+  await assertListed();
+  const gone = [...tenants].filter((_, index) => index % 3 === 0);
+  for (const tenantId of gone) {
+    await shard.operator.updateTenant(harness.attempt(), { tenantId, state: 'deleting', operator: 'test' });
+    tenants.delete(tenantId);
+  }
+  const isGone = async () => (await shard.operator.listTenants({ after: '', limit: 100 })).length === tenants.size;
+  await waitFor(isGone);
+  await assertListed();
 });

@@ -63,7 +63,7 @@ async function startReading({ wallMs = Date.now, expiresAtMs }: { wallMs?: () =>
     tenureOf: () => {
       throw new ShardFailure('wrong-owner', 'Another shard owns the slot.');
     },
-    tenures: () => [],
+    tenures: () => new Map(),
     members: async () => [],
     report: () => ({ incarnation: 'inc_2', shardName: 'shard-2', leaseLeftMs: undefined, rows: [] }),
     readers,
