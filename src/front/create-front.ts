@@ -172,7 +172,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
     metrics.changeTails.inc(feeds.tails);
     metrics.changeTailBytes.inc(feeds.heldBytes);
   });
-  const forSessions = { control, clock, random, ids, ledger, feeds };
+  const forSessions = { control, clock, random, ids, ledger, feeds, planNames: new Map<string, string>() };
   const lapsedKeys = new LapsedKeys(clock);
   const sessions = new SessionCache(forSessions, sessionsMax, (key) => lapsedKeys.add(key));
   const operator = new FrontOperator({

@@ -33,6 +33,7 @@ import type {
 } from '../shard/shard.ts';
 import type { TraceSpan } from '../telemetry/spans.ts';
 import type { ChangesPage, ChangesQuery, FeedFollower, FeedStart, FeedSubscription } from './changes.ts';
+import type { WindowHolder } from './limits/rate-limiter.ts';
 
 export type { ShardLoad, TenantProblem, UsageBucket };
 
@@ -91,7 +92,7 @@ export interface NotedProblem {
  * A tenant as seen with one key (or as the operator). All requests that carry the key share one session. A method
  * throws `unauthorized` if the key has been revoked, and `tenant-suspended` if the tenant has been suspended.
  */
-export interface TenantSession {
+export interface TenantSession extends WindowHolder {
   readonly tenantId: TenantId;
   readonly keyId: string;
   readonly scopes: ScopeMask;

@@ -300,6 +300,7 @@ export class ScriptedOperator implements OperatorApi {
       scopes: ALL_SCOPES,
       plan,
       suspended,
+      rateWindow: undefined,
       expired: false,
       countRequest: () => {},
       noteProblem: () => {},

@@ -1,19 +1,41 @@
-// Rate limits in the memory of this process: fixed windows per tenant, and per key for revocations. A request allocates
-// only where a window begins, and no window has a timer: ended windows are dropped by generation. Invariants: a window
-// lets through no more than the limit; it is counted under the limit with which it began, so a new plan applies from
-// the next request on; a tenant takes memory for at most two window lengths after its last window. The reserves of keys
-// are bounded too, because a tenant creates keys at will but has only one window for its plan. Above the bound, the
-// oldest reserves start over.
+// Rate limits in the memory of this process: fixed windows per tenant, and per key for revocations. A tenant's window
+// begins again in place, and the session of a request holds it, so that a request neither searches nor allocates. No
+// window has a timer: those that are no longer used are dropped by generation. Invariants: a window lets through no more
+// than the limit; a tenant has one window of a limit at a time; it is counted under the limit with which it began, so a
+// new plan applies from the next request on; a tenant takes memory for at most two window lengths, or two minutes, after
+// its last window began, and while a session holds it. The reserves of keys are bounded too, because a tenant creates
+// keys at will but has only one window for its plan. Above the bound, the oldest reserves start over.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
-import { type Plan, REVOCATION_RESERVE } from '../../core/plans.ts';
+import { REVOCATION_RESERVE } from '../../core/plans.ts';
 import { StringMap } from '../../core/structures/string-map.ts';
-import { type RateDecision, type RateLimiter, RESERVES_MAX_DEFAULT, secondsUntil } from './rate-limiter.ts';
+import {
+  type RateDecision,
+  type RateLimiter,
+  RESERVES_MAX_DEFAULT,
+  secondsUntil,
+  type WindowHolder,
+} from './rate-limiter.ts';
 
-interface RateWindow {
-  /** On the monotonic clock: setting the wall clock back lengthens no window. */
-  readonly endsAtMs: number;
-  consumed: number;
+/** The least time between two generations: a tenant in use enters a map once in so long. */
+const GENERATION_MS_MIN = 60_000;
+
+class RateWindow {
+  readonly limiter: WindowLimiter;
+  /** The generation of windows that this one is in. */
+  generation: number;
+  /**
+   * On the monotonic clock: setting the wall clock back lengthens no window. A whole number, rounded up: V8 keeps it in
+   * the object itself.
+   */
+  endsAtMs: number;
+  consumed = 0;
+
+  constructor(limiter: WindowLimiter, generation: number, endsAtMs: number) {
+    this.limiter = limiter;
+    this.generation = generation;
+    this.endsAtMs = endsAtMs;
+  }
 }
 
 /** One limit, and the windows of the tenants (or keys) that have it. */
@@ -22,6 +44,7 @@ class WindowLimiter {
   readonly #requests: number;
   readonly #windowSeconds: number;
   readonly #generationMax: number;
+  #generation = 0;
   #young = new StringMap<RateWindow>();
   #old = new StringMap<RateWindow>();
   #sweep: Timer | undefined;
@@ -33,15 +56,14 @@ class WindowLimiter {
     this.#generationMax = windowsMax / 2;
   }
 
-  consume(id: string): RateDecision {
+  consume(id: string, holder?: WindowHolder): RateDecision {
     const nowMs = this.#clock.monotonicMs();
-    let window = this.#young.get(id) ?? this.#old.get(id);
-    if (window === undefined || nowMs >= window.endsAtMs) {
-      window = { endsAtMs: nowMs + this.#windowSeconds * 1000, consumed: 0 };
-      this.#old.delete(id);
-      if (this.#young.size >= this.#generationMax) this.#forget();
-      this.#young.set(id, window);
-      this.#sweep ??= this.#sweepLater();
+    const held = holder?.rateWindow;
+    let window: RateWindow;
+    if (held instanceof RateWindow && held.limiter === this && nowMs < held.endsAtMs) window = held;
+    else {
+      window = this.#current(id, nowMs, held);
+      if (holder !== undefined) holder.rateWindow = window;
     }
     const limit = this.#requests;
     const allowed = window.consumed < limit;
@@ -50,17 +72,40 @@ class WindowLimiter {
     return { allowed, limit, remaining: limit - window.consumed, resetSeconds };
   }
 
+  /** The window of this moment. `held`: the last one that the holder has had. */
+  #current(id: string, nowMs: number, held: object | undefined): RateWindow {
+    const isYoung = held instanceof RateWindow && held.limiter === this && held.generation === this.#generation;
+    const known = isYoung ? held : (this.#young.get(id) ?? this.#old.get(id));
+    if (known !== undefined && nowMs < known.endsAtMs) return known;
+    const endsAtMs = Math.ceil(nowMs + this.#windowSeconds * 1000);
+    if (known?.generation === this.#generation) {
+      known.endsAtMs = endsAtMs;
+      known.consumed = 0;
+      return known;
+    }
+    this.#old.delete(id);
+    if (this.#young.size >= this.#generationMax) this.#forget();
+    const window = new RateWindow(this, this.#generation, endsAtMs);
+    this.#young.set(id, window);
+    this.#sweep ??= this.#sweepLater();
+    return window;
+  }
+
   /** Drops the older generation: unless the bound forced it, the windows in it have ended. */
   #forget(): void {
     this.#old = this.#young;
     this.#young = new StringMap();
+    this.#generation += 1;
   }
 
   #sweepLater(): Timer {
-    return this.#clock.setTimer(() => {
-      this.#forget();
-      this.#sweep = this.#old.size > 0 ? this.#sweepLater() : undefined;
-    }, this.#windowSeconds * 1000);
+    return this.#clock.setTimer(
+      () => {
+        this.#forget();
+        this.#sweep = this.#old.size > 0 ? this.#sweepLater() : undefined;
+      },
+      Math.max(GENERATION_MS_MIN, this.#windowSeconds * 1000),
+    );
   }
 }
 
@@ -88,8 +133,8 @@ export function createMemoryRateLimiter(
   }
 
   return {
-    consume(tenantId: string, { requests, windowSeconds }: Plan) {
-      return requests === undefined ? undefined : limiterOf(requests, windowSeconds).consume(tenantId);
+    consume(tenantId, { requests, windowSeconds }, holder) {
+      return requests === undefined ? undefined : limiterOf(requests, windowSeconds).consume(tenantId, holder);
     },
     consumeRevocation: (keyId) => reserves.consume(keyId),
   };

@@ -21,12 +21,22 @@ export interface RateDecision {
 export const secondsUntil = (endsAtMs: number, nowMs: number, windowSeconds: number): number =>
   Math.min(windowSeconds, Math.max(1, Math.ceil((endsAtMs - nowMs) / 1000)));
 
+/** Whose requests are counted: a session of a tenant, which may keep what the limiter knows of the tenant. */
+export interface WindowHolder {
+  /** Set by the limiter alone. */
+  rateWindow: object | undefined;
+}
+
 export interface RateLimiter {
   /**
    * Takes one request from the tenant's window; synchronous if memory can decide it. Undefined if the plan has no
-   * limit.
+   * limit. `holder`: spares the search for the window.
    */
-  consume(tenantId: string, plan: Plan): RateDecision | undefined | Promise<RateDecision | undefined>;
+  consume(
+    tenantId: string,
+    plan: Plan,
+    holder?: WindowHolder,
+  ): RateDecision | undefined | Promise<RateDecision | undefined>;
   /** Takes one revocation from the reserve of the revoking key (`REVOCATION_RESERVE`), under any plan. */
   consumeRevocation(keyId: string): RateDecision | Promise<RateDecision>;
 }

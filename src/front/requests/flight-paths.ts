@@ -6,6 +6,7 @@ import { CALLS } from '../../rpc/calls/table.ts';
 import type { ReceivedReply } from '../../rpc/messages.ts';
 import type { AnswerOf, CallName, RequestOf } from '../../shard/shard.ts';
 import type { RequestContext } from '../front.ts';
+import type { Binding } from '../links/routing-table.ts';
 import type { ShardLink } from '../links/shard-link.ts';
 import { makeCall } from './flight-requests.ts';
 import type { Flight, FlightControl, FlightPath, RetryableFailure } from './flights.ts';
@@ -14,55 +15,77 @@ import type { ReaderHandles } from './reader-handles.ts';
 
 const CONFIRM = Object.freeze(CALLS.confirm.toWire(undefined));
 
-/** What a flight needs to know of its session. */
-export interface FlightSession {
-  readonly handles: HandleKeeper;
-  readonly readers: ReaderHandles;
-  readonly expired: boolean;
-  /** The tenant is suspended as far as this front knows, and this session is not the operator's. */
-  readonly refused: boolean;
-}
-
 export function expiredError(): GrantdError {
   return new GrantdError('unauthorized', 'The API key has expired.');
 }
 
 /**
- * The path of requests that need a handle at the owner of their tenant: one per session. A try uses the current handle,
- * or waits for one. If the owner does not know the handle, or has changed, the flight acquires another and goes on.
+ * The path of requests that need a handle at the owner of their tenant: the part of a session that every flight uses. A
+ * try uses the current handle, or waits for one. If the owner does not know the handle, or has changed, the flight
+ * acquires another and goes on. What each check reads is here, in the session's own object: of many tenants, nothing is
+ * in a cache of the processor.
  */
-export class SessionPath implements FlightPath {
-  readonly #session: FlightSession;
+export abstract class SessionPath implements FlightPath {
+  abstract readonly handles: HandleKeeper;
+  abstract readonly readers: ReaderHandles;
+  /** The tenant is suspended as far as this front knows, and this session is not the operator's. */
+  abstract readonly refused: boolean;
+  abstract readonly expired: boolean;
+  readonly #control: FlightControl;
+  /** The last handle. */
+  #binding: Binding | undefined;
+  /** Whether the tenant has readers that this session may ask. */
+  #reads = false;
 
-  constructor(session: FlightSession) {
-    this.#session = session;
+  constructor(control: FlightControl) {
+    this.#control = control;
+  }
+
+  /** The owner has issued a handle. */
+  protected bind(binding: Binding, readers: number): void {
+    this.#binding = binding;
+    this.#expect(readers);
+  }
+
+  #expect(readers: number): void {
+    this.readers.expect(readers);
+    this.#reads = this.readers.any;
+  }
+
+  /** The handle, if the route over which it was acquired still leads to the owner. */
+  #current(): Binding | undefined {
+    const binding = this.#binding;
+    return binding !== undefined && this.#control.routing.route(binding.route.slot) === binding.route
+      ? binding
+      : undefined;
   }
 
   attempt(flight: Flight): void {
-    const { handles, readers, expired, refused } = this.#session;
     const { state } = flight;
     const position = typeof state === 'object' ? state : undefined;
-    if (position !== undefined) flight.state = 'anywhere';
-    else if (state === 'confirming') flight.state = 'owner-only';
-    readers.follow(position?.readers);
-    if (expired) {
+    if (position !== undefined) {
+      flight.state = 'anywhere';
+      if (this.readers.follow(position.readers)) this.#reads = this.readers.any;
+    } else if (state === 'confirming') flight.state = 'owner-only';
+    if (this.expired) {
       flight.refuse(expiredError());
       return;
     }
-    const binding = handles.current();
+    const binding = this.#current();
     if (binding === undefined) {
-      handles.acquireFor(flight);
-      flight.load = flight.control.routing.route(handles.slot)?.link.load ?? flight.load;
+      this.handles.acquireFor(flight);
+      flight.load = flight.control.routing.route(this.handles.slot)?.link.load ?? flight.load;
       return;
     }
+    const { refused } = this;
     const { readAt } = flight.request;
-    const mayRead = readAt !== undefined && !refused && flight.state === 'anywhere';
-    const atReader = mayRead ? readers.bindingFor(binding.route, readAt) : undefined;
+    const mayRead = this.#reads && readAt !== undefined && !refused && flight.state === 'anywhere';
+    const atReader = mayRead ? this.readers.bindingFor(binding.route, readAt) : undefined;
     if (atReader !== undefined) {
       const { localReader, positions, reads } = flight.control;
       // A reader in this thread shares memory with the owner, and mostly need not ask.
       if (position === undefined && localReader === undefined) {
-        positions.ask(binding.route, readers.tenantId, flight);
+        positions.ask(binding.route, this.readers.tenantId, flight);
         return;
       }
       reads.reader += 1;
@@ -81,14 +104,16 @@ export class SessionPath implements FlightPath {
 
   takeReply(flight: Flight, reply: ReceivedReply): void {
     if (flight.state !== 'confirming') flight.takeReply(reply);
-    else if (this.#session.refused) flight.refuse(new GrantdError('tenant-suspended', 'The tenant is suspended.'));
+    else if (this.refused) flight.refuse(new GrantdError('tenant-suspended', 'The tenant is suspended.'));
     else flight.attempt();
   }
 
   fail(flight: Flight, failure: RetryableFailure): void {
     const route = flight.binding?.route;
-    if (failure.kind === 'handle-unknown') this.#session.handles.invalidate(flight.binding);
-    else if (route !== undefined) flight.control.redirect(route.link, failure);
+    if (failure.kind === 'handle-unknown') {
+      // The owner no longer knows this handle.
+      if (this.#binding === flight.binding) this.#binding = undefined;
+    } else if (route !== undefined) flight.control.redirect(route.link, failure);
     flight.retry(failure, route);
   }
 }

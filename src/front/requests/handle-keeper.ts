@@ -1,6 +1,6 @@
 // The handle of one key (or of the operator on one tenant) at the owner of its tenant. The keeper acquires it once
-// however many flights wait for it, and again after every change of owner, stream or key. Invariants: a handle is used
-// only on the route over which it was acquired; no refusal is remembered.
+// however many flights wait for it, and again after every change of owner, stream or key; the session has it. Invariant:
+// no refusal is remembered.
 
 import { GrantdError } from '../../core/errors.ts';
 import type { CallBody } from '../../rpc/calls/define-call.ts';
@@ -13,7 +13,7 @@ import { type Flight, type FlightControl, retry, served } from './flights.ts';
 import { ShardQuestion } from './shard-question.ts';
 
 export interface HandleEvents {
-  onGranted(grant: IssuedHandle): void;
+  onGranted(grant: IssuedHandle, binding: Binding): void;
   /** The owner rejects this key: every flight that waits is refused. */
   onRefused(error: GrantdError): void;
   /** No flight waits any more, and there is no handle. */
@@ -27,7 +27,6 @@ export class HandleKeeper implements Waiter {
   readonly #authentication: CallBody;
   readonly #events: HandleEvents;
   #slot = -1;
-  #binding: Binding | undefined;
   #waiting: Flight[] = [];
   #acquiring = false;
   #tries = 0;
@@ -42,17 +41,6 @@ export class HandleKeeper implements Waiter {
   /** Slot of the tenant; negative: not known yet. */
   get slot(): number {
     return this.#slot;
-  }
-
-  /** The handle, if the route over which it was acquired still leads to the owner. */
-  current(): Binding | undefined {
-    const binding = this.#binding;
-    return binding !== undefined && this.#control.routing.route(this.#slot) === binding.route ? binding : undefined;
-  }
-
-  /** The owner no longer knows this handle. */
-  invalidate(binding: Binding | undefined): void {
-    if (this.#binding === binding) this.#binding = undefined;
   }
 
   /** Calls the flight's `attempt` once there is a handle, or refuses it. */
@@ -100,8 +88,7 @@ export class HandleKeeper implements Waiter {
       this.#refuse(grant);
       return;
     }
-    this.#binding = { route, handle: grant.handle };
-    this.#events.onGranted(grant);
+    this.#events.onGranted(grant, { route, handle: grant.handle });
     this.#acquiring = false;
     const waiting = this.#waiting;
     this.#waiting = [];

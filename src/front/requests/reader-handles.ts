@@ -62,9 +62,16 @@ export class ReaderHandles {
     this.#generation = -1;
   }
 
-  /** The owner says so with a position. */
-  follow(count: number | undefined): void {
-    if (count !== undefined && this.#expected(count) !== this.#count) this.expect(count);
+  /** Whether the session may read at any. */
+  get any(): boolean {
+    return this.#count > 0;
+  }
+
+  /** The owner says so with a position. Returns whether the number has changed. */
+  follow(count: number | undefined): boolean {
+    if (count === undefined || this.#expected(count) === this.#count) return false;
+    this.expect(count);
+    return true;
   }
 
   #expected(count: number): number {

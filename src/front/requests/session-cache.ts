@@ -54,7 +54,7 @@ export class SessionCache {
     const opening = session;
     return new Promise((resolve, reject) => {
       const request = new AuthenticationRequest(() => resolve(opening), reject);
-      this.#control.flights.start(new Flight(this.#control, context, opening.path, request));
+      this.#control.flights.start(new Flight(this.#control, context, opening, request));
     });
   }
 

@@ -42,7 +42,7 @@ import type {
 } from '../front.ts';
 import { createUsageTally, PROBLEMS_PER_SESSION_MAX, type UsageLedger, type UsageSource } from '../links/reporter.ts';
 import { type CreatedKey, createKeyFor, naming } from './creations.ts';
-import { type FlightSession, SessionPath } from './flight-paths.ts';
+import { SessionPath } from './flight-paths.ts';
 import { CheckRequest, makeCall } from './flight-requests.ts';
 import { Flight, type FlightControl } from './flights.ts';
 import { HandleKeeper } from './handle-keeper.ts';
@@ -55,6 +55,8 @@ export interface SessionDependencies {
   readonly ids: IdFactory;
   readonly ledger: UsageLedger;
   readonly feeds: Feeds;
+  /** The names of plans that sessions have: they share the texts. */
+  readonly planNames: Map<string, string>;
 }
 
 export interface SessionIdentity {
@@ -72,6 +74,16 @@ export interface SessionIdentity {
   readonly onRefused: (error: GrantdError) => void;
   /** Every flight that waited for the first handle has given up. */
   readonly onAbandoned: () => void;
+}
+
+/** Others are not shared. */
+const PLAN_NAMES_MAX = 1000;
+
+/** The first text that is equal to this one, so that a thousand tenants of a plan lead to one place in memory. */
+function sharedText(texts: Map<string, string>, text: string): string {
+  const known = texts.get(text);
+  if (known === undefined && texts.size < PLAN_NAMES_MAX) texts.set(text, text);
+  return known ?? text;
 }
 
 /** Names that no rule defines refuse the call. */
@@ -96,12 +108,11 @@ function onlyAnswer({ authorized: [authorized], checkedAtMs }: BulkAnswer): Time
   return { authorized, checkedAtMs };
 }
 
-export class FrontSession implements OperatorTenantSession, FlightSession, UsageSource {
+export class FrontSession extends SessionPath implements OperatorTenantSession, UsageSource {
   readonly tenantId: TenantId;
   readonly keyId: string;
   readonly handles: HandleKeeper;
   readonly readers: ReaderHandles;
-  readonly path = new SessionPath(this);
   readonly usage = createUsageTally();
   readonly #dependencies: SessionDependencies;
   readonly #control: FlightControl;
@@ -110,10 +121,12 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
   #scopes: ScopeMask = 0;
   #plan = '';
   #suspended = false;
-  /** The expiry of its key, on the monotonic clock of this process. */
-  #expiresAtMs = Number.POSITIVE_INFINITY;
+  /** The expiry of its key, on the monotonic clock of this process; undefined: the key has none. */
+  #expiresAtMs: number | undefined;
+  rateWindow: object | undefined;
 
   constructor(dependencies: SessionDependencies, identity: SessionIdentity) {
+    super(dependencies.control);
     this.tenantId = identity.tenantId;
     this.keyId = identity.keyId;
     this.#dependencies = dependencies;
@@ -129,7 +142,8 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     };
     this.readers = new ReaderHandles(dependencies.control, identity.tenantId, identity.authenticationAtReader);
     this.handles = new HandleKeeper(dependencies.control, identity.tenantId, identity.authentication, {
-      onGranted: (grant) => {
+      onGranted: (grant, binding) => {
+        this.bind(binding, grant.readers);
         this.#update(grant);
         identity.onGranted();
       },
@@ -156,7 +170,8 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
 
   /** The key ends by the owner's time, whatever the wall clock of this process says. */
   get expired(): boolean {
-    return this.#dependencies.clock.monotonicMs() >= this.#expiresAtMs;
+    const endsAtMs = this.#expiresAtMs;
+    return endsAtMs !== undefined && this.#dependencies.clock.monotonicMs() >= endsAtMs;
   }
 
   get refused(): boolean {
@@ -203,7 +218,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     if (relation === NAMED) this.#noteAsked(name);
     return new Promise((resolve, reject) => {
       const request = new CheckRequest(check, resolve, reject);
-      this.#control.flights.start(new Flight(this.#control, context, this.path, request));
+      this.#control.flights.start(new Flight(this.#control, context, this, request));
     });
   }
 
@@ -287,12 +302,12 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
 
   #update(grant: IssuedHandle): void {
     this.#scopes = grant.scopes;
-    this.#plan = grant.plan;
+    this.#plan = sharedText(this.#dependencies.planNames, grant.plan);
     this.#suspended = grant.suspended;
-    this.readers.expect(grant.readers);
+    const { expiresAtMs, nowMs } = grant;
     // Late by the way of the grant, never early.
-    const leftMs = (grant.expiresAtMs ?? Number.POSITIVE_INFINITY) - grant.nowMs;
-    this.#expiresAtMs = this.#dependencies.clock.monotonicMs() + leftMs;
+    this.#expiresAtMs =
+      expiresAtMs === undefined ? undefined : this.#dependencies.clock.monotonicMs() + expiresAtMs - nowMs;
   }
 
   /** An application asks about a name that may be one of the tenant's rules. */
@@ -311,7 +326,7 @@ export class FrontSession implements OperatorTenantSession, FlightSession, Usage
     options?: { readonly write?: Write; readonly checks?: number },
   ): Promise<AnswerOf<Name>> {
     for (const asked of namesAskedOf(name)?.(request) ?? []) this.#noteAsked(asked);
-    return makeCall(this.#control, this.path, context, name, request, {
+    return makeCall(this.#control, this, context, name, request, {
       ...options,
       readAt: readAtOf(name)?.(request),
     });

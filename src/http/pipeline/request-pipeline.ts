@@ -181,7 +181,7 @@ export class Pipeline extends OperationPipeline<TenantSession> {
       decision = rateLimiter.consumeRevocation(session.keyId);
     } else {
       exchange.policy = this.#policies.of(plan);
-      decision = rateLimiter.consume(session.tenantId, plan);
+      decision = rateLimiter.consume(session.tenantId, plan, session);
     }
     if (decision instanceof Promise) this.#awaitDecision(exchange, decision);
     else this.#applyLimit(exchange, decision);

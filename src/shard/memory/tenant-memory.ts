@@ -152,7 +152,10 @@ interface UsedMemory {
 
 export class TenantMemory implements EntityFilter {
   readonly tenantId: TenantId;
-  tenant: Tenant;
+  /** Whether the tenant has rules, and the pages of its subjects: what each check reads is here, in one object. */
+  #isRuled: boolean;
+  #pages: GrantPages | undefined;
+  #tenant: Tenant;
   readonly grantCount = new GrantCount();
   /** Set on a tenant that is being deleted, once the removal of rows up to the stamp has begun. */
   removal: (TenantDeletion & { readonly stamp: Stamp }) | undefined;
@@ -181,11 +184,20 @@ export class TenantMemory implements EntityFilter {
   /** `isNew`: it has had no grant so far. */
   constructor(tenant: Tenant, isNew: boolean, dependencies: TenantMemoryDependencies) {
     this.tenantId = tenant.tenantId;
-    this.tenant = tenant;
+    this.#tenant = tenant;
+    this.#isRuled = tenant.rulesRevision !== undefined;
     this.#isNew = isNew;
     this.#dependencies = dependencies;
     if (tenant.state === 'deleting') dependencies.due?.deleting.add(this);
     this.#hold(TENANT_BYTES + 2 * (tenant.name.length + tenant.plan.length));
+  }
+
+  get tenant(): Tenant {
+    return this.#tenant;
+  }
+
+  get isRuled(): boolean {
+    return this.#isRuled;
   }
 
   // ---- created at the first use ----
@@ -196,7 +208,7 @@ export class TenantMemory implements EntityFilter {
   }
 
   get pages(): GrantPages {
-    return (this.#used ?? this.#use()).pages;
+    return this.#pages ?? this.#use().pages;
   }
 
   get relations(): RelationNumbers {
@@ -404,6 +416,7 @@ export class TenantMemory implements EntityFilter {
       handles: new IssuedHandles(),
     };
     this.#used = used;
+    this.#pages = used.pages;
     if (this.#dropped) dropUsed(used);
     else this.#hold(USED_BYTES);
     return used;
@@ -588,7 +601,8 @@ export class TenantMemory implements EntityFilter {
         this.#setKey(setting.key, setting.tombstone, seq);
         break;
       case 'tenant':
-        this.tenant = setting.tenant;
+        this.#tenant = setting.tenant;
+        this.#isRuled = setting.tenant.rulesRevision !== undefined;
         if (this.tenant.state === 'deleting') this.#dependencies.due?.deleting.add(this);
         break;
       case 'rules':

@@ -32,7 +32,7 @@ export function check(
   }
   reader?.tally.answers('check');
   peer.handles.assertMay(handle, CHECK_READ);
-  if (handle.memory.tenant.rulesRevision !== undefined) return checkByRules(peer, handle, subject, relation, object);
+  if (handle.memory.isRuled) return checkByRules(peer, handle, subject, relation, object);
   const page = handle.memory.pages.get(subject);
   if (page !== undefined) {
     const authorized = page.holds(relation, object);
@@ -66,7 +66,7 @@ async function checkSlowly(
   using held = await handle.memory.pages.hold(subject, relation, object);
   const { authorized, checkedAtMs } = await answer(peer, handle, held.tuples);
   // The tenant got its first rules in the meantime: grants alone no longer make an answer.
-  if (handle.memory.tenant.rulesRevision !== undefined) return checkByRules(peer, handle, subject, relation, object);
+  if (handle.memory.isRuled) return checkByRules(peer, handle, subject, relation, object);
   const [tuple] = held.tuples;
   const expires = tuple?.facts?.expiresAtMs !== undefined;
   return expires
@@ -93,14 +93,14 @@ async function answer(peer: Peer, handle: Handle, tuples: readonly WatchedTuple[
 export const checkBulk: Handler<'checkBulk'> = async (peer, by, checks) => {
   assert(checks.subjects.length <= BULK_CHECKS_MAX, 'a bulk call carries at most 100 checks');
   const handle = peer.handles.use(by.handle);
-  if (handle.memory.tenant.rulesRevision !== undefined) return checkBulkByRules(peer, handle, checks);
+  if (handle.memory.isRuled) return checkBulkByRules(peer, handle, checks);
   const nowMs = handle.tenure.slotTime.nowMs;
   const authorized = decide(peer, handle, checks, nowMs);
   if (authorized !== undefined) return { authorized, checkedAtMs: nowMs };
   countLookups(peer.shard, handle.memory, checks);
   using held = await handle.memory.pages.holdAll(checks);
   const answered = await answer(peer, handle, held.tuples);
-  return handle.memory.tenant.rulesRevision === undefined ? answered : await checkBulkByRules(peer, handle, checks);
+  return !handle.memory.isRuled ? answered : await checkBulkByRules(peer, handle, checks);
 };
 
 /** All results from pages in memory, or undefined if one of them cannot be decided there now. */

@@ -57,10 +57,37 @@ export interface Handle extends HandleState {
   readonly use: KeyUse | undefined;
 }
 
-/** A handle as its connection keeps it. */
-interface KeptHandle extends Handle {
+/** A handle as its connection keeps it. A class, so that V8 keeps all of it in one object. */
+class KeptHandle implements Handle {
+  readonly tenure: ServedTenure;
+  readonly memory: TenantMemory;
+  readonly use: KeyUse | undefined;
+  readonly reader: TenantReader | undefined;
+  readonly expiresAtMs: number | undefined;
+  readonly scopes: ScopeMask;
+  readonly suspended: boolean;
+  dead = false;
+  readonly id: number;
+  readonly keyId: string;
+  readonly actor: string;
   /** The same for each authentication of a key, at the owner or at the reader. */
   readonly claim: string;
+  readonly onDead: (id: number) => void;
+
+  constructor(of: Omit<Handle, 'dead'> & { readonly claim: string }) {
+    this.tenure = of.tenure;
+    this.memory = of.memory;
+    this.use = of.use;
+    this.reader = of.reader;
+    this.expiresAtMs = of.expiresAtMs;
+    this.scopes = of.scopes;
+    this.suspended = of.suspended;
+    this.id = of.id;
+    this.keyId = of.keyId;
+    this.actor = of.actor;
+    this.claim = of.claim;
+    this.onDead = of.onDead;
+  }
 }
 
 /** A handle at a reader, as the calls of one message see it: by the time of the position that the message brought. */
@@ -234,7 +261,7 @@ export class HandleTable {
     }
     if (known !== undefined) this.#forget(known.id);
     this.#lastId += 1;
-    const handle: KeptHandle = { ...of, id: this.#lastId, dead: false, onDead: this.#onDead };
+    const handle = new KeptHandle({ ...of, id: this.#lastId, onDead: this.#onDead });
     this.#handles.set(handle.id, handle);
     this.#byClaim.set(handle.claim, handle);
     handle.memory.addHandle(handle);

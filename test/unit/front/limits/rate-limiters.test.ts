@@ -5,7 +5,7 @@ import { beforeEach, test } from 'node:test';
 import { BUILT_IN_PLANS, type Plan, resolvePlan } from '../../../../src/core/plans.ts';
 import { createFailureLimiter } from '../../../../src/front/limits/failure-limiter.ts';
 import { createMemoryRateLimiter } from '../../../../src/front/limits/memory-rate-limiter.ts';
-import type { RateLimiter } from '../../../../src/front/limits/rate-limiter.ts';
+import type { RateLimiter, WindowHolder } from '../../../../src/front/limits/rate-limiter.ts';
 import { createSharedRateLimiter } from '../../../../src/front/limits/shared-rate-limiter.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
@@ -40,6 +40,28 @@ test('a window lets its requests through, refuses the next and begins again', as
   assert.deepEqual(await limiter.consume('ten_a', three), { ...refused, resetSeconds: 1 });
   clock.stall(1);
   assert.equal((await limiter.consume('ten_a', three))?.remaining, 2);
+});
+
+test('the sessions of a tenant share its window, whichever of them begins it again', async () => {
+  const limiter = createMemoryRateLimiter({ clock });
+  const [one, other] = [{ rateWindow: undefined }, { rateWindow: undefined }];
+  const left = async (limit: Plan, session?: WindowHolder): Promise<number | undefined> =>
+    (await limiter.consume('ten_a', limit, session))?.remaining;
+  const three = plan(3, 60);
+  assert.deepEqual([await left(three, one), await left(three, other), await left(three)], [2, 1, 0]);
+  assert.equal((await limiter.consume('ten_a', three, one))?.allowed, false);
+  clock.stall(60_000);
+  assert.deepEqual([await left(three, other), await left(three, one), await left(three)], [2, 1, 0]);
+  // The next windows are in another generation: one of them runs while its generation is the older one.
+  for (let window = 0; window < 5; window += 1) {
+    await clock.advance(61_000);
+    assert.equal(await left(three, one), 2, `window ${window}`);
+    await clock.advance(59_000);
+    assert.deepEqual([await left(three, other), await left(three)], [1, 0], `window ${window}`);
+  }
+  assert.equal(await left(plan(9, 60), one), 8, 'another plan counts by itself');
+  assert.equal((await limiter.consume('ten_a', three, one))?.allowed, false, 'and so does the one before');
+  assert.equal((await limiter.consume('ten_b', three))?.remaining, 2);
 });
 
 test('each key has a reserve of its own for revoking keys', async () => {
