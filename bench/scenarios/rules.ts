@@ -1,5 +1,6 @@
 // What rules cost: checks that follow from a role, from groups and folders, and from a deep nest, against a check of a
-// tenant without rules, by CPU time of the service in turns; and a listing of what is held through groups and folders.
+// tenant without rules, by CPU time of the service in turns; a listing of what is held through groups and folders; and
+// checks of a tenant that is written to every second, against those of the same tenant at rest.
 
 import type { Tuple } from '../../src/core/tuples.ts';
 import type { Figure } from '../figure.ts';
@@ -19,6 +20,12 @@ const DEPTH = 7;
 const LISTED = 1000;
 const LISTED_PER_FOLDER = 100;
 const WARM_UP_MS = 4000;
+/** Of a tenant that is written to: most are asked once between two writes. */
+const WRITTEN_DOCUMENTS = 6000;
+const WRITTEN_USERS = 500;
+const WRITTEN_FOLDERS = 300;
+const WRITE_EVERY_MS = 1000;
+const WRITTEN_RATIO_MAX = 1.1;
 
 const follows = (name: string, implied: readonly string[]) =>
   ['folder', 'document'].map((namespace) => ({
@@ -130,6 +137,119 @@ const LISTING_MEMBER: readonly Tuple[] = Array.from({ length: LISTED / LISTED_PE
   object: `group:list-${folder}`,
 }));
 
+// ---- a tenant that is written to ----
+
+/** Documents in folders with three ancestors, which groups may view; each user is in ten groups. */
+const WRITTEN_GRANTS: readonly Tuple[] = [
+  ...Array.from(
+    { length: WRITTEN_DOCUMENTS },
+    (_, number): Tuple => ({
+      subject: `folder:written-${number % WRITTEN_FOLDERS}-1`,
+      relation: 'parent',
+      object: `document:written-${number}`,
+    }),
+  ),
+  ...Array.from({ length: WRITTEN_FOLDERS }, (_, folder): readonly Tuple[] => [
+    ...Array.from(
+      { length: ANCESTORS - 1 },
+      (_, level): Tuple => ({
+        subject: `folder:written-${folder}-${level + 2}`,
+        relation: 'parent',
+        object: `folder:written-${folder}-${level + 1}`,
+      }),
+    ),
+    ...Array.from(
+      { length: ANCESTORS * GROUPS_ON_FOLDER },
+      (_, index): Tuple => ({
+        subject: `group:written-${(folder + index) % WRITTEN_USERS}#member`,
+        relation: 'viewer',
+        object: `folder:written-${folder}-${1 + (index % ANCESTORS)}`,
+      }),
+    ),
+  ]).flat(),
+  ...Array.from(
+    { length: WRITTEN_USERS * GROUPS_OF_SUBJECT },
+    (_, index): Tuple => ({
+      subject: `user:written-${index % WRITTEN_USERS}`,
+      relation: 'member',
+      object: `group:written-${(index % WRITTEN_USERS) + Math.floor(index / WRITTEN_USERS)}`,
+    }),
+  ),
+];
+
+/** One in two is allowed. */
+const writtenQuestion = (number: number): Tuple => ({
+  subject: `user:written-${number % 2 === 0 ? number % WRITTEN_FOLDERS : (number + 7) % WRITTEN_USERS}`,
+  relation: 'viewer',
+  object: `document:written-${number}`,
+});
+
+/** Each shares a new document with a user, or takes one in, in turns. */
+const newGrant = (number: number): Tuple =>
+  number % 2 === 0
+    ? { subject: `user:written-${number % WRITTEN_USERS}`, relation: 'viewer', object: `document:new-${number}` }
+    : { subject: `user:new-${number}`, relation: 'member', object: `group:written-${number % WRITTEN_USERS}` };
+
+async function measureWritten(context: BenchContext, service: GrantdProcess): Promise<readonly Figure[]> {
+  const access = await createTenant(service.addresses);
+  context.progress(`importing ${WRITTEN_GRANTS.length} grants`);
+  await importGrants(service.addresses, access, {
+    grants: WRITTEN_GRANTS.length,
+    grant: (number) => WRITTEN_GRANTS[number] ?? newGrant(number),
+  });
+  await writeRules(service.addresses, access, RULES);
+  await service.waitForCheckpoint();
+  const job = (durationMs: number): LoadJob => ({
+    url: service.addresses.base_url,
+    key: access.key,
+    path: '/v1/check',
+    expectedStatus: 200,
+    connections: CONNECTIONS,
+    requests: Array.from({ length: WRITTEN_DOCUMENTS }, (_, number) => ({
+      body: JSON.stringify(writtenQuestion(number)),
+      expectedStart: '{"authorized":',
+    })),
+    mode: { kind: 'saturate', durationMs },
+  });
+  let written = 0;
+  const measureCpu = async (isWritten: boolean): Promise<number> => {
+    const writes: Promise<unknown>[] = [];
+    const write = (): void => {
+      const number = written;
+      written += 1;
+      writes.push(importGrants(service.addresses, access, { grants: 1, grant: () => newGrant(number) }));
+    };
+    const timer = isWritten ? setInterval(write, WRITE_EVERY_MS) : undefined;
+    const before = readCpuSeconds(service.pid);
+    const { answered } = await context.client.run(job(context.durationMs));
+    const cpu = ((readCpuSeconds(service.pid) - before) * 1e6) / answered;
+    clearInterval(timer);
+    await Promise.all(writes);
+    return cpu;
+  };
+  await context.client.run(job(2 * WARM_UP_MS));
+  const rounds: { readonly calm: number; readonly busy: number }[] = [];
+  for (let round = 1; round <= context.rounds; round += 1) {
+    context.progress(`beside writes, round ${round} of ${context.rounds}`);
+    rounds.push({ calm: await measureCpu(false), busy: await measureCpu(true) });
+  }
+  const ratios = rounds.map(({ calm, busy }) => busy / calm);
+  return [
+    {
+      name: 'CPU per check by groups and folders, no write',
+      value: median(rounds.map(({ calm }) => calm)),
+      unit: 'µs',
+    },
+    {
+      name: 'the same beside a write a second ÷ no write',
+      value: median(ratios),
+      unit: '×',
+      target: { kind: 'at most', value: WRITTEN_RATIO_MAX },
+      rounds: ratios,
+    },
+  ];
+}
+
 const unique = (tuples: readonly Tuple[]): readonly Tuple[] => [
   ...new Map(tuples.map((tuple) => [`${tuple.subject} ${tuple.relation} ${tuple.object}`, tuple])).values(),
 ];
@@ -213,22 +333,34 @@ async function measure(
   ];
 }
 
+async function measureKinds(context: BenchContext, service: GrantdProcess): Promise<readonly Figure[]> {
+  const flat = await createTenant(service.addresses);
+  const ruled = await createTenant(service.addresses);
+  context.progress('importing the grants');
+  await fill(service, flat, false);
+  await fill(service, ruled, true);
+  await service.waitForCheckpoint();
+  return measure(context, service, (withRules) => (withRules ? ruled : flat));
+}
+
 export const rulesScenario: Scenario = {
   name: 'rules',
   summary: 'checks under rules: ≤ 1.15 × a check without rules for a role, ≤ 2 × for groups and folders',
+  parts: [
+    { name: 'kinds', summary: 'roles, groups and folders, a nest, against a check without rules; a listing' },
+    { name: 'written', summary: 'checks of a tenant that is written to every second' },
+  ],
   async run(context) {
     const service = await GrantdProcess.start({
       directory: context.createDirectory(),
       searchPath: context.searchPath,
     });
+    const has = (part: string): boolean => context.only.length === 0 || context.only.includes(part);
     try {
-      const flat = await createTenant(service.addresses);
-      const ruled = await createTenant(service.addresses);
-      context.progress('importing the grants');
-      await fill(service, flat, false);
-      await fill(service, ruled, true);
-      await service.waitForCheckpoint();
-      return await measure(context, service, (withRules) => (withRules ? ruled : flat));
+      return [
+        ...(has('kinds') ? await measureKinds(context, service) : []),
+        ...(has('written') ? await measureWritten(context, service) : []),
+      ];
     } finally {
       await service.stop();
     }

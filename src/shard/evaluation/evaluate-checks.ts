@@ -24,6 +24,7 @@ import { ListingTime } from '../log/slot-time.ts';
 import type { ServedTenure } from '../log/tenure.ts';
 import { type AnswerCache, checkKey } from '../memory/answer-cache.ts';
 import type { GrantPage } from '../memory/grant-page.ts';
+import { GrantReads } from '../memory/grant-reads.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import type { StoredRules } from '../memory/tenant-rules.ts';
 import type { NamedAnswer, NamedChecks } from '../shard.ts';
@@ -64,8 +65,16 @@ const LAST_SPENT_PER_STEP_MAX = 16_000;
 const TURN_MS = 0.0005 * SPENT_AT_ONCE_MAX;
 /** Rounds of loading: each brings the search a step of its depth further, or another thousand entities. */
 const ROUNDS_MAX = 200;
+/** Reads of the grants by a check whose answer is kept. */
+const READS_MAX = 2000;
 /** Estimated bytes of a waiting call, which drops the results of its search before it waits. */
 const WAITING_BYTES = 256 * 1024;
+
+/** A search from a subject, and its reads so far. */
+interface SharedSearch {
+  readonly search: GrantedSearch;
+  readonly reads: GrantReads;
+}
 
 type AnyEvaluation = CheckEvaluation | ConditionalCheck | GateEvaluation;
 
@@ -101,10 +110,12 @@ class CheckRun {
   readonly #checks: NamedChecks;
   /** The numbers of the checks' names. Undefined: no rule defines the name. */
   readonly #numbers: readonly (number | undefined)[];
-  /** Undefined for a run in one synchronous step, whose answers are not watched. */
+  /** Where answers are kept; undefined for a run in several steps, which is not of the state of one of them. */
   readonly #answers: AnswerCache | undefined;
   /** By subject and context, shared by the checks of the call. */
-  #granted: Map<string, GrantedSearch> | undefined;
+  #granted: Map<string, SharedSearch> | undefined;
+  /** On which the present check rests, where its answer is kept. */
+  #reads: readonly GrantReads[] = [];
   readonly #evaluations: (AnyEvaluation | DenialSearch)[] = [];
   readonly #authorized: boolean[] = [];
   readonly #because: (readonly Grant[])[] = [];
@@ -212,7 +223,7 @@ class CheckRun {
     const reasons = explain ? this.#reasonsOf(evaluation, check, number, result.authorized) : NO_REASONS;
     if (reasons === 'interrupted') this.#interrupted = evaluation;
     if (typeof reasons === 'string') return reasons;
-    if (!this.#time.depends) this.#answers?.keepCheck(key, result.authorized);
+    if (!this.#time.depends) this.#answers?.keepCheck(key, result.authorized, this.#reads);
     if (reasons.proof !== '') this.#proofs[index] = reasons.proof;
     if (reasons.reason !== '') this.#reasons[index] = reasons.reason;
     return this.#decided(result.authorized, result.authorized ? reasons.because : []);
@@ -246,6 +257,7 @@ class CheckRun {
     const { explain } = this.#checks;
     const { conditions, contextGrants } = this.#terms;
     const question = { subject, number, object };
+    this.#record();
     const limits: EvaluationLimits = { ...CHECK_LIMITS, lead: explain ? LEAD_OF_REASONS : LEAD, spentMax };
     // The chain of a plain reason has only stored grants, without the values that conditions saw.
     const gated = rules.gated || (explain && (conditions !== undefined || contextGrants !== undefined));
@@ -262,14 +274,41 @@ class CheckRun {
     return evaluation;
   }
 
+  /** From now on, the graph records the reads of the present check. */
+  #record(): void {
+    if (this.#answers === undefined) return;
+    const reads = new GrantReads(READS_MAX);
+    this.#graph.reads = reads;
+    this.#reads = [reads];
+  }
+
   /** Shared by the checks of a call; a single check creates its own if it needs one. */
   #grantedTo(subject: string, index: number, limits: EvaluationLimits, graph: Graph): GrantedSearch | undefined {
     if (this.#checks.checks.length === 1) return undefined;
     this.#granted ??= new Map();
     const key = `${subject} ${this.#terms.conditions === undefined ? '' : (this.#contextOf(index) ?? '')}`;
-    const granted = this.#granted.get(key) ?? new GrantedSearch(this.#rules, graph, limits, subject);
-    this.#granted.set(key, granted);
-    return granted;
+    let shared = this.#granted.get(key);
+    if (shared === undefined) {
+      const reads = new GrantReads(READS_MAX);
+      const seen = this.#answers === undefined ? graph : this.#recordedIn(reads, graph);
+      shared = { search: new GrantedSearch(this.#rules, seen, limits, subject), reads };
+      this.#granted.set(key, shared);
+    }
+    this.#reads = [...this.#reads, shared.reads];
+    return shared.search;
+  }
+
+  /** What a search reads whose finds several checks rest on, whichever of them it continues for. */
+  #recordedIn(reads: GrantReads, graph: Graph): Pick<Graph, 'objectsOf'> {
+    return {
+      objectsOf: (subject, relations) => {
+        const before = this.#graph.reads;
+        this.#graph.reads = reads;
+        const found = graph.objectsOf(subject, relations);
+        this.#graph.reads = before;
+        return found;
+      },
+    };
   }
 
   /** `missing`: a grant is not in memory. */

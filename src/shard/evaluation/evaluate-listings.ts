@@ -1,7 +1,9 @@
 // Listings: the objects on which a subject holds a name, and the subjects that hold one on an object. Under rules, a
 // page is evaluated in steps, each in a turn of its tenant, and begins again if a commit changes a grant that it rests
 // on; so it is the state of one moment. A listing of grants alone searches nothing: it is the first counterparts of one
-// relation, mostly from a page in memory, at once. Nothing is kept between pages.
+// relation, mostly from a page in memory, at once, and nothing of it is kept between pages. An evaluation under rules
+// finds all that is listed, so what follows a second page is kept for the next ones, as long as it is in memory and no
+// commit has changed a grant that it rests on. Where gates or conditions matter, only the page is.
 
 import { assert } from '../../core/assert.ts';
 import { type CallContext, changesGrants } from '../../core/call-context.ts';
@@ -15,8 +17,12 @@ import { undefinedName } from '../../rules/questions.ts';
 import { ownNames } from '../../rules/rule-set.ts';
 import { WantedSearch } from '../../rules/wanted-search.ts';
 import { ListingTime } from '../log/slot-time.ts';
+import { PAGE_READS_MAX } from '../memory/answer-cache.ts';
+import { GrantReads } from '../memory/grant-reads.ts';
+import { ReadSet, TextBlocks } from '../memory/kept-listings.ts';
 import { CallGrants, type CallTerms, termsOf } from './call-grants.ts';
 import { GrantConditions } from './grant-conditions.ts';
+import { ListedTexts, type TextsTaker } from './listed-texts.ts';
 import {
   CONDITION_STEPS_MAX,
   type DecidedTexts,
@@ -42,6 +48,9 @@ const DIRECT_ROUNDS_MAX = 8;
 const CANDIDATES_MIN = 1000;
 /** Strings that one step examines for the page. */
 const TEXTS_PER_STEP = 5000;
+/** Reads of the grants by a whole listing that is kept: the largest makes some 300,000. */
+const LISTING_READS_MAX = 400_000;
+const READS_PER_STEP = 50_000;
 
 export interface ListingQuery extends TextsQuery {
   /** A built-in relation, or a name that some rule defines. */
@@ -63,7 +72,7 @@ interface PageAttempt {
   step(): void;
   restsOn(subject: string, object: string): boolean;
   /** The strings of the page; called once the search is complete. An iteration ends where a step may end. */
-  collect(into: SmallestTexts): Iterable<void>;
+  collect(into: TextsTaker): Iterable<void>;
   /** Where names depend on gates, or conditions lack a parameter, what the search has found is what may be listed. */
   readonly gates?: GateDecisions | undefined;
 }
@@ -193,7 +202,7 @@ export function listHoldingSubjects(of: CallTenant, object: string, query: Holde
 }
 
 /** The counterparts that the page needs. `ofAll`: also the subject of states, which is of every namespace. */
-const firstOfPage = ({ prefix, after, countMax }: Pick<SmallestTexts, keyof TextsQuery>, ofAll: boolean): TextsQuery =>
+const firstOfPage = ({ prefix, after, countMax }: TextsQuery, ofAll: boolean): TextsQuery =>
   ofAll ? { prefix: '', after, countMax } : { prefix, after: after < prefix ? prefix : after, countMax };
 
 /** The grants of one relation of an entity. */
@@ -225,9 +234,17 @@ const beginDirect =
     };
   };
 
+/** What a listing, and a page of it, are kept by. */
+interface KeptBy {
+  readonly listing: string;
+  readonly page: string;
+}
+
 /** Nothing in a query contains a space. */
-const keyOf = (what: string, { entity, query }: HeldListing): string =>
-  `${what} ${entity} ${query.name} ${query.prefix} ${query.after} ${query.countMax}`;
+function keysOf(what: string, { entity, query }: HeldListing): KeptBy {
+  const listing = `${what} ${entity} ${query.name} ${query.prefix}`;
+  return { listing, page: `${listing} ${query.after} ${query.countMax}` };
+}
 
 /** Nothing follows from grants. To be asked in each step: the tenant may have got its first rules. */
 const isDirect = ({ memory }: CallTenant, { direct }: ListingQuery): boolean =>
@@ -236,14 +253,19 @@ const isDirect = ({ memory }: CallTenant, { direct }: ListingQuery): boolean =>
 /** `what`: different listings of an entity have different names. */
 async function evaluate(of: CallTenant, listing: HeldListing, what: string): Promise<HeldPage> {
   const { query } = listing;
-  const { answers } = of.memory;
   if (isDirect(of, query)) return listNow(of, listing) ?? listDirect(of, listing);
   // Pages that depend on context grants, or leave grants out, are never cached.
-  const key = changesGrants(query.call) ? undefined : keyOf(what, listing);
-  const known = key === undefined ? undefined : answers.page(key);
+  const keys = changesGrants(query.call) ? undefined : keysOf(what, listing);
+  const known = keys && keptPage(of, query, keys);
   if (known !== undefined) return { texts: known, excluded: NONE };
-  return withinLimits<HeldPage>((limits, bounds) => evaluateWithin(of, listing, limits, bounds, key));
+  return withinLimits<HeldPage>((limits, bounds) => evaluateWithin(of, listing, limits, bounds, keys));
 }
+
+const keptPage = (
+  { memory: { answers } }: CallTenant,
+  { after, countMax }: ListingQuery,
+  keys: KeptBy,
+): readonly string[] | undefined => answers.page(keys.page) ?? answers.listings.find(keys.listing, after, countMax);
 
 /** Whose grants of the name are listed: a state follows from nothing, and is granted to all subjects by one name. */
 const grantedEntity = ({ side, entity }: HeldListing, isState: boolean): string =>
@@ -292,7 +314,7 @@ function evaluateWithin(
   listing: HeldListing,
   limits: SearchLimits,
   bounds: RoundOptions,
-  key: string | undefined,
+  keys: KeptBy | undefined,
 ): Promise<HeldPage | TooLarge> {
   const { query } = listing;
   const conditions = new GrantConditions(CONDITION_STEPS_MAX, () => takeTurn(of, STEP_MS));
@@ -312,7 +334,10 @@ function evaluateWithin(
     terms.conditions?.use(query.call.context);
     const grants = new CallGrants(graph, time, terms);
     const beginning = { rules, graph, terms, grants, limits, time, number };
-    const page = await pageOf(of, beginning, { ...listing, begin }, key);
+    const readsMax = query.after === '' ? PAGE_READS_MAX : LISTING_READS_MAX;
+    const keeping = keys && { ...keys, reads: new GrantReads(readsMax) };
+    graph.reads = keeping?.reads;
+    const page = await pageOf(of, beginning, { ...listing, begin }, keeping);
     return time.waits && typeof page !== 'string' ? 'waits' : page;
   });
 }
@@ -321,7 +346,7 @@ async function pageOf(
   of: CallTenant,
   beginning: PageInputs,
   { query, begin }: HeldListing,
-  key: string | undefined,
+  keeping: Keeping | undefined,
 ): Promise<HeldPage | Unanswered> {
   const attempt = begin(beginning);
   using steps = new ListingSteps(of, beginning, attempt.restsOn);
@@ -351,16 +376,58 @@ async function pageOf(
     }
   }
   if (steps.changed) return 'changed';
+  const page = { texts, excluded, rest };
+  if (keeping === undefined || beginning.time.depends || excluded.size > 0 || rest !== undefined) return page;
   // Still in the step of which it is the state.
-  if (key !== undefined && !beginning.time.depends && excluded.size === 0 && rest === undefined)
-    of.memory.answers.keepPage(key, texts);
-  return { texts, excluded, rest };
+  of.memory.answers.keepPage(keeping.page, texts, [keeping.reads]);
+  // Who asks for a second page will ask for the others. For the first page alone, this would double its cost.
+  if (attempt.gates === undefined && query.after !== '' && texts.length === query.countMax) {
+    await keepWhole(of, { query, attempt, steps, keeping, time: beginning.time });
+  }
+  return page;
+}
+
+interface Keeping extends KeptBy {
+  readonly reads: GrantReads;
+}
+
+/** Keeps what is listed behind the page, unless it is too much, or changes meanwhile. */
+async function keepWhole(
+  { memory: { answers } }: CallTenant,
+  {
+    query,
+    attempt,
+    steps,
+    keeping: { listing, reads },
+    time,
+  }: {
+    readonly query: ListingQuery;
+    readonly attempt: PageAttempt;
+    readonly steps: ListingSteps;
+    readonly keeping: Keeping;
+    readonly time: ListingTime;
+  },
+): Promise<void> {
+  const listed = new ListedTexts(query, answers.listings.bytesMax);
+  const texts = new TextBlocks();
+  const restsOn = new ReadSet();
+  const work = function* (): Generator<void, void> {
+    yield* attempt.collect(listed);
+    yield* listed.into(texts);
+    for (const [index, number] of reads.numbers?.entries() ?? []) {
+      restsOn.add(number);
+      if (index % READS_PER_STEP === 0) yield;
+    }
+  };
+  for (const _ of work()) if (listed.isPart || !(await steps.take())) return;
+  const isWhole = !listed.isPart && reads.numbers !== undefined && !attempt.cost.misses && !time.depends;
+  if (isWhole && !steps.changed) answers.listings.keep(listing, { after: query.after, texts, reads: restsOn });
 }
 
 /**
  * The smallest of many strings by their UTF-8 bytes, each once: a page of a listing whose items come from many lists.
  */
-export class SmallestTexts {
+export class SmallestTexts implements TextsTaker {
   readonly countMax: number;
   readonly prefix: string;
   readonly after: string;

@@ -1,6 +1,7 @@
 // The grants of a tenant for evaluation: the pages of both sides at the present moment. Each call says which of them
-// count. The graph records what a run missed, and loads it before the next run. Invariant: within one step, all its
-// answers are the state of that moment; across an await it keeps only tuples and ranges, which receive every commit.
+// count. The graph records what a run missed, and loads it before the next run. Invariants: within one step, all its
+// answers are the state of that moment; across an await it keeps only tuples and ranges, which receive every commit;
+// and every method that answers about grants records what it looks at, for answers that are kept (grant-reads.ts).
 
 import { inParallel } from '../../core/async/in-parallel.ts';
 import type { GrantAttributes, GrantTerms } from '../../core/grant-attributes.ts';
@@ -10,6 +11,7 @@ import { CHANGES_MAX } from '../memory/grant-deltas.ts';
 import { type Counterparts, GROUP_MARK, type GrantPage, type GroupGrants, type PageRow } from '../memory/grant-page.ts';
 import type { GrantPages, HeldTuples } from '../memory/grant-pages.ts';
 import { FirstGrants, ROWS_PER_PAGE_MAX } from '../memory/grant-range.ts';
+import type { GrantReads } from '../memory/grant-reads.ts';
 import type { SubjectFilter } from '../memory/subject-filter.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { firstAfter } from '../memory/text-order.ts';
@@ -121,6 +123,9 @@ export class PageGraph implements Disposable {
   /** Runs so far. */
   runs = 0;
 
+  /** Takes what is read of the grants from now on; undefined: it is not recorded. */
+  reads: GrantReads | undefined;
+
   /** Whether the present run missed what costs little to load. */
   get missesPages(): boolean {
     return this.#missing !== undefined;
@@ -213,6 +218,7 @@ export class PageGraph implements Disposable {
     relations: readonly number[],
     object: string,
   ): number | typeof TOO_MANY | undefined {
+    this.reads?.tuple(subject, object);
     if (subject === EVERY_SUBJECT) {
       const hasAll = this.#memory.pages.get(subject)?.whole === true;
       if (hasAll) return this.#relationIn(keeps, 'subject', subject, relations, object);
@@ -257,6 +263,7 @@ export class PageGraph implements Disposable {
   }
 
   groupsOn(keeps: Keeps, object: string, relations: readonly number[]): Enumeration {
+    this.reads?.groups(object);
     const page = this.#wholePage('object', object);
     if (page === undefined) return undefined;
     if (page === TOO_MANY) return this.#groupsOnLarge(keeps, object, relations);
@@ -271,6 +278,7 @@ export class PageGraph implements Disposable {
   }
 
   subjectsOn(keeps: Keeps, object: string, relations: readonly number[]): Enumeration {
+    this.reads?.subjects(object, relations);
     return this.#counterparts(keeps, 'object', object, relations);
   }
 
@@ -281,6 +289,7 @@ export class PageGraph implements Disposable {
     relations: readonly number[] | undefined,
     namespaces?: ReadonlySet<string>,
   ): Enumeration {
+    this.reads?.objects(subject, relations);
     if (!this.#subjects.mayHave(subject)) return NOTHING;
     if (namespaces === undefined) return this.#counterparts(keeps, 'subject', subject, relations);
     const given = relations ?? this.#grantedRelations;
@@ -470,6 +479,7 @@ export class PageGraph implements Disposable {
     query: TextsQuery,
     settle: ((rows: readonly PageRow[]) => Promise<void>) | undefined,
   ): FirstTexts | typeof TOO_MANY | undefined {
+    this.reads?.[side === 'subject' ? 'objects' : 'subjects'](entity, [number]);
     const pages = this.#pagesOf(side);
     const { countMax } = query;
     const page = pages.get(entity);

@@ -1,29 +1,126 @@
-// Answers under rules, cached until the tenant's next commit of a grant or of rules, so that repeated checks and pages
-// of listings are not evaluated again. Invariant: every answer is that of the present state. The commit that changes
-// the state drops all of them in the same synchronous step, and an answer that depends on the time, because it met a
-// grant that expires, is not cached.
+// Answers under rules, cached until a commit changes a grant that they rest on, so that repeated checks and pages of
+// listings are not evaluated again. Invariant: every answer is that of the present state. Each is kept with the reads
+// of its evaluation (grant-reads.ts) in the step of whose state it is; a commit marks the reads that it may change in
+// the step in which it becomes visible, and an answer of which one is marked since is not used again. A commit of rules
+// drops all answers, and one that depends on the time, because it met a grant that expires, is not cached.
 
 import { bytesOfText } from './grant-page.ts';
+import { ChangedReads, type GrantReads, readsChangedBy } from './grant-reads.ts';
+import { KeptListings } from './kept-listings.ts';
 import { Evictable, type MemoryBudget } from './memory-budget.ts';
 
-/** Divisor of the budget: of 256 MiB, one tenant's answers take 4 MiB at most, some 20,000 checks. */
+/** Divisor of the budget: of 256 MiB, one tenant's answers take 4 MiB at most, some 15,000 checks. */
 const TENANT_SHARE = 64;
 /** A page of more than this share of a tenant's bytes is not kept. */
 const PAGE_SHARE = 8;
+/** What says when grants have changed may take this share of them. */
+const CHANGED_SHARE = 16;
 /** Estimated bytes of an answer, and of a string in a page, without characters. */
 const ANSWER_BYTES = 80;
 const TEXT_BYTES = 24;
+/** Of a number among the records, with the room for more. */
+const NUMBER_BYTES = 5;
+const NUMBERS_MIN = 256;
+const GROWTH = 1.25;
+/** An answer that rests on more reads is kept until the next commit. */
+const CHECK_READS_MAX = 1000;
+/** The same of a page. */
+export const PAGE_READS_MAX = 5000;
+/** Commits are numbered up to here; then all answers are dropped. */
+const COMMITS_MAX = 0x7fff_ffff;
+
+/** In the place of a number of reads: any commit drops the answer. */
+const ANY_COMMIT = -1;
+/** The commit since which a record was last found to hold; what was answered and how many reads; the reads. */
+const HEAD = 2;
+const NO_NUMBERS = new Int32Array(0);
+
+/** What answers rest on, one record after another. */
+class AnswerRecords {
+  #numbers = NO_NUMBERS;
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Returns its place. `reads`: undefined: it rests on everything. */
+  add(authorized: boolean, reads: readonly (readonly number[])[] | undefined, now: number): number {
+    const place = this.#count;
+    const length = reads?.reduce((sum, each) => sum + each.length, 0) ?? 0;
+    this.#reserve(HEAD + length);
+    let at = place + HEAD;
+    for (const each of reads ?? []) {
+      this.#numbers.set(each, at);
+      at += each.length;
+    }
+    this.#numbers[place] = now;
+    this.#numbers[place + 1] = 2 * (reads === undefined ? ANY_COMMIT : length) + (authorized ? 1 : 0);
+    this.#count = at;
+    return place;
+  }
+
+  /** Copies a record that holds at `now`. Returns its place. */
+  copy(of: AnswerRecords, from: number, now: number): number {
+    const place = this.#count;
+    const length = HEAD + Math.max(0, of.#readsOf(from));
+    this.#reserve(length);
+    this.#numbers.set(of.#numbers.subarray(from, from + length), place);
+    this.#numbers[place] = now;
+    this.#count = place + length;
+    return place;
+  }
+
+  authorized(place: number): boolean {
+    return ((this.#numbers[place + 1] ?? 0) & 1) === 1;
+  }
+
+  /** Whether the answer is that of the state at `now`, the present commit. */
+  holds(place: number, changed: ChangedReads, now: number): boolean {
+    const numbers = this.#numbers;
+    const since = numbers[place] ?? 0;
+    if (since === now) return true;
+    const count = this.#readsOf(place);
+    if (count === ANY_COMMIT || !changed.areUnchanged(numbers, place + HEAD, count, since)) return false;
+    numbers[place] = now;
+    return true;
+  }
+
+  #readsOf(place: number): number {
+    return (this.#numbers[place + 1] ?? 0) >> 1;
+  }
+
+  #reserve(count: number): void {
+    const size = this.#count + count;
+    if (size <= this.#numbers.length) return;
+    const numbers = new Int32Array(Math.max(NUMBERS_MIN, GROWTH * size));
+    numbers.set(this.#numbers);
+    this.#numbers = numbers;
+  }
+}
+
+interface KeptPage {
+  readonly texts: readonly string[];
+  readonly place: number;
+}
 
 interface Generation {
-  readonly checks: Map<string, boolean>;
-  readonly pages: Map<string, readonly string[]>;
+  /** The places of their records. */
+  readonly checks: Map<string, number>;
+  readonly pages: Map<string, KeptPage>;
+  readonly records: AnswerRecords;
   bytes: number;
 }
 
 /** `number`: of a built-in relation, or of a name that the present rules define. */
 export const checkKey = (subject: string, number: number, object: string): string => `${number} ${subject} ${object}`;
 
-const newGeneration = (): Generation => ({ checks: new Map(), pages: new Map(), bytes: 0 });
+const newGeneration = (): Generation => ({
+  checks: new Map(),
+  pages: new Map(),
+  records: new AnswerRecords(),
+  bytes: 0,
+});
 
 export class AnswerCache extends Evictable {
   readonly #budget: MemoryBudget;
@@ -31,46 +128,105 @@ export class AnswerCache extends Evictable {
   /** Recent answers; once they have half of the bytes, they replace the old ones. */
   #young = newGeneration();
   #old = newGeneration();
+  #changed: ChangedReads;
+  /** The number of the last commit. */
+  #now = 0;
+  /** Created at its first use: most listings are short. */
+  #listings: KeptListings | undefined;
   #dropped = false;
 
   constructor(budget: MemoryBudget) {
     super();
     this.#budget = budget;
     this.#bytesMax = budget.bytesMax / TENANT_SHARE;
+    this.#changed = this.#nothingChanged();
+  }
+
+  /** Listings that take several pages. */
+  get listings(): KeptListings {
+    if (this.#listings === undefined) {
+      this.#listings = new KeptListings(this.#budget);
+      if (this.#dropped) this.#listings.drop();
+    }
+    return this.#listings;
   }
 
   /** Whether a check with this key is authorized; undefined: it is not known. */
   check(key: string): boolean | undefined {
-    const authorized = this.#young.checks.get(key);
-    if (authorized !== undefined) return authorized;
-    const previous = this.#old.checks.get(key);
-    if (previous !== undefined) this.keepCheck(key, previous);
-    return previous;
+    const [young, old] = [this.#young, this.#old];
+    let place = young.checks.get(key);
+    if (place !== undefined) {
+      if (young.records.holds(place, this.#changed, this.#now)) return young.records.authorized(place);
+      young.checks.delete(key);
+    }
+    place = old.checks.get(key);
+    if (place === undefined) return undefined;
+    old.checks.delete(key);
+    if (!old.records.holds(place, this.#changed, this.#now)) return undefined;
+    const authorized = old.records.authorized(place);
+    const before = young.records.count;
+    young.checks.set(key, young.records.copy(old.records, place, this.#now));
+    this.#grow(ANSWER_BYTES + bytesOfText(key) + NUMBER_BYTES * (young.records.count - before));
+    return authorized;
   }
 
-  keepCheck(key: string, authorized: boolean): void {
-    this.#young.checks.set(key, authorized);
-    this.#grow(ANSWER_BYTES + bytesOfText(key));
+  /**
+   * To be called in the step of whose state the answer is. `reads`: all that it rests on, together; undefined: it may
+   * rest on any grant.
+   */
+  keepCheck(key: string, authorized: boolean, reads?: readonly GrantReads[]): void {
+    const { checks, records } = this.#young;
+    const before = records.count;
+    checks.set(key, records.add(authorized, readsWithin(reads, CHECK_READS_MAX), this.#now));
+    this.#grow(ANSWER_BYTES + bytesOfText(key) + NUMBER_BYTES * (records.count - before));
   }
 
   page(key: string): readonly string[] | undefined {
-    const texts = this.#young.pages.get(key);
-    if (texts !== undefined) return texts;
-    const previous = this.#old.pages.get(key);
-    if (previous !== undefined) this.keepPage(key, previous);
-    return previous;
+    const [young, old] = [this.#young, this.#old];
+    let page = young.pages.get(key);
+    if (page !== undefined) {
+      if (young.records.holds(page.place, this.#changed, this.#now)) return page.texts;
+      young.pages.delete(key);
+    }
+    page = old.pages.get(key);
+    if (page === undefined) return undefined;
+    old.pages.delete(key);
+    if (!old.records.holds(page.place, this.#changed, this.#now)) return undefined;
+    const { texts, place } = page;
+    const before = young.records.count;
+    young.pages.set(key, { texts, place: young.records.copy(old.records, place, this.#now) });
+    this.#grow(bytesOfPage(key, texts) + NUMBER_BYTES * (young.records.count - before));
+    return texts;
   }
 
-  keepPage(key: string, texts: readonly string[]): void {
-    let bytes = ANSWER_BYTES + bytesOfText(key);
-    for (const text of texts) bytes += TEXT_BYTES + bytesOfText(text);
+  /** The same for a page. */
+  keepPage(key: string, texts: readonly string[], reads?: readonly GrantReads[]): void {
+    const bytes = bytesOfPage(key, texts);
     if (bytes > this.#bytesMax / PAGE_SHARE) return;
-    this.#young.pages.set(key, texts);
-    this.#grow(bytes);
+    const { pages, records } = this.#young;
+    const before = records.count;
+    pages.set(key, { texts, place: records.add(true, readsWithin(reads, PAGE_READS_MAX), this.#now) });
+    this.#grow(bytes + NUMBER_BYTES * (records.count - before));
   }
 
-  /** Something was committed. */
+  /** A grant was committed. */
+  commit(subject: string, relation: number, object: string): void {
+    const isEmpty = this.place < 0;
+    if (isEmpty && this.#listings?.isEmpty !== false) return;
+    const numbers = readsChangedBy(subject, relation, object);
+    this.#listings?.change(numbers);
+    if (isEmpty) return;
+    if (this.#now === COMMITS_MAX) {
+      this.clear();
+      return;
+    }
+    this.#now += 1;
+    this.#changed.change(numbers, this.#now);
+  }
+
+  /** Rules were committed. */
   clear(): void {
+    this.#listings?.clear();
     if (this.place < 0) return;
     this.#budget.remove(this);
     this.evict();
@@ -79,24 +235,53 @@ export class AnswerCache extends Evictable {
   /** The tenure has ended. */
   drop(): void {
     this.clear();
+    this.#listings?.drop();
     this.#dropped = true;
   }
 
   override evict(): void {
     this.#young = newGeneration();
     this.#old = newGeneration();
+    this.#changed = this.#nothingChanged();
+    this.#now = 0;
+  }
+
+  #nothingChanged(): ChangedReads {
+    return new ChangedReads(this.#bytesMax / CHANGED_SHARE);
   }
 
   #grow(bytes: number): void {
     this.#young.bytes += bytes;
-    if (this.#young.bytes > this.#bytesMax / 2) {
+    this.#changed.fit(this.#young.records.count);
+    if (this.#young.bytes > (this.#bytesMax - this.#changed.bytes) / 2) {
       this.#old = this.#young;
       this.#young = newGeneration();
     }
-    const total = this.#young.bytes + this.#old.bytes;
+    const total = this.#young.bytes + this.#old.bytes + this.#changed.bytes;
     this.referenced = true;
     if (this.place >= 0) this.#budget.resize(this, total);
     else if (this.#dropped) this.evict();
     else this.#budget.add(this, total);
   }
+}
+
+function bytesOfPage(key: string, texts: readonly string[]): number {
+  let bytes = ANSWER_BYTES + bytesOfText(key);
+  for (const text of texts) bytes += TEXT_BYTES + bytesOfText(text);
+  return bytes;
+}
+
+/** Undefined: they are too many, or not known. */
+function readsWithin(
+  reads: readonly GrantReads[] | undefined,
+  countMax: number,
+): readonly (readonly number[])[] | undefined {
+  const found: (readonly number[])[] = [];
+  let count = 0;
+  for (const { numbers } of reads ?? []) {
+    if (numbers === undefined) return undefined;
+    found.push(numbers);
+    count += numbers.length;
+  }
+  return reads === undefined || count > countMax ? undefined : found;
 }

@@ -586,7 +586,7 @@ export class TenantMemory implements EntityFilter {
       this.#used?.subjectNamespaces?.add(subject);
     }
     this.objectPages.commit(object, number, subject, facts, seq);
-    this.#used?.answers?.clear();
+    this.#used?.answers?.commit(subject, number, object);
     this.#used?.touched?.commit(namespaceOf(object), relation, seq);
     if (facts?.expiresAtMs !== undefined) this.expect(facts.expiresAtMs);
     for (const watch of this.#watches ?? []) watch(change);

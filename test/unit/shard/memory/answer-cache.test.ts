@@ -1,9 +1,10 @@
-// Answers under rules that are kept: until something is committed, within their bounds, as part of the budget.
+// Answers under rules that are kept: until what they rest on changes, within their bounds, as part of the budget.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FairTurns } from '../../../../src/core/async/turns.ts';
 import { AnswerCache } from '../../../../src/shard/memory/answer-cache.ts';
+import { GrantReads } from '../../../../src/shard/memory/grant-reads.ts';
 import { MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
@@ -17,7 +18,70 @@ function create() {
   return { budget, answers: new AnswerCache(budget) };
 }
 
-test('an answer is kept until a commit, and costs nothing afterwards', () => {
+const VIEWER = 3;
+
+const readsOf = (...tuples: readonly (readonly [string, string])[]) => {
+  const reads = new GrantReads(10_000);
+  for (const [subject, object] of tuples) reads.tuple(subject, object);
+  return [reads];
+};
+
+test('an answer goes with a commit of a grant that it rests on, and others stay', () => {
+  const { answers } = create();
+  const keep = (): void => {
+    answers.keepCheck('both', true, [...readsOf(['user:a', 'doc:1']), ...readsOf(['user:a', 'team:1'])]);
+    answers.keepCheck('other', false, readsOf(['user:b', 'doc:1']));
+    answers.keepCheck('any', true);
+    answers.keepPage('both', ['doc:1'], readsOf(['user:a', 'doc:1'], ['user:a', 'team:1']));
+    answers.keepPage('other', ['doc:2'], readsOf(['user:b', 'doc:1']));
+  };
+  for (const object of ['doc:1', 'team:1']) {
+    keep();
+    answers.commit('user:c', VIEWER, 'doc:1');
+    assert.deepEqual([answers.check('both'), answers.check('other'), answers.check('any')], [true, false, undefined]);
+    assert.deepEqual([answers.page('both'), answers.page('other')], [['doc:1'], ['doc:2']]);
+    answers.commit('user:a', VIEWER, object);
+    assert.deepEqual([answers.check('both'), answers.check('other')], [undefined, false]);
+    assert.deepEqual([answers.page('both'), answers.page('other')], [undefined, ['doc:2']]);
+  }
+  keep();
+  answers.clear();
+  assert.deepEqual([answers.check('other'), answers.page('other')], [undefined, undefined]);
+});
+
+test('an answer rests on its grants wherever it is kept', () => {
+  const { answers } = create();
+  for (let number = 0; number < 50_000; number += 1) {
+    const subject = `user:${number}`;
+    answers.keepCheck(subject, true, readsOf([subject, 'doc:1'], [subject, 'doc:2']));
+    answers.keepPage(subject, [subject], readsOf([subject, 'doc:1'], [subject, 'doc:2']));
+    const earlier = `user:${number - 900}`;
+    // Of these, some are in the old generation, and move to the young one.
+    if (number % 1000 === 999) {
+      answers.commit(earlier, VIEWER, 'doc:2');
+      assert.equal(answers.check(earlier), undefined, earlier);
+      assert.equal(answers.page(earlier), undefined, earlier);
+      assert.equal(answers.check(`user:${number - 899}`), true);
+    }
+    if (number % 1000 === 500) {
+      assert.equal(answers.check(`user:${number - 200}`), true);
+      answers.commit(`user:${number - 200}`, VIEWER, 'doc:1');
+      assert.equal(answers.check(`user:${number - 200}`), undefined);
+    }
+  }
+});
+
+test('an answer that rests on too much is kept until the next commit', () => {
+  const { answers } = create();
+  const many = Array.from({ length: 6000 }, (_, number) => ['user:a', `doc:${number}`] as const);
+  answers.keepCheck('many', true, readsOf(...many));
+  answers.keepPage('many', ['doc:1'], readsOf(...many));
+  assert.deepEqual([answers.check('many'), answers.page('many')], [true, ['doc:1']]);
+  answers.commit('user:z', VIEWER, 'doc:z');
+  assert.deepEqual([answers.check('many'), answers.page('many')], [undefined, undefined]);
+});
+
+test('an answer is kept until rules change, and costs nothing afterwards', () => {
   const { budget, answers } = create();
   assert.equal(answers.check('1 user:a doc:1'), undefined);
   answers.keepCheck('1 user:a doc:1', true);
