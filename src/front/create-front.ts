@@ -30,11 +30,11 @@ import { type FlightControl, FlightTable } from './requests/flights.ts';
 import { LapsedKeys } from './requests/lapsed-keys.ts';
 import { POSITION_LIMITS, type PositionLimits, ReadPositions } from './requests/read-positions.ts';
 import { noReads } from './requests/reader-reads.ts';
-import { SessionCache } from './requests/session-cache.ts';
+import { SessionCache, TenantSessions } from './requests/session-cache.ts';
 
 /** Requests in flight in one front. More would only wait for shards that cannot keep up. */
 const FLIGHTS_MAX_DEFAULT = 10_000;
-/** About 500 bytes each. */
+/** About 650 bytes each. */
 const SESSIONS_MAX_DEFAULT = 100_000;
 const OPERATOR_SESSIONS_MAX = 1000;
 
@@ -84,6 +84,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
   const ids = new IdFactory(clock, random);
   const retries = new RetryGate({ clock, random });
   const routing = new RoutingTable(clock, retries);
+  const tenants = new TenantSessions();
   // Before the first connection, the series would be missing, and an alert on it would see nothing.
   metrics.frontShardConnections.inc({ state: 'ready' }, 0);
   const cluster = new ClusterIdentity({ clock, log, metrics }, options.clusterId);
@@ -121,9 +122,12 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
       address,
       {
         onWelcome,
-        onRoutes: (link, { epochs, members }) => {
-          routing.replace(link, epochs);
-          links.announce(link, members);
+        onRoutes: (link, routes) => {
+          routing.update(link, routes);
+          if (routes.members !== undefined) links.announce(link, routes.members);
+        },
+        onSettings: (link, settings) => {
+          for (const each of settings) if (routing.leadsTo(each.tenantId, link)) tenants.update(each);
         },
         onLost: (link) => {
           routing.drop(link);
@@ -174,7 +178,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
   });
   const forSessions = { control, clock, random, ids, ledger, feeds, planNames: new Map<string, string>() };
   const lapsedKeys = new LapsedKeys(clock);
-  const sessions = new SessionCache(forSessions, sessionsMax, (key) => lapsedKeys.add(key));
+  const sessions = new SessionCache(forSessions, sessionsMax, { tenants, onLapsed: (key) => lapsedKeys.add(key) });
   const operator = new FrontOperator({
     control,
     ids,

@@ -143,6 +143,15 @@ export interface ReceivedRoutes {
   slots: number[];
   epochs: number[];
   members: { shardName: string; address: string }[];
+  isChange: boolean;
+  removed: number[];
+  sameMembers: boolean;
+}
+
+export interface ReceivedSettings {
+  tenantId: string;
+  plan: string;
+  readers: number;
 }
 
 export const FailureKind = {
@@ -181,7 +190,7 @@ export interface ReceivedReply {
   /** The name of the result that it has; undefined: none that this version knows. */
   result?: string;
   failure?: ReceivedFailure | null;
-  handle?: { handle: number } | null;
+  handle?: { handle: number; plan: string; readers: number } | null;
   bulkResults?: ReceivedBulkResults | null;
   objects?: ReceivedObjects | null;
   position?: ReceivedPosition | null;
@@ -204,6 +213,7 @@ export interface ReceivedShardMessage {
   checkResults: ReceivedCheckResults | null;
   replies: ReceivedReply[];
   pong: { id: number; shardMs: number } | null;
+  settings: ReceivedSettings[];
 }
 
 // ---- as they are sent ----
@@ -218,5 +228,6 @@ export type Hello = PartialMessage<ReceivedHello>;
 export type Position = PartialMessage<ReceivedPosition>;
 export type Reply = PartialMessage<ReceivedReply>;
 export type Report = PartialMessage<ReceivedReport>;
+export type RoutesMessage = PartialMessage<ReceivedRoutes>;
 export type ShardMessage = PartialMessage<ReceivedShardMessage>;
 export type Welcome = PartialMessage<ReceivedWelcome>;

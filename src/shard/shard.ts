@@ -64,20 +64,24 @@ export interface Attempt {
   readonly expiresAtMs: number;
 }
 
-export interface IssuedHandle {
+/** What fronts keep of a tenant with the handles of its keys. */
+export interface TenantSettings {
+  readonly tenantId: TenantId;
+  readonly plan: string;
+  /** How many shards answer reads of the tenant beside its owner. */
+  readonly readers: number;
+}
+
+export interface IssuedHandle extends TenantSettings {
   /** 1 and up. Valid on this connection and in this tenure; a connection never reuses a number. */
   readonly handle: number;
-  readonly tenantId: TenantId;
   readonly keyId: string;
   readonly scopes: ScopeMask;
   /** Ms; undefined: never. */
   readonly expiresAtMs: number | undefined;
   /** The time of the slot, by which the key expires. */
   readonly nowMs: number;
-  readonly plan: string;
   readonly suspended: boolean;
-  /** How many shards answer reads of the tenant beside this one. */
-  readonly readers: number;
 }
 
 export interface KeyCredentials {
@@ -318,6 +322,15 @@ export interface TenantConnection extends CallServer<TenantCalls> {
    * or operator, except `check` and `checkKnown`, which verify the scope themselves.
    */
   demandRight(handle: number, right: HandleRight): void;
+  /** Calls `onChange` once `takeSettings` has something. */
+  watchSettings(onChange: () => void): void;
+  /**
+   * Of up to so many tenants whose keys have handles of this owner here, the settings that have changed since they were
+   * issued or taken.
+   */
+  takeSettings(countMax: number): readonly TenantSettings[];
+  /** Of the tenant of a handle of this owner, now; undefined: there is no such handle. */
+  settingsOf(handle: number): TenantSettings | undefined;
   /** Calls that wait for changes are answered now; later ones do not wait. */
   endWaits(): void;
   /** Clamps or drops values that cannot be right. */

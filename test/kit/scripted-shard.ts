@@ -32,6 +32,7 @@ import {
   type SlotOwner,
   type TenantChange,
   type TenantConnection,
+  type TenantSettings,
 } from '../../src/shard/shard.ts';
 import { HARNESS_META, type RunningShard, ShardHarness } from './shard-harness.ts';
 import { type Answers, callOn } from './shard-methods.ts';
@@ -411,6 +412,18 @@ class ScriptedConnection implements TenantConnection {
     if ('tenantId' in request && typeof request.tenantId === 'string')
       return this.#shard.world.slotOf(request.tenantId);
     return undefined;
+  }
+
+  watchSettings(onChange: () => void): void {
+    this.#real.tenant.watchSettings(onChange);
+  }
+
+  takeSettings(countMax: number): readonly TenantSettings[] {
+    return this.#real.tenant.takeSettings(countMax);
+  }
+
+  settingsOf(handle: number): TenantSettings | undefined {
+    return this.#real.tenant.settingsOf(handle);
   }
 
   tenantOf(handle: number): string {

@@ -487,6 +487,19 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
+    name: 'handles-outlive-suspension',
+    what: 'A tenant that is suspended or deleted keeps the handles of its keys, as it does when its plan changes.',
+    caughtBy: 'operators',
+    edits: [
+      {
+        file: 'src/shard/memory/tenant-memory.ts',
+        within: 'tellUpdate',
+        find: 'state !== before.state',
+        replace: 'false',
+      },
+    ],
+  },
+  {
     name: 'removal-after-checkpoint',
     what: 'The rows of a deleted tenant are removed before the last of them are written.',
     caughtBy: 'operators',
@@ -611,13 +624,6 @@ export const MUTATIONS: readonly Mutation[] = [
     what: 'Fronts are not told how many readers the owner of a tenant has chosen since they had their handles.',
     caughtBy: 'auto-readers',
     from: 2,
-    edits: [
-      {
-        file: 'src/front/requests/flight-paths.ts',
-        within: 'attempt',
-        find: 'readers.follow(position?.readers);',
-        replace: '',
-      },
-    ],
+    edits: [{ file: 'src/front/requests/flight-paths.ts', within: 'followReaders', replace: '' }],
   },
 ];

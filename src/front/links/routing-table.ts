@@ -4,6 +4,7 @@
 
 import { backoffMs, type Clock, jitteredMs, type Random, type Timer } from '../../core/async/clock.ts';
 import { slotOfTenant } from '../../core/slots.ts';
+import type { LinkRoutes } from '../../rpc/announced-routes.ts';
 import type { TryFailure } from '../../rpc/links/stream-link.ts';
 import type { SlotOwner } from '../../shard/shard.ts';
 import type { ShardLink } from './shard-link.ts';
@@ -11,10 +12,23 @@ import type { ShardLink } from './shard-link.ts';
 /** Waiters are woken this often even without a change, so that those that have given up are dropped. */
 const WAKE_MS = 250;
 
+/** What a shard says that it serves, epochs by slot. */
+interface Advertised {
+  readonly epochs: ReadonlyMap<number, number>;
+  /** What replies of shards have shown since; undefined: it does not serve the slot. Its next message replaces this. */
+  readonly learned: Map<number, number | undefined>;
+}
+
+const epochIn = ({ epochs, learned }: Advertised, slot: number): number | undefined =>
+  learned.has(slot) ? learned.get(slot) : epochs.get(slot);
+
+const slotsOf = ({ epochs, learned }: Advertised): ReadonlySet<number> =>
+  new Set([...epochs.keys(), ...learned.keys()]);
+
 export class RoutingTable {
   readonly #clock: Clock;
   readonly #retries: RetryGate;
-  readonly #advertised = new Map<ShardLink, Map<number, number>>();
+  readonly #advertised = new Map<ShardLink, Advertised>();
   #routes: (Route | undefined)[] = [];
   #missing = 0;
   #generation = 0;
@@ -57,6 +71,11 @@ export class RoutingTable {
     return this.slots === 0 ? undefined : slotOfTenant(tenantId, this.slots);
   }
 
+  /** Whether the tenant belongs to the shard of this link, as far as this front knows. */
+  leadsTo(tenantId: string, link: ShardLink): boolean {
+    return this.route(this.slotOf(tenantId) ?? -1)?.link === link;
+  }
+
   /** All routes, by slot; undefined if any slot has none. */
   snapshot(): readonly Route[] | undefined {
     if (!this.complete) return undefined;
@@ -68,13 +87,12 @@ export class RoutingTable {
     return [...this.#advertised.keys()];
   }
 
-  /** Replaces what a shard says it serves. Slots that the cluster does not have are ignored. */
-  replace(link: ShardLink, epochs: ReadonlyMap<number, number>): void {
-    const advertised = new Map([...epochs].filter(([slot]) => slot < this.slots));
+  /** A shard has said what it serves. Slots that the cluster does not have are ignored. */
+  update(link: ShardLink, { epochs, changed }: Pick<LinkRoutes, 'epochs' | 'changed'>): void {
     const before = this.#advertised.get(link);
-    this.#advertised.set(link, advertised);
+    this.#advertised.set(link, { epochs, learned: new Map() });
     this.#generation += 1;
-    for (const slot of new Set([...(before?.keys() ?? []), ...advertised.keys()])) this.#decide(slot);
+    for (const slot of new Set([...changed, ...(before?.learned.keys() ?? [])])) this.#decide(slot);
     // If nothing has changed, the shard repeats its slots because it can answer again, or no longer can.
     this.#retries.openWhere((route) => route.link === link);
     this.wake();
@@ -86,7 +104,7 @@ export class RoutingTable {
     if (advertised === undefined) return;
     this.#advertised.delete(link);
     this.#generation += 1;
-    for (const slot of advertised.keys()) this.#decide(slot);
+    for (const slot of slotsOf(advertised)) this.#decide(slot);
     this.wake();
   }
 
@@ -96,11 +114,15 @@ export class RoutingTable {
     if (slot >= this.slots) return;
     // A higher advertised epoch is newer than this reply.
     const advertised = this.#advertised.get(link);
-    const advertisedEpoch = advertised?.get(slot);
-    if (ownerLink !== link && advertisedEpoch !== undefined && advertisedEpoch <= epoch) advertised?.delete(slot);
+    const advertisedEpoch = advertised && epochIn(advertised, slot);
+    if (ownerLink !== link && advertisedEpoch !== undefined && advertisedEpoch <= epoch) {
+      advertised?.learned.set(slot, undefined);
+    }
     // A shard announces in its routes what it serves itself.
     const ownerAdvertised = ownerLink === undefined || ownerLink === link ? undefined : this.#advertised.get(ownerLink);
-    if (ownerAdvertised !== undefined && (ownerAdvertised.get(slot) ?? -1) < epoch) ownerAdvertised.set(slot, epoch);
+    if (ownerAdvertised !== undefined && (epochIn(ownerAdvertised, slot) ?? -1) < epoch) {
+      ownerAdvertised.learned.set(slot, epoch);
+    }
     this.#decide(slot);
     this.wake();
   }
@@ -122,10 +144,11 @@ export class RoutingTable {
   }
 
   #decide(slot: number): void {
+    if (slot >= this.slots) return;
     let best: ShardLink | undefined;
     let bestEpoch = -1;
     for (const [link, advertised] of this.#advertised) {
-      const epoch = advertised.get(slot);
+      const epoch = epochIn(advertised, slot);
       if (epoch !== undefined && epoch > bestEpoch) {
         best = link;
         bestEpoch = epoch;

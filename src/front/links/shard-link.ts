@@ -6,15 +6,18 @@ import { SHARD_ADDRESSES_MAX } from '../../core/limits.ts';
 import { LATENCY_BUCKETS, latencyBucket } from '../../core/structures/latency-histogram.ts';
 import { isAddress } from '../../core/text/addresses.ts';
 import type { Discovery } from '../../discovery/discovery.ts';
+import type { LinkRoutes } from '../../rpc/announced-routes.ts';
 import type { SingleCheck } from '../../rpc/calls/checks.ts';
 import type { CallBody } from '../../rpc/calls/define-call.ts';
-import {
-  type Receiver as CallReceiver,
-  type LinkDependencies,
-  type LinkRoutes,
-  StreamLink,
-} from '../../rpc/links/stream-link.ts';
-import type { Attempt, Load, ReceivedCheckResults, ReceivedWelcome, Report } from '../../rpc/messages.ts';
+import { type Receiver as CallReceiver, type LinkDependencies, StreamLink } from '../../rpc/links/stream-link.ts';
+import type {
+  Attempt,
+  Load,
+  ReceivedCheckResults,
+  ReceivedSettings,
+  ReceivedWelcome,
+  Report,
+} from '../../rpc/messages.ts';
 import type { ShardDialOptions } from '../../rpc/transport/shard-dialer.ts';
 import type { LogPosition, MemberAddress } from '../../shard/shard.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -32,8 +35,9 @@ export interface Receiver extends CallReceiver {
 export interface LinkEvents {
   /** False: this shard does not fit the cluster of the others, and the link is not used. */
   onWelcome(link: ShardLink, welcome: ReceivedWelcome): boolean;
-  /** What the shard serves; replaces what it said before. Never before the link is ready. */
+  /** What the shard serves: everything once the link is ready, and then each change. */
   onRoutes(link: ShardLink, routes: LinkRoutes): void;
+  onSettings(link: ShardLink, settings: readonly ReceivedSettings[]): void;
   onLost(link: ShardLink): void;
 }
 
@@ -62,6 +66,7 @@ export class ShardLink {
         onHeard: (nowMs) => {
           this.load.nowMs = nowMs;
         },
+        onSettings: (settings) => events.onSettings(this, settings),
         onCheckResults: (results) => this.#takeCheckResults(results),
         onLost: () => events.onLost(this),
       },

@@ -52,6 +52,11 @@ export abstract class SessionPath implements FlightPath {
     this.#reads = this.readers.any;
   }
 
+  /** The owner says how many readers the tenant has now; undefined: it does not. */
+  protected followReaders(readers: number | undefined): void {
+    if (this.readers.follow(readers)) this.#reads = this.readers.any;
+  }
+
   /** The handle, if the route over which it was acquired still leads to the owner. */
   #current(): Binding | undefined {
     const binding = this.#binding;
@@ -65,7 +70,7 @@ export abstract class SessionPath implements FlightPath {
     const position = typeof state === 'object' ? state : undefined;
     if (position !== undefined) {
       flight.state = 'anywhere';
-      if (this.readers.follow(position.readers)) this.#reads = this.readers.any;
+      this.followReaders(position.readers);
     } else if (state === 'confirming') flight.state = 'owner-only';
     if (this.expired) {
       flight.refuse(expiredError());

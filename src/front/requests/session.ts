@@ -25,6 +25,7 @@ import type {
   RequestOf,
   RotatedKey,
   ShardCalls,
+  TenantSettings,
   TimedAnswer,
   UnderHandle,
 } from '../../shard/shard.ts';
@@ -298,6 +299,12 @@ export class FrontSession extends SessionPath implements OperatorTenantSession, 
 
   followChanges(start: FeedStart, filter: FeedFilter, follower: FeedFollower): Promise<FeedSubscription> {
     return this.#dependencies.feeds.follow(this.#followed, start, filter, follower);
+  }
+
+  /** The owner says so after it has issued the handle. */
+  updateSettings({ plan, readers }: Pick<TenantSettings, 'plan' | 'readers'>): void {
+    this.#plan = sharedText(this.#dependencies.planNames, plan);
+    this.followReaders(readers);
   }
 
   #update(grant: IssuedHandle): void {

@@ -76,10 +76,17 @@ function writeReply({ id = 0, bulkResults, objects, position }: Reply): void {
 
 /** `encodeRest` is the library's. Replies encoded by hand come after the others of their message. */
 export function encodeShardMessage(message: ShardMessage, encodeRest: (rest: ShardMessage) => Buffer): Buffer {
-  const { checkResults, replies = [], welcome, routes, pong } = message;
+  const { checkResults, replies = [], welcome, routes, pong, settings = [] } = message;
   const plain = checkResults && isPlain(checkResults) ? checkResults : undefined;
   const otherReplies = replies.filter((reply) => !isByHand(reply));
-  if (welcome || routes || pong || otherReplies.length > 0 || (checkResults && plain === undefined)) {
+  if (
+    welcome ||
+    routes ||
+    pong ||
+    settings.length > 0 ||
+    otherReplies.length > 0 ||
+    (checkResults && plain === undefined)
+  ) {
     const rest = plain === undefined ? (checkResults ?? null) : null;
     writer.raw(encodeRest({ ...message, checkResults: rest, replies: otherReplies }));
   }
@@ -171,5 +178,5 @@ export function decodeShardMessage(
     return reply !== undefined;
   });
   if (!read) return decodeWhole(bytes);
-  return { welcome: null, routes: null, checkResults: checkResults ?? null, replies, pong: null };
+  return { welcome: null, routes: null, checkResults: checkResults ?? null, replies, pong: null, settings: [] };
 }

@@ -6,14 +6,16 @@
 import type { Clock, Random, Timer } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
 import { GrantdError } from '../../core/errors.ts';
-import type { MemberAddress, ShardFailure } from '../../shard/shard.ts';
+import type { ShardFailure } from '../../shard/shard.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
+import { AnnouncedRoutes, type LinkRoutes } from '../announced-routes.ts';
 import type {
   FrontMessage,
   ReceivedCheckResults,
   ReceivedReply,
   ReceivedRoutes,
+  ReceivedSettings,
   ReceivedShardMessage,
   ReceivedWelcome,
 } from '../messages.ts';
@@ -53,21 +55,17 @@ export interface LinkOutbox {
   clear(): void;
 }
 
-export interface LinkRoutes {
-  readonly epochs: ReadonlyMap<number, number>;
-  /** The other members that the shard knows. */
-  readonly members: readonly MemberAddress[];
-}
-
 export interface StreamLinkEvents {
   /** False: this shard does not fit the cluster of the others, and the link is not used. */
   onWelcome?(welcome: ReceivedWelcome): boolean;
   /** The shard has sent its welcome, and its clock is known. */
   onReady?(): void;
-  /** What the shard serves; replaces what it said before. Never before the link is ready. */
+  /** What the shard serves: everything once the link is ready, and then each change. */
   onRoutes?(routes: LinkRoutes): void;
   /** A message of the shard has arrived, and is read next. */
   onHeard?(nowMs: number): void;
+  /** What has changed since the shard issued handles to keys of these tenants. */
+  onSettings?(settings: readonly ReceivedSettings[]): void;
   /** Without those that failed. */
   onCheckResults?(results: ReceivedCheckResults): void;
   /** The stream, ready or not, has ended. The receivers hear of it next. */
@@ -109,7 +107,7 @@ export class StreamLink<Call extends Receiver> {
   #ready = false;
   #shardName = '';
   #connection = 0;
-  #routes: LinkRoutes | undefined;
+  #routes: AnnouncedRoutes | undefined;
   #clockOffsetMs = 0;
   #heardAtMs = 0;
   #tickedAtMs = 0;
@@ -269,19 +267,20 @@ export class StreamLink<Call extends Receiver> {
       this.#lossReasons.clear();
       this.#log.info({ address: this.address }, 'connected to a shard');
       this.#events.onReady?.();
-      if (this.#routes !== undefined) this.#events.onRoutes?.(this.#routes);
+      if (this.#routes !== undefined) this.#events.onRoutes?.(this.#routes.whole);
     }
     if (message.checkResults !== null) {
       this.#events.onCheckResults?.(message.checkResults);
       for (const reply of message.checkResults.failed) this.takeReply(reply);
     }
     for (const reply of message.replies) this.takeReply(reply);
+    if (message.settings.length > 0) this.#events.onSettings?.(message.settings);
   }
 
   #takeRoutes(routes: ReceivedRoutes): void {
-    const epochs = new Map(routes.slots.map((slot, index) => [slot, routes.epochs[index] ?? 0]));
-    this.#routes = { epochs, members: routes.members };
-    if (this.#ready) this.#events.onRoutes?.(this.#routes);
+    this.#routes ??= new AnnouncedRoutes();
+    const applied = this.#routes.take(routes);
+    if (this.#ready) this.#events.onRoutes?.(applied);
   }
 
   #lose(reason: string): void {

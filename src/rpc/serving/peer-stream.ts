@@ -14,6 +14,7 @@ import { type CheckAnswer, NO_POSITIONS, type Shard, ShardFailure, type TenantCo
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { TraceSpan, Tracing } from '../../telemetry/spans.ts';
+import { RouteAnnouncer } from '../announced-routes.ts';
 import { beginServing, CHECK, serveInSpan } from '../call-spans.ts';
 import {
   demandCheck,
@@ -59,6 +60,8 @@ const REPORT = 'report';
 export const MALFORMED_PARTS: readonly string[] = [...Object.keys(CALLS), CHECK, POSITION, REPORT, UNKNOWN_CALL];
 /** Checks of a message between two readings of the clock. */
 const CHECKS_PER_LOOK = 64;
+/** Tenants whose changed settings one message tells. */
+const SETTINGS_PER_MESSAGE_MAX = 500;
 /** Checks under unknown handles that are answered in one step, and what that costs with their decoding and encoding. */
 const UNKNOWN_PER_STEP = 250;
 const UNKNOWN_STEP_MS = 1;
@@ -133,6 +136,8 @@ export class PeerStream {
   #positions = NO_POSITIONS;
   #welcomeDue = false;
   #routesDue = false;
+  #settingsDue = false;
+  readonly #routes = new RouteAnnouncer();
   #pongId: number | undefined;
   readonly #answers: ReplyQueue;
   readonly #flushAtEnd = (): void => {
@@ -274,6 +279,10 @@ export class PeerStream {
       `The cluster has ${slots} slots; the peer expects ${hello.slots}.`,
     );
     this.#peer = this.#connect(kind, name);
+    this.#peer.tenant.watchSettings(() => {
+      this.#settingsDue = true;
+      this.#schedule();
+    });
     this.#unwatch = this.#shard.watchRoutes(() => {
       this.#routesDue = true;
       this.#schedule();
@@ -577,7 +586,7 @@ export class PeerStream {
   }
 
   #hasOutput(): boolean {
-    return this.#answers.waiting || this.#pongId !== undefined || this.#routesDue;
+    return this.#answers.waiting || this.#pongId !== undefined || this.#routesDue || this.#settingsDue;
   }
 
   #flush(): void {
@@ -625,14 +634,29 @@ export class PeerStream {
     }
     if (this.#routesDue) {
       this.#routesDue = false;
-      const { epochs, members = [] } = this.#shard.routes();
-      message.routes = { slots: [...epochs.keys()], epochs: [...epochs.values()], members: [...members] };
+      message.routes = this.#routes.next(this.#shard.routes());
     }
     if (this.#pongId !== undefined) {
       message.pong = { id: this.#pongId, shardMs: this.#shard.monotonicMs() };
       this.#pongId = undefined;
     }
     this.#answers.fill(message);
+    if (this.#peer !== undefined) this.#fillSettings(message, this.#peer.tenant);
     return message;
+  }
+
+  /**
+   * Those that have changed, and in the replies with handles those of now: whichever message the peer takes last has
+   * the newest ones.
+   */
+  #fillSettings(message: ShardMessage, connection: TenantConnection): void {
+    for (const { handle } of message.replies ?? []) {
+      const settings = handle && connection.settingsOf(handle.handle ?? 0);
+      if (settings) Object.assign(handle, { plan: settings.plan, readers: settings.readers });
+    }
+    if (!this.#settingsDue) return;
+    const settings = connection.takeSettings(SETTINGS_PER_MESSAGE_MAX);
+    this.#settingsDue = settings.length === SETTINGS_PER_MESSAGE_MAX;
+    message.settings = [...settings];
   }
 }

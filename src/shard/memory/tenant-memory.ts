@@ -455,9 +455,14 @@ export class TenantMemory implements EntityFilter {
     return used.recentChanges;
   }
 
-  /** Fronts and consoles ask for new handles, which say how many readers the tenant has. */
-  renewHandles(): void {
-    this.#used?.handles.kill();
+  /** What fronts keep of the tenant with its handles has changed. */
+  settingsChanged(): void {
+    this.#used?.handles.tell();
+  }
+
+  /** Its tenure has ended, or all of its data was removed. */
+  get dropped(): boolean {
+    return this.#dropped;
   }
 
   /** Whether other shards read for the tenant. */
@@ -570,10 +575,17 @@ export class TenantMemory implements EntityFilter {
       this.#commitGrant(change, seq);
       return this.grantCount.commit(change, seq);
     }
+    const before = this.tenant;
     for (const setting of settingsOf(change)) this.#set(setting, seq);
-    // Fronts keep the plan and the state of the tenant with its handles.
-    if (change.kind === 'tenant-updated') this.#used?.handles.kill();
+    if (change.kind === 'tenant-updated') this.#tellUpdate(before);
     return change.kind === 'tenant-created';
+  }
+
+  #tellUpdate(before: Tenant): void {
+    const { state, plan, readers } = this.tenant;
+    // No request is served under a handle that was issued before the tenant was suspended or deleted.
+    if (state !== before.state) this.#used?.handles.kill();
+    else if (plan !== before.plan || readers !== before.readers) this.settingsChanged();
   }
 
   #commitGrant(change: GrantChange, seq: number): void {
@@ -691,8 +703,15 @@ export interface HandleState {
   /** On its connection. */
   readonly id: number;
   dead: boolean;
-  /** Informs the connection that the handle died, so that the connection retains nothing of the tenant. */
-  readonly onDead: (id: number) => void;
+  readonly issuer: HandleIssuer;
+}
+
+/** The connection of a handle. */
+export interface HandleIssuer {
+  /** The handle died: the connection retains nothing of the tenant. */
+  ended(id: number): void;
+  /** What the peer keeps of the tenant beside the handle has changed. */
+  settingsChanged(id: number): void;
 }
 
 /** The handles of one tenant that its owner has issued to fronts, by key. */
@@ -710,13 +729,18 @@ export class IssuedHandles {
     if (handles?.delete(handle) && handles.size === 0) this.#byKey.delete(handle.keyId);
   }
 
+  /** The settings of the tenant have changed. */
+  tell(): void {
+    for (const handles of this.#byKey.values()) for (const { issuer, id } of handles) issuer.settingsChanged(id);
+  }
+
   /** Kills the handles of one key, or all handles. */
   kill(keyId?: string): void {
     const killed = keyId === undefined ? this.#byKey.values() : [this.#byKey.get(keyId) ?? []];
     for (const handles of killed) {
       for (const handle of handles) {
         handle.dead = true;
-        handle.onDead(handle.id);
+        handle.issuer.ended(handle.id);
       }
     }
     if (keyId === undefined) this.#byKey.clear();

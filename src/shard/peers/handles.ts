@@ -9,10 +9,10 @@ import { GrantdError } from '../../core/errors.ts';
 import { ALL_SCOPES, type ScopeMask, scopeMask, scopesOf } from '../../core/scopes.ts';
 import type { SlotTime } from '../log/slot-time.ts';
 import type { ServedTenure } from '../log/tenure.ts';
-import type { HandleState, KeyUse, TenantMemory } from '../memory/tenant-memory.ts';
+import type { HandleIssuer, HandleState, KeyUse, TenantMemory } from '../memory/tenant-memory.ts';
 import type { ReaderChoice } from '../readers/reader-choice.ts';
 import type { TenantReader } from '../readers/tenant-reader.ts';
-import { type HandleRight, type IssuedHandle, ShardFailure } from '../shard.ts';
+import { type HandleRight, type IssuedHandle, ShardFailure, type TenantSettings } from '../shard.ts';
 import { yieldTurn } from '../store-calls.ts';
 
 /**
@@ -72,7 +72,7 @@ class KeptHandle implements Handle {
   readonly actor: string;
   /** The same for each authentication of a key, at the owner or at the reader. */
   readonly claim: string;
-  readonly onDead: (id: number) => void;
+  readonly issuer: HandleIssuer;
 
   constructor(of: Omit<Handle, 'dead'> & { readonly claim: string }) {
     this.tenure = of.tenure;
@@ -86,7 +86,7 @@ class KeptHandle implements Handle {
     this.keyId = of.keyId;
     this.actor = of.actor;
     this.claim = of.claim;
-    this.onDead = of.onDead;
+    this.issuer = of.issuer;
   }
 }
 
@@ -112,8 +112,8 @@ class HandleAtPosition implements Handle {
     return this.#of.keyId;
   }
 
-  get onDead(): Handle['onDead'] {
-    return this.#of.onDead;
+  get issuer(): HandleIssuer {
+    return this.#of.issuer;
   }
 
   get reader(): TenantReader | undefined {
@@ -205,11 +205,18 @@ export class HandleTable {
   readonly #handles = new Map<number, KeptHandle>();
   /** The handle of each key, operator or reader. */
   readonly #byClaim = new Map<string, KeptHandle>();
-  /** One function for all handles: there may be many. */
-  readonly #onDead = (id: number): void => this.#remove(id);
+  /** Tenants whose settings the peer has to be told. */
+  readonly #changed = new Set<TenantMemory>();
+  /** One for all handles: there may be many. */
+  readonly #issuer: HandleIssuer = {
+    ended: (id) => this.#remove(id),
+    settingsChanged: (id) => this.#noteChange(id),
+  };
   #lastId = 0;
   #closed = false;
   #at: ServedTenure | undefined;
+  /** `takeSettings` has something to tell. */
+  onSettings: () => void = () => {};
 
   /** `readersOf`: how many readers a tenant has now. */
   constructor(clock: Clock, readersOf: ReaderChoice['of'], budget = new HandleBudget()) {
@@ -231,19 +238,47 @@ export class HandleTable {
     const handle = this.#reuse({ reader: undefined, ...of, claim, suspended, scopes: held });
     return {
       handle: handle.id,
-      tenantId: tenant.tenantId,
       keyId: of.keyId,
       scopes: held & ALL_SCOPES,
       expiresAtMs: of.expiresAtMs,
       nowMs: of.tenure.slotTime.nowMs,
-      plan: tenant.plan,
       suspended,
-      readers: this.#readersOf(of.memory),
+      ...this.#settings(of.memory),
     };
   }
 
+  #settings(memory: TenantMemory): TenantSettings {
+    const { tenantId, plan } = memory.tenant;
+    return { tenantId, plan, readers: this.#readersOf(memory) };
+  }
+
+  #noteChange(id: number): void {
+    const handle = this.#handles.get(id);
+    // What readers and consoles are told of a tenant does not count.
+    if (handle === undefined || handle.reader !== undefined || handle.use === undefined) return;
+    this.#changed.add(handle.memory);
+    this.onSettings();
+  }
+
+  /** Of up to so many tenants, what has changed since it was taken. */
+  takeSettings(countMax: number): readonly TenantSettings[] {
+    const taken: TenantSettings[] = [];
+    for (const memory of this.#changed) {
+      if (taken.length === countMax) break;
+      this.#changed.delete(memory);
+      if (!memory.dropped) taken.push(this.#settings(memory));
+    }
+    return taken;
+  }
+
+  /** Of the tenant of a handle at the owner; undefined: there is no such handle. */
+  settingsOf(id: number): TenantSettings | undefined {
+    const handle = this.#handles.get(id);
+    return handle === undefined || handle.reader !== undefined ? undefined : this.#settings(handle.memory);
+  }
+
   /** The handle of the same claim, if nothing about it has changed; otherwise a new one takes its place. */
-  #reuse(of: Omit<KeptHandle, 'id' | 'dead' | 'onDead'>): KeptHandle {
+  #reuse(of: Omit<KeptHandle, 'id' | 'dead' | 'issuer'>): KeptHandle {
     const known = this.#byClaim.get(of.claim);
     const same =
       known !== undefined &&
@@ -261,7 +296,7 @@ export class HandleTable {
     }
     if (known !== undefined) this.#forget(known.id);
     this.#lastId += 1;
-    const handle = new KeptHandle({ ...of, id: this.#lastId, onDead: this.#onDead });
+    const handle = new KeptHandle({ ...of, id: this.#lastId, issuer: this.#issuer });
     this.#handles.set(handle.id, handle);
     this.#byClaim.set(handle.claim, handle);
     handle.memory.addHandle(handle);
@@ -361,6 +396,7 @@ export class HandleTable {
     const handles = [...this.#handles.values()];
     this.#handles.clear();
     this.#byClaim.clear();
+    this.#changed.clear();
     this.#budget.remove(this, handles.length);
     void this.#dropAll(handles);
   }

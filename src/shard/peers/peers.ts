@@ -17,6 +17,7 @@ import {
   ShardFailure,
   type TenantCalls,
   type TenantConnection,
+  type TenantSettings,
 } from '../shard.ts';
 import { check } from './checks.ts';
 import { OPERATOR_HANDLERS, READER_HANDLERS, TENANT_HANDLERS } from './handlers.ts';
@@ -95,6 +96,18 @@ class PeerConnection implements TenantConnection {
 
   demandRight(handle: number, right: HandleRight): void {
     this.#peer.handles.demandRight(handle, right);
+  }
+
+  watchSettings(onChange: () => void): void {
+    this.#peer.handles.onSettings = onChange;
+  }
+
+  takeSettings(countMax: number): readonly TenantSettings[] {
+    return this.#peer.handles.takeSettings(countMax);
+  }
+
+  settingsOf(handle: number): TenantSettings | undefined {
+    return this.#peer.handles.settingsOf(handle);
   }
 
   endWaits(): void {

@@ -143,8 +143,6 @@ export class ReaderChoice {
       choice = nextChoice(before.choice, seen, readerLimits);
     }
     if (choice !== undefined || crowded) this.#watched.set(memory, { choice, checks, atMs });
-    // Fronts learn the number with the positions that they ask for. Those that know of no reader ask for none: they
-    // learn it with their next handle, for which they ask at once.
-    if (choice?.readers !== before?.choice?.readers) memory.renewHandles();
+    if (choice?.readers !== before?.choice?.readers) memory.settingsChanged();
   }
 }

@@ -34,7 +34,7 @@ class Front {
   readonly #link: ShardLink;
 
   constructor(t: TestContext, openStream: OpenStream, address: string) {
-    const events = { onWelcome: () => true, onRoutes: () => {}, onLost: () => {} };
+    const events = { onWelcome: () => true, onRoutes: () => {}, onSettings: () => {}, onLost: () => {} };
     this.#link = new ShardLink(address, events, linkDependencies(openStream), { hello: () => HELLO });
     t.after(() => this.#link.close());
   }

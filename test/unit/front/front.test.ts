@@ -102,7 +102,8 @@ test('a handle that is gone is acquired again, once for all who found it gone', 
   const stage = await setStage(t);
   await stage.world.grant(stage.tenantId, 'user:ann viewer doc:1');
   const session = await stage.session();
-  await stage.world.update(stage.tenantId, { plan: 'scale' });
+  await stage.world.update(stage.tenantId, { state: 'suspended' });
+  await stage.world.update(stage.tenantId, { state: 'active', plan: 'scale' });
   const answers = await Promise.all(Array.from({ length: 20 }, () => session.check(contextFor(), tuple('doc:1'))));
   assert.ok(answers.every(({ authorized }) => authorized));
   assert.equal(stage.shard.count('authenticate'), 2);

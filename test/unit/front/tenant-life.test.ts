@@ -2,7 +2,7 @@
 // once on every front, and what the tenant asks of all of them is counted in one place.
 
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { mock, type TestContext, test } from 'node:test';
 import { GrantdError } from '../../../src/core/errors.ts';
 import type { TenantId } from '../../../src/core/ids.ts';
 import { BUILT_IN_PLANS, type Plan } from '../../../src/core/plans.ts';
@@ -11,6 +11,7 @@ import { createStaticDiscovery } from '../../../src/discovery/discovery.ts';
 import { createFront } from '../../../src/front/create-front.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 import { listenShardServer } from '../../../src/rpc/serving/server.ts';
+import { HandleTable } from '../../../src/shard/peers/handles.ts';
 import type { TenantChange } from '../../../src/shard/shard.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { call } from '../../kit/http-client.ts';
@@ -69,7 +70,7 @@ async function startService(t: TestContext) {
   const statuses = (key: string) => Promise.all(urls.map(async (url) => (await check(url, key)).status));
   const update = (tenantId: TenantId, change: Partial<TenantChange>) =>
     operator.call('updateTenant', contextFor(), { tenantId, operator: 'ann', ...change });
-  return { operator, urls, make, check, statuses, update };
+  return { fronts, operator, urls, make, check, statuses, update };
 }
 
 test('a deleted tenant is refused on every front from the answer on, and is soon gone', async (t) => {
@@ -134,4 +135,26 @@ test('the requests of a tenant are counted over all fronts, and those of another
   assert.equal(load?.shardName, 'shard-1');
   assert.equal(load.failuresPerSecond, 0);
   assert.ok(load.p99Ms !== undefined && load.p99Ms > 0 && load.p99Ms < 60_000, String(load.p99Ms));
+});
+
+test('a change of plan reaches every key on every front, and none of them authenticates again', async (t) => {
+  const { operator, fronts, make, update } = await startService(t);
+  const { tenantId, key } = await make();
+  const owner = await operator.tenant(contextFor(), tenantId, 'ann');
+  const other = await owner.createKey(contextFor(), { name: '', scopes: ALL_SCOPES, expiresAtMs: undefined });
+  const sessions = await Promise.all(
+    fronts.flatMap((front) => [key, other.text].map((text) => front.authenticate(contextFor(), text))),
+  );
+  const plans = () => sessions.map(({ plan }) => plan);
+  assert.deepEqual(plans(), new Array(4).fill('unlimited'));
+  const issue = mock.method(HandleTable.prototype, 'issue');
+  t.after(() => issue.mock.restore());
+  assert.equal((await update(tenantId, { plan: 'tight' })).plan, 'tight');
+  await until(() => plans().every((plan) => plan === 'tight'));
+  for (const session of sessions) assert.equal((await session.check(contextFor(), TUPLE)).authorized, false);
+  assert.equal(issue.mock.callCount(), 0);
+  await update(tenantId, { state: 'suspended' });
+  for (const session of sessions) {
+    await assert.rejects(session.check(contextFor(), TUPLE), { code: 'tenant-suspended' });
+  }
 });

@@ -87,7 +87,8 @@ const reply = fc.oneof(
 const shardMessage: fc.Arbitrary<ShardMessage> = fc.record(
   {
     welcome: fc.record({ version: text, slots: uint32 }),
-    routes: fc.record({ slots: many(uint32), epochs: many(uint32) }),
+    routes: fc.record({ slots: many(uint32), epochs: many(uint32), isChange: fc.boolean(), removed: many(uint32) }),
+    settings: many(fc.record({ tenantId: text, plan: text, readers: uint32 })),
     checkResults: fc.record({
       authorized: many(uint32),
       denied: many(uint32),

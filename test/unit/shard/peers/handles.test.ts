@@ -198,21 +198,41 @@ test('a suspension refuses from the moment it is acknowledged; a resumption lets
   await slot.front.confirm((await slot.front.authenticate(key)).handle);
 });
 
-test('a change of plan is told with the next handle', async () => {
+test('a change of plan is told once, and ends no handle', async () => {
   const { slot, tenantId, handle } = await openSlot();
   const key = await slot.createKey(handle, tenantId);
   const granted = await slot.front.authenticate(key);
   assert.equal(granted.plan, 'unlimited');
+  let told = 0;
+  slot.front.watchSettings(() => {
+    told += 1;
+  });
   await slot.update({ tenantId, plan: 'scale' });
-  await assert.rejects(slot.front.confirm(granted.handle), { kind: 'handle-unknown' });
-  assert.equal((await slot.front.authenticate(key)).plan, 'scale');
-  // What changes nothing ends no handle.
-  const again = await slot.front.authenticate(key);
-  await slot.update({ tenantId, plan: 'scale' });
-  await slot.front.confirm(again.handle);
+  await slot.front.confirm(granted.handle);
+  const settings = { tenantId, plan: 'scale', readers: 0 };
+  assert.deepEqual([told, slot.front.takeSettings(10), slot.front.takeSettings(10)], [1, [settings], []]);
+  assert.deepEqual(slot.front.settingsOf(granted.handle), settings);
+  assert.equal((await slot.front.authenticate(key)).handle, granted.handle);
+  await slot.update({ tenantId, plan: 'scale', name: 'Renamed' });
+  assert.deepEqual([told, slot.connection.takeSettings(10)], [1, []], 'nothing to tell, and nobody else to tell it');
 });
 
-test('the number of readers is that of the plan until the operator sets another, and is told with the next handle', async () => {
+test('a change of plan beside a change of state ends the handles', async () => {
+  const { slot, tenantId, handle } = await openSlot();
+  const key = await slot.createKey(handle, tenantId);
+  for (const [state, plan] of [
+    ['suspended', 'scale'],
+    ['active', 'free'],
+    ['deleting', 'scale'],
+  ] as const) {
+    const granted = await slot.front.authenticate(key);
+    await slot.update({ tenantId, state, plan });
+    await assert.rejects(slot.front.confirm(granted.handle), { kind: 'handle-unknown' });
+    assert.equal(slot.front.settingsOf(granted.handle), undefined);
+  }
+});
+
+test('the number of readers is that of the plan until the operator sets another, and is told', async () => {
   const free = { ...resolvePlan(BUILT_IN_PLANS, 'free'), readers: 2 };
   const plans = new Map([...BUILT_IN_PLANS, ['free', free] as const]);
   const slot = await OpenSlot.open(await createMemoryStore(), { plans });
@@ -225,14 +245,11 @@ test('the number of readers is that of the plan until the operator sets another,
     [0, 0],
     [null, 2],
   ] as const) {
-    const former = await slot.front.authenticate(key);
     await slot.update({ tenantId, readers });
-    await assert.rejects(slot.front.confirm(former.handle), { kind: 'handle-unknown' });
-    assert.equal((await slot.front.authenticate(key)).readers, told);
-    // What changes nothing ends no handle.
-    const again = await slot.front.authenticate(key);
+    assert.deepEqual(slot.front.takeSettings(10), [{ tenantId, plan: 'free', readers: told }]);
     await slot.update({ tenantId, readers });
-    await slot.front.confirm(again.handle);
+    assert.deepEqual(slot.front.takeSettings(10), []);
+    assert.equal((await slot.front.authenticate(key)).handle, granted.handle);
   }
 });
 
