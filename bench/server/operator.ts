@@ -10,6 +10,11 @@ const CALLS_UNDER_WAY = 4;
 /** Creating a tenant waits for the log three times and does little else, so concurrent creations share commits. */
 const TENANTS_IN_FLIGHT = 16;
 
+/** A cluster that has just started, on a Cassandra that has, may take longer than a request may. */
+const IMPORT_TRIES = 5;
+
+class Unavailable extends Error {}
+
 export interface TenantAccess {
   readonly tenantId: string;
   readonly key: string;
@@ -29,7 +34,9 @@ async function call(
     signal: AbortSignal.timeout(60_000),
   });
   const text = await response.text();
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`);
+  const failure = `${path}: ${response.status} ${text}`;
+  if (response.status === 503) throw new Unavailable(failure);
+  if (!response.ok) throw new Error(failure);
   return text;
 }
 
@@ -72,11 +79,19 @@ function* batchesOf(data: GrantSource): Generator<readonly string[]> {
   }
 }
 
+/** What a repeat finds was created by the call before it, whose outcome was unknown. */
 async function importBatch(addresses: Addresses, tenantId: string, lines: readonly string[]): Promise<void> {
-  const text = await call(addresses, `/tenants/${tenantId}/import`, lines.join('\n'), 'application/x-ndjson');
-  const created = text.split('"result":"created"').length - 1;
-  if (created !== lines.length) {
-    throw new Error(`Of ${lines.length} grants ${created} were created: ${text.slice(0, 300)}`);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const text = await call(addresses, `/tenants/${tenantId}/import`, lines.join('\n'), 'application/x-ndjson');
+      const counted = text.split(tries === 1 ? '"result":"created"' : /"result":"(?:created|unchanged)"/).length - 1;
+      if (counted !== lines.length) {
+        throw new Error(`Of ${lines.length} grants ${counted} were created: ${text.slice(0, 300)}`);
+      }
+      return;
+    } catch (error) {
+      if (tries === IMPORT_TRIES || !(error instanceof Unavailable)) throw error;
+    }
   }
 }
 
