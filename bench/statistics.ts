@@ -12,3 +12,15 @@ export function median(values: readonly number[]): number {
   if (ascending.length % 2 === 1) return ascending[middle] ?? Number.NaN;
   return ((ascending[middle - 1] ?? Number.NaN) + (ascending[middle] ?? Number.NaN)) / 2;
 }
+
+/** The line with the least squares through points; `slope` is not a number unless two of them differ in x. */
+export function fitLine(points: readonly { readonly x: number; readonly y: number }[]): {
+  readonly slope: number;
+  readonly intercept: number;
+} {
+  const mean = (of: (point: { x: number; y: number }) => number): number =>
+    points.reduce((sum, point) => sum + of(point), 0) / points.length;
+  const [meanX, meanY] = [mean(({ x }) => x), mean(({ y }) => y)];
+  const slope = mean(({ x, y }) => (x - meanX) * (y - meanY)) / mean(({ x }) => (x - meanX) ** 2);
+  return { slope, intercept: meanY - slope * meanX };
+}

@@ -1,5 +1,6 @@
 // What a check costs in a cluster of some size, apart from what the same cluster takes without any: processor time of
-// its fronts and of its shards, by the number of checks that share a message.
+// its fronts and of its shards, by the number of checks that share a message. Of the saturated loads follow what a
+// check costs by itself, and what a message costs, which its checks share.
 
 import type { Figure } from '../figure.ts';
 import type { LoadJob } from '../load/load-job.ts';
@@ -7,6 +8,7 @@ import { type BenchContext, CONNECTIONS } from '../scenario.ts';
 import type { GrantdCluster } from '../server/grantd-cluster.ts';
 import { delay } from '../server/grantd-process.ts';
 import { cpuSecondsBetween, findDescendants, readCpuOfAll } from '../server/resource-use.ts';
+import { fitLine } from '../statistics.ts';
 import { type CheckJob, type ClusterRound, figureOf, measureCluster, paced, perSecondOf } from './cluster-load.ts';
 import type { Side } from './cluster-spread.ts';
 
@@ -15,9 +17,14 @@ const IDLE_MS_QUICK = 3000;
 /** Until the code of ten shards, each with a tenth of the load, is fully compiled. */
 const WARM_UP_MS = 8000;
 const WARM_UP_MS_QUICK = 2000;
+const SHARING = 'checks per message';
 const BATCHES = 'grantd_stream_batch_checks';
 const MANY_CONNECTIONS = 4 * CONNECTIONS;
 const PER_SECOND = [2000, 4600];
+/** In the rows of saturated loads. */
+const SATURATED = 'connections for each front';
+/** Two sizes have so many. */
+const FITTED_MIN = 4;
 
 /** Processors kept busy without load, by all processes of a kind. */
 interface Idle {
@@ -88,7 +95,7 @@ export async function measureSize(context: BenchContext, { cluster, job }: Side)
   const withConnections = (connections: number): CheckJob => ({ ...job, connections: connections * fronts.length });
   const loads: readonly Load[] = [
     ...[CONNECTIONS, MANY_CONNECTIONS].map((connections) => ({
-      name: `${connections} connections for each front`,
+      name: `${connections} ${SATURATED}`,
       job: withConnections(connections),
       mode: { kind: 'saturate', durationMs } as const,
     })),
@@ -111,7 +118,7 @@ export async function measureSize(context: BenchContext, { cluster, job }: Side)
       figureOf('CPU per check', 'µs', measured, ({ frontMicros, shardMicros }) => frontMicros + shardMicros),
       figureOf('front', 'µs', measured, ({ frontMicros }) => frontMicros),
       figureOf('shard', 'µs', measured, ({ shardMicros }) => shardMicros),
-      figureOf('checks per message', '', measured, ({ checksPerMessage }) => checksPerMessage),
+      figureOf(SHARING, '', measured, ({ checksPerMessage }) => checksPerMessage),
       figureOf('checks', '/s', measured, perSecondOf),
       figureOf('p50', 'ms', measured, ({ latencyMs }) => latencyMs.p50),
       figureOf('p99', 'ms', measured, ({ latencyMs }) => latencyMs.p99),
@@ -128,4 +135,24 @@ export async function measureSize(context: BenchContext, { cluster, job }: Side)
     ofIdle('Cassandra', idle.cassandra),
     ...[...rounds].flatMap(([load, measured]) => ofLoad(load, measured)),
   ];
+}
+
+/** A check = its own part + a message ÷ the checks that share it; nothing if fewer than two sizes were measured. */
+export function messageFigures(figures: readonly Figure[]): readonly Figure[] {
+  const rows = Map.groupBy(
+    figures.filter(({ row }) => row?.endsWith(SATURATED)),
+    ({ row }) => row,
+  );
+  if (rows.size < FITTED_MIN) return [];
+  return ['front', 'shard'].flatMap((role) => {
+    const points = Array.from(rows.values(), (ofRow) => {
+      const read = (name: string): number => ofRow.find((figure) => figure.name === name)?.value ?? Number.NaN;
+      return { x: 1 / read(SHARING), y: read(role) };
+    });
+    const { slope, intercept } = fitLine(points);
+    return [
+      { name: `CPU per check by itself, ${role}`, unit: 'µs', value: intercept },
+      { name: `CPU per message, which its checks share, ${role}`, unit: 'µs', value: slope },
+    ];
+  });
 }

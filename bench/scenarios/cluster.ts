@@ -8,7 +8,7 @@ import { type BenchContext, GRANTS, type Scenario } from '../scenario.ts';
 import { GrantdCluster } from '../server/grantd-cluster.ts';
 import { measureBulks, measureSingles, measureTenant } from './cluster-capacity.ts';
 import { fillEvenly, fillOne, startCassandraFor } from './cluster-load.ts';
-import { measureSize } from './cluster-sizes.ts';
+import { measureSize, messageFigures } from './cluster-sizes.ts';
 import { CPU_RATIO_MAX, measureSpread, SATURATED_RATIO_MAX } from './cluster-spread.ts';
 
 const TENANTS_PER_SHARD = 16;
@@ -92,6 +92,6 @@ export const clusterScenario: Scenario = {
       parts.defer(() => cassandra.stop());
       found.push(...(await part.run(context, cassandra)));
     }
-    return found;
+    return [...found, ...messageFigures(found)];
   },
 };

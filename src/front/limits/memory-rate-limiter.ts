@@ -1,10 +1,10 @@
 // Rate limits in the memory of this process: fixed windows per tenant, and per key for revocations. A tenant's window
 // begins again in place, and the session of a request holds it, so that a request neither searches nor allocates. No
-// window has a timer: those that are no longer used are dropped by generation. Invariants: a window lets through no more
-// than the limit; a tenant has one window of a limit at a time; it is counted under the limit with which it began, so a
-// new plan applies from the next request on; a tenant takes memory for at most two window lengths, or two minutes, after
-// its last window began, and while a session holds it. The reserves of keys are bounded too, because a tenant creates
-// keys at will but has only one window for its plan. Above the bound, the oldest reserves start over.
+// window has a timer: those that are no longer used are dropped by generation. Invariants: a window lets through no
+// more than the limit; a tenant has one window of a limit at a time; it is counted under the limit with which it
+// began, so a new plan applies from the next request on; a tenant takes memory for at most two window lengths, or two
+// minutes, after its last window began, and while a session holds it. The reserves of keys are bounded too, because a
+// tenant creates keys at will but has only one window for its plan. Above the bound, the oldest reserves start over.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import { REVOCATION_RESERVE } from '../../core/plans.ts';

@@ -1,6 +1,6 @@
 // The handle of one key (or of the operator on one tenant) at the owner of its tenant. The keeper acquires it once
-// however many flights wait for it, and again after every change of owner, stream or key; the session has it. Invariant:
-// no refusal is remembered.
+// however many flights wait for it, and again after every change of owner, stream or key; the session has it.
+// Invariant: no refusal is remembered.
 
 import { GrantdError } from '../../core/errors.ts';
 import type { CallBody } from '../../rpc/calls/define-call.ts';
