@@ -11,6 +11,7 @@ import { type ClusterId, IdFactory } from '../core/ids.ts';
 import { SLOTS_MAX } from '../core/slots.ts';
 import type { Discovery } from '../discovery/discovery.ts';
 import { CALLS } from '../rpc/calls/table.ts';
+import type { MessageSpacing } from '../rpc/links/gathering.ts';
 import type { TryFailure } from '../rpc/links/stream-link.ts';
 import { Peer, type ReceivedWelcome } from '../rpc/messages.ts';
 import { ClusterIdentity } from '../rpc/transport/cluster-identity.ts';
@@ -48,6 +49,8 @@ export interface FrontDependencies {
   readonly metrics: Metrics;
   /** How to reach shards. Default: gRPC, with the credentials of the options. */
   readonly openStream?: OpenStream;
+  /** For shards in other processes. Default: none. */
+  readonly spacing?: MessageSpacing | undefined;
 }
 
 export interface FrontOptions {
@@ -135,7 +138,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
         },
       },
       { clock, turns, random, log, metrics, openStream, cluster },
-      { hello },
+      { hello, spacing: dependencies.spacing },
     );
   const seeds: Discovery = {
     watch: (onChange) =>

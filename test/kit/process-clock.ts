@@ -2,6 +2,7 @@
 // process is killed. From then on none of its timers fires, so nothing of it runs on, as after a `kill -9`.
 
 import type { Clock, Timer } from '../../src/core/async/clock.ts';
+import { systemClock } from '../../src/roles/process/system.ts';
 
 export interface ProcessClock extends Clock {
   kill(): void;
@@ -14,6 +15,7 @@ export function createProcessClock(wallMs: () => number = Date.now, aheadMs: () 
   return {
     monotonicMs: () => performance.now() + aheadMs(),
     wallMs,
+    idleMs: systemClock.idleMs,
     setTimer(run, delayMs): Timer {
       if (!alive) return { cancel() {} };
       const timeout = setTimeout(() => {

@@ -6,6 +6,8 @@ import type { Clock, Timer } from '../../src/core/async/clock.ts';
 export class VirtualClock implements Clock {
   /** Wall clock minus monotonic clock; a test lets it jump. */
   wallOffsetMs = 1_700_000_000_000;
+  /** How long the event loop has been busy; a test lets it be. */
+  busyMs = 0;
   #nowMs = 1000;
   /** In the order in which they were set. */
   readonly #timers = new Set<{ readonly dueMs: number; readonly run: () => void }>();
@@ -30,6 +32,11 @@ export class VirtualClock implements Clock {
 
   setImmediate(run: () => void): void {
     this.setTimer(run, 0);
+  }
+
+  /** Whatever a test lets happen takes no time. */
+  idleMs(): number {
+    return this.#nowMs - this.busyMs;
   }
 
   get timers(): number {

@@ -74,7 +74,13 @@ test('a defect fails the run at whatever level it is logged', () => {
 });
 
 const SLOT = 1;
-const CLOCK = { monotonicMs: () => 0, wallMs: () => 0, setTimer: () => ({ cancel() {} }), setImmediate: () => {} };
+const CLOCK = {
+  monotonicMs: () => 0,
+  wallMs: () => 0,
+  idleMs: () => 0,
+  setTimer: () => ({ cancel() {} }),
+  setImmediate: () => {},
+};
 
 /** A slot with entries 1 to 12 in segments of 4, sent a moment ago, and a checkpoint at the last. */
 async function createSlot() {

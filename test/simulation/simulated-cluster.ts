@@ -7,6 +7,7 @@ import { IdFactory } from '../../src/core/ids.ts';
 import { BUILT_IN_PLANS, type Plans, resolvePlan } from '../../src/core/plans.ts';
 import type { Discovery } from '../../src/discovery/discovery.ts';
 import { type ComposedFront, createFront } from '../../src/front/create-front.ts';
+import { MessageSpacing } from '../../src/rpc/links/gathering.ts';
 import { OwnerLinks } from '../../src/rpc/links/owner-links.ts';
 import { ForeignPeers } from '../../src/rpc/serving/foreign-peers.ts';
 import { PeerStream } from '../../src/rpc/serving/peer-stream.ts';
@@ -91,6 +92,7 @@ const FOREIGN_EPOCHS = 1000;
 const STILL: Clock = {
   monotonicMs: () => 0,
   wallMs: () => 0,
+  idleMs: () => 0,
   setTimer: () => ({ cancel() {} }),
   setImmediate: () => {},
 };
@@ -401,7 +403,11 @@ export class SimulatedCluster {
     };
     const learned = random.fork('cluster id');
     const front = createFront(
-      { discovery, clock, random, log, metrics, openStream: this.network.openStreamOf(process) },
+      {
+        ...{ discovery, clock, random, log, metrics },
+        openStream: this.network.openStreamOf(process),
+        spacing: new MessageSpacing(clock),
+      },
       {
         name: process.name,
         peer,

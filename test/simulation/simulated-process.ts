@@ -61,10 +61,13 @@ export class SimulatedProcess {
     this.#monotonicStartMs = random.between(1000, 10_000_000);
     this.#rate = slowClock ? random.between(0.25, 0.4) : random.between(0.997, 1.003);
     this.#wallJumpMs = random.between(-wallSkewMs, wallSkewMs);
+    const idleShare = random.fork('idle').between(0, 1);
     this.clock = {
       monotonicMs: () => this.#monotonicMs(),
       // Where the one clock is wrong the other is, too: else the difference would give it away.
       wallMs: () => Math.floor(WALL_START_MS + this.#startedAtMs + this.#elapsedMs(slowClock) + this.#wallJumpMs),
+      // Some processes are busier than others.
+      idleMs: () => this.#monotonicMs() * idleShare,
       setTimer: (run, delayMs) => this.#setTimer(run, delayMs),
       setImmediate: (run) => this.#setImmediate(run),
     };

@@ -10,6 +10,8 @@ export interface Clock {
   monotonicMs(): number;
   /** Whole milliseconds since the Unix epoch; may jump. */
   wallMs(): number;
+  /** Milliseconds for which the event loop has waited for something to do, since an arbitrary moment. */
+  idleMs(): number;
   /** Calls `run` once, at the earliest after `delayMs` on the monotonic clock. Does not keep the process alive. */
   setTimer(run: () => void, delayMs: number): Timer;
   /** Calls `run` soon, after pending I/O. */

@@ -80,6 +80,8 @@ export class FairTurns implements Turns {
   #waiting = 0;
   /** Undefined: no work has started in this turn of the event loop. */
   #turnStartedMs: number | undefined;
+  /** How long the event loop had rested when the turn started. */
+  #restedMs = 0;
   /** Keys that were served in this turn although no time was left, because many sockets were readable. */
   readonly #overtime = new Set<string>();
   #atEnd: (() => void)[] = [];
@@ -115,9 +117,20 @@ export class FairTurns implements Turns {
   }
 
   hasTime(nowMs: number): boolean {
-    if (this.#turnStartedMs !== undefined) return nowMs - this.#turnStartedMs < TURN_MS;
-    this.#beginTurn(nowMs);
-    return true;
+    if (this.#turnStartedMs === undefined) {
+      this.#beginTurn(nowMs, this.#clock.idleMs());
+      return true;
+    }
+    if (!this.#endScheduled) {
+      // A turn with one piece of work, as most are at a moderate load, needs no end: the event loop has rested since.
+      const restedMs = this.#clock.idleMs();
+      if (restedMs !== this.#restedMs) {
+        this.#beginTurn(nowMs, restedMs);
+        return true;
+      }
+      this.#scheduleEnd();
+    }
+    return nowMs - this.#turnStartedMs < TURN_MS;
   }
 
   atEnd(send: () => void): void {
@@ -138,6 +151,7 @@ export class FairTurns implements Turns {
     }
     flow.work.push({ step, costMs });
     this.#waiting += 1;
+    this.#scheduleEnd();
   }
 
   /**
@@ -171,9 +185,9 @@ export class FairTurns implements Turns {
     if (laterMs > 0 && this.#turnStartedMs !== undefined) this.#turnStartedMs -= laterMs;
   }
 
-  #beginTurn(nowMs: number): void {
+  #beginTurn(nowMs: number, restedMs: number): void {
     this.#turnStartedMs = nowMs;
-    this.#scheduleEnd();
+    this.#restedMs = restedMs;
   }
 
   #scheduleEnd(): void {

@@ -49,6 +49,10 @@ export class Outbox implements LinkOutbox {
     this.#metrics = metrics;
   }
 
+  get gathered(): number {
+    return this.#ids.length;
+  }
+
   get full(): boolean {
     return this.#checkBytes + this.#calls.bytes > WAITING_BYTES_MAX;
   }

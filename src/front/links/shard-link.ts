@@ -9,6 +9,7 @@ import type { Discovery } from '../../discovery/discovery.ts';
 import type { LinkRoutes } from '../../rpc/announced-routes.ts';
 import type { SingleCheck } from '../../rpc/calls/checks.ts';
 import type { CallBody } from '../../rpc/calls/define-call.ts';
+import type { MessageSpacing } from '../../rpc/links/gathering.ts';
 import { type Receiver as CallReceiver, type LinkDependencies, StreamLink } from '../../rpc/links/stream-link.ts';
 import type {
   Attempt,
@@ -43,6 +44,8 @@ export interface LinkEvents {
 
 export interface LinkOptions {
   readonly hello: ShardDialOptions['hello'];
+  /** As of `StreamLinkOptions`. */
+  readonly spacing?: MessageSpacing | undefined;
 }
 
 export class ShardLink {
@@ -71,7 +74,7 @@ export class ShardLink {
         onLost: () => events.onLost(this),
       },
       { ...dependencies, connections: metrics.frontShardConnections },
-      { outbox: this.#outbox, hello: options.hello },
+      { outbox: this.#outbox, ...options },
     );
   }
 
@@ -91,11 +94,11 @@ export class ShardLink {
   }
 
   /**
-   * Sends a check with everything else that gathers in this turn. Returns its id, for `forget`; 0 if it failed at once.
-   * `traceparent`: of the requesting span, if any.
+   * Sends a check with everything else that gathers in this turn, or soon (gathering.ts). Returns its id, for `forget`;
+   * 0 if it failed at once. `traceparent`: of the requesting span, if any.
    */
   check(receiver: Receiver, handle: number, check: SingleCheck, traceparent?: string): number {
-    const id = this.#link.enlist(receiver);
+    const id = this.#link.enlist(receiver, true);
     if (id !== 0) this.#outbox.addCheck(id, handle, check, traceparent);
     return id;
   }

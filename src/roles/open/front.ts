@@ -15,6 +15,7 @@ import {
 import { createDnsDiscovery } from '../../discovery/dns.ts';
 import { createKubernetesDiscovery } from '../../discovery/kubernetes/kubernetes-discovery.ts';
 import { type ComposedFront, createFront } from '../../front/create-front.ts';
+import { MessageSpacing } from '../../rpc/links/gathering.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { openRpcTls } from './rpc-tls.ts';
@@ -34,7 +35,11 @@ export function openFront(
   const tls = openRpcTls(config, dependencies, { serverNames });
   parts.defer(() => tls?.close());
   const front = createFront(
-    { ...dependencies, discovery: openDiscovery(dependencies, source) },
+    {
+      ...dependencies,
+      discovery: openDiscovery(dependencies, source),
+      spacing: new MessageSpacing(dependencies.clock),
+    },
     {
       ...options,
       deadlineMs: DEADLINE_MS,

@@ -2,6 +2,7 @@
 // time and a seed. Node's own timers serve only sockets and the shutdown of servers.
 
 import { randomBytes } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
 import { assert } from '../../core/assert.ts';
 import type { Clock, Random, Timer } from '../../core/async/clock.ts';
 
@@ -31,6 +32,7 @@ function setTimer(run: () => void, delayMs: number): Timer {
 export const systemClock: Clock = Object.freeze({
   monotonicMs: () => performance.now(),
   wallMs: () => Date.now(),
+  idleMs: () => performance.nodeTiming.idleTime,
   setTimer,
   setImmediate: (run: () => void) => {
     setImmediate(run);

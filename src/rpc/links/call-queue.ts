@@ -28,6 +28,11 @@ export class CallQueue implements LinkOutbox {
     return this.#bytes;
   }
 
+  /** Calls leave at once. */
+  get gathered(): number {
+    return 0;
+  }
+
   get full(): boolean {
     return this.#bytes > WAITING_BYTES_MAX;
   }

@@ -1,7 +1,8 @@
-// The link of a peer to one shard: one stream, dialled again for as long as the link is open. It sends what gathers in
-// one turn of the event loop as one message, finds the receiver of each reply, tracks the shard's clock, and notices a
-// dead connection within 2 s. Invariants: every receiver hears exactly once of its request (a reply, a failure, or the
-// loss of the stream) unless it was forgotten before; the table of receivers is bounded, and so is the outbox.
+// The link of a peer to one shard: one stream, dialled again for as long as the link is open. It sends what gathers
+// as one message (all of a turn of the event loop, and checks by gathering.ts), finds the receiver of each reply,
+// tracks the shard's clock, and notices a dead connection within 2 s. Invariants: every receiver hears exactly once of
+// its request (a reply, a failure, or the loss of the stream) unless it was forgotten before; the table of receivers is
+// bounded, and so is the outbox.
 
 import type { Clock, Random, Timer } from '../../core/async/clock.ts';
 import type { Turns } from '../../core/async/turns.ts';
@@ -24,6 +25,7 @@ import { fromWireFailure } from '../status-mapping.ts';
 import type { ClusterIdentity } from '../transport/cluster-identity.ts';
 import { dialShard, type ShardDial, type ShardDialOptions } from '../transport/shard-dialer.ts';
 import type { OpenStream } from '../transport/transport.ts';
+import { Gathering, type MessageSpacing } from './gathering.ts';
 import { ReceiverTable } from './receiver-table.ts';
 
 /** Twice per ping interval: silence is noticed at most this much after its bound. */
@@ -50,6 +52,8 @@ export interface Receiver {
 export interface LinkOutbox {
   /** Whether the bytes that wait for the shard exceed their bound, so that nothing more should be added. */
   readonly full: boolean;
+  /** Checks that wait for others to leave with. */
+  readonly gathered: number;
   /** The next message, with as much of what has gathered as it may carry; undefined if nothing has. */
   next(): FrontMessage | undefined;
   clear(): void;
@@ -90,6 +94,13 @@ export interface StreamLinkDependencies extends Omit<LinkDependencies, 'metrics'
   readonly connections: Metrics['frontShardConnections'];
 }
 
+export interface StreamLinkOptions {
+  readonly outbox: LinkOutbox;
+  readonly hello: ShardDialOptions['hello'];
+  /** Absent: everything leaves at the end of its turn. So it is where a message costs little: within one process. */
+  readonly spacing?: MessageSpacing | undefined;
+}
+
 export class StreamLink<Call extends Receiver> {
   readonly address: string;
   /** Those that wait for a reply. */
@@ -100,6 +111,7 @@ export class StreamLink<Call extends Receiver> {
   readonly #connections: StreamLinkDependencies['connections'];
   readonly #events: StreamLinkEvents;
   readonly #outbox: LinkOutbox;
+  readonly #gathering: Gathering | undefined;
   readonly #dial: ShardDial;
   readonly #flush = (): void => this.#flushNow();
 
@@ -123,12 +135,14 @@ export class StreamLink<Call extends Receiver> {
     address: string,
     events: StreamLinkEvents,
     dependencies: StreamLinkDependencies,
-    options: { readonly outbox: LinkOutbox; readonly hello: ShardDialOptions['hello'] },
+    options: StreamLinkOptions,
   ) {
     this.address = address;
     this.#events = events;
     this.#outbox = options.outbox;
     this.#clock = dependencies.clock;
+    const { spacing } = options;
+    this.#gathering = spacing && new Gathering(this.#clock, spacing, () => this.#schedule());
     this.#turns = dependencies.turns;
     this.#log = dependencies.log;
     this.#connections = dependencies.connections;
@@ -140,7 +154,7 @@ export class StreamLink<Call extends Receiver> {
         onMessage: (message) => this.#receive(message),
         onDrain: () => {
           this.#blocked = false;
-          this.#flushNow();
+          this.#schedule();
         },
         onClosed: (reason) => this.#lose(reason),
       },
@@ -176,9 +190,9 @@ export class StreamLink<Call extends Receiver> {
 
   /**
    * Takes a receiver in whose request the caller adds to the outbox at once, under the returned id. 0: the request
-   * cannot be sent, and the receiver has heard of that.
+   * cannot be sent, and the receiver has heard of that. `mayWait`: for others to leave with, as checks do.
    */
-  enlist(receiver: Call): number {
+  enlist(receiver: Call, mayWait = false): number {
     if (!this.#ready) {
       receiver.onFailure(new DisconnectedError('There is no connection to the shard.'));
       return 0;
@@ -188,10 +202,8 @@ export class StreamLink<Call extends Receiver> {
       return 0;
     }
     const id = this.receivers.add(receiver);
-    if (!this.#flushScheduled && !this.#blocked) {
-      this.#flushScheduled = true;
-      this.#turns.atEnd(this.#flush);
-    }
+    if (this.#flushScheduled || this.#blocked) return id;
+    if (!mayWait || this.#gathering?.waits(this.#outbox.gathered) !== true) this.#schedule();
     return id;
   }
 
@@ -217,11 +229,19 @@ export class StreamLink<Call extends Receiver> {
     this.#drop(new DisconnectedError('The connection to the shard is closing.'));
   }
 
+  /** What has gathered leaves at the end of this turn. */
+  #schedule(): void {
+    if (this.#flushScheduled || this.#blocked) return;
+    this.#flushScheduled = true;
+    this.#turns.atEnd(this.#flush);
+  }
+
   #flushNow(): void {
     this.#flushScheduled = false;
     while (this.#ready && !this.#blocked) {
       const message = this.#outbox.next();
       if (message === undefined) return;
+      if (message.checks) this.#gathering?.sent(message.checks.ids?.length ?? 0);
       this.#blocked = !this.#dial.send(message);
     }
   }
@@ -275,6 +295,9 @@ export class StreamLink<Call extends Receiver> {
     }
     for (const reply of message.replies) this.takeReply(reply);
     if (message.settings.length > 0) this.#events.onSettings?.(message.settings);
+    if (message.checkResults === null || this.#gathering?.answered(this.#outbox.gathered) !== true) return;
+    // Without a call that leaves at the end of this turn: they leave with the bytes that this message lets go.
+    if (!this.#flushScheduled) this.#flushNow();
   }
 
   #takeRoutes(routes: ReceivedRoutes): void {
@@ -303,6 +326,7 @@ export class StreamLink<Call extends Receiver> {
     this.#blocked = false;
     this.#routes = undefined;
     this.#outbox.clear();
+    this.#gathering?.clear();
     const receivers = this.receivers.takeAll();
     this.#events.onLost();
     for (const receiver of receivers) receiver.onFailure(failure);

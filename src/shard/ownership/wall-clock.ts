@@ -66,6 +66,10 @@ export class WallClock implements Clock {
     return this.#clock.monotonicMs();
   }
 
+  idleMs(): number {
+    return this.#clock.idleMs();
+  }
+
   setTimer(run: () => void, delayMs: number): Timer {
     return this.#clock.setTimer(run, delayMs);
   }

@@ -38,6 +38,7 @@ function clockAt(wallMs: number): Clock {
   return {
     monotonicMs: () => 0,
     wallMs: () => wallMs,
+    idleMs: () => 0,
     setTimer: () => assert.fail('no timer is needed'),
     setImmediate: () => assert.fail('no timer is needed'),
   };

@@ -8,7 +8,7 @@
 
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Clock } from '../../../core/async/clock.ts';
+import type { Clock, Timer } from '../../../core/async/clock.ts';
 import type { Turns } from '../../../core/async/turns.ts';
 import type { Reservation } from '../byte-budget.ts';
 import { ageEnds, type Connection } from '../connection.ts';
@@ -27,6 +27,11 @@ import { type PlainRequest, readPlainRequest } from './parser.ts';
 
 /** Added to the time that is announced to a client, since its last request may be in flight. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
+/**
+ * Idle connections are looked for this often, so they end up to twice as much later than their time. A timer of each
+ * socket would be set back twice a request, which costs several percent of a check.
+ */
+const SWEEP_MS = 1000;
 
 export interface FastPathOptions {
   readonly clock: Clock;
@@ -75,6 +80,8 @@ export class FastPath {
   readonly options: FastPathOptions;
   readonly keepAlive: string;
   readonly #date = new DateHeader();
+  readonly #connections = new Set<FastPathConnection>();
+  #sweep: Timer | undefined;
 
   constructor(options: FastPathOptions) {
     this.options = options;
@@ -83,7 +90,22 @@ export class FastPath {
 
   /** Takes a connection that has just been opened. */
   enter(connection: Connection): void {
-    new FastPathConnection(this, connection);
+    this.#connections.add(new FastPathConnection(this, connection));
+    this.#sweepLater();
+  }
+
+  /** The connection is closed, or Node's server has it. */
+  forget(connection: FastPathConnection): void {
+    this.#connections.delete(connection);
+  }
+
+  #sweepLater(): void {
+    this.#sweep ??= this.options.clock.setTimer(() => {
+      this.#sweep = undefined;
+      const nowMs = this.options.clock.monotonicMs();
+      for (const connection of this.#connections) connection.endIfIdleTooLong(nowMs);
+      if (this.#connections.size > 0) this.#sweepLater();
+    }, SWEEP_MS);
   }
 
   get date(): string {
@@ -103,12 +125,18 @@ class FastPathConnection {
   /** No further request is answered: bytes that still arrive are discarded. */
   #ending = false;
   #discardedBytes = 0;
+  /** Whether bytes have come or gone since the last sweep. */
+  #active = true;
+  /** On the monotonic clock: the first sweep at which the connection was idle. */
+  #idleSinceMs = 0;
+  /** How long it may be idle. Infinite while a response is being taken. */
+  #idleMsMax: number;
 
   constructor(fastPath: FastPath, connection: Connection) {
     this.#fastPath = fastPath;
     this.#connection = connection;
     this.#socket = connection.socket;
-    this.#socket.setTimeout(fastPath.options.headersTimeoutMs);
+    this.#idleMsMax = fastPath.options.headersTimeoutMs;
     this.#socket.on('timeout', this.#onTimeout);
     this.#socket.on('data', this.#onData);
     this.#socket.on('drain', this.#onDrain);
@@ -132,14 +160,11 @@ class FastPathConnection {
     const { keepAliveTimeoutMs, stallTimeoutMs } = this.#fastPath.options;
     const taken = socket.write(statusLine(status) + head + end + body);
     if (reservation !== undefined) releaseOnceTaken(reservation, socket);
+    this.#active = true;
+    this.#idleMsMax = taken ? keepAliveTimeoutMs + KEEP_ALIVE_MARGIN_MS : Number.POSITIVE_INFINITY;
     if (!taken) socket.setTimeout(stallTimeoutMs);
-    if (close) {
-      this.#end();
-    } else if (!taken) {
-      socket.pause();
-    } else if (this.#fastPath.options.headersTimeoutMs === socket.timeout) {
-      socket.setTimeout(keepAliveTimeoutMs + KEEP_ALIVE_MARGIN_MS);
-    }
+    if (close) this.#end();
+    else if (!taken) socket.pause();
     if (!more && this.#connection.heldBytes > 0) this.#fastPath.options.hold(this.#connection, 0);
     if (more && taken) socket.resume();
   }
@@ -151,7 +176,7 @@ class FastPathConnection {
     this.#inFlight = undefined;
     this.#stream = stream;
     this.#connection.activeAtMs = incoming.startedAtMs;
-    socket.setTimeout(0);
+    this.#idleMsMax = Number.POSITIVE_INFINITY;
     const date = this.#fastPath.date;
     socket.write(`${statusLine(200)}${head}Connection: close\r\nDate: ${date}\r\nTransfer-Encoding: chunked\r\n\r\n`);
     this.#fastPath.options.hold(this.#connection, 0);
@@ -169,7 +194,18 @@ class FastPathConnection {
     this.#end();
   }
 
+  /** Called at each sweep. */
+  endIfIdleTooLong(nowMs: number): void {
+    if (this.#active) {
+      this.#active = false;
+      this.#idleSinceMs = nowMs;
+    } else if (nowMs - this.#idleSinceMs >= this.#idleMsMax) {
+      this.#onTimeout();
+    }
+  }
+
   readonly #onData = (bytes: Buffer): void => {
+    this.#active = true;
     if (this.#ending || this.#stream !== undefined) {
       this.#discardedBytes += bytes.length;
       if (this.#discardedBytes > this.#fastPath.options.discardBytesMax) this.#socket.destroy();
@@ -223,7 +259,9 @@ class FastPathConnection {
 
   readonly #onDrain = (): void => {
     if (this.#ending || this.#stream !== undefined) return;
-    this.#socket.setTimeout(this.#fastPath.options.keepAliveTimeoutMs + KEEP_ALIVE_MARGIN_MS);
+    this.#socket.setTimeout(0);
+    this.#active = true;
+    this.#idleMsMax = this.#fastPath.options.keepAliveTimeoutMs + KEEP_ALIVE_MARGIN_MS;
     this.#socket.resume();
   };
 
@@ -240,10 +278,12 @@ class FastPathConnection {
       return;
     }
     this.#ending = true;
+    this.#active = true;
     this.#fastPath.options.expire(this.#connection);
   };
 
   readonly #onClose = (): void => {
+    this.#fastPath.forget(this);
     this.#inFlight?.closed();
     this.#stream?.closed();
   };
@@ -264,6 +304,7 @@ class FastPathConnection {
   #leave(bytes: Buffer): void {
     const socket = this.#socket;
     this.#connection.endIfIdle = undefined;
+    this.#fastPath.forget(this);
     socket.setTimeout(0);
     socket.removeListener('timeout', this.#onTimeout);
     socket.removeListener('data', this.#onData);

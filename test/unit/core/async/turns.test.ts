@@ -8,6 +8,7 @@ import { FairTurns, type Step, turnOf } from '../../../../src/core/async/turns.t
 /** Time passes only in the work that is done; immediates run one turn after the other. */
 class WorkClock implements Clock {
   nowMs = 0;
+  restedMs = 0;
   #immediates: (() => void)[] = [];
 
   monotonicMs(): number {
@@ -16,6 +17,11 @@ class WorkClock implements Clock {
 
   wallMs(): number {
     return this.nowMs;
+  }
+
+  /** It rests where a test says so. */
+  idleMs(): number {
+    return this.restedMs;
   }
 
   setTimer(): Timer {
@@ -82,6 +88,36 @@ describe('fair turns', () => {
     clock.turns();
     assert.deepEqual(done, ['filler', 'a']);
     assert.ok(turns.idle(clock.nowMs));
+  });
+
+  it('need no end of a turn with one piece of work, since the event loop has rested before the next', () => {
+    const { clock, turns, done, work } = setUp();
+    for (const name of ['a', 'b', 'c']) {
+      turns.run(name, work(name, 10));
+      clock.restedMs += 1;
+    }
+    assert.deepEqual(done, ['a', 'b', 'c']);
+    assert.ok(!clock.turn());
+  });
+
+  it('end a turn of more than that, and one whose work goes on', () => {
+    const { clock, turns, done, work } = setUp();
+    turns.run('a', work('a', 1));
+    turns.run('b', work('b', 9));
+    turns.run('b', work('c', 1));
+    turns.run('b', work('d', 1));
+    assert.deepEqual(done, ['a', 'b', 'c']);
+    assert.ok(clock.turn());
+    assert.deepEqual(done, ['a', 'b', 'c', 'd']);
+    clock.turns();
+    clock.restedMs += 1;
+    let left = 3;
+    turns.run('e', () => {
+      left -= 1;
+      return left > 0;
+    });
+    clock.turns();
+    assert.equal(left, 0);
   });
 
   it('give a key that has much waiting no more time than each other', () => {

@@ -217,6 +217,7 @@ test('the removal takes several short rounds', async () => {
     ...ports,
     clock: {
       wallMs: () => ports.clock.wallMs(),
+      idleMs: () => ports.clock.idleMs(),
       setTimer: (run, delayMs) => ports.clock.setTimer(run, delayMs),
       setImmediate: (run) => ports.clock.setImmediate(run),
       monotonicMs: () => {

@@ -422,6 +422,7 @@ for (const [lookMs, roundsMin] of [
       store: slot.store,
       clock: {
         wallMs: () => clock.wallMs(),
+        idleMs: () => clock.idleMs(),
         setTimer: (run: () => void, delayMs: number) => clock.setTimer(run, delayMs),
         setImmediate: (run: () => void) => clock.setImmediate(run),
         monotonicMs: () => {

@@ -5,10 +5,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { parseResponses, type RawResponse } from '../../../../kit/http-raw.ts';
-import { chunked, get, LONG, NEVER_MS, post, until, withServer } from './fast-path-server.ts';
+import { chunked, get, LONG, post, until, withServer } from './fast-path-server.ts';
 
-/** For a header: long enough that a busy machine sends one in time, and less than an idle connection has. */
-const WAIT_MS = 900;
+/** On the clock of the server. */
+const WAIT_MS = 5000;
 
 const bodiesOf = (responses: readonly RawResponse[]): readonly string[] => responses.map(({ body }) => body.trim());
 
@@ -338,7 +338,7 @@ describe('a client of the fast path that takes no answers', () => {
       assert.equal(socket.timeout, 20_000);
       client.resume();
       await until('the answer taken', () => socket.writableLength === 0);
-      assert.equal(socket.timeout, NEVER_MS + 1000);
+      await until('the end of the wait for the client', () => socket.timeout === 0);
       client.write(get('/a'));
       await until('the next request', () => server.served.length === 2);
       assert.equal(server.left.length, 0);
@@ -369,12 +369,12 @@ describe('a client of the fast path that sends no request', () => {
       const busy = await server.open();
       busy.client.send(get('/later'));
       await until('the request', () => server.inFlight.length === 1);
-      const startedAtMs = performance.now();
       const silent = await server.open();
-      await silent.client.readToEnd();
-      assert.ok(performance.now() - startedAtMs > WAIT_MS - 10);
+      await server.clock.advance(WAIT_MS);
+      assert.deepEqual(server.expired, []);
+      await server.clock.advance(2000);
       assert.deepEqual(server.expired, [silent.connection]);
-      // The timer of the older connection ran out before.
+      await silent.client.readToEnd();
       assert.ok(!busy.socket.destroyed);
       await server.release();
       assert.equal((await busy.client.readResponses(1))[0]?.body.trim(), 'fast path /later');
@@ -382,25 +382,27 @@ describe('a client of the fast path that sends no request', () => {
   );
 
   it(
-    'after an answer is closed one second after the announced time, while a request in flight is left alone',
-    withServer({ headersTimeoutMs: WAIT_MS, keepAliveTimeoutMs: 50 }, async (server) => {
+    'after an answer is closed soon after the announced time, while a request in flight is left alone',
+    withServer({ headersTimeoutMs: 1, keepAliveTimeoutMs: WAIT_MS }, async (server) => {
       const [busy, idle] = [await server.open(), await server.open()];
       busy.client.send(get('/a'));
       await busy.client.readResponses(1);
       busy.client.send(get('/later'));
       await until('the request', () => server.inFlight.length === 1);
-      const startedAtMs = performance.now();
       idle.client.send(get('/a'));
       await idle.client.readResponses(1);
+      await server.clock.advance(WAIT_MS + 1000);
+      assert.ok(!idle.socket.destroyed);
+      await server.clock.advance(2000);
       assert.equal(parseResponses(await idle.client.readToEnd()).length, 1);
-      assert.ok(performance.now() - startedAtMs > 1040);
-      // The timer of the older one ran out before, and runs again from its answer on.
+      // For the older one, the time begins with its answer.
       assert.ok(!busy.socket.destroyed);
-      const answeredAtMs = performance.now();
       await server.release();
       assert.equal((await busy.client.readResponses(2))[1]?.body.trim(), 'fast path /later');
+      await server.clock.advance(WAIT_MS + 1000);
+      assert.ok(!busy.socket.destroyed);
+      await server.clock.advance(2000);
       await busy.client.readToEnd();
-      assert.ok(performance.now() - answeredAtMs > 1030);
       assert.deepEqual(server.expired, []);
     }),
   );
@@ -565,8 +567,8 @@ describe('the end of a connection in the fast path', () => {
       left.client.send('GET /half HTTP/1.1\r\nHost: x\r\n');
       await until('the connection to leave', () => server.left.length === 1);
       assert.equal(left.connection.endIfIdle, undefined);
-      // The timer of the older connection would have run out before.
       const silent = await server.open();
+      await server.clock.advance(WAIT_MS + 2000);
       await silent.client.readToEnd();
       assert.ok(!left.socket.destroyed);
       left.client.send('\r\n');
