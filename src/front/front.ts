@@ -33,7 +33,6 @@ import type {
 } from '../shard/shard.ts';
 import type { TraceSpan } from '../telemetry/spans.ts';
 import type { ChangesPage, ChangesQuery, FeedFollower, FeedStart, FeedSubscription } from './changes.ts';
-import type { WindowHolder } from './limits/rate-limiter.ts';
 
 export type { ShardLoad, TenantProblem, UsageBucket };
 
@@ -92,7 +91,7 @@ export interface NotedProblem {
  * A tenant as seen with one key (or as the operator). All requests that carry the key share one session. A method
  * throws `unauthorized` if the key has been revoked, and `tenant-suspended` if the tenant has been suspended.
  */
-export interface TenantSession extends WindowHolder {
+export interface TenantSession {
   readonly tenantId: TenantId;
   readonly keyId: string;
   readonly scopes: ScopeMask;
@@ -101,6 +100,8 @@ export interface TenantSession extends WindowHolder {
   /** Name of the plan as stored; this process may not know that plan. */
   readonly plan: string;
   readonly suspended: boolean;
+  /** What the rate limiter knows of the tenant; set by it alone. */
+  rateWindow: object | undefined;
 
   /** Adds one request to the tenant's usage: let through, or refused by the plan's limit. */
   countRequest(refused: boolean): void;
