@@ -4,8 +4,8 @@
 
 export const MEBIBYTE = 1024 ** 2;
 /**
- * The cache counts its own bytes. Together with V8's overhead and uncollected garbage, a cached grant was measured at
- * 1.8 times the counted bytes (355 bytes of 197, docs/operating/capacity.md); rounded up.
+ * The cache counts its own bytes. Together with garbage that V8 has not collected, a further cached grant was measured
+ * at 1.4 to 1.6 times the counted bytes (103 to 114 bytes of 71, `npm run bench -- memory`); rounded up.
  */
 const CACHE_SHARE = 2;
 /** Code, buffers and stacks outside the heap. */

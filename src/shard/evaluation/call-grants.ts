@@ -5,10 +5,11 @@ import type { CallContext } from '../../core/call-context.ts';
 import type { GrantTerms } from '../../core/grant-attributes.ts';
 import { type Adjacent, type Enumeration, type Grants, type Graph, TOO_MANY } from '../../rules/graph.ts';
 import type { ListingTime } from '../log/slot-time.ts';
+import type { TextsQuery } from '../memory/grant-page.ts';
 import type { StoredRules } from '../memory/tenant-rules.ts';
 import { ContextGrants } from './context-grants.ts';
 import type { GrantConditions } from './grant-conditions.ts';
-import type { FirstTexts, Keeps, PageGraph, Side, TextsQuery } from './page-graph.ts';
+import type { FirstTexts, Keeps, PageGraph, Side } from './page-graph.ts';
 import type { HiddenGrants } from './without-grants.ts';
 
 /** All are undefined for a call that sees just the stored grants, under rules without conditions. */

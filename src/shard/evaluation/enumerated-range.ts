@@ -4,9 +4,10 @@
 
 import { attributesOf, type GrantAttributes, isContingent } from '../../core/grant-attributes.ts';
 import type { Relation } from '../../core/tuples.ts';
-import { bytesOfText, type PageRow } from '../memory/grant-page.ts';
+import type { PageRow } from '../memory/grant-page.ts';
 import type { GrantPages } from '../memory/grant-pages.ts';
 import { RangeRead } from '../memory/grant-range.ts';
+import { bytesOfText } from '../memory/tuple-text.ts';
 
 /** Estimated bytes of a string in a list, without its characters. */
 const TEXT_BYTES = 40;

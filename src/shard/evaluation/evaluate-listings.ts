@@ -18,6 +18,7 @@ import { ownNames } from '../../rules/rule-set.ts';
 import { WantedSearch } from '../../rules/wanted-search.ts';
 import { ListingTime } from '../log/slot-time.ts';
 import { PAGE_READS_MAX } from '../memory/answer-cache.ts';
+import type { TextsQuery } from '../memory/grant-page.ts';
 import { GrantReads } from '../memory/grant-reads.ts';
 import { ReadSet, TextBlocks } from '../memory/kept-listings.ts';
 import { CallGrants, type CallTerms, termsOf } from './call-grants.ts';
@@ -36,7 +37,7 @@ import {
   type Unanswered,
   withinLimits,
 } from './listing-steps.ts';
-import { type FirstTexts, firstOf, type PageGraph, type Reach, type Side, type TextsQuery } from './page-graph.ts';
+import type { FirstTexts, PageGraph, Reach, Side } from './page-graph.ts';
 import { type CallTenant, evaluateInRounds, RANGE_BYTES_MAX, type RoundOptions, takeTurn } from './rounds.ts';
 
 /** Estimated bytes of a grant that a listing of grants alone reads, and the cost of its step. */
@@ -285,7 +286,7 @@ function listNow({ memory, tenure }: CallTenant, listing: HeldListing): HeldPage
   const { slotTime } = tenure;
   const time = new ListingTime(slotTime, slotTime.nowMs);
   const first = firstOfPage(query, side === 'object' && isState);
-  const texts = firstOf(time.holds, page, number, first);
+  const texts = page.firstCounterparts(number, first, time.holds);
   return time.waits ? undefined : { texts, excluded: NONE };
 }
 

@@ -2,9 +2,10 @@
 // they are sorted in steps: in short runs as they come, which are then merged by twos.
 
 import { compareUtf8, EVERY_SUBJECT, sortUtf8 } from '../../core/tuples.ts';
-import { bytesOfText } from '../memory/grant-page.ts';
+import type { TextsQuery } from '../memory/grant-page.ts';
 import { TEXTS_PER_BLOCK, type TextBlocks } from '../memory/kept-listings.ts';
-import type { FirstTexts, TextsQuery } from './page-graph.ts';
+import { bytesOfText } from '../memory/tuple-text.ts';
+import type { FirstTexts } from './page-graph.ts';
 
 /** Sorted at once: about a millisecond. */
 const RUN_LENGTH = 2000;

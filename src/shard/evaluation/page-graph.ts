@@ -8,13 +8,19 @@ import type { GrantAttributes, GrantTerms } from '../../core/grant-attributes.ts
 import { EVERY_SUBJECT, namespaceOf, RELATIONS, type Relation } from '../../core/tuples.ts';
 import { type Adjacent, type Enumeration, type Step, TOO_MANY } from '../../rules/graph.ts';
 import { CHANGES_MAX } from '../memory/grant-deltas.ts';
-import { type Counterparts, GROUP_MARK, type GrantPage, type GroupGrants, type PageRow } from '../memory/grant-page.ts';
+import {
+  type Counterparts,
+  GROUP_MARK,
+  type GrantPage,
+  type GroupGrants,
+  type PageRow,
+  type TextsQuery,
+} from '../memory/grant-page.ts';
 import type { GrantPages, HeldTuples } from '../memory/grant-pages.ts';
 import { FirstGrants, ROWS_PER_PAGE_MAX } from '../memory/grant-range.ts';
 import type { GrantReads } from '../memory/grant-reads.ts';
 import type { SubjectFilter } from '../memory/subject-filter.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
-import { firstAfter } from '../memory/text-order.ts';
 import { watchedKey } from '../memory/watched-tuples.ts';
 import { EnumeratedRange } from './enumerated-range.ts';
 
@@ -35,14 +41,6 @@ const RELOADS_PER_LOAD = 4;
 const PARTS_MAX = 500;
 const NOTHING: readonly Adjacent[] = [];
 const BUILT_IN_RELATIONS = RELATIONS.map((_, index) => index + 1);
-
-/** The strings that a page of a listing needs. */
-export interface TextsQuery {
-  /** Selects the strings; empty: all. */
-  readonly prefix: string;
-  readonly after: string;
-  readonly countMax: number;
-}
 
 /** Ascending. */
 export interface FirstTexts {
@@ -267,7 +265,7 @@ export class PageGraph implements Disposable {
     const page = this.#wholePage('object', object);
     if (page === undefined) return undefined;
     if (page === TOO_MANY) return this.#groupsOnLarge(keeps, object, relations);
-    const { marked } = page;
+    const marked = this.#memory.objectPages.markedOf(page);
     if (marked.length === 0) return marked;
     const wanted = new Set(relations);
     return this.#current(
@@ -359,7 +357,7 @@ export class PageGraph implements Disposable {
 
   #rangesOf(keeps: Keeps, side: Side, entity: string, relations: readonly number[]): Enumeration {
     return everyList(relations, (relation) => {
-      const isCrowded = this.#pagesOf(side).get(entity)?.crowded?.has(this.#markOf(relation)) === true;
+      const isCrowded = this.#pagesOf(side).get(entity)?.sparse?.crowded?.has(this.#markOf(relation)) === true;
       return isCrowded ? TOO_MANY : this.#range(keeps, side, entity, relation, ALL);
     });
   }
@@ -377,7 +375,7 @@ export class PageGraph implements Disposable {
     if (this.#loaded !== undefined && this.#hasLost(side, entity)) return TOO_MANY;
     const page = this.#page(side, entity);
     if (page === undefined || page.whole) return page;
-    if (page.large) return TOO_MANY;
+    if (page.sparse?.large === true) return TOO_MANY;
     return this.#missRows(`whole ${side} ${entity}`, async () => {
       const pages = this.#pagesOf(side);
       await this.#settle(pages, entity);
@@ -450,11 +448,11 @@ export class PageGraph implements Disposable {
     this.#ranges.set(key, range);
     const page = pages.get(entity);
     // A part says nothing about the rest.
-    if (page === undefined || page.whole || prefix !== '') return;
+    if (page?.sparse === undefined || prefix !== '') return;
     if (!groups) {
       if (range.isPart && this.#rangeBytes < bytesMax) {
-        page.crowded ??= new Set();
-        page.crowded.add(this.#markOf(number));
+        page.sparse.crowded ??= new Set();
+        page.sparse.crowded.add(this.#markOf(number));
       }
       return;
     }
@@ -485,7 +483,7 @@ export class PageGraph implements Disposable {
     const page = pages.get(entity);
     if (page?.whole === true) {
       page.referenced = true;
-      return { texts: firstOf(keeps, page, number, query), end: undefined };
+      return { texts: page.firstCounterparts(number, query, keeps), end: undefined };
     }
     const key = `${side} ${watchedKey(entity, number, '')} ${countMax} ${query.after}`;
     const range = this.#first?.get(key);
@@ -534,27 +532,4 @@ function everyList<Item>(
     if (list !== undefined) lists.push(list);
   }
   return lists.length < items.length ? undefined : lists;
-}
-
-/** The first counterparts in a whole page. */
-export function firstOf(
-  keeps: Keeps,
-  page: GrantPage,
-  number: number,
-  { prefix, after, countMax }: TextsQuery,
-): readonly string[] {
-  const sorted = page.counterparts(number);
-  const start = firstAfter(sorted, after);
-  if (!page.contingent) {
-    const found = sorted.slice(start, start + countMax);
-    const end = prefix === '' ? -1 : found.findIndex((text) => !text.startsWith(prefix));
-    return end < 0 ? found : found.slice(0, end);
-  }
-  const found: string[] = [];
-  for (let index = start; index < sorted.length && found.length < countMax; index += 1) {
-    const text = sorted[index] ?? '';
-    if (!text.startsWith(prefix)) break;
-    if (page.counts(number, text, keeps)) found.push(text);
-  }
-  return found;
 }

@@ -4,10 +4,10 @@
 // the step in which it becomes visible, and an answer of which one is marked since is not used again. A commit of rules
 // drops all answers, and one that depends on the time, because it met a grant that expires, is not cached.
 
-import { bytesOfText } from './grant-page.ts';
 import { ChangedReads, type GrantReads, readsChangedBy } from './grant-reads.ts';
 import { KeptListings } from './kept-listings.ts';
 import { Evictable, type MemoryBudget } from './memory-budget.ts';
+import { bytesOfText, copyOf } from './tuple-text.ts';
 
 /** Divisor of the budget: of 256 MiB, one tenant's answers take 4 MiB at most, some 15,000 checks. */
 const TENANT_SHARE = 64;
@@ -205,7 +205,11 @@ export class AnswerCache extends Evictable {
     if (bytes > this.#bytesMax / PAGE_SHARE) return;
     const { pages, records } = this.#young;
     const before = records.count;
-    pages.set(key, { texts, place: records.add(true, readsWithin(reads, PAGE_READS_MAX), this.#now) });
+    // They may be slices of the texts of pages.
+    pages.set(key, {
+      texts: texts.map(copyOf),
+      place: records.add(true, readsWithin(reads, PAGE_READS_MAX), this.#now),
+    });
     this.#grow(bytes + NUMBER_BYTES * (records.count - before));
   }
 

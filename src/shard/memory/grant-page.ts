@@ -10,33 +10,37 @@ import {
   isContingent,
   isPackedContingent,
   packAttributes,
-  textOfTerms,
   unpackAttributes,
   unpackTerms,
 } from '../../core/grant-attributes.ts';
-import { type Relation, sortUtf8 } from '../../core/tuples.ts';
+import type { Relation } from '../../core/tuples.ts';
 import { Evictable } from './memory-budget.ts';
 import type { RelationNumbers } from './relation-numbers.ts';
-import { firstAfter, TextOrder } from './text-order.ts';
-import { TupleTable } from './tuple-table.ts';
+import {
+  addTuples,
+  bytesOf,
+  counterpartsIn,
+  deleteTuple,
+  NO_TUPLES,
+  relationsIn,
+  setTuple,
+  sizeOf,
+  type Tuples,
+  textOf,
+  valueIn,
+  visitFrom,
+} from './tuple-table.ts';
+import { bytesOfText, copyOf, counterpartAt, isShortAt, placeOf, relationAt, valueAt } from './tuple-text.ts';
 
 /**
- * Estimated bytes: of a page with its maps; of a grant, without the characters of its counterpart (map entry, id); of
- * its place in listing order. The benchmark `memory` compares them with resident memory.
+ * Estimated bytes, without characters: of a page with its place among the pages, and of what a sparse one has besides;
+ * of a group that a sparse page keeps, and of one that a whole page has gathered. The benchmark `memory` compares them
+ * with resident memory.
  */
-const PAGE_BYTES = 550;
-const GRANT_BYTES = 120;
-/** Additional bytes of a contingent grant, without the characters of its terms: a string of its own. */
-const CONTINGENT_BYTES = 32;
-const ORDER_BYTES = 12;
-
-/** Up to this many grants of a whole page are sorted at each listing. */
-const UNORDERED_MAX = 16;
-
-const WIDE = /[\u0100-\uffff]/;
-
-/** What V8 needs for a string: two bytes per unit as soon as one unit needs two. */
-export const bytesOfText = (text: string): number => (WIDE.test(text) ? 2 * text.length : text.length);
+const PAGE_BYTES = 260;
+const SPARSE_BYTES = 90;
+const GROUP_BYTES = 120;
+const MARKED_BYTES = 40;
 
 /** The place of a grant among those of its entity. */
 export interface PagePlace {
@@ -45,11 +49,6 @@ export interface PagePlace {
 }
 
 export interface PageRow extends PagePlace, GrantAttributes {}
-
-const contingentBytes = (facts: GrantAttributes | null): number =>
-  facts !== null && isContingent(facts) ? CONTINGENT_BYTES + Buffer.byteLength(textOfTerms(facts)) : 0;
-
-const NO_COUNTERPARTS: readonly string[] = [];
 
 export interface Counterparts {
   readonly relation: number;
@@ -66,66 +65,96 @@ export type GroupGrants = ReadonlyMap<string, GrantAttributes | undefined>;
 /** Groups that a sparse page keeps of one relation. */
 const GROUPS_KEPT_MAX = 1000;
 
-export class GrantPage extends Evictable {
-  readonly entity: string;
-  readonly whole: boolean;
-  /** Sparse pages only: the entity was read, and was larger than whole pages are. */
-  large = false;
+interface MarkedCounterparts {
+  readonly lists: readonly Counterparts[];
+  readonly bytes: number;
+}
+
+/** Shared by the many pages without groups. */
+const NONE_MARKED: MarkedCounterparts = Object.freeze({ lists: [], bytes: 0 });
+
+/** What only a sparse page has. */
+interface SparseState {
+  /** The entity was read, and was larger than whole pages are. */
+  large: boolean;
   /** Marks that evaluation sets, at most two for each relation: the entity has too many such grants to enumerate. */
   crowded: Set<number> | undefined;
-  /** Reads of the store that a whole page would have saved since this sparse page began. */
-  reads = 0;
+  /** Reads of the store that a whole page would have saved since this page began. */
+  reads: number;
+  /** The previous generation of known tuples. */
+  previous: Tuples;
+  /**
+   * By relation: all counterparts with a `#`, once they were gathered; or a number of them that was found before a
+   * bound ended the search.
+   */
+  groups: Map<number, Map<string, GrantAttributes | undefined> | number> | undefined;
+  groupBytes: number;
+  /** The grant that was last seen to exist. */
+  witness: { readonly relation: number; readonly counterpart: string } | undefined;
+}
+
+const createSparseState = (): SparseState => ({
+  large: false,
+  crowded: undefined,
+  reads: 0,
+  previous: NO_TUPLES,
+  groups: undefined,
+  groupBytes: 0,
+  witness: undefined,
+});
+
+/** The counterparts of one relation that a page of a listing needs. */
+export interface TextsQuery {
+  /** Selects the counterparts; empty: all. */
+  readonly prefix: string;
+  readonly after: string;
+  readonly countMax: number;
+}
+
+export class GrantPage extends Evictable {
+  readonly entity: string;
   readonly #onEvict: (page: GrantPage) => void;
+  /** Undefined: the page is whole. */
+  readonly sparse: SparseState | undefined;
   /** The facts of each grant. `null`, on sparse pages only: known to be absent. */
-  #table = new TupleTable();
-  /** Sparse pages only: the previous generation of known tuples. */
-  #previous: TupleTable | undefined;
-  /** By relation; only for a whole page with more than a few grants. */
-  #orders: Map<number, TextOrder> | undefined;
-  readonly #baseBytes: number;
-  #tableBytes = 0;
-  #previousBytes = 0;
-  /** By relation: the counterparts that contain a `#`; undefined: not gathered since the last change of one. */
-  #marked: Counterparts[] | undefined;
+  #tuples: Tuples = NO_TUPLES;
+  /** The counterparts that contain a `#`; undefined: not gathered since the last change of one. */
+  #marked: MarkedCounterparts | undefined;
   /** Whether a grant of the page is, or was, contingent: only then do the moment and the context of a call matter. */
   #contingent = false;
-  /**
-   * Sparse pages only, by relation: all counterparts with a `#`, once they were gathered; or a number of them that was
-   * found before a bound ended the search.
-   */
-  #groups: Map<number, Map<string, GrantAttributes | undefined> | number> | undefined;
-  #groupBytes = 0;
-  /** Sparse pages only: the grant that was last seen to exist. */
-  #witness: { readonly relation: number; readonly counterpart: string } | undefined;
 
   constructor(entity: string, whole: boolean, onEvict: (page: GrantPage) => void) {
     super();
     this.entity = entity;
-    this.whole = whole;
+    this.sparse = whole ? undefined : createSparseState();
     this.#onEvict = onEvict;
-    this.#baseBytes = PAGE_BYTES + bytesOfText(entity);
   }
 
   override evict(): void {
     this.#onEvict(this);
   }
 
+  get whole(): boolean {
+    return this.sparse === undefined;
+  }
+
   /** Bytes of the current content. */
   get estimate(): number {
-    const ordered = this.#orders === undefined ? 0 : ORDER_BYTES * this.#table.size;
-    return this.#baseBytes + this.#tableBytes + this.#previousBytes + this.#groupBytes + ordered;
+    let bytes = PAGE_BYTES + bytesOfText(this.entity) + bytesOf(this.#tuples);
+    if (this.sparse !== undefined) bytes += SPARSE_BYTES + bytesOf(this.sparse.previous) + this.sparse.groupBytes;
+    return bytes + (this.#marked?.bytes ?? 0);
   }
 
   /** Live grants of a whole page; known tuples of a sparse one, some counted twice. */
   get tuples(): number {
-    return this.#table.size + (this.#previous?.size ?? 0);
+    return sizeOf(this.#tuples) + (this.sparse === undefined ? 0 : sizeOf(this.sparse.previous));
   }
 
   /** Whether the entity is known to have a grant now. */
   get holdsSome(): boolean {
-    if (this.whole) return this.#table.size > 0;
-    if (this.#witness === undefined) return false;
-    return (this.find(this.#witness.relation, this.#witness.counterpart) ?? null) !== null;
+    if (this.sparse === undefined) return this.#tuples !== NO_TUPLES;
+    const { witness } = this.sparse;
+    return witness !== undefined && (this.find(witness.relation, witness.counterpart) ?? null) !== null;
   }
 
   /** Whether grants of the page may be contingent: `holds` then leaves those to the caller. */
@@ -146,9 +175,9 @@ export class GrantPage extends Evictable {
   }
 
   #packed(relation: number, counterpart: string): string | null | undefined {
-    const packed = this.#table.get(relation, counterpart);
+    const packed = valueIn(this.#tuples, relation, counterpart);
     if (packed !== undefined) return packed;
-    return this.whole ? null : this.#previous?.get(relation, counterpart);
+    return this.sparse === undefined ? null : valueIn(this.sparse.previous, relation, counterpart);
   }
 
   /** Whether the page has the grant, and it is one of those that `keeps` keeps. */
@@ -159,58 +188,58 @@ export class GrantPage extends Evictable {
 
   /** Whether the grant exists; `undefined` if this (sparse) page does not know, or the grant is contingent. */
   holds(relation: number, counterpart: string): boolean | undefined {
-    if (!this.#contingent) {
-      const has = this.#table.has(relation, counterpart);
-      if (has !== undefined) return has;
-      return this.whole ? false : this.#previous?.has(relation, counterpart);
-    }
-    const packed = this.#packed(relation, counterpart);
-    if (packed === null || packed === undefined) return packed === null ? false : undefined;
-    return isPackedContingent(packed) ? undefined : true;
+    const found = holdsIn(this.#tuples, relation, counterpart);
+    if (found !== null) return found;
+    if (this.sparse === undefined) return false;
+    return holdsIn(this.sparse.previous, relation, counterpart) ?? undefined;
   }
 
-  /** Sets the current facts of a tuple. Costs one search and one move, however many grants there are. */
+  /** Sets the current facts of a tuple. Costs one search and one short copy, however many grants there are. */
   set(relation: number, counterpart: string, facts: GrantAttributes | null): void {
-    const bytes = GRANT_BYTES + bytesOfText(counterpart);
-    if (this.#marked !== undefined && counterpart.includes(GROUP_MARK)) this.#marked = undefined;
-    if (this.#contingent) {
-      const former = this.#table.get(relation, counterpart) ?? null;
-      this.#tableBytes -= contingentBytes(former === null ? null : unpackAttributes(former));
+    if (counterpart.includes(GROUP_MARK)) {
+      this.#marked = undefined;
+      if (this.sparse?.groups !== undefined) this.#setGroup(this.sparse, relation, counterpart, facts);
     }
-    if (!this.whole && facts !== null) this.#witness = { relation, counterpart };
-    if (this.#groups !== undefined && counterpart.includes(GROUP_MARK)) this.#setGroup(relation, counterpart, facts);
-    if (facts !== null && isContingent(facts)) this.#contingent = true;
-    if (facts === null && this.whole) {
-      if (!this.#table.delete(relation, counterpart)) return;
-      this.#tableBytes -= bytes;
-      this.#orders?.get(relation)?.delete(counterpart);
+    if (facts === null && this.sparse === undefined) {
+      this.#tuples = deleteTuple(this.#tuples, relation, counterpart);
       return;
     }
-    const packed = facts === null ? null : packAttributes(facts);
-    if (this.#contingent) this.#tableBytes += contingentBytes(facts);
-    if (this.#table.set(relation, counterpart, packed)) {
-      this.#tableBytes += bytes;
-      if (this.#orders !== undefined) this.#orderOf(this.#orders, relation).add(counterpart);
-      else if (this.whole && this.#table.size > UNORDERED_MAX) this.#orders = this.#createOrders();
+    if (facts !== null) {
+      if (this.sparse !== undefined) this.sparse.witness = { relation, counterpart };
+      if (isContingent(facts)) this.#contingent = true;
     }
+    this.#tuples = setTuple(this.#tuples, relation, counterpart, facts === null ? null : packAttributes(facts));
   }
 
-  #setGroup(relation: number, counterpart: string, facts: GrantAttributes | null): void {
-    const groups = this.#groups?.get(relation);
+  /** Adds grants that the page does not have yet, as the store lists them. `relations`: of the tenant. */
+  add(rows: readonly PageRow[], relations: RelationNumbers): void {
+    assert(this.whole, 'a sparse page gets tuples one by one');
+    this.#marked = undefined;
+    this.#contingent ||= rows.some(isContingent);
+    const packed = rows.map((row) => ({
+      relation: relations.of(row.relation),
+      counterpart: row.counterpart,
+      value: packAttributes(row),
+    }));
+    this.#tuples = addTuples(this.#tuples, packed);
+  }
+
+  #setGroup(state: SparseState, relation: number, counterpart: string, facts: GrantAttributes | null): void {
+    const groups = state.groups?.get(relation);
     if (groups === undefined || typeof groups === 'number') return;
-    const bytes = GRANT_BYTES + bytesOfText(counterpart);
-    if (groups.delete(counterpart)) this.#groupBytes -= bytes;
+    const bytes = GROUP_BYTES + bytesOfText(counterpart);
+    if (groups.delete(counterpart)) state.groupBytes -= bytes;
     if (facts === null) return;
     groups.set(counterpart, isContingent(facts) ? facts : undefined);
-    this.#groupBytes += bytes;
-    if (groups.size > GROUPS_KEPT_MAX) this.#dropGroups(relation);
+    state.groupBytes += bytes;
+    if (groups.size > GROUPS_KEPT_MAX) this.#dropGroups(state, relation);
   }
 
-  #dropGroups(relation: number): void {
-    const groups = this.#groups?.get(relation);
-    this.#groups?.delete(relation);
+  #dropGroups(state: SparseState, relation: number): void {
+    const groups = state.groups?.get(relation);
+    state.groups?.delete(relation);
     if (groups === undefined || typeof groups === 'number') return;
-    for (const counterpart of groups.keys()) this.#groupBytes -= GRANT_BYTES + bytesOfText(counterpart);
+    for (const counterpart of groups.keys()) state.groupBytes -= GROUP_BYTES + bytesOfText(counterpart);
   }
 
   /**
@@ -218,34 +247,20 @@ export class GrantPage extends Evictable {
    * found before a bound ended the search. A few groups stay, and follow every later change.
    */
   keepGroups(relation: number, groups: Map<string, GrantAttributes | undefined> | number): void {
-    assert(!this.whole, 'a whole page has its groups among its grants');
-    this.#dropGroups(relation);
+    const { sparse } = this;
+    assert(sparse !== undefined, 'a whole page has its groups among its grants');
+    this.#dropGroups(sparse, relation);
     if (typeof groups !== 'number') {
       if (groups.size > GROUPS_KEPT_MAX) return;
-      for (const counterpart of groups.keys()) this.#groupBytes += GRANT_BYTES + bytesOfText(counterpart);
+      for (const counterpart of groups.keys()) sparse.groupBytes += GROUP_BYTES + bytesOfText(counterpart);
     }
-    this.#groups ??= new Map();
-    this.#groups.set(relation, groups);
+    sparse.groups ??= new Map();
+    sparse.groups.set(relation, groups);
   }
 
   /** The argument of the last `keepGroups`; undefined: unknown. */
   groupsOf(relation: number): GroupGrants | number | undefined {
-    return this.#groups?.get(relation);
-  }
-
-  #createOrders(): Map<number, TextOrder> {
-    const orders = new Map<number, TextOrder>();
-    for (const { relation, counterpart } of this.#table.tuples()) this.#orderOf(orders, relation).add(counterpart);
-    return orders;
-  }
-
-  #orderOf(orders: Map<number, TextOrder>, relation: number): TextOrder {
-    let order = orders.get(relation);
-    if (order === undefined) {
-      order = new TextOrder();
-      orders.set(relation, order);
-    }
-    return order;
+    return this.sparse?.groups?.get(relation);
   }
 
   /**
@@ -253,43 +268,61 @@ export class GrantPage extends Evictable {
    * one. Tuples in demand soon become known again, and forgetting costs nothing.
    */
   age(tuplesMax: number): void {
-    assert(!this.whole, 'only a sparse page forgets');
-    if (2 * this.#table.size < tuplesMax) return;
-    this.#previous = this.#table;
-    this.#previousBytes = this.#tableBytes;
-    this.#table = new TupleTable();
-    this.#tableBytes = 0;
+    assert(this.sparse !== undefined, 'only a sparse page forgets');
+    if (2 * sizeOf(this.#tuples) < tuplesMax) return;
+    this.sparse.previous = this.#tuples;
+    this.#tuples = NO_TUPLES;
   }
 
-  /** The counterparts of a whole page under a relation, ascending by bytes. Read them before the next change. */
-  counterparts(relation: number): readonly string[] {
-    assert(this.whole, 'only a whole page can be listed');
-    if (this.#orders !== undefined) return this.#orders.get(relation)?.texts ?? NO_COUNTERPARTS;
-    return sortUtf8(this.#table.counterparts(relation));
-  }
-
-  /** The counterparts of some relations (undefined: of all) on a whole page, in no order, without empty lists. */
+  /**
+   * The counterparts of some relations (undefined: of all) on a whole page, each list ascending by bytes, without empty
+   * lists. They are slices of the page's memory: copy what is kept.
+   */
   byRelation(relations?: readonly number[]): readonly Counterparts[] {
     assert(this.whole, 'only a whole page can be listed');
-    const orders = this.#orders;
-    if (orders === undefined) return this.#table.byRelation(relations);
     const lists: Counterparts[] = [];
-    for (const [relation, { texts }] of orders) {
-      if (relations?.includes(relation) !== false) lists.push({ relation, texts });
+    for (const relation of relations ?? relationsIn(this.#tuples)) {
+      const texts = counterpartsIn(this.#tuples, relation);
+      if (texts.length > 0) lists.push({ relation, texts });
     }
     return lists;
   }
 
-  /** Counterparts with a `#` in a whole page, of all relations. Gathered once between two changes. */
-  get marked(): readonly Counterparts[] {
-    if (this.#marked === undefined) {
-      const lists = this.byRelation().map(({ relation, texts }) => ({
-        relation,
-        texts: texts.filter((text) => text.includes(GROUP_MARK)),
-      }));
-      this.#marked = lists.filter(({ texts }) => texts.length > 0);
+  /** What `gatherMarked` returned; undefined: not gathered since a change. */
+  get marked(): readonly Counterparts[] | undefined {
+    return this.#marked?.lists;
+  }
+
+  /** The counterparts with a `#` in a whole page, of all relations. The page keeps them until one of them changes. */
+  gatherMarked(): readonly Counterparts[] {
+    const lists: Counterparts[] = [];
+    let bytes = 0;
+    for (const { relation, texts: all } of this.byRelation()) {
+      const texts = all.filter((text) => text.includes(GROUP_MARK)).map(copyOf);
+      for (const text of texts) bytes += MARKED_BYTES + bytesOfText(text);
+      if (texts.length > 0) lists.push({ relation, texts });
     }
-    return this.#marked;
+    this.#marked = lists.length > 0 ? { lists, bytes } : NONE_MARKED;
+    return this.#marked.lists;
+  }
+
+  /** The first counterparts of one relation on a whole page. A page without contingent grants does not call `keeps`. */
+  firstCounterparts(
+    relation: number,
+    { prefix, after, countMax }: TextsQuery,
+    keeps: (terms: GrantTerms) => boolean,
+  ): readonly string[] {
+    assert(this.whole, 'only a whole page can be listed');
+    const found: string[] = [];
+    visitFrom(this.#tuples, relation, after, (text, place) => {
+      if (found.length >= countMax || relationAt(text, place) !== relation) return false;
+      const counterpart = counterpartAt(text, place);
+      if (counterpart === after) return true;
+      if (!counterpart.startsWith(prefix)) return false;
+      if (!this.#contingent || keeps(unpackTerms(valueAt(text, place) ?? ''))) found.push(counterpart);
+      return true;
+    });
+    return found;
   }
 
   /**
@@ -303,19 +336,34 @@ export class GrantPage extends Evictable {
     only: Relation | undefined,
     keeps: (facts: GrantAttributes) => boolean,
   ): readonly PageRow[] {
+    assert(this.whole, 'only a whole page can be listed');
     const found: PageRow[] = [];
-    for (const relation of Array.from(this.#table.relations, (number) => relations.nameOf(number)).sort()) {
+    for (const relation of relationsIn(this.#tuples)
+      .map((number) => relations.nameOf(number))
+      .sort()) {
       if ((only !== undefined && relation !== only) || (after !== undefined && relation < after.relation)) continue;
       const number = relations.of(relation);
-      const counterparts = this.counterparts(number);
-      const start = after?.relation === relation ? firstAfter(counterparts, after.counterpart) : 0;
-      for (let index = start; index < counterparts.length && found.length < limit; index += 1) {
-        const counterpart = counterparts[index] ?? '';
-        const facts = this.find(number, counterpart);
-        if (facts && (!this.#contingent || keeps(facts))) found.push({ relation, counterpart, ...facts });
-      }
+      const from = after?.relation === relation ? after.counterpart : '';
+      visitFrom(this.#tuples, number, from, (text, place) => {
+        if (found.length >= limit || relationAt(text, place) !== number) return false;
+        const counterpart = counterpartAt(text, place);
+        if (counterpart === from) return true;
+        const facts = unpackAttributes(valueAt(text, place) ?? '');
+        if (!this.#contingent || keeps(facts)) found.push({ relation, counterpart, ...facts });
+        return true;
+      });
       if (found.length >= limit) break;
     }
     return found;
   }
+}
+
+/** Whether the grant exists; `undefined`: it is contingent; `null`: the tuple is missing. */
+function holdsIn(tuples: Tuples, relation: number, counterpart: string): boolean | undefined | null {
+  const text = textOf(tuples, relation, counterpart);
+  const place = placeOf(text, relation, counterpart);
+  if (place < 0) return null;
+  const isShort = isShortAt(text, place);
+  if (isShort === true) return true;
+  return isShort === null ? false : isPackedContingent(valueAt(text, place) ?? '') ? undefined : true;
 }

@@ -20,7 +20,7 @@ import type { Relation, TupleColumns } from '../../core/tuples.ts';
 import type { StateReads } from '../../store/store.ts';
 import { readFromStore, storeDeadline, yieldTurn } from '../store-calls.ts';
 import { CHANGES_MAX, type GrantDelta, GrantDeltas } from './grant-deltas.ts';
-import { GrantPage, type PagePlace, type PageRow } from './grant-page.ts';
+import { type Counterparts, GrantPage, type PagePlace, type PageRow } from './grant-page.ts';
 import type { PageLimits } from './limits.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import {
@@ -38,6 +38,7 @@ import {
 } from './page-side.ts';
 import type { RelationNumbers } from './relation-numbers.ts';
 import { SweptRanges } from './swept-ranges.ts';
+import { copyOf } from './tuple-text.ts';
 import { takeFrom, type WatchedTuple, WatchedTuples, watchedBytes } from './watched-tuples.ts';
 
 /** Reads of several entities at once, ahead of calls. */
@@ -55,9 +56,6 @@ const READS_OF_LISTING = 8;
 const TUPLES_AT_ONCE = 32;
 /** Tuples registered in one step. */
 const TUPLES_PER_STEP = 250;
-
-/** A string of a request may share the memory of the whole message that contained it, which a page must not retain. */
-const copyOf = (text: string): string => Buffer.from(text).toString();
 
 export interface GrantPagesDependencies {
   readonly store: StateReads;
@@ -142,6 +140,14 @@ export class GrantPages {
 
   get size(): number {
     return this.#pages.size;
+  }
+
+  /** The counterparts with a `#` in a whole page, of all relations. Read them before the next change of the page. */
+  markedOf(page: GrantPage): readonly Counterparts[] {
+    if (page.marked !== undefined) return page.marked;
+    const marked = page.gatherMarked();
+    if (marked.length > 0) this.#dependencies.budget.resize(page, page.estimate);
+    return marked;
   }
 
   /** Whether the entity is known to have a grant, given everything committed so far. */
@@ -248,7 +254,7 @@ export class GrantPages {
   /** With all of its rows. */
   #pageOf(entity: string, rows: readonly PageRow[]): GrantPage {
     const page = new GrantPage(entity, true, this.#forget);
-    for (const row of rows) page.set(this.relations.of(row.relation), row.counterpart, row);
+    page.add(rows, this.relations);
     return page;
   }
 
@@ -263,8 +269,9 @@ export class GrantPages {
   }
 
   /**
-   * Reads an entity to its end, so that its page is whole unless it is larger than whole pages are (`GrantPage.large`).
-   * Concurrent callers share one read. The page may already be evicted again when the promise resolves.
+   * Reads an entity to its end, so that its page is whole unless it is larger than whole pages are
+   * (`SparseState.large`). Concurrent callers share one read. The page may already be evicted again when the promise
+   * resolves.
    */
   loadWhole(entity: string): Promise<void> {
     this.#wholeLoads ??= new Map();
@@ -281,7 +288,7 @@ export class GrantPages {
   async #loadWhole(entity: string): Promise<void> {
     const { budget, clock, pageLimits } = this.#dependencies;
     const page = this.#pages.get(entity) ?? (await this.load(entity));
-    if (page.whole || page.large) return;
+    if (page.whole || page.sparse?.large === true) return;
     await budget.loads.run(this.#tenantId, pageLimits.bytesMax, clock, async () => {
       if (this.#pages.get(entity) === page) await this.#readWhole(page);
     });
@@ -429,26 +436,27 @@ export class GrantPages {
 
   #countReads(page: GrantPage, reads: number): void {
     const { budget, pageLimits } = this.#dependencies;
-    if (page.whole || pageLimits.rowsMax <= pageLimits.rowsPerRead) return;
-    page.reads += reads;
-    if (page.reads < pageLimits.readsBeforeWhole) return;
+    const { sparse } = page;
+    if (sparse === undefined || pageLimits.rowsMax <= pageLimits.rowsPerRead) return;
+    sparse.reads += reads;
+    if (sparse.reads < pageLimits.readsBeforeWhole) return;
     // No call waits for this read, so it takes only capacity that is free.
     const leave = budget.loads.tryEnter(this.#tenantId, pageLimits.bytesMax);
     if (leave === undefined) return;
     // Blocks further attempts until this one is settled; for good if the entity is too large.
-    page.reads = Number.NEGATIVE_INFINITY;
+    sparse.reads = Number.NEGATIVE_INFINITY;
     void this.#readWhole(page)
       .catch(() => {
         // Retried after the same number of further reads.
-        page.reads = 0;
+        sparse.reads = 0;
       })
       .finally(leave);
   }
 
   /** Reads an entity to its end, in slices, and replaces the sparse page by the whole one. */
-  async #readWhole(sparse: GrantPage): Promise<void> {
+  async #readWhole(former: GrantPage): Promise<void> {
     const { budget, pageLimits } = this.#dependencies;
-    const { entity } = sparse;
+    const { entity } = former;
     const { rowsMax, bytesMax, rowsPerRead: limit } = pageLimits;
     const delta = this.#deltas.open(entity);
     const page = new GrantPage(entity, true, this.#forget);
@@ -456,18 +464,18 @@ export class GrantPages {
     for (let rows = 0; rows < rowsMax; rows += limit) {
       const part = await this.#reader.list({ entity, limit, ...(after === undefined ? {} : { after }) });
       await this.#reader.fill(page, part.rows);
-      if (this.#pages.get(entity) !== sparse) return;
+      if (this.#pages.get(entity) !== former) return;
       after = part.next;
       if (after === undefined || page.estimate > bytesMax) break;
     }
     if (after !== undefined || page.estimate > bytesMax) {
-      sparse.large = true;
+      if (former.sparse !== undefined) former.sparse.large = true;
       return;
     }
     if (delta.size > CHANGES_MAX)
       throw new GrantdError('overloaded', 'These grants change faster than they can be read.');
     putOver(page, delta);
-    budget.remove(sparse);
+    budget.remove(former);
     this.#install(page);
   }
 

@@ -4,10 +4,11 @@
 
 import { compareUtf8, type Relation } from '../../core/tuples.ts';
 import { CHANGES_MAX, type EntityChanges, type GrantDelta, type TupleChange } from './grant-deltas.ts';
-import { bytesOfText, type PagePlace, type PageRow } from './grant-page.ts';
+import type { PagePlace, PageRow } from './grant-page.ts';
 import type { GrantPages } from './grant-pages.ts';
 import type { RelationNumbers } from './relation-numbers.ts';
 import { searchText } from './text-order.ts';
+import { bytesOfText } from './tuple-text.ts';
 
 /** Live rows and tombstone rows read for one page of a listing: a few tenths of a second unless the store is slow. */
 export const ROWS_PER_PAGE_MAX = 10_000;

@@ -4,9 +4,9 @@
 // the listing, once.
 
 import { compareUtf8 } from '../../core/tuples.ts';
-import { bytesOfText } from './grant-page.ts';
 import { Evictable, type MemoryBudget } from './memory-budget.ts';
 import { firstAfter, searchText } from './text-order.ts';
+import { bytesOfText } from './tuple-text.ts';
 
 /** Divisor of the budget: of 256 MiB, one tenant's listings take 8 MiB at most, some 150,000 objects. */
 const TENANT_SHARE = 32;

@@ -1,23 +1,29 @@
-// Strings kept in ascending order of their UTF-8 bytes, one change at a time. A change is a binary search and a move of
-// pointers, so that a listing never sorts. Objects of one subject often share a long prefix, and so do subjects of one
-// object, which would make comparisons cost microseconds. The search therefore tracks the prefix that the string shares
-// with both bounds, and compares from there on.
+// Strings in ascending order of their UTF-8 bytes: searches, and a list of them that changes one at a time. Objects of
+// one subject often share a long prefix, and so do subjects of one object, which would make comparisons cost
+// microseconds. A search therefore tracks the prefix that the string shares with both bounds, and compares from there
+// on. A change of the list is a search and a move of pointers, so that a listing never sorts.
 
-/** The length of the common prefix in UTF-16 units, given that the first `from` units are equal. */
-function commonUnits(left: string, right: string, from: number): number {
-  const end = Math.min(left.length, right.length);
+import { unitAt } from '../../core/structures/string-map.ts';
+import { compareUtf8 } from '../../core/tuples.ts';
+
+/**
+ * The length in UTF-16 units of the common prefix of a string and a part of another one, given that the first `from`
+ * units are equal.
+ */
+export function commonUnits(left: string, right: string, start: number, length: number, from: number): number {
+  const end = Math.min(left.length, length);
   let index = from;
-  while (index < end && left.charCodeAt(index) === right.charCodeAt(index)) index += 1;
+  while (index < end && unitAt(left, index) === unitAt(right, start + index)) index += 1;
   return index;
 }
 
 /** Surrogates encode code points above every single unit. */
 const rankOf = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);
 
-/** The order of two strings that share exactly `common` units: negative, zero or positive. */
-function compareBehind(left: string, right: string, common: number): number {
-  if (common === left.length || common === right.length) return left.length - right.length;
-  return rankOf(left.charCodeAt(common)) - rankOf(right.charCodeAt(common));
+/** The order of a string and a part of another one that share exactly `common` units: negative, zero or positive. */
+export function compareBehind(left: string, right: string, start: number, length: number, common: number): number {
+  if (common === left.length || common === length) return left.length - length;
+  return rankOf(unitAt(left, common)) - rankOf(unitAt(right, start + common));
 }
 
 /**
@@ -30,8 +36,8 @@ export function searchText(textAt: (index: number) => string, text: string, low:
   while (low < high) {
     const middle = (low + high) >>> 1;
     const other = textAt(middle);
-    const common = commonUnits(text, other, Math.min(sharedLow, sharedHigh));
-    const order = compareBehind(text, other, common);
+    const common = commonUnits(text, other, 0, other.length, Math.min(sharedLow, sharedHigh));
+    const order = compareBehind(text, other, 0, other.length, common);
     if (order === 0) return middle;
     if (order > 0) {
       low = middle + 1;
@@ -57,7 +63,7 @@ export class TextOrder<Text extends string = string> {
     const texts = this.#texts;
     const last = texts.at(-1);
     // Strings that are read from the store come in this order.
-    if (last === undefined || compareBehind(last, text, commonUnits(last, text, 0)) < 0) texts.push(text);
+    if (last === undefined || compareUtf8(last, text) < 0) texts.push(text);
     else texts.splice(-1 - this.#search(text), 0, text);
   }
 

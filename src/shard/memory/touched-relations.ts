@@ -2,7 +2,7 @@
 // be that far for an answer. Kept from the first such question of a tenure on. Invariant: no later commit has touched
 // the relation there than `lastOf` says; it may say a later place than the last one.
 
-import { bytesOfText } from './grant-page.ts';
+import { bytesOfText } from './tuple-text.ts';
 
 /** Bounds what a tenant with many relations keeps, as few have: a quarter of a megabyte at most. */
 const PAIRS_MAX = 1000;

@@ -1,212 +1,169 @@
-// The tuples of one entity: relation and counterpart, each with a string or null. Most entities have a handful, so
-// these lie in one array that is searched linearly. A map per relation would take twice the memory and be slower, since
-// little of it would be in the processor's cache. Beyond a handful the table uses maps.
-//
-// The values of a handful are one string if all of them are short, as those of most grants are: a string of its own
-// would take twice the memory of such a value, and a cell that points to it half as much again.
+// The tuples of one entity. Most entities have a handful, which are one text; more are several texts in order, so that
+// a change copies a few kilobytes at most, and nothing is ever sorted.
 
-import { assert } from '../../core/assert.ts';
-import { PACKED_ID_LENGTH } from '../../core/grant-attributes.ts';
-import { StringMap, unitAt } from '../../core/structures/string-map.ts';
-import { RELATION_BITS } from './relation-numbers.ts';
+import { compareUtf8 } from '../../core/tuples.ts';
+import {
+  bytesOfText,
+  copyOf,
+  counterpartAt,
+  countIn,
+  divided,
+  indexOfText,
+  nextAfter,
+  placeFrom,
+  placeOf,
+  relationAt,
+  tupleText,
+  valueAt,
+  withoutTuple,
+  withTuple,
+} from './tuple-text.ts';
 
-/** Tuples that are searched linearly. */
-const FEW_MAX = 16;
-/** Trailing characters of a counterpart that form its code: there those of one entity mostly differ. */
-const CODE_CHARACTERS = 8;
-/** Code and counterpart of each tuple, one after another. */
-const CELLS_PER_TUPLE = 2;
+/** Beyond this length a text is divided: some twenty common tuples, the most that a search reads one after another. */
+const TEXT_LENGTH_MAX = 1024;
+/** Estimated bytes: of a text without its characters, and of its place in a list; of the list itself. */
+const TEXT_BYTES = 28;
+const LIST_BYTES = 100;
 
-type Cells = readonly (number | string)[];
-const NO_CELLS: Cells = Object.freeze([]);
+/** A text, or several; without tuples: ''. Change it through the functions here, and keep what they return. */
+export type Tuples = string | TupleList;
 
-/** The length of a short value, of which each character holds a byte. */
-const SHORT_LENGTH = PACKED_ID_LENGTH;
-const SHORT = /^[\0-\xff]{16}$/s;
-const isShort = (value: string | null): value is string => value?.length === SHORT_LENGTH && SHORT.test(value);
+export const NO_TUPLES = '';
 
-/**
- * A string of bytes with memory of its own: V8 keeps the parts of a concatenation, and all of a string of which a slice
- * is used.
- */
-const ownBytes = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
+const bytesIn = (text: string): number => (text === '' ? 0 : TEXT_BYTES + bytesOfText(text));
 
-/** Short values one after another, or any values. */
-type Values = string | readonly (string | null)[];
+/** Ascending texts, two at least. */
+class TupleList {
+  readonly texts: string[];
+  size = 0;
+  bytes = LIST_BYTES;
 
-/** Different codes mean different tuples. Equal codes say little: the counterparts must be compared. */
-function codeOf(relation: number, counterpart: string): number {
-  const { length } = counterpart;
-  let code = length;
-  for (let index = Math.max(0, length - CODE_CHARACTERS); index < length; index += 1) {
-    code = (Math.imul(code, 31) + unitAt(counterpart, index)) | 0;
+  constructor(texts: string[]) {
+    this.texts = texts;
+    for (const text of texts) this.#count(text, 1);
   }
-  return (code << RELATION_BITS) | relation;
+
+  #count(text: string, sign: 1 | -1): void {
+    this.size += sign * countIn(text);
+    this.bytes += sign * bytesIn(text);
+  }
+
+  replace(index: number, ...added: readonly string[]): void {
+    for (const text of this.texts.splice(index, 1, ...added)) this.#count(text, -1);
+    for (const text of added) this.#count(text, 1);
+  }
 }
 
-const relationIn = (code: number | string | undefined): number => Number(code) & ((1 << RELATION_BITS) - 1);
+/** The text that has the tuple, if any has. */
+export const textOf = (tuples: Tuples, relation: number, counterpart: string): string =>
+  typeof tuples === 'string' ? tuples : (tuples.texts[indexOfText(tuples.texts, relation, counterpart)] ?? '');
 
-export class TupleTable {
-  #cells: Cells = NO_CELLS;
-  #values: Values = '';
-  /** By relation, once there are more than a few tuples. */
-  #maps: Map<number, StringMap<string | null>> | undefined;
-  #size = 0;
+/** The value of a tuple; undefined: it is missing. */
+export function valueIn(tuples: Tuples, relation: number, counterpart: string): string | null | undefined {
+  const text = textOf(tuples, relation, counterpart);
+  const place = placeOf(text, relation, counterpart);
+  return place < 0 ? undefined : valueAt(text, place);
+}
 
-  get size(): number {
-    return this.#size;
+export const sizeOf = (tuples: Tuples): number => (typeof tuples === 'string' ? countIn(tuples) : tuples.size);
+
+/** Estimated. */
+export const bytesOf = (tuples: Tuples): number => (typeof tuples === 'string' ? bytesIn(tuples) : tuples.bytes);
+
+/** The tuples with this value of the tuple. */
+export function setTuple(tuples: Tuples, relation: number, counterpart: string, value: string | null): Tuples {
+  const texts = typeof tuples === 'string' ? [tuples] : tuples.texts;
+  const index = typeof tuples === 'string' ? 0 : indexOfText(texts, relation, counterpart);
+  const text = withTuple(texts[index] ?? '', relation, counterpart, value);
+  if (text.length <= TEXT_LENGTH_MAX || nextAfter(text, 0) === text.length) {
+    if (typeof tuples === 'string') return text;
+    tuples.replace(index, text);
+    return tuples;
   }
+  // Tuples that are read from the store come in order: they fill each text.
+  const isLast = index === texts.length - 1 && nextAfter(text, placeOf(text, relation, counterpart)) === text.length;
+  const parts = divided(text, isLast ? text.length : text.length / 2);
+  if (typeof tuples === 'string') return new TupleList(parts);
+  tuples.replace(index, ...parts);
+  return tuples;
+}
 
-  /** Undefined: the table lacks the tuple. */
-  get(relation: number, counterpart: string): string | null | undefined {
-    if (this.#maps !== undefined) {
-      return this.#maps.get(relation)?.get(counterpart);
-    }
-    const place = this.#placeOf(relation, counterpart);
-    return place < 0 ? undefined : this.#valueAt(place / CELLS_PER_TUPLE);
+export interface TupleRow {
+  readonly relation: number;
+  readonly counterpart: string;
+  readonly value: string;
+}
+
+/** The tuples with these, of which each is new. Sorts the list. Costs one copy if they come after all others. */
+export function addTuples(tuples: Tuples, rows: TupleRow[]): Tuples {
+  rows.sort((left, right) => left.relation - right.relation || compareUtf8(left.counterpart, right.counterpart));
+  const texts = typeof tuples === 'string' ? [tuples] : tuples.texts;
+  let text = texts.at(-1) ?? '';
+  const [first] = rows;
+  if (first === undefined) return tuples;
+  if (placeFrom(text, first.relation, first.counterpart) < text.length) {
+    return rows.reduce((all, { relation, counterpart, value }) => setTuple(all, relation, counterpart, value), tuples);
   }
-
-  /** Whether the tuple has a string. Undefined: the table lacks the tuple. */
-  has(relation: number, counterpart: string): boolean | undefined {
-    if (this.#maps !== undefined) {
-      const value = this.#maps.get(relation)?.get(counterpart);
-      return value === undefined ? undefined : value !== null;
-    }
-    const place = this.#placeOf(relation, counterpart);
-    if (place < 0) return undefined;
-    return typeof this.#values === 'string' || this.#values[place / CELLS_PER_TUPLE] !== null;
+  const added: string[] = [];
+  for (const { relation, counterpart, value } of rows) {
+    text += tupleText(relation, counterpart, value);
+    if (text.length <= TEXT_LENGTH_MAX) continue;
+    added.push(copyOf(text));
+    text = '';
   }
+  if (text !== '') added.push(copyOf(text));
+  if (typeof tuples === 'string') return added.length > 1 ? new TupleList(added) : (added[0] ?? NO_TUPLES);
+  tuples.replace(texts.length - 1, ...added);
+  return tuples;
+}
 
-  /** Returns whether the tuple is new. */
-  set(relation: number, counterpart: string, value: string | null): boolean {
-    assert(relation > 0 && relation < 1 << RELATION_BITS, 'a relation number fits into its bits');
-    if (this.#maps !== undefined) return this.#setInMap(this.#maps, relation, counterpart, value);
-    const place = this.#placeOf(relation, counterpart);
-    if (place >= 0) {
-      this.#splice(place / CELLS_PER_TUPLE, 1, value);
+/** The tuples without this one. */
+export function deleteTuple(tuples: Tuples, relation: number, counterpart: string): Tuples {
+  if (typeof tuples === 'string') return withoutTuple(tuples, relation, counterpart);
+  const index = indexOfText(tuples.texts, relation, counterpart);
+  const text = withoutTuple(tuples.texts[index] ?? '', relation, counterpart);
+  tuples.replace(index, ...(text === '' ? [] : [text]));
+  return tuples.texts.length === 1 ? (tuples.texts[0] ?? '') : tuples;
+}
+
+/** Visits the tuples from this one on, ascending, as places in texts, until `visit` returns false. */
+export function visitFrom(
+  tuples: Tuples,
+  relation: number,
+  counterpart: string,
+  visit: (text: string, place: number) => boolean,
+): void {
+  const texts = typeof tuples === 'string' ? [tuples] : tuples.texts;
+  let index = typeof tuples === 'string' ? 0 : indexOfText(texts, relation, counterpart);
+  let place = placeFrom(texts[index] ?? '', relation, counterpart);
+  for (; index < texts.length; index += 1) {
+    const text = texts[index] ?? '';
+    for (; place < text.length; place = nextAfter(text, place)) if (!visit(text, place)) return;
+    place = 0;
+  }
+}
+
+/** The numbers of the relations, ascending. */
+export function relationsIn(tuples: Tuples): readonly number[] {
+  const relations: number[] = [];
+  for (let last = 0; ; ) {
+    const [before] = [last];
+    visitFrom(tuples, before + 1, '', (text, place) => {
+      last = relationAt(text, place);
       return false;
-    }
-    if (this.#size < FEW_MAX) {
-      // Exactly as long as its content: an array that grows by itself reserves extra space.
-      this.#cells = [...this.#cells, codeOf(relation, counterpart), counterpart];
-      this.#splice(this.#size, 0, value);
-      this.#size += 1;
-      return true;
-    }
-    const maps = new Map<number, StringMap<string | null>>();
-    const tuples = [...this.tuples()];
-    this.#size = 0;
-    for (const each of tuples) this.#setInMap(maps, each.relation, each.counterpart, each.value);
-    this.#maps = maps;
-    this.#cells = NO_CELLS;
-    this.#values = '';
-    return this.#setInMap(maps, relation, counterpart, value);
+    });
+    if (last === before) return relations;
+    relations.push(last);
   }
+}
 
-  /** Returns whether the tuple was there. */
-  delete(relation: number, counterpart: string): boolean {
-    if (this.#maps !== undefined) {
-      if (this.#maps.get(relation)?.delete(counterpart) !== true) return false;
-    } else {
-      const place = this.#placeOf(relation, counterpart);
-      if (place < 0) return false;
-      this.#cells = this.#cells.toSpliced(place, CELLS_PER_TUPLE);
-      this.#splice(place / CELLS_PER_TUPLE, 1);
-    }
-    this.#size -= 1;
+/** The counterparts of one relation, ascending by bytes; slices of the texts: copy what is kept. */
+export function counterpartsIn(tuples: Tuples, relation: number): string[] {
+  const found: string[] = [];
+  visitFrom(tuples, relation, '', (text, place) => {
+    if (relationAt(text, place) !== relation) return false;
+    found.push(counterpartAt(text, place));
     return true;
-  }
-
-  /** The counterparts of one relation, unordered. */
-  counterparts(relation: number): string[] {
-    if (this.#maps !== undefined) return [...(this.#maps.get(relation)?.keys() ?? [])];
-    return [...this.tuples()].filter((tuple) => tuple.relation === relation).map(({ counterpart }) => counterpart);
-  }
-
-  /** The relations of the tuples, unordered; with some that only earlier tuples had. */
-  get relations(): Iterable<number> {
-    return this.#maps?.keys() ?? new Set(this.byRelation().map(({ relation }) => relation));
-  }
-
-  /** The counterparts of some relations (undefined: of all), unordered, without the empty lists. */
-  byRelation(relations?: readonly number[]): { readonly relation: number; readonly texts: readonly string[] }[] {
-    const lists: { readonly relation: number; readonly texts: string[] }[] = [];
-    const cells = this.#cells;
-    for (let place = 0; place < cells.length; place += CELLS_PER_TUPLE) {
-      const relation = relationIn(cells[place]);
-      if (relations?.includes(relation) === false) continue;
-      let list = lists.find((each) => each.relation === relation);
-      if (list === undefined) {
-        list = { relation, texts: [] };
-        lists.push(list);
-      }
-      list.texts.push(String(cells[place + 1]));
-    }
-    for (const [relation, map] of this.#maps ?? []) {
-      if (relations?.includes(relation) !== false) lists.push({ relation, texts: [...map.keys()] });
-    }
-    return lists;
-  }
-
-  /** Unordered. Consume it completely before deleting anything; otherwise it may skip tuples. */
-  *tuples(): Generator<{ readonly relation: number; readonly counterpart: string; readonly value: string | null }> {
-    const cells = this.#cells;
-    const values = this.#list();
-    for (let place = 0; place < cells.length; place += CELLS_PER_TUPLE) {
-      const relation = relationIn(cells[place]);
-      const value = values[place / CELLS_PER_TUPLE] ?? null;
-      yield { relation, counterpart: String(cells[place + 1]), value };
-    }
-    for (const [relation, map] of this.#maps ?? []) {
-      for (const [counterpart, value] of map.entries()) yield { relation, counterpart, value };
-    }
-  }
-
-  #setInMap(maps: Map<number, StringMap<string | null>>, relation: number, counterpart: string, value: string | null) {
-    let map = maps.get(relation);
-    if (map === undefined) {
-      map = new StringMap();
-      maps.set(relation, map);
-    }
-    const { size } = map;
-    map.set(counterpart, value);
-    if (map.size === size) return false;
-    this.#size += 1;
-    return true;
-  }
-
-  #valueAt(index: number): string | null {
-    const values = this.#values;
-    if (typeof values !== 'string') return values[index] ?? null;
-    return values.slice(SHORT_LENGTH * index, SHORT_LENGTH * (index + 1));
-  }
-
-  /** The values of the cells, each in memory of its own. */
-  #list(): readonly (string | null)[] {
-    if (typeof this.#values !== 'string') return this.#values;
-    return Array.from({ length: this.#values.length / SHORT_LENGTH }, (_, index) =>
-      ownBytes(this.#valueAt(index) ?? ''),
-    );
-  }
-
-  /** Replaces `count` values from an index on. */
-  #splice(index: number, count: number, ...added: readonly (string | null)[]): void {
-    const values = this.#values;
-    if (typeof values === 'string' && added.every(isShort)) {
-      const [before, after] = [values.slice(0, SHORT_LENGTH * index), values.slice(SHORT_LENGTH * (index + count))];
-      this.#values = ownBytes(before + added.join('') + after);
-    } else {
-      this.#values = this.#list().toSpliced(index, count, ...added);
-    }
-  }
-
-  /** The index of the tuple's code; −1: the tuple is missing. */
-  #placeOf(relation: number, counterpart: string): number {
-    const cells = this.#cells;
-    const code = codeOf(relation, counterpart);
-    for (let place = 0; place < cells.length; place += CELLS_PER_TUPLE) {
-      if (cells[place] === code && cells[place + 1] === counterpart) return place;
-    }
-    return -1;
-  }
+  });
+  return found;
 }

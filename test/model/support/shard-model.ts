@@ -255,13 +255,13 @@ class Run {
 
 const CONFIGURATIONS = [
   { name: 'whole pages, all in memory', options: {} },
-  { name: 'whole pages, hardly any memory', options: { pageCacheBytesMax: 1500 } },
+  { name: 'whole pages, hardly any memory', options: { pageCacheBytesMax: 700 } },
   { name: 'sparse pages', options: { pageLimits: { rowsMax: 2 } } },
   {
     name: 'pages read in slices, and to their end once they are asked about',
     options: { pageLimits: { rowsPerRead: 2, readsBeforeWhole: 2 } },
   },
-  { name: 'sparse pages, hardly any memory', options: { pageLimits: { rowsMax: 2 }, pageCacheBytesMax: 1500 } },
+  { name: 'sparse pages, hardly any memory', options: { pageLimits: { rowsMax: 2 }, pageCacheBytesMax: 700 } },
 ];
 
 /** So many random sequences for each configuration of a shard's memory. */

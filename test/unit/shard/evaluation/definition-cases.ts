@@ -15,7 +15,7 @@ import type { SlotOptions } from '../tools.ts';
 import { conditionText, Definition, RuledSlot, relationOf } from './ruled-slot.ts';
 
 /** Evicts pages of each kind of cases, and lets most calls through: the kinds read more and more. */
-export const CACHE_BYTES: Readonly<Record<CaseKind, number>> = { union: 80_000, conditions: 80_000, whole: 150_000 };
+export const CACHE_BYTES: Readonly<Record<CaseKind, number>> = { union: 65_000, conditions: 80_000, whole: 120_000 };
 
 export const STATES: readonly { name: string; cold: boolean; options: SlotOptions; cases: number; refusal?: string }[] =
   [

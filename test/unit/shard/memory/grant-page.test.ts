@@ -37,7 +37,7 @@ for (const whole of [true, false]) {
             const expected = [...model.keys()]
               .filter((key) => key.startsWith(`${relation} `))
               .map((key) => key.slice(2));
-            assert.deepEqual(page.counterparts(relation), expected.sort(compareUtf8));
+            assert.deepEqual(page.byRelation([relation])[0]?.texts ?? [], expected.sort(compareUtf8));
           }
           for (const each of changes) page.set(each.relation, each.counterpart, null);
         } else {
@@ -122,15 +122,71 @@ test('the grants of a page are ordered by the bytes of relation and object, star
   }
 });
 
-test('a grant of wide characters counts two bytes for each of them', () => {
-  const bytes = (text: string) => {
+test('groups are gathered once, counted from then on, and gathered again after one has changed', () => {
+  const page = createPage(true);
+  for (const [relation, text] of [
+    [1, 'team:b#member'],
+    [1, 'user:a'],
+    [2, 'team:a#member'],
+  ] as const)
+    page.set(relation, text, facts(relation));
+  assert.equal(page.marked, undefined);
+  const before = page.estimate;
+  const gathered = page.gatherMarked();
+  assert.deepEqual(gathered, [
+    { relation: 1, texts: ['team:b#member'] },
+    { relation: 2, texts: ['team:a#member'] },
+  ]);
+  assert.ok(page.estimate > before + 'team:b#memberteam:a#member'.length);
+  const counted = page.estimate;
+  page.set(1, 'user:a', facts(3));
+  assert.equal(page.marked, gathered);
+  assert.equal(page.estimate, counted);
+  page.set(1, 'team:b#member', null);
+  assert.equal(page.marked, undefined);
+  assert.deepEqual(page.gatherMarked(), [{ relation: 2, texts: ['team:a#member'] }]);
+});
+
+test('a page filled at once has what one has that was filled grant by grant', () => {
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 60, size: 'max' }), (changes) => {
+      const rows = new Map(
+        changes.map((each, index) => {
+          const expiry = each.present ? {} : { expiresAtMs: index };
+          const relation = RELATIONS_KNOWN.nameOf(each.relation);
+          return [
+            `${relation} ${each.counterpart}`,
+            { relation, counterpart: each.counterpart, ...facts(index), ...expiry },
+          ];
+        }),
+      );
+      const [filled, set] = [createPage(true), createPage(true)];
+      const half = Math.floor(rows.size / 2);
+      filled.add([...rows.values()].slice(0, half), RELATIONS_KNOWN);
+      filled.add([...rows.values()].slice(half), RELATIONS_KNOWN);
+      for (const { relation, counterpart: text, ...row } of rows.values())
+        set.set(RELATIONS_KNOWN.of(relation), text, row);
+      const all = (page: GrantPage) => page.grantsAfter(RELATIONS_KNOWN, undefined, 1000, undefined, () => true);
+      assert.deepEqual(all(filled), all(set));
+      assert.equal(filled.contingent, set.contingent);
+      assert.equal(filled.tuples, rows.size);
+    }),
+  );
+});
+
+test('grants with wide characters count two bytes for each of theirs', () => {
+  const bytes = (...texts: readonly string[]) => {
     const page = createPage(true);
     const base = page.estimate;
-    page.set(1, text, facts(1));
+    for (const [index, text] of texts.entries()) page.set(1, text, facts(index));
     return page.estimate - base;
   };
-  assert.equal(bytes('doc:\u4e2d\u6587\u5b57') - bytes('doc:abc'), 7);
-  assert.equal(bytes('doc:\u{1F600}') - bytes('doc:ab'), 6);
+  const wide = 'doc:\u4e2d\u6587\u5b57';
+  const length = bytes('doc:abc', 'doc:abcd') - bytes('doc:abc') - 1;
+  assert.equal(bytes(wide) - bytes('doc:abc'), length);
+  assert.equal(bytes(wide, 'doc:a') - bytes('doc:abc', 'doc:a'), 2 * length - 2);
+  assert.equal(bytes(`${wide}a`) - bytes(wide), 2);
+  assert.equal(bytes('doc:\u{1F600}'), bytes('doc:\u4e2d\u6587'));
   assert.equal(bytes('doc:\u00e9\u00ff'), bytes('doc:ab'));
   const pages = [new GrantPage('user:\u4e2d', true, () => {}), new GrantPage('user:a', true, () => {})];
   assert.equal((pages[0]?.estimate ?? 0) - (pages[1]?.estimate ?? 0), 6);

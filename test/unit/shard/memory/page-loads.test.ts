@@ -390,7 +390,7 @@ test('a page that is read to its end in slices has the commits made in the meant
   const expected = [...many('user:a', 60).map(([, object]) => object), 'a:new', 'z:new']
     .filter((object) => object !== 'doc:0' && object !== 'doc:9')
     .sort();
-  assert.deepEqual(whole?.counterparts(6), expected);
+  assert.deepEqual(whole?.byRelation([6]), [{ relation: 6, texts: expected }]);
 });
 
 test('a subject whose grants are long is not held whole, however few they are', async () => {
@@ -410,7 +410,7 @@ test('a subject whose grants are long is not held whole, however few they are', 
 });
 
 test('a whole page that grows beyond its bytes is dropped immediately', async () => {
-  const { slot, handle, tenant } = await openCold({ pageLimits: { bytesMax: 3000 } }, many('user:a', 2));
+  const { slot, handle, tenant } = await openCold({ pageLimits: { bytesMax: 1500 } }, many('user:a', 2));
   await slot.check(handle, tuple('user:a', 'doc:1'));
   assert.equal(tenant.pages.get('user:a')?.whole, true);
   for (let index = 0; index < 8; index += 1)
